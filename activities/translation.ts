@@ -1,0 +1,112 @@
+import { activityInfo, cancellationSignal, heartbeat } from '@temporalio/activity';
+import { ApplicationFailure, CancelledFailure } from '@temporalio/common';
+import type { Database } from '../src/db/database.ts';
+import { isConstraintViolation } from '../src/db/errors.ts';
+import { inTransaction } from '../src/db/transaction.ts';
+import type { JobId } from '../src/ids.ts';
+import { ProviderError, type TranslationProvider } from '../src/providers/types.ts';
+import { translateBatch } from '../src/translations/batch.ts';
+import { endTranslation } from '../src/translations/end.ts';
+import { isJobOpen, takeOver } from '../src/translations/open-job.ts';
+import { planSegments } from '../src/translations/plan.ts';
+import { enterFinalize, settleTranslation } from '../src/translations/settle.ts';
+
+const HEARTBEAT_MS = 5_000;
+
+export type TranslationActivities = ReturnType<typeof createTranslationActivities>;
+
+/** The steps of `translateArticle`. Each may run again after a crash and then finds its work done. */
+export function createTranslationActivities(dependencies: { db: Database; provider: TranslationProvider }) {
+  const { db, provider } = dependencies;
+  return {
+    /** Takes the hold over; false when the job has ended. */
+    reserve: (jobId: JobId): Promise<boolean> => onDatabase(() => takeOver(db, jobId)),
+
+    /** Writes the segments as rows and answers how many batches they make; none when the job has ended. */
+    planSegments: (jobId: JobId): Promise<{ batches: number }> =>
+      onDatabase(async () => {
+        await requireOpen(db, jobId);
+        return { batches: await planSegments(db, jobId, provider.name) };
+      }),
+
+    /** Translates one batch and answers how many segments it asked the provider for. */
+    async translateBatch(jobId: JobId, batch: number): Promise<{ segments: number }> {
+      await requireOpen(db, jobId);
+      const pulse = setInterval(heartbeat, HEARTBEAT_MS);
+      try {
+        const segments = await translateBatch(
+          { db, provider },
+          { jobId, batch, signal: cancellationSignal() },
+        );
+        return { segments };
+      } catch (error) {
+        throw asFailure(error);
+      } finally {
+        clearInterval(pulse);
+      }
+    },
+
+    /** Writes the article and the charge; false when the job had ended before. */
+    settle: (jobId: JobId): Promise<boolean> =>
+      onDatabase(async () => {
+        if (!(await isJobOpen(db, jobId))) return false;
+        await enterFinalize(db, jobId);
+        return settleTranslation(db, jobId);
+      }),
+
+    /** Ends the job as FAILED; false when it had ended before. */
+    fail: (jobId: JobId, errorMessage: string): Promise<boolean> =>
+      onDatabase(async () => {
+        const ended = await inTransaction(db, (tx) =>
+          endTranslation(tx, jobId, { status: 'FAILED', errorMessage }),
+        );
+        return ended !== null;
+      }),
+
+    /** Ends the job as CANCELLED; false when it had ended before. */
+    cancel: (jobId: JobId): Promise<boolean> =>
+      onDatabase(async () => {
+        const ended = await inTransaction(db, (tx) => endTranslation(tx, jobId, { status: 'CANCELLED' }));
+        return ended !== null;
+      }),
+  };
+}
+
+/** Stops the run of a job that was cancelled or ended meanwhile. */
+async function requireOpen(db: Database, jobId: JobId): Promise<void> {
+  if (!(await isJobOpen(db, jobId))) {
+    throw ApplicationFailure.create({
+      type: 'JobEnded',
+      message: 'The job has ended already.',
+      nonRetryable: true,
+      category: 'BENIGN',
+    });
+  }
+}
+
+/** Runs database work; a broken constraint will be broken next time too, so it is not retried. */
+async function onDatabase<Result>(work: () => Promise<Result>): Promise<Result> {
+  try {
+    return await work();
+  } catch (error) {
+    if (!isConstraintViolation(error)) throw error;
+    throw ApplicationFailure.create({
+      type: 'ConstraintViolation',
+      message: error instanceof Error ? error.message : String(error),
+      nonRetryable: true,
+    });
+  }
+}
+
+/** A provider's error as Temporal understands it: what may pass is retried by the activity's policy. */
+function asFailure(error: unknown): unknown {
+  if (cancellationSignal().aborted) return new CancelledFailure('cancelled while translating');
+  if (!(error instanceof ProviderError)) return error;
+  return ApplicationFailure.create({
+    type: 'ProviderError',
+    message: error.message,
+    nonRetryable: error.kind !== 'retryable',
+    details: [{ kind: error.kind, attempt: activityInfo().attempt }],
+    ...(error.retryAfterMs === undefined ? {} : { nextRetryDelay: error.retryAfterMs }),
+  });
+}

@@ -1,0 +1,132 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { activityInfo, cancellationSignal, heartbeat, log } from '@temporalio/activity';
+import { ApplicationFailure } from '@temporalio/common';
+import type { Database } from '../src/db/database.ts';
+import type { DeliveryId } from '../src/ids.ts';
+import type { AttemptOutcome, AttemptResult } from '../src/temporal/shapes.ts';
+import { readDelivery, reasonToStop } from '../src/webhooks/delivery/read.ts';
+import { endDelivery, recordAttempt } from '../src/webhooks/delivery/record.ts';
+import { MAX_ATTEMPTS, waitAfter } from '../src/webhooks/delivery/schedule.ts';
+import { classify, errorMessage } from '../src/webhooks/sending/outcome.ts';
+import type { WebhookSender } from '../src/webhooks/sending/sender.ts';
+import { deliveryHeaders } from '../src/webhooks/sending/signature.ts';
+
+const HEARTBEAT_MS = 5_000;
+const READ_RETRY_MS = 1_000;
+
+export interface WebhookActivityDependencies {
+  readonly db: Database;
+  readonly sender: WebhookSender;
+  /** Called after each attempt, so that the relay looks for the endpoint's next delivery at once. */
+  readonly onAttemptEnded: (verdict: AttemptOutcome['verdict']) => void;
+}
+
+export type WebhookActivities = ReturnType<typeof createWebhookActivities>;
+
+/** The steps of `deliverWebhook`. */
+export function createWebhookActivities({ db, sender, onAttemptEnded }: WebhookActivityDependencies) {
+  /** Reads of a database that is away are repeated inside the attempt: only a send may spend one. */
+  async function persistently<Result>(work: () => Promise<Result>): Promise<Result> {
+    const signal = cancellationSignal();
+    for (;;) {
+      signal.throwIfAborted();
+      try {
+        return await work();
+      } catch (error) {
+        log.warn('waiting for the database', {
+          error: error instanceof Error ? error.message : String(error),
+        });
+        await sleep(READ_RETRY_MS, undefined, { signal });
+      }
+    }
+  }
+
+  async function stop(deliveryId: DeliveryId, reason: string): Promise<AttemptResult> {
+    await persistently(() => endDelivery(db, deliveryId, reason));
+    return { kind: 'stopped', reason };
+  }
+
+  async function attempt(deliveryId: DeliveryId, offset: number): Promise<AttemptResult> {
+    const delivery = await persistently(() => readDelivery(db, deliveryId));
+    const reason = reasonToStop(delivery);
+    if (delivery === undefined || reason !== null) return stop(deliveryId, reason ?? 'endpoint deleted');
+    // Neither a reset nor a restart numbers backwards, and an attempt that a lost worker began stays spent.
+    const scheduled = offset + activityInfo().attempt;
+    const number = Math.max(delivery.attempts + 1, scheduled);
+    if (number > MAX_ATTEMPTS) return stop(deliveryId, 'given up after six attempts');
+
+    const startedAt = new Date();
+    const sent = await sender.send({
+      url: delivery.url,
+      headers: {},
+      body: delivery.body,
+      signal: cancellationSignal(),
+      beforeWrite: async () => {
+        const current = await persistently(() => readDelivery(db, deliveryId));
+        const reason = reasonToStop(current);
+        if (current === undefined || reason !== null) {
+          return { proceed: false, reason: reason ?? 'endpoint deleted' };
+        }
+        const { secret, eventType, body } = current;
+        return {
+          proceed: true,
+          headers: deliveryHeaders({ secret, deliveryId, eventType, body, now: new Date() }),
+        };
+      },
+    });
+    if (sent.kind === 'stopped') return stop(deliveryId, sent.reason);
+
+    const outcome: AttemptOutcome = {
+      number,
+      startedAt: startedAt.toISOString(),
+      durationMs: Math.round(sent.durationMs),
+      verdict: classify(sent),
+      responseStatus: sent.kind === 'responded' ? sent.status : null,
+      errorMessage: errorMessage(sent),
+      responseBody: sent.kind === 'responded' ? sent.bodyText : null,
+    };
+    onAttemptEnded(outcome.verdict);
+    try {
+      await recordAttempt(db, deliveryId, outcome);
+    } catch (error) {
+      // The wire has answered: asking again because of the database would send twice.
+      log.warn('attempt not recorded yet', { error: error instanceof Error ? error.message : String(error) });
+      return { kind: 'unrecorded', outcome };
+    }
+    if (outcome.verdict === 'succeeded') return { kind: 'recorded', number };
+    const isLast = outcome.verdict === 'failed' || number >= MAX_ATTEMPTS;
+    throw ApplicationFailure.create({
+      type: 'DeliveryAttemptFailed',
+      message: `attempt ${number} of ${MAX_ATTEMPTS}: ${outcome.errorMessage ?? 'failed'}`,
+      nonRetryable: isLast,
+      category: 'BENIGN',
+      // The policy's own wait belongs to the policy's own count; they part after an operator's reset.
+      ...(isLast || number === scheduled ? {} : { nextRetryDelay: waitAfter(number) }),
+    });
+  }
+
+  return {
+    /**
+     * One attempt of a delivery: reads it, dials, reads it again, signs, sends and records. Sends nothing
+     * for a delivery that has ended or whose endpoint is gone or disabled.
+     * @param offset attempts that earlier runs of the delivery have spent
+     */
+    async attemptDelivery(deliveryId: DeliveryId, offset: number): Promise<AttemptResult> {
+      const pulse = setInterval(heartbeat, HEARTBEAT_MS);
+      heartbeat();
+      try {
+        return await attempt(deliveryId, offset);
+      } finally {
+        clearInterval(pulse);
+      }
+    },
+
+    /** Records an outcome that the attempt itself could not. */
+    recordAttempt: (deliveryId: DeliveryId, outcome: AttemptOutcome): Promise<void> =>
+      recordAttempt(db, deliveryId, outcome),
+
+    /** Ends a delivery whose run stops without an outcome of its own. */
+    endDelivery: (deliveryId: DeliveryId, reason: string): Promise<boolean> =>
+      endDelivery(db, deliveryId, reason),
+  };
+}

@@ -1,0 +1,11 @@
+import { loadConfig, requireAddresses } from './src/config.ts';
+import { startServer } from './src/http/server.ts';
+import { createLogger } from './src/logger.ts';
+import { runUntilSignal } from './src/process.ts';
+
+const logger = createLogger(process.env.LOG_LEVEL || 'info', 'server');
+await runUntilSignal(logger, async () => {
+  const server = await startServer(requireAddresses(loadConfig()), logger);
+  logger.info(`listening on ${server.url}`);
+  return server;
+});

@@ -1,0 +1,54 @@
+import { recordAudit } from '../audit/record.ts';
+import { requirePermissions, type VerbContext } from '../context.ts';
+import { inTransaction } from '../db/transaction.ts';
+import { invalid } from '../errors.ts';
+import { type ApiKeyId, newId, type RoleId } from '../ids.ts';
+import { requireGrantable } from '../roles/grant.ts';
+import { lockRoleForGrant, selectRolePermissions } from '../roles/queries.ts';
+import { generateKey } from './key-format.ts';
+import { insertApiKey } from './queries.ts';
+import { rethrowRoleDeleted, roleDeleted } from './role-deleted.ts';
+
+export interface CreateApiKeyInput {
+  /** 1 to 120 characters, trimmed. */
+  readonly label: string;
+  readonly roleId: RoleId;
+  /** Not compared with the clock: a past one gives a key that is already expired. */
+  readonly expiresAt?: Date | undefined;
+}
+
+/** A new key. `key` is the raw key: this is the only place and time it exists outside its holder. */
+export interface CreatedApiKey {
+  readonly apiKey: { readonly id: ApiKeyId; readonly prefix: string; readonly label: string };
+  readonly key: string;
+}
+
+/**
+ * Makes a key that acts with a role of the workspace (interface.md, API keys, create).
+ * @throws {ServiceError} INVALID_REQUEST for a role the workspace has not, FORBIDDEN for one broader than
+ * the caller, CONFLICT `role_deleted` when it went away meanwhile
+ */
+export async function createApiKey(context: VerbContext, input: CreateApiKeyInput): Promise<CreatedApiKey> {
+  const { db, actor } = context;
+  requirePermissions(actor, 'api_keys.create');
+  const { workspaceId } = actor;
+  const { label, roleId, expiresAt } = input;
+  const id = newId<ApiKeyId>();
+  const { key, prefix, hash } = generateKey();
+  await inTransaction(db, async (tx) => {
+    const found = await selectRolePermissions(tx, workspaceId, roleId);
+    if (found === null) throw invalid('/roleId', 'The workspace has no such role.');
+    requireGrantable(actor, found);
+    const held = await lockRoleForGrant(tx, workspaceId, roleId);
+    if (held === null) throw roleDeleted();
+    requireGrantable(actor, held);
+    await insertApiKey(tx, { id, workspaceId, roleId, label, prefix, hash, expiresAt: expiresAt ?? null });
+    await recordAudit(tx, context, {
+      action: 'api_keys.created',
+      targetType: 'api_key',
+      targetId: id,
+      details: { label, prefix, roleId, expiresAt: expiresAt?.toISOString() ?? null },
+    });
+  }).catch(rethrowRoleDeleted);
+  return { apiKey: { id, prefix, label }, key };
+}

@@ -1,0 +1,8 @@
+import { requirePermissions, type VerbContext } from '../context.ts';
+import { type ApiKeyItem, selectApiKeys } from './queries.ts';
+
+/** Every key of the workspace, revoked and expired ones included (interface.md, API keys, list). */
+export async function listApiKeys({ db, actor }: VerbContext): Promise<ApiKeyItem[]> {
+  requirePermissions(actor, 'api_keys.read');
+  return selectApiKeys(db, actor.workspaceId);
+}

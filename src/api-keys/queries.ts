@@ -1,0 +1,86 @@
+import { sql } from 'kysely';
+import type { Queryable, Tx } from '../db/database.ts';
+import { iso } from '../http/fields.ts';
+import type { ApiKeyId, RoleId, WorkspaceId } from '../ids.ts';
+
+/** A key as the list shows it (interface.md, API key). */
+export interface ApiKeyItem {
+  readonly id: ApiKeyId;
+  readonly label: string;
+  readonly prefix: string;
+  readonly roleId: RoleId | null;
+  readonly createdAt: string;
+  readonly lastUsedAt: string | null;
+  readonly expiresAt: string | null;
+  readonly revokedAt: string | null;
+}
+
+/** Every key of the workspace, revoked and expired ones included, oldest first. */
+export async function selectApiKeys(db: Queryable, workspaceId: WorkspaceId): Promise<ApiKeyItem[]> {
+  const rows = await db
+    .selectFrom('api_keys')
+    .select(['id', 'label', 'prefix', 'role_id', 'created_at', 'last_used_at', 'expires_at', 'revoked_at'])
+    .where('workspace_id', '=', workspaceId)
+    .orderBy('created_at')
+    .orderBy('id')
+    .execute();
+  return rows.map((row) => ({
+    id: row.id,
+    label: row.label,
+    prefix: row.prefix,
+    roleId: row.role_id,
+    createdAt: iso(row.created_at),
+    lastUsedAt: iso(row.last_used_at),
+    expiresAt: iso(row.expires_at),
+    revokedAt: iso(row.revoked_at),
+  }));
+}
+
+export interface NewApiKey {
+  readonly id: ApiKeyId;
+  readonly workspaceId: WorkspaceId;
+  readonly roleId: RoleId;
+  readonly label: string;
+  readonly prefix: string;
+  readonly hash: Buffer;
+  readonly expiresAt: Date | null;
+}
+
+/** Stores a new key. A role deleted meanwhile is a foreign key violation on `api_keys_role_fkey`. */
+export async function insertApiKey(tx: Tx, key: NewApiKey): Promise<void> {
+  await tx
+    .insertInto('api_keys')
+    .values({
+      id: key.id,
+      workspace_id: key.workspaceId,
+      role_id: key.roleId,
+      label: key.label,
+      prefix: key.prefix,
+      key_hash: key.hash,
+      expires_at: key.expiresAt === null ? null : iso(key.expiresAt),
+    })
+    .execute();
+}
+
+/** Revokes a key that is not revoked yet; false when there is none such in the workspace. */
+export async function revokeKey(tx: Tx, workspaceId: WorkspaceId, id: ApiKeyId): Promise<boolean> {
+  const { numUpdatedRows } = await tx
+    .updateTable('api_keys')
+    .set({ revoked_at: sql<Date>`clock_timestamp()` })
+    .where('workspace_id', '=', workspaceId)
+    .where('id', '=', id)
+    .where('revoked_at', 'is', null)
+    .executeTakeFirst();
+  return numUpdatedRows === 1n;
+}
+
+/** A key that is not revoked, its row locked until the transaction ends, or undefined. */
+export const lockUnrevokedKey = (tx: Tx, workspaceId: WorkspaceId, id: ApiKeyId) =>
+  tx
+    .selectFrom('api_keys')
+    .select(['label', 'role_id', 'expires_at', sql<boolean>`expires_at <= clock_timestamp()`.as('expired')])
+    .where('workspace_id', '=', workspaceId)
+    .where('id', '=', id)
+    .where('revoked_at', 'is', null)
+    .forUpdate()
+    .executeTakeFirst();

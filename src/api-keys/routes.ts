@@ -1,0 +1,130 @@
+import { z } from 'zod';
+import { notFound } from '../errors.ts';
+import { defineRoute, type RouteModule } from '../http/route.ts';
+import { type ApiKeyId, parseId } from '../ids.ts';
+import { createApiKey } from './create.ts';
+import { listApiKeys } from './list.ts';
+import { revokeApiKey } from './revoke.ts';
+import { rotateApiKey } from './rotate.ts';
+import { apiKeySchema, createApiKeyBody, createdApiKeySchema } from './schemas.ts';
+
+const ID = '7f9c24e8-3b12-4fef-91e0-5b3f6f2f3a11';
+const ROLE_ID = 'c1b7f5f0-6d0e-4a0b-8f58-0f3d5d7f8e21';
+
+const createdExample = {
+  apiKey: { id: ID, prefix: 'wcsk_8Zk2bQw9xYp', label: 'Publishing site' },
+  // Its checksum is wrong on purpose, so that no scanner takes it for a real one.
+  key: 'wcsk_8Zk2bQw9xYpExampleExampleExampleExampleExample000',
+};
+
+function keyIdOf(text: string): ApiKeyId {
+  const id = parseId<ApiKeyId>(text);
+  if (id === null) throw notFound('API key');
+  return id;
+}
+
+/** interface.md, API keys. */
+export const createApiKeyRoutes = (): RouteModule[] => [
+  defineRoute(
+    {
+      method: 'get',
+      path: '/api/workspaces/{workspaceId}/api-keys',
+      operationId: 'listApiKeys',
+      summary: 'List API keys',
+      description: 'Every key of the workspace, revoked and expired ones included.',
+      tags: ['API keys'],
+      scope: 'workspace',
+      permissions: ['api_keys.read'],
+      responses: {
+        200: {
+          description: 'The keys.',
+          schema: z.object({ apiKeys: z.array(apiKeySchema) }),
+          example: {
+            apiKeys: [
+              {
+                id: ID,
+                label: 'Publishing site',
+                prefix: 'wcsk_8Zk2bQw9xYp',
+                roleId: ROLE_ID,
+                createdAt: '2026-11-21T07:30:00.000Z',
+                lastUsedAt: '2026-11-21T09:12:41.120Z',
+                expiresAt: null,
+                revokedAt: null,
+              },
+            ],
+          },
+        },
+      },
+    },
+    async ({ context }) => ({ status: 200, body: { apiKeys: await listApiKeys(context) } }),
+  ),
+  defineRoute(
+    {
+      method: 'post',
+      path: '/api/workspaces/{workspaceId}/api-keys',
+      operationId: 'createApiKey',
+      summary: 'Create an API key',
+      description:
+        'The role must belong to the workspace and hold only permissions the caller holds. Without ' +
+        'expiresAt the key does not expire; a past one gives a key that is already expired.',
+      tags: ['API keys'],
+      scope: 'workspace',
+      permissions: ['api_keys.create'],
+      body: createApiKeyBody,
+      bodyExample: { label: 'Publishing site', roleId: ROLE_ID, expiresAt: '2027-11-21T00:00:00Z' },
+      responses: {
+        201: {
+          description: 'The key, shown this once.',
+          schema: createdApiKeySchema,
+          example: createdExample,
+        },
+      },
+      errors: ['CONFLICT'],
+    },
+    async ({ context, body }) => ({ status: 201, body: await createApiKey(context, body) }),
+  ),
+  defineRoute(
+    {
+      method: 'delete',
+      path: '/api/workspaces/{workspaceId}/api-keys/{keyId}',
+      operationId: 'revokeApiKey',
+      summary: 'Revoke an API key',
+      description: 'The key stops authenticating at once and stays in the list. It cannot be undone.',
+      tags: ['API keys'],
+      scope: 'workspace',
+      permissions: ['api_keys.revoke'],
+      responses: {
+        200: { description: 'Revoked.', schema: z.object({ ok: z.literal(true) }), example: { ok: true } },
+      },
+    },
+    async ({ context, params }) => {
+      await revokeApiKey(context, keyIdOf(params.keyId));
+      return { status: 200, body: { ok: true } };
+    },
+  ),
+  defineRoute(
+    {
+      method: 'post',
+      path: '/api/workspaces/{workspaceId}/api-keys/{keyId}/rotate',
+      operationId: 'rotateApiKey',
+      summary: 'Rotate an API key',
+      description:
+        'Issues a key with the same label, role and expiry and revokes the old one in one step, without overlap.',
+      tags: ['API keys'],
+      scope: 'workspace',
+      permissions: ['api_keys.create', 'api_keys.revoke'],
+      responses: {
+        201: {
+          description: 'The new key, shown this once.',
+          schema: createdApiKeySchema,
+          example: createdExample,
+        },
+      },
+      errors: ['CONFLICT'],
+    },
+    async ({ context, params }) => ({
+      status: 201,
+      body: await rotateApiKey(context, keyIdOf(params.keyId)),
+    }),
+  ),
+];

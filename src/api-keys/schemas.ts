@@ -1,0 +1,31 @@
+import { z } from 'zod';
+import { dateTime, idOf, timestamp, trimmedText, uuid } from '../http/fields.ts';
+import type { RoleId } from '../ids.ts';
+
+/** interface.md, API key (list item). */
+export const apiKeySchema = z
+  .object({
+    id: uuid,
+    label: z.string(),
+    prefix: z.string().meta({ description: "The key's first 16 characters." }),
+    roleId: uuid.nullable().meta({ description: 'Null only for a dead key whose role was deleted.' }),
+    createdAt: timestamp,
+    lastUsedAt: timestamp.nullable().meta({ description: 'Written with a delay of some seconds.' }),
+    expiresAt: timestamp.nullable(),
+    revokedAt: timestamp.nullable(),
+  })
+  .meta({ id: 'ApiKey' });
+
+export const createApiKeyBody = z.object({
+  label: trimmedText(1, 120),
+  roleId: idOf<RoleId>(),
+  expiresAt: dateTime.optional(),
+});
+
+/** The only answer that ever holds a raw key. */
+export const createdApiKeySchema = z
+  .object({
+    apiKey: z.object({ id: uuid, prefix: z.string(), label: z.string() }),
+    key: z.string().meta({ description: 'The raw key. It is shown this once and cannot be read again.' }),
+  })
+  .meta({ id: 'CreatedApiKey' });

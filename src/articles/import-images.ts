@@ -1,0 +1,47 @@
+import { readFile, realpath, stat } from 'node:fs/promises';
+import path from 'node:path';
+import { errorCode } from '../local/files.ts';
+import { imageMediaType } from './media-type.ts';
+
+/** Bytes one image may have. */
+export const MAX_IMAGE_BYTES = 20 * 1024 * 1024;
+
+/** A local image of an imported file, read and recognised. */
+export interface LocalImage {
+  readonly bytes: Buffer;
+  readonly mediaType: string;
+  readonly fileName: string;
+}
+
+/** The image, or why there is none, in words that follow its name. */
+export type LocalImageResult =
+  | { readonly ok: true; readonly image: LocalImage }
+  | { readonly ok: false; readonly problem: string };
+
+const failed = (problem: string): LocalImageResult => ({ ok: false, problem });
+
+/**
+ * Reads an image that a Markdown file names relative to its own folder. Only files inside that folder are
+ * ever read, symbolic links followed first: an article that somebody else wrote must not be able to carry
+ * off other files of the machine.
+ */
+export async function readLocalImage(folder: string, imagePath: string): Promise<LocalImageResult> {
+  try {
+    const root = await realpath(folder);
+    const file = await realpath(path.resolve(root, imagePath));
+    if (!file.startsWith(root.endsWith(path.sep) ? root : root + path.sep)) {
+      return failed("is outside of the article's folder");
+    }
+    const { size } = await stat(file).then((found) => (found.isFile() ? found : { size: -1 }));
+    if (size === -1) return failed('is no file');
+    if (size > MAX_IMAGE_BYTES) return failed(`is larger than ${MAX_IMAGE_BYTES} bytes`);
+    const bytes = await readFile(file);
+    const mediaType = imageMediaType(bytes);
+    if (mediaType === null) return failed('is no PNG, JPEG, GIF, WebP, AVIF or SVG image');
+    return { ok: true, image: { bytes, mediaType, fileName: path.basename(imagePath).normalize('NFC') } };
+  } catch (error) {
+    const code = errorCode(error);
+    if (code === undefined) throw error;
+    return failed(code === 'ENOENT' ? 'does not exist' : `cannot be read (${code})`);
+  }
+}

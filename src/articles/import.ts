@@ -1,0 +1,164 @@
+import path from 'node:path';
+import type { BlobStore, StoredBlob } from '../assets/blob-store.ts';
+import { recordAudit } from '../audit/record.ts';
+import { requireOperator, type VerbContext } from '../context.ts';
+import { reserveBytes, storageQuotaExceeded } from '../credits/storage-quota.ts';
+import type { Queryable, Tx } from '../db/database.ts';
+import { inTransaction } from '../db/transaction.ts';
+import { cutAtWord } from '../document/cut.ts';
+import { countWords } from '../document/words.ts';
+import { invalid, notFound } from '../errors.ts';
+import { recordEvents } from '../events/record.ts';
+import { type ArticleId, newId, type ProjectId, type TranslationGroupId, type WorkspaceId } from '../ids.ts';
+import { type ImportedAsset, readImportFile } from './import-file.ts';
+import { insertArticle } from './insert.ts';
+
+/** The states in which an article can begin its life by import. */
+export const IMPORT_STATUSES = ['DRAFT', 'NEEDS_REVIEW', 'APPROVED', 'PUBLISHED'] as const;
+export type ImportStatus = (typeof IMPORT_STATUSES)[number];
+
+/** Characters a title may have; a longer one found in the file is cut at a word. */
+export const MAX_TITLE = 300;
+
+export interface ImportContext extends VerbContext {
+  readonly blobs: BlobStore;
+}
+
+export interface ImportArticleInput {
+  readonly projectId: ProjectId;
+  /** Canonical language tag, one of the project's. */
+  readonly language: string;
+  /** Path of a Markdown or documentJson file on this machine. */
+  readonly file: string;
+  readonly status: ImportStatus;
+  /** 1 to 300 characters, trimmed; else the first heading or the file's name. */
+  readonly title?: string | undefined;
+  /** The target keywords, in order. */
+  readonly keywords: readonly string[];
+}
+
+export interface ImportedArticle {
+  readonly articleId: ArticleId;
+  readonly translationGroupId: TranslationGroupId;
+  readonly wordCount: number;
+  /** What of the file could not be taken over, one sentence each. */
+  readonly warnings: readonly string[];
+}
+
+/**
+ * Makes an article from a file of this machine, which is why only the operator may. Its local images become
+ * assets that count toward the storage quota. Whatever the status, article.created is the only event.
+ * @throws {ServiceError} RESOURCE_NOT_FOUND for the project, INVALID_REQUEST for a language it has not or a
+ *   file that is no valid article, QUOTA_EXCEEDED for images that do not fit; no row is left behind then
+ */
+export async function importArticle(
+  context: ImportContext,
+  input: ImportArticleInput,
+): Promise<ImportedArticle> {
+  requireOperator(context.actor);
+  const { db, blobs, actor } = context;
+  const { projectId, language, status } = input;
+  const { workspaceId } = actor;
+  requireLanguage(await projectOf(db, workspaceId, projectId).executeTakeFirst(), language);
+
+  const {
+    document,
+    assets,
+    warnings,
+    title: found,
+  } = await readImportFile(input.file, input.title !== undefined);
+  const title = input.title ?? titleFrom(found, input.file);
+  const wordCount = countWords(document);
+  // Before the rows that name them. Blobs of an import that fails are found again by the next one.
+  const stored: StoredAsset[] = [];
+  for (const asset of assets) stored.push({ ...asset, ...(await blobs.put(asset.bytes)) });
+
+  const articleId = newId<ArticleId>();
+  const translationGroupId = newId<TranslationGroupId>();
+  await inTransaction(db, async (tx) => {
+    const project = await projectOf(tx, workspaceId, projectId).forShare().executeTakeFirst();
+    requireLanguage(project, language);
+    await insertArticle(tx, {
+      id: articleId,
+      workspace_id: workspaceId,
+      project_id: projectId,
+      title,
+      status,
+      document: JSON.stringify(document),
+      target_keywords: [...input.keywords],
+      primary_language: language,
+      translation_group_id: translationGroupId,
+      word_count: wordCount,
+      ...(status === 'PUBLISHED' ? { published_at: new Date() } : {}),
+    });
+    const bytes = await insertAssets(tx, workspaceId, articleId, stored);
+    await recordEvents(tx, context, [{ type: 'article.created', data: { articleId, projectId, title } }]);
+    await recordAudit(tx, context, {
+      action: 'articles.imported',
+      targetType: 'article',
+      targetId: articleId,
+      details: {
+        projectId,
+        language,
+        status,
+        title,
+        fileName: path.basename(input.file),
+        images: assets.length,
+      },
+    });
+    if (!(await reserveBytes(tx, workspaceId, bytes))) throw storageQuotaExceeded(bytes);
+  });
+  return { articleId, translationGroupId, wordCount, warnings };
+}
+
+type StoredAsset = ImportedAsset & StoredBlob;
+
+const projectOf = (db: Queryable, workspaceId: WorkspaceId, projectId: ProjectId) =>
+  db
+    .selectFrom('projects')
+    .select('languages')
+    .where('workspace_id', '=', workspaceId)
+    .where('id', '=', projectId);
+
+function requireLanguage(project: { languages: string[] } | undefined, language: string): void {
+  if (project === undefined) throw notFound('project');
+  if (project.languages.includes(language)) return;
+  throw invalid(
+    '/language',
+    `The language ${language} is not one of the project's languages: ${project.languages.join(', ')}.`,
+  );
+}
+
+/** The heading on one line, or the file's name without its extension. */
+function titleFrom(heading: string | null, file: string): string {
+  const oneLine = (text: string): string => text.normalize('NFC').replace(/\s+/g, ' ').trim();
+  const title = oneLine(heading ?? '') || oneLine(path.parse(file).name) || 'Untitled';
+  return cutAtWord(title, MAX_TITLE);
+}
+
+/** @returns the bytes the rows count for */
+async function insertAssets(
+  tx: Tx,
+  workspaceId: WorkspaceId,
+  articleId: ArticleId,
+  assets: readonly StoredAsset[],
+): Promise<number> {
+  if (assets.length === 0) return 0;
+  await tx
+    .insertInto('assets')
+    .values(
+      assets.map((asset) => ({
+        id: asset.id,
+        workspace_id: workspaceId,
+        article_id: articleId,
+        role: 'inline' as const,
+        content_hash: asset.contentHash,
+        media_type: asset.mediaType,
+        byte_size: asset.byteSize,
+        file_name: asset.fileName,
+        alt_text: asset.altText,
+      })),
+    )
+    .execute();
+  return assets.reduce((sum, { byteSize }) => sum + byteSize, 0);
+}

@@ -1,0 +1,18 @@
+import { requirePermissions, type VerbContext } from '../context.ts';
+import { notFound } from '../errors.ts';
+import type { ArticleId } from '../ids.ts';
+import { articleColumns } from './queries.ts';
+import { type Article, toArticle } from './schemas.ts';
+
+/** Reads one article of the actor's workspace (articles.read). */
+export async function readArticle({ db, actor }: VerbContext, articleId: ArticleId): Promise<Article> {
+  requirePermissions(actor, 'articles.read');
+  const row = await db
+    .selectFrom('articles')
+    .select(articleColumns)
+    .where('workspace_id', '=', actor.workspaceId)
+    .where('id', '=', articleId)
+    .executeTakeFirst();
+  if (row === undefined) throw notFound('article');
+  return toArticle(row);
+}

@@ -1,0 +1,66 @@
+import { z } from 'zod';
+import { ARTICLE_STATUSES } from '../db/tables.ts';
+import { documentSchema } from '../document/schema.ts';
+import type { ArticleRow } from './queries.ts';
+
+const date = z.iso.datetime();
+
+/** interface.md, Article (as returned by translation create). */
+export const articleSchema = z
+  .object({
+    id: z.uuid(),
+    workspaceId: z.uuid(),
+    projectId: z.uuid(),
+    title: z.string(),
+    slug: z.string(),
+    status: z.enum(ARTICLE_STATUSES),
+    documentJson: documentSchema,
+    contentHtml: z.string().nullable(),
+    contentMarkdown: z.string().nullable(),
+    metaTitle: z.string().nullable(),
+    metaDescription: z.string().nullable(),
+    targetKeywords: z.array(z.string()),
+    secondaryKeywords: z.array(z.string()),
+    primaryLanguage: z.string(),
+    translationGroupId: z.uuid(),
+    generationConfig: z.record(z.string(), z.unknown()).nullable(),
+    outline: z.record(z.string(), z.unknown()).nullable(),
+    createdBy: z.string().nullable(),
+    publishedAt: date.nullable(),
+    briefId: z.uuid().nullable(),
+    publishedUrl: z.string().nullable(),
+    wordCount: z.int().nullable(),
+    createdAt: date,
+    updatedAt: date,
+  })
+  .meta({ id: 'Article' });
+
+export type Article = z.infer<typeof articleSchema>;
+
+/** The wire form of an article's row. */
+export const toArticle = (row: ArticleRow): Article => ({
+  id: row.id,
+  workspaceId: row.workspace_id,
+  projectId: row.project_id,
+  title: row.title,
+  slug: row.slug,
+  status: row.status,
+  documentJson: row.document,
+  contentHtml: row.content_html,
+  contentMarkdown: row.content_markdown,
+  metaTitle: row.meta_title,
+  metaDescription: row.meta_description,
+  targetKeywords: row.target_keywords,
+  secondaryKeywords: row.secondary_keywords,
+  primaryLanguage: row.primary_language,
+  translationGroupId: row.translation_group_id,
+  generationConfig: row.generation_config,
+  outline: row.outline,
+  createdBy: row.created_by,
+  publishedAt: row.published_at?.toISOString() ?? null,
+  briefId: row.brief_id,
+  publishedUrl: row.published_url,
+  wordCount: row.word_count,
+  createdAt: row.created_at.toISOString(),
+  updatedAt: row.updated_at.toISOString(),
+});

@@ -1,0 +1,70 @@
+import { z } from 'zod';
+import { timestamp, uuid } from '../http/fields.ts';
+import { decodeCursor, pageQuery } from '../http/paging.ts';
+import { defineRoute, type RouteModule } from '../http/route.ts';
+import type { AuditEntryId } from '../ids.ts';
+import { listAuditEntries } from './list.ts';
+
+const auditEntrySchema = z
+  .object({
+    id: uuid,
+    action: z.string().meta({ description: '`<area>.<verb>`, such as api_keys.created.' }),
+    actor: z.object({
+      kind: z.enum(['api_key', 'operator', 'system']),
+      id: uuid.nullable().meta({ description: "The key's id when a key acted." }),
+    }),
+    targetType: z.string(),
+    targetId: uuid.nullable(),
+    details: z.record(z.string(), z.unknown()),
+    requestId: z.string().nullable().meta({ description: 'The X-Request-Id of the request that acted.' }),
+    createdAt: timestamp,
+  })
+  .meta({ id: 'AuditEntry' });
+
+/** What was changed in a workspace, by whom and when. */
+export const createAuditRoutes = (): RouteModule[] => [
+  defineRoute(
+    {
+      method: 'get',
+      path: '/api/workspaces/{workspaceId}/audit',
+      operationId: 'listAuditEntries',
+      summary: 'Read the audit log',
+      description: 'Newest first, page by page. Entries hold no keys and no secrets.',
+      tags: ['Audit'],
+      scope: 'workspace',
+      permissions: ['audit.read'],
+      query: pageQuery,
+      responses: {
+        200: {
+          description: 'One page.',
+          schema: z.object({
+            entries: z.array(auditEntrySchema),
+            nextCursor: z.string().nullable().meta({ description: 'Null on the last page.' }),
+          }),
+          example: {
+            entries: [
+              {
+                id: '5d0f6c7e-2f0b-4b59-9a0e-1f0c6f0b7d11',
+                action: 'api_keys.created',
+                actor: { kind: 'api_key', id: '7f9c24e8-3b12-4fef-91e0-5b3f6f2f3a11' },
+                targetType: 'api_key',
+                targetId: '3a1f6b0c-9f5c-4f6a-8c35-0e6a4f1d2b77',
+                details: { label: 'Publishing site', prefix: 'wcsk_8Zk2bQw9xYp' },
+                requestId: '0d3c9b7e-5a41-4a8e-9a57-2f6c1f1f8d20',
+                createdAt: '2026-11-21T07:30:00.000Z',
+              },
+            ],
+            nextCursor: null,
+          },
+        },
+      },
+    },
+    async ({ context, query }) => ({
+      status: 200,
+      body: await listAuditEntries(context, {
+        limit: query.limit,
+        position: decodeCursor<AuditEntryId>(query.cursor),
+      }),
+    }),
+  ),
+];

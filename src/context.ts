@@ -1,0 +1,52 @@
+import type { Database } from './db/database.ts';
+import { ServiceError } from './errors.ts';
+import type { ApiKeyId, RoleId, WorkspaceId } from './ids.ts';
+import type { Permission } from './roles/permissions.ts';
+
+/** Who acts: a key with its role's permissions as of this request, or the operator at the command line. */
+export type Actor =
+  | {
+      readonly kind: 'api_key';
+      readonly keyId: ApiKeyId;
+      readonly keyPrefix: string;
+      readonly workspaceId: WorkspaceId;
+      readonly workspaceName: string;
+      readonly roleId: RoleId;
+      readonly roleName: string;
+      readonly permissions: ReadonlySet<Permission>;
+    }
+  | { readonly kind: 'operator'; readonly workspaceId: WorkspaceId };
+
+/** What every verb takes first. `requestId` ties the answer, the log, the audit entry and the workflow memo together. */
+export interface VerbContext {
+  readonly db: Database;
+  readonly actor: Actor;
+  readonly requestId: string;
+}
+
+/** Those of the wanted permissions that the actor lacks, sorted. */
+export function missingPermissions(actor: Actor, wanted: Iterable<Permission>): Permission[] {
+  if (actor.kind === 'operator') return [];
+  return [...new Set(wanted)].filter((permission) => !actor.permissions.has(permission)).sort();
+}
+
+/**
+ * The first line of every verb.
+ * @throws {ServiceError} FORBIDDEN with `details.permissions` (interface.md, Authentication 3)
+ */
+export function requirePermissions(actor: Actor, ...wanted: Permission[]): void {
+  const permissions = missingPermissions(actor, wanted);
+  if (permissions.length > 0) {
+    throw new ServiceError('FORBIDDEN', `The key's role lacks ${permissions.join(', ')}.`, {
+      details: { permissions },
+    });
+  }
+}
+
+/**
+ * The first line of a verb that only the command line offers, such as granting credits.
+ * @throws {ServiceError} FORBIDDEN for every key, whatever its role
+ */
+export function requireOperator(actor: Actor): void {
+  if (actor.kind !== 'operator') throw new ServiceError('FORBIDDEN', 'Only the operator may do this.');
+}

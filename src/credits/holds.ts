@@ -1,0 +1,109 @@
+import type { Queryable, Tx } from '../db/database.ts';
+import { ServiceError } from '../errors.ts';
+import { type HoldId, newId, type WorkspaceId } from '../ids.ts';
+
+export type HoldPurpose = 'translation' | 'ai_operation';
+
+/**
+ * Opens the hold of one run. The row only; the credits are taken by `reserveCredits`, which locks the
+ * wallet and therefore comes last in its transaction.
+ */
+export async function openHold(
+  tx: Tx,
+  hold: { workspaceId: WorkspaceId; purpose: HoldPurpose; runId: string; amount: number },
+): Promise<void> {
+  await tx
+    .insertInto('holds')
+    .values({
+      id: newId<HoldId>(),
+      workspace_id: hold.workspaceId,
+      purpose: hold.purpose,
+      run_id: hold.runId,
+      amount: hold.amount,
+    })
+    .execute();
+}
+
+/**
+ * Moves credits from available to reserved in one guarded statement, so that no race overdraws a wallet.
+ * @returns false when the wallet does not cover the amount; the caller rolls back
+ */
+export async function reserveCredits(tx: Tx, workspaceId: WorkspaceId, amount: number): Promise<boolean> {
+  const result = await tx
+    .updateTable('wallets')
+    .set((eb) => ({ reserved: eb('reserved', '+', amount) }))
+    .where('workspace_id', '=', workspaceId)
+    .where((eb) => eb(eb('balance', '-', eb.ref('reserved')), '>=', amount))
+    .executeTakeFirst();
+  return result.numUpdatedRows === 1n;
+}
+
+/** 402 with the amount that was wanted (interface.md, Specific cases). */
+export const insufficientCredits = (amount: number): ServiceError =>
+  new ServiceError(
+    'INSUFFICIENT_CREDITS',
+    `This needs ${amount} ${amount === 1 ? 'credit' : 'credits'}, more than the workspace has available.`,
+  );
+
+/** True while the run's credits are held. */
+export async function isHoldOpen(db: Queryable, runId: string): Promise<boolean> {
+  const hold = await db
+    .selectFrom('holds')
+    .select('id')
+    .where('run_id', '=', runId)
+    .where('status', '=', 'open')
+    .executeTakeFirst();
+  return hold !== undefined;
+}
+
+/**
+ * Ends an open hold by charging `credits` of it and freeing the rest. Settling and releasing share the guard
+ * on the hold's status, so exactly one of them ever takes effect, once.
+ * @returns false when the hold had ended already; nothing is changed then
+ */
+export async function settleHold(tx: Tx, runId: string, credits: number): Promise<boolean> {
+  const hold = await tx
+    .updateTable('holds')
+    .set((eb) => ({ status: 'settled', settled_amount: credits, ended_at: eb.fn('now') }))
+    .where('run_id', '=', runId)
+    .where('status', '=', 'open')
+    .returning(['id', 'workspace_id', 'amount'])
+    .executeTakeFirst();
+  if (hold === undefined) return false;
+  if (credits > 0) {
+    await tx
+      .insertInto('ledger_entries')
+      .values({ workspace_id: hold.workspace_id, kind: 'settlement', amount: -credits, hold_id: hold.id })
+      .execute();
+  }
+  await tx
+    .updateTable('wallets')
+    .set((eb) => ({
+      balance: eb('balance', '-', credits),
+      reserved: eb('reserved', '-', hold.amount),
+    }))
+    .where('workspace_id', '=', hold.workspace_id)
+    .execute();
+  return true;
+}
+
+/**
+ * Ends an open hold and frees all of it.
+ * @returns false when the hold had ended already; nothing is changed then
+ */
+export async function releaseHold(tx: Tx, runId: string): Promise<boolean> {
+  const hold = await tx
+    .updateTable('holds')
+    .set((eb) => ({ status: 'released', ended_at: eb.fn('now') }))
+    .where('run_id', '=', runId)
+    .where('status', '=', 'open')
+    .returning(['workspace_id', 'amount'])
+    .executeTakeFirst();
+  if (hold === undefined) return false;
+  await tx
+    .updateTable('wallets')
+    .set((eb) => ({ reserved: eb('reserved', '-', hold.amount) }))
+    .where('workspace_id', '=', hold.workspace_id)
+    .execute();
+  return true;
+}

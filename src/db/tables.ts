@@ -1,0 +1,301 @@
+import type { ColumnType, Generated, JSONColumnType } from 'kysely';
+import type { DocumentJson } from '../document/schema.ts';
+import type {
+  ApiKeyId,
+  ArticleId,
+  AssetId,
+  AuditEntryId,
+  CategoryId,
+  CategoryNameId,
+  DeliveryId,
+  EndpointId,
+  EventId,
+  HoldId,
+  JobId,
+  ProjectId,
+  RoleId,
+  TranslationGroupId,
+  WorkspaceId,
+} from '../ids.ts';
+import type { TranslationSource } from '../translations/source.ts';
+
+/** Read as a Date; written as one, or as an ISO text. */
+type Timestamp = ColumnType<Date, Date | string, Date | string>;
+type NullableTimestamp = ColumnType<Date | null, Date | string | null | undefined, Date | string | null>;
+/** Filled by the database when not given. */
+type CreatedAt = ColumnType<Date, Date | string | undefined, Date | string>;
+type Json<Value> = ColumnType<Value, string, string>;
+type NullableJson<Value> = ColumnType<Value | null, string | null | undefined, string | null>;
+type Default<Value> = ColumnType<Value, Value | undefined, Value>;
+type Nullable<Value> = ColumnType<Value | null, Value | null | undefined, Value | null>;
+
+export const ARTICLE_STATUSES = [
+  'DRAFT',
+  'QUEUED',
+  'PROCESSING',
+  'NEEDS_REVIEW',
+  'CHANGES_REQUESTED',
+  'APPROVED',
+  'PUBLISHED',
+] as const;
+export type ArticleStatus = (typeof ARTICLE_STATUSES)[number];
+
+export const JOB_STATUSES = [
+  'QUEUED',
+  'TRANSLATING',
+  'VALIDATING',
+  'RESEARCHING',
+  'OUTLINING',
+  'WRITING',
+  'GENERATING_IMAGE_PROMPTS',
+  'GENERATING_IMAGES',
+  'PROCESSING_MEDIA',
+  'FINALIZING',
+  'COMPLETED',
+  'FAILED',
+  'CANCELLED',
+] as const;
+export type JobStatus = (typeof JOB_STATUSES)[number];
+
+export const JOB_STEPS = [
+  'validate',
+  'research',
+  'outline',
+  'write',
+  'image-prompts',
+  'images',
+  'media-processing',
+  'translate',
+  'finalize',
+] as const;
+export type JobStep = (typeof JOB_STEPS)[number];
+
+export type DeliveryStatus = 'pending' | 'succeeded' | 'failed';
+
+export interface Tables {
+  workspaces: {
+    id: WorkspaceId;
+    name: string;
+    ai_operations_limit: Default<number>;
+    storage_bytes_limit: Default<number>;
+    storage_bytes_used: Default<number>;
+    created_at: CreatedAt;
+  };
+  roles: {
+    id: RoleId;
+    workspace_id: WorkspaceId;
+    name: string;
+    permissions: string[];
+    built_in: Default<boolean>;
+    created_at: CreatedAt;
+    updated_at: CreatedAt;
+  };
+  api_keys: {
+    id: ApiKeyId;
+    workspace_id: WorkspaceId;
+    role_id: Nullable<RoleId>;
+    label: string;
+    prefix: string;
+    key_hash: Buffer;
+    created_at: CreatedAt;
+    last_used_at: NullableTimestamp;
+    expires_at: NullableTimestamp;
+    revoked_at: NullableTimestamp;
+  };
+  audit_entries: {
+    id: AuditEntryId;
+    workspace_id: WorkspaceId;
+    actor_kind: 'api_key' | 'operator' | 'system';
+    actor_id: Nullable<string>;
+    action: string;
+    target_type: string;
+    target_id: Nullable<string>;
+    details: JSONColumnType<Record<string, unknown>, string | undefined, string>;
+    request_id: Nullable<string>;
+    created_at: CreatedAt;
+  };
+  projects: {
+    id: ProjectId;
+    workspace_id: WorkspaceId;
+    name: string;
+    languages: string[];
+    primary_language: string;
+    archived_at: NullableTimestamp;
+    created_at: CreatedAt;
+    updated_at: CreatedAt;
+  };
+  articles: {
+    id: ArticleId;
+    workspace_id: WorkspaceId;
+    project_id: ProjectId;
+    title: string;
+    slug: string;
+    status: ArticleStatus;
+    document: Json<DocumentJson>;
+    content_html: Nullable<string>;
+    content_markdown: Nullable<string>;
+    meta_title: Nullable<string>;
+    meta_description: Nullable<string>;
+    target_keywords: Default<string[]>;
+    secondary_keywords: Default<string[]>;
+    primary_language: string;
+    translation_group_id: TranslationGroupId;
+    generation_config: NullableJson<Record<string, unknown>>;
+    outline: NullableJson<Record<string, unknown>>;
+    created_by: Nullable<string>;
+    published_at: NullableTimestamp;
+    brief_id: Nullable<string>;
+    published_url: Nullable<string>;
+    word_count: Nullable<number>;
+    created_at: CreatedAt;
+    updated_at: CreatedAt;
+  };
+  assets: {
+    id: AssetId;
+    workspace_id: WorkspaceId;
+    article_id: ArticleId;
+    role: 'hero' | 'inline';
+    content_hash: string;
+    media_type: string;
+    byte_size: number;
+    file_name: string;
+    alt_text: Default<string>;
+    created_at: CreatedAt;
+  };
+  categories: {
+    id: CategoryId;
+    workspace_id: WorkspaceId;
+    primary_language: string;
+    created_at: CreatedAt;
+    updated_at: CreatedAt;
+  };
+  category_names: {
+    id: CategoryNameId;
+    workspace_id: WorkspaceId;
+    category_id: CategoryId;
+    language: string;
+    name: string;
+    name_key: string;
+    slug: string;
+    created_at: CreatedAt;
+    updated_at: CreatedAt;
+  };
+  article_categories: {
+    workspace_id: WorkspaceId;
+    article_id: ArticleId;
+    category_id: CategoryId;
+    position: number;
+  };
+  wallets: {
+    workspace_id: WorkspaceId;
+    balance: Default<number>;
+    reserved: Default<number>;
+  };
+  holds: {
+    id: HoldId;
+    workspace_id: WorkspaceId;
+    purpose: 'translation' | 'ai_operation';
+    run_id: string;
+    amount: number;
+    status: Default<'open' | 'settled' | 'released'>;
+    settled_amount: Nullable<number>;
+    created_at: CreatedAt;
+    ended_at: NullableTimestamp;
+  };
+  ledger_entries: {
+    id: Generated<number>;
+    workspace_id: WorkspaceId;
+    kind: 'grant' | 'purchase' | 'settlement';
+    amount: number;
+    hold_id: Nullable<HoldId>;
+    payment_event_id: Nullable<string>;
+    created_at: CreatedAt;
+  };
+  jobs: {
+    id: JobId;
+    workspace_id: WorkspaceId;
+    project_id: ProjectId;
+    article_id: ArticleId;
+    kind: 'generation' | 'translation';
+    status: JobStatus;
+    current_step: Nullable<JobStep>;
+    progress: Default<number>;
+    idempotency_key: string;
+    estimated_credits: number;
+    reserved_credits: number;
+    consumed_credits: Default<number>;
+    held_bytes: Default<number>;
+    error_code: Nullable<'GENERATION_FAILED' | 'TRANSLATION_FAILED'>;
+    error_message: Nullable<string>;
+    workflow_id: string;
+    request_id: Nullable<string>;
+    created_at: CreatedAt;
+    ended_at: NullableTimestamp;
+  };
+  translations: {
+    job_id: JobId;
+    source_article_id: Nullable<ArticleId>;
+    source_language: string;
+    target_language: string;
+    provider: Nullable<string>;
+    batch_count: Nullable<number>;
+    snapshot: NullableJson<TranslationSource>;
+  };
+  translation_segments: {
+    job_id: JobId;
+    key: string;
+    batch: number;
+    source_hash: string;
+    source_text: string;
+    target_text: Nullable<string>;
+  };
+  events: {
+    id: EventId;
+    workspace_id: WorkspaceId;
+    type: string;
+    article_id: Nullable<string>;
+    body: Buffer;
+    request_id: Nullable<string>;
+    created_at: CreatedAt;
+  };
+  webhook_endpoints: {
+    id: EndpointId;
+    workspace_id: WorkspaceId;
+    url: string;
+    secret: string;
+    events: string[];
+    description: Default<string>;
+    active: Default<boolean>;
+    created_at: CreatedAt;
+  };
+  webhook_deliveries: {
+    id: DeliveryId;
+    workspace_id: WorkspaceId;
+    endpoint_id: EndpointId;
+    event_id: EventId;
+    event_type: string;
+    status: Default<DeliveryStatus>;
+    attempts: Default<number>;
+    response_status: Nullable<number>;
+    error_message: Nullable<string>;
+    delivered_at: NullableTimestamp;
+    next_attempt_at: NullableTimestamp;
+    ended_at: NullableTimestamp;
+    outbox: Default<boolean>;
+    claimed_until: NullableTimestamp;
+    start_failures: Default<number>;
+    start_not_before: NullableTimestamp;
+    handed_over_at: NullableTimestamp;
+    seq: Generated<number>;
+    created_at: CreatedAt;
+  };
+  webhook_attempts: {
+    delivery_id: DeliveryId;
+    number: number;
+    started_at: Timestamp;
+    duration_ms: number;
+    response_status: Nullable<number>;
+    error_message: Nullable<string>;
+    response_body: Nullable<string>;
+  };
+}

@@ -1,0 +1,108 @@
+/** Writes translated segments back into a copy of the source. */
+import { checkSegment } from './check.ts';
+import { cutAtWord } from './cut.ts';
+import { encodeField } from './field-codec.ts';
+import { type DocumentJson, parseDocument } from './schema.ts';
+import { metaFields, needsTranslation, type Snapshot, titleKey } from './segments.ts';
+import { parseTags, serializeTags } from './tags.ts';
+import { mapTexts, type TextChange, type TextField } from './walk.ts';
+
+/** Characters of a metaTitle (interface.md, outline). */
+export const MAX_META_TITLE = 70;
+/** Characters of a metaDescription (interface.md, outline). */
+export const MAX_META_DESCRIPTION = 200;
+
+/** The target article's content. */
+export interface TranslatedArticle {
+  title: string;
+  metaTitle: string | null;
+  metaDescription: string | null;
+  targetKeywords: string[];
+  secondaryKeywords: string[];
+  document: DocumentJson;
+  /** Alt texts of the copied images, by the id of the source asset. */
+  altTexts: Map<string, string>;
+}
+
+/** Ids that change in the copy; ids that are not in a map stay. */
+export interface IdMaps {
+  /** Linked article → its version in the target language. */
+  readonly articleIds: ReadonlyMap<string, string>;
+  /** Source asset → its copy. */
+  readonly assetIds: ReadonlyMap<string, string>;
+}
+
+/** Translations that cannot be written back: a segment is missing or damaged. Translations that passed `checkSegment` never cause it. */
+export class ReassemblyError extends Error {
+  override readonly name = 'ReassemblyError';
+}
+
+/**
+ * The translated article. `translations` maps segment keys of `extractSegments(snapshot)` to checked translations.
+ * Block ids, code, addresses and structure are the source's; the document is always valid.
+ * @throws ReassemblyError when a translation is missing or has a hard defect.
+ */
+export function reassemble(
+  snapshot: Snapshot,
+  translations: ReadonlyMap<string, string>,
+  ids: IdMaps,
+): TranslatedArticle {
+  const translate = (key: string, field: Pick<TextField, 'text' | 'markdown' | 'links'>): TextChange => {
+    const encoded = encodeField(field);
+    const titles = new Map<number, string>();
+    for (const [id, title] of encoded.titles) {
+      titles.set(id, translate(titleKey(key, id), { text: title, markdown: false, links: [] }).text);
+    }
+    const wanted = needsTranslation(encoded.nodes);
+    if (!wanted && titles.size === 0) return { text: field.text };
+    const nodes = wanted ? translatedNodes(key, serializeTags(encoded.nodes), translations) : encoded.nodes;
+    return encoded.decode(nodes, titles);
+  };
+  const meta = new Map<string, string>();
+  for (const { key, text } of metaFields(snapshot)) {
+    meta.set(key, oneLine(translate(key, { text, markdown: false, links: [] }).text));
+  }
+  const metaText = (key: string): string => meta.get(key) ?? '';
+  const document = mapTexts(snapshot.document, (field) => translate(field.key, field));
+  replaceIds(document, ids);
+  const parsed = parseDocument(document);
+  if (!parsed.ok)
+    throw new ReassemblyError(`translated document is not valid: ${JSON.stringify(parsed.issues[0])}`);
+  return {
+    title: metaText('title'),
+    metaTitle: snapshot.metaTitle === null ? null : cutAtWord(metaText('metaTitle'), MAX_META_TITLE),
+    metaDescription:
+      snapshot.metaDescription === null ? null : cutAtWord(metaText('metaDescription'), MAX_META_DESCRIPTION),
+    targetKeywords: snapshot.targetKeywords.map((_, index) => metaText(`targetKeyword.${index}`)),
+    secondaryKeywords: snapshot.secondaryKeywords.map((_, index) => metaText(`secondaryKeyword.${index}`)),
+    document: parsed.document,
+    altTexts: new Map(snapshot.assets.map((asset, index) => [asset.id, metaText(`asset.${index}.alt`)])),
+  };
+}
+
+function translatedNodes(key: string, source: string, translations: ReadonlyMap<string, string>) {
+  const translated = translations.get(key);
+  if (translated === undefined) throw new ReassemblyError(`the translation of ${key} is missing`);
+  const defect = checkSegment(source, translated).find(({ soft }) => !soft);
+  const parsed = parseTags(translated);
+  if (defect !== undefined || !parsed.ok) {
+    throw new ReassemblyError(`the translation of ${key} is damaged: ${defect?.message ?? 'markup'}`);
+  }
+  return parsed.nodes;
+}
+
+/** Titles, keywords and alt texts are single lines. */
+function oneLine(text: string): string {
+  return text.trim().split(/\s+/).join(' ');
+}
+
+/** Points links and images at their counterparts, in place. */
+function replaceIds(document: DocumentJson, ids: IdMaps): void {
+  for (const block of document.blocks) {
+    if (block.type === 'image') block.assetId = ids.assetIds.get(block.assetId) ?? block.assetId;
+    if (block.type !== 'paragraph' && block.type !== 'quote') continue;
+    for (const link of block.links ?? []) {
+      link.articleId = ids.articleIds.get(link.articleId) ?? link.articleId;
+    }
+  }
+}

@@ -1,0 +1,61 @@
+/** Every code that an error answer can carry. Statuses and titles: src/http/problems.ts. */
+export type ErrorCode =
+  | 'INVALID_REQUEST'
+  | 'UNAUTHENTICATED'
+  | 'INSUFFICIENT_CREDITS'
+  | 'FORBIDDEN'
+  | 'RESOURCE_NOT_FOUND'
+  | 'METHOD_NOT_ALLOWED'
+  | 'CONFLICT'
+  | 'PRECONDITION_FAILED'
+  | 'PAYLOAD_TOO_LARGE'
+  | 'UNSUPPORTED_MEDIA_TYPE'
+  | 'QUOTA_EXCEEDED'
+  | 'RATE_LIMITED'
+  | 'SERVICE_UNAVAILABLE'
+  | 'INTERNAL_ERROR';
+
+/** One bad field: a JSON pointer into the body (or `query/<name>`) and what is wrong with it. */
+export interface FieldIssue {
+  readonly pointer: string;
+  readonly detail: string;
+}
+
+export interface ErrorDetails {
+  readonly permissions?: readonly string[];
+  readonly reason?: string;
+}
+
+/**
+ * A refusal that a client may see: `message` becomes the problem's detail, so it names no secret and
+ * says what to do next.
+ */
+export class ServiceError extends Error {
+  readonly code: ErrorCode;
+  readonly details: ErrorDetails | undefined;
+  readonly issues: readonly FieldIssue[] | undefined;
+
+  constructor(
+    code: ErrorCode,
+    message: string,
+    extra: { details?: ErrorDetails; issues?: readonly FieldIssue[]; cause?: unknown } = {},
+  ) {
+    super(message, { cause: extra.cause });
+    this.name = 'ServiceError';
+    this.code = code;
+    this.details = extra.details;
+    this.issues = extra.issues;
+  }
+}
+
+/** 404 for anything the caller may not know about: unknown, malformed and foreign ids alike. */
+export const notFound = (what: string): ServiceError =>
+  new ServiceError('RESOURCE_NOT_FOUND', `No such ${what}.`);
+
+/** 400 naming one field by JSON pointer, such as `/language`. */
+export const invalid = (pointer: string, detail: string): ServiceError =>
+  new ServiceError('INVALID_REQUEST', detail, { issues: [{ pointer, detail }] });
+
+/** 409, with `details.reason` when a client can tell cases apart by it. */
+export const conflict = (message: string, reason?: string): ServiceError =>
+  new ServiceError('CONFLICT', message, reason === undefined ? {} : { details: { reason } });

@@ -1,0 +1,129 @@
+import { OpenAPIHono } from '@hono/zod-openapi';
+import type { Context } from 'hono';
+import type { Logger } from 'pino';
+import type { LastUsedRecorder } from '../api-keys/last-used.ts';
+import { requirePermissions } from '../context.ts';
+import type { Database } from '../db/database.ts';
+import { notFound, ServiceError } from '../errors.ts';
+import { authenticate, type KeyActor, readKeyHash } from './authenticate.ts';
+import { bodySource } from './body.ts';
+import { createClientAddress } from './client-address.ts';
+import {
+  answer,
+  answerJson,
+  createExchanges,
+  type Env,
+  type Exchange,
+  type Observation,
+} from './exchange.ts';
+import type { HttpLimits } from './limits.ts';
+import { documentRoutes } from './openapi.ts';
+import { createPages } from './pages.ts';
+import { createRateLimiter } from './rate-limits.ts';
+import type { RouteModule } from './route.ts';
+import { requireScope } from './scope.ts';
+
+export interface HttpDependencies {
+  readonly db: Database;
+  readonly logger: Logger;
+  readonly limits: HttpLimits;
+  /** Addresses or CIDR ranges whose X-Forwarded-For counts. */
+  readonly trustedProxies: readonly string[];
+  readonly lastUsed: LastUsedRecorder;
+  /** What /readyz asks, by the name it reports: each resolves when that part is usable. */
+  readonly readiness: Readonly<Record<string, () => Promise<void>>>;
+  /** Called once for every answer. */
+  readonly observe?: (observation: Observation) => void;
+}
+
+const honoPath = (path: string): string => path.replaceAll(/\{(\w+)\}/g, ':$1');
+const pattern = (path: string): RegExp =>
+  new RegExp(`^${path.replaceAll('.', '\\.').replaceAll(/\{\w+\}/g, '[^/]+')}$`);
+
+/** Finds the methods that a path answers to, or null when no route has it. */
+function methodsByPath(routes: readonly { method: string; path: string }[]) {
+  const paths = [...new Set(routes.map(({ path }) => path))].map((path) => {
+    const methods = new Set(
+      routes.filter((route) => route.path === path).map(({ method }) => method.toUpperCase()),
+    );
+    if (methods.has('GET')) methods.add('HEAD');
+    methods.add('OPTIONS');
+    return { pattern: pattern(path), allow: [...methods].sort().join(', ') };
+  });
+  return (path: string): string | null => paths.find((entry) => entry.pattern.test(path))?.allow ?? null;
+}
+
+/**
+ * The service's HTTP face: the given routes behind authentication, rate limits and the fixed order of
+ * checks (design.md §5), and the pages that need no key. CORS is off: no answer carries its headers.
+ */
+export function createApp(dependencies: HttpDependencies, routes: readonly RouteModule[]): OpenAPIHono<Env> {
+  const { db, logger, limits, lastUsed } = dependencies;
+  const limiter = createRateLimiter(limits);
+  const exchanged = createExchanges({
+    logger,
+    clientAddress: createClientAddress(dependencies.trustedProxies),
+    observe: dependencies.observe,
+  });
+  const app = new OpenAPIHono<Env>();
+
+  const identify = async (exchange: Exchange, authorization: string | null): Promise<KeyActor> => {
+    await limiter.checkAddress(exchange.address, exchange.headers);
+    try {
+      const actor = await authenticate(db, readKeyHash(authorization));
+      exchange.actor = actor;
+      lastUsed.record(actor.keyId);
+      return actor;
+    } catch (error) {
+      if (error instanceof ServiceError && error.code === 'UNAUTHENTICATED') {
+        await limiter.recordFailure(exchange.address, exchange.headers);
+      }
+      throw error;
+    }
+  };
+
+  const serve = (route: RouteModule) => async (exchange: Exchange, c: Context<Env>) => {
+    const { scope, permissions } = route.definition;
+    const { headers } = c.req.raw;
+    const actor = await identify(exchange, headers.get('authorization'));
+    await limiter.consume(actor, exchange.headers);
+    const params = await requireScope(db, actor, scope, c.req.param());
+    requirePermissions(actor, ...permissions);
+    const result = await route.run({
+      context: { db, actor, requestId: exchange.requestId },
+      params,
+      query: new URL(c.req.url).searchParams,
+      body: bodySource(c.req.raw, limits.bodyBytes),
+      headers,
+    });
+    return answerJson(exchange, result.status, result.body, result.headers);
+  };
+
+  for (const route of routes) {
+    const { method, path } = route.definition;
+    app.on(method.toUpperCase(), honoPath(path), exchanged(path, serve(route)));
+  }
+
+  const pages = createPages({
+    readiness: dependencies.readiness,
+    document: documentRoutes(app, routes),
+  });
+  for (const page of pages) {
+    app.get(honoPath(page.path), exchanged(page.path, page.serve, page.quiet));
+  }
+
+  const allowedMethods = methodsByPath([
+    ...routes.map(({ definition }) => definition),
+    ...pages.map(({ path }) => ({ method: 'get', path })),
+  ]);
+  app.notFound(
+    exchanged('unmatched', async (exchange, c) => {
+      const allow = allowedMethods(c.req.path);
+      if (allow === null) throw notFound('path');
+      exchange.headers.Allow = allow;
+      if (c.req.method === 'OPTIONS') return answer(exchange, 204, null, {});
+      throw new ServiceError('METHOD_NOT_ALLOWED', `This path answers to ${allow}.`);
+    }),
+  );
+  return app;
+}

@@ -1,0 +1,46 @@
+import ipaddr from 'ipaddr.js';
+
+type Address = ipaddr.IPv4 | ipaddr.IPv6;
+
+const parse = (text: string): Address | null => (ipaddr.isValid(text) ? ipaddr.process(text) : null);
+
+/** One subscriber usually holds a whole /64 of IPv6, so that is what counts as one client. */
+function clientKey(address: Address): string {
+  if (address.kind() === 'ipv4') return address.toString();
+  const network = (address as ipaddr.IPv6).parts.slice(0, 4).map((part) => part.toString(16));
+  return `${network.join(':')}::/64`;
+}
+
+/** Strips what proxies may add: the brackets of IPv6, a port. */
+const bare = (text: string): string =>
+  /^\[(.+)\](?::\d+)?$/.exec(text)?.[1] ?? /^([\d.]+):\d+$/.exec(text)?.[1] ?? text;
+
+/**
+ * Says which client a request comes from: the socket's peer, or, when that is a trusted proxy, the last
+ * address of X-Forwarded-For that is none. Anyone can send that header, so it counts from trusted
+ * proxies only.
+ * @param trustedProxies addresses or CIDR ranges
+ */
+export function createClientAddress(
+  trustedProxies: readonly string[],
+): (peer: string | undefined, forwardedFor: string | null) => string {
+  const ranges = trustedProxies.map((text): [Address, number] => {
+    if (text.includes('/')) return ipaddr.parseCIDR(text);
+    const address = ipaddr.process(text);
+    return [address, address.kind() === 'ipv4' ? 32 : 128];
+  });
+  const isTrusted = (address: Address): boolean =>
+    ranges.some(([network, bits]) => network.kind() === address.kind() && address.match(network, bits));
+
+  return (peer, forwardedFor) => {
+    let address = parse(peer ?? '');
+    if (address === null) return 'unknown';
+    const hops = forwardedFor === null ? [] : forwardedFor.split(',').map((hop) => bare(hop.trim()));
+    for (let hop = hops.pop(); hop !== undefined && isTrusted(address); hop = hops.pop()) {
+      const next = parse(hop);
+      if (next === null) break;
+      address = next;
+    }
+    return clientKey(address);
+  };
+}

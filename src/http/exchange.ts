@@ -1,0 +1,130 @@
+import { randomUUID } from 'node:crypto';
+import type { HttpBindings } from '@hono/node-server';
+import type { Context } from 'hono';
+import type { Logger } from 'pino';
+import type { KeyActor } from './authenticate.ts';
+import { toProblem, toServiceError } from './problems.ts';
+import { redactSecrets } from './redact.ts';
+
+/** What is known of a request from its first moment to its log line. */
+export interface Exchange {
+  readonly requestId: string;
+  readonly startedAt: number;
+  /** The client, as rate limits and the log know it. */
+  readonly address: string;
+  /** Headers its answer will carry besides those every answer has. */
+  readonly headers: Record<string, string>;
+  actor?: KeyActor;
+  status: number;
+}
+
+/** One finished request, for metrics. */
+export interface Observation {
+  /** The route's path in OpenAPI form, `unmatched` for none: never raw text of a client. */
+  readonly route: string;
+  readonly method: string;
+  readonly status: number;
+  readonly seconds: number;
+}
+
+const SAFE_REQUEST_ID = /^[A-Za-z0-9._:/+=@-]{1,128}$/;
+
+/** The client's own id when its characters are harmless in headers and logs, else a new one. */
+function requestIdOf(header: string | null): string {
+  if (header === null || !SAFE_REQUEST_ID.test(header) || redactSecrets(header) !== header)
+    return randomUUID();
+  return header;
+}
+
+const EVERY_ANSWER = {
+  'Cache-Control': 'no-store',
+  'Content-Security-Policy': "default-src 'none'; frame-ancestors 'none'",
+  'Cross-Origin-Resource-Policy': 'same-origin',
+  'Referrer-Policy': 'no-referrer',
+  'Strict-Transport-Security': 'max-age=31536000',
+  'X-Content-Type-Options': 'nosniff',
+  'X-Frame-Options': 'DENY',
+};
+
+/** An answer with everything each one carries; `headers` win over the common ones. */
+export function answer(
+  exchange: Exchange,
+  status: number,
+  body: string | Uint8Array<ArrayBuffer> | null,
+  headers: Readonly<Record<string, string>>,
+): Response {
+  exchange.status = status;
+  return new Response(body, {
+    status,
+    headers: { ...EVERY_ANSWER, 'X-Request-Id': exchange.requestId, ...exchange.headers, ...headers },
+  });
+}
+
+export const answerJson = (
+  exchange: Exchange,
+  status: number,
+  body: unknown,
+  headers: Readonly<Record<string, string>> = {},
+): Response =>
+  answer(exchange, status, JSON.stringify(body), { 'Content-Type': 'application/json', ...headers });
+
+function answerProblem(exchange: Exchange, error: unknown, logger: Logger): Response {
+  const problem = toProblem(toServiceError(error, logger, exchange.requestId), exchange.requestId);
+  return answer(exchange, problem.status, JSON.stringify(problem), {
+    'Content-Type': 'application/problem+json',
+    ...(problem.status === 401 ? { 'WWW-Authenticate': 'Bearer' } : {}),
+    ...(problem.status === 503 ? { 'Retry-After': '5' } : {}),
+    // What is left of a body that was refused unread is not read to the end either.
+    ...(problem.status === 413 ? { Connection: 'close' } : {}),
+  });
+}
+
+export interface ExchangeDependencies {
+  readonly logger: Logger;
+  readonly clientAddress: (peer: string | undefined, forwardedFor: string | null) => string;
+  readonly observe?: ((observation: Observation) => void) | undefined;
+}
+
+export type Env = { Bindings: Partial<HttpBindings> };
+
+/**
+ * Wraps the work of one request: gives it an id, turns whatever it throws into a problem answer, and
+ * writes the log line. The line names the route, never a raw path, header, query or body.
+ */
+export function createExchanges({ logger, clientAddress, observe }: ExchangeDependencies) {
+  return (route: string, work: (exchange: Exchange, c: Context<Env>) => Promise<Response>, quiet = false) =>
+    async (c: Context<Env>): Promise<Response> => {
+      const headers = c.req.raw.headers;
+      const peer = c.env?.incoming?.socket.remoteAddress;
+      const exchange: Exchange = {
+        requestId: requestIdOf(headers.get('x-request-id')),
+        startedAt: performance.now(),
+        address: clientAddress(peer, headers.get('x-forwarded-for')),
+        headers: {},
+        status: 500,
+      };
+      let response: Response;
+      try {
+        response = await work(exchange, c);
+      } catch (error) {
+        response = answerProblem(exchange, error, logger);
+      }
+      const { requestId, actor, status, address } = exchange;
+      const milliseconds = performance.now() - exchange.startedAt;
+      const method = c.req.method;
+      logger[quiet ? 'debug' : 'info'](
+        {
+          requestId,
+          method,
+          route,
+          status,
+          milliseconds: Math.round(milliseconds * 10) / 10,
+          address,
+          ...(actor === undefined ? {} : { keyId: actor.keyId, workspaceId: actor.workspaceId }),
+        },
+        'request',
+      );
+      observe?.({ route, method, status, seconds: milliseconds / 1000 });
+      return response;
+    };
+}

@@ -1,0 +1,127 @@
+import { z } from 'zod';
+import { parseId } from '../ids.ts';
+
+const UUID_PATTERN = '^[0-9a-fA-F]{8}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{12}$';
+const UUID_META = {
+  type: 'string' as const,
+  format: 'uuid',
+  pattern: UUID_PATTERN,
+  examples: ['7f9c24e8-3b12-4fef-91e0-5b3f6f2f3a11'],
+};
+const LANGUAGE_META = { type: 'string' as const, minLength: 2, maxLength: 64, examples: ['pt-BR'] };
+
+/** The count of Unicode code points: what every length of the contract means. */
+export const codePoints = (text: string): number => {
+  let count = 0;
+  for (const _ of text) count += 1;
+  return count;
+};
+
+/** An id as a plain string, in lower case. For documentation of answers, and where no brand is needed. */
+export const uuid = z
+  .string()
+  .transform((text, context) => {
+    const parsed = parseId(text);
+    if (parsed !== null) return parsed;
+    context.addIssue({ code: 'custom', message: 'Expected a UUID.' });
+    return z.NEVER;
+  })
+  .meta(UUID_META);
+
+/** An id of a body field with its brand: `idOf<RoleId>()`. */
+export const idOf = <Id extends string>() =>
+  z
+    .string()
+    .transform((text, context): Id => {
+      const parsed = parseId<Id>(text);
+      if (parsed !== null) return parsed;
+      context.addIssue({ code: 'custom', message: 'Expected a UUID.' });
+      return z.NEVER;
+    })
+    .meta(UUID_META);
+
+/**
+ * The tag in its canonical form (BCP 47 through `Intl.getCanonicalLocales`), or null when it is none:
+ * `PT-br` gives `pt-BR`.
+ */
+export function canonicalLanguage(tag: string): string | null {
+  if (tag.length > LANGUAGE_META.maxLength) return null;
+  try {
+    return Intl.getCanonicalLocales(tag)[0] ?? null;
+  } catch {
+    return null;
+  }
+}
+
+/** A language tag, canonicalised. */
+export const languageTag = z
+  .string()
+  .transform((text, context) => {
+    const tag = canonicalLanguage(text);
+    if (tag !== null) return tag;
+    context.addIssue({ code: 'custom', message: 'Expected a language tag such as en or pt-BR.' });
+    return z.NEVER;
+  })
+  .meta(LANGUAGE_META);
+
+/** Text in NFC without surrounding white space, of `min` to `max` code points after that. */
+export const trimmedText = (min: number, max: number) =>
+  z
+    .string()
+    .transform((text, context) => {
+      const trimmed = text.normalize('NFC').trim();
+      const length = codePoints(trimmed);
+      if (length >= min && length <= max) return trimmed;
+      context.addIssue({ code: 'custom', message: `Expected ${min} to ${max} characters after trimming.` });
+      return z.NEVER;
+    })
+    .meta({ type: 'string', minLength: min, maxLength: max, ...(min > 0 ? { pattern: '\\S' } : {}) });
+
+const DATE_TIME =
+  /^(\d{4})-(\d{2})-(\d{2})T(\d{2}):(\d{2}):(\d{2})(?:\.(\d{1,9}))?(?:Z|([+-])(\d{2}):(\d{2}))$/i;
+const MAX_TIME = Date.UTC(9999, 11, 31, 23, 59, 59, 999);
+const MIN_TIME = new Date('0001-01-01T00:00:00Z').getTime();
+
+/** The instant an RFC 3339 date-time names, or null when it is none or no such day or time exists. */
+export function parseDateTime(text: string): Date | null {
+  const parts = DATE_TIME.exec(text);
+  if (parts === null) return null;
+  const at = (index: number): number => Number(parts[index] ?? 0);
+  if (at(4) > 23 || at(5) > 59 || at(6) > 59 || at(9) > 23 || at(10) > 59) return null;
+  const date = new Date(0);
+  date.setUTCFullYear(at(1), at(2) - 1, at(3));
+  if (date.getUTCMonth() !== at(2) - 1 || date.getUTCDate() !== at(3)) return null;
+  const offset = (parts[8] === '-' ? -1 : 1) * (at(9) * 60 + at(10));
+  date.setUTCHours(at(4), at(5) - offset, at(6), Number((parts[7] ?? '').padEnd(3, '0').slice(0, 3)));
+  return date.getTime() >= MIN_TIME && date.getTime() <= MAX_TIME ? date : null;
+}
+
+/** A date-time with any offset, as a Date. */
+export const dateTime = z
+  .string()
+  .transform((text, context) => {
+    const date = parseDateTime(text);
+    if (date !== null) return date;
+    context.addIssue({
+      code: 'custom',
+      message: 'Expected a date-time with an offset, such as 2027-01-31T12:00:00Z.',
+    });
+    return z.NEVER;
+  })
+  .meta({ type: 'string', format: 'date-time', examples: ['2027-01-31T12:00:00Z'] });
+
+/** interface.md, Limits: 8 to 200 characters. */
+export const idempotencyKey = z
+  .string()
+  .refine((text) => codePoints(text) >= 8 && codePoints(text) <= 200, 'Expected 8 to 200 characters.')
+  .meta({ minLength: 8, maxLength: 200, examples: ['translate-7f9c24e8-es'] });
+
+/** A timestamp of an answer: UTC with Z and milliseconds. */
+export const timestamp = z.string().meta({ format: 'date-time', examples: ['2026-11-21T07:30:00.000Z'] });
+
+export function iso(date: Date): string;
+export function iso(date: Date | null): string | null;
+/** A date as answered: UTC with Z and milliseconds; null stays null. */
+export function iso(date: Date | null): string | null {
+  return date === null ? null : date.toISOString();
+}

@@ -1,0 +1,139 @@
+import type { z } from 'zod';
+import { type FieldIssue, invalid, ServiceError } from '../errors.ts';
+import { assertSafeJson, hasUnsafeCharacters } from './json.ts';
+
+/** Where a body comes from: its headers, and its bytes on demand. */
+export interface BodySource {
+  readonly headers: Headers;
+  /**
+   * The whole body, empty when none was sent.
+   * @throws {ServiceError} PAYLOAD_TOO_LARGE
+   */
+  readonly read: () => Promise<Uint8Array>;
+}
+
+/** A JSON pointer (RFC 6901) of the path. */
+const pointerTo = (path: readonly PropertyKey[]): string =>
+  path.map((key) => `/${String(key).replaceAll('~', '~0').replaceAll('/', '~1')}`).join('');
+
+function valueAt(root: unknown, path: readonly PropertyKey[]): unknown {
+  let value = root;
+  for (const key of path) {
+    if (typeof value !== 'object' || value === null) return undefined;
+    value = (value as Record<PropertyKey, unknown>)[key];
+  }
+  return value;
+}
+
+/** Removes null properties that the schema refused; false when there was none. */
+function dropRefusedNulls(root: unknown, issues: readonly z.core.$ZodIssue[]): boolean {
+  let dropped = false;
+  for (const { path } of issues) {
+    const key = path.at(-1);
+    const parent = valueAt(root, path.slice(0, -1));
+    if (key === undefined || typeof parent !== 'object' || parent === null || Array.isArray(parent)) continue;
+    const holder = parent as Record<PropertyKey, unknown>;
+    if (holder[key] !== null) continue;
+    delete holder[key];
+    dropped = true;
+  }
+  return dropped;
+}
+
+const describe = (issue: z.core.$ZodIssue, root: unknown): string => {
+  const missing = issue.path.length > 0 && valueAt(root, issue.path) === undefined;
+  const detail = missing ? 'Required.' : issue.message.replace(/^Invalid (?:input|option): e/, 'E');
+  return detail.endsWith('.') ? detail : `${detail}.`;
+};
+
+/**
+ * The value as the schema's output. Null for an optional field means absent (design.md §5): a null the
+ * schema refuses is taken out and the value checked once more.
+ * @throws {ServiceError} INVALID_REQUEST naming every bad field
+ */
+function validate<Schema extends z.ZodType>(
+  schema: Schema,
+  value: unknown,
+  pointer: (path: readonly PropertyKey[]) => string,
+): z.output<Schema> {
+  let result = schema.safeParse(value);
+  if (!result.success && dropRefusedNulls(value, result.error.issues)) result = schema.safeParse(value);
+  if (result.success) return result.data;
+  const issues = result.error.issues.map(
+    (issue): FieldIssue => ({ pointer: pointer(issue.path), detail: describe(issue, value) }),
+  );
+  const [first] = issues;
+  const message =
+    issues.length === 1 && first !== undefined
+      ? `${first.pointer === '' ? 'The body' : first.pointer}: ${first.detail}`
+      : `${issues.length} fields are invalid; see errors.`;
+  throw new ServiceError('INVALID_REQUEST', message, { issues });
+}
+
+/**
+ * The declared query parameters; any other is ignored.
+ * @throws {ServiceError} INVALID_REQUEST, with pointers of the form `query/<name>`
+ */
+export function parseQuery(schema: z.ZodObject | undefined, query: URLSearchParams): Record<string, unknown> {
+  if (schema === undefined) return {};
+  const values: Record<string, string> = {};
+  for (const name of Object.keys(schema.shape)) {
+    const [value, ...repeated] = query.getAll(name);
+    if (value === undefined) continue;
+    if (repeated.length > 0) throw invalid(`query/${name}`, 'Send this query parameter once.');
+    if (hasUnsafeCharacters(value)) {
+      throw invalid(`query/${name}`, 'NUL characters and lone surrogates are not allowed.');
+    }
+    values[name] = value;
+  }
+  return validate(schema, values, (path) => `query/${path.map(String).join('/')}`);
+}
+
+function assertJsonContentType(headers: Headers): void {
+  const [type = '', ...parameters] = (headers.get('content-type') ?? '').toLowerCase().split(';');
+  const charset = parameters.map((text) => text.trim()).find((text) => text.startsWith('charset='));
+  const isJson = /^application\/(?:[\w.-]+\+)?json$/.test(type.trim());
+  if (!isJson || (charset !== undefined && !/^charset="?utf-8"?$/.test(charset))) {
+    throw new ServiceError('UNSUPPORTED_MEDIA_TYPE', 'Send the body as application/json in UTF-8.');
+  }
+  const encoding = headers.get('content-encoding') ?? 'identity';
+  if (encoding.toLowerCase() !== 'identity') {
+    throw new ServiceError('UNSUPPORTED_MEDIA_TYPE', 'Send the body without a Content-Encoding.');
+  }
+}
+
+function decodeJson(bytes: Uint8Array): unknown {
+  let text: string;
+  try {
+    text = new TextDecoder('utf-8', { fatal: true }).decode(bytes);
+  } catch {
+    throw invalid('', 'The body is not valid UTF-8.');
+  }
+  try {
+    return JSON.parse(text);
+  } catch {
+    throw invalid('', 'The body is not valid JSON.');
+  }
+}
+
+/**
+ * The request's JSON body as the schema's output. A route without a body schema never reads one.
+ * @throws {ServiceError} UNSUPPORTED_MEDIA_TYPE, PAYLOAD_TOO_LARGE, or INVALID_REQUEST naming every bad field
+ */
+export async function parseBody(
+  schema: z.ZodType | undefined,
+  source: BodySource,
+  optional: boolean,
+): Promise<unknown> {
+  if (schema === undefined) return undefined;
+  if (source.headers.get('content-type') !== null) assertJsonContentType(source.headers);
+  const bytes = await source.read();
+  if (bytes.length === 0) {
+    if (optional) return undefined;
+    throw invalid('', 'A JSON body is required.');
+  }
+  assertJsonContentType(source.headers);
+  const value = decodeJson(bytes);
+  assertSafeJson(value);
+  return validate(schema, value, pointerTo);
+}

@@ -1,0 +1,18 @@
+/** Bounds of the edge, from the configuration. */
+export interface HttpLimits {
+  /** Bytes of a request body. */
+  readonly bodyBytes: number;
+  /** Requests a minute of one key; 0 turns this limit and that of the workspace off. */
+  readonly perKey: number;
+  /** Requests a minute of all keys of one workspace; 0 turns it off. */
+  readonly perWorkspace: number;
+  /** Failed authentications a minute of one client address; 0 turns it off. */
+  readonly authFailures: number;
+}
+
+export const DEFAULT_HTTP_LIMITS: HttpLimits = {
+  bodyBytes: 4 * 1024 * 1024,
+  perKey: 6_000,
+  perWorkspace: 24_000,
+  authFailures: 300,
+};

@@ -1,0 +1,39 @@
+import type { Nodes, Parents } from 'mdast';
+import { fromMarkdown } from 'mdast-util-from-markdown';
+import { escapeHtml, renderPage } from './html.ts';
+
+const inner = (node: Parents): string => node.children.map(render).join('');
+
+/** The Markdown our own pages are written in; anything else shows as its text. */
+function render(node: Nodes): string {
+  switch (node.type) {
+    case 'heading':
+      return `<h${node.depth}>${inner(node)}</h${node.depth}>`;
+    case 'paragraph':
+      return `<p>${inner(node)}</p>`;
+    case 'list':
+      return node.ordered === true ? `<ol>${inner(node)}</ol>` : `<ul>${inner(node)}</ul>`;
+    case 'listItem':
+      return `<li>${inner(node)}</li>`;
+    case 'code':
+      return `<pre><code>${escapeHtml(node.value)}</code></pre>`;
+    case 'inlineCode':
+      return `<code>${escapeHtml(node.value)}</code>`;
+    case 'strong':
+      return `<strong>${inner(node)}</strong>`;
+    case 'emphasis':
+      return `<em>${inner(node)}</em>`;
+    case 'link':
+      return `<a href="${escapeHtml(node.url)}">${inner(node)}</a>`;
+    case 'text':
+      return escapeHtml(node.value);
+    default:
+      return 'children' in node ? inner(node) : 'value' in node ? escapeHtml(node.value) : '';
+  }
+}
+
+/** A page of docs/ as HTML, titled by its first heading. */
+export function renderMarkdownPage(markdown: string): string {
+  const title = /^# (.+)$/m.exec(markdown)?.[1] ?? 'Documentation';
+  return renderPage(title, render(fromMarkdown(markdown)));
+}

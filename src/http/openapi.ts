@@ -1,0 +1,211 @@
+import type { OpenAPIHono } from '@hono/zod-openapi';
+import { z } from 'zod';
+import type { ErrorCode } from '../errors.ts';
+import type { Env } from './exchange.ts';
+import { createSchemaWriter, type JsonSchema } from './json-schema.ts';
+import { problemExample } from './problem-examples.ts';
+import { ERROR_CODES, PROBLEMS } from './problems.ts';
+import type { RouteDefinition, RouteModule } from './route.ts';
+
+type Registry = OpenAPIHono<Env>['openAPIRegistry'];
+type Operation = Parameters<Registry['registerPath']>[0];
+type Component = Parameters<Registry['registerComponent']>[2];
+
+const SECURITY_SCHEME = 'apiKey';
+
+const problemSchema = z
+  .object({
+    type: z.string().meta({ format: 'uri-reference', description: 'The page that explains the code.' }),
+    title: z.string(),
+    status: z.int().meta({ description: 'The HTTP status, once more.' }),
+    detail: z.string().meta({ description: 'What went wrong this time, for a person.' }),
+    code: z.enum(ERROR_CODES).meta({ description: 'What a program should look at.' }),
+    requestId: z.string().meta({ description: 'The X-Request-Id of this answer.' }),
+    details: z
+      .object({
+        permissions: z
+          .array(z.string())
+          .optional()
+          .meta({ description: 'The permissions the caller lacks, sorted.' }),
+        reason: z.string().optional().meta({ description: 'Which of several conflicts it is.' }),
+      })
+      .optional(),
+    errors: z
+      .array(
+        z.object({
+          pointer: z.string().meta({
+            description: 'A JSON pointer into the body, `query/<name>` or `header/<name>`.',
+          }),
+          detail: z.string(),
+        }),
+      )
+      .optional()
+      .meta({ description: 'Every bad field.' }),
+  })
+  .meta({ id: 'Problem', description: 'An error answer (RFC 9457).' });
+
+/** The codes an operation can answer: those of its kind, and its own. */
+function errorsOf(definition: RouteDefinition): ErrorCode[] {
+  const codes = new Set<ErrorCode>(['INVALID_REQUEST', 'UNAUTHENTICATED', ...(definition.errors ?? [])]);
+  if (definition.permissions.length > 0) codes.add('FORBIDDEN');
+  if (definition.path.includes('{')) codes.add('RESOURCE_NOT_FOUND');
+  if (definition.body !== undefined) codes.add('PAYLOAD_TOO_LARGE').add('UNSUPPORTED_MEDIA_TYPE');
+  codes.add('RATE_LIMITED').add('INTERNAL_ERROR').add('SERVICE_UNAVAILABLE');
+  return ERROR_CODES.filter((code) => codes.has(code));
+}
+
+const ANSWER_HEADERS = {
+  'X-Request-Id': {
+    description: 'Names this request in the log and the audit; a safe one sent by the client is kept.',
+    schema: { type: 'string' as const },
+  },
+  'RateLimit-Policy': {
+    description: 'The limits that count this request (draft-ietf-httpapi-ratelimit-headers).',
+    schema: { type: 'string' as const },
+  },
+  RateLimit: {
+    description: 'What is left of each limit (`r`) and the seconds until it is whole again (`t`).',
+    schema: { type: 'string' as const },
+  },
+};
+
+function errorAnswers(definition: RouteDefinition): Operation['responses'] {
+  const byStatus = new Map<number, ErrorCode[]>();
+  for (const code of errorsOf(definition)) {
+    const { status } = PROBLEMS[code];
+    byStatus.set(status, [...(byStatus.get(status) ?? []), code]);
+  }
+  return Object.fromEntries(
+    [...byStatus].map(([status, codes]) => [
+      String(status),
+      {
+        description: codes.map((code) => `${PROBLEMS[code].title} (${code}).`).join(' '),
+        content: {
+          'application/problem+json': {
+            schema: { $ref: '#/components/schemas/Problem' },
+            examples: Object.fromEntries(
+              codes.map((code) => [code, { $ref: `#/components/examples/${code}` }]),
+            ),
+          },
+        },
+      },
+    ]),
+  );
+}
+
+function parametersOf(definition: RouteDefinition, write: (schema: z.ZodType) => JsonSchema) {
+  const path = [...definition.path.matchAll(/\{(\w+)\}/g)].map(([, name = '']) => ({
+    name,
+    in: 'path' as const,
+    required: true,
+    schema: { type: 'string' as const, format: 'uuid' },
+  }));
+  const query = Object.entries(definition.query?.shape ?? {}).map(([name, field]) => {
+    const schema = field as z.ZodType;
+    const { description, ...json } = write(schema);
+    return {
+      name,
+      in: 'query' as const,
+      required: !schema.safeParse(undefined).success,
+      ...(typeof description === 'string' ? { description } : {}),
+      schema: json,
+    };
+  });
+  const headers = Object.entries(definition.headers ?? {}).map(([name, { description, required }]) => ({
+    name,
+    in: 'header' as const,
+    required: required ?? false,
+    description,
+    schema: { type: 'string' as const },
+  }));
+  return [...path, ...query, ...headers];
+}
+
+function operationOf(definition: RouteDefinition, write: ReturnType<typeof createSchemaWriter>): Operation {
+  const { method, path, operationId, summary, permissions } = definition;
+  const needs =
+    permissions.length === 0 ? 'Any valid key may call it.' : `Needs ${permissions.join(' and ')}.`;
+  const body =
+    definition.body === undefined
+      ? {}
+      : {
+          requestBody: {
+            required: !(definition.bodyOptional ?? false),
+            content: {
+              'application/json': {
+                schema: write(definition.body, 'input', operationId),
+                ...(definition.bodyExample === undefined ? {} : { example: definition.bodyExample }),
+              },
+            },
+          },
+        };
+  const answers = Object.entries(definition.responses).map(([status, { description, schema, example }]) => [
+    status,
+    {
+      description,
+      headers: ANSWER_HEADERS,
+      content: {
+        'application/json': {
+          schema: write(schema, 'output', operationId),
+          ...(example === undefined ? {} : { example }),
+        },
+      },
+    },
+  ]);
+  return {
+    method,
+    path,
+    operationId,
+    summary,
+    description: [definition.description, needs].filter((text) => text !== undefined).join('\n\n'),
+    tags: [...definition.tags],
+    security: [{ [SECURITY_SCHEME]: [] }],
+    parameters: parametersOf(definition, (schema) => write(schema, 'input', operationId)),
+    ...body,
+    responses: { ...Object.fromEntries(answers), ...errorAnswers(definition) },
+    'x-permissions': [...permissions],
+  } as Operation;
+}
+
+/**
+ * Registers every route in the app's OpenAPI registry, from the schemas that validate, and returns what
+ * makes the document (OpenAPI 3.1, relative to the server it was read from). It is made once.
+ */
+export function documentRoutes(app: OpenAPIHono<Env>, routes: readonly RouteModule[]): () => object {
+  const registry = app.openAPIRegistry;
+  const write = createSchemaWriter((name, schema) => {
+    registry.registerComponent('schemas', name, schema as Component);
+  });
+  registry.registerComponent('securitySchemes', SECURITY_SCHEME, {
+    type: 'http',
+    scheme: 'bearer',
+    description: 'An API key of the workspace: `Authorization: Bearer wcsk_…`.',
+  });
+  write(problemSchema, 'output', 'Problem');
+  for (const code of ERROR_CODES) {
+    registry.registerComponent('examples', code, {
+      summary: PROBLEMS[code].title,
+      value: problemExample(code),
+    });
+  }
+  for (const { definition } of routes) registry.registerPath(operationOf(definition, write));
+
+  const tags = [...new Set(routes.map(({ definition }) => definition.tags[0]))].map((name) => ({ name }));
+  let document: object | undefined;
+  return () => {
+    document ??= app.getOpenAPI31Document({
+      openapi: '3.1.0',
+      info: {
+        title: 'Workspace Content Service',
+        version: '1',
+        description:
+          'API keys, signed webhooks, multilingual categories and paid translation of articles. ' +
+          'Every error answer is an application/problem+json document with a stable `code`.',
+        license: { name: 'Apache-2.0' },
+      },
+      servers: [{ url: '/' }],
+      tags,
+    });
+    return document;
+  };
+}

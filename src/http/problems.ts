@@ -1,0 +1,122 @@
+import pg from 'pg';
+import type { Logger } from 'pino';
+import { type ErrorCode, type ErrorDetails, type FieldIssue, ServiceError } from '../errors.ts';
+import { redactSecrets } from './redact.ts';
+
+/** Status and title of each code: the one place where they are paired. */
+export const PROBLEMS = {
+  INVALID_REQUEST: { status: 400, title: 'Invalid request' },
+  UNAUTHENTICATED: { status: 401, title: 'Not authenticated' },
+  INSUFFICIENT_CREDITS: { status: 402, title: 'Insufficient credits' },
+  FORBIDDEN: { status: 403, title: 'Forbidden' },
+  RESOURCE_NOT_FOUND: { status: 404, title: 'Not found' },
+  METHOD_NOT_ALLOWED: { status: 405, title: 'Method not allowed' },
+  CONFLICT: { status: 409, title: 'Conflict' },
+  PRECONDITION_FAILED: { status: 412, title: 'Precondition failed' },
+  PAYLOAD_TOO_LARGE: { status: 413, title: 'Payload too large' },
+  UNSUPPORTED_MEDIA_TYPE: { status: 415, title: 'Unsupported media type' },
+  QUOTA_EXCEEDED: { status: 429, title: 'Quota exceeded' },
+  RATE_LIMITED: { status: 429, title: 'Rate limited' },
+  INTERNAL_ERROR: { status: 500, title: 'Internal error' },
+  SERVICE_UNAVAILABLE: { status: 503, title: 'Service unavailable' },
+} as const satisfies Record<ErrorCode, { status: number; title: string }>;
+
+export const ERROR_CODES = Object.keys(PROBLEMS) as ErrorCode[];
+
+/** The name of a code's page: `INVALID_REQUEST` → `invalid-request`. */
+export const problemSlug = (code: ErrorCode): string => code.toLowerCase().replaceAll('_', '-');
+
+/** The body of every error answer, as application/problem+json (RFC 9457). */
+export interface Problem {
+  /** The page that explains the code, relative to the service. */
+  readonly type: string;
+  readonly title: string;
+  readonly status: number;
+  readonly detail: string;
+  readonly code: ErrorCode;
+  readonly requestId: string;
+  readonly details?: ErrorDetails;
+  readonly errors?: readonly FieldIssue[];
+}
+
+/** The problem a client sees of an error. */
+export function toProblem(error: ServiceError, requestId: string): Problem {
+  const { status, title } = PROBLEMS[error.code];
+  return {
+    type: `/docs/errors/${problemSlug(error.code)}`,
+    title,
+    status,
+    detail: error.message,
+    code: error.code,
+    requestId,
+    ...(error.details === undefined ? {} : { details: error.details }),
+    ...(error.issues === undefined ? {} : { errors: error.issues }),
+  };
+}
+
+/** Connection failures (08), insufficient resources (53), shutdown and cancelled statements (57). */
+const UNAVAILABLE_SQLSTATE = /^(?:08|53|57)/;
+const UNAVAILABLE_ERRNO = new Set([
+  'ECONNREFUSED',
+  'ECONNRESET',
+  'EPIPE',
+  'ETIMEDOUT',
+  'ENOTFOUND',
+  'EAI_AGAIN',
+  'ENOENT',
+]);
+/** node-postgres reports these as plain errors without a code. */
+const UNAVAILABLE_MESSAGE =
+  /^(?:Connection terminated|timeout exceeded when trying to connect|Client has encountered a connection error|Cannot use a pool after)/;
+
+/** True for an error that means: the database cannot be reached or has no room now. */
+export function isDatabaseUnavailable(error: unknown): boolean {
+  if (error instanceof AggregateError) return error.errors.some(isDatabaseUnavailable);
+  if (!(error instanceof Error)) return false;
+  const code = 'code' in error && typeof error.code === 'string' ? error.code : '';
+  if (error instanceof pg.DatabaseError) return UNAVAILABLE_SQLSTATE.test(code);
+  const isSocketError = 'syscall' in error && UNAVAILABLE_ERRNO.has(code);
+  return isSocketError || UNAVAILABLE_MESSAGE.test(error.message);
+}
+
+/** What a log may hold of an error: no bound values, no row contents, no keys or secrets. */
+export function describeError(error: unknown): Record<string, unknown> {
+  if (!(error instanceof Error)) return { message: redactSecrets(String(error)) };
+  const extra: Record<string, unknown> = {};
+  for (const field of ['code', 'constraint', 'table', 'syscall'] as const) {
+    const value = (error as unknown as Record<string, unknown>)[field];
+    if (typeof value === 'string') extra[field] = value;
+  }
+  return {
+    type: error.name,
+    message: redactSecrets(error.message),
+    ...extra,
+    stack: redactSecrets(error.stack ?? ''),
+    ...(error.cause === undefined ? {} : { cause: describeError(error.cause) }),
+  };
+}
+
+/**
+ * Any thrown value as a refusal a client may see. What the service did not expect is logged, and its
+ * text never leaves the log.
+ */
+export function toServiceError(error: unknown, logger: Logger, requestId: string): ServiceError {
+  if (error instanceof ServiceError) {
+    if (PROBLEMS[error.code].status >= 500) {
+      logger.error({ requestId, error: describeError(error) }, 'request failed');
+    }
+    return error;
+  }
+  if (isDatabaseUnavailable(error)) {
+    logger.error({ requestId, error: describeError(error) }, 'database unavailable');
+    return new ServiceError(
+      'SERVICE_UNAVAILABLE',
+      'The service cannot reach its database. Try again shortly.',
+      { cause: error },
+    );
+  }
+  logger.error({ requestId, error: describeError(error) }, 'unexpected error');
+  return new ServiceError('INTERNAL_ERROR', 'Something went wrong. Quote the requestId when you report it.', {
+    cause: error,
+  });
+}

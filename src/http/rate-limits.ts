@@ -1,0 +1,105 @@
+import { RateLimiterMemory, RateLimiterRes } from 'rate-limiter-flexible';
+import { ServiceError } from '../errors.ts';
+import type { ApiKeyId, WorkspaceId } from '../ids.ts';
+import type { HttpLimits } from './limits.ts';
+
+const WINDOW_SECONDS = 60;
+
+/** Headers that tell a client where it stands. */
+export type LimitHeaders = Record<string, string>;
+
+interface Policy {
+  readonly name: string;
+  readonly quota: number;
+  readonly limiter: RateLimiterMemory;
+}
+
+const createPolicy = (name: string, quota: number): Policy | null =>
+  quota === 0
+    ? null
+    : {
+        name,
+        quota,
+        limiter: new RateLimiterMemory({ keyPrefix: name, points: quota, duration: WINDOW_SECONDS }),
+      };
+
+interface Count {
+  readonly policy: Policy;
+  readonly state: RateLimiterRes;
+  readonly exceeded: boolean;
+}
+
+async function consume(policy: Policy, key: string): Promise<Count> {
+  try {
+    return { policy, state: await policy.limiter.consume(key), exceeded: false };
+  } catch (state) {
+    if (state instanceof RateLimiterRes) return { policy, state, exceeded: true };
+    throw state;
+  }
+}
+
+const secondsLeft = ({ state }: Count): number => Math.max(1, Math.ceil(state.msBeforeNext / 1000));
+
+/** `RateLimit-Policy` and `RateLimit` as draft-ietf-httpapi-ratelimit-headers writes them (lists of items). */
+function writeHeaders(headers: LimitHeaders, counts: readonly Count[]): void {
+  headers['RateLimit-Policy'] = counts
+    .map(({ policy }) => `"${policy.name}";q=${policy.quota};w=${WINDOW_SECONDS}`)
+    .join(', ');
+  headers.RateLimit = counts
+    .map(
+      (count) =>
+        `"${count.policy.name}";r=${Math.max(0, count.state.remainingPoints)};t=${secondsLeft(count)}`,
+    )
+    .join(', ');
+  const exceeded = counts.find((count) => count.exceeded);
+  if (exceeded !== undefined) headers['Retry-After'] = String(secondsLeft(exceeded));
+}
+
+/**
+ * The limits of this process: they are counted in its memory, so n processes let n times as much
+ * through. Every method writes the answer's headers into `headers`.
+ */
+export interface RateLimiter {
+  /** @throws {ServiceError} RATE_LIMITED when the address has failed to authenticate too often */
+  readonly checkAddress: (address: string, headers: LimitHeaders) => Promise<void>;
+  /** Counts a failed authentication. */
+  readonly recordFailure: (address: string, headers: LimitHeaders) => Promise<void>;
+  /** Counts a request. @throws {ServiceError} RATE_LIMITED */
+  readonly consume: (
+    caller: { keyId: ApiKeyId; workspaceId: WorkspaceId },
+    headers: LimitHeaders,
+  ) => Promise<void>;
+}
+
+export function createRateLimiter(limits: HttpLimits): RateLimiter {
+  const failures = createPolicy('auth-failures', limits.authFailures);
+  const perKey = createPolicy('key', limits.perKey);
+  const perWorkspace = limits.perKey === 0 ? null : createPolicy('workspace', limits.perWorkspace);
+  return {
+    checkAddress: async (address, headers) => {
+      const state = await failures?.limiter.get(address);
+      if (failures === null || state === null || state === undefined) return;
+      if (state.consumedPoints < failures.quota) return;
+      writeHeaders(headers, [{ policy: failures, state, exceeded: true }]);
+      throw new ServiceError('RATE_LIMITED', 'Too many failed authentications from this address.');
+    },
+    recordFailure: async (address, headers) => {
+      if (failures !== null) writeHeaders(headers, [await consume(failures, address)]);
+    },
+    consume: async ({ keyId, workspaceId }, headers) => {
+      const counts: Count[] = [];
+      if (perKey !== null) counts.push(await consume(perKey, keyId));
+      if (perWorkspace !== null && !counts.some((count) => count.exceeded)) {
+        counts.push(await consume(perWorkspace, workspaceId));
+      }
+      if (counts.length === 0) return;
+      writeHeaders(headers, counts);
+      const exceeded = counts.find((count) => count.exceeded);
+      if (exceeded === undefined) return;
+      throw new ServiceError(
+        'RATE_LIMITED',
+        `More than ${exceeded.policy.quota} requests a minute of this ${exceeded.policy.name}. Wait for Retry-After seconds.`,
+      );
+    },
+  };
+}

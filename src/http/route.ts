@@ -1,0 +1,146 @@
+import type { z } from 'zod';
+import type { VerbContext } from '../context.ts';
+import type { ErrorCode } from '../errors.ts';
+import type { ArticleId, JobId, ProjectId, WorkspaceId } from '../ids.ts';
+import type { Permission } from '../roles/permissions.ts';
+import { type BodySource, parseBody, parseQuery } from './input.ts';
+
+/** What the path names: it is looked up for the caller before anything else is checked. */
+export type RouteScope = 'workspace' | 'article' | 'project' | 'job' | 'caller';
+
+export type Method = 'get' | 'post' | 'put' | 'patch' | 'delete';
+
+/** The path parameter that each scope looks up; a `caller` path has none. */
+export const SCOPE_PARAMETERS = {
+  workspace: 'workspaceId',
+  article: 'articleId',
+  project: 'projectId',
+  job: 'jobId',
+  caller: null,
+} as const satisfies Record<RouteScope, string | null>;
+
+interface ScopeIds {
+  readonly workspaceId: WorkspaceId;
+  readonly articleId: ArticleId;
+  readonly projectId: ProjectId;
+  readonly jobId: JobId;
+}
+
+type NamesIn<Path extends string> = Path extends `${string}{${infer Name}}${infer Rest}`
+  ? Name | NamesIn<Rest>
+  : never;
+
+/** The scope's own id is branded (it exists and is the caller's); any further id is the raw text of the path. */
+type Params<Path extends string, Scope extends RouteScope> = {
+  readonly [Name in NamesIn<Path>]: Name extends (typeof SCOPE_PARAMETERS)[Scope] & keyof ScopeIds
+    ? ScopeIds[Name]
+    : string;
+};
+
+type QueryOf<Query> = Query extends z.ZodObject ? z.output<Query> : Record<never, never>;
+type BodyOf<Body, Optional> = Body extends z.ZodType
+  ? z.output<Body> | (Optional extends true ? undefined : never)
+  : undefined;
+
+/** A success answer. `headers` are added to those every answer carries. */
+export interface RouteAnswer {
+  readonly status: 200 | 201 | 202;
+  readonly body: unknown;
+  readonly headers?: Readonly<Record<string, string>>;
+}
+
+export interface DocumentedAnswer {
+  readonly description: string;
+  readonly schema: z.ZodType;
+  readonly example?: unknown;
+}
+
+/** What a route says about itself, without the types that only its handler needs. */
+export interface RouteDefinition {
+  readonly method: Method;
+  /** OpenAPI form: `/api/workspaces/{workspaceId}/api-keys/{keyId}`. */
+  readonly path: string;
+  readonly operationId: string;
+  readonly summary: string;
+  readonly description?: string;
+  readonly tags: readonly [string];
+  readonly scope: RouteScope;
+  /** All of them are needed: 403 before the body is read. Documented as `x-permissions`. */
+  readonly permissions: readonly Permission[];
+  readonly query?: z.ZodObject | undefined;
+  readonly body?: z.ZodType | undefined;
+  /** True when the request may come without any body; the handler then gets `undefined`. */
+  readonly bodyOptional?: boolean | undefined;
+  readonly bodyExample?: unknown;
+  /** Request headers the route reads, for the documentation alone: the handler reads and checks them. */
+  readonly headers?: Readonly<Record<string, { description: string; required?: boolean }>>;
+  readonly responses: Readonly<Record<number, DocumentedAnswer>>;
+  /** Error codes beyond those every route of its kind can answer. */
+  readonly errors?: readonly ErrorCode[];
+}
+
+/** A request that has passed authentication, the look-up of its scope and the permissions. */
+export interface RouteRequest {
+  readonly context: VerbContext;
+  readonly params: Readonly<Record<string, string>>;
+  readonly query: URLSearchParams;
+  readonly body: BodySource;
+  readonly headers: Headers;
+}
+
+export interface RouteModule {
+  readonly definition: RouteDefinition;
+  /** Validates query and body, then runs the handler. */
+  readonly run: (request: RouteRequest) => Promise<RouteAnswer>;
+}
+
+type TypedDefinition<Path, Scope, Query, Body, BodyOptional> = Omit<
+  RouteDefinition,
+  'path' | 'scope' | 'query' | 'body' | 'bodyOptional'
+> & {
+  readonly path: Path;
+  readonly scope: Scope;
+  readonly query?: Query;
+  readonly body?: Body;
+  readonly bodyOptional?: BodyOptional;
+};
+
+export interface HandlerInput<Path extends string, Scope extends RouteScope, Query, Body, BodyOptional> {
+  readonly context: VerbContext;
+  readonly params: Params<Path, Scope>;
+  readonly query: QueryOf<Query>;
+  readonly body: BodyOf<Body, BodyOptional>;
+  /** The request's headers as they came. */
+  readonly headers: Headers;
+}
+
+/**
+ * Declares one operation: its contract and what answers it. The order of checks around the handler is
+ * fixed (design.md §5): 401, 404 for the scope's id, 403, 400 for query and body; everything after is
+ * the handler's. Unknown fields are dropped and null counts as absent for an optional field.
+ */
+export function defineRoute<
+  const Path extends string,
+  const Scope extends RouteScope,
+  Query extends z.ZodObject | undefined = undefined,
+  Body extends z.ZodType | undefined = undefined,
+  const BodyOptional extends boolean = false,
+>(
+  definition: TypedDefinition<Path, Scope, Query, Body, BodyOptional>,
+  handler: (input: HandlerInput<Path, Scope, Query, Body, BodyOptional>) => Promise<RouteAnswer>,
+): RouteModule {
+  return {
+    definition,
+    run: async ({ context, params, query, body, headers }) =>
+      handler({
+        context,
+        params: params as Params<Path, Scope>,
+        query: parseQuery(definition.query, query) as QueryOf<Query>,
+        body: (await parseBody(definition.body, body, definition.bodyOptional ?? false)) as BodyOf<
+          Body,
+          BodyOptional
+        >,
+        headers,
+      }),
+  };
+}

@@ -1,0 +1,85 @@
+import { Client, Connection } from '@temporalio/client';
+import { sql } from 'kysely';
+import type { Logger } from 'pino';
+import { createLastUsedRecorder } from '../api-keys/last-used.ts';
+import type { ConnectedConfig } from '../config.ts';
+import { createDatabase } from '../db/database.ts';
+import { createRoutes } from '../routes.ts';
+import { temporalNames } from '../temporal/names.ts';
+import { createAddressGuard } from '../webhooks/sending/resolver.ts';
+import { createWebhookSender } from '../webhooks/sending/sender.ts';
+import { createApp } from './app.ts';
+import { DEFAULT_HTTP_LIMITS } from './limits.ts';
+import { serveHttp } from './serve.ts';
+
+export interface RunningService {
+  /** Where it listens. */
+  readonly url: string;
+  /** Drains requests in flight, writes what is buffered, closes connections. */
+  stop(): Promise<void>;
+}
+
+/** Composes and starts the HTTP process. Temporal need not be there: its connection is made when it is. */
+export async function startServer(config: ConnectedConfig, logger: Logger): Promise<RunningService> {
+  const db = createDatabase({
+    connectionString: config.DATABASE_URL,
+    poolSize: config.DATABASE_POOL_SIZE,
+    applicationName: 'workspace-content-service server',
+    onError: (error) => logger.warn({ err: error }, 'idle database connection lost'),
+  });
+  const connection = Connection.lazy({
+    address: config.TEMPORAL_ADDRESS,
+    ...(config.TEMPORAL_API_KEY === undefined ? {} : { apiKey: config.TEMPORAL_API_KEY }),
+    tls: config.TEMPORAL_TLS ?? config.TEMPORAL_API_KEY !== undefined,
+  });
+  const client = new Client({ connection, namespace: config.TEMPORAL_NAMESPACE });
+  const guard = createAddressGuard({ allowedNetworks: config.WEBHOOK_ALLOWED_NETWORKS });
+  const sender = createWebhookSender({ guard });
+  const lastUsed = createLastUsedRecorder(db, logger);
+  const limits = {
+    ...DEFAULT_HTTP_LIMITS,
+    perKey: config.RATE_LIMIT_PER_KEY,
+    perWorkspace: config.RATE_LIMIT_PER_WORKSPACE,
+    authFailures: config.RATE_LIMIT_AUTH_FAILURES,
+  };
+  const names = temporalNames(config.TEMPORAL_TASK_QUEUE_PREFIX);
+  const app = createApp(
+    {
+      db,
+      logger,
+      limits,
+      trustedProxies: config.TRUSTED_PROXIES,
+      lastUsed,
+      readiness: {
+        postgres: async () => {
+          await sql`SELECT 1`.execute(db);
+        },
+        temporal: async () => {
+          await connection.withDeadline(Date.now() + 1_500, () =>
+            connection.workflowService.getSystemInfo({}),
+          );
+        },
+      },
+    },
+    createRoutes({ client, names, logger, guard, sender, limits }),
+  );
+  const close = async () => {
+    await lastUsed.close();
+    await sender.close();
+    await connection.close();
+    await db.destroy();
+  };
+  try {
+    const server = await serveHttp(app, { host: config.HOST, port: config.PORT, logger });
+    return {
+      url: server.url,
+      async stop() {
+        await server.close();
+        await close();
+      },
+    };
+  } catch (error) {
+    await close();
+    throw error;
+  }
+}

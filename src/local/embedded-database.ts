@@ -1,0 +1,81 @@
+import { mkdirSync, realpathSync } from 'node:fs';
+import { join, resolve } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { Progress } from './engine.ts';
+import { tryLock } from './lock.ts';
+import { type PostgresEngine, postgresAnswers, startPostgres, stopPostgres } from './postgres.ts';
+import { isAlive, ownIdentity } from './processes.ts';
+import { readStackRecord, removeStackRecord, type StackRecord, writeStackRecord } from './stack-file.ts';
+
+/** How long a command waits for another one, or for a stack that is starting, in milliseconds. */
+const WAIT_MS = 90_000;
+
+/**
+ * Runs a command on the embedded database of a data folder, whether its stack runs or not. A running Postgres is used
+ * as it is. Otherwise one is started for the command and ended after it; commands at the same time take turns, and a
+ * stack that is started meanwhile waits.
+ *
+ * @param use gets the database's URL (with its password); its result or error is passed on
+ * @throws Error when the database does not come up, or stays in use by others for too long
+ */
+export async function withEmbeddedDatabase<T>(
+  dataDir: string,
+  use: (databaseUrl: string) => Promise<T>,
+  onProgress: Progress = () => undefined,
+): Promise<T> {
+  mkdirSync(dataDir, { recursive: true });
+  const folder = realpathSync(resolve(dataDir));
+  const deadline = Date.now() + WAIT_MS;
+  for (;;) {
+    const attempt = tryLock(join(folder, 'stack.lock'), 'command');
+    if ('lock' in attempt) {
+      try {
+        return await useUnderLock(folder, use, onProgress);
+      } finally {
+        attempt.lock.release();
+      }
+    }
+    const { heldBy } = attempt;
+    const postgres = readStackRecord(folder)?.postgres ?? null;
+    if (heldBy.purpose === 'stack' && postgres !== null && isAlive(postgres.process)) {
+      if (await postgresAnswers(postgres)) return use(postgres.databaseUrl);
+    }
+    if (Date.now() > deadline) {
+      throw new Error(
+        `The embedded database in ${folder} is in use by process ${heldBy.pid} and does not answer.`,
+      );
+    }
+    await sleep(100);
+  }
+}
+
+async function useUnderLock<T>(
+  dataDir: string,
+  use: (databaseUrl: string) => Promise<T>,
+  onProgress: Progress,
+): Promise<T> {
+  const left = readStackRecord(dataDir);
+  // Left by an owner that crashed: it stays as it is for the next start to take over.
+  if (left?.postgres && (await postgresAnswers(left.postgres))) return use(left.postgres.databaseUrl);
+  if (left?.postgres) await stopPostgres(left.postgres);
+  const record: StackRecord = { owner: ownIdentity(), postgres: null, temporal: left?.temporal ?? null };
+  const spawned: { postgres: PostgresEngine | null } = { postgres: null };
+  try {
+    const engine = await startPostgres({
+      dataDir,
+      durable: true,
+      // In our process group: Ctrl-C on the command ends the database too.
+      detached: false,
+      onProgress,
+      onSpawn: (postgres) => {
+        spawned.postgres = postgres;
+        writeStackRecord(dataDir, { ...record, postgres });
+      },
+    });
+    return await use(engine.databaseUrl);
+  } finally {
+    if (spawned.postgres !== null) await stopPostgres(spawned.postgres);
+    if (record.temporal === null) removeStackRecord(dataDir);
+    else writeStackRecord(dataDir, record);
+  }
+}

@@ -1,0 +1,139 @@
+import { type StdioOptions, spawn } from 'node:child_process';
+import { closeSync, fstatSync, mkdirSync, openSync, readFileSync, renameSync, statSync } from 'node:fs';
+import { dirname, parse } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { errorMessage } from './files.ts';
+import type { Invocation } from './privileges.ts';
+import { identifyProcess, isAlive, type ProcessIdentity } from './processes.ts';
+
+/** Told what is going on while something takes time; one short sentence a call. */
+export type Progress = (message: string) => void;
+
+/** An engine's log file is put aside when it has grown to this many bytes. */
+const LOG_LIMIT = 10 * 1024 * 1024;
+
+/** Variables an engine may see: enough to find its libraries and folders, and none of the service's secrets. */
+const ENGINE_VARIABLES = [
+  'PATH',
+  'HOME',
+  'TMPDIR',
+  'TEMP',
+  'TMP',
+  'SystemRoot',
+  'windir',
+  'USERPROFILE',
+  'LD_LIBRARY_PATH',
+];
+
+/** An engine process that has just been spawned, and the log it writes. */
+export type SpawnedEngine = { process: ProcessIdentity; log: EngineLog };
+
+/** The part of a log file that belongs to one process. */
+export type EngineLog = { file: string; offset: number };
+
+/** The engine ended before it was ready. Its last log lines are in the message. */
+export class EngineExitedError extends Error {
+  override readonly name = 'EngineExitedError';
+}
+
+/**
+ * Spawns an engine with its output appended to a log file. A detached one is in a process group of its own, so that
+ * Ctrl-C reaches only us and we decide when it ends; it does not keep this process alive either way.
+ *
+ * @throws EngineExitedError when it cannot be started or is gone at once
+ */
+export async function spawnEngine(
+  name: string,
+  call: Invocation,
+  options: { logFile: string; detached: boolean },
+): Promise<SpawnedEngine> {
+  const { fd, offset } = openLog(options.logFile);
+  const log = { file: options.logFile, offset };
+  try {
+    const stdio: StdioOptions = ['ignore', fd, fd];
+    const { command, args, ...account } = call;
+    const child = spawn(command, args, {
+      ...account,
+      stdio,
+      cwd: parse(options.logFile).root,
+      detached: options.detached,
+      env: engineEnvironment(),
+      windowsHide: true,
+    });
+    await new Promise<void>((resolve, reject) => {
+      child.once('spawn', resolve);
+      child.once('error', reject);
+    });
+    child.unref();
+    const identity = child.pid === undefined ? null : identifyProcess(child.pid);
+    if (identity === null) throw exited(name, log);
+    return { process: identity, log };
+  } catch (error) {
+    if (error instanceof EngineExitedError) throw error;
+    throw new EngineExitedError(`${name} cannot be started: ${errorMessage(error)}`, { cause: error });
+  } finally {
+    closeSync(fd);
+  }
+}
+
+/**
+ * Waits until an engine answers.
+ *
+ * @param probe true when it is ready, false to ask again; what it throws ends the waiting
+ * @throws EngineExitedError when the process ends first, Error after `timeoutMs`
+ */
+export async function untilReady(
+  name: string,
+  engine: SpawnedEngine,
+  probe: () => Promise<boolean>,
+  wait: { timeoutMs: number; signal?: AbortSignal | undefined },
+): Promise<void> {
+  const deadline = Date.now() + wait.timeoutMs;
+  for (;;) {
+    wait.signal?.throwIfAborted();
+    const ready = await probe();
+    // Looked at last: an engine that lost its port to another process must not pass for that one.
+    if (!isAlive(engine.process)) throw exited(name, engine.log);
+    if (ready) return;
+    if (Date.now() > deadline) {
+      throw new Error(`${name} did not get ready within ${wait.timeoutMs / 1000} s.${lastLines(engine.log)}`);
+    }
+    await sleep(25);
+  }
+}
+
+/** Makes up to three attempts at something that can lose a race for a port or find remains of a process just killed. */
+export async function withAttempts<T>(attempt: () => Promise<T>): Promise<T> {
+  for (let left = 2; ; left -= 1) {
+    try {
+      return await attempt();
+    } catch (error) {
+      if (left === 0 || !(error instanceof EngineExitedError)) throw error;
+      await sleep(300);
+    }
+  }
+}
+
+/** The environment engines and their tools run in. */
+export function engineEnvironment(): NodeJS.ProcessEnv {
+  const env: NodeJS.ProcessEnv = { LC_ALL: 'C', TZ: 'UTC' };
+  for (const name of ENGINE_VARIABLES) if (process.env[name] !== undefined) env[name] = process.env[name];
+  return env;
+}
+
+function exited(name: string, log: EngineLog): EngineExitedError {
+  return new EngineExitedError(`${name} ended while it was starting.${lastLines(log)}`);
+}
+
+function lastLines(log: EngineLog): string {
+  const text = readFileSync(log.file).subarray(log.offset).toString('utf8').trim();
+  const lines = text === '' ? '' : `\n${text.split('\n').slice(-8).join('\n')}`;
+  return ` Its log is ${log.file}.${lines}`;
+}
+
+function openLog(file: string): { fd: number; offset: number } {
+  mkdirSync(dirname(file), { recursive: true, mode: 0o700 });
+  if ((statSync(file, { throwIfNoEntry: false })?.size ?? 0) > LOG_LIMIT) renameSync(file, `${file}.1`);
+  const fd = openSync(file, 'a', 0o600);
+  return { fd, offset: fstatSync(fd).size };
+}

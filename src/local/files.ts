@@ -1,0 +1,39 @@
+import { closeSync, fsyncSync, openSync, readFileSync, renameSync, rmSync, writeSync } from 'node:fs';
+
+/** The `code` of a Node.js system error, such as ENOENT; undefined for anything else. */
+export function errorCode(error: unknown): string | undefined {
+  return error instanceof Error && 'code' in error && typeof error.code === 'string' ? error.code : undefined;
+}
+
+/** What went wrong, in words, whatever was thrown. */
+export function errorMessage(error: unknown): string {
+  if (error instanceof AggregateError) return error.errors.map(errorMessage).join('; ');
+  return error instanceof Error ? error.message : String(error);
+}
+
+/** The text of a file, or null when there is no such file. */
+export function readIfPresent(path: string): string | null {
+  try {
+    return readFileSync(path, 'utf8');
+  } catch (error) {
+    if (errorCode(error) === 'ENOENT') return null;
+    throw error;
+  }
+}
+
+/**
+ * Writes a file that only its owner may read. Readers see the old text or the new one, never a part. Only one process
+ * may write a given file at a time.
+ */
+export function writeSecretFile(path: string, text: string): void {
+  const draft = `${path}.tmp`;
+  rmSync(draft, { force: true });
+  const file = openSync(draft, 'wx', 0o600);
+  try {
+    writeSync(file, text);
+    fsyncSync(file);
+  } finally {
+    closeSync(file);
+  }
+  renameSync(draft, path);
+}

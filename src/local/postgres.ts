@@ -1,0 +1,178 @@
+import { execFile } from 'node:child_process';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { promisify } from 'node:util';
+import pg from 'pg';
+import { z } from 'zod';
+import {
+  EngineExitedError,
+  type Progress,
+  type SpawnedEngine,
+  spawnEngine,
+  untilReady,
+  withAttempts,
+} from './engine.ts';
+import { errorCode, errorMessage } from './files.ts';
+import { freePorts, LOOPBACK } from './ports.ts';
+import { type PostgresBinaries, postgresBinaries } from './postgres-binaries.ts';
+import { type Cluster, openCluster, POSTGRES_END } from './postgres-cluster.ts';
+import { invocation } from './privileges.ts';
+import { endProcess, isAlive, processIdentitySchema } from './processes.ts';
+
+/** Name of the service's database in the embedded server. */
+export const DATABASE_NAME = 'wcs';
+
+export const postgresEngineSchema = z.object({
+  process: processIdentitySchema,
+  /** With the user's password: never logged. */
+  databaseUrl: z.string(),
+  folder: z.string(),
+});
+
+/** A Postgres server that this code started, now or in an earlier life. */
+export type PostgresEngine = z.infer<typeof postgresEngineSchema>;
+
+export type PostgresOptions = {
+  dataDir: string;
+  /** False trades durability for speed: throw-away databases only. */
+  durable: boolean;
+  /** In a process group of its own, so that Ctrl-C does not reach it. */
+  detached: boolean;
+  /** Called as soon as there is a process, before it is ready. */
+  onSpawn: (engine: PostgresEngine) => void;
+  onProgress: Progress;
+  signal?: AbortSignal | undefined;
+};
+
+/**
+ * Starts Postgres on `<dataDir>/postgres`, on a free loopback port, and waits until the database `wcs` is there.
+ *
+ * @throws Error with the last lines of its log when it does not come up
+ */
+export async function startPostgres(options: PostgresOptions): Promise<PostgresEngine> {
+  const binaries = await postgresBinaries();
+  const cluster = await openCluster(binaries, options.dataDir, options);
+  options.onProgress('Starting Postgres');
+  return withAttempts(async () => {
+    const [port = 0] = await freePorts(1);
+    const spawned = await spawnPostgres(binaries, cluster, port, options);
+    const engine = { process: spawned.process, databaseUrl: urlOf(cluster, port), folder: cluster.folder };
+    options.onSpawn(engine);
+    const wait = { timeoutMs: 60_000, signal: options.signal };
+    await untilReady('Postgres', spawned, () => isServing(engine.databaseUrl, spawned), wait);
+    return engine;
+  });
+}
+
+/** Whether an engine from an earlier life still runs and answers within 5 s, and so can be used as it is. */
+export async function postgresAnswers(engine: PostgresEngine): Promise<boolean> {
+  const deadline = Date.now() + 5_000;
+  while (isAlive(engine.process) && Date.now() < deadline) {
+    if (await connects(engine.databaseUrl)) return true;
+    await sleep(100);
+  }
+  return false;
+}
+
+/** Ends Postgres by a fast shutdown: open transactions are rolled back, nothing committed is lost. */
+export async function stopPostgres(engine: PostgresEngine): Promise<void> {
+  if (process.platform === 'win32' && isAlive(engine.process)) {
+    const { pgCtl } = await postgresBinaries();
+    await promisify(execFile)(pgCtl, ['stop', '-D', engine.folder, '-m', 'fast', '-w', '-t', '20']).catch(
+      () => null,
+    );
+  }
+  await endProcess(engine.process, POSTGRES_END);
+}
+
+/**
+ * Checks a database that somebody else runs.
+ *
+ * @throws Error naming DATABASE_URL when it cannot be reached, or when its encoding is not UTF8 (lengths would then be
+ * counted in bytes)
+ */
+export async function checkDatabase(databaseUrl: string): Promise<void> {
+  let encoding: string | undefined;
+  try {
+    encoding = await withClient(databaseUrl, async (client) => {
+      const { rows } = await client.query<{ server_encoding: string }>('SHOW server_encoding');
+      return rows[0]?.server_encoding;
+    });
+  } catch (cause) {
+    throw new Error(`The database of DATABASE_URL cannot be used: ${errorMessage(cause)}`, { cause });
+  }
+  if (encoding !== 'UTF8') {
+    throw new Error(
+      `The database of DATABASE_URL has the encoding ${encoding}. It must be UTF8: CREATE DATABASE … ENCODING 'UTF8'.`,
+    );
+  }
+}
+
+async function spawnPostgres(
+  binaries: PostgresBinaries,
+  cluster: Cluster,
+  port: number,
+  options: PostgresOptions,
+): Promise<SpawnedEngine> {
+  const settings = [
+    `port=${port}`,
+    `listen_addresses=${LOOPBACK}`,
+    'unix_socket_directories=',
+    'max_connections=200',
+    'timezone=UTC',
+    'log_timezone=UTC',
+    ...(options.durable ? [] : ['fsync=off', 'full_page_writes=off', 'synchronous_commit=off']),
+  ];
+  const args = ['-D', cluster.folder, ...settings.flatMap((setting) => ['-c', setting])];
+  const paths = [join(binaries.root, 'lib', 'any'), cluster.folder];
+  const launch = { account: cluster.account, paths, dieWithParent: !options.detached };
+  return spawnEngine('Postgres', invocation(binaries.postgres, args, launch), {
+    logFile: join(options.dataDir, 'logs', 'postgres.log'),
+    detached: options.detached,
+  });
+}
+
+function urlOf(cluster: Cluster, port: number): string {
+  return `postgres://postgres:${cluster.password}@${LOOPBACK}:${port}/${DATABASE_NAME}`;
+}
+
+/** SQLSTATEs of a server that is there but will not let us in: 28P01 password, 28000 not allowed. */
+const REFUSED = new Set(['28P01', '28000']);
+
+async function isServing(databaseUrl: string, spawned: SpawnedEngine): Promise<boolean> {
+  const maintenance = new URL(databaseUrl);
+  maintenance.pathname = '/postgres';
+  try {
+    await withClient(maintenance.href, async (client) => {
+      const found = await client.query('SELECT 1 FROM pg_database WHERE datname = $1', [DATABASE_NAME]);
+      if (found.rowCount === 0) await client.query(`CREATE DATABASE ${DATABASE_NAME}`);
+    });
+    return true;
+  } catch (error) {
+    if (!REFUSED.has(errorCode(error) ?? '')) return false;
+    // Either our password is wrong, or another server took the port first and ours is about to end.
+    if (!isAlive(spawned.process)) throw new EngineExitedError('Postgres lost its port to another process.');
+    throw error;
+  }
+}
+
+async function connects(databaseUrl: string): Promise<boolean> {
+  try {
+    await withClient(databaseUrl, (client) => client.query('SELECT 1'));
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+async function withClient<T>(connectionString: string, use: (client: pg.Client) => Promise<T>): Promise<T> {
+  const client = new pg.Client({ connectionString, connectionTimeoutMillis: 5_000 });
+  // A server that goes away in mid-query also rejects the query; without a listener the event would end the process.
+  client.on('error', () => undefined);
+  try {
+    await client.connect();
+    return await use(client);
+  } finally {
+    await client.end().catch(() => undefined);
+  }
+}

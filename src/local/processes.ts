@@ -1,0 +1,144 @@
+import { execFileSync } from 'node:child_process';
+import { readdirSync, readFileSync } from 'node:fs';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { z } from 'zod';
+
+/**
+ * A process that cannot be mistaken for a later one with the same number. `startedAt` is opaque: boot id and clock
+ * ticks since boot on Linux, the operating system's own start time elsewhere.
+ */
+export const processIdentitySchema = z.object({ pid: z.int().positive(), startedAt: z.string().min(1) });
+export type ProcessIdentity = z.infer<typeof processIdentitySchema>;
+
+/** One step of ending a process: the signal, and how long to wait for it to work, in milliseconds. */
+export type EndStep = { signal: NodeJS.Signals; waitMs: number };
+
+/** Names the live process with this number; null when there is none or only a zombie is left of it. */
+export function identifyProcess(pid: number): ProcessIdentity | null {
+  const startedAt = startTime(pid);
+  return startedAt === null ? null : { pid, startedAt };
+}
+
+/** The identity of the running process itself. */
+export function ownIdentity(): ProcessIdentity {
+  const identity = identifyProcess(process.pid);
+  if (identity === null) throw new Error('The start time of this process cannot be read.');
+  return identity;
+}
+
+/** Whether exactly this process still runs: a process that reuses its number does not count. */
+export function isAlive(identity: ProcessIdentity): boolean {
+  return identifyProcess(identity.pid)?.startedAt === identity.startedAt;
+}
+
+/**
+ * Ends a process by the given signals in turn, each with its own wait. A process that is gone, or whose number was
+ * taken over by another, is left alone.
+ *
+ * @throws Error when the process outlives the last step
+ */
+export async function endProcess(identity: ProcessIdentity, steps: readonly EndStep[]): Promise<void> {
+  for (const { signal, waitMs } of steps) {
+    if (!isAlive(identity)) return;
+    sendSignal(identity.pid, signal);
+    const deadline = Date.now() + waitMs;
+    while (Date.now() < deadline) {
+      if (!isAlive(identity)) return;
+      await sleep(20);
+    }
+  }
+  if (isAlive(identity)) throw new Error(`Process ${identity.pid} did not end.`);
+}
+
+/** The command line of a process, arguments separated by spaces; null where it cannot be read. */
+export function commandLine(pid: number): string | null {
+  try {
+    if (process.platform === 'linux') {
+      return readFileSync(`/proc/${pid}/cmdline`, 'utf8').replaceAll('\0', ' ');
+    }
+    return process.platform === 'win32' ? null : run('ps', ['-ww', '-o', 'command=', '-p', String(pid)]);
+  } catch {
+    return null;
+  }
+}
+
+/**
+ * Finds processes by a part of their command line (arguments joined by single spaces). Finds none on Windows, where
+ * the command lines of other processes are not to be had cheaply.
+ */
+export function findProcesses(part: string): ProcessIdentity[] {
+  return commandLines()
+    .filter(({ pid, command }) => pid !== process.pid && command.includes(part))
+    .map(({ pid }) => identifyProcess(pid))
+    .filter((identity) => identity !== null);
+}
+
+function commandLines(): { pid: number; command: string }[] {
+  if (process.platform === 'win32') return [];
+  if (process.platform === 'linux') {
+    const pids = readdirSync('/proc').map(Number).filter(Number.isInteger);
+    return pids.map((pid) => ({ pid, command: commandLine(pid) ?? '' }));
+  }
+  const lines = run('ps', ['-axww', '-o', 'pid=,command=']).split('\n');
+  return lines.map((line) => ({ pid: Number.parseInt(line, 10), command: line }));
+}
+
+function startTime(pid: number): string | null {
+  try {
+    switch (process.platform) {
+      case 'linux':
+        return linuxStartTime(pid);
+      case 'win32':
+        return run('powershell.exe', [
+          '-NoProfile',
+          '-Command',
+          `(Get-Process -Id ${pid}).StartTime.ToFileTimeUtc()`,
+        ]);
+      default:
+        return unixStartTime(pid);
+    }
+  } catch {
+    return null;
+  }
+}
+
+/** proc(5): the state is field 3 and the start time field 22; both follow the command name in parentheses. */
+function linuxStartTime(pid: number): string | null {
+  const stat = readFileSync(`/proc/${pid}/stat`, 'utf8');
+  const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
+  const [state, ticks] = [fields[0], fields[19]];
+  if (state === undefined || 'ZX'.includes(state) || ticks === undefined) return null;
+  return `${bootId()}:${ticks}`;
+}
+
+function unixStartTime(pid: number): string | null {
+  const answer = run('ps', ['-o', 'stat=,lstart=', '-p', String(pid)]);
+  const [state = '', ...started] = answer.split(/\s+/);
+  return state === '' || state.startsWith('Z') ? null : started.join(' ');
+}
+
+/** Tells two boots apart: after a reboot the same number can start at the same tick. */
+function bootId(): string {
+  try {
+    return readFileSync('/proc/sys/kernel/random/boot_id', 'utf8').trim();
+  } catch {
+    return 'boot';
+  }
+}
+
+function run(command: string, args: string[]): string {
+  return execFileSync(command, args, {
+    encoding: 'utf8',
+    stdio: ['ignore', 'pipe', 'ignore'],
+    env: { ...process.env, LC_ALL: 'C' },
+    windowsHide: true,
+  }).trim();
+}
+
+function sendSignal(pid: number, signal: NodeJS.Signals): void {
+  try {
+    process.kill(pid, signal);
+  } catch (error) {
+    if (!(error instanceof Error && 'code' in error && error.code === 'ESRCH')) throw error;
+  }
+}

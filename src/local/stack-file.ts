@@ -1,0 +1,42 @@
+import { rmSync } from 'node:fs';
+import { join } from 'node:path';
+import { z } from 'zod';
+import { readIfPresent, writeSecretFile } from './files.ts';
+import { postgresEngineSchema } from './postgres.ts';
+import { processIdentitySchema } from './processes.ts';
+import { temporalEngineSchema } from './temporal-server.ts';
+
+const stackRecordSchema = z.object({
+  /** The process that started the engines and ends them. */
+  owner: processIdentitySchema,
+  /** Null for an engine that is not ours (DATABASE_URL, TEMPORAL_ADDRESS) or not started yet. */
+  postgres: postgresEngineSchema.nullable(),
+  temporal: temporalEngineSchema.nullable(),
+});
+
+/** What `<dataDir>/stack.json` says about the engines that were started on that folder. */
+export type StackRecord = z.infer<typeof stackRecordSchema>;
+
+/** Reads the record; null when there is none, or none that can be read (its engines are then found by other means). */
+export function readStackRecord(dataDir: string): StackRecord | null {
+  const text = readIfPresent(fileOf(dataDir));
+  if (text === null) return null;
+  try {
+    return stackRecordSchema.parse(JSON.parse(text));
+  } catch {
+    return null;
+  }
+}
+
+/** Writes the record in one step, readable by its owner only: it has the database's password. */
+export function writeStackRecord(dataDir: string, record: StackRecord): void {
+  writeSecretFile(fileOf(dataDir), `${JSON.stringify(record, null, 2)}\n`);
+}
+
+export function removeStackRecord(dataDir: string): void {
+  rmSync(fileOf(dataDir), { force: true });
+}
+
+function fileOf(dataDir: string): string {
+  return join(dataDir, 'stack.json');
+}

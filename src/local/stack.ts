@@ -1,0 +1,245 @@
+import { mkdirSync, mkdtempSync, realpathSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join, resolve } from 'node:path';
+import type { Progress } from './engine.ts';
+import { errorMessage } from './files.ts';
+import { type LockHolder, waitForLock } from './lock.ts';
+import {
+  checkDatabase,
+  type PostgresEngine,
+  postgresAnswers,
+  startPostgres,
+  stopPostgres,
+} from './postgres.ts';
+import { isAlive, ownIdentity } from './processes.ts';
+import { readStackRecord, removeStackRecord, type StackRecord, writeStackRecord } from './stack-file.ts';
+import { findTemporalCli } from './temporal-cli.ts';
+import {
+  startTemporal,
+  stopTemporal,
+  TEMPORAL_NAMESPACE,
+  type TemporalEngine,
+  temporalAnswers,
+} from './temporal-server.ts';
+
+/** How long a start waits for an admin command that has the database for itself, in milliseconds. */
+const COMMAND_WAIT_MS = 60_000;
+
+export type StackOptions = {
+  /** Folder of everything the engines keep; made when missing; `.data`. An ephemeral stack has a temporary one. */
+  dataDir?: string;
+  /** Where DATABASE_URL, TEMPORAL_ADDRESS, TEMPORAL_NAMESPACE and TEMPORAL_CLI_PATH are looked up; process.env. */
+  env?: NodeJS.ProcessEnv;
+  /** With Temporal's web UI; true unless ephemeral. */
+  ui?: boolean;
+  /** For tests: nothing is kept, nothing is synced to disk, and the engines end with this process where possible. */
+  ephemeral?: boolean;
+  onProgress?: Progress;
+  /** Abandons the start: what was started already is ended before the promise rejects. */
+  signal?: AbortSignal;
+};
+
+/** A database and a Temporal server to work with. */
+export type Stack = {
+  /** With a password when the database is ours: not for logs. */
+  databaseUrl: string;
+  /** host:port of Temporal's gRPC frontend. */
+  temporalAddress: string;
+  temporalNamespace: string;
+  /** Null when the server is not ours or runs without its UI. */
+  temporalUiUrl: string | null;
+  /** Ends the engines that are ours, Temporal first, and forgets them. Engines of others are left alone. */
+  stop(): Promise<void>;
+};
+
+/** The data folder is in use by a live process. */
+export class StackRunningError extends Error {
+  override readonly name = 'StackRunningError';
+  readonly holder: LockHolder;
+
+  constructor(dataDir: string, holder: LockHolder) {
+    super(
+      `A stack is already running on ${dataDir} (process ${holder.pid}). ` +
+        'Stop that process first, or set DATA_DIR to another folder.',
+    );
+    this.holder = holder;
+  }
+}
+
+/**
+ * Brings up what the environment does not name: Postgres unless DATABASE_URL is set, Temporal unless TEMPORAL_ADDRESS
+ * is. Engines that an earlier owner left running when it crashed are taken over if they answer, and replaced if not.
+ *
+ * @throws StackRunningError when another live process has a stack on the folder; Error in plain words when an engine
+ * does not come up (the other is then ended again)
+ */
+export async function startStack(options: StackOptions = {}): Promise<Stack> {
+  const { ephemeral = false, env = process.env } = options;
+  const external = { databaseUrl: env.DATABASE_URL || null, temporalAddress: env.TEMPORAL_ADDRESS || null };
+  if (external.databaseUrl !== null) await checkDatabase(external.databaseUrl);
+  const dataDir = ephemeral ? mkdtempSync(join(realpathSync(tmpdir()), 'wcs-')) : folderOf(options.dataDir);
+  const needsLock = external.databaseUrl === null || external.temporalAddress === null;
+  const lock = needsLock ? await lockFolder(dataDir, options.signal) : null;
+  const abandon = new AbortController();
+  const session: Session = {
+    dataDir,
+    durable: !ephemeral,
+    detached: !ephemeral,
+    ui: options.ui ?? !ephemeral,
+    env,
+    onProgress: options.onProgress ?? (() => undefined),
+    signal: AbortSignal.any([abandon.signal, ...(options.signal === undefined ? [] : [options.signal])]),
+    record: { owner: ownIdentity(), postgres: null, temporal: null },
+  };
+  const release = async () => {
+    try {
+      await stopEngines(session.record);
+      if (lock !== null) removeStackRecord(dataDir);
+    } finally {
+      lock?.release();
+    }
+    if (ephemeral) rmSync(dataDir, { recursive: true, force: true, maxRetries: 5 });
+  };
+  try {
+    const previous = lock === null ? null : readStackRecord(dataDir);
+    // Both are ours to end from here on, whatever happens.
+    session.record = {
+      ...session.record,
+      postgres: previous?.postgres ?? null,
+      temporal: previous?.temporal ?? null,
+    };
+    const [postgres, temporal] = await both(
+      abandon,
+      external.databaseUrl === null ? openPostgres(session) : endPostgres(session),
+      external.temporalAddress === null ? openTemporal(session) : endTemporal(session),
+    );
+    session.signal.throwIfAborted();
+    if (lock !== null) writeStackRecord(dataDir, session.record);
+    let stopping: Promise<void> | undefined;
+    return {
+      databaseUrl: postgres?.databaseUrl ?? external.databaseUrl ?? '',
+      temporalAddress: temporal?.address ?? external.temporalAddress ?? '',
+      temporalNamespace:
+        temporal === null ? env.TEMPORAL_NAMESPACE || TEMPORAL_NAMESPACE : TEMPORAL_NAMESPACE,
+      temporalUiUrl: temporal?.uiUrl ?? null,
+      stop() {
+        stopping ??= release();
+        return stopping;
+      },
+    };
+  } catch (error) {
+    await release().catch((cause: unknown) => session.onProgress(errorMessage(cause)));
+    throw error;
+  }
+}
+
+/** The engines that run on a data folder. */
+export type RunningStack = {
+  /** Null when that engine is not an embedded one, or does not run. */
+  databaseUrl: string | null;
+  temporalAddress: string | null;
+  temporalUiUrl: string | null;
+  /** False after a crash: the engines still run, but nobody will end them before the next start. */
+  ownerAlive: boolean;
+};
+
+/** Finds the engines that run on a data folder by its stack.json; null when none does. */
+export function findStack(dataDir: string): RunningStack | null {
+  const record = readStackRecord(resolve(dataDir));
+  if (record === null) return null;
+  const postgres = record.postgres !== null && isAlive(record.postgres.process) ? record.postgres : null;
+  const temporal = record.temporal !== null && isAlive(record.temporal.process) ? record.temporal : null;
+  if (postgres === null && temporal === null) return null;
+  return {
+    databaseUrl: postgres?.databaseUrl ?? null,
+    temporalAddress: temporal?.address ?? null,
+    temporalUiUrl: temporal?.uiUrl ?? null,
+    ownerAlive: isAlive(record.owner),
+  };
+}
+
+type Session = {
+  dataDir: string;
+  durable: boolean;
+  detached: boolean;
+  ui: boolean;
+  env: NodeJS.ProcessEnv;
+  onProgress: Progress;
+  signal: AbortSignal;
+  record: StackRecord;
+};
+
+/** The data folder by its one true name, so that two names for it (a symbolic link) are no two stacks. */
+function folderOf(dataDir = '.data'): string {
+  mkdirSync(dataDir, { recursive: true });
+  return realpathSync(resolve(dataDir));
+}
+
+async function lockFolder(dataDir: string, signal: AbortSignal | undefined) {
+  const attempt = await waitForLock(join(dataDir, 'stack.lock'), 'stack', {
+    timeoutMs: COMMAND_WAIT_MS,
+    signal,
+    // A command is over soon; a stack stays.
+    keepWaiting: (holder) => holder.purpose === 'command',
+  });
+  if ('heldBy' in attempt) throw new StackRunningError(dataDir, attempt.heldBy);
+  return attempt.lock;
+}
+
+/**
+ * Waits for both even when one fails, so that nothing is still being started while the rest is being ended; the first
+ * failure has the other abandoned.
+ */
+async function both<A, B>(abandon: AbortController, first: Promise<A>, second: Promise<B>): Promise<[A, B]> {
+  try {
+    return await Promise.all([first, second]);
+  } catch (error) {
+    abandon.abort(error);
+    await Promise.allSettled([first, second]);
+    throw error;
+  }
+}
+
+async function openPostgres(session: Session): Promise<PostgresEngine> {
+  const left = session.record.postgres;
+  if (left !== null && (await postgresAnswers(left))) return left;
+  if (left !== null && isAlive(left.process)) session.onProgress('Ending the Postgres of an earlier start');
+  await endPostgres(session);
+  return startPostgres({ ...session, onSpawn: (postgres) => note(session, { postgres }) });
+}
+
+async function openTemporal(session: Session): Promise<TemporalEngine> {
+  const left = session.record.temporal;
+  if (left !== null && (left.uiUrl !== null) === session.ui && (await temporalAnswers(left))) return left;
+  if (left !== null && isAlive(left.process)) session.onProgress('Ending the Temporal of an earlier start');
+  await endTemporal(session);
+  const cli = await findTemporalCli(session);
+  return startTemporal({ ...session, cli, onSpawn: (temporal) => note(session, { temporal }) });
+}
+
+async function endPostgres(session: Session): Promise<null> {
+  if (session.record.postgres !== null) await stopPostgres(session.record.postgres);
+  session.record = { ...session.record, postgres: null };
+  return null;
+}
+
+async function endTemporal(session: Session): Promise<null> {
+  if (session.record.temporal !== null) await stopTemporal(session.record.temporal);
+  session.record = { ...session.record, temporal: null };
+  return null;
+}
+
+/** Written down at once: should we die now, the next start knows the process. */
+function note(session: Session, engine: Partial<StackRecord>): void {
+  session.record = { ...session.record, ...engine };
+  writeStackRecord(session.dataDir, session.record);
+}
+
+/** Temporal first: its workers may still be talking to the database. A failure of one does not spare the other. */
+async function stopEngines(record: StackRecord): Promise<void> {
+  const failures: unknown[] = [];
+  const attempt = (ending: Promise<void>) => ending.catch((error: unknown) => failures.push(error));
+  if (record.temporal !== null) await attempt(stopTemporal(record.temporal));
+  if (record.postgres !== null) await attempt(stopPostgres(record.postgres));
+  if (failures.length > 0) throw new AggregateError(failures, 'An engine could not be ended.');
+}

@@ -1,0 +1,58 @@
+import { recordAudit } from '../audit/record.ts';
+import { requirePermissions, type VerbContext } from '../context.ts';
+import { inTransaction } from '../db/transaction.ts';
+import { invalid } from '../errors.ts';
+import { newId, type ProjectId } from '../ids.ts';
+
+/** Languages a project may have. */
+export const MAX_PROJECT_LANGUAGES = 100;
+
+export interface CreateProjectInput {
+  /** 1 to 200 characters, trimmed. */
+  readonly name: string;
+  /** Canonical language tags; repeats count once, the order is kept. */
+  readonly languages: readonly string[];
+  /** One of them. */
+  readonly primaryLanguage: string;
+}
+
+/**
+ * Makes a project in the actor's workspace (projects.create).
+ * @throws {ServiceError} INVALID_REQUEST without a language, with more than 100, or when the primary
+ * language is not among them
+ */
+export async function createProject(context: VerbContext, input: CreateProjectInput): Promise<ProjectId> {
+  const { db, actor } = context;
+  requirePermissions(actor, 'projects.create');
+  const { name, primaryLanguage } = input;
+  const languages = [...new Set(input.languages)];
+  if (languages.length === 0 || languages.length > MAX_PROJECT_LANGUAGES) {
+    throw invalid('/languages', `A project has 1 to ${MAX_PROJECT_LANGUAGES} languages.`);
+  }
+  if (!languages.includes(primaryLanguage)) {
+    throw invalid(
+      '/primaryLanguage',
+      `The primary language ${primaryLanguage} is not one of the project's languages: ${languages.join(', ')}.`,
+    );
+  }
+  const id = newId<ProjectId>();
+  await inTransaction(db, async (tx) => {
+    await tx
+      .insertInto('projects')
+      .values({
+        id,
+        workspace_id: actor.workspaceId,
+        name,
+        languages,
+        primary_language: primaryLanguage,
+      })
+      .execute();
+    await recordAudit(tx, context, {
+      action: 'projects.created',
+      targetType: 'project',
+      targetId: id,
+      details: { name, languages, primaryLanguage },
+    });
+  });
+  return id;
+}

@@ -1,0 +1,117 @@
+import { sql } from 'kysely';
+import { releaseHold } from '../credits/holds.ts';
+import type { Database } from '../db/database.ts';
+import { inTransaction } from '../db/transaction.ts';
+import type { TemporalNames } from '../temporal/names.ts';
+import { runState, type TemporalClient } from '../temporal/runs.ts';
+import { endTranslation } from '../translations/end.ts';
+import { startTranslation } from '../translations/start.ts';
+import { describeTranslation } from '../translations/summary.ts';
+
+const PAGE = 200;
+
+export interface ReconcileDependencies {
+  readonly db: Database;
+  readonly client: TemporalClient;
+  readonly names: TemporalNames;
+  /** What is younger than this is still in the hands of whoever created it; milliseconds. */
+  readonly minimumAgeMs: number;
+  /** Called now and then with what has been looked at. */
+  readonly onProgress: (looked: number) => void;
+}
+
+/**
+ * Looks at every open translation that is old enough. A run that Temporal does not know is started; a
+ * closed one that left its job open was ended from outside and is never restarted: its job fails.
+ */
+export async function reconcileJobs(
+  dependencies: ReconcileDependencies,
+): Promise<{ started: number; ended: number }> {
+  const { db, client, names, minimumAgeMs, onProgress } = dependencies;
+  const counts = { started: 0, ended: 0 };
+  let last: { createdAt: Date; id: string } | null = null;
+  for (let looked = 0; ; ) {
+    let query = db
+      .selectFrom('jobs')
+      .innerJoin('translations', 'translations.job_id', 'jobs.id')
+      .innerJoin('articles', 'articles.id', 'jobs.article_id')
+      .select([
+        'jobs.id',
+        'jobs.workspace_id',
+        'jobs.article_id',
+        'jobs.workflow_id',
+        'jobs.request_id',
+        'jobs.created_at',
+        'articles.title',
+        'translations.source_language',
+        'translations.target_language',
+      ])
+      .where('jobs.ended_at', 'is', null)
+      .where('jobs.created_at', '<', sql<Date>`now() - make_interval(secs => ${minimumAgeMs / 1000})`)
+      .orderBy('jobs.created_at')
+      .orderBy('jobs.id')
+      .limit(PAGE);
+    if (last !== null) {
+      query = query.where(
+        sql<boolean>`(jobs.created_at, jobs.id) > (${last.createdAt}::timestamptz, ${last.id}::uuid)`,
+      );
+    }
+    const jobs = await query.execute();
+    for (const job of jobs) {
+      const state = await runState(client, job.workflow_id);
+      if (state === 'unknown') {
+        await startTranslation(client, names, {
+          jobId: job.id,
+          workspaceId: job.workspace_id,
+          articleId: job.article_id,
+          requestId: job.request_id,
+          summary: describeTranslation(job.title, job.source_language, job.target_language),
+        });
+        counts.started += 1;
+      } else if (state === 'closed') {
+        const ended = await inTransaction(db, (tx) =>
+          endTranslation(tx, job.id, {
+            status: 'FAILED',
+            errorMessage: 'The translation was stopped by an operator. Nothing was charged.',
+          }),
+        );
+        if (ended !== null) counts.ended += 1;
+      }
+      looked += 1;
+      onProgress(looked);
+    }
+    const end = jobs.at(-1);
+    if (jobs.length < PAGE || end === undefined) return counts;
+    last = { createdAt: end.created_at, id: end.id };
+  }
+}
+
+/**
+ * Releases holds of translations whose job is gone or has ended. No path of this service leaves one; a
+ * restored backup or a hand in the database might.
+ */
+export async function releaseStrandedHolds({ db, minimumAgeMs }: ReconcileDependencies): Promise<number> {
+  const stranded = await db
+    .selectFrom('holds')
+    .select('run_id')
+    .where('status', '=', 'open')
+    .where('purpose', '=', 'translation')
+    .where('created_at', '<', sql<Date>`now() - make_interval(secs => ${minimumAgeMs / 1000})`)
+    .where((eb) =>
+      eb.not(
+        eb.exists(
+          eb
+            .selectFrom('jobs')
+            .select('jobs.id')
+            .whereRef('jobs.id', '=', 'holds.run_id')
+            .where('jobs.ended_at', 'is', null),
+        ),
+      ),
+    )
+    .execute();
+  let released = 0;
+  for (const { run_id } of stranded) {
+    if (await inTransaction(db, (tx) => releaseHold(tx, run_id))) released += 1;
+  }
+  return released;
+}

@@ -1,0 +1,41 @@
+import { recordAudit } from '../audit/record.ts';
+import { requirePermissions, type VerbContext } from '../context.ts';
+import { inTransaction } from '../db/transaction.ts';
+import { newId, type RoleId } from '../ids.ts';
+import { requireGrantable } from './grant.ts';
+import type { Permission } from './permissions.ts';
+import { insertRole, type RoleItem, rethrowNameTaken } from './queries.ts';
+
+export interface CreateRoleInput {
+  /** 1 to 120 characters, trimmed; unique in the workspace. */
+  readonly name: string;
+  readonly permissions: readonly Permission[];
+}
+
+/**
+ * Adds a role with some of the permissions the caller holds.
+ * @throws {ServiceError} FORBIDDEN for permissions the caller lacks, CONFLICT `name_taken`
+ */
+export async function createRole(context: VerbContext, input: CreateRoleInput): Promise<RoleItem> {
+  const { db, actor } = context;
+  requirePermissions(actor, 'roles.create');
+  requireGrantable(actor, input.permissions);
+  const permissions = [...new Set(input.permissions)].sort();
+  return inTransaction(db, async (tx) => {
+    const { workspaceId } = actor;
+    const role = await insertRole(tx, {
+      id: newId<RoleId>(),
+      workspaceId,
+      name: input.name,
+      permissions,
+      builtIn: false,
+    });
+    await recordAudit(tx, context, {
+      action: 'roles.created',
+      targetType: 'role',
+      targetId: role.id,
+      details: { name: role.name, permissions },
+    });
+    return role;
+  }).catch(rethrowNameTaken);
+}

@@ -1,0 +1,8 @@
+import { requirePermissions, type VerbContext } from '../context.ts';
+import { type RoleItem, selectRoles } from './queries.ts';
+
+/** Every role of the workspace, built-in ones first. */
+export async function listRoles({ db, actor }: VerbContext): Promise<RoleItem[]> {
+  requirePermissions(actor, 'roles.read');
+  return selectRoles(db, actor.workspaceId);
+}

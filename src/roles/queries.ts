@@ -1,0 +1,162 @@
+import { sql } from 'kysely';
+import type { Queryable, Tx } from '../db/database.ts';
+import { uniqueViolation } from '../db/errors.ts';
+import { conflict } from '../errors.ts';
+import { iso } from '../http/fields.ts';
+import type { RoleId, WorkspaceId } from '../ids.ts';
+
+/** A role as it is answered. */
+export interface RoleItem {
+  readonly id: RoleId;
+  readonly name: string;
+  readonly permissions: readonly string[];
+  readonly builtIn: boolean;
+  readonly createdAt: string;
+  readonly updatedAt: string;
+}
+
+const COLUMNS = ['id', 'name', 'permissions', 'built_in', 'created_at', 'updated_at'] as const;
+
+interface RoleRow {
+  readonly id: RoleId;
+  readonly name: string;
+  readonly permissions: string[];
+  readonly built_in: boolean;
+  readonly created_at: Date;
+  readonly updated_at: Date;
+}
+
+const toItem = (row: RoleRow): RoleItem => ({
+  id: row.id,
+  name: row.name,
+  permissions: row.permissions.toSorted(),
+  builtIn: row.built_in,
+  createdAt: iso(row.created_at),
+  updatedAt: iso(row.updated_at),
+});
+
+/** Every role of the workspace, built-in ones first, then by name. */
+export async function selectRoles(db: Queryable, workspaceId: WorkspaceId): Promise<RoleItem[]> {
+  const rows = await db
+    .selectFrom('roles')
+    .select(COLUMNS)
+    .where('workspace_id', '=', workspaceId)
+    .orderBy('built_in', 'desc')
+    .orderBy('name')
+    .execute();
+  return rows.map(toItem);
+}
+
+/** The role's permissions, or null when the workspace has no such role. */
+export async function selectRolePermissions(
+  db: Queryable,
+  workspaceId: WorkspaceId,
+  id: RoleId,
+): Promise<string[] | null> {
+  const row = await db
+    .selectFrom('roles')
+    .select('permissions')
+    .where('workspace_id', '=', workspaceId)
+    .where('id', '=', id)
+    .executeTakeFirst();
+  return row?.permissions ?? null;
+}
+
+/**
+ * The role's permissions with its row locked FOR SHARE, so that it is neither edited nor deleted before
+ * the transaction ends; null when it is gone.
+ */
+export async function lockRoleForGrant(
+  tx: Tx,
+  workspaceId: WorkspaceId,
+  id: RoleId,
+): Promise<string[] | null> {
+  const row = await tx
+    .selectFrom('roles')
+    .select('permissions')
+    .where('workspace_id', '=', workspaceId)
+    .where('id', '=', id)
+    .forShare()
+    .executeTakeFirst();
+  return row?.permissions ?? null;
+}
+
+/** The role with its row locked FOR UPDATE, or undefined. Who deletes a role locks it before counting keys. */
+export const lockRole = (tx: Tx, workspaceId: WorkspaceId, id: RoleId) =>
+  tx
+    .selectFrom('roles')
+    .select(COLUMNS)
+    .where('workspace_id', '=', workspaceId)
+    .where('id', '=', id)
+    .forUpdate()
+    .executeTakeFirst();
+
+export interface NewRole {
+  readonly id: RoleId;
+  readonly workspaceId: WorkspaceId;
+  readonly name: string;
+  readonly permissions: readonly string[];
+  readonly builtIn: boolean;
+}
+
+export async function insertRole(tx: Tx, role: NewRole): Promise<RoleItem> {
+  const row = await tx
+    .insertInto('roles')
+    .values({
+      id: role.id,
+      workspace_id: role.workspaceId,
+      name: role.name,
+      permissions: [...role.permissions],
+      built_in: role.builtIn,
+    })
+    .returning(COLUMNS)
+    .executeTakeFirstOrThrow();
+  return toItem(row);
+}
+
+export async function updateRoleRow(
+  tx: Tx,
+  workspaceId: WorkspaceId,
+  id: RoleId,
+  change: { name?: string | undefined; permissions?: readonly string[] | undefined },
+): Promise<RoleItem> {
+  const row = await tx
+    .updateTable('roles')
+    .set({
+      ...(change.name === undefined ? {} : { name: change.name }),
+      ...(change.permissions === undefined ? {} : { permissions: [...change.permissions] }),
+      updated_at: sql<Date>`now()`,
+    })
+    .where('workspace_id', '=', workspaceId)
+    .where('id', '=', id)
+    .returning(COLUMNS)
+    .executeTakeFirstOrThrow();
+  return toItem(row);
+}
+
+/** True when a key that is neither revoked nor expired acts with the role. */
+export async function hasLiveKey(tx: Tx, workspaceId: WorkspaceId, id: RoleId): Promise<boolean> {
+  const row = await tx
+    .selectFrom('api_keys')
+    .select('id')
+    .where('workspace_id', '=', workspaceId)
+    .where('role_id', '=', id)
+    .where('revoked_at', 'is', null)
+    .where(sql<boolean>`(expires_at IS NULL OR expires_at > clock_timestamp())`)
+    .limit(1)
+    .executeTakeFirst();
+  return row !== undefined;
+}
+
+/** The workspace a role belongs to, or null: for the operator, who names a role by its id alone. */
+export async function findRoleWorkspace(db: Queryable, id: RoleId): Promise<WorkspaceId | null> {
+  const row = await db.selectFrom('roles').select('workspace_id').where('id', '=', id).executeTakeFirst();
+  return row?.workspace_id ?? null;
+}
+
+/** Passes any error on, but a name that is taken as the conflict it is. */
+export function rethrowNameTaken(error: unknown): never {
+  throw uniqueViolation(error) === 'roles_name_key'
+    ? conflict('The workspace already has a role of that name.', 'name_taken')
+    : error;
+}

@@ -1,0 +1,38 @@
+import type { Logger } from 'pino';
+import { createApiKeyRoutes } from './api-keys/routes.ts';
+import { createWhoamiRoutes } from './api-keys/whoami-routes.ts';
+import { createArticleRoutes } from './articles/routes.ts';
+import { createAuditRoutes } from './audit/routes.ts';
+import { createCreditRoutes } from './credits/routes.ts';
+import type { HttpLimits } from './http/limits.ts';
+import type { RouteModule } from './http/route.ts';
+import { createJobRoutes } from './jobs/routes.ts';
+import { createRoleRoutes } from './roles/routes.ts';
+import type { TemporalNames } from './temporal/names.ts';
+import type { TemporalClient } from './temporal/runs.ts';
+import { createTranslationRoutes } from './translations/routes.ts';
+import { createWebhookRoutes } from './webhooks/routes.ts';
+import type { AddressGuard } from './webhooks/sending/resolver.ts';
+import type { WebhookSender } from './webhooks/sending/sender.ts';
+
+export interface RouteDependencies {
+  readonly client: TemporalClient;
+  readonly names: TemporalNames;
+  readonly logger: Logger;
+  readonly guard: AddressGuard;
+  readonly sender: WebhookSender;
+  readonly limits: HttpLimits;
+}
+
+/** Every operation of the service, in the order of its reference page. */
+export const createRoutes = (dependencies: RouteDependencies): RouteModule[] => [
+  ...createApiKeyRoutes(),
+  ...createWhoamiRoutes(dependencies.limits),
+  ...createRoleRoutes(),
+  ...createWebhookRoutes(dependencies),
+  ...createArticleRoutes(),
+  ...createTranslationRoutes(dependencies),
+  ...createJobRoutes(dependencies),
+  ...createCreditRoutes(),
+  ...createAuditRoutes(),
+];

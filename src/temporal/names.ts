@@ -1,0 +1,19 @@
+/** Task queues and schedules of one deployment. */
+export interface TemporalNames {
+  readonly translation: string;
+  readonly webhooks: string;
+  readonly ai: string;
+  readonly maintenance: string;
+  readonly reconcileSchedule: string;
+  readonly pruneSchedule: string;
+}
+
+/** A prefix keeps two deployments apart that share a namespace. */
+export const temporalNames = (prefix = ''): TemporalNames => ({
+  translation: `${prefix}translation`,
+  webhooks: `${prefix}webhooks`,
+  ai: `${prefix}ai`,
+  maintenance: `${prefix}maintenance`,
+  reconcileSchedule: `${prefix}reconcile`,
+  pruneSchedule: `${prefix}prune`,
+});

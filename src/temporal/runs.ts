@@ -1,0 +1,85 @@
+import type { Client, WorkflowStartOptions } from '@temporalio/client';
+import { WorkflowExecutionAlreadyStartedError, WorkflowNotFoundError } from '@temporalio/client';
+import type { SearchAttributePair, Workflow } from '@temporalio/common';
+
+/** gRPC's INVALID_ARGUMENT: also the answer to a search attribute that the namespace does not know. */
+const INVALID_ARGUMENT = 3;
+
+/** The calls of a client whose transport can be given a deadline. */
+export type TemporalClient = Pick<Client, 'workflow' | 'schedule' | 'withDeadline'>;
+
+export type RunState = 'running' | 'closed' | 'unknown';
+
+function refusesAttributes(error: unknown): boolean {
+  const cause = error instanceof Error ? (error.cause ?? error) : error;
+  return (
+    typeof cause === 'object' &&
+    cause !== null &&
+    'code' in cause &&
+    cause.code === INVALID_ARGUMENT &&
+    /search attribute/i.test(String(cause))
+  );
+}
+
+/**
+ * Starts a run under an id that is used once, whatever happens: FAIL while one runs, REJECT_DUPLICATE when
+ * one has closed. Without the search attributes where the namespace does not have them.
+ * @returns false when the id was used before, which is as good as started
+ * @throws when the server can't be reached before the deadline
+ */
+export async function startOnce<T extends Workflow>(
+  client: TemporalClient,
+  workflow: T,
+  options: WorkflowStartOptions<T> & { typedSearchAttributes: SearchAttributePair[]; deadlineMs: number },
+): Promise<boolean> {
+  const { deadlineMs, typedSearchAttributes, ...rest } = options;
+  const start = (attributes: SearchAttributePair[]) =>
+    client.withDeadline(Date.now() + deadlineMs, () =>
+      client.workflow.start(workflow, {
+        ...(rest as WorkflowStartOptions<T>),
+        typedSearchAttributes: attributes,
+        workflowIdConflictPolicy: 'FAIL',
+        workflowIdReusePolicy: 'REJECT_DUPLICATE',
+      }),
+    );
+  try {
+    try {
+      await start(typedSearchAttributes);
+    } catch (error) {
+      if (!refusesAttributes(error)) throw error;
+      await start([]);
+    }
+    return true;
+  } catch (error) {
+    if (error instanceof WorkflowExecutionAlreadyStartedError) return false;
+    throw error;
+  }
+}
+
+/**
+ * What has become of a run. Only an id that the server does not know is `unknown`: a run that was never
+ * started, or was lost with the server's data.
+ * @throws when the server can't be reached
+ */
+export async function runState(client: TemporalClient, workflowId: string): Promise<RunState> {
+  try {
+    const { status } = await client.withDeadline(Date.now() + 5_000, () =>
+      client.workflow.getHandle(workflowId).describe(),
+    );
+    return status.name === 'RUNNING' ? 'running' : 'closed';
+  } catch (error) {
+    if (error instanceof WorkflowNotFoundError) return 'unknown';
+    throw error;
+  }
+}
+
+/** Asks a run to stop. @returns false when there is none that could */
+export async function cancelRun(client: TemporalClient, workflowId: string): Promise<boolean> {
+  try {
+    await client.withDeadline(Date.now() + 2_000, () => client.workflow.getHandle(workflowId).cancel());
+    return true;
+  } catch (error) {
+    if (error instanceof WorkflowNotFoundError) return false;
+    throw error;
+  }
+}

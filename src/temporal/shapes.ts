@@ -1,0 +1,47 @@
+import type { DeliveryId, JobId } from '../ids.ts';
+
+/** Arguments and results of workflows and activities: ids, counts and outcomes; never content or a secret. */
+export interface TranslateArticleInput {
+  readonly jobId: JobId;
+}
+
+export interface TranslateArticleResult {
+  readonly outcome: 'settled' | 'already ended';
+  readonly batches?: number;
+}
+
+export interface DeliverWebhookInput {
+  readonly deliveryId: DeliveryId;
+  /** Attempts made by earlier runs; the first attempt of this run has the next number. */
+  readonly offset: number;
+}
+
+/** What one attempt came to, when the database could not be told. */
+export interface AttemptOutcome {
+  readonly number: number;
+  readonly startedAt: string;
+  readonly durationMs: number;
+  readonly verdict: 'succeeded' | 'retry' | 'failed';
+  readonly responseStatus: number | null;
+  readonly errorMessage: string | null;
+  readonly responseBody: string | null;
+}
+
+export type AttemptResult =
+  | { readonly kind: 'recorded'; readonly number: number }
+  | { readonly kind: 'unrecorded'; readonly outcome: AttemptOutcome }
+  | { readonly kind: 'stopped'; readonly reason: string };
+
+export interface DeliverWebhookResult {
+  readonly outcome: 'delivered' | 'stopped';
+  readonly attempts?: number;
+  readonly reason?: string;
+}
+
+export interface ReconcileResult {
+  readonly jobsStarted: number;
+  readonly jobsEnded: number;
+  readonly holdsReleased: number;
+  readonly deliveriesReturned: number;
+  readonly deliveriesEnded: number;
+}

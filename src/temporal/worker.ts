@@ -1,0 +1,153 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { Client } from '@temporalio/client';
+import { type NativeConnection, Worker, type WorkerOptions } from '@temporalio/worker';
+import type { Logger } from 'pino';
+import { createMaintenanceActivities } from '../../activities/maintenance.ts';
+import { createTranslationActivities } from '../../activities/translation.ts';
+import { createWebhookActivities } from '../../activities/webhooks.ts';
+import type { ConnectedConfig } from '../config.ts';
+import { createDatabase } from '../db/database.ts';
+import { createTranslationProvider } from '../providers/index.ts';
+import type { TranslationProvider } from '../providers/types.ts';
+import { ensureReconcileSchedule } from '../reconcile/schedule.ts';
+import { type Relay, startRelay } from '../webhooks/outbox/relay.ts';
+import { createAddressGuard } from '../webhooks/sending/resolver.ts';
+import { createWebhookSender } from '../webhooks/sending/sender.ts';
+import { bundleWorkflows } from './bundle.ts';
+import { connectTemporal } from './connection.ts';
+import { temporalNames } from './names.ts';
+import { installRuntime } from './runtime.ts';
+import { registerSearchAttributes } from './search-attributes.ts';
+
+/** Longer than one webhook attempt, so that a shutdown lets those in flight end. */
+const SHUTDOWN_GRACE = '25 seconds';
+
+export interface RunningWorker {
+  /** Resolves when the workers have stopped; rejects when one of them failed. */
+  readonly done: Promise<void>;
+  /** Stops taking tasks, lets those in flight end, closes connections. */
+  stop(): Promise<void>;
+}
+
+export interface WorkerOverrides {
+  readonly provider?: TranslationProvider;
+}
+
+/** Composes and starts the worker process: workflows, activities and the outbox relay. */
+export async function startWorker(
+  config: ConnectedConfig,
+  logger: Logger,
+  overrides: WorkerOverrides = {},
+): Promise<RunningWorker> {
+  installRuntime(logger);
+  const names = temporalNames(config.TEMPORAL_TASK_QUEUE_PREFIX);
+  const bundle =
+    config.WORKFLOW_BUNDLE === undefined ? await bundleWorkflows() : { codePath: config.WORKFLOW_BUNDLE };
+  const connection = await connectPatiently(config, logger);
+  const db = createDatabase({
+    connectionString: config.DATABASE_URL,
+    poolSize: config.DATABASE_POOL_SIZE,
+    applicationName: 'workspace-content-service worker',
+    onError: (error) => logger.warn({ err: error }, 'idle database connection lost'),
+  });
+  const sender = createWebhookSender({
+    guard: createAddressGuard({ allowedNetworks: config.WEBHOOK_ALLOWED_NETWORKS }),
+  });
+  const provider = overrides.provider ?? createTranslationProvider({ provider: config.TRANSLATION_PROVIDER });
+  const client = new Client({ connection, namespace: config.TEMPORAL_NAMESPACE });
+  let relay: Relay | undefined;
+
+  const common = {
+    connection,
+    namespace: config.TEMPORAL_NAMESPACE,
+    workflowBundle: bundle,
+    shutdownGraceTime: SHUTDOWN_GRACE,
+    // An attempt that hangs must be seen to live: heartbeats pass through at their own pace.
+    maxHeartbeatThrottleInterval: '5 seconds',
+  } satisfies Partial<WorkerOptions>;
+  const workers = await Promise.all([
+    Worker.create({
+      ...common,
+      taskQueue: names.translation,
+      activities: createTranslationActivities({ db, provider }),
+      maxCachedWorkflows: 100,
+    }),
+    Worker.create({
+      ...common,
+      taskQueue: names.webhooks,
+      activities: createWebhookActivities({ db, sender, onAttemptEnded: () => relay?.wake() }),
+      maxCachedWorkflows: 500,
+      // Attempts only wait: a slot costs a socket, not a core.
+      maxConcurrentActivityTaskExecutions: 1_000,
+    }),
+    Worker.create({
+      ...common,
+      taskQueue: names.maintenance,
+      activities: createMaintenanceActivities({
+        db,
+        client,
+        names,
+        minimumAgeMs: config.RECONCILE_AFTER_SECONDS * 1_000,
+      }),
+      maxCachedWorkflows: 5,
+    }),
+  ]);
+  const running = Promise.all(workers.map((worker) => worker.run()));
+  relay = startRelay({
+    db,
+    listenUrl: config.DATABASE_DIRECT_URL ?? config.DATABASE_URL,
+    client,
+    names,
+    logger,
+  });
+  await ensureReconcileSchedule(client, names);
+
+  const done = running.then(
+    () => undefined,
+    (error: unknown) => {
+      throw error;
+    },
+  );
+  let stopping: Promise<void> | undefined;
+  const stop = async () => {
+    await relay?.stop();
+    for (const worker of workers) if (worker.getState() === 'RUNNING') worker.shutdown();
+    await running.catch(() => undefined);
+    await sender.close();
+    await connection.close();
+    await db.destroy();
+  };
+  return {
+    done,
+    stop() {
+      stopping ??= stop();
+      return stopping;
+    },
+  };
+}
+
+/** Waits for a Temporal server that is not there yet, saying so. */
+async function connectPatiently(config: ConnectedConfig, logger: Logger): Promise<NativeConnection> {
+  for (;;) {
+    try {
+      const connection = await connectTemporal({
+        address: config.TEMPORAL_ADDRESS,
+        namespace: config.TEMPORAL_NAMESPACE,
+        apiKey: config.TEMPORAL_API_KEY,
+        tls: config.TEMPORAL_TLS,
+      });
+      try {
+        await registerSearchAttributes(connection, config.TEMPORAL_NAMESPACE);
+      } catch (error) {
+        logger.warn(
+          { err: error },
+          'search attributes not registered; runs go without those that are missing',
+        );
+      }
+      return connection;
+    } catch (error) {
+      logger.warn({ err: error }, `waiting for Temporal at ${config.TEMPORAL_ADDRESS}`);
+      await sleep(2_000);
+    }
+  }
+}

@@ -1,0 +1,157 @@
+import { articleColumns } from '../articles/queries.ts';
+import { type Article, toArticle } from '../articles/schemas.ts';
+import { recordAudit } from '../audit/record.ts';
+import { requirePermissions, type VerbContext } from '../context.ts';
+import { insufficientCredits, openHold, reserveCredits } from '../credits/holds.ts';
+import { reserveBytes, storageQuotaExceeded } from '../credits/storage-quota.ts';
+import type { Tx } from '../db/database.ts';
+import { uniqueViolation } from '../db/errors.ts';
+import { inTransaction } from '../db/transaction.ts';
+import { conflict, invalid, notFound } from '../errors.ts';
+import { recordEvents } from '../events/record.ts';
+import { type ArticleId, type JobId, newId } from '../ids.ts';
+import { jobColumns } from '../jobs/queries.ts';
+import { type Job, toJob } from '../jobs/schemas.ts';
+import { translationWorkflowId } from '../temporal/ids.ts';
+import { copyCategories, insertDraft, reuseDraft } from './draft.ts';
+import { type Estimate, estimateDocument } from './price.ts';
+import { readSource } from './read-source.ts';
+import { checkTargetLanguage } from './target-language.ts';
+
+export interface CreateTranslation {
+  readonly articleId: ArticleId;
+  /** Canonical language tag. */
+  readonly language: string;
+  readonly idempotencyKey?: string | undefined;
+}
+
+export type CreatedTranslation =
+  | { reused: false; article: Article; job: Job; estimate: Estimate; sourceLanguage: string }
+  | { reused: true; article: Article; job: Job; estimate: null };
+
+/** Two requests that race for one key or one language: the loser's transaction runs once more and sees the winner. */
+const RACES = new Set(['jobs_idempotency_key_key', 'articles_group_language_key']);
+
+/**
+ * Queues the translation of an article: the draft, the job with its snapshot of the source, the event
+ * article.created, the audit entry and the hold are one transaction. The caller starts the run afterwards.
+ *
+ * @throws {ServiceError} RESOURCE_NOT_FOUND, INVALID_REQUEST, CONFLICT, INSUFFICIENT_CREDITS or
+ *   QUOTA_EXCEEDED as interface.md, POST translations, lists them; nothing is left behind then
+ */
+export async function createTranslation(
+  context: VerbContext,
+  input: CreateTranslation,
+): Promise<CreatedTranslation> {
+  requirePermissions(context.actor, 'articles.create', 'articles.generate');
+  const attempt = () => inTransaction(context.db, (tx) => replayOrCreate(tx, context, input));
+  try {
+    return await attempt();
+  } catch (error) {
+    if (!RACES.has(uniqueViolation(error) ?? '')) throw error;
+    return attempt();
+  }
+}
+
+async function replayOrCreate(
+  tx: Tx,
+  context: VerbContext,
+  input: CreateTranslation,
+): Promise<CreatedTranslation> {
+  const replayed =
+    input.idempotencyKey === undefined ? null : await replay(tx, context, input.idempotencyKey);
+  return replayed ?? create(tx, context, input);
+}
+
+/** The job that this workspace created under the key, whatever article or language is asked for now. */
+async function replay(tx: Tx, { actor }: VerbContext, key: string): Promise<CreatedTranslation | null> {
+  const job = await tx
+    .selectFrom('jobs')
+    .select(jobColumns)
+    .where('workspace_id', '=', actor.workspaceId)
+    .where('idempotency_key', '=', key)
+    .executeTakeFirst();
+  if (job === undefined) return null;
+  const article = await tx
+    .selectFrom('articles')
+    .select(articleColumns)
+    .where('id', '=', job.article_id)
+    .executeTakeFirstOrThrow();
+  return { reused: true, article: toArticle(article), job: toJob(job), estimate: null };
+}
+
+async function create(tx: Tx, context: VerbContext, input: CreateTranslation): Promise<CreatedTranslation> {
+  const { workspaceId } = context.actor;
+  const source = await readSource(tx, workspaceId, input.articleId);
+  if (source === undefined) throw notFound('article');
+  checkTargetLanguage('/language', input.language, source);
+  if (source.snapshot.document.blocks.length === 0) {
+    throw invalid('', 'The article has no content to translate yet.');
+  }
+  if (source.generating) {
+    throw conflict('The article is being generated; translate it when that has ended.', 'generation_running');
+  }
+
+  const estimate = estimateDocument(source.snapshot.document);
+  const bytes = source.snapshot.assets.reduce((sum, asset) => sum + asset.byteSize, 0);
+  const reused = await reuseDraft(tx, workspaceId, source.translation_group_id, input.language);
+  const article = reused ?? (await insertDraft(tx, workspaceId, source, input.language));
+  await copyCategories(tx, workspaceId, input.articleId, article.id);
+
+  const jobId = newId<JobId>();
+  const job = await tx
+    .insertInto('jobs')
+    .values({
+      id: jobId,
+      workspace_id: workspaceId,
+      project_id: source.project_id,
+      article_id: article.id,
+      kind: 'translation',
+      status: 'QUEUED',
+      idempotency_key: input.idempotencyKey ?? `auto-${newId()}`,
+      estimated_credits: estimate.total,
+      reserved_credits: estimate.total,
+      held_bytes: bytes,
+      workflow_id: translationWorkflowId(jobId),
+      request_id: context.requestId,
+    })
+    .returning(jobColumns)
+    .executeTakeFirstOrThrow();
+  await tx
+    .insertInto('translations')
+    .values({
+      job_id: jobId,
+      source_article_id: input.articleId,
+      source_language: source.primary_language,
+      target_language: input.language,
+      snapshot: JSON.stringify(source.snapshot),
+    })
+    .execute();
+  if (reused === null) {
+    await recordEvents(tx, context, [
+      {
+        type: 'article.created',
+        data: { articleId: article.id, projectId: article.project_id, title: article.title },
+      },
+    ]);
+  }
+  await recordAudit(tx, context, {
+    action: 'translations.created',
+    targetType: 'article',
+    targetId: article.id,
+    details: { jobId, sourceArticleId: input.articleId, language: input.language, credits: estimate.total },
+  });
+
+  // The rows every run of the workspace shares are locked last, and for as short as can be.
+  await openHold(tx, { workspaceId, purpose: 'translation', runId: jobId, amount: estimate.total });
+  const bytesFit = await reserveBytes(tx, workspaceId, bytes);
+  if (!(await reserveCredits(tx, workspaceId, estimate.total))) throw insufficientCredits(estimate.total);
+  if (!bytesFit) throw storageQuotaExceeded(bytes);
+  return {
+    reused: false,
+    article: toArticle(article),
+    job: toJob(job),
+    estimate,
+    sourceLanguage: source.primary_language,
+  };
+}

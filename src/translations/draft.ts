@@ -1,0 +1,91 @@
+import { sql } from 'kysely';
+import { insertArticle } from '../articles/insert.ts';
+import { type ArticleRow, articleColumns } from '../articles/queries.ts';
+import type { Tx } from '../db/database.ts';
+import type { DocumentJson } from '../document/schema.ts';
+import { conflict } from '../errors.ts';
+import { type ArticleId, newId, type TranslationGroupId, type WorkspaceId } from '../ids.ts';
+import type { LockedSource } from './read-source.ts';
+
+export const EMPTY_DOCUMENT: DocumentJson = { version: 1, blocks: [] };
+
+/**
+ * The group's version in the target language when it is an empty draft that a failed or cancelled
+ * translation left, moved to QUEUED again; null when the group has no version in that language.
+ * @throws {ServiceError} CONFLICT for any other version (interface.md, POST translations)
+ */
+export async function reuseDraft(
+  tx: Tx,
+  workspaceId: WorkspaceId,
+  groupId: TranslationGroupId,
+  language: string,
+): Promise<ArticleRow | null> {
+  const existing = await tx
+    .selectFrom('articles')
+    .select('id')
+    .where('workspace_id', '=', workspaceId)
+    .where('translation_group_id', '=', groupId)
+    .where('primary_language', '=', language)
+    .forUpdate()
+    .executeTakeFirst();
+  if (existing === undefined) return null;
+  const reused = await tx
+    .updateTable('articles')
+    .set((eb) => ({ status: 'QUEUED', updated_at: eb.fn('now') }))
+    .where('id', '=', existing.id)
+    .where('status', '=', 'DRAFT')
+    .where(sql<boolean>`jsonb_array_length(document -> 'blocks') = 0`)
+    .where(
+      sql<boolean>`(SELECT kind = 'translation' AND status IN ('FAILED', 'CANCELLED') FROM jobs
+        WHERE jobs.article_id = articles.id ORDER BY created_at DESC, id DESC LIMIT 1)`,
+    )
+    .returning(articleColumns)
+    .executeTakeFirst();
+  if (reused === undefined) {
+    throw conflict(`The article already has a version in ${language}.`, 'translation_exists');
+  }
+  return reused;
+}
+
+/** A new empty article in the source's group, QUEUED, under the source's title until it is translated. */
+export const insertDraft = (
+  tx: Tx,
+  workspaceId: WorkspaceId,
+  source: LockedSource,
+  language: string,
+): Promise<ArticleRow> =>
+  insertArticle(tx, {
+    id: newId<ArticleId>(),
+    workspace_id: workspaceId,
+    project_id: source.project_id,
+    title: source.snapshot.title,
+    status: 'QUEUED',
+    document: JSON.stringify(EMPTY_DOCUMENT),
+    primary_language: language,
+    translation_group_id: source.translation_group_id,
+    word_count: 0,
+  });
+
+/** Gives the draft the source's categories in the source's order. */
+export async function copyCategories(
+  tx: Tx,
+  workspaceId: WorkspaceId,
+  sourceId: ArticleId,
+  targetId: ArticleId,
+): Promise<void> {
+  // A category deleted at this moment is waited for and left out; it must not fail the copy.
+  await sql`
+    WITH kept AS MATERIALIZED (
+      SELECT id FROM categories
+      WHERE workspace_id = ${workspaceId}
+        AND id IN (SELECT category_id FROM article_categories WHERE article_id = ${sourceId})
+      ORDER BY id
+      FOR KEY SHARE
+    )
+    INSERT INTO article_categories (workspace_id, article_id, category_id, position)
+    SELECT workspace_id, ${targetId}, category_id, position
+    FROM article_categories JOIN kept ON kept.id = category_id
+    WHERE article_id = ${sourceId}
+    ON CONFLICT DO NOTHING
+  `.execute(tx);
+}

@@ -1,0 +1,86 @@
+import { sql } from 'kysely';
+import type { Tx } from '../db/database.ts';
+import type { ArticleId, ProjectId, TranslationGroupId, WorkspaceId } from '../ids.ts';
+import type { TranslationSource } from './source.ts';
+
+export interface LockedSource {
+  readonly project_id: ProjectId;
+  readonly primary_language: string;
+  readonly languages: string[];
+  readonly translation_group_id: TranslationGroupId;
+  readonly generating: boolean;
+  readonly snapshot: TranslationSource;
+}
+
+/**
+ * Reads the source article for a translation and locks it FOR SHARE, so that it is neither deleted nor
+ * changed before the job that copies it commits. Undefined when the workspace has no such article.
+ */
+export async function readSource(
+  tx: Tx,
+  workspaceId: WorkspaceId,
+  articleId: ArticleId,
+): Promise<LockedSource | undefined> {
+  const row = await tx
+    .selectFrom('articles')
+    .innerJoin('projects', 'projects.id', 'articles.project_id')
+    .select((eb) => [
+      'articles.project_id',
+      'articles.primary_language',
+      'projects.languages',
+      'articles.translation_group_id',
+      'articles.title',
+      'articles.meta_title',
+      'articles.meta_description',
+      'articles.target_keywords',
+      'articles.secondary_keywords',
+      'articles.document',
+      eb
+        .exists(
+          eb
+            .selectFrom('jobs')
+            .select(sql.lit(1).as('one'))
+            .whereRef('jobs.article_id', '=', 'articles.id')
+            .where('jobs.kind', '=', 'generation')
+            .where('jobs.ended_at', 'is', null),
+        )
+        .as('generating'),
+    ])
+    .where('articles.workspace_id', '=', workspaceId)
+    .where('articles.id', '=', articleId)
+    .forShare(['articles', 'projects'])
+    .executeTakeFirst();
+  if (row === undefined) return undefined;
+  const assets = await tx
+    .selectFrom('assets')
+    .select(['id', 'role', 'content_hash', 'media_type', 'byte_size', 'file_name', 'alt_text'])
+    .where('workspace_id', '=', workspaceId)
+    .where('article_id', '=', articleId)
+    .orderBy('created_at')
+    .orderBy('id')
+    .execute();
+  return {
+    project_id: row.project_id,
+    primary_language: row.primary_language,
+    languages: row.languages,
+    translation_group_id: row.translation_group_id,
+    generating: Boolean(row.generating),
+    snapshot: {
+      title: row.title,
+      metaTitle: row.meta_title,
+      metaDescription: row.meta_description,
+      targetKeywords: row.target_keywords,
+      secondaryKeywords: row.secondary_keywords,
+      document: row.document,
+      assets: assets.map((asset) => ({
+        id: asset.id,
+        role: asset.role,
+        contentHash: asset.content_hash,
+        mediaType: asset.media_type,
+        byteSize: asset.byte_size,
+        fileName: asset.file_name,
+        altText: asset.alt_text,
+      })),
+    },
+  };
+}

@@ -1,0 +1,43 @@
+import { z } from 'zod';
+import { articleSchema } from '../articles/schemas.ts';
+import { walletSchema } from '../credits/schemas.ts';
+import { idempotencyKey, languageTag } from '../http/fields.ts';
+import { jobSchema } from '../jobs/schemas.ts';
+
+export const estimateSchema = z
+  .object({
+    words: z.int().meta({ description: "Words in the source's current content." }),
+    total: z.int().meta({ description: 'Credits: 1 per started 1,000 words.' }),
+  })
+  .meta({ id: 'Estimate' });
+
+export const estimateQuery = z.object({
+  language: languageTag.meta({
+    description: "The target: one of the project's languages, not the source's.",
+  }),
+});
+
+export const estimateAnswer = z.object({
+  estimate: estimateSchema,
+  wallet: walletSchema,
+  sufficient: z.boolean().meta({ description: 'True when wallet.available covers estimate.total.' }),
+});
+
+export const createBody = z.object({
+  language: languageTag.meta({
+    description: "The target: one of the project's languages, not the source's.",
+  }),
+  idempotencyKey: idempotencyKey
+    .optional()
+    .meta({ description: 'Wins over the Idempotency-Key header, which is then ignored.' }),
+});
+
+const created = { article: articleSchema, job: jobSchema };
+
+export const createAnswer = z.object({
+  ...created,
+  estimate: estimateSchema,
+  reused: z.literal(false),
+});
+
+export const replayAnswer = z.object({ ...created, estimate: z.null(), reused: z.literal(true) });

@@ -1,0 +1,180 @@
+import { chooseSlug } from '../articles/insert.ts';
+import { settleHold } from '../credits/holds.ts';
+import type { Database, Tx } from '../db/database.ts';
+import { uniqueViolation } from '../db/errors.ts';
+import { inTransaction } from '../db/transaction.ts';
+import { reassemble, type TranslatedArticle } from '../document/reassemble.ts';
+import { countWords } from '../document/words.ts';
+import { type ArticleId, type AssetId, type JobId, newId, type WorkspaceId } from '../ids.ts';
+import type { SourceAsset, TranslationSource } from './source.ts';
+
+/** What the transaction writes, worked out before it takes a lock. */
+interface Result {
+  readonly article: TranslatedArticle;
+  readonly words: number;
+  readonly language: string;
+  readonly assets: readonly SourceAsset[];
+  readonly assetIds: ReadonlyMap<string, AssetId>;
+}
+
+/** Shows that nothing but writing the result is left. */
+export async function enterFinalize(db: Database, jobId: JobId): Promise<void> {
+  await db
+    .updateTable('jobs')
+    .set((eb) => ({
+      current_step: 'finalize',
+      progress: eb.fn<number>('greatest', ['progress', eb.val(95)]),
+    }))
+    .where('id', '=', jobId)
+    .where('status', '=', 'TRANSLATING')
+    .execute();
+}
+
+/**
+ * Writes the translated article, the copies of its images, the charge and the job's end in one
+ * transaction: either all of it is there, once, or none.
+ * @returns false when the job had ended before (cancelled, failed or settled); nothing is changed then
+ */
+export async function settleTranslation(db: Database, jobId: JobId): Promise<boolean> {
+  const result = await assemble(db, jobId);
+  for (let attempt = 1; ; attempt += 1) {
+    try {
+      return await inTransaction(db, (tx) => settle(tx, jobId, result));
+    } catch (error) {
+      // Another article took the slug between the choice and the commit.
+      if (attempt === 5 || uniqueViolation(error) !== 'articles_slug_key') throw error;
+    }
+  }
+}
+
+async function assemble(db: Database, jobId: JobId): Promise<Result> {
+  const { snapshot, target_language, workspace_id } = await db
+    .selectFrom('translations')
+    .innerJoin('jobs', 'jobs.id', 'translations.job_id')
+    .select(['snapshot', 'target_language', 'workspace_id'])
+    .where('job_id', '=', jobId)
+    .executeTakeFirstOrThrow();
+  if (snapshot === null) throw new Error(`job ${jobId} has no snapshot`);
+  const segments = await db
+    .selectFrom('translation_segments')
+    .select(['key', 'target_text'])
+    .where('job_id', '=', jobId)
+    .execute();
+  const translations = new Map<string, string>();
+  for (const segment of segments) {
+    if (segment.target_text === null)
+      throw new Error(`job ${jobId}: segment ${segment.key} is not translated`);
+    translations.set(segment.key, segment.target_text);
+  }
+  const articleIds = await targetVersions(db, workspace_id, snapshot, target_language);
+  const assetIds = new Map(snapshot.assets.map((asset) => [asset.id as string, newId<AssetId>()]));
+  const article = reassemble(snapshot, translations, { articleIds, assetIds });
+  return {
+    article,
+    words: countWords(article.document),
+    language: target_language,
+    assets: snapshot.assets,
+    assetIds,
+  };
+}
+
+/** For each article the source links to: its version in the target language, where there is one. */
+async function targetVersions(
+  db: Database,
+  workspaceId: WorkspaceId,
+  snapshot: TranslationSource,
+  language: string,
+): Promise<Map<string, string>> {
+  const linked = snapshot.document.blocks.flatMap((block) =>
+    'links' in block && block.links !== undefined ? block.links.map((link) => link.articleId) : [],
+  );
+  if (linked.length === 0) return new Map();
+  const rows = await db
+    .selectFrom('articles as source')
+    .innerJoin('articles as version', 'version.translation_group_id', 'source.translation_group_id')
+    .select(['source.id as sourceId', 'version.id as versionId'])
+    .where('source.workspace_id', '=', workspaceId)
+    .where('version.workspace_id', '=', workspaceId)
+    .where('source.id', 'in', [...new Set(linked)] as ArticleId[])
+    .where('version.primary_language', '=', language)
+    .execute();
+  return new Map(rows.map((row) => [row.sourceId, row.versionId]));
+}
+
+async function settle(tx: Tx, jobId: JobId, result: Result): Promise<boolean> {
+  const target = await tx
+    .selectFrom('articles')
+    .innerJoin('jobs', 'jobs.article_id', 'articles.id')
+    .select(['articles.id', 'articles.workspace_id', 'articles.project_id'])
+    .where('jobs.id', '=', jobId)
+    .forUpdate('articles')
+    .executeTakeFirst();
+  if (target === undefined) return false;
+  const job = await tx
+    .updateTable('jobs')
+    .set((eb) => ({
+      status: 'COMPLETED',
+      current_step: 'finalize',
+      progress: 100,
+      consumed_credits: eb.ref('reserved_credits'),
+      ended_at: eb.fn('now'),
+    }))
+    .where('id', '=', jobId)
+    .where('status', '=', 'TRANSLATING')
+    .returning('consumed_credits')
+    .executeTakeFirst();
+  if (job === undefined) return false;
+
+  const { article } = result;
+  await copyAssets(tx, target, result);
+  const slug = await chooseSlug(
+    tx,
+    { projectId: target.project_id, language: result.language, except: target.id },
+    article.title,
+  );
+  await tx
+    .updateTable('articles')
+    .set((eb) => ({
+      title: article.title,
+      slug,
+      status: 'NEEDS_REVIEW',
+      document: JSON.stringify(article.document),
+      meta_title: article.metaTitle,
+      meta_description: article.metaDescription,
+      target_keywords: article.targetKeywords,
+      secondary_keywords: article.secondaryKeywords,
+      word_count: result.words,
+      updated_at: eb.fn('now'),
+    }))
+    .where('id', '=', target.id)
+    .execute();
+  await settleHold(tx, jobId, job.consumed_credits);
+  return true;
+}
+
+/** Rows that share the source's blobs: storage is content-addressed, so no bytes move. */
+async function copyAssets(
+  tx: Tx,
+  target: { id: ArticleId; workspace_id: WorkspaceId },
+  { assets, assetIds, article }: Result,
+): Promise<void> {
+  const rows = assets.flatMap((asset) => {
+    const id = assetIds.get(asset.id);
+    return id === undefined
+      ? []
+      : [
+          {
+            id,
+            workspace_id: target.workspace_id,
+            article_id: target.id,
+            role: asset.role,
+            content_hash: asset.contentHash,
+            media_type: asset.mediaType,
+            byte_size: asset.byteSize,
+            file_name: asset.fileName,
+            alt_text: article.altTexts.get(asset.id) ?? asset.altText,
+          },
+        ];
+  });
+  if (rows.length > 0) await tx.insertInto('assets').values(rows).execute();
+}

@@ -1,0 +1,37 @@
+import type { translateArticle } from '../../workflows/translate-article.ts';
+import type { ArticleId, JobId, WorkspaceId } from '../ids.ts';
+import { translationWorkflowId } from '../temporal/ids.ts';
+import type { TemporalNames } from '../temporal/names.ts';
+import { startOnce, type TemporalClient } from '../temporal/runs.ts';
+import { searchAttributes } from '../temporal/search-attributes.ts';
+
+const DEADLINE_MS = 2_000;
+
+export interface TranslationRun {
+  readonly jobId: JobId;
+  readonly workspaceId: WorkspaceId;
+  readonly articleId: ArticleId;
+  readonly requestId: string | null;
+  /** `Title: en → es`, what an operator reads in the list of runs. */
+  readonly summary: string;
+}
+
+/** Starts the run of a committed job; a job whose start fails is found by `reconcile`. */
+export const startTranslation = (
+  client: TemporalClient,
+  names: TemporalNames,
+  run: TranslationRun,
+): Promise<boolean> =>
+  startOnce<typeof translateArticle>(client, 'translateArticle' as unknown as typeof translateArticle, {
+    deadlineMs: DEADLINE_MS,
+    taskQueue: names.translation,
+    workflowId: translationWorkflowId(run.jobId),
+    args: [{ jobId: run.jobId }],
+    staticSummary: run.summary,
+    memo: { requestId: run.requestId ?? '', jobId: run.jobId },
+    typedSearchAttributes: [
+      { key: searchAttributes.workspaceId, value: run.workspaceId },
+      { key: searchAttributes.articleId, value: run.articleId },
+      { key: searchAttributes.jobKind, value: 'translation' },
+    ],
+  });

@@ -1,0 +1,21 @@
+import { invalid } from '../errors.ts';
+
+/**
+ * Refuses a target that the source can't be translated into.
+ * @throws {ServiceError} INVALID_REQUEST naming `pointer` (interface.md, Translations)
+ */
+export function checkTargetLanguage(
+  pointer: string,
+  target: string,
+  source: { primary_language: string; languages: readonly string[] },
+): void {
+  if (target === source.primary_language) {
+    throw invalid(pointer, `The article is written in ${target} already; ask for another language.`);
+  }
+  if (!source.languages.includes(target)) {
+    throw invalid(
+      pointer,
+      `${target} is not one of the project's languages: ${source.languages.join(', ')}.`,
+    );
+  }
+}

@@ -1,0 +1,42 @@
+import { recordAudit } from '../../audit/record.ts';
+import { requireOperator, type VerbContext } from '../../context.ts';
+import { inTransaction } from '../../db/transaction.ts';
+import { notFound } from '../../errors.ts';
+import type { EndpointId } from '../../ids.ts';
+
+/**
+ * Disables an endpoint, or enables it again. No event is queued for a disabled one, and what waits for an
+ * attempt ends as failed when its time comes. Saying what is so already changes nothing.
+ * @throws {ServiceError} RESOURCE_NOT_FOUND
+ */
+export async function setEndpointActive(
+  context: VerbContext,
+  { endpointId, active }: { endpointId: EndpointId; active: boolean },
+): Promise<void> {
+  const { db, actor } = context;
+  requireOperator(actor);
+  await inTransaction(db, async (tx) => {
+    const { numUpdatedRows } = await tx
+      .updateTable('webhook_endpoints')
+      .set({ active })
+      .where('workspace_id', '=', actor.workspaceId)
+      .where('id', '=', endpointId)
+      .where('active', '!=', active)
+      .executeTakeFirst();
+    if (numUpdatedRows === 0n) {
+      const existing = await tx
+        .selectFrom('webhook_endpoints')
+        .select('id')
+        .where('workspace_id', '=', actor.workspaceId)
+        .where('id', '=', endpointId)
+        .executeTakeFirst();
+      if (existing === undefined) throw notFound('webhook endpoint');
+      return;
+    }
+    await recordAudit(tx, context, {
+      action: active ? 'webhooks.enabled' : 'webhooks.disabled',
+      targetType: 'webhook_endpoint',
+      targetId: endpointId,
+    });
+  });
+}

@@ -1,0 +1,63 @@
+/** Why a 3xx was not followed (interface.md, Delivery and retries 5). */
+export type RefusedRedirect = 'no location' | 'too many' | 'bad url' | 'blocked';
+
+/** A status line came back. Whatever happened to the body afterwards does not matter. */
+export interface Responded {
+  kind: 'responded';
+  status: number;
+  /** At most the first 1 KiB of the body, as text that Postgres stores: valid UTF-8 without NULs. */
+  bodyText: string;
+  durationMs: number;
+  /** Redirects followed on the way to this answer. */
+  redirects: number;
+  /** Set when the answer is a redirect that was not followed. */
+  refusedRedirect?: RefusedRedirect;
+}
+
+/** A blocked or unknown address, a network error or the timeout: there is no status. */
+export interface NoResponse {
+  kind: 'no-response';
+  /** A sentence to show to the endpoint's owner. It names no address. */
+  error: string;
+  durationMs: number;
+}
+
+/** `beforeWrite` said stop. */
+export interface Stopped {
+  kind: 'stopped';
+  reason: string;
+}
+
+export type SendOutcome = Responded | NoResponse | Stopped;
+
+/** An outcome that counts as an attempt. */
+export type AttemptOutcome = Responded | NoResponse;
+
+/** What follows from an attempt (interface.md, Delivery and retries 1, 3 and 4). */
+export function classify(outcome: AttemptOutcome): 'succeeded' | 'retry' | 'failed' {
+  if (outcome.kind === 'no-response') return 'retry';
+  const { status } = outcome;
+  if (isSuccess(status)) return 'succeeded';
+  return status === 429 || (status >= 500 && status <= 599) ? 'retry' : 'failed';
+}
+
+function isSuccess(status: number): boolean {
+  return status >= 200 && status <= 299;
+}
+
+const REFUSED_REDIRECT_MESSAGES = {
+  'no location': 'a redirect without a Location.',
+  'too many': 'a redirect too many: three are followed.',
+  'bad url': 'a redirect to a URL that is not allowed.',
+  blocked: 'a redirect that does not point to a public address.',
+} satisfies Record<RefusedRedirect, string>;
+
+/** Why an attempt failed, as a delivery's errorMessage shows it; null after success. */
+export function errorMessage(outcome: AttemptOutcome): string | null {
+  if (outcome.kind === 'no-response') return outcome.error;
+  const { status, refusedRedirect } = outcome;
+  if (isSuccess(status)) return null;
+  return refusedRedirect === undefined
+    ? `The receiver answered ${status}.`
+    : `The receiver answered ${status}, ${REFUSED_REDIRECT_MESSAGES[refusedRedirect]}`;
+}

@@ -1,0 +1,70 @@
+import { randomUUID } from 'node:crypto';
+import { generateKey } from '../api-keys/key-format.ts';
+import { insertApiKey } from '../api-keys/queries.ts';
+import { recordAudit } from '../audit/record.ts';
+import type { Actor } from '../context.ts';
+import type { Database, Tx } from '../db/database.ts';
+import { inTransaction } from '../db/transaction.ts';
+import { type ApiKeyId, newId, type RoleId, type WorkspaceId } from '../ids.ts';
+import { insertBuiltInRoles } from '../roles/built-in.ts';
+
+export interface CreateWorkspaceInput {
+  /** 1 to 120 characters, trimmed. Need not be unique. */
+  readonly name: string;
+  /** Credits of the first grant; 0 for none. */
+  readonly credits: number;
+}
+
+/** A new workspace. `apiKey.key` is the raw key of its owner: it exists nowhere else. */
+export interface CreatedWorkspace {
+  readonly workspaceId: WorkspaceId;
+  readonly roles: { readonly owner: RoleId; readonly admin: RoleId; readonly editor: RoleId };
+  readonly apiKey: { readonly id: ApiKeyId; readonly key: string };
+}
+
+const OWNER_KEY_LABEL = 'Owner';
+
+/**
+ * Makes a workspace with its wallet, its built-in roles and a first key of the role Owner, in one
+ * transaction. Only the operator can: no key exists that could ask for it.
+ */
+export const createWorkspace = (db: Database, input: CreateWorkspaceInput): Promise<CreatedWorkspace> =>
+  inTransaction(db, (tx) => insertWorkspace(tx, input));
+
+/** The same as rows of the caller's transaction. */
+export async function insertWorkspace(
+  tx: Tx,
+  { name, credits }: CreateWorkspaceInput,
+): Promise<CreatedWorkspace> {
+  const workspaceId = newId<WorkspaceId>();
+  const actor: Actor = { kind: 'operator', workspaceId };
+  const context = { actor, requestId: randomUUID() };
+
+  await tx.insertInto('workspaces').values({ id: workspaceId, name }).execute();
+  await tx.insertInto('wallets').values({ workspace_id: workspaceId, balance: credits }).execute();
+  if (credits > 0) {
+    await tx
+      .insertInto('ledger_entries')
+      .values({ workspace_id: workspaceId, kind: 'grant', amount: credits })
+      .execute();
+  }
+  await recordAudit(tx, context, {
+    action: 'workspaces.created',
+    targetType: 'workspace',
+    targetId: workspaceId,
+    details: { name, credits },
+  });
+
+  const roles = await insertBuiltInRoles(tx, workspaceId);
+  const id = newId<ApiKeyId>();
+  const { key, prefix, hash } = generateKey();
+  const label = OWNER_KEY_LABEL;
+  await insertApiKey(tx, { id, workspaceId, roleId: roles.owner, label, prefix, hash, expiresAt: null });
+  await recordAudit(tx, context, {
+    action: 'api_keys.created',
+    targetType: 'api_key',
+    targetId: id,
+    details: { label, prefix, roleId: roles.owner, expiresAt: null },
+  });
+  return { workspaceId, roles, apiKey: { id, key } };
+}

@@ -1,0 +1,45 @@
+import { recordAudit } from '../audit/record.ts';
+import { requireOperator, type VerbContext } from '../context.ts';
+import { inTransaction } from '../db/transaction.ts';
+import { notFound } from '../errors.ts';
+
+export interface Quota {
+  /** AI operations a calendar month. */
+  readonly aiOperations: number;
+  /** Bytes of stored assets. */
+  readonly storageBytes: number;
+}
+
+/**
+ * Sets one or both of the workspace's quotas. One below what is used already refuses new use and takes
+ * nothing away.
+ * @returns both quotas as they are now
+ * @throws {ServiceError} RESOURCE_NOT_FOUND
+ */
+export async function setQuota(
+  context: VerbContext,
+  { aiOperations, storageBytes }: { [Name in keyof Quota]?: Quota[Name] | undefined },
+): Promise<Quota> {
+  const { db, actor } = context;
+  requireOperator(actor);
+  return inTransaction(db, async (tx) => {
+    const row = await tx
+      .updateTable('workspaces')
+      .set((eb) => ({
+        ai_operations_limit: aiOperations ?? eb.ref('ai_operations_limit'),
+        storage_bytes_limit: storageBytes ?? eb.ref('storage_bytes_limit'),
+      }))
+      .where('id', '=', actor.workspaceId)
+      .returning(['ai_operations_limit', 'storage_bytes_limit'])
+      .executeTakeFirst();
+    if (row === undefined) throw notFound('workspace');
+    const quota: Quota = { aiOperations: row.ai_operations_limit, storageBytes: row.storage_bytes_limit };
+    await recordAudit(tx, context, {
+      action: 'quotas.updated',
+      targetType: 'workspace',
+      targetId: actor.workspaceId,
+      details: { ...quota },
+    });
+    return quota;
+  });
+}

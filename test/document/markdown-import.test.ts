@@ -1,0 +1,148 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { importMarkdown } from '../../src/document/markdown-import.ts';
+import { type Resolver, renderMarkdown } from '../../src/document/render.ts';
+import { type DocumentJson, parseDocument } from '../../src/document/schema.ts';
+import { anyDocument } from './arbitraries.ts';
+
+const ASSET = 'aaaaaaaa-aaaa-4aaa-8aaa-aaaaaaaaaaaa';
+const resolver: Resolver = { link: () => null, asset: () => ({ url: 'img/a.png', altText: '' }) };
+const options = { keepTitleHeading: true, resolveImage: () => ASSET };
+
+const again = (document: DocumentJson) =>
+  importMarkdown(renderMarkdown(document, resolver), options).document;
+
+describe('importing Markdown', () => {
+  it('reads every construct', () => {
+    const source = [
+      '---\ntitle: Ignored\n---',
+      '# The *title*',
+      'Intro with **bold**, `code`\nand a [ref][r]. <b>raw</b> <br>text  \nbroken',
+      '[r]: https://a.example "T"',
+      'Plain & simple: 2 * 3 < 7_8',
+      '1. one\n   - two\n     - three\n       - four\n         - five\n           - six\n2. next',
+      '> Words.\n>\n> — Someone',
+      '```ts title=x\nconst a = "b";\n```',
+      '| a | b |\n|:-:|---|\n| `x` | y \\| z |\n| short |',
+      '![An image](img/a%20b.png?raw=1 "Cap") ![](https://a.example/remote.png)',
+      '***',
+      '<div><p>Some <em>html</em> &amp; text</p><script>x()</script></div>',
+      '- item\n\n  ```sh\n  npm i\n  ```\n- other',
+      '[bad](javascript:alert(1)) ![x](data:image/png;base64,AAAA)',
+    ].join('\n\n');
+    const seen: unknown[] = [];
+    const result = importMarkdown(source, {
+      resolveImage: (image) => {
+        seen.push(image);
+        return ASSET;
+      },
+    });
+    expect(result.title).toBe('The title');
+    expect(seen).toEqual([{ path: 'img/a b.png', alt: 'An image' }]);
+    expect(result.images).toEqual([{ url: 'img/a%20b.png?raw=1', alt: 'An image', title: 'Cap' }]);
+    expect(parseDocument(result.document)).toEqual({ ok: true, document: result.document });
+    expect(result.document.blocks.map(({ id, ...block }) => block)).toEqual([
+      {
+        type: 'paragraph',
+        text: 'Intro with **bold**, `code` and a [ref](https://a.example "T"). raw\ntext\nbroken',
+        format: 'markdown',
+      },
+      { type: 'paragraph', text: 'Plain & simple: 2 * 3 < 7_8' },
+      {
+        type: 'list',
+        ordered: true,
+        items: ['one', 'next'],
+        children: [
+          {
+            ordered: false,
+            items: ['two'],
+            children: [
+              {
+                ordered: false,
+                items: ['three'],
+                children: [{ ordered: false, items: ['four', 'five', 'six'] }],
+              },
+            ],
+          },
+          null,
+        ],
+      },
+      { type: 'quote', text: 'Words.', attribution: 'Someone' },
+      { type: 'code', text: 'const a = "b";', language: 'ts' },
+      {
+        type: 'table',
+        header: ['a', 'b'],
+        rows: [
+          ['`x`', 'y | z'],
+          ['short', ''],
+        ],
+        align: ['center', null],
+        format: 'markdown',
+      },
+      { type: 'image', assetId: ASSET, altText: 'An image', caption: 'Cap' },
+      { type: 'paragraph', text: '<https://a.example/remote.png>', format: 'markdown' },
+      { type: 'divider' },
+      { type: 'paragraph', text: 'Some html & text' },
+      { type: 'list', ordered: false, items: ['item'] },
+      { type: 'code', text: 'npm i', language: 'sh' },
+      { type: 'list', ordered: false, items: ['other'] },
+      { type: 'paragraph', text: 'bad x' },
+    ]);
+    expect(result.document.blocks.map(({ id }) => id)).toEqual(
+      result.document.blocks.map((_, index) => `b${index + 1}`),
+    );
+  });
+
+  it('takes the title from the first heading and drops it from the body only at level 1', () => {
+    expect(importMarkdown('')).toEqual({ title: null, document: { version: 1, blocks: [] }, images: [] });
+    expect(importMarkdown('---\ntitle: "Front: matter"\n---\ntext').title).toBe('Front: matter');
+    expect(importMarkdown('---\n\ntext\n\n---\n').document.blocks).toHaveLength(3);
+    expect(importMarkdown('## Two\n').document.blocks).toHaveLength(1);
+    expect(importMarkdown('## Two\n').title).toBe('Two');
+    expect(importMarkdown('# One\n').document.blocks).toHaveLength(0);
+    expect(importMarkdown('# One\n', { keepTitleHeading: true }).document.blocks).toHaveLength(1);
+  });
+
+  it('makes a valid document of any text', () => {
+    fc.assert(
+      fc.property(
+        fc.oneof(
+          fc.string({ unit: 'binary' }),
+          anyDocument.map((d) => renderMarkdown(d, resolver)),
+        ),
+        (source) => {
+          expect(parseDocument(importMarkdown(source, options).document)).toMatchObject({ ok: true });
+        },
+      ),
+      { numRuns: 500 },
+    );
+  });
+
+  it('keeps the meaning of a document through rendering and importing again', () => {
+    fc.assert(
+      fc.property(anyDocument, (document) => {
+        const once = again(document);
+        expect(again(once)).toEqual(once);
+      }),
+      { numRuns: 1000 },
+    );
+  });
+
+  it('keeps the meaning of real README files', () => {
+    const files = readdirSync('node_modules', { withFileTypes: true })
+      .filter((entry) => entry.isDirectory() && !entry.name.startsWith('.'))
+      .map((entry) => `node_modules/${entry.name}`)
+      .flatMap((folder) =>
+        readdirSync(folder)
+          .filter((name) => /^readme\.md$/i.test(name))
+          .map((name) => `${folder}/${name}`),
+      );
+    expect(files.length).toBeGreaterThan(20);
+    for (const file of files) {
+      const { document } = importMarkdown(readFileSync(file, 'utf8'), options);
+      expect(parseDocument(document).ok, file).toBe(true);
+      expect(again(document), file).toEqual(document);
+    }
+  });
+});

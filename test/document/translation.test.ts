@@ -1,0 +1,272 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { parseInline } from '../../src/document/inline.ts';
+import { reassemble, type TranslatedArticle } from '../../src/document/reassemble.ts';
+import { type DocumentJson, parseDocument } from '../../src/document/schema.ts';
+import { extractSegments, planBatches, type Snapshot, segmentWords } from '../../src/document/segments.ts';
+import { collectTexts } from '../../src/document/walk.ts';
+import { createTranslationProvider } from '../../src/providers/index.ts';
+import { pseudoLocalize } from '../../src/providers/pseudo.ts';
+import { translateSegments } from '../../src/providers/translate.ts';
+import { ProviderError, type TranslationProvider } from '../../src/providers/types.ts';
+import { anySnapshot } from './arbitraries.ts';
+
+const NO_IDS = { articleIds: new Map<string, string>(), assetIds: new Map<string, string>() };
+
+async function translate(provider: TranslationProvider, snapshot: Snapshot): Promise<TranslatedArticle> {
+  const segments = extractSegments(snapshot).map(({ key, text }) => ({ id: key, text }));
+  const signal = new AbortController().signal;
+  const translations = await translateSegments(provider, {
+    sourceLanguage: 'en',
+    targetLanguage: 'de',
+    segments,
+    signal,
+  });
+  return reassemble(snapshot, translations, NO_IDS);
+}
+
+/** Everything of a document that no translation may change. */
+function skeleton(document: DocumentJson): unknown {
+  const addresses = (text: string): string[] =>
+    parseInline(text).flatMap((run) => [
+      ...(run.link === null ? [] : [run.link.url]),
+      ...(run.kind === 'code' ? [run.text] : []),
+    ]);
+  const inlineParts = collectTexts(document).map((field) => {
+    // A link whose marks changed inside is several runs of one target.
+    const parts = field.markdown ? [...new Set(addresses(field.text))].sort() : [];
+    return [field.key, field.kind, parts];
+  });
+  const blocks = document.blocks.map((block) => {
+    if (block.type === 'code') return block;
+    const copy: Record<string, unknown> = { ...block };
+    for (const name of ['text', 'items', 'children', 'header', 'rows', 'caption', 'altText', 'attribution']) {
+      if (name in copy) copy[name] = Array.isArray(copy[name]) ? copy[name].length : typeof copy[name];
+    }
+    if ('links' in block) copy['links'] = block.links?.map(({ articleId }) => articleId);
+    return copy;
+  });
+  return { blocks, inlineParts };
+}
+
+function expectSameStructure(result: TranslatedArticle, snapshot: Snapshot): void {
+  expect(parseDocument(result.document)).toEqual({ ok: true, document: result.document });
+  expect(skeleton(result.document)).toEqual(skeleton(snapshot.document));
+  expect([...result.altTexts.keys()]).toEqual([...new Set(snapshot.assets.map(({ id }) => id))]);
+  expect([...(result.metaTitle ?? '')].length).toBeLessThanOrEqual(70);
+  expect([...(result.metaDescription ?? '')].length).toBeLessThanOrEqual(200);
+  for (const block of result.document.blocks) {
+    if ((block.type !== 'paragraph' && block.type !== 'quote') || block.format === 'markdown') continue;
+    const source = snapshot.document.blocks.find(({ id }) => id === block.id);
+    if (source === undefined || !('links' in source)) continue;
+    block.links?.forEach((link, index) => {
+      const before = source.links?.[index];
+      const occurred = before !== undefined && 'text' in source && source.text.includes(before.text);
+      const overlapping = (source.links ?? []).length > 1;
+      if (occurred && !overlapping) expect(block.text).toContain(link.text);
+    });
+  }
+}
+
+type Behaviour = (text: string) => string | undefined;
+const tag = /<[^<>]*>/;
+const BEHAVIOURS: Record<string, Behaviour> = {
+  drops: (text) => pseudoLocalize(text).replace(tag, ''),
+  doubles: (text) => pseudoLocalize(text).replace(tag, '$&$&'),
+  empty: () => '',
+  spaces: () => ' \n ',
+  source: (text) => text,
+  missing: () => undefined,
+  unescaped: (text) => pseudoLocalize(text).replaceAll('&lt;', '<').replaceAll('&amp;', '&'),
+  nul: (text) => `${text}\0`,
+  surrogate: (text) => `${text}\ud800`,
+  emptied: (text) => text.replace(/<([abi]) id="(\d+)">.*?<\/\1>/s, '<$1 id="$2"></$1>'),
+  swapped: (text) => text.replace(/(<x id="\d+"\/>)(.*)(<x id="\d+"\/>)/s, '$3$2$1'),
+  closed: (text) => text.replace('</', '<'),
+  joined: (text) => text.replaceAll(' ', ''),
+  spaced: (text) => text.replace(/<[^/][^<>]*>/g, '$& ').replace(/<\/[^<>]*>/g, ' $&'),
+  markup: (text) => `*_[](javascript:x) ${text} <script>`,
+  stars: (text) => `**${text}** _\`[`,
+  outside: (text) => `${[...text.matchAll(/<[^<>]*>/g)].join('')}words`,
+  cjk: (text) => text.replace(/[A-Za-z]+(?![^<>]*>)/g, '「強調」。'),
+};
+
+describe('translating a document', () => {
+  it('changes every prose text and nothing else, for any document', async () => {
+    const provider = createTranslationProvider({ provider: 'pseudo' });
+    await fc.assert(
+      fc.asyncProperty(anySnapshot, async (snapshot) => {
+        const before = structuredClone(snapshot);
+        const result = await translate(provider, snapshot);
+        expect(snapshot).toEqual(before);
+        expectSameStructure(result, snapshot);
+        const asked = new Set(extractSegments(snapshot).map(({ key }) => key));
+        const sources = new Map(collectTexts(snapshot.document).map((field) => [field.key, field.text]));
+        for (const field of collectTexts(result.document)) {
+          if (asked.has(field.key)) expect(field.text).not.toBe(sources.get(field.key));
+          else if (![...asked].some((key) => key.startsWith(`${field.key}.title.`))) {
+            expect(field.text).toBe(sources.get(field.key));
+          }
+        }
+      }),
+      { numRuns: 600 },
+    );
+  });
+
+  it('gives a valid document of the same structure or a ProviderError, whatever a provider does', async () => {
+    const outcomes = { translated: 0, failed: 0 };
+    await fc.assert(
+      fc.asyncProperty(
+        anySnapshot,
+        fc.array(fc.constantFrom(...Object.keys(BEHAVIOURS)), { minLength: 1, maxLength: 6 }),
+        async (snapshot, names) => {
+          let asked = 0;
+          const provider: TranslationProvider = {
+            name: 'misbehaving',
+            async translate({ segments }) {
+              const answers = new Map<string, string>();
+              for (const { id, text } of segments) {
+                const behave = BEHAVIOURS[names[asked % names.length] ?? ''];
+                const answer = behave?.(text);
+                asked += 1;
+                if (answer !== undefined) answers.set(id, answer);
+              }
+              return answers;
+            },
+          };
+          try {
+            expectSameStructure(await translate(provider, snapshot), snapshot);
+            outcomes.translated += 1;
+          } catch (error) {
+            if (!(error instanceof ProviderError)) throw error;
+            expect(error.kind).toBe('fatal');
+            outcomes.failed += 1;
+          }
+        },
+      ),
+      { numRuns: 1500 },
+    );
+    expect(outcomes.translated).toBeGreaterThan(150);
+    expect(outcomes.failed).toBeGreaterThan(150);
+  });
+
+  it('sends no id, code or address to the provider', () => {
+    fc.assert(
+      fc.property(anySnapshot, (snapshot) => {
+        for (const { text } of extractSegments(snapshot)) {
+          expect(text).not.toMatch(/https?:\/\/|mailto:|code_x|[0-9a-f]{8}-[0-9a-f]{4}-/);
+        }
+      }),
+      { numRuns: 300 },
+    );
+  });
+
+  it('reads the words of a link back from its tag and points it to the target version', async () => {
+    const articleId = '11111111-1111-4111-8111-111111111111';
+    const assetId = '22222222-2222-4222-8222-222222222222';
+    const snapshot: Snapshot = {
+      title: 'Coffee',
+      metaTitle: 'word '.repeat(30),
+      metaDescription: null,
+      targetKeywords: ['coffee beans'],
+      secondaryKeywords: [],
+      document: {
+        version: 1,
+        blocks: [
+          {
+            id: 'p',
+            type: 'paragraph',
+            text: 'Read our brewing guide first.',
+            links: [{ text: 'brewing guide', articleId }],
+          },
+          {
+            id: 'm',
+            type: 'paragraph',
+            text: 'Use **`grind --fine`** [here](https://a.example "The manual").',
+            format: 'markdown',
+          },
+          { id: 'i', type: 'image', assetId, altText: 'A cup', caption: 'Hot & fresh' },
+          { id: 'c', type: 'code', text: 'const coffee = 1;' },
+          { id: 'd', type: 'paragraph', text: '— 42 —' },
+        ],
+      },
+      assets: [{ id: assetId, altText: 'A cup of coffee' }],
+    };
+    expect(extractSegments(snapshot).map(({ key, text }) => [key, text])).toEqual([
+      ['title', 'Coffee'],
+      ['metaTitle', 'word '.repeat(30).trim()],
+      ['targetKeyword.0', 'coffee beans'],
+      ['asset.0.alt', 'A cup of coffee'],
+      ['block.0.text', 'Read our <a id="1">brewing guide</a> first.'],
+      ['block.1.text', 'Use <b id="1"><x id="2"/></b> <a id="3">here</a>.'],
+      ['block.1.text.title.3', 'The manual'],
+      ['block.2.alt', 'A cup'],
+      ['block.2.caption', 'Hot &amp; fresh'],
+    ]);
+    const answers: Record<string, string> = {
+      title: 'Kaffee\n',
+      metaTitle: 'Wörter und '.repeat(20),
+      'targetKeyword.0': 'Kaffeebohnen',
+      'asset.0.alt': 'Eine Tasse Kaffee',
+      'block.0.text': 'Lies zuerst unsere <a id="1">Anleitung zum Brühen</a>.',
+      'block.1.text': 'Nimm <a id="3">hier</a> <b id="1"><x id="2"/></b>.',
+      'block.1.text.title.3': 'Das "Handbuch"',
+      'block.2.alt': 'Eine Tasse',
+      'block.2.caption': 'Heiß &amp; frisch',
+    };
+    const target = '33333333-3333-4333-8333-333333333333';
+    const copy = '44444444-4444-4444-8444-444444444444';
+    const result = reassemble(snapshot, new Map(Object.entries(answers)), {
+      articleIds: new Map([[articleId, target]]),
+      assetIds: new Map([[assetId, copy]]),
+    });
+    expect(result).toEqual({
+      title: 'Kaffee',
+      metaTitle: 'Wörter und Wörter und Wörter und Wörter und Wörter und Wörter und',
+      metaDescription: null,
+      targetKeywords: ['Kaffeebohnen'],
+      secondaryKeywords: [],
+      document: {
+        version: 1,
+        blocks: [
+          {
+            id: 'p',
+            type: 'paragraph',
+            text: 'Lies zuerst unsere Anleitung zum Brühen.',
+            links: [{ text: 'Anleitung zum Brühen', articleId: target }],
+          },
+          {
+            id: 'm',
+            type: 'paragraph',
+            text: 'Nimm [hier](https://a.example "Das \\"Handbuch\\"") **`grind --fine`**.',
+            format: 'markdown',
+          },
+          { id: 'i', type: 'image', assetId: copy, altText: 'Eine Tasse', caption: 'Heiß & frisch' },
+          { id: 'c', type: 'code', text: 'const coffee = 1;' },
+          { id: 'd', type: 'paragraph', text: '— 42 —' },
+        ],
+      },
+      altTexts: new Map([[assetId, 'Eine Tasse Kaffee']]),
+    });
+  });
+
+  it('fills batches in order up to their bounds', () => {
+    const texts = fc.array(fc.integer({ min: 0, max: 60 }).map((count) => ({ text: 'word '.repeat(count) })));
+    fc.assert(
+      fc.property(
+        texts,
+        fc.integer({ min: 1, max: 50 }),
+        fc.integer({ min: 1, max: 5 }),
+        (segments, maxWords, maxSegments) => {
+          const batches = planBatches(segments, { maxWords, maxSegments });
+          expect(batches.flat()).toEqual(segments);
+          for (const batch of batches) {
+            expect(batch.length).toBeLessThanOrEqual(maxSegments);
+            const words = batch.reduce((sum, segment) => sum + segmentWords(segment), 0);
+            if (batch.length > 1) expect(words).toBeLessThanOrEqual(maxWords);
+          }
+        },
+      ),
+    );
+  });
+});

@@ -1,0 +1,55 @@
+import { insertArticle } from '../../src/articles/insert.ts';
+import type { ArticleRow } from '../../src/articles/queries.ts';
+import type { Database } from '../../src/db/database.ts';
+import type { DocumentJson } from '../../src/document/schema.ts';
+import { countWords } from '../../src/document/words.ts';
+import { type ArticleId, newId, type ProjectId, type TranslationGroupId } from '../../src/ids.ts';
+import type { TestWorkspace } from './service.ts';
+
+export const SHORT_DOCUMENT: DocumentJson = {
+  version: 1,
+  blocks: [
+    { id: 'h', type: 'heading', level: 2, text: 'A garden in spring' },
+    { id: 'p', type: 'paragraph', text: 'Water the **young** plants in the morning.', format: 'markdown' },
+    { id: 'c', type: 'code', text: 'water(plants)', language: 'js' },
+  ],
+};
+
+/** A document of many paragraphs with `words` words in all. */
+export function longDocument(words: number): DocumentJson {
+  const perBlock = 50;
+  return {
+    version: 1,
+    blocks: Array.from({ length: Math.ceil(words / perBlock) }, (_, index) => ({
+      id: `p${index}`,
+      type: 'paragraph' as const,
+      text: Array.from(
+        { length: Math.min(perBlock, words - index * perBlock) },
+        (_word, word) => `word${String.fromCharCode(97 + (word % 26))}`,
+      ).join(' '),
+    })),
+  };
+}
+
+/** An article as an editor would have left it. */
+export const createArticle = (
+  db: Database,
+  workspace: TestWorkspace,
+  projectId: ProjectId,
+  article: { title?: string; language?: string; document?: DocumentJson; status?: ArticleRow['status'] } = {},
+): Promise<ArticleRow> => {
+  const document = article.document ?? SHORT_DOCUMENT;
+  return db.transaction().execute((tx) =>
+    insertArticle(tx, {
+      id: newId<ArticleId>(),
+      workspace_id: workspace.id,
+      project_id: projectId,
+      title: article.title ?? 'A garden in spring',
+      status: article.status ?? 'DRAFT',
+      document: JSON.stringify(document),
+      primary_language: article.language ?? 'en',
+      translation_group_id: newId<TranslationGroupId>(),
+      word_count: countWords(document),
+    }),
+  );
+};

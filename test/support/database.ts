@@ -1,0 +1,39 @@
+import { randomBytes } from 'node:crypto';
+import { inject } from 'vitest';
+import { createDatabase, type Database } from '../../src/db/database.ts';
+import { databaseUrl, withServer } from './database-url.ts';
+
+export interface TestDatabase {
+  readonly db: Database;
+  readonly url: string;
+  /** Closes the pool and drops the database. */
+  drop(): Promise<void>;
+}
+
+/** A database of the caller's own: a clone of the migrated template. */
+export async function createTestDatabase(): Promise<TestDatabase> {
+  const serverUrl = inject('serverUrl');
+  const name = `wcs_${randomBytes(6).toString('hex')}`;
+  await withServer(serverUrl, async (client) => {
+    for (let attempt = 1; ; attempt += 1) {
+      try {
+        await client.query(`CREATE DATABASE ${name} TEMPLATE template_wcs`);
+        return;
+      } catch (error) {
+        // Two files cloning at the same moment: the template may have only one reader.
+        if (attempt === 50) throw error;
+        await new Promise((resolve) => setTimeout(resolve, 100));
+      }
+    }
+  });
+  const url = databaseUrl(serverUrl, name);
+  const db = createDatabase({ connectionString: url });
+  return {
+    db,
+    url,
+    async drop() {
+      await db.destroy();
+      await withServer(serverUrl, (client) => client.query(`DROP DATABASE IF EXISTS ${name} WITH (FORCE)`));
+    },
+  };
+}

@@ -1,0 +1,123 @@
+import { randomBytes } from 'node:crypto';
+import { pino } from 'pino';
+import { inject } from 'vitest';
+import { type ConnectedConfig, loadConfig, requireAddresses } from '../../src/config.ts';
+import type { VerbContext } from '../../src/context.ts';
+import type { Database } from '../../src/db/database.ts';
+import { startServer } from '../../src/http/server.ts';
+import type { ApiKeyId, ProjectId, RoleId, WorkspaceId } from '../../src/ids.ts';
+import { createProject } from '../../src/projects/create.ts';
+import { type RunningWorker, startWorker, type WorkerOverrides } from '../../src/temporal/worker.ts';
+import { createWorkspace } from '../../src/workspaces/create.ts';
+import { createTestDatabase } from './database.ts';
+
+export const logger = pino({ level: process.env.TEST_LOG_LEVEL ?? 'silent' }, pino.destination({ fd: 2 }));
+
+export interface TestWorkspace {
+  readonly id: WorkspaceId;
+  readonly key: string;
+  readonly keyId: ApiKeyId;
+  readonly roles: { owner: RoleId; admin: RoleId; editor: RoleId };
+  /** The operator, acting in this workspace. */
+  readonly context: VerbContext;
+}
+
+export interface Answer {
+  readonly status: number;
+  readonly headers: Headers;
+  // biome-ignore lint/suspicious/noExplicitAny: tests look into answers of every shape
+  readonly body: any;
+}
+
+export interface TestService {
+  readonly url: string;
+  readonly db: Database;
+  /** The environment of this service's processes, for tests that start them as such. */
+  readonly env: Record<string, string>;
+  readonly config: ConnectedConfig;
+  workspace(credits?: number): Promise<TestWorkspace>;
+  project(workspace: TestWorkspace, languages?: string[]): Promise<ProjectId>;
+  call(
+    key: string | null,
+    method: string,
+    path: string,
+    body?: unknown,
+    headers?: Record<string, string>,
+  ): Promise<Answer>;
+  startWorker(overrides?: WorkerOverrides): Promise<RunningWorker>;
+  stop(): Promise<void>;
+}
+
+/** The HTTP process over a database and task queues of the caller's own; a worker only when asked for. */
+export async function startTestService(env: Record<string, string> = {}): Promise<TestService> {
+  const database = await createTestDatabase();
+  const variables = {
+    DATABASE_URL: database.url,
+    DATABASE_POOL_SIZE: '10',
+    TEMPORAL_ADDRESS: inject('temporalAddress'),
+    TEMPORAL_TASK_QUEUE_PREFIX: `t${randomBytes(4).toString('hex')}-`,
+    WORKFLOW_BUNDLE: inject('workflowBundlePath'),
+    WEBHOOK_ALLOWED_NETWORKS: '127.0.0.0/8',
+    RATE_LIMIT_PER_KEY: '0',
+    RATE_LIMIT_AUTH_FAILURES: '0',
+    RECONCILE_AFTER_SECONDS: '0',
+    PORT: '0',
+    LOG_LEVEL: 'warn',
+    ...env,
+  };
+  const config = requireAddresses(loadConfig(variables));
+  const server = await startServer(config, logger);
+  const workers: RunningWorker[] = [];
+  const { db } = database;
+  return {
+    url: server.url,
+    db,
+    env: variables,
+    config,
+    async workspace(credits = 1000) {
+      const created = await createWorkspace(db, { name: 'Test', credits });
+      const id = created.workspaceId;
+      return {
+        id,
+        key: created.apiKey.key,
+        keyId: created.apiKey.id,
+        roles: created.roles,
+        context: { db, actor: { kind: 'operator', workspaceId: id }, requestId: 'test' },
+      };
+    },
+    async project(workspace, languages = ['en', 'es', 'de']) {
+      return createProject(workspace.context, {
+        name: 'Test',
+        languages,
+        primaryLanguage: languages[0] ?? 'en',
+      });
+    },
+    async call(key, method, path, body, headers = {}) {
+      const response = await fetch(new URL(path, server.url), {
+        method,
+        headers: {
+          ...(key === null ? {} : { authorization: `Bearer ${key}` }),
+          ...(body === undefined ? {} : { 'content-type': 'application/json' }),
+          ...headers,
+        },
+        ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+      });
+      const text = await response.text();
+      return {
+        status: response.status,
+        headers: response.headers,
+        body: text === '' ? undefined : JSON.parse(text),
+      };
+    },
+    async startWorker(overrides) {
+      const worker = await startWorker(config, logger, overrides);
+      workers.push(worker);
+      return worker;
+    },
+    async stop() {
+      await Promise.all(workers.map((worker) => worker.stop()));
+      await server.stop();
+      await database.drop();
+    },
+  };
+}

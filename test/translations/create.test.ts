@@ -1,0 +1,393 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { newId } from '../../src/ids.ts';
+import { createArticle, longDocument } from '../support/articles.ts';
+import { type Answer, startTestService, type TestService, type TestWorkspace } from '../support/service.ts';
+
+let service: TestService;
+beforeAll(async () => {
+  service = await startTestService();
+});
+afterAll(() => service.stop());
+
+/** Rows of every table a creation writes to. */
+async function countRows(): Promise<Record<string, number>> {
+  const counts: Record<string, number> = {};
+  for (const table of [
+    'articles',
+    'jobs',
+    'translations',
+    'holds',
+    'ledger_entries',
+    'events',
+    'audit_entries',
+  ] as const) {
+    const { n } = await service.db
+      .selectFrom(table)
+      .select((eb) => eb.fn.countAll<number>().as('n'))
+      .executeTakeFirstOrThrow();
+    counts[table] = Number(n);
+  }
+  return counts;
+}
+
+const wallet = (workspace: TestWorkspace) =>
+  service.db
+    .selectFrom('wallets')
+    .select(['balance', 'reserved'])
+    .where('workspace_id', '=', workspace.id)
+    .executeTakeFirstOrThrow();
+
+const create = (workspace: TestWorkspace, articleId: string, body: unknown, headers = {}): Promise<Answer> =>
+  service.call(workspace.key, 'POST', `/api/articles/${articleId}/translations`, body, headers);
+
+/** Expects a refusal with the status and code that changed not a single row. */
+async function expectRefusal(act: () => Promise<Answer>, status: number, code: string): Promise<Answer> {
+  const before = await countRows();
+  const answer = await act();
+  expect(answer.body).toMatchObject({ status, code });
+  expect(answer.status).toBe(status);
+  expect(await countRows()).toEqual(before);
+  return answer;
+}
+
+describe('an accepted translation', () => {
+  it('answers 202 with the queued article, the job and the estimate, and holds the credits', async () => {
+    const workspace = await service.workspace(10);
+    const projectId = await service.project(workspace);
+    const source = await createArticle(service.db, workspace, projectId, { document: longDocument(1001) });
+    const answer = await create(workspace, source.id, { language: 'ES', idempotencyKey: 'first-key' });
+    expect(answer.status).toBe(202);
+    const { article, job, estimate, reused } = answer.body;
+    expect(estimate).toEqual({ words: 1001, total: 2 });
+    expect(reused).toBe(false);
+    expect(article).toMatchObject({
+      workspaceId: workspace.id,
+      projectId,
+      title: source.title,
+      status: 'QUEUED',
+      documentJson: { version: 1, blocks: [] },
+      primaryLanguage: 'es',
+      translationGroupId: source.translation_group_id,
+      wordCount: 0,
+      createdBy: null,
+      publishedAt: null,
+    });
+    expect(job).toEqual({
+      id: expect.any(String),
+      articleId: article.id,
+      workspaceId: workspace.id,
+      projectId,
+      status: 'QUEUED',
+      kind: 'translation',
+      currentStep: null,
+      progress: 0,
+      idempotencyKey: 'first-key',
+      estimatedCredits: 2,
+      reservedCredits: 2,
+      consumedCredits: 0,
+      errorCode: null,
+      errorMessage: null,
+      createdAt: expect.stringMatching(/^\d{4}-.*\.\d{3}Z$/),
+    });
+    expect(await wallet(workspace)).toEqual({ balance: 10, reserved: 2 });
+    const walletAnswer = await service.call(workspace.key, 'GET', `/api/workspaces/${workspace.id}/wallet`);
+    expect(walletAnswer.body).toEqual({ wallet: { balance: 10, reserved: 2, available: 8 } });
+  });
+
+  it('generates an idempotency key when none is sent, and takes the header when the body has none', async () => {
+    const workspace = await service.workspace();
+    const projectId = await service.project(workspace);
+    const source = await createArticle(service.db, workspace, projectId);
+    const first = await create(workspace, source.id, { language: 'es' });
+    expect(first.body.job.idempotencyKey.length).toBeGreaterThanOrEqual(8);
+    const second = await create(
+      workspace,
+      source.id,
+      { language: 'de' },
+      { 'idempotency-key': 'from-header' },
+    );
+    expect(second.body.job.idempotencyKey).toBe('from-header');
+    const third = await create(
+      workspace,
+      source.id,
+      { language: 'de', idempotencyKey: 'from-header' },
+      { 'idempotency-key': 'short' },
+    );
+    expect(third.status).toBe(200);
+  });
+
+  it('starts with the categories of the source in their order', async () => {
+    const workspace = await service.workspace();
+    const projectId = await service.project(workspace);
+    const source = await createArticle(service.db, workspace, projectId);
+    const categories = [0, 1, 2].map(() => newId<never>());
+    for (const id of categories) {
+      await service.db
+        .insertInto('categories')
+        .values({ id, workspace_id: workspace.id, primary_language: 'en' })
+        .execute();
+    }
+    const links = [categories[2], categories[0], categories[1]].flatMap((id, position) =>
+      id === undefined
+        ? []
+        : [{ workspace_id: workspace.id, article_id: source.id, category_id: id, position }],
+    );
+    await service.db.insertInto('article_categories').values(links).execute();
+    const { body } = await create(workspace, source.id, { language: 'es' });
+    const copied = await service.db
+      .selectFrom('article_categories')
+      .select(['category_id', 'position'])
+      .where('article_id', '=', body.article.id)
+      .orderBy('position')
+      .execute();
+    expect(copied.map((row) => row.category_id)).toEqual(links.map((row) => row.category_id));
+  });
+
+  it('is free for a source with blocks and no words', async () => {
+    const workspace = await service.workspace(0);
+    const projectId = await service.project(workspace);
+    const source = await createArticle(service.db, workspace, projectId, {
+      document: { version: 1, blocks: [{ id: 'd', type: 'divider' }] },
+    });
+    const answer = await create(workspace, source.id, { language: 'es' });
+    expect(answer.status).toBe(202);
+    expect(answer.body.estimate).toEqual({ words: 0, total: 0 });
+  });
+});
+
+describe('a replayed idempotency key', () => {
+  it('answers 200 with the original job, whatever article or language is asked for', async () => {
+    const workspace = await service.workspace();
+    const projectId = await service.project(workspace);
+    const source = await createArticle(service.db, workspace, projectId);
+    const other = await createArticle(service.db, workspace, projectId, { title: 'Another' });
+    const first = await create(workspace, source.id, { language: 'es', idempotencyKey: 'the-same-key' });
+    for (const [id, language] of [
+      [source.id, 'es'],
+      [other.id, 'fr'],
+      [other.id, 'en'],
+    ] as const) {
+      const replay = await create(workspace, id, { language, idempotencyKey: 'the-same-key' });
+      expect(replay.status).toBe(200);
+      expect(replay.body).toEqual({ ...first.body, estimate: null, reused: true });
+    }
+  });
+
+  it('belongs to its workspace: another one may use the same key', async () => {
+    for (let round = 0; round < 2; round += 1) {
+      const workspace = await service.workspace();
+      const source = await createArticle(service.db, workspace, await service.project(workspace));
+      const answer = await create(workspace, source.id, { language: 'es', idempotencyKey: 'everybodys-key' });
+      expect(answer.status).toBe(202);
+    }
+  });
+});
+
+describe('a refused translation leaves nothing behind', () => {
+  it('400 for bad bodies, tags that are no tags, and keys of the wrong length, naming the field', async () => {
+    const workspace = await service.workspace();
+    const source = await createArticle(service.db, workspace, await service.project(workspace));
+    const cases: [unknown, string][] = [
+      [{}, '/language'],
+      [{ language: 5 }, '/language'],
+      [{ language: 'pt_BR' }, '/language'],
+      [{ language: '' }, '/language'],
+      [{ language: 'en' }, '/language'],
+      [{ language: 'fr' }, '/language'],
+      [{ language: 'es', idempotencyKey: 'short' }, '/idempotencyKey'],
+      [{ language: 'es', idempotencyKey: 'x'.repeat(201) }, '/idempotencyKey'],
+    ];
+    for (const [body, pointer] of cases) {
+      const answer = await expectRefusal(() => create(workspace, source.id, body), 400, 'INVALID_REQUEST');
+      expect(answer.body.errors).toEqual([expect.objectContaining({ pointer })]);
+    }
+    const header = await expectRefusal(
+      () => create(workspace, source.id, { language: 'es' }, { 'idempotency-key': 'short' }),
+      400,
+      'INVALID_REQUEST',
+    );
+    expect(header.body.errors[0].pointer).toBe('header/Idempotency-Key');
+  });
+
+  it('400 for a source without content', async () => {
+    const workspace = await service.workspace();
+    const source = await createArticle(service.db, workspace, await service.project(workspace), {
+      document: { version: 1, blocks: [] },
+    });
+    await expectRefusal(() => create(workspace, source.id, { language: 'es' }), 400, 'INVALID_REQUEST');
+  });
+
+  it('401 without a key, 403 for a role that lacks a permission, 404 for unknown, malformed and foreign articles', async () => {
+    const workspace = await service.workspace();
+    const stranger = await service.workspace();
+    const source = await createArticle(service.db, workspace, await service.project(workspace));
+    const path = `/api/articles/${source.id}/translations`;
+    await expectRefusal(() => service.call(null, 'POST', path, { language: 'es' }), 401, 'UNAUTHENTICATED');
+    for (const id of [newId(), 'nonsense', source.id]) {
+      const as = id === source.id ? stranger : workspace;
+      await expectRefusal(() => create(as, id, { language: 'es' }), 404, 'RESOURCE_NOT_FOUND');
+    }
+    const role = await service.db
+      .updateTable('roles')
+      .set({ permissions: ['articles.read', 'articles.create'] })
+      .where('id', '=', workspace.roles.owner)
+      .execute();
+    expect(role).toHaveLength(1);
+    const answer = await expectRefusal(() => create(workspace, source.id, {}), 403, 'FORBIDDEN');
+    expect(answer.body.details.permissions).toEqual(['articles.generate']);
+  });
+
+  it('402 when the wallet does not cover it', async () => {
+    const workspace = await service.workspace(1);
+    const source = await createArticle(service.db, workspace, await service.project(workspace), {
+      document: longDocument(1500),
+    });
+    await expectRefusal(() => create(workspace, source.id, { language: 'es' }), 402, 'INSUFFICIENT_CREDITS');
+    expect(await wallet(workspace)).toEqual({ balance: 1, reserved: 0 });
+  });
+
+  it('409 while the group has a version in the language: queued, finished, or an empty draft made by hand', async () => {
+    const workspace = await service.workspace();
+    const projectId = await service.project(workspace);
+    const source = await createArticle(service.db, workspace, projectId);
+    expect((await create(workspace, source.id, { language: 'es' })).status).toBe(202);
+    await expectRefusal(() => create(workspace, source.id, { language: 'es' }), 409, 'CONFLICT');
+
+    const sibling = await createArticle(service.db, workspace, projectId, {
+      language: 'de',
+      title: 'By hand',
+      document: { version: 1, blocks: [] },
+    });
+    await service.db
+      .updateTable('articles')
+      .set({ translation_group_id: source.translation_group_id })
+      .where('id', '=', sibling.id)
+      .execute();
+    await expectRefusal(() => create(workspace, source.id, { language: 'de' }), 409, 'CONFLICT');
+  });
+
+  it('409 while a generation runs on the source', async () => {
+    const workspace = await service.workspace();
+    const source = await createArticle(service.db, workspace, await service.project(workspace));
+    await service.db
+      .insertInto('jobs')
+      .values({
+        id: newId<never>(),
+        workspace_id: workspace.id,
+        project_id: source.project_id,
+        article_id: source.id,
+        kind: 'generation',
+        status: 'WRITING',
+        current_step: 'write',
+        idempotency_key: 'generation-1',
+        estimated_credits: 5,
+        reserved_credits: 5,
+        workflow_id: 'generation',
+      })
+      .execute();
+    await expectRefusal(() => create(workspace, source.id, { language: 'es' }), 409, 'CONFLICT');
+  });
+
+  it('429 when the copied images would exceed the storage quota, but 402 first', async () => {
+    const workspace = await service.workspace(1);
+    const source = await createArticle(service.db, workspace, await service.project(workspace));
+    await service.db
+      .insertInto('assets')
+      .values({
+        id: newId<never>(),
+        workspace_id: workspace.id,
+        article_id: source.id,
+        role: 'inline',
+        content_hash: 'a'.repeat(64),
+        media_type: 'image/png',
+        byte_size: 600,
+        file_name: 'a.png',
+      })
+      .execute();
+    const quota = (bytes: number) =>
+      service.db
+        .updateTable('workspaces')
+        .set({ storage_bytes_limit: bytes, storage_bytes_used: 600 })
+        .where('id', '=', workspace.id)
+        .execute();
+    await quota(1199);
+    await expectRefusal(() => create(workspace, source.id, { language: 'es' }), 429, 'QUOTA_EXCEEDED');
+    expect(await wallet(workspace)).toEqual({ balance: 1, reserved: 0 });
+    await service.db
+      .updateTable('wallets')
+      .set({ balance: 0 })
+      .where('workspace_id', '=', workspace.id)
+      .execute();
+    await expectRefusal(() => create(workspace, source.id, { language: 'es' }), 402, 'INSUFFICIENT_CREDITS');
+    await service.db
+      .updateTable('wallets')
+      .set({ balance: 1 })
+      .where('workspace_id', '=', workspace.id)
+      .execute();
+    await quota(1200);
+    expect((await create(workspace, source.id, { language: 'es' })).status).toBe(202);
+    const { storage_bytes_used } = await service.db
+      .selectFrom('workspaces')
+      .select('storage_bytes_used')
+      .where('id', '=', workspace.id)
+      .executeTakeFirstOrThrow();
+    expect(storage_bytes_used).toBe(1200);
+  });
+});
+
+describe('races', () => {
+  it('ten creates of one language at once: one 202, nine 409, one hold', async () => {
+    const workspace = await service.workspace();
+    const source = await createArticle(service.db, workspace, await service.project(workspace));
+    const answers = await Promise.all(
+      Array.from({ length: 10 }, () => create(workspace, source.id, { language: 'es' })),
+    );
+    expect(answers.map((answer) => answer.status).sort()).toEqual([202, ...Array(9).fill(409)]);
+    expect(await wallet(workspace)).toEqual({ balance: 1000, reserved: 1 });
+  });
+
+  it('one idempotency key ten times at once: one 202, nine 200 with the same job', async () => {
+    const workspace = await service.workspace();
+    const source = await createArticle(service.db, workspace, await service.project(workspace));
+    const answers = await Promise.all(
+      Array.from({ length: 10 }, () =>
+        create(workspace, source.id, { language: 'es', idempotencyKey: 'ten-at-once' }),
+      ),
+    );
+    expect(answers.map((answer) => answer.status).sort()).toEqual([...Array(9).fill(200), 202]);
+    expect(new Set(answers.map((answer) => answer.body.job.id)).size).toBe(1);
+    expect(await wallet(workspace)).toEqual({ balance: 1000, reserved: 1 });
+  });
+
+  it('two jobs with credits for one: one 202, one 402', async () => {
+    const workspace = await service.workspace(1);
+    const source = await createArticle(service.db, workspace, await service.project(workspace));
+    const answers = await Promise.all(
+      ['es', 'de'].map((language) => create(workspace, source.id, { language })),
+    );
+    expect(answers.map((answer) => answer.status).sort()).toEqual([202, 402]);
+    expect(await wallet(workspace)).toEqual({ balance: 1, reserved: 1 });
+  });
+});
+
+describe('the estimate', () => {
+  it('tells words, price and wallet, and reserves nothing', async () => {
+    const workspace = await service.workspace(1);
+    const source = await createArticle(service.db, workspace, await service.project(workspace), {
+      document: longDocument(1001),
+    });
+    const path = `/api/articles/${source.id}/translations/estimate`;
+    const answer = await service.call(workspace.key, 'GET', `${path}?language=es`);
+    expect(answer.status).toBe(200);
+    expect(answer.body).toEqual({
+      estimate: { words: 1001, total: 2 },
+      wallet: { balance: 1, reserved: 0, available: 1 },
+      sufficient: false,
+    });
+    for (const query of ['', '?language=', '?language=en', '?language=fr', '?language=pt_BR']) {
+      const refused = await service.call(workspace.key, 'GET', `${path}${query}`);
+      expect(refused.body).toMatchObject({ status: 400, code: 'INVALID_REQUEST' });
+      expect(refused.body.errors[0].pointer).toBe('query/language');
+    }
+  });
+});

@@ -1,0 +1,39 @@
+import { createHmac } from 'node:crypto';
+import { describe, expect, it } from 'vitest';
+import { deliveryHeaders, signPayload } from '../../../src/webhooks/sending/signature.ts';
+
+const secret = 'whsec_c2VjcmV0';
+
+describe('the signature', () => {
+  it('is the hex HMAC-SHA256 of t, a dot and the raw bytes, under the secret as UTF-8 text', () => {
+    // printf '1700000000.{"event":"ping","data":{}}' | openssl dgst -sha256 -hmac 'whsec_c2VjcmV0'
+    const known = 'f454c8a6c27c487cb5d1e96bee7d5a4693b208a8943c343f916cfef5c0a01b00';
+    expect(signPayload(secret, 1_700_000_000, Buffer.from('{"event":"ping","data":{}}'))).toBe(
+      `t=1700000000,v1=${known}`,
+    );
+  });
+
+  it('covers bytes that are not text', () => {
+    const bytes = Uint8Array.from([0xff, 0, 0xfe]);
+    const v1 = createHmac('sha256', 'ключ').update(Buffer.from('5.')).update(bytes).digest('hex');
+    expect(signPayload('ключ', 5, bytes)).toBe(`t=5,v1=${v1}`);
+  });
+});
+
+describe('the headers of a delivery', () => {
+  it('are the four of the contract and the content type, with one whole second as time', () => {
+    const body = Buffer.from('{"event":"article.created","data":{}}');
+    const input = { secret, deliveryId: 'd1', eventType: 'article.created', body };
+    const headers = deliveryHeaders({ ...input, now: new Date(1_700_000_000_999) });
+    expect(headers).toEqual({
+      'content-type': 'application/json',
+      'x-service-signature': signPayload(secret, 1_700_000_000, body),
+      'x-service-timestamp': '1700000000',
+      'x-service-event': 'article.created',
+      'x-service-delivery': 'd1',
+    });
+    const later = deliveryHeaders({ ...input, now: new Date(1_700_000_030_000) });
+    expect(later['x-service-delivery']).toBe('d1');
+    expect(later['x-service-signature']).not.toBe(headers['x-service-signature']);
+  });
+});

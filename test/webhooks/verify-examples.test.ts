@@ -1,0 +1,162 @@
+import { execFileSync, spawn } from 'node:child_process';
+import { copyFileSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { request as httpRequest, type IncomingMessage } from 'node:http';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { parseNetworks } from '../../src/webhooks/sending/address-guard.ts';
+import { createAddressGuard } from '../../src/webhooks/sending/resolver.ts';
+import { createWebhookSender } from '../../src/webhooks/sending/sender.ts';
+import { deliveryHeaders, signPayload } from '../../src/webhooks/sending/signature.ts';
+
+const guide = readFileSync(new URL('../../docs/receiving-webhooks.md', import.meta.url), 'utf8');
+const secret = 'whsec_a-secret-of-the-test';
+const text = '{ "event":"article.created","data":{"title":"naïve – 日本"} }';
+const body = Buffer.from(text);
+
+let folder: string;
+let running: RunningExample | undefined;
+
+beforeEach(() => {
+  folder = mkdtempSync(join(tmpdir(), 'receiver-'));
+});
+
+afterEach(async () => {
+  await running?.stop();
+  running = undefined;
+  rmSync(folder, { recursive: true });
+});
+
+/** The fenced block that follows the marker of an example. */
+function exampleOf(name: string): string {
+  const block = new RegExp(
+    `<!-- example: ${name.replace('.', '\\.')} -->\n\`\`\`\\w+\n([^]*?)\n\`\`\`\n`,
+  ).exec(guide);
+  if (block?.[1] === undefined) throw new Error(`the guide has no example ${name}`);
+  return `${block[1]}\n`;
+}
+
+interface RunningExample {
+  url: string;
+  /** Ends the example and answers all it has printed: an answer over HTTP may overtake a line of output. */
+  stop(): Promise<string>;
+}
+
+/** Runs an example as its readers do, and waits until it listens. */
+async function start(command: string, name: string): Promise<RunningExample> {
+  writeFileSync(join(folder, name), exampleOf(name));
+  copyFileSync(new URL('../../src/webhooks/verify.ts', import.meta.url), join(folder, 'verify.ts'));
+  const env = { ...process.env, WEBHOOK_SECRET: secret, PORT: '0', PYTHONUTF8: '1' };
+  const child = spawn(command, [name], { cwd: folder, env, stdio: ['ignore', 'pipe', 'pipe'] });
+  const closed = new Promise((resolve) => child.once('close', resolve));
+  let output = '';
+  const stop = async (): Promise<string> => {
+    child.kill();
+    await closed;
+    return output;
+  };
+  const port = await new Promise<string>((resolve, reject) => {
+    const read = (chunk: string): void => {
+      output += chunk;
+      const listening = /listening on (\d+)/.exec(output)?.[1];
+      if (listening !== undefined) resolve(listening);
+    };
+    child.stdout.setEncoding('utf8').on('data', read);
+    child.stderr.setEncoding('utf8').on('data', read);
+    child.once('error', reject);
+    child.once('exit', (code) => reject(new Error(`${name} ended with ${code}: ${output}`)));
+  });
+  running = { url: `http://127.0.0.1:${port}/webhooks`, stop };
+  return running;
+}
+
+/** Posts to an example; an array gives one header line an entry. */
+function post(
+  url: string,
+  signature: string | string[] | null,
+  { deliveryId = 'd-0', bytes = body }: { deliveryId?: string; bytes?: Buffer } = {},
+): Promise<number> {
+  return new Promise((resolve, reject) => {
+    const signed = signature === null ? {} : { 'x-service-signature': signature };
+    const headers = { 'content-length': bytes.length, 'x-service-delivery': deliveryId, ...signed };
+    const sent = httpRequest(url, { method: 'POST', headers, agent: false }, (response: IncomingMessage) => {
+      response.resume().on('end', () => resolve(response.statusCode ?? 0));
+    });
+    sent.on('error', reject).end(bytes);
+  });
+}
+
+async function checkReceiver({ url, stop }: RunningExample): Promise<void> {
+  const guard = createAddressGuard({ allowedNetworks: parseNetworks('127.0.0.1/32') });
+  const sender = createWebhookSender({ guard });
+  const deliver = async (deliveryId: string, event: string, bytes: Buffer) => {
+    const input = { secret, deliveryId, eventType: event, body: bytes };
+    const outcome = await sender.send({
+      url,
+      headers: {},
+      body: bytes,
+      beforeWrite: async () => ({ proceed: true, headers: deliveryHeaders({ ...input, now: new Date() }) }),
+    });
+    return outcome.kind === 'responded' ? outcome.status : outcome;
+  };
+  expect(await deliver('d-1', 'article.created', body)).toBe(204);
+  expect(await deliver('d-1', 'article.created', body)).toBe(204);
+  expect(await deliver('d-2', 'unheard.of', Buffer.from('{"event":"unheard.of","data":{}}'))).toBe(204);
+  await sender.close();
+
+  const t = Math.floor(Date.now() / 1_000);
+  const good = signPayload(secret, t, body);
+  const v1 = good.slice(good.indexOf('v1='));
+  const bad = {
+    'no signature': null,
+    'an empty one': '',
+    'another secret': signPayload('whsec_other', t, body),
+    'another time': `t=${t - 1},${v1}`,
+    'too old': signPayload(secret, t - 302, body),
+    'from the future': signPayload(secret, t + 310, body),
+    'without t': v1,
+    'without v1': `t=${t}`,
+    't twice': `t=${t},${good}`,
+    'v1 twice': `${good},${v1}`,
+    'two lines': [good, good],
+    'upper case': `t=${t},v1=${v1.slice(3).toUpperCase()}`,
+    'cut short': good.slice(0, -2),
+    'no number': `t=now,${v1}`,
+  };
+  for (const [name, signature] of Object.entries(bad)) {
+    expect({ name, status: await post(url, signature) }).toEqual({ name, status: 400 });
+  }
+  expect(await post(url, good, { bytes: Buffer.from(text.replace('naïve', 'naive')) })).toBe(400);
+  expect(await post(url, good, { bytes: Buffer.from(JSON.stringify(JSON.parse(text))) })).toBe(400);
+  expect(await post(url, signPayload(secret, t - 290, body), { deliveryId: 'd-3' })).toBe(204);
+
+  const received = (await stop()).match(/^received .*$/gm);
+  const created = 'received article.created {"title":"naïve – 日本"}';
+  expect(received).toEqual([created, 'received unheard.of {}', created]);
+}
+
+function hasPython(): boolean {
+  try {
+    execFileSync('python3', ['--version'], { stdio: 'ignore' });
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+describe('the receivers of the guide', () => {
+  it('in TypeScript accept genuine deliveries once and refuse all others', async () => {
+    await checkReceiver(await start(process.execPath, 'receiver.ts'));
+  });
+
+  it('in Python do the same, where python3 is installed', async () => {
+    if (hasPython()) await checkReceiver(await start('python3', 'receiver.py'));
+    else console.warn('python3 is not installed: the Python receiver of the guide was not run');
+    expect(exampleOf('receiver.py')).toContain('hmac.compare_digest');
+  });
+
+  it('have a sample signature that is right', () => {
+    const sample = signPayload('whsec_example', 1_767_225_600, Buffer.from('{"event":"ping","data":{}}'));
+    expect(exampleOf('signature').trim()).toBe(sample);
+  });
+});

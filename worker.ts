@@ -1,0 +1,11 @@
+import { loadConfig, requireAddresses } from './src/config.ts';
+import { createLogger } from './src/logger.ts';
+import { runUntilSignal } from './src/process.ts';
+import { startWorker } from './src/temporal/worker.ts';
+
+const logger = createLogger(process.env.LOG_LEVEL || 'info', 'worker');
+await runUntilSignal(logger, async () => {
+  const worker = await startWorker(requireAddresses(loadConfig()), logger);
+  logger.info('worker started');
+  return worker;
+});

@@ -1,0 +1,90 @@
+import {
+  ActivityCancellationType,
+  ActivityFailure,
+  ApplicationFailure,
+  CancellationScope,
+  isCancellation,
+  proxyActivities,
+  sleep,
+} from '@temporalio/workflow';
+import type { WebhookActivities } from '../activities/webhooks.ts';
+import type { AttemptOutcome, DeliverWebhookInput, DeliverWebhookResult } from '../src/temporal/shapes.ts';
+import { LONGEST_WAIT_MS, MAX_ATTEMPTS, waitAfter } from '../src/webhooks/delivery/schedule.ts';
+
+/** Records of what has happened already: repeated until the database takes them. */
+const { recordAttempt, endDelivery } = proxyActivities<WebhookActivities>({
+  startToCloseTimeout: '1 minute',
+  retry: { initialInterval: '1 second', backoffCoefficient: 2, maximumInterval: '30 seconds' },
+  cancellationType: ActivityCancellationType.WAIT_CANCELLATION_COMPLETED,
+});
+
+/**
+ * Attempts from the one after `offset` on. The retry policy is the schedule (interface.md, Delivery and
+ * retries 2). The attempt's own limit of 15 seconds is the sender's; a day here means that a database
+ * that is away costs no attempt.
+ */
+const attemptFrom = (offset: number) =>
+  proxyActivities<WebhookActivities>({
+    activityId: `deliver-from-${offset + 1}`,
+    summary: offset === 0 ? 'deliver' : `deliver, from attempt ${offset + 1}`,
+    startToCloseTimeout: '1 day',
+    heartbeatTimeout: '20 seconds',
+    cancellationType: ActivityCancellationType.TRY_CANCEL,
+    retry: {
+      initialInterval: waitAfter(offset + 1),
+      backoffCoefficient: 2,
+      maximumInterval: LONGEST_WAIT_MS,
+      maximumAttempts: MAX_ATTEMPTS - offset,
+    },
+  }).attemptDelivery;
+
+/**
+ * Delivers one event to one endpoint: up to six attempts, then given up. Ends COMPLETED when delivered or
+ * when there was nothing left to send, FAILED when given up, CANCELLED when an operator stopped it.
+ */
+export async function deliverWebhook(input: DeliverWebhookInput): Promise<DeliverWebhookResult> {
+  const { deliveryId } = input;
+  try {
+    for (let { offset } = input; ; ) {
+      const result = await attemptFrom(offset)(deliveryId, offset);
+      if (result.kind === 'stopped') return { outcome: 'stopped', reason: result.reason };
+      if (result.kind === 'recorded') return { outcome: 'delivered', attempts: result.number };
+      const { outcome } = result;
+      const answered = Date.parse(outcome.startedAt) + outcome.durationMs;
+      await recordAttempt.executeWithOptions({ summary: `record attempt ${outcome.number}` }, [
+        deliveryId,
+        outcome,
+      ]);
+      if (outcome.verdict === 'succeeded') return { outcome: 'delivered', attempts: outcome.number };
+      if (outcome.verdict === 'failed' || outcome.number >= MAX_ATTEMPTS) throw givenUp(outcome);
+      offset = outcome.number;
+      await sleep(Math.max(answered + waitAfter(offset) - Date.now(), 1), {
+        summary: `wait for attempt ${offset + 1}`,
+      });
+    }
+  } catch (error) {
+    const reason = endReason(error);
+    if (reason !== null) {
+      await CancellationScope.nonCancellable(() =>
+        endDelivery.executeWithOptions({ summary: reason }, [deliveryId, reason]),
+      );
+    }
+    throw error;
+  }
+}
+
+const givenUp = (outcome: AttemptOutcome): ApplicationFailure =>
+  ApplicationFailure.create({
+    type: 'DeliveryAttemptFailed',
+    message: `attempt ${outcome.number} of ${MAX_ATTEMPTS}: ${outcome.errorMessage ?? 'failed'}`,
+    nonRetryable: true,
+    category: 'BENIGN',
+  });
+
+/** What the row has to be told when the run ends; null when the last attempt has told it already. */
+function endReason(error: unknown): string | null {
+  if (isCancellation(error)) return 'stopped by an operator';
+  const cause = error instanceof ActivityFailure ? error.cause : error;
+  if (cause instanceof ApplicationFailure && cause.type === 'DeliveryAttemptFailed') return null;
+  return 'The last attempt was interrupted and its outcome is unknown.';
+}

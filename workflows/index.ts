@@ -1,0 +1,3 @@
+export { deliverWebhook } from './deliver-webhook.ts';
+export { reconcile } from './reconcile.ts';
+export { translateArticle } from './translate-article.ts';
