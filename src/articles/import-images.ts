@@ -32,9 +32,9 @@ export async function readLocalImage(folder: string, imagePath: string): Promise
     if (!file.startsWith(root.endsWith(path.sep) ? root : root + path.sep)) {
       return failed("is outside of the article's folder");
     }
-    const { size } = await stat(file).then((found) => (found.isFile() ? found : { size: -1 }));
-    if (size === -1) return failed('is no file');
-    if (size > MAX_IMAGE_BYTES) return failed(`is larger than ${MAX_IMAGE_BYTES} bytes`);
+    const found = await stat(file);
+    if (!found.isFile()) return failed('is no file');
+    if (found.size > MAX_IMAGE_BYTES) return failed(`is larger than ${MAX_IMAGE_BYTES} bytes`);
     const bytes = await readFile(file);
     const mediaType = imageMediaType(bytes);
     if (mediaType === null) return failed('is no PNG, JPEG, GIF, WebP, AVIF or SVG image');

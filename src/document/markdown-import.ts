@@ -10,21 +10,11 @@ import type {
   RootContent,
   Table,
 } from 'mdast';
-import { fromMarkdown } from 'mdast-util-from-markdown';
-import { gfmTableFromMarkdown } from 'mdast-util-gfm-table';
-import { cjkFriendlyExtension } from 'micromark-extension-cjk-friendly';
-import { gfmTable } from 'micromark-extension-gfm-table';
 import { fieldText, fieldTexts, type NewBlock } from './field-text.ts';
 import { htmlToText } from './html-text.ts';
 import { ListReader } from './markdown-list.ts';
-import {
-  collectDefinitions,
-  type Definitions,
-  type ImportedImage,
-  imageOf,
-  isRemote,
-  readPhrasing,
-} from './markdown-phrasing.ts';
+import { type Definitions, parseMarkdown } from './markdown-parse.ts';
+import { type ImportedImage, imageOf, isRemote, readPhrasing } from './markdown-phrasing.ts';
 import { type InlineRun, runsText } from './runs.ts';
 import { type Block, codePoints, type DocumentJson, MAX_CODE_LANGUAGE } from './schema.ts';
 import { isAllowedLinkUrl } from './urls.ts';
@@ -56,28 +46,28 @@ export interface ImportedMarkdown {
  */
 export function importMarkdown(source: string, options: ImportOptions = {}): ImportedMarkdown {
   const { body, title: declared } = splitFrontMatter(source.toWellFormed().replaceAll('\0', '\ufffd'));
-  const root = fromMarkdown(body, {
-    extensions: [gfmTable(), cjkFriendlyExtension()],
-    mdastExtensions: [gfmTableFromMarkdown()],
-  });
-  const importer = new Importer(collectDefinitions(root), options.resolveImage ?? (() => null));
-  const first = root.children.find((node) => node.type === 'heading');
+  const { nodes, definitions } = parseMarkdown(body);
+  const importer = new Importer(definitions, options.resolveImage ?? (() => null));
+  const first = nodes.find((node) => node.type === 'heading');
   const heading = first === undefined ? '' : importer.plain(first.children);
   const dropped =
     options.keepTitleHeading !== true && heading !== '' && first?.depth === 1 ? first : undefined;
-  for (const node of root.children) if (node !== dropped) importer.read(node);
+  for (const node of nodes) if (node !== dropped) importer.read(node);
   const blocks = importer.blocks.map((block, index): Block => ({ id: `b${index + 1}`, ...block }));
   return { title: heading || declared, document: { version: 1, blocks }, images: importer.images };
 }
 
-/** Takes YAML front matter off the top of a file; of its fields only a one-line `title` is read. */
+/**
+ * Takes YAML front matter off the top of a file; of its fields only a one-line `title` is read. A blank line after the
+ * first `---` makes it a divider.
+ */
 function splitFrontMatter(source: string): { body: string; title: string | null } {
   const match = /^\ufeff?---[ \t]*\r?\n/.exec(source);
   const end = match === null ? null : /\r?\n---[ \t]*(?:\r?\n|$)/.exec(source.slice(match[0].length - 1));
   if (match === null || end === null) return { body: source, title: null };
   const start = match[0].length - 1;
   const fields = source.slice(start, start + end.index);
-  if (!/^\s*(?:[\w-]+[ \t]*:|#|$)/.test(fields)) return { body: source, title: null };
+  if (!/^\r?\n?(?:[\w-]+[ \t]*:|#)/.test(fields)) return { body: source, title: null };
   const title = /^title[ \t]*:[ \t]*(["']?)([^\r\n]*)\1[ \t]*$/im.exec(fields)?.[2]?.trim();
   return { body: source.slice(start + end.index + end[0].length), title: title || null };
 }

@@ -1,7 +1,8 @@
 /** Lists of an imported Markdown file. */
 import type { BlockContent, DefinitionContent, List, ListItem } from 'mdast';
 import { fieldTexts, type NewBlock } from './field-text.ts';
-import { type Definitions, type ImportedImage, readPhrasing } from './markdown-phrasing.ts';
+import type { Definitions } from './markdown-parse.ts';
+import { type ImportedImage, readPhrasing } from './markdown-phrasing.ts';
 import { type InlineRun, textRun } from './runs.ts';
 import { MAX_LIST_LEVELS, type SubList } from './schema.ts';
 

@@ -1,6 +1,7 @@
 /** Inline content of an imported Markdown file as runs, with the images it held. */
-import type { Definition, Image, ImageReference, Nodes, PhrasingContent } from 'mdast';
+import type { Image, ImageReference, PhrasingContent } from 'mdast';
 import { htmlToText } from './html-text.ts';
+import type { Definitions } from './markdown-parse.ts';
 import { type InlineRun, type Marks, NO_MARKS, normalizeRuns, textRun } from './runs.ts';
 import { isAllowedLinkUrl } from './urls.ts';
 
@@ -9,20 +10,6 @@ export interface ImportedImage {
   readonly url: string;
   readonly alt: string;
   readonly title: string | null;
-}
-
-export type Definitions = ReadonlyMap<string, Definition>;
-
-/** Every definition of the file by its identifier; the first of a name counts. */
-export function collectDefinitions(root: Nodes): Definitions {
-  const definitions = new Map<string, Definition>();
-  const stack: Nodes[] = [root];
-  for (let node = stack.pop(); node !== undefined; node = stack.pop()) {
-    if (node.type === 'definition' && !definitions.has(node.identifier))
-      definitions.set(node.identifier, node);
-    if ('children' in node) for (const child of [...node.children].reverse()) stack.push(child);
-  }
-  return definitions;
 }
 
 /** The image behind an image node or reference; null when its definition is missing. */

@@ -28,24 +28,24 @@ function showLines(text: string): string {
 }
 
 function inline(nodes: readonly InlineNode[]): string {
-  return nodes
-    .map((node) => {
-      switch (node.type) {
-        case 'text':
-          return showLines(node.text);
-        case 'code':
-          return `<code>${escapeHtml(node.text)}</code>`;
-        case 'strong':
-          return `<strong>${inline(node.children)}</strong>`;
-        case 'emphasis':
-          return `<em>${inline(node.children)}</em>`;
-        case 'link': {
-          const title = node.link.title ? ` title="${escapeHtml(node.link.title)}"` : '';
-          return `<a href="${escapeHtml(encodeUrl(node.link.url))}"${title}>${inline(node.children)}</a>`;
-        }
-      }
-    })
-    .join('');
+  return nodes.map(inlineNode).join('');
+}
+
+function inlineNode(node: InlineNode): string {
+  switch (node.type) {
+    case 'text':
+      return showLines(node.text);
+    case 'code':
+      return `<code>${escapeHtml(node.text)}</code>`;
+    case 'strong':
+      return `<strong>${inline(node.children)}</strong>`;
+    case 'emphasis':
+      return `<em>${inline(node.children)}</em>`;
+    case 'link': {
+      const title = node.link.title ? ` title="${escapeHtml(node.link.title)}"` : '';
+      return `<a href="${escapeHtml(encodeUrl(node.link.url))}"${title}>${inline(node.children)}</a>`;
+    }
+  }
 }
 
 function renderBlock(block: Block, pass: RenderPass): string {

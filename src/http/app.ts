@@ -42,15 +42,13 @@ const pattern = (path: string): RegExp =>
 
 /** Finds the methods that a path answers to, or null when no route has it. */
 function methodsByPath(routes: readonly { method: string; path: string }[]) {
-  const paths = [...new Set(routes.map(({ path }) => path))].map((path) => {
-    const methods = new Set(
-      routes.filter((route) => route.path === path).map(({ method }) => method.toUpperCase()),
-    );
+  const patterns = routes.map(({ method, path }) => ({ method: method.toUpperCase(), path: pattern(path) }));
+  return (requested: string): string | null => {
+    const methods = new Set(patterns.filter(({ path }) => path.test(requested)).map(({ method }) => method));
+    if (methods.size === 0) return null;
     if (methods.has('GET')) methods.add('HEAD');
-    methods.add('OPTIONS');
-    return { pattern: pattern(path), allow: [...methods].sort().join(', ') };
-  });
-  return (path: string): string | null => paths.find((entry) => entry.pattern.test(path))?.allow ?? null;
+    return [...methods.add('OPTIONS')].sort().join(', ');
+  };
 }
 
 /**

@@ -75,8 +75,10 @@ export async function serveHttp(app: App, options: ServeOptions): Promise<Runnin
       logger.warn('requests still in flight at the deadline were cut');
       server.closeAllConnections();
     }, drainTimeout);
-    server.closeIdleConnections();
+    // A connection whose request has ended would be kept open for the next one.
+    const sweep = setInterval(() => server.closeIdleConnections(), 50);
     await closed;
+    clearInterval(sweep);
     clearTimeout(deadline);
   };
   let closing: Promise<void> | undefined;

@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto';
+import { readFile } from 'node:fs/promises';
 import { crc32 } from 'node:zlib';
 import { expect, test } from 'vitest';
 import { generateKey, parseKey } from '../../src/api-keys/key-format.ts';
@@ -37,5 +38,14 @@ test('a key with any one character changed, dropped or added is refused without 
   }
   for (const text of ['', key.slice(0, -1), `${key}0`, key.toLowerCase(), ` ${key}`, `${key}\n`, `x${key}`]) {
     expect(parseKey(text)).toBeNull();
+  }
+});
+
+test('the published pattern for secret scanners finds every key and nothing around it', async () => {
+  const page = await readFile(new URL('../../docs/api-keys.md', import.meta.url), 'utf8');
+  const [, pattern = ''] = /^ {4}(\\b.+\\b)$/m.exec(page) ?? [];
+  for (let index = 0; index < 100; index += 1) {
+    const { key } = generateKey();
+    expect(`KEY="${key}"; x=${key.slice(0, -1)}`.match(new RegExp(pattern, 'g'))).toEqual([key]);
   }
 });

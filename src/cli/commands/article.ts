@@ -1,0 +1,52 @@
+import { existsSync } from 'node:fs';
+import path from 'node:path';
+import { Command } from 'commander';
+import { z } from 'zod';
+import { IMPORT_STATUSES, importArticle, MAX_TITLE } from '../../articles/import.ts';
+import { idOf, languageTag, trimmedText } from '../../http/fields.ts';
+import type { ProjectId } from '../../ids.ts';
+import { action } from '../action.ts';
+import { texts } from '../options.ts';
+import { note } from '../session.ts';
+import { workspaceOfProject } from '../targets.ts';
+
+const importOptions = z.object({
+  project: idOf<ProjectId>(),
+  language: languageTag,
+  file: z.string().min(1, 'Expected a path.'),
+  status: z.enum(IMPORT_STATUSES, `Expected one of ${IMPORT_STATUSES.join(', ')}.`),
+  title: trimmedText(1, MAX_TITLE).optional(),
+  keywords: texts(200, 100),
+});
+
+/** npm runs scripts in the package's folder; a relative path means the folder the operator typed it in. */
+function locate(file: string): string {
+  const typedIn = process.env.npm_lifecycle_event === 'admin' ? process.env.INIT_CWD : undefined;
+  const fromThere = path.resolve(typedIn ?? '.', file);
+  return existsSync(fromThere) ? fromThere : path.resolve(file);
+}
+
+/** `article import` */
+export const articleCommand = (): Command =>
+  new Command('article').description('articles').addCommand(
+    new Command('import')
+      .description('make an article from a Markdown or documentJson file; local images come with it')
+      .requiredOption('--project <id>', 'its project')
+      .requiredOption('--language <tag>', "one of the project's languages")
+      .requiredOption('--file <path>', 'a .md or .json file')
+      .option('--status <status>', IMPORT_STATUSES.join(', '), 'DRAFT')
+      .option('--title <title>', "else the first heading, or the file's name")
+      .option('--keywords <list>', 'target keywords, separated by commas', '')
+      .action(
+        action(importOptions, async ({ db, blobs, operatorOf }, { project, file, ...input }) => {
+          const context = { ...operatorOf(await workspaceOfProject(db, project)), blobs };
+          const { articleId, translationGroupId, wordCount, warnings } = await importArticle(context, {
+            ...input,
+            projectId: project,
+            file: locate(file),
+          });
+          for (const warning of warnings) note(`warning: ${warning}`);
+          return { articleId, translationGroupId, wordCount };
+        }),
+      ),
+  );

@@ -1,0 +1,30 @@
+import { Command } from 'commander';
+import { z } from 'zod';
+import { idOf } from '../../http/fields.ts';
+import type { EndpointId } from '../../ids.ts';
+import { setEndpointActive } from '../../webhooks/endpoints/set-active.ts';
+import { action } from '../action.ts';
+import { workspaceOfEndpoint } from '../targets.ts';
+
+const endpointOptions = z.object({ endpoint: idOf<EndpointId>() });
+
+const switchTo = (name: string, active: boolean, description: string): Command =>
+  new Command(name)
+    .description(description)
+    .requiredOption('--endpoint <id>', 'the webhook endpoint')
+    .action(
+      action(endpointOptions, async ({ db, operatorOf }, { endpoint }) => {
+        const context = operatorOf(await workspaceOfEndpoint(db, endpoint));
+        await setEndpointActive(context, { endpointId: endpoint, active });
+        return { ok: true, endpointId: endpoint, active };
+      }),
+    );
+
+/** `endpoint disable` and `endpoint enable` */
+export const endpointCommand = (): Command =>
+  new Command('endpoint')
+    .description('webhook endpoints')
+    .addCommand(
+      switchTo('disable', false, 'queue no more events for an endpoint, and send nothing that still waits'),
+    )
+    .addCommand(switchTo('enable', true, 'queue events for an endpoint again'));

@@ -1,0 +1,32 @@
+import { Command } from 'commander';
+import { z } from 'zod';
+import { createApiKey } from '../../api-keys/create.ts';
+import { dateTime, idOf, trimmedText } from '../../http/fields.ts';
+import type { RoleId, WorkspaceId } from '../../ids.ts';
+import { action } from '../action.ts';
+import { requireWorkspace } from '../targets.ts';
+
+const createOptions = z.object({
+  workspace: idOf<WorkspaceId>(),
+  role: idOf<RoleId>(),
+  label: trimmedText(1, 120),
+  expiresAt: dateTime.optional(),
+});
+
+/** `key create` */
+export const keyCommand = (): Command =>
+  new Command('key').description('API keys').addCommand(
+    new Command('create')
+      .description('make a key, which is shown once')
+      .requiredOption('--workspace <id>', 'its workspace')
+      .requiredOption('--role <id>', 'a role of that workspace')
+      .requiredOption('--label <label>', '1 to 120 characters')
+      .option('--expires-at <date-time>', 'such as 2027-01-31T12:00:00Z; never when left out')
+      .action(
+        action(createOptions, async ({ db, operatorOf }, { workspace, role, label, expiresAt }) => {
+          const context = operatorOf(await requireWorkspace(db, workspace));
+          const { apiKey, key } = await createApiKey(context, { label, roleId: role, expiresAt });
+          return { id: apiKey.id, key };
+        }),
+      ),
+  );

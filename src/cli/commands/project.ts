@@ -1,0 +1,31 @@
+import { Command } from 'commander';
+import { z } from 'zod';
+import { idOf, languageTag, trimmedText } from '../../http/fields.ts';
+import type { WorkspaceId } from '../../ids.ts';
+import { createProject, MAX_PROJECT_LANGUAGES } from '../../projects/create.ts';
+import { action } from '../action.ts';
+import { languages } from '../options.ts';
+import { requireWorkspace } from '../targets.ts';
+
+const createOptions = z.object({
+  workspace: idOf<WorkspaceId>(),
+  name: trimmedText(1, 200),
+  languages: languages(MAX_PROJECT_LANGUAGES),
+  primaryLanguage: languageTag,
+});
+
+/** `project create` */
+export const projectCommand = (): Command =>
+  new Command('project').description('projects, which articles belong to').addCommand(
+    new Command('create')
+      .description('make a project')
+      .requiredOption('--workspace <id>', 'its workspace')
+      .requiredOption('--name <name>', '1 to 200 characters')
+      .requiredOption('--languages <tags>', 'such as en,es,pt-BR')
+      .requiredOption('--primary-language <tag>', 'one of them')
+      .action(
+        action(createOptions, async ({ db, operatorOf }, { workspace, ...input }) => ({
+          projectId: await createProject(operatorOf(await requireWorkspace(db, workspace)), input),
+        })),
+      ),
+  );

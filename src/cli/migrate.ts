@@ -1,0 +1,21 @@
+/** `npm run migrate` brings the schema to the newest version, `npm run migrate -- --down` takes one step back. */
+import { Command } from 'commander';
+import { loadConfig } from '../config.ts';
+import { migrateDown, migrateToLatest } from '../db/migrate.ts';
+import { reportFailure } from './failure.ts';
+import { withDatabase } from './session.ts';
+
+async function migrate({ down = false }: { down?: boolean }): Promise<void> {
+  const names = await withDatabase(loadConfig(), down ? migrateDown : migrateToLatest);
+  for (const name of names) process.stdout.write(`${down ? 'took back' : 'applied'} ${name}\n`);
+  if (names.length === 0) {
+    process.stdout.write(down ? 'there was no migration to take back\n' : 'the schema is up to date\n');
+  }
+}
+
+await new Command('migrate')
+  .description('Brings the schema of the database to the newest version.')
+  .option('--down', 'take the newest migration back instead')
+  .action(migrate)
+  .parseAsync()
+  .catch(reportFailure);

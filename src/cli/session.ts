@@ -1,0 +1,61 @@
+import { randomUUID } from 'node:crypto';
+import { type BlobStore, blobFolder, createLocalBlobStore } from '../assets/blob-store.ts';
+import type { Config } from '../config.ts';
+import type { VerbContext } from '../context.ts';
+import { createDatabase, type Database } from '../db/database.ts';
+import { migrateToLatest } from '../db/migrate.ts';
+import type { WorkspaceId } from '../ids.ts';
+import { withEmbeddedDatabase } from '../local/embedded-database.ts';
+
+/** What a command works with. */
+export interface Session {
+  readonly db: Database;
+  readonly blobs: BlobStore;
+  /** The operator acting in a workspace. */
+  readonly operatorOf: (workspaceId: WorkspaceId) => VerbContext;
+}
+
+/** A line for the person at the terminal. Never on stdout, which is the answer's alone. */
+export const note = (line: string): void => {
+  process.stderr.write(`${line}\n`);
+};
+
+/** Runs `use` on the database of DATABASE_URL, else on the embedded one of DATA_DIR, whether it runs or not. */
+export async function withDatabase<Result>(
+  config: Pick<Config, 'DATABASE_URL' | 'DATA_DIR'>,
+  use: (db: Database) => Promise<Result>,
+): Promise<Result> {
+  const connect = async (connectionString: string): Promise<Result> => {
+    const db = createDatabase({
+      connectionString,
+      poolSize: 2,
+      applicationName: 'workspace-content-service-admin',
+    });
+    try {
+      return await use(db);
+    } finally {
+      await db.destroy();
+    }
+  };
+  return config.DATABASE_URL === undefined
+    ? withEmbeddedDatabase(config.DATA_DIR, connect, note)
+    : connect(config.DATABASE_URL);
+}
+
+/** The same with the newest schema, so that the first command on a fresh database works. */
+export const withSession = <Result>(
+  config: Config,
+  use: (session: Session) => Promise<Result>,
+): Promise<Result> =>
+  withDatabase(config, async (db) => {
+    await migrateToLatest(db);
+    return use({
+      db,
+      blobs: createLocalBlobStore(blobFolder(config.DATA_DIR)),
+      operatorOf: (workspaceId) => ({
+        db,
+        actor: { kind: 'operator', workspaceId },
+        requestId: randomUUID(),
+      }),
+    });
+  });

@@ -1,0 +1,37 @@
+/** The workspace that an id given at the command line belongs to: the operator names things by their id alone. */
+import type { Queryable } from '../db/database.ts';
+import { notFound } from '../errors.ts';
+import type { EndpointId, ProjectId, RoleId, WorkspaceId } from '../ids.ts';
+import { findRoleWorkspace } from '../roles/queries.ts';
+
+/** @throws {ServiceError} RESOURCE_NOT_FOUND */
+export async function requireWorkspace(db: Queryable, id: WorkspaceId): Promise<WorkspaceId> {
+  const row = await db.selectFrom('workspaces').select('id').where('id', '=', id).executeTakeFirst();
+  return known(row?.id, `workspace ${id}`);
+}
+
+/** @throws {ServiceError} RESOURCE_NOT_FOUND */
+export async function workspaceOfRole(db: Queryable, id: RoleId): Promise<WorkspaceId> {
+  return known(await findRoleWorkspace(db, id), `role ${id}`);
+}
+
+/** @throws {ServiceError} RESOURCE_NOT_FOUND */
+export async function workspaceOfProject(db: Queryable, id: ProjectId): Promise<WorkspaceId> {
+  const row = await db.selectFrom('projects').select('workspace_id').where('id', '=', id).executeTakeFirst();
+  return known(row?.workspace_id, `project ${id}`);
+}
+
+/** @throws {ServiceError} RESOURCE_NOT_FOUND */
+export async function workspaceOfEndpoint(db: Queryable, id: EndpointId): Promise<WorkspaceId> {
+  const row = await db
+    .selectFrom('webhook_endpoints')
+    .select('workspace_id')
+    .where('id', '=', id)
+    .executeTakeFirst();
+  return known(row?.workspace_id, `webhook endpoint ${id}`);
+}
+
+function known(workspaceId: WorkspaceId | null | undefined, what: string): WorkspaceId {
+  if (workspaceId === null || workspaceId === undefined) throw notFound(what);
+  return workspaceId;
+}

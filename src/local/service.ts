@@ -1,0 +1,160 @@
+import { resolve } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { Logger } from 'pino';
+import type { Config, ConnectedConfig } from '../config.ts';
+import { createDatabase, type Database } from '../db/database.ts';
+import { migrateToLatest } from '../db/migrate.ts';
+import type { RunningService } from '../http/server.ts';
+import type { RunningWorker } from '../temporal/worker.ts';
+import type { Progress } from './engine.ts';
+import { errorCode, errorMessage } from './files.ts';
+import { type Stack, startStack } from './stack.ts';
+import { cachedWorkflowBundle } from './workflow-bundle.ts';
+
+/** How long a start waits for a Temporal server that is not ours before it goes on without, in milliseconds. */
+const EXTERNAL_TEMPORAL_WAIT_MS = 5_000;
+
+/** An end whose message tells the user all there is to tell, without a stack. */
+export class PlainError extends Error {
+  override readonly name = 'PlainError';
+}
+
+export interface LocalServiceOptions {
+  readonly config: Config;
+  /** Where the engines look up what `config` does not have, such as TEMPORAL_CLI_PATH. */
+  readonly env: NodeJS.ProcessEnv;
+  readonly logger: Logger;
+  readonly onProgress: Progress;
+  /** Abandons the start; what runs already is stopped before the promise rejects. */
+  readonly signal: AbortSignal;
+}
+
+/** Engines, server and worker, all of them owned by this process. */
+export interface LocalService {
+  /** Where the API listens. */
+  readonly url: string;
+  /** Null when Temporal is not ours. */
+  readonly temporalUiUrl: string | null;
+  /** Absolute path. */
+  readonly dataDir: string;
+  readonly config: ConnectedConfig;
+  readonly db: Database;
+  /** Rejects when the worker ends by itself; never resolves. */
+  readonly failed: Promise<never>;
+  /** Drains HTTP, then the worker, then ends the engines that are ours. Never rejects: what fails is logged. */
+  stop(): Promise<void>;
+}
+
+/**
+ * Brings up all that the environment does not name, migrates the database and starts server and worker.
+ * @throws {PlainError} for what the user can put right: an engine that does not come up, a port that is taken
+ */
+export async function startLocalService(options: LocalServiceOptions): Promise<LocalService> {
+  const { config, logger, signal, onProgress } = options;
+  const bundling = config.WORKFLOW_BUNDLE ?? cachedWorkflowBundle(config.DATA_DIR);
+  const loading = Promise.all([import('../http/server.ts'), import('../temporal/worker.ts'), bundling]);
+  // Should the engines fail first, nobody waits for it any more.
+  loading.catch(() => undefined);
+
+  const stack = await openStack(options);
+  const db = createDatabase({
+    connectionString: stack.databaseUrl,
+    poolSize: 4,
+    applicationName: 'workspace-content-service local',
+    onError: (error) => logger.warn({ err: error }, 'idle database connection lost'),
+  });
+  let server: RunningService | undefined;
+  let worker: RunningWorker | undefined;
+  let stopping: Promise<void> | undefined;
+  const stopAll = async () => {
+    const steps = [() => server?.stop(), () => worker?.stop(), () => db.destroy(), () => stack.stop()];
+    for (const step of steps) {
+      try {
+        await step();
+      } catch (error) {
+        logger.error({ err: error }, 'a part did not stop cleanly');
+      }
+    }
+  };
+  const stop = () => {
+    stopping ??= stopAll();
+    return stopping;
+  };
+
+  try {
+    signal.throwIfAborted();
+    await migrateToLatest(db);
+    onProgress('Starting server and worker');
+    const [{ startServer }, { startWorker }, bundle] = await loading;
+    signal.throwIfAborted();
+    const connected = connect(config, stack, bundle);
+    server = await startServer(connected, logger).catch((error: unknown) => {
+      throw explainListening(error, config);
+    });
+    const starting = startWorker(connected, logger).then((running) => {
+      worker = running;
+      return running;
+    });
+    const failed = starting.then(({ done }) => done).then(() => new Promise<never>(() => undefined));
+    // Watched by the caller once the start is over.
+    failed.catch(() => undefined);
+    const waits: Promise<unknown>[] = [starting, untilAborted(signal)];
+    if (config.TEMPORAL_ADDRESS !== undefined) waits.push(sleep(EXTERNAL_TEMPORAL_WAIT_MS));
+    await Promise.race(waits);
+    signal.throwIfAborted();
+    if (worker === undefined) {
+      onProgress(`Temporal at ${connected.TEMPORAL_ADDRESS} does not answer yet; the worker waits for it`);
+    }
+    const { url } = server;
+    const { temporalUiUrl } = stack;
+    return { url, temporalUiUrl, dataDir: resolve(config.DATA_DIR), config: connected, db, failed, stop };
+  } catch (error) {
+    await stop();
+    throw error;
+  }
+}
+
+async function openStack({ config, env, onProgress, signal }: LocalServiceOptions): Promise<Stack> {
+  try {
+    return await startStack({ dataDir: config.DATA_DIR, env, onProgress, signal });
+  } catch (error) {
+    signal.throwIfAborted();
+    throw new PlainError(errorMessage(error), { cause: error });
+  }
+}
+
+/** The configuration with the engines' addresses; what belongs to another engine does not apply to ours. */
+function connect(config: Config, stack: Stack, workflowBundle: string): ConnectedConfig {
+  return {
+    ...config,
+    DATABASE_URL: stack.databaseUrl,
+    TEMPORAL_ADDRESS: stack.temporalAddress,
+    TEMPORAL_NAMESPACE: stack.temporalNamespace,
+    WORKFLOW_BUNDLE: workflowBundle,
+    ...(config.DATABASE_URL === undefined ? { DATABASE_DIRECT_URL: undefined } : {}),
+    ...(config.TEMPORAL_ADDRESS === undefined ? { TEMPORAL_API_KEY: undefined, TEMPORAL_TLS: false } : {}),
+  };
+}
+
+/** Names the variable behind an address that cannot be listened on. */
+function explainListening(error: unknown, { HOST, PORT }: Config): unknown {
+  switch (errorCode(error)) {
+    case 'EADDRINUSE':
+      return new PlainError(`PORT ${PORT} on ${HOST} is taken by another process. Set PORT to a free one.`);
+    case 'EACCES':
+      return new PlainError(`PORT ${PORT} may not be used by this user. Set PORT to one above 1023.`);
+    case 'EADDRNOTAVAIL':
+    case 'ENOTFOUND':
+    case 'EAI_AGAIN':
+      return new PlainError(`HOST ${HOST} is no address of this machine.`);
+    default:
+      return error;
+  }
+}
+
+/** Resolves when the signal is aborted. */
+export const untilAborted = (signal: AbortSignal): Promise<void> =>
+  new Promise((resolve) => {
+    if (signal.aborted) resolve();
+    signal.addEventListener('abort', () => resolve(), { once: true });
+  });

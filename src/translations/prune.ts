@@ -1,0 +1,66 @@
+import { sql } from 'kysely';
+import type { Database } from '../db/database.ts';
+import type { JobId } from '../ids.ts';
+
+/** A job of a long article has some thousand segments, so a batch holds few jobs. */
+const JOBS_A_BATCH = 20;
+
+export interface PruneTranslationsOptions {
+  /** Milliseconds that the snapshot and the segments of an ended job are kept. */
+  readonly retentionMs: number;
+  /** Called after every batch. */
+  readonly onProgress?: () => void;
+}
+
+interface Batch {
+  readonly jobs: number;
+  readonly segments: number;
+  readonly last: JobId | null;
+}
+
+const NOTHING: Batch = { jobs: 0, segments: 0, last: null };
+
+async function pruneBatch(db: Database, retentionMs: number, after: JobId | null): Promise<Batch> {
+  const { rows } = await sql<Batch>`
+    WITH old AS MATERIALIZED (
+      SELECT translation.job_id FROM translations AS translation
+      JOIN jobs AS job ON job.id = translation.job_id
+      WHERE translation.snapshot IS NOT NULL
+        AND job.ended_at < now() - make_interval(secs => ${retentionMs / 1_000})
+        AND (${after}::uuid IS NULL OR translation.job_id > ${after}::uuid)
+      ORDER BY translation.job_id
+      LIMIT ${JOBS_A_BATCH}
+      FOR UPDATE OF translation SKIP LOCKED
+    ), emptied AS (
+      UPDATE translations AS translation SET snapshot = NULL FROM old
+      WHERE translation.job_id = old.job_id
+    ), removed AS (
+      DELETE FROM translation_segments AS segment USING old WHERE segment.job_id = old.job_id
+      RETURNING 1
+    )
+    SELECT (SELECT count(*)::integer FROM old) AS jobs,
+      (SELECT count(*)::integer FROM removed) AS segments,
+      (SELECT job_id FROM old ORDER BY job_id DESC LIMIT 1) AS last
+  `.execute(db);
+  return rows[0] ?? NOTHING;
+}
+
+/**
+ * Removes what a translation worked with, the snapshot of its source and its segments, once its job has ended
+ * longer ago than the retention. The job itself stays. A missing snapshot is the mark of a job that was pruned;
+ * every batch of jobs is one statement.
+ */
+export async function pruneTranslations(
+  db: Database,
+  { retentionMs, onProgress }: PruneTranslationsOptions,
+): Promise<{ jobs: number; segments: number }> {
+  let jobs = 0;
+  let segments = 0;
+  for (let batch = await pruneBatch(db, retentionMs, null); batch.jobs > 0; ) {
+    jobs += batch.jobs;
+    segments += batch.segments;
+    onProgress?.();
+    batch = await pruneBatch(db, retentionMs, batch.last);
+  }
+  return { jobs, segments };
+}

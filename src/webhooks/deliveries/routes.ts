@@ -1,0 +1,69 @@
+import { z } from 'zod';
+import { defineRoute, type RouteModule } from '../../http/route.ts';
+import { type DeliveryId, parseId } from '../../ids.ts';
+import { deliveryDetailExample, redeliveryExample } from '../examples.ts';
+import { webhookDeliveryDetailSchema, webhookDeliverySchema } from '../schemas.ts';
+import { noSuchDelivery } from './queries.ts';
+import { readDeliveryDetail } from './read.ts';
+import { redeliver } from './redeliver.ts';
+
+function deliveryIdOf(text: string): DeliveryId {
+  const id = parseId<DeliveryId>(text);
+  if (id === null) throw noSuchDelivery();
+  return id;
+}
+
+/** Single deliveries, for integrators: what was sent, what came back, and once more. */
+export const createDeliveryRoutes = (): RouteModule[] => [
+  defineRoute(
+    {
+      method: 'get',
+      path: '/api/workspaces/{workspaceId}/webhooks/deliveries/{deliveryId}',
+      operationId: 'getWebhookDelivery',
+      summary: 'Read a webhook delivery',
+      description:
+        'The delivery with the exact text it sends, every attempt so far with the first 1 KiB of the answer, and ' +
+        'when the next attempt is due.',
+      tags: ['Webhooks'],
+      scope: 'workspace',
+      permissions: ['integrations.read'],
+      responses: {
+        200: {
+          description: 'The delivery.',
+          schema: z.object({ delivery: webhookDeliveryDetailSchema }),
+          example: { delivery: deliveryDetailExample },
+        },
+      },
+    },
+    async ({ context, params }) => ({
+      status: 200,
+      body: { delivery: await readDeliveryDetail(context, deliveryIdOf(params.deliveryId)) },
+    }),
+  ),
+  defineRoute(
+    {
+      method: 'post',
+      path: '/api/workspaces/{workspaceId}/webhooks/deliveries/{deliveryId}/redeliver',
+      operationId: 'redeliverWebhook',
+      summary: 'Redeliver one event',
+      description:
+        "Queues a new delivery of the same event to the same endpoint, whatever the first one's status: the same " +
+        'body, a new id, and six attempts of its own. A disabled endpoint answers 409 `endpoint_disabled`.',
+      tags: ['Webhooks'],
+      scope: 'workspace',
+      permissions: ['integrations.create'],
+      responses: {
+        202: {
+          description: 'The new delivery.',
+          schema: z.object({ delivery: webhookDeliverySchema }),
+          example: { delivery: redeliveryExample },
+        },
+      },
+      errors: ['CONFLICT'],
+    },
+    async ({ context, params }) => ({
+      status: 202,
+      body: { delivery: await redeliver(context, deliveryIdOf(params.deliveryId)) },
+    }),
+  ),
+];

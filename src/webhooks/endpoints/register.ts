@@ -1,0 +1,74 @@
+import { recordAudit } from '../../audit/record.ts';
+import { requirePermissions, type VerbContext } from '../../context.ts';
+import { inTransaction } from '../../db/transaction.ts';
+import { invalid } from '../../errors.ts';
+import type { EventType } from '../../events/catalog.ts';
+import { iso } from '../../http/fields.ts';
+import { type EndpointId, newId } from '../../ids.ts';
+import { judgeUrl } from '../sending/address-guard.ts';
+import { type AddressGuard, checkUrlAtRegistration } from '../sending/resolver.ts';
+import { type EndpointItem, receiverOf } from './queries.ts';
+import { generateSecret } from './secret.ts';
+
+export interface RegisterEndpointInput {
+  readonly url: string;
+  /** At least one; a repeated name is stored once. */
+  readonly events: readonly EventType[];
+  /** Up to 500 code points; empty when omitted. */
+  readonly description?: string | undefined;
+}
+
+/** A new endpoint. `secret` is shown this once; only the sender reads it again. */
+export interface RegisteredEndpoint {
+  readonly endpoint: Omit<EndpointItem, 'description'>;
+  readonly secret: string;
+}
+
+/** @throws {ServiceError} INVALID_REQUEST for a URL that nothing may be sent to */
+async function normaliseUrl(text: string, guard: AddressGuard): Promise<string> {
+  const verdict = judgeUrl(text);
+  if (!verdict.ok) throw invalid('/url', verdict.reason);
+  const { href } = verdict.url;
+  const checked = await checkUrlAtRegistration(href, guard);
+  if (!checked.ok) throw invalid('/url', checked.reason);
+  return href;
+}
+
+/**
+ * Registers a receiver, active from now on (interface.md, Webhooks, register). Its address is looked up before
+ * the transaction begins; a name that does not resolve yet is accepted, for every delivery checks it again.
+ * @throws {ServiceError} INVALID_REQUEST for a URL that is no public http or https address
+ */
+export async function registerEndpoint(
+  context: VerbContext & { readonly guard: AddressGuard },
+  input: RegisterEndpointInput,
+): Promise<RegisteredEndpoint> {
+  const { db, actor, guard } = context;
+  requirePermissions(actor, 'integrations.create');
+  const url = await normaliseUrl(input.url, guard);
+  const id = newId<EndpointId>();
+  const secret = generateSecret();
+  const events = [...new Set(input.events)];
+  const { created_at } = await inTransaction(db, async (tx) => {
+    const stored = await tx
+      .insertInto('webhook_endpoints')
+      .values({
+        id,
+        workspace_id: actor.workspaceId,
+        url,
+        secret,
+        events,
+        description: input.description ?? '',
+      })
+      .returning('created_at')
+      .executeTakeFirstOrThrow();
+    await recordAudit(tx, context, {
+      action: 'webhooks.created',
+      targetType: 'webhook_endpoint',
+      targetId: id,
+      details: { host: receiverOf(url), events },
+    });
+    return stored;
+  });
+  return { endpoint: { id, url, events, active: true, createdAt: iso(created_at) }, secret };
+}

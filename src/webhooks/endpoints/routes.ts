@@ -1,0 +1,188 @@
+import type { Logger } from 'pino';
+import { z } from 'zod';
+import { EVENT_TYPES } from '../../events/catalog.ts';
+import { defineRoute, type RouteModule } from '../../http/route.ts';
+import { type EndpointId, parseId } from '../../ids.ts';
+import type { TemporalClient } from '../../temporal/runs.ts';
+import { redeliverFailed } from '../deliveries/redeliver-failed.ts';
+import {
+  deliveryExample,
+  endpointExample,
+  pingExample,
+  registrationExample,
+  secretExample,
+} from '../examples.ts';
+import {
+  listWebhooksQuery,
+  pingResultSchema,
+  redeliverFailedBody,
+  redeliverFailedSchema,
+  registerEndpointBody,
+  registeredEndpointSchema,
+  webhookListSchema,
+} from '../schemas.ts';
+import type { AddressGuard } from '../sending/resolver.ts';
+import type { WebhookSender } from '../sending/sender.ts';
+import { cancelDeliveryRuns } from './cancel-runs.ts';
+import { deleteEndpoint } from './delete.ts';
+import { listWebhooks } from './list.ts';
+import { pingEndpoint } from './ping.ts';
+import { noSuchEndpoint } from './queries.ts';
+import { registerEndpoint } from './register.ts';
+
+export interface EndpointRouteDependencies {
+  /** Judges URLs at registration. */
+  readonly guard: AddressGuard;
+  /** Sends pings; the same kind that the worker sends deliveries with. */
+  readonly sender: WebhookSender;
+  /** Cancels the runs of a deleted endpoint. */
+  readonly client: TemporalClient;
+  readonly logger: Logger;
+}
+
+function endpointIdOf(text: string): EndpointId {
+  const id = parseId<EndpointId>(text);
+  if (id === null) throw noSuchEndpoint();
+  return id;
+}
+
+/** interface.md, Webhooks, and what operating an endpoint needs besides. */
+export const createEndpointRoutes = (dependencies: EndpointRouteDependencies): RouteModule[] => [
+  defineRoute(
+    {
+      method: 'get',
+      path: '/api/workspaces/{workspaceId}/webhooks',
+      operationId: 'listWebhooks',
+      summary: 'List webhook endpoints and recent deliveries',
+      description:
+        'Every endpoint of the workspace, its 50 most recent deliveries over all endpoints, and the names of ' +
+        'all subscribable events. Secrets are never listed.',
+      tags: ['Webhooks'],
+      scope: 'workspace',
+      permissions: ['integrations.read'],
+      query: listWebhooksQuery,
+      responses: {
+        200: {
+          description: 'Endpoints, deliveries and the event catalog.',
+          schema: webhookListSchema,
+          example: {
+            endpoints: [{ ...endpointExample, description: registrationExample.description }],
+            deliveries: [deliveryExample],
+            events: EVENT_TYPES,
+          },
+        },
+      },
+    },
+    async ({ context, query }) => ({ status: 200, body: await listWebhooks(context, query) }),
+  ),
+  defineRoute(
+    {
+      method: 'post',
+      path: '/api/workspaces/{workspaceId}/webhooks',
+      operationId: 'registerWebhook',
+      summary: 'Register a webhook endpoint',
+      description:
+        'The endpoint is active at once and receives a signed POST for each subscribed event. The URL may not ' +
+        'lead to a loopback, private or otherwise internal address; it is checked again on every delivery, so a ' +
+        'name that does not resolve yet is accepted. An endpoint cannot be edited: delete it and register another.',
+      tags: ['Webhooks'],
+      scope: 'workspace',
+      permissions: ['integrations.create'],
+      body: registerEndpointBody,
+      bodyExample: registrationExample,
+      responses: {
+        201: {
+          description: 'The endpoint and its signing secret, shown this once.',
+          schema: registeredEndpointSchema,
+          example: { endpoint: endpointExample, secret: secretExample },
+        },
+      },
+    },
+    async ({ context, body }) => ({
+      status: 201,
+      body: await registerEndpoint({ ...context, guard: dependencies.guard }, body),
+    }),
+  ),
+  defineRoute(
+    {
+      method: 'delete',
+      path: '/api/workspaces/{workspaceId}/webhooks/{endpointId}',
+      operationId: 'deleteWebhook',
+      summary: 'Delete a webhook endpoint',
+      description:
+        'Removes the endpoint and its delivery log. Deliveries that wait, for their first attempt or a retry, ' +
+        'are not sent any more.',
+      tags: ['Webhooks'],
+      scope: 'workspace',
+      permissions: ['integrations.delete'],
+      responses: {
+        200: { description: 'Deleted.', schema: z.object({ ok: z.literal(true) }), example: { ok: true } },
+      },
+    },
+    async ({ context, params }) => {
+      const { openRuns } = await deleteEndpoint(context, endpointIdOf(params.endpointId));
+      // Thousands of runs may wait for a retry that has nothing to send now; the answer does not wait for them.
+      void cancelDeliveryRuns(dependencies, openRuns);
+      return { status: 200, body: { ok: true } };
+    },
+  ),
+  defineRoute(
+    {
+      method: 'post',
+      path: '/api/workspaces/{workspaceId}/webhooks/{endpointId}/test',
+      operationId: 'testWebhook',
+      summary: 'Send a test event to an endpoint',
+      description:
+        'Sends `{ "event": "ping", "data": { "endpointId", "workspaceId" } }` once, signed like every delivery, ' +
+        'and answers what came of it, after 15 seconds at the latest. It is neither logged as a delivery nor ' +
+        'retried. A disabled endpoint answers 409 `endpoint_disabled`.',
+      tags: ['Webhooks'],
+      scope: 'workspace',
+      permissions: ['integrations.create'],
+      responses: {
+        200: {
+          description: 'What came of it: a failure of the receiver is told here too.',
+          schema: pingResultSchema,
+          example: pingExample,
+        },
+      },
+      errors: ['CONFLICT'],
+    },
+    async ({ context, params }) => ({
+      status: 200,
+      body: await pingEndpoint({ ...context, sender: dependencies.sender }, endpointIdOf(params.endpointId)),
+    }),
+  ),
+  defineRoute(
+    {
+      method: 'post',
+      path: '/api/workspaces/{workspaceId}/webhooks/{endpointId}/redeliver',
+      operationId: 'redeliverFailedWebhooks',
+      summary: 'Redeliver what failed',
+      description:
+        'Queues a new delivery, with a new id and the same body, for every event whose latest delivery to the ' +
+        'endpoint was queued since the given time and has failed for good. The oldest 10,000 are queued; asking ' +
+        'again goes on with the rest and repeats none. A disabled endpoint answers 409 `endpoint_disabled`.',
+      tags: ['Webhooks'],
+      scope: 'workspace',
+      permissions: ['integrations.create'],
+      body: redeliverFailedBody,
+      bodyExample: { since: '2026-11-21T06:00:00Z' },
+      responses: {
+        202: {
+          description: 'How many deliveries were queued.',
+          schema: redeliverFailedSchema,
+          example: { count: 12 },
+        },
+      },
+      errors: ['CONFLICT'],
+    },
+    async ({ context, params, body }) => ({
+      status: 202,
+      body: await redeliverFailed(context, {
+        endpointId: endpointIdOf(params.endpointId),
+        since: body.since,
+      }),
+    }),
+  ),
+];

@@ -1,0 +1,145 @@
+import { z } from 'zod';
+import type { DeliveryStatus } from '../db/tables.ts';
+import { EVENT_TYPES } from '../events/catalog.ts';
+import { codePoints, dateTime, timestamp, uuid } from '../http/fields.ts';
+
+const DELIVERY_STATUSES = ['pending', 'succeeded', 'failed'] as const satisfies readonly DeliveryStatus[];
+const MAX_DESCRIPTION = 500;
+
+const eventName = z
+  .enum(EVENT_TYPES)
+  .meta({ id: 'EventName', description: 'A subscribable event (interface.md, Catalog).' });
+
+const endpointFields = {
+  id: uuid,
+  url: z
+    .string()
+    .meta({ format: 'uri', description: 'Receives the signed POST, normalised by the WHATWG URL rules.' }),
+  events: z.array(eventName).meta({ description: 'In the order given at registration, each once.' }),
+  active: z.boolean().meta({ description: 'Deliveries are queued only for active endpoints.' }),
+  createdAt: timestamp,
+};
+
+/** interface.md, Webhook endpoint, as the list shows it. The secret is never part of it. */
+export const webhookEndpointSchema = z
+  .object({ ...endpointFields, description: z.string().meta({ description: 'Empty when none was given.' }) })
+  .meta({ id: 'WebhookEndpoint' });
+
+export const registerEndpointBody = z.object({
+  url: z.string().meta({
+    format: 'uri',
+    maxLength: 2_048,
+    description: 'http or https, without user name and password, leading to public addresses only.',
+    examples: ['https://example.com/hooks/content'],
+  }),
+  events: z
+    .array(eventName)
+    .min(1, 'Expected at least one event.')
+    .meta({ description: 'A repeated name is stored once.' }),
+  description: z
+    .string()
+    .refine((text) => codePoints(text) <= MAX_DESCRIPTION, `Expected at most ${MAX_DESCRIPTION} characters.`)
+    .meta({ maxLength: MAX_DESCRIPTION })
+    .optional(),
+});
+
+/** The only answer that ever holds a secret. */
+export const registeredEndpointSchema = z
+  .object({
+    endpoint: z.object(endpointFields),
+    secret: z.string().meta({
+      description:
+        'Signs every delivery, used as UTF-8 text with its whsec_ marker. It is shown this once and cannot be read again.',
+    }),
+  })
+  .meta({ id: 'RegisteredWebhookEndpoint' });
+
+const deliveryFields = {
+  id: uuid.meta({ description: 'The x-service-delivery header of every attempt.' }),
+  endpointId: uuid,
+  eventType: eventName,
+  status: z.enum(DELIVERY_STATUSES),
+  attempts: z.int().min(0).max(6).meta({ description: 'Attempts made so far.' }),
+  responseStatus: z
+    .int()
+    .nullable()
+    .meta({ description: 'HTTP status of the latest attempt; null before any, and when no answer came.' }),
+  errorMessage: z
+    .string()
+    .nullable()
+    .meta({ description: 'Why the latest attempt failed; null on success and before any attempt.' }),
+  deliveredAt: timestamp.nullable().meta({ description: 'When the successful attempt ended.' }),
+  createdAt: timestamp.meta({ description: 'When the delivery was queued.' }),
+};
+
+/** interface.md, Webhook delivery. */
+export const webhookDeliverySchema = z.object(deliveryFields).meta({ id: 'WebhookDelivery' });
+
+const attemptSchema = z
+  .object({
+    number: z.int().min(1).max(6),
+    startedAt: timestamp,
+    durationMs: z.int().min(0),
+    responseStatus: z.int().nullable(),
+    errorMessage: z.string().nullable(),
+    responseBody: z
+      .string()
+      .nullable()
+      .meta({ description: 'The first 1 KiB of the answer; null when no answer came.' }),
+  })
+  .meta({ id: 'WebhookAttempt' });
+
+/** A delivery with everything that helps to find out why it failed. */
+export const webhookDeliveryDetailSchema = z
+  .object({
+    ...deliveryFields,
+    nextAttemptAt: timestamp
+      .nullable()
+      .meta({ description: 'When the next attempt is due; null when there will be none.' }),
+    workflowId: z.string().meta({ description: 'The run that delivers it, as the Temporal UI names it.' }),
+    body: z.string().meta({ description: 'The exact text that is signed and sent.' }),
+    attemptLog: z
+      .array(attemptSchema)
+      .meta({ description: 'Every attempt that ended, the first one first.' }),
+  })
+  .meta({ id: 'WebhookDeliveryDetail' });
+
+export const listWebhooksQuery = z.object({
+  deliveryStatus: z
+    .enum(DELIVERY_STATUSES)
+    .optional()
+    .meta({ description: 'Only deliveries in this status; every status when omitted.' }),
+});
+
+export const webhookListSchema = z.object({
+  endpoints: z.array(webhookEndpointSchema).meta({ description: 'Oldest first.' }),
+  deliveries: z
+    .array(webhookDeliverySchema)
+    .max(50)
+    .meta({ description: 'The 50 most recent ones over all endpoints, newest first.' }),
+  events: z.array(eventName).meta({ description: 'Every subscribable event.' }),
+});
+
+export const redeliverFailedBody = z.object({
+  since: dateTime.meta({ description: 'Deliveries queued at this time or later.' }),
+});
+
+export const redeliverFailedSchema = z.object({
+  count: z.int().min(0).max(10_000).meta({ description: 'Deliveries that were queued.' }),
+});
+
+/** What a ping came to. */
+export const pingResultSchema = z
+  .object({
+    delivered: z.boolean().meta({ description: 'True when the receiver answered 2xx.' }),
+    responseStatus: z.int().nullable().meta({ description: 'Null when no answer came.' }),
+    errorMessage: z.string().nullable().meta({ description: 'Null when it was delivered.' }),
+    durationMs: z.int().min(0),
+    responseBody: z.string().nullable().meta({ description: 'The first 1 KiB of the answer.' }),
+  })
+  .meta({ id: 'WebhookPingResult' });
+
+export type WebhookEndpoint = z.infer<typeof webhookEndpointSchema>;
+export type WebhookDelivery = z.infer<typeof webhookDeliverySchema>;
+export type WebhookDeliveryDetail = z.infer<typeof webhookDeliveryDetailSchema>;
+export type PingResult = z.infer<typeof pingResultSchema>;

@@ -1,0 +1,294 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import { parseKey } from '../../src/api-keys/key-format.ts';
+import { type EndpointId, newId, type WorkspaceId } from '../../src/ids.ts';
+import { PERMISSIONS } from '../../src/roles/permissions.ts';
+import { createWorkspace } from '../../src/workspaces/create.ts';
+import { createTestDatabase, type TestDatabase } from '../support/database.ts';
+import { type Outcome, runCli } from './run.ts';
+
+let database: TestDatabase;
+let folder: string;
+
+beforeAll(async () => {
+  database = await createTestDatabase();
+  folder = mkdtempSync(path.join(tmpdir(), 'wcs-cli-'));
+});
+
+afterAll(async () => {
+  await database.drop();
+  rmSync(folder, { recursive: true, force: true });
+});
+
+const admin = (...args: string[]): Promise<Outcome> =>
+  runCli('admin', args, { DATABASE_URL: database.url, DATA_DIR: path.join(folder, 'data') });
+
+/** Runs a command that must succeed and answers with its JSON, which must be all there is on stdout. */
+async function answer(...args: string[]): Promise<Record<string, string>> {
+  const { code, stdout, stderr } = await admin(...args, '--json');
+  expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
+  return JSON.parse(stdout) as Record<string, string>;
+}
+
+const UUID = expect.stringMatching(/^[0-9a-f-]{36}$/);
+
+it('sets a workspace up from nothing to an article, one JSON object a command', async () => {
+  const { db } = database;
+  const created: Record<string, unknown> = await answer(
+    'workspace',
+    'create',
+    '--name',
+    ' Acme ',
+    '--credits',
+    '7',
+  );
+  expect(created).toEqual({
+    workspaceId: UUID,
+    roles: { owner: UUID, admin: UUID, editor: UUID },
+    apiKey: { id: UUID, key: expect.stringMatching(/^wcsk_[0-9A-Za-z]{49}$/) },
+  });
+  const { workspaceId, roles, apiKey } = created as {
+    workspaceId: WorkspaceId;
+    roles: { owner: string };
+    apiKey: { id: string; key: string };
+  };
+  const owner = await db
+    .selectFrom('api_keys')
+    .innerJoin('roles', 'roles.id', 'api_keys.role_id')
+    .select(['api_keys.id', 'roles.id as roleId', 'roles.permissions'])
+    .where('key_hash', '=', parseKey(apiKey.key))
+    .executeTakeFirstOrThrow();
+  expect(owner).toEqual({ id: apiKey.id, roleId: roles.owner, permissions: [...PERMISSIONS] });
+
+  const workspace = ['--workspace', workspaceId];
+  const [role, project] = await Promise.all([
+    answer(
+      'role',
+      'create',
+      ...workspace,
+      '--name',
+      'Reader',
+      '--permissions',
+      'articles.read, credits.read',
+    ),
+    answer(
+      'project',
+      'create',
+      ...workspace,
+      '--name',
+      'Blog',
+      '--languages',
+      'en,pt-br,EN',
+      '--primary-language',
+      'EN',
+    ),
+  ]);
+  expect([role, project]).toEqual([{ roleId: UUID }, { projectId: UUID }]);
+  expect(await db.selectFrom('projects').select(['languages', 'primary_language']).execute()).toEqual([
+    { languages: ['en', 'pt-BR'], primary_language: 'en' },
+  ]);
+
+  const file = path.join(folder, 'hello.md');
+  writeFileSync(file, '# Hello\n\nThree more words.\n');
+  const [key, article, updated] = await Promise.all([
+    answer(
+      'key',
+      'create',
+      ...workspace,
+      '--role',
+      role?.roleId ?? '',
+      '--label',
+      'CI',
+      '--expires-at',
+      '2001-01-01T00:00:00Z',
+    ),
+    answer(
+      'article',
+      'import',
+      '--project',
+      project?.projectId ?? '',
+      '--language',
+      'en',
+      '--file',
+      file,
+      '--status',
+      'PUBLISHED',
+      '--keywords',
+      'b, a,b',
+    ),
+    answer('role', 'update', '--role', role?.roleId ?? '', '--permissions', 'articles.read'),
+  ]);
+  expect([key, updated]).toEqual([{ id: UUID, key: expect.stringMatching(/^wcsk_/) }, role]);
+  expect(article).toEqual({ articleId: UUID, translationGroupId: UUID, wordCount: 3 });
+  expect(await db.selectFrom('articles').select(['title', 'status', 'target_keywords']).execute()).toEqual([
+    { title: 'Hello', status: 'PUBLISHED', target_keywords: ['b', 'a'] },
+  ]);
+
+  // The role's only key has expired, so nothing that lives uses it.
+  expect(await answer('role', 'delete', '--role', role?.roleId ?? '')).toEqual({ ok: true });
+  const actions = await db
+    .selectFrom('audit_entries')
+    .select('action')
+    .where('workspace_id', '=', workspaceId)
+    .execute();
+  expect(actions.map(({ action }) => action).sort()).toEqual([
+    'api_keys.created',
+    'api_keys.created',
+    'articles.imported',
+    'projects.created',
+    'roles.created',
+    'roles.deleted',
+    'roles.updated',
+    'workspaces.created',
+  ]);
+});
+
+it('grants credits once for a payment event, and the ledger stays the sum of the balance', async () => {
+  const { db } = database;
+  const { workspaceId } = await createWorkspace(db, { name: 'Payer', credits: 10 });
+  const grant = [
+    'credits',
+    'grant',
+    '--workspace',
+    workspaceId,
+    '--amount',
+    '5',
+    '--payment-event-id',
+    'evt_1',
+  ];
+  const both = await Promise.all([answer(...grant), answer(...grant)]);
+  expect(both).toEqual(Array(2).fill({ balance: 15, reserved: 0, available: 15 }));
+  const events = await db
+    .selectFrom('events')
+    .select('body')
+    .where('workspace_id', '=', workspaceId)
+    .where('type', '=', 'credits.granted')
+    .execute();
+  expect(events.map(({ body }) => JSON.parse(body.toString()))).toEqual([
+    { event: 'credits.granted', data: { creditAmount: 5, paymentEventId: 'evt_1' } },
+  ]);
+  const { sum } = await db
+    .selectFrom('ledger_entries')
+    .select((eb) => eb.fn.sum<string>('amount').as('sum'))
+    .where('workspace_id', '=', workspaceId)
+    .executeTakeFirstOrThrow();
+  expect(Number(sum)).toBe(15);
+});
+
+it('sets quotas and switches endpoints off and on', async () => {
+  const { db } = database;
+  const { workspaceId } = await createWorkspace(db, { name: 'Limits', credits: 0 });
+  const endpoint = newId<EndpointId>();
+  await db
+    .insertInto('webhook_endpoints')
+    .values({
+      id: endpoint,
+      workspace_id: workspaceId,
+      url: 'https://example.com/',
+      secret: 's',
+      events: ['credits.granted'],
+    })
+    .execute();
+  const [quota, disabled] = await Promise.all([
+    answer('quota', 'set', '--workspace', workspaceId, '--ai-operations', '3'),
+    answer('endpoint', 'disable', '--endpoint', endpoint),
+  ]);
+  expect(quota).toEqual({ ok: true, aiOperations: 3, storageBytes: 1_073_741_824 });
+  expect(disabled).toEqual({ ok: true, endpointId: endpoint, active: false });
+  const isActive = () =>
+    db.selectFrom('webhook_endpoints').select('active').where('id', '=', endpoint).execute();
+  expect(await isActive()).toEqual([{ active: false }]);
+  const readable = await admin('endpoint', 'enable', '--endpoint', endpoint);
+  expect(readable).toEqual({
+    code: 0,
+    stderr: '',
+    stdout: `ok          true\nendpointId  ${endpoint}\nactive      true\n`,
+  });
+  expect(await isActive()).toEqual([{ active: true }]);
+});
+
+it('refuses bad input with a message on stderr, a status other than 0 and an empty stdout', async () => {
+  const { db } = database;
+  const { workspaceId, roles } = await createWorkspace(db, { name: 'Strict', credits: 0 });
+  const other = await createWorkspace(db, { name: 'Other', credits: 0 });
+  const unknown = newId();
+  const tables = [
+    'roles',
+    'api_keys',
+    'projects',
+    'articles',
+    'ledger_entries',
+    'audit_entries',
+    'events',
+  ] as const;
+  const countRows = async () => {
+    const counts: Record<string, number> = {};
+    for (const table of tables)
+      counts[table] = (await db.selectFrom(table).select('workspace_id').execute()).length;
+    return counts;
+  };
+  const before = await countRows();
+  const workspace = ['--workspace', workspaceId];
+  const cases: [args: string[], message: RegExp][] = [
+    [
+      ['credits', 'grant', '--workspace', unknown, '--amount', '1'],
+      new RegExp(`No such workspace ${unknown}`),
+    ],
+    [
+      ['role', 'create', '--workspace', 'nonsense', '--name', 'R', '--permissions', 'articles.fly'],
+      /--workspace: Expected a UUID.*articles\.fly is no permission/s,
+    ],
+    [['role', 'delete', '--role', roles.owner], /built-in/],
+    [['key', 'create', ...workspace, '--role', other.roles.owner, '--label', 'L'], /no such role/],
+    [
+      ['project', 'create', ...workspace, '--name', 'P', '--languages', 'en', '--primary-language', 'es'],
+      /not one of/,
+    ],
+    [['workspace', 'create', '--credits', '5'], /--name/],
+  ];
+  // Two at a time: each is a process of its own.
+  for (let index = 0; index < cases.length; index += 2) {
+    await Promise.all(
+      cases.slice(index, index + 2).map(async ([args, message]) => {
+        const outcome = await admin(...args, '--json');
+        expect(outcome, args.join(' ')).toMatchObject({
+          code: 1,
+          stdout: '',
+          stderr: expect.stringMatching(message),
+        });
+      }),
+    );
+  }
+  expect(await countRows()).toEqual(before);
+});
+
+it('takes migrations back one by one, and any command brings the schema up again', async () => {
+  const own = await createTestDatabase();
+  try {
+    const environment = { DATABASE_URL: own.url, DATA_DIR: folder };
+    const down = await runCli('migrate', ['--down'], environment);
+    expect(down).toMatchObject({ code: 0, stdout: expect.stringMatching(/^took back \d{4}_\w+\n$/) });
+    const { code } = await runCli('admin', ['workspace', 'create', '--name', 'W'], environment);
+    expect(code).toBe(0);
+    const up = await runCli('migrate', [], environment);
+    expect(up).toMatchObject({ code: 0, stdout: 'the schema is up to date\n' });
+  } finally {
+    await own.drop();
+  }
+});
+
+it('works on a fresh data folder whose database does not run, and keeps what it wrote', async () => {
+  const environment = { DATA_DIR: path.join(folder, 'embedded') };
+  const first = await runCli('admin', ['workspace', 'create', '--name', 'Embedded', '--json'], environment);
+  expect(first).toMatchObject({ code: 0 });
+  const { workspaceId } = JSON.parse(first.stdout) as { workspaceId: string };
+  const second = await runCli(
+    'admin',
+    ['credits', 'grant', '--workspace', workspaceId, '--amount', '1', '--json'],
+    environment,
+  );
+  expect(second).toMatchObject({ code: 0 });
+  expect(JSON.parse(second.stdout)).toEqual({ balance: 1001, reserved: 0, available: 1001 });
+});

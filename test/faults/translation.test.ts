@@ -1,0 +1,110 @@
+import { afterEach, beforeEach, describe, expect, inject, it } from 'vitest';
+import { type ServiceProcess, startProcess } from '../support/processes.ts';
+import { type Receiver, startReceiver } from '../support/receiver.ts';
+import { startTestService, type TestService, type TestWorkspace } from '../support/service.ts';
+import { startTcpProxy, type TcpProxy } from '../support/tcp-proxy.ts';
+import { translating } from '../support/translating.ts';
+import { eventually } from '../support/wait.ts';
+
+let temporal: TcpProxy;
+let service: TestService;
+let receiver: Receiver;
+let workspace: TestWorkspace;
+let calls: ReturnType<typeof translating>;
+
+beforeEach(async () => {
+  const [host = '', port = ''] = inject('temporalAddress').split(':');
+  temporal = await startTcpProxy({ host, port: Number(port) });
+  service = await startTestService({ TEMPORAL_ADDRESS: temporal.address });
+  calls = translating(service);
+  receiver = await startReceiver();
+  workspace = await service.workspace(1000);
+  await service.call(workspace.key, 'POST', `/api/workspaces/${workspace.id}/webhooks`, {
+    url: receiver.url,
+    events: ['article.created'],
+  });
+});
+afterEach(async () => {
+  await service.stop();
+  await receiver.close();
+  await temporal.close();
+});
+
+/** One finished translation, one charge, the event received at least once and always under one delivery id. */
+async function expectOnce(job: { id: string; articleId: string }, credits: number): Promise<void> {
+  expect(await calls.untilFinal(workspace, job.id)).toMatchObject({
+    status: 'COMPLETED',
+    consumedCredits: credits,
+  });
+  expect(await calls.readWallet(workspace)).toEqual({
+    balance: 1000 - credits,
+    reserved: 0,
+    available: 1000 - credits,
+  });
+  const charges = await service.db
+    .selectFrom('ledger_entries')
+    .select('amount')
+    .where('kind', '=', 'settlement')
+    .execute();
+  expect(charges).toEqual([{ amount: -credits }]);
+  const deliveries = await eventually(
+    async () => receiver.received.filter((entry) => entry.body.data.articleId === job.articleId),
+    (entries) => entries.length > 0,
+  );
+  expect(new Set(deliveries.map((entry) => entry.headers['x-service-delivery'])).size).toBe(1);
+}
+
+describe('a translation survives', () => {
+  it('a worker that is not there when it is created', async () => {
+    const { job } = await calls.translate(workspace);
+    await service.startWorker();
+    await expectOnce(job, 2);
+  });
+
+  it('Temporal being away when it is created: 202, and it completes by itself when Temporal is back', async () => {
+    const worker = await service.startWorker();
+    await temporal.cut();
+    const { job } = await calls.translate(workspace);
+    expect(await calls.readJob(workspace, job.id)).toMatchObject({ status: 'QUEUED' });
+    await temporal.restore();
+    await expectOnce(job, 2);
+    await worker.stop();
+  }, 120_000);
+
+  it('its worker killed in the middle, twice', async () => {
+    let process: ServiceProcess = await startProcess('worker.ts', service.env);
+    const { job } = await calls.translate(workspace, 40_000);
+    for (const progress of [10, 45]) {
+      await eventually(
+        () => calls.readJob(workspace, job.id),
+        (current) => current.progress >= progress || current.status === 'COMPLETED',
+      );
+      process.kill('SIGKILL');
+      expect(await process.ended).toBe('SIGKILL');
+      process = await startProcess('worker.ts', service.env);
+    }
+    await expectOnce(job, 40);
+    process.kill('SIGTERM');
+    expect(await process.ended).toBe(0);
+  }, 180_000);
+
+  it('the server killed right after it answered', async () => {
+    const server = await startProcess('server.ts', { ...service.env, PORT: '0' });
+    const [, url = ''] = /listening on (http:[^"]+)/.exec(server.log()) ?? [];
+    const { job } = await translating({
+      ...service,
+      call: async (key, method, path, body) => {
+        const response = await fetch(new URL(path, url), {
+          method,
+          headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json' },
+          body: JSON.stringify(body),
+        });
+        server.kill('SIGKILL');
+        return { status: response.status, headers: response.headers, body: await response.json() };
+      },
+    }).translate(workspace);
+    await server.ended;
+    await service.startWorker();
+    await expectOnce(job, 2);
+  });
+});

@@ -1,0 +1,115 @@
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { createClientAddress } from '../../src/http/client-address.ts';
+import type { HttpLimits } from '../../src/http/limits.ts';
+import { createTestDatabase, type TestDatabase } from '../support/database.ts';
+import { createWorkspace, startApi, type TestApi, type TestWorkspace } from './support/api.ts';
+
+let database: TestDatabase;
+let workspace: TestWorkspace;
+
+beforeAll(async () => {
+  database = await createTestDatabase();
+  workspace = await createWorkspace(database.db);
+});
+afterAll(() => database.drop());
+
+async function withLimits(
+  limits: Omit<HttpLimits, 'bodyBytes'>,
+  work: (api: TestApi) => Promise<void>,
+  trustedProxies: string[] = [],
+): Promise<void> {
+  const api = await startApi(database.db, { limits: { bodyBytes: 1000, ...limits }, trustedProxies });
+  await work(api).finally(() => api.close());
+}
+
+const whoami = (api: TestApi, key: string, headers: Record<string, string> = {}) =>
+  api.call('GET', '/api/whoami', { key, headers });
+
+test('a key may send so many requests a minute, told by RateLimit headers, then 429 with Retry-After', () =>
+  withLimits({ perKey: 3, perWorkspace: 100, authFailures: 0 }, async (api) => {
+    for (let left = 2; left >= 0; left -= 1) {
+      const answer = await whoami(api, workspace.ownerKey);
+      expect(answer.status).toBe(200);
+      expect(answer.headers.get('ratelimit-policy')).toBe('"key";q=3;w=60, "workspace";q=100;w=60');
+      expect(answer.headers.get('ratelimit')).toMatch(
+        new RegExp(`^"key";r=${left};t=\\d+, "workspace";r=${97 + left};t=\\d+$`),
+      );
+    }
+    const refused = await whoami(api, workspace.ownerKey);
+    expect([refused.status, refused.body.code]).toEqual([429, 'RATE_LIMITED']);
+    const wait = Number(refused.headers.get('retry-after'));
+    expect(wait).toBeGreaterThan(0);
+    expect(wait).toBeLessThanOrEqual(60);
+    expect(refused.headers.get('ratelimit')).toMatch(/^"key";r=0;t=\d+$/);
+    const { key } = await workspace.keyOf(workspace.roles.editor);
+    expect((await whoami(api, key)).status).toBe(200);
+  }));
+
+test('all keys of a workspace share its limit, and a limit of 0 a key turns both off', async () => {
+  const { key } = await workspace.keyOf(workspace.roles.editor);
+  await withLimits({ perKey: 100, perWorkspace: 4, authFailures: 0 }, async (api) => {
+    const statuses: number[] = [];
+    for (const used of [key, workspace.ownerKey, key, workspace.ownerKey, key]) {
+      statuses.push((await whoami(api, used)).status);
+    }
+    expect(statuses).toEqual([200, 200, 200, 200, 429]);
+    const other = await createWorkspace(database.db, 'Other');
+    expect((await whoami(api, other.ownerKey)).status).toBe(200);
+  });
+  await withLimits({ perKey: 0, perWorkspace: 1, authFailures: 0 }, async (api) => {
+    for (let index = 0; index < 5; index += 1) {
+      const answer = await whoami(api, key);
+      expect(answer.status).toBe(200);
+      expect(answer.headers.get('ratelimit')).toBeNull();
+    }
+  });
+});
+
+test('failed authentication is limited by address before any look-up; good keys do not count', () =>
+  withLimits({ perKey: 0, perWorkspace: 0, authFailures: 3 }, async (api) => {
+    for (let index = 0; index < 5; index += 1) {
+      expect((await whoami(api, workspace.ownerKey)).status).toBe(200);
+    }
+    for (const bad of ['garbage', `${workspace.ownerKey}x`, workspace.ownerKey.toLowerCase()]) {
+      expect((await whoami(api, bad)).status).toBe(401);
+    }
+    const refused = await whoami(api, 'garbage');
+    expect([refused.status, refused.body.code]).toEqual([429, 'RATE_LIMITED']);
+    expect(refused.headers.get('retry-after')).toMatch(/^\d+$/);
+    expect(refused.headers.get('ratelimit-policy')).toBe('"auth-failures";q=3;w=60');
+    expect((await whoami(api, workspace.ownerKey)).status).toBe(429);
+    // X-Forwarded-For of somebody who is no proxy changes nothing.
+    expect((await whoami(api, workspace.ownerKey, { 'x-forwarded-for': '203.0.113.7' })).status).toBe(429);
+  }));
+
+test('behind a trusted proxy each forwarded client has its own count', () =>
+  withLimits(
+    { perKey: 0, perWorkspace: 0, authFailures: 1 },
+    async (api) => {
+      const from = (address: string) => whoami(api, 'garbage', { 'x-forwarded-for': address });
+      expect((await from('203.0.113.7')).status).toBe(401);
+      expect((await from('203.0.113.7')).status).toBe(429);
+      expect((await from('203.0.113.8')).status).toBe(401);
+      // What a client puts before the proxy's own entry is not believed.
+      expect((await from('198.51.100.1, 203.0.113.8')).status).toBe(429);
+    },
+    ['127.0.0.0/8'],
+  ));
+
+test('the client is the last address that is no trusted proxy', () => {
+  const address = createClientAddress(['10.0.0.0/8', '2001:db8::1']);
+  const cases: [string | undefined, string | null, string][] = [
+    ['203.0.113.7', null, '203.0.113.7'],
+    ['203.0.113.7', '198.51.100.1', '203.0.113.7'],
+    ['::ffff:203.0.113.7', null, '203.0.113.7'],
+    ['10.0.0.1', '198.51.100.1', '198.51.100.1'],
+    ['10.0.0.1', '1.1.1.1, 198.51.100.1, 10.2.3.4', '198.51.100.1'],
+    ['10.0.0.1', '198.51.100.1:4711', '198.51.100.1'],
+    ['10.0.0.1', 'nonsense', '10.0.0.1'],
+    ['10.0.0.1', 'evil, 10.0.0.2', '10.0.0.2'],
+    ['2001:db8::1', '[2001:db8:1:2:3:4:5:6]:443', '2001:db8:1:2::/64'],
+    ['2001:db8:1:2:ffff::9', null, '2001:db8:1:2::/64'],
+    [undefined, '198.51.100.1', 'unknown'],
+  ];
+  for (const [peer, forwarded, expected] of cases) expect(address(peer, forwarded)).toBe(expected);
+});

@@ -1,0 +1,157 @@
+import { describe, expect, it } from 'vitest';
+import { checkSegment } from '../../src/document/check.ts';
+import { createTranslationProvider } from '../../src/providers/index.ts';
+import { translateSegments } from '../../src/providers/translate.ts';
+import {
+  ProviderError,
+  type TranslationProvider,
+  type TranslationRequest,
+} from '../../src/providers/types.ts';
+
+/** Answers each call from a list and records what was asked. */
+function scripted(...answers: (Record<string, string> | Error)[]) {
+  const calls: Pick<TranslationRequest, 'segments' | 'repair'>[] = [];
+  const provider: TranslationProvider = {
+    name: 'scripted',
+    async translate({ segments, repair }) {
+      calls.push({ segments, ...(repair ? { repair } : {}) });
+      const answer = answers[calls.length - 1] ?? {};
+      if (answer instanceof Error) throw answer;
+      return new Map(Object.entries(answer));
+    },
+  };
+  return { provider, calls };
+}
+
+const segments = [
+  { id: 'one', text: 'Read <a id="1">this</a>.' },
+  { id: 'two', text: 'Plain words.' },
+];
+const request = (signal = new AbortController().signal, targetLanguage = 'de') => ({
+  sourceLanguage: 'en',
+  targetLanguage,
+  segments,
+  signal,
+});
+const good = { one: 'Lies <a id="1">dies</a>.', two: 'Einfache Worte.' };
+
+describe('asking a provider', () => {
+  it('asks once when every answer is usable and ignores ids nobody asked for', async () => {
+    const { provider, calls } = scripted({ ...good, three: 'x' });
+    expect(await translateSegments(provider, request())).toEqual(new Map(Object.entries(good)));
+    expect(calls).toEqual([{ segments }]);
+  });
+
+  it('asks again for the unusable ones with the exact defect, then alone', async () => {
+    const { provider, calls } = scripted(
+      { one: 'Lies dies.' },
+      { one: 'Lies <a id="1">dies</a> <a id="1">dies</a>.', two: good.two },
+      { one: good.one },
+    );
+    expect(await translateSegments(provider, request())).toEqual(new Map(Object.entries(good)));
+    expect(calls[1]).toEqual({
+      segments,
+      repair: [
+        { id: 'one', previous: 'Lies dies.', defects: ['the tag <a id="1"> is missing'] },
+        { id: 'two', previous: null, defects: ['there is no translation for this id'] },
+      ],
+    });
+    expect(calls[2]).toMatchObject({
+      segments: [segments[0]],
+      repair: [{ id: 'one', defects: ['the tag <a id="1"> occurs more than once'] }],
+    });
+  });
+
+  it('gives up with the segment and its defect', async () => {
+    const { provider, calls } = scripted({ ...good, two: '' }, { two: ' ' }, { two: '\n' });
+    const error = await translateSegments(provider, request()).catch((reason: unknown) => reason);
+    expect(error).toBeInstanceOf(ProviderError);
+    expect(error).toMatchObject({
+      kind: 'fatal',
+      message: 'scripted gave no usable translation of two: the translation is empty',
+    });
+    expect(calls).toHaveLength(3);
+  });
+
+  it('passes on what the provider throws and stops when aborted', async () => {
+    const refusal = new ProviderError('refused', 'declined', { retryAfterMs: 5 });
+    await expect(translateSegments(scripted(refusal).provider, request())).rejects.toBe(refusal);
+    await expect(translateSegments(scripted({ one: 'x' }, refusal).provider, request())).rejects.toBe(
+      refusal,
+    );
+    const stopped = scripted(good);
+    const reason = new Error('stop');
+    await expect(translateSegments(stopped.provider, request(AbortSignal.abort(reason)))).rejects.toBe(
+      reason,
+    );
+    expect(stopped.calls).toHaveLength(0);
+  });
+
+  it('asks once more when a long text comes back as it was, and then takes it', async () => {
+    const text = 'One two three four five six seven eight nine.';
+    const echo = (targetLanguage: string) => {
+      const { provider, calls } = scripted({ a: text }, { a: 'broken <b>' }, { a: 'broken <b>' });
+      const result = translateSegments(provider, {
+        ...request(undefined, targetLanguage),
+        segments: [{ id: 'a', text }],
+      });
+      return result.then((answers) => [answers.get('a'), calls.length]);
+    };
+    expect(await echo('de')).toEqual([text, 3]);
+    expect(await echo('en-GB')).toEqual([text, 1]);
+  });
+});
+
+describe('checking a segment', () => {
+  const source = 'A &lt; <b id="1">bold <x id="2"/></b> and <a id="3">link</a>.';
+  const codes = (translated: string) => checkSegment(source, translated).map(({ code }) => code);
+
+  it('accepts reordered and differently written tags, entities and bare signs', () => {
+    expect(codes('<a id="3">Verweis</a> &amp; < 5 & <B id=\'1\'><x id="2"></x> fett</B>')).toEqual([]);
+  });
+
+  it.each([
+    ['a dropped tag', 'x <b id="1">y <x id="2"/></b>', 'tags'],
+    ['a new tag', `${source}<i id="9">z</i>`, 'tags'],
+    ['a changed id', source.replace('id="3"', 'id="4"'), 'tags'],
+    ['an emptied tag', source.replace('>link<', '> <'), 'tags'],
+    ['text in an empty tag', source.replace('<x id="2"/>', '<x id="2">z</x>'), 'tags'],
+    ['a tag that stays open', source.replace('</a>', ''), 'markup'],
+    ['crossing tags', '<b id="1">a <a id="3">b <x id="2"/></b></a>', 'markup'],
+    ['foreign markup', `${source}<br>`, 'markup'],
+    ['a lost id', source.replace(' id="3"', ''), 'markup'],
+    ['nothing but tags', '<b id="1"><x id="2"/></b><a id="3"></a>', 'empty'],
+    ['a NUL character', `${source}\0`, 'characters'],
+    ['a lone surrogate', `${source}\udc00`, 'characters'],
+    ['an endless answer', source + 'x'.repeat(2000), 'length'],
+  ])('refuses %s', (_, translated, code) => {
+    expect(codes(translated)).toContain(code);
+  });
+
+  it('refuses a tag inside its own kind unless the source has it', () => {
+    const two = '<i id="1">a</i> <i id="2">b</i>';
+    expect(checkSegment(two, '<i id="1">a <i id="2">b</i></i>')[0]?.code).toBe('nesting');
+    expect(checkSegment('<a id="1">a <a id="2">b</a></a>', '<a id="1">c <a id="2">d</a></a>')).toEqual([]);
+  });
+});
+
+describe('the pseudo provider', () => {
+  it('accents letters, marks every text and leaves tags and references alone, the same way every time', async () => {
+    const provider = createTranslationProvider({ provider: 'pseudo' });
+    expect(provider.name).toBe('pseudo');
+    const texts = ['Ab &amp; <a id="1">cd</a><x id="2"/>', '日本語', 'مرحبا', '42'];
+    const ask = () =>
+      provider.translate({
+        ...request(),
+        segments: texts.map((text, index) => ({ id: String(index), text })),
+      });
+    const answers = await ask();
+    expect([...answers.values()]).toEqual([
+      '⟦Åƀ &amp; <a id="1">çð</a><x id="2"/>⟧',
+      '⟦日本語⟧',
+      '⟦مرحبا⟧',
+      '⟦42⟧',
+    ]);
+    expect(await ask()).toEqual(answers);
+  });
+});

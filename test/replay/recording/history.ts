@@ -1,0 +1,28 @@
+import { mkdir, writeFile } from 'node:fs/promises';
+import { fileURLToPath } from 'node:url';
+import { Client, Connection } from '@temporalio/client';
+import { historyToJSON } from '@temporalio/common/lib/proto-utils.js';
+import { inject } from 'vitest';
+import { eventually } from '../../support/wait.ts';
+
+/** Where recorded histories are kept: one folder a workflow, one file a scenario. */
+export const historiesFolder = fileURLToPath(new URL('../../histories/', import.meta.url));
+
+/** Waits for the run's end, whatever it is, and writes its history to `<workflow>/<scenario>.json`. */
+export async function recordHistory(workflowId: string, file: string): Promise<void> {
+  const connection = await Connection.connect({ address: inject('temporalAddress') });
+  try {
+    const handle = new Client({ connection }).workflow.getHandle(workflowId);
+    await eventually(
+      () => handle.describe().catch(() => null),
+      (run) => run !== null && run.status.name !== 'RUNNING',
+      240_000,
+    );
+    const history = await handle.fetchHistory();
+    const path = `${historiesFolder}${file}.json`;
+    await mkdir(path.slice(0, path.lastIndexOf('/')), { recursive: true });
+    await writeFile(path, `${JSON.stringify(JSON.parse(historyToJSON(history)), null, 1)}\n`);
+  } finally {
+    await connection.close();
+  }
+}

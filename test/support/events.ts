@@ -1,0 +1,54 @@
+import { recordEvents } from '../../src/events/record.ts';
+import { type DeliveryId, type EndpointId, newId } from '../../src/ids.ts';
+import type { TestService, TestWorkspace } from './service.ts';
+import { eventually } from './wait.ts';
+
+/** Registers a receiver for article.created and returns the endpoint's id and secret. */
+export async function register(
+  service: TestService,
+  workspace: TestWorkspace,
+  url: string,
+): Promise<{ id: EndpointId; secret: string }> {
+  const { status, body } = await service.call(
+    workspace.key,
+    'POST',
+    `/api/workspaces/${workspace.id}/webhooks`,
+    { url, events: ['article.created'] },
+  );
+  if (status !== 201) throw new Error(JSON.stringify(body));
+  return { id: body.endpoint.id, secret: body.secret };
+}
+
+/** Stores one article.created event, as a change would, and returns the ids of its deliveries. */
+export async function emit(
+  service: TestService,
+  workspace: TestWorkspace,
+  title = 'A garden in spring',
+): Promise<DeliveryId[]> {
+  const articleId = newId();
+  await service.db
+    .transaction()
+    .execute((tx) =>
+      recordEvents(tx, workspace.context, [
+        { type: 'article.created', data: { articleId, projectId: newId(), title } },
+      ]),
+    );
+  const rows = await service.db
+    .selectFrom('webhook_deliveries')
+    .innerJoin('events', 'events.id', 'webhook_deliveries.event_id')
+    .select('webhook_deliveries.id')
+    .where('events.article_id', '=', articleId)
+    .execute();
+  return rows.map((row) => row.id);
+}
+
+export const readDeliveryRow = (service: TestService, id: DeliveryId) =>
+  service.db.selectFrom('webhook_deliveries').selectAll().where('id', '=', id).executeTakeFirstOrThrow();
+
+/** The delivery's row once it satisfies the condition. */
+export const untilDelivery = (
+  service: TestService,
+  id: DeliveryId,
+  condition: (row: Awaited<ReturnType<typeof readDeliveryRow>>) => boolean,
+  timeoutMs?: number,
+) => eventually(() => readDeliveryRow(service, id), condition, timeoutMs);

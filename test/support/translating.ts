@@ -1,0 +1,64 @@
+import { expect } from 'vitest';
+import type { Article } from '../../src/articles/schemas.ts';
+import type { Job } from '../../src/jobs/schemas.ts';
+import { createPseudoProvider } from '../../src/providers/pseudo.ts';
+import type { TranslationProvider } from '../../src/providers/types.ts';
+import { createArticle, longDocument } from './articles.ts';
+import type { TestService, TestWorkspace } from './service.ts';
+import { eventually } from './wait.ts';
+
+export const isFinal = (job: Job): boolean => ['COMPLETED', 'FAILED', 'CANCELLED'].includes(job.status);
+
+/** A stand-in for a model: does what the test says, then answers like the pseudo provider. */
+export interface StandIn extends TranslationProvider {
+  behave: (signal: AbortSignal) => Promise<void>;
+}
+
+export function createStandIn(): StandIn {
+  const pseudo = createPseudoProvider();
+  const standIn: StandIn = {
+    name: 'stand-in',
+    behave: async () => undefined,
+    async translate(request) {
+      await standIn.behave(request.signal);
+      return pseudo.translate(request);
+    },
+  };
+  return standIn;
+}
+
+/** Hangs until the call is given up. */
+export const hang = (signal: AbortSignal): Promise<void> =>
+  new Promise<void>((_resolve, reject) => {
+    if (signal.aborted) reject(signal.reason);
+    signal.addEventListener('abort', () => reject(signal.reason), { once: true });
+  });
+
+/** The calls a client makes around a translation. */
+export const translating = (service: TestService) => {
+  const calls = {
+    readJob: async (workspace: TestWorkspace, id: string): Promise<Job> =>
+      (await service.call(workspace.key, 'GET', `/api/jobs/${id}`)).body.job,
+    readArticle: async (workspace: TestWorkspace, id: string): Promise<Article> =>
+      (await service.call(workspace.key, 'GET', `/api/articles/${id}`)).body.article,
+    readWallet: async (workspace: TestWorkspace) =>
+      (await service.call(workspace.key, 'GET', `/api/workspaces/${workspace.id}/wallet`)).body.wallet,
+    cancel: (workspace: TestWorkspace, id: string) =>
+      service.call(workspace.key, 'POST', `/api/jobs/${id}/cancel`),
+    /** A new source of so many words, and the accepted request to translate it into Spanish. */
+    async translate(workspace: TestWorkspace, words = 1200, idempotencyKey?: string) {
+      const source = await createArticle(service.db, workspace, await service.project(workspace), {
+        document: longDocument(words),
+      });
+      const answer = await service.call(workspace.key, 'POST', `/api/articles/${source.id}/translations`, {
+        language: 'es',
+        idempotencyKey: idempotencyKey ?? null,
+      });
+      expect(answer.status).toBe(202);
+      return { source, article: answer.body.article as Article, job: answer.body.job as Job };
+    },
+    untilFinal: (workspace: TestWorkspace, id: string) =>
+      eventually(() => calls.readJob(workspace, id), isFinal, 60_000),
+  };
+  return calls;
+};

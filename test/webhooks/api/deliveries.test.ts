@@ -1,0 +1,244 @@
+import { sql } from 'kysely';
+import pg from 'pg';
+import { afterAll, beforeAll, beforeEach, expect, it } from 'vitest';
+import { OUTBOX_CHANNEL } from '../../../src/events/record.ts';
+import type { DeliveryId, EndpointId } from '../../../src/ids.ts';
+import { setEndpointActive } from '../../../src/webhooks/endpoints/set-active.ts';
+import { verifyWebhook } from '../../../src/webhooks/verify.ts';
+import { emit, register, untilDelivery } from '../../support/events.ts';
+import { type Receiver, startReceiver } from '../../support/receiver.ts';
+import { startTestService, type TestService, type TestWorkspace } from '../../support/service.ts';
+import { eventually } from '../../support/wait.ts';
+import { storeDeliveries } from './support/deliveries.ts';
+
+let service: TestService;
+let receiver: Receiver;
+let workspace: TestWorkspace;
+let endpoint: { id: EndpointId; secret: string };
+
+beforeAll(async () => {
+  service = await startTestService();
+  await service.startWorker();
+});
+afterAll(() => service.stop());
+beforeEach(async () => {
+  receiver = await startReceiver();
+  workspace = await service.workspace();
+  endpoint = await register(service, workspace, receiver.url);
+  return () => receiver.close();
+});
+
+const path = (more = '') => `/api/workspaces/${workspace.id}/webhooks${more}`;
+const call = (method: string, more = '', body?: unknown) =>
+  service.call(workspace.key, method, path(more), body);
+const audited = async (action: string) =>
+  service.db
+    .selectFrom('audit_entries')
+    .select(['target_id', 'details'])
+    .where('workspace_id', '=', workspace.id)
+    .where('action', '=', action)
+    .execute();
+
+async function emitOne(): Promise<DeliveryId> {
+  const [id] = await emit(service, workspace);
+  if (id === undefined) throw new Error('no delivery was queued');
+  return id;
+}
+
+it('shows a delivery with the exact text sent, each attempt and its answer, and when the next is due', async () => {
+  receiver.answer = () => 503;
+  const id = await emitOne();
+  const row = await untilDelivery(service, id, (delivery) => delivery.attempts === 1);
+  const { status, body } = await call('GET', `/deliveries/${id}`);
+  expect(status).toBe(200);
+  expect(body.delivery).toEqual({
+    id,
+    endpointId: endpoint.id,
+    eventType: 'article.created',
+    status: 'failed',
+    attempts: 1,
+    responseStatus: 503,
+    errorMessage: 'The receiver answered 503.',
+    deliveredAt: null,
+    createdAt: row.created_at.toISOString(),
+    nextAttemptAt: row.next_attempt_at?.toISOString(),
+    workflowId: `webhook-delivery-${id}`,
+    body: receiver.received[0]?.raw.toString(),
+    attemptLog: [
+      {
+        number: 1,
+        startedAt: expect.stringMatching(/Z$/),
+        durationMs: expect.any(Number),
+        responseStatus: 503,
+        errorMessage: 'The receiver answered 503.',
+        responseBody: '',
+      },
+    ],
+  });
+  const [attempt] = body.delivery.attemptLog;
+  const wait = Date.parse(body.delivery.nextAttemptAt) - Date.parse(attempt.startedAt) - attempt.durationMs;
+  expect(wait).toBe(30_000);
+});
+
+it('shows a delivery that was not attempted yet', async () => {
+  await storeDeliveries(service.db, workspace, endpoint.id, { count: 1, state: 'succeeded' });
+  await sql`UPDATE webhook_deliveries SET status = 'pending', attempts = 0, response_status = NULL,
+    delivered_at = NULL, ended_at = NULL WHERE endpoint_id = ${endpoint.id}`.execute(service.db);
+  await sql`DELETE FROM webhook_attempts`.execute(service.db);
+  const { deliveries } = (await call('GET')).body;
+  const { delivery } = (await call('GET', `/deliveries/${deliveries[0].id}`)).body;
+  expect(delivery).toMatchObject({ ...deliveries[0], status: 'pending', attempts: 0, attemptLog: [] });
+});
+
+it('redelivers one event as a new delivery: another id, the same bytes, a signature of its own', async () => {
+  receiver.answer = () => 404;
+  const id = await emitOne();
+  await untilDelivery(service, id, (delivery) => delivery.ended_at !== null);
+  receiver.answer = () => 200;
+  const { status, body } = await call('POST', `/deliveries/${id}/redeliver`);
+  expect(status).toBe(202);
+  expect(body.delivery).toMatchObject({
+    endpointId: endpoint.id,
+    eventType: 'article.created',
+    status: 'pending',
+    attempts: 0,
+    responseStatus: null,
+    errorMessage: null,
+  });
+  expect(body.delivery.id).not.toBe(id);
+  await untilDelivery(service, body.delivery.id, (delivery) => delivery.status === 'succeeded');
+
+  const [first, second] = receiver.received;
+  if (first === undefined || second === undefined) throw new Error('expected two requests');
+  expect(receiver.received).toHaveLength(2);
+  expect(second.raw.equals(first.raw)).toBe(true);
+  expect(second.headers['x-service-delivery']).toBe(body.delivery.id);
+  expect(verifyWebhook(second.raw, second.headers, endpoint.secret).event).toBe('article.created');
+  expect((await call('GET', `/deliveries/${id}`)).body.delivery).toMatchObject({
+    status: 'failed',
+    attempts: 1,
+  });
+  expect(await audited('webhooks.redelivered')).toEqual([
+    { target_id: id, details: { endpointId: endpoint.id, newDeliveryId: body.delivery.id } },
+  ]);
+});
+
+it('wakes the relays when it commits a redelivery', async () => {
+  const id = await emitOne();
+  await untilDelivery(service, id, (delivery) => delivery.status === 'succeeded');
+  const listener = new pg.Client({ connectionString: service.config.DATABASE_URL });
+  await listener.connect();
+  let heard = 0;
+  listener.on('notification', () => {
+    heard += 1;
+  });
+  await listener.query(`LISTEN ${OUTBOX_CHANNEL}`);
+  try {
+    await call('POST', `/deliveries/${id}/redeliver`);
+    await eventually(
+      async () => heard,
+      (count) => count === 1,
+    );
+  } finally {
+    await listener.end();
+  }
+});
+
+it('redelivers what failed for good since a time, oldest first, and never twice', async () => {
+  await storeDeliveries(service.db, workspace, endpoint.id, { count: 2, state: 'failed', age: 7_200 });
+  await storeDeliveries(service.db, workspace, endpoint.id, { count: 3, state: 'failed', age: 600 });
+  await storeDeliveries(service.db, workspace, endpoint.id, { count: 1, state: 'waiting', age: 500 });
+  await storeDeliveries(service.db, workspace, endpoint.id, { count: 1, state: 'succeeded', age: 400 });
+  const ago = (seconds: number) =>
+    new Date(Date.now() - seconds * 1_000).toISOString().replace('Z', '+00:00');
+  const since = (time: string) => call('POST', `/${endpoint.id}/redeliver`, { since: time });
+
+  const both = await Promise.all([since(ago(3_600)), since(ago(3_600))]);
+  expect(both.map(({ status }) => status)).toEqual([202, 202]);
+  expect(both.map(({ body }) => body.count).sort()).toEqual([0, 3]);
+  await eventually(
+    async () => receiver.received.length,
+    (count) => count === 3,
+  );
+  expect(new Set(receiver.received.map(({ body }) => body.data.number))).toEqual(new Set([1, 2, 3]));
+  expect((await since(ago(3_600))).body).toEqual({ count: 0 });
+  expect((await since(ago(86_400))).body).toEqual({ count: 2 });
+  expect((await since('2999-01-01T00:00:00Z')).body).toEqual({ count: 0 });
+  expect(await audited('webhooks.redelivered')).toHaveLength(5);
+  for (const body of [{}, { since: 'yesterday' }, { since: '2026-02-30T00:00:00Z' }, { since: 5 }]) {
+    const refused = await call('POST', `/${endpoint.id}/redeliver`, body);
+    expect(refused.status).toBe(400);
+    expect(refused.body.errors[0].pointer).toBe('/since');
+  }
+});
+
+it('redelivers 10,000 at most in one go, and the rest when asked again', async () => {
+  // The receiver is never asked: the endpoint is disabled once the rows are there.
+  await storeDeliveries(service.db, workspace, endpoint.id, { count: 10_050, state: 'failed', age: 60 });
+  const idle = await startTestService();
+  try {
+    const other = await idle.workspace();
+    const { id } = await register(idle, other, receiver.url);
+    await storeDeliveries(idle.db, other, id, { count: 10_050, state: 'failed', age: 60 });
+    const go = () =>
+      idle.call(other.key, 'POST', `/api/workspaces/${other.id}/webhooks/${id}/redeliver`, {
+        since: '2000-01-01T00:00:00Z',
+      });
+    const startedAt = performance.now();
+    expect((await go()).body).toEqual({ count: 10_000 });
+    expect(performance.now() - startedAt).toBeLessThan(10_000);
+    expect((await go()).body).toEqual({ count: 50 });
+    expect((await go()).body).toEqual({ count: 0 });
+  } finally {
+    await idle.stop();
+  }
+});
+
+it('pings an endpoint inline, signed like any delivery, without a delivery row', async () => {
+  const { status, body } = await call('POST', `/${endpoint.id}/test`);
+  expect(status).toBe(200);
+  expect(body).toEqual({
+    delivered: true,
+    responseStatus: 204,
+    errorMessage: null,
+    durationMs: expect.any(Number),
+    responseBody: '',
+  });
+  const [request] = receiver.received;
+  if (request === undefined) throw new Error('nothing received');
+  expect(request.body).toEqual({
+    event: 'ping',
+    data: { endpointId: endpoint.id, workspaceId: workspace.id },
+  });
+  expect(request.headers).toMatchObject({ 'content-type': 'application/json', 'x-service-event': 'ping' });
+  const verified = verifyWebhook(request.raw, request.headers, endpoint.secret);
+  expect(verified).toMatchObject({ event: 'ping', deliveryId: request.headers['x-service-delivery'] });
+
+  receiver.answer = () => 500;
+  expect((await call('POST', `/${endpoint.id}/test`)).body).toMatchObject({
+    delivered: false,
+    responseStatus: 500,
+    errorMessage: 'The receiver answered 500.',
+  });
+  await receiver.close();
+  expect((await call('POST', `/${endpoint.id}/test`)).body).toMatchObject({
+    delivered: false,
+    responseStatus: null,
+    errorMessage: 'The connection was refused.',
+    responseBody: null,
+  });
+  expect(receiver.received[1]?.headers['x-service-delivery']).not.toBe(verified.deliveryId);
+  expect((await call('GET')).body.deliveries).toEqual([]);
+  expect(await audited('webhooks.tested')).toHaveLength(3);
+});
+
+it('lets a delivery end that was queued before its endpoint was disabled', async () => {
+  receiver.answer = async () => {
+    await setEndpointActive(workspace.context, { endpointId: endpoint.id, active: false });
+    return 404;
+  };
+  const id = await emitOne();
+  const row = await untilDelivery(service, id, (delivery) => delivery.ended_at !== null);
+  expect(row).toMatchObject({ status: 'failed', attempts: 1, response_status: 404 });
+  expect((await call('POST', `/deliveries/${id}/redeliver`)).status).toBe(409);
+});
