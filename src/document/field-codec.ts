@@ -164,9 +164,11 @@ function encodePlain(text: string, links: readonly ArticleLink[]): EncodedField 
           .map((node) => {
             if (typeof node === 'string') return node;
             if (node.tag === 'x') return atoms.get(node.id)?.text ?? '';
-            const inner = decode(node.children);
             const link = newLinks[linkOf.get(node.id) ?? -1];
-            if (link !== undefined && inner !== '') link.text = linkText(inner);
+            const words = decode(node.children);
+            // Words are blank only where the source's are; engines may drop blanks, the link needs them.
+            const inner = link !== undefined && words.trim() === '' ? link.text : words;
+            if (link !== undefined) link.text = linkText(inner);
             return inner;
           })
           .join('');

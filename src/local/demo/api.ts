@@ -39,7 +39,9 @@ export const createApi =
     }
     const parsed = answer.safeParse(JSON.parse(text));
     if (!parsed.success) {
-      const problem = parsed.error.issues.map((issue) => `${issue.path.join('.')}: ${issue.message}`).join('; ');
+      const problem = parsed.error.issues
+        .map((issue) => `${issue.path.join('.')}: ${issue.message}`)
+        .join('; ');
       throw new PlainError(`${method} ${path} answered in another shape than documented: ${problem}`);
     }
     return parsed.data;

@@ -19,7 +19,7 @@ const BLOCK_TYPES = [
 /** What a comparison counted. */
 export interface Comparison {
   readonly blocks: number;
-  readonly texts: number;
+  readonly changedTexts: number;
   readonly links: number;
   readonly inlineCode: number;
 }
@@ -51,21 +51,25 @@ export function compareDocuments(
       `block ${frame.id} (${frame.type}) changed in more than its words.`,
     );
   }
-  const counts = { links: 0, inlineCode: 0 };
+  const counts = { changedTexts: 0, links: 0, inlineCode: 0 };
   const fields = collectTexts(source);
   for (const [index, translated] of collectTexts(target).entries()) {
     const field = fields[index];
     check(field !== undefined && field.key === translated.key, `${translated.key} has no source.`);
-    const { links, inlineCode } = compareTexts(field, translated);
+    const { changed, links, inlineCode } = compareTexts(field, translated);
+    counts.changedTexts += changed ? 1 : 0;
     counts.links += links;
     counts.inlineCode += inlineCode;
   }
-  return { blocks: target.blocks.length, texts: fields.length, ...counts };
+  return { blocks: target.blocks.length, ...counts };
 }
 
 /** The blocks with every text taken out: ids, types, nesting, tables' sizes and alignment, code, assets. */
 function frameOf(document: DocumentJson): Block[] {
-  const { blocks } = mapTexts(document, ({ links }) => ({ text: '', links: [...links] }));
+  const { blocks } = mapTexts(document, ({ links }) => ({
+    text: '',
+    links: links.map((link) => ({ ...link, text: '' })),
+  }));
   // Without the keys that stand for an absent field.
   return JSON.parse(JSON.stringify(blocks));
 }
@@ -77,7 +81,10 @@ function withCopy(block: Block | undefined, copies: ReadonlyMap<string, string>)
   return { ...block, assetId };
 }
 
-function compareTexts(source: TextField, target: TextField): { links: number; inlineCode: number } {
+function compareTexts(
+  source: TextField,
+  target: TextField,
+): { changed: boolean; links: number; inlineCode: number } {
   const before = partsOf(source);
   const after = partsOf(target);
   check(isDeepStrictEqual(after.links, before.links), `the addresses of ${source.key} changed.`);
@@ -87,7 +94,7 @@ function compareTexts(source: TextField, target: TextField): { links: number; in
     translatable === (after.words !== before.words),
     `${source.key} ${translatable ? 'was left as it was' : 'has no letter and changed'}.`,
   );
-  return { links: before.links.length, inlineCode: before.code.length };
+  return { changed: translatable, links: before.links.length, inlineCode: before.code.length };
 }
 
 /** A text's words, its link addresses (each once) and its inline code. */

@@ -5,14 +5,20 @@ import { type VerifiedWebhook, verifyWebhook } from '../../webhooks/verify.ts';
 import { errorMessage } from '../files.ts';
 import { LOOPBACK } from '../ports.ts';
 
-/** A delivery that came, and whether it was genuine. */
-export type Received = {
+interface Request {
+  /** The header x-service-signature. */
   readonly signature: string;
   readonly raw: string;
-} & (
-  | { readonly genuine: true; readonly webhook: VerifiedWebhook }
-  | { readonly genuine: false; readonly why: string }
-);
+}
+
+/** A delivery whose signature is right. */
+export interface GenuineWebhook extends Request {
+  readonly genuine: true;
+  readonly webhook: VerifiedWebhook;
+}
+
+/** Anything that came, and whether it was genuine. */
+export type Received = GenuineWebhook | (Request & { readonly genuine: false; readonly why: string });
 
 export interface DemoReceiver {
   readonly url: string;

@@ -183,18 +183,17 @@ export async function insertRedeliveriesOfFailed(
   limit: number,
 ): Promise<number> {
   const { rows } = await sql<{ count: number }>`
-    WITH source AS MATERIALIZED (
-      SELECT failed.workspace_id, failed.endpoint_id, failed.event_id, failed.event_type, failed.seq
-      FROM webhook_deliveries AS failed
-      WHERE failed.endpoint_id = ${endpointId} AND failed.status = 'failed' AND failed.ended_at IS NOT NULL
-        AND failed.created_at >= ${iso(since)}::timestamptz
-        AND NOT EXISTS (
-          SELECT FROM webhook_deliveries AS newer
-          WHERE newer.event_id = failed.event_id AND newer.endpoint_id = failed.endpoint_id
-            AND newer.seq > failed.seq)
-      ORDER BY failed.seq
-      LIMIT ${limit}
-      FOR KEY SHARE OF failed
+    WITH latest AS (
+      SELECT DISTINCT ON (event_id) id, seq, status, ended_at
+      FROM webhook_deliveries
+      WHERE endpoint_id = ${endpointId} AND created_at >= ${iso(since)}::timestamptz
+      ORDER BY event_id, seq DESC
+    ), failed AS (
+      SELECT id FROM latest WHERE status = 'failed' AND ended_at IS NOT NULL ORDER BY seq LIMIT ${limit}
+    ), source AS MATERIALIZED (
+      SELECT delivery.workspace_id, delivery.endpoint_id, delivery.event_id, delivery.event_type, delivery.seq
+      FROM failed JOIN webhook_deliveries AS delivery USING (id)
+      FOR KEY SHARE OF delivery
     ), queued AS (
       INSERT INTO webhook_deliveries (id, workspace_id, endpoint_id, event_id, event_type, next_attempt_at)
       SELECT gen_random_uuid(), workspace_id, endpoint_id, event_id, event_type, now()

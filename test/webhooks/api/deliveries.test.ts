@@ -173,8 +173,7 @@ it('redelivers what failed for good since a time, oldest first, and never twice'
 });
 
 it('redelivers 10,000 at most in one go, and the rest when asked again', async () => {
-  // The receiver is never asked: the endpoint is disabled once the rows are there.
-  await storeDeliveries(service.db, workspace, endpoint.id, { count: 10_050, state: 'failed', age: 60 });
+  // A service without a worker: this is about what is queued.
   const idle = await startTestService();
   try {
     const other = await idle.workspace();
@@ -186,7 +185,7 @@ it('redelivers 10,000 at most in one go, and the rest when asked again', async (
       });
     const startedAt = performance.now();
     expect((await go()).body).toEqual({ count: 10_000 });
-    expect(performance.now() - startedAt).toBeLessThan(10_000);
+    expect(performance.now() - startedAt).toBeLessThan(5_000);
     expect((await go()).body).toEqual({ count: 50 });
     expect((await go()).body).toEqual({ count: 0 });
   } finally {

@@ -1,0 +1,73 @@
+import type { Block, BlockType } from '../../document/schema.ts';
+import { collectTexts } from '../../document/walk.ts';
+import { say } from '../run.ts';
+import type { LocalService } from '../service.ts';
+import type { Findings } from './steps.ts';
+
+/** Characters of a text that a line shows. */
+const WIDTH = 84;
+
+/** Shows what the steps found: some of the texts side by side, the money, the webhooks, and where to look further. */
+export function report({ url, temporalUiUrl }: LocalService, found: Findings): void {
+  const { source, target, before, after, job, deliveries, runUrl, workspaceId, key } = found;
+  say('');
+  say('Source and translation (pseudo-localisation: no model was called)');
+  say('');
+  pair('title', source.title, target.title);
+  for (const [index, block] of source.documentJson.blocks.entries()) {
+    const translated = target.documentJson.blocks[index];
+    if (translated !== undefined && isShown(source.documentJson.blocks, index)) {
+      pair(block.type, textOf(block), textOf(translated));
+    }
+  }
+  say('');
+  say('Wallet');
+  say('');
+  say(`  before     balance ${before.balance}, reserved ${before.reserved}, available ${before.available}`);
+  say(`  after      balance ${after.balance}, reserved ${after.reserved}, available ${after.available}`);
+  say(
+    `  job        estimated ${job.estimatedCredits}, reserved ${job.reservedCredits}, consumed ${job.consumedCredits}`,
+  );
+  say('');
+  say('Webhooks');
+  for (const { received, delivery } of deliveries) {
+    say('');
+    say(`  ${received.raw}`);
+    say(`  x-service-signature: ${received.signature} (genuine)`);
+    say(`  delivery ${delivery.id}: ${delivery.status} at attempt ${delivery.attempts}`);
+  }
+  say('');
+  say('Look further');
+  say('');
+  say(`  Reference      ${url}/docs`);
+  if (temporalUiUrl !== null) say(`  Temporal UI    ${temporalUiUrl}`);
+  if (runUrl !== null) say(`  This run       ${runUrl}`);
+  say(`  The article    curl -H 'Authorization: Bearer ${key}' ${url}/api/articles/${target.id}`);
+  say(
+    `  Its webhooks   curl -H 'Authorization: Bearer ${key}' ${url}/api/workspaces/${workspaceId}/webhooks`,
+  );
+}
+
+/** The first block of each type, and those in another script than Latin. */
+function isShown(blocks: readonly Block[], index: number): boolean {
+  const block = blocks[index];
+  if (block === undefined || block.type === 'divider') return false;
+  const isFirst = blocks.findIndex(({ type }) => type === block.type) === index;
+  return isFirst || /[\p{Script=Hiragana}\p{Script=Arabic}]/u.test(textOf(block));
+}
+
+function pair(type: BlockType | 'title', before: string, after: string): void {
+  say(`  ${type.padEnd(10)} ${cut(before)}`);
+  say(`  ${''.padEnd(10)} ${type === 'code' && before === after ? '(byte for byte the same)' : cut(after)}`);
+}
+
+function textOf(block: Block): string {
+  if (block.type === 'code') return block.text;
+  const texts = collectTexts({ version: 1, blocks: [block] }).map(({ text }) => text);
+  return texts.join(' | ');
+}
+
+function cut(text: string): string {
+  const characters = [...text.replace(/\s+/g, ' ')];
+  return characters.length <= WIDTH ? characters.join('') : `${characters.slice(0, WIDTH - 1).join('')}…`;
+}
