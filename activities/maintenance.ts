@@ -2,10 +2,17 @@ import { heartbeat } from '@temporalio/activity';
 import { reconcileDeliveries } from '../src/reconcile/deliveries.ts';
 import { type ReconcileDependencies, reconcileJobs, releaseStrandedHolds } from '../src/reconcile/jobs.ts';
 
+import { pruneTranslations } from '../src/translations/prune.ts';
+import { pruneWebhooks } from '../src/webhooks/prune.ts';
+
 export type MaintenanceActivities = ReturnType<typeof createMaintenanceActivities>;
 
-/** The steps of `reconcile`. Each looks at rows that nobody has moved for a while, and leaves all others alone. */
-export function createMaintenanceActivities(dependencies: Omit<ReconcileDependencies, 'onProgress'>) {
+/** The steps of `reconcile` and `prune`. Each looks at rows that nobody has moved for a while, and leaves all others alone. */
+export function createMaintenanceActivities(
+  dependencies: Omit<ReconcileDependencies, 'onProgress'> & { readonly retentionMs: number },
+) {
+  const { db, retentionMs } = dependencies;
+  const retention = { retentionMs, onProgress: () => heartbeat() };
   const watched = { ...dependencies, onProgress: (looked: number) => heartbeat(looked) };
   return {
     reconcileJobs: (): Promise<{ started: number; ended: number }> => reconcileJobs(watched),
@@ -13,5 +20,7 @@ export function createMaintenanceActivities(dependencies: Omit<ReconcileDependen
       released: await releaseStrandedHolds(watched),
     }),
     reconcileDeliveries: (): Promise<{ returned: number; ended: number }> => reconcileDeliveries(watched),
+    pruneWebhooks: () => pruneWebhooks(db, retention),
+    pruneTranslations: () => pruneTranslations(db, retention),
   };
 }

@@ -1,3 +1,4 @@
 export { deliverWebhook } from './deliver-webhook.ts';
+export { prune } from './prune.ts';
 export { reconcile } from './reconcile.ts';
 export { translateArticle } from './translate-article.ts';

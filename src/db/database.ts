@@ -27,7 +27,7 @@ export interface DatabaseOptions {
   readonly applicationName?: string;
   /** Milliseconds after which Postgres ends a statement; 0 means no limit. */
   readonly statementTimeout?: number;
-  /** Called with an error of an idle connection, which the pool replaces by itself. */
+  /** Called when a connection is lost; the pool replaces it by itself. */
   readonly onError?: (error: Error) => void;
 }
 
@@ -42,7 +42,9 @@ export function createDatabase(options: DatabaseOptions): Database {
     idle_in_transaction_session_timeout: 60_000,
     types,
   });
-  // Without a listener an error on an idle connection ends the process.
-  pool.on('error', (error) => options.onError?.(error));
+  // Without a listener a connection that is lost ends the process: idle, or between two queries of a transaction.
+  const onError = (error: Error) => options.onError?.(error);
+  pool.on('error', onError);
+  pool.on('connect', (client) => client.on('error', onError));
   return new Kysely<Tables>({ dialect: new PostgresDialect({ pool }) });
 }

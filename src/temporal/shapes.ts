@@ -45,3 +45,10 @@ export interface ReconcileResult {
   readonly deliveriesReturned: number;
   readonly deliveriesEnded: number;
 }
+
+export interface PruneResult {
+  readonly events: number;
+  readonly deliveries: number;
+  readonly jobs: number;
+  readonly segments: number;
+}

@@ -9,7 +9,6 @@ import type { ConnectedConfig } from '../config.ts';
 import { createDatabase } from '../db/database.ts';
 import { createTranslationProvider } from '../providers/index.ts';
 import type { TranslationProvider } from '../providers/types.ts';
-import { ensureReconcileSchedule } from '../reconcile/schedule.ts';
 import { type Relay, startRelay } from '../webhooks/outbox/relay.ts';
 import { createAddressGuard } from '../webhooks/sending/resolver.ts';
 import { createWebhookSender } from '../webhooks/sending/sender.ts';
@@ -17,6 +16,7 @@ import { bundleWorkflows } from './bundle.ts';
 import { connectTemporal } from './connection.ts';
 import { temporalNames } from './names.ts';
 import { installRuntime } from './runtime.ts';
+import { ensureSchedules } from './schedules.ts';
 import { registerSearchAttributes } from './search-attributes.ts';
 
 /** Longer than one webhook attempt, so that a shutdown lets those in flight end. */
@@ -88,6 +88,7 @@ export async function startWorker(
         client,
         names,
         minimumAgeMs: config.RECONCILE_AFTER_SECONDS * 1_000,
+        retentionMs: config.RETENTION_DAYS * 86_400_000,
       }),
       maxCachedWorkflows: 5,
     }),
@@ -100,7 +101,7 @@ export async function startWorker(
     names,
     logger,
   });
-  await ensureReconcileSchedule(client, names);
+  await ensureSchedules(client, names);
 
   const done = running.then(
     () => undefined,

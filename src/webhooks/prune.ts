@@ -24,7 +24,7 @@ interface Position {
 }
 
 /** The retention's end, fixed once by the database's clock so that a run has an end. */
-export async function readCutoff(db: Database, retentionMs: number): Promise<Date> {
+async function readCutoff(db: Database, retentionMs: number): Promise<Date> {
   const { rows } = await sql<{ cutoff: Date }>`
     SELECT date_trunc('milliseconds', now() - make_interval(secs => ${retentionMs / 1_000})) AS cutoff
   `.execute(db);

@@ -44,7 +44,8 @@ export interface TestService {
     body?: unknown,
     headers?: Record<string, string>,
   ): Promise<Answer>;
-  startWorker(overrides?: WorkerOverrides): Promise<RunningWorker>;
+  /** `env` replaces variables for this worker alone. */
+  startWorker(overrides?: WorkerOverrides, env?: Record<string, string>): Promise<RunningWorker>;
   stop(): Promise<void>;
 }
 
@@ -109,8 +110,9 @@ export async function startTestService(env: Record<string, string> = {}): Promis
         body: text === '' ? undefined : JSON.parse(text),
       };
     },
-    async startWorker(overrides) {
-      const worker = await startWorker(config, logger, overrides);
+    async startWorker(overrides, env = {}) {
+      const own = requireAddresses(loadConfig({ ...variables, ...env }));
+      const worker = await startWorker(own, logger, overrides);
       workers.push(worker);
       return worker;
     },

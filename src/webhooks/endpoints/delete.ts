@@ -17,7 +17,7 @@ export interface DeletedEndpoint {
 
 interface Removed {
   readonly count: number;
-  readonly open: DeliveryId[];
+  readonly open: readonly DeliveryId[];
 }
 
 /** Removes the deliveries that nobody else holds a lock on at this moment, their attempts with them. */
@@ -43,11 +43,11 @@ async function removeUnlocked(tx: Tx, endpointId: EndpointId): Promise<Removed> 
  */
 async function removeDeliveries(tx: Tx, endpointId: EndpointId): Promise<Removed> {
   let count = 0;
-  const open: DeliveryId[] = [];
+  let open: readonly DeliveryId[] = [];
   for (let pauses = 0; ; pauses += 1) {
     const removed = await removeUnlocked(tx, endpointId);
     count += removed.count;
-    open.push(...removed.open);
+    open = open.concat(removed.open);
     const left = await tx
       .selectFrom('webhook_deliveries')
       .select('id')

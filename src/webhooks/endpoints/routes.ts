@@ -1,9 +1,7 @@
-import type { Logger } from 'pino';
 import { z } from 'zod';
 import { EVENT_TYPES } from '../../events/catalog.ts';
 import { defineRoute, type RouteModule } from '../../http/route.ts';
 import { type EndpointId, parseId } from '../../ids.ts';
-import type { TemporalClient } from '../../temporal/runs.ts';
 import { redeliverFailed } from '../deliveries/redeliver-failed.ts';
 import {
   deliveryExample,
@@ -23,21 +21,20 @@ import {
 } from '../schemas.ts';
 import type { AddressGuard } from '../sending/resolver.ts';
 import type { WebhookSender } from '../sending/sender.ts';
-import { cancelDeliveryRuns } from './cancel-runs.ts';
 import { deleteEndpoint } from './delete.ts';
 import { listWebhooks } from './list.ts';
 import { pingEndpoint } from './ping.ts';
 import { noSuchEndpoint } from './queries.ts';
 import { registerEndpoint } from './register.ts';
+import { createRunCanceller, type RunCanceller, type RunCancellerDependencies } from './run-canceller.ts';
 
-export interface EndpointRouteDependencies {
+export interface EndpointRouteDependencies extends RunCancellerDependencies {
   /** Judges URLs at registration. */
   readonly guard: AddressGuard;
   /** Sends pings; the same kind that the worker sends deliveries with. */
   readonly sender: WebhookSender;
-  /** Cancels the runs of a deleted endpoint. */
-  readonly client: TemporalClient;
-  readonly logger: Logger;
+  /** Cancels the runs of deleted endpoints: the process's own, which it closes before its connection. */
+  readonly runCanceller?: RunCanceller;
 }
 
 function endpointIdOf(text: string): EndpointId {
@@ -47,7 +44,13 @@ function endpointIdOf(text: string): EndpointId {
 }
 
 /** interface.md, Webhooks, and what operating an endpoint needs besides. */
-export const createEndpointRoutes = (dependencies: EndpointRouteDependencies): RouteModule[] => [
+export const createEndpointRoutes = ({
+  guard,
+  sender,
+  client,
+  logger,
+  runCanceller = createRunCanceller({ client, logger }),
+}: EndpointRouteDependencies): RouteModule[] => [
   defineRoute(
     {
       method: 'get',
@@ -100,7 +103,7 @@ export const createEndpointRoutes = (dependencies: EndpointRouteDependencies): R
     },
     async ({ context, body }) => ({
       status: 201,
-      body: await registerEndpoint({ ...context, guard: dependencies.guard }, body),
+      body: await registerEndpoint({ ...context, guard }, body),
     }),
   ),
   defineRoute(
@@ -122,7 +125,7 @@ export const createEndpointRoutes = (dependencies: EndpointRouteDependencies): R
     async ({ context, params }) => {
       const { openRuns } = await deleteEndpoint(context, endpointIdOf(params.endpointId));
       // Thousands of runs may wait for a retry that has nothing to send now; the answer does not wait for them.
-      void cancelDeliveryRuns(dependencies, openRuns);
+      runCanceller.cancel(openRuns);
       return { status: 200, body: { ok: true } };
     },
   ),
@@ -150,7 +153,7 @@ export const createEndpointRoutes = (dependencies: EndpointRouteDependencies): R
     },
     async ({ context, params }) => ({
       status: 200,
-      body: await pingEndpoint({ ...context, sender: dependencies.sender }, endpointIdOf(params.endpointId)),
+      body: await pingEndpoint({ ...context, sender }, endpointIdOf(params.endpointId)),
     }),
   ),
   defineRoute(

@@ -105,8 +105,8 @@ async function listen(options: RelayOptions, wake: () => void, signal: AbortSign
     });
     try {
       const lost = new Promise<void>((resolve) => {
-        connection.once('error', () => resolve());
-        connection.once('end', () => resolve());
+        connection.on('error', () => resolve());
+        connection.on('end', () => resolve());
         signal.addEventListener('abort', () => resolve(), { once: true });
       });
       connection.on('notification', wake);

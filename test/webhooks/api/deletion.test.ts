@@ -1,11 +1,18 @@
 import { Client, Connection } from '@temporalio/client';
 import { afterAll, beforeAll, beforeEach, expect, inject, it } from 'vitest';
+import { createLastUsedRecorder } from '../../../src/api-keys/last-used.ts';
+import { createApp } from '../../../src/http/app.ts';
+import { DEFAULT_HTTP_LIMITS } from '../../../src/http/limits.ts';
 import type { DeliveryId } from '../../../src/ids.ts';
 import { deliveryWorkflowId } from '../../../src/temporal/ids.ts';
+import { createRunCanceller } from '../../../src/webhooks/endpoints/run-canceller.ts';
 import { claimDeliveries, markHandedOver } from '../../../src/webhooks/outbox/claim.ts';
+import { createWebhookRoutes } from '../../../src/webhooks/routes.ts';
+import { createAddressGuard } from '../../../src/webhooks/sending/resolver.ts';
+import { createWebhookSender } from '../../../src/webhooks/sending/sender.ts';
 import { emit, register, untilDelivery } from '../../support/events.ts';
 import { type Receiver, startReceiver } from '../../support/receiver.ts';
-import { startTestService, type TestService, type TestWorkspace } from '../../support/service.ts';
+import { logger, startTestService, type TestService, type TestWorkspace } from '../../support/service.ts';
 import { eventually } from '../../support/wait.ts';
 import { storeDeliveries } from './support/deliveries.ts';
 
@@ -78,6 +85,59 @@ it('deletes endpoints while relays claim from them and hand over, without a dead
   expect(new Set(statuses)).toEqual(new Set([200]));
   expect(claims.reduce((sum, count) => sum + count, 0)).toBeGreaterThan(0);
   expect(await rowsOf(workspace)).toBe(0);
+});
+
+it('lets a deletion and redeliveries of the same endpoint end either way, and leaves nothing behind', async () => {
+  const workspace = await service.workspace();
+  const seen = new Set<string>();
+  for (let round = 0; round < 20; round += 1) {
+    const { id } = await register(service, workspace, receiver.url);
+    const [deliveryId] = await emit(service, workspace);
+    const path = `/api/workspaces/${workspace.id}/webhooks`;
+    const [deleted, ...repeated] = await Promise.all([
+      remove(workspace, id),
+      service.call(workspace.key, 'POST', `${path}/deliveries/${deliveryId}/redeliver`),
+      service.call(workspace.key, 'POST', `${path}/${id}/redeliver`, { since: '2026-01-01T00:00:00Z' }),
+    ]);
+    seen.add(`deleted ${deleted.status}`);
+    for (const { status } of repeated) seen.add(`repeated ${status}`);
+    expect(await rowsOf(workspace)).toBe(0);
+  }
+  for (const outcome of seen) expect(['deleted 200', 'repeated 202', 'repeated 404']).toContain(outcome);
+});
+
+it('answers at once while Temporal is away, and lets go of it within two seconds', async () => {
+  const workspace = await service.workspace();
+  const { id } = await register(service, workspace, receiver.url);
+  await storeDeliveries(service.db, workspace, id, { count: 100, state: 'waiting' });
+  const nowhere = Connection.lazy({ address: '127.0.0.1:1' });
+  const runCanceller = createRunCanceller({ client: new Client({ connection: nowhere }), logger });
+  const guard = createAddressGuard({ allowedNetworks: [] });
+  const lastUsed = createLastUsedRecorder(service.db, logger);
+  const sender = createWebhookSender({ guard });
+  const app = createApp(
+    {
+      db: service.db,
+      logger,
+      limits: DEFAULT_HTTP_LIMITS,
+      trustedProxies: [],
+      lastUsed,
+      readiness: {},
+    },
+    createWebhookRoutes({ guard, sender, client, logger, runCanceller }),
+  );
+  const startedAt = performance.now();
+  const answer = await app.request(`/api/workspaces/${workspace.id}/webhooks/${id}`, {
+    method: 'DELETE',
+    headers: { authorization: `Bearer ${workspace.key}` },
+  });
+  expect(answer.status).toBe(200);
+  expect(performance.now() - startedAt).toBeLessThan(1_500);
+  await runCanceller.close();
+  expect(performance.now() - startedAt).toBeLessThan(4_000);
+  await nowhere.close();
+  await sender.close();
+  await lastUsed.close();
 });
 
 it('sends nothing after the deletion returned and cancels the runs that wait for a retry', async () => {

@@ -1,0 +1,52 @@
+import { ScheduleAlreadyRunning, type ScheduleOptions, ScheduleOverlapPolicy } from '@temporalio/client';
+import type { TemporalNames } from './names.ts';
+import type { TemporalClient } from './runs.ts';
+
+/** Creates a schedule, or leaves the one that is there. @returns false when it was there */
+async function ensure(client: TemporalClient, options: ScheduleOptions): Promise<boolean> {
+  try {
+    await client.schedule.create(options);
+    return true;
+  } catch (error) {
+    if (error instanceof ScheduleAlreadyRunning) return false;
+    throw error;
+  }
+}
+
+/**
+ * Makes `reconcile` run every minute, and once now, since what happened while no worker was there should
+ * not wait; and `prune` every night. Several workers may call this at once.
+ */
+export async function ensureSchedules(client: TemporalClient, names: TemporalNames): Promise<void> {
+  const created = await ensure(client, {
+    scheduleId: names.reconcileSchedule,
+    spec: { intervals: [{ every: '1 minute' }] },
+    policies: { overlap: ScheduleOverlapPolicy.SKIP },
+    action: {
+      type: 'startWorkflow',
+      workflowType: 'reconcile',
+      workflowId: names.reconcileSchedule,
+      taskQueue: names.maintenance,
+      args: [],
+      workflowRunTimeout: '10 minutes',
+      staticSummary: 'find what was not started, or was ended from outside',
+    },
+    state: { triggerImmediately: true },
+  });
+  if (!created) {
+    await client.schedule.getHandle(names.reconcileSchedule).trigger(ScheduleOverlapPolicy.SKIP);
+  }
+  await ensure(client, {
+    scheduleId: names.pruneSchedule,
+    spec: { calendars: [{ hour: 3, minute: 17 }] },
+    policies: { overlap: ScheduleOverlapPolicy.SKIP },
+    action: {
+      type: 'startWorkflow',
+      workflowType: 'prune',
+      workflowId: names.pruneSchedule,
+      taskQueue: names.maintenance,
+      args: [],
+      staticSummary: 'remove what is older than the retention',
+    },
+  });
+}

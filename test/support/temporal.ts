@@ -1,0 +1,65 @@
+import { Client, Connection } from '@temporalio/client';
+import { msToTs } from '@temporalio/common/lib/time.js';
+import { inject } from 'vitest';
+import { eventually } from './wait.ts';
+
+export interface Operator {
+  readonly client: Client;
+  /** The activity that waits or runs in a run, as the Temporal UI shows it. */
+  pendingActivity(workflowId: string): Promise<{ id: string; attempt: number } | undefined>;
+  /** Makes a waiting retry come after a second instead of its own wait. */
+  hurry(workflowId: string): Promise<void>;
+  /** Resets the run's activity: attempts begin at 1 again, now. */
+  reset(workflowId: string): Promise<void>;
+  /** The status of a run once it has closed. */
+  closed(workflowId: string, timeoutMs?: number): Promise<string>;
+  close(): Promise<void>;
+}
+
+/** What an operator does in the Temporal UI or with its command line. */
+export async function connectOperator(): Promise<Operator> {
+  const connection = await Connection.connect({ address: inject('temporalAddress') });
+  const client = new Client({ connection });
+  const describe = (workflowId: string) => client.workflow.getHandle(workflowId).describe();
+  const operator: Operator = {
+    client,
+    async pendingActivity(workflowId) {
+      const [activity] = (await describe(workflowId)).raw.pendingActivities ?? [];
+      if (activity === undefined) return undefined;
+      return { id: activity.activityId ?? '', attempt: activity.attempt ?? 0 };
+    },
+    async hurry(workflowId) {
+      const activity = await eventually(
+        () => operator.pendingActivity(workflowId),
+        (pending) => pending !== undefined,
+      );
+      await client.workflowService.updateActivityOptions({
+        namespace: 'default',
+        execution: { workflowId },
+        id: activity?.id ?? '',
+        activityOptions: {
+          retryPolicy: { initialInterval: msToTs(1_000), maximumInterval: msToTs(1_000) },
+        },
+        updateMask: { paths: ['retry_policy.initial_interval', 'retry_policy.maximum_interval'] },
+      });
+    },
+    async reset(workflowId) {
+      const activity = await operator.pendingActivity(workflowId);
+      await client.workflowService.resetActivity({
+        namespace: 'default',
+        execution: { workflowId },
+        id: activity?.id ?? '',
+      });
+    },
+    async closed(workflowId, timeoutMs) {
+      const run = await eventually(
+        () => describe(workflowId).catch(() => null),
+        (description) => description !== null && description.status.name !== 'RUNNING',
+        timeoutMs,
+      );
+      return run?.status.name ?? '';
+    },
+    close: () => connection.close(),
+  };
+  return operator;
+}

@@ -1,0 +1,188 @@
+import { afterAll, beforeAll, beforeEach, expect, it } from 'vitest';
+import type { DeliveryId, EndpointId } from '../../../src/ids.ts';
+import { deliveryWorkflowId } from '../../../src/temporal/ids.ts';
+import type { RunningWorker } from '../../../src/temporal/worker.ts';
+import { emit, readDeliveryRow, register, untilDelivery } from '../../support/events.ts';
+import { startProcess } from '../../support/processes.ts';
+import { type Receiver, startReceiver } from '../../support/receiver.ts';
+import { startTestService, type TestService, type TestWorkspace } from '../../support/service.ts';
+import { startTcpProxy, type TcpProxy } from '../../support/tcp-proxy.ts';
+import { connectOperator, type Operator } from '../../support/temporal.ts';
+import { eventually } from '../../support/wait.ts';
+
+let service: TestService;
+let operator: Operator;
+let postgres: TcpProxy;
+let workerEnv: Record<string, string>;
+let worker: RunningWorker;
+let receiver: Receiver;
+let workspace: TestWorkspace;
+let endpoint: { id: EndpointId; secret: string };
+
+beforeAll(async () => {
+  service = await startTestService();
+  operator = await connectOperator();
+  const url = new URL(service.config.DATABASE_URL);
+  postgres = await startTcpProxy({ host: url.hostname, port: Number(url.port) });
+  url.host = postgres.address;
+  workerEnv = { ...service.env, DATABASE_URL: url.href };
+  worker = await service.startWorker({}, { DATABASE_URL: url.href });
+});
+afterAll(async () => {
+  await operator.close();
+  await service.stop();
+  await postgres.close();
+});
+beforeEach(async () => {
+  receiver = await startReceiver();
+  workspace = await service.workspace();
+  endpoint = await register(service, workspace, receiver.url);
+  return () => receiver.close();
+});
+
+async function emitOne(): Promise<DeliveryId> {
+  const [id] = await emit(service, workspace);
+  if (id === undefined) throw new Error('no delivery was queued');
+  return id;
+}
+const reconcile = () =>
+  operator.client.schedule.getHandle(`${service.config.TEMPORAL_TASK_QUEUE_PREFIX}reconcile`).trigger();
+
+it('a database that goes away once the receiver has answered costs no second send: the outcome is recorded later', async () => {
+  receiver.answer = async () => {
+    await postgres.cut();
+    setTimeout(() => postgres.restore(), 2_000);
+    return 204;
+  };
+  const id = await emitOne();
+  const row = await untilDelivery(service, id, (delivery) => delivery.status !== 'pending');
+  expect(row).toMatchObject({ status: 'succeeded', attempts: 1, response_status: 204 });
+  expect(await operator.closed(deliveryWorkflowId(id))).toBe('COMPLETED');
+  expect(receiver.received).toHaveLength(1);
+});
+
+it('a database that is away before the send costs no attempt', async () => {
+  const id = await emitOne();
+  await postgres.cut();
+  setTimeout(() => postgres.restore(), 3_000);
+  const row = await untilDelivery(service, id, (delivery) => delivery.status !== 'pending');
+  expect(row).toMatchObject({ status: 'succeeded', attempts: 1 });
+  expect(receiver.received).toHaveLength(1);
+});
+
+it("an operator's reset sends at once, numbers on, and the next wait is that of the attempt's number", async () => {
+  receiver.answer = () => 503;
+  const id = await emitOne();
+  await untilDelivery(service, id, (delivery) => delivery.attempts === 1);
+  await operator.reset(deliveryWorkflowId(id));
+  const row = await untilDelivery(service, id, (delivery) => delivery.attempts === 2);
+  const wait = (row.next_attempt_at?.getTime() ?? 0) - Date.now();
+  expect(wait).toBeGreaterThan(55_000);
+  expect(wait).toBeLessThanOrEqual(60_000);
+  expect(receiver.received).toHaveLength(2);
+});
+
+it('six failures end the delivery as failed, its run FAILED, each attempt with a fresh signature and the same delivery id', async () => {
+  receiver.answer = () => 503;
+  const id = await emitOne();
+  await untilDelivery(service, id, (delivery) => delivery.attempts === 1);
+  await operator.hurry(deliveryWorkflowId(id));
+  expect(await operator.closed(deliveryWorkflowId(id))).toBe('FAILED');
+  expect(await readDeliveryRow(service, id)).toMatchObject({
+    status: 'failed',
+    attempts: 6,
+    response_status: 503,
+    next_attempt_at: null,
+    ended_at: expect.any(Date),
+  });
+  expect(receiver.received).toHaveLength(6);
+  const of = (header: string) => new Set(receiver.received.map((request) => request.headers[header]));
+  expect(of('x-service-delivery')).toEqual(new Set([id]));
+  expect(of('x-service-signature').size).toBeGreaterThan(3);
+  const log = await service.db
+    .selectFrom('webhook_attempts')
+    .select(['number', 'response_status'])
+    .where('delivery_id', '=', id)
+    .orderBy('number')
+    .execute();
+  expect(log).toEqual([1, 2, 3, 4, 5, 6].map((number) => ({ number, response_status: 503 })));
+});
+
+it('an endpoint disabled while a retry waits ends the delivery: endpoint disabled, attempts unchanged, nothing sent', async () => {
+  receiver.answer = () => 503;
+  const id = await emitOne();
+  await untilDelivery(service, id, (delivery) => delivery.attempts === 1);
+  await service.db
+    .updateTable('webhook_endpoints')
+    .set({ active: false })
+    .where('id', '=', endpoint.id)
+    .execute();
+  await operator.hurry(deliveryWorkflowId(id));
+  const row = await untilDelivery(service, id, (delivery) => delivery.ended_at !== null);
+  expect(row).toMatchObject({ status: 'failed', attempts: 1, error_message: 'endpoint disabled' });
+  expect(receiver.received).toHaveLength(1);
+});
+
+it('a run that Temporal does not know goes back to the outbox and takes the schedule up where it was', async () => {
+  receiver.answer = () => 503;
+  await worker.stop();
+  const id = await emitOne();
+  await service.db
+    .updateTable('webhook_deliveries')
+    .set({
+      outbox: false,
+      handed_over_at: new Date(),
+      status: 'failed',
+      attempts: 3,
+      response_status: 503,
+      error_message: 'The receiver answered 503.',
+      next_attempt_at: new Date(Date.now() - 1_000),
+    })
+    .where('id', '=', id)
+    .execute();
+  worker = await service.startWorker({}, { DATABASE_URL: workerEnv.DATABASE_URL ?? '' });
+  await reconcile();
+  const row = await untilDelivery(service, id, (delivery) => delivery.attempts === 4);
+  const wait = (row.next_attempt_at?.getTime() ?? 0) - Date.now();
+  expect(wait).toBeGreaterThan(235_000);
+  expect(receiver.received).toHaveLength(1);
+  const pending = await operator.pendingActivity(deliveryWorkflowId(id));
+  expect(pending).toMatchObject({ id: 'deliver-from-4', attempt: 2 });
+});
+
+it('two workers, one killed in mid-attempt: every event arrives, under one delivery id, and the lost attempt stays spent', async () => {
+  await worker.stop();
+  const lost = await startProcess('worker.ts', workerEnv);
+  let hold: () => void = () => undefined;
+  receiver.answer = () =>
+    new Promise<number>((resolve) => {
+      hold = () => resolve(204);
+    });
+  const id = await emitOne();
+  await eventually(
+    async () => receiver.received.length,
+    (count) => count === 1,
+  );
+  lost.kill('SIGKILL');
+  await lost.ended;
+  hold();
+  receiver.answer = () => 204;
+  const processes = [await startProcess('worker.ts', workerEnv), await startProcess('worker.ts', workerEnv)];
+  const others = (
+    await Promise.all(Array.from({ length: 60 }, (_, index) => emit(service, workspace, `Event ${index}`)))
+  ).flat();
+  for (const other of others) await untilDelivery(service, other, (row) => row.status === 'succeeded');
+  await eventually(
+    () => operator.pendingActivity(deliveryWorkflowId(id)),
+    (activity) => (activity?.attempt ?? 0) >= 2,
+    40_000,
+  );
+  await operator.hurry(deliveryWorkflowId(id));
+  const row = await untilDelivery(service, id, (delivery) => delivery.status === 'succeeded', 60_000);
+  expect(row.attempts).toBe(2);
+  const sent = receiver.received.map((request) => request.headers['x-service-delivery']);
+  expect(new Set(sent)).toEqual(new Set([id, ...others]));
+  expect(sent).toHaveLength(others.length + 2);
+  for (const process of processes) process.kill('SIGTERM');
+  for (const process of processes) expect(await process.ended).toBe(0);
+}, 120_000);
