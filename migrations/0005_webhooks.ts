@@ -63,6 +63,8 @@ export async function up(db: Kysely<unknown>): Promise<void> {
   await sql`CREATE INDEX webhook_deliveries_recent_idx ON webhook_deliveries (workspace_id, created_at DESC, seq DESC)`.execute(
     db,
   );
+  await sql`CREATE INDEX webhook_deliveries_status_idx
+    ON webhook_deliveries (workspace_id, status, created_at DESC, seq DESC)`.execute(db);
   await sql`CREATE INDEX webhook_deliveries_endpoint_idx ON webhook_deliveries (endpoint_id, seq)`.execute(
     db,
   );

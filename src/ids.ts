@@ -10,6 +10,7 @@ export type ProjectId = Branded<'ProjectId'>;
 export type ArticleId = Branded<'ArticleId'>;
 export type TranslationGroupId = Branded<'TranslationGroupId'>;
 export type AssetId = Branded<'AssetId'>;
+export type ReviewId = Branded<'ReviewId'>;
 export type CategoryId = Branded<'CategoryId'>;
 export type CategoryNameId = Branded<'CategoryNameId'>;
 export type JobId = Branded<'JobId'>;

@@ -11,6 +11,7 @@ import { createRoleRoutes } from './roles/routes.ts';
 import type { TemporalNames } from './temporal/names.ts';
 import type { TemporalClient } from './temporal/runs.ts';
 import { createTranslationRoutes } from './translations/routes.ts';
+import type { RunCanceller } from './webhooks/endpoints/run-canceller.ts';
 import { createWebhookRoutes } from './webhooks/routes.ts';
 import type { AddressGuard } from './webhooks/sending/resolver.ts';
 import type { WebhookSender } from './webhooks/sending/sender.ts';
@@ -22,6 +23,7 @@ export interface RouteDependencies {
   readonly guard: AddressGuard;
   readonly sender: WebhookSender;
   readonly limits: HttpLimits;
+  readonly runCanceller: RunCanceller;
 }
 
 /** Every operation of the service, in the order of its reference page. */

@@ -13,6 +13,7 @@ import type {
   HoldId,
   JobId,
   ProjectId,
+  ReviewId,
   RoleId,
   TranslationGroupId,
   WorkspaceId,
@@ -69,6 +70,9 @@ export const JOB_STEPS = [
   'finalize',
 ] as const;
 export type JobStep = (typeof JOB_STEPS)[number];
+
+export const REVIEW_DECISIONS = ['approved', 'rejected', 'changes_requested'] as const;
+export type ReviewDecision = (typeof REVIEW_DECISIONS)[number];
 
 export type DeliveryStatus = 'pending' | 'succeeded' | 'failed';
 
@@ -297,5 +301,22 @@ export interface Tables {
     response_status: Nullable<number>;
     error_message: Nullable<string>;
     response_body: Nullable<string>;
+  };
+  reviews: {
+    id: ReviewId;
+    workspace_id: WorkspaceId;
+    article_id: ArticleId;
+    decision: ReviewDecision;
+    previous_status: ArticleStatus;
+    comment: Default<string>;
+    created_at: CreatedAt;
+  };
+  article_slug_redirects: {
+    project_id: ProjectId;
+    language: string;
+    slug: string;
+    workspace_id: WorkspaceId;
+    article_id: ArticleId;
+    created_at: CreatedAt;
   };
 }

@@ -6,6 +6,7 @@ import type { ConnectedConfig } from '../config.ts';
 import { createDatabase } from '../db/database.ts';
 import { createRoutes } from '../routes.ts';
 import { temporalNames } from '../temporal/names.ts';
+import { createRunCanceller } from '../webhooks/endpoints/run-canceller.ts';
 import { createAddressGuard } from '../webhooks/sending/resolver.ts';
 import { createWebhookSender } from '../webhooks/sending/sender.ts';
 import { createApp } from './app.ts';
@@ -43,6 +44,7 @@ export async function startServer(config: ConnectedConfig, logger: Logger): Prom
     authFailures: config.RATE_LIMIT_AUTH_FAILURES,
   };
   const names = temporalNames(config.TEMPORAL_TASK_QUEUE_PREFIX);
+  const runCanceller = createRunCanceller({ client, logger });
   const app = createApp(
     {
       db,
@@ -61,11 +63,12 @@ export async function startServer(config: ConnectedConfig, logger: Logger): Prom
         },
       },
     },
-    createRoutes({ client, names, logger, guard, sender, limits }),
+    createRoutes({ client, names, logger, guard, sender, limits, runCanceller }),
   );
   const close = async () => {
     await lastUsed.close();
     await sender.close();
+    await runCanceller.close();
     await connection.close();
     await db.destroy();
   };

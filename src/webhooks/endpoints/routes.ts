@@ -26,15 +26,15 @@ import { listWebhooks } from './list.ts';
 import { pingEndpoint } from './ping.ts';
 import { noSuchEndpoint } from './queries.ts';
 import { registerEndpoint } from './register.ts';
-import { createRunCanceller, type RunCanceller, type RunCancellerDependencies } from './run-canceller.ts';
+import type { RunCanceller } from './run-canceller.ts';
 
-export interface EndpointRouteDependencies extends RunCancellerDependencies {
+export interface EndpointRouteDependencies {
   /** Judges URLs at registration. */
   readonly guard: AddressGuard;
   /** Sends pings; the same kind that the worker sends deliveries with. */
   readonly sender: WebhookSender;
   /** Cancels the runs of deleted endpoints: the process's own, which it closes before its connection. */
-  readonly runCanceller?: RunCanceller;
+  readonly runCanceller: RunCanceller;
 }
 
 function endpointIdOf(text: string): EndpointId {
@@ -47,9 +47,7 @@ function endpointIdOf(text: string): EndpointId {
 export const createEndpointRoutes = ({
   guard,
   sender,
-  client,
-  logger,
-  runCanceller = createRunCanceller({ client, logger }),
+  runCanceller,
 }: EndpointRouteDependencies): RouteModule[] => [
   defineRoute(
     {

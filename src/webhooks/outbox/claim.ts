@@ -56,6 +56,7 @@ export async function claimDeliveries(db: Database): Promise<ClaimedDelivery[]> 
             AND (d.start_not_before IS NULL OR d.start_not_before <= now())
           ORDER BY d.seq
           LIMIT GREATEST(room.places, 0)
+          FOR UPDATE OF d SKIP LOCKED
         ) AS next
         ORDER BY next.seq
         LIMIT ${MOST_PER_ROUND}

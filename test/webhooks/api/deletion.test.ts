@@ -124,7 +124,7 @@ it('answers at once while Temporal is away, and lets go of it within two seconds
       lastUsed,
       readiness: {},
     },
-    createWebhookRoutes({ guard, sender, client, logger, runCanceller }),
+    createWebhookRoutes({ guard, sender, runCanceller }),
   );
   const startedAt = performance.now();
   const answer = await app.request(`/api/workspaces/${workspace.id}/webhooks/${id}`, {
