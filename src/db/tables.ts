@@ -1,6 +1,8 @@
 import type { ColumnType, Generated, JSONColumnType } from 'kysely';
+import type { AiOperationKind, Suggestions } from '../ai/questions.ts';
 import type { DocumentJson } from '../document/schema.ts';
 import type {
+  AiOperationId,
   ApiKeyId,
   ArticleId,
   AssetId,
@@ -11,6 +13,7 @@ import type {
   EndpointId,
   EventId,
   HoldId,
+  IdeaClusterId,
   JobId,
   ProjectId,
   ReviewId,
@@ -317,6 +320,35 @@ export interface Tables {
     slug: string;
     workspace_id: WorkspaceId;
     article_id: ArticleId;
+    created_at: CreatedAt;
+  };
+  ai_operations: {
+    id: AiOperationId;
+    workspace_id: WorkspaceId;
+    kind: AiOperationKind;
+    target_id: string;
+    languages: Default<string[]>;
+    credits: number;
+    status: Default<'open' | 'settled' | 'empty' | 'failed'>;
+    quota_month: string;
+    asked_at: NullableTimestamp;
+    result: NullableJson<Suggestions>;
+    workflow_id: string;
+    request_id: Nullable<string>;
+    created_at: CreatedAt;
+    ended_at: NullableTimestamp;
+  };
+  ai_operation_usage: {
+    workspace_id: WorkspaceId;
+    month: string;
+    used: number;
+  };
+  idea_clusters: {
+    id: IdeaClusterId;
+    workspace_id: WorkspaceId;
+    project_id: ProjectId;
+    title: string;
+    keywords: Default<string[]>;
     created_at: CreatedAt;
   };
 }

@@ -18,7 +18,7 @@ import {
 } from './exchange.ts';
 import type { HttpLimits } from './limits.ts';
 import { documentRoutes } from './openapi.ts';
-import { createPages } from './pages.ts';
+import { createPages, type Page } from './pages.ts';
 import { createRateLimiter } from './rate-limits.ts';
 import type { RouteModule } from './route.ts';
 import { requireScope } from './scope.ts';
@@ -32,6 +32,8 @@ export interface HttpDependencies {
   readonly lastUsed: LastUsedRecorder;
   /** What /readyz asks, by the name it reports: each resolves when that part is usable. */
   readonly readiness: Readonly<Record<string, () => Promise<void>>>;
+  /** Pages besides the service's own that need no key. */
+  readonly pages?: readonly Page[];
   /** Called once for every answer. */
   readonly observe?: (observation: Observation) => void;
 }
@@ -81,7 +83,7 @@ export function createApp(dependencies: HttpDependencies, routes: readonly Route
   };
 
   const serve = (route: RouteModule) => async (exchange: Exchange, c: Context<Env>) => {
-    const { scope, permissions } = route.definition;
+    const { scope, permissions, upload } = route.definition;
     const { headers } = c.req.raw;
     const actor = await identify(exchange, headers.get('authorization'));
     await limiter.consume(actor, exchange.headers);
@@ -91,7 +93,7 @@ export function createApp(dependencies: HttpDependencies, routes: readonly Route
       context: { db, actor, requestId: exchange.requestId },
       params,
       query: new URL(c.req.url).searchParams,
-      body: bodySource(c.req.raw, limits.bodyBytes),
+      body: bodySource(c.req.raw, upload?.maxBytes ?? limits.bodyBytes),
       headers,
     });
     return answerJson(exchange, result.status, result.body, result.headers);
@@ -102,10 +104,10 @@ export function createApp(dependencies: HttpDependencies, routes: readonly Route
     app.on(method.toUpperCase(), honoPath(path), exchanged(path, serve(route)));
   }
 
-  const pages = createPages({
-    readiness: dependencies.readiness,
-    document: documentRoutes(app, routes),
-  });
+  const pages = [
+    ...createPages({ readiness: dependencies.readiness, document: documentRoutes(app, routes) }),
+    ...(dependencies.pages ?? []),
+  ];
   for (const page of pages) {
     app.get(honoPath(page.path), exchanged(page.path, page.serve, page.quiet));
   }

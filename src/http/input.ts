@@ -1,6 +1,7 @@
 import type { z } from 'zod';
 import { type FieldIssue, invalid, ServiceError } from '../errors.ts';
 import { assertSafeJson, hasUnsafeCharacters } from './json.ts';
+import type { Upload } from './route.ts';
 
 /** Where a body comes from: its headers, and its bytes on demand. */
 export interface BodySource {
@@ -89,6 +90,13 @@ export function parseQuery(schema: z.ZodObject | undefined, query: URLSearchPara
   return validate(schema, values, (path) => `query/${path.map(String).join('/')}`);
 }
 
+function assertNotEncoded(headers: Headers): void {
+  const encoding = headers.get('content-encoding') ?? 'identity';
+  if (encoding.toLowerCase() !== 'identity') {
+    throw new ServiceError('UNSUPPORTED_MEDIA_TYPE', 'Send the body without a Content-Encoding.');
+  }
+}
+
 function assertJsonContentType(headers: Headers): void {
   const [type = '', ...parameters] = (headers.get('content-type') ?? '').toLowerCase().split(';');
   const charset = parameters.map((text) => text.trim()).find((text) => text.startsWith('charset='));
@@ -96,10 +104,7 @@ function assertJsonContentType(headers: Headers): void {
   if (!isJson || (charset !== undefined && !/^charset="?utf-8"?$/.test(charset))) {
     throw new ServiceError('UNSUPPORTED_MEDIA_TYPE', 'Send the body as application/json in UTF-8.');
   }
-  const encoding = headers.get('content-encoding') ?? 'identity';
-  if (encoding.toLowerCase() !== 'identity') {
-    throw new ServiceError('UNSUPPORTED_MEDIA_TYPE', 'Send the body without a Content-Encoding.');
-  }
+  assertNotEncoded(headers);
 }
 
 function decodeJson(bytes: Uint8Array): unknown {
@@ -136,4 +141,23 @@ export async function parseBody(
   const value = decodeJson(bytes);
   assertSafeJson(value);
   return validate(schema, value, pointerTo);
+}
+
+/**
+ * The bytes of a route's upload, empty when it takes none.
+ * @throws {ServiceError} UNSUPPORTED_MEDIA_TYPE, PAYLOAD_TOO_LARGE, or INVALID_REQUEST when nothing was sent
+ */
+export async function readUpload(upload: Upload | undefined, source: BodySource): Promise<Uint8Array> {
+  if (upload === undefined) return new Uint8Array();
+  const [type = ''] = (source.headers.get('content-type') ?? '').toLowerCase().split(';');
+  if (!upload.mediaTypes.includes(type.trim())) {
+    throw new ServiceError(
+      'UNSUPPORTED_MEDIA_TYPE',
+      `Send the file itself as the body, as one of ${upload.mediaTypes.join(', ')}.`,
+    );
+  }
+  assertNotEncoded(source.headers);
+  const bytes = await source.read();
+  if (bytes.length === 0) throw invalid('', 'The body is empty; send the file itself as the body.');
+  return bytes;
 }

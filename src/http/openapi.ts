@@ -49,7 +49,9 @@ function errorsOf(definition: RouteDefinition): ErrorCode[] {
   const codes = new Set<ErrorCode>(['INVALID_REQUEST', 'UNAUTHENTICATED', ...(definition.errors ?? [])]);
   if (definition.permissions.length > 0) codes.add('FORBIDDEN');
   if (definition.path.includes('{')) codes.add('RESOURCE_NOT_FOUND');
-  if (definition.body !== undefined) codes.add('PAYLOAD_TOO_LARGE').add('UNSUPPORTED_MEDIA_TYPE');
+  if (definition.body !== undefined || definition.upload !== undefined) {
+    codes.add('PAYLOAD_TOO_LARGE').add('UNSUPPORTED_MEDIA_TYPE');
+  }
   codes.add('RATE_LIMITED').add('INTERNAL_ERROR').add('SERVICE_UNAVAILABLE');
   return ERROR_CODES.filter((code) => codes.has(code));
 }
@@ -121,37 +123,59 @@ function parametersOf(definition: RouteDefinition, write: (schema: z.ZodType) =>
   return [...path, ...query, ...headers];
 }
 
+function requestBodyOf(definition: RouteDefinition, write: ReturnType<typeof createSchemaWriter>) {
+  const { body, bodyExample, upload, operationId } = definition;
+  if (upload !== undefined) {
+    const content = { schema: { type: 'string' as const, format: 'binary' } };
+    return {
+      requestBody: {
+        description: `The file itself, ${upload.maxBytes} bytes at most.`,
+        required: true,
+        content: Object.fromEntries(upload.mediaTypes.map((type) => [type, content])),
+      },
+    };
+  }
+  if (body === undefined) return {};
+  return {
+    requestBody: {
+      required: !(definition.bodyOptional ?? false),
+      content: {
+        'application/json': {
+          schema: write(body, 'input', operationId),
+          ...(bodyExample === undefined ? {} : { example: bodyExample }),
+        },
+      },
+    },
+  };
+}
+
 function operationOf(definition: RouteDefinition, write: ReturnType<typeof createSchemaWriter>): Operation {
   const { method, path, operationId, summary, permissions } = definition;
   const needs =
     permissions.length === 0 ? 'Any valid key may call it.' : `Needs ${permissions.join(' and ')}.`;
-  const body =
-    definition.body === undefined
-      ? {}
-      : {
-          requestBody: {
-            required: !(definition.bodyOptional ?? false),
-            content: {
-              'application/json': {
-                schema: write(definition.body, 'input', operationId),
-                ...(definition.bodyExample === undefined ? {} : { example: definition.bodyExample }),
-              },
-            },
+  const answers = Object.entries(definition.responses).map(
+    ([status, { description, schema, example, headers = {} }]) => [
+      status,
+      {
+        description,
+        headers: {
+          ...ANSWER_HEADERS,
+          ...Object.fromEntries(
+            Object.entries(headers).map(([name, text]) => [
+              name,
+              { description: text, schema: { type: 'string' as const } },
+            ]),
+          ),
+        },
+        content: {
+          'application/json': {
+            schema: write(schema, 'output', operationId),
+            ...(example === undefined ? {} : { example }),
           },
-        };
-  const answers = Object.entries(definition.responses).map(([status, { description, schema, example }]) => [
-    status,
-    {
-      description,
-      headers: ANSWER_HEADERS,
-      content: {
-        'application/json': {
-          schema: write(schema, 'output', operationId),
-          ...(example === undefined ? {} : { example }),
         },
       },
-    },
-  ]);
+    ],
+  );
   return {
     method,
     path,
@@ -161,7 +185,7 @@ function operationOf(definition: RouteDefinition, write: ReturnType<typeof creat
     tags: [...definition.tags],
     security: [{ [SECURITY_SCHEME]: [] }],
     parameters: parametersOf(definition, (schema) => write(schema, 'input', operationId)),
-    ...body,
+    ...requestBodyOf(definition, write),
     responses: { ...Object.fromEntries(answers), ...errorAnswers(definition) },
     'x-permissions': [...permissions],
   } as Operation;

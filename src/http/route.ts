@@ -3,7 +3,7 @@ import type { VerbContext } from '../context.ts';
 import type { ErrorCode } from '../errors.ts';
 import type { ArticleId, JobId, ProjectId, WorkspaceId } from '../ids.ts';
 import type { Permission } from '../roles/permissions.ts';
-import { type BodySource, parseBody, parseQuery } from './input.ts';
+import { type BodySource, parseBody, parseQuery, readUpload } from './input.ts';
 
 /** What the path names: it is looked up for the caller before anything else is checked. */
 export type RouteScope = 'workspace' | 'article' | 'project' | 'job' | 'caller';
@@ -53,6 +53,16 @@ export interface DocumentedAnswer {
   readonly description: string;
   readonly schema: z.ZodType;
   readonly example?: unknown;
+  /** Headers of this answer beyond those of every answer, each with its description. */
+  readonly headers?: Readonly<Record<string, string>>;
+}
+
+/** A request body that is a file and not JSON. */
+export interface Upload {
+  /** Content types that are taken, such as `image/png`. */
+  readonly mediaTypes: readonly string[];
+  /** Bytes it may have; the limit of JSON bodies does not count for it. */
+  readonly maxBytes: number;
 }
 
 /** What a route says about itself, without the types that only its handler needs. */
@@ -72,6 +82,8 @@ export interface RouteDefinition {
   /** True when the request may come without any body; the handler then gets `undefined`. */
   readonly bodyOptional?: boolean | undefined;
   readonly bodyExample?: unknown;
+  /** Instead of `body`: the bytes as they come, which the handler gets as `bytes`. */
+  readonly upload?: Upload;
   /** Request headers the route reads, for the documentation alone: the handler reads and checks them. */
   readonly headers?: Readonly<Record<string, { description: string; required?: boolean }>>;
   readonly responses: Readonly<Record<number, DocumentedAnswer>>;
@@ -110,6 +122,8 @@ export interface HandlerInput<Path extends string, Scope extends RouteScope, Que
   readonly params: Params<Path, Scope>;
   readonly query: QueryOf<Query>;
   readonly body: BodyOf<Body, BodyOptional>;
+  /** The whole upload; empty for a route that takes none. */
+  readonly bytes: Uint8Array;
   /** The request's headers as they came. */
   readonly headers: Headers;
 }
@@ -140,6 +154,7 @@ export function defineRoute<
           Body,
           BodyOptional
         >,
+        bytes: await readUpload(definition.upload, body),
         headers,
       }),
   };

@@ -1,4 +1,4 @@
-import type { DeliveryId, JobId } from '../ids.ts';
+import type { AiOperationId, DeliveryId, JobId } from '../ids.ts';
 
 /** Arguments and results of workflows and activities: ids, counts and outcomes; never content or a secret. */
 export interface TranslateArticleInput {
@@ -36,6 +36,20 @@ export interface DeliverWebhookResult {
   readonly outcome: 'delivered' | 'stopped';
   readonly attempts?: number;
   readonly reason?: string;
+}
+
+export interface AiOperationInput {
+  readonly operationId: AiOperationId;
+}
+
+/** What asking came to: `ended` when the operation's hold was open no longer. */
+export type AskResult =
+  | { readonly kind: 'answered'; readonly suggestions: number }
+  | { readonly kind: 'ended' };
+
+export interface AiOperationResult {
+  readonly outcome: 'settled' | 'released' | 'already ended';
+  readonly suggestions: number;
 }
 
 export interface ReconcileResult {

@@ -46,6 +46,7 @@ export interface TestService {
   ): Promise<Answer>;
   /** `env` replaces variables for this worker alone. */
   startWorker(overrides?: WorkerOverrides, env?: Record<string, string>): Promise<RunningWorker>;
+  stopWorkers(): Promise<void>;
   stop(): Promise<void>;
 }
 
@@ -69,6 +70,9 @@ export async function startTestService(env: Record<string, string> = {}): Promis
   const config = requireAddresses(loadConfig(variables));
   const server = await startServer(config, logger);
   const workers: RunningWorker[] = [];
+  const stopWorkers = async () => {
+    await Promise.all(workers.map((worker) => worker.stop()));
+  };
   const { db } = database;
   return {
     url: server.url,
@@ -116,8 +120,9 @@ export async function startTestService(env: Record<string, string> = {}): Promis
       workers.push(worker);
       return worker;
     },
+    stopWorkers,
     async stop() {
-      await Promise.all(workers.map((worker) => worker.stop()));
+      await stopWorkers();
       await server.stop();
       await database.drop();
     },

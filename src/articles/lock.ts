@@ -1,0 +1,69 @@
+import { type ExpressionBuilder, sql } from 'kysely';
+import type { Tx } from '../db/database.ts';
+import type { Tables } from '../db/tables.ts';
+import { conflict, notFound, type ServiceError } from '../errors.ts';
+import type { ArticleId, WorkspaceId } from '../ids.ts';
+import { type ArticleRow, articleColumns } from './queries.ts';
+import { type ArticleAction, allows, JOB_OWNED, TRANSITIONS } from './states.ts';
+
+/**
+ * The guard of every statement that edits, moves or deletes an article: its status is one of those the
+ * action starts from, and no job that is still open owns it.
+ */
+export const mayBe =
+  (action: ArticleAction) =>
+  (eb: ExpressionBuilder<Tables, 'articles'>) =>
+    eb.and([
+      eb('articles.status', 'in', TRANSITIONS[action].from),
+      eb.not(
+        eb.exists(
+          eb
+            .selectFrom('jobs')
+            .select(sql.lit(1).as('one'))
+            .whereRef('jobs.article_id', '=', 'articles.id')
+            .where('jobs.ended_at', 'is', null),
+        ),
+      ),
+    ]);
+
+/** 409 because a job owns the article's content and status. */
+export const ownedByJob = (): ServiceError =>
+  conflict('A job is working on this article. Wait for its end, or cancel it.', 'job_running');
+
+/** 409 for a move that the state machine does not allow. */
+const forbiddenMove = (action: ArticleAction, status: ArticleRow['status']): ServiceError =>
+  conflict(
+    `An article that is ${status} cannot go through "${action}"; that needs ${TRANSITIONS[action].from.join(', ')}.`,
+    'status',
+  );
+
+/**
+ * Locks the article for the action, so that what is read here is what the guarded statement changes.
+ * @throws {ServiceError} RESOURCE_NOT_FOUND; CONFLICT `job_running` or `status`
+ */
+export async function lockArticle(
+  tx: Tx,
+  workspaceId: WorkspaceId,
+  articleId: ArticleId,
+  action: ArticleAction,
+): Promise<ArticleRow> {
+  const row = await tx
+    .selectFrom('articles')
+    .select(articleColumns)
+    .where('workspace_id', '=', workspaceId)
+    .where('id', '=', articleId)
+    .forUpdate()
+    .executeTakeFirst();
+  if (row === undefined) throw notFound('article');
+  // A statement of its own: it sees a job that was committed while the lock was waited for.
+  const job = await tx
+    .selectFrom('jobs')
+    .select('id')
+    .where('article_id', '=', articleId)
+    .where('ended_at', 'is', null)
+    .limit(1)
+    .executeTakeFirst();
+  if (job !== undefined || JOB_OWNED.includes(row.status)) throw ownedByJob();
+  if (!allows(action, row.status)) throw forbiddenMove(action, row.status);
+  return row;
+}

@@ -1,0 +1,48 @@
+import type { ArticleStatus } from '../db/tables.ts';
+
+/** What people and API keys do to an article; a job's own moves are those of its workflow. */
+export type ArticleAction =
+  | 'edit'
+  | 'submit'
+  | 'approve'
+  | 'reject'
+  | 'request_changes'
+  | 'publish'
+  | 'unpublish'
+  | 'delete';
+
+interface Transition {
+  readonly from: readonly ArticleStatus[];
+  /** `same` keeps the status. */
+  readonly to: ArticleStatus | 'DELETED' | 'same';
+}
+
+/** Only a job moves an article out of these (interface.md, Article status). */
+export const JOB_OWNED: readonly ArticleStatus[] = ['QUEUED', 'PROCESSING'];
+
+const AT_REST: readonly ArticleStatus[] = [
+  'DRAFT',
+  'NEEDS_REVIEW',
+  'CHANGES_REQUESTED',
+  'APPROVED',
+  'PUBLISHED',
+];
+const REVIEWABLE: readonly ArticleStatus[] = ['NEEDS_REVIEW', 'APPROVED', 'PUBLISHED'];
+
+/** The state machine of interface.md, Article status: every move that is not in this table is 409. */
+export const TRANSITIONS = {
+  edit: { from: AT_REST, to: 'same' },
+  submit: { from: ['DRAFT', 'CHANGES_REQUESTED'], to: 'NEEDS_REVIEW' },
+  approve: { from: ['NEEDS_REVIEW'], to: 'APPROVED' },
+  reject: { from: REVIEWABLE, to: 'CHANGES_REQUESTED' },
+  request_changes: { from: REVIEWABLE, to: 'CHANGES_REQUESTED' },
+  publish: { from: ['APPROVED'], to: 'PUBLISHED' },
+  unpublish: { from: ['PUBLISHED'], to: 'DRAFT' },
+  delete: { from: AT_REST, to: 'DELETED' },
+} as const satisfies Record<ArticleAction, Transition>;
+
+/** True when the action may be done to an article of that status. */
+export const allows = (action: ArticleAction, from: ArticleStatus): boolean => {
+  const transition: Transition = TRANSITIONS[action];
+  return transition.from.includes(from);
+};

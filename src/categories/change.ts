@@ -1,0 +1,74 @@
+import { invalid } from '../errors.ts';
+import type { CategoryNameId } from '../ids.ts';
+import type { NewName } from './names.ts';
+
+/** PATCH's three fields; tags are canonical, at most one name per language. */
+export interface CategoryPatch {
+  readonly primaryLanguage?: string | undefined;
+  readonly translations?: readonly NewName[] | undefined;
+  readonly removeLanguages?: readonly string[] | undefined;
+}
+
+export interface CurrentName extends NewName {
+  readonly id: CategoryNameId;
+  readonly slug: string;
+}
+
+/** A category as it is before the change. */
+export interface CurrentCategory {
+  readonly primaryLanguage: string;
+  readonly names: readonly CurrentName[];
+}
+
+export type NameChange =
+  | { readonly kind: 'add'; readonly to: NewName }
+  | { readonly kind: 'rename'; readonly from: CurrentName; readonly to: NewName }
+  | { readonly kind: 'remove'; readonly from: CurrentName };
+
+export interface CategoryChange {
+  readonly primaryLanguage: string;
+  /** By language tag: transactions that change several names write them in one order. */
+  readonly names: readonly NameChange[];
+  /** False when the category already is what the patch asks for. */
+  readonly changesAnything: boolean;
+}
+
+const languageOf = (change: NameChange): string =>
+  change.kind === 'remove' ? change.from.language : change.to.language;
+
+/**
+ * What a patch does to a category: its three fields are one decision, checked on the result (interface.md,
+ * PATCH categories 1 and 2). A name it already has, and a language it has not, change nothing.
+ * @throws {ServiceError} INVALID_REQUEST when the result has no name in its primary language
+ */
+export function planChange(current: CurrentCategory, patch: CategoryPatch): CategoryChange {
+  const byLanguage = new Map(current.names.map((name) => [name.language, name]));
+  const written = (patch.translations ?? []).flatMap((to): NameChange[] => {
+    const from = byLanguage.get(to.language);
+    if (from === undefined) return [{ kind: 'add', to }];
+    return from.name === to.name ? [] : [{ kind: 'rename', from, to }];
+  });
+  const removed = [...new Set(patch.removeLanguages)].flatMap((language): NameChange[] => {
+    const from = byLanguage.get(language);
+    return from === undefined ? [] : [{ kind: 'remove', from }];
+  });
+  const names = [...written, ...removed].sort((a, b) => (languageOf(a) < languageOf(b) ? -1 : 1));
+
+  const languages = new Set(byLanguage.keys());
+  for (const change of names) {
+    if (change.kind === 'remove') languages.delete(change.from.language);
+    else languages.add(languageOf(change));
+  }
+  const primaryLanguage = patch.primaryLanguage ?? current.primaryLanguage;
+  if (!languages.has(primaryLanguage)) {
+    throw invalid(
+      patch.primaryLanguage === undefined ? '/removeLanguages' : '/primaryLanguage',
+      `The category would have no name in its primary language ${primaryLanguage}.`,
+    );
+  }
+  return {
+    primaryLanguage,
+    names,
+    changesAnything: names.length > 0 || primaryLanguage !== current.primaryLanguage,
+  };
+}

@@ -1,0 +1,43 @@
+import { recordAudit } from '../audit/record.ts';
+import { requirePermissions, type VerbContext } from '../context.ts';
+import { type CategoryId, newId } from '../ids.ts';
+import { addName, type NewName, withFreeSlugs } from './names.ts';
+import { selectCategory } from './queries.ts';
+import type { Category } from './schemas.ts';
+
+export interface CreateCategoryInput {
+  /** Canonical tag; one of the names is in it. */
+  readonly primaryLanguage: string;
+  /** One per language. */
+  readonly translations: readonly NewName[];
+}
+
+/**
+ * Creates a category of the workspace with its names (interface.md, POST categories).
+ * @throws {ServiceError} CONFLICT `name_taken` when another category has one of the names in that language
+ */
+export async function createCategory(context: VerbContext, input: CreateCategoryInput): Promise<Category> {
+  const { db, actor } = context;
+  requirePermissions(actor, 'categories.create');
+  const { workspaceId } = actor;
+  // In one order everywhere: transactions that want the same names wait for each other, not in a circle.
+  const names = [...input.translations].sort((a, b) => (a.language < b.language ? -1 : 1));
+  return withFreeSlugs(db, async (tx) => {
+    const categoryId = newId<CategoryId>();
+    await tx
+      .insertInto('categories')
+      .values({ id: categoryId, workspace_id: workspaceId, primary_language: input.primaryLanguage })
+      .execute();
+    for (const name of names) await addName(tx, { workspaceId, categoryId }, name);
+    await recordAudit(tx, context, {
+      action: 'categories.created',
+      targetType: 'category',
+      targetId: categoryId,
+      details: {
+        primaryLanguage: input.primaryLanguage,
+        names: Object.fromEntries(names.map(({ language, name }) => [language, name])),
+      },
+    });
+    return selectCategory(tx, workspaceId, categoryId);
+  });
+}

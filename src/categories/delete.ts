@@ -1,0 +1,42 @@
+import { sql } from 'kysely';
+import { recordAudit } from '../audit/record.ts';
+import { requirePermissions, type VerbContext } from '../context.ts';
+import { inTransaction } from '../db/transaction.ts';
+import { recordArticleUpdates } from '../events/record-article-updates.ts';
+import type { CategoryId } from '../ids.ts';
+import { lockCategory } from './queries.ts';
+
+/**
+ * Deletes a category with its names and its links, and tells each PUBLISHED article that carried it
+ * (interface.md, DELETE categories). Returns how many articles of any status carried it.
+ * @throws {ServiceError} RESOURCE_NOT_FOUND for an unknown or foreign category
+ */
+export async function deleteCategory(
+  context: VerbContext,
+  id: CategoryId,
+): Promise<{ readonly articleCount: number }> {
+  const { db, actor } = context;
+  requirePermissions(actor, 'categories.delete');
+  const { workspaceId } = actor;
+  return inTransaction(db, async (tx) => {
+    const category = await lockCategory(tx, workspaceId, id);
+    // The links are the statement's own deletions, so that the events are those of exactly the articles counted.
+    const carriers = sql`
+      DELETE FROM article_categories WHERE workspace_id = ${workspaceId} AND category_id = ${id}
+      RETURNING article_id`;
+    const { articles, events } = await recordArticleUpdates(tx, context, carriers, ['categories']);
+    await tx.deleteFrom('categories').where('workspace_id', '=', workspaceId).where('id', '=', id).execute();
+    await recordAudit(tx, context, {
+      action: 'categories.deleted',
+      targetType: 'category',
+      targetId: id,
+      details: {
+        primaryLanguage: category.primaryLanguage,
+        names: Object.fromEntries(category.names.map(({ language, name }) => [language, name])),
+        articles,
+        events,
+      },
+    });
+    return { articleCount: articles };
+  });
+}

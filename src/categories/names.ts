@@ -1,0 +1,131 @@
+import { freeSlug, slugify } from '../articles/slug.ts';
+import type { Database, Tx } from '../db/database.ts';
+import { uniqueViolation } from '../db/errors.ts';
+import { inTransaction } from '../db/transaction.ts';
+import { conflict } from '../errors.ts';
+import { type CategoryId, type CategoryNameId, newId, type WorkspaceId } from '../ids.ts';
+
+/** Whose names are written: at most one per language. */
+export interface CategoryKey {
+  readonly workspaceId: WorkspaceId;
+  readonly categoryId: CategoryId;
+}
+
+/** A name as a client gives it: canonical tag, NFC, trimmed, 1 to 80 characters. */
+export interface NewName {
+  readonly language: string;
+  readonly name: string;
+}
+
+/**
+ * What two names are compared by (interface.md, POST categories 2). Upper case first, so that ß meets SS and
+ * both sigmas meet; normalised again, for case mapping can take a character apart.
+ */
+export const nameKey = (name: string): string =>
+  name.normalize('NFC').toUpperCase().toLowerCase().normalize('NFC');
+
+/**
+ * Runs `work` in a transaction, and again whenever another transaction took a slug that this one had found free.
+ * Each such failure is somebody else's commit, so this ends.
+ */
+export async function withFreeSlugs<Result>(
+  db: Database,
+  work: (tx: Tx) => Promise<Result>,
+): Promise<Result> {
+  for (;;) {
+    try {
+      return await inTransaction(db, work);
+    } catch (error) {
+      if (uniqueViolation(error) !== 'category_names_slug_key') throw error;
+    }
+  }
+}
+
+/** A slug for the name that no other name of the workspace has in its language, as of now. */
+async function chooseSlug(
+  tx: Tx,
+  workspaceId: WorkspaceId,
+  { language, name }: NewName,
+  except?: CategoryNameId,
+): Promise<string> {
+  const base = slugify(name, 'category');
+  const taken = await tx
+    .selectFrom('category_names')
+    .select('slug')
+    .where('workspace_id', '=', workspaceId)
+    .where('language', '=', language)
+    .where('slug', 'like', `${base.slice(0, 100)}%`)
+    .$if(except !== undefined, (query) => query.where('id', '!=', except ?? newId<CategoryNameId>()))
+    .execute();
+  return freeSlug(base, new Set(taken.map(({ slug }) => slug)));
+}
+
+/** Passes errors on; the one that means "taken" becomes a 409. */
+const rethrowNameTaken =
+  ({ language, name }: NewName) =>
+  (error: unknown): never => {
+    if (uniqueViolation(error) !== 'category_names_name_key') throw error;
+    throw conflict(`Another category of the workspace is named "${name}" in ${language}.`, 'name_taken');
+  };
+
+/**
+ * Adds a name in a language the category has none in. `at` dates it; the transaction's time when left out.
+ * @throws {ServiceError} CONFLICT `name_taken`
+ */
+export async function addName(
+  tx: Tx,
+  { workspaceId, categoryId }: CategoryKey,
+  name: NewName,
+  at?: Date,
+): Promise<void> {
+  await tx
+    .insertInto('category_names')
+    .values({
+      id: newId<CategoryNameId>(),
+      workspace_id: workspaceId,
+      category_id: categoryId,
+      language: name.language,
+      name: name.name,
+      name_key: nameKey(name.name),
+      slug: await chooseSlug(tx, workspaceId, name),
+      created_at: at,
+      updated_at: at,
+    })
+    .execute()
+    .catch(rethrowNameTaken(name));
+}
+
+/**
+ * Renames. The slug stays, its suffix included, when the new name has the same URL-safe form as the old one.
+ * @throws {ServiceError} CONFLICT `name_taken`
+ */
+export async function renameName(
+  tx: Tx,
+  workspaceId: WorkspaceId,
+  old: { readonly id: CategoryNameId; readonly name: string; readonly slug: string },
+  name: NewName,
+  at: Date,
+): Promise<void> {
+  const keepsSlug = slugify(old.name, 'category') === slugify(name.name, 'category');
+  await tx
+    .updateTable('category_names')
+    .set({
+      name: name.name,
+      name_key: nameKey(name.name),
+      slug: keepsSlug ? old.slug : await chooseSlug(tx, workspaceId, name, old.id),
+      updated_at: at,
+    })
+    .where('workspace_id', '=', workspaceId)
+    .where('id', '=', old.id)
+    .execute()
+    .catch(rethrowNameTaken(name));
+}
+
+/** Removes a name; it is free for other categories from now on. */
+export async function removeName(tx: Tx, workspaceId: WorkspaceId, id: CategoryNameId): Promise<void> {
+  await tx
+    .deleteFrom('category_names')
+    .where('workspace_id', '=', workspaceId)
+    .where('id', '=', id)
+    .execute();
+}

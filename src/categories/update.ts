@@ -1,0 +1,73 @@
+import { sql } from 'kysely';
+import { recordAudit } from '../audit/record.ts';
+import { requirePermissions, type VerbContext } from '../context.ts';
+import type { Tx } from '../db/database.ts';
+import { recordArticleUpdates } from '../events/record-article-updates.ts';
+import type { CategoryId } from '../ids.ts';
+import { type CategoryChange, type CategoryPatch, type CurrentCategory, planChange } from './change.ts';
+import { addName, type CategoryKey, removeName, renameName, withFreeSlugs } from './names.ts';
+import { lockCategory, selectCategory } from './queries.ts';
+import type { Category } from './schemas.ts';
+
+/**
+ * Applies a patch as one decision (interface.md, PATCH categories) and tells each PUBLISHED article that carries
+ * the category. One that changes nothing emits nothing and moves no updatedAt.
+ * @throws {ServiceError} RESOURCE_NOT_FOUND; INVALID_REQUEST when no name would be left in the primary language;
+ *   CONFLICT `name_taken`
+ */
+export async function updateCategory(
+  context: VerbContext,
+  id: CategoryId,
+  patch: CategoryPatch,
+): Promise<Category> {
+  const { db, actor } = context;
+  requirePermissions(actor, 'categories.update');
+  const { workspaceId } = actor;
+  return withFreeSlugs(db, async (tx) => {
+    const current = await lockCategory(tx, workspaceId, id);
+    const change = planChange(current, patch);
+    let events = 0;
+    if (change.changesAnything) {
+      await applyChange(tx, { workspaceId, categoryId: id }, change);
+      const carriers = sql`
+        SELECT article_id FROM article_categories WHERE workspace_id = ${workspaceId} AND category_id = ${id}`;
+      ({ events } = await recordArticleUpdates(tx, context, carriers, ['categories']));
+    }
+    await recordAudit(tx, context, {
+      action: 'categories.updated',
+      targetType: 'category',
+      targetId: id,
+      details: { ...describeChange(current, change), events },
+    });
+    return selectCategory(tx, workspaceId, id);
+  });
+}
+
+async function applyChange(tx: Tx, category: CategoryKey, change: CategoryChange): Promise<void> {
+  const { workspaceId, categoryId } = category;
+  // The clock, not the transaction's start: that can lie before the change this one has waited for.
+  const { updated_at: at } = await tx
+    .updateTable('categories')
+    .set({ primary_language: change.primaryLanguage, updated_at: sql<Date>`clock_timestamp()` })
+    .where('workspace_id', '=', workspaceId)
+    .where('id', '=', categoryId)
+    .returning('updated_at')
+    .executeTakeFirstOrThrow();
+  for (const name of change.names) {
+    if (name.kind === 'add') await addName(tx, category, name.to, at);
+    else if (name.kind === 'rename') await renameName(tx, workspaceId, name.from, name.to, at);
+    else await removeName(tx, workspaceId, name.from.id);
+  }
+}
+
+/** What the audit log says of a change: only what is different afterwards. */
+const describeChange = (current: CurrentCategory, change: CategoryChange) => ({
+  ...(change.primaryLanguage === current.primaryLanguage
+    ? {}
+    : { primaryLanguage: { before: current.primaryLanguage, after: change.primaryLanguage } }),
+  names: change.names.map((name) => ({
+    language: name.kind === 'remove' ? name.from.language : name.to.language,
+    before: name.kind === 'add' ? null : name.from.name,
+    after: name.kind === 'remove' ? null : name.to.name,
+  })),
+});
