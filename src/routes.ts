@@ -3,6 +3,7 @@ import { createApiKeyRoutes } from './api-keys/routes.ts';
 import { createWhoamiRoutes } from './api-keys/whoami-routes.ts';
 import { createArticleRoutes } from './articles/routes.ts';
 import { createAuditRoutes } from './audit/routes.ts';
+import { createCategoryRoutes } from './categories/routes.ts';
 import { createCreditRoutes } from './credits/routes.ts';
 import type { HttpLimits } from './http/limits.ts';
 import type { RouteModule } from './http/route.ts';
@@ -33,6 +34,7 @@ export const createRoutes = (dependencies: RouteDependencies): RouteModule[] => 
   ...createRoleRoutes(),
   ...createWebhookRoutes(dependencies),
   ...createArticleRoutes(),
+  ...createCategoryRoutes(),
   ...createTranslationRoutes(dependencies),
   ...createJobRoutes(dependencies),
   ...createCreditRoutes(),

@@ -1,52 +1,68 @@
 import type { Insertable } from 'kysely';
 import type { Tx } from '../db/database.ts';
 import type { Tables } from '../db/tables.ts';
+import { conflict, type ServiceError } from '../errors.ts';
 import type { ArticleId, ProjectId } from '../ids.ts';
 import { type ArticleRow, articleColumns } from './queries.ts';
 import { freeSlug, slugify } from './slug.ts';
 
-/** The slugs of a project and language that `base` could clash with. */
-async function takenSlugs(
-  tx: Tx,
-  scope: { projectId: ProjectId; language: string; except?: ArticleId },
-  base: string,
-): Promise<Set<string>> {
-  const rows = await tx
+interface SlugScope {
+  readonly projectId: ProjectId;
+  readonly language: string;
+  /** The article that looks for a slug: what it has is free for it. */
+  readonly except?: ArticleId;
+}
+
+/** The slugs of a project and language that `base` could clash with: those in use and those that redirect. */
+async function takenSlugs(tx: Tx, scope: SlugScope, base: string): Promise<Set<string>> {
+  const { projectId, language, except } = scope;
+  const prefix = `${base.slice(0, 100)}%`;
+  let used = tx
     .selectFrom('articles')
     .select('slug')
-    .where('project_id', '=', scope.projectId)
-    .where('primary_language', '=', scope.language)
-    .where('slug', 'like', `${base.slice(0, 100)}%`)
-    .$if(scope.except !== undefined, (query) => query.where('id', '!=', scope.except ?? ('' as ArticleId)))
-    .execute();
+    .where('project_id', '=', projectId)
+    .where('primary_language', '=', language)
+    .where('slug', 'like', prefix);
+  let redirecting = tx
+    .selectFrom('article_slug_redirects')
+    .select('slug')
+    .where('project_id', '=', projectId)
+    .where('language', '=', language)
+    .where('slug', 'like', prefix);
+  if (except !== undefined) {
+    used = used.where('id', '!=', except);
+    redirecting = redirecting.where('article_id', '!=', except);
+  }
+  const rows = await used.union(redirecting).execute();
   return new Set(rows.map((row) => row.slug));
 }
 
 /** A slug for the title that no other article of the project and language has as of now. */
-export async function chooseSlug(
-  tx: Tx,
-  scope: { projectId: ProjectId; language: string; except?: ArticleId },
-  title: string,
-): Promise<string> {
+export async function chooseSlug(tx: Tx, scope: SlugScope, title: string): Promise<string> {
   const base = slugify(title, 'article');
   return freeSlug(base, await takenSlugs(tx, scope, base));
 }
 
+/** 409 for a slug somebody asked for by name. */
+export const slugTaken = (slug: string): ServiceError =>
+  conflict(
+    `Another article of the project has the slug ${JSON.stringify(slug)} in this language.`,
+    'slug_taken',
+  );
+
 /**
  * Inserts an article under the first free slug of its title. Another transaction that takes the same slug
- * at the same moment is waited for, and the next number is tried.
+ * at the same moment is waited for, and the next number is tried. A given slug is taken as it is.
+ * @throws {ServiceError} CONFLICT `slug_taken` for a given slug that is not free
  * @throws the unique violation of (translation group, language) as Postgres reports it
  */
 export async function insertArticle(
   tx: Tx,
-  article: Omit<Insertable<Tables['articles']>, 'slug'>,
+  article: Omit<Insertable<Tables['articles']>, 'slug'> & { slug?: string | undefined },
 ): Promise<ArticleRow> {
+  const scope = { projectId: article.project_id, language: article.primary_language };
   for (;;) {
-    const slug = await chooseSlug(
-      tx,
-      { projectId: article.project_id, language: article.primary_language },
-      article.title,
-    );
+    const slug = article.slug ?? (await chooseSlug(tx, scope, article.title));
     const row = await tx
       .insertInto('articles')
       .values({ ...article, slug })
@@ -54,5 +70,6 @@ export async function insertArticle(
       .returning(articleColumns)
       .executeTakeFirst();
     if (row !== undefined) return row;
+    if (article.slug !== undefined) throw slugTaken(article.slug);
   }
 }

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { ARTICLE_STATUSES } from '../db/tables.ts';
 import { documentSchema } from '../document/schema.ts';
-import type { ArticleRow } from './queries.ts';
+import type { ArticleRow, ArticleSummaryRow } from './queries.ts';
 
 const date = z.iso.datetime();
 
@@ -36,6 +36,42 @@ export const articleSchema = z
   .meta({ id: 'Article' });
 
 export type Article = z.infer<typeof articleSchema>;
+
+/** An article in a list: everything but the body and what was made from it. */
+export const articleSummarySchema = articleSchema
+  .omit({
+    documentJson: true,
+    contentHtml: true,
+    contentMarkdown: true,
+    generationConfig: true,
+    outline: true,
+  })
+  .meta({ id: 'ArticleSummary' });
+
+export type ArticleSummary = z.infer<typeof articleSummarySchema>;
+
+/** The wire form of a row in a list. */
+export const toSummary = (row: ArticleSummaryRow): ArticleSummary => ({
+  id: row.id,
+  workspaceId: row.workspace_id,
+  projectId: row.project_id,
+  title: row.title,
+  slug: row.slug,
+  status: row.status,
+  metaTitle: row.meta_title,
+  metaDescription: row.meta_description,
+  targetKeywords: row.target_keywords,
+  secondaryKeywords: row.secondary_keywords,
+  primaryLanguage: row.primary_language,
+  translationGroupId: row.translation_group_id,
+  createdBy: row.created_by,
+  publishedAt: row.published_at?.toISOString() ?? null,
+  briefId: row.brief_id,
+  publishedUrl: row.published_url,
+  wordCount: row.word_count,
+  createdAt: row.created_at.toISOString(),
+  updatedAt: row.updated_at.toISOString(),
+});
 
 /** The wire form of an article's row. */
 export const toArticle = (row: ArticleRow): Article => ({

@@ -46,7 +46,7 @@ async function chooseSlug(
   tx: Tx,
   workspaceId: WorkspaceId,
   { language, name }: NewName,
-  except?: CategoryNameId,
+  own: CategoryNameId | null,
 ): Promise<string> {
   const base = slugify(name, 'category');
   const taken = await tx
@@ -55,7 +55,7 @@ async function chooseSlug(
     .where('workspace_id', '=', workspaceId)
     .where('language', '=', language)
     .where('slug', 'like', `${base.slice(0, 100)}%`)
-    .$if(except !== undefined, (query) => query.where('id', '!=', except ?? newId<CategoryNameId>()))
+    .where((eb) => (own === null ? eb.lit(true) : eb('id', '!=', own)))
     .execute();
   return freeSlug(base, new Set(taken.map(({ slug }) => slug)));
 }
@@ -87,7 +87,7 @@ export async function addName(
       language: name.language,
       name: name.name,
       name_key: nameKey(name.name),
-      slug: await chooseSlug(tx, workspaceId, name),
+      slug: await chooseSlug(tx, workspaceId, name, null),
       created_at: at,
       updated_at: at,
     })

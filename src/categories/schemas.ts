@@ -131,10 +131,7 @@ export const updateCategoryBody = z
   .meta({ minProperties: 1 });
 
 export const setCategoriesBody = z.object({
-  categoryIds: z
-    .array(idOf<CategoryId>())
-    .max(MAX_ASSIGNED)
-    .meta({
-      description: 'Replaces the whole set, in this order. A repeated id counts once; `[]` removes all.',
-    }),
+  categoryIds: z.array(idOf<CategoryId>()).max(MAX_ASSIGNED).meta({
+    description: 'Replaces the whole set, in this order. A repeated id counts once; `[]` removes all.',
+  }),
 });

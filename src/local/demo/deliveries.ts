@@ -50,10 +50,9 @@ export async function checkDeliveries(
     received.length === articles.length && deliveries.length === articles.length,
     `${received.length} requests came for ${deliveries.length} deliveries; ${articles.length} were expected.`,
   );
-  const genuine = received.filter((entry) => {
+  for (const entry of received)
     check(entry.genuine, `a webhook is not genuine: ${entry.genuine || entry.why}`);
-    return entry.genuine;
-  });
+  const genuine = received.filter((entry) => entry.genuine);
   return articles.map((article) => {
     const [entry, ...others] = genuine.filter(({ webhook }) => webhook.data.articleId === article.id);
     check(

@@ -11,17 +11,22 @@ beforeAll(async () => {
 });
 afterAll(() => service.stop());
 
-it('nothing to do', async () => {
+/** Triggers a schedule and records the run that it starts. */
+async function recordScheduled(name: 'reconcile' | 'prune'): Promise<void> {
   const connection = await Connection.connect({ address: inject('temporalAddress') });
   const schedule = new Client({ connection }).schedule.getHandle(
-    `${service.config.TEMPORAL_TASK_QUEUE_PREFIX}reconcile`,
+    `${service.config.TEMPORAL_TASK_QUEUE_PREFIX}${name}`,
   );
+  await schedule.trigger();
   const { info } = await eventually(
     () => schedule.describe(),
     (description) => description.info.recentActions.length > 0,
   );
   const action = info.recentActions[0]?.action;
   if (action?.type !== 'startWorkflow') throw new Error('no run was started');
-  await recordHistory(action.workflow.workflowId, 'reconcile/nothing-to-do');
+  await recordHistory(action.workflow.workflowId, `${name}/nothing-to-do`);
   await connection.close();
-});
+}
+
+it('reconcile with nothing to do', () => recordScheduled('reconcile'));
+it('prune with nothing to do', () => recordScheduled('prune'));

@@ -1,0 +1,33 @@
+import { createHash } from 'node:crypto';
+import { ServiceError } from '../errors.ts';
+import type { Article } from './schemas.ts';
+
+/**
+ * The strong entity tag of an article as it is answered (RFC 9110, 8.8.3). It is made of the answer's own
+ * content, so whoever changes the article, an editor, a job or a re-render, changes its tag.
+ */
+export const etagOf = (article: Article): string =>
+  `"${createHash('sha256').update(JSON.stringify(article)).digest('base64url').slice(0, 27)}"`;
+
+const TAG = /^(?:W\/)?"[\x21\x23-\x7e\x80-\xff]*"$/;
+
+/**
+ * Refuses a save that was made on another version than the stored one. Without the header, or with `*`,
+ * any version will do.
+ * @throws {ServiceError} PRECONDITION_FAILED; INVALID_REQUEST for a header that is no list of tags
+ */
+export function requireMatch(ifMatch: string | undefined, article: Article): void {
+  if (ifMatch === undefined || ifMatch.trim() === '*') return;
+  const tags = ifMatch.split(',').map((tag) => tag.trim());
+  if (!tags.every((tag) => TAG.test(tag))) {
+    throw new ServiceError('INVALID_REQUEST', 'If-Match is no list of entity tags.', {
+      issues: [{ pointer: 'header/If-Match', detail: 'Send the ETag of the article you read, unchanged.' }],
+    });
+  }
+  // A weak tag never matches here (RFC 9110, 13.1.1).
+  if (tags.includes(etagOf(article))) return;
+  throw new ServiceError(
+    'PRECONDITION_FAILED',
+    'The article was changed since you read it. Read it again and apply your change to that version.',
+  );
+}

@@ -1,0 +1,163 @@
+import { isDeepStrictEqual } from 'node:util';
+import { recordAudit } from '../audit/record.ts';
+import { requirePermissions, type VerbContext } from '../context.ts';
+import type { Tx } from '../db/database.ts';
+import { uniqueViolation } from '../db/errors.ts';
+import { inTransaction } from '../db/transaction.ts';
+import type { DocumentJson } from '../document/schema.ts';
+import type { ArticleChange } from '../events/catalog.ts';
+import { recordEvents } from '../events/record.ts';
+import type { ArticleId } from '../ids.ts';
+import { refuseHeroInBody, toContent, writtenNow } from './content.ts';
+import { requireMatch } from './etag.ts';
+import { updatedEvents } from './events.ts';
+import { chooseSlug, slugTaken } from './insert.ts';
+import { lockArticle, mayBe, ownedByJob } from './lock.ts';
+import { type ArticleRow, articleColumns } from './queries.ts';
+import { endRedirect, keepRedirect } from './redirects.ts';
+import { renderArticle } from './render.ts';
+import { type Article, toArticle } from './schemas.ts';
+import { slugify } from './slug.ts';
+
+/** What an editor may change; a field left out stays as it is, null empties a meta field. */
+export interface ArticleChanges {
+  /** 1 to 300 characters, trimmed. */
+  readonly title?: string | undefined;
+  /** Lower-case letters, digits and hyphens. */
+  readonly slug?: string | undefined;
+  readonly documentJson?: DocumentJson | undefined;
+  readonly metaTitle?: string | null | undefined;
+  readonly metaDescription?: string | null | undefined;
+  readonly targetKeywords?: readonly string[] | undefined;
+  readonly secondaryKeywords?: readonly string[] | undefined;
+}
+
+const SLUG_ATTEMPTS = 5;
+
+/**
+ * Saves an article (articles.update): dead links are dropped, words counted, the body rendered. A PUBLISHED
+ * article that changed emits article.updated with exactly the fields that did, and keeps its old slug as a
+ * redirect. A save that changes nothing writes and emits nothing.
+ *
+ * The slug follows the title as long as it is the title's own; one chosen by hand stays.
+ * @param ifMatch the If-Match header: the version the change was made on
+ * @throws {ServiceError} RESOURCE_NOT_FOUND; CONFLICT `job_running` or `slug_taken`; PRECONDITION_FAILED;
+ *   INVALID_REQUEST for the hero in the body
+ */
+export async function updateArticle(
+  context: VerbContext,
+  articleId: ArticleId,
+  changes: ArticleChanges,
+  ifMatch?: string,
+): Promise<Article> {
+  requirePermissions(context.actor, 'articles.update');
+  for (let attempt = 1; ; attempt += 1) {
+    try {
+      return await inTransaction(context.db, (tx) => save(tx, context, articleId, changes, ifMatch));
+    } catch (error) {
+      if (uniqueViolation(error) !== 'articles_slug_key') throw error;
+      if (changes.slug !== undefined) throw slugTaken(changes.slug);
+      // Another article took the slug between the choice and the write: the next number is chosen.
+      if (attempt === SLUG_ATTEMPTS) throw error;
+    }
+  }
+}
+
+async function save(
+  tx: Tx,
+  context: VerbContext,
+  articleId: ArticleId,
+  changes: ArticleChanges,
+  ifMatch: string | undefined,
+): Promise<Article> {
+  const before = await lockArticle(tx, context.actor.workspaceId, articleId, 'edit');
+  requireMatch(ifMatch, toArticle(before));
+  if (changes.documentJson !== undefined) await refuseHeroInBody(tx, articleId, changes.documentJson);
+
+  const { document, words } = toContent(changes.documentJson ?? before.document);
+  const wanted = {
+    title: changes.title ?? before.title,
+    slug: await slugFor(tx, before, changes),
+    meta_title: changes.metaTitle === undefined ? before.meta_title : changes.metaTitle,
+    meta_description:
+      changes.metaDescription === undefined ? before.meta_description : changes.metaDescription,
+    target_keywords: [...(changes.targetKeywords ?? before.target_keywords)],
+    secondary_keywords: [...(changes.secondaryKeywords ?? before.secondary_keywords)],
+  };
+  const changed = changedFields(before, { ...wanted, document });
+  const rendering = await renderArticle(tx, { ...before, document });
+  const isRendered =
+    rendering.content_html === before.content_html && rendering.content_markdown === before.content_markdown;
+  if (changed.length === 0 && isRendered) return toArticle(before);
+
+  const after = await tx
+    .updateTable('articles')
+    .set({
+      ...wanted,
+      ...rendering,
+      document: JSON.stringify(document),
+      word_count: words,
+      updated_at: writtenNow,
+    })
+    .where('id', '=', articleId)
+    .where(mayBe('edit'))
+    .returning(articleColumns)
+    .executeTakeFirst();
+  if (after === undefined) throw ownedByJob();
+  if (changed.includes('slug')) {
+    await endRedirect(tx, after);
+    if (before.status === 'PUBLISHED') await keepRedirect(tx, before);
+  }
+  await recordEvents(tx, context, updatedEvents(after, changed, before.slug));
+  await recordAudit(tx, context, {
+    action: 'articles.updated',
+    targetType: 'article',
+    targetId: articleId,
+    details: { changed },
+  });
+  return toArticle(after);
+}
+
+/** The slug after the save: as given, or of the new title when the present one is of the old title. */
+async function slugFor(tx: Tx, before: ArticleRow, { slug, title }: ArticleChanges): Promise<string> {
+  if (slug !== undefined) return slug;
+  if (title === undefined) return before.slug;
+  const base = slugify(before.title, 'article');
+  if (slugify(title, 'article') === base || !isSlugOf(before.slug, base)) return before.slug;
+  return chooseSlug(
+    tx,
+    { projectId: before.project_id, language: before.primary_language, except: before.id },
+    title,
+  );
+}
+
+/** True for the base itself and for the base, possibly cut, with a number. */
+function isSlugOf(slug: string, base: string): boolean {
+  if (slug === base) return true;
+  const stem = /^(.+)-\d+$/.exec(slug)?.[1];
+  return stem !== undefined && base.startsWith(stem) && base.length - stem.length < 12;
+}
+
+type Compared = Pick<
+  ArticleRow,
+  | 'title'
+  | 'document'
+  | 'slug'
+  | 'meta_title'
+  | 'meta_description'
+  | 'target_keywords'
+  | 'secondary_keywords'
+>;
+
+const FIELDS = [
+  ['title', 'title'],
+  ['document', 'content'],
+  ['slug', 'slug'],
+  ['meta_title', 'metaTitle'],
+  ['meta_description', 'metaDescription'],
+  ['target_keywords', 'targetKeywords'],
+  ['secondary_keywords', 'secondaryKeywords'],
+] as const satisfies readonly (readonly [keyof Compared, ArticleChange])[];
+
+const changedFields = (before: Compared, after: Compared): ArticleChange[] =>
+  FIELDS.filter(([column]) => !isDeepStrictEqual(before[column], after[column])).map(([, name]) => name);

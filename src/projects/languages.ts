@@ -1,0 +1,42 @@
+import type { Tx } from '../db/database.ts';
+import { invalid, notFound } from '../errors.ts';
+import type { ProjectId, WorkspaceId } from '../ids.ts';
+
+/** A project's languages, which stay as they are until the caller's transaction ends. */
+export interface LockedLanguages {
+  readonly languages: readonly string[];
+  readonly primaryLanguage: string;
+}
+
+/**
+ * Reads the languages FOR SHARE, so that none is removed while an article in it is being made.
+ * @throws {ServiceError} RESOURCE_NOT_FOUND
+ */
+export async function lockLanguages(
+  tx: Tx,
+  workspaceId: WorkspaceId,
+  projectId: ProjectId,
+): Promise<LockedLanguages> {
+  const row = await tx
+    .selectFrom('projects')
+    .select(['languages', 'primary_language'])
+    .where('workspace_id', '=', workspaceId)
+    .where('id', '=', projectId)
+    .forShare()
+    .executeTakeFirst();
+  if (row === undefined) throw notFound('project');
+  return { languages: row.languages, primaryLanguage: row.primary_language };
+}
+
+/** @throws {ServiceError} INVALID_REQUEST naming the field when the language is none of the project's */
+export function requireProjectLanguage(
+  pointer: string,
+  language: string,
+  { languages }: Pick<LockedLanguages, 'languages'>,
+): void {
+  if (languages.includes(language)) return;
+  throw invalid(
+    pointer,
+    `The language ${language} is not one of the project's languages: ${languages.join(', ')}.`,
+  );
+}

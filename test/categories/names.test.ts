@@ -1,0 +1,313 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import type { Category } from '../../src/categories/schemas.ts';
+import { createArticle } from '../support/articles.ts';
+import { startTestService, type TestService, type TestWorkspace } from '../support/service.ts';
+import { categoryCalls } from './support.ts';
+
+let service: TestService;
+let calls: ReturnType<typeof categoryCalls>;
+let workspace: TestWorkspace;
+let stranger: TestWorkspace;
+beforeAll(async () => {
+  service = await startTestService();
+  calls = categoryCalls(service);
+  workspace = await service.workspace();
+  stranger = await service.workspace();
+});
+afterAll(() => service.stop());
+
+const uuid = expect.stringMatching(/^[0-9a-f-]{36}$/);
+const instant = expect.stringMatching(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/);
+
+const nameOf = (category: Category, language: string) => {
+  const name = category.translations.find((entry) => entry.language === language);
+  if (name === undefined) throw new Error(`no name in ${language}`);
+  return name;
+};
+
+const refusal = (status: number, code: string, ...pointers: string[]) => ({
+  status,
+  body: expect.objectContaining({
+    code,
+    ...(pointers.length === 0
+      ? {}
+      : { errors: pointers.map((pointer) => expect.objectContaining({ pointer })) }),
+  }),
+});
+
+const namesInTable = async () =>
+  (await service.db.selectFrom('category_names').select('id').execute()).length;
+
+describe('a new category', () => {
+  it('has canonical tags, trimmed NFC names sorted by tag, their slugs, and no articleCount', async () => {
+    const { status, body } = await service.call(workspace.key, 'POST', calls.pathOf(workspace), {
+      primaryLanguage: 'EN',
+      translations: [
+        { language: 'zh-hans', name: '园艺' },
+        { language: 'pt-br', name: '\u00a0 Caf\u0065\u0301 & Jardim ' },
+        { language: 'en', name: 'Water  Garden', note: 'ignored' },
+        { language: 'en-gb', name: "Gardener's" },
+      ],
+      color: 'ignored',
+    });
+    expect(status).toBe(201);
+    const { id } = body.category;
+    const name = (language: string, text: string, slug: string) => ({
+      id: uuid,
+      categoryId: id,
+      workspaceId: workspace.id,
+      language,
+      name: text,
+      slug,
+      createdAt: body.category.createdAt,
+      updatedAt: body.category.createdAt,
+    });
+    expect(body).toEqual({
+      category: {
+        id: uuid,
+        workspaceId: workspace.id,
+        primaryLanguage: 'en',
+        createdAt: instant,
+        updatedAt: body.category.createdAt,
+        translations: [
+          name('en', 'Water  Garden', 'water-garden'),
+          name('en-GB', "Gardener's", 'gardeners'),
+          name('pt-BR', 'Café & Jardim', 'cafe-jardim'),
+          name('zh-Hans', '园艺', 'category'),
+        ],
+      },
+    });
+    const [entry] = await calls.audit(workspace, 'categories.created');
+    expect(entry).toMatchObject({ target_id: id, actor_id: workspace.keyId });
+  });
+
+  it('takes 1 to 20 names of 1 to 80 characters, counted as characters and after trimming', async () => {
+    const own = await service.workspace();
+    const languages = Array.from({ length: 20 }, (_, index) => `a${String.fromCharCode(97 + index)}`);
+    const names = Object.fromEntries(languages.map((language) => [language, 'x']));
+    expect((await calls.create(own, names)).status).toBe(201);
+    expect(await calls.create(own, { ...names, zz: 'x' })).toMatchObject(
+      refusal(400, 'INVALID_REQUEST', '/translations'),
+    );
+    expect((await calls.create(own, { en: `  ${'🌱'.repeat(80)}  ` })).status).toBe(201);
+    for (const name of ['🌱'.repeat(81), ' \t\u3000 ', '']) {
+      expect(await calls.create(own, { en: name })).toMatchObject(
+        refusal(400, 'INVALID_REQUEST', '/translations/0/name'),
+      );
+    }
+  });
+
+  it('is refused without a name in its primary language, with two in one language, or with a bad tag', async () => {
+    const before = await namesInTable();
+    const post = (body: unknown) => service.call(workspace.key, 'POST', calls.pathOf(workspace), body);
+    const invalid = (...pointers: string[]) => refusal(400, 'INVALID_REQUEST', ...pointers);
+    const fresh = (language: string) => ({ language, name: 'Something new' });
+    expect(await post({ primaryLanguage: 'de', translations: [fresh('en')] })).toMatchObject(
+      invalid('/translations'),
+    );
+    expect(await post({ primaryLanguage: 'en', translations: [] })).toMatchObject(invalid('/translations'));
+    expect(
+      await post({ primaryLanguage: 'en', translations: [fresh('en'), fresh('de'), fresh('EN')] }),
+    ).toMatchObject(invalid('/translations/2/language'));
+    expect(await post({ primaryLanguage: 'no tag', translations: [fresh('en')] })).toMatchObject(
+      invalid('/primaryLanguage'),
+    );
+    expect(await post({ primaryLanguage: 'en', translations: [fresh('en'), null, 'x'] })).toMatchObject(
+      invalid('/translations/1', '/translations/2'),
+    );
+    expect(await post({})).toMatchObject(invalid('/primaryLanguage', '/translations'));
+    expect(await post({ primaryLanguage: 'en', translations: null })).toMatchObject(invalid('/translations'));
+    expect(await namesInTable()).toBe(before);
+  });
+
+  it('is 409 when its name exists in that language in any case, and free in another language or workspace', async () => {
+    const own = await service.workspace();
+    await calls.category(own, { en: 'Straße', de: 'Σίσυφος', tr: 'I\u0390' });
+    const clash = refusal(409, 'CONFLICT');
+    const before = await namesInTable();
+    expect(await calls.create(own, { fr: 'Neuf', en: ' STRASSE ' })).toMatchObject(clash);
+    expect(await calls.create(own, { de: 'ΣΊΣΥΦΟΣ' })).toMatchObject(clash);
+    expect(await calls.create(own, { tr: 'i\u03aa\u0301' })).toMatchObject(clash);
+    expect((await calls.create(own, { EN: 'STRASSE' })).body.details).toEqual({ reason: 'name_taken' });
+    expect(await namesInTable()).toBe(before);
+    expect((await calls.create(own, { fr: 'Straße' })).status).toBe(201);
+    expect((await calls.create(stranger, { en: 'Straße' })).status).toBe(201);
+  });
+});
+
+describe('slugs', () => {
+  it('get the shortest free suffix in their workspace and language, and are given back', async () => {
+    const own = await service.workspace();
+    const slugOf = async (names: Record<string, string>) =>
+      nameOf(await calls.category(own, names), 'en').slug;
+    const first = await calls.category(own, { en: 'C' });
+    expect(nameOf(first, 'en').slug).toBe('c');
+    expect(await slugOf({ en: 'C++' })).toBe('c-2');
+    expect(await slugOf({ en: 'C#' })).toBe('c-3');
+    expect(await slugOf({ en: 'C 2' })).toBe('c-2-2');
+    expect(await slugOf({ en: 'Ç', de: 'C' })).toBe('c-4');
+    expect(await slugOf({ en: '园艺' })).toBe('category');
+    expect(await slugOf({ en: '!!!' })).toBe('category-2');
+    await calls.remove(own, first.id);
+    expect(await slugOf({ en: 'C!' })).toBe('c');
+  });
+
+  it('stay when a rename leaves their form as it is, and change with it otherwise', async () => {
+    const own = await service.workspace();
+    await calls.category(own, { en: 'News' });
+    const category = await calls.category(own, { en: 'News!' });
+    const renamed = async (name: string) =>
+      nameOf((await calls.rename(own, category.id, { en: name })).body.category, 'en');
+    expect(nameOf(category, 'en').slug).toBe('news-2');
+    expect(await renamed('NEWS?')).toMatchObject({ name: 'NEWS?', slug: 'news-2' });
+    expect(await renamed('News 2')).toMatchObject({ slug: 'news-2' });
+    expect(await renamed('Sport')).toMatchObject({ slug: 'sport' });
+    expect(await renamed('news.')).toMatchObject({ slug: 'news-2' });
+  });
+});
+
+describe('a patch', () => {
+  it('adds, renames, removes and moves the primary language as one decision', async () => {
+    const own = await service.workspace();
+    const created = await calls.category(own, { en: 'Garden', de: 'Garten', fr: 'Jardin' });
+    const { status, body } = await calls.patch(own, created.id, {
+      primaryLanguage: 'ES',
+      translations: [
+        { language: 'fr', name: 'Jardins' },
+        { language: 'es', name: 'Jardín' },
+      ],
+      removeLanguages: ['EN', 'en', 'it'],
+    });
+    expect(status).toBe(200);
+    const category: Category = body.category;
+    expect(category.primaryLanguage).toBe('es');
+    expect(category.translations.map(({ language, name }) => [language, name])).toEqual([
+      ['de', 'Garten'],
+      ['es', 'Jardín'],
+      ['fr', 'Jardins'],
+    ]);
+    expect(category.createdAt).toBe(created.createdAt);
+    expect(category.updatedAt > created.updatedAt).toBe(true);
+    // A name's own times: kept, set on its rename, set when it was added.
+    expect(nameOf(category, 'de')).toEqual(nameOf(created, 'de'));
+    expect(nameOf(category, 'fr')).toMatchObject({
+      id: nameOf(created, 'fr').id,
+      createdAt: created.createdAt,
+      updatedAt: category.updatedAt,
+    });
+    expect(nameOf(category, 'es')).toMatchObject({
+      createdAt: category.updatedAt,
+      updatedAt: category.updatedAt,
+    });
+    expect(await calls.list(own)).toEqual([{ ...category, articleCount: 0 }]);
+
+    const moved = await calls.patch(own, created.id, { primaryLanguage: 'de', translations: null });
+    expect(moved.body.category).toMatchObject({ primaryLanguage: 'de', translations: category.translations });
+    expect(moved.body.category.updatedAt > category.updatedAt).toBe(true);
+  });
+
+  it('that changes nothing moves no updatedAt and emits nothing, though the carrier is published', async () => {
+    const own = await service.workspace();
+    const created = await calls.category(own, { en: 'Garden', de: 'Garten' });
+    const article = await createArticle(service.db, own, await service.project(own), {
+      status: 'PUBLISHED',
+    });
+    await calls.assign(own, article.id, [created.id]);
+    await calls.forgetEvents(own);
+    for (const body of [
+      { translations: [{ language: 'EN', name: '  Garden ' }] },
+      { removeLanguages: ['fr'], primaryLanguage: 'en' },
+      { translations: [], removeLanguages: [] },
+    ]) {
+      const answer = await calls.patch(own, created.id, body);
+      expect(answer).toMatchObject({ status: 200, body: { category: created } });
+    }
+    expect(await calls.events(own)).toEqual([]);
+    expect(await calls.audit(own, 'categories.updated')).toHaveLength(3);
+  });
+
+  it('is refused without a body or field, with a language both named and removed, or without a primary name left', async () => {
+    const own = await service.workspace();
+    const { id, ...rest } = await calls.category(own, { en: 'Garden', de: 'Garten' });
+    const invalid = (...pointers: string[]) => refusal(400, 'INVALID_REQUEST', ...pointers);
+    const many = Array.from({ length: 21 }, (_, index) => ({ language: 'en', name: `n${index}` }));
+    const cases: [unknown, string[]][] = [
+      [undefined, ['']],
+      [{}, ['']],
+      [{ primaryLanguage: null, translations: null, removeLanguages: null, name: 'x' }, ['']],
+      [
+        { translations: [{ language: 'EN', name: 'x' }], removeLanguages: ['en'] },
+        ['/translations/0/language'],
+      ],
+      [
+        {
+          translations: [
+            { language: 'fr', name: 'x' },
+            { language: 'FR', name: 'y' },
+          ],
+        },
+        ['/translations/1/language'],
+      ],
+      [{ removeLanguages: ['en'] }, ['/removeLanguages']],
+      [
+        { removeLanguages: ['en', 'de'], translations: [{ language: 'fr', name: 'x' }] },
+        ['/removeLanguages'],
+      ],
+      [{ primaryLanguage: 'fr' }, ['/primaryLanguage']],
+      [{ primaryLanguage: 'de', removeLanguages: ['de'] }, ['/primaryLanguage']],
+      [{ translations: many }, ['/translations']],
+      [{ removeLanguages: many.map(() => 'fr') }, ['/removeLanguages']],
+      [{ translations: [{ language: 'fr', name: ' ' }] }, ['/translations/0/name']],
+    ];
+    for (const [body, pointers] of cases) {
+      expect(await calls.patch(own, id, body), JSON.stringify(body)).toMatchObject(invalid(...pointers));
+    }
+    expect(await calls.list(own)).toEqual([{ id, ...rest, articleCount: 0 }]);
+    expect(await calls.audit(own, 'categories.updated')).toEqual([]);
+  });
+
+  it("is 409 for another category's name and leaves nothing; its own name in another case is a rename", async () => {
+    const own = await service.workspace();
+    await calls.category(own, { en: 'Garden' });
+    const other = await calls.category(own, { de: 'Haus', en: 'House' });
+    expect(await calls.rename(own, other.id, { de: 'Häuser', en: 'GARDEN' })).toMatchObject(
+      refusal(409, 'CONFLICT'),
+    );
+    expect((await calls.list(own))[1]).toEqual({ ...other, articleCount: 0 });
+    const renamed = await calls.rename(own, other.id, { en: 'HOUSE' });
+    expect(nameOf(renamed.body.category, 'en')).toMatchObject({ name: 'HOUSE', slug: 'house' });
+  });
+
+  it('of an unknown, malformed or foreign category is 404, and so is its deletion', async () => {
+    const foreign = await calls.category(stranger, { en: 'Foreign' });
+    for (const id of [foreign.id, crypto.randomUUID(), 'nonsense']) {
+      expect(await calls.rename(workspace, id, { en: 'x' })).toMatchObject(
+        refusal(404, 'RESOURCE_NOT_FOUND'),
+      );
+      // The result would be refused as well; that it is not there is said first.
+      expect((await calls.patch(workspace, id, { primaryLanguage: 'xx' })).status).toBe(404);
+      expect((await calls.remove(workspace, id)).status).toBe(404);
+    }
+    expect(await calls.list(stranger)).toContainEqual({ ...foreign, articleCount: 0 });
+  });
+});
+
+it('lists categories oldest first with the count of articles of every status that carry each', async () => {
+  const own = await service.workspace();
+  const projectId = await service.project(own);
+  const made: Category[] = [];
+  for (const name of ['Zebra', 'Apple', 'Mango']) made.push(await calls.category(own, { en: name }));
+  const [zebra, apple] = made;
+  if (zebra === undefined || apple === undefined) throw new Error('unreachable');
+  for (const [status, categories] of [
+    ['DRAFT', [zebra.id, apple.id]],
+    ['PUBLISHED', [zebra.id]],
+    ['PROCESSING', [zebra.id]],
+  ] as const) {
+    const article = await createArticle(service.db, own, projectId, { status });
+    await calls.assign(own, article.id, categories);
+  }
+  expect(await calls.list(own)).toEqual(
+    made.map((category, index) => ({ ...category, articleCount: [3, 1, 0][index] })),
+  );
+});

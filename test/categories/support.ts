@@ -1,0 +1,88 @@
+import type { Category } from '../../src/categories/schemas.ts';
+import { type EndpointId, newId } from '../../src/ids.ts';
+import { generateSecret } from '../../src/webhooks/endpoints/secret.ts';
+import type { Answer, TestService, TestWorkspace } from '../support/service.ts';
+
+/** The calls a client makes around categories. `names` maps language tags to names; the first is the primary one. */
+export const categoryCalls = (service: TestService) => {
+  const pathOf = (workspace: TestWorkspace, id?: string): string =>
+    `/api/workspaces/${workspace.id}/categories${id === undefined ? '' : `/${id}`}`;
+  const translationsOf = (names: Readonly<Record<string, string>>) =>
+    Object.entries(names).map(([language, name]) => ({ language, name }));
+  const calls = {
+    pathOf,
+    list: async (workspace: TestWorkspace) =>
+      (await service.call(workspace.key, 'GET', pathOf(workspace))).body.categories,
+    create: (workspace: TestWorkspace, names: Readonly<Record<string, string>>): Promise<Answer> =>
+      service.call(workspace.key, 'POST', pathOf(workspace), {
+        primaryLanguage: Object.keys(names)[0],
+        translations: translationsOf(names),
+      }),
+    /** A category that must come into being. */
+    async category(workspace: TestWorkspace, names: Readonly<Record<string, string>>): Promise<Category> {
+      const answer = await calls.create(workspace, names);
+      if (answer.status !== 201) throw new Error(JSON.stringify(answer.body));
+      return answer.body.category;
+    },
+    patch: (workspace: TestWorkspace, id: string, body: unknown): Promise<Answer> =>
+      service.call(workspace.key, 'PATCH', pathOf(workspace, id), body),
+    rename: (
+      workspace: TestWorkspace,
+      id: string,
+      names: Readonly<Record<string, string>>,
+    ): Promise<Answer> => calls.patch(workspace, id, { translations: translationsOf(names) }),
+    remove: (workspace: TestWorkspace, id: string): Promise<Answer> =>
+      service.call(workspace.key, 'DELETE', pathOf(workspace, id)),
+    assign: (workspace: TestWorkspace, articleId: string, categoryIds: readonly string[]): Promise<Answer> =>
+      service.call(workspace.key, 'PUT', `/api/articles/${articleId}/categories`, { categoryIds }),
+    /** A receiver's registration, as its row: nothing is sent, for no worker runs. */
+    async endpoint(workspace: TestWorkspace, events: string[], active = true): Promise<EndpointId> {
+      const id = newId<EndpointId>();
+      await service.db
+        .insertInto('webhook_endpoints')
+        .values({
+          id,
+          workspace_id: workspace.id,
+          url: 'http://127.0.0.1:9/hooks',
+          secret: generateSecret(),
+          events,
+          active,
+        })
+        .execute();
+      return id;
+    },
+    /** The stored events of a workspace, parsed, oldest first, with their exact bytes as text. */
+    async events(workspace: TestWorkspace) {
+      const rows = await service.db
+        .selectFrom('events')
+        .select(['article_id', 'body', 'type'])
+        .where('workspace_id', '=', workspace.id)
+        .orderBy('created_at')
+        .execute();
+      return rows.map(({ article_id, type, body }) => ({
+        articleId: article_id,
+        type,
+        text: body.toString(),
+        body: JSON.parse(body.toString()),
+      }));
+    },
+    deliveries: (workspace: TestWorkspace) =>
+      service.db
+        .selectFrom('webhook_deliveries')
+        .innerJoin('events', 'events.id', 'event_id')
+        .select(['endpoint_id', 'event_type', 'article_id'])
+        .where('webhook_deliveries.workspace_id', '=', workspace.id)
+        .execute(),
+    forgetEvents: (workspace: TestWorkspace) =>
+      service.db.deleteFrom('events').where('workspace_id', '=', workspace.id).execute(),
+    audit: (workspace: TestWorkspace, action: string) =>
+      service.db
+        .selectFrom('audit_entries')
+        .select(['target_id', 'actor_id', 'details'])
+        .where('workspace_id', '=', workspace.id)
+        .where('action', '=', action)
+        .orderBy('created_at')
+        .execute(),
+  };
+  return calls;
+};

@@ -1,0 +1,97 @@
+import { randomBytes } from 'node:crypto';
+import type { VerbContext } from '../../../src/context.ts';
+import { createDatabase, type Database } from '../../../src/db/database.ts';
+import type { NewEvent } from '../../../src/events/catalog.ts';
+import { recordEvents } from '../../../src/events/record.ts';
+import {
+  type ArticleId,
+  type EndpointId,
+  newId,
+  type ProjectId,
+  type WorkspaceId,
+} from '../../../src/ids.ts';
+import { registerEndpoint } from '../../../src/webhooks/endpoints/register.ts';
+import { parseNetworks } from '../../../src/webhooks/sending/address-guard.ts';
+import { createAddressGuard } from '../../../src/webhooks/sending/resolver.ts';
+import { createWorkspace } from '../../../src/workspaces/create.ts';
+import { type ServiceProcess, startProcess } from '../../support/processes.ts';
+import type { Engines } from './engines.ts';
+
+const LOOPBACK = ['127.0.0.0/8'];
+
+export interface ScriptWorkspace {
+  readonly id: WorkspaceId;
+  readonly key: string;
+  /** The operator, acting in this workspace. */
+  readonly context: VerbContext;
+}
+
+export interface ScriptService {
+  readonly db: Database;
+  /** The environment of this service's processes. */
+  readonly env: Record<string, string>;
+  workspace(name: string): Promise<ScriptWorkspace>;
+  /** An endpoint of the workspace that subscribes to article.created. */
+  register(workspace: ScriptWorkspace, url: string): Promise<EndpointId>;
+  /** Stores article.created events in one transaction, as one change would. Returns the moment of the commit. */
+  emit(workspace: ScriptWorkspace, count?: number): Promise<number>;
+  startWorker(env?: Record<string, string>): Promise<ServiceProcess>;
+  /** Ends the workers and closes the database's connections. */
+  stop(): Promise<void>;
+}
+
+/** Events as a change would store them; `articleId` tells them apart. */
+export const articleEvents = (count: number): NewEvent[] =>
+  Array.from({ length: count }, (_, index) => ({
+    type: 'article.created',
+    data: { articleId: newId<ArticleId>(), projectId: newId<ProjectId>(), title: `Article ${index + 1}` },
+  }));
+
+/** The service's own parts over the given engines; workers are processes of their own, as in production. */
+export function createScriptService(engines: Engines): ScriptService {
+  const db = createDatabase({
+    connectionString: engines.databaseUrl,
+    applicationName: 'script',
+    statementTimeout: 120_000,
+  });
+  const guard = createAddressGuard({ allowedNetworks: parseNetworks(LOOPBACK) });
+  const env = {
+    DATABASE_URL: engines.databaseUrl,
+    TEMPORAL_ADDRESS: engines.temporalAddress,
+    TEMPORAL_TASK_QUEUE_PREFIX: `s${randomBytes(4).toString('hex')}-`,
+    WORKFLOW_BUNDLE: engines.workflowBundle,
+    WEBHOOK_ALLOWED_NETWORKS: LOOPBACK.join(','),
+    RATE_LIMIT_PER_KEY: '0',
+  };
+  const workers: ServiceProcess[] = [];
+  return {
+    db,
+    env,
+    async workspace(name) {
+      const created = await createWorkspace(db, { name, credits: 100_000 });
+      const id = created.workspaceId;
+      const actor = { kind: 'operator', workspaceId: id } as const;
+      return { id, key: created.apiKey.key, context: { db, actor, requestId: 'script' } };
+    },
+    async register(workspace, url) {
+      const context = { ...workspace.context, guard };
+      const { endpoint } = await registerEndpoint(context, { url, events: ['article.created'] });
+      return endpoint.id;
+    },
+    async emit(workspace, count = 1) {
+      const events = articleEvents(count);
+      await db.transaction().execute((tx) => recordEvents(tx, workspace.context, events));
+      return Date.now();
+    },
+    async startWorker(extra = {}) {
+      const worker = await startProcess('worker.ts', { ...env, ...extra });
+      workers.push(worker);
+      return worker;
+    },
+    async stop() {
+      for (const worker of workers) worker.kill('SIGTERM');
+      await Promise.all(workers.map((worker) => worker.ended));
+      await db.destroy();
+    },
+  };
+}
