@@ -89,6 +89,7 @@ export const createCategoryBody = z
   })
   .superRefine(({ primaryLanguage, translations }, context) => {
     refuseRepeatedLanguages(translations, context);
+    if (translations.length === 0) return;
     if (translations.some(({ language }) => language === primaryLanguage)) return;
     context.addIssue({
       code: 'custom',

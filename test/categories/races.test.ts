@@ -1,0 +1,146 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { sql } from 'kysely';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import type { ArticleRow } from '../../src/articles/queries.ts';
+import type { ProjectId } from '../../src/ids.ts';
+import { createArticle } from '../support/articles.ts';
+import { type Answer, startTestService, type TestService, type TestWorkspace } from '../support/service.ts';
+import { categoryCalls } from './support.ts';
+
+const ROUNDS = 100;
+
+let service: TestService;
+let calls: ReturnType<typeof categoryCalls>;
+let workspace: TestWorkspace;
+let projectId: ProjectId;
+beforeAll(async () => {
+  service = await startTestService();
+  calls = categoryCalls(service);
+  workspace = await service.workspace();
+  projectId = await service.project(workspace);
+});
+afterAll(async () => {
+  // A deadlock that a retry hid from the client would still be one. Backends report once a second.
+  await sleep(1_500);
+  const { rows } = await sql<{ deadlocks: number }>`
+    SELECT deadlocks FROM pg_stat_database WHERE datname = current_database()`.execute(service.db);
+  await service.stop();
+  expect(rows).toEqual([{ deadlocks: 0 }]);
+});
+
+const statuses = (answers: readonly Answer[]): number[] => answers.map(({ status }) => status).sort();
+
+const published = (count: number): Promise<ArticleRow[]> =>
+  Promise.all(
+    Array.from({ length: count }, () =>
+      createArticle(service.db, workspace, projectId, { status: 'PUBLISHED' }),
+    ),
+  );
+
+test('of two creates of one name in different case at once, one succeeds and one is 409: 100 rounds', async () => {
+  for (let round = 0; round < ROUNDS; round += 1) {
+    const answers = await Promise.all([
+      calls.create(workspace, { en: `Straße ${round}`, de: `eins ${round}` }),
+      calls.create(workspace, { fr: `deux ${round}`, en: `STRASSE ${round}` }),
+    ]);
+    expect(statuses(answers)).toEqual([201, 409]);
+  }
+});
+
+test('of two renames to one name in different case at once, one succeeds and one is 409: 100 rounds', async () => {
+  const first = await calls.category(workspace, { en: 'First', de: 'Erste' });
+  const second = await calls.category(workspace, { en: 'Second', de: 'Zweite' });
+  for (let round = 0; round < ROUNDS; round += 1) {
+    const answers = await Promise.all([
+      calls.rename(workspace, first.id, { en: `garden ${round}`, de: `garten ${round}` }),
+      calls.rename(workspace, second.id, { de: `GARTEN ${round}`, en: `GARDEN ${round}` }),
+    ]);
+    expect(statuses(answers)).toEqual([200, 409]);
+  }
+});
+
+test('names of one slug at once all succeed with the suffixes from 2 on, created and renamed', async () => {
+  const own = await service.workspace();
+  const renamed = await Promise.all(
+    Array.from({ length: 5 }, (_, index) => calls.category(own, { en: `Renamed ${index}` })),
+  );
+  const answers = await Promise.all([
+    ...renamed.map(({ id }, index) => calls.rename(own, id, { en: `same${'!'.repeat(index + 1)}` })),
+    ...Array.from({ length: 10 }, (_, index) => calls.create(own, { en: `same${'?'.repeat(index + 1)}` })),
+  ]);
+  expect(statuses(answers)).toEqual([...Array(5).fill(200), ...Array(10).fill(201)]);
+  const slugs: string[] = answers.map(({ body }) => body.category.translations[0].slug);
+  const expected = ['same', ...Array.from({ length: 14 }, (_, index) => `same-${index + 2}`)];
+  expect(slugs.sort()).toEqual(expected.sort());
+});
+
+test('a category deleted while it is assigned is carried by nothing afterwards, and nobody gets a 5xx: 100 rounds', async () => {
+  const articles = await published(3);
+  const kept = await calls.category(workspace, { en: 'Kept' });
+  const seen = new Set<string>();
+  for (let round = 0; round < ROUNDS; round += 1) {
+    const doomed = await calls.category(workspace, { en: `Doomed ${round}` });
+    const [removed, ...assigned] = await Promise.all([
+      sleep(round % 5).then(() => calls.remove(workspace, doomed.id)),
+      ...articles.map(({ id }, index) =>
+        calls.assign(workspace, id, index % 2 === 0 ? [doomed.id, kept.id] : [kept.id, doomed.id]),
+      ),
+      // Takes it off again, which meets the deletion at the link's row.
+      calls.assign(workspace, articles[0]?.id ?? '', [kept.id]),
+    ]);
+    expect(removed.status).toBe(200);
+    for (const { status } of assigned) {
+      expect([200, 400]).toContain(status);
+      seen.add(`${status} ${removed.body.articleCount}`);
+    }
+    const after = await calls.list(workspace);
+    expect(after.map(({ id }: { id: string }) => id)).not.toContain(doomed.id);
+  }
+  // Both orders have happened: deleted first, and assigned first.
+  expect(seen.size).toBeGreaterThan(1);
+});
+
+test('an endpoint deleted while a rename fans out costs neither a 5xx nor an event: 100 rounds', async () => {
+  const own = await service.workspace();
+  const ownProject = await service.project(own);
+  const category = await calls.category(own, { en: 'Fan' });
+  const carriers = await Promise.all(
+    Array.from({ length: 20 }, () => createArticle(service.db, own, ownProject, { status: 'PUBLISHED' })),
+  );
+  for (const { id } of carriers) await calls.assign(own, id, [category.id]);
+  const staying = await calls.endpoint(own, ['article.updated']);
+  await calls.forgetEvents(own);
+  for (let round = 0; round < ROUNDS; round += 1) {
+    const leaving = await calls.endpoint(own, ['article.updated']);
+    const answers = await Promise.all([
+      calls.rename(own, category.id, { en: `Fan ${round}` }),
+      sleep(round % 5).then(() =>
+        service.call(own.key, 'DELETE', `/api/workspaces/${own.id}/webhooks/${leaving}`),
+      ),
+    ]);
+    expect(statuses(answers)).toEqual([200, 200]);
+  }
+  expect(await calls.events(own)).toHaveLength(ROUNDS * carriers.length);
+  const deliveries = await calls.deliveries(own);
+  expect(deliveries).toHaveLength(ROUNDS * carriers.length);
+  expect(new Set(deliveries.map((row) => row.endpoint_id))).toEqual(new Set([staying]));
+});
+
+test('an article assigned while its category is renamed is told of the new name: 100 rounds', async () => {
+  const own = await service.workspace();
+  const ownProject = await service.project(own);
+  const category = await calls.category(own, { en: 'Name' });
+  const page = await createArticle(service.db, own, ownProject, { status: 'PUBLISHED' });
+  for (let round = 0; round < ROUNDS; round += 1) {
+    await calls.assign(own, page.id, []);
+    await calls.forgetEvents(own);
+    const [renamed, assigned] = await Promise.all([
+      calls.rename(own, category.id, { en: `Name ${round}` }),
+      sleep(round % 4).then(() => calls.assign(own, page.id, [category.id])),
+    ]);
+    expect(statuses([renamed, assigned])).toEqual([200, 200]);
+    // Assigned after the rename it was told once, with the new name; before it, once more for the rename.
+    const isAfter = assigned.body.categories[0].translations[0].name === `Name ${round}`;
+    expect(await calls.events(own)).toHaveLength(isAfter ? 1 : 2);
+  }
+});
