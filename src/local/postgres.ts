@@ -38,6 +38,8 @@ export type PostgresOptions = {
   durable: boolean;
   /** In a process group of its own, so that Ctrl-C does not reach it. */
   detached: boolean;
+  /** A free one when omitted. */
+  port?: number;
   /** Called as soon as there is a process, before it is ready. */
   onSpawn: (engine: PostgresEngine) => void;
   onProgress: Progress;
@@ -45,7 +47,7 @@ export type PostgresOptions = {
 };
 
 /**
- * Starts Postgres on `<dataDir>/postgres`, on a free loopback port, and waits until the database `wcs` is there.
+ * Starts Postgres on `<dataDir>/postgres`, on a loopback port, and waits until the database `wcs` is there.
  *
  * @throws Error with the last lines of its log when it does not come up
  */
@@ -54,7 +56,8 @@ export async function startPostgres(options: PostgresOptions): Promise<PostgresE
   const cluster = await openCluster(binaries, options.dataDir, options);
   options.onProgress('Starting Postgres');
   return withAttempts(async () => {
-    const [port = 0] = await freePorts(1);
+    const [freePort = 0] = await freePorts(1);
+    const port = options.port ?? freePort;
     const spawned = await spawnPostgres(binaries, cluster, port, options);
     const engine = { process: spawned.process, databaseUrl: urlOf(cluster, port), folder: cluster.folder };
     options.onSpawn(engine);

@@ -7,6 +7,8 @@ import { type LocalService, PlainError, startLocalService, untilAborted } from '
 /** A signal that comes again within this time is the same Ctrl-C, passed on by npm. */
 const SAME_SIGNAL_MS = 1_000;
 
+const PARENT_POLL_MS = 250;
+
 export interface LocalRun {
   /** Name in the log lines. */
   readonly name: string;
@@ -66,11 +68,11 @@ function report(error: unknown, logger: Logger): void {
 /** The first signal stops everything; later ones only hear that it takes a moment. */
 function listenForSignals(stop: AbortController): void {
   let told = 0;
-  const onSignal = (name: NodeJS.Signals) => {
+  const onStop = (reason: string) => {
     const now = performance.now();
     if (!stop.signal.aborted) {
-      say(`\n${name}: stopping requests first, then the worker, then the engines.`);
-      stop.abort(new Error(`stopped by ${name}`));
+      say(`\n${reason}: stopping requests first, then the worker, then the engines.`);
+      stop.abort(new Error(reason));
     } else if (now - told > SAME_SIGNAL_MS) {
       say('Still stopping; nothing is lost by waiting.');
     } else {
@@ -78,7 +80,22 @@ function listenForSignals(stop: AbortController): void {
     }
     told = now;
   };
-  for (const name of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(name, onSignal);
+  for (const name of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(name, onStop);
+  if (process.env.npm_lifecycle_event !== undefined) onParentGone(() => onStop('npm has ended'));
+}
+
+/**
+ * npm passes SIGTERM on to the shell between it and us, which dies of it without a word: all that we can notice is
+ * that our parent is another one.
+ */
+function onParentGone(tell: () => void): void {
+  const parent = process.ppid;
+  const timer = setInterval(() => {
+    if (process.ppid === parent) return;
+    clearInterval(timer);
+    tell();
+  }, PARENT_POLL_MS);
+  timer.unref();
 }
 
 /** A terminal or pipe that is gone must not end the process before the engines are stopped. */

@@ -37,6 +37,8 @@ export type TemporalOptions = {
   durable: boolean;
   /** In a process group of its own, so that Ctrl-C does not reach it. */
   detached: boolean;
+  /** Of the gRPC frontend; a free one when omitted. */
+  port?: number;
   /** Called as soon as there is a process, before it is ready. */
   onSpawn: (engine: TemporalEngine) => void;
   onProgress: Progress;
@@ -44,7 +46,7 @@ export type TemporalOptions = {
 };
 
 /**
- * Starts Temporal's dev server on free loopback ports and waits until its namespace answers.
+ * Starts Temporal's dev server on loopback ports and waits until its namespace answers.
  *
  * @throws Error with the last lines of its log when it does not come up
  */
@@ -52,7 +54,8 @@ export async function startTemporal(options: TemporalOptions): Promise<TemporalE
   options.onProgress('Starting Temporal');
   const storage = options.durable ? await storageArguments(options) : [];
   return withAttempts(async () => {
-    const [port = 0, uiPort = 0, httpPort = 0, metricsPort = 0] = await freePorts(4);
+    const [freePort = 0, uiPort = 0, httpPort = 0, metricsPort = 0] = await freePorts(4);
+    const port = options.port ?? freePort;
     const args = ['server', 'start-dev', '--ip', LOOPBACK, '--port', String(port)];
     args.push('--http-port', String(httpPort), '--metrics-port', String(metricsPort));
     args.push(...(options.ui ? ['--ui-port', String(uiPort)] : ['--headless']));
