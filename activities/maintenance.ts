@@ -1,4 +1,5 @@
 import { heartbeat } from '@temporalio/activity';
+import { endAbandonedOperations } from '../src/reconcile/ai-operations.ts';
 import { reconcileDeliveries } from '../src/reconcile/deliveries.ts';
 import { type ReconcileDependencies, reconcileJobs, releaseStrandedHolds } from '../src/reconcile/jobs.ts';
 
@@ -17,7 +18,7 @@ export function createMaintenanceActivities(
   return {
     reconcileJobs: (): Promise<{ started: number; ended: number }> => reconcileJobs(watched),
     reconcileHolds: async (): Promise<{ released: number }> => ({
-      released: await releaseStrandedHolds(watched),
+      released: (await endAbandonedOperations(watched)) + (await releaseStrandedHolds(watched)),
     }),
     reconcileDeliveries: (): Promise<{ returned: number; ended: number }> => reconcileDeliveries(watched),
     pruneWebhooks: () => pruneWebhooks(db, retention),

@@ -16,6 +16,12 @@ const postgresUrl = z
     (text) => /^postgres(ql)?:\/\//.test(text) && URL.canParse(text),
     'expected postgres://user:password@host:port/database',
   );
+const httpUrl = z
+  .string()
+  .refine(
+    (text) => URL.canParse(text) && /^https?:$/.test(new URL(text).protocol),
+    'expected http://host or https://host',
+  );
 const list = z.string().transform((text) =>
   text
     .split(',')
@@ -39,7 +45,15 @@ const cidrs = list.superRefine((texts, context) => {
   }
 });
 
-const environment = z.object({
+/** What each translation engine cannot do without. Model servers on one's own machine need no AI_API_KEY. */
+const NEEDED_BY_PROVIDER = {
+  pseudo: [],
+  'openai-compatible': ['AI_BASE_URL', 'AI_MODEL'],
+  deepl: ['DEEPL_API_KEY'],
+  apertium: ['APERTIUM_URL'],
+} as const;
+
+const variables = z.object({
   DATABASE_URL: optional(postgresUrl),
   DATABASE_DIRECT_URL: optional(postgresUrl),
   DATABASE_POOL_SIZE: withDefault(z.coerce.number().int().min(2).max(500), 20),
@@ -54,14 +68,41 @@ const environment = z.object({
   METRICS_PORT: withDefault(port, 0),
   LOG_LEVEL: withDefault(z.enum(['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent']), 'info'),
   DATA_DIR: withDefault(z.string(), '.data'),
-  TRANSLATION_PROVIDER: withDefault(z.enum(['pseudo']), 'pseudo'),
+  TRANSLATION_PROVIDER: withDefault(z.enum(['pseudo', 'openai-compatible', 'deepl', 'apertium']), 'pseudo'),
+  AI_BASE_URL: optional(httpUrl),
+  AI_MODEL: optional(z.string()),
+  AI_API_KEY: optional(z.string()),
+  DEEPL_API_KEY: optional(z.string()),
+  DEEPL_SERVER_URL: optional(httpUrl),
+  APERTIUM_URL: optional(httpUrl),
+  PROVIDER_TIMEOUT_SECONDS: withDefault(z.coerce.number().min(1).max(600), 120),
   WEBHOOK_ALLOWED_NETWORKS: withDefault(networks, ''),
   RATE_LIMIT_PER_KEY: withDefault(count, 6_000),
   RATE_LIMIT_PER_WORKSPACE: withDefault(count, 24_000),
   RATE_LIMIT_AUTH_FAILURES: withDefault(count, 300),
   TRUSTED_PROXIES: withDefault(cidrs, ''),
   RECONCILE_AFTER_SECONDS: withDefault(z.coerce.number().min(0), 120),
+  AI_WAIT_SECONDS: withDefault(z.coerce.number().min(1).max(60), 60),
   RETENTION_DAYS: withDefault(z.coerce.number().min(1), 30),
+});
+
+const environment = variables.superRefine((config, context) => {
+  // Suggestions use the model whenever there is one, whatever engine translates.
+  if (
+    config.AI_BASE_URL !== undefined &&
+    config.AI_MODEL === undefined &&
+    config.TRANSLATION_PROVIDER !== 'openai-compatible'
+  ) {
+    context.addIssue({ code: 'custom', path: ['AI_MODEL'], message: 'needed with AI_BASE_URL, but not set' });
+  }
+  for (const name of NEEDED_BY_PROVIDER[config.TRANSLATION_PROVIDER]) {
+    if (config[name] !== undefined) continue;
+    context.addIssue({
+      code: 'custom',
+      path: [name],
+      message: `needed by TRANSLATION_PROVIDER=${config.TRANSLATION_PROVIDER}, but not set`,
+    });
+  }
 });
 
 export type Config = Readonly<z.output<typeof environment>>;

@@ -2,12 +2,18 @@ import type { Logger } from 'pino';
 import { createApiKeyRoutes } from './api-keys/routes.ts';
 import { createWhoamiRoutes } from './api-keys/whoami-routes.ts';
 import { createArticleRoutes } from './articles/routes.ts';
+import type { BlobStore } from './assets/blob-store.ts';
+import { createImageFetcher } from './assets/fetch-image.ts';
+import { createAssetRoutes } from './assets/routes.ts';
 import { createAuditRoutes } from './audit/routes.ts';
 import { createCategoryRoutes } from './categories/routes.ts';
+import { createSuggestionRoutes } from './categories/suggest-routes.ts';
 import { createCreditRoutes } from './credits/routes.ts';
 import type { HttpLimits } from './http/limits.ts';
 import type { RouteModule } from './http/route.ts';
 import { createJobRoutes } from './jobs/routes.ts';
+import { createProjectRoutes } from './projects/routes.ts';
+import { createReviewRoutes } from './reviews/routes.ts';
 import { createRoleRoutes } from './roles/routes.ts';
 import type { TemporalNames } from './temporal/names.ts';
 import type { TemporalClient } from './temporal/runs.ts';
@@ -24,7 +30,10 @@ export interface RouteDependencies {
   readonly guard: AddressGuard;
   readonly sender: WebhookSender;
   readonly limits: HttpLimits;
+  readonly blobs: BlobStore;
   readonly runCanceller: RunCanceller;
+  /** Milliseconds that a paid request waits for its result. */
+  readonly aiWaitMs: number;
 }
 
 /** Every operation of the service, in the order of its reference page. */
@@ -33,8 +42,15 @@ export const createRoutes = (dependencies: RouteDependencies): RouteModule[] => 
   ...createWhoamiRoutes(dependencies.limits),
   ...createRoleRoutes(),
   ...createWebhookRoutes(dependencies),
+  ...createProjectRoutes(),
   ...createArticleRoutes(),
+  ...createReviewRoutes(),
+  ...createAssetRoutes({
+    blobs: dependencies.blobs,
+    fetchImage: createImageFetcher({ guard: dependencies.guard }),
+  }),
   ...createCategoryRoutes(),
+  ...createSuggestionRoutes(dependencies),
   ...createTranslationRoutes(dependencies),
   ...createJobRoutes(dependencies),
   ...createCreditRoutes(),

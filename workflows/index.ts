@@ -1,3 +1,4 @@
+export { aiOperation } from './ai-operation.ts';
 export { deliverWebhook } from './deliver-webhook.ts';
 export { prune } from './prune.ts';
 export { reconcile } from './reconcile.ts';

@@ -3,6 +3,7 @@ import { Command } from 'commander';
 import { articleCommand } from './commands/article.ts';
 import { creditsCommand } from './commands/credits.ts';
 import { endpointCommand } from './commands/endpoint.ts';
+import { ideasCommand } from './commands/idea-clusters.ts';
 import { keyCommand } from './commands/key.ts';
 import { projectCommand } from './commands/project.ts';
 import { quotaCommand } from './commands/quota.ts';
@@ -28,6 +29,7 @@ for (const command of [
   creditsCommand(),
   quotaCommand(),
   endpointCommand(),
+  ideasCommand(),
 ]) {
   for (const each of [command, ...command.commands]) each.copyInheritedSettings(program);
   program.addCommand(command);

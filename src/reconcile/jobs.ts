@@ -87,7 +87,7 @@ export async function reconcileJobs(
 }
 
 /**
- * Releases holds of translations whose job is gone or has ended. No path of this service leaves one; a
+ * Releases holds of translations and AI operations that are gone or have ended. No path of this service leaves one; a
  * restored backup or a hand in the database might.
  */
 export async function releaseStrandedHolds({ db, minimumAgeMs }: ReconcileDependencies): Promise<number> {
@@ -95,7 +95,6 @@ export async function releaseStrandedHolds({ db, minimumAgeMs }: ReconcileDepend
     .selectFrom('holds')
     .select('run_id')
     .where('status', '=', 'open')
-    .where('purpose', '=', 'translation')
     .where('created_at', '<', sql<Date>`now() - make_interval(secs => ${minimumAgeMs / 1000})`)
     .where((eb) =>
       eb.not(
@@ -105,6 +104,17 @@ export async function releaseStrandedHolds({ db, minimumAgeMs }: ReconcileDepend
             .select('jobs.id')
             .whereRef('jobs.id', '=', 'holds.run_id')
             .where('jobs.ended_at', 'is', null),
+        ),
+      ),
+    )
+    .where((eb) =>
+      eb.not(
+        eb.exists(
+          eb
+            .selectFrom('ai_operations')
+            .select('ai_operations.id')
+            .whereRef('ai_operations.id', '=', 'holds.run_id')
+            .where('ai_operations.status', '=', 'open'),
         ),
       ),
     )

@@ -2,11 +2,15 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { Client } from '@temporalio/client';
 import { type NativeConnection, Worker, type WorkerOptions } from '@temporalio/worker';
 import type { Logger } from 'pino';
+import { createAiActivities } from '../../activities/ai.ts';
 import { createMaintenanceActivities } from '../../activities/maintenance.ts';
 import { createTranslationActivities } from '../../activities/translation.ts';
 import { createWebhookActivities } from '../../activities/webhooks.ts';
+import { createSuggestionProvider } from '../ai/index.ts';
+import type { SuggestionProvider } from '../ai/provider.ts';
 import type { ConnectedConfig } from '../config.ts';
 import { createDatabase } from '../db/database.ts';
+import { createProcessMetrics, serveMetrics } from '../http/metrics.ts';
 import { createTranslationProvider } from '../providers/index.ts';
 import type { TranslationProvider } from '../providers/types.ts';
 import { type Relay, startRelay } from '../webhooks/outbox/relay.ts';
@@ -31,6 +35,7 @@ export interface RunningWorker {
 
 export interface WorkerOverrides {
   readonly provider?: TranslationProvider;
+  readonly suggestions?: SuggestionProvider;
 }
 
 /** Composes and starts the worker process: workflows, activities and the outbox relay. */
@@ -40,6 +45,8 @@ export async function startWorker(
   overrides: WorkerOverrides = {},
 ): Promise<RunningWorker> {
   installRuntime(logger);
+  const metrics = await serveMetrics([createProcessMetrics()], { port: config.METRICS_PORT });
+  logger.info(`metrics at ${metrics.url}`);
   const names = temporalNames(config.TEMPORAL_TASK_QUEUE_PREFIX);
   const bundle =
     config.WORKFLOW_BUNDLE === undefined ? await bundleWorkflows() : { codePath: config.WORKFLOW_BUNDLE };
@@ -53,7 +60,8 @@ export async function startWorker(
   const sender = createWebhookSender({
     guard: createAddressGuard({ allowedNetworks: config.WEBHOOK_ALLOWED_NETWORKS }),
   });
-  const provider = overrides.provider ?? createTranslationProvider({ provider: config.TRANSLATION_PROVIDER });
+  const provider = overrides.provider ?? createTranslationProvider(config);
+  const suggestions = overrides.suggestions ?? createSuggestionProvider(config);
   const client = new Client({ connection, namespace: config.TEMPORAL_NAMESPACE });
   let relay: Relay | undefined;
 
@@ -79,6 +87,12 @@ export async function startWorker(
       maxCachedWorkflows: 500,
       // Attempts only wait: a slot costs a socket, not a core.
       maxConcurrentActivityTaskExecutions: 1_000,
+    }),
+    Worker.create({
+      ...common,
+      taskQueue: names.ai,
+      activities: createAiActivities({ db, provider: suggestions }),
+      maxCachedWorkflows: 200,
     }),
     Worker.create({
       ...common,
@@ -115,6 +129,7 @@ export async function startWorker(
     for (const worker of workers) if (worker.getState() === 'RUNNING') worker.shutdown();
     await running.catch(() => undefined);
     await sender.close();
+    await metrics.close();
     await connection.close();
     await db.destroy();
   };

@@ -1,6 +1,7 @@
 import { Command } from 'commander';
 import { z } from 'zod';
 import { grantCredits } from '../../credits/grant.ts';
+import { purchaseCredits } from '../../credits/purchase.ts';
 import { idOf, trimmedText } from '../../http/fields.ts';
 import type { WorkspaceId } from '../../ids.ts';
 import { action } from '../action.ts';
@@ -10,26 +11,34 @@ import { requireWorkspace } from '../targets.ts';
 /** Credits one command can give. */
 export const MAX_CREDITS = 1_000_000_000;
 
-const grantOptions = z.object({
+const addOptions = z.object({
   workspace: idOf<WorkspaceId>(),
   amount: integer(1, MAX_CREDITS),
   paymentEventId: trimmedText(1, 255).optional(),
 });
 
-/** `credits grant` */
+const addingCommand = (name: string, description: string, add: typeof grantCredits): Command =>
+  new Command(name)
+    .description(description)
+    .requiredOption('--workspace <id>', 'the workspace')
+    .requiredOption('--amount <number>', 'credits to add, 1 or more')
+    .option(
+      '--payment-event-id <id>',
+      "the payment provider's event; one that was counted before changes nothing",
+    )
+    .action(
+      action(addOptions, async ({ db, operatorOf }, { workspace, ...input }) => ({
+        ...(await add(operatorOf(await requireWorkspace(db, workspace)), input)),
+      })),
+    );
+
+/** `credits grant` and `credits purchase` */
 export const creditsCommand = (): Command =>
-  new Command('credits').description("a workspace's credits").addCommand(
-    new Command('grant')
-      .description('add plan credits and emit credits.granted')
-      .requiredOption('--workspace <id>', 'the workspace')
-      .requiredOption('--amount <number>', 'credits to add, 1 or more')
-      .option(
-        '--payment-event-id <id>',
-        "the payment provider's event; one that was granted before changes nothing",
-      )
-      .action(
-        action(grantOptions, async ({ db, operatorOf }, { workspace, ...input }) => ({
-          ...(await grantCredits(operatorOf(await requireWorkspace(db, workspace)), input)),
-        })),
-      ),
-  );
+  new Command('credits')
+    .description("a workspace's credits")
+    .addCommand(
+      addingCommand('grant', 'add plan credits of a paid invoice and emit credits.granted', grantCredits),
+    )
+    .addCommand(
+      addingCommand('purchase', 'add a paid credit pack and emit credits.purchased', purchaseCredits),
+    );

@@ -1,19 +1,37 @@
 import { Command } from 'commander';
 import { z } from 'zod';
-import { trimmedText } from '../../http/fields.ts';
+import { idOf, trimmedText } from '../../http/fields.ts';
+import type { WorkspaceId } from '../../ids.ts';
 import { createWorkspace } from '../../workspaces/create.ts';
+import { deleteWorkspace } from '../../workspaces/delete.ts';
 import { action } from '../action.ts';
 import { integer } from '../options.ts';
+import { requireWorkspace } from '../targets.ts';
 import { MAX_CREDITS } from './credits.ts';
 
 const createOptions = z.object({ name: trimmedText(1, 120), credits: integer(0, MAX_CREDITS) });
 
-/** `workspace create` */
+const deleteOptions = z.object({ workspace: idOf<WorkspaceId>() });
+
+/** `workspace create` and `workspace delete` */
 export const workspaceCommand = (): Command =>
-  new Command('workspace').description('workspaces').addCommand(
-    new Command('create')
-      .description('make a workspace with its built-in roles and a first key of the role Owner, shown once')
-      .requiredOption('--name <name>', '1 to 120 characters')
-      .option('--credits <number>', 'credits to begin with', '1000')
-      .action(action(createOptions, async ({ db }, input) => ({ ...(await createWorkspace(db, input)) }))),
-  );
+  new Command('workspace')
+    .description('workspaces')
+    .addCommand(
+      new Command('create')
+        .description('make a workspace with its built-in roles and a first key of the role Owner, shown once')
+        .requiredOption('--name <name>', '1 to 120 characters')
+        .option('--credits <number>', 'credits to begin with', '1000')
+        .action(action(createOptions, async ({ db }, input) => ({ ...(await createWorkspace(db, input)) }))),
+    )
+    .addCommand(
+      new Command('delete')
+        .description('delete a workspace with all it has, without events; not while one of its jobs is open')
+        .requiredOption('--workspace <id>', 'the workspace')
+        .action(
+          action(deleteOptions, async ({ db, operatorOf }, { workspace }) => {
+            await deleteWorkspace(operatorOf(await requireWorkspace(db, workspace)));
+            return { ok: true };
+          }),
+        ),
+    );

@@ -8,6 +8,9 @@ import { eventually } from '../../support/wait.ts';
 /** Where recorded histories are kept: one folder a workflow, one file a scenario. */
 export const historiesFolder = fileURLToPath(new URL('../../histories/', import.meta.url));
 
+/** Stack traces name files below it; a recording says nothing of the machine it was made on. */
+const root = fileURLToPath(new URL('../../../', import.meta.url));
+
 /** Waits for the run's end, whatever it is, and writes its history to `<workflow>/<scenario>.json`. */
 export async function recordHistory(workflowId: string, file: string): Promise<void> {
   const connection = await Connection.connect({ address: inject('temporalAddress') });
@@ -21,7 +24,8 @@ export async function recordHistory(workflowId: string, file: string): Promise<v
     const history = await handle.fetchHistory();
     const path = `${historiesFolder}${file}.json`;
     await mkdir(path.slice(0, path.lastIndexOf('/')), { recursive: true });
-    await writeFile(path, `${JSON.stringify(JSON.parse(historyToJSON(history)), null, 1)}\n`);
+    const text = historyToJSON(history).replaceAll(root, '');
+    await writeFile(path, `${JSON.stringify(JSON.parse(text), null, 1)}\n`);
   } finally {
     await connection.close();
   }

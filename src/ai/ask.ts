@@ -1,0 +1,86 @@
+import type { Database } from '../db/database.ts';
+import type { AiOperationId } from '../ids.ts';
+import { ProviderError } from '../providers/types.ts';
+import type { AskResult } from '../temporal/shapes.ts';
+import { checkAnswer, type FindTaken } from './answers.ts';
+import { findOpenOperation, markAsked, storeResult, unmarkAsked } from './operations.ts';
+import { ModelNotReached, type Rejection, type SuggestionProvider, UnusableAnswer } from './provider.ts';
+import { countSuggestions, type Question, type Suggestions } from './questions.ts';
+import { findTakenNames, readQuestion } from './read-question.ts';
+
+const TIMES = 2;
+/** How much of a rejected answer the model is shown again. */
+const MAX_SHOWN = 4_000;
+
+export interface AskDependencies {
+  readonly db: Database;
+  readonly provider: SuggestionProvider;
+}
+
+/**
+ * Asks the model what an open operation wants to know, and stores what came of it. An operation whose hold
+ * is open no longer is left alone; one that was answered before is not asked again; one about something that
+ * is gone, or holds nothing to draw on, calls no model.
+ * @throws {ProviderError} when the model could not be asked, or the signal's reason
+ */
+export async function askOperation(
+  { db, provider }: AskDependencies,
+  id: AiOperationId,
+  signal: AbortSignal,
+): Promise<AskResult> {
+  const operation = await findOpenOperation(db, id);
+  if (operation === null) return { kind: 'ended' };
+  if (operation.result !== null) {
+    return { kind: 'answered', suggestions: countSuggestions(operation.result) };
+  }
+  const question = await readQuestion(db, operation);
+  if (question === null) return { kind: 'answered', suggestions: 0 };
+  const marked = await markAsked(db, id);
+  if (marked === null) return { kind: 'ended' };
+  let suggestions: Suggestions | null;
+  try {
+    suggestions = await askModel(provider, question, findTakenNames(db, operation.workspaceId), signal);
+  } catch (error) {
+    if (error instanceof ModelNotReached && !marked.again) await unmarkAsked(db, id);
+    throw error;
+  }
+  if (suggestions === null) return { kind: 'answered', suggestions: 0 };
+  if (!(await storeResult(db, id, suggestions))) return { kind: 'ended' };
+  return { kind: 'answered', suggestions: countSuggestions(suggestions) };
+}
+
+/**
+ * Asks once, and once more with the reason when the answer can't be used.
+ * @returns null when nothing usable came back
+ */
+export async function askModel(
+  provider: SuggestionProvider,
+  question: Question,
+  findTaken: FindTaken,
+  signal: AbortSignal,
+): Promise<Suggestions | null> {
+  let rejected: Rejection | undefined;
+  for (let time = 1; time <= TIMES; time += 1) {
+    signal.throwIfAborted();
+    try {
+      const answer = await provider.answer({
+        question,
+        signal,
+        ...(rejected === undefined ? {} : { rejected }),
+      });
+      const checked = await checkAnswer(question, answer, findTaken);
+      if (checked.usable) return countSuggestions(checked.suggestions) > 0 ? checked.suggestions : null;
+      rejected = { answer: JSON.stringify(answer)?.slice(0, MAX_SHOWN) ?? null, reason: checked.reason };
+    } catch (error) {
+      if (error instanceof UnusableAnswer) rejected = { answer: null, reason: error.message };
+      else if (isRefusal(error)) rejected = { answer: null, reason: 'It was declined.' };
+      // Once the model has answered, it was reached, whatever becomes of the second question.
+      else if (error instanceof ModelNotReached && rejected !== undefined) {
+        throw new ProviderError(error.kind, error.message);
+      } else throw error;
+    }
+  }
+  return null;
+}
+
+const isRefusal = (error: unknown): boolean => error instanceof ProviderError && error.kind === 'refused';

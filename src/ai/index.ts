@@ -1,0 +1,18 @@
+import type { Config } from '../config.ts';
+import { createOpenAiCompatibleSuggestions } from './openai-compatible.ts';
+import type { SuggestionProvider } from './provider.ts';
+import { createPseudoSuggestions } from './pseudo.ts';
+
+/** Somebody waits for the answer, so one question may take less time than a batch of a translation. */
+const LONGEST_CALL_MS = 25_000;
+
+export type SuggestionProviderConfig = Pick<Config, 'AI_BASE_URL' | 'AI_MODEL' | 'AI_API_KEY'> &
+  Partial<Pick<Config, 'PROVIDER_TIMEOUT_SECONDS'>>;
+
+/** The model that the configuration names; without AI_BASE_URL the offline pseudo provider. */
+export function createSuggestionProvider(config: SuggestionProviderConfig): SuggestionProvider {
+  const { AI_BASE_URL: baseUrl, AI_MODEL: model, AI_API_KEY: apiKey } = config;
+  if (baseUrl === undefined || model === undefined) return createPseudoSuggestions();
+  const timeoutMs = Math.min((config.PROVIDER_TIMEOUT_SECONDS ?? Infinity) * 1_000, LONGEST_CALL_MS);
+  return createOpenAiCompatibleSuggestions({ baseUrl, model, apiKey, timeoutMs });
+}

@@ -1,0 +1,39 @@
+/** The small interface behind which every model that makes suggestions lives. */
+import { ProviderError } from '../providers/types.ts';
+import type { Question } from './questions.ts';
+
+/** An earlier answer that could not be used. */
+export interface Rejection {
+  /** As the model gave it; null when there was none. */
+  readonly answer: string | null;
+  /** What was wrong with it, in words a model understands. */
+  readonly reason: string;
+}
+
+export interface SuggestionRequest {
+  readonly question: Question;
+  /** Aborts the call; the provider then rejects with the signal's reason. */
+  readonly signal: AbortSignal;
+  /** Present when the question is asked again. */
+  readonly rejected?: Rejection;
+}
+
+/** A model that makes suggestions. */
+export interface SuggestionProvider {
+  readonly name: string;
+  /**
+   * The answer as parsed JSON, unchecked: its shape is that of `answerSchema`.
+   * @throws {UnusableAnswer} for an answer that is no JSON object or was cut off
+   * @throws {ProviderError} `refused` when the model declines, another kind when there is no answer; or the
+   *   signal's reason
+   */
+  answer(request: SuggestionRequest): Promise<unknown>;
+}
+
+/** The model answered, but with no object that could be checked. The message says why, in words it understands. */
+export class UnusableAnswer extends Error {
+  override readonly name = 'UnusableAnswer';
+}
+
+/** The request never got as far as a model: there was no connection. */
+export class ModelNotReached extends ProviderError {}

@@ -1,0 +1,104 @@
+/** The part of a paid request that waits: the run is started, awaited, and its end read from the row. */
+import { WorkflowFailedError } from '@temporalio/client';
+import type { Logger } from 'pino';
+import type { aiOperation } from '../../workflows/ai-operation.ts';
+import type { VerbContext } from '../context.ts';
+import { ServiceError } from '../errors.ts';
+import type { ArticleId } from '../ids.ts';
+import { aiOperationWorkflowId } from '../temporal/ids.ts';
+import type { TemporalNames } from '../temporal/names.ts';
+import { cancelRun, startOnce, type TemporalClient } from '../temporal/runs.ts';
+import { searchAttributes } from '../temporal/search-attributes.ts';
+import { type OperationEnd, type ReservedOperation, readEnd, releaseOperation } from './operations.ts';
+import type { AiOperationKind, Suggestions } from './questions.ts';
+
+const START_DEADLINE_MS = 5_000;
+
+export interface RunDependencies {
+  readonly client: TemporalClient;
+  readonly names: TemporalNames;
+  readonly logger: Logger;
+  /** Milliseconds that a request waits for its result, 60,000 at most. */
+  readonly aiWaitMs: number;
+}
+
+/** What was charged, and for what; null when nothing usable came back. */
+export interface PaidResult {
+  readonly suggestions: Suggestions | null;
+  readonly credits: number;
+}
+
+const SUMMARIES: Record<AiOperationKind, string> = {
+  article_categories: 'suggest categories for article',
+  project_categories: 'suggest categories for project',
+  category_names: 'suggest names of category',
+};
+
+/**
+ * Runs a reserved operation and waits for its end. Nothing but the row decides what that was: when the wait
+ * is over, or Temporal can't be reached, the hold is released, unless the run has settled before.
+ * @throws {ServiceError} SERVICE_UNAVAILABLE when no answer came; nothing is charged then
+ */
+export async function runOperation(
+  dependencies: RunDependencies,
+  { db, requestId }: Pick<VerbContext, 'db' | 'requestId'>,
+  operation: ReservedOperation,
+): Promise<PaidResult> {
+  const { client, logger } = dependencies;
+  const cause = await awaitRun(dependencies, operation, requestId);
+  const end = (await readEnd(db, operation.id)) ?? (await giveUp(db, operation));
+  switch (end.status) {
+    case 'settled':
+      return { suggestions: end.suggestions, credits: end.credits };
+    case 'empty':
+      return { suggestions: null, credits: 0 };
+    case 'failed': {
+      logger.warn({ err: cause, requestId, operationId: operation.id }, 'paid operation without an answer');
+      // Whatever still works on it need not; nobody waits for it any more.
+      if (!(cause instanceof WorkflowFailedError)) {
+        cancelRun(client, aiOperationWorkflowId(operation.id)).catch(() => undefined);
+      }
+      throw new ServiceError(
+        'SERVICE_UNAVAILABLE',
+        'No suggestions could be made now. Nothing was charged; try again shortly.',
+      );
+    }
+  }
+}
+
+/** Starts the run and waits for its end. @returns why that could not be seen; undefined when it was */
+async function awaitRun(
+  { client, names, aiWaitMs }: RunDependencies,
+  operation: ReservedOperation,
+  requestId: string,
+): Promise<unknown> {
+  const deadline = Date.now() + aiWaitMs;
+  const workflowId = aiOperationWorkflowId(operation.id);
+  try {
+    await startOnce<typeof aiOperation>(client, 'aiOperation' as unknown as typeof aiOperation, {
+      deadlineMs: Math.min(START_DEADLINE_MS, aiWaitMs),
+      taskQueue: names.ai,
+      workflowId,
+      args: [{ operationId: operation.id }],
+      staticSummary: `${SUMMARIES[operation.kind]} ${operation.targetId}`,
+      memo: { requestId, operationId: operation.id },
+      typedSearchAttributes: [
+        { key: searchAttributes.workspaceId, value: operation.workspaceId },
+        { key: searchAttributes.jobKind, value: operation.kind },
+        ...(operation.kind === 'article_categories'
+          ? [{ key: searchAttributes.articleId, value: operation.targetId as ArticleId }]
+          : []),
+      ],
+    });
+    await client.withDeadline(deadline, () => client.workflow.getHandle(workflowId).result());
+    return undefined;
+  } catch (error) {
+    return error;
+  }
+}
+
+/** Releases an operation that is still open; whoever ended it first decides. */
+async function giveUp(db: VerbContext['db'], { id }: ReservedOperation): Promise<OperationEnd> {
+  await releaseOperation(db, id, 'failed');
+  return (await readEnd(db, id)) ?? { status: 'failed' };
+}

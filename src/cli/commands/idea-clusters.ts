@@ -1,0 +1,36 @@
+import { Command } from 'commander';
+import { z } from 'zod';
+import { addIdeaCluster } from '../../ai/idea-clusters.ts';
+import { idOf, trimmedText } from '../../http/fields.ts';
+import type { ProjectId } from '../../ids.ts';
+import { action } from '../action.ts';
+import { texts } from '../options.ts';
+import { workspaceOfProject } from '../targets.ts';
+
+const MAX_KEYWORD = 200;
+const MAX_KEYWORDS = 25;
+
+const addOptions = z.object({
+  project: idOf<ProjectId>(),
+  title: trimmedText(1, 200),
+  keywords: texts(MAX_KEYWORD, MAX_KEYWORDS).default([]),
+});
+
+/** `ideas add` */
+export const ideasCommand = (): Command =>
+  new Command('ideas').description("ideas that a project's category suggestions draw on").addCommand(
+    new Command('add')
+      .description('add an idea, or give the one of this title other keywords')
+      .requiredOption('--project <id>', 'its project')
+      .requiredOption('--title <title>', '1 to 200 characters')
+      .option('--keywords <a,b>', `up to ${MAX_KEYWORDS}`)
+      .action(
+        action(addOptions, async ({ db, operatorOf }, { project, title, keywords }) => ({
+          ideaClusterId: await addIdeaCluster(operatorOf(await workspaceOfProject(db, project)), {
+            projectId: project,
+            title,
+            keywords,
+          }),
+        })),
+      ),
+  );

@@ -1,0 +1,56 @@
+import { ActivityCancellationType, CancellationScope, proxyActivities } from '@temporalio/workflow';
+import type { AiActivities } from '../activities/ai.ts';
+import type { AiOperationInput, AiOperationResult } from '../src/temporal/shapes.ts';
+
+/**
+ * Whoever made the request waits for 60 seconds, and everything counts: four attempts at a model that
+ * may come back, a lost worker noticed within ten seconds, and no attempt after nobody waits any more.
+ */
+const { ask } = proxyActivities<AiActivities>({
+  startToCloseTimeout: '50 seconds',
+  scheduleToCloseTimeout: '55 seconds',
+  heartbeatTimeout: '10 seconds',
+  retry: {
+    initialInterval: '500 ms',
+    backoffCoefficient: 2,
+    maximumInterval: '5 seconds',
+    maximumAttempts: 4,
+  },
+  cancellationType: ActivityCancellationType.WAIT_CANCELLATION_COMPLETED,
+});
+
+/** One statement or transaction: repeated until the database takes it. */
+const { settle, release } = proxyActivities<AiActivities>({
+  startToCloseTimeout: '15 seconds',
+  retry: { initialInterval: '500 ms', backoffCoefficient: 2, maximumInterval: '30 seconds' },
+  cancellationType: ActivityCancellationType.WAIT_CANCELLATION_COMPLETED,
+});
+
+/**
+ * One paid operation: asks the model, then charges for what came back or releases the hold. What is asked
+ * and answered stays in the database; only counts come back.
+ */
+export async function aiOperation({ operationId }: AiOperationInput): Promise<AiOperationResult> {
+  try {
+    const answer = await ask.executeWithOptions({ summary: 'ask the model' }, [operationId]);
+    if (answer.kind === 'ended') return { outcome: 'already ended', suggestions: 0 };
+    const { suggestions } = answer;
+    // The point of no return: once the model has answered, a cancellation comes too late.
+    return await CancellationScope.nonCancellable(async () => {
+      const ended =
+        suggestions > 0
+          ? await settle.executeWithOptions({ summary: 'charge for the result' }, [operationId])
+          : await release.executeWithOptions({ summary: 'release: nothing came back' }, [
+              operationId,
+              'empty',
+            ]);
+      if (!ended) return { outcome: 'already ended', suggestions: 0 };
+      return { outcome: suggestions > 0 ? 'settled' : 'released', suggestions };
+    });
+  } catch (error) {
+    await CancellationScope.nonCancellable(() =>
+      release.executeWithOptions({ summary: 'release: no answer' }, [operationId, 'failed']),
+    );
+    throw error;
+  }
+}
