@@ -1,8 +1,7 @@
-import { heartbeat } from '@temporalio/activity';
+import { heartbeat, log } from '@temporalio/activity';
 import { endAbandonedOperations } from '../src/reconcile/ai-operations.ts';
 import { reconcileDeliveries } from '../src/reconcile/deliveries.ts';
 import { type ReconcileDependencies, reconcileJobs, releaseStrandedHolds } from '../src/reconcile/jobs.ts';
-
 import { pruneTranslations } from '../src/translations/prune.ts';
 import { pruneWebhooks } from '../src/webhooks/prune.ts';
 
@@ -10,11 +9,15 @@ export type MaintenanceActivities = ReturnType<typeof createMaintenanceActivitie
 
 /** The steps of `reconcile` and `prune`. Each looks at rows that nobody has moved for a while, and leaves all others alone. */
 export function createMaintenanceActivities(
-  dependencies: Omit<ReconcileDependencies, 'onProgress'> & { readonly retentionMs: number },
+  dependencies: Omit<ReconcileDependencies, 'onProgress' | 'onError'> & { readonly retentionMs: number },
 ) {
   const { db, retentionMs } = dependencies;
   const retention = { retentionMs, onProgress: () => heartbeat() };
-  const watched = { ...dependencies, onProgress: (looked: number) => heartbeat(looked) };
+  const watched: ReconcileDependencies = {
+    ...dependencies,
+    onProgress: (looked) => heartbeat(looked),
+    onError: (id, error) => log.warn('left for the next round', { id, error }),
+  };
   return {
     reconcileJobs: (): Promise<{ started: number; ended: number }> => reconcileJobs(watched),
     reconcileHolds: async (): Promise<{ released: number }> => ({

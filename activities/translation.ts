@@ -1,15 +1,15 @@
-import { activityInfo, cancellationSignal, heartbeat } from '@temporalio/activity';
-import { ApplicationFailure, CancelledFailure } from '@temporalio/common';
+import { cancellationSignal, heartbeat } from '@temporalio/activity';
+import { ApplicationFailure } from '@temporalio/common';
 import type { Database } from '../src/db/database.ts';
-import { isConstraintViolation } from '../src/db/errors.ts';
 import { inTransaction } from '../src/db/transaction.ts';
 import type { JobId } from '../src/ids.ts';
-import { ProviderError, type TranslationProvider } from '../src/providers/types.ts';
+import type { TranslationProvider } from '../src/providers/types.ts';
 import { translateBatch } from '../src/translations/batch.ts';
 import { endTranslation } from '../src/translations/end.ts';
 import { isJobOpen, takeOver } from '../src/translations/open-job.ts';
 import { planSegments } from '../src/translations/plan.ts';
 import { enterFinalize, settleTranslation } from '../src/translations/settle.ts';
+import { onDatabase, persistently, providerFailure } from './failures.ts';
 
 const HEARTBEAT_MS = 5_000;
 
@@ -31,16 +31,16 @@ export function createTranslationActivities(dependencies: { db: Database; provid
 
     /** Translates one batch and answers how many segments it asked the provider for. */
     async translateBatch(jobId: JobId, batch: number): Promise<{ segments: number }> {
-      await requireOpen(db, jobId);
       const pulse = setInterval(heartbeat, HEARTBEAT_MS);
       try {
+        await requireOpen(db, jobId);
         const segments = await translateBatch(
           { db, provider },
           { jobId, batch, signal: cancellationSignal() },
         );
         return { segments };
       } catch (error) {
-        throw asFailure(error);
+        throw providerFailure(error);
       } finally {
         clearInterval(pulse);
       }
@@ -74,7 +74,7 @@ export function createTranslationActivities(dependencies: { db: Database; provid
 
 /** Stops the run of a job that was cancelled or ended meanwhile. */
 async function requireOpen(db: Database, jobId: JobId): Promise<void> {
-  if (!(await isJobOpen(db, jobId))) {
+  if (!(await persistently(() => isJobOpen(db, jobId)))) {
     throw ApplicationFailure.create({
       type: 'JobEnded',
       message: 'The job has ended already.',
@@ -82,31 +82,4 @@ async function requireOpen(db: Database, jobId: JobId): Promise<void> {
       category: 'BENIGN',
     });
   }
-}
-
-/** Runs database work; a broken constraint will be broken next time too, so it is not retried. */
-async function onDatabase<Result>(work: () => Promise<Result>): Promise<Result> {
-  try {
-    return await work();
-  } catch (error) {
-    if (!isConstraintViolation(error)) throw error;
-    throw ApplicationFailure.create({
-      type: 'ConstraintViolation',
-      message: error instanceof Error ? error.message : String(error),
-      nonRetryable: true,
-    });
-  }
-}
-
-/** A provider's error as Temporal understands it: what may pass is retried by the activity's policy. */
-function asFailure(error: unknown): unknown {
-  if (cancellationSignal().aborted) return new CancelledFailure('cancelled while translating');
-  if (!(error instanceof ProviderError)) return error;
-  return ApplicationFailure.create({
-    type: 'ProviderError',
-    message: error.message,
-    nonRetryable: error.kind !== 'retryable',
-    details: [{ kind: error.kind, attempt: activityInfo().attempt }],
-    ...(error.retryAfterMs === undefined ? {} : { nextRetryDelay: error.retryAfterMs }),
-  });
 }

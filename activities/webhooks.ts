@@ -1,4 +1,3 @@
-import { setTimeout as sleep } from 'node:timers/promises';
 import { activityInfo, cancellationSignal, heartbeat, log } from '@temporalio/activity';
 import { ApplicationFailure } from '@temporalio/common';
 import type { Database } from '../src/db/database.ts';
@@ -10,9 +9,9 @@ import { MAX_ATTEMPTS, waitAfter } from '../src/webhooks/delivery/schedule.ts';
 import { classify, errorMessage } from '../src/webhooks/sending/outcome.ts';
 import type { WebhookSender } from '../src/webhooks/sending/sender.ts';
 import { deliveryHeaders } from '../src/webhooks/sending/signature.ts';
+import { persistently } from './failures.ts';
 
 const HEARTBEAT_MS = 5_000;
-const READ_RETRY_MS = 1_000;
 
 export interface WebhookActivityDependencies {
   readonly db: Database;
@@ -25,22 +24,6 @@ export type WebhookActivities = ReturnType<typeof createWebhookActivities>;
 
 /** The steps of `deliverWebhook`. */
 export function createWebhookActivities({ db, sender, onAttemptEnded }: WebhookActivityDependencies) {
-  /** Reads of a database that is away are repeated inside the attempt: only a send may spend one. */
-  async function persistently<Result>(work: () => Promise<Result>): Promise<Result> {
-    const signal = cancellationSignal();
-    for (;;) {
-      signal.throwIfAborted();
-      try {
-        return await work();
-      } catch (error) {
-        log.warn('waiting for the database', {
-          error: error instanceof Error ? error.message : String(error),
-        });
-        await sleep(READ_RETRY_MS, undefined, { signal });
-      }
-    }
-  }
-
   async function stop(deliveryId: DeliveryId, reason: string): Promise<AttemptResult> {
     await persistently(() => endDelivery(db, deliveryId, reason));
     return { kind: 'stopped', reason };
@@ -85,13 +68,14 @@ export function createWebhookActivities({ db, sender, onAttemptEnded }: WebhookA
       errorMessage: errorMessage(sent),
       responseBody: sent.kind === 'responded' ? sent.bodyText : null,
     };
-    onAttemptEnded(outcome.verdict);
     try {
       await recordAttempt(db, deliveryId, outcome);
     } catch (error) {
       // The wire has answered: asking again because of the database would send twice.
       log.warn('attempt not recorded yet', { error: error instanceof Error ? error.message : String(error) });
       return { kind: 'unrecorded', outcome };
+    } finally {
+      onAttemptEnded(outcome.verdict);
     }
     if (outcome.verdict === 'succeeded') return { kind: 'recorded', number };
     const isLast = outcome.verdict === 'failed' || number >= MAX_ATTEMPTS;

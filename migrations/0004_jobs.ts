@@ -43,12 +43,15 @@ export async function up(db: Kysely<unknown>): Promise<void> {
   await sql`
     CREATE TABLE translations (
       job_id uuid PRIMARY KEY REFERENCES jobs ON DELETE CASCADE,
-      source_article_id uuid REFERENCES articles ON DELETE SET NULL,
+      workspace_id uuid NOT NULL,
+      source_article_id uuid,
       source_language text NOT NULL,
       target_language text NOT NULL,
       provider text,
       batch_count integer,
-      snapshot jsonb
+      snapshot jsonb,
+      CONSTRAINT translations_source_fkey FOREIGN KEY (workspace_id, source_article_id)
+        REFERENCES articles (workspace_id, id) ON DELETE SET NULL (source_article_id)
     )`.execute(db);
   await sql`CREATE INDEX translations_source_idx ON translations (source_article_id)`.execute(db);
   await sql`

@@ -10,7 +10,8 @@ export async function up(db: Kysely<unknown>): Promise<void> {
       article_id uuid,
       body bytea NOT NULL,
       request_id text,
-      created_at timestamptz(3) NOT NULL DEFAULT now()
+      created_at timestamptz(3) NOT NULL DEFAULT now(),
+      CONSTRAINT events_tenant_key UNIQUE (workspace_id, id)
     )`.execute(db);
   await sql`CREATE INDEX events_workspace_idx ON events (workspace_id, created_at)`.execute(db);
   await sql`CREATE INDEX events_created_idx ON events (created_at)`.execute(db);
@@ -34,7 +35,7 @@ export async function up(db: Kysely<unknown>): Promise<void> {
       id uuid PRIMARY KEY,
       workspace_id uuid NOT NULL,
       endpoint_id uuid NOT NULL,
-      event_id uuid NOT NULL REFERENCES events ON DELETE CASCADE,
+      event_id uuid NOT NULL,
       event_type text NOT NULL,
       status text NOT NULL DEFAULT 'pending' CHECK (status IN ('pending', 'succeeded', 'failed')),
       attempts integer NOT NULL DEFAULT 0 CHECK (attempts BETWEEN 0 AND 6),
@@ -50,6 +51,8 @@ export async function up(db: Kysely<unknown>): Promise<void> {
       handed_over_at timestamptz(3),
       seq bigint GENERATED ALWAYS AS IDENTITY,
       created_at timestamptz(3) NOT NULL DEFAULT now(),
+      CONSTRAINT webhook_deliveries_event_fkey FOREIGN KEY (workspace_id, event_id)
+        REFERENCES events (workspace_id, id) ON DELETE CASCADE,
       CONSTRAINT webhook_deliveries_endpoint_fkey FOREIGN KEY (workspace_id, endpoint_id)
         REFERENCES webhook_endpoints (workspace_id, id) ON DELETE CASCADE,
       CONSTRAINT webhook_deliveries_outcome_check CHECK (CASE status
@@ -60,6 +63,8 @@ export async function up(db: Kysely<unknown>): Promise<void> {
   await sql`CREATE INDEX webhook_deliveries_outbox_idx ON webhook_deliveries (endpoint_id, seq) WHERE outbox`.execute(
     db,
   );
+  await sql`CREATE INDEX webhook_deliveries_claimed_idx ON webhook_deliveries (endpoint_id, claimed_until)
+    WHERE outbox AND claimed_until IS NOT NULL`.execute(db);
   await sql`CREATE INDEX webhook_deliveries_recent_idx ON webhook_deliveries (workspace_id, created_at DESC, seq DESC)`.execute(
     db,
   );

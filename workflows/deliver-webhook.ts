@@ -51,10 +51,13 @@ export async function deliverWebhook(input: DeliverWebhookInput): Promise<Delive
       if (result.kind === 'recorded') return { outcome: 'delivered', attempts: result.number };
       const { outcome } = result;
       const answered = Date.parse(outcome.startedAt) + outcome.durationMs;
-      await recordAttempt.executeWithOptions({ summary: `record attempt ${outcome.number}` }, [
-        deliveryId,
-        outcome,
-      ]);
+      // What the wire has answered is recorded even when an operator cancels meanwhile.
+      await CancellationScope.nonCancellable(() =>
+        recordAttempt.executeWithOptions({ summary: `record attempt ${outcome.number}` }, [
+          deliveryId,
+          outcome,
+        ]),
+      );
       if (outcome.verdict === 'succeeded') return { outcome: 'delivered', attempts: outcome.number };
       if (outcome.verdict === 'failed' || outcome.number >= MAX_ATTEMPTS) throw givenUp(outcome);
       offset = outcome.number;

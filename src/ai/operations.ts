@@ -2,7 +2,14 @@
 import { sql } from 'kysely';
 import { type AuditRecord, recordAudit } from '../audit/record.ts';
 import type { VerbContext } from '../context.ts';
-import { insufficientCredits, openHold, releaseHold, reserveCredits, settleHold } from '../credits/holds.ts';
+import {
+  insufficientCredits,
+  MissingHoldError,
+  openHold,
+  releaseHold,
+  reserveCredits,
+  settleHold,
+} from '../credits/holds.ts';
 import type { Database, Tx } from '../db/database.ts';
 import { inTransaction } from '../db/transaction.ts';
 import { type AiOperationId, newId, type WorkspaceId } from '../ids.ts';
@@ -38,11 +45,6 @@ export interface OpenOperation {
   readonly languages: readonly string[];
   /** What an earlier attempt has stored already. */
   readonly result: Suggestions | null;
-}
-
-/** An open operation without an open hold: only a fault outside this service could cause that. */
-export class MissingHoldError extends Error {
-  override readonly name = 'MissingHoldError';
 }
 
 /**

@@ -1,4 +1,4 @@
-import { createHash, randomBytes } from 'node:crypto';
+import { hash, randomBytes } from 'node:crypto';
 import { crc32 } from 'node:zlib';
 
 const MARKER = 'wcsk_';
@@ -33,7 +33,7 @@ function checksum(text: string): string {
   return digits;
 }
 
-const sha256 = (key: string): Buffer => createHash('sha256').update(key).digest();
+const sha256 = (key: string): Buffer => hash('sha256', key, 'buffer');
 
 /** A key as it is born: `key` is shown once, `prefix` and `hash` are kept. */
 export interface GeneratedKey {

@@ -1,10 +1,8 @@
 import { readFile, realpath, stat } from 'node:fs/promises';
 import path from 'node:path';
+import { MAX_IMAGE_BYTES } from '../assets/limits.ts';
 import { errorCode } from '../local/files.ts';
 import { imageMediaType } from './media-type.ts';
-
-/** Bytes one image may have. */
-export const MAX_IMAGE_BYTES = 20 * 1024 * 1024;
 
 /** A local image of an imported file, read and recognised. */
 export interface LocalImage {

@@ -3,22 +3,23 @@ import type { BlobStore, StoredBlob } from '../assets/blob-store.ts';
 import { recordAudit } from '../audit/record.ts';
 import { requireOperator, type VerbContext } from '../context.ts';
 import { reserveBytes, storageQuotaExceeded } from '../credits/storage-quota.ts';
-import type { Queryable, Tx } from '../db/database.ts';
+import type { Tx } from '../db/database.ts';
 import { inTransaction } from '../db/transaction.ts';
 import { cutAtWord } from '../document/cut.ts';
 import { countWords } from '../document/words.ts';
-import { invalid, notFound } from '../errors.ts';
 import { recordEvents } from '../events/record.ts';
 import { type ArticleId, newId, type ProjectId, type TranslationGroupId, type WorkspaceId } from '../ids.ts';
+import { lockLanguages, requireProjectLanguage } from '../projects/languages.ts';
 import { type ImportedAsset, readImportFile } from './import-file.ts';
 import { insertArticle } from './insert.ts';
+import { MAX_TITLE } from './limits.ts';
+import { renderArticle } from './render.ts';
 
 /** The states in which an article can begin its life by import. */
 export const IMPORT_STATUSES = ['DRAFT', 'NEEDS_REVIEW', 'APPROVED', 'PUBLISHED'] as const;
 export type ImportStatus = (typeof IMPORT_STATUSES)[number];
 
-/** Characters a title may have; a longer one found in the file is cut at a word. */
-export const MAX_TITLE = 300;
+export { MAX_TITLE };
 
 export interface ImportContext extends VerbContext {
   readonly blobs: BlobStore;
@@ -59,7 +60,9 @@ export async function importArticle(
   const { db, blobs, actor } = context;
   const { projectId, language, status } = input;
   const { workspaceId } = actor;
-  requireLanguage(await projectOf(db, workspaceId, projectId).executeTakeFirst(), language);
+  await inTransaction(db, async (tx) =>
+    requireProjectLanguage('/language', language, await lockLanguages(tx, workspaceId, projectId)),
+  );
 
   const {
     document,
@@ -76,8 +79,7 @@ export async function importArticle(
   const articleId = newId<ArticleId>();
   const translationGroupId = newId<TranslationGroupId>();
   await inTransaction(db, async (tx) => {
-    const project = await projectOf(tx, workspaceId, projectId).forShare().executeTakeFirst();
-    requireLanguage(project, language);
+    requireProjectLanguage('/language', language, await lockLanguages(tx, workspaceId, projectId));
     await insertArticle(tx, {
       id: articleId,
       workspace_id: workspaceId,
@@ -92,6 +94,11 @@ export async function importArticle(
       ...(status === 'PUBLISHED' ? { published_at: new Date() } : {}),
     });
     const bytes = await insertAssets(tx, workspaceId, articleId, stored);
+    await tx
+      .updateTable('articles')
+      .set(await renderArticle(tx, { id: articleId, project_id: projectId, document }))
+      .where('id', '=', articleId)
+      .execute();
     await recordEvents(tx, context, [{ type: 'article.created', data: { articleId, projectId, title } }]);
     await recordAudit(tx, context, {
       action: 'articles.imported',
@@ -112,22 +119,6 @@ export async function importArticle(
 }
 
 type StoredAsset = ImportedAsset & StoredBlob;
-
-const projectOf = (db: Queryable, workspaceId: WorkspaceId, projectId: ProjectId) =>
-  db
-    .selectFrom('projects')
-    .select('languages')
-    .where('workspace_id', '=', workspaceId)
-    .where('id', '=', projectId);
-
-function requireLanguage(project: { languages: string[] } | undefined, language: string): void {
-  if (project === undefined) throw notFound('project');
-  if (project.languages.includes(language)) return;
-  throw invalid(
-    '/language',
-    `The language ${language} is not one of the project's languages: ${project.languages.join(', ')}.`,
-  );
-}
 
 /** The heading on one line, or the file's name without its extension. */
 function titleFrom(heading: string | null, file: string): string {

@@ -10,21 +10,19 @@ import { type ArticleAction, allows, JOB_OWNED, TRANSITIONS } from './states.ts'
  * The guard of every statement that edits, moves or deletes an article: its status is one of those the
  * action starts from, and no job that is still open owns it.
  */
-export const mayBe =
-  (action: ArticleAction) =>
-  (eb: ExpressionBuilder<Tables, 'articles'>) =>
-    eb.and([
-      eb('articles.status', 'in', TRANSITIONS[action].from),
-      eb.not(
-        eb.exists(
-          eb
-            .selectFrom('jobs')
-            .select(sql.lit(1).as('one'))
-            .whereRef('jobs.article_id', '=', 'articles.id')
-            .where('jobs.ended_at', 'is', null),
-        ),
+export const mayBe = (action: ArticleAction) => (eb: ExpressionBuilder<Tables, 'articles'>) =>
+  eb.and([
+    eb('articles.status', 'in', TRANSITIONS[action].from),
+    eb.not(
+      eb.exists(
+        eb
+          .selectFrom('jobs')
+          .select(sql.lit(1).as('one'))
+          .whereRef('jobs.article_id', '=', 'articles.id')
+          .where('jobs.ended_at', 'is', null),
       ),
-    ]);
+    ),
+  ]);
 
 /** 409 because a job owns the article's content and status. */
 export const ownedByJob = (): ServiceError =>

@@ -1,10 +1,10 @@
 import { sql } from 'kysely';
 import { assetPath } from '../assets/address.ts';
+import type { VerbContext } from '../context.ts';
 import type { Queryable, Tx } from '../db/database.ts';
 import { renderHtml, renderMarkdown } from '../document/render.ts';
 import type { DocumentJson } from '../document/schema.ts';
 import { recordEvents } from '../events/record.ts';
-import type { VerbContext } from '../context.ts';
 import type { ArticleId, AssetId, ProjectId } from '../ids.ts';
 import { updatedEvents } from './events.ts';
 import { type ArticleRow, articleColumns } from './queries.ts';

@@ -131,22 +131,19 @@ async function slugFor(tx: Tx, before: ArticleRow, { slug, title }: ArticleChang
   );
 }
 
-/** True for the base itself and for the base, possibly cut, with a number. */
+/** Bases longer than this may have been cut to make room for a number. */
+const UNCUT_BASE = 100;
+
+/** True for the base itself, and for the base with a number. */
 function isSlugOf(slug: string, base: string): boolean {
   if (slug === base) return true;
-  const stem = /^(.+)-\d+$/.exec(slug)?.[1];
-  return stem !== undefined && base.startsWith(stem) && base.length - stem.length < 12;
+  const stem = /^(.+)-\d+$/.exec(slug)?.[1] ?? '';
+  return stem === base || (stem.length > UNCUT_BASE && base.startsWith(stem));
 }
 
 type Compared = Pick<
   ArticleRow,
-  | 'title'
-  | 'document'
-  | 'slug'
-  | 'meta_title'
-  | 'meta_description'
-  | 'target_keywords'
-  | 'secondary_keywords'
+  'title' | 'document' | 'slug' | 'meta_title' | 'meta_description' | 'target_keywords' | 'secondary_keywords'
 >;
 
 const FIELDS = [

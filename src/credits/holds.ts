@@ -45,6 +45,11 @@ export const insufficientCredits = (amount: number): ServiceError =>
     `This needs ${amount} ${amount === 1 ? 'credit' : 'credits'}, more than the workspace has available.`,
   );
 
+/** An open run whose hold is not open: nothing may be charged for it, and repeating cannot help. */
+export class MissingHoldError extends Error {
+  override readonly name = 'MissingHoldError';
+}
+
 /** True while the run's credits are held. */
 export async function isHoldOpen(db: Queryable, runId: string): Promise<boolean> {
   const hold = await db

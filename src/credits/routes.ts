@@ -1,9 +1,27 @@
 import { z } from 'zod';
+import { timestamp, uuid } from '../http/fields.ts';
+import { pageQuery } from '../http/paging.ts';
 import { defineRoute, type RouteModule } from '../http/route.ts';
+import { decodeLedgerCursor, listLedger } from './ledger.ts';
 import { walletSchema } from './schemas.ts';
 import { readWallet } from './wallet.ts';
 
-/** Reading the wallet. */
+const ledgerEntrySchema = z
+  .object({
+    id: z.int(),
+    kind: z.enum(['grant', 'purchase', 'settlement']),
+    amount: z.int().meta({ description: 'Credits: above 0 added, below 0 consumed.' }),
+    paymentEventId: z.string().nullable().meta({ description: 'Of a grant or purchase.' }),
+    purpose: z
+      .enum(['translation', 'ai_operation'])
+      .nullable()
+      .meta({ description: 'What a settlement paid for.' }),
+    runId: uuid.nullable().meta({ description: "The run it paid for: a translation's job id." }),
+    createdAt: timestamp,
+  })
+  .meta({ id: 'LedgerEntry' });
+
+/** The wallet and its history. */
 export const createCreditRoutes = (): RouteModule[] => [
   defineRoute(
     {
@@ -23,5 +41,55 @@ export const createCreditRoutes = (): RouteModule[] => [
       },
     },
     async ({ context }) => ({ status: 200, body: { wallet: await readWallet(context) } }),
+  ),
+  defineRoute(
+    {
+      method: 'get',
+      path: '/api/workspaces/{workspaceId}/ledger',
+      operationId: 'listLedger',
+      summary: 'Read the credit ledger',
+      description:
+        'Every change of the balance, newest first, page by page. The amounts sum up to the balance.',
+      tags: ['Credits'],
+      scope: 'workspace',
+      permissions: ['credits.read'],
+      query: pageQuery,
+      responses: {
+        200: {
+          description: 'One page.',
+          schema: z.object({
+            entries: z.array(ledgerEntrySchema),
+            nextCursor: z.string().nullable().meta({ description: 'Null on the last page.' }),
+          }),
+          example: {
+            entries: [
+              {
+                id: 42,
+                kind: 'settlement',
+                amount: -2,
+                paymentEventId: null,
+                purpose: 'translation',
+                runId: '9b1d3f5a-6c2e-4d8b-a1f7-0e4c8a2d6b93',
+                createdAt: '2026-11-21T07:30:00.000Z',
+              },
+              {
+                id: 41,
+                kind: 'purchase',
+                amount: 500,
+                paymentEventId: 'evt_1RkT9',
+                purpose: null,
+                runId: null,
+                createdAt: '2026-11-20T16:00:00.000Z',
+              },
+            ],
+            nextCursor: null,
+          },
+        },
+      },
+    },
+    async ({ context, query }) => ({
+      status: 200,
+      body: await listLedger(context, { limit: query.limit, before: decodeLedgerCursor(query.cursor) }),
+    }),
   ),
 ];

@@ -241,6 +241,7 @@ export interface Tables {
   };
   translations: {
     job_id: JobId;
+    workspace_id: WorkspaceId;
     source_article_id: Nullable<ArticleId>;
     source_language: string;
     target_language: string;

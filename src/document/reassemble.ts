@@ -1,16 +1,13 @@
 /** Writes translated segments back into a copy of the source. */
+import { MAX_KEYWORD, MAX_META_DESCRIPTION, MAX_META_TITLE, MAX_TITLE } from '../articles/limits.ts';
 import { checkSegment } from './check.ts';
 import { cutAtWord } from './cut.ts';
 import { encodeField } from './field-codec.ts';
 import { type DocumentJson, parseDocument } from './schema.ts';
-import { metaFields, needsTranslation, type Snapshot, titleKey } from './segments.ts';
-import { parseTags, serializeTags } from './tags.ts';
+import { metaFields, needsTranslation, partKey, type Snapshot, titleKey } from './segments.ts';
+import { joinParts, splitLong } from './split.ts';
+import { parseTags, serializeTags, type TagContent } from './tags.ts';
 import { mapTexts, type TextChange, type TextField } from './walk.ts';
-
-/** Characters of a metaTitle (interface.md, outline). */
-export const MAX_META_TITLE = 70;
-/** Characters of a metaDescription (interface.md, outline). */
-export const MAX_META_DESCRIPTION = 200;
 
 /** The target article's content. */
 export interface TranslatedArticle {
@@ -55,35 +52,60 @@ export function reassemble(
     }
     const wanted = needsTranslation(encoded.nodes);
     if (!wanted && titles.size === 0) return { text: field.text };
-    const nodes = wanted ? translatedNodes(key, serializeTags(encoded.nodes), translations) : encoded.nodes;
+    const nodes = wanted ? translatedText(key, encoded.nodes, translations) : encoded.nodes;
     return encoded.decode(nodes, titles);
   };
   const meta = new Map<string, string>();
   for (const { key, text } of metaFields(snapshot)) {
     meta.set(key, oneLine(translate(key, { text, markdown: false, links: [] }).text));
   }
-  const metaText = (key: string): string => meta.get(key) ?? '';
+  const metaText = (key: string, limit = Number.POSITIVE_INFINITY): string =>
+    cutAtWord(meta.get(key) ?? '', limit);
   const document = mapTexts(snapshot.document, (field) => translate(field.key, field));
   replaceIds(document, ids);
   const parsed = parseDocument(document);
   if (!parsed.ok)
     throw new ReassemblyError(`translated document is not valid: ${JSON.stringify(parsed.issues[0])}`);
   return {
-    title: metaText('title'),
-    metaTitle: snapshot.metaTitle === null ? null : cutAtWord(metaText('metaTitle'), MAX_META_TITLE),
+    title: metaText('title', MAX_TITLE),
+    metaTitle: snapshot.metaTitle === null ? null : metaText('metaTitle', MAX_META_TITLE),
     metaDescription:
-      snapshot.metaDescription === null ? null : cutAtWord(metaText('metaDescription'), MAX_META_DESCRIPTION),
-    targetKeywords: snapshot.targetKeywords.map((_, index) => metaText(`targetKeyword.${index}`)),
-    secondaryKeywords: snapshot.secondaryKeywords.map((_, index) => metaText(`secondaryKeyword.${index}`)),
+      snapshot.metaDescription === null ? null : metaText('metaDescription', MAX_META_DESCRIPTION),
+    targetKeywords: snapshot.targetKeywords.map((_, index) =>
+      metaText(`targetKeyword.${index}`, MAX_KEYWORD),
+    ),
+    secondaryKeywords: snapshot.secondaryKeywords.map((_, index) =>
+      metaText(`secondaryKeyword.${index}`, MAX_KEYWORD),
+    ),
     document: parsed.document,
     altTexts: new Map(snapshot.assets.map((asset, index) => [asset.id, metaText(`asset.${index}.alt`)])),
   };
 }
 
-function translatedNodes(key: string, source: string, translations: ReadonlyMap<string, string>) {
+/** The translated tree of one text, put together when it was translated in parts. */
+function translatedText(
+  key: string,
+  source: readonly TagContent[],
+  translations: ReadonlyMap<string, string>,
+): TagContent[] {
+  const parts = splitLong(source);
+  if (parts.length === 1) return translatedNodes(key, source, translations);
+  return joinParts(
+    parts.map(({ nodes, after }, part) => ({
+      nodes: needsTranslation(nodes) ? translatedNodes(partKey(key, part), nodes, translations) : nodes,
+      after,
+    })),
+  );
+}
+
+function translatedNodes(
+  key: string,
+  source: readonly TagContent[],
+  translations: ReadonlyMap<string, string>,
+): TagContent[] {
   const translated = translations.get(key);
   if (translated === undefined) throw new ReassemblyError(`the translation of ${key} is missing`);
-  const defect = checkSegment(source, translated).find(({ soft }) => !soft);
+  const defect = checkSegment(serializeTags(source), translated).find(({ soft }) => !soft);
   const parsed = parseTags(translated);
   if (defect !== undefined || !parsed.ok) {
     throw new ReassemblyError(`the translation of ${key} is damaged: ${defect?.message ?? 'markup'}`);

@@ -1,6 +1,7 @@
 /** An article as the list of texts that a provider translates. */
 import { encodeField } from './field-codec.ts';
 import type { DocumentJson } from './schema.ts';
+import { splitLong } from './split.ts';
 import { eachTag, serializeTags, type TagContent, tagText } from './tags.ts';
 import { collectTexts, type FieldKind, type TextField } from './walk.ts';
 import { countTextWords } from './words.ts';
@@ -58,6 +59,11 @@ export function titleKey(fieldKey: string, tagId: number): string {
   return `${fieldKey}.title.${tagId}`;
 }
 
+/** The key of one part of a text that is translated in parts. */
+export function partKey(fieldKey: string, part: number): string {
+  return `${fieldKey}.part.${part}`;
+}
+
 /** True when there is something to translate: a letter outside the untouchable parts. */
 export function needsTranslation(nodes: readonly TagContent[]): boolean {
   return /\p{L}/u.test(tagText(nodes));
@@ -65,7 +71,7 @@ export function needsTranslation(nodes: readonly TagContent[]): boolean {
 
 /**
  * Every text of the snapshot that a provider has to translate, in reading order. Texts without a letter (numbers,
- * dashes, nothing but code) are left out and stay as they are. Inline code, addresses, ids and code blocks are in no
+ * dashes, nothing but code) are left out and stay as they are; a very long text is several segments. Inline code, addresses, ids and code blocks are in no
  * segment.
  */
 export function extractSegments(snapshot: Snapshot): Segment[] {
@@ -76,7 +82,12 @@ export function extractSegments(snapshot: Snapshot): Segment[] {
     field: Pick<TextField, 'text' | 'markdown' | 'links'>,
   ): void => {
     const encoded = encodeField(field);
-    if (needsTranslation(encoded.nodes)) segments.push({ key, kind, text: serializeTags(encoded.nodes) });
+    const parts = splitLong(encoded.nodes);
+    parts.forEach(({ nodes }, part) => {
+      if (!needsTranslation(nodes)) return;
+      const name = parts.length === 1 ? key : partKey(key, part);
+      segments.push({ key: name, kind, text: serializeTags(nodes) });
+    });
     for (const [id, title] of encoded.titles) {
       add(titleKey(key, id), 'linkTitle', { text: title, markdown: false, links: [] });
     }

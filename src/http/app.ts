@@ -92,7 +92,7 @@ export function createApp(dependencies: HttpDependencies, routes: readonly Route
     const result = await route.run({
       context: { db, actor, requestId: exchange.requestId },
       params,
-      query: new URL(c.req.url).searchParams,
+      url: c.req.url,
       body: bodySource(c.req.raw, upload?.maxBytes ?? limits.bodyBytes),
       headers,
     });

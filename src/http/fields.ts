@@ -8,7 +8,14 @@ const UUID_META = {
   pattern: UUID_PATTERN,
   examples: ['7f9c24e8-3b12-4fef-91e0-5b3f6f2f3a11'],
 };
-const LANGUAGE_META = { type: 'string' as const, minLength: 2, maxLength: 64, examples: ['pt-BR'] };
+const LANGUAGE_META = {
+  type: 'string' as const,
+  minLength: 2,
+  maxLength: 64,
+  // Wider than the rule, which no pattern says in full: every tag fits, not all that fits is a tag.
+  pattern: '^[A-Za-z]{2,8}(-[A-Za-z0-9]{1,8})*$',
+  examples: ['pt-BR'],
+};
 
 /** The count of Unicode code points: what every length of the contract means. */
 export const codePoints = (text: string): number => {

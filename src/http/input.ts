@@ -72,11 +72,12 @@ function validate<Schema extends z.ZodType>(
 }
 
 /**
- * The declared query parameters; any other is ignored.
+ * The declared query parameters of an absolute URL; any other is ignored.
  * @throws {ServiceError} INVALID_REQUEST, with pointers of the form `query/<name>`
  */
-export function parseQuery(schema: z.ZodObject | undefined, query: URLSearchParams): Record<string, unknown> {
+export function parseQuery(schema: z.ZodObject | undefined, url: string): Record<string, unknown> {
   if (schema === undefined) return {};
+  const query = new URL(url).searchParams;
   const values: Record<string, string> = {};
   for (const name of Object.keys(schema.shape)) {
     const [value, ...repeated] = query.getAll(name);

@@ -20,10 +20,10 @@ export const integerParameter = (min: number, max: number, fallback: number) =>
 /** Query parameters of every list that is read page by page. */
 export const pageQuery = z.object({
   limit: integerParameter(1, 100, 50),
-  cursor: z
-    .string()
-    .optional()
-    .meta({ description: 'The nextCursor of the page before. Omitted for the first page.' }),
+  cursor: z.string().optional().meta({
+    pattern: '^[A-Za-z0-9_-]+$',
+    description: 'The nextCursor of the page before. Omitted for the first page.',
+  }),
 });
 
 /** Where a page of rows ordered by time and id ended. */

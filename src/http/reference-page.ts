@@ -19,7 +19,11 @@ interface Operation {
     description?: string;
     schema: Schema;
   }[];
-  readonly requestBody?: { readonly required?: boolean; readonly content: Readonly<Record<string, Media>> };
+  readonly requestBody?: {
+    readonly description?: string;
+    readonly required?: boolean;
+    readonly content: Readonly<Record<string, Media>>;
+  };
   readonly responses: Readonly<
     Record<string, { description: string; content?: Readonly<Record<string, Media>> }>
   >;
@@ -96,10 +100,14 @@ function renderParameters(operation: Operation): string {
 }
 
 function renderBody({ requestBody }: Operation): string {
-  const media = requestBody?.content['application/json'];
-  if (media === undefined) return '';
+  if (requestBody === undefined) return '';
+  const media = requestBody.content['application/json'];
+  if (media === undefined) {
+    const types = Object.keys(requestBody.content).map(code).join(', ');
+    return `<h4>Body</h4><p>${escapeHtml(requestBody.description ?? '')} ${types}</p>`;
+  }
   return (
-    `<h4>Body${requestBody?.required === true ? '' : ' (optional)'}</h4>${fields(media.schema ?? {})}` +
+    `<h4>Body${requestBody.required === true ? '' : ' (optional)'}</h4>${fields(media.schema ?? {})}` +
     (media.example === undefined ? '' : block(media.example))
   );
 }

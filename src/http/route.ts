@@ -95,7 +95,8 @@ export interface RouteDefinition {
 export interface RouteRequest {
   readonly context: VerbContext;
   readonly params: Readonly<Record<string, string>>;
-  readonly query: URLSearchParams;
+  /** Absolute. */
+  readonly url: string;
   readonly body: BodySource;
   readonly headers: Headers;
 }
@@ -145,11 +146,11 @@ export function defineRoute<
 ): RouteModule {
   return {
     definition,
-    run: async ({ context, params, query, body, headers }) =>
+    run: async ({ context, params, url, body, headers }) =>
       handler({
         context,
         params: params as Params<Path, Scope>,
-        query: parseQuery(definition.query, query) as QueryOf<Query>,
+        query: parseQuery(definition.query, url) as QueryOf<Query>,
         body: (await parseBody(definition.body, body, definition.bodyOptional ?? false)) as BodyOf<
           Body,
           BodyOptional

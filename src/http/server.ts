@@ -2,6 +2,8 @@ import { Client, Connection } from '@temporalio/client';
 import { sql } from 'kysely';
 import type { Logger } from 'pino';
 import { createLastUsedRecorder } from '../api-keys/last-used.ts';
+import { blobFolder, createLocalBlobStore } from '../assets/blob-store.ts';
+import { createAssetPages } from '../assets/page.ts';
 import type { ConnectedConfig } from '../config.ts';
 import { createDatabase } from '../db/database.ts';
 import { createRoutes } from '../routes.ts';
@@ -11,11 +13,14 @@ import { createAddressGuard } from '../webhooks/sending/resolver.ts';
 import { createWebhookSender } from '../webhooks/sending/sender.ts';
 import { createApp } from './app.ts';
 import { DEFAULT_HTTP_LIMITS } from './limits.ts';
+import { createHttpMetrics, type RunningMetrics, serveMetrics } from './metrics.ts';
 import { serveHttp } from './serve.ts';
 
 export interface RunningService {
   /** Where it listens. */
   readonly url: string;
+  /** Where Prometheus reads, on loopback. */
+  readonly metricsUrl: string;
   /** Drains requests in flight, writes what is buffered, closes connections. */
   stop(): Promise<void>;
 }
@@ -37,6 +42,7 @@ export async function startServer(config: ConnectedConfig, logger: Logger): Prom
   const guard = createAddressGuard({ allowedNetworks: config.WEBHOOK_ALLOWED_NETWORKS });
   const sender = createWebhookSender({ guard });
   const lastUsed = createLastUsedRecorder(db, logger);
+  const blobs = createLocalBlobStore(blobFolder(config.DATA_DIR));
   const limits = {
     ...DEFAULT_HTTP_LIMITS,
     perKey: config.RATE_LIMIT_PER_KEY,
@@ -45,6 +51,7 @@ export async function startServer(config: ConnectedConfig, logger: Logger): Prom
   };
   const names = temporalNames(config.TEMPORAL_TASK_QUEUE_PREFIX);
   const runCanceller = createRunCanceller({ client, logger });
+  const metrics = createHttpMetrics();
   const app = createApp(
     {
       db,
@@ -52,6 +59,8 @@ export async function startServer(config: ConnectedConfig, logger: Logger): Prom
       limits,
       trustedProxies: config.TRUSTED_PROXIES,
       lastUsed,
+      pages: createAssetPages({ db, blobs }),
+      observe: metrics.observe,
       readiness: {
         postgres: async () => {
           await sql`SELECT 1`.execute(db);
@@ -63,7 +72,17 @@ export async function startServer(config: ConnectedConfig, logger: Logger): Prom
         },
       },
     },
-    createRoutes({ client, names, logger, guard, sender, limits, runCanceller }),
+    createRoutes({
+      client,
+      names,
+      logger,
+      guard,
+      sender,
+      blobs,
+      limits,
+      runCanceller,
+      aiWaitMs: config.AI_WAIT_SECONDS * 1_000,
+    }),
   );
   const close = async () => {
     await lastUsed.close();
@@ -72,16 +91,23 @@ export async function startServer(config: ConnectedConfig, logger: Logger): Prom
     await connection.close();
     await db.destroy();
   };
+  let metricsServer: RunningMetrics | undefined;
   try {
+    metricsServer = await serveMetrics([metrics.registry], { port: config.METRICS_PORT });
+    const { url: metricsUrl, close: closeMetrics } = metricsServer;
     const server = await serveHttp(app, { host: config.HOST, port: config.PORT, logger });
+    logger.info(`metrics at ${metricsUrl}`);
     return {
       url: server.url,
+      metricsUrl,
       async stop() {
         await server.close();
+        await closeMetrics();
         await close();
       },
     };
   } catch (error) {
+    await metricsServer?.close();
     await close();
     throw error;
   }

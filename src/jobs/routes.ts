@@ -4,6 +4,7 @@ import { defineRoute, type RouteModule } from '../http/route.ts';
 import { translationWorkflowId } from '../temporal/ids.ts';
 import { cancelRun, type TemporalClient } from '../temporal/runs.ts';
 import { cancelJob } from './cancel.ts';
+import { cancelledJobExample, runningJobExample } from './examples.ts';
 import { readJob } from './read.ts';
 import { jobSchema } from './schemas.ts';
 
@@ -25,7 +26,13 @@ export const createJobRoutes = ({
       tags: ['Jobs'],
       scope: 'job',
       permissions: ['articles.read'],
-      responses: { 200: { description: 'The job.', schema: z.object({ job: jobSchema }) } },
+      responses: {
+        200: {
+          description: 'The job.',
+          schema: z.object({ job: jobSchema }),
+          example: { job: runningJobExample },
+        },
+      },
     },
     async ({ context, params }) => ({ status: 200, body: { job: await readJob(context, params.jobId) } }),
   ),
@@ -40,7 +47,13 @@ export const createJobRoutes = ({
       tags: ['Jobs'],
       scope: 'job',
       permissions: ['articles.generate'],
-      responses: { 202: { description: 'Cancelled.', schema: z.object({ job: jobSchema }) } },
+      responses: {
+        202: {
+          description: 'Cancelled.',
+          schema: z.object({ job: jobSchema }),
+          example: { job: cancelledJobExample },
+        },
+      },
       errors: ['CONFLICT'],
     },
     async ({ context, params }) => {

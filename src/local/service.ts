@@ -91,7 +91,8 @@ export async function startLocalService(options: LocalServiceOptions): Promise<L
     server = await startServer(connected, logger).catch((error: unknown) => {
       throw explainListening(error, config);
     });
-    const starting = startWorker(connected, logger).then((running) => {
+    // The server in this same process has the port that was asked for.
+    const starting = startWorker({ ...connected, METRICS_PORT: 0 }, logger).then((running) => {
       worker = running;
       return running;
     });

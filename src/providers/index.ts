@@ -1,14 +1,60 @@
 /** The one place where a configured provider is made. */
+import { type Config, ConfigurationError } from '../config.ts';
+import { createApertiumProvider } from './apertium.ts';
+import { createDeepLProvider } from './deepl.ts';
+import { createOpenAiCompatibleProvider } from './openai-compatible.ts';
 import { createPseudoProvider } from './pseudo.ts';
 import type { TranslationProvider } from './types.ts';
 
-/** Which engine translates, with its settings. */
-export type TranslationProviderConfig = { readonly provider: 'pseudo' };
+/** Which engine translates, with its settings, as the environment names them. */
+export type TranslationProviderConfig = Pick<Config, 'TRANSLATION_PROVIDER'> &
+  Partial<
+    Pick<
+      Config,
+      | 'AI_BASE_URL'
+      | 'AI_MODEL'
+      | 'AI_API_KEY'
+      | 'DEEPL_API_KEY'
+      | 'DEEPL_SERVER_URL'
+      | 'APERTIUM_URL'
+      | 'PROVIDER_TIMEOUT_SECONDS'
+    >
+  >;
 
-/** The provider that the configuration names. */
+/**
+ * The provider that the configuration names.
+ * @throws {ConfigurationError} naming a variable that the provider needs; `loadConfig` has refused it already
+ */
 export function createTranslationProvider(config: TranslationProviderConfig): TranslationProvider {
-  switch (config.provider) {
+  const timeoutMs = (config.PROVIDER_TIMEOUT_SECONDS ?? 120) * 1_000;
+  switch (config.TRANSLATION_PROVIDER) {
     case 'pseudo':
       return createPseudoProvider();
+    case 'openai-compatible':
+      return createOpenAiCompatibleProvider({
+        baseUrl: needed(config, 'AI_BASE_URL'),
+        model: needed(config, 'AI_MODEL'),
+        apiKey: config.AI_API_KEY,
+        timeoutMs,
+      });
+    case 'deepl':
+      return createDeepLProvider({
+        apiKey: needed(config, 'DEEPL_API_KEY'),
+        serverUrl: config.DEEPL_SERVER_URL,
+        timeoutMs,
+      });
+    case 'apertium':
+      return createApertiumProvider({ url: needed(config, 'APERTIUM_URL'), timeoutMs });
   }
+}
+
+function needed(
+  config: TranslationProviderConfig,
+  name: 'AI_BASE_URL' | 'AI_MODEL' | 'DEEPL_API_KEY' | 'APERTIUM_URL',
+): string {
+  const value = config[name];
+  if (value === undefined) {
+    throw new ConfigurationError(`${name}: needed by TRANSLATION_PROVIDER=${config.TRANSLATION_PROVIDER}`);
+  }
+  return value;
 }

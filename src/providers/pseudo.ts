@@ -1,7 +1,7 @@
 import type { TranslationProvider } from './types.ts';
 
 const PLAIN = 'ABCDEFGHIJKLMNOPQRSTUVWYZabcdefghijklmnopqrstuvwyz';
-const ACCENTED = 'ÅƁÇÐÉƑĜĤÎĴĶĻṀÑÖÞǪŔŠŢÛṼŴÝŽåƀçðéƒĝĥîĵķļṁñöþǫŕšţûṽŵýž';
+const ACCENTED = 'ÅƁÇÐÉƑĜĤÎĴĶĻṀÑÖṔǪŔŠŢÛṼŴÝŽåƀçðéƒĝĥîĵķļṁñöṕǫŕšţûṽŵýž';
 const ACCENTS: ReadonlyMap<string, string> = new Map(
   [...PLAIN].map((letter, index) => [letter, [...ACCENTED][index] ?? letter]),
 );

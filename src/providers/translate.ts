@@ -7,6 +7,8 @@ export interface TranslateSegmentsRequest {
   readonly targetLanguage: string;
   readonly segments: readonly TranslationText[];
   readonly signal: AbortSignal;
+  /** Called with usable translations as soon as they are there, so that a later failure does not cost them. */
+  readonly keep?: (usable: ReadonlyMap<string, string>) => Promise<void>;
 }
 
 /** What is known about a segment after an answer. */
@@ -28,31 +30,43 @@ export async function translateSegments(
 ): Promise<Map<string, string>> {
   const done = new Map<string, string>();
   if (request.segments.length === 0) return done;
-  const sameLanguage = baseLanguage(request.sourceLanguage) === baseLanguage(request.targetLanguage);
+  const { sourceLanguage, targetLanguage, signal, keep } = request;
+  const sameLanguage = baseLanguage(sourceLanguage) === baseLanguage(targetLanguage);
   const ask = async (
     segments: readonly TranslationText[],
     repair: readonly RepairNote[],
   ): Promise<Attempt[]> => {
-    request.signal.throwIfAborted();
+    signal.throwIfAborted();
     const answers = await provider.translate({
-      ...request,
+      sourceLanguage,
+      targetLanguage,
       segments,
+      signal,
       ...(repair.length > 0 ? { repair } : {}),
     });
     return segments.map((segment) => judge(segment, answers.get(segment.id) ?? null, sameLanguage));
   };
 
-  const first = take(await ask(request.segments, []), done, false);
+  /** Keeps the usable answers and returns the rest. */
+  const take = async (attempts: readonly Attempt[], acceptSoft: boolean): Promise<Attempt[]> => {
+    const usable = usableAnswers(attempts, acceptSoft);
+    for (const [id, text] of usable) done.set(id, text);
+    if (usable.size > 0) await keep?.(usable);
+    return attempts.filter(({ segment }) => !usable.has(segment.id));
+  };
+
+  const first = await take(await ask(request.segments, []), false);
   if (first.length === 0) return done;
   const soft = new Map(first.flatMap(softAnswer));
-  const second = take(await ask(segmentsOf(first), first.map(repairNote)), done, true);
+  const second = await take(await ask(segmentsOf(first), first.map(repairNote)), true);
   for (const attempt of second) {
     const { segment } = attempt;
-    const [last] = take(await ask([segment], [repairNote(attempt)]), done, true);
+    const [last] = await take(await ask([segment], [repairNote(attempt)]), true);
     if (last === undefined) continue;
     const earlier = soft.get(segment.id);
     if (earlier === undefined) throw unusable(provider, last);
     done.set(segment.id, earlier);
+    await keep?.(new Map([[segment.id, earlier]]));
   }
   return done;
 }
@@ -71,13 +85,13 @@ function judge(segment: TranslationText, answer: string | null, sameLanguage: bo
   return { segment, answer, defects: sameLanguage ? defects.filter(({ soft }) => !soft) : defects };
 }
 
-/** Moves usable answers to `done` and returns the rest. */
-function take(attempts: readonly Attempt[], done: Map<string, string>, acceptSoft: boolean): Attempt[] {
-  return attempts.filter(({ segment, answer, defects }) => {
-    const usable = answer !== null && defects.every(({ soft }) => soft && acceptSoft);
-    if (usable) done.set(segment.id, answer);
-    return !usable;
-  });
+/** The answers without defects, or with soft ones only, by segment id. */
+function usableAnswers(attempts: readonly Attempt[], acceptSoft: boolean): Map<string, string> {
+  return new Map(
+    attempts.flatMap(({ segment, answer, defects }) =>
+      answer !== null && defects.every(({ soft }) => soft && acceptSoft) ? [[segment.id, answer]] : [],
+    ),
+  );
 }
 
 /** An answer that will do if nothing better comes. */

@@ -1,5 +1,6 @@
 import { sql } from 'kysely';
 import { releaseOperation } from '../ai/operations.ts';
+import type { AiOperationId } from '../ids.ts';
 import { cancelRun, runState } from '../temporal/runs.ts';
 import type { ReconcileDependencies } from './jobs.ts';
 
@@ -13,8 +14,14 @@ const ABANDONED_AFTER_MS = 90_000;
  * @returns how many were ended
  */
 export async function endAbandonedOperations(dependencies: ReconcileDependencies): Promise<number> {
-  const { db, client, minimumAgeMs, onProgress } = dependencies;
+  const { db, client, minimumAgeMs, onProgress, onError } = dependencies;
   let ended = 0;
+  const look = async (operation: { id: AiOperationId; workflow_id: string; abandoned: boolean }) => {
+    const state = await runState(client, operation.workflow_id);
+    if (!operation.abandoned && state !== 'closed') return;
+    if (await releaseOperation(db, operation.id, 'failed')) ended += 1;
+    if (state === 'running') await cancelRun(client, operation.workflow_id);
+  };
   let last: { createdAt: Date; id: string } | null = null;
   for (let looked = 0; ; ) {
     let query = db
@@ -36,12 +43,8 @@ export async function endAbandonedOperations(dependencies: ReconcileDependencies
       );
     }
     const operations = await query.execute();
-    for (const { id, workflow_id, abandoned } of operations) {
-      const state = await runState(client, workflow_id);
-      if (abandoned || state === 'closed') {
-        if (await releaseOperation(db, id, 'failed')) ended += 1;
-        if (state === 'running') await cancelRun(client, workflow_id);
-      }
+    for (const operation of operations) {
+      await look(operation).catch((error: unknown) => onError(operation.id, error));
       looked += 1;
       onProgress(looked);
     }

@@ -16,7 +16,7 @@ const PARALLEL = 20;
 export async function reconcileDeliveries(
   dependencies: ReconcileDependencies,
 ): Promise<{ returned: number; ended: number }> {
-  const { db, client, minimumAgeMs, onProgress } = dependencies;
+  const { db, client, minimumAgeMs, onProgress, onError } = dependencies;
   const counts = { returned: 0, ended: 0 };
   const look = async (id: DeliveryId) => {
     const state = await runState(client, deliveryWorkflowId(id));
@@ -52,7 +52,11 @@ export async function reconcileDeliveries(
       .limit(PAGE)
       .execute();
     for (let from = 0; from < page.length; from += PARALLEL) {
-      await Promise.all(page.slice(from, from + PARALLEL).map(({ id }) => look(id)));
+      await Promise.all(
+        page
+          .slice(from, from + PARALLEL)
+          .map(({ id }) => look(id).catch((error: unknown) => onError(id, error))),
+      );
       looked += PARALLEL;
       onProgress(looked);
     }

@@ -18,6 +18,8 @@ export interface ReconcileDependencies {
   readonly minimumAgeMs: number;
   /** Called now and then with what has been looked at. */
   readonly onProgress: (looked: number) => void;
+  /** Called for a row that could not be looked at; the others are, all the same. */
+  readonly onError: (id: string, error: unknown) => void;
 }
 
 /**
@@ -27,56 +29,34 @@ export interface ReconcileDependencies {
 export async function reconcileJobs(
   dependencies: ReconcileDependencies,
 ): Promise<{ started: number; ended: number }> {
-  const { db, client, names, minimumAgeMs, onProgress } = dependencies;
+  const { db, client, names, minimumAgeMs, onProgress, onError } = dependencies;
   const counts = { started: 0, ended: 0 };
-  let last: { createdAt: Date; id: string } | null = null;
-  for (let looked = 0; ; ) {
-    let query = db
-      .selectFrom('jobs')
-      .innerJoin('translations', 'translations.job_id', 'jobs.id')
-      .innerJoin('articles', 'articles.id', 'jobs.article_id')
-      .select([
-        'jobs.id',
-        'jobs.workspace_id',
-        'jobs.article_id',
-        'jobs.workflow_id',
-        'jobs.request_id',
-        'jobs.created_at',
-        'articles.title',
-        'translations.source_language',
-        'translations.target_language',
-      ])
-      .where('jobs.ended_at', 'is', null)
-      .where('jobs.created_at', '<', sql<Date>`now() - make_interval(secs => ${minimumAgeMs / 1000})`)
-      .orderBy('jobs.created_at')
-      .orderBy('jobs.id')
-      .limit(PAGE);
-    if (last !== null) {
-      query = query.where(
-        sql<boolean>`(jobs.created_at, jobs.id) > (${last.createdAt}::timestamptz, ${last.id}::uuid)`,
+  const look = async (job: Awaited<ReturnType<typeof openJobs>>[number]) => {
+    const state = await runState(client, job.workflow_id);
+    if (state === 'unknown') {
+      await startTranslation(client, names, {
+        jobId: job.id,
+        workspaceId: job.workspace_id,
+        articleId: job.article_id,
+        requestId: job.request_id,
+        summary: describeTranslation(job.title, job.source_language, job.target_language),
+      });
+      counts.started += 1;
+    } else if (state === 'closed') {
+      const ended = await inTransaction(db, (tx) =>
+        endTranslation(tx, job.id, {
+          status: 'FAILED',
+          errorMessage: 'The translation was stopped by an operator. Nothing was charged.',
+        }),
       );
+      if (ended !== null) counts.ended += 1;
     }
-    const jobs = await query.execute();
+  };
+  let last: Position | null = null;
+  for (let looked = 0; ; ) {
+    const jobs = await openJobs(db, minimumAgeMs, last);
     for (const job of jobs) {
-      const state = await runState(client, job.workflow_id);
-      if (state === 'unknown') {
-        await startTranslation(client, names, {
-          jobId: job.id,
-          workspaceId: job.workspace_id,
-          articleId: job.article_id,
-          requestId: job.request_id,
-          summary: describeTranslation(job.title, job.source_language, job.target_language),
-        });
-        counts.started += 1;
-      } else if (state === 'closed') {
-        const ended = await inTransaction(db, (tx) =>
-          endTranslation(tx, job.id, {
-            status: 'FAILED',
-            errorMessage: 'The translation was stopped by an operator. Nothing was charged.',
-          }),
-        );
-        if (ended !== null) counts.ended += 1;
-      }
+      await look(job).catch((error: unknown) => onError(job.id, error));
       looked += 1;
       onProgress(looked);
     }
@@ -84,6 +64,41 @@ export async function reconcileJobs(
     if (jobs.length < PAGE || end === undefined) return counts;
     last = { createdAt: end.created_at, id: end.id };
   }
+}
+
+interface Position {
+  readonly createdAt: Date;
+  readonly id: string;
+}
+
+/** The next open translations that are old enough, in the order of their creation. */
+function openJobs(db: Database, minimumAgeMs: number, after: Position | null) {
+  let query = db
+    .selectFrom('jobs')
+    .innerJoin('translations', 'translations.job_id', 'jobs.id')
+    .innerJoin('articles', 'articles.id', 'jobs.article_id')
+    .select([
+      'jobs.id',
+      'jobs.workspace_id',
+      'jobs.article_id',
+      'jobs.workflow_id',
+      'jobs.request_id',
+      'jobs.created_at',
+      'articles.title',
+      'translations.source_language',
+      'translations.target_language',
+    ])
+    .where('jobs.ended_at', 'is', null)
+    .where('jobs.created_at', '<', sql<Date>`now() - make_interval(secs => ${minimumAgeMs / 1000})`)
+    .orderBy('jobs.created_at')
+    .orderBy('jobs.id')
+    .limit(PAGE);
+  if (after !== null) {
+    query = query.where(
+      sql<boolean>`(jobs.created_at, jobs.id) > (${after.createdAt}::timestamptz, ${after.id}::uuid)`,
+    );
+  }
+  return query.execute();
 }
 
 /**

@@ -28,4 +28,9 @@ export const updateRoleBody = z
   .refine((body) => body.name !== undefined || body.permissions !== undefined, {
     message: 'Send name, permissions or both.',
   })
-  .meta({ minProperties: 1 });
+  .meta({
+    anyOf: [
+      { required: ['name'], properties: { name: { type: 'string' } } },
+      { required: ['permissions'], properties: { permissions: { type: 'array' } } },
+    ],
+  });

@@ -2,15 +2,22 @@ import { ScheduleAlreadyRunning, type ScheduleOptions, ScheduleOverlapPolicy } f
 import type { TemporalNames } from './names.ts';
 import type { TemporalClient } from './runs.ts';
 
-/** Creates a schedule, or leaves the one that is there. @returns false when it was there */
+const DEADLINE_MS = 10_000;
+
+/** Creates a schedule, or brings the one that is there up to date. @returns false when it was there */
 async function ensure(client: TemporalClient, options: ScheduleOptions): Promise<boolean> {
   try {
-    await client.schedule.create(options);
+    await client.withDeadline(Date.now() + DEADLINE_MS, () => client.schedule.create(options));
     return true;
   } catch (error) {
-    if (error instanceof ScheduleAlreadyRunning) return false;
-    throw error;
+    if (!(error instanceof ScheduleAlreadyRunning)) throw error;
   }
+  const { scheduleId, state: _, memo: __, ...current } = options;
+  await client.withDeadline(Date.now() + DEADLINE_MS, () =>
+    // What an operator paused stays paused.
+    client.schedule.getHandle(scheduleId).update(({ state }) => ({ ...current, state })),
+  );
+  return false;
 }
 
 /**

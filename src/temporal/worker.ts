@@ -18,7 +18,7 @@ import { createAddressGuard } from '../webhooks/sending/resolver.ts';
 import { createWebhookSender } from '../webhooks/sending/sender.ts';
 import { bundleWorkflows } from './bundle.ts';
 import { connectTemporal } from './connection.ts';
-import { temporalNames } from './names.ts';
+import { type TemporalNames, temporalNames } from './names.ts';
 import { installRuntime } from './runtime.ts';
 import { ensureSchedules } from './schedules.ts';
 import { registerSearchAttributes } from './search-attributes.ts';
@@ -107,7 +107,7 @@ export async function startWorker(
       maxCachedWorkflows: 5,
     }),
   ]);
-  const running = Promise.all(workers.map((worker) => worker.run()));
+  const runs = workers.map((worker) => worker.run());
   relay = startRelay({
     db,
     listenUrl: config.DATABASE_DIRECT_URL ?? config.DATABASE_URL,
@@ -115,31 +115,45 @@ export async function startWorker(
     names,
     logger,
   });
-  await ensureSchedules(client, names);
+  const stopped = new AbortController();
+  const scheduled = ensureSchedulesPatiently(client, names, logger, stopped.signal);
 
-  const done = running.then(
-    () => undefined,
-    (error: unknown) => {
-      throw error;
-    },
-  );
   let stopping: Promise<void> | undefined;
   const stop = async () => {
+    stopped.abort();
     await relay?.stop();
     for (const worker of workers) if (worker.getState() === 'RUNNING') worker.shutdown();
-    await running.catch(() => undefined);
+    await Promise.allSettled([scheduled, ...runs]);
     await sender.close();
     await metrics.close();
     await connection.close();
     await db.destroy();
   };
   return {
-    done,
+    done: Promise.all(runs).then(() => undefined),
     stop() {
       stopping ??= stop();
       return stopping;
     },
   };
+}
+
+/** Repeats until it succeeds: a server that restarts at this moment must not stop a worker that runs already. */
+async function ensureSchedulesPatiently(
+  client: Client,
+  names: TemporalNames,
+  logger: Logger,
+  signal: AbortSignal,
+): Promise<void> {
+  while (!signal.aborted) {
+    try {
+      await ensureSchedules(client, names);
+      return;
+    } catch (error) {
+      logger.warn({ err: error }, 'schedules not made yet');
+      await sleep(2_000, undefined, { signal }).catch(() => undefined);
+    }
+  }
 }
 
 /** Waits for a Temporal server that is not there yet, saying so. */

@@ -1,3 +1,4 @@
+import { sql } from 'kysely';
 import { articleColumns } from '../articles/queries.ts';
 import { type Article, toArticle } from '../articles/schemas.ts';
 import { recordAudit } from '../audit/record.ts';
@@ -29,7 +30,7 @@ export type CreatedTranslation =
   | { reused: false; article: Article; job: Job; estimate: Estimate; sourceLanguage: string }
   | { reused: true; article: Article; job: Job; estimate: null };
 
-/** Two requests that race for one key or one language: the loser's transaction runs once more and sees the winner. */
+/** Two requests that race for one language: the loser's transaction runs once more and sees the winner. */
 const RACES = new Set(['jobs_idempotency_key_key', 'articles_group_language_key']);
 
 /**
@@ -65,17 +66,23 @@ async function replayOrCreate(
 
 /** The job that this workspace created under the key, whatever article or language is asked for now. */
 async function replay(tx: Tx, { actor }: VerbContext, key: string): Promise<CreatedTranslation | null> {
+  // Repeats of one key wait for each other here: a twin that has committed is seen, never run into.
+  await sql`SELECT pg_advisory_xact_lock(hashtextextended(${`${actor.workspaceId} ${key}`}, 0))`.execute(tx);
+  // Whatever moves a job locks its article first, so job and article are of one moment.
+  const article = await tx
+    .selectFrom('articles')
+    .innerJoin('jobs', 'jobs.article_id', 'articles.id')
+    .select(articleColumns.map((column) => `articles.${column}` as const))
+    .where('jobs.workspace_id', '=', actor.workspaceId)
+    .where('jobs.idempotency_key', '=', key)
+    .forShare('articles')
+    .executeTakeFirst();
+  if (article === undefined) return null;
   const job = await tx
     .selectFrom('jobs')
     .select(jobColumns)
     .where('workspace_id', '=', actor.workspaceId)
     .where('idempotency_key', '=', key)
-    .executeTakeFirst();
-  if (job === undefined) return null;
-  const article = await tx
-    .selectFrom('articles')
-    .select(articleColumns)
-    .where('id', '=', job.article_id)
     .executeTakeFirstOrThrow();
   return { reused: true, article: toArticle(article), job: toJob(job), estimate: null };
 }
@@ -121,6 +128,7 @@ async function create(tx: Tx, context: VerbContext, input: CreateTranslation): P
     .insertInto('translations')
     .values({
       job_id: jobId,
+      workspace_id: workspaceId,
       source_article_id: input.articleId,
       source_language: source.primary_language,
       target_language: input.language,

@@ -20,13 +20,13 @@ export async function reuseDraft(
   groupId: TranslationGroupId,
   language: string,
 ): Promise<ArticleRow | null> {
+  // Read without a lock: only a version that can be reused is locked, by the statement that reuses it.
   const existing = await tx
     .selectFrom('articles')
     .select('id')
     .where('workspace_id', '=', workspaceId)
     .where('translation_group_id', '=', groupId)
     .where('primary_language', '=', language)
-    .forUpdate()
     .executeTakeFirst();
   if (existing === undefined) return null;
   const reused = await tx
@@ -66,13 +66,14 @@ export const insertDraft = (
     word_count: 0,
   });
 
-/** Gives the draft the source's categories in the source's order. */
+/** Gives the draft the source's categories in the source's order, instead of any that an earlier run gave it. */
 export async function copyCategories(
   tx: Tx,
   workspaceId: WorkspaceId,
   sourceId: ArticleId,
   targetId: ArticleId,
 ): Promise<void> {
+  await tx.deleteFrom('article_categories').where('article_id', '=', targetId).execute();
   // A category deleted at this moment is waited for and left out; it must not fail the copy.
   await sql`
     WITH kept AS MATERIALIZED (

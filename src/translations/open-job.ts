@@ -1,4 +1,4 @@
-import { isHoldOpen } from '../credits/holds.ts';
+import { isHoldOpen, MissingHoldError } from '../credits/holds.ts';
 import type { Database, Queryable } from '../db/database.ts';
 import { inTransaction } from '../db/transaction.ts';
 import type { JobId } from '../ids.ts';
@@ -17,7 +17,7 @@ export async function isJobOpen(db: Queryable, jobId: JobId): Promise<boolean> {
 /**
  * Takes the hold over for a run: job TRANSLATING, article PROCESSING. Running it again changes nothing.
  * @returns false when the job has ended, so that the run has nothing to do
- * @throws when an open job has no open hold, which only a fault outside this service could cause
+ * @throws {MissingHoldError} when an open job has no open hold, which only a fault outside this service could cause
  */
 export async function takeOver(db: Database, jobId: JobId): Promise<boolean> {
   return inTransaction(db, async (tx) => {
@@ -36,7 +36,7 @@ export async function takeOver(db: Database, jobId: JobId): Promise<boolean> {
       .returning('article_id')
       .executeTakeFirst();
     if (job === undefined) return false;
-    if (!(await isHoldOpen(tx, jobId))) throw new Error(`job ${jobId} is open without a hold`);
+    if (!(await isHoldOpen(tx, jobId))) throw new MissingHoldError(`job ${jobId} is open without a hold`);
     await tx
       .updateTable('articles')
       .set((eb) => ({ status: 'PROCESSING', updated_at: eb.fn('now') }))

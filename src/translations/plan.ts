@@ -2,11 +2,20 @@ import { hash } from 'node:crypto';
 import { sql } from 'kysely';
 import type { Database } from '../db/database.ts';
 import { inTransaction } from '../db/transaction.ts';
-import { extractSegments, planBatches } from '../document/segments.ts';
+import { extractSegments, planBatches, type Segment } from '../document/segments.ts';
 import type { JobId } from '../ids.ts';
 
 /** Bounds of one provider call: small enough to be repaired cheaply, large enough to carry context. */
 const BATCH = { maxWords: 400, maxSegments: 40 } as const;
+/** Batches from which short texts share a call with more of their kind, so that a run's history stays small. */
+const MANY_BATCHES = 250;
+const MAX_SEGMENTS_OF_MANY = 200;
+
+function batchesOf(segments: readonly Segment[]): Segment[][] {
+  const batches = planBatches(segments, BATCH);
+  if (batches.length <= MANY_BATCHES) return batches;
+  return planBatches(segments, { ...BATCH, maxSegments: MAX_SEGMENTS_OF_MANY });
+}
 
 /**
  * Splits the job's snapshot into segments, one row each, grouped into batches. The rows are the run's
@@ -20,9 +29,9 @@ export async function planSegments(db: Database, jobId: JobId, provider: string)
     .where('job_id', '=', jobId)
     .executeTakeFirstOrThrow();
   if (snapshot === null) throw new Error(`job ${jobId} has no snapshot`);
-  const batches = planBatches(extractSegments(snapshot), BATCH);
+  const batches = batchesOf(extractSegments(snapshot));
   const rows = batches.flatMap((segments, batch) => segments.map((segment) => ({ ...segment, batch })));
-  await inTransaction(db, async (tx) => {
+  return inTransaction(db, async (tx) => {
     await sql`
       INSERT INTO translation_segments (job_id, key, batch, source_hash, source_text)
       SELECT ${jobId}, * FROM unnest(
@@ -33,11 +42,17 @@ export async function planSegments(db: Database, jobId: JobId, provider: string)
       )
       ON CONFLICT DO NOTHING
     `.execute(tx);
+    // The rows decide: an earlier run of another release may have planned with other bounds.
+    const { count } = await tx
+      .selectFrom('translation_segments')
+      .select((eb) => eb.fn.coalesce(eb(eb.fn.max('batch'), '+', 1), eb.val(0)).as('count'))
+      .where('job_id', '=', jobId)
+      .executeTakeFirstOrThrow();
     await tx
       .updateTable('translations')
-      .set({ provider, batch_count: batches.length })
+      .set({ provider, batch_count: count })
       .where('job_id', '=', jobId)
       .execute();
+    return count;
   });
-  return batches.length;
 }

@@ -1,4 +1,3 @@
-import { sql } from 'kysely';
 import type { Tx } from '../db/database.ts';
 import type { ArticleId, ProjectId, TranslationGroupId, WorkspaceId } from '../ids.ts';
 import type { TranslationSource } from './source.ts';
@@ -24,7 +23,7 @@ export async function readSource(
   const row = await tx
     .selectFrom('articles')
     .innerJoin('projects', 'projects.id', 'articles.project_id')
-    .select((eb) => [
+    .select([
       'articles.project_id',
       'articles.primary_language',
       'projects.languages',
@@ -35,22 +34,21 @@ export async function readSource(
       'articles.target_keywords',
       'articles.secondary_keywords',
       'articles.document',
-      eb
-        .exists(
-          eb
-            .selectFrom('jobs')
-            .select(sql.lit(1).as('one'))
-            .whereRef('jobs.article_id', '=', 'articles.id')
-            .where('jobs.kind', '=', 'generation')
-            .where('jobs.ended_at', 'is', null),
-        )
-        .as('generating'),
     ])
     .where('articles.workspace_id', '=', workspaceId)
     .where('articles.id', '=', articleId)
     .forShare(['articles', 'projects'])
     .executeTakeFirst();
   if (row === undefined) return undefined;
+  // A statement of its own: it sees a generation that was committed while the lock was waited for.
+  const generation = await tx
+    .selectFrom('jobs')
+    .select('id')
+    .where('article_id', '=', articleId)
+    .where('kind', '=', 'generation')
+    .where('ended_at', 'is', null)
+    .limit(1)
+    .executeTakeFirst();
   const assets = await tx
     .selectFrom('assets')
     .select(['id', 'role', 'content_hash', 'media_type', 'byte_size', 'file_name', 'alt_text'])
@@ -64,7 +62,7 @@ export async function readSource(
     primary_language: row.primary_language,
     languages: row.languages,
     translation_group_id: row.translation_group_id,
-    generating: Boolean(row.generating),
+    generating: generation !== undefined,
     snapshot: {
       title: row.title,
       metaTitle: row.meta_title,

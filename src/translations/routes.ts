@@ -7,6 +7,7 @@ import type { TemporalNames } from '../temporal/names.ts';
 import type { TemporalClient } from '../temporal/runs.ts';
 import { createTranslation } from './create.ts';
 import { estimateTranslation } from './estimate.ts';
+import { createdExample, replayExample } from './examples.ts';
 import { createAnswer, createBody, estimateAnswer, estimateQuery, replayAnswer } from './schemas.ts';
 import { startTranslation } from './start.ts';
 import { describeTranslation } from './summary.ts';
@@ -77,10 +78,11 @@ export function createTranslationRoutes(dependencies: TranslationRouteDependenci
           },
         },
         responses: {
-          202: { description: 'Queued.', schema: createAnswer },
+          202: { description: 'Queued.', schema: createAnswer, example: createdExample },
           200: {
             description: 'The key is known: the original job and its article as they are now.',
             schema: replayAnswer,
+            example: replayExample,
           },
         },
         errors: ['INSUFFICIENT_CREDITS', 'CONFLICT', 'QUOTA_EXCEEDED'],

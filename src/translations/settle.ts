@@ -1,5 +1,7 @@
+import { sql } from 'kysely';
 import { chooseSlug } from '../articles/insert.ts';
-import { settleHold } from '../credits/holds.ts';
+import { renderArticle } from '../articles/render.ts';
+import { MissingHoldError, settleHold } from '../credits/holds.ts';
 import type { Database, Tx } from '../db/database.ts';
 import { uniqueViolation } from '../db/errors.ts';
 import { inTransaction } from '../db/transaction.ts';
@@ -51,7 +53,7 @@ async function assemble(db: Database, jobId: JobId): Promise<Result> {
   const { snapshot, target_language, workspace_id } = await db
     .selectFrom('translations')
     .innerJoin('jobs', 'jobs.id', 'translations.job_id')
-    .select(['snapshot', 'target_language', 'workspace_id'])
+    .select(['snapshot', 'target_language', 'jobs.workspace_id'])
     .where('job_id', '=', jobId)
     .executeTakeFirstOrThrow();
   if (snapshot === null) throw new Error(`job ${jobId} has no snapshot`);
@@ -127,14 +129,20 @@ async function settle(tx: Tx, jobId: JobId, result: Result): Promise<boolean> {
 
   const { article } = result;
   await copyAssets(tx, target, result);
+  // Translations of equal titles that end together take their slugs in turn.
+  await sql`SELECT pg_advisory_xact_lock(hashtextextended(${`${target.project_id} ${result.language}`}, 0))`.execute(
+    tx,
+  );
   const slug = await chooseSlug(
     tx,
     { projectId: target.project_id, language: result.language, except: target.id },
     article.title,
   );
+  const rendering = await renderArticle(tx, { ...target, document: article.document });
   await tx
     .updateTable('articles')
     .set((eb) => ({
+      ...rendering,
       title: article.title,
       slug,
       status: 'NEEDS_REVIEW',
@@ -148,7 +156,9 @@ async function settle(tx: Tx, jobId: JobId, result: Result): Promise<boolean> {
     }))
     .where('id', '=', target.id)
     .execute();
-  await settleHold(tx, jobId, job.consumed_credits);
+  if (!(await settleHold(tx, jobId, job.consumed_credits))) {
+    throw new MissingHoldError(`job ${jobId} is open without a hold`);
+  }
   return true;
 }
 

@@ -95,7 +95,7 @@ const BEHAVIOURS: Record<string, Behaviour> = {
 
 describe('translating a document', () => {
   it('changes every prose text and nothing else, for any document', async () => {
-    const provider = createTranslationProvider({ provider: 'pseudo' });
+    const provider = createTranslationProvider({ TRANSLATION_PROVIDER: 'pseudo' });
     await fc.assert(
       fc.asyncProperty(anySnapshot, async (snapshot) => {
         const before = structuredClone(snapshot);
@@ -153,7 +153,7 @@ describe('translating a document', () => {
   });
 
   it('translates real README files: same structure, links and code intact, every text changed', async () => {
-    const provider = createTranslationProvider({ provider: 'pseudo' });
+    const provider = createTranslationProvider({ TRANSLATION_PROVIDER: 'pseudo' });
     const files = [
       'hono',
       'kysely',

@@ -11,6 +11,7 @@ import { startServer } from '../../src/http/server.ts';
 import { startStack } from '../../src/local/stack.ts';
 import { startWorker } from '../../src/temporal/worker.ts';
 import { startReceiver } from '../support/receiver.ts';
+import { type ApiDocument, judgedOperations } from './rules.ts';
 import { type Seed, seedWorkspace } from './seed.ts';
 import { schemathesisSettings } from './settings.ts';
 
@@ -42,7 +43,9 @@ async function fuzz(settings: Settings, url: string, seed: Seed): Promise<number
   const { FUZZ_FOLDER: folder } = settings;
   const file = join(folder, 'schemathesis.toml');
   const hooks = fileURLToPath(new URL('hooks.py', import.meta.url));
-  writeFileSync(file, schemathesisSettings({ seed, hooks, examples: settings.FUZZ_EXAMPLES }));
+  const document = (await (await fetch(`${url}/openapi.json`)).json()) as ApiDocument;
+  const judged = judgedOperations(document);
+  writeFileSync(file, schemathesisSettings({ seed, hooks, judged, examples: settings.FUZZ_EXAMPLES }));
   const args = [
     ['--config-file', file],
     ['run', `${url}/openapi.json`, '--checks=all', '--continue-on-failure', '--no-color'],

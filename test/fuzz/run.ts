@@ -28,11 +28,7 @@ async function installSchemathesis(): Promise<string> {
   say(`Installing schemathesis ${SCHEMATHESIS_VERSION} into ${folder}`);
   try {
     await run('python3', ['-m', 'venv', folder]);
-    await run(join(folder, 'bin', 'pip'), [
-      'install',
-      '--quiet',
-      `schemathesis==${SCHEMATHESIS_VERSION}`,
-    ]);
+    await run(join(folder, 'bin', 'pip'), ['install', '--quiet', `schemathesis==${SCHEMATHESIS_VERSION}`]);
   } catch (error) {
     rmSync(folder, { recursive: true, force: true });
     throw error;

@@ -1,6 +1,7 @@
 import { createApiKey } from '../../src/api-keys/create.ts';
 import type { VerbContext } from '../../src/context.ts';
 import type { Database } from '../../src/db/database.ts';
+import { newId } from '../../src/ids.ts';
 import { createProject } from '../../src/projects/create.ts';
 import { createRole } from '../../src/roles/create.ts';
 import { createWorkspace } from '../../src/workspaces/create.ts';
@@ -11,8 +12,8 @@ export interface Seed {
   /** The raw key of an owner. */
   readonly key: string;
   readonly ownKeyId: string;
-  /** Real ids for each path parameter, enough of them that deleting some leaves others. */
-  readonly ids: Readonly<Record<string, readonly string[]>>;
+  /** Real values by `path.<name>`, `query.<name>` or `body.<name>`, enough of them to bear deletions. */
+  readonly values: Readonly<Record<string, readonly string[]>>;
 }
 
 const LANGUAGES = ['en', 'de', 'es', 'fr', 'ja', 'pt-BR', 'ar'];
@@ -34,7 +35,8 @@ export async function seedWorkspace({
   const context: VerbContext = { db, actor: { kind: 'operator', workspaceId }, requestId: 'seed' };
   const workspace = { id: workspaceId, key: apiKey.key, keyId: apiKey.id, roles, context };
 
-  const ask = async (method: string, path: string, body?: unknown) => {
+  // biome-ignore lint/suspicious/noExplicitAny: answers of every shape
+  const ask = async (method: string, path: string, body?: unknown): Promise<any> => {
     const response = await fetch(url + path, {
       method,
       headers: { authorization: `Bearer ${apiKey.key}`, 'content-type': 'application/json' },
@@ -45,40 +47,61 @@ export async function seedWorkspace({
   };
   const inWorkspace = (path: string): string => `/api/workspaces/${workspaceId}${path}`;
 
-  const projectId = await createProject(context, { name: 'Fuzzed', languages: LANGUAGES, primaryLanguage: 'en' });
-  const articles = await times(30, (index) =>
-    createArticle(db, workspace, projectId, { status: index % 2 === 0 ? 'PUBLISHED' : 'DRAFT' }),
+  const projectIds = await times(20, (index) =>
+    createProject(context, { name: `Project ${index}`, languages: LANGUAGES, primaryLanguage: 'en' }),
   );
-  const roleIds = await times(20, async (index) => {
+  const articles = await times(60, (index) =>
+    createArticle(db, workspace, projectIds[index % projectIds.length] ?? newId(), {
+      status: index % 2 === 0 ? 'PUBLISHED' : 'DRAFT',
+    }),
+  );
+  const roleIds = await times(60, async (index) => {
     const role = await createRole(context, { name: `Role ${index}`, permissions: ['articles.read'] });
     return role.id;
   });
-  const keyIds = await times(40, async (index) => {
+  const keyIds = await times(60, async (index) => {
     const created = await createApiKey(context, { label: `Key ${index}`, roleId: roles.editor });
     return created.apiKey.id;
   });
-  const endpointIds = await times(20, async () => {
+  const register = async (): Promise<string> => {
     const events = ['article.created', 'article.updated'];
     const { endpoint } = await ask('POST', inWorkspace('/webhooks'), { url: receiverUrl, events });
-    return endpoint.id as string;
-  });
-  const jobIds = await times(10, async (index) => {
-    const { job } = await ask('POST', `/api/articles/${articles[index]?.id}/translations`, { language: 'es' });
+    return endpoint.id;
+  };
+  // Its deliveries stay: the fuzzer does not come to know its id early.
+  await register();
+  const jobIds = await times(30, async (index) => {
+    const { job } = await ask('POST', `/api/articles/${articles[index]?.id}/translations`, {
+      language: LANGUAGES[1 + (index % 3)],
+    });
     return job.id as string;
   });
-  const { deliveries } = (await ask('GET', inWorkspace('/webhooks'))) as { deliveries: { id: string }[] };
+  const deliveries: { id: string }[] = (await ask('GET', inWorkspace('/webhooks'))).deliveries;
+  const endpointIds = await times(60, register);
+  const categoryIds = await times(60, async (index) => {
+    const { category } = await ask('POST', inWorkspace('/categories'), {
+      primaryLanguage: 'en',
+      translations: [{ language: 'en', name: `Category ${index}` }],
+    });
+    return category.id as string;
+  });
   return {
     key: apiKey.key,
     ownKeyId: apiKey.id,
-    ids: {
-      workspaceId: [workspaceId],
-      projectId: [projectId],
-      articleId: articles.map(({ id }) => id),
-      roleId: roleIds,
-      keyId: keyIds,
-      endpointId: endpointIds,
-      jobId: jobIds,
-      deliveryId: deliveries.map(({ id }) => id),
+    values: {
+      'path.workspaceId': [workspaceId],
+      'path.projectId': projectIds,
+      'path.articleId': articles.map(({ id }) => id),
+      'path.roleId': roleIds,
+      'path.keyId': keyIds,
+      'path.endpointId': endpointIds,
+      'path.jobId': jobIds,
+      'path.deliveryId': deliveries.map(({ id }) => id),
+      'path.categoryId': categoryIds,
+      'body.categoryIds[*]': categoryIds,
+      'body.roleId': [roles.editor, roles.admin],
+      'body.language': LANGUAGES,
+      'query.language': LANGUAGES,
     },
   };
 }

@@ -3,16 +3,29 @@ import type { Seed } from './seed.ts';
 /** JSON strings are TOML's basic strings. */
 const text = (value: string): string => JSON.stringify(value);
 
+/** What counts as accepting a request that fits its schema, besides 2xx. */
+const ACCEPTED = ['2xx', '401', '403', '404', '409', '429'];
+
+/** What may answer it too where more is judged than its schema says. */
+const REFUSALS = ['400', '402', '412'];
+
+const accepting = (...more: string[]): string =>
+  `positive_data_acceptance = { expected-statuses = [${[...ACCEPTED, ...more].map(text).join(', ')}] }`;
+
 /**
  * schemathesis.toml: the key, the number of cases, and for each path parameter real ids, taken nine times
- * of ten; the tenth is made up like everything else.
+ * of ten; the tenth is made up like everything else. NUL characters, which are refused anywhere in a body
+ * without its schema saying so, are tried in the fuzzing phase alone.
  */
 export const schemathesisSettings = ({
   seed,
   hooks,
   examples,
+  judged,
 }: {
   seed: Seed;
+  /** Ids of the operations that judge more than their schema says. */
+  judged: readonly string[];
   hooks: string;
   examples: number;
 }): string => `
@@ -22,18 +35,29 @@ request-timeout = 30.0
 [generation]
 max-examples = ${examples}
 database = "none"
+allow-x00 = false
 
+[checks]
+${accepting()}
+
+[phases.fuzzing]
+generation = { allow-x00 = true, max-examples = ${examples} }
+checks = { ${accepting(...REFUSALS)} }
+
+${judged
+  .map((id) => `[[operations]]\ninclude-operation-id = ${text(id)}\nchecks = { ${accepting(...REFUSALS)} }\n`)
+  .join('\n')}
 [auth.openapi.apiKey]
 bearer = ${text(seed.key)}
 
 [output.truncation]
 max-lines = 60
 
-${Object.entries(seed.ids)
-  .map(([name, ids]) => `[dictionaries.${name}]\nvalues = [${ids.map(text).join(', ')}]\n`)
+${Object.entries(seed.values)
+  .map(([, values], index) => `[dictionaries.d${index}]\nvalues = [${values.map(text).join(', ')}]\n`)
   .join('\n')}
 [parameters]
-${Object.keys(seed.ids)
-  .map((name) => `${text(`path.${name}`)} = { dictionary = ${text(name)}, probability = 0.9 }`)
+${Object.keys(seed.values)
+  .map((name, index) => `${text(name)} = { dictionary = "d${index}", probability = 0.9 }`)
   .join('\n')}
 `;

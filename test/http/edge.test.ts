@@ -1,4 +1,3 @@
-import { connect } from 'node:net';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { z } from 'zod';
 import { createDatabase } from '../../src/db/database.ts';
@@ -7,29 +6,9 @@ import { ERROR_CODES, problemSlug } from '../../src/http/problems.ts';
 import { defineRoute } from '../../src/http/route.ts';
 import { createTestDatabase, type TestDatabase } from '../support/database.ts';
 import { createWorkspace, edgeRoutes, startApi, type TestApi, type TestWorkspace } from './support/api.ts';
+import { echo } from './support/echo.ts';
+import { raw } from './support/raw.ts';
 
-const LIMIT = 64 * 1024;
-
-/** Echoes what reached the handler. */
-const echo = defineRoute(
-  {
-    method: 'post',
-    path: '/api/workspaces/{workspaceId}/echo',
-    operationId: 'echo',
-    summary: 'Echo',
-    tags: ['Echo'],
-    scope: 'workspace',
-    permissions: ['roles.read'],
-    body: z.object({
-      text: z.string(),
-      note: z.string().max(10).optional(),
-      items: z.array(z.object({ count: z.number().optional() })).default([]),
-      clearable: z.string().nullable().optional(),
-    }),
-    responses: { 200: { description: 'The same.', schema: z.unknown() } },
-  },
-  async ({ body }) => ({ status: 200, body: { echoed: body, polluted: 'polluted' in {} } }),
-);
 const broken = defineRoute(
   {
     method: 'get',
@@ -57,7 +36,7 @@ beforeAll(async () => {
   api = await startApi(
     database.db,
     {
-      limits: { ...DEFAULT_HTTP_LIMITS, bodyBytes: LIMIT, authFailures: 0 },
+      limits: { ...DEFAULT_HTTP_LIMITS, authFailures: 0 },
       readiness: {
         database: async () => {
           if (!databaseIsUp) throw new Error('connect ECONNREFUSED secret-host');
@@ -74,22 +53,7 @@ afterAll(async () => {
   await database.drop();
 });
 
-const post = (body: unknown, headers: Record<string, string> = {}) =>
-  api.call('POST', path, { key: workspace.ownerKey, body, headers });
-
-/** Sends bytes as they are, and returns all that comes back until the server closes or falls silent. */
-const raw = (text: string): Promise<string> =>
-  new Promise((resolve, reject) => {
-    const { port } = new URL(api.url);
-    const socket = connect(Number(port), '127.0.0.1', () => socket.write(text));
-    let received = '';
-    socket.setTimeout(2_000, () => socket.destroy());
-    socket.on('data', (chunk) => {
-      received += chunk.toString();
-    });
-    socket.on('close', () => resolve(received));
-    socket.on('error', reject);
-  });
+const post = (body: unknown) => api.call('POST', path, { key: workspace.ownerKey, body });
 
 test('checks run in order: key, workspace, permission, body', async () => {
   const weak = await workspace.keyWith('articles.read');
@@ -140,76 +104,6 @@ test('an error is a problem document with its code, its page and the id of the r
   expect((await api.call('GET', '/docs/errors/..%2f..%2fpackage')).status).toBe(404);
 });
 
-test('what JSON can say but Postgres cannot keep is 400 and names the field', async () => {
-  const cases: [string, string | undefined][] = [
-    ['{"text":"a\\u0000b"}', '/text'],
-    ['{"text":"\\ud800"}', '/text'],
-    ['{"text":"x","items":[{"count":1e400}]}', '/items/0/count'],
-    ['{"text":"x","unknown":{"de\\u0000ep":1}}', '/unknown'],
-    ['{"text":"x","a/b~c":"\\u0000"}', '/a~1b~0c'],
-    [`{"text":"x","deep":${'['.repeat(5_000)}${']'.repeat(5_000)}}`, ''],
-    ['', ''],
-    ['null', ''],
-    ['[]', ''],
-    ['"text"', ''],
-    ['{"text":"x"', ''],
-    ['{"text":"x"} trailing', ''],
-  ];
-  for (const [body, pointer] of cases) {
-    const answer = await post(body);
-    expect([body.slice(0, 40), answer.status, answer.body.errors?.[0]?.pointer]).toEqual([
-      body.slice(0, 40),
-      400,
-      pointer,
-    ]);
-  }
-  const invalidUtf8 = await fetch(api.url + path, {
-    method: 'POST',
-    headers: { authorization: `Bearer ${workspace.ownerKey}`, 'content-type': 'application/json' },
-    body: Buffer.from([0x7b, 0x22, 0xff, 0x22, 0x3a, 0x31, 0x7d]),
-  });
-  expect(invalidUtf8.status).toBe(400);
-});
-
-test('unknown fields are dropped, null stands for absent where a field is optional, __proto__ is harmless', async () => {
-  const answer = await post(
-    '{"text":"x","note":null,"clearable":null,"items":[{"count":null}],"other":1,"__proto__":{"polluted":1}}',
-  );
-  expect([answer.status, JSON.parse(answer.text)]).toEqual([
-    200,
-    { echoed: { text: 'x', clearable: null, items: [{}] }, polluted: false },
-  ]);
-  const required = await post({ text: null });
-  expect(required.body.errors).toEqual([{ pointer: '/text', detail: 'Required.' }]);
-});
-
-test('a body must be JSON in UTF-8, and within the limit, declared or not', async () => {
-  for (const type of [
-    'text/plain',
-    'application/x-www-form-urlencoded',
-    'application/json; charset=latin1',
-  ]) {
-    expect((await post('{"text":"x"}', { 'content-type': type })).status).toBe(415);
-  }
-  expect((await post('{"text":"x"}', { 'content-encoding': 'gzip' })).status).toBe(415);
-  expect((await post('{"text":"x"}', { 'content-type': 'Application/JSON; Charset="UTF-8"' })).status).toBe(
-    200,
-  );
-  expect((await post('{"text":"x"}', { 'content-type': 'application/merge-patch+json' })).status).toBe(200);
-
-  const large = await post(JSON.stringify({ text: 'x'.repeat(LIMIT) }));
-  expect([large.status, large.body.code]).toEqual([413, 'PAYLOAD_TOO_LARGE']);
-  const head = `POST ${path} HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer ${workspace.ownerKey}\r\nContent-Type: application/json\r\n`;
-  const chunk = `${(0x2000).toString(16)}\r\n${'x'.repeat(0x2000)}\r\n`;
-  expect(await raw(`${head}Transfer-Encoding: chunked\r\n\r\n${chunk.repeat(10)}0\r\n\r\n`)).toMatch(
-    /^HTTP\/1.1 413 /,
-  );
-  expect(await raw(`${head}Content-Length: 999999999999\r\n\r\n{`)).toMatch(/^HTTP\/1.1 413 /);
-  expect(await raw(`${head}Transfer-Encoding: chunked\r\n\r\nc\r\n{"text":"x"}\r\n0\r\n\r\n`)).toMatch(
-    /^HTTP\/1.1 200 /,
-  );
-});
-
 test('405 names the methods, OPTIONS answers without a key, HEAD is GET without a body, CORS is off', async () => {
   const keys = `/api/workspaces/${workspace.id}/api-keys`;
   const put = await api.call('PUT', keys, { key: workspace.ownerKey, body: {} });
@@ -237,7 +131,7 @@ test('405 names the methods, OPTIONS answers without a key, HEAD is GET without 
 
 test('malformed requests are answered, and the server lives on', async () => {
   const get = (target: string, host = 'localhost') =>
-    raw(`GET ${target} HTTP/1.1\r\nHost: ${host}\r\nConnection: close\r\n\r\n`);
+    raw(api.url, `GET ${target} HTTP/1.1\r\nHost: ${host}\r\nConnection: close\r\n\r\n`);
   expect(await get('/healthz')).toMatch(/^HTTP\/1.1 200 /);
   for (const answer of [
     await get('/healthz', 'a b'),
@@ -245,10 +139,10 @@ test('malformed requests are answered, and the server lives on', async () => {
     await get('/%'),
     await get('/api/workspaces/%00/api-keys'),
     await get('/\\..\\x'),
-    await raw('OPTIONS * HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n'),
-    await raw(`TRACE /healthz HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n`),
-    await raw('nonsense\r\n\r\n'),
-    await raw(`GET /healthz HTTP/1.1\r\nHost: x\r\nX-Big: ${'x'.repeat(20_000)}\r\n\r\n`),
+    await raw(api.url, 'OPTIONS * HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n'),
+    await raw(api.url, `TRACE /healthz HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n`),
+    await raw(api.url, 'nonsense\r\n\r\n'),
+    await raw(api.url, `GET /healthz HTTP/1.1\r\nHost: x\r\nX-Big: ${'x'.repeat(20_000)}\r\n\r\n`),
   ]) {
     expect(answer).toMatch(/^HTTP\/1.1 4\d\d /);
   }

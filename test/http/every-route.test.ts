@@ -18,6 +18,7 @@ interface Operation {
   /** Every other path parameter. */
   readonly others: readonly string[];
   readonly permissions: readonly Permission[];
+  /** JSON; a body that is a file is not among it. */
   readonly hasBody: boolean;
   readonly bodyRequired: boolean;
   readonly example: unknown;
@@ -28,7 +29,7 @@ interface Described {
   readonly operationId: string;
   readonly security?: unknown;
   readonly 'x-permissions': Permission[];
-  readonly requestBody?: { required: boolean; content: { 'application/json': { example?: unknown } } };
+  readonly requestBody?: { required: boolean; content: { 'application/json'?: { example?: unknown } } };
   readonly responses: Record<string, unknown>;
 }
 
@@ -65,9 +66,9 @@ beforeAll(async () => {
         scope,
         others: names.filter((name) => name !== scope),
         permissions: described['x-permissions'],
-        hasBody: described.requestBody !== undefined,
+        hasBody: described.requestBody?.content['application/json'] !== undefined,
         bodyRequired: described.requestBody?.required ?? false,
-        example: described.requestBody?.content['application/json'].example,
+        example: described.requestBody?.content['application/json']?.example,
         statuses: Object.keys(described.responses),
       };
     }),

@@ -1,7 +1,13 @@
+import { pino } from 'pino';
 import { expect, test } from 'vitest';
 import { createHttpMetrics, serveMetrics } from '../../src/http/metrics.ts';
+import { startServer } from '../../src/http/server.ts';
+import { startWorker } from '../../src/temporal/worker.ts';
 import { createTestDatabase } from '../support/database.ts';
+import { startTestService } from '../support/service.ts';
 import { send, startApi } from './support/api.ts';
+
+const urlsIn = (line: string): string[] => /metrics at (http:[^"]+)/.exec(line)?.slice(1) ?? [];
 
 test('every answer is counted by its route, never by what a client wrote', async () => {
   const database = await createTestDatabase();
@@ -22,4 +28,30 @@ test('every answer is counted by its route, never by what a client wrote', async
   await api.close();
   await served.close();
   await database.drop();
+});
+
+test('server and worker each serve their figures on a loopback port of their own, and close it when they stop', async () => {
+  const service = await startTestService();
+  const { key } = await service.workspace();
+  await service.call(key, 'GET', '/api/whoami');
+  const metricsUrls: string[] = [];
+  const watched = pino(
+    { level: 'info' },
+    { write: (line: string) => void metricsUrls.push(...urlsIn(line)) },
+  );
+  const server = await startServer(service.config, watched);
+  const worker = await startWorker(service.config, watched);
+  expect(metricsUrls).toHaveLength(2);
+  expect(metricsUrls).toContain(server.metricsUrl);
+  await send(server.url, 'GET', '/api/whoami', { key });
+  const texts = await Promise.all(metricsUrls.map(async (url) => (await send(url, 'GET', '')).text));
+  for (const text of texts) expect(text).toContain('process_cpu_seconds_total');
+  expect(texts[metricsUrls.indexOf(server.metricsUrl)]).toMatch(
+    /_count\{route="\/api\/whoami",method="GET",status="200"\} 1/,
+  );
+  for (const url of metricsUrls) expect(new URL(url).hostname).toBe('127.0.0.1');
+  await server.stop();
+  await worker.stop();
+  for (const url of metricsUrls) await expect(fetch(url)).rejects.toThrow();
+  await service.stop();
 });

@@ -34,7 +34,7 @@ export function longDocument(words: number): DocumentJson {
 /** An article as an editor would have left it. */
 export const createArticle = (
   db: Database,
-  workspace: TestWorkspace,
+  workspace: Pick<TestWorkspace, 'id'>,
   projectId: ProjectId,
   article: { title?: string; language?: string; document?: DocumentJson; status?: ArticleRow['status'] } = {},
 ): Promise<ArticleRow> => {

@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { newId } from '../../src/ids.ts';
 import { createArticle, longDocument } from '../support/articles.ts';
@@ -357,6 +358,25 @@ describe('races', () => {
     expect(answers.map((answer) => answer.status).sort()).toEqual([...Array(9).fill(200), 202]);
     expect(new Set(answers.map((answer) => answer.body.job.id)).size).toBe(1);
     expect(await wallet(workspace)).toEqual({ balance: 1000, reserved: 1 });
+  });
+
+  it('one idempotency key with repeats that come one after another, on a new draft and on one to be reused', async () => {
+    for (let round = 0; round < 10; round += 1) {
+      const workspace = await service.workspace();
+      const source = await createArticle(service.db, workspace, await service.project(workspace));
+      if (round % 2 === 1) {
+        const first = await create(workspace, source.id, { language: 'es' });
+        await service.call(workspace.key, 'POST', `/api/jobs/${first.body.job.id}/cancel`);
+      }
+      const answers = await Promise.all(
+        Array.from({ length: 8 }, async (_, index) => {
+          await sleep(index * 3);
+          return create(workspace, source.id, { language: 'es', idempotencyKey: 'one-after-another' });
+        }),
+      );
+      expect(answers.map((answer) => answer.status).sort()).toEqual([...Array(7).fill(200), 202]);
+      expect(await wallet(workspace)).toEqual({ balance: 1000, reserved: 1 });
+    }
   });
 
   it('two jobs with credits for one: one 202, one 402', async () => {

@@ -8,7 +8,11 @@ const OPEN_FIRST_ATTEMPTS = 20;
 const OPEN_SECONDS = 30;
 /** A claim is a lease: a relay that dies lets go of its rows after this long. */
 const LEASE_SECONDS = 30;
-const MOST_PER_ROUND = 200;
+/**
+ * Starts of one endpoint that are under way at once, over all workers. More would not be faster, and whoever comes
+ * next would stand behind them at the Temporal server.
+ */
+const OPEN_STARTS = 5;
 
 /** Taken while claiming, so that two relays do not both count the same open attempts. */
 const CLAIM_LOCK = 7_281_901;
@@ -27,10 +31,11 @@ export interface ClaimedDelivery {
 
 /**
  * Leases the oldest waiting deliveries, a few of each endpoint, so that one endpoint's backlog never stands
- * before another's. Endpoints are found by skipping along the outbox's own index, so a round costs what it
- * claims, however long the backlog is.
+ * before another's; those whose endpoint has the least under way come first. Endpoints are found by skipping
+ * along the outbox's own index, so a round costs what it claims, however long the backlog is.
+ * @param most how many to lease at most
  */
-export async function claimDeliveries(db: Database): Promise<ClaimedDelivery[]> {
+export async function claimDeliveries(db: Database, most = 50): Promise<ClaimedDelivery[]> {
   return db.transaction().execute(async (tx) => {
     await sql`SELECT pg_advisory_xact_lock(${CLAIM_LOCK})`.execute(tx);
     const { rows } = await sql<ClaimedDelivery>`
@@ -40,26 +45,29 @@ export async function claimDeliveries(db: Database): Promise<ClaimedDelivery[]> 
         SELECT (SELECT endpoint_id FROM webhook_deliveries
                 WHERE outbox AND endpoint_id > waiting.endpoint_id ORDER BY endpoint_id LIMIT 1)
         FROM waiting WHERE waiting.endpoint_id IS NOT NULL
-      ), room AS (
-        SELECT endpoint_id, ${OPEN_FIRST_ATTEMPTS}::integer
-          - (SELECT count(*) FROM webhook_deliveries d WHERE d.endpoint_id = waiting.endpoint_id
-             AND d.attempts = 0 AND d.ended_at IS NULL AND NOT d.outbox
-             AND d.handed_over_at > now() - make_interval(secs => ${OPEN_SECONDS}))
-          - (SELECT count(*) FROM webhook_deliveries d WHERE d.endpoint_id = waiting.endpoint_id
-             AND d.outbox AND d.claimed_until > now()) AS places
+      ), under_way AS (
+        SELECT endpoint_id,
+          (SELECT count(*) FROM webhook_deliveries d WHERE d.endpoint_id = waiting.endpoint_id
+           AND d.attempts = 0 AND d.ended_at IS NULL AND NOT d.outbox
+           AND d.handed_over_at > now() - make_interval(secs => ${OPEN_SECONDS})) AS attempts,
+          (SELECT count(*) FROM webhook_deliveries d WHERE d.endpoint_id = waiting.endpoint_id
+           AND d.outbox AND d.claimed_until > now()) AS starts
         FROM waiting WHERE endpoint_id IS NOT NULL
       ), picked AS (
-        SELECT next.id FROM room CROSS JOIN LATERAL (
+        SELECT next.id FROM under_way CROSS JOIN LATERAL (
           SELECT id, seq FROM webhook_deliveries d
-          WHERE d.outbox AND d.endpoint_id = room.endpoint_id
+          WHERE d.outbox AND d.endpoint_id = under_way.endpoint_id
             AND (d.claimed_until IS NULL OR d.claimed_until <= now())
             AND (d.start_not_before IS NULL OR d.start_not_before <= now())
           ORDER BY d.seq
-          LIMIT GREATEST(room.places, 0)
+          LIMIT GREATEST(0, LEAST(
+            ${OPEN_STARTS}::integer - under_way.starts,
+            ${OPEN_FIRST_ATTEMPTS}::integer - under_way.starts - under_way.attempts))
           FOR UPDATE OF d SKIP LOCKED
         ) AS next
-        ORDER BY next.seq
-        LIMIT ${MOST_PER_ROUND}
+        ORDER BY under_way.starts + under_way.attempts
+          + row_number() OVER (PARTITION BY under_way.endpoint_id ORDER BY next.seq), next.seq
+        LIMIT ${most}
       )
       UPDATE webhook_deliveries AS delivery
       SET claimed_until = now() + make_interval(secs => ${LEASE_SECONDS})

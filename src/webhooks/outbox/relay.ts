@@ -6,11 +6,13 @@ import { OUTBOX_CHANNEL } from '../../events/record.ts';
 import type { DeliveryId } from '../../ids.ts';
 import type { TemporalNames } from '../../temporal/names.ts';
 import type { TemporalClient } from '../../temporal/runs.ts';
-import { backOff, claimDeliveries, markHandedOver } from './claim.ts';
+import { backOff, type ClaimedDelivery, claimDeliveries, markHandedOver } from './claim.ts';
 import { startDelivery } from './start.ts';
 
 const POLL_MS = 1_000;
 const RECONNECT_MS = 1_000;
+/** Starts of this process that are under way at once. */
+const MOST_STARTS = 50;
 
 export interface RelayOptions {
   readonly db: Database;
@@ -24,7 +26,7 @@ export interface RelayOptions {
 export interface Relay {
   /** Looks for work now rather than at the next poll. */
   wake(): void;
-  /** Finishes the round under way and stops. */
+  /** Finishes the starts under way and stops. */
   stop(): Promise<void>;
 }
 
@@ -51,36 +53,57 @@ export function startRelay(options: RelayOptions): Relay {
       };
     });
 
-  async function round(): Promise<number> {
-    const claimed = await claimDeliveries(db);
-    const started: DeliveryId[] = [];
-    const failed: DeliveryId[] = [];
-    await Promise.all(
-      claimed.map(async (delivery) => {
-        try {
-          await startDelivery(client, names, delivery);
+  const starts = new Set<Promise<void>>();
+  const started: DeliveryId[] = [];
+  const failed: DeliveryId[] = [];
+
+  /** Not awaited by the loop: a start that takes long must not keep other endpoints' deliveries from theirs. */
+  function start(delivery: ClaimedDelivery): void {
+    const one = startDelivery(client, names, delivery)
+      .then(
+        () => {
           started.push(delivery.id);
-        } catch (error) {
+          wake();
+        },
+        (error: unknown) => {
+          // No wake: a server that refuses every start is asked again at the next poll, not at once.
           failed.push(delivery.id);
           logger.warn({ err: error, deliveryId: delivery.id }, 'delivery not started yet');
-        }
-      }),
-    );
-    await markHandedOver(db, started);
-    await backOff(db, failed);
-    return started.length;
+        },
+      )
+      .finally(() => starts.delete(one));
+    starts.add(one);
   }
+
+  /** What cannot be written is repeated when its lease runs out. */
+  async function writeDown(): Promise<void> {
+    const ends = [started.splice(0), failed.splice(0)] as const;
+    await markHandedOver(db, ends[0]);
+    await backOff(db, ends[1]);
+  }
+
+  async function round(): Promise<void> {
+    await writeDown();
+    const room = MOST_STARTS - starts.size;
+    if (room > 0) for (const delivery of await claimDeliveries(db, room)) start(delivery);
+  }
+
+  const attempt = async (work: () => Promise<void>) => {
+    try {
+      await work();
+    } catch (error) {
+      logger.warn({ err: error }, 'outbox not read');
+    }
+  };
 
   async function run(): Promise<void> {
     while (!stopping.signal.aborted) {
       wanted = false;
-      try {
-        if ((await round()) > 0) continue;
-      } catch (error) {
-        logger.warn({ err: error }, 'outbox not read');
-      }
+      await attempt(round);
       if (!wanted && !stopping.signal.aborted) await nextWake();
     }
+    await Promise.all(starts);
+    await attempt(writeDown);
   }
 
   const running = run();
@@ -102,6 +125,7 @@ async function listen(options: RelayOptions, wake: () => void, signal: AbortSign
       connectionString: options.listenUrl,
       application_name: 'workspace-content-service relay',
       keepAlive: true,
+      connectionTimeoutMillis: 10_000,
     });
     try {
       const lost = new Promise<void>((resolve) => {

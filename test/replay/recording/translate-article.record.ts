@@ -1,11 +1,17 @@
-import { afterAll, beforeAll, it } from 'vitest';
+import { afterAll, beforeAll, expect, it } from 'vitest';
 import type { JobId } from '../../../src/ids.ts';
 import { ProviderError } from '../../../src/providers/types.ts';
 import { translationWorkflowId } from '../../../src/temporal/ids.ts';
+import { temporalNames } from '../../../src/temporal/names.ts';
 import type { RunningWorker } from '../../../src/temporal/worker.ts';
+import { pseudoCompletion } from '../../providers/support/chat-completions.ts';
+import { silence, startEngineServer } from '../../providers/support/engine-server.ts';
+import { startProcess } from '../../support/processes.ts';
 import { startTestService, type TestService, type TestWorkspace } from '../../support/service.ts';
+import { connectOperator } from '../../support/temporal.ts';
 import { createStandIn, hang, translating } from '../../support/translating.ts';
 import { eventually } from '../../support/wait.ts';
+import { untilWaiting, whileLocked } from '../../translations/support/locks.ts';
 import { recordHistory } from './history.ts';
 
 let service: TestService;
@@ -67,4 +73,71 @@ it('cancelled while queued', async () => {
   await calls.cancel(workspace, job.id);
   worker = await service.startWorker({ provider });
   await recordHistory(workflowId(job), 'translateArticle/cancelled-while-queued');
+});
+
+it('cancelled against settle: the cancellation commits first, while the run is past its point of no return', async () => {
+  let go = (): void => undefined;
+  const gate = new Promise<void>((resolve) => {
+    go = resolve;
+  });
+  provider.behave = () => gate;
+  const { article, job } = await calls.translate(workspace, 100);
+  await eventually(
+    () => calls.readJob(workspace, job.id),
+    (current) => current.status === 'TRANSLATING',
+  );
+  let cancelled: Promise<{ status: number }> | undefined;
+  await whileLocked(service.db, article.id, async () => {
+    cancelled = calls.cancel(workspace, job.id);
+    await untilWaiting(service.db, 1);
+    go();
+    await untilWaiting(service.db, 2);
+  });
+  expect((await cancelled)?.status).toBe(202);
+  await recordHistory(workflowId(job), 'translateArticle/cancelled-against-settle');
+  expect(await calls.readJob(workspace, job.id)).toMatchObject({ status: 'CANCELLED', consumedCredits: 0 });
+});
+
+it('terminated by an operator; reconcile ends the job', async () => {
+  provider.behave = hang;
+  const { job } = await calls.translate(workspace, 2400);
+  await eventually(
+    () => calls.readJob(workspace, job.id),
+    (current) => current.status === 'TRANSLATING',
+  );
+  const operator = await connectOperator();
+  await operator.client.workflow.getHandle(workflowId(job)).terminate('stopped by hand');
+  await recordHistory(workflowId(job), 'translateArticle/terminated');
+  const { reconcileSchedule } = temporalNames(service.config.TEMPORAL_TASK_QUEUE_PREFIX);
+  await operator.client.schedule.getHandle(reconcileSchedule).trigger();
+  await operator.close();
+  expect(await calls.untilFinal(workspace, job.id)).toMatchObject({
+    status: 'FAILED',
+    errorMessage: 'The translation was stopped by an operator. Nothing was charged.',
+  });
+});
+
+it('worker lost in the middle of its batches', async () => {
+  await worker.stop();
+  const model = await startEngineServer(pseudoCompletion);
+  const env = {
+    ...service.env,
+    TRANSLATION_PROVIDER: 'openai-compatible',
+    AI_BASE_URL: model.url,
+    AI_MODEL: 'stand-in',
+  };
+  model.answer = (request) => (model.requests.length > 3 ? silence : pseudoCompletion(request));
+  const lost = await startProcess('worker.ts', env);
+  const { job } = await calls.translate(workspace, 4000);
+  await eventually(
+    async () => model.requests.length,
+    (requests) => requests > 5,
+  );
+  lost.kill('SIGKILL');
+  await lost.ended;
+  provider.behave = async () => undefined;
+  worker = await service.startWorker({ provider });
+  await recordHistory(workflowId(job), 'translateArticle/worker-lost');
+  expect(await calls.readJob(workspace, job.id)).toMatchObject({ status: 'COMPLETED', consumedCredits: 4 });
+  await model.close();
 });

@@ -26,33 +26,41 @@ export interface ScriptWorkspace {
   readonly context: VerbContext;
 }
 
+export interface Emitted {
+  /** When the commit was acknowledged. */
+  readonly committedAt: number;
+  /** What tells the events apart: `data.articleId` of each. */
+  readonly articleIds: readonly string[];
+}
+
 export interface ScriptService {
   readonly db: Database;
   /** The environment of this service's processes. */
   readonly env: Record<string, string>;
   workspace(name: string): Promise<ScriptWorkspace>;
   /** An endpoint of the workspace that subscribes to article.created. */
-  register(workspace: ScriptWorkspace, url: string): Promise<EndpointId>;
-  /** Stores article.created events in one transaction, as one change would. Returns the moment of the commit. */
-  emit(workspace: ScriptWorkspace, count?: number): Promise<number>;
+  register(workspace: ScriptWorkspace, url: string): Promise<{ id: EndpointId; secret: string }>;
+  /** Stores article.created events in one transaction, as one change would. */
+  emit(workspace: ScriptWorkspace, count?: number): Promise<Emitted>;
   startWorker(env?: Record<string, string>): Promise<ServiceProcess>;
   /** Ends the workers and closes the database's connections. */
   stop(): Promise<void>;
 }
 
 /** Events as a change would store them; `articleId` tells them apart. */
-export const articleEvents = (count: number): NewEvent[] =>
+export const articleEvents = (count: number): Extract<NewEvent, { type: 'article.created' }>[] =>
   Array.from({ length: count }, (_, index) => ({
     type: 'article.created',
     data: { articleId: newId<ArticleId>(), projectId: newId<ProjectId>(), title: `Article ${index + 1}` },
   }));
 
 /** The service's own parts over the given engines; workers are processes of their own, as in production. */
-export function createScriptService(engines: Engines): ScriptService {
+export function createScriptService(engines: Omit<Engines, 'stop' | 'temporalUiUrl'>): ScriptService {
   const db = createDatabase({
     connectionString: engines.databaseUrl,
     applicationName: 'script',
     statementTimeout: 120_000,
+    onError: () => undefined,
   });
   const guard = createAddressGuard({ allowedNetworks: parseNetworks(LOOPBACK) });
   const env = {
@@ -75,13 +83,13 @@ export function createScriptService(engines: Engines): ScriptService {
     },
     async register(workspace, url) {
       const context = { ...workspace.context, guard };
-      const { endpoint } = await registerEndpoint(context, { url, events: ['article.created'] });
-      return endpoint.id;
+      const { endpoint, secret } = await registerEndpoint(context, { url, events: ['article.created'] });
+      return { id: endpoint.id, secret };
     },
     async emit(workspace, count = 1) {
       const events = articleEvents(count);
       await db.transaction().execute((tx) => recordEvents(tx, workspace.context, events));
-      return Date.now();
+      return { committedAt: Date.now(), articleIds: events.map(({ data }) => data.articleId) };
     },
     async startWorker(extra = {}) {
       const worker = await startProcess('worker.ts', { ...env, ...extra });

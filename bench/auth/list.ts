@@ -1,0 +1,98 @@
+/**
+ * Authenticated lists of API keys through the service, against the same two statements behind bare Hono and pg: both
+ * as processes of their own, over kept connections on loopback, in turns. And what judging a key costs by itself:
+ * the form and checksum, the hash, the statement.
+ *
+ * Environment: BENCH_ROUNDS (8), BENCH_SECONDS (4) for each measurement of a round.
+ */
+import { createApiKey } from '../../src/api-keys/create.ts';
+import { generateKey, parseKey } from '../../src/api-keys/key-format.ts';
+import { createDatabase } from '../../src/db/database.ts';
+import { authenticate } from '../../src/http/authenticate.ts';
+import { createWorkspace } from '../../src/workspaces/create.ts';
+import { startEphemeralEngines } from '../../test/scripts/support/engines.ts';
+import { type Child, startChild } from '../lib/child.ts';
+import { measureRate } from '../lib/load.ts';
+import { alternate, report } from '../lib/suite.ts';
+
+const ROUNDS = Number(process.env.BENCH_ROUNDS ?? 8);
+const DURATION_MS = Number(process.env.BENCH_SECONDS ?? 4) * 1_000;
+const CONNECTIONS = 16;
+const KEYS = 10;
+const CHECKS = 20_000;
+
+const engines = await startEphemeralEngines();
+const db = createDatabase({ connectionString: engines.databaseUrl });
+const { workspaceId, roles, apiKey } = await createWorkspace(db, { name: 'Bench', credits: 0 });
+const operator = { db, actor: { kind: 'operator', workspaceId } as const, requestId: 'bench' };
+for (let index = 1; index < KEYS; index += 1) {
+  await createApiKey(operator, { label: `Key ${index}`, roleId: roles.editor });
+}
+
+const env = {
+  DATABASE_URL: engines.databaseUrl,
+  DATABASE_POOL_SIZE: '10',
+  TEMPORAL_ADDRESS: engines.temporalAddress,
+  PORT: '0',
+  // Far above what the loop can reach: every request is counted and carries the headers.
+  RATE_LIMIT_PER_KEY: '100000000',
+  RATE_LIMIT_PER_WORKSPACE: '100000000',
+};
+const service = await startChild(new URL('service.ts', import.meta.url), env);
+const bare = await startChild(new URL('bare.ts', import.meta.url), env);
+
+const cpuTimes: { ours: number[]; bare: number[] } = { ours: [], bare: [] };
+
+/** The rate of one side; what CPU time its process spent on a request is noted besides. */
+const rateOf = (side: 'ours' | 'bare', child: Child) => async (): Promise<number> => {
+  const before = await child.cpuTime();
+  const { answered, perSecond } = await measureRate({
+    origin: child.url,
+    path: `/api/workspaces/${workspaceId}/api-keys`,
+    headers: { authorization: `Bearer ${apiKey.key}` },
+    connections: CONNECTIONS,
+    durationMs: DURATION_MS,
+  });
+  cpuTimes[side].push(((await child.cpuTime()) - before) / answered);
+  return perSecond;
+};
+
+/** Microseconds of one call, over many. */
+async function costOf(times: number, work: () => unknown): Promise<number> {
+  const startedAt = performance.now();
+  for (let index = 0; index < times; index += 1) await work();
+  return ((performance.now() - startedAt) * 1_000) / times;
+}
+
+try {
+  const measurements = { ours: rateOf('ours', service), bare: rateOf('bare', bare) };
+  await measurements.ours();
+  await measurements.bare();
+  for (const times of Object.values(cpuTimes)) times.length = 0;
+  const rates = await alternate(ROUNDS, measurements);
+
+  const hash = parseKey(apiKey.key) ?? Buffer.alloc(0);
+  const unknown = generateKey().key;
+  const mistyped = `${unknown.slice(0, -1)}${unknown.endsWith('0') ? '1' : '0'}`;
+  const costs = {
+    'refusing a wrong checksum, us': () => costOf(CHECKS, () => parseKey(mistyped)),
+    'checksum and hash of a key, us': () => costOf(CHECKS, () => parseKey(apiKey.key)),
+    'the statement for key, role and workspace, us': () => costOf(CHECKS / 20, () => authenticate(db, hash)),
+  };
+  for (const cost of Object.values(costs)) await cost();
+  const figures = await alternate(5, costs);
+
+  report(
+    'auth',
+    [
+      { name: 'authenticated lists, requests/s', higherIsBetter: true, promised: 0.85, ...rates },
+      { name: 'CPU time of the server per request, us', higherIsBetter: false, ...cpuTimes },
+    ],
+    Object.entries(figures).map(([name, values]) => ({ name, values })),
+  );
+} finally {
+  await service.stop();
+  await bare.stop();
+  await db.destroy();
+  await engines.stop();
+}

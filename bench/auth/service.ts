@@ -1,0 +1,9 @@
+/** The whole service as `npm run server` runs it. */
+import { loadConfig, requireAddresses } from '../../src/config.ts';
+import { startServer } from '../../src/http/server.ts';
+import { createLogger } from '../../src/logger.ts';
+import { announce } from '../lib/child.ts';
+
+const config = requireAddresses(loadConfig());
+const server = await startServer(config, createLogger(config.LOG_LEVEL, 'server'));
+announce(server.url, () => server.stop());

@@ -1,0 +1,118 @@
+import { writeFileSync } from 'node:fs';
+import { availableParallelism, cpus, loadavg, totalmem } from 'node:os';
+import { median, quantile, say, table } from '../../test/scripts/support/report.ts';
+
+/** Measurements of one thing of ours and of the bare thing beside it, taken in turns in one run. */
+export interface Comparison {
+  /** What was measured, with its unit: `listing keys, requests/s`. */
+  readonly name: string;
+  /** True when more is better, as of rates; false for times. */
+  readonly higherIsBetter: boolean;
+  readonly ours: readonly number[];
+  readonly bare: readonly number[];
+  /** The ratio of medians, ours to bare, that is promised: at least it for rates, at most it for times. */
+  readonly promised?: number;
+}
+
+/** A figure that has nothing beside it. */
+export interface Figure {
+  readonly name: string;
+  readonly values: readonly number[];
+}
+
+/** What a suite leaves behind, as JSON. */
+export interface SuiteResult {
+  readonly suite: string;
+  readonly machine: Machine;
+  readonly comparisons: readonly (Comparison & { readonly ratio: number; readonly kept: boolean | null })[];
+  readonly figures: readonly Figure[];
+}
+
+export interface Machine {
+  readonly node: string;
+  readonly cpu: string;
+  readonly cores: number;
+  readonly memoryGiB: number;
+  /** Of the last minute, when the suite ended: above the number of cores somebody else was working too. */
+  readonly load: number;
+}
+
+export const describeMachine = (): Machine => ({
+  node: process.version,
+  cpu: cpus()[0]?.model ?? 'unknown',
+  cores: availableParallelism(),
+  memoryGiB: Math.round(totalmem() / 2 ** 30),
+  load: Math.round((loadavg()[0] ?? 0) * 100) / 100,
+});
+
+const rounded = (value: number): number => Number(value.toPrecision(4));
+
+export function judge(comparison: Comparison): { ratio: number; kept: boolean | null } {
+  const { ours, bare, promised, higherIsBetter } = comparison;
+  const ratio = median(ours) / median(bare);
+  if (promised === undefined) return { ratio, kept: null };
+  return { ratio, kept: higherIsBetter ? ratio >= promised : ratio <= promised };
+}
+
+/** Rows of a table of comparisons: the head first. */
+export const comparisonRows = (
+  comparisons: readonly (Comparison & { ratio: number; kept: boolean | null })[],
+): (string | number)[][] => [
+  ['measured', 'ours', 'bare', 'ours / bare', 'promised', ''],
+  ...comparisons.map(({ name, ours, bare, ratio, kept, promised, higherIsBetter }) => [
+    name,
+    rounded(median(ours)),
+    rounded(median(bare)),
+    ratio.toFixed(2),
+    promised === undefined ? '' : `${higherIsBetter ? '>=' : '<='} ${promised}`,
+    kept === null ? '' : kept ? 'kept' : 'MISSED',
+  ]),
+];
+
+/**
+ * Prints a suite's tables and, when BENCH_RESULT names a file, writes them there as JSON. The process ends
+ * with 1 when a promised ratio was missed.
+ */
+export function report(
+  suite: string,
+  comparisons: readonly Comparison[],
+  figures: readonly Figure[] = [],
+): void {
+  const judged = comparisons.map((comparison) => ({ ...comparison, ...judge(comparison) }));
+  const result: SuiteResult = { suite, machine: describeMachine(), comparisons: judged, figures };
+  say();
+  say(table(comparisonRows(judged)));
+  if (figures.length > 0) {
+    say();
+    say(
+      table([
+        ['measured', 'median', 'p95', 'lowest', 'highest'],
+        ...figures.map(({ name, values }) => [
+          name,
+          ...[median(values), quantile(values, 0.95), Math.min(...values), Math.max(...values)].map(rounded),
+        ]),
+      ]),
+    );
+  }
+  const { node, cpu, cores, memoryGiB, load } = result.machine;
+  say(`\nNode ${node}, ${cores} cores of ${cpu}, ${memoryGiB} GiB, load ${load}`);
+  if (process.env.BENCH_RESULT) writeFileSync(process.env.BENCH_RESULT, `${JSON.stringify(result)}\n`);
+  if (judged.some(({ kept }) => kept === false)) process.exitCode = 1;
+}
+
+/** Runs the measurements in turns, `rounds` times, each round in the other order than the one before. */
+export async function alternate<Name extends string>(
+  rounds: number,
+  measurements: Readonly<Record<Name, () => Promise<number>>>,
+): Promise<Record<Name, number[]>> {
+  const names = Object.keys(measurements) as Name[];
+  const results = Object.fromEntries(names.map((name) => [name, [] as number[]])) as Record<Name, number[]>;
+  for (let round = 0; round < rounds; round += 1) {
+    for (const name of round % 2 === 0 ? names : names.toReversed()) {
+      results[name].push(await measurements[name]());
+    }
+    const line = names.map((name) => `${name} ${rounded(results[name].at(-1) ?? Number.NaN)}`);
+    say(`round ${round + 1} of ${rounds}: ${line.join(', ')}`);
+  }
+  return results;
+}

@@ -1,0 +1,120 @@
+/**
+ * What a translation costs beside the engine's own time:
+ *  1. A 10,000-word article with a language model of fixed delay (a local server that speaks the real protocol),
+ *     against a bare loop that sends the very same batches to it, as many at once, and stores nothing.
+ *  2. Words per second with the engine that takes no time, pseudo, for 1,000, 10,000 and 100,000 words.
+ * A job counts from the request that creates it to its end, seen within 50 ms.
+ *
+ * Environment: BENCH_ROUNDS (3), BENCH_DELAY_MS (1000).
+ */
+import { setTimeout as sleep } from 'node:timers/promises';
+import { extractSegments, planBatches, type Segment } from '../../src/document/segments.ts';
+import { createOpenAiCompatibleProvider } from '../../src/providers/openai-compatible.ts';
+import { pseudoCompletion } from '../../test/providers/support/chat-completions.ts';
+import { startEngineServer } from '../../test/providers/support/engine-server.ts';
+import { startEphemeralEngines } from '../../test/scripts/support/engines.ts';
+import { say } from '../../test/scripts/support/report.ts';
+import { createScriptService } from '../../test/scripts/support/service.ts';
+import { longDocument } from '../../test/support/articles.ts';
+import { createTranslations, untilEnded } from '../../test/translations/support/jobs.ts';
+import { alternate, type Figure, report } from '../lib/suite.ts';
+
+const count = (name: string, value: number): number => Number(process.env[name] ?? value);
+const ROUNDS = count('BENCH_ROUNDS', 3);
+const DELAY_MS = count('BENCH_DELAY_MS', 1_000);
+const WORDS = 10_000;
+const SIZES = [1_000, 10_000, 100_000];
+/** As translateArticle sends them: batches at once, and the bounds of one. */
+const PARALLEL_BATCHES = 4;
+const BATCH = { maxWords: 400, maxSegments: 40 };
+const PROMISED = 1.15;
+
+const model = await startEngineServer(async (request) => {
+  await sleep(DELAY_MS);
+  return pseudoCompletion(request);
+});
+const engines = await startEphemeralEngines();
+const service = createScriptService(engines);
+const translations = await createTranslations(service);
+const workspace = await service.workspace('Bench');
+
+/** Seconds that one translation took. */
+async function translate(words: number): Promise<number> {
+  const { jobId, askedAt } = await translations.translate(workspace, words);
+  const { status } = await untilEnded(service.db, jobId, 600_000);
+  if (status !== 'COMPLETED') throw new Error(`the job ended ${status}`);
+  return (performance.now() - askedAt) / 1_000;
+}
+
+/** The batches that the same article makes. */
+function batchesOf(words: number): Segment[][] {
+  const segments = extractSegments({
+    title: 'A garden in spring',
+    metaTitle: null,
+    metaDescription: null,
+    targetKeywords: [],
+    secondaryKeywords: [],
+    document: longDocument(words),
+    assets: [],
+  });
+  return planBatches(segments, BATCH);
+}
+
+/** Seconds that the engine itself takes for the batches, so many at once. */
+async function bare(words: number): Promise<number> {
+  const provider = createOpenAiCompatibleProvider({
+    baseUrl: model.url,
+    model: 'stand-in',
+    timeoutMs: 60_000,
+  });
+  const signal = new AbortController().signal;
+  const batches = batchesOf(words).map((batch) => batch.map(({ key, text }) => ({ id: key, text })));
+  const startedAt = performance.now();
+  const lane = async (): Promise<void> => {
+    for (let segments = batches.shift(); segments !== undefined; segments = batches.shift()) {
+      await provider.translate({ sourceLanguage: 'en', targetLanguage: 'es', segments, signal });
+    }
+  };
+  await Promise.all(Array.from({ length: PARALLEL_BATCHES }, lane));
+  return (performance.now() - startedAt) / 1_000;
+}
+
+const modelWorker = await service.startWorker({
+  TRANSLATION_PROVIDER: 'openai-compatible',
+  AI_BASE_URL: model.url,
+  AI_MODEL: 'stand-in',
+});
+await translate(500);
+const { ours, alone } = await alternate(ROUNDS, { ours: () => translate(WORDS), alone: () => bare(WORDS) });
+modelWorker.kill('SIGTERM');
+await modelWorker.ended;
+
+await service.startWorker({ TRANSLATION_PROVIDER: 'pseudo' });
+await translate(500);
+const figures: Figure[] = [];
+for (const words of SIZES) {
+  const taken: number[] = [];
+  for (let round = 0; round < ROUNDS; round += 1) taken.push(await translate(words));
+  say(`${words} words: ${taken.map((seconds) => seconds.toFixed(2)).join(', ')} s`);
+  const name = words.toLocaleString('en');
+  figures.push({ name: `${name} words, seconds`, values: taken });
+  figures.push({ name: `${name} words, words/s`, values: taken.map((seconds) => words / seconds) });
+}
+
+report(
+  'translations',
+  [
+    {
+      name: `10,000 words, engine of ${DELAY_MS} ms, s`,
+      higherIsBetter: false,
+      ours,
+      bare: alone,
+      promised: PROMISED,
+    },
+  ],
+  figures,
+);
+await translations.close();
+await service.stop();
+await engines.stop();
+await model.close();

@@ -1,0 +1,45 @@
+import { recordAudit } from '../audit/record.ts';
+import { requirePermissions, type VerbContext } from '../context.ts';
+import { releaseBytes } from '../credits/storage-quota.ts';
+import { inTransaction } from '../db/transaction.ts';
+import { recordEvents } from '../events/record.ts';
+import type { ArticleId } from '../ids.ts';
+import { unpublishedEvent } from './events.ts';
+import { lockArticle, mayBe, ownedByJob } from './lock.ts';
+import { renderLinkers } from './render.ts';
+
+/**
+ * Deletes an article with its jobs, reviews, redirects and assets, whose bytes are given back
+ * (articles.delete). One that was PUBLISHED emits article.unpublished with status DELETED; any other nothing.
+ * @throws {ServiceError} RESOURCE_NOT_FOUND; CONFLICT `job_running`
+ */
+export async function deleteArticle(context: VerbContext, articleId: ArticleId): Promise<void> {
+  const { db, actor } = context;
+  requirePermissions(actor, 'articles.delete');
+  await inTransaction(db, async (tx) => {
+    const article = await lockArticle(tx, actor.workspaceId, articleId, 'delete');
+    const assets = await tx
+      .selectFrom('assets')
+      .select('byte_size')
+      .where('article_id', '=', articleId)
+      .execute();
+    const deleted = await tx
+      .deleteFrom('articles')
+      .where('id', '=', articleId)
+      .where(mayBe('delete'))
+      .executeTakeFirst();
+    if (deleted.numDeletedRows === 0n) throw ownedByJob();
+    if (article.status === 'PUBLISHED') {
+      await recordEvents(tx, context, [unpublishedEvent(article, 'DELETED')]);
+      await renderLinkers(tx, context, article);
+    }
+    await recordAudit(tx, context, {
+      action: 'articles.deleted',
+      targetType: 'article',
+      targetId: articleId,
+      details: { title: article.title, status: article.status },
+    });
+    const bytes = assets.reduce((sum, { byte_size }) => sum + byte_size, 0);
+    await releaseBytes(tx, actor.workspaceId, bytes);
+  });
+}

@@ -1,0 +1,10 @@
+/** Characters a title may have. */
+export const MAX_TITLE = 300;
+/** Characters of a slug (interface.md, outline). */
+export const MAX_SLUG = 120;
+/** Characters of a metaTitle and of a metaDescription (interface.md, outline). */
+export const MAX_META_TITLE = 70;
+export const MAX_META_DESCRIPTION = 200;
+/** Keywords of one kind, and characters of each. */
+export const MAX_KEYWORDS = 100;
+export const MAX_KEYWORD = 200;

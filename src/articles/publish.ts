@@ -1,0 +1,51 @@
+import { recordAudit } from '../audit/record.ts';
+import { requirePermissions, type VerbContext } from '../context.ts';
+import { inTransaction } from '../db/transaction.ts';
+import { recordEvents } from '../events/record.ts';
+import type { ArticleId } from '../ids.ts';
+import { articleSetOf, unpublishedEvent } from './events.ts';
+import { moveArticle } from './move.ts';
+import { renderLinkers } from './render.ts';
+import { type Article, toArticle } from './schemas.ts';
+
+/**
+ * Publishes an APPROVED article (articles.publish). Emits article.published; articles that link to it are
+ * rendered again.
+ * @throws {ServiceError} RESOURCE_NOT_FOUND; CONFLICT `job_running` or `status`
+ */
+export async function publishArticle(context: VerbContext, articleId: ArticleId): Promise<Article> {
+  const { db, actor } = context;
+  requirePermissions(actor, 'articles.publish');
+  return inTransaction(db, async (tx) => {
+    const { after } = await moveArticle(tx, actor.workspaceId, articleId, 'publish');
+    await recordEvents(tx, context, [{ type: 'article.published', data: articleSetOf(after) }]);
+    await renderLinkers(tx, context, after);
+    await recordAudit(tx, context, {
+      action: 'articles.published',
+      targetType: 'article',
+      targetId: articleId,
+    });
+    return toArticle(after);
+  });
+}
+
+/**
+ * Takes a PUBLISHED article back to DRAFT (articles.publish); publishedAt stays. Emits article.unpublished;
+ * articles that link to it are rendered again.
+ * @throws {ServiceError} RESOURCE_NOT_FOUND; CONFLICT `job_running` or `status`
+ */
+export async function unpublishArticle(context: VerbContext, articleId: ArticleId): Promise<Article> {
+  const { db, actor } = context;
+  requirePermissions(actor, 'articles.publish');
+  return inTransaction(db, async (tx) => {
+    const { after } = await moveArticle(tx, actor.workspaceId, articleId, 'unpublish');
+    await recordEvents(tx, context, [unpublishedEvent(after, after.status)]);
+    await renderLinkers(tx, context, after);
+    await recordAudit(tx, context, {
+      action: 'articles.unpublished',
+      targetType: 'article',
+      targetId: articleId,
+    });
+    return toArticle(after);
+  });
+}

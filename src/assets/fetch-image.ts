@@ -1,0 +1,136 @@
+import { type IncomingMessage, request } from 'node:http';
+import type { Socket } from 'node:net';
+import path from 'node:path';
+import { codePoints } from '../document/schema.ts';
+import { invalid, type ServiceError } from '../errors.ts';
+import { BLOCKED_ADDRESS_MESSAGE, hostOf, judgeUrl } from '../webhooks/sending/address-guard.ts';
+import { type Deadline, startDeadline } from '../webhooks/sending/deadline.ts';
+import { dial } from '../webhooks/sending/dial.ts';
+import { describeNetworkError, SendFailure } from '../webhooks/sending/failure.ts';
+import type { AddressGuard } from '../webhooks/sending/resolver.ts';
+import { IMAGE_MEDIA_TYPES, MAX_FILE_NAME, MAX_IMAGE_BYTES } from './limits.ts';
+
+/** A file as it came from a URL. */
+export interface FetchedImage {
+  readonly bytes: Uint8Array;
+  /** The last part of the path. */
+  readonly fileName: string;
+}
+
+/** @throws {ServiceError} INVALID_REQUEST for `/url`, saying why the image could not be fetched */
+export type FetchImage = (url: string) => Promise<FetchedImage>;
+
+const MAX_REDIRECTS = 3;
+const TIMEOUT_MS = 15_000;
+const UNRESOLVED = 'The host name of the URL could not be resolved.';
+
+const refused = (reason: string): ServiceError => invalid('/url', reason);
+
+/**
+ * Creates what fetches images that people name by URL. Like webhooks it dials only addresses that the guard
+ * has allowed, for the first URL and for each of at most three redirects, and gives up after 15 seconds
+ * altogether or 20 MiB.
+ */
+export function createImageFetcher({
+  guard,
+  timeoutMs = TIMEOUT_MS,
+  maxBytes = MAX_IMAGE_BYTES,
+}: {
+  guard: AddressGuard;
+  timeoutMs?: number;
+  maxBytes?: number;
+}): FetchImage {
+  async function open(url: URL, deadline: Deadline): Promise<Socket> {
+    const resolution = await deadline.race(guard.resolve(hostOf(url)));
+    if (resolution.kind === 'blocked') throw new SendFailure(BLOCKED_ADDRESS_MESSAGE);
+    if (resolution.kind === 'unresolved') throw new SendFailure(UNRESOLVED);
+    return dial(url, resolution.addresses, { guard, signal: deadline.signal });
+  }
+
+  async function follow(text: string, deadline: Deadline): Promise<FetchedImage> {
+    let next = text;
+    for (let redirects = 0; ; redirects += 1) {
+      const verdict = judgeUrl(next);
+      if (!verdict.ok) throw new SendFailure(verdict.reason);
+      const { url } = verdict;
+      const socket = await open(url, deadline);
+      try {
+        const answer = await deadline.race(get(url, socket));
+        const status = answer.statusCode ?? 0;
+        const { location } = answer.headers;
+        if (status >= 300 && status <= 399 && location !== undefined && redirects < MAX_REDIRECTS) {
+          next = URL.parse(location, url.href)?.href ?? '';
+          continue;
+        }
+        if (status !== 200) throw new SendFailure(`The URL answered ${status}.`);
+        return { bytes: await deadline.race(readBody(answer, maxBytes)), fileName: fileNameOf(url) };
+      } finally {
+        socket.destroy();
+      }
+    }
+  }
+
+  return async (text) => {
+    const deadline = startDeadline(timeoutMs);
+    try {
+      return await follow(text, deadline);
+    } catch (error) {
+      if (error instanceof SendFailure) throw refused(`The image could not be fetched: ${error.message}`);
+      throw error;
+    } finally {
+      deadline.clear();
+    }
+  };
+}
+
+/** Asks on a socket that is connected already; node:http neither resolves nor dials anything itself. */
+function get(url: URL, socket: Socket): Promise<IncomingMessage> {
+  return new Promise((resolve, reject) => {
+    const outgoing = request({
+      method: 'GET',
+      path: `${url.pathname}${url.search}`,
+      createConnection: () => socket,
+      headers: {
+        host: url.host,
+        accept: IMAGE_MEDIA_TYPES.join(', '),
+        'accept-encoding': 'identity',
+        'user-agent': 'workspace-content-service',
+        connection: 'close',
+      },
+    });
+    outgoing.on('response', resolve);
+    outgoing.on('error', (error) => reject(new SendFailure(describeNetworkError(error))));
+    outgoing.end();
+  });
+}
+
+async function readBody(answer: IncomingMessage, maxBytes: number): Promise<Uint8Array> {
+  const tooLarge = new SendFailure(`It has more than ${maxBytes} bytes.`);
+  if (Number(answer.headers['content-length'] ?? 0) > maxBytes) throw tooLarge;
+  const chunks: Buffer[] = [];
+  let size = 0;
+  try {
+    for await (const chunk of answer as AsyncIterable<Buffer>) {
+      size += chunk.length;
+      if (size > maxBytes) throw tooLarge;
+      chunks.push(chunk);
+    }
+  } catch (error) {
+    if (error instanceof SendFailure) throw error;
+    throw new SendFailure('The connection was closed before all of it had come.');
+  }
+  return Buffer.concat(chunks);
+}
+
+/** The last part of the path as people read it, or `image`. */
+function fileNameOf(url: URL): string {
+  const last = path.posix.basename(url.pathname);
+  let name: string;
+  try {
+    name = decodeURIComponent(last);
+  } catch {
+    name = last;
+  }
+  const clean = name.replaceAll('\0', '').toWellFormed().normalize('NFC').trim();
+  return clean === '' || codePoints(clean) > MAX_FILE_NAME ? 'image' : clean;
+}

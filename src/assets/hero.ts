@@ -1,0 +1,109 @@
+import { writtenNow } from '../articles/content.ts';
+import { updatedEvents } from '../articles/events.ts';
+import { lockArticle } from '../articles/lock.ts';
+import { articleColumns } from '../articles/queries.ts';
+import { recordAudit } from '../audit/record.ts';
+import { requirePermissions, type VerbContext } from '../context.ts';
+import { releaseBytes, reserveBytes, storageQuotaExceeded } from '../credits/storage-quota.ts';
+import { inTransaction } from '../db/transaction.ts';
+import type { NewEvent } from '../events/catalog.ts';
+import { recordEvents } from '../events/record.ts';
+import { type ArticleId, type AssetId, newId } from '../ids.ts';
+import type { FetchImage } from './fetch-image.ts';
+import { type StoredImage, storeImage } from './image.ts';
+import { type Asset, assetColumns, toAsset } from './schemas.ts';
+import type { AssetContext, UploadInput } from './upload.ts';
+
+interface NewHero {
+  readonly articleId: ArticleId;
+  readonly image: StoredImage;
+  readonly fileName: string;
+  readonly altText: string;
+}
+
+/**
+ * Makes an uploaded image the article's cover (articles.update). One that was there before is deleted and
+ * its bytes are given back; image.regenerated tells of the new one then. A PUBLISHED article emits
+ * article.updated with content.
+ * @throws {ServiceError} INVALID_REQUEST for bytes that are no image; RESOURCE_NOT_FOUND; CONFLICT
+ *   `job_running`; QUOTA_EXCEEDED
+ */
+export async function uploadHero(context: AssetContext, input: UploadInput): Promise<Asset> {
+  requirePermissions(context.actor, 'articles.update');
+  const { articleId, fileName = 'image', altText = '' } = input;
+  const image = await storeImage(context.blobs, input.bytes, '');
+  return setHero(context, { articleId, image, fileName, altText });
+}
+
+/**
+ * The same with an image fetched from a URL, under the same guard as webhooks. Nothing is locked meanwhile.
+ * @throws {ServiceError} as `uploadHero`, and INVALID_REQUEST when the image could not be fetched
+ */
+export async function fetchHero(
+  context: AssetContext & { readonly fetchImage: FetchImage },
+  input: { articleId: ArticleId; url: string; altText?: string | undefined },
+): Promise<Asset> {
+  requirePermissions(context.actor, 'articles.update');
+  const { bytes, fileName } = await context.fetchImage(input.url);
+  const image = await storeImage(context.blobs, bytes, '/url');
+  return setHero(context, { articleId: input.articleId, image, fileName, altText: input.altText ?? '' });
+}
+
+async function setHero(
+  context: VerbContext,
+  { articleId, image, fileName, altText }: NewHero,
+): Promise<Asset> {
+  const { db, actor } = context;
+  return inTransaction(db, async (tx) => {
+    await lockArticle(tx, actor.workspaceId, articleId, 'edit');
+    const replaced = await tx
+      .deleteFrom('assets')
+      .where('article_id', '=', articleId)
+      .where('role', '=', 'hero')
+      .returning(['id', 'byte_size'])
+      .executeTakeFirst();
+    const asset = await tx
+      .insertInto('assets')
+      .values({
+        id: newId<AssetId>(),
+        workspace_id: actor.workspaceId,
+        article_id: articleId,
+        role: 'hero',
+        content_hash: image.contentHash,
+        media_type: image.mediaType,
+        byte_size: image.byteSize,
+        file_name: fileName,
+        alt_text: altText,
+      })
+      .returning(assetColumns)
+      .executeTakeFirstOrThrow();
+    const article = await tx
+      .updateTable('articles')
+      .set({ updated_at: writtenNow })
+      .where('id', '=', articleId)
+      .returning(articleColumns)
+      .executeTakeFirstOrThrow();
+    const events: NewEvent[] = updatedEvents(article, ['content']);
+    if (replaced !== undefined) {
+      events.unshift({ type: 'image.regenerated', data: { articleId, assetId: asset.id, type: 'hero' } });
+    }
+    await recordEvents(tx, context, events);
+    await recordAudit(tx, context, {
+      action: 'assets.created',
+      targetType: 'asset',
+      targetId: asset.id,
+      details: {
+        articleId,
+        role: 'hero',
+        fileName,
+        mediaType: image.mediaType,
+        byteSize: image.byteSize,
+        ...(replaced === undefined ? {} : { replacedAssetId: replaced.id }),
+      },
+    });
+    await releaseBytes(tx, actor.workspaceId, replaced?.byte_size ?? 0);
+    if (!(await reserveBytes(tx, actor.workspaceId, image.byteSize)))
+      throw storageQuotaExceeded(image.byteSize);
+    return toAsset(asset);
+  });
+}

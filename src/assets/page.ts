@@ -1,0 +1,44 @@
+import type { Database } from '../db/database.ts';
+import { notFound } from '../errors.ts';
+import { answer } from '../http/exchange.ts';
+import type { Page } from '../http/pages.ts';
+import { type AssetId, parseId } from '../ids.ts';
+import { contentMark } from './address.ts';
+import type { BlobStore } from './blob-store.ts';
+
+/**
+ * An image as readers get it. It may be shown on any site, but never runs anything: an SVG opened on its own
+ * is a download, and the policy takes scripts, forms and the service's own origin away from it.
+ */
+const imageHeaders = (mediaType: string): Record<string, string> => ({
+  'Content-Type': mediaType,
+  'Content-Disposition': mediaType === 'image/svg+xml' ? 'attachment' : 'inline',
+  'Content-Security-Policy': "default-src 'none'; style-src 'unsafe-inline'; sandbox",
+  'Cross-Origin-Resource-Policy': 'cross-origin',
+  'Cache-Control': 'public, max-age=86400, immutable',
+});
+
+/**
+ * Serves images without a key, at addresses that nobody can guess: the asset's random id and the mark of
+ * its bytes (see `assetPath`).
+ */
+export const createAssetPages = ({ db, blobs }: { db: Database; blobs: BlobStore }): Page[] => [
+  {
+    path: '/assets/{assetId}/{mark}',
+    serve: async (exchange, c) => {
+      const id = parseId<AssetId>(c.req.param('assetId') ?? '');
+      if (id === null) throw notFound('asset');
+      const asset = await db
+        .selectFrom('assets')
+        .select(['content_hash', 'media_type'])
+        .where('id', '=', id)
+        .executeTakeFirst();
+      if (asset === undefined || contentMark(asset.content_hash) !== c.req.param('mark')) {
+        throw notFound('asset');
+      }
+      const bytes = await blobs.get(asset.content_hash);
+      if (bytes === null) throw notFound('asset');
+      return answer(exchange, 200, new Uint8Array(bytes), imageHeaders(asset.media_type));
+    },
+  },
+];

@@ -1,0 +1,43 @@
+import { requirePermissions, type VerbContext } from '../context.ts';
+import { notFound } from '../errors.ts';
+import { type ArticleId, type AssetId, parseId } from '../ids.ts';
+import { type Asset, assetColumns, toAsset } from './schemas.ts';
+
+/** The id a path names. @throws {ServiceError} RESOURCE_NOT_FOUND for text that is none */
+export function assetIdOf(text: string): AssetId {
+  const id = parseId<AssetId>(text);
+  if (id === null) throw notFound('asset');
+  return id;
+}
+
+/** Every image of the article, oldest first (articles.read). */
+export async function listAssets({ db, actor }: VerbContext, articleId: ArticleId): Promise<Asset[]> {
+  requirePermissions(actor, 'articles.read');
+  const rows = await db
+    .selectFrom('assets')
+    .select(assetColumns)
+    .where('workspace_id', '=', actor.workspaceId)
+    .where('article_id', '=', articleId)
+    .orderBy('created_at')
+    .orderBy('id')
+    .execute();
+  return rows.map(toAsset);
+}
+
+/** One image of the article (articles.read). @throws {ServiceError} RESOURCE_NOT_FOUND */
+export async function readAsset(
+  { db, actor }: VerbContext,
+  articleId: ArticleId,
+  assetId: AssetId,
+): Promise<Asset> {
+  requirePermissions(actor, 'articles.read');
+  const row = await db
+    .selectFrom('assets')
+    .select(assetColumns)
+    .where('workspace_id', '=', actor.workspaceId)
+    .where('article_id', '=', articleId)
+    .where('id', '=', assetId)
+    .executeTakeFirst();
+  if (row === undefined) throw notFound('asset');
+  return toAsset(row);
+}

@@ -1,0 +1,196 @@
+import { z } from 'zod';
+import { defineRoute, type RouteModule } from '../http/route.ts';
+import type { BlobStore } from './blob-store.ts';
+import { deleteAsset, updateAsset } from './change.ts';
+import type { FetchImage } from './fetch-image.ts';
+import { fetchHero, uploadHero } from './hero.ts';
+import { IMAGE_MEDIA_TYPES, MAX_IMAGE_BYTES } from './limits.ts';
+import { assetIdOf, listAssets, readAsset } from './read.ts';
+import { type Asset, assetSchema, heroFromUrlBody, updateAssetBody, uploadQuery } from './schemas.ts';
+import { uploadAsset } from './upload.ts';
+
+const example: Asset = {
+  id: 'c4e8a1d7-5b32-4f09-9e6a-7d1f3b8c2e50',
+  articleId: '0b8f6a52-1f0e-4d7a-9c55-6a2f1e7d3c90',
+  workspaceId: '7f9c24e8-3b12-4fef-91e0-5b3f6f2f3a11',
+  role: 'inline',
+  mediaType: 'image/png',
+  byteSize: 48_213,
+  fileName: 'bed-plan.png',
+  altText: 'Plan of the vegetable bed',
+  url: '/assets/c4e8a1d7-5b32-4f09-9e6a-7d1f3b8c2e50/9f86d081884c7d65',
+  createdAt: '2026-11-21T07:30:00.000Z',
+};
+const hero: Asset = { ...example, role: 'hero' };
+const answer = z.object({ asset: assetSchema });
+const upload = { mediaTypes: IMAGE_MEDIA_TYPES, maxBytes: MAX_IMAGE_BYTES };
+const HERO_EVENTS =
+  'It replaces the cover that was there, whose bytes are given back; image.regenerated tells of it then. A PUBLISHED article emits article.updated with content.';
+
+/** The images of articles. */
+export const createAssetRoutes = ({
+  blobs,
+  fetchImage,
+}: {
+  blobs: BlobStore;
+  fetchImage: FetchImage;
+}): RouteModule[] => [
+  defineRoute(
+    {
+      method: 'get',
+      path: '/api/articles/{articleId}/assets',
+      operationId: 'listAssets',
+      summary: 'List the images of an article',
+      description: 'The cover and the images of the body, oldest first.',
+      tags: ['Assets'],
+      scope: 'article',
+      permissions: ['articles.read'],
+      responses: {
+        200: {
+          description: 'The images.',
+          schema: z.object({ assets: z.array(assetSchema) }),
+          example: { assets: [example] },
+        },
+      },
+    },
+    async ({ context, params }) => ({
+      status: 200,
+      body: { assets: await listAssets(context, params.articleId) },
+    }),
+  ),
+  defineRoute(
+    {
+      method: 'post',
+      path: '/api/articles/{articleId}/assets',
+      operationId: 'uploadAsset',
+      summary: 'Upload an image for the body',
+      description:
+        'The body of the request is the file itself. An image block of the article shows it by its id. It counts toward the storage quota. 409 while a job works on the article.',
+      tags: ['Assets'],
+      scope: 'article',
+      permissions: ['articles.update'],
+      query: uploadQuery,
+      upload,
+      responses: { 201: { description: 'The image.', schema: answer, example: { asset: example } } },
+      errors: ['CONFLICT', 'QUOTA_EXCEEDED'],
+    },
+    async ({ context, params, query, bytes }) => ({
+      status: 201,
+      body: {
+        asset: await uploadAsset({ ...context, blobs }, { articleId: params.articleId, bytes, ...query }),
+      },
+    }),
+  ),
+  defineRoute(
+    {
+      method: 'get',
+      path: '/api/articles/{articleId}/assets/{assetId}',
+      operationId: 'readAsset',
+      summary: 'Read an image',
+      description: 'Its `url` gives the bytes, without a key.',
+      tags: ['Assets'],
+      scope: 'article',
+      permissions: ['articles.read'],
+      responses: { 200: { description: 'The image.', schema: answer, example: { asset: example } } },
+    },
+    async ({ context, params }) => ({
+      status: 200,
+      body: { asset: await readAsset(context, params.articleId, assetIdOf(params.assetId)) },
+    }),
+  ),
+  defineRoute(
+    {
+      method: 'patch',
+      path: '/api/articles/{articleId}/assets/{assetId}',
+      operationId: 'updateAsset',
+      summary: "Change an image's alternative text",
+      description:
+        'The article is rendered again where the image shows; a PUBLISHED one emits article.updated with content when readers see the change. 409 while a job works on the article.',
+      tags: ['Assets'],
+      scope: 'article',
+      permissions: ['articles.update'],
+      body: updateAssetBody,
+      bodyExample: { altText: 'Plan of the vegetable bed' },
+      responses: { 200: { description: 'The image.', schema: answer, example: { asset: example } } },
+      errors: ['CONFLICT'],
+    },
+    async ({ context, params, body }) => ({
+      status: 200,
+      body: {
+        asset: await updateAsset(context, {
+          articleId: params.articleId,
+          assetId: assetIdOf(params.assetId),
+          altText: body.altText,
+        }),
+      },
+    }),
+  ),
+  defineRoute(
+    {
+      method: 'delete',
+      path: '/api/articles/{articleId}/assets/{assetId}',
+      operationId: 'deleteAsset',
+      summary: 'Delete an image',
+      description:
+        'Its bytes are given back, and blocks that show it render as nothing; a PUBLISHED article emits article.updated with content when readers see the change. 409 while a job works on the article.',
+      tags: ['Assets'],
+      scope: 'article',
+      permissions: ['articles.update'],
+      responses: {
+        200: { description: 'Deleted.', schema: z.object({ ok: z.literal(true) }), example: { ok: true } },
+      },
+      errors: ['CONFLICT'],
+    },
+    async ({ context, params }) => {
+      await deleteAsset(context, { articleId: params.articleId, assetId: assetIdOf(params.assetId) });
+      return { status: 200, body: { ok: true } };
+    },
+  ),
+  defineRoute(
+    {
+      method: 'put',
+      path: '/api/articles/{articleId}/hero',
+      operationId: 'uploadHero',
+      summary: 'Upload the cover of an article',
+      description: `The body of the request is the file itself. ${HERO_EVENTS} 409 while a job works on the article.`,
+      tags: ['Assets'],
+      scope: 'article',
+      permissions: ['articles.update'],
+      query: uploadQuery,
+      upload,
+      responses: { 201: { description: 'The cover.', schema: answer, example: { asset: hero } } },
+      errors: ['CONFLICT', 'QUOTA_EXCEEDED'],
+    },
+    async ({ context, params, query, bytes }) => ({
+      status: 201,
+      body: {
+        asset: await uploadHero({ ...context, blobs }, { articleId: params.articleId, bytes, ...query }),
+      },
+    }),
+  ),
+  defineRoute(
+    {
+      method: 'post',
+      path: '/api/articles/{articleId}/hero/from-url',
+      operationId: 'fetchHero',
+      summary: 'Fetch the cover of an article from a URL',
+      description: `The image is fetched once and kept, within 15 seconds; only public addresses are dialled, and at most three redirects followed. ${HERO_EVENTS} 409 while a job works on the article.`,
+      tags: ['Assets'],
+      scope: 'article',
+      permissions: ['articles.update'],
+      body: heroFromUrlBody,
+      bodyExample: { url: 'https://images.example.com/garden.jpg', altText: 'A garden in spring' },
+      responses: { 201: { description: 'The cover.', schema: answer, example: { asset: hero } } },
+      errors: ['CONFLICT', 'QUOTA_EXCEEDED'],
+    },
+    async ({ context, params, body }) => ({
+      status: 201,
+      body: {
+        asset: await fetchHero(
+          { ...context, blobs, fetchImage },
+          { articleId: params.articleId, url: body.url, altText: body.altText },
+        ),
+      },
+    }),
+  ),
+];

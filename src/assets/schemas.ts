@@ -1,0 +1,73 @@
+import type { Selectable } from 'kysely';
+import { z } from 'zod';
+import type { Tables } from '../db/tables.ts';
+import { timestamp, trimmedText, uuid } from '../http/fields.ts';
+import { assetPath } from './address.ts';
+import { MAX_ALT_TEXT, MAX_FILE_NAME } from './limits.ts';
+
+export const assetSchema = z
+  .object({
+    id: uuid,
+    articleId: uuid,
+    workspaceId: uuid,
+    role: z
+      .enum(['hero', 'inline'])
+      .meta({ description: 'hero is the cover; inline images show in the body.' }),
+    mediaType: z.string(),
+    byteSize: z.int(),
+    fileName: z.string(),
+    altText: z.string(),
+    url: z.string().meta({
+      description:
+        'Where readers get the image, relative to the service and without a key. Changes with its bytes.',
+    }),
+    createdAt: timestamp,
+  })
+  .meta({ id: 'Asset' });
+
+export type Asset = z.infer<typeof assetSchema>;
+
+const altText = trimmedText(0, MAX_ALT_TEXT).meta({
+  description: 'Shown where a body leaves its own empty.',
+});
+
+export const uploadQuery = z.object({
+  fileName: trimmedText(1, MAX_FILE_NAME).optional(),
+  altText: altText.optional(),
+});
+
+export const updateAssetBody = z.object({ altText });
+
+export const heroFromUrlBody = z.object({
+  url: z.string().meta({ format: 'uri', description: 'http or https, at a public address.' }),
+  altText: altText.optional(),
+});
+
+export const assetColumns = [
+  'id',
+  'workspace_id',
+  'article_id',
+  'role',
+  'content_hash',
+  'media_type',
+  'byte_size',
+  'file_name',
+  'alt_text',
+  'created_at',
+] as const satisfies readonly (keyof Tables['assets'])[];
+
+export type AssetRow = Pick<Selectable<Tables['assets']>, (typeof assetColumns)[number]>;
+
+/** The wire form of an asset's row. */
+export const toAsset = (row: AssetRow): Asset => ({
+  id: row.id,
+  articleId: row.article_id,
+  workspaceId: row.workspace_id,
+  role: row.role,
+  mediaType: row.media_type,
+  byteSize: row.byte_size,
+  fileName: row.file_name,
+  altText: row.alt_text,
+  url: assetPath(row),
+  createdAt: row.created_at.toISOString(),
+});

@@ -1,0 +1,61 @@
+import { lockArticle } from '../articles/lock.ts';
+import { recordAudit } from '../audit/record.ts';
+import { requirePermissions, type VerbContext } from '../context.ts';
+import { reserveBytes, storageQuotaExceeded } from '../credits/storage-quota.ts';
+import { inTransaction } from '../db/transaction.ts';
+import { type ArticleId, type AssetId, newId } from '../ids.ts';
+import type { BlobStore } from './blob-store.ts';
+import { storeImage } from './image.ts';
+import { type Asset, assetColumns, toAsset } from './schemas.ts';
+
+export interface AssetContext extends VerbContext {
+  readonly blobs: BlobStore;
+}
+
+export interface UploadInput {
+  readonly articleId: ArticleId;
+  readonly bytes: Uint8Array;
+  /** 1 to 255 characters; `image` when left out. */
+  readonly fileName?: string | undefined;
+  readonly altText?: string | undefined;
+}
+
+/**
+ * Adds an image to the article for its body to show (articles.update). Its bytes count toward the storage
+ * quota. The body does not name it yet, so nothing a reader sees changes.
+ * @throws {ServiceError} INVALID_REQUEST for bytes that are no image; RESOURCE_NOT_FOUND; CONFLICT
+ *   `job_running`; QUOTA_EXCEEDED
+ */
+export async function uploadAsset(context: AssetContext, input: UploadInput): Promise<Asset> {
+  const { db, actor, blobs } = context;
+  requirePermissions(actor, 'articles.update');
+  const { articleId, fileName = 'image', altText = '' } = input;
+  const image = await storeImage(blobs, input.bytes, '');
+  return inTransaction(db, async (tx) => {
+    await lockArticle(tx, actor.workspaceId, articleId, 'edit');
+    const asset = await tx
+      .insertInto('assets')
+      .values({
+        id: newId<AssetId>(),
+        workspace_id: actor.workspaceId,
+        article_id: articleId,
+        role: 'inline',
+        content_hash: image.contentHash,
+        media_type: image.mediaType,
+        byte_size: image.byteSize,
+        file_name: fileName,
+        alt_text: altText,
+      })
+      .returning(assetColumns)
+      .executeTakeFirstOrThrow();
+    await recordAudit(tx, context, {
+      action: 'assets.created',
+      targetType: 'asset',
+      targetId: asset.id,
+      details: { articleId, role: 'inline', fileName, mediaType: image.mediaType, byteSize: image.byteSize },
+    });
+    if (!(await reserveBytes(tx, actor.workspaceId, image.byteSize)))
+      throw storageQuotaExceeded(image.byteSize);
+    return toAsset(asset);
+  });
+}

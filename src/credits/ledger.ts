@@ -1,0 +1,74 @@
+import { requirePermissions, type VerbContext } from '../context.ts';
+import { invalid } from '../errors.ts';
+import { iso } from '../http/fields.ts';
+
+/** One change of the balance. */
+export interface LedgerEntry {
+  readonly id: number;
+  readonly kind: 'grant' | 'purchase' | 'settlement';
+  /** Credits: above 0 they were added, below 0 consumed. */
+  readonly amount: number;
+  /** Of a grant or purchase. */
+  readonly paymentEventId: string | null;
+  /** What a settlement paid for: a job, or an AI operation. */
+  readonly purpose: 'translation' | 'ai_operation' | null;
+  /** The run it paid for; for a translation, the job's id. */
+  readonly runId: string | null;
+  readonly createdAt: string;
+}
+
+export interface LedgerPage {
+  readonly entries: LedgerEntry[];
+  /** Of the next page, null on the last one. */
+  readonly nextCursor: string | null;
+}
+
+/** The position after an entry, as opaque text. */
+export const encodeLedgerCursor = (id: number): string => Buffer.from(`ledger ${id}`).toString('base64url');
+
+/** @throws {ServiceError} INVALID_REQUEST for text that no page ended with */
+export function decodeLedgerCursor(cursor: string | undefined): number | null {
+  if (cursor === undefined) return null;
+  const id = /^ledger (\d{1,15})$/.exec(Buffer.from(cursor, 'base64url').toString())?.[1];
+  if (id === undefined) throw invalid('query/cursor', 'Send the nextCursor of the page before, unchanged.');
+  return Number(id);
+}
+
+/** One page of the workspace's ledger (credits.read), newest first, whose entries sum up to the balance. */
+export async function listLedger(
+  { db, actor }: VerbContext,
+  { limit, before }: { limit: number; before: number | null },
+): Promise<LedgerPage> {
+  requirePermissions(actor, 'credits.read');
+  let query = db
+    .selectFrom('ledger_entries')
+    .leftJoin('holds', 'holds.id', 'ledger_entries.hold_id')
+    .select([
+      'ledger_entries.id',
+      'ledger_entries.kind',
+      'ledger_entries.amount',
+      'ledger_entries.payment_event_id',
+      'ledger_entries.created_at',
+      'holds.purpose',
+      'holds.run_id',
+    ])
+    .where('ledger_entries.workspace_id', '=', actor.workspaceId)
+    .orderBy('ledger_entries.id', 'desc')
+    .limit(limit + 1);
+  if (before !== null) query = query.where('ledger_entries.id', '<', before);
+  const rows = await query.execute();
+  const shown = rows.slice(0, limit);
+  const last = shown.at(-1);
+  return {
+    entries: shown.map((row) => ({
+      id: row.id,
+      kind: row.kind,
+      amount: row.amount,
+      paymentEventId: row.payment_event_id,
+      purpose: row.purpose,
+      runId: row.run_id,
+      createdAt: iso(row.created_at),
+    })),
+    nextCursor: rows.length > limit && last !== undefined ? encodeLedgerCursor(last.id) : null,
+  };
+}

@@ -1,0 +1,58 @@
+import { sql } from 'kysely';
+import { requirePermissions, type VerbContext } from '../context.ts';
+import type { Queryable } from '../db/database.ts';
+import { notFound } from '../errors.ts';
+import { iso } from '../http/fields.ts';
+import { encodeCursor, type Position } from '../http/paging.ts';
+import type { ProjectId, WorkspaceId } from '../ids.ts';
+import { type Project, projectColumns, toProject } from './schemas.ts';
+
+/** @throws {ServiceError} RESOURCE_NOT_FOUND */
+export async function selectProject(
+  db: Queryable,
+  workspaceId: WorkspaceId,
+  projectId: ProjectId,
+): Promise<Project> {
+  const row = await db
+    .selectFrom('projects')
+    .select(projectColumns)
+    .where('workspace_id', '=', workspaceId)
+    .where('id', '=', projectId)
+    .executeTakeFirst();
+  if (row === undefined) throw notFound('project');
+  return toProject(row);
+}
+
+/** Reads one project of the actor's workspace (projects.read). */
+export async function readProject({ db, actor }: VerbContext, projectId: ProjectId): Promise<Project> {
+  requirePermissions(actor, 'projects.read');
+  return selectProject(db, actor.workspaceId, projectId);
+}
+
+/** One page of the workspace's projects (projects.read), newest first, beginning after `position`. */
+export async function listProjects(
+  { db, actor }: VerbContext,
+  page: { archived?: boolean | undefined; limit: number; position: Position<ProjectId> | null },
+): Promise<{ projects: Project[]; nextCursor: string | null }> {
+  requirePermissions(actor, 'projects.read');
+  const { archived, limit, position } = page;
+  let query = db
+    .selectFrom('projects')
+    .select(projectColumns)
+    .where('workspace_id', '=', actor.workspaceId)
+    .orderBy('created_at', 'desc')
+    .orderBy('id', 'desc')
+    .limit(limit + 1);
+  if (archived !== undefined) query = query.where('archived_at', archived ? 'is not' : 'is', null);
+  if (position !== null) {
+    query = query.where(sql<boolean>`(created_at, id) < (${iso(position.at)}, ${position.id})`);
+  }
+  const rows = await query.execute();
+  const shown = rows.slice(0, limit);
+  const last = shown.at(-1);
+  return {
+    projects: shown.map(toProject),
+    nextCursor:
+      rows.length > limit && last !== undefined ? encodeCursor({ at: last.created_at, id: last.id }) : null,
+  };
+}

@@ -1,0 +1,147 @@
+import { z } from 'zod';
+import { decodeCursor } from '../http/paging.ts';
+import { defineRoute, type RouteModule } from '../http/route.ts';
+import type { ProjectId } from '../ids.ts';
+import { createProject } from './create.ts';
+import { deleteProject } from './delete.ts';
+import { listProjects, readProject, selectProject } from './read.ts';
+import {
+  createProjectBody,
+  listProjectsQuery,
+  type Project,
+  projectSchema,
+  updateProjectBody,
+} from './schemas.ts';
+import { updateProject } from './update.ts';
+
+const example: Project = {
+  id: '2d6f0a8e-4c1b-4b7e-8e39-9a1c5d7f2b64',
+  workspaceId: '7f9c24e8-3b12-4fef-91e0-5b3f6f2f3a11',
+  name: 'Garden magazine',
+  languages: ['en', 'es'],
+  primaryLanguage: 'en',
+  archivedAt: null,
+  createdAt: '2026-11-21T07:30:00.000Z',
+  updatedAt: '2026-11-21T07:30:00.000Z',
+};
+const answer = z.object({ project: projectSchema });
+
+/** Projects, which articles belong to. */
+export const createProjectRoutes = (): RouteModule[] => [
+  defineRoute(
+    {
+      method: 'get',
+      path: '/api/workspaces/{workspaceId}/projects',
+      operationId: 'listProjects',
+      summary: 'List projects',
+      description: 'Newest first, page by page.',
+      tags: ['Projects'],
+      scope: 'workspace',
+      permissions: ['projects.read'],
+      query: listProjectsQuery,
+      responses: {
+        200: {
+          description: 'One page.',
+          schema: z.object({
+            projects: z.array(projectSchema),
+            nextCursor: z.string().nullable().meta({ description: 'Null on the last page.' }),
+          }),
+          example: { projects: [example], nextCursor: null },
+        },
+      },
+    },
+    async ({ context, query: { archived, limit, cursor } }) => ({
+      status: 200,
+      body: await listProjects(context, {
+        archived: archived === undefined ? undefined : archived === 'true',
+        limit,
+        position: decodeCursor<ProjectId>(cursor),
+      }),
+    }),
+  ),
+  defineRoute(
+    {
+      method: 'post',
+      path: '/api/workspaces/{workspaceId}/projects',
+      operationId: 'createProject',
+      summary: 'Create a project',
+      tags: ['Projects'],
+      scope: 'workspace',
+      permissions: ['projects.create'],
+      body: createProjectBody,
+      bodyExample: { name: example.name, languages: example.languages, primaryLanguage: 'en' },
+      responses: { 201: { description: 'The new project.', schema: answer, example: { project: example } } },
+    },
+    async ({ context, body }) => {
+      const id = await createProject(context, body);
+      return {
+        status: 201,
+        body: { project: await selectProject(context.db, context.actor.workspaceId, id) },
+      };
+    },
+  ),
+  defineRoute(
+    {
+      method: 'get',
+      path: '/api/projects/{projectId}',
+      operationId: 'readProject',
+      summary: 'Read a project',
+      tags: ['Projects'],
+      scope: 'project',
+      permissions: ['projects.read'],
+      responses: { 200: { description: 'The project.', schema: answer, example: { project: example } } },
+    },
+    async ({ context, params }) => ({
+      status: 200,
+      body: { project: await readProject(context, params.projectId) },
+    }),
+  ),
+  defineRoute(
+    {
+      method: 'patch',
+      path: '/api/projects/{projectId}',
+      operationId: 'updateProject',
+      summary: 'Change a project',
+      description:
+        'Changes the fields that are sent. A language that an article has cannot be removed: 409. Archiving leaves the articles published.',
+      tags: ['Projects'],
+      scope: 'project',
+      permissions: ['projects.update'],
+      body: updateProjectBody,
+      bodyExample: { languages: ['en', 'es', 'pt-BR'] },
+      responses: {
+        200: {
+          description: 'The project as it is now.',
+          schema: answer,
+          example: { project: { ...example, languages: ['en', 'es', 'pt-BR'] } },
+        },
+      },
+      errors: ['CONFLICT'],
+    },
+    async ({ context, params, body }) => ({
+      status: 200,
+      body: { project: await updateProject(context, params.projectId, body) },
+    }),
+  ),
+  defineRoute(
+    {
+      method: 'delete',
+      path: '/api/projects/{projectId}',
+      operationId: 'deleteProject',
+      summary: 'Delete a project',
+      description:
+        'Permanent: its articles go with it, without events. 409 while a job works on one of them.',
+      tags: ['Projects'],
+      scope: 'project',
+      permissions: ['projects.delete'],
+      responses: {
+        200: { description: 'Deleted.', schema: z.object({ ok: z.literal(true) }), example: { ok: true } },
+      },
+      errors: ['CONFLICT'],
+    },
+    async ({ context, params }) => {
+      await deleteProject(context, params.projectId);
+      return { status: 200, body: { ok: true } };
+    },
+  ),
+];

@@ -1,0 +1,107 @@
+import { isDeepStrictEqual } from 'node:util';
+import { sql } from 'kysely';
+import { recordAudit } from '../audit/record.ts';
+import { requirePermissions, type VerbContext } from '../context.ts';
+import type { Tx } from '../db/database.ts';
+import { inTransaction } from '../db/transaction.ts';
+import { conflict, invalid, notFound } from '../errors.ts';
+import type { ProjectId } from '../ids.ts';
+import { type Project, projectColumns, toProject } from './schemas.ts';
+
+export interface ProjectChanges {
+  /** 1 to 200 characters, trimmed. */
+  readonly name?: string | undefined;
+  /** Canonical tags, 1 to 100; repeats count once, the order is kept. */
+  readonly languages?: readonly string[] | undefined;
+  readonly primaryLanguage?: string | undefined;
+  readonly archived?: boolean | undefined;
+}
+
+/**
+ * Changes the fields that are given (projects.update), checked on the result. The row is locked before the
+ * articles are looked at, and whoever makes an article shares that lock, so no article ends up in a
+ * language that is being removed. No article changes, and no event is sent.
+ * @throws {ServiceError} RESOURCE_NOT_FOUND; INVALID_REQUEST for a primary language that is not among the
+ *   languages; CONFLICT `language_in_use` for a removed language that an article has
+ */
+export async function updateProject(
+  context: VerbContext,
+  projectId: ProjectId,
+  changes: ProjectChanges,
+): Promise<Project> {
+  const { db, actor } = context;
+  requirePermissions(actor, 'projects.update');
+  return inTransaction(db, async (tx) => {
+    const before = await tx
+      .selectFrom('projects')
+      .select(projectColumns)
+      .where('workspace_id', '=', actor.workspaceId)
+      .where('id', '=', projectId)
+      .forUpdate()
+      .executeTakeFirst();
+    if (before === undefined) throw notFound('project');
+    const languages = [...new Set(changes.languages ?? before.languages)];
+    const primaryLanguage = changes.primaryLanguage ?? before.primary_language;
+    if (!languages.includes(primaryLanguage)) {
+      throw invalid(
+        changes.primaryLanguage === undefined ? '/languages' : '/primaryLanguage',
+        `The primary language ${primaryLanguage} is not one of the project's languages: ${languages.join(', ')}.`,
+      );
+    }
+    await refuseUsedLanguages(
+      tx,
+      projectId,
+      before.languages.filter((language) => !languages.includes(language)),
+    );
+    const isArchived = before.archived_at !== null;
+    const wanted = {
+      name: changes.name ?? before.name,
+      languages,
+      primaryLanguage,
+      archived: changes.archived ?? isArchived,
+    };
+    const present = {
+      name: before.name,
+      languages: before.languages,
+      primaryLanguage: before.primary_language,
+      archived: isArchived,
+    };
+    if (isDeepStrictEqual(wanted, present)) return toProject(before);
+    const after = await tx
+      .updateTable('projects')
+      .set({
+        name: wanted.name,
+        languages,
+        primary_language: primaryLanguage,
+        ...(wanted.archived === isArchived
+          ? {}
+          : { archived_at: wanted.archived ? sql<Date>`clock_timestamp()` : null }),
+        updated_at: sql<Date>`clock_timestamp()`,
+      })
+      .where('id', '=', projectId)
+      .returning(projectColumns)
+      .executeTakeFirstOrThrow();
+    await recordAudit(tx, context, {
+      action: 'projects.updated',
+      targetType: 'project',
+      targetId: projectId,
+      details: wanted,
+    });
+    return toProject(after);
+  });
+}
+
+async function refuseUsedLanguages(tx: Tx, projectId: ProjectId, removed: readonly string[]): Promise<void> {
+  if (removed.length === 0) return;
+  const used = await tx
+    .selectFrom('articles')
+    .select('primary_language')
+    .distinct()
+    .where('project_id', '=', projectId)
+    .where('primary_language', 'in', removed)
+    .orderBy('primary_language')
+    .execute();
+  if (used.length === 0) return;
+  const list = used.map((row) => row.primary_language).join(', ');
+  throw conflict(`The project has articles in ${list}. Delete them before you remove it.`, 'language_in_use');
+}

@@ -1,0 +1,156 @@
+import { z } from 'zod';
+import { type CallLimits, callEngine, type EngineNames, joinUrl, statusError } from './http.ts';
+import { translatePieces } from './pieces.ts';
+import { ProviderError, type TranslationProvider } from './types.ts';
+
+export interface DeepLOptions {
+  readonly apiKey: string;
+  /** Instead of the address that belongs to the key. */
+  readonly serverUrl?: string | undefined;
+  /** Milliseconds for one request. */
+  readonly timeoutMs: number;
+}
+
+/** DeepL's bounds of one request. */
+const MAX_TEXTS = 50;
+const MAX_BYTES = 128 * 1024;
+/** What is kept free in a request for its other fields. */
+const ENVELOPE_BYTES = 2 * 1024;
+
+const NAMES: EngineNames = {
+  engine: 'DeepL',
+  addressVariables: 'DEEPL_SERVER_URL',
+  keyVariable: 'DEEPL_API_KEY',
+};
+
+const answerSchema = z.object({ translations: z.array(z.object({ text: z.string() })) });
+
+/**
+ * DeepL with its strict XML tag handling. The HTTP call is our own: the vendor's client can neither be aborted nor
+ * tells Retry-After, and both belong to a job that can be cancelled and retried.
+ */
+export function createDeepLProvider(options: DeepLOptions): TranslationProvider {
+  const { apiKey, timeoutMs } = options;
+  const host = apiKey.endsWith(':fx') ? 'https://api-free.deepl.com' : 'https://api.deepl.com';
+  const url = joinUrl(options.serverUrl ?? host, 'v2/translate');
+  return {
+    name: 'deepl',
+    async translate({ sourceLanguage, targetLanguage, segments, signal, repair }) {
+      const languages = {
+        source_lang: sourceCode(sourceLanguage),
+        target_lang: targetCode(targetLanguage),
+      };
+      const send = (texts: readonly string[]) =>
+        requestTranslations(url, apiKey, { text: texts, ...languages }, { timeoutMs, signal });
+      const translateTexts = async (texts: readonly string[]): Promise<string[]> => {
+        const translations: string[] = [];
+        for (const part of partition(texts)) translations.push(...(await send(part)));
+        return translations;
+      };
+      if (repair !== undefined) return translatePieces(segments, translateTexts);
+      const translations = await translateTexts(segments.map(({ text }) => text));
+      return new Map(segments.map(({ id }, index) => [id, translations[index] ?? '']));
+    },
+  };
+}
+
+async function requestTranslations(
+  url: URL,
+  apiKey: string,
+  body: { text: readonly string[]; source_lang: string; target_lang: string },
+  limits: CallLimits,
+): Promise<string[]> {
+  const answer = await callEngine(
+    NAMES,
+    url,
+    {
+      method: 'POST',
+      headers: { authorization: `DeepL-Auth-Key ${apiKey}`, 'content-type': 'application/json' },
+      body: JSON.stringify({
+        ...body,
+        tag_handling: 'xml',
+        tag_handling_version: 'v2',
+        // Paired tags stand inside sentences; what splits and what is layout is known already.
+        outline_detection: false,
+        non_splitting_tags: ['a', 'b', 'i', 'x'],
+        preserve_formatting: true,
+      }),
+    },
+    limits,
+  );
+  if (answer.status !== 200) {
+    if (answer.status === 400 && /(?:source|target)_lang/.test(answer.body)) {
+      throw new ProviderError(
+        'fatal',
+        `DeepL does not translate from ${body.source_lang} to ${body.target_lang}.`,
+      );
+    }
+    throw statusError(NAMES, answer);
+  }
+  const texts = readTexts(answer.body);
+  if (texts?.length === body.text.length) return texts;
+  throw new ProviderError('retryable', 'DeepL answered with something that is no list of translations.');
+}
+
+function readTexts(body: string): string[] | undefined {
+  try {
+    return answerSchema.parse(JSON.parse(body)).translations.map(({ text }) => text);
+  } catch {
+    return undefined;
+  }
+}
+
+/**
+ * The texts in groups that fit one request each.
+ * @throws {ProviderError} fatal when a single text does not fit
+ */
+function partition(texts: readonly string[]): string[][] {
+  const parts: string[][] = [];
+  let part: string[] = [];
+  let bytes = 0;
+  for (const text of texts) {
+    const size = Buffer.byteLength(JSON.stringify(text)) + 1;
+    if (size > MAX_BYTES - ENVELOPE_BYTES) {
+      throw new ProviderError(
+        'fatal',
+        'A text is longer than DeepL takes (128 KiB). Split the longest paragraph.',
+      );
+    }
+    if (part.length > 0 && (part.length === MAX_TEXTS || bytes + size > MAX_BYTES - ENVELOPE_BYTES)) {
+      parts.push(part);
+      part = [];
+      bytes = 0;
+    }
+    part.push(text);
+    bytes += size;
+  }
+  if (part.length > 0) parts.push(part);
+  return parts;
+}
+
+function baseCode(locale: Intl.Locale): string {
+  return locale.language === 'no' ? 'NB' : locale.language.toUpperCase();
+}
+
+/** DeepL's code of a source language: no variants. */
+export function sourceCode(tag: string): string {
+  return baseCode(new Intl.Locale(tag));
+}
+
+/** DeepL's code of a target language: variants where it has them, and where it insists on one. */
+export function targetCode(tag: string): string {
+  const locale = new Intl.Locale(tag);
+  const { region, script } = locale.maximize();
+  switch (locale.language) {
+    case 'en':
+      return region === 'US' ? 'EN-US' : 'EN-GB';
+    case 'pt':
+      return region === 'BR' ? 'PT-BR' : 'PT-PT';
+    case 'zh':
+      return script === 'Hant' ? 'ZH-HANT' : 'ZH-HANS';
+    case 'es':
+      return region === 'ES' ? 'ES' : 'ES-419';
+    default:
+      return baseCode(locale);
+  }
+}

@@ -1,0 +1,118 @@
+/** What the engines that speak HTTP share: one call with a deadline, and what its failures mean. */
+import { ProviderError } from './types.ts';
+
+/** A longer wait than this is no wait: the job fails and can be started again. Milliseconds. */
+const LONGEST_WAIT_MS = 3_600_000;
+
+/** An engine as error messages name it. */
+export interface EngineNames {
+  readonly engine: string;
+  /** The variables an operator looks at when address or credentials are refused. */
+  readonly addressVariables: string;
+  readonly keyVariable: string;
+}
+
+export interface CallLimits {
+  /** Milliseconds for the whole call, the answer's body included. */
+  readonly timeoutMs: number;
+  readonly signal: AbortSignal;
+}
+
+export interface HttpAnswer {
+  readonly status: number;
+  readonly headers: Headers;
+  readonly body: string;
+}
+
+/**
+ * Sends one request and reads the whole answer, whatever its status.
+ * @throws {ProviderError} retryable when there is no answer in time; the signal's reason when aborted
+ */
+export async function callEngine(
+  names: EngineNames,
+  url: URL,
+  init: RequestInit,
+  { timeoutMs, signal }: CallLimits,
+): Promise<HttpAnswer> {
+  const deadline = AbortSignal.timeout(timeoutMs);
+  try {
+    const response = await fetch(url, { ...init, signal: AbortSignal.any([signal, deadline]) });
+    return { status: response.status, headers: response.headers, body: await response.text() };
+  } catch (error) {
+    throw noAnswer(names, error, { timeoutMs, signal, deadline });
+  }
+}
+
+/** Why a call ended without an answer: given up by the caller, out of time, or a broken connection. */
+export function noAnswer(
+  { engine, addressVariables }: EngineNames,
+  error: unknown,
+  { timeoutMs, signal, deadline }: CallLimits & { deadline: AbortSignal },
+): unknown {
+  if (signal.aborted) return signal.reason;
+  if (deadline.aborted) {
+    return new ProviderError('retryable', `${engine} did not answer within ${timeoutMs / 1_000} s.`);
+  }
+  return new ProviderError(
+    'retryable',
+    `${engine} could not be reached. If this lasts, check ${addressVariables}.`,
+    { cause: error },
+  );
+}
+
+/**
+ * What an answer that is no success means. Only its status and a machine-readable code get into the message: an
+ * engine's own words may repeat a part of the key or of the text.
+ */
+export function statusError(
+  { engine, addressVariables, keyVariable }: EngineNames,
+  { status, headers, code }: { status: number; headers: Headers; code?: string | undefined },
+): ProviderError {
+  const what = `HTTP ${status}${code === undefined ? '' : `, ${code}`}`;
+  if (status === 401 || status === 403) {
+    return new ProviderError('fatal', `${engine} refused the credentials (${what}). Check ${keyVariable}.`);
+  }
+  if (status === 404) {
+    return new ProviderError(
+      'fatal',
+      `${engine} does not know what was asked for (${what}). Check ${addressVariables}.`,
+    );
+  }
+  if (status === 402 || status === 456 || code === 'insufficient_quota') {
+    return new ProviderError('fatal', `The quota of the account at ${engine} is used up (${what}).`);
+  }
+  if (status < 500 && ![408, 409, 425, 429].includes(status)) {
+    return new ProviderError('fatal', `${engine} did not accept the request (${what}).`);
+  }
+  const retryAfterMs = readRetryAfter(headers);
+  if (retryAfterMs !== undefined && retryAfterMs > LONGEST_WAIT_MS) {
+    const minutes = Math.ceil(retryAfterMs / 60_000);
+    return new ProviderError('fatal', `${engine} asks to come back in ${minutes} minutes (${what}).`);
+  }
+  const message =
+    status === 429 ? `${engine} limits the rate (${what}).` : `${engine} is out of order (${what}).`;
+  return new ProviderError('retryable', message, retryAfterMs === undefined ? {} : { retryAfterMs });
+}
+
+/** Retry-After in seconds or as a date (RFC 9110, 10.2.3), or `retry-after-ms`; in milliseconds. */
+export function readRetryAfter(headers: Headers, now = Date.now()): number | undefined {
+  const milliseconds = headers.get('retry-after-ms');
+  if (milliseconds !== null && /^\d{1,12}(\.\d+)?$/.test(milliseconds)) return Number(milliseconds);
+  const given = headers.get('retry-after');
+  if (given === null) return undefined;
+  if (/^\d{1,9}(\.\d+)?$/.test(given)) return Number(given) * 1_000;
+  const date = Date.parse(given);
+  return Number.isNaN(date) ? undefined : Math.max(0, date - now);
+}
+
+/** A code made for machines; anything that could be prose or a secret is left out. */
+export function machineCode(code: unknown, secret: string | undefined): string | undefined {
+  return typeof code === 'string' && /^[a-z][a-z0-9_.-]{1,63}$/i.test(code) && code !== secret
+    ? code
+    : undefined;
+}
+
+/** `base` with `path` after its own path, whether or not it ends in a slash. */
+export function joinUrl(base: string, path: string): URL {
+  return new URL(path, base.endsWith('/') ? base : `${base}/`);
+}

@@ -1,0 +1,48 @@
+/** The way out for engines that cannot be told what was wrong: the stretches between the tags, one by one. */
+import { parseTags, serializeTags, type TagContent, tagText } from '../document/tags.ts';
+import type { TranslationText } from './types.ts';
+
+/** Translates texts without tags (XML-escaped); answers in the same order. */
+export type TranslateTexts = (texts: readonly string[]) => Promise<readonly string[]>;
+
+/**
+ * Translates every stretch of text of the segments by itself, so that all tags come back as they were, whatever the
+ * engine does. Word order then stays within each stretch, which is why it is not the first way.
+ */
+export async function translatePieces(
+  segments: readonly TranslationText[],
+  translate: TranslateTexts,
+): Promise<Map<string, string>> {
+  const trees = segments.map(({ id, text }) => ({ id, nodes: parsed(text) }));
+  const pieces = trees.flatMap(({ nodes }) => [...eachPiece(nodes)]);
+  const answers = pieces.length === 0 ? [] : await translate(pieces.map((piece) => serializeTags([piece])));
+  const translations = new Map(pieces.map((piece, index) => [piece, plain(answers[index] ?? '')]));
+  const replace = (nodes: readonly TagContent[]): TagContent[] =>
+    nodes.map((node) => {
+      if (typeof node !== 'string') return { ...node, children: replace(node.children) };
+      const core = node.trim();
+      const translation = translations.get(core)?.trim();
+      return translation ? node.replace(core, () => translation) : node;
+    });
+  return new Map(trees.map(({ id, nodes }) => [id, serializeTags(replace(nodes))]));
+}
+
+function parsed(markup: string): TagContent[] {
+  const result = parseTags(markup);
+  if (!result.ok) throw new Error(`segment is not valid markup: ${result.problem}`);
+  return result.nodes;
+}
+
+/** The stretches that hold a letter, without the white space around them. */
+function* eachPiece(nodes: readonly TagContent[]): Generator<string> {
+  for (const node of nodes) {
+    if (typeof node !== 'string') yield* eachPiece(node.children);
+    else if (/\p{L}/u.test(node)) yield node.trim();
+  }
+}
+
+/** An answer as text. What looks like a tag in it is none of ours. */
+function plain(answer: string): string {
+  const result = parseTags(answer);
+  return result.ok ? tagText(result.nodes) : answer;
+}

@@ -1,0 +1,65 @@
+import { unpublishedEvent } from '../articles/events.ts';
+import { type Move, moveArticle } from '../articles/move.ts';
+import { renderLinkers } from '../articles/render.ts';
+import { type Article, toArticle } from '../articles/schemas.ts';
+import { recordAudit } from '../audit/record.ts';
+import { requirePermissions, type VerbContext } from '../context.ts';
+import type { ReviewDecision } from '../db/tables.ts';
+import { inTransaction } from '../db/transaction.ts';
+import type { NewEvent } from '../events/catalog.ts';
+import { recordEvents } from '../events/record.ts';
+import { type ArticleId, newId, type ReviewId } from '../ids.ts';
+import { type Review, reviewColumns, toReview } from './schemas.ts';
+
+/** The row of the state machine that each decision takes. */
+const MOVES = {
+  approved: 'approve',
+  rejected: 'reject',
+  changes_requested: 'request_changes',
+} as const satisfies Record<ReviewDecision, Move>;
+
+/**
+ * Records a reviewer's decision and moves the article by it (articles.review): article.approved, or
+ * article.rejected, followed by article.unpublished when the article was PUBLISHED.
+ * @param input.comment up to 5,000 characters
+ * @throws {ServiceError} RESOURCE_NOT_FOUND; CONFLICT `job_running` or `status`
+ */
+export async function reviewArticle(
+  context: VerbContext,
+  articleId: ArticleId,
+  input: { decision: ReviewDecision; comment?: string | undefined },
+): Promise<{ review: Review; article: Article }> {
+  const { db, actor } = context;
+  requirePermissions(actor, 'articles.review');
+  const { decision, comment = '' } = input;
+  return inTransaction(db, async (tx) => {
+    const { before, after } = await moveArticle(tx, actor.workspaceId, articleId, MOVES[decision]);
+    const review = await tx
+      .insertInto('reviews')
+      .values({
+        id: newId<ReviewId>(),
+        workspace_id: actor.workspaceId,
+        article_id: articleId,
+        decision,
+        previous_status: before.status,
+        comment,
+      })
+      .returning(reviewColumns)
+      .executeTakeFirstOrThrow();
+    const reviewId = review.id;
+    const events: NewEvent[] =
+      decision === 'approved'
+        ? [{ type: 'article.approved', data: { articleId, reviewId, previousStatus: before.status } }]
+        : [{ type: 'article.rejected', data: { articleId, reviewId, decision } }];
+    if (before.status === 'PUBLISHED') events.push(unpublishedEvent(after, after.status));
+    await recordEvents(tx, context, events);
+    if (before.status === 'PUBLISHED') await renderLinkers(tx, context, after);
+    await recordAudit(tx, context, {
+      action: 'reviews.created',
+      targetType: 'review',
+      targetId: reviewId,
+      details: { articleId, decision, previousStatus: before.status },
+    });
+    return { review: toReview(review), article: toArticle(after) };
+  });
+}

@@ -1,0 +1,80 @@
+import { z } from 'zod';
+import { articleExample } from '../articles/examples.ts';
+import { articleSchema } from '../articles/schemas.ts';
+import { decodeCursor, pageQuery } from '../http/paging.ts';
+import { defineRoute, type RouteModule } from '../http/route.ts';
+import type { ReviewId } from '../ids.ts';
+import { reviewArticle } from './create.ts';
+import { listReviews } from './list.ts';
+import { type Review, reviewBody, reviewSchema } from './schemas.ts';
+
+const example: Review = {
+  id: '6f2b9d1c-7e40-4a3b-8d15-2c0f9e6a4b73',
+  articleId: articleExample.id,
+  workspaceId: articleExample.workspaceId,
+  decision: 'changes_requested',
+  previousStatus: 'NEEDS_REVIEW',
+  comment: 'Please name the plants.',
+  createdAt: '2026-11-21T08:00:00.000Z',
+};
+
+/** Reviewers' decisions. */
+export const createReviewRoutes = (): RouteModule[] => [
+  defineRoute(
+    {
+      method: 'get',
+      path: '/api/articles/{articleId}/reviews',
+      operationId: 'listReviews',
+      summary: 'List the reviews of an article',
+      description: 'Newest first, page by page.',
+      tags: ['Reviews'],
+      scope: 'article',
+      permissions: ['articles.read'],
+      query: pageQuery,
+      responses: {
+        200: {
+          description: 'One page.',
+          schema: z.object({
+            reviews: z.array(reviewSchema),
+            nextCursor: z.string().nullable().meta({ description: 'Null on the last page.' }),
+          }),
+          example: { reviews: [example], nextCursor: null },
+        },
+      },
+    },
+    async ({ context, params, query }) => ({
+      status: 200,
+      body: await listReviews(context, params.articleId, {
+        limit: query.limit,
+        position: decodeCursor<ReviewId>(query.cursor),
+      }),
+    }),
+  ),
+  defineRoute(
+    {
+      method: 'post',
+      path: '/api/articles/{articleId}/reviews',
+      operationId: 'reviewArticle',
+      summary: 'Review an article',
+      description:
+        'NEEDS_REVIEW can be approved. NEEDS_REVIEW, APPROVED and PUBLISHED can be rejected or sent back for changes, and become CHANGES_REQUESTED; a PUBLISHED one is no longer published then. From any other status 409. Emits article.approved, or article.rejected, which article.unpublished follows for a PUBLISHED one.',
+      tags: ['Reviews'],
+      scope: 'article',
+      permissions: ['articles.review'],
+      body: reviewBody,
+      bodyExample: { decision: 'changes_requested', comment: example.comment },
+      responses: {
+        201: {
+          description: 'The review, and the article as it is now.',
+          schema: z.object({ review: reviewSchema, article: articleSchema }),
+          example: { review: example, article: { ...articleExample, status: 'CHANGES_REQUESTED' } },
+        },
+      },
+      errors: ['CONFLICT'],
+    },
+    async ({ context, params, body }) => ({
+      status: 201,
+      body: await reviewArticle(context, params.articleId, body),
+    }),
+  ),
+];

@@ -1,0 +1,13 @@
+import { defineConfig } from 'vitest/config';
+
+/** `npm run test:apertium`: the whole path on a real engine, where it is installed. */
+export default defineConfig({
+  test: {
+    root: new URL('../..', import.meta.url).pathname,
+    include: ['test/apertium/*.engine.ts'],
+    globalSetup: ['test/apertium/require-engine.ts', 'test/support/global-setup.ts'],
+    maxWorkers: 1,
+    testTimeout: 300_000,
+    hookTimeout: 300_000,
+  },
+});

@@ -1,0 +1,115 @@
+import { randomUUID } from 'node:crypto';
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import type { ArticleId, ProjectId } from '../../src/ids.ts';
+import { startTestService, type TestService, type TestWorkspace } from '../support/service.ts';
+import { documentOf, type Editing, editing, paragraph } from './support.ts';
+
+let service: TestService;
+let workspace: TestWorkspace;
+let projectId: ProjectId;
+let editor: Editing;
+
+beforeAll(async () => {
+  service = await startTestService();
+  workspace = await service.workspace();
+  projectId = await service.project(workspace);
+  editor = editing(service, workspace);
+});
+afterAll(() => service.stop());
+
+it('old slugs of published articles redirect, live ones go first, and a draft leaves none', async () => {
+  const find = async (slug: string) => {
+    const { status, body } = await editor.call(
+      'GET',
+      `/api/projects/${projectId}/articles/by-slug?language=EN&slug=${slug}`,
+    );
+    return status === 200 ? [body.article.id, body.redirect] : status;
+  };
+  const { id } = await editor.published(projectId, { title: 'First name' });
+  await editor.patch(id, { title: 'Second name' });
+  await editor.patch(id, { title: 'Third name' });
+  expect(await find('first-name')).toEqual([id, true]);
+  expect(await find('second-name')).toEqual([id, true]);
+  expect(await find('third-name')).toEqual([id, false]);
+  expect(await find('fourth-name')).toBe(404);
+
+  // A new title does not take the old address away; one who asks for it by name does.
+  const next = await editor.create(projectId, { title: 'First name' });
+  expect(next.slug).toBe('first-name-2');
+  const taken = await editor.patch(next.id, { slug: 'third-name' });
+  expect([taken.status, taken.body.details.reason]).toEqual([409, 'slug_taken']);
+  expect((await editor.patch(next.id, { slug: 'second-name' })).status).toBe(200);
+  expect(await find('second-name')).toEqual([next.id, false]);
+  expect((await editor.patch(next.id, { slug: 'no-name' })).status).toBe(200);
+  expect(await find('second-name')).toBe(404);
+
+  // Back to an old name: it is the present one again and redirects nowhere.
+  await editor.patch(id, { slug: 'first-name' });
+  expect(await find('first-name')).toEqual([id, false]);
+  expect(await find('third-name')).toEqual([id, true]);
+  await editor.remove(id);
+  expect(await find('third-name')).toBe(404);
+  const again = await editor.call('POST', `/api/projects/${projectId}/articles`, {
+    title: 'X',
+    slug: 'no-name',
+  });
+  expect([again.status, again.body.details.reason]).toEqual([409, 'slug_taken']);
+});
+
+it('many articles that get one title at once get one slug each', async () => {
+  const made = await Promise.all(
+    Array.from({ length: 8 }, () => editor.create(projectId, { title: 'Same name' })),
+  );
+  const renamed = await Promise.all(
+    made.map(({ id }) => editor.patch(id, { title: 'Another name' }).then(({ body }) => body.article)),
+  );
+  const slugs = (stem: string) => [stem, ...[2, 3, 4, 5, 6, 7, 8].map((number) => `${stem}-${number}`)];
+  expect(made.map(({ slug }) => slug).sort()).toEqual(slugs('same-name').sort());
+  expect(renamed.map(({ slug }) => slug).sort()).toEqual(slugs('another-name').sort());
+});
+
+it('drops dead links on the next save, and renders a link only while its target is published with an address', async () => {
+  const target = await editor.published(projectId, { title: 'Target' });
+  const dead = randomUUID();
+  const linker = await editor.published(projectId, {
+    title: 'Linker',
+    documentJson: documentOf({
+      ...paragraph('See the target here.'),
+      links: [
+        { text: 'the target', articleId: target.id },
+        { text: 'gone words', articleId: dead },
+      ],
+    }),
+  });
+  expect(linker.documentJson.blocks[0]).toMatchObject({
+    links: [{ text: 'the target', articleId: target.id }],
+  });
+  expect(linker.contentHtml).toBe('<p>See the target here.</p>');
+
+  // What a publishing integration will report.
+  await service.db
+    .updateTable('articles')
+    .set({ published_url: 'https://example.com/target' })
+    .where('id', '=', target.id as ArticleId)
+    .execute();
+  const shown = '<p>See <a href="https://example.com/target">the target</a> here.</p>';
+  const moves = [
+    [() => editor.review(target.id, 'changes_requested'), '<p>See the target here.</p>'],
+    [() => editor.submit(target.id), '<p>See the target here.</p>'],
+    [() => editor.review(target.id, 'approved'), '<p>See the target here.</p>'],
+    [() => editor.publish(target.id), shown],
+    [() => editor.unpublish(target.id), '<p>See the target here.</p>'],
+  ] as const;
+  for (const [move, html] of moves) {
+    const before = await editor.read(linker.id);
+    expect((await move()).status).toBeLessThan(300);
+    const after = await editor.read(linker.id);
+    expect(after.contentHtml).toBe(html);
+    expect(after.updatedAt !== before.updatedAt).toBe(after.contentHtml !== before.contentHtml);
+  }
+  const updates = (await editor.events(linker.id)).filter(({ event }) => event === 'article.updated');
+  expect(updates.map(({ data }) => data.changed)).toEqual([['content'], ['content']]);
+
+  await editor.patch(linker.id, { documentJson: documentOf(paragraph('No link any more.')) });
+  expect((await editor.read(linker.id)).documentJson.blocks[0]).not.toHaveProperty('links');
+});

@@ -1,0 +1,195 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { afterAll, beforeAll, beforeEach, expect, it } from 'vitest';
+import type { Project } from '../../src/projects/schemas.ts';
+import { deleteWorkspace } from '../../src/workspaces/delete.ts';
+import { type Editing, editing, PNG } from '../articles/support.ts';
+import { createArticle } from '../support/articles.ts';
+import { startTestService, type TestService, type TestWorkspace } from '../support/service.ts';
+
+let service: TestService;
+let workspace: TestWorkspace;
+let editor: Editing;
+const folder = mkdtempSync(path.join(tmpdir(), 'wcs-projects-'));
+
+beforeAll(async () => {
+  service = await startTestService({ DATA_DIR: folder });
+});
+afterAll(async () => {
+  await service.stop();
+  rmSync(folder, { recursive: true, force: true });
+});
+beforeEach(async () => {
+  workspace = await service.workspace();
+  editor = editing(service, workspace);
+});
+
+const create = (body: Record<string, unknown>) =>
+  editor.call('POST', `/api/workspaces/${workspace.id}/projects`, body);
+const patch = (id: string, body: unknown) => editor.call('PATCH', `/api/projects/${id}`, body);
+const events = async () =>
+  (await service.db.selectFrom('events').select('id').where('workspace_id', '=', workspace.id).execute())
+    .length;
+
+it('creates, reads, lists and changes projects, checked on the result', async () => {
+  const created = await create({ name: ' Garden ', languages: ['EN', 'es', 'en'], primaryLanguage: 'en' });
+  const project: Project = created.body.project;
+  expect([created.status, project]).toEqual([
+    201,
+    {
+      id: expect.any(String),
+      workspaceId: workspace.id,
+      name: 'Garden',
+      languages: ['en', 'es'],
+      primaryLanguage: 'en',
+      archivedAt: null,
+      createdAt: expect.any(String),
+      updatedAt: expect.any(String),
+    },
+  ]);
+  expect((await editor.call('GET', `/api/projects/${project.id}`)).body).toEqual({ project });
+  expect((await patch(project.id, {})).body).toEqual({ project });
+
+  const changed = await patch(project.id, { languages: ['de', 'es'], primaryLanguage: 'de', archived: true });
+  expect(changed.body.project).toMatchObject({
+    languages: ['de', 'es'],
+    primaryLanguage: 'de',
+    archivedAt: expect.any(String),
+  });
+  const bad: [unknown, string][] = [
+    [{ languages: ['fr'] }, '/languages'],
+    [{ primaryLanguage: 'fr' }, '/primaryLanguage'],
+    [{ languages: [] }, '/languages'],
+    [{ languages: ['no tag'] }, '/languages/0'],
+    [{ name: '' }, '/name'],
+    [{ archived: 'yes' }, '/archived'],
+  ];
+  for (const [body, pointer] of bad) {
+    const answer = await patch(project.id, body);
+    expect([answer.status, answer.body.errors[0].pointer]).toEqual([400, pointer]);
+  }
+  const second = (await create({ name: 'B', languages: ['en'], primaryLanguage: 'en' })).body.project;
+  const list = async (query = '') =>
+    (await editor.call('GET', `/api/workspaces/${workspace.id}/projects${query}`)).body;
+  expect((await list()).projects.map(({ id }: Project) => id)).toEqual([second.id, project.id]);
+  expect((await list('?archived=true')).projects.map(({ id }: Project) => id)).toEqual([project.id]);
+  const { nextCursor } = await list('?limit=1');
+  expect((await list(`?limit=1&cursor=${nextCursor}`)).projects[0].id).toBe(project.id);
+  expect(await editor.auditActions(project.id)).toEqual(['projects.created', 'projects.updated']);
+  expect((await patch(project.id, { archived: false })).body.project.archivedAt).toBeNull();
+});
+
+it('a language that an article has cannot be removed, also when both happen at once', async () => {
+  const projectId = await service.project(workspace, ['en', 'es']);
+  const article = await editor.create(projectId, { primaryLanguage: 'es' });
+  const refused = await patch(projectId, { languages: ['en'] });
+  expect([refused.status, refused.body.details.reason]).toEqual([409, 'language_in_use']);
+  expect((await patch(projectId, { languages: ['es', 'en', 'de'] })).status).toBe(200);
+  await editor.remove(article.id);
+
+  for (let round = 0; round < 20; round += 1) {
+    await patch(projectId, { languages: ['en', 'es'] });
+    const [made, removed] = await Promise.all([
+      editor.call('POST', `/api/projects/${projectId}/articles`, { title: 'T', primaryLanguage: 'es' }),
+      patch(projectId, { languages: ['en'] }),
+    ]);
+    const outcome = [made.status, removed.status];
+    expect([
+      [201, 409],
+      [400, 200],
+    ]).toContainEqual(outcome);
+    if (made.status === 201) await editor.remove(made.body.article.id);
+  }
+});
+
+it('archiving leaves articles published; deleting takes them along without events and gives bytes back', async () => {
+  const projectId = await service.project(workspace);
+  const article = await editor.published(projectId);
+  await editor.upload('POST', `/api/articles/${article.id}/assets`, PNG);
+  expect(await editor.storageUsed()).toBe(PNG.length);
+  await patch(projectId, { archived: true });
+  expect((await editor.read(article.id)).status).toBe('PUBLISHED');
+
+  const before = await events();
+  const jobId = await editor.openJob(article);
+  const refused = await editor.call('DELETE', `/api/projects/${projectId}`);
+  expect([refused.status, refused.body.details.reason]).toEqual([409, 'job_running']);
+  await service.db
+    .updateTable('jobs')
+    .set({ status: 'CANCELLED', ended_at: new Date() })
+    .where('id', '=', jobId)
+    .execute();
+  expect((await editor.call('DELETE', `/api/projects/${projectId}`)).body).toEqual({ ok: true });
+  expect((await editor.call('GET', `/api/projects/${projectId}`)).status).toBe(404);
+  expect((await editor.call('GET', `/api/articles/${article.id}`)).status).toBe(404);
+  expect(await events()).toBe(before);
+  expect(await editor.storageUsed()).toBe(0);
+  expect(await editor.auditActions(projectId)).toContain('projects.deleted');
+});
+
+it('a translation that is queued while its project is deleted: one of both wins, and no job is stranded', async () => {
+  for (let round = 0; round < 10; round += 1) {
+    const projectId = await service.project(workspace);
+    const source = await createArticle(service.db, workspace, projectId);
+    const [queued, deleted] = await Promise.all([
+      editor.call('POST', `/api/articles/${source.id}/translations`, { language: 'es' }),
+      editor.call('DELETE', `/api/projects/${projectId}`),
+    ]);
+    expect([
+      [202, 409],
+      [404, 200],
+    ]).toContainEqual([queued.status, deleted.status]);
+    const open = await service.db
+      .selectFrom('holds')
+      .leftJoin('jobs', 'jobs.id', 'holds.run_id')
+      .select('jobs.id')
+      .where('holds.workspace_id', '=', workspace.id)
+      .where('holds.status', '=', 'open')
+      .execute();
+    for (const { id } of open) {
+      expect(id).not.toBeNull();
+      await editor.call('POST', `/api/jobs/${id}/cancel`);
+    }
+  }
+});
+
+it('a workspace goes with all it has, without events, but not while a job is open', async () => {
+  const projectId = await service.project(workspace);
+  const article = await editor.published(projectId);
+  await editor.upload('PUT', `/api/articles/${article.id}/hero`, PNG);
+  await editor.call('POST', `/api/workspaces/${workspace.id}/webhooks`, {
+    url: 'http://127.0.0.1:9/hooks',
+    events: ['article.unpublished'],
+  });
+  const source = await createArticle(service.db, workspace, projectId);
+  const { body } = await editor.call('POST', `/api/articles/${source.id}/translations`, { language: 'es' });
+  await expect(deleteWorkspace(workspace.context)).rejects.toMatchObject({
+    code: 'CONFLICT',
+    details: { reason: 'job_running' },
+  });
+  await editor.call('POST', `/api/jobs/${body.job.id}/cancel`);
+  const count = async () =>
+    Number(
+      (
+        await service.db
+          .selectFrom('events')
+          .select((eb) => eb.fn.countAll<number>().as('count'))
+          .where('type', '=', 'article.unpublished')
+          .executeTakeFirstOrThrow()
+      ).count,
+    );
+  const before = await count();
+  await deleteWorkspace(workspace.context);
+  expect(await count()).toBe(before);
+  for (const table of ['roles', 'api_keys', 'projects', 'articles', 'assets', 'wallets', 'events'] as const) {
+    const rows = await service.db
+      .selectFrom(table)
+      .select('workspace_id')
+      .where('workspace_id', '=', workspace.id)
+      .execute();
+    expect([table, rows]).toEqual([table, []]);
+  }
+  expect((await editor.call('GET', `/api/workspaces/${workspace.id}/projects`)).status).toBe(401);
+  await expect(deleteWorkspace(workspace.context)).rejects.toMatchObject({ code: 'RESOURCE_NOT_FOUND' });
+});

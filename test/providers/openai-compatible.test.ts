@@ -1,0 +1,257 @@
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { createOpenAiCompatibleProvider } from '../../src/providers/openai-compatible.ts';
+import { pseudoLocalize } from '../../src/providers/pseudo.ts';
+import { translateSegments } from '../../src/providers/translate.ts';
+import { ProviderError, type TranslationProvider } from '../../src/providers/types.ts';
+import { askedTexts, chatRequest, completion, pseudoCompletion } from './support/chat-completions.ts';
+import {
+  breakOff,
+  drip,
+  type EngineAnswer,
+  type EngineServer,
+  silence,
+  startEngineServer,
+} from './support/engine-server.ts';
+
+const KEY = 'sk-very-secret-key-1234567890';
+const segments = [
+  { id: 'title', text: 'A garden' },
+  { id: 'block.0.text', text: 'Read <a id="1">the guide</a> &amp; use <x id="2"/>.' },
+  { id: 'block.1.text', text: 'Water the plants in the morning, never at noon, and keep them warm.' },
+];
+const expected = new Map(segments.map(({ id, text }) => [id, pseudoLocalize(text)]));
+
+let server: EngineServer;
+let provider: TranslationProvider;
+beforeEach(async () => {
+  server = await startEngineServer(pseudoCompletion);
+  provider = createOpenAiCompatibleProvider({
+    baseUrl: `${server.url}/v1`,
+    model: 'stand-in-1',
+    apiKey: KEY,
+    timeoutMs: 400,
+  });
+});
+afterEach(() => server.close());
+
+const run = (signal = new AbortController().signal) =>
+  translateSegments(provider, { sourceLanguage: 'en', targetLanguage: 'pt-BR', segments, signal });
+const failure = async (promise: Promise<unknown>): Promise<ProviderError> => {
+  const error = await promise.then(
+    () => undefined,
+    (reason: unknown) => reason,
+  );
+  expect(error).toBeInstanceOf(ProviderError);
+  expect(String(error)).not.toContain(KEY);
+  return error as ProviderError;
+};
+const problem = (status: number, error: unknown, headers: Record<string, string> = {}): EngineAnswer => ({
+  status,
+  headers,
+  body: { error },
+});
+
+describe('a question to the model', () => {
+  it('carries the key, the languages and a strict schema whose required keys are the segment ids', async () => {
+    expect(await run()).toEqual(expected);
+    const [request] = server.requests;
+    if (request === undefined) throw new Error('nothing asked');
+    expect(request).toMatchObject({ method: 'POST', path: '/v1/chat/completions' });
+    expect(request.headers.authorization).toBe(`Bearer ${KEY}`);
+    const body = chatRequest(request);
+    expect(body.model).toBe('stand-in-1');
+    expect(body.messages[0]?.content).toContain('English (en) to Brazilian Portuguese (pt-BR)');
+    expect(body.response_format).toMatchObject({
+      type: 'json_schema',
+      json_schema: {
+        strict: true,
+        schema: { type: 'object', required: segments.map(({ id }) => id), additionalProperties: false },
+      },
+    });
+    expect(Object.keys(body.response_format.json_schema.schema.properties)).toEqual(
+      segments.map(({ id }) => id),
+    );
+    expect(server.requests).toHaveLength(1);
+  });
+
+  it('goes without a key to servers that want none', async () => {
+    const keyless = createOpenAiCompatibleProvider({
+      baseUrl: server.url,
+      model: 'm',
+      timeoutMs: 400,
+    });
+    await keyless.translate({
+      sourceLanguage: 'en',
+      targetLanguage: 'es',
+      segments,
+      signal: new AbortController().signal,
+    });
+    expect(server.requests[0]?.headers.authorization).toBeUndefined();
+  });
+
+  it('is repeated with the exact defects, for the unusable texts only', async () => {
+    server.answer = (request) =>
+      server.requests.length === 1
+        ? completion(
+            JSON.stringify({ title: 'Um jardim', 'block.0.text': 'Leia o guia', 'block.1.text': '' }),
+          )
+        : pseudoCompletion(request);
+    const answers = await run();
+    expect(answers.get('title')).toBe('Um jardim');
+    const [, second] = server.requests;
+    if (second === undefined) throw new Error('asked once only');
+    expect(Object.keys(askedTexts(second))).toEqual(['block.0.text', 'block.1.text']);
+    const turns = chatRequest(second).messages;
+    expect(turns.map(({ role }) => role)).toEqual(['system', 'user', 'assistant', 'user']);
+    expect(JSON.parse(turns[2]?.content ?? '')).toEqual({
+      'block.0.text': 'Leia o guia',
+      'block.1.text': '',
+    });
+    expect(turns[3]?.content).toContain(
+      '"block.0.text": the tag <a id="1"> is missing; the tag <x id="2"/> is missing',
+    );
+    expect(turns[3]?.content).toContain('"block.1.text": the translation is empty');
+    expect(server.requests).toHaveLength(2);
+  });
+});
+
+describe('an answer that is not as asked for', () => {
+  const first = (content: string) => {
+    server.answer = (request) =>
+      server.requests.length === 1 ? completion(content) : pseudoCompletion(request);
+  };
+  const good = JSON.stringify(Object.fromEntries(expected));
+
+  it.each([
+    ['in a code fence', `\`\`\`json\n${good}\n\`\`\``],
+    ['with words around it', `Sure! Here is the translation:\n${good}\nAnything else?`],
+    ['with invented ids', JSON.stringify({ ...Object.fromEntries(expected), extra: 'x', __proto__: 'y' })],
+  ])('is used when it is whole: %s', async (_what, content) => {
+    first(content);
+    expect(await run()).toEqual(expected);
+    expect(server.requests).toHaveLength(1);
+  });
+
+  it.each([
+    ['wrong ids', '{"one":"Um","two":"Dois"}', 3],
+    ['texts that are no strings', '{"title":["Um"],"block.0.text":null,"block.1.text":3}', 3],
+    ['an array', '["Um"]', 3],
+    ['no JSON', 'I am sorry, I am only a model.', 3],
+    ['nothing', '', 3],
+    ['half an object', good.slice(0, 60), 3],
+    ['a dropped tag', good.replace('<a id=\\"1\\">', '').replace('</a>', ''), 1],
+    ['a doubled tag', good.replace('<x id=\\"2\\"/>', '<x id=\\"2\\"/><x id=\\"2\\"/>'), 1],
+    ['an empty string', JSON.stringify({ ...Object.fromEntries(expected), title: '' }), 1],
+    ['the source', JSON.stringify(Object.fromEntries(segments.map(({ id, text }) => [id, text]))), 1],
+  ])('is asked for again: %s', async (_what, content, again) => {
+    first(content);
+    const answers = await run();
+    expect(answers.size).toBe(3);
+    for (const [id, text] of answers)
+      expect([expected.get(id), segments.find((s) => s.id === id)?.text]).toContain(text);
+    const [, second] = server.requests;
+    expect(second && Object.keys(askedTexts(second))).toHaveLength(again);
+    expect(server.requests).toHaveLength(2);
+  });
+
+  it('is never trusted when it was cut off, even where it parses: the texts are asked for in halves', async () => {
+    server.answer = (request) =>
+      Object.keys(askedTexts(request)).length > 1
+        ? completion(good, { finishReason: 'length' })
+        : pseudoCompletion(request);
+    expect(await run()).toEqual(expected);
+    expect(server.requests.map((request) => Object.keys(askedTexts(request)).length)).toEqual([
+      3, 2, 1, 1, 1,
+    ]);
+  });
+
+  it('ends the job when a single text is longer than the model can answer', async () => {
+    server.answer = () => completion('{"title":"', { finishReason: 'length' });
+    expect(await failure(run())).toMatchObject({
+      kind: 'fatal',
+      message: expect.stringContaining('Shorten the longest paragraph'),
+    });
+  });
+});
+
+describe('failures of the model', () => {
+  it.each([
+    ['the finish reason', completion('', { finishReason: 'content_filter' })],
+    ['a refusal', completion(null, { refusal: "I can't help with that." })],
+    ['an error', problem(400, { message: 'The content was filtered', code: 'content_filter' })],
+  ])('refused content is told apart: %s', async (_what, answer) => {
+    server.answer = () => answer;
+    const { kind, message } = await failure(run());
+    expect([kind, message]).toEqual(['refused', 'The language model declines to work on this text.']);
+    expect(server.requests).toHaveLength(1);
+  });
+
+  it.each([
+    ['429 with seconds', 429, { 'retry-after': '7' }, 7_000],
+    ['429 with milliseconds', 429, { 'retry-after-ms': '1500' }, 1_500],
+    ['503 with a date', 503, { 'retry-after': new Date(Date.now() + 90_000).toUTCString() }, 90_000],
+    ['500', 500, {}, undefined],
+    ['529', 529, {}, undefined],
+  ])('may pass, and Retry-After is told: %s', async (_what, status, headers, wait) => {
+    server.answer = () => problem(status, { message: `Slow down, ${KEY}`, code: 'rate_limit' }, headers);
+    const error = await failure(run());
+    expect(error.kind).toBe('retryable');
+    if (wait === undefined) expect(error.retryAfterMs).toBeUndefined();
+    else expect(Math.abs((error.retryAfterMs ?? 0) - wait)).toBeLessThan(2_000);
+    expect(server.requests).toHaveLength(1);
+  });
+
+  it.each<[string, number, unknown, string, Record<string, string>?]>([
+    [
+      'a wrong key',
+      401,
+      { message: `Incorrect API key: ${KEY}`, code: 'invalid_api_key' },
+      'Check AI_API_KEY',
+    ],
+    [
+      'an unknown model',
+      404,
+      { message: 'no such model', code: 'model_not_found' },
+      'AI_BASE_URL and AI_MODEL',
+    ],
+    ['no credit left', 429, { message: 'pay', code: 'insufficient_quota' }, 'is used up'],
+    ['a bad request', 400, { message: 'bad', type: 'invalid_request_error' }, 'invalid_request_error'],
+    ['a wait of a day', 429, { message: 'later' }, 'come back in 1440 minutes', { 'retry-after': '86400' }],
+  ])('will not pass, with a message to act on: %s', async (_what, status, error, words, headers = {}) => {
+    server.answer = () => problem(status, error, headers);
+    const thrown = await failure(run());
+    expect(thrown.kind).toBe('fatal');
+    expect(thrown.message).toContain(words);
+  });
+
+  it.each([
+    ['never answers', silence, 'did not answer within 0.4 s'],
+    ['drips', drip, 'did not answer within 0.4 s'],
+    ['breaks off', breakOff, 'no chat completion'],
+    ['is a web page', { body: '<html>', headers: { 'content-type': 'text/html' } }, 'no chat completion'],
+  ])('may pass when the server %s', async (_what, answer, words) => {
+    server.answer = () => answer;
+    const error = await failure(run());
+    expect([error.kind, error.message]).toEqual(['retryable', expect.stringContaining(words)]);
+  });
+
+  it('may pass when nobody listens', async () => {
+    await server.close();
+    expect(await failure(run())).toMatchObject({
+      kind: 'retryable',
+      message: expect.stringContaining('could not be reached'),
+    });
+  });
+
+  it('gives the call up when it is aborted, with the reason', async () => {
+    const controller = new AbortController();
+    const reason = new Error('cancelled');
+    server.answer = () => {
+      setTimeout(() => controller.abort(reason), 20);
+      return silence;
+    };
+    const result = run(controller.signal);
+    await expect(result).rejects.toBe(reason);
+    await expect.poll(() => server.abandoned()).toBe(1);
+  });
+});
