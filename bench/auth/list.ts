@@ -22,7 +22,7 @@ const KEYS = 10;
 const CHECKS = 20_000;
 
 const engines = await startEphemeralEngines();
-const db = createDatabase({ connectionString: engines.databaseUrl });
+const db = createDatabase({ connectionString: engines.databaseUrl, prepareStatements: true });
 const { workspaceId, roles, apiKey } = await createWorkspace(db, { name: 'Bench', credits: 0 });
 const operator = { db, actor: { kind: 'operator', workspaceId } as const, requestId: 'bench' };
 for (let index = 1; index < KEYS; index += 1) {

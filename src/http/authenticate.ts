@@ -2,6 +2,7 @@ import { CompiledQuery } from 'kysely';
 import { parseKey } from '../api-keys/key-format.ts';
 import type { Actor } from '../context.ts';
 import type { Database } from '../db/database.ts';
+import { preparedStatement } from '../db/prepared.ts';
 import { ServiceError } from '../errors.ts';
 import type { ApiKeyId, RoleId, WorkspaceId } from '../ids.ts';
 import { isPermission } from '../roles/permissions.ts';
@@ -18,14 +19,16 @@ interface KeyRow {
 
 export type KeyActor = Extract<Actor, { kind: 'api_key' }>;
 
-/** A key with its authority as of now. Written once, so that no request pays for building it. */
-const FIND_KEY = `
-  SELECT k.id, k.prefix, k.workspace_id, w.name AS workspace_name, r.id AS role_id, r.name AS role_name,
-         r.permissions
-  FROM api_keys k
-  JOIN roles r ON r.workspace_id = k.workspace_id AND r.id = k.role_id
-  JOIN workspaces w ON w.id = k.workspace_id
-  WHERE k.key_hash = $1 AND k.revoked_at IS NULL AND (k.expires_at IS NULL OR k.expires_at > now())`;
+/** A key with its authority as of now. Every request runs it: neither we nor Postgres build it anew each time. */
+const FIND_KEY = preparedStatement(
+  'find_key',
+  `SELECT k.id, k.prefix, k.workspace_id, w.name AS workspace_name, r.id AS role_id, r.name AS role_name,
+          r.permissions
+   FROM api_keys k
+   JOIN roles r ON r.workspace_id = k.workspace_id AND r.id = k.role_id
+   JOIN workspaces w ON w.id = k.workspace_id
+   WHERE k.key_hash = $1 AND k.revoked_at IS NULL AND (k.expires_at IS NULL OR k.expires_at > now())`,
+);
 
 const BEARER = /^Bearer +([^\s]+) *$/i;
 

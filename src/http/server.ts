@@ -31,6 +31,8 @@ export async function startServer(config: ConnectedConfig, logger: Logger): Prom
     connectionString: config.DATABASE_URL,
     poolSize: config.DATABASE_POOL_SIZE,
     applicationName: 'workspace-content-service server',
+    // Who names a direct address has a pooler at the other one.
+    prepareStatements: config.DATABASE_DIRECT_URL === undefined,
     onError: (error) => logger.warn({ err: error }, 'idle database connection lost'),
   });
   const connection = Connection.lazy({

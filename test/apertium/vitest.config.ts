@@ -5,7 +5,7 @@ export default defineConfig({
   test: {
     root: new URL('../..', import.meta.url).pathname,
     include: ['test/apertium/*.engine.ts'],
-    globalSetup: ['test/apertium/require-engine.ts', 'test/support/global-setup.ts'],
+    globalSetup: ['test/support/global-setup.ts'],
     maxWorkers: 1,
     testTimeout: 300_000,
     hookTimeout: 300_000,

@@ -2,13 +2,13 @@ import { spawn } from 'node:child_process';
 import { createWriteStream, readFileSync, readlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { pino } from 'pino';
+import { type Logger, pino } from 'pino';
 import { z } from 'zod';
 import { loadConfig, requireAddresses } from '../../src/config.ts';
 import { createDatabase } from '../../src/db/database.ts';
 import { migrateToLatest } from '../../src/db/migrate.ts';
 import { startServer } from '../../src/http/server.ts';
-import { startStack } from '../../src/local/stack.ts';
+import { type Stack, startStack } from '../../src/local/stack.ts';
 import { startWorker } from '../../src/temporal/worker.ts';
 import { startReceiver } from '../support/receiver.ts';
 import { type ApiDocument, judgedOperations } from './rules.ts';
@@ -64,15 +64,8 @@ async function fuzz(settings: Settings, url: string, seed: Seed): Promise<number
   });
 }
 
-async function main(): Promise<number> {
-  const settings = environment.parse(process.env);
-  requireIsolation(settings.FUZZ_OUTER_NETWORK);
-  const logFile = join(settings.FUZZ_FOLDER, 'service.log');
-  const logger = pino({ level: 'info' }, createWriteStream(logFile));
-  const stack = await startStack({
-    ephemeral: true,
-    onProgress: (line) => process.stderr.write(`${line}\n`),
-  });
+/** Brings the service up, fuzzes it and takes it down. */
+async function fuzzService(settings: Settings, stack: Stack, logger: Logger): Promise<number> {
   const config = requireAddresses(
     loadConfig({
       DATABASE_URL: stack.databaseUrl,
@@ -85,19 +78,32 @@ async function main(): Promise<number> {
     }),
   );
   const db = createDatabase({ connectionString: stack.databaseUrl });
-  await migrateToLatest(db);
-  const receiver = await startReceiver();
-  const server = await startServer(config, logger);
-  const worker = await startWorker(config, logger);
-  const seed = await seedWorkspace({ db, url: server.url, receiverUrl: receiver.url });
+  try {
+    await migrateToLatest(db);
+    const receiver = await startReceiver();
+    const server = await startServer(config, logger);
+    const worker = await startWorker(config, logger);
+    const seed = await seedWorkspace({ db, url: server.url, receiverUrl: receiver.url });
+    const code = await fuzz(settings, server.url, seed);
+    await server.stop();
+    await worker.stop();
+    await receiver.close();
+    return code;
+  } finally {
+    await db.destroy();
+  }
+}
 
-  const code = await fuzz(settings, server.url, seed);
-
-  await server.stop();
-  await worker.stop();
-  await receiver.close();
-  await db.destroy();
-  await stack.stop();
+async function main(): Promise<number> {
+  const settings = environment.parse(process.env);
+  requireIsolation(settings.FUZZ_OUTER_NETWORK);
+  const logFile = join(settings.FUZZ_FOLDER, 'service.log');
+  const logger = pino({ level: 'info' }, createWriteStream(logFile));
+  const stack = await startStack({
+    ephemeral: true,
+    onProgress: (line) => process.stderr.write(`${line}\n`),
+  });
+  const code = await fuzzService(settings, stack, logger).finally(() => stack.stop());
   const faults = readFileSync(logFile, 'utf8')
     .split('\n')
     .filter((line) => /"level":(?:50|60)/.test(line));
@@ -106,4 +112,9 @@ async function main(): Promise<number> {
   return code === 0 && faults.length > 0 ? 1 : code;
 }
 
-process.exitCode = await main();
+try {
+  process.exitCode = await main();
+} catch (error) {
+  console.error(error);
+  process.exit(1);
+}
