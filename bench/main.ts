@@ -13,6 +13,9 @@ import { comparisonRows, type SuiteResult } from './lib/suite.ts';
 
 const SUITES = {
   auth: 'auth/list.ts',
+  articles: 'articles/list.ts',
+  categories: 'categories/rename.ts',
+  translations: 'translations/overhead.ts',
   webhooks: 'webhooks/deliveries.ts',
 } as const;
 

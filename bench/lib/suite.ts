@@ -10,7 +10,7 @@ export interface Comparison {
   readonly higherIsBetter: boolean;
   readonly ours: readonly number[];
   readonly bare: readonly number[];
-  /** The ratio of medians, ours to bare, that is promised: at least it for rates, at most it for times. */
+  /** The ratio of ours to bare that is promised: at least it for rates, at most it for times. */
   readonly promised?: number;
 }
 
@@ -47,9 +47,15 @@ export const describeMachine = (): Machine => ({
 
 const rounded = (value: number): number => Number(value.toPrecision(4));
 
+/**
+ * The median of the rounds' own ratios: what else the machine had to do in a round fell on both sides of it.
+ */
+const ratioOf = ({ ours, bare }: Comparison): number =>
+  median(ours.map((value, round) => value / (bare[round] ?? Number.NaN)));
+
 export function judge(comparison: Comparison): { ratio: number; kept: boolean | null } {
-  const { ours, bare, promised, higherIsBetter } = comparison;
-  const ratio = median(ours) / median(bare);
+  const { promised, higherIsBetter } = comparison;
+  const ratio = ratioOf(comparison);
   if (promised === undefined) return { ratio, kept: null };
   return { ratio, kept: higherIsBetter ? ratio >= promised : ratio <= promised };
 }

@@ -28,6 +28,11 @@ export interface DatabaseOptions {
   readonly applicationName?: string;
   /** Milliseconds after which Postgres ends a statement; 0 means no limit. */
   readonly statementTimeout?: number;
+  /**
+   * Set unless a pooler shares connections between us and Postgres: prepared statements belong to a session,
+   * and the next one may not have them.
+   */
+  readonly prepareStatements?: boolean;
   /** Called when a connection is lost; the pool replaces it by itself. */
   readonly onError?: (error: Error) => void;
 }
@@ -47,5 +52,6 @@ export function createDatabase(options: DatabaseOptions): Database {
   const onError = (error: Error) => options.onError?.(error);
   pool.on('error', onError);
   pool.on('connect', (client) => client.on('error', onError));
+  if (options.prepareStatements) pool.on('connect', sendPreparedByName);
   return new Kysely<Tables>({ dialect: new PostgresDialect({ pool }) });
 }

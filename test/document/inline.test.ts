@@ -5,12 +5,15 @@ import { serializeInline } from '../../src/document/inline-markdown.ts';
 import { equalRuns, type InlineRun, normalizeRuns } from '../../src/document/runs.ts';
 import { markdownText, plainText } from './arbitraries.ts';
 
+/** Beside a control character emphasis cannot be written: no character reference stands for one. */
+const withoutControls = (text: string): string =>
+  text.replace(/\p{Cc}/gu, (found) => (found === '\n' ? found : ''));
+
 const anyRuns: fc.Arbitrary<InlineRun[]> = fc
   .array(
     fc.record({
       kind: fc.constantFrom('text' as const, 'text' as const, 'code' as const),
-      // Beside a control character emphasis cannot be written: no character reference stands for one.
-      text: plainText.map((text) => text.replace(/\p{Cc}/gu, (found) => (found === '\n' ? found : ''))),
+      text: plainText.map(withoutControls),
       strong: fc.boolean(),
       emphasis: fc.boolean(),
       link: fc.option(
@@ -84,9 +87,9 @@ describe('limited inline Markdown', () => {
     }
   });
 
-  it('keeps the meaning of any text when it is written again', () => {
+  it('keeps the meaning of any text without control characters when it is written again', () => {
     fc.assert(
-      fc.property(markdownText, (text) => {
+      fc.property(markdownText.map(withoutControls), (text) => {
         const runs = parseInline(text);
         expect(equalRuns(parseInline(serializeInline(runs)), runs)).toBe(true);
       }),

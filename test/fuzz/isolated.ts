@@ -10,7 +10,7 @@ import { migrateToLatest } from '../../src/db/migrate.ts';
 import { startServer } from '../../src/http/server.ts';
 import { type Stack, startStack } from '../../src/local/stack.ts';
 import { startWorker } from '../../src/temporal/worker.ts';
-import { startReceiver } from '../support/receiver.ts';
+import { startNeighbour } from './neighbour.ts';
 import { type ApiDocument, judgedOperations } from './rules.ts';
 import { type Seed, seedWorkspace } from './seed.ts';
 import { schemathesisSettings } from './settings.ts';
@@ -80,14 +80,14 @@ async function fuzzService(settings: Settings, stack: Stack, logger: Logger): Pr
   const db = createDatabase({ connectionString: stack.databaseUrl });
   try {
     await migrateToLatest(db);
-    const receiver = await startReceiver();
+    const neighbour = await startNeighbour();
     const server = await startServer(config, logger);
     const worker = await startWorker(config, logger);
-    const seed = await seedWorkspace({ db, url: server.url, receiverUrl: receiver.url });
+    const seed = await seedWorkspace({ db, url: server.url, neighbourUrl: neighbour.url });
     const code = await fuzz(settings, server.url, seed);
     await server.stop();
     await worker.stop();
-    await receiver.close();
+    await neighbour.close();
     return code;
   } finally {
     await db.destroy();

@@ -25,11 +25,11 @@ const times = <Value>(count: number, make: (index: number) => Promise<Value>): P
 export async function seedWorkspace({
   db,
   url,
-  receiverUrl,
+  neighbourUrl,
 }: {
   db: Database;
   url: string;
-  receiverUrl: string;
+  neighbourUrl: string;
 }): Promise<Seed> {
   const { workspaceId, roles, apiKey } = await createWorkspace(db, { name: 'Fuzzed', credits: 1_000_000 });
   const context: VerbContext = { db, actor: { kind: 'operator', workspaceId }, requestId: 'seed' };
@@ -65,7 +65,7 @@ export async function seedWorkspace({
   });
   const register = async (): Promise<string> => {
     const events = ['article.created', 'article.updated'];
-    const { endpoint } = await ask('POST', inWorkspace('/webhooks'), { url: receiverUrl, events });
+    const { endpoint } = await ask('POST', inWorkspace('/webhooks'), { url: neighbourUrl, events });
     return endpoint.id;
   };
   // Its deliveries stay: the fuzzer does not come to know its id early.
@@ -99,6 +99,7 @@ export async function seedWorkspace({
       'path.deliveryId': deliveries.map(({ id }) => id),
       'path.categoryId': categoryIds,
       'body.categoryIds[*]': categoryIds,
+      'body.url': [neighbourUrl],
       'body.roleId': [roles.editor, roles.admin],
       'body.language': LANGUAGES,
       'query.language': LANGUAGES,

@@ -9,10 +9,10 @@ const OPEN_SECONDS = 30;
 /** A claim is a lease: a relay that dies lets go of its rows after this long. */
 const LEASE_SECONDS = 30;
 /**
- * Starts of one endpoint that are under way at once, over all workers. More would not be faster, and whoever comes
- * next would stand behind them at the Temporal server.
+ * Starts of one endpoint that one relay has under way at once. More would not be faster, and whoever comes next would
+ * stand behind them at the Temporal server. Leases that a lost relay holds do not count here.
  */
-const OPEN_STARTS = 5;
+const OPEN_STARTS = Number(process.env.X_OPEN_STARTS ?? 5);
 
 /** Taken while claiming, so that two relays do not both count the same open attempts. */
 const CLAIM_LOCK = 7_281_901;
@@ -34,8 +34,13 @@ export interface ClaimedDelivery {
  * before another's; those whose endpoint has the least under way come first. Endpoints are found by skipping
  * along the outbox's own index, so a round costs what it claims, however long the backlog is.
  * @param most how many to lease at most
+ * @param starting how many starts the caller has under way already, by endpoint
  */
-export async function claimDeliveries(db: Database, most = 50): Promise<ClaimedDelivery[]> {
+export async function claimDeliveries(
+  db: Database,
+  most = 50,
+  starting: ReadonlyMap<EndpointId, number> = new Map(),
+): Promise<ClaimedDelivery[]> {
   return db.transaction().execute(async (tx) => {
     await sql`SELECT pg_advisory_xact_lock(${CLAIM_LOCK})`.execute(tx);
     const { rows } = await sql<ClaimedDelivery>`
@@ -45,8 +50,12 @@ export async function claimDeliveries(db: Database, most = 50): Promise<ClaimedD
         SELECT (SELECT endpoint_id FROM webhook_deliveries
                 WHERE outbox AND endpoint_id > waiting.endpoint_id ORDER BY endpoint_id LIMIT 1)
         FROM waiting WHERE waiting.endpoint_id IS NOT NULL
+      ), starting AS (
+        SELECT * FROM unnest(${[...starting.keys()]}::uuid[], ${[...starting.values()]}::integer[])
+          AS starting (endpoint_id, count)
       ), under_way AS (
         SELECT endpoint_id,
+          coalesce((SELECT count FROM starting WHERE starting.endpoint_id = waiting.endpoint_id), 0) AS own_starts,
           (SELECT count(*) FROM webhook_deliveries d WHERE d.endpoint_id = waiting.endpoint_id
            AND d.attempts = 0 AND d.ended_at IS NULL AND NOT d.outbox
            AND d.handed_over_at > now() - make_interval(secs => ${OPEN_SECONDS})) AS attempts,
@@ -61,7 +70,7 @@ export async function claimDeliveries(db: Database, most = 50): Promise<ClaimedD
             AND (d.start_not_before IS NULL OR d.start_not_before <= now())
           ORDER BY d.seq
           LIMIT GREATEST(0, LEAST(
-            ${OPEN_STARTS}::integer - under_way.starts,
+            ${OPEN_STARTS}::integer - under_way.own_starts,
             ${OPEN_FIRST_ATTEMPTS}::integer - under_way.starts - under_way.attempts))
           FOR UPDATE OF d SKIP LOCKED
         ) AS next

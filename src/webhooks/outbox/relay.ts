@@ -3,7 +3,7 @@ import pg from 'pg';
 import type { Logger } from 'pino';
 import type { Database } from '../../db/database.ts';
 import { OUTBOX_CHANNEL } from '../../events/record.ts';
-import type { DeliveryId } from '../../ids.ts';
+import type { DeliveryId, EndpointId } from '../../ids.ts';
 import type { TemporalNames } from '../../temporal/names.ts';
 import type { TemporalClient } from '../../temporal/runs.ts';
 import { backOff, type ClaimedDelivery, claimDeliveries, markHandedOver } from './claim.ts';
@@ -54,11 +54,19 @@ export function startRelay(options: RelayOptions): Relay {
     });
 
   const starts = new Set<Promise<void>>();
+  const startsOf = new Map<EndpointId, number>();
   const started: DeliveryId[] = [];
   const failed: DeliveryId[] = [];
 
   /** Not awaited by the loop: a start that takes long must not keep other endpoints' deliveries from theirs. */
   function start(delivery: ClaimedDelivery): void {
+    const { endpoint_id: endpointId } = delivery;
+    const count = (change: 1 | -1) => {
+      const total = (startsOf.get(endpointId) ?? 0) + change;
+      if (total === 0) startsOf.delete(endpointId);
+      else startsOf.set(endpointId, total);
+    };
+    count(1);
     const one = startDelivery(client, names, delivery)
       .then(
         () => {
@@ -71,7 +79,10 @@ export function startRelay(options: RelayOptions): Relay {
           logger.warn({ err: error, deliveryId: delivery.id }, 'delivery not started yet');
         },
       )
-      .finally(() => starts.delete(one));
+      .finally(() => {
+        starts.delete(one);
+        count(-1);
+      });
     starts.add(one);
   }
 
@@ -85,7 +96,7 @@ export function startRelay(options: RelayOptions): Relay {
   async function round(): Promise<void> {
     await writeDown();
     const room = MOST_STARTS - starts.size;
-    if (room > 0) for (const delivery of await claimDeliveries(db, room)) start(delivery);
+    if (room > 0) for (const delivery of await claimDeliveries(db, room, startsOf)) start(delivery);
   }
 
   const attempt = async (work: () => Promise<void>) => {
