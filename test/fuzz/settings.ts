@@ -30,7 +30,7 @@ export const schemathesisSettings = ({
   examples: number;
 }): string => `
 hooks = ${text(hooks)}
-request-timeout = 30.0
+request-timeout = 75.0
 
 [generation]
 max-examples = ${examples}
@@ -38,6 +38,8 @@ database = "none"
 allow-x00 = false
 
 [checks]
+# What a suggestion may take: 60 s for a model, and some for the rest.
+max_response_time = 65.0
 ${accepting()}
 
 [phases.fuzzing]

@@ -12,7 +12,7 @@ const LEASE_SECONDS = 30;
  * Starts of one endpoint that one relay has under way at once. More would not be faster, and whoever comes next would
  * stand behind them at the Temporal server. Leases that a lost relay holds do not count here.
  */
-const OPEN_STARTS = Number(process.env.X_OPEN_STARTS ?? 5);
+const OPEN_STARTS = 5;
 
 /** Taken while claiming, so that two relays do not both count the same open attempts. */
 const CLAIM_LOCK = 7_281_901;
