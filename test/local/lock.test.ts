@@ -3,7 +3,7 @@ import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { tryLock, waitForLock } from '../../src/local/lock.ts';
-import { runScript, temporaryFolder } from './helpers.ts';
+import { killHard, runScript, temporaryFolder } from './helpers.ts';
 
 test('a lock left by a dead process is taken over by exactly one of many', { timeout: 30_000 }, async () => {
   const folder = temporaryFolder();
@@ -11,8 +11,9 @@ test('a lock left by a dead process is taken over by exactly one of many', { tim
   for (let round = 0; round < 2; round += 1) {
     const at = String(Date.now() + 800);
     const takers = Array.from({ length: 6 }, () => runScript('lock-holder.ts', path, at));
-    const outcomes = (await Promise.all(takers.map((taker) => taker.ended))).map((outcome) => outcome.stdout);
+    const outcomes = await Promise.all(takers.map((taker) => taker.firstLine));
     expect(outcomes.sort()).toEqual(['lost', 'lost', 'lost', 'lost', 'lost', 'won']);
+    await Promise.all(takers.map(killHard));
   }
   expect(await readdir(folder)).toEqual(['lock']);
 });
