@@ -87,6 +87,8 @@ export async function startWorker(
       maxCachedWorkflows: 500,
       // Attempts only wait: a slot costs a socket, not a core.
       maxConcurrentActivityTaskExecutions: 1_000,
+      // A busy server can lose an activity that it hands out eagerly: that would spend an attempt without a send.
+      maxEagerActivityReservationsPerWorkflowTask: 0,
     }),
     Worker.create({
       ...common,
