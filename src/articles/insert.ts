@@ -1,4 +1,4 @@
-import type { Insertable } from 'kysely';
+import { type Insertable, sql } from 'kysely';
 import type { Tx } from '../db/database.ts';
 import type { Tables } from '../db/tables.ts';
 import { conflict, type ServiceError } from '../errors.ts';
@@ -38,9 +38,19 @@ async function takenSlugs(tx: Tx, scope: SlugScope, base: string): Promise<Set<s
 }
 
 /** A slug for the title that no other article of the project and language has as of now. */
-export async function chooseSlug(tx: Tx, scope: SlugScope, title: string): Promise<string> {
+async function chooseSlug(tx: Tx, scope: SlugScope, title: string): Promise<string> {
   const base = slugify(title, 'article');
   return freeSlug(base, await takenSlugs(tx, scope, base));
+}
+
+/**
+ * {@link chooseSlug} for an article that exists already: those of one project and language choose in turn
+ * until their transactions end, so that only inserts can still take the slug in between.
+ */
+export async function chooseSlugInTurn(tx: Tx, scope: SlugScope, title: string): Promise<string> {
+  const turn = `${scope.projectId} ${scope.language}`;
+  await sql`SELECT pg_advisory_xact_lock(hashtextextended(${turn}, 0))`.execute(tx);
+  return chooseSlug(tx, scope, title);
 }
 
 /** 409 for a slug somebody asked for by name. */

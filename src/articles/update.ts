@@ -11,7 +11,7 @@ import type { ArticleId } from '../ids.ts';
 import { refuseHeroInBody, toContent, writtenNow } from './content.ts';
 import { requireMatch } from './etag.ts';
 import { updatedEvents } from './events.ts';
-import { chooseSlug, slugTaken } from './insert.ts';
+import { chooseSlugInTurn, slugTaken } from './insert.ts';
 import { lockArticle, mayBe, ownedByJob } from './lock.ts';
 import { type ArticleRow, articleColumns } from './queries.ts';
 import { endRedirect, keepRedirect } from './redirects.ts';
@@ -32,8 +32,6 @@ export interface ArticleChanges {
   readonly secondaryKeywords?: readonly string[] | undefined;
 }
 
-const SLUG_ATTEMPTS = 5;
-
 /**
  * Saves an article (articles.update): dead links are dropped, words counted, the body rendered. A PUBLISHED
  * article that changed emits article.updated with exactly the fields that did, and keeps its old slug as a
@@ -51,14 +49,13 @@ export async function updateArticle(
   ifMatch?: string,
 ): Promise<Article> {
   requirePermissions(context.actor, 'articles.update');
-  for (let attempt = 1; ; attempt += 1) {
+  for (;;) {
     try {
       return await inTransaction(context.db, (tx) => save(tx, context, articleId, changes, ifMatch));
     } catch (error) {
       if (uniqueViolation(error) !== 'articles_slug_key') throw error;
       if (changes.slug !== undefined) throw slugTaken(changes.slug);
-      // Another article took the slug between the choice and the write: the next number is chosen.
-      if (attempt === SLUG_ATTEMPTS) throw error;
+      // A new article took the slug between the choice and the write: the next number is chosen.
     }
   }
 }
@@ -124,7 +121,7 @@ async function slugFor(tx: Tx, before: ArticleRow, { slug, title }: ArticleChang
   if (title === undefined) return before.slug;
   const base = slugify(before.title, 'article');
   if (slugify(title, 'article') === base || !isSlugOf(before.slug, base)) return before.slug;
-  return chooseSlug(
+  return chooseSlugInTurn(
     tx,
     { projectId: before.project_id, language: before.primary_language, except: before.id },
     title,

@@ -1,5 +1,4 @@
-import { sql } from 'kysely';
-import { chooseSlug } from '../articles/insert.ts';
+import { chooseSlugInTurn } from '../articles/insert.ts';
 import { renderArticle } from '../articles/render.ts';
 import { MissingHoldError, settleHold } from '../credits/holds.ts';
 import type { Database, Tx } from '../db/database.ts';
@@ -129,11 +128,7 @@ async function settle(tx: Tx, jobId: JobId, result: Result): Promise<boolean> {
 
   const { article } = result;
   await copyAssets(tx, target, result);
-  // Translations of equal titles that end together take their slugs in turn.
-  await sql`SELECT pg_advisory_xact_lock(hashtextextended(${`${target.project_id} ${result.language}`}, 0))`.execute(
-    tx,
-  );
-  const slug = await chooseSlug(
+  const slug = await chooseSlugInTurn(
     tx,
     { projectId: target.project_id, language: result.language, except: target.id },
     article.title,
