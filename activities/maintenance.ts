@@ -1,4 +1,5 @@
 import { heartbeat, log } from '@temporalio/activity';
+import { pruneOperations } from '../src/ai/prune.ts';
 import { endAbandonedOperations } from '../src/reconcile/ai-operations.ts';
 import { reconcileDeliveries } from '../src/reconcile/deliveries.ts';
 import { type ReconcileDependencies, reconcileJobs, releaseStrandedHolds } from '../src/reconcile/jobs.ts';
@@ -26,5 +27,8 @@ export function createMaintenanceActivities(
     reconcileDeliveries: (): Promise<{ returned: number; ended: number }> => reconcileDeliveries(watched),
     pruneWebhooks: () => pruneWebhooks(db, retention),
     pruneTranslations: () => pruneTranslations(db, retention),
+    pruneAiOperations: async (): Promise<{ aiOperations: number }> => ({
+      aiOperations: await pruneOperations(db, retention),
+    }),
   };
 }

@@ -1,4 +1,4 @@
-import { proxyActivities } from '@temporalio/workflow';
+import { patched, proxyActivities } from '@temporalio/workflow';
 import type { MaintenanceActivities } from '../activities/maintenance.ts';
 import type { PruneResult } from '../src/temporal/shapes.ts';
 
@@ -8,7 +8,10 @@ const activities = proxyActivities<MaintenanceActivities>({
   retry: { initialInterval: '10 seconds', backoffCoefficient: 2, maximumInterval: '5 minutes' },
 });
 
-/** Removes what is older than the retention: ended deliveries, their events, and what ended translations worked with. */
+/**
+ * Removes what is older than the retention: ended deliveries, their events, what ended translations worked with, and
+ * ended AI operations.
+ */
 export async function prune(): Promise<PruneResult> {
   const webhooks = await activities.pruneWebhooks.executeWithOptions(
     { summary: 'events and deliveries' },
@@ -18,5 +21,9 @@ export async function prune(): Promise<PruneResult> {
     { summary: 'snapshots and segments' },
     [],
   );
-  return { ...webhooks, ...translations };
+  // A run that was begun by an earlier release ends without this step.
+  const operations = patched('ai-operations')
+    ? await activities.pruneAiOperations.executeWithOptions({ summary: 'AI operations' }, [])
+    : { aiOperations: 0 };
+  return { ...webhooks, ...translations, ...operations };
 }

@@ -1,4 +1,4 @@
-import type { AiOperationId, DeliveryId, JobId } from '../ids.ts';
+import type { AiOperationId, BurstId, DeliveryId, JobId } from '../ids.ts';
 
 /** Arguments and results of workflows and activities: ids, counts and outcomes; never content or a secret. */
 export interface TranslateArticleInput {
@@ -38,6 +38,22 @@ export interface DeliverWebhookResult {
   readonly reason?: string;
 }
 
+export interface DeliverBurstInput {
+  readonly burstId: BurstId;
+}
+
+/** What became of the first attempts of a burst, in numbers of deliveries. */
+export interface DeliverBurstResult {
+  readonly succeeded: number;
+  /** In the outbox again, each to become a run of its own at attempt 2. */
+  readonly toRetry: number;
+  readonly failed: number;
+  /** Ended without an attempt: their endpoint was disabled or deleted. */
+  readonly stopped: number;
+  /** In the outbox again as they came: their receiver was busy with others, or the worker was stopping. */
+  readonly handedBack: number;
+}
+
 export interface AiOperationInput {
   readonly operationId: AiOperationId;
 }
@@ -65,4 +81,5 @@ export interface PruneResult {
   readonly deliveries: number;
   readonly jobs: number;
   readonly segments: number;
+  readonly aiOperations: number;
 }
