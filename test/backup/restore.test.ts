@@ -1,0 +1,265 @@
+import { mkdtempSync, realpathSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { Client, Connection } from '@temporalio/client';
+import { sql } from 'kysely';
+import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest';
+import { createDatabase, type Database } from '../../src/db/database.ts';
+import type { DeliveryId } from '../../src/ids.ts';
+import { stopPostgres } from '../../src/local/postgres.ts';
+import { findTemporalCli } from '../../src/local/temporal-cli.ts';
+import { startTemporal, stopTemporal } from '../../src/local/temporal-server.ts';
+import { verifyWebhook } from '../../src/webhooks/verify.ts';
+import { migrate } from '../scripts/support/engines.ts';
+import { eventually } from '../support/wait.ts';
+import { baseBackup, startCluster } from './support/base-backup.ts';
+import { type Deployment, deploy } from './support/deployment.ts';
+import { dump } from './support/dump.ts';
+import { keepEmitting, type Life, live } from './support/life.ts';
+import type { Backup } from './support/method.ts';
+import { type Model, startModel } from './support/model.ts';
+import {
+  chargedRuns,
+  type Delivery,
+  nothingOpen,
+  openWork,
+  readDeliveries,
+  readDelivery,
+  wrongWallets,
+} from './support/state.ts';
+
+/** The folder of a pg_dump as new as the server; without it only the base backup is tried. */
+const { PG_TOOLS } = process.env;
+const methods = PG_TOOLS === undefined ? [baseBackup] : [baseBackup, dump(PG_TOOLS)];
+/** All that was open is to be taken up or ended within this time. */
+const TAKEN_UP_MS = 120_000;
+
+describe.each(methods)('$name', ({ take }) => {
+  let folder: string;
+  let model: Model;
+  let env: Record<string, string>;
+  let life: Life;
+  let backup: Backup;
+  let lostArticle: string | undefined;
+  /** Of the deployment that is lost. */
+  let prefix: string;
+  const cleanups: (() => unknown)[] = [];
+  const onEnd = (cleanup: () => unknown) => cleanups.push(cleanup);
+
+  beforeAll(async () => {
+    folder = mkdtempSync(join(realpathSync(tmpdir()), 'wcs-backup-'));
+    onEnd(() => rmSync(folder, { recursive: true, force: true, maxRetries: 5 }));
+    model = await startModel();
+    onEnd(model.close);
+    env = {
+      TRANSLATION_PROVIDER: 'openai-compatible',
+      AI_BASE_URL: model.url,
+      AI_MODEL: 'stand-in',
+      RECONCILE_AFTER_SECONDS: '1',
+      DATA_DIR: folder,
+    };
+    const source = await startCluster(join(folder, 'source'));
+    onEnd(() => stopPostgres(source));
+    await migrate(source.databaseUrl);
+    const { databaseUrl } = source;
+    const before = await deploy({ databaseUrl, temporalAddress: inject('temporalAddress'), env });
+    onEnd(before.kill);
+    prefix = before.env.TEMPORAL_TASK_QUEUE_PREFIX ?? '';
+    life = await live(before, model);
+    for (const { receiver } of life.subscribers) onEnd(receiver.close);
+
+    const load = keepEmitting(before, life.prompt);
+    backup = await take(source, join(folder, 'backup'));
+    await load.stop();
+    [lostArticle] = (await before.emit(life.prompt)).articleIds;
+    // What happens after the backup is forgotten: everything gets done once more.
+    everybodyAnswers();
+    await before.startWorker();
+    await eventually(
+      () => openWork(before.db),
+      (work) => work?.jobs === 0,
+    );
+    await before.kill();
+    await stopPostgres(source);
+  }, 180_000);
+  afterAll(async () => {
+    for (const cleanup of cleanups.splice(0).reverse()) await cleanup();
+  });
+
+  function everybodyAnswers(): void {
+    for (const { receiver } of life.subscribers) receiver.answer = () => 204;
+    life.failing.receiver.answer = ({ headers }) =>
+      headers['x-service-delivery'] === life.retried.last ? 503 : 204;
+    model.translations = Number.POSITIVE_INFINITY;
+  }
+
+  /** The backup in a server of its own, which is as old as backups are. */
+  async function restore(name: string): Promise<{ db: Database; databaseUrl: string }> {
+    const { databaseUrl, ...engine } = await backup.restore(join(folder, name));
+    onEnd(() => stopPostgres({ databaseUrl, ...engine }));
+    const db = createDatabase({ connectionString: databaseUrl });
+    onEnd(() => db.destroy());
+    const { twice, last, later } = life.retried;
+    await sql`UPDATE webhook_deliveries SET
+        attempts = CASE id WHEN ${last} THEN 5 ELSE attempts END,
+        next_attempt_at = now() + CASE id WHEN ${later} THEN interval '1 hour' ELSE interval '-5 seconds' END
+      WHERE id IN (${twice}, ${last}, ${later})`.execute(db);
+    await sql`UPDATE ai_operations SET created_at = created_at - interval '2 minutes'`.execute(db);
+    for (const { receiver } of life.subscribers) receiver.received.length = 0;
+    model.asked.length = 0;
+    return { db, databaseUrl };
+  }
+
+  /** A server and a worker on what was restored, beside this Temporal server. */
+  async function resume(databaseUrl: string, temporalAddress: string): Promise<Deployment> {
+    const deployment = await deploy({
+      databaseUrl,
+      temporalAddress,
+      env: { ...env, TEMPORAL_TASK_QUEUE_PREFIX: prefix },
+    });
+    onEnd(deployment.kill);
+    return deployment;
+  }
+
+  /** Makes `reconcile` look now rather than at its next minute. */
+  async function reconcile(temporalAddress: string): Promise<void> {
+    const connection = await Connection.connect({ address: temporalAddress });
+    await new Client({ connection }).schedule.getHandle(`${prefix}reconcile`).trigger();
+    await connection.close();
+  }
+
+  /** How often each delivery arrived, with a signature that is right. */
+  function arrivals(): Map<string, number> {
+    const counts = new Map<string, number>();
+    for (const { receiver, secret } of life.subscribers) {
+      for (const { raw, headers } of receiver.received) {
+        const id = verifyWebhook(raw, headers, secret).deliveryId ?? '';
+        counts.set(id, (counts.get(id) ?? 0) + 1);
+      }
+    }
+    return counts;
+  }
+
+  it('beside an empty Temporal: every pending delivery and open job is taken up, every other hold released', async () => {
+    const { db, databaseUrl } = await restore('first');
+    const saved = await readDeliveries(db);
+    expectEveryState(saved, life);
+    expect(await openWork(db)).toMatchObject({ jobs: 2, operations: 1, holds: 4 });
+    const finished = await db
+      .selectFrom('translation_segments')
+      .select('source_text')
+      .where('job_id', '=', life.jobs.midWork)
+      .where('target_text', 'is not', null)
+      .execute();
+    expect(finished.length).toBeGreaterThan(10);
+    const { address } = await startEmptyTemporal(join(folder, 'temporal'), onEnd);
+    const after = await resume(databaseUrl, address);
+    await eventually(() => openWork(db), nothingOpen, TAKEN_UP_MS);
+
+    // Jobs: each is done and charged once, and what was translated before is not asked for again.
+    for (const id of Object.values(life.jobs)) {
+      const { body } = await after.call(life.prompt.key, 'GET', `/api/jobs/${id}`);
+      expect(body.job).toMatchObject({ status: 'COMPLETED', progress: 100 });
+      expect(body.job.consumedCredits).toBe(body.job.reservedCredits);
+    }
+    const before = new Set(finished.map(({ source_text }) => source_text));
+    expect(model.asked.length).toBeGreaterThan(10);
+    expect(model.asked.filter((text) => before.has(text))).toEqual([]);
+    expect(await chargedRuns(db)).toEqual(Object.values(life.jobs).sort());
+    expect(await wrongWallets(db)).toEqual([]);
+    expect(await db.selectFrom('ai_operations').select('status').execute()).toEqual([{ status: 'failed' }]);
+
+    // Deliveries: what was open arrives, numbered on; what had ended stays as it was; what came later is lost.
+    const ends = new Map((await readDeliveries(db)).map((row) => [row.id, row]));
+    const arrived = arrivals();
+    const { twice, last, later } = life.retried;
+    for (const row of saved) {
+      if (row.ended_at !== null) {
+        expect(ends.get(row.id)).toEqual(row);
+        expect(arrived.get(row.id)).toBeUndefined();
+      } else if (row.id !== later && row.id !== last) {
+        // An attempt that a burst had begun is spent, whatever came of it.
+        const spent = row.attempts + (row.burst_id !== null && row.begun_at !== null ? 1 : 0);
+        expect(ends.get(row.id)).toMatchObject({ status: 'succeeded', attempts: spent + 1 });
+        expect(arrived.get(row.id)).toBe(1);
+      }
+    }
+    expect(ends.get(twice)).toMatchObject({ attempts: 3 });
+    expect(ends.get(last)).toMatchObject({ status: 'failed', attempts: 6, response_status: 503 });
+    expect(arrived.get(last)).toBe(1);
+    const articles = life.prompt.receiver.received.map(({ body }) => body.data.articleId);
+    expect(articles).not.toContain(lostArticle);
+
+    // A wait that is not over is not cut short; once it is over, the attempt follows.
+    expect(ends.get(later)).toMatchObject({ status: 'failed', attempts: 1, ended_at: null });
+    expect(arrived.get(later)).toBeUndefined();
+    await sql`UPDATE webhook_deliveries SET next_attempt_at = now() - interval '2 seconds'
+      WHERE id = ${later}`.execute(db);
+    await reconcile(address);
+    const sent = await eventually(
+      () => readDelivery(db, later),
+      (row) => row.ended_at !== null,
+    );
+    expect(sent).toMatchObject({ status: 'succeeded', attempts: 2 });
+    await after.kill();
+  }, 180_000);
+
+  it('beside the Temporal that has gone on since: nothing stays open and no credit held', async () => {
+    const { db, databaseUrl } = await restore('second');
+    const after = await resume(databaseUrl, inject('temporalAddress'));
+    await eventually(
+      async () => (await readDeliveries(db)).some(({ outbox }) => outbox),
+      (waiting) => !waiting,
+    );
+    await reconcile(inject('temporalAddress'));
+    await eventually(() => openWork(db), nothingOpen, TAKEN_UP_MS);
+    expect(await wrongWallets(db)).toEqual([]);
+    expect(await chargedRuns(db)).toEqual([life.jobs.completed]);
+    for (const id of [life.jobs.midWork, life.jobs.queued]) {
+      const { body } = await after.call(life.prompt.key, 'GET', `/api/jobs/${id}`);
+      expect(body.job).toMatchObject({ status: 'FAILED', consumedCredits: 0 });
+      const article = await after.call(life.prompt.key, 'GET', `/api/articles/${body.job.articleId}`);
+      expect(article.body.article).toMatchObject({ status: 'DRAFT', wordCount: 0 });
+    }
+    await after.kill();
+  }, 180_000);
+});
+
+/** A Temporal server without any data. */
+async function startEmptyTemporal(
+  dataDir: string,
+  onEnd: (stop: () => unknown) => void,
+): Promise<{ address: string }> {
+  const silently = () => undefined;
+  const temporal = await startTemporal({
+    cli: await findTemporalCli({ env: process.env, onProgress: silently }),
+    ...{ dataDir, ui: false, durable: false, detached: false },
+    onSpawn: silently,
+    onProgress: silently,
+  });
+  onEnd(() => stopTemporal(temporal));
+  return temporal;
+}
+
+/** The backup holds deliveries in every state there is. */
+function expectEveryState(saved: readonly Delivery[], { retried, gone }: Life): void {
+  const state = (id: DeliveryId) => saved.find((row) => row.id === id);
+  const waiting = { status: 'failed', ended_at: null, outbox: false };
+  expect(state(retried.twice)).toMatchObject({ ...waiting, attempts: 2 });
+  expect(state(retried.last)).toMatchObject({ ...waiting, attempts: 5 });
+  expect(state(retried.later)).toMatchObject({ ...waiting, attempts: 1 });
+  const pending = saved.filter(({ status }) => status === 'pending');
+  expect(pending.filter(({ outbox }) => outbox).length).toBeGreaterThan(4);
+  const handedOver = pending.filter(({ outbox }) => !outbox);
+  expect(handedOver.filter(({ burst_id }) => burst_id === null).length).toBeGreaterThan(0);
+  expect(handedOver.filter(({ begun_at }) => begun_at !== null).length).toBeGreaterThan(0);
+  expect(handedOver.filter((row) => row.burst_id !== null && row.begun_at === null).length).toBeGreaterThan(
+    0,
+  );
+  expect(saved.filter(({ status }) => status === 'succeeded').length).toBeGreaterThan(1);
+  expect(saved.find(({ workspace_id }) => workspace_id === gone.id)).toMatchObject({
+    status: 'failed',
+    attempts: 1,
+    ended_at: expect.any(Date),
+  });
+}
