@@ -62,7 +62,11 @@ export const createJobRoutes = ({
         await cancelRun(client, translationWorkflowId(params.jobId));
       } catch (error) {
         // The job has ended whatever becomes of the run, which stops at its next step.
-        logger.warn({ err: error, jobId: params.jobId }, 'run of a cancelled job not reached');
+        const { requestId, actor } = context;
+        logger.warn(
+          { err: error, requestId, workspaceId: actor.workspaceId, jobId: params.jobId },
+          'run of a cancelled job not reached',
+        );
       }
       return { status: 202, body: { job } };
     },

@@ -1,18 +1,31 @@
+import { IllegalStateError } from '@temporalio/common';
 import { Runtime } from '@temporalio/worker';
 import type { Logger } from 'pino';
+import { freePorts, LOOPBACK } from '../local/ports.ts';
+import { rowOfRun } from './log-ids.ts';
 
 const LEVELS = { TRACE: 'trace', DEBUG: 'debug', INFO: 'info', WARN: 'warn', ERROR: 'error' } as const;
+/** How many free ports are tried before the SDK goes without metrics. */
+const MOST_PORTS = 3;
 
-let installed = false;
+let metricsUrl: string | undefined;
 
-/** Sends Temporal's own log lines to ours, and leaves signals to the process. Only the first call has an effect. */
-export function installRuntime(logger: Logger): void {
-  if (installed) return;
-  installed = true;
+/** Where Temporal's SDK serves its own metrics, on loopback; undefined when it has none. */
+export const sdkMetricsUrl = (): string | undefined => metricsUrl;
+
+/**
+ * Sends Temporal's own log lines to ours, and leaves signals to the process. Without effect while a runtime is there:
+ * there is one for all workers of a process, and the SDK ends it with the last of them.
+ * @param metricsPort a free port on loopback for the SDK's metrics, which it collects only then
+ * @throws when the port is taken
+ */
+export function installRuntime(logger: Logger, metricsPort?: number): void {
   const write =
     (level: 'trace' | 'debug' | 'warn' | 'error') =>
-    (message: string, { error, ...meta }: { error?: unknown } = {}) =>
-      logger[level](error === undefined ? meta : { ...meta, err: error }, message);
+    (message: string, { error, ...meta }: { error?: unknown; workflowId?: unknown } = {}) => {
+      const fields = { ...rowOfRun(meta.workflowId), ...meta };
+      logger[level](error === undefined ? fields : { ...fields, err: error }, message);
+    };
   const writers = {
     trace: write('trace'),
     debug: write('debug'),
@@ -21,12 +34,44 @@ export function installRuntime(logger: Logger): void {
     warn: write('warn'),
     error: write('error'),
   };
-  Runtime.install({
-    logger: {
-      ...writers,
-      log: (level, message, meta) => writers[LEVELS[level]](message, meta),
+  const metrics = {
+    attachServiceName: false,
+    prometheus: {
+      bindAddress: `${LOOPBACK}:${metricsPort}`,
+      countersTotalSuffix: true,
+      unitSuffix: true,
+      useSecondsForDurations: true,
     },
-    shutdownSignals: [],
-    telemetryOptions: { logging: { forward: {}, filter: { core: 'WARN', other: 'ERROR' } } },
-  });
+  };
+  try {
+    Runtime.install({
+      logger: {
+        ...writers,
+        log: (level, message, meta) => writers[LEVELS[level]](message, meta),
+      },
+      shutdownSignals: [],
+      telemetryOptions: {
+        logging: { forward: {}, filter: { core: 'WARN', other: 'ERROR' } },
+        ...(metricsPort === undefined ? {} : { metrics }),
+      },
+    });
+  } catch (error) {
+    if (error instanceof IllegalStateError) return;
+    throw error;
+  }
+  metricsUrl = metricsPort === undefined ? undefined : `http://${LOOPBACK}:${metricsPort}/metrics`;
+}
+
+/** The same, with the SDK's metrics on a free port: see `sdkMetricsUrl`. */
+export async function installMeasuredRuntime(logger: Logger): Promise<void> {
+  for (let tried = 0; tried < MOST_PORTS; tried += 1) {
+    try {
+      installRuntime(logger, (await freePorts(1))[0]);
+      return;
+    } catch (error) {
+      logger.debug({ err: error }, "port for the metrics of Temporal's SDK not to be had");
+    }
+  }
+  logger.warn("going without the metrics of Temporal's SDK");
+  installRuntime(logger);
 }

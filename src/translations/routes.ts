@@ -109,7 +109,12 @@ export function createTranslationRoutes(dependencies: TranslationRouteDependenci
         } catch (error) {
           // The job is committed: reconcile starts what could not be started here.
           logger.warn(
-            { err: error, jobId: created.job.id },
+            {
+              err: error,
+              requestId: context.requestId,
+              workspaceId: created.job.workspaceId,
+              jobId: created.job.id,
+            },
             'translation queued, but its run not started yet',
           );
         }

@@ -1,7 +1,8 @@
 import { pino } from 'pino';
 import { expect, test } from 'vitest';
-import { createHttpMetrics, serveMetrics } from '../../src/http/metrics.ts';
+import { createHttpMetrics } from '../../src/http/metrics.ts';
 import { startServer } from '../../src/http/server.ts';
+import { serveMetrics } from '../../src/metrics/serve.ts';
 import { startWorker } from '../../src/temporal/worker.ts';
 import { createTestDatabase } from '../support/database.ts';
 import { startTestService } from '../support/service.ts';
@@ -12,7 +13,7 @@ const urlsIn = (line: string): string[] => /metrics at (http:[^"]+)/.exec(line)?
 test('every answer is counted by its route, never by what a client wrote', async () => {
   const database = await createTestDatabase();
   const metrics = createHttpMetrics();
-  const served = await serveMetrics([metrics.registry], { port: 0 });
+  const served = await serveMetrics(metrics.registry, { port: 0 });
   const api = await startApi(database.db, { observe: metrics.observe });
   await api.call('GET', '/api/whoami');
   await api.call('GET', '/api/workspaces/secret-looking/api-keys');

@@ -1,0 +1,102 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { Kysely, PostgresDialect } from 'kysely';
+import pg from 'pg';
+import type { Logger } from 'pino';
+import { Counter, type Registry } from 'prom-client';
+import type { Tables } from '../db/tables.ts';
+import { readBacklog } from './backlog.ts';
+import { renderBacklog } from './backlog-text.ts';
+import type { MetricsSource } from './serve.ts';
+
+/** How old an answer may be, in milliseconds: the database is asked no more often, however often it is scraped. */
+const MAX_AGE_MS = 10_000;
+/** How long a scrape waits for the database, in milliseconds: well below Prometheus's own limit of 10 seconds. */
+const DEADLINE_MS = 2_000;
+
+export interface DatabaseMetrics {
+  readonly read: MetricsSource;
+  readonly close: () => Promise<void>;
+}
+
+export interface DatabaseMetricsOptions {
+  readonly connectionString: string;
+  /** Where `database_metrics_errors_total` goes. */
+  readonly registry: Registry;
+  readonly logger: Logger;
+  /** Milliseconds; a test may ask more often. */
+  readonly maxAgeMs?: number | undefined;
+}
+
+/**
+ * What waits in the database, as series. It has one connection of its own, so that a scrape neither waits for the
+ * process's pool nor takes from it. A database that does not answer in time leaves the series out, and is counted.
+ */
+export function createDatabaseMetrics(options: DatabaseMetricsOptions): DatabaseMetrics {
+  const { connectionString, registry, logger, maxAgeMs = MAX_AGE_MS } = options;
+  const errors = new Counter({
+    name: 'database_metrics_errors_total',
+    help: 'Times that the figures from the database could not be read.',
+    registers: [registry],
+  });
+  let db: Kysely<Tables> | undefined;
+  let latest = { text: '', at: Number.NEGATIVE_INFINITY };
+  let reading: Promise<string> | undefined;
+
+  const release = async (): Promise<void> => {
+    const used = db;
+    db = undefined;
+    await used?.destroy();
+  };
+
+  async function read(): Promise<string> {
+    const patience = new AbortController();
+    db ??= connect(connectionString);
+    try {
+      return await Promise.race([
+        readBacklog(db).then((backlog) => renderBacklog(backlog, new Date())),
+        sleep(DEADLINE_MS, undefined, { signal: patience.signal }).then(() => {
+          throw new Error(`no answer within ${DEADLINE_MS} ms`);
+        }),
+      ]);
+    } catch (error) {
+      errors.inc();
+      logger.warn({ err: error }, 'metrics of the database not read');
+      // What became of the connection is not known: the next read makes a new one.
+      release().catch(() => undefined);
+      return '';
+    } finally {
+      patience.abort();
+    }
+  }
+
+  return {
+    read() {
+      if (reading !== undefined) return reading;
+      if (performance.now() - latest.at < maxAgeMs) return Promise.resolve(latest.text);
+      reading = read().then((text) => {
+        latest = { text, at: performance.now() };
+        reading = undefined;
+        return text;
+      });
+      return reading;
+    },
+    async close() {
+      await reading;
+      await release();
+    },
+  };
+}
+
+function connect(connectionString: string): Kysely<Tables> {
+  const pool = new pg.Pool({
+    connectionString,
+    max: 1,
+    application_name: 'workspace-content-service metrics',
+    connectionTimeoutMillis: DEADLINE_MS,
+    query_timeout: DEADLINE_MS,
+  });
+  // Without a listener a connection that is lost while idle ends the process.
+  pool.on('error', () => undefined);
+  pool.on('connect', (client) => client.on('error', () => undefined));
+  return new Kysely<Tables>({ dialect: new PostgresDialect({ pool }) });
+}

@@ -1,0 +1,63 @@
+import { Counter, Histogram, type Registry } from 'prom-client';
+import type { AttemptOutcome } from '../temporal/shapes.ts';
+import { MAX_ATTEMPTS } from '../webhooks/delivery/schedule.ts';
+
+export interface DeliveryMetrics {
+  /**
+   * Called when an attempt begins.
+   * @param number which of the delivery's attempts it is, from 1
+   * @param createdAt when the event was recorded
+   */
+  readonly attemptBegan: (number: number, createdAt: Date) => void;
+  /**
+   * Called when an attempt's answer has been judged.
+   * @param number which of the delivery's attempts it was: the last one that may be retried ends the delivery
+   */
+  readonly attemptEnded: (verdict: AttemptOutcome['verdict'], number: number) => void;
+}
+
+const VERDICTS = ['succeeded', 'retry', 'failed'] as const satisfies readonly AttemptOutcome['verdict'][];
+const ENDS = ['delivered', 'refused', 'given_up'] as const;
+
+/** What an attempt's verdict means for its delivery; null when another attempt follows. */
+function endOf(verdict: AttemptOutcome['verdict'], number: number): (typeof ENDS)[number] | null {
+  if (verdict === 'succeeded') return 'delivered';
+  if (verdict === 'failed') return 'refused';
+  return number >= MAX_ATTEMPTS ? 'given_up' : null;
+}
+
+/** Counts the attempts that this process makes, how late the first ones are, and what their deliveries come to. */
+export function createDeliveryMetrics(registry: Registry): DeliveryMetrics {
+  const attempts = new Counter({
+    name: 'webhook_delivery_attempts_total',
+    help: 'Attempts made, by what they came to.',
+    labelNames: ['outcome'] as const,
+    registers: [registry],
+  });
+  const ended = new Counter({
+    name: 'webhook_deliveries_ended_total',
+    help: 'Deliveries that an attempt ended: delivered, refused by an answer that is not retried, or given up.',
+    labelNames: ['outcome'] as const,
+    registers: [registry],
+  });
+  const delay = new Histogram({
+    name: 'webhook_first_attempt_delay_seconds',
+    help: 'Time from the record of an event to the start of the first attempt to deliver it.',
+    buckets: [0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 300, 900, 3600],
+    registers: [registry],
+  });
+  // A series that is there from the start lets rates see its first step.
+  for (const outcome of VERDICTS) attempts.inc({ outcome }, 0);
+  for (const outcome of ENDS) ended.inc({ outcome }, 0);
+  return {
+    attemptBegan: (number, createdAt) => {
+      // The database's clock may be a little ahead of ours.
+      if (number === 1) delay.observe(Math.max(0, Date.now() - createdAt.getTime()) / 1_000);
+    },
+    attemptEnded: (verdict, number) => {
+      attempts.inc({ outcome: verdict });
+      const outcome = endOf(verdict, number);
+      if (outcome !== null) ended.inc({ outcome });
+    },
+  };
+}

@@ -1,0 +1,29 @@
+import { Counter, type Registry } from 'prom-client';
+import type { MetricsSource } from './serve.ts';
+
+const DEADLINE_MS = 2_000;
+
+/**
+ * The series of Temporal's SDK, which serves them on a loopback port of its own.
+ * @param url where they are at this moment; undefined while the SDK does not run
+ * @param registry where `worker_sdk_metrics_errors_total` goes
+ */
+export function createTemporalMetrics(url: () => string | undefined, registry: Registry): MetricsSource {
+  const errors = new Counter({
+    name: 'worker_sdk_metrics_errors_total',
+    help: "Times that the figures of Temporal's SDK could not be read.",
+    registers: [registry],
+  });
+  return async () => {
+    const address = url();
+    if (address === undefined) return '';
+    try {
+      const response = await fetch(address, { signal: AbortSignal.timeout(DEADLINE_MS) });
+      if (!response.ok) throw new Error(`answered ${response.status}`);
+      return await response.text();
+    } catch {
+      errors.inc();
+      return '';
+    }
+  };
+}

@@ -1,0 +1,54 @@
+import { Counter, type Registry } from 'prom-client';
+import type { TranslationActivities } from '../../activities/translation.ts';
+
+/** Returns the activities with their outcomes counted. */
+export type CountTranslations = (activities: TranslationActivities) => TranslationActivities;
+
+/**
+ * Counts translated batches and the jobs that runs end in this process. A job that a request cancels, or `reconcile`
+ * ends, is not among them: its run finds it ended.
+ */
+export function createTranslationMetrics(registry: Registry): CountTranslations {
+  const batches = new Counter({
+    name: 'translation_batches_total',
+    help: 'Tries to translate a batch, by what they came to.',
+    labelNames: ['outcome'] as const,
+    registers: [registry],
+  });
+  const segments = new Counter({
+    name: 'translation_segments_total',
+    help: 'Segments of text that the translation engine was asked for in batches that came to an end.',
+    registers: [registry],
+  });
+  const jobs = new Counter({
+    name: 'translation_jobs_ended_total',
+    help: 'Translation jobs ended by their run, by what they came to.',
+    labelNames: ['outcome'] as const,
+    registers: [registry],
+  });
+  for (const outcome of ['translated', 'failed']) batches.inc({ outcome }, 0);
+  for (const outcome of ['completed', 'failed', 'cancelled']) jobs.inc({ outcome }, 0);
+
+  const counting = async (outcome: 'completed' | 'failed' | 'cancelled', ending: Promise<boolean>) => {
+    const ended = await ending;
+    if (ended) jobs.inc({ outcome });
+    return ended;
+  };
+  return (activities) => ({
+    ...activities,
+    async translateBatch(jobId, batch) {
+      try {
+        const result = await activities.translateBatch(jobId, batch);
+        batches.inc({ outcome: 'translated' });
+        segments.inc(result.segments);
+        return result;
+      } catch (error) {
+        batches.inc({ outcome: 'failed' });
+        throw error;
+      }
+    },
+    settle: (jobId) => counting('completed', activities.settle(jobId)),
+    fail: (jobId, message) => counting('failed', activities.fail(jobId, message)),
+    cancel: (jobId) => counting('cancelled', activities.cancel(jobId)),
+  });
+}

@@ -1,0 +1,202 @@
+import { type AddressInfo, createServer, type Socket } from 'node:net';
+import { sql } from 'kysely';
+import { Registry } from 'prom-client';
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import { type DeliveryId, type JobId, newId } from '../../src/ids.ts';
+import { createDatabaseMetrics } from '../../src/metrics/database.ts';
+import { serveMetrics } from '../../src/metrics/serve.ts';
+import { emit, register } from '../support/events.ts';
+import { logger, startTestService, type TestService, type TestWorkspace } from '../support/service.ts';
+import { startTcpProxy } from '../support/tcp-proxy.ts';
+import { translating } from '../support/translating.ts';
+import { eventually } from '../support/wait.ts';
+import { type Exposition, scrape } from './support/exposition.ts';
+
+let service: TestService;
+let workspace: TestWorkspace;
+beforeAll(async () => {
+  service = await startTestService();
+  workspace = await service.workspace();
+});
+afterAll(() => service.stop());
+
+/** The figures from the database behind `connectionString`, served as a worker serves them. */
+async function serveDatabaseMetrics(connectionString: string, maxAgeMs?: number) {
+  const registry = new Registry();
+  const metrics = createDatabaseMetrics({ connectionString, registry, logger, maxAgeMs });
+  const served = await serveMetrics(registry, { port: 0 }, [metrics.read]);
+  return {
+    healthUrl: new URL('/healthz', served.url),
+    scrape: (): Promise<Exposition> => scrape(served.url),
+    async close() {
+      await served.close();
+      await metrics.close();
+    },
+  };
+}
+
+const stage = (found: Exposition, name: string) => found.value('webhook_deliveries_open', { stage: name });
+
+it('an empty database has every series, at 0', async () => {
+  const metrics = await serveDatabaseMetrics(service.config.DATABASE_URL, 0);
+  const found = await metrics.scrape();
+  expect(['outbox', 'outbox_retry', 'first_attempt', 'retry'].map((name) => stage(found, name))).toEqual([
+    0, 0, 0, 0,
+  ]);
+  expect(found.value('webhook_outbox_oldest_age_seconds')).toBe(0);
+  expect(found.value('webhook_retry_oldest_overdue_seconds')).toBe(0);
+  for (const purpose of ['translation', 'ai_operation']) {
+    expect(found.value('credit_holds_open', { purpose })).toBe(0);
+    expect(found.value('credit_holds_open_credits', { purpose })).toBe(0);
+    expect(found.value('credit_holds_oldest_age_seconds', { purpose })).toBe(0);
+  }
+  expect(found.value('jobs_open', { kind: 'translation', status: 'QUEUED' })).toBe(0);
+  expect(found.value('jobs_oldest_age_seconds', { kind: 'translation' })).toBe(0);
+  expect(found.value('database_metrics_errors_total')).toBe(0);
+  expect(found.value('database_metrics_read_timestamp_seconds')).toBeCloseTo(Date.now() / 1_000, -1);
+  await metrics.close();
+});
+
+it('deliveries are told by where they wait, and the outbox by its oldest, whichever endpoint it belongs to', async () => {
+  const metrics = await serveDatabaseMetrics(service.config.DATABASE_URL, 0);
+  for (const port of [1, 2, 3]) await register(service, workspace, `http://127.0.0.1:${port}/`);
+  const ids = await emit(service, workspace);
+  expect(ids).toHaveLength(3);
+  await emit(service, workspace);
+  const [late, running, waiting] = ids as [DeliveryId, DeliveryId, DeliveryId];
+  const ago = (seconds: number) => new Date(Date.now() - seconds * 1_000);
+  const update = (id: DeliveryId, values: Record<string, unknown>) =>
+    service.db.updateTable('webhook_deliveries').set(values).where('id', '=', id).execute();
+  await update(late, { created_at: ago(300), next_attempt_at: ago(300) });
+  await update(running, { outbox: false, handed_over_at: ago(1) });
+  await update(waiting, {
+    outbox: false,
+    status: 'failed',
+    attempts: 1,
+    error_message: 'The receiver answered 503.',
+    next_attempt_at: ago(90),
+  });
+  const found = await metrics.scrape();
+  expect([stage(found, 'outbox'), stage(found, 'first_attempt'), stage(found, 'retry')]).toEqual([4, 1, 1]);
+  expect(found.value('webhook_outbox_oldest_age_seconds')).toBeGreaterThanOrEqual(300);
+  expect(found.value('webhook_outbox_oldest_age_seconds')).toBeLessThan(330);
+  expect(found.value('webhook_retry_oldest_overdue_seconds')).toBeGreaterThanOrEqual(90);
+  expect(found.value('webhook_retry_oldest_overdue_seconds')).toBeLessThan(120);
+
+  await update(waiting, { outbox: true });
+  const returned = await metrics.scrape();
+  expect([stage(returned, 'outbox_retry'), stage(returned, 'retry')]).toEqual([1, 0]);
+
+  // A retry that is not due yet is not late, however old its event.
+  await update(late, { outbox: false, status: 'succeeded', delivered_at: ago(0), ended_at: ago(0) });
+  await update(waiting, { created_at: ago(300), next_attempt_at: ago(-200) });
+  const done = await metrics.scrape();
+  expect(stage(done, 'outbox')).toBe(3);
+  expect(done.value('webhook_outbox_oldest_age_seconds')).toBeLessThan(60);
+  await metrics.close();
+});
+
+it('open holds are told with their credits, and open jobs by their state, until they end', async () => {
+  const metrics = await serveDatabaseMetrics(service.config.DATABASE_URL, 0);
+  const { translate, cancel } = translating(service);
+  const { job } = await translate(workspace, 2_500);
+  await service.db
+    .updateTable('jobs')
+    .set({ created_at: sql<Date>`now() - interval '10 minutes'` })
+    .where('id', '=', job.id as JobId)
+    .execute();
+  await service.db
+    .insertInto('holds')
+    .values({
+      id: newId(),
+      workspace_id: workspace.id,
+      purpose: 'ai_operation',
+      run_id: newId(),
+      amount: 7,
+      created_at: new Date(Date.now() - 120_000),
+    })
+    .execute();
+  const found = await metrics.scrape();
+  expect(found.value('credit_holds_open', { purpose: 'translation' })).toBe(1);
+  expect(found.value('credit_holds_open_credits', { purpose: 'translation' })).toBe(job.reservedCredits);
+  expect(found.value('credit_holds_open_credits', { purpose: 'ai_operation' })).toBe(7);
+  expect(found.value('credit_holds_oldest_age_seconds', { purpose: 'ai_operation' })).toBeGreaterThanOrEqual(
+    120,
+  );
+  expect(found.value('credit_holds_oldest_age_seconds', { purpose: 'translation' })).toBeLessThan(60);
+  expect(found.value('jobs_open', { kind: 'translation', status: 'QUEUED' })).toBe(1);
+  expect(found.value('jobs_oldest_age_seconds', { kind: 'translation' })).toBeGreaterThanOrEqual(600);
+
+  expect((await cancel(workspace, job.id)).status).toBe(202);
+  const after = await metrics.scrape();
+  expect(after.value('credit_holds_open', { purpose: 'translation' })).toBe(0);
+  expect(after.value('credit_holds_open', { purpose: 'ai_operation' })).toBe(1);
+  expect(after.value('jobs_open', { kind: 'translation', status: 'QUEUED' })).toBe(0);
+  expect(after.value('jobs_oldest_age_seconds', { kind: 'translation' })).toBe(0);
+  await metrics.close();
+});
+
+it('however often and by however many it is scraped, the database is asked once in ten seconds', async () => {
+  const metrics = await serveDatabaseMetrics(service.config.DATABASE_URL);
+  const times = new Set<number | undefined>();
+  for (let round = 0; round < 5; round += 1) {
+    const answers = await Promise.all(Array.from({ length: 10 }, () => metrics.scrape()));
+    for (const answer of answers) times.add(answer.value('database_metrics_read_timestamp_seconds'));
+  }
+  expect(times.size).toBe(1);
+  expect([...times][0]).toBeGreaterThan(0);
+  await metrics.close();
+});
+
+it('a database that is away, or blocked, costs its series and is counted; the scrape answers all the same', async () => {
+  const { hostname, port } = new URL(service.config.DATABASE_URL);
+  const proxy = await startTcpProxy({ host: hostname, port: Number(port) });
+  const url = new URL(service.config.DATABASE_URL);
+  url.host = proxy.address;
+  const metrics = await serveDatabaseMetrics(url.href, 0);
+  expect((await metrics.scrape()).families.has('jobs_open')).toBe(true);
+
+  await proxy.cut();
+  const away = await metrics.scrape();
+  expect(away.families.has('jobs_open')).toBe(false);
+  expect(away.value('database_metrics_errors_total')).toBe(1);
+  expect((await metrics.scrape()).value('database_metrics_errors_total')).toBe(2);
+
+  await proxy.restore();
+  const back = await eventually(metrics.scrape, (found) => found.families.has('jobs_open'));
+  const errors = back.value('database_metrics_errors_total') ?? 0;
+
+  const blocked = await service.db.transaction().execute(async (tx) => {
+    await sql`LOCK TABLE holds IN ACCESS EXCLUSIVE MODE`.execute(tx);
+    const began = performance.now();
+    const answer = await metrics.scrape();
+    expect(performance.now() - began).toBeLessThan(2_500);
+    return answer;
+  });
+  expect(blocked.families.has('jobs_open')).toBe(false);
+  expect(blocked.value('database_metrics_errors_total')).toBe(errors + 1);
+  expect((await metrics.scrape()).families.has('jobs_open')).toBe(true);
+  await metrics.close();
+  await proxy.close();
+});
+
+it('a database that accepts connections and says nothing holds a scrape up for two seconds, not for ever', async () => {
+  const sockets = new Set<Socket>();
+  const silent = createServer((socket) => void sockets.add(socket.on('error', () => undefined)));
+  await new Promise<void>((resolve) => silent.listen(0, '127.0.0.1', resolve));
+  const { port } = silent.address() as AddressInfo;
+  const metrics = await serveDatabaseMetrics(`postgres://nobody@127.0.0.1:${port}/none`);
+  const began = performance.now();
+  const scraping = metrics.scrape();
+  expect((await fetch(metrics.healthUrl)).status).toBe(200);
+  expect(performance.now() - began).toBeLessThan(1_500);
+  expect((await scraping).value('database_metrics_errors_total')).toBe(1);
+  expect(performance.now() - began).toBeLessThan(2_500);
+  // A failure is remembered as long as an answer is.
+  const again = performance.now();
+  expect((await metrics.scrape()).value('database_metrics_errors_total')).toBe(1);
+  expect(performance.now() - again).toBeLessThan(500);
+  await metrics.close();
+  for (const socket of sockets) socket.destroy();
+  silent.close();
+});
