@@ -8,6 +8,32 @@ type AddComponent = (name: string, schema: JsonSchema) => void;
 const isObject = (value: unknown): value is Record<string, unknown> =>
   typeof value === 'object' && value !== null && !Array.isArray(value);
 
+/** The schema of a value that may also be null, without the null. */
+function withoutNull(schema: JsonSchema): JsonSchema {
+  const { type, anyOf } = schema;
+  if (Array.isArray(type)) return { ...schema, type: type.find((name) => name !== 'null') };
+  const [first, ...others] = (Array.isArray(anyOf) ? anyOf.filter(isObject) : []).filter(
+    (choice) => choice.type !== 'null',
+  );
+  return first === undefined || others.length > 0 ? schema : first;
+}
+
+type Override = NonNullable<NonNullable<Parameters<typeof z.toJSONSchema>[1]>['override']>;
+
+/**
+ * For answers. zod cannot tell what a transformed field looks like, and calls it anything: ours only turn null
+ * into absent, so it is what went in, without null. And clients must bear fields that are added later.
+ */
+const describeAnswer: Override = ({ jsonSchema, zodSchema: { _zod } }) => {
+  const { def } = _zod;
+  if (Object.keys(jsonSchema).length === 0 && def.type === 'pipe' && def.out._zod.def.type === 'transform') {
+    const options = { io: 'output', unrepresentable: 'any', override: describeAnswer } as const;
+    const { $schema: _, ...before } = z.toJSONSchema(def.in, options);
+    Object.assign(jsonSchema, withoutNull(before));
+  }
+  if (jsonSchema.additionalProperties === false) delete jsonSchema.additionalProperties;
+};
+
 /** The schema, or null: in a request null stands for an absent optional field. */
 function orNull(schema: unknown): unknown {
   if (!isObject(schema) || schema.default === null) return schema;
@@ -54,11 +80,7 @@ export function createSchemaWriter(addComponent: AddComponent) {
     const generated = z.toJSONSchema(schema, {
       io,
       unrepresentable: 'any',
-      override: ({ jsonSchema }) => {
-        // Clients must bear fields that are added later.
-        if (io === 'output' && jsonSchema.additionalProperties === false)
-          delete jsonSchema.additionalProperties;
-      },
+      ...(io === 'output' ? { override: describeAnswer } : {}),
     });
     const {
       $schema: _,

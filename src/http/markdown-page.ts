@@ -14,7 +14,7 @@ function render(node: Nodes): string {
     case 'list':
       return node.ordered === true ? `<ol>${inner(node)}</ol>` : `<ul>${inner(node)}</ul>`;
     case 'listItem':
-      return `<li>${inner(node)}</li>`;
+      return `<li>${node.children.map((child) => (child.type === 'paragraph' ? inner(child) : render(child))).join('')}</li>`;
     case 'code':
       return `<pre><code>${escapeHtml(node.value)}</code></pre>`;
     case 'inlineCode':
@@ -32,8 +32,16 @@ function render(node: Nodes): string {
   }
 }
 
-/** A page of docs/ as HTML, titled by its first heading. */
-export function renderMarkdownPage(markdown: string): string {
+/** A page's text as part of another: without its title, and with smaller headings. */
+export function renderMarkdownPart(markdown: string): string {
+  const [first, ...rest] = fromMarkdown(markdown).children;
+  const nodes = first === undefined || first.type === 'heading' ? rest : [first, ...rest];
+  return nodes.map((node) => (node.type === 'heading' ? `<h4>${inner(node)}</h4>` : render(node))).join('');
+}
+
+/** A page of docs/ as HTML, titled by its first heading; `end` is trusted HTML. */
+export function renderMarkdownPage(markdown: string, end = ''): string {
   const title = /^# (.+)$/m.exec(markdown)?.[1] ?? 'Documentation';
-  return renderPage(title, render(fromMarkdown(markdown)));
+  const back = '<p><a href="/docs">API reference</a></p>';
+  return renderPage({ title, body: `<main>${back}${render(fromMarkdown(markdown))}${end}</main>` });
 }

@@ -1,12 +1,17 @@
+import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import type { Context } from 'hono';
 import { notFound } from '../errors.ts';
 import { answer, answerJson, type Env, type Exchange } from './exchange.ts';
-import { renderMarkdownPage } from './markdown-page.ts';
-import { ERROR_CODES, problemSlug } from './problems.ts';
+import { renderMarkdownPage, renderMarkdownPart } from './markdown-page.ts';
+import { problemExample } from './problem-examples.ts';
+import { ERROR_CODES, PROBLEMS, problemSlug } from './problems.ts';
 import { checkReadiness } from './readiness.ts';
-import { renderReference } from './reference-page.ts';
+import type { ErrorPage } from './reference/operation.ts';
+import { renderReference } from './reference/page.ts';
+import { REFERENCE_SCRIPT } from './reference/script.ts';
+import { jsonBlock } from './reference/text.ts';
 
 export interface Page {
   readonly path: string;
@@ -17,12 +22,31 @@ export interface Page {
 
 const ERROR_PAGES = fileURLToPath(new URL('../../docs/errors/', import.meta.url));
 
-/** Pages are plain documents: no script runs on them, and all they need is in them. */
+const scriptHash = createHash('sha256').update(REFERENCE_SCRIPT).digest('base64');
+
+/** All that a page needs is in it, and nothing else can run or be loaded. */
 const HTML = {
   'Content-Type': 'text/html; charset=utf-8',
-  'Content-Security-Policy': "default-src 'none'; style-src 'unsafe-inline'; frame-ancestors 'none'",
+  'Content-Security-Policy':
+    `default-src 'none'; style-src 'unsafe-inline'; script-src 'sha256-${scriptHash}'; img-src data:; ` +
+    "base-uri 'none'; form-action 'none'; frame-ancestors 'none'",
   'Cache-Control': 'public, max-age=300',
 };
+
+const readErrorPage = (slug: string): string => readFileSync(`${ERROR_PAGES}${slug}.md`, 'utf8');
+
+/** The page of each error code, as the reference shows it. */
+export const errorPages = (): ErrorPage[] =>
+  ERROR_CODES.map((code) => {
+    const example = problemExample(code);
+    return {
+      code,
+      ...PROBLEMS[code],
+      path: example.type,
+      html: renderMarkdownPart(readErrorPage(problemSlug(code))),
+      example,
+    };
+  });
 
 /** What the service answers without a key: its health, its description, and its reference pages. */
 export function createPages({
@@ -32,7 +56,7 @@ export function createPages({
   readiness: Readonly<Record<string, () => Promise<void>>>;
   document: () => object;
 }): readonly Page[] {
-  const slugs = new Set(ERROR_CODES.map(problemSlug));
+  const codes = new Map(ERROR_CODES.map((code) => [problemSlug(code), code]));
   let reference: string | undefined;
   return [
     { path: '/healthz', quiet: true, serve: async (exchange) => answerJson(exchange, 200, { status: 'ok' }) },
@@ -52,7 +76,7 @@ export function createPages({
     {
       path: '/docs',
       serve: async (exchange) => {
-        reference ??= renderReference(document());
+        reference ??= renderReference(document(), errorPages());
         return answer(exchange, 200, reference, HTML);
       },
     },
@@ -60,9 +84,15 @@ export function createPages({
       path: '/docs/errors/{code}',
       serve: async (exchange, c) => {
         const slug = c.req.param('code') ?? '';
-        if (!slugs.has(slug)) throw notFound('error page');
-        const markdown = readFileSync(`${ERROR_PAGES}${slug}.md`, 'utf8');
-        return answer(exchange, 200, renderMarkdownPage(markdown), HTML);
+        const code = codes.get(slug);
+        if (code === undefined) throw notFound('error page');
+        const example = jsonBlock(`Example of ${code}`, problemExample(code));
+        return answer(
+          exchange,
+          200,
+          renderMarkdownPage(readErrorPage(slug), `<h2>Example</h2>${example}`),
+          HTML,
+        );
       },
     },
   ];

@@ -6,40 +6,43 @@ import { blobFolder, createLocalBlobStore } from '../assets/blob-store.ts';
 import { createAssetPages } from '../assets/page.ts';
 import type { ConnectedConfig } from '../config.ts';
 import { createDatabase } from '../db/database.ts';
+import { type RunningMetrics, serveMetrics } from '../metrics/serve.ts';
 import { createRoutes } from '../routes.ts';
 import { temporalNames } from '../temporal/names.ts';
+import { temporalTarget } from '../temporal/target.ts';
 import { createRunCanceller } from '../webhooks/endpoints/run-canceller.ts';
 import { createAddressGuard } from '../webhooks/sending/resolver.ts';
 import { createWebhookSender } from '../webhooks/sending/sender.ts';
 import { createApp } from './app.ts';
 import { DEFAULT_HTTP_LIMITS } from './limits.ts';
-import { createHttpMetrics, type RunningMetrics, serveMetrics } from './metrics.ts';
+import { createHttpMetrics } from './metrics.ts';
 import { serveHttp } from './serve.ts';
 
 export interface RunningService {
   /** Where it listens. */
   readonly url: string;
-  /** Where Prometheus reads, on loopback. */
+  /** Where Prometheus reads. */
   readonly metricsUrl: string;
   /** Drains requests in flight, writes what is buffered, closes connections. */
   stop(): Promise<void>;
 }
 
+/** What a request may take beyond its wait for an answer from a model, the longest there is, in milliseconds. */
+const DRAIN_MARGIN_MS = 5_000;
+
 /** Composes and starts the HTTP process. Temporal need not be there: its connection is made when it is. */
 export async function startServer(config: ConnectedConfig, logger: Logger): Promise<RunningService> {
+  const target = temporalTarget(config);
   const db = createDatabase({
     connectionString: config.DATABASE_URL,
     poolSize: config.DATABASE_POOL_SIZE,
+    statementTimeout: config.DATABASE_STATEMENT_TIMEOUT_SECONDS * 1_000,
     applicationName: 'workspace-content-service server',
     // Who names a direct address has a pooler at the other one.
     prepareStatements: config.DATABASE_DIRECT_URL === undefined,
     onError: (error) => logger.warn({ err: error }, 'idle database connection lost'),
   });
-  const connection = Connection.lazy({
-    address: config.TEMPORAL_ADDRESS,
-    ...(config.TEMPORAL_API_KEY === undefined ? {} : { apiKey: config.TEMPORAL_API_KEY }),
-    tls: config.TEMPORAL_TLS ?? config.TEMPORAL_API_KEY !== undefined,
-  });
+  const connection = Connection.lazy({ ...target });
   const client = new Client({ connection, namespace: config.TEMPORAL_NAMESPACE });
   const guard = createAddressGuard({ allowedNetworks: config.WEBHOOK_ALLOWED_NETWORKS });
   const sender = createWebhookSender({ guard });
@@ -95,9 +98,17 @@ export async function startServer(config: ConnectedConfig, logger: Logger): Prom
   };
   let metricsServer: RunningMetrics | undefined;
   try {
-    metricsServer = await serveMetrics([metrics.registry], { port: config.METRICS_PORT });
+    metricsServer = await serveMetrics(metrics.registry, {
+      host: config.METRICS_HOST,
+      port: config.METRICS_PORT,
+    });
     const { url: metricsUrl, close: closeMetrics } = metricsServer;
-    const server = await serveHttp(app, { host: config.HOST, port: config.PORT, logger });
+    const server = await serveHttp(app, {
+      host: config.HOST,
+      port: config.PORT,
+      logger,
+      drainTimeout: config.AI_WAIT_SECONDS * 1_000 + DRAIN_MARGIN_MS,
+    });
     logger.info(`metrics at ${metricsUrl}`);
     return {
       url: server.url,

@@ -1,0 +1,396 @@
+// biome-ignore-all format: written by generate.ts
+/** The calls of Workspace Content Service, written by generate.ts from /openapi.json. */
+
+export type Problem = { type: string; title: string; status: number; detail: string; code: 'INVALID_REQUEST' | 'UNAUTHENTICATED' | 'INSUFFICIENT_CREDITS' | 'FORBIDDEN' | 'RESOURCE_NOT_FOUND' | 'METHOD_NOT_ALLOWED' | 'CONFLICT' | 'PRECONDITION_FAILED' | 'PAYLOAD_TOO_LARGE' | 'UNSUPPORTED_MEDIA_TYPE' | 'QUOTA_EXCEEDED' | 'RATE_LIMITED' | 'INTERNAL_ERROR' | 'SERVICE_UNAVAILABLE'; requestId: string; details?: { permissions?: string[]; reason?: string }; errors?: { pointer: string; detail: string }[] };
+
+export type ApiKey = { id: string; label: string; prefix: string; roleId: string | null; createdAt: string; lastUsedAt: string | null; expiresAt: string | null; revokedAt: string | null };
+
+export type CreatedApiKey = { apiKey: { id: string; prefix: string; label: string }; key: string };
+
+export type Role = { id: string; name: string; permissions: ('api_keys.create' | 'api_keys.read' | 'api_keys.revoke' | 'articles.create' | 'articles.delete' | 'articles.generate' | 'articles.publish' | 'articles.read' | 'articles.review' | 'articles.update' | 'audit.read' | 'categories.create' | 'categories.delete' | 'categories.read' | 'categories.update' | 'credits.read' | 'integrations.create' | 'integrations.delete' | 'integrations.read' | 'projects.create' | 'projects.delete' | 'projects.read' | 'projects.update' | 'roles.create' | 'roles.delete' | 'roles.read' | 'roles.update' | 'workspaces.delete')[]; builtIn: boolean; createdAt: string; updatedAt: string };
+
+export type WebhookEndpoint = { id: string; url: string; events: EventName[]; active: boolean; createdAt: string; description: string };
+
+export type EventName = 'article.created' | 'article.generation.started' | 'article.generation.completed' | 'article.generation.failed' | 'article.approved' | 'article.rejected' | 'article.published' | 'article.updated' | 'article.unpublished' | 'image.generated' | 'image.regenerated' | 'credits.purchased' | 'credits.granted' | 'credits.consumed';
+
+export type WebhookDelivery = { id: string; endpointId: string; eventType: EventName; status: 'pending' | 'succeeded' | 'failed'; attempts: number; responseStatus: number | null; errorMessage: string | null; deliveredAt: string | null; createdAt: string };
+
+export type RegisteredWebhookEndpoint = { endpoint: { id: string; url: string; events: EventName[]; active: boolean; createdAt: string }; secret: string };
+
+export type WebhookPingResult = { delivered: boolean; responseStatus: number | null; errorMessage: string | null; durationMs: number; responseBody: string | null };
+
+export type WebhookDeliveryDetail = { id: string; endpointId: string; eventType: EventName; status: 'pending' | 'succeeded' | 'failed'; attempts: number; responseStatus: number | null; errorMessage: string | null; deliveredAt: string | null; createdAt: string; nextAttemptAt: string | null; workflowId: string; body: string; attemptLog: WebhookAttempt[] };
+
+export type WebhookAttempt = { number: number; startedAt: string; durationMs: number; responseStatus: number | null; errorMessage: string | null; responseBody: string | null };
+
+export type Project = { id: string; workspaceId: string; name: string; languages: string[]; primaryLanguage: string; archivedAt: string | null; createdAt: string; updatedAt: string };
+
+export type ArticleSummary = { id: string; workspaceId: string; projectId: string; title: string; slug: string; status: 'DRAFT' | 'QUEUED' | 'PROCESSING' | 'NEEDS_REVIEW' | 'CHANGES_REQUESTED' | 'APPROVED' | 'PUBLISHED'; metaTitle: string | null; metaDescription: string | null; targetKeywords: string[]; secondaryKeywords: string[]; primaryLanguage: string; translationGroupId: string; createdBy: string | null; publishedAt: string | null; briefId: string | null; publishedUrl: string | null; wordCount: number | null; createdAt: string; updatedAt: string };
+
+export type Article = { id: string; workspaceId: string; projectId: string; title: string; slug: string; status: 'DRAFT' | 'QUEUED' | 'PROCESSING' | 'NEEDS_REVIEW' | 'CHANGES_REQUESTED' | 'APPROVED' | 'PUBLISHED'; documentJson: { version: 1; blocks: ({ id: string; type: 'heading'; level: number; text: string; format?: 'markdown' } | { id: string; type: 'paragraph'; text: string; links?: { text: string; articleId: string }[]; format?: 'markdown' } | { id: string; type: 'list'; ordered: boolean; items: string[]; children?: ({ ordered: boolean; items: string[]; children?: ({ ordered: boolean; items: string[]; children?: ({ ordered: boolean; items: string[]; children?: null[] } | null)[] } | null)[] } | null)[]; format?: 'markdown' } | { id: string; type: 'quote'; text: string; attribution?: string; links?: { text: string; articleId: string }[]; format?: 'markdown' } | { id: string; type: 'image'; assetId: string; altText: string; caption?: string } | { id: string; type: 'code'; text: string; language?: string } | { id: string; type: 'table'; header: string[]; rows: string[][]; align?: ('left' | 'center' | 'right' | null)[]; format?: 'markdown' } | { id: string; type: 'divider' })[] }; contentHtml: string | null; contentMarkdown: string | null; metaTitle: string | null; metaDescription: string | null; targetKeywords: string[]; secondaryKeywords: string[]; primaryLanguage: string; translationGroupId: string; generationConfig: Record<string, unknown> | null; outline: Record<string, unknown> | null; createdBy: string | null; publishedAt: string | null; briefId: string | null; publishedUrl: string | null; wordCount: number | null; createdAt: string; updatedAt: string };
+
+export type Review = { id: string; articleId: string; workspaceId: string; decision: 'approved' | 'rejected' | 'changes_requested'; previousStatus: 'DRAFT' | 'QUEUED' | 'PROCESSING' | 'NEEDS_REVIEW' | 'CHANGES_REQUESTED' | 'APPROVED' | 'PUBLISHED'; comment: string; createdAt: string };
+
+export type Asset = { id: string; articleId: string; workspaceId: string; role: 'hero' | 'inline'; mediaType: string; byteSize: number; fileName: string; altText: string; url: string; createdAt: string };
+
+export type ListedCategory = { id: string; workspaceId: string; primaryLanguage: string; createdAt: string; updatedAt: string; translations: CategoryName[]; articleCount: number };
+
+export type CategoryName = { id: string; categoryId: string; workspaceId: string; language: string; name: string; slug: string; createdAt: string; updatedAt: string };
+
+export type Category = { id: string; workspaceId: string; primaryLanguage: string; createdAt: string; updatedAt: string; translations: CategoryName[] };
+
+export type ReducedCategory = { id: string; primaryLanguage: string; translations: { language: string; name: string; slug: string }[] };
+
+export type Estimate = { words: number; total: number };
+
+export type Wallet = { balance: number; reserved: number; available: number };
+
+export type Job = { id: string; articleId: string; workspaceId: string; projectId: string; status: 'QUEUED' | 'TRANSLATING' | 'VALIDATING' | 'RESEARCHING' | 'OUTLINING' | 'WRITING' | 'GENERATING_IMAGE_PROMPTS' | 'GENERATING_IMAGES' | 'PROCESSING_MEDIA' | 'FINALIZING' | 'COMPLETED' | 'FAILED' | 'CANCELLED'; kind: 'generation' | 'translation'; currentStep: 'validate' | 'research' | 'outline' | 'write' | 'image-prompts' | 'images' | 'media-processing' | 'translate' | 'finalize' | null; progress: number; idempotencyKey: string; estimatedCredits: number; reservedCredits: number; consumedCredits: number; errorCode: 'GENERATION_FAILED' | 'TRANSLATION_FAILED' | null; errorMessage: string | null; createdAt: string };
+
+export type LedgerEntry = { id: number; kind: 'grant' | 'purchase' | 'settlement'; amount: number; paymentEventId: string | null; purpose: 'translation' | 'ai_operation' | null; runId: string | null; createdAt: string };
+
+export type AuditEntry = { id: string; action: string; actor: { kind: 'api_key' | 'operator' | 'system'; id: string | null }; targetType: string; targetId: string | null; details: Record<string, unknown>; requestId: string | null; createdAt: string };
+
+/** What each call takes and what its success answers are. */
+export interface Operations {
+  /** List API keys */
+  listApiKeys: {
+    input: { params: { workspaceId: string } };
+    output: { status: 200; headers: Headers; body: { apiKeys: ApiKey[] } };
+  };
+  /** Create an API key */
+  createApiKey: {
+    input: { params: { workspaceId: string }; body: { label: string; roleId: string; expiresAt?: string | null } };
+    output: { status: 201; headers: Headers; body: CreatedApiKey };
+  };
+  /** Revoke an API key */
+  revokeApiKey: {
+    input: { params: { workspaceId: string; keyId: string } };
+    output: { status: 200; headers: Headers; body: { ok: true } };
+  };
+  /** Rotate an API key */
+  rotateApiKey: {
+    input: { params: { workspaceId: string; keyId: string } };
+    output: { status: 201; headers: Headers; body: CreatedApiKey };
+  };
+  /** Who am I */
+  whoami: {
+    input: Record<never, never>;
+    output: { status: 200; headers: Headers; body: { workspace: { id: string; name: string }; role: { id: string; name: string }; permissions: ('api_keys.create' | 'api_keys.read' | 'api_keys.revoke' | 'articles.create' | 'articles.delete' | 'articles.generate' | 'articles.publish' | 'articles.read' | 'articles.review' | 'articles.update' | 'audit.read' | 'categories.create' | 'categories.delete' | 'categories.read' | 'categories.update' | 'credits.read' | 'integrations.create' | 'integrations.delete' | 'integrations.read' | 'projects.create' | 'projects.delete' | 'projects.read' | 'projects.update' | 'roles.create' | 'roles.delete' | 'roles.read' | 'roles.update' | 'workspaces.delete')[]; apiKey: { id: string; prefix: string }; limits: { requestsPerMinute: { key: number | null; workspace: number | null } } } };
+  };
+  /** List roles */
+  listRoles: {
+    input: { params: { workspaceId: string } };
+    output: { status: 200; headers: Headers; body: { roles: Role[] } };
+  };
+  /** Create a role */
+  createRole: {
+    input: { params: { workspaceId: string }; body: { name: string; permissions: ('api_keys.create' | 'api_keys.read' | 'api_keys.revoke' | 'articles.create' | 'articles.delete' | 'articles.generate' | 'articles.publish' | 'articles.read' | 'articles.review' | 'articles.update' | 'audit.read' | 'categories.create' | 'categories.delete' | 'categories.read' | 'categories.update' | 'credits.read' | 'integrations.create' | 'integrations.delete' | 'integrations.read' | 'projects.create' | 'projects.delete' | 'projects.read' | 'projects.update' | 'roles.create' | 'roles.delete' | 'roles.read' | 'roles.update' | 'workspaces.delete')[] } };
+    output: { status: 201; headers: Headers; body: { role: Role } };
+  };
+  /** Update a role */
+  updateRole: {
+    input: { params: { workspaceId: string; roleId: string }; body: { name: string } | { permissions: unknown[] } };
+    output: { status: 200; headers: Headers; body: { role: Role } };
+  };
+  /** Delete a role */
+  deleteRole: {
+    input: { params: { workspaceId: string; roleId: string } };
+    output: { status: 200; headers: Headers; body: { ok: true } };
+  };
+  /** List webhook endpoints and recent deliveries */
+  listWebhooks: {
+    input: { params: { workspaceId: string }; query?: { deliveryStatus?: 'pending' | 'succeeded' | 'failed' } };
+    output: { status: 200; headers: Headers; body: { endpoints: WebhookEndpoint[]; deliveries: WebhookDelivery[]; events: EventName[] } };
+  };
+  /** Register a webhook endpoint */
+  registerWebhook: {
+    input: { params: { workspaceId: string }; body: { url: string; events: EventName[]; description?: string | null } };
+    output: { status: 201; headers: Headers; body: RegisteredWebhookEndpoint };
+  };
+  /** Delete a webhook endpoint */
+  deleteWebhook: {
+    input: { params: { workspaceId: string; endpointId: string } };
+    output: { status: 200; headers: Headers; body: { ok: true } };
+  };
+  /** Send a test event to an endpoint */
+  testWebhook: {
+    input: { params: { workspaceId: string; endpointId: string } };
+    output: { status: 200; headers: Headers; body: WebhookPingResult };
+  };
+  /** Redeliver what failed */
+  redeliverFailedWebhooks: {
+    input: { params: { workspaceId: string; endpointId: string }; body: { since: string } };
+    output: { status: 202; headers: Headers; body: { count: number } };
+  };
+  /** Read a webhook delivery */
+  getWebhookDelivery: {
+    input: { params: { workspaceId: string; deliveryId: string } };
+    output: { status: 200; headers: Headers; body: { delivery: WebhookDeliveryDetail } };
+  };
+  /** Redeliver one event */
+  redeliverWebhook: {
+    input: { params: { workspaceId: string; deliveryId: string } };
+    output: { status: 202; headers: Headers; body: { delivery: WebhookDelivery } };
+  };
+  /** List projects */
+  listProjects: {
+    input: { params: { workspaceId: string }; query?: { limit?: number; cursor?: string; archived?: 'true' | 'false' } };
+    output: { status: 200; headers: Headers; body: { projects: Project[]; nextCursor: string | null } };
+  };
+  /** Create a project */
+  createProject: {
+    input: { params: { workspaceId: string }; body: { name: string; languages: string[]; primaryLanguage: string } };
+    output: { status: 201; headers: Headers; body: { project: Project } };
+  };
+  /** Read a project */
+  readProject: {
+    input: { params: { projectId: string } };
+    output: { status: 200; headers: Headers; body: { project: Project } };
+  };
+  /** Change a project */
+  updateProject: {
+    input: { params: { projectId: string }; body: { name?: string | null; languages?: string[] | null; primaryLanguage?: string | null; archived?: boolean | null } };
+    output: { status: 200; headers: Headers; body: { project: Project } };
+  };
+  /** Delete a project */
+  deleteProject: {
+    input: { params: { projectId: string } };
+    output: { status: 200; headers: Headers; body: { ok: true } };
+  };
+  /** List articles */
+  listArticles: {
+    input: { params: { workspaceId: string }; query?: { limit?: number; cursor?: string; projectId?: string; status?: 'DRAFT' | 'QUEUED' | 'PROCESSING' | 'NEEDS_REVIEW' | 'CHANGES_REQUESTED' | 'APPROVED' | 'PUBLISHED'; language?: string; categoryId?: string } };
+    output: { status: 200; headers: Headers; body: { articles: ArticleSummary[]; nextCursor: string | null } };
+  };
+  /** Find an article by its slug */
+  findArticleBySlug: {
+    input: { params: { projectId: string }; query: { language: string; slug: string } };
+    output: { status: 200; headers: Headers; body: { article: Article; redirect: boolean } };
+  };
+  /** Read an article */
+  readArticle: {
+    input: { params: { articleId: string } };
+    output: { status: 200; headers: Headers; body: { article: Article } };
+  };
+  /** Save an article */
+  updateArticle: {
+    input: { params: { articleId: string }; headers?: { 'If-Match'?: string }; body: { title?: string | null; slug?: string | null; documentJson?: { version: 1; blocks: ({ id: string; type: 'heading'; level: number; text: string; format?: 'markdown' | null | null } | { id: string; type: 'paragraph'; text: string; links?: { text: string; articleId: string }[] | null | null; format?: 'markdown' | null | null } | { id: string; type: 'list'; ordered: boolean; items: string[]; children?: ({ ordered: boolean; items: string[]; children?: ({ ordered: boolean; items: string[]; children?: ({ ordered: boolean; items: string[]; children?: null[] | null | null } | null)[] | null | null } | null)[] | null | null } | null)[] | null | null; format?: 'markdown' | null | null } | { id: string; type: 'quote'; text: string; attribution?: string | null; links?: { text: string; articleId: string }[] | null | null; format?: 'markdown' | null | null } | { id: string; type: 'image'; assetId: string; altText: string; caption?: string | null } | { id: string; type: 'code'; text: string; language?: string | null | null } | { id: string; type: 'table'; header: string[]; rows: string[][]; align?: ('left' | 'center' | 'right' | null)[] | null | null; format?: 'markdown' | null | null } | { id: string; type: 'divider' })[] }; metaTitle?: string | null | null; metaDescription?: string | null | null; targetKeywords?: string[] | null; secondaryKeywords?: string[] | null } };
+    output: { status: 200; headers: Headers; body: { article: Article } };
+  };
+  /** Delete an article */
+  deleteArticle: {
+    input: { params: { articleId: string } };
+    output: { status: 200; headers: Headers; body: { ok: true } };
+  };
+  /** List the language versions of an article */
+  listArticleVersions: {
+    input: { params: { articleId: string } };
+    output: { status: 200; headers: Headers; body: { versions: ArticleSummary[] } };
+  };
+  /** Create an article */
+  createArticle: {
+    input: { params: { projectId: string }; body: { title: string; primaryLanguage?: string | null; slug?: string | null; documentJson?: { version: 1; blocks: ({ id: string; type: 'heading'; level: number; text: string; format?: 'markdown' | null | null } | { id: string; type: 'paragraph'; text: string; links?: { text: string; articleId: string }[] | null | null; format?: 'markdown' | null | null } | { id: string; type: 'list'; ordered: boolean; items: string[]; children?: ({ ordered: boolean; items: string[]; children?: ({ ordered: boolean; items: string[]; children?: ({ ordered: boolean; items: string[]; children?: null[] | null | null } | null)[] | null | null } | null)[] | null | null } | null)[] | null | null; format?: 'markdown' | null | null } | { id: string; type: 'quote'; text: string; attribution?: string | null; links?: { text: string; articleId: string }[] | null | null; format?: 'markdown' | null | null } | { id: string; type: 'image'; assetId: string; altText: string; caption?: string | null } | { id: string; type: 'code'; text: string; language?: string | null | null } | { id: string; type: 'table'; header: string[]; rows: string[][]; align?: ('left' | 'center' | 'right' | null)[] | null | null; format?: 'markdown' | null | null } | { id: string; type: 'divider' })[] }; metaTitle?: string | null | null; metaDescription?: string | null | null; targetKeywords?: string[] | null; secondaryKeywords?: string[] | null } };
+    output: { status: 201; headers: Headers; body: { article: Article } };
+  };
+  /** Duplicate an article */
+  duplicateArticle: {
+    input: { params: { articleId: string }; body?: { title?: string | null } };
+    output: { status: 201; headers: Headers; body: { article: Article } };
+  };
+  /** Submit an article for review */
+  submitArticle: {
+    input: { params: { articleId: string } };
+    output: { status: 200; headers: Headers; body: { article: Article } };
+  };
+  /** Publish an article */
+  publishArticle: {
+    input: { params: { articleId: string } };
+    output: { status: 200; headers: Headers; body: { article: Article } };
+  };
+  /** Unpublish an article */
+  unpublishArticle: {
+    input: { params: { articleId: string } };
+    output: { status: 200; headers: Headers; body: { article: Article } };
+  };
+  /** List the reviews of an article */
+  listReviews: {
+    input: { params: { articleId: string }; query?: { limit?: number; cursor?: string } };
+    output: { status: 200; headers: Headers; body: { reviews: Review[]; nextCursor: string | null } };
+  };
+  /** Review an article */
+  reviewArticle: {
+    input: { params: { articleId: string }; body: { decision: 'approved' | 'rejected' | 'changes_requested'; comment?: string | null } };
+    output: { status: 201; headers: Headers; body: { review: Review; article: Article } };
+  };
+  /** List the images of an article */
+  listAssets: {
+    input: { params: { articleId: string } };
+    output: { status: 200; headers: Headers; body: { assets: Asset[] } };
+  };
+  /** Upload an image for the body */
+  uploadAsset: {
+    input: { params: { articleId: string }; query?: { fileName?: string; altText?: string }; body: Uint8Array; contentType: 'image/png' | 'image/jpeg' | 'image/gif' | 'image/webp' | 'image/avif' | 'image/svg+xml' };
+    output: { status: 201; headers: Headers; body: { asset: Asset } };
+  };
+  /** Read an image */
+  readAsset: {
+    input: { params: { articleId: string; assetId: string } };
+    output: { status: 200; headers: Headers; body: { asset: Asset } };
+  };
+  /** Change an image's alternative text */
+  updateAsset: {
+    input: { params: { articleId: string; assetId: string }; body: { altText: string } };
+    output: { status: 200; headers: Headers; body: { asset: Asset } };
+  };
+  /** Delete an image */
+  deleteAsset: {
+    input: { params: { articleId: string; assetId: string } };
+    output: { status: 200; headers: Headers; body: { ok: true } };
+  };
+  /** Upload the cover of an article */
+  uploadHero: {
+    input: { params: { articleId: string }; query?: { fileName?: string; altText?: string }; body: Uint8Array; contentType: 'image/png' | 'image/jpeg' | 'image/gif' | 'image/webp' | 'image/avif' | 'image/svg+xml' };
+    output: { status: 201; headers: Headers; body: { asset: Asset } };
+  };
+  /** Fetch the cover of an article from a URL */
+  fetchHero: {
+    input: { params: { articleId: string }; body: { url: string; altText?: string | null } };
+    output: { status: 201; headers: Headers; body: { asset: Asset } };
+  };
+  /** List categories */
+  listCategories: {
+    input: { params: { workspaceId: string } };
+    output: { status: 200; headers: Headers; body: { categories: ListedCategory[] } };
+  };
+  /** Create a category */
+  createCategory: {
+    input: { params: { workspaceId: string }; body: { primaryLanguage: string; translations: { language: string; name: string }[] } };
+    output: { status: 201; headers: Headers; body: { category: Category } };
+  };
+  /** Update a category */
+  updateCategory: {
+    input: { params: { workspaceId: string; categoryId: string }; body: { primaryLanguage?: string | null; translations?: { language: string; name: string }[] | null; removeLanguages?: string[] | null } };
+    output: { status: 200; headers: Headers; body: { category: Category } };
+  };
+  /** Delete a category */
+  deleteCategory: {
+    input: { params: { workspaceId: string; categoryId: string } };
+    output: { status: 200; headers: Headers; body: { ok: true; articleCount: number } };
+  };
+  /** Set an article's categories */
+  assignCategories: {
+    input: { params: { articleId: string }; body: { categoryIds: string[] } };
+    output: { status: 200; headers: Headers; body: { categories: ReducedCategory[] } };
+  };
+  /** Suggest categories for an article */
+  suggestArticleCategories: {
+    input: { params: { articleId: string } };
+    output: { status: 200; headers: Headers; body: { existing: { category: { id: string; name: string }; reason: string }[]; proposed: { name: string; reason: string }[]; credits: number } };
+  };
+  /** Suggest new categories for a project */
+  suggestProjectCategories: {
+    input: { params: { projectId: string } };
+    output: { status: 200; headers: Headers; body: { categories: { name: string; reason: string }[]; credits: number } };
+  };
+  /** Suggest a category's name in other languages */
+  suggestCategoryNames: {
+    input: { params: { workspaceId: string; categoryId: string }; body: { languages: string[] } };
+    output: { status: 200; headers: Headers; body: { names: { language: string; name: string }[]; credits: number } };
+  };
+  /** Estimate a translation */
+  estimateTranslation: {
+    input: { params: { articleId: string }; query: { language: string } };
+    output: { status: 200; headers: Headers; body: { estimate: Estimate; wallet: Wallet; sufficient: boolean } };
+  };
+  /** Translate an article */
+  createTranslation: {
+    input: { params: { articleId: string }; headers?: { 'Idempotency-Key'?: string }; body: { language: string; idempotencyKey?: string | null } };
+    output: { status: 200; headers: Headers; body: { article: Article; job: Job; estimate: null; reused: true } } | { status: 202; headers: Headers; body: { article: Article; job: Job; estimate: Estimate; reused: false } };
+  };
+  /** Read a job */
+  readJob: {
+    input: { params: { jobId: string } };
+    output: { status: 200; headers: Headers; body: { job: Job } };
+  };
+  /** Cancel a job */
+  cancelJob: {
+    input: { params: { jobId: string } };
+    output: { status: 202; headers: Headers; body: { job: Job } };
+  };
+  /** Read the credit wallet */
+  readWallet: {
+    input: { params: { workspaceId: string } };
+    output: { status: 200; headers: Headers; body: { wallet: Wallet } };
+  };
+  /** Read the credit ledger */
+  listLedger: {
+    input: { params: { workspaceId: string }; query?: { limit?: number; cursor?: string } };
+    output: { status: 200; headers: Headers; body: { entries: LedgerEntry[]; nextCursor: string | null } };
+  };
+  /** Read the audit log */
+  listAuditEntries: {
+    input: { params: { workspaceId: string }; query?: { limit?: number; cursor?: string } };
+    output: { status: 200; headers: Headers; body: { entries: AuditEntry[]; nextCursor: string | null } };
+  };
+}
+
+/** Method and path of each call. */
+export const OPERATIONS = {
+  listApiKeys: ['GET', '/api/workspaces/{workspaceId}/api-keys'],
+  createApiKey: ['POST', '/api/workspaces/{workspaceId}/api-keys'],
+  revokeApiKey: ['DELETE', '/api/workspaces/{workspaceId}/api-keys/{keyId}'],
+  rotateApiKey: ['POST', '/api/workspaces/{workspaceId}/api-keys/{keyId}/rotate'],
+  whoami: ['GET', '/api/whoami'],
+  listRoles: ['GET', '/api/workspaces/{workspaceId}/roles'],
+  createRole: ['POST', '/api/workspaces/{workspaceId}/roles'],
+  updateRole: ['PATCH', '/api/workspaces/{workspaceId}/roles/{roleId}'],
+  deleteRole: ['DELETE', '/api/workspaces/{workspaceId}/roles/{roleId}'],
+  listWebhooks: ['GET', '/api/workspaces/{workspaceId}/webhooks'],
+  registerWebhook: ['POST', '/api/workspaces/{workspaceId}/webhooks'],
+  deleteWebhook: ['DELETE', '/api/workspaces/{workspaceId}/webhooks/{endpointId}'],
+  testWebhook: ['POST', '/api/workspaces/{workspaceId}/webhooks/{endpointId}/test'],
+  redeliverFailedWebhooks: ['POST', '/api/workspaces/{workspaceId}/webhooks/{endpointId}/redeliver'],
+  getWebhookDelivery: ['GET', '/api/workspaces/{workspaceId}/webhooks/deliveries/{deliveryId}'],
+  redeliverWebhook: ['POST', '/api/workspaces/{workspaceId}/webhooks/deliveries/{deliveryId}/redeliver'],
+  listProjects: ['GET', '/api/workspaces/{workspaceId}/projects'],
+  createProject: ['POST', '/api/workspaces/{workspaceId}/projects'],
+  readProject: ['GET', '/api/projects/{projectId}'],
+  updateProject: ['PATCH', '/api/projects/{projectId}'],
+  deleteProject: ['DELETE', '/api/projects/{projectId}'],
+  listArticles: ['GET', '/api/workspaces/{workspaceId}/articles'],
+  findArticleBySlug: ['GET', '/api/projects/{projectId}/articles/by-slug'],
+  readArticle: ['GET', '/api/articles/{articleId}'],
+  updateArticle: ['PATCH', '/api/articles/{articleId}'],
+  deleteArticle: ['DELETE', '/api/articles/{articleId}'],
+  listArticleVersions: ['GET', '/api/articles/{articleId}/versions'],
+  createArticle: ['POST', '/api/projects/{projectId}/articles'],
+  duplicateArticle: ['POST', '/api/articles/{articleId}/duplicate'],
+  submitArticle: ['POST', '/api/articles/{articleId}/submit'],
+  publishArticle: ['POST', '/api/articles/{articleId}/publish'],
+  unpublishArticle: ['POST', '/api/articles/{articleId}/unpublish'],
+  listReviews: ['GET', '/api/articles/{articleId}/reviews'],
+  reviewArticle: ['POST', '/api/articles/{articleId}/reviews'],
+  listAssets: ['GET', '/api/articles/{articleId}/assets'],
+  uploadAsset: ['POST', '/api/articles/{articleId}/assets'],
+  readAsset: ['GET', '/api/articles/{articleId}/assets/{assetId}'],
+  updateAsset: ['PATCH', '/api/articles/{articleId}/assets/{assetId}'],
+  deleteAsset: ['DELETE', '/api/articles/{articleId}/assets/{assetId}'],
+  uploadHero: ['PUT', '/api/articles/{articleId}/hero'],
+  fetchHero: ['POST', '/api/articles/{articleId}/hero/from-url'],
+  listCategories: ['GET', '/api/workspaces/{workspaceId}/categories'],
+  createCategory: ['POST', '/api/workspaces/{workspaceId}/categories'],
+  updateCategory: ['PATCH', '/api/workspaces/{workspaceId}/categories/{categoryId}'],
+  deleteCategory: ['DELETE', '/api/workspaces/{workspaceId}/categories/{categoryId}'],
+  assignCategories: ['PUT', '/api/articles/{articleId}/categories'],
+  suggestArticleCategories: ['POST', '/api/articles/{articleId}/categories/suggest'],
+  suggestProjectCategories: ['POST', '/api/projects/{projectId}/categories/suggest'],
+  suggestCategoryNames: ['POST', '/api/workspaces/{workspaceId}/categories/{categoryId}/translate'],
+  estimateTranslation: ['GET', '/api/articles/{articleId}/translations/estimate'],
+  createTranslation: ['POST', '/api/articles/{articleId}/translations'],
+  readJob: ['GET', '/api/jobs/{jobId}'],
+  cancelJob: ['POST', '/api/jobs/{jobId}/cancel'],
+  readWallet: ['GET', '/api/workspaces/{workspaceId}/wallet'],
+  listLedger: ['GET', '/api/workspaces/{workspaceId}/ledger'],
+  listAuditEntries: ['GET', '/api/workspaces/{workspaceId}/audit'],
+} as const satisfies Record<keyof Operations, readonly [method: string, path: string]>;

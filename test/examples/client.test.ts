@@ -1,0 +1,72 @@
+import { execFile } from 'node:child_process';
+import { readFileSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { type Call, createClient } from '../../examples/client/client.ts';
+import { generate, type OpenApi } from '../../examples/client/generate.ts';
+import { walk } from '../../examples/client/main.ts';
+import { startTestService, type TestService, type TestWorkspace } from '../support/service.ts';
+
+const run = promisify(execFile);
+const example = (name: string): string =>
+  fileURLToPath(new URL(`../../examples/client/${name}`, import.meta.url));
+
+let service: TestService;
+let workspace: TestWorkspace;
+
+beforeAll(async () => {
+  service = await startTestService();
+  await service.startWorker();
+  workspace = await service.workspace();
+});
+afterAll(() => service.stop());
+
+test('the types of the client are those of the service as it is now: after a change, run its generate.ts', async () => {
+  const document = (await (await fetch(`${service.url}/openapi.json`)).json()) as OpenApi;
+  expect(readFileSync(example('api.ts'), 'utf8')).toBe(generate(document));
+});
+
+test('the typed client lists keys, asks a price, translates once for two requests, and verifies the webhook', async () => {
+  const said: string[] = [];
+  const call = createClient({ baseUrl: service.url, apiKey: workspace.key });
+  const article = await walk(call, (line) => said.push(line));
+  expect(article).toMatchObject({ status: 'NEEDS_REVIEW', primaryLanguage: 'es', workspaceId: workspace.id });
+  expect(article.documentJson.blocks.map(({ id, type }) => [id, type])).toEqual([
+    ['first', 'heading'],
+    ['second', 'paragraph'],
+  ]);
+  expect(said).toEqual([
+    expect.stringMatching(/^key wcsk_\w{11}… /),
+    '10 words cost 1 credit(s), covered',
+    expect.stringMatching(/^job [\w-]{36}; asked again: the same job$/),
+    expect.stringMatching(/^NEEDS_REVIEW in es: \S/),
+    `verified webhook article.created of article ${article.id}`,
+    'a second Spanish version is refused: CONFLICT, see /docs/errors/conflict',
+  ]);
+  const { wallet } = (await call('readWallet', { params: { workspaceId: workspace.id } })).body;
+  expect(wallet).toEqual({ balance: 999, reserved: 0, available: 999 });
+});
+
+test('a call that the service does not know does not compile', () => {
+  const wrong = (call: Call) => [
+    // @ts-expect-error There is no such call.
+    () => call('readArticles', {}),
+    // @ts-expect-error The path needs an id.
+    () => call('readJob', { params: {} }),
+    // @ts-expect-error There is no such status.
+    () => call('listWebhooks', { params: { workspaceId: '' }, query: { deliveryStatus: 'lost' } }),
+    // @ts-expect-error A job has no such field.
+    async () => (await call('readJob', { params: { jobId: '' } })).body.job.state,
+  ];
+  expect(wrong).toBeTypeOf('function');
+});
+
+test('it runs as a program, and a refusal is an error that names its code', async () => {
+  const env = { ...process.env, API: service.url, KEY: workspace.key };
+  const { stdout } = await run(process.execPath, [example('main.ts')], { env });
+  expect(stdout).toContain('verified webhook article.created');
+  await expect(
+    run(process.execPath, [example('main.ts')], { env: { ...env, KEY: 'wcsk_no' } }),
+  ).rejects.toThrow('401 UNAUTHENTICATED');
+});
