@@ -3,10 +3,11 @@ import { ApplicationFailure } from '@temporalio/common';
 import type { Database } from '../src/db/database.ts';
 import type { DeliveryId } from '../src/ids.ts';
 import type { AttemptOutcome, AttemptResult } from '../src/temporal/shapes.ts';
+import { toAttemptOutcome } from '../src/webhooks/delivery/outcome.ts';
 import { readDelivery, reasonToStop } from '../src/webhooks/delivery/read.ts';
 import { endDelivery, recordAttempt } from '../src/webhooks/delivery/record.ts';
 import { MAX_ATTEMPTS, waitAfter } from '../src/webhooks/delivery/schedule.ts';
-import { classify, errorMessage } from '../src/webhooks/sending/outcome.ts';
+import type { OutboxBell } from '../src/webhooks/outbox/bell.ts';
 import type { WebhookSender } from '../src/webhooks/sending/sender.ts';
 import { deliveryHeaders } from '../src/webhooks/sending/signature.ts';
 import { persistently } from './failures.ts';
@@ -16,14 +17,18 @@ const HEARTBEAT_MS = 5_000;
 export interface WebhookActivityDependencies {
   readonly db: Database;
   readonly sender: WebhookSender;
-  /** Called after each attempt, so that the relay looks for the endpoint's next delivery at once. */
-  readonly onAttemptEnded: (verdict: AttemptOutcome['verdict']) => void;
+  /** Rung after each attempt, so that the relay looks for the endpoint's next delivery at once. */
+  readonly bell: OutboxBell;
+  readonly onAttemptBegan: (number: number, createdAt: Date) => void;
+  readonly onAttemptEnded: (verdict: AttemptOutcome['verdict'], number: number) => void;
 }
 
 export type WebhookActivities = ReturnType<typeof createWebhookActivities>;
 
 /** The steps of `deliverWebhook`. */
-export function createWebhookActivities({ db, sender, onAttemptEnded }: WebhookActivityDependencies) {
+export function createWebhookActivities(dependencies: WebhookActivityDependencies) {
+  const { db, sender, bell, onAttemptBegan, onAttemptEnded } = dependencies;
+
   async function stop(deliveryId: DeliveryId, reason: string): Promise<AttemptResult> {
     await persistently(() => endDelivery(db, deliveryId, reason));
     return { kind: 'stopped', reason };
@@ -39,6 +44,7 @@ export function createWebhookActivities({ db, sender, onAttemptEnded }: WebhookA
     if (number > MAX_ATTEMPTS) return stop(deliveryId, 'given up after six attempts');
 
     const startedAt = new Date();
+    onAttemptBegan(number, delivery.createdAt);
     const sent = await sender.send({
       url: delivery.url,
       headers: {},
@@ -59,15 +65,7 @@ export function createWebhookActivities({ db, sender, onAttemptEnded }: WebhookA
     });
     if (sent.kind === 'stopped') return stop(deliveryId, sent.reason);
 
-    const outcome: AttemptOutcome = {
-      number,
-      startedAt: startedAt.toISOString(),
-      durationMs: Math.round(sent.durationMs),
-      verdict: classify(sent),
-      responseStatus: sent.kind === 'responded' ? sent.status : null,
-      errorMessage: errorMessage(sent),
-      responseBody: sent.kind === 'responded' ? sent.bodyText : null,
-    };
+    const outcome = toAttemptOutcome(sent, number, startedAt);
     try {
       await recordAttempt(db, deliveryId, outcome);
     } catch (error) {
@@ -75,7 +73,8 @@ export function createWebhookActivities({ db, sender, onAttemptEnded }: WebhookA
       log.warn('attempt not recorded yet', { error: error instanceof Error ? error.message : String(error) });
       return { kind: 'unrecorded', outcome };
     } finally {
-      onAttemptEnded(outcome.verdict);
+      onAttemptEnded(outcome.verdict, number);
+      bell.ring();
     }
     if (outcome.verdict === 'succeeded') return { kind: 'recorded', number };
     const isLast = outcome.verdict === 'failed' || number >= MAX_ATTEMPTS;

@@ -17,6 +17,7 @@ const SUITES = {
   categories: 'categories/rename.ts',
   translations: 'translations/overhead.ts',
   webhooks: 'webhooks/deliveries.ts',
+  bursts: 'webhooks/bursts.ts',
 } as const;
 
 const wanted = process.argv.slice(2);

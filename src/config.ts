@@ -9,6 +9,13 @@ const withDefault = <Schema extends z.ZodType>(schema: Schema, value: z.input<Sc
 
 const port = z.coerce.number().int().min(0).max(65_535);
 const count = z.coerce.number().int().min(0);
+const slots = z.coerce.number().int().min(1).max(10_000);
+const cachedWorkflows = z.coerce.number().int().min(0).max(100_000);
+/** A fixed number of polls, or as many as the Temporal server advises. The SDK needs two where runs are cached. */
+const pollers = z.union(
+  [z.literal('auto'), z.coerce.number().int().min(2).max(1_000)],
+  'expected auto, or a whole number from 2 to 1000',
+);
 const flag = z.enum(['true', 'false']).transform((text) => text === 'true');
 const postgresUrl = z
   .string()
@@ -53,19 +60,31 @@ const NEEDED_BY_PROVIDER = {
   apertium: ['APERTIUM_URL'],
 } as const;
 
+const TLS_FILES = ['TEMPORAL_TLS_CA', 'TEMPORAL_TLS_CERT', 'TEMPORAL_TLS_KEY'] as const;
+
 const variables = z.object({
   DATABASE_URL: optional(postgresUrl),
   DATABASE_DIRECT_URL: optional(postgresUrl),
   DATABASE_POOL_SIZE: withDefault(z.coerce.number().int().min(2).max(500), 20),
+  DATABASE_STATEMENT_TIMEOUT_SECONDS: withDefault(z.coerce.number().min(0).max(3_600), 30),
   TEMPORAL_ADDRESS: optional(z.string().regex(/^[^\s/]+:\d+$/, 'expected host:port')),
   TEMPORAL_NAMESPACE: withDefault(z.string(), 'default'),
   TEMPORAL_API_KEY: optional(z.string()),
   TEMPORAL_TLS: optional(flag),
+  TEMPORAL_TLS_CA: optional(z.string()),
+  TEMPORAL_TLS_CERT: optional(z.string()),
+  TEMPORAL_TLS_KEY: optional(z.string()),
   TEMPORAL_TASK_QUEUE_PREFIX: withDefault(z.string().regex(/^[\w.-]*$/, 'expected letters, digits, ._-'), ''),
   WORKFLOW_BUNDLE: optional(z.string()),
+  WORKER_POLLERS: withDefault(pollers, 10),
+  WEBHOOK_ACTIVITY_SLOTS: withDefault(slots, 1_000),
+  WEBHOOK_CACHED_WORKFLOWS: withDefault(cachedWorkflows, 500),
+  TRANSLATION_ACTIVITY_SLOTS: withDefault(slots, 100),
+  TRANSLATION_CACHED_WORKFLOWS: withDefault(cachedWorkflows, 100),
   PORT: withDefault(port, 3000),
   HOST: withDefault(z.string(), '127.0.0.1'),
   METRICS_PORT: withDefault(port, 0),
+  METRICS_HOST: withDefault(z.string(), '127.0.0.1'),
   LOG_LEVEL: withDefault(z.enum(['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent']), 'info'),
   DATA_DIR: withDefault(z.string(), '.data'),
   TRANSLATION_PROVIDER: withDefault(z.enum(['pseudo', 'openai-compatible', 'deepl', 'apertium']), 'pseudo'),
@@ -77,6 +96,7 @@ const variables = z.object({
   APERTIUM_URL: optional(httpUrl),
   PROVIDER_TIMEOUT_SECONDS: withDefault(z.coerce.number().min(1).max(600), 120),
   WEBHOOK_ALLOWED_NETWORKS: withDefault(networks, ''),
+  WEBHOOK_BURST_THRESHOLD: withDefault(count, 200),
   RATE_LIMIT_PER_KEY: withDefault(count, 6_000),
   RATE_LIMIT_PER_WORKSPACE: withDefault(count, 24_000),
   RATE_LIMIT_AUTH_FAILURES: withDefault(count, 300),
@@ -94,6 +114,18 @@ const environment = variables.superRefine((config, context) => {
     config.TRANSLATION_PROVIDER !== 'openai-compatible'
   ) {
     context.addIssue({ code: 'custom', path: ['AI_MODEL'], message: 'needed with AI_BASE_URL, but not set' });
+  }
+  // A certificate proves nothing without its key, and none of these says anything without TLS.
+  for (const [given, other] of [
+    ['TEMPORAL_TLS_CERT', 'TEMPORAL_TLS_KEY'],
+    ['TEMPORAL_TLS_KEY', 'TEMPORAL_TLS_CERT'],
+  ] as const) {
+    if (config[given] === undefined || config[other] !== undefined) continue;
+    context.addIssue({ code: 'custom', path: [other], message: `needed with ${given}, but not set` });
+  }
+  for (const name of TLS_FILES) {
+    if (config.TEMPORAL_TLS !== false || config[name] === undefined) continue;
+    context.addIssue({ code: 'custom', path: ['TEMPORAL_TLS'], message: `false, but ${name} is set` });
   }
   for (const name of NEEDED_BY_PROVIDER[config.TRANSLATION_PROVIDER]) {
     if (config[name] !== undefined) continue;

@@ -20,6 +20,7 @@ export type HoldId = Branded<'HoldId'>;
 export type EventId = Branded<'EventId'>;
 export type EndpointId = Branded<'EndpointId'>;
 export type DeliveryId = Branded<'DeliveryId'>;
+export type BurstId = Branded<'BurstId'>;
 export type AuditEntryId = Branded<'AuditEntryId'>;
 
 const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i;

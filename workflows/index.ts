@@ -1,4 +1,5 @@
 export { aiOperation } from './ai-operation.ts';
+export { deliverBurst } from './deliver-burst.ts';
 export { deliverWebhook } from './deliver-webhook.ts';
 export { prune } from './prune.ts';
 export { reconcile } from './reconcile.ts';

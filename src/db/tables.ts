@@ -7,6 +7,7 @@ import type {
   ArticleId,
   AssetId,
   AuditEntryId,
+  BurstId,
   CategoryId,
   CategoryNameId,
   DeliveryId,
@@ -294,6 +295,8 @@ export interface Tables {
     start_failures: Default<number>;
     start_not_before: NullableTimestamp;
     handed_over_at: NullableTimestamp;
+    burst_id: Nullable<BurstId>;
+    begun_at: NullableTimestamp;
     seq: Generated<number>;
     created_at: CreatedAt;
   };

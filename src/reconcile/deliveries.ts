@@ -1,7 +1,8 @@
 import { sql } from 'kysely';
-import type { DeliveryId } from '../ids.ts';
-import { deliveryWorkflowId } from '../temporal/ids.ts';
+import type { BurstId, DeliveryId } from '../ids.ts';
+import { burstWorkflowId, deliveryWorkflowId } from '../temporal/ids.ts';
 import { runState } from '../temporal/runs.ts';
+import { handBack } from '../webhooks/burst/hand-back.ts';
 import { endDelivery } from '../webhooks/delivery/record.ts';
 import type { ReconcileDependencies } from './jobs.ts';
 
@@ -18,9 +19,18 @@ export async function reconcileDeliveries(
 ): Promise<{ returned: number; ended: number }> {
   const { db, client, minimumAgeMs, onProgress, onError } = dependencies;
   const counts = { returned: 0, ended: 0 };
-  const look = async (id: DeliveryId) => {
-    const state = await runState(client, deliveryWorkflowId(id));
-    if (state === 'unknown') {
+  /** The deliveries of a burst have one run between them. */
+  const states = new Map<string, ReturnType<typeof runState>>();
+  const stateOf = (workflowId: string) => {
+    const known = states.get(workflowId) ?? runState(client, workflowId);
+    states.set(workflowId, known);
+    return known;
+  };
+  const look = async ({ id, burst_id: burstId }: { id: DeliveryId; burst_id: BurstId | null }) => {
+    const state = await stateOf(burstId === null ? deliveryWorkflowId(id) : burstWorkflowId(burstId));
+    if (state === 'unknown' && burstId !== null) {
+      counts.returned += await handBack(db, burstId, [id]);
+    } else if (state === 'unknown') {
       const returned = await db
         .updateTable('webhook_deliveries')
         .set({
@@ -41,9 +51,10 @@ export async function reconcileDeliveries(
   };
   let last = 0;
   for (let looked = 0; ; ) {
+    states.clear();
     const page = await db
       .selectFrom('webhook_deliveries')
-      .select(['id', 'seq'])
+      .select(['id', 'seq', 'burst_id'])
       .where('outbox', '=', false)
       .where('ended_at', 'is', null)
       .where('next_attempt_at', '<', sql<Date>`now() - make_interval(secs => ${minimumAgeMs / 1000})`)
@@ -55,7 +66,7 @@ export async function reconcileDeliveries(
       await Promise.all(
         page
           .slice(from, from + PARALLEL)
-          .map(({ id }) => look(id).catch((error: unknown) => onError(id, error))),
+          .map((row) => look(row).catch((error: unknown) => onError(row.id, error))),
       );
       looked += PARALLEL;
       onProgress(looked);

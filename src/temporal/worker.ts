@@ -3,6 +3,7 @@ import { Client } from '@temporalio/client';
 import { type NativeConnection, Worker, type WorkerOptions } from '@temporalio/worker';
 import type { Logger } from 'pino';
 import { createAiActivities } from '../../activities/ai.ts';
+import { createBurstActivities } from '../../activities/bursts.ts';
 import { createMaintenanceActivities } from '../../activities/maintenance.ts';
 import { createTranslationActivities } from '../../activities/translation.ts';
 import { createWebhookActivities } from '../../activities/webhooks.ts';
@@ -10,23 +11,29 @@ import { createSuggestionProvider } from '../ai/index.ts';
 import type { SuggestionProvider } from '../ai/provider.ts';
 import type { ConnectedConfig } from '../config.ts';
 import { createDatabase } from '../db/database.ts';
-import { createProcessMetrics, serveMetrics } from '../http/metrics.ts';
+import { startWorkerMetrics } from '../metrics/worker.ts';
 import { createTranslationProvider } from '../providers/index.ts';
 import type { TranslationProvider } from '../providers/types.ts';
-import { type Relay, startRelay } from '../webhooks/outbox/relay.ts';
+import { createBurstTracker } from '../webhooks/burst/tracker.ts';
+import { createOutboxBell } from '../webhooks/outbox/bell.ts';
+import { startRelay } from '../webhooks/outbox/relay.ts';
 import { createAddressGuard } from '../webhooks/sending/resolver.ts';
 import { createWebhookSender } from '../webhooks/sending/sender.ts';
 import { bundleWorkflows } from './bundle.ts';
 import { connectTemporal } from './connection.ts';
 import { type TemporalNames, temporalNames } from './names.ts';
-import { installRuntime } from './runtime.ts';
+import { installMeasuredRuntime } from './runtime.ts';
 import { ensureSchedules } from './schedules.ts';
 import { registerSearchAttributes } from './search-attributes.ts';
+import { temporalTarget } from './target.ts';
+import { workerTuning } from './tuning.ts';
 
 /** Longer than one webhook attempt, so that a shutdown lets those in flight end. */
 const SHUTDOWN_GRACE = '25 seconds';
 
 export interface RunningWorker {
+  /** Where Prometheus reads. */
+  readonly metricsUrl: string;
   /** Resolves when the workers have stopped; rejects when one of them failed. */
   readonly done: Promise<void>;
   /** Stops taking tasks, lets those in flight end, closes connections. */
@@ -44,9 +51,7 @@ export async function startWorker(
   logger: Logger,
   overrides: WorkerOverrides = {},
 ): Promise<RunningWorker> {
-  installRuntime(logger);
-  const metrics = await serveMetrics([createProcessMetrics()], { port: config.METRICS_PORT });
-  logger.info(`metrics at ${metrics.url}`);
+  const metrics = await startWorkerMetrics(config, logger);
   const names = temporalNames(config.TEMPORAL_TASK_QUEUE_PREFIX);
   const bundle =
     config.WORKFLOW_BUNDLE === undefined ? await bundleWorkflows() : { codePath: config.WORKFLOW_BUNDLE };
@@ -54,6 +59,7 @@ export async function startWorker(
   const db = createDatabase({
     connectionString: config.DATABASE_URL,
     poolSize: config.DATABASE_POOL_SIZE,
+    statementTimeout: config.DATABASE_STATEMENT_TIMEOUT_SECONDS * 1_000,
     applicationName: 'workspace-content-service worker',
     onError: (error) => logger.warn({ err: error }, 'idle database connection lost'),
   });
@@ -63,9 +69,20 @@ export async function startWorker(
   const provider = overrides.provider ?? createTranslationProvider(config);
   const suggestions = overrides.suggestions ?? createSuggestionProvider(config);
   const client = new Client({ connection, namespace: config.TEMPORAL_NAMESPACE });
-  let relay: Relay | undefined;
+  const stopped = new AbortController();
+  const bell = createOutboxBell();
+  const tracker = createBurstTracker();
+  const delivering = {
+    db,
+    sender,
+    bell,
+    onAttemptBegan: metrics.attemptBegan,
+    onAttemptEnded: metrics.attemptEnded,
+  };
 
+  const tuning = workerTuning(config);
   const common = {
+    ...tuning.pollers,
     connection,
     namespace: config.TEMPORAL_NAMESPACE,
     workflowBundle: bundle,
@@ -77,16 +94,17 @@ export async function startWorker(
     Worker.create({
       ...common,
       taskQueue: names.translation,
-      activities: createTranslationActivities({ db, provider }),
-      maxCachedWorkflows: 100,
+      activities: metrics.countTranslations(createTranslationActivities({ db, provider })),
+      ...tuning.translation,
     }),
     Worker.create({
       ...common,
       taskQueue: names.webhooks,
-      activities: createWebhookActivities({ db, sender, onAttemptEnded: () => relay?.wake() }),
-      maxCachedWorkflows: 500,
-      // Attempts only wait: a slot costs a socket, not a core.
-      maxConcurrentActivityTaskExecutions: 1_000,
+      activities: {
+        ...createWebhookActivities(delivering),
+        ...createBurstActivities({ ...delivering, tracker, stopping: stopped.signal }),
+      },
+      ...tuning.webhooks,
       // A busy server can lose an activity that it hands out eagerly: that would spend an attempt without a send.
       maxEagerActivityReservationsPerWorkflowTask: 0,
     }),
@@ -95,6 +113,8 @@ export async function startWorker(
       taskQueue: names.ai,
       activities: createAiActivities({ db, provider: suggestions }),
       maxCachedWorkflows: 200,
+      // A request waits for each of these runs: when the worker that has it cached is lost, another takes it over at once.
+      stickyQueueScheduleToStartTimeout: '1 second',
     }),
     Worker.create({
       ...common,
@@ -110,20 +130,22 @@ export async function startWorker(
     }),
   ]);
   const runs = workers.map((worker) => worker.run());
-  relay = startRelay({
+  const relay = startRelay({
     db,
     listenUrl: config.DATABASE_DIRECT_URL ?? config.DATABASE_URL,
     client,
     names,
     logger,
+    bell,
+    tracker,
+    burstThreshold: config.WEBHOOK_BURST_THRESHOLD,
   });
-  const stopped = new AbortController();
   const scheduled = ensureSchedulesPatiently(client, names, logger, stopped.signal);
 
   let stopping: Promise<void> | undefined;
   const stop = async () => {
     stopped.abort();
-    await relay?.stop();
+    await relay.stop();
     for (const worker of workers) if (worker.getState() === 'RUNNING') worker.shutdown();
     await Promise.allSettled([scheduled, ...runs]);
     await sender.close();
@@ -132,6 +154,7 @@ export async function startWorker(
     await db.destroy();
   };
   return {
+    metricsUrl: metrics.url,
     done: Promise.all(runs).then(() => undefined),
     stop() {
       stopping ??= stop();
@@ -160,14 +183,12 @@ async function ensureSchedulesPatiently(
 
 /** Waits for a Temporal server that is not there yet, saying so. */
 async function connectPatiently(config: ConnectedConfig, logger: Logger): Promise<NativeConnection> {
+  const target = temporalTarget(config);
   for (;;) {
     try {
-      const connection = await connectTemporal({
-        address: config.TEMPORAL_ADDRESS,
-        namespace: config.TEMPORAL_NAMESPACE,
-        apiKey: config.TEMPORAL_API_KEY,
-        tls: config.TEMPORAL_TLS,
-      });
+      // A connection that fails takes the runtime with it.
+      await installMeasuredRuntime(logger);
+      const connection = await connectTemporal(target);
       try {
         await registerSearchAttributes(connection, config.TEMPORAL_NAMESPACE);
       } catch (error) {

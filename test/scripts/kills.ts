@@ -2,6 +2,8 @@
  * Kills worker, server, Temporal or Postgres with -9 at random moments under load and starts it again, for KILL_ROUNDS
  * rounds (40). Every event that was stored must reach its receivers at least once, and each event one receiver under
  * one delivery id only. Ends with status 1 when anything is off. About 20 minutes.
+ *
+ * KILL_AT_ONCE (1) is the number of events of one transaction: with 50, first attempts go through bursts.
  */
 import { randomInt } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -15,8 +17,11 @@ import { supervise } from './support/supervisor.ts';
 import { startWitness } from './support/witness.ts';
 
 const ROUNDS = Number(process.env.KILL_ROUNDS ?? 40);
+const AT_ONCE = Number(process.env.KILL_AT_ONCE ?? 1);
 const KINDS = ['worker', 'server', 'temporal', 'postgres'] as const;
 type Kind = (typeof KINDS)[number];
+/** Share of first attempts that the receivers answer with 503. */
+const REFUSE = AT_ONCE > 1 ? 0.005 : 0.02;
 /** Longest wait for everything to arrive once the kills are over: a lost attempt and some refusals, each with its wait. */
 const DRAIN_MS = 12 * 60_000;
 
@@ -42,8 +47,8 @@ const openDeliveries = async (): Promise<number> => {
 try {
   const workspace = await service.workspace('Kills');
   const witnesses = [
-    await startWitness(service, workspace, 'quick', { delayMs: 0, refuse: 0.02 }),
-    await startWitness(service, workspace, 'slow', { delayMs: 1_000, refuse: 0.02 }),
+    await startWitness(service, workspace, 'quick', { delayMs: 0, refuse: REFUSE }),
+    await startWitness(service, workspace, 'slow', { delayMs: AT_ONCE > 1 ? 100 : 1_000, refuse: REFUSE }),
   ];
   const workers = [await supervise('worker.ts', service.env), await supervise('worker.ts', service.env)];
   const server = await supervise('server.ts', { ...service.env, PORT });
@@ -52,7 +57,8 @@ try {
     service,
     workspace,
     serverUrl,
-    storeEveryMs: 200,
+    storeAtOnce: AT_ONCE,
+    storeEveryMs: AT_ONCE > 1 ? 1_000 : 200,
     translateEveryMs: 1_000,
   });
 
@@ -116,6 +122,7 @@ try {
         'events',
         'through HTTP',
         'deliveries',
+        'in bursts',
         'sends',
         'answered 503',
         'duplicates',
@@ -125,6 +132,7 @@ try {
         evidence.events,
         load.accepted.size,
         evidence.deliveries,
+        evidence.inBursts,
         evidence.sends,
         evidence.refused,
         evidence.duplicates,

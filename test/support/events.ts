@@ -42,6 +42,19 @@ export async function emit(
   return rows.map((row) => row.id);
 }
 
+/** Stores many article.created events in one transaction, as the rename of a category with many articles does. */
+export const emitTogether = ({ db }: TestService, { context }: TestWorkspace, count: number): Promise<void> =>
+  db.transaction().execute((tx) =>
+    recordEvents(
+      tx,
+      context,
+      Array.from({ length: count }, (_, index) => ({
+        type: 'article.created' as const,
+        data: { articleId: newId(), projectId: newId(), title: `Article ${index}` },
+      })),
+    ),
+  );
+
 export const readDeliveryRow = (service: TestService, id: DeliveryId) =>
   service.db.selectFrom('webhook_deliveries').selectAll().where('id', '=', id).executeTakeFirstOrThrow();
 

@@ -32,7 +32,7 @@ export default async function setup(project: TestProject): Promise<() => Promise
     const db = createDatabase({ connectionString: databaseUrl(stack.databaseUrl, 'template_wcs') });
     await migrateToLatest(db);
     await db.destroy();
-    const connection = await connectTemporal({ address: stack.temporalAddress, namespace: 'default' });
+    const connection = await connectTemporal({ address: stack.temporalAddress });
     await registerSearchAttributes(connection, 'default');
     await connection.close();
     const workflowBundlePath = path.join(folder, 'workflows.cjs');

@@ -5,7 +5,7 @@ import { notFound } from '../../errors.ts';
 import { OUTBOX_CHANNEL } from '../../events/record.ts';
 import { iso } from '../../http/fields.ts';
 import type { DeliveryId, EndpointId, WorkspaceId } from '../../ids.ts';
-import { deliveryWorkflowId } from '../../temporal/ids.ts';
+import { burstWorkflowId, deliveryWorkflowId } from '../../temporal/ids.ts';
 import type { WebhookDelivery, WebhookDeliveryDetail } from '../schemas.ts';
 
 /** interface.md, Limits: deliveries returned by the webhook list. */
@@ -85,6 +85,7 @@ export async function selectDelivery(
       'delivery.delivered_at',
       'delivery.created_at',
       'delivery.next_attempt_at',
+      'delivery.burst_id',
       'event.body',
       'attempt.number',
       'attempt.started_at',
@@ -102,7 +103,7 @@ export async function selectDelivery(
   return {
     ...toDelivery(first),
     nextAttemptAt: iso(first.next_attempt_at),
-    workflowId: deliveryWorkflowId(first.id),
+    workflowId: first.burst_id === null ? deliveryWorkflowId(first.id) : burstWorkflowId(first.burst_id),
     body: first.body.toString('utf8'),
     attemptLog: rows.flatMap((row) =>
       row.number === null || row.started_at === null || row.duration_ms === null

@@ -9,6 +9,7 @@ export interface DeliveryToSend {
   readonly url: string;
   readonly secret: string;
   readonly eventType: string;
+  readonly createdAt: Date;
   readonly body: Buffer;
 }
 
@@ -25,6 +26,7 @@ export async function readDelivery(
       'delivery.attempts',
       'delivery.ended_at',
       'delivery.event_type',
+      'delivery.created_at',
       'endpoint.active',
       'endpoint.url',
       'endpoint.secret',
@@ -40,6 +42,7 @@ export async function readDelivery(
     url: row.url,
     secret: row.secret,
     eventType: row.event_type,
+    createdAt: row.created_at,
     body: row.body,
   };
 }

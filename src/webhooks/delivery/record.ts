@@ -1,72 +1,82 @@
 import { sql } from 'kysely';
 import type { Database } from '../../db/database.ts';
-import type { DeliveryId } from '../../ids.ts';
+import type { BurstId, DeliveryId } from '../../ids.ts';
 import type { AttemptOutcome } from '../../temporal/shapes.ts';
 import { MAX_ATTEMPTS, waitAfter } from './schedule.ts';
 
-/**
- * Records what an attempt came to: its own row, and the delivery's status, attempts, responseStatus,
- * errorMessage, deliveredAt and next attempt. An outcome that is older than what the row tells, or comes
- * after the delivery's end, changes nothing, so it may be recorded again. One statement: it is part of every attempt.
- */
-export async function recordAttempt(
-  db: Database,
-  deliveryId: DeliveryId,
-  outcome: AttemptOutcome,
-): Promise<void> {
-  const endedAt = new Date(Date.parse(outcome.startedAt) + outcome.durationMs);
-  const isLast = outcome.verdict !== 'retry' || outcome.number >= MAX_ATTEMPTS;
-  await db
-    .with('updated', (query) =>
-      query
-        .updateTable('webhook_deliveries')
-        .set({
-          status: outcome.verdict === 'succeeded' ? 'succeeded' : 'failed',
-          attempts: outcome.number,
-          response_status: outcome.responseStatus,
-          error_message: outcome.errorMessage,
-          delivered_at: outcome.verdict === 'succeeded' ? endedAt : null,
-          next_attempt_at: isLast ? null : new Date(endedAt.getTime() + waitAfter(outcome.number)),
-          ended_at: isLast ? endedAt : null,
-        })
-        .where('id', '=', deliveryId)
-        .where('ended_at', 'is', null)
-        .where('attempts', '<', outcome.number)
-        .returning('id'),
-    )
-    .insertInto('webhook_attempts')
-    .columns([
-      'delivery_id',
-      'number',
-      'started_at',
-      'duration_ms',
-      'response_status',
-      'error_message',
-      'response_body',
-    ])
-    .expression((query) =>
-      query
-        .selectFrom('updated')
-        .select([
-          'id as delivery_id',
-          sql<number>`${outcome.number}::integer`.as('number'),
-          sql<Date>`${outcome.startedAt}::timestamptz`.as('started_at'),
-          sql<number>`${outcome.durationMs}::integer`.as('duration_ms'),
-          sql<number | null>`${outcome.responseStatus}::integer`.as('response_status'),
-          sql<string | null>`${outcome.errorMessage}::text`.as('error_message'),
-          sql<string | null>`${outcome.responseBody}::text`.as('response_body'),
-        ]),
-    )
-    .onConflict((on) => on.doNothing())
-    .execute();
+export interface DeliveryOutcome {
+  readonly deliveryId: DeliveryId;
+  readonly outcome: AttemptOutcome;
 }
 
+/** Whose turn a delivery is that has attempts left: its run's, or the relay's, which starts one. */
+type Next = 'run' | 'outbox';
+
 /**
- * Ends a delivery that will not be sent again, as failed and with its attempts unchanged.
- * @returns false when it had ended before, or went with its endpoint
+ * Records what attempts of different deliveries came to: their own rows, and each delivery's status, attempts,
+ * responseStatus, errorMessage, deliveredAt and next attempt. An outcome that is older than what the row tells, or
+ * comes after the delivery's end, changes nothing, so it may be recorded again. One statement, however many.
+ * @param next where a delivery with attempts left goes: `outbox` puts it there in this very statement
  */
-export async function endDelivery(db: Database, deliveryId: DeliveryId, reason: string): Promise<boolean> {
-  const result = await db
+export async function recordAttempts(
+  db: Database,
+  outcomes: readonly DeliveryOutcome[],
+  next: Next,
+): Promise<void> {
+  const rows = outcomes.map(({ deliveryId, outcome }) => {
+    const endedAt = new Date(Date.parse(outcome.startedAt) + outcome.durationMs);
+    const isLast = outcome.verdict !== 'retry' || outcome.number >= MAX_ATTEMPTS;
+    return {
+      ...outcome,
+      deliveryId,
+      deliveredAt: outcome.verdict === 'succeeded' ? endedAt : null,
+      nextAttemptAt: isLast ? null : new Date(endedAt.getTime() + waitAfter(outcome.number)),
+      endedAt: isLast ? endedAt : null,
+    };
+  });
+  type Row = (typeof rows)[number];
+  const column = <Name extends keyof Row>(name: Name) => rows.map((row) => row[name]);
+  const toOutbox = next === 'outbox';
+  await sql`
+    WITH outcome AS (
+      SELECT * FROM unnest(
+        ${column('deliveryId')}::uuid[], ${column('number')}::integer[], ${column('startedAt')}::timestamptz[],
+        ${column('durationMs')}::integer[], ${column('verdict')}::text[], ${column('responseStatus')}::integer[],
+        ${column('errorMessage')}::text[], ${column('responseBody')}::text[],
+        ${column('deliveredAt')}::timestamptz[], ${column('nextAttemptAt')}::timestamptz[],
+        ${column('endedAt')}::timestamptz[]
+      ) AS outcome (delivery_id, number, started_at, duration_ms, verdict, response_status, error_message,
+        response_body, delivered_at, next_attempt_at, ended_at)
+    ), updated AS (
+      UPDATE webhook_deliveries AS delivery
+      SET status = CASE outcome.verdict WHEN 'succeeded' THEN 'succeeded' ELSE 'failed' END,
+        attempts = outcome.number,
+        response_status = outcome.response_status,
+        error_message = outcome.error_message,
+        delivered_at = outcome.delivered_at,
+        next_attempt_at = outcome.next_attempt_at,
+        ended_at = outcome.ended_at,
+        outbox = ${toOutbox} AND outcome.ended_at IS NULL,
+        burst_id = CASE WHEN ${toOutbox} AND outcome.ended_at IS NULL THEN NULL ELSE delivery.burst_id END
+      FROM outcome
+      WHERE delivery.id = outcome.delivery_id
+        AND delivery.ended_at IS NULL AND delivery.attempts < outcome.number
+      RETURNING delivery.id
+    )
+    INSERT INTO webhook_attempts (delivery_id, number, started_at, duration_ms, response_status, error_message,
+      response_body)
+    SELECT delivery_id, number, started_at, duration_ms, response_status, error_message, response_body
+    FROM outcome JOIN updated ON updated.id = outcome.delivery_id
+    ON CONFLICT DO NOTHING
+  `.execute(db);
+}
+
+/** {@link recordAttempts} for the attempt of a delivery that has a run of its own. */
+export const recordAttempt = (db: Database, deliveryId: DeliveryId, outcome: AttemptOutcome): Promise<void> =>
+  recordAttempts(db, [{ deliveryId, outcome }], 'run');
+
+const ending = (db: Database, reason: string) =>
+  db
     .updateTable('webhook_deliveries')
     .set({
       status: 'failed',
@@ -75,8 +85,21 @@ export async function endDelivery(db: Database, deliveryId: DeliveryId, reason: 
       outbox: false,
       ended_at: sql`now()`,
     })
-    .where('id', '=', deliveryId)
-    .where('ended_at', 'is', null)
-    .executeTakeFirst();
-  return result.numUpdatedRows === 1n;
+    .where('ended_at', 'is', null);
+
+/**
+ * Ends a delivery that will not be sent again, as failed and with its attempts unchanged.
+ * @returns false when it had ended before, or went with its endpoint
+ */
+export async function endDelivery(db: Database, deliveryId: DeliveryId, reason: string): Promise<boolean> {
+  const { numUpdatedRows } = await ending(db, reason).where('id', '=', deliveryId).executeTakeFirstOrThrow();
+  return numUpdatedRows === 1n;
+}
+
+/** {@link endDelivery} for whatever a burst has neither recorded nor given back. @returns how many */
+export async function endBurst(db: Database, burstId: BurstId, reason: string): Promise<number> {
+  const { numUpdatedRows } = await ending(db, reason)
+    .where('burst_id', '=', burstId)
+    .executeTakeFirstOrThrow();
+  return Number(numUpdatedRows);
 }

@@ -11,7 +11,7 @@ const PAUSE_MS = 10;
 const MOST_PAUSES = 100;
 
 export interface DeletedEndpoint {
-  /** Deliveries that were Temporal's and had not ended: their runs have nothing left to send. */
+  /** Deliveries that had runs of their own and had not ended: these have nothing left to send. */
   readonly openRuns: readonly DeliveryId[];
 }
 
@@ -27,10 +27,10 @@ async function removeUnlocked(tx: Tx, endpointId: EndpointId): Promise<Removed> 
       SELECT id FROM webhook_deliveries WHERE endpoint_id = ${endpointId} FOR UPDATE SKIP LOCKED
     ), removed AS (
       DELETE FROM webhook_deliveries AS delivery USING unlocked WHERE delivery.id = unlocked.id
-      RETURNING delivery.id, delivery.outbox, delivery.ended_at
+      RETURNING delivery.id, delivery.outbox, delivery.burst_id, delivery.ended_at
     )
     SELECT count(*)::integer AS count,
-      coalesce(array_agg(id) FILTER (WHERE NOT outbox AND ended_at IS NULL), '{}') AS open
+      coalesce(array_agg(id) FILTER (WHERE NOT outbox AND burst_id IS NULL AND ended_at IS NULL), '{}') AS open
     FROM removed
   `.execute(tx);
   return rows[0] ?? { count: 0, open: [] };

@@ -3,16 +3,29 @@ import pg from 'pg';
 import type { Logger } from 'pino';
 import type { Database } from '../../db/database.ts';
 import { OUTBOX_CHANNEL } from '../../events/record.ts';
-import type { DeliveryId, EndpointId } from '../../ids.ts';
+import { type BurstId, type DeliveryId, type EndpointId, newId } from '../../ids.ts';
 import type { TemporalNames } from '../../temporal/names.ts';
 import type { TemporalClient } from '../../temporal/runs.ts';
+import { parseNotice } from '../burst/notices.ts';
+import { BURST_SIZE } from '../burst/send.ts';
+import type { BurstTracker } from '../burst/tracker.ts';
+import { isBacklog, measureBacklog } from './backlog.ts';
+import type { OutboxBell } from './bell.ts';
 import { backOff, type ClaimedDelivery, claimDeliveries, markHandedOver } from './claim.ts';
+import { whileClaiming } from './limits.ts';
 import { startDelivery } from './start.ts';
+import { startBurst } from './start-burst.ts';
 
 const POLL_MS = 1_000;
 const RECONNECT_MS = 1_000;
 /** Starts of this process that are under way at once. */
 const MOST_STARTS = 50;
+/** Bursts of this relay that claim at once: while one starts, the other sends. */
+const MOST_BURSTS = 2;
+/** Between two rounds: what rings meanwhile is one round's work. */
+const ROUND_MS = 10;
+/** The same while bursts look after the outbox: a round then only starts retries, and the next burst. */
+const ROUND_BESIDE_BURSTS_MS = 100;
 
 export interface RelayOptions {
   readonly db: Database;
@@ -21,21 +34,25 @@ export interface RelayOptions {
   readonly client: TemporalClient;
   readonly names: TemporalNames;
   readonly logger: Logger;
+  /** Rings whenever the outbox may have new rows; the relay rings it for what it hears from Postgres. */
+  readonly bell: OutboxBell;
+  readonly tracker: BurstTracker;
+  /** Deliveries that wait before first attempts go through bursts; 0 for never. */
+  readonly burstThreshold: number;
 }
 
 export interface Relay {
-  /** Looks for work now rather than at the next poll. */
-  wake(): void;
   /** Finishes the starts under way and stops. */
   stop(): Promise<void>;
 }
 
 /**
  * Hands deliveries over to Temporal: claims them from the outbox, starts a run each, and takes them out.
- * A crash between any two of these steps repeats the start, which a used id turns into nothing.
+ * A crash between any two of these steps repeats the start, which a used id turns into nothing. While there is a
+ * backlog, first attempts stay in the outbox for the bursts that it starts.
  */
 export function startRelay(options: RelayOptions): Relay {
-  const { db, client, names, logger } = options;
+  const { db, client, names, logger, bell, tracker } = options;
   const stopping = new AbortController();
   let wanted = true;
   let wakeUp: () => void = () => undefined;
@@ -50,6 +67,17 @@ export function startRelay(options: RelayOptions): Relay {
       wakeUp = () => {
         clearTimeout(timer);
         resolve();
+      };
+    });
+
+  /** Cut short when the place of a burst is free. */
+  const pause = (ms: number) =>
+    new Promise<void>((resolve) => {
+      const timer = setTimeout(resolve, ms);
+      tracker.onClaimed = () => {
+        clearTimeout(timer);
+        resolve();
+        wake();
       };
     });
 
@@ -76,7 +104,8 @@ export function startRelay(options: RelayOptions): Relay {
         (error: unknown) => {
           // No wake: a server that refuses every start is asked again at the next poll, not at once.
           failed.push(delivery.id);
-          logger.warn({ err: error, deliveryId: delivery.id }, 'delivery not started yet');
+          const { id: deliveryId, workspace_id: workspaceId, request_id: requestId } = delivery;
+          logger.warn({ err: error, deliveryId, workspaceId, requestId }, 'delivery not started yet');
         },
       )
       .finally(() => {
@@ -93,10 +122,36 @@ export function startRelay(options: RelayOptions): Relay {
     await backOff(db, ends[1]);
   }
 
+  function burst(): void {
+    const burstId = newId<BurstId>();
+    tracker.claiming(burstId, 'own');
+    const one = startBurst(client, names, burstId)
+      .then(
+        () => undefined,
+        (error: unknown) => {
+          // No wake here either.
+          tracker.abandoned(burstId);
+          logger.warn({ err: error, burstId }, 'burst not started yet');
+        },
+      )
+      .finally(() => starts.delete(one));
+    starts.add(one);
+  }
+
   async function round(): Promise<void> {
     await writeDown();
     const room = MOST_STARTS - starts.size;
-    if (room > 0) for (const delivery of await claimDeliveries(db, room, startsOf)) start(delivery);
+    if (room <= 0) return;
+    const { bursts, claimed } = await whileClaiming(db, async (tx) => {
+      const waiting = await measureBacklog(tx, MOST_BURSTS * BURST_SIZE);
+      const retriesOnly = isBacklog(waiting, options.burstThreshold, tracker.isOn());
+      return {
+        bursts: retriesOnly ? Math.ceil(waiting.count / BURST_SIZE) - tracker.own() : 0,
+        claimed: await claimDeliveries(tx, { most: room, starting: startsOf, retriesOnly }),
+      };
+    });
+    for (const delivery of claimed) start(delivery);
+    for (let count = 0; count < bursts; count += 1) burst();
   }
 
   const attempt = async (work: () => Promise<void>) => {
@@ -111,17 +166,19 @@ export function startRelay(options: RelayOptions): Relay {
     while (!stopping.signal.aborted) {
       wanted = false;
       await attempt(round);
+      await pause(tracker.isOn() ? ROUND_BESIDE_BURSTS_MS : ROUND_MS);
       if (!wanted && !stopping.signal.aborted) await nextWake();
     }
     await Promise.all(starts);
     await attempt(writeDown);
   }
 
+  const silence = bell.onRing(wake);
   const running = run();
-  const listening = listen(options, wake, stopping.signal);
+  const listening = listen(options, stopping.signal);
   return {
-    wake,
     async stop() {
+      silence();
       stopping.abort();
       wake();
       await Promise.all([running, listening]);
@@ -130,7 +187,8 @@ export function startRelay(options: RelayOptions): Relay {
 }
 
 /** Listens until the signal, on connections of its own, made anew whenever one is lost. */
-async function listen(options: RelayOptions, wake: () => void, signal: AbortSignal): Promise<void> {
+async function listen(options: RelayOptions, signal: AbortSignal): Promise<void> {
+  const { bell, tracker } = options;
   while (!signal.aborted) {
     const connection = new pg.Client({
       connectionString: options.listenUrl,
@@ -144,10 +202,15 @@ async function listen(options: RelayOptions, wake: () => void, signal: AbortSign
         connection.on('end', () => resolve());
         signal.addEventListener('abort', () => resolve(), { once: true });
       });
-      connection.on('notification', wake);
+      connection.on('notification', ({ payload = '' }) => {
+        const heard = parseNotice(payload);
+        if (heard?.notice === 'claiming') tracker.claiming(heard.burstId, 'other');
+        if (heard?.notice === 'claimed') tracker.claimed(heard.burstId);
+        bell.ring();
+      });
       await connection.connect();
       await connection.query(`LISTEN ${OUTBOX_CHANNEL}`);
-      wake();
+      bell.ring();
       await lost;
     } catch (error) {
       options.logger.warn({ err: error }, 'not listening for new deliveries; polling instead');

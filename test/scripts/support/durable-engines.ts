@@ -29,7 +29,7 @@ export interface DurableEngines {
 const RESTART_MS = 60_000;
 
 /** A port below those the system gives to outgoing connections, so that it is still free after a kill. */
-async function quietPort(): Promise<number> {
+export async function quietPort(): Promise<number> {
   for (;;) {
     const port = randomInt(20_000, 32_000);
     if (!(await accepts(port))) return port;

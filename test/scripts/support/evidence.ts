@@ -5,6 +5,8 @@ import type { Witness } from './witness.ts';
 export interface Evidence {
   readonly events: number;
   readonly deliveries: number;
+  /** Deliveries whose last attempt was a burst's. */
+  readonly inBursts: number;
   readonly sends: number;
   /** Answered 503 on purpose. */
   readonly refused: number;
@@ -27,7 +29,7 @@ export async function gatherEvidence(
     .selectFrom('webhook_deliveries as delivery')
     .innerJoin('events as event', 'event.id', 'delivery.event_id')
     .select(['delivery.id', 'delivery.endpoint_id', 'delivery.status', 'delivery.attempts'])
-    .select(['delivery.error_message', 'event.article_id', 'event.id as event_id'])
+    .select(['delivery.error_message', 'delivery.burst_id', 'event.article_id', 'event.id as event_id'])
     .execute();
   const problems: string[] = [];
   const storedArticles = new Set(rows.map(({ article_id }) => article_id));
@@ -66,6 +68,7 @@ export async function gatherEvidence(
   return {
     events: perEvent.size,
     deliveries: rows.length,
+    inBursts: rows.filter(({ burst_id }) => burst_id !== null).length,
     sends,
     refused,
     duplicates: sends - all.length - refused,

@@ -19,6 +19,8 @@ export interface LoadOptions {
   readonly service: ScriptService;
   readonly workspace: ScriptWorkspace;
   readonly serverUrl: string;
+  /** Events of one transaction. */
+  readonly storeAtOnce: number;
   /** Milliseconds between two transactions, and between two translations. */
   readonly storeEveryMs: number;
   readonly translateEveryMs: number;
@@ -37,7 +39,7 @@ export async function startLoad(options: LoadOptions): Promise<Load> {
   const refused = { stored: 0, accepted: 0 };
 
   const store = async () => {
-    const { articleIds } = await service.emit(workspace);
+    const { articleIds } = await service.emit(workspace, options.storeAtOnce);
     for (const id of articleIds) stored.add(id);
   };
   const translate = async () => {

@@ -70,6 +70,7 @@ export function createScriptService(engines: Omit<Engines, 'stop' | 'temporalUiU
     WORKFLOW_BUNDLE: engines.workflowBundle,
     WEBHOOK_ALLOWED_NETWORKS: LOOPBACK.join(','),
     RATE_LIMIT_PER_KEY: '0',
+    WEBHOOK_BURST_THRESHOLD: process.env.WEBHOOK_BURST_THRESHOLD ?? '',
   };
   const workers: ServiceProcess[] = [];
   return {

@@ -7,6 +7,7 @@ import type { DeliveryId } from '../../../src/ids.ts';
 import { deliveryWorkflowId } from '../../../src/temporal/ids.ts';
 import { createRunCanceller } from '../../../src/webhooks/endpoints/run-canceller.ts';
 import { claimDeliveries, markHandedOver } from '../../../src/webhooks/outbox/claim.ts';
+import { whileClaiming } from '../../../src/webhooks/outbox/limits.ts';
 import { createWebhookRoutes } from '../../../src/webhooks/routes.ts';
 import { createAddressGuard } from '../../../src/webhooks/sending/resolver.ts';
 import { createWebhookSender } from '../../../src/webhooks/sending/sender.ts';
@@ -72,7 +73,9 @@ it('deletes endpoints while relays claim from them and hand over, without a dead
   const relay = async () => {
     let claimed = 0;
     while (!done) {
-      const ids = (await claimDeliveries(service.db)).map((delivery) => delivery.id);
+      const ids = (await whileClaiming(service.db, (tx) => claimDeliveries(tx))).map(
+        (delivery) => delivery.id,
+      );
       await markHandedOver(service.db, ids);
       claimed += ids.length;
     }

@@ -1,7 +1,5 @@
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { recordEvents } from '../../../src/events/record.ts';
-import { newId } from '../../../src/ids.ts';
-import { emit, register } from '../../support/events.ts';
+import { emit, emitTogether, register } from '../../support/events.ts';
 import { type Receiver, startReceiver } from '../../support/receiver.ts';
 import { startTestService, type TestService, type TestWorkspace } from '../../support/service.ts';
 import { eventually } from '../../support/wait.ts';
@@ -22,19 +20,6 @@ async function subscriber(): Promise<{ workspace: TestWorkspace; receiver: Recei
   return { workspace, receiver };
 }
 
-/** Stores many events in one transaction, as the rename of a category with many articles does. */
-const emitTogether = ({ context }: TestWorkspace, count: number) =>
-  service.db.transaction().execute((tx) =>
-    recordEvents(
-      tx,
-      context,
-      Array.from({ length: count }, (_, index) => ({
-        type: 'article.created' as const,
-        data: { articleId: newId(), projectId: newId(), title: `Article ${index}` },
-      })),
-    ),
-  );
-
 /** Milliseconds until the receiver has got so many in all. */
 async function timeToReceive(receiver: Receiver, count: number): Promise<number> {
   const startedAt = performance.now();
@@ -49,7 +34,7 @@ it('an endpoint that hangs on each of 200 deliveries has at most 20 first attemp
   const hanging = await subscriber();
   const healthy = await subscriber();
   hanging.receiver.answer = () => new Promise<number>(() => undefined);
-  await emitTogether(hanging.workspace, 200);
+  await emitTogether(service, hanging.workspace, 200);
   await timeToReceive(hanging.receiver, 20);
   for (let index = 0; index < 20; index += 1) await emit(service, healthy.workspace);
   expect(await timeToReceive(healthy.receiver, 20)).toBeLessThan(10_000);
@@ -61,7 +46,7 @@ it('an endpoint that hangs on each of 200 deliveries has at most 20 first attemp
 it("a backlog of 2,000 deliveries of one workspace does not delay another workspace's single event", async () => {
   const busy = await subscriber();
   const other = await subscriber();
-  await emitTogether(busy.workspace, 2_000);
+  await emitTogether(service, busy.workspace, 2_000);
   await timeToReceive(busy.receiver, 20);
   await emit(service, other.workspace);
   expect(await timeToReceive(other.receiver, 1)).toBeLessThan(10_000);

@@ -146,7 +146,10 @@ it('a run that Temporal does not know goes back to the outbox and takes the sche
   const wait = (row.next_attempt_at?.getTime() ?? 0) - Date.now();
   expect(wait).toBeGreaterThan(235_000);
   expect(receiver.received).toHaveLength(1);
-  const pending = await operator.pendingActivity(deliveryWorkflowId(id));
+  const pending = await eventually(
+    () => operator.pendingActivity(deliveryWorkflowId(id)),
+    (activity) => activity?.attempt !== 1,
+  );
   expect(pending).toMatchObject({ id: 'deliver-from-4', attempt: 2 });
 });
 

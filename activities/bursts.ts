@@ -1,0 +1,75 @@
+import { activityInfo, cancellationSignal, heartbeat, log } from '@temporalio/activity';
+import type { BurstId } from '../src/ids.ts';
+import type { DeliverBurstResult } from '../src/temporal/shapes.ts';
+import { handBack } from '../src/webhooks/burst/hand-back.ts';
+import { announce, type BurstNotice } from '../src/webhooks/burst/notices.ts';
+import { sendBurst } from '../src/webhooks/burst/send.ts';
+import type { BurstTracker } from '../src/webhooks/burst/tracker.ts';
+import { endBurst } from '../src/webhooks/delivery/record.ts';
+import type { OutboxBell } from '../src/webhooks/outbox/bell.ts';
+import { persistently } from './failures.ts';
+import type { WebhookActivityDependencies } from './webhooks.ts';
+
+const HEARTBEAT_MS = 5_000;
+const NOTHING_SENT = { succeeded: 0, toRetry: 0, failed: 0, stopped: 0, handedBack: 0 };
+
+export interface BurstActivityDependencies extends WebhookActivityDependencies {
+  readonly bell: OutboxBell;
+  readonly tracker: BurstTracker;
+  /** Aborts when the worker stops: a burst then takes nothing more. */
+  readonly stopping: AbortSignal;
+}
+
+export type BurstActivities = ReturnType<typeof createBurstActivities>;
+
+/** The steps of `deliverBurst`. */
+export function createBurstActivities(dependencies: BurstActivityDependencies) {
+  const { db, bell, tracker } = dependencies;
+
+  /** Best effort: whoever does not hear of the end waits for a time instead. */
+  async function tell(notice: BurstNotice, burstId: BurstId): Promise<void> {
+    if (notice === 'claiming') tracker.claiming(burstId, 'other');
+    else tracker.claimed(burstId);
+    bell.ring();
+    await announce(db, notice, burstId).catch((error: unknown) =>
+      log.warn('other relays not told', { error: error instanceof Error ? error.message : String(error) }),
+    );
+  }
+
+  return {
+    /**
+     * Sends the first attempts of what waits in the outbox, once: an execution that follows a lost one sends
+     * nothing and hands back what that one has not recorded.
+     */
+    async sendBurst(burstId: BurstId): Promise<DeliverBurstResult> {
+      let progress: DeliverBurstResult = NOTHING_SENT;
+      const pulse = setInterval(() => heartbeat(progress), HEARTBEAT_MS);
+      heartbeat(progress);
+      try {
+        // Also after an operator's reset, which begins the count of executions anew.
+        const handedBack = await persistently(() => handBack(db, burstId, 'all'));
+        if (handedBack > 0 || activityInfo().attempt > 1) {
+          await tell('claimed', burstId);
+          return { ...NOTHING_SENT, handedBack };
+        }
+        await tell('claiming', burstId);
+        return await sendBurst({
+          ...dependencies,
+          burstId,
+          cancelled: cancellationSignal(),
+          persistently,
+          onProgress: (result) => {
+            progress = result;
+          },
+          onClaimed: () => tell('claimed', burstId),
+          onError: (error, { id }) => log.error('attempt not made', { deliveryId: id, error }),
+        });
+      } finally {
+        clearInterval(pulse);
+      }
+    },
+
+    /** Ends what a burst that was stopped has neither recorded nor handed back. */
+    endBurst: (burstId: BurstId, reason: string): Promise<number> => endBurst(db, burstId, reason),
+  };
+}

@@ -1,0 +1,56 @@
+/**
+ * The least a sender with an outbox in Postgres can do, as a process of its own: claims of 200 rows, signed POSTs over
+ * kept connections, outcomes recorded by UNNEST. No guard, no schedule, no last look at the row, no fairness.
+ */
+import { createHmac } from 'node:crypto';
+import { once } from 'node:events';
+import pg from 'pg';
+import { Pool } from 'undici';
+import type { LoopAnswer, LoopRequest } from './outbox.ts';
+
+const CLAIM = 200;
+const LOOPS = 4;
+const CONNECTIONS = 64;
+
+const database = new pg.Pool({ connectionString: process.env.DATABASE_URL ?? '', max: LOOPS });
+
+async function work(receiver: Pool, path: string): Promise<void> {
+  for (;;) {
+    const { rows } = await database.query<{ id: string; body: Buffer }>(
+      `UPDATE bare_outbox SET claimed = true
+       WHERE id IN (SELECT id FROM bare_outbox WHERE NOT claimed ORDER BY id LIMIT ${CLAIM} FOR UPDATE SKIP LOCKED)
+       RETURNING id, body`,
+    );
+    if (rows.length === 0) return;
+    const statuses = await Promise.all(
+      rows.map(async ({ body }) => {
+        const seconds = Math.floor(Date.now() / 1_000);
+        const v1 = createHmac('sha256', 'secret').update(`${seconds}.`).update(body).digest('hex');
+        const headers = {
+          'content-type': 'application/json',
+          'x-service-signature': `t=${seconds},v1=${v1}`,
+        };
+        const answer = await receiver.request({ method: 'POST', path, headers, body });
+        await answer.body.dump();
+        return answer.statusCode;
+      }),
+    );
+    await database.query(
+      `UPDATE bare_outbox SET status = outcome.status, ended_at = now()
+       FROM unnest($1::bigint[], $2::integer[]) AS outcome (id, status) WHERE bare_outbox.id = outcome.id`,
+      [rows.map(({ id }) => id), statuses],
+    );
+  }
+}
+
+process.on('message', async ({ url }: LoopRequest) => {
+  const { origin, pathname } = new URL(url);
+  const receiver = new Pool(origin, { connections: CONNECTIONS });
+  const startedAt = Date.now();
+  await Promise.all(Array.from({ length: LOOPS }, () => work(receiver, pathname)));
+  const answer: LoopAnswer = { tookMs: Date.now() - startedAt };
+  await receiver.close();
+  process.send?.(answer);
+});
+await once(process, 'disconnect');
+await database.end();

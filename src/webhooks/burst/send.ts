@@ -1,0 +1,189 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { Database } from '../../db/database.ts';
+import type { BurstId } from '../../ids.ts';
+import type { AttemptOutcome, DeliverBurstResult } from '../../temporal/shapes.ts';
+import { toAttemptOutcome } from '../delivery/outcome.ts';
+import { type DeliveryOutcome, endDelivery, recordAttempts } from '../delivery/record.ts';
+import type { OutboxBell } from '../outbox/bell.ts';
+import type { WebhookSender } from '../sending/sender.ts';
+import { deliveryHeaders } from '../sending/signature.ts';
+import { createBatcher } from './batcher.ts';
+import { beginAttempts } from './begin.ts';
+import { type BurstDelivery, claimBurst, OPEN_IN_A_BURST } from './claim.ts';
+import { handBack } from './hand-back.ts';
+import { createLanes } from './lanes.ts';
+
+/** Deliveries of one burst, and of one claim. */
+export const BURST_SIZE = 800;
+const CLAIM_SIZE = 200;
+/** How long a burst claims at most, and goes on waiting for new deliveries. */
+const CLAIMING_MS = 5_000;
+const IDLE_MS = 200;
+const LOOK_MS = 50;
+/** Deliveries that wait in a burst for a place at their receivers. */
+const MOST_WAITING = 400;
+/** Between claims of a few: what is stored meanwhile is one claim. */
+const CLAIM_PAUSE_MS = 5;
+
+export interface BurstOptions {
+  readonly db: Database;
+  readonly sender: WebhookSender;
+  readonly bell: OutboxBell;
+  readonly burstId: BurstId;
+  /** Gives up at once, attempts in flight included. */
+  readonly cancelled: AbortSignal;
+  /** Takes nothing more, and lets attempts in flight end. */
+  readonly stopping: AbortSignal;
+  /** Repeats database work until it succeeds. */
+  readonly persistently: <Result>(work: () => Promise<Result>) => Promise<Result>;
+  readonly onAttemptBegan: (number: number, createdAt: Date) => void;
+  readonly onAttemptEnded: (verdict: AttemptOutcome['verdict'], number: number) => void;
+  readonly onProgress: (result: DeliverBurstResult) => void;
+  /** Called when the burst takes nothing more out of the outbox. */
+  readonly onClaimed: () => Promise<void>;
+  readonly onError: (error: unknown, delivery: BurstDelivery) => void;
+}
+
+/**
+ * Sends first attempts straight from the outbox, some hundreds of them, while there are any to claim. Guard,
+ * signature, the look at the row right before the request, and what is recorded are those of every attempt; only
+ * the statements are shared between deliveries. Returns when each delivery is recorded or handed back.
+ * @throws the reason of `cancelled`
+ */
+export async function sendBurst(options: BurstOptions): Promise<DeliverBurstResult> {
+  const { db, sender, burstId, cancelled, stopping, persistently } = options;
+  const result = { succeeded: 0, toRetry: 0, failed: 0, stopped: 0, handedBack: 0 };
+  const begin = createBatcher((deliveries: readonly BurstDelivery[]) =>
+    persistently(() =>
+      beginAttempts(
+        db,
+        burstId,
+        deliveries.map(({ id }) => id),
+      ),
+    ),
+  );
+  const record = createBatcher(async (outcomes: readonly DeliveryOutcome[]) => {
+    await persistently(() => recordAttempts(db, outcomes, 'outbox'));
+    if (outcomes.some(({ outcome }) => outcome.verdict === 'retry')) options.bell.ring();
+    return outcomes.map(() => undefined);
+  });
+  const recordings = new Set<Promise<void>>();
+  let wanted = true;
+  let goOn: () => void = () => undefined;
+  const look = () => {
+    wanted = true;
+    goOn();
+  };
+
+  async function attempt(delivery: BurstDelivery): Promise<void> {
+    const { id: deliveryId, eventType, url, body } = delivery;
+    const startedAt = new Date();
+    options.onAttemptBegan(1, delivery.createdAt);
+    let isTaken = false;
+    const sent = await sender.send({
+      url,
+      headers: {},
+      body,
+      signal: cancelled,
+      async beforeWrite() {
+        const beginning = await begin(delivery);
+        if (beginning.kind === 'begun') {
+          const { secret } = beginning;
+          return {
+            proceed: true,
+            headers: deliveryHeaders({ secret, deliveryId, eventType, body, now: new Date() }),
+          };
+        }
+        isTaken = beginning.kind === 'taken';
+        return { proceed: false, reason: beginning.kind === 'taken' ? beginning.kind : beginning.reason };
+      },
+    });
+    if (sent.kind === 'stopped') {
+      if (isTaken) result.handedBack += 1;
+      else {
+        await persistently(() => endDelivery(db, deliveryId, sent.reason));
+        result.stopped += 1;
+      }
+      return;
+    }
+    const outcome = toAttemptOutcome(sent, 1, startedAt);
+    options.onAttemptEnded(outcome.verdict, 1);
+    // Not awaited: the place at the receiver is free again as soon as it has answered.
+    const recording = record({ deliveryId, outcome })
+      .then(() => {
+        result[outcome.verdict === 'retry' ? 'toRetry' : outcome.verdict] += 1;
+      })
+      .catch((error: unknown) => options.onError(error, delivery))
+      .finally(() => recordings.delete(recording));
+    recordings.add(recording);
+  }
+
+  const lanes = createLanes(
+    (delivery) =>
+      attempt(delivery).catch((error: unknown) => {
+        if (!cancelled.aborted) options.onError(error, delivery);
+      }),
+    look,
+  );
+  const giveUp = async (which: 'stalled' | 'all') => {
+    const ids = lanes.giveUp(which).map(({ id }) => id);
+    if (ids.length > 0) result.handedBack += await persistently(() => handBack(db, burstId, ids));
+  };
+
+  /** Claims and starts until there is nothing more to claim, or the burst is full. */
+  async function claimAll(): Promise<void> {
+    const startedAt = performance.now();
+    let claimed = 0;
+    let busyAt = startedAt;
+    const isOver = () =>
+      stopping.aborted || claimed >= BURST_SIZE || performance.now() - startedAt > CLAIMING_MS;
+    while (!isOver() && performance.now() - busyAt < IDLE_MS) {
+      if (!wanted || lanes.waiting >= MOST_WAITING) await pause();
+      if (lanes.waiting < MOST_WAITING) {
+        wanted = false;
+        const most = Math.min(CLAIM_SIZE, BURST_SIZE - claimed);
+        const deliveries = await persistently(() => claimBurst(db, burstId, most, lanes.supplied()));
+        claimed += deliveries.length;
+        lanes.add(deliveries);
+        if (deliveries.length > 0) busyAt = performance.now();
+        // A few are all there are; of more, others may be left.
+        if (deliveries.length >= OPEN_IN_A_BURST) wanted = true;
+        else await sleep(CLAIM_PAUSE_MS);
+      }
+      if (lanes.waiting > 0) busyAt = performance.now();
+      await giveUp('stalled');
+      options.onProgress(result);
+    }
+  }
+
+  /** Until somebody rings, a receiver's deliveries run low, or it is time to look again. */
+  const pause = () =>
+    new Promise<void>((resolve) => {
+      const timer = setTimeout(resolve, LOOK_MS);
+      goOn = () => {
+        clearTimeout(timer);
+        resolve();
+      };
+    });
+
+  const silence = options.bell.onRing(look);
+  try {
+    await claimAll();
+    silence();
+    await options.onClaimed();
+    while (lanes.waiting > 0 && !stopping.aborted && !cancelled.aborted) {
+      await giveUp('stalled');
+      if (lanes.waiting > 0) await pause();
+    }
+    await giveUp('all');
+  } finally {
+    silence();
+    await lanes.settled();
+    while (recordings.size > 0) await Promise.all(recordings);
+    options.bell.ring();
+  }
+  cancelled.throwIfAborted();
+  // What ended in an error of our own: as unknown as with a lost worker.
+  result.handedBack += await persistently(() => handBack(db, burstId, 'all'));
+  return result;
+}

@@ -1,0 +1,65 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { afterAll, afterEach, beforeAll, beforeEach, it } from 'vitest';
+import { burstWorkflowId } from '../../../src/temporal/ids.ts';
+import { emitTogether } from '../../support/events.ts';
+import { startProcess } from '../../support/processes.ts';
+import { startTestService, type TestService } from '../../support/service.ts';
+import { connectOperator, type Operator } from '../../support/temporal.ts';
+import { burstOf, type Subscriber, subscribe, untilReceived } from '../../webhooks/burst/support.ts';
+import { recordHistory } from './history.ts';
+
+let service: TestService;
+let operator: Operator;
+let subscriber: Subscriber;
+
+beforeAll(async () => {
+  operator = await connectOperator();
+});
+afterAll(() => operator.close());
+beforeEach(async () => {
+  service = await startTestService();
+  subscriber = await subscribe(service);
+});
+afterEach(async () => {
+  await subscriber.receiver.close();
+  await service.stop();
+});
+
+const emitBacklog = () => emitTogether(service, subscriber.workspace, 300);
+const record = async (scenario: string) =>
+  recordHistory(burstWorkflowId(await burstOf(service, subscriber.workspace)), `deliverBurst/${scenario}`);
+
+it('all succeed', async () => {
+  await service.startWorker();
+  await emitBacklog();
+  await record('all-succeed');
+});
+
+it('mixed outcomes', async () => {
+  await service.startWorker();
+  subscriber.receiver.answer = () => [204, 204, 410, 503][subscriber.receiver.received.length % 4] ?? 204;
+  await emitBacklog();
+  await record('mixed-outcomes');
+});
+
+it('worker lost in the middle', async () => {
+  const lost = await startProcess('worker.ts', service.env);
+  subscriber.receiver.answer = () => sleep(100, 204);
+  await emitBacklog();
+  await untilReceived(subscriber.receiver, 20);
+  const burstId = await burstOf(service, subscriber.workspace);
+  lost.kill('SIGKILL');
+  await lost.ended;
+  await service.startWorker();
+  await recordHistory(burstWorkflowId(burstId), 'deliverBurst/worker-lost');
+});
+
+it('cancelled by an operator', async () => {
+  await service.startWorker();
+  subscriber.receiver.answer = () => sleep(200, 204);
+  await emitBacklog();
+  await untilReceived(subscriber.receiver, 15);
+  const burstId = await burstOf(service, subscriber.workspace);
+  await operator.client.workflow.getHandle(burstWorkflowId(burstId)).cancel();
+  await recordHistory(burstWorkflowId(burstId), 'deliverBurst/cancelled');
+});

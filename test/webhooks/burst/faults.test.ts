@@ -1,0 +1,186 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { afterAll, afterEach, beforeAll, beforeEach, expect, it } from 'vitest';
+import { type BurstId, type DeliveryId, newId } from '../../../src/ids.ts';
+import { burstWorkflowId } from '../../../src/temporal/ids.ts';
+import { emitTogether } from '../../support/events.ts';
+import { startProcess } from '../../support/processes.ts';
+import { startTestService, type TestService } from '../../support/service.ts';
+import { startTcpProxy, type TcpProxy } from '../../support/tcp-proxy.ts';
+import { connectOperator, type Operator } from '../../support/temporal.ts';
+import { eventually } from '../../support/wait.ts';
+import {
+  burstOf,
+  type DeliveryRow,
+  deliveryIds,
+  rowsOf,
+  type Subscriber,
+  subscribe,
+  untilAll,
+  untilReceived,
+} from './support.ts';
+
+let service: TestService;
+let operator: Operator;
+let subscriber: Subscriber;
+
+beforeAll(async () => {
+  operator = await connectOperator();
+});
+afterAll(() => operator.close());
+beforeEach(async () => {
+  service = await startTestService();
+  subscriber = await subscribe(service);
+});
+afterEach(async () => {
+  await subscriber.receiver.close();
+  await service.stop();
+});
+
+const COUNT = 400;
+const reconcile = () =>
+  operator.client.schedule.getHandle(`${service.config.TEMPORAL_TASK_QUEUE_PREFIX}reconcile`).trigger();
+/** Answers after a while, so that a burst can be met in the middle. */
+const answerSlowly = (milliseconds: number) => {
+  subscriber.receiver.answer = () => sleep(milliseconds, 204);
+};
+const times = (ids: string[]): number[] => {
+  const counts = new Map<string, number>();
+  for (const id of ids) counts.set(id, (counts.get(id) ?? 0) + 1);
+  return [...counts.values()];
+};
+
+it('a worker that is lost in mid-burst costs what had begun its first attempt, and the rest nothing', async () => {
+  const { workspace, receiver } = subscriber;
+  const lost = await startProcess('worker.ts', service.env);
+  answerSlowly(100);
+  await emitTogether(service, workspace, COUNT);
+  await untilReceived(receiver, 60);
+  lost.kill('SIGKILL');
+  await lost.ended;
+  const recorded = (await rowsOf(service, workspace)).filter(({ attempts }) => attempts === 1).length;
+  receiver.answer = () => 204;
+  await service.startWorker();
+  const rows = await untilAll(service, workspace, ({ status }) => status === 'succeeded', 100_000);
+  expect(new Set(deliveryIds(receiver)).size).toBe(COUNT);
+  const repeated = rows.filter(({ attempts }) => attempts === 2);
+  expect(repeated.length).toBeGreaterThan(0);
+  expect(repeated.length).toBeLessThanOrEqual(20);
+  expect(receiver.received.length).toBeLessThanOrEqual(COUNT + repeated.length);
+  expect(rows.filter(({ attempts }) => attempts === 1).length).toBeGreaterThanOrEqual(recorded);
+  const ids = new Set(repeated.map(({ id }) => id as string));
+  expect(deliveryIds(receiver).filter((id) => ids.has(id)).length).toBeGreaterThanOrEqual(repeated.length);
+  const others = deliveryIds(receiver).filter((id) => !ids.has(id));
+  expect(Math.max(...times(others))).toBe(1);
+});
+
+it('a worker that is stopped in mid-burst lets open attempts end and leaves the rest to the next one', async () => {
+  const { workspace, receiver } = subscriber;
+  const worker = await service.startWorker();
+  answerSlowly(100);
+  await emitTogether(service, workspace, COUNT);
+  await untilReceived(receiver, 60);
+  await worker.stop();
+  const sent = receiver.received.length;
+  expect(sent).toBeLessThan(COUNT);
+  const rows = await rowsOf(service, workspace);
+  expect(rows.filter(({ status }) => status === 'succeeded')).toHaveLength(sent);
+  receiver.answer = () => 204;
+  await service.startWorker();
+  await untilAll(service, workspace, ({ status }) => status === 'succeeded', 60_000);
+  expect(receiver.received).toHaveLength(COUNT);
+  expect((await rowsOf(service, workspace)).every(({ attempts }) => attempts === 1)).toBe(true);
+});
+
+it('a database that goes away in mid-burst costs no delivery its attempt, and nothing is sent twice', async () => {
+  const { workspace, receiver } = subscriber;
+  const url = new URL(service.config.DATABASE_URL);
+  const postgres: TcpProxy = await startTcpProxy({ host: url.hostname, port: Number(url.port) });
+  url.host = postgres.address;
+  const worker = await service.startWorker({}, { DATABASE_URL: url.href });
+  let cut = false;
+  receiver.answer = async () => {
+    if (receiver.received.length >= 100 && !cut) {
+      cut = true;
+      await postgres.cut();
+      setTimeout(() => postgres.restore(), 2_000);
+    }
+    return 204;
+  };
+  await emitTogether(service, workspace, COUNT);
+  const rows = await untilAll(service, workspace, ({ status }) => status === 'succeeded', 60_000);
+  expect(receiver.received).toHaveLength(COUNT);
+  expect(rows.every(({ attempts }) => attempts === 1)).toBe(true);
+  await worker.stop();
+  await postgres.close();
+});
+
+it('a burst that an operator cancels ends what it had not sent as failed, and what is still in the outbox is sent', async () => {
+  const { workspace, receiver } = subscriber;
+  await service.startWorker();
+  receiver.answer = () => new Promise<number>(() => undefined);
+  await emitTogether(service, workspace, COUNT);
+  await untilReceived(receiver, 10);
+  const burstId = await burstOf(service, workspace);
+  await operator.client.workflow.getHandle(burstWorkflowId(burstId)).cancel();
+  expect(await operator.closed(burstWorkflowId(burstId))).toBe('CANCELLED');
+  receiver.answer = () => 204;
+  const rows = await untilAll(service, workspace, (row) => row.ended_at !== null || row.attempts > 0, 60_000);
+  const stopped = rows.filter(({ status, attempts }) => status === 'failed' && attempts === 0);
+  expect(stopped.length).toBeGreaterThan(0);
+  expect(new Set(stopped.map((row) => row.error_message))).toEqual(new Set(['stopped by an operator']));
+});
+
+it('after a burst that an operator terminated, reconcile ends what was its own', async () => {
+  const { workspace, receiver } = subscriber;
+  await service.startWorker();
+  receiver.answer = () => new Promise<number>(() => undefined);
+  await emitTogether(service, workspace, COUNT);
+  await untilReceived(receiver, 10);
+  const burstId = await burstOf(service, workspace);
+  await operator.client.workflow.getHandle(burstWorkflowId(burstId)).terminate();
+  await reconcile();
+  const rows = await eventually(
+    () => rowsOf(service, workspace),
+    (all) => all.some((row) => row.burst_id === burstId && row.ended_at !== null),
+  );
+  const ended = rows.filter((row) => row.burst_id === burstId && row.ended_at !== null);
+  expect(new Set(ended.map((row) => `${row.status} ${row.attempts} ${row.error_message}`))).toEqual(
+    new Set(['failed 0 stopped by an operator']),
+  );
+});
+
+it('a burst that Temporal does not know goes back to the outbox: begun deliveries at their second attempt', async () => {
+  const { workspace, receiver } = subscriber;
+  await emitTogether(service, workspace, 2);
+  const [begun, untouched] = await rowsOf(service, workspace);
+  const burstId = newId<BurstId>();
+  const mark = (row: DeliveryRow | undefined, begun_at: Date | null) =>
+    service.db
+      .updateTable('webhook_deliveries')
+      .set({ outbox: false, burst_id: burstId, handed_over_at: new Date(), begun_at })
+      .where('id', '=', row?.id ?? newId<DeliveryId>())
+      .execute();
+  await mark(begun, new Date());
+  await mark(untouched, null);
+  await service.startWorker();
+  await eventually(
+    () =>
+      reconcile().then(
+        () => rowsOf(service, workspace),
+        () => [],
+      ),
+    ([one]) => one?.burst_id === null,
+  );
+  const [first] = await rowsOf(service, workspace);
+  expect(first).toMatchObject({
+    status: 'failed',
+    attempts: 1,
+    error_message: 'The attempt was interrupted and its outcome is unknown.',
+  });
+  await untilReceived(receiver, 2, 60_000);
+  const rows = await untilAll(service, workspace, ({ status }) => status === 'succeeded');
+  expect(rows.map(({ id, attempts }) => [id, attempts])).toEqual([
+    [begun?.id, 2],
+    [untouched?.id, 1],
+  ]);
+});
