@@ -79,6 +79,8 @@ async function awaitRun(
       deadlineMs: Math.min(START_DEADLINE_MS, aiWaitMs),
       taskQueue: names.ai,
       workflowId,
+      // Each decision takes milliseconds; one that was lost with its worker is made again while somebody still waits.
+      workflowTaskTimeout: '5 seconds',
       args: [{ operationId: operation.id }],
       staticSummary: `${SUMMARIES[operation.kind]} ${operation.targetId}`,
       memo: { requestId, operationId: operation.id },

@@ -12,26 +12,41 @@ export const articleSchema = z
     workspaceId: z.uuid(),
     projectId: z.uuid(),
     title: z.string(),
-    slug: z.string(),
+    slug: z.string().describe('URL-safe form of the title, unique in its project and language'),
     status: z.enum(ARTICLE_STATUSES),
-    documentJson: documentSchema,
-    contentHtml: z.string().nullable(),
-    contentMarkdown: z.string().nullable(),
+    documentJson: documentSchema.describe('The content: typed blocks in order'),
+    contentHtml: z
+      .string()
+      .nullable()
+      .describe('Rendered from the document on every save and on publish; null before the first render'),
+    contentMarkdown: z.string().nullable().describe('Rendered like contentHtml'),
     metaTitle: z.string().nullable(),
     metaDescription: z.string().nullable(),
     targetKeywords: z.array(z.string()),
     secondaryKeywords: z.array(z.string()),
-    primaryLanguage: z.string(),
-    translationGroupId: z.uuid(),
-    generationConfig: z.record(z.string(), z.unknown()).nullable(),
-    outline: z.record(z.string(), z.unknown()).nullable(),
-    createdBy: z.string().nullable(),
-    publishedAt: date.nullable(),
+    primaryLanguage: z.string().describe('The language of this version'),
+    translationGroupId: z.uuid().describe('Shared by all language versions of one article'),
+    generationConfig: z
+      .record(z.string(), z.unknown())
+      .nullable()
+      .describe('Settings that an AI generation was started with; null without one'),
+    outline: z
+      .record(z.string(), z.unknown())
+      .nullable()
+      .describe('What a generation planned from; null without one'),
+    createdBy: z
+      .string()
+      .nullable()
+      .describe('The user who made it, or the creator of the key that did; null when there is none'),
+    publishedAt: date.nullable().describe('When it was last published; null when it never was'),
     briefId: z.uuid().nullable(),
-    publishedUrl: z.string().nullable(),
-    wordCount: z.int().nullable(),
+    publishedUrl: z
+      .string()
+      .nullable()
+      .describe('The address that a publishing integration reported; null until one does'),
+    wordCount: z.int().nullable().describe('Words of the document, counted on every save'),
     createdAt: date,
-    updatedAt: date,
+    updatedAt: date.describe('Moves on a save, a change of status or a new rendering'),
   })
   .meta({ id: 'Article' });
 

@@ -20,7 +20,10 @@ export const note = (line: string): void => {
   process.stderr.write(`${line}\n`);
 };
 
-/** Runs `use` on the database of DATABASE_URL, else on the embedded one of DATA_DIR, whether it runs or not. */
+/**
+ * Runs `use` on the database of DATABASE_URL, else on the embedded one of DATA_DIR, whether it runs or not. Its
+ * statements may take as long as they need: a migration that builds an index is not to be cut off.
+ */
 export async function withDatabase<Result>(
   config: Pick<Config, 'DATABASE_URL' | 'DATA_DIR'>,
   use: (db: Database) => Promise<Result>,
@@ -29,6 +32,7 @@ export async function withDatabase<Result>(
     const db = createDatabase({
       connectionString,
       poolSize: 2,
+      statementTimeout: 0,
       applicationName: 'workspace-content-service-admin',
     });
     try {

@@ -6,19 +6,24 @@ import type { JobRow } from './queries.ts';
 export const jobSchema = z
   .object({
     id: z.uuid(),
-    articleId: z.uuid(),
+    articleId: z.uuid().describe('The article that the run writes'),
     workspaceId: z.uuid(),
     projectId: z.uuid(),
     status: z.enum(JOB_STATUSES),
     kind: z.enum(['generation', 'translation']),
-    currentStep: z.enum(JOB_STEPS).nullable(),
-    progress: z.int().min(0).max(100),
-    idempotencyKey: z.string(),
-    estimatedCredits: z.int(),
-    reservedCredits: z.int(),
-    consumedCredits: z.int(),
-    errorCode: z.enum(['GENERATION_FAILED', 'TRANSLATION_FAILED']).nullable(),
-    errorMessage: z.string().nullable(),
+    currentStep: z.enum(JOB_STEPS).nullable().describe('What it is at; null while QUEUED'),
+    progress: z.int().min(0).max(100).describe('Per cent, by finished steps'),
+    idempotencyKey: z.string().describe('The key it was started with; asking again with it answers this job'),
+    estimatedCredits: z.int().describe('The most the run can cost'),
+    reservedCredits: z.int().describe('What was held for it; stays as it was when the hold ends'),
+    consumedCredits: z
+      .int()
+      .describe('What was charged; 0 until the run has completed, and when it failed or was cancelled'),
+    errorCode: z
+      .enum(['GENERATION_FAILED', 'TRANSLATION_FAILED'])
+      .nullable()
+      .describe('Set when the status is FAILED'),
+    errorMessage: z.string().nullable().describe('A sentence about the failure'),
     createdAt: z.iso.datetime(),
   })
   .meta({ id: 'Job' });
