@@ -1,7 +1,8 @@
 /**
  * `npm run bench`: every suite, one after the other, each as a process of its own, then one table of all ratios.
  * Names of suites as arguments run only those: `npm run bench -- auth`. Ends with 1 when a suite failed or a promised
- * ratio was missed. BENCH_JSON names a file for the results.
+ * ratio was missed. The results are kept in bench/results.json, those of suites that were not run as they were;
+ * BENCH_JSON names another file.
  */
 import { spawn } from 'node:child_process';
 import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
@@ -9,7 +10,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { say, table } from '../test/scripts/support/report.ts';
-import { comparisonRows, type SuiteResult } from './lib/suite.ts';
+import { comparisonRows, figureRows, type SuiteResult } from './lib/suite.ts';
 
 const SUITES = {
   auth: 'auth/list.ts',
@@ -46,7 +47,19 @@ rmSync(folder, { recursive: true, force: true });
 
 say();
 say(table(comparisonRows(results.flatMap(({ comparisons }) => comparisons))));
-if (process.env.BENCH_JSON) writeFileSync(process.env.BENCH_JSON, `${JSON.stringify(results, null, 2)}\n`);
+const figures = results.flatMap((result) => result.figures);
+if (figures.length > 0) {
+  say();
+  say(table(figureRows(figures)));
+}
+
+const file = process.env.BENCH_JSON || fileURLToPath(new URL('results.json', import.meta.url));
+const earlier = existsSync(file) ? (JSON.parse(readFileSync(file, 'utf8')) as SuiteResult[]) : [];
+const kept = earlier.filter(({ suite }) => !results.some((result) => result.suite === suite));
+const order = Object.keys(SUITES);
+const all = [...kept, ...results].sort((a, b) => order.indexOf(a.suite) - order.indexOf(b.suite));
+writeFileSync(file, `${JSON.stringify(all, null, 2)}\n`);
+say(`\nKept in ${file}.`);
 if (failed.length > 0) {
   say(`\nFailed or missed: ${failed.join(', ')}`);
   process.exitCode = 1;

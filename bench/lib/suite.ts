@@ -20,12 +20,21 @@ export interface Figure {
   readonly values: readonly number[];
 }
 
+export interface FigureSummary {
+  readonly name: string;
+  readonly samples: number;
+  readonly median: number;
+  readonly p95: number;
+  readonly lowest: number;
+  readonly highest: number;
+}
+
 /** What a suite leaves behind, as JSON. */
 export interface SuiteResult {
   readonly suite: string;
   readonly machine: Machine;
   readonly comparisons: readonly (Comparison & { readonly ratio: number; readonly kept: boolean | null })[];
-  readonly figures: readonly Figure[];
+  readonly figures: readonly FigureSummary[];
 }
 
 export interface Machine {
@@ -75,6 +84,28 @@ export const comparisonRows = (
   ]),
 ];
 
+const summarize = ({ name, values }: Figure): FigureSummary => ({
+  name,
+  samples: values.length,
+  median: rounded(median(values)),
+  p95: rounded(quantile(values, 0.95)),
+  lowest: rounded(Math.min(...values)),
+  highest: rounded(Math.max(...values)),
+});
+
+/** Rows of a table of figures: the head first. */
+export const figureRows = (figures: readonly FigureSummary[]): (string | number)[][] => [
+  ['measured', 'samples', 'median', 'p95', 'lowest', 'highest'],
+  ...figures.map(({ name, samples, median, p95, lowest, highest }) => [
+    name,
+    samples,
+    median,
+    p95,
+    lowest,
+    highest,
+  ]),
+];
+
 /**
  * Prints a suite's tables and, when BENCH_RESULT names a file, writes them there as JSON. The process ends
  * with 1 when a promised ratio was missed.
@@ -84,21 +115,19 @@ export function report(
   comparisons: readonly Comparison[],
   figures: readonly Figure[] = [],
 ): void {
-  const judged = comparisons.map((comparison) => ({ ...comparison, ...judge(comparison) }));
-  const result: SuiteResult = { suite, machine: describeMachine(), comparisons: judged, figures };
+  const judged = comparisons.map((comparison) => ({
+    ...comparison,
+    ours: comparison.ours.map(rounded),
+    bare: comparison.bare.map(rounded),
+    ...judge(comparison),
+  }));
+  const summaries = figures.map(summarize);
+  const result: SuiteResult = { suite, machine: describeMachine(), comparisons: judged, figures: summaries };
   say();
   say(table(comparisonRows(judged)));
-  if (figures.length > 0) {
+  if (summaries.length > 0) {
     say();
-    say(
-      table([
-        ['measured', 'median', 'p95', 'lowest', 'highest'],
-        ...figures.map(({ name, values }) => [
-          name,
-          ...[median(values), quantile(values, 0.95), Math.min(...values), Math.max(...values)].map(rounded),
-        ]),
-      ]),
-    );
+    say(table(figureRows(summaries)));
   }
   const { node, cpu, cores, memoryGiB, load } = result.machine;
   say(`\nNode ${node}, ${cores} cores of ${cpu}, ${memoryGiB} GiB, load ${load}`);
