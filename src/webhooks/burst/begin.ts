@@ -14,6 +14,9 @@ export type Beginning =
 /**
  * Marks first attempts as begun, right before their requests are written: those whose delivery is still the
  * burst's and whose endpoint is there and active. Called once more for a redirect, it is the look alone.
+ *
+ * The CASE keeps Postgres to the primary key: the conditions as they are would lead it to an index of all that is
+ * open, which it believes to be short.
  */
 export async function beginAttempts(
   db: Database,
@@ -24,8 +27,9 @@ export async function beginAttempts(
     UPDATE webhook_deliveries AS delivery
     SET begun_at = coalesce(delivery.begun_at, now())
     FROM webhook_endpoints AS endpoint
-    WHERE delivery.id = ANY (${[...deliveryIds]}::uuid[]) AND delivery.burst_id = ${burstId}
-      AND NOT delivery.outbox AND delivery.attempts = 0 AND delivery.ended_at IS NULL
+    WHERE delivery.id = ANY (${[...deliveryIds]}::uuid[])
+      AND CASE WHEN delivery.burst_id = ${burstId} AND NOT delivery.outbox AND delivery.attempts = 0
+        AND delivery.ended_at IS NULL THEN true ELSE false END
       AND endpoint.id = delivery.endpoint_id AND endpoint.active
     RETURNING delivery.id, endpoint.secret
   `.execute(db);
