@@ -1,0 +1,43 @@
+import type { WorkerOptions } from '@temporalio/worker';
+import type { Config } from '../config.ts';
+
+type Tuned = Pick<WorkerOptions, 'maxConcurrentActivityTaskExecutions' | 'maxCachedWorkflows'>;
+
+export interface WorkerTuning {
+  /** Of each task queue. */
+  readonly pollers: Pick<WorkerOptions, 'workflowTaskPollerBehavior' | 'activityTaskPollerBehavior'>;
+  readonly translation: Tuned;
+  readonly webhooks: Tuned;
+}
+
+/**
+ * What an operator may set of the workers. The two queues with volume have slots and a cache of their own: a webhook
+ * attempt only waits, so that its slot costs a socket, while a batch of a translation costs a request to the engine.
+ */
+export function workerTuning(
+  config: Pick<
+    Config,
+    | 'WORKER_POLLERS'
+    | 'WEBHOOK_ACTIVITY_SLOTS'
+    | 'WEBHOOK_CACHED_WORKFLOWS'
+    | 'TRANSLATION_ACTIVITY_SLOTS'
+    | 'TRANSLATION_CACHED_WORKFLOWS'
+  >,
+): WorkerTuning {
+  const { WORKER_POLLERS: polls } = config;
+  const behavior =
+    polls === 'auto'
+      ? ({ type: 'autoscaling' } as const)
+      : ({ type: 'simple-maximum', maximum: polls } as const);
+  return {
+    pollers: { workflowTaskPollerBehavior: behavior, activityTaskPollerBehavior: behavior },
+    translation: {
+      maxConcurrentActivityTaskExecutions: config.TRANSLATION_ACTIVITY_SLOTS,
+      maxCachedWorkflows: config.TRANSLATION_CACHED_WORKFLOWS,
+    },
+    webhooks: {
+      maxConcurrentActivityTaskExecutions: config.WEBHOOK_ACTIVITY_SLOTS,
+      maxCachedWorkflows: config.WEBHOOK_CACHED_WORKFLOWS,
+    },
+  };
+}

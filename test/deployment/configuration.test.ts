@@ -1,0 +1,64 @@
+import { sql } from 'kysely';
+import { expect, it } from 'vitest';
+import { loadConfig } from '../../src/config.ts';
+import { createDatabase } from '../../src/db/database.ts';
+import { temporalTarget } from '../../src/temporal/target.ts';
+import { workerTuning } from '../../src/temporal/tuning.ts';
+import { createTestDatabase } from '../support/database.ts';
+
+const addresses = { DATABASE_URL: 'postgres://u:p@127.0.0.1:1/d', TEMPORAL_ADDRESS: '127.0.0.1:1' };
+const target = (env: Record<string, string>) =>
+  temporalTarget({ ...loadConfig({ ...addresses, ...env }), TEMPORAL_ADDRESS: '127.0.0.1:1' });
+
+it('a worker has its documented slots, caches and pollers unless told otherwise', () => {
+  expect(workerTuning(loadConfig({}))).toEqual({
+    pollers: {
+      workflowTaskPollerBehavior: { type: 'simple-maximum', maximum: 10 },
+      activityTaskPollerBehavior: { type: 'simple-maximum', maximum: 10 },
+    },
+    translation: { maxConcurrentActivityTaskExecutions: 100, maxCachedWorkflows: 100 },
+    webhooks: { maxConcurrentActivityTaskExecutions: 1_000, maxCachedWorkflows: 500 },
+  });
+  const told = workerTuning(
+    loadConfig({ WORKER_POLLERS: 'auto', WEBHOOK_ACTIVITY_SLOTS: '50', TRANSLATION_CACHED_WORKFLOWS: '7' }),
+  );
+  expect(told.pollers.activityTaskPollerBehavior).toEqual({ type: 'autoscaling' });
+  expect(told.webhooks.maxConcurrentActivityTaskExecutions).toBe(50);
+  expect(told.translation.maxCachedWorkflows).toBe(7);
+});
+
+it.each([
+  ['WORKER_POLLERS', '1'],
+  ['WORKER_POLLERS', 'many'],
+  ['WEBHOOK_ACTIVITY_SLOTS', '0'],
+  ['WEBHOOK_CACHED_WORKFLOWS', '-1'],
+  ['TRANSLATION_ACTIVITY_SLOTS', '1.5'],
+  ['TRANSLATION_CACHED_WORKFLOWS', 'x'],
+  ['DATABASE_STATEMENT_TIMEOUT_SECONDS', '-1'],
+  ['DATABASE_POOL_SIZE', '1'],
+])('%s=%s stops the start with its name', (name, value) => {
+  expect(() => loadConfig({ [name]: value })).toThrow(new RegExp(`^  ${name}: `, 'm'));
+});
+
+it('half a client certificate, certificates without TLS and a file that is not there stop the start', () => {
+  expect(() => loadConfig({ TEMPORAL_TLS_CERT: '/a.pem' })).toThrow(/TEMPORAL_TLS_KEY: needed/);
+  expect(() => loadConfig({ TEMPORAL_TLS_KEY: '/a.pem' })).toThrow(/TEMPORAL_TLS_CERT: needed/);
+  expect(() => loadConfig({ TEMPORAL_TLS: 'false', TEMPORAL_TLS_CA: '/a.pem' })).toThrow(
+    /TEMPORAL_TLS: false/,
+  );
+  expect(() => target({ TEMPORAL_TLS_CA: '/nowhere/ca.pem' })).toThrow(/^TEMPORAL_TLS_CA: .*ENOENT/);
+});
+
+it('an API key turns TLS on, and nothing else does by itself', () => {
+  expect(target({})).toEqual({ address: '127.0.0.1:1', tls: false });
+  expect(target({ TEMPORAL_API_KEY: 'k' })).toEqual({ address: '127.0.0.1:1', apiKey: 'k', tls: {} });
+  expect(target({ TEMPORAL_TLS: 'true' }).tls).toEqual({});
+});
+
+it('Postgres ends a statement that takes longer than it may', async () => {
+  const database = await createTestDatabase();
+  const db = createDatabase({ connectionString: database.url, statementTimeout: 100 });
+  await expect(sql`SELECT pg_sleep(5)`.execute(db)).rejects.toMatchObject({ code: '57014' });
+  await db.destroy();
+  await database.drop();
+});

@@ -1,0 +1,98 @@
+import { randomUUID } from 'node:crypto';
+import { connect } from 'node:net';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import type { ServiceProcess } from '../support/processes.ts';
+import { startProcess } from '../support/processes.ts';
+import { startReceiver } from '../support/receiver.ts';
+import { startTestService, type TestService } from '../support/service.ts';
+import { eventually } from '../support/wait.ts';
+
+let service: TestService;
+beforeAll(async () => {
+  service = await startTestService();
+});
+afterAll(() => service.stop());
+
+const addressOf = (server: ServiceProcess): URL =>
+  new URL(/listening on (http:\/\/[\w.:]+)/.exec(server.log())?.[1] ?? '');
+
+/** Sends the head of a request and returns what is needed to send the rest and to read the answer. */
+async function beginRequest(url: URL, key: string, path: string, body: string) {
+  const socket = connect(Number(url.port), url.hostname);
+  let answer = '';
+  socket.on('data', (chunk: Buffer) => {
+    answer += chunk.toString();
+  });
+  const ended = new Promise((resolve) => socket.once('close', resolve));
+  await new Promise((resolve) => socket.once('connect', resolve));
+  const head = [
+    `POST ${path} HTTP/1.1`,
+    'Host: test',
+    `Authorization: Bearer ${key}`,
+    'Content-Type: application/json',
+    `Content-Length: ${Buffer.byteLength(body)}`,
+  ];
+  socket.write(`${head.join('\r\n')}\r\n\r\n`);
+  return {
+    async finish() {
+      socket.write(body);
+      await ended;
+      return answer;
+    },
+  };
+}
+
+it('a server that is told to stop answers the request in flight, takes no other, and writes what it remembers', async () => {
+  const workspace = await service.workspace();
+  const server = await startProcess('server.ts', { ...service.env, PORT: '0' });
+  const url = addressOf(server);
+  const body = JSON.stringify({
+    primaryLanguage: 'en',
+    translations: [{ language: 'en', name: randomUUID() }],
+  });
+  const path = `/api/workspaces/${workspace.id}/categories`;
+  const request = await beginRequest(url, workspace.key, path, body);
+  await sleep(300);
+  server.kill('SIGTERM');
+  await eventually(
+    async () => server.log(),
+    (log) => log.includes('"msg":"stopping"'),
+  );
+  await sleep(100);
+  await expect(fetch(url)).rejects.toThrow();
+  expect(await request.finish()).toMatch(/^HTTP\/1\.1 201 /);
+  expect(await server.ended).toBe(0);
+  const key = await service.db
+    .selectFrom('api_keys')
+    .select('last_used_at')
+    .where('id', '=', workspace.keyId)
+    .executeTakeFirstOrThrow();
+  expect(key.last_used_at).not.toBeNull();
+});
+
+it('a worker that is told to stop finishes the attempt in flight and records it', async () => {
+  const workspace = await service.workspace();
+  const projectId = await service.project(workspace);
+  const receiver = await startReceiver();
+  receiver.answer = () => sleep(3_000, 204);
+  const worker = await startProcess('worker.ts', service.env);
+  await service.call(workspace.key, 'POST', `/api/workspaces/${workspace.id}/webhooks`, {
+    url: receiver.url,
+    events: ['article.created'],
+  });
+  await service.call(workspace.key, 'POST', `/api/projects/${projectId}/articles`, { title: 'Stop' });
+  await eventually(
+    async () => receiver.received.length,
+    (count) => count === 1,
+  );
+  worker.kill('SIGTERM');
+  expect(await worker.ended).toBe(0);
+  const delivery = await service.db
+    .selectFrom('webhook_deliveries')
+    .select(['status', 'attempts', 'response_status'])
+    .where('workspace_id', '=', workspace.id)
+    .executeTakeFirstOrThrow();
+  expect(delivery).toEqual({ status: 'succeeded', attempts: 1, response_status: 204 });
+  await receiver.close();
+});
