@@ -1,6 +1,6 @@
 import { activityInfo, cancellationSignal, heartbeat, log } from '@temporalio/activity';
 import type { BurstId } from '../src/ids.ts';
-import type { DeliverBurstResult } from '../src/temporal/shapes.ts';
+import type { BurstMode, DeliverBurstResult } from '../src/temporal/shapes.ts';
 import { handBack } from '../src/webhooks/burst/hand-back.ts';
 import { announce, type BurstNotice } from '../src/webhooks/burst/notices.ts';
 import { sendBurst } from '../src/webhooks/burst/send.ts';
@@ -41,16 +41,16 @@ export function createBurstActivities(dependencies: BurstActivityDependencies) {
      * Sends the first attempts of what waits in the outbox, once: an execution that follows a lost one sends
      * nothing and hands back what that one has not recorded.
      */
-    async sendBurst(burstId: BurstId): Promise<DeliverBurstResult> {
-      let progress: DeliverBurstResult = NOTHING_SENT;
+    async sendBurst(burstId: BurstId, mode: BurstMode): Promise<DeliverBurstResult> {
+      const { attempt, heartbeatDetails } = activityInfo();
+      let progress: DeliverBurstResult = heartbeatDetails ?? NOTHING_SENT;
       const pulse = setInterval(() => heartbeat(progress), HEARTBEAT_MS);
       heartbeat(progress);
       try {
-        // Also after an operator's reset, which begins the count of executions anew.
-        const handedBack = await persistently(() => handBack(db, burstId, 'all'));
-        if (handedBack > 0 || activityInfo().attempt > 1) {
+        if (attempt > 1 || mode === 'hand back') {
+          const handedBack = await persistently(() => handBack(db, burstId, 'all'));
           await tell('claimed', burstId);
-          return { ...NOTHING_SENT, handedBack };
+          return { ...progress, handedBack: progress.handedBack + handedBack };
         }
         await tell('claiming', burstId);
         return await sendBurst({
@@ -62,7 +62,7 @@ export function createBurstActivities(dependencies: BurstActivityDependencies) {
             progress = result;
           },
           onClaimed: () => tell('claimed', burstId),
-          onError: (error, { id }) => log.error('attempt not made', { deliveryId: id, error }),
+          onError: (error, { id }) => log.error('attempt left unrecorded', { deliveryId: id, error }),
         });
       } finally {
         clearInterval(pulse);

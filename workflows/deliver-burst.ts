@@ -3,6 +3,7 @@ import {
   CancellationScope,
   isCancellation,
   proxyActivities,
+  workflowInfo,
 } from '@temporalio/workflow';
 import type { BurstActivities } from '../activities/bursts.ts';
 import type { DeliverBurstInput, DeliverBurstResult } from '../src/temporal/shapes.ts';
@@ -29,8 +30,10 @@ const { endBurst } = proxyActivities<BurstActivities>({
  * outbox when this ends, and gets a `deliverWebhook` run of its own.
  */
 export async function deliverBurst({ burstId }: DeliverBurstInput): Promise<DeliverBurstResult> {
+  const { runId, firstExecutionRunId } = workflowInfo();
+  const mode = runId === firstExecutionRunId ? 'send' : 'hand back';
   try {
-    return await sendBurst.executeWithOptions({ summary: 'first attempts of a backlog' }, [burstId]);
+    return await sendBurst.executeWithOptions({ summary: 'first attempts of a backlog' }, [burstId, mode]);
   } catch (error) {
     // A worker that is lost meanwhile turns the cancellation into a timeout.
     if (isCancellation(error) || CancellationScope.current().consideredCancelled) {

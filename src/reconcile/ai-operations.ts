@@ -18,7 +18,7 @@ export async function endAbandonedOperations(dependencies: ReconcileDependencies
   let ended = 0;
   const look = async (operation: { id: AiOperationId; workflow_id: string; abandoned: boolean }) => {
     const state = await runState(client, operation.workflow_id);
-    if (!operation.abandoned && state !== 'closed') return;
+    if (!operation.abandoned && (state === 'running' || state === 'unknown')) return;
     if (await releaseOperation(db, operation.id, 'failed')) ended += 1;
     if (state === 'running') await cancelRun(client, operation.workflow_id);
   };

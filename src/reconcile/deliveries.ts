@@ -3,7 +3,7 @@ import type { BurstId, DeliveryId } from '../ids.ts';
 import { burstWorkflowId, deliveryWorkflowId } from '../temporal/ids.ts';
 import { runState } from '../temporal/runs.ts';
 import { handBack } from '../webhooks/burst/hand-back.ts';
-import { endDelivery } from '../webhooks/delivery/record.ts';
+import { endAbandonedDelivery } from '../webhooks/delivery/record.ts';
 import type { ReconcileDependencies } from './jobs.ts';
 
 const PAGE = 200;
@@ -28,7 +28,8 @@ export async function reconcileDeliveries(
   };
   const look = async ({ id, burst_id: burstId }: { id: DeliveryId; burst_id: BurstId | null }) => {
     const state = await stateOf(burstId === null ? deliveryWorkflowId(id) : burstWorkflowId(burstId));
-    if (state === 'unknown' && burstId !== null) {
+    // A burst that ended by itself has left nothing behind but what a lost worker claimed too late.
+    if (burstId !== null && (state === 'unknown' || state === 'completed')) {
       counts.returned += await handBack(db, burstId, [id]);
     } else if (state === 'unknown') {
       const returned = await db
@@ -43,10 +44,11 @@ export async function reconcileDeliveries(
         .where('id', '=', id)
         .where('ended_at', 'is', null)
         .where('outbox', '=', false)
+        .where('burst_id', 'is', null)
         .executeTakeFirst();
       counts.returned += Number(returned.numUpdatedRows);
-    } else if (state === 'closed') {
-      if (await endDelivery(db, id, 'stopped by an operator')) counts.ended += 1;
+    } else if (state !== 'running') {
+      if (await endAbandonedDelivery(db, id, burstId, 'stopped by an operator')) counts.ended += 1;
     }
   };
   let last = 0;

@@ -42,7 +42,7 @@ export async function reconcileJobs(
         summary: describeTranslation(job.title, job.source_language, job.target_language),
       });
       counts.started += 1;
-    } else if (state === 'closed') {
+    } else if (state !== 'running') {
       const ended = await inTransaction(db, (tx) =>
         endTranslation(tx, job.id, {
           status: 'FAILED',

@@ -8,7 +8,8 @@ const INVALID_ARGUMENT = 3;
 /** The calls of a client whose transport can be given a deadline. */
 export type TemporalClient = Pick<Client, 'workflow' | 'schedule' | 'withDeadline'>;
 
-export type RunState = 'running' | 'closed' | 'unknown';
+/** `completed` is a closed run that ended by itself, with a result. */
+export type RunState = 'running' | 'completed' | 'closed' | 'unknown';
 
 function refusesAttributes(error: unknown): boolean {
   const cause = error instanceof Error ? (error.cause ?? error) : error;
@@ -66,6 +67,7 @@ export async function runState(client: TemporalClient, workflowId: string): Prom
     const { status } = await client.withDeadline(Date.now() + 5_000, () =>
       client.workflow.getHandle(workflowId).describe(),
     );
+    if (status.name === 'COMPLETED') return 'completed';
     return status.name === 'RUNNING' ? 'running' : 'closed';
   } catch (error) {
     if (error instanceof WorkflowNotFoundError) return 'unknown';

@@ -42,6 +42,9 @@ export interface DeliverBurstInput {
   readonly burstId: BurstId;
 }
 
+/** Whether a burst may send: not when it is run anew after an operator's reset, beside what the first left open. */
+export type BurstMode = 'send' | 'hand back';
+
 /** What became of the first attempts of a burst, in numbers of deliveries. */
 export interface DeliverBurstResult {
   readonly succeeded: number;
@@ -50,7 +53,7 @@ export interface DeliverBurstResult {
   readonly failed: number;
   /** Ended without an attempt: their endpoint was disabled or deleted. */
   readonly stopped: number;
-  /** In the outbox again as they came: their receiver was busy with others, or the worker was stopping. */
+  /** In the outbox again unsent, or after a lost worker with an attempt that it had begun. */
   readonly handedBack: number;
 }
 

@@ -3,22 +3,24 @@ import type { Database } from '../../db/database.ts';
 import type { BurstId } from '../../ids.ts';
 import type { AttemptOutcome, DeliverBurstResult } from '../../temporal/shapes.ts';
 import { toAttemptOutcome } from '../delivery/outcome.ts';
-import { type DeliveryOutcome, endDelivery, recordAttempts } from '../delivery/record.ts';
+import { type DeliveryOutcome, endDeliveries, endDelivery, recordAttempts } from '../delivery/record.ts';
 import type { OutboxBell } from '../outbox/bell.ts';
+import { BURST_SIZE, OPEN_IN_A_BURST } from '../outbox/limits.ts';
 import type { WebhookSender } from '../sending/sender.ts';
 import { deliveryHeaders } from '../sending/signature.ts';
 import { createBatcher } from './batcher.ts';
 import { beginAttempts } from './begin.ts';
-import { type BurstDelivery, claimBurst, OPEN_IN_A_BURST } from './claim.ts';
+import { type BurstDelivery, claimBurst } from './claim.ts';
 import { handBack } from './hand-back.ts';
 import { createLanes } from './lanes.ts';
 
-/** Deliveries of one burst, and of one claim. */
-export const BURST_SIZE = 800;
+/** Deliveries of one claim. */
 const CLAIM_SIZE = 200;
 /** How long a burst claims at most, and goes on waiting for new deliveries. */
 const CLAIMING_MS = 5_000;
 const IDLE_MS = 200;
+/** The last attempt is started by then, so that it has ended while it still counts as open. */
+const STARTING_MS = 14_000;
 const LOOK_MS = 50;
 /** Deliveries that wait in a burst for a place at their receivers. */
 const MOST_WAITING = 400;
@@ -63,11 +65,18 @@ export async function sendBurst(options: BurstOptions): Promise<DeliverBurstResu
     ),
   );
   const record = createBatcher(async (outcomes: readonly DeliveryOutcome[]) => {
-    await persistently(() => recordAttempts(db, outcomes, 'outbox'));
+    const write = () => recordAttempts(db, outcomes, 'outbox');
+    // What the wire has answered is recorded even when an operator cancels meanwhile.
+    await persistently(write).catch((error: unknown) => {
+      if (!cancelled.aborted) throw error;
+      return write();
+    });
     if (outcomes.some(({ outcome }) => outcome.verdict === 'retry')) options.bell.ring();
     return outcomes.map(() => undefined);
   });
   const recordings = new Set<Promise<void>>();
+  const startedAt = performance.now();
+  const isEnding = () => stopping.aborted || cancelled.aborted;
   let wanted = true;
   let goOn: () => void = () => undefined;
   const look = () => {
@@ -113,7 +122,9 @@ export async function sendBurst(options: BurstOptions): Promise<DeliverBurstResu
       .then(() => {
         result[outcome.verdict === 'retry' ? 'toRetry' : outcome.verdict] += 1;
       })
-      .catch((error: unknown) => options.onError(error, delivery))
+      .catch((error: unknown) => {
+        if (!cancelled.aborted) options.onError(error, delivery);
+      })
       .finally(() => recordings.delete(recording));
     recordings.add(recording);
   }
@@ -130,21 +141,32 @@ export async function sendBurst(options: BurstOptions): Promise<DeliverBurstResu
     if (ids.length > 0) result.handedBack += await persistently(() => handBack(db, burstId, ids));
   };
 
+  /** Takes deliveries over and starts them; those of disabled endpoints end here. */
+  async function claim(most: number): Promise<BurstDelivery[]> {
+    const deliveries = await persistently(() =>
+      claimBurst(db, burstId, { most, without: lanes.supplied(), limits: lanes.limits() }),
+    );
+    const disabled = deliveries.filter(({ active }) => !active).map(({ id }) => id);
+    if (disabled.length > 0) {
+      result.stopped += await persistently(() => endDeliveries(db, disabled, 'endpoint disabled'));
+    }
+    lanes.add(deliveries.filter(({ active }) => active));
+    return deliveries;
+  }
+
   /** Claims and starts until there is nothing more to claim, or the burst is full. */
   async function claimAll(): Promise<void> {
-    const startedAt = performance.now();
     let claimed = 0;
     let busyAt = startedAt;
-    const isOver = () =>
-      stopping.aborted || claimed >= BURST_SIZE || performance.now() - startedAt > CLAIMING_MS;
-    while (!isOver() && performance.now() - busyAt < IDLE_MS) {
+    const isOver = () => isEnding() || claimed >= BURST_SIZE || performance.now() - startedAt > CLAIMING_MS;
+    while (performance.now() - busyAt < IDLE_MS) {
       if (!wanted || lanes.waiting >= MOST_WAITING) await pause();
+      // Asked after the pause: a process that was frozen in it may have lost the burst meanwhile.
+      if (isOver()) return;
       if (lanes.waiting < MOST_WAITING) {
         wanted = false;
-        const most = Math.min(CLAIM_SIZE, BURST_SIZE - claimed);
-        const deliveries = await persistently(() => claimBurst(db, burstId, most, lanes.supplied()));
+        const deliveries = await claim(Math.min(CLAIM_SIZE, BURST_SIZE - claimed));
         claimed += deliveries.length;
-        lanes.add(deliveries);
         if (deliveries.length > 0) busyAt = performance.now();
         // A few are all there are; of more, others may be left.
         if (deliveries.length >= OPEN_IN_A_BURST) wanted = true;
@@ -171,7 +193,7 @@ export async function sendBurst(options: BurstOptions): Promise<DeliverBurstResu
     await claimAll();
     silence();
     await options.onClaimed();
-    while (lanes.waiting > 0 && !stopping.aborted && !cancelled.aborted) {
+    while (lanes.waiting > 0 && !isEnding() && performance.now() - startedAt < STARTING_MS) {
       await giveUp('stalled');
       if (lanes.waiting > 0) await pause();
     }
@@ -180,10 +202,10 @@ export async function sendBurst(options: BurstOptions): Promise<DeliverBurstResu
     silence();
     await lanes.settled();
     while (recordings.size > 0) await Promise.all(recordings);
-    options.bell.ring();
   }
   cancelled.throwIfAborted();
   // What ended in an error of our own: as unknown as with a lost worker.
   result.handedBack += await persistently(() => handBack(db, burstId, 'all'));
+  options.bell.ring();
   return result;
 }

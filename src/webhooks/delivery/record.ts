@@ -15,14 +15,32 @@ type Next = 'run' | 'outbox';
 /**
  * Records what attempts of different deliveries came to: their own rows, and each delivery's status, attempts,
  * responseStatus, errorMessage, deliveredAt and next attempt. An outcome that is older than what the row tells, or
- * comes after the delivery's end, changes nothing, so it may be recorded again. One statement, however many.
- * @param next where a delivery with attempts left goes: `outbox` puts it there in this very statement
+ * comes after the delivery's end, changes nothing, so it may be recorded again. One statement, however many; only
+ * rows that somebody else holds are recorded after it, one by one, so that no lock is held while one is waited for.
+ * @param next where a delivery with attempts left goes: `outbox` puts it there in the statement that records it
  */
 export async function recordAttempts(
   db: Database,
   outcomes: readonly DeliveryOutcome[],
   next: Next,
 ): Promise<void> {
+  if (outcomes.length === 1) {
+    await record(db, outcomes, next, 'wait');
+    return;
+  }
+  const recorded = await record(db, outcomes, next, 'skip');
+  for (const left of outcomes.filter(({ deliveryId }) => !recorded.has(deliveryId))) {
+    await record(db, [left], next, 'wait');
+  }
+}
+
+/** @returns the deliveries whose rows it has changed */
+async function record(
+  db: Database,
+  outcomes: readonly DeliveryOutcome[],
+  next: Next,
+  locked: 'skip' | 'wait',
+): Promise<Set<DeliveryId>> {
   const rows = outcomes.map(({ deliveryId, outcome }) => {
     const endedAt = new Date(Date.parse(outcome.startedAt) + outcome.durationMs);
     const isLast = outcome.verdict !== 'retry' || outcome.number >= MAX_ATTEMPTS;
@@ -37,7 +55,7 @@ export async function recordAttempts(
   type Row = (typeof rows)[number];
   const column = <Name extends keyof Row>(name: Name) => rows.map((row) => row[name]);
   const toOutbox = next === 'outbox';
-  await sql`
+  const result = await sql<{ id: DeliveryId }>`
     WITH outcome AS (
       SELECT * FROM unnest(
         ${column('deliveryId')}::uuid[], ${column('number')}::integer[], ${column('startedAt')}::timestamptz[],
@@ -47,6 +65,9 @@ export async function recordAttempts(
         ${column('endedAt')}::timestamptz[]
       ) AS outcome (delivery_id, number, started_at, duration_ms, verdict, response_status, error_message,
         response_body, delivered_at, next_attempt_at, ended_at)
+    ), free AS MATERIALIZED (
+      SELECT id FROM webhook_deliveries WHERE id = ANY (${column('deliveryId')}::uuid[])
+      FOR NO KEY UPDATE ${locked === 'skip' ? sql`SKIP LOCKED` : sql``}
     ), updated AS (
       UPDATE webhook_deliveries AS delivery
       SET status = CASE outcome.verdict WHEN 'succeeded' THEN 'succeeded' ELSE 'failed' END,
@@ -57,18 +78,21 @@ export async function recordAttempts(
         next_attempt_at = outcome.next_attempt_at,
         ended_at = outcome.ended_at,
         outbox = ${toOutbox} AND outcome.ended_at IS NULL,
-        burst_id = CASE WHEN ${toOutbox} AND outcome.ended_at IS NULL THEN NULL ELSE delivery.burst_id END
-      FROM outcome
-      WHERE delivery.id = outcome.delivery_id
+        burst_id = CASE WHEN ${toOutbox} AND outcome.ended_at IS NOT NULL THEN delivery.burst_id END
+      FROM outcome JOIN free ON free.id = outcome.delivery_id
+      WHERE delivery.id = free.id
         AND delivery.ended_at IS NULL AND delivery.attempts < outcome.number
       RETURNING delivery.id
+    ), logged AS (
+      INSERT INTO webhook_attempts (delivery_id, number, started_at, duration_ms, response_status, error_message,
+        response_body)
+      SELECT delivery_id, number, started_at, duration_ms, response_status, error_message, response_body
+      FROM outcome JOIN updated ON updated.id = outcome.delivery_id
+      ON CONFLICT DO NOTHING
     )
-    INSERT INTO webhook_attempts (delivery_id, number, started_at, duration_ms, response_status, error_message,
-      response_body)
-    SELECT delivery_id, number, started_at, duration_ms, response_status, error_message, response_body
-    FROM outcome JOIN updated ON updated.id = outcome.delivery_id
-    ON CONFLICT DO NOTHING
+    SELECT id FROM updated
   `.execute(db);
+  return new Set(result.rows.map(({ id }) => id));
 }
 
 /** {@link recordAttempts} for the attempt of a delivery that has a run of its own. */
@@ -94,6 +118,37 @@ const ending = (db: Database, reason: string) =>
 export async function endDelivery(db: Database, deliveryId: DeliveryId, reason: string): Promise<boolean> {
   const { numUpdatedRows } = await ending(db, reason).where('id', '=', deliveryId).executeTakeFirstOrThrow();
   return numUpdatedRows === 1n;
+}
+
+/**
+ * {@link endDelivery} for one whose run was found closed: only while it is still that run's, since a burst may have
+ * put it back into the outbox meanwhile.
+ * @param burstId the burst it was in when it was looked at; null for a run of its own
+ */
+export async function endAbandonedDelivery(
+  db: Database,
+  deliveryId: DeliveryId,
+  burstId: BurstId | null,
+  reason: string,
+): Promise<boolean> {
+  const { numUpdatedRows } = await ending(db, reason)
+    .where('id', '=', deliveryId)
+    .where('outbox', '=', false)
+    .where('burst_id', 'is not distinct from', burstId)
+    .executeTakeFirstOrThrow();
+  return numUpdatedRows === 1n;
+}
+
+/** {@link endDelivery} for several at once. @returns how many */
+export async function endDeliveries(
+  db: Database,
+  deliveryIds: readonly DeliveryId[],
+  reason: string,
+): Promise<number> {
+  const { numUpdatedRows } = await ending(db, reason)
+    .where('id', '=', sql<DeliveryId>`ANY (${[...deliveryIds]}::uuid[])`)
+    .executeTakeFirstOrThrow();
+  return Number(numUpdatedRows);
 }
 
 /** {@link endDelivery} for whatever a burst has neither recorded nor given back. @returns how many */

@@ -1,7 +1,6 @@
 import { sql } from 'kysely';
-import type { Tx } from '../../db/database.ts';
-import { OPEN_IN_A_BURST } from '../burst/claim.ts';
-import { OPEN_FIRST_ATTEMPTS, OPEN_SECONDS } from './limits.ts';
+import type { Database } from '../../db/database.ts';
+import { OPEN_FIRST_ATTEMPTS, OPEN_IN_A_BURST, OPEN_SECONDS } from './limits.ts';
 
 /** Attempts that are open for longer wait for their receiver; younger ones may just as well wait for their turn. */
 const HANGING_SECONDS = 1;
@@ -18,7 +17,7 @@ export interface Waiting {
  * Counts what waits in the outbox for a first attempt, `most` at most. What waits for an endpoint whose open first
  * attempts hang is not counted: it would wait in a burst as well.
  */
-export async function measureBacklog(tx: Tx, most: number): Promise<Waiting> {
+export async function measureBacklog(db: Database, most: number): Promise<Waiting> {
   const { rows } = await sql<Waiting>`
     WITH RECURSIVE waiting (endpoint_id) AS (
       (SELECT endpoint_id FROM webhook_deliveries WHERE outbox AND attempts = 0 ORDER BY endpoint_id LIMIT 1)
@@ -38,8 +37,7 @@ export async function measureBacklog(tx: Tx, most: number): Promise<Waiting> {
     ), counted AS (
       SELECT next.created_at FROM roomy CROSS JOIN LATERAL (
         SELECT created_at FROM webhook_deliveries d
-        WHERE d.outbox AND d.attempts = 0 AND d.endpoint_id = roomy.endpoint_id
-          AND (d.claimed_until IS NULL OR d.claimed_until <= now())
+        WHERE d.outbox AND d.attempts = 0 AND d.endpoint_id = roomy.endpoint_id AND d.claimed_until IS NULL
         ORDER BY d.seq LIMIT ${most}
       ) AS next
       LIMIT ${most}
@@ -47,7 +45,7 @@ export async function measureBacklog(tx: Tx, most: number): Promise<Waiting> {
     SELECT count(*)::integer AS count,
       coalesce(extract(epoch FROM now() - min(created_at)), 0)::float AS "oldestSeconds"
     FROM counted
-  `.execute(tx);
+  `.execute(db);
   return rows[0] ?? { count: 0, oldestSeconds: 0 };
 }
 

@@ -11,8 +11,8 @@ const LEASE_SECONDS = 30;
  */
 const OPEN_STARTS = 5;
 
-/** The same for deliveries that come back for a later attempt: most of their starts are early, and can wait. */
-const OPEN_RETRY_STARTS = 2;
+/** The same for retries that are not due yet: their starts are early, and can wait. */
+const OPEN_EARLY_STARTS = 2;
 
 export interface ClaimedDelivery {
   readonly id: DeliveryId;
@@ -31,17 +31,18 @@ export interface ClaimOptions {
   readonly most?: number;
   /** How many starts the caller has under way already, by endpoint. */
   readonly starting?: ReadonlyMap<EndpointId, number>;
-  /** Leaves fresh deliveries in the outbox, for bursts. */
-  readonly retriesOnly?: boolean;
+  /** Leaves what was never leased and never sent to the bursts. */
+  readonly beside?: 'bursts' | 'nothing';
 }
 
 /**
- * Leases the oldest waiting deliveries, a few of each endpoint, so that one endpoint's backlog never stands
- * before another's; those whose endpoint has the least under way come first. Endpoints are found by skipping
- * along the outbox's own indexes, so a round costs what it claims, however long the backlog is.
+ * Leases waiting deliveries, a few of each endpoint, so that one endpoint's backlog never stands before another's;
+ * those whose endpoint has the least under way come first. There are three kinds: fresh ones, the oldest first;
+ * those whose lease is over, because their start failed or their relay was lost; and retries. Endpoints are found by
+ * skipping along an index of each kind, so a round costs what it claims, however long the backlog is.
  */
 export async function claimDeliveries(tx: Tx, options: ClaimOptions = {}): Promise<ClaimedDelivery[]> {
-  const { most = 50, starting = new Map<EndpointId, number>(), retriesOnly = false } = options;
+  const { most = 50, starting = new Map<EndpointId, number>(), beside = 'nothing' } = options;
   const { rows } = await sql<ClaimedDelivery>`
     WITH RECURSIVE fresh (endpoint_id) AS (
       (SELECT endpoint_id FROM webhook_deliveries WHERE outbox AND attempts = 0 ORDER BY endpoint_id LIMIT 1)
@@ -49,6 +50,14 @@ export async function claimDeliveries(tx: Tx, options: ClaimOptions = {}): Promi
       SELECT (SELECT endpoint_id FROM webhook_deliveries
               WHERE outbox AND attempts = 0 AND endpoint_id > fresh.endpoint_id ORDER BY endpoint_id LIMIT 1)
       FROM fresh WHERE fresh.endpoint_id IS NOT NULL
+    ), leased (endpoint_id) AS (
+      (SELECT endpoint_id FROM webhook_deliveries WHERE outbox AND claimed_until IS NOT NULL
+       ORDER BY endpoint_id LIMIT 1)
+      UNION ALL
+      SELECT (SELECT endpoint_id FROM webhook_deliveries
+              WHERE outbox AND claimed_until IS NOT NULL AND endpoint_id > leased.endpoint_id
+              ORDER BY endpoint_id LIMIT 1)
+      FROM leased WHERE leased.endpoint_id IS NOT NULL
     ), retrying (endpoint_id) AS (
       (SELECT endpoint_id FROM webhook_deliveries WHERE outbox AND attempts > 0 ORDER BY endpoint_id LIMIT 1)
       UNION ALL
@@ -60,46 +69,56 @@ export async function claimDeliveries(tx: Tx, options: ClaimOptions = {}): Promi
         AS starting (endpoint_id, count)
     ), under_way AS (
       SELECT endpoint_id,
-        coalesce((SELECT count FROM starting WHERE starting.endpoint_id = fresh.endpoint_id), 0) AS own_starts,
         (SELECT count(*) FROM webhook_deliveries d WHERE d.endpoint_id = fresh.endpoint_id
          AND d.attempts = 0 AND d.ended_at IS NULL AND NOT d.outbox
          AND d.handed_over_at > now() - make_interval(secs => ${OPEN_SECONDS}))
         + (SELECT count(*) FROM webhook_deliveries d WHERE d.endpoint_id = fresh.endpoint_id
          AND d.outbox AND d.claimed_until > now()) AS open
-      FROM fresh WHERE endpoint_id IS NOT NULL AND NOT ${retriesOnly}
-    ), picked AS (
-      SELECT next.id, under_way.open + row_number() OVER (PARTITION BY endpoint_id ORDER BY next.seq) AS rank
+      FROM fresh WHERE endpoint_id IS NOT NULL AND ${beside === 'nothing'}
+    ), any_kind AS (
+      SELECT next.id, open + row_number() OVER (PARTITION BY endpoint_id ORDER BY next.seq) AS rank
       FROM under_way CROSS JOIN LATERAL (
         SELECT id, seq FROM webhook_deliveries d
-        WHERE d.outbox AND d.attempts = 0 AND d.endpoint_id = under_way.endpoint_id
-          AND (d.claimed_until IS NULL OR d.claimed_until <= now())
-          AND (d.start_not_before IS NULL OR d.start_not_before <= now())
+        WHERE d.outbox AND d.attempts = 0 AND d.endpoint_id = under_way.endpoint_id AND d.claimed_until IS NULL
         ORDER BY d.seq
         LIMIT greatest(0, least(
-          least(${OPEN_STARTS}::integer, greatest(1, (${OPEN_FIRST_ATTEMPTS}::integer - open) / 4)) - own_starts,
+          least(${OPEN_STARTS}::integer, greatest(1, (${OPEN_FIRST_ATTEMPTS}::integer - open) / 4))
+            - coalesce((SELECT count FROM starting WHERE starting.endpoint_id = under_way.endpoint_id), 0),
           ${OPEN_FIRST_ATTEMPTS}::integer - open))
-        FOR UPDATE OF d SKIP LOCKED
       ) AS next
-    ), picked_retries AS (
-      SELECT next.id, row_number() OVER (PARTITION BY endpoint_id ORDER BY next.next_attempt_at) AS rank
+      UNION ALL
+      SELECT next.id, row_number() OVER (PARTITION BY endpoint_id ORDER BY next.claimed_until)
+      FROM leased CROSS JOIN LATERAL (
+        SELECT id, claimed_until FROM webhook_deliveries d
+        WHERE d.outbox AND d.endpoint_id = leased.endpoint_id AND d.claimed_until <= now()
+          AND (d.start_not_before IS NULL OR d.start_not_before <= now())
+        ORDER BY d.claimed_until
+        LIMIT greatest(0, ${OPEN_STARTS}::integer
+          - coalesce((SELECT count FROM starting WHERE starting.endpoint_id = leased.endpoint_id), 0))
+      ) AS next
+      WHERE endpoint_id IS NOT NULL
+      UNION ALL
+      SELECT next.id, row_number() OVER (PARTITION BY endpoint_id ORDER BY next.next_attempt_at)
       FROM retrying CROSS JOIN LATERAL (
         SELECT id, next_attempt_at FROM webhook_deliveries d
-        WHERE d.outbox AND d.attempts > 0 AND d.endpoint_id = retrying.endpoint_id
-          AND (d.claimed_until IS NULL OR d.claimed_until <= now())
-          AND (d.start_not_before IS NULL OR d.start_not_before <= now())
+        WHERE d.outbox AND d.attempts > 0 AND d.endpoint_id = retrying.endpoint_id AND d.claimed_until IS NULL
         ORDER BY d.next_attempt_at
-        LIMIT greatest(0, ${OPEN_RETRY_STARTS}::integer
+        LIMIT greatest(0,
+          CASE WHEN (SELECT min(next_attempt_at) FROM webhook_deliveries d
+                     WHERE d.outbox AND d.attempts > 0 AND d.endpoint_id = retrying.endpoint_id) <= now()
+            THEN ${OPEN_STARTS}::integer ELSE ${OPEN_EARLY_STARTS}::integer END
           - coalesce((SELECT count FROM starting WHERE starting.endpoint_id = retrying.endpoint_id), 0))
-        FOR UPDATE OF d SKIP LOCKED
       ) AS next
       WHERE endpoint_id IS NOT NULL
     ), chosen AS (
-      SELECT id FROM (TABLE picked UNION ALL TABLE picked_retries) AS any_of ORDER BY rank LIMIT ${most}
+      SELECT id FROM any_kind ORDER BY rank LIMIT ${most}
+    ), locked AS MATERIALIZED (
+      SELECT id FROM webhook_deliveries WHERE id IN (SELECT id FROM chosen) FOR UPDATE SKIP LOCKED
     )
     UPDATE webhook_deliveries AS delivery
     SET claimed_until = now() + make_interval(secs => ${LEASE_SECONDS})
-    FROM chosen, webhook_endpoints AS endpoint, events AS event
-    WHERE delivery.id = chosen.id AND delivery.outbox
+    FROM locked, webhook_endpoints AS endpoint, events AS event
+    WHERE delivery.id = locked.id AND delivery.outbox
       AND endpoint.id = delivery.endpoint_id AND event.id = delivery.event_id
     RETURNING delivery.id, delivery.workspace_id, delivery.endpoint_id, delivery.event_type,
       delivery.attempts, delivery.next_attempt_at, endpoint.url, event.article_id, event.request_id
@@ -117,12 +136,15 @@ export async function markHandedOver(db: Database, ids: readonly DeliveryId[]): 
   `.execute(db);
 }
 
-/** Gives deliveries whose start failed back, each to be tried again after a wait of its own: 1 s doubling to 1 min. */
+/**
+ * Gives deliveries whose start failed back, each to be tried again after a wait of its own: 1 s doubling to 1 min.
+ * The end of their lease stays on them: a start that seemed to fail may have made a run, so no burst may have them.
+ */
 export async function backOff(db: Database, ids: readonly DeliveryId[]): Promise<void> {
   if (ids.length === 0) return;
   await sql`
     UPDATE webhook_deliveries
-    SET claimed_until = NULL, start_failures = start_failures + 1,
+    SET claimed_until = now(), start_failures = start_failures + 1,
       start_not_before = now() + make_interval(secs => LEAST(60, power(2, LEAST(start_failures, 6))))
     WHERE id = ANY (${ids}::uuid[]) AND outbox
   `.execute(db);

@@ -7,12 +7,11 @@ import { type BurstId, type DeliveryId, type EndpointId, newId } from '../../ids
 import type { TemporalNames } from '../../temporal/names.ts';
 import type { TemporalClient } from '../../temporal/runs.ts';
 import { parseNotice } from '../burst/notices.ts';
-import { BURST_SIZE } from '../burst/send.ts';
 import type { BurstTracker } from '../burst/tracker.ts';
 import { isBacklog, measureBacklog } from './backlog.ts';
 import type { OutboxBell } from './bell.ts';
 import { backOff, type ClaimedDelivery, claimDeliveries, markHandedOver } from './claim.ts';
-import { whileClaiming } from './limits.ts';
+import { BURST_SIZE, whileClaiming } from './limits.ts';
 import { startDelivery } from './start.ts';
 import { startBurst } from './start-burst.ts';
 
@@ -122,6 +121,9 @@ export function startRelay(options: RelayOptions): Relay {
     await backOff(db, ends[1]);
   }
 
+  /** After a start that failed, the next is tried at the next poll. */
+  let burstsFrom = 0;
+
   function burst(): void {
     const burstId = newId<BurstId>();
     tracker.claiming(burstId, 'own');
@@ -129,8 +131,8 @@ export function startRelay(options: RelayOptions): Relay {
       .then(
         () => undefined,
         (error: unknown) => {
-          // No wake here either.
           tracker.abandoned(burstId);
+          burstsFrom = performance.now() + POLL_MS;
           logger.warn({ err: error, burstId }, 'burst not started yet');
         },
       )
@@ -142,16 +144,17 @@ export function startRelay(options: RelayOptions): Relay {
     await writeDown();
     const room = MOST_STARTS - starts.size;
     if (room <= 0) return;
-    const { bursts, claimed } = await whileClaiming(db, async (tx) => {
-      const waiting = await measureBacklog(tx, MOST_BURSTS * BURST_SIZE);
-      const retriesOnly = isBacklog(waiting, options.burstThreshold, tracker.isOn());
-      return {
-        bursts: retriesOnly ? Math.ceil(waiting.count / BURST_SIZE) - tracker.own() : 0,
-        claimed: await claimDeliveries(tx, { most: room, starting: startsOf, retriesOnly }),
-      };
-    });
+    const { burstThreshold } = options;
+    const waiting = await measureBacklog(db, Math.max(MOST_BURSTS * BURST_SIZE, burstThreshold));
+    const beside = isBacklog(waiting, burstThreshold, tracker.isOn()) ? 'bursts' : 'nothing';
+    if (beside === 'bursts' && performance.now() > burstsFrom) {
+      const wanted = Math.min(MOST_BURSTS, Math.ceil(waiting.count / BURST_SIZE)) - tracker.own();
+      for (let count = 0; count < wanted; count += 1) burst();
+    }
+    const claimed = await whileClaiming(db, (tx) =>
+      claimDeliveries(tx, { most: room, starting: startsOf, beside }),
+    );
     for (const delivery of claimed) start(delivery);
-    for (let count = 0; count < bursts; count += 1) burst();
   }
 
   const attempt = async (work: () => Promise<void>) => {
