@@ -1,5 +1,6 @@
+import type { NewEvent } from '../../src/events/catalog.ts';
 import { recordEvents } from '../../src/events/record.ts';
-import { type DeliveryId, type EndpointId, newId } from '../../src/ids.ts';
+import { type ArticleId, type DeliveryId, type EndpointId, newId, type ProjectId } from '../../src/ids.ts';
 import type { TestService, TestWorkspace } from './service.ts';
 import { eventually } from './wait.ts';
 
@@ -42,18 +43,16 @@ export async function emit(
   return rows.map((row) => row.id);
 }
 
+/** Events as a change would store them; `articleId` tells them apart. */
+export const articleEvents = (count: number): Extract<NewEvent, { type: 'article.created' }>[] =>
+  Array.from({ length: count }, (_, index) => ({
+    type: 'article.created',
+    data: { articleId: newId<ArticleId>(), projectId: newId<ProjectId>(), title: `Article ${index + 1}` },
+  }));
+
 /** Stores many article.created events in one transaction, as the rename of a category with many articles does. */
 export const emitTogether = ({ db }: TestService, { context }: TestWorkspace, count: number): Promise<void> =>
-  db.transaction().execute((tx) =>
-    recordEvents(
-      tx,
-      context,
-      Array.from({ length: count }, (_, index) => ({
-        type: 'article.created' as const,
-        data: { articleId: newId(), projectId: newId(), title: `Article ${index}` },
-      })),
-    ),
-  );
+  db.transaction().execute((tx) => recordEvents(tx, context, articleEvents(count)));
 
 export const readDeliveryRow = (service: TestService, id: DeliveryId) =>
   service.db.selectFrom('webhook_deliveries').selectAll().where('id', '=', id).executeTakeFirstOrThrow();

@@ -1,19 +1,13 @@
 import { randomBytes } from 'node:crypto';
 import type { VerbContext } from '../../../src/context.ts';
 import { createDatabase, type Database } from '../../../src/db/database.ts';
-import type { NewEvent } from '../../../src/events/catalog.ts';
 import { recordEvents } from '../../../src/events/record.ts';
-import {
-  type ArticleId,
-  type EndpointId,
-  newId,
-  type ProjectId,
-  type WorkspaceId,
-} from '../../../src/ids.ts';
+import type { EndpointId, WorkspaceId } from '../../../src/ids.ts';
 import { registerEndpoint } from '../../../src/webhooks/endpoints/register.ts';
 import { parseNetworks } from '../../../src/webhooks/sending/address-guard.ts';
 import { createAddressGuard } from '../../../src/webhooks/sending/resolver.ts';
 import { createWorkspace } from '../../../src/workspaces/create.ts';
+import { articleEvents } from '../../support/events.ts';
 import { type ServiceProcess, startProcess } from '../../support/processes.ts';
 import type { Engines } from './engines.ts';
 
@@ -46,13 +40,6 @@ export interface ScriptService {
   /** Ends the workers and closes the database's connections. */
   stop(): Promise<void>;
 }
-
-/** Events as a change would store them; `articleId` tells them apart. */
-export const articleEvents = (count: number): Extract<NewEvent, { type: 'article.created' }>[] =>
-  Array.from({ length: count }, (_, index) => ({
-    type: 'article.created',
-    data: { articleId: newId<ArticleId>(), projectId: newId<ProjectId>(), title: `Article ${index + 1}` },
-  }));
 
 /** The service's own parts over the given engines; workers are processes of their own, as in production. */
 export function createScriptService(engines: Omit<Engines, 'stop' | 'temporalUiUrl'>): ScriptService {

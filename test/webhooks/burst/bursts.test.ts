@@ -1,7 +1,9 @@
+import { createServer } from 'node:net';
 import { afterAll, beforeAll, expect, it } from 'vitest';
+import { recordEvents } from '../../../src/events/record.ts';
 import { burstWorkflowId, deliveryWorkflowId } from '../../../src/temporal/ids.ts';
 import { verifyWebhook } from '../../../src/webhooks/verify.ts';
-import { emit, emitTogether } from '../../support/events.ts';
+import { articleEvents, emit, emitTogether } from '../../support/events.ts';
 import { startTestService, type TestService } from '../../support/service.ts';
 import { connectOperator, type Operator } from '../../support/temporal.ts';
 import { eventually } from '../../support/wait.ts';
@@ -149,6 +151,27 @@ it('what waits for an endpoint that is disabled in mid-burst ends as failed, its
   );
   expect(receiver.received).toHaveLength(1_000 - unsent.length);
   await receiver.close();
+});
+
+it('a backlog of an endpoint that was disabled ends without a single connection to it', async () => {
+  const { workspace, receiver, endpoint } = await subscribe(service);
+  await receiver.close();
+  let connections = 0;
+  const trap = createServer((socket) => {
+    connections += 1;
+    socket.destroy();
+  });
+  await new Promise<void>((resolve) => trap.listen(Number(new URL(receiver.url).port), '127.0.0.1', resolve));
+  await service.db.transaction().execute(async (tx) => {
+    await recordEvents(tx, workspace.context, articleEvents(400));
+    await tx.updateTable('webhook_endpoints').set({ active: false }).where('id', '=', endpoint.id).execute();
+  });
+  const rows = await untilAll(service, workspace, ({ ended_at }) => ended_at !== null);
+  expect(new Set(rows.map((row) => `${row.attempts} ${row.error_message}`))).toEqual(
+    new Set(['0 endpoint disabled']),
+  );
+  expect(connections).toBe(0);
+  await new Promise((resolve) => trap.close(resolve));
 });
 
 it('with a threshold of 0 no burst is ever started', async () => {
