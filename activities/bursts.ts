@@ -29,7 +29,7 @@ export function createBurstActivities(dependencies: BurstActivityDependencies) {
   /** Best effort: whoever does not hear of the end waits for a time instead. */
   async function tell(notice: BurstNotice, burstId: BurstId): Promise<void> {
     if (notice === 'claiming') tracker.claiming(burstId, 'other');
-    else tracker.claimed(burstId);
+    else tracker.claimed(burstId, notice);
     bell.ring();
     await announce(db, notice, burstId).catch((error: unknown) =>
       log.warn('other relays not told', { error: error instanceof Error ? error.message : String(error) }),
@@ -61,7 +61,7 @@ export function createBurstActivities(dependencies: BurstActivityDependencies) {
           onProgress: (result) => {
             progress = result;
           },
-          onClaimed: () => tell('claimed', burstId),
+          onClaimed: (notice) => tell(notice, burstId),
           onError: (error, { id }) => log.error('attempt left unrecorded', { deliveryId: id, error }),
         });
       } finally {

@@ -3,10 +3,10 @@ import type { Database } from '../../db/database.ts';
 import { OUTBOX_CHANNEL } from '../../events/record.ts';
 import { type BurstId, parseId } from '../../ids.ts';
 
-/** What a burst tells all relays: that it takes deliveries from the outbox, and that it no longer does. */
-export type BurstNotice = 'claiming' | 'claimed';
+/** What a burst tells all relays: that it takes deliveries from the outbox; that it is full; that few came in. */
+export type BurstNotice = 'claiming' | 'claimed' | 'lull';
 
-const NOTICE = /^(claiming|claimed) (\S+)$/;
+const NOTICE = /^(claiming|claimed|lull) (\S+)$/;
 
 export async function announce(db: Database, notice: BurstNotice, burstId: BurstId): Promise<void> {
   await sql`SELECT pg_notify(${OUTBOX_CHANNEL}, ${`${notice} ${burstId}`})`.execute(db);

@@ -19,6 +19,9 @@ const CLAIM_SIZE = 200;
 /** How long a burst claims at most, and goes on waiting for new deliveries. */
 const CLAIMING_MS = 5_000;
 const IDLE_MS = 200;
+/** Fewer than these in this time can each have a run of their own again. */
+const FEW = 20;
+const FEW_MS = 1_000;
 /** The last attempt is started by then, so that it has ended while it still counts as open. */
 const STARTING_MS = 14_000;
 const LOOK_MS = 50;
@@ -41,8 +44,8 @@ export interface BurstOptions {
   readonly onAttemptBegan: (number: number, createdAt: Date) => void;
   readonly onAttemptEnded: (verdict: AttemptOutcome['verdict'], number: number) => void;
   readonly onProgress: (result: DeliverBurstResult) => void;
-  /** Called when the burst takes nothing more out of the outbox. */
-  readonly onClaimed: () => Promise<void>;
+  /** Called when the burst takes nothing more out of the outbox: because it is full, or because little came. */
+  readonly onClaimed: (notice: 'claimed' | 'lull') => Promise<void>;
   readonly onError: (error: unknown, delivery: BurstDelivery) => void;
 }
 
@@ -154,19 +157,25 @@ export async function sendBurst(options: BurstOptions): Promise<DeliverBurstResu
     return deliveries;
   }
 
-  /** Claims and starts until there is nothing more to claim, or the burst is full. */
-  async function claimAll(): Promise<void> {
+  /** Claims and starts until the burst is full, or only a few are stored a second. */
+  async function claimAll(): Promise<'claimed' | 'lull'> {
     let claimed = 0;
     let busyAt = startedAt;
+    let lately = { since: startedAt, claimed: 0 };
     const isOver = () => isEnding() || claimed >= BURST_SIZE || performance.now() - startedAt > CLAIMING_MS;
     while (performance.now() - busyAt < IDLE_MS) {
+      if (performance.now() - lately.since > FEW_MS) {
+        if (lately.claimed < FEW && lanes.waiting === 0) return 'lull';
+        lately = { since: performance.now(), claimed: 0 };
+      }
       if (!wanted || lanes.waiting >= MOST_WAITING) await pause();
       // Asked after the pause: a process that was frozen in it may have lost the burst meanwhile.
-      if (isOver()) return;
+      if (isOver()) return 'claimed';
       if (lanes.waiting < MOST_WAITING) {
         wanted = false;
         const deliveries = await claim(Math.min(CLAIM_SIZE, BURST_SIZE - claimed));
         claimed += deliveries.length;
+        lately.claimed += deliveries.length;
         if (deliveries.length > 0) busyAt = performance.now();
         // A few are all there are; of more, others may be left.
         if (deliveries.length >= OPEN_IN_A_BURST) wanted = true;
@@ -176,6 +185,7 @@ export async function sendBurst(options: BurstOptions): Promise<DeliverBurstResu
       await giveUp('stalled');
       options.onProgress(result);
     }
+    return 'lull';
   }
 
   /** Until somebody rings, a receiver's deliveries run low, or it is time to look again. */
@@ -190,9 +200,9 @@ export async function sendBurst(options: BurstOptions): Promise<DeliverBurstResu
 
   const silence = options.bell.onRing(look);
   try {
-    await claimAll();
+    const notice = await claimAll();
     silence();
-    await options.onClaimed();
+    await options.onClaimed(notice);
     while (lanes.waiting > 0 && !isEnding() && performance.now() - startedAt < STARTING_MS) {
       await giveUp('stalled');
       if (lanes.waiting > 0) await pause();

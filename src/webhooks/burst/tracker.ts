@@ -9,8 +9,11 @@ const LINGER_MS = 500;
 export interface BurstTracker {
   /** A burst was started by this process, or is heard to claim. */
   claiming(burstId: BurstId, whose: 'own' | 'other'): void;
-  /** It takes nothing more out of the outbox; what it has may still be under way. */
-  claimed(burstId: BurstId): void;
+  /**
+   * It takes nothing more out of the outbox; what it has may still be under way. After a lull, what comes next gets
+   * runs of its own.
+   */
+  claimed(burstId: BurstId, notice: 'claimed' | 'lull'): void;
   /** It could not be started. */
   abandoned(burstId: BurstId): void;
   /** Bursts that this process started and that still claim. */
@@ -34,9 +37,9 @@ export function createBurstTracker(): BurstTracker {
       const known = bursts.get(burstId);
       bursts.set(burstId, { whose: known?.whose ?? whose, until: performance.now() + EXPECTED_MS });
     },
-    claimed(burstId) {
+    claimed(burstId, notice) {
       if (!bursts.delete(burstId)) return;
-      lingersUntil = performance.now() + LINGER_MS;
+      if (notice === 'claimed') lingersUntil = performance.now() + LINGER_MS;
       tracker.onClaimed();
     },
     abandoned(burstId) {

@@ -208,7 +208,7 @@ async function listen(options: RelayOptions, signal: AbortSignal): Promise<void>
       connection.on('notification', ({ payload = '' }) => {
         const heard = parseNotice(payload);
         if (heard?.notice === 'claiming') tracker.claiming(heard.burstId, 'other');
-        if (heard?.notice === 'claimed') tracker.claimed(heard.burstId);
+        else if (heard !== null) tracker.claimed(heard.burstId, heard.notice);
         bell.ring();
       });
       await connection.connect();
