@@ -8,15 +8,14 @@
  */
 import { performance } from 'node:perf_hooks';
 import { sql } from 'kysely';
-import { createCategory } from '../../src/categories/create.ts';
 import { updateCategory } from '../../src/categories/update.ts';
 import type { VerbContext } from '../../src/context.ts';
 import { createDatabase } from '../../src/db/database.ts';
-import { type CategoryId, type EndpointId, newId } from '../../src/ids.ts';
+import { type EndpointId, newId } from '../../src/ids.ts';
 import { withEmbeddedDatabase } from '../../src/local/embedded-database.ts';
-import { createProject } from '../../src/projects/create.ts';
 import { generateSecret } from '../../src/webhooks/endpoints/secret.ts';
 import { createWorkspace } from '../../src/workspaces/create.ts';
+import { storeCategory, storePublishedArticles } from '../../test/scripts/support/category.ts';
 import { migrate, temporaryFolder } from '../../test/scripts/support/engines.ts';
 import { median, say, table } from '../../test/scripts/support/report.ts';
 
@@ -44,13 +43,7 @@ async function timed(work: () => Promise<unknown>): Promise<number> {
 async function seed(db: VerbContext['db']): Promise<VerbContext> {
   const { workspaceId } = await createWorkspace(db, { name: 'Bench', credits: 0 });
   const context: VerbContext = { db, actor: { kind: 'operator', workspaceId }, requestId: 'bench' };
-  const projectId = await createProject(context, { name: 'Bench', languages: ['en'], primaryLanguage: 'en' });
-  await sql`
-    INSERT INTO articles (id, workspace_id, project_id, title, slug, status, document, primary_language,
-      translation_group_id, published_at)
-    SELECT gen_random_uuid(), ${workspaceId}, ${projectId}, 'What to plant in week ' || n, 'plant-' || n, 'PUBLISHED',
-      '{"version":1,"blocks":[]}', 'en', gen_random_uuid(), now()
-    FROM generate_series(1, ${Math.max(...SIZES)}::integer) AS n`.execute(db);
+  await storePublishedArticles(context, Math.max(...SIZES));
   await db
     .insertInto('webhook_endpoints')
     .values(
@@ -64,20 +57,6 @@ async function seed(db: VerbContext['db']): Promise<VerbContext> {
     )
     .execute();
   return context;
-}
-
-/** A category that so many of the articles carry. */
-async function categoryOf(context: VerbContext, articles: number): Promise<CategoryId> {
-  const { db, actor } = context;
-  const created = await createCategory(context, {
-    primaryLanguage: 'en',
-    translations: [{ language: 'en', name: `Carried by ${articles}` }],
-  });
-  await sql`
-    INSERT INTO article_categories (workspace_id, article_id, category_id, position)
-    SELECT workspace_id, id, ${created.id}, 0 FROM articles WHERE workspace_id = ${actor.workspaceId}
-    ORDER BY id LIMIT ${articles}`.execute(db);
-  return created.id as CategoryId;
 }
 
 /** Keeps a copy of what the rename wrote for the bare statement, and checks that it is all there. */
@@ -116,7 +95,7 @@ async function reset({ db }: VerbContext): Promise<void> {
 }
 
 async function measure(context: VerbContext, articles: number): Promise<Result> {
-  const category = await categoryOf(context, articles);
+  const category = await storeCategory(context, articles);
   await sql`VACUUM ANALYZE articles, article_categories`.execute(context.db);
   const rename = (name: string) => () =>
     updateCategory(context, category, { translations: [{ language: 'en', name }] });

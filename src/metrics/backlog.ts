@@ -1,6 +1,7 @@
 import { type RawBuilder, sql } from 'kysely';
 import type { HoldPurpose } from '../credits/holds.ts';
 import type { Database, Tx } from '../db/database.ts';
+import { endpointsWith } from '../webhooks/outbox/skip-scan.ts';
 
 /** Rows that are counted at most, of each kind: a longer backlog is told as this many. */
 export const MOST_COUNTED = 10_000;
@@ -58,8 +59,8 @@ export const readBacklog = (db: Database): Promise<Backlog> =>
  * found by skipping along the index as claims do.
  */
 async function readOutbox(tx: Tx): Promise<Backlog['outbox']> {
-  const fresh = await readOutboxIndex(tx, sql`outbox AND attempts = 0`, sql`seq`);
-  const retries = await readOutboxIndex(tx, sql`outbox AND attempts > 0`, sql`next_attempt_at`);
+  const fresh = await readOutboxIndex(tx, sql<boolean>`outbox AND attempts = 0`, sql`seq`);
+  const retries = await readOutboxIndex(tx, sql<boolean>`outbox AND attempts > 0`, sql`next_attempt_at`);
   return {
     fresh: fresh.count,
     retries: retries.count,
@@ -70,16 +71,11 @@ async function readOutbox(tx: Tx): Promise<Backlog['outbox']> {
 /** @param rows the index's own condition, word for word @param order its second column */
 async function readOutboxIndex(
   tx: Tx,
-  rows: RawBuilder<unknown>,
+  rows: RawBuilder<boolean>,
   order: RawBuilder<unknown>,
 ): Promise<{ count: number; oldestAge: number }> {
   const result = await sql<{ count: number; oldestAge: number }>`
-    WITH RECURSIVE waiting (endpoint_id) AS (
-      (SELECT endpoint_id FROM webhook_deliveries WHERE ${rows} ORDER BY endpoint_id LIMIT 1)
-      UNION ALL
-      SELECT (SELECT endpoint_id FROM webhook_deliveries
-              WHERE ${rows} AND endpoint_id > waiting.endpoint_id ORDER BY endpoint_id LIMIT 1)
-      FROM waiting WHERE waiting.endpoint_id IS NOT NULL
+    WITH RECURSIVE waiting (endpoint_id) AS (${endpointsWith('waiting', rows)}
     ), first AS (
       SELECT due FROM (SELECT endpoint_id FROM waiting WHERE endpoint_id IS NOT NULL LIMIT ${MOST_ENDPOINTS}) AS found
       CROSS JOIN LATERAL (

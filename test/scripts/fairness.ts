@@ -2,16 +2,20 @@
  * Fairness between endpoints, and a large backlog:
  *  1. A healthy endpoint's latency alone, and while another endpoint hangs for 15 s on each of 1,000 deliveries, in
  *     turns: its p99 may rise by half at most.
- *  2. 20,000 events of one workspace in one transaction: another workspace's single events meanwhile, the time until
- *     all are delivered, and the worker's memory.
+ *  2. The rename of a category with 20,000 published articles, over HTTP: another workspace's single events meanwhile,
+ *     the time until all are delivered, and the memory of server and worker.
  * Ends with status 1 when anything is off. About 5 minutes and the time of the backlog.
  *
  * Environment: FAIRNESS_ROUNDS (3), FAIRNESS_HANGING (1000), FAIRNESS_BACKLOG (20000).
  */
+import { randomInt } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
+import type { NewEvent } from '../../src/events/catalog.ts';
 import { deleteEndpoint } from '../../src/webhooks/endpoints/delete.ts';
+import { startProcess } from '../support/processes.ts';
 import { type Receiver, startReceiver } from '../support/receiver.ts';
+import { storeCategory, storePublishedArticles } from './support/category.ts';
 import { startEphemeralEngines } from './support/engines.ts';
 import { median, quantile, say, seconds, table } from './support/report.ts';
 import { createScriptService, type ScriptWorkspace } from './support/service.ts';
@@ -37,11 +41,11 @@ interface Subscriber {
 }
 
 /** A workspace with one endpoint whose receiver answers after `delayMs`. */
-async function subscriber(name: string, delayMs = 0): Promise<Subscriber> {
+async function subscriber(name: string, delayMs = 0, event?: NewEvent['type']): Promise<Subscriber> {
   const workspace = await service.workspace(name);
   const receiver = await startReceiver();
   if (delayMs > 0) receiver.answer = () => sleep(delayMs, 204, { ref: false });
-  const { id } = await service.register(workspace, receiver.url);
+  const { id } = await service.register(workspace, receiver.url, event);
   return {
     workspace,
     receiver,
@@ -120,11 +124,21 @@ async function besideHangingEndpoint(healthy: Subscriber): Promise<void> {
 }
 
 async function besideBacklog(other: Subscriber, workerPid: number): Promise<void> {
-  const busy = await subscriber('Busy');
-  const before = memory(workerPid);
+  const busy = await subscriber('Busy', 0, 'article.updated');
+  await storePublishedArticles(busy.workspace.context, BACKLOG);
+  const categoryId = await storeCategory(busy.workspace.context, BACKLOG);
+  const port = String(randomInt(20_000, 32_000));
+  const server = await startProcess('server.ts', { ...service.env, PORT: port });
+  const before = { server: memory(server.pid), worker: memory(workerPid) };
   const startedAt = Date.now();
-  await service.emit(busy.workspace, BACKLOG);
-  say(`${BACKLOG} events stored in one transaction in ${seconds(Date.now() - startedAt)} s`);
+  const path = `/api/workspaces/${busy.workspace.id}/categories/${categoryId}`;
+  const answer = await fetch(`http://127.0.0.1:${port}${path}`, {
+    method: 'PATCH',
+    headers: { authorization: `Bearer ${busy.workspace.key}`, 'content-type': 'application/json' },
+    body: JSON.stringify({ translations: [{ language: 'en', name: 'Renamed' }] }),
+  });
+  if (answer.status !== 200) problems.push(`the rename was answered ${answer.status}`);
+  say(`a category with ${BACKLOG} articles renamed in ${seconds(Date.now() - startedAt)} s`);
   const singles = await sampleLatencies(other, 50);
   const during = busy.receiver.received.length;
   say(
@@ -153,11 +167,17 @@ async function besideBacklog(other: Subscriber, workerPid: number): Promise<void
   say(`${busy.receiver.received.length - ids.size} sent twice, ${open} still open`);
   if (ids.size !== BACKLOG || open > 0) problems.push('the backlog did not drain');
   await sleep(10_000);
-  const after = memory(workerPid);
+  const after = { server: memory(server.pid), worker: memory(workerPid) };
   const mib = (value: number) => value.toFixed(0);
-  say(
-    `worker, MiB resident: ${mib(before.now)} before, ${mib(after.highest)} at most, ${mib(after.now)} after`,
-  );
+  const row = (name: 'server' | 'worker') => [
+    name,
+    mib(before[name].now),
+    mib(after[name].highest),
+    mib(after[name].now),
+  ];
+  say(table([['MiB resident', 'before', 'at most', 'after'], row('server'), row('worker')]));
+  server.kill('SIGTERM');
+  await server.ended;
   await busy.unsubscribe();
 }
 

@@ -2,6 +2,7 @@ import { sql } from 'kysely';
 import type { Database } from '../../db/database.ts';
 import type { BurstId, DeliveryId, EndpointId } from '../../ids.ts';
 import { OPEN_FIRST_ATTEMPTS, OPEN_IN_A_BURST, OPEN_SECONDS, whileClaiming } from '../outbox/limits.ts';
+import { endpointsWith } from '../outbox/skip-scan.ts';
 
 /** A delivery with everything its first attempt needs but the secret, which is read when it begins. */
 export interface BurstDelivery {
@@ -39,12 +40,7 @@ export async function claimBurst(
 ): Promise<BurstDelivery[]> {
   return whileClaiming(db, async (tx) => {
     const { rows } = await sql<BurstDelivery>`
-      WITH RECURSIVE waiting (endpoint_id) AS (
-        (SELECT endpoint_id FROM webhook_deliveries WHERE outbox AND attempts = 0 ORDER BY endpoint_id LIMIT 1)
-        UNION ALL
-        SELECT (SELECT endpoint_id FROM webhook_deliveries
-                WHERE outbox AND attempts = 0 AND endpoint_id > waiting.endpoint_id ORDER BY endpoint_id LIMIT 1)
-        FROM waiting WHERE waiting.endpoint_id IS NOT NULL
+      WITH RECURSIVE waiting (endpoint_id) AS (${endpointsWith('waiting', sql<boolean>`outbox AND attempts = 0`)}
       ), open AS (
         SELECT waiting.endpoint_id,
           (SELECT count(*) FILTER (WHERE d.burst_id IS NULL)

@@ -1,6 +1,7 @@
 import { sql } from 'kysely';
 import type { Database } from '../../db/database.ts';
 import { OPEN_FIRST_ATTEMPTS, OPEN_IN_A_BURST, OPEN_SECONDS } from './limits.ts';
+import { endpointsWith } from './skip-scan.ts';
 
 /** Attempts that are open for longer wait for their receiver; younger ones may just as well wait for their turn. */
 const HANGING_SECONDS = 1;
@@ -19,12 +20,7 @@ export interface Waiting {
  */
 export async function measureBacklog(db: Database, most: number): Promise<Waiting> {
   const { rows } = await sql<Waiting>`
-    WITH RECURSIVE waiting (endpoint_id) AS (
-      (SELECT endpoint_id FROM webhook_deliveries WHERE outbox AND attempts = 0 ORDER BY endpoint_id LIMIT 1)
-      UNION ALL
-      SELECT (SELECT endpoint_id FROM webhook_deliveries
-              WHERE outbox AND attempts = 0 AND endpoint_id > waiting.endpoint_id ORDER BY endpoint_id LIMIT 1)
-      FROM waiting WHERE waiting.endpoint_id IS NOT NULL
+    WITH RECURSIVE waiting (endpoint_id) AS (${endpointsWith('waiting', sql<boolean>`outbox AND attempts = 0`)}
     ), roomy AS (
       SELECT endpoint_id FROM waiting
       WHERE endpoint_id IS NOT NULL AND (

@@ -2,6 +2,7 @@ import { sql } from 'kysely';
 import type { Database, Tx } from '../../db/database.ts';
 import type { DeliveryId, EndpointId, WorkspaceId } from '../../ids.ts';
 import { OPEN_FIRST_ATTEMPTS, OPEN_SECONDS } from './limits.ts';
+import { endpointsWith } from './skip-scan.ts';
 
 /** A claim is a lease: a relay that dies lets go of its rows after this long. */
 const LEASE_SECONDS = 30;
@@ -44,26 +45,9 @@ export interface ClaimOptions {
 export async function claimDeliveries(tx: Tx, options: ClaimOptions = {}): Promise<ClaimedDelivery[]> {
   const { most = 50, starting = new Map<EndpointId, number>(), beside = 'nothing' } = options;
   const { rows } = await sql<ClaimedDelivery>`
-    WITH RECURSIVE fresh (endpoint_id) AS (
-      (SELECT endpoint_id FROM webhook_deliveries WHERE outbox AND attempts = 0 ORDER BY endpoint_id LIMIT 1)
-      UNION ALL
-      SELECT (SELECT endpoint_id FROM webhook_deliveries
-              WHERE outbox AND attempts = 0 AND endpoint_id > fresh.endpoint_id ORDER BY endpoint_id LIMIT 1)
-      FROM fresh WHERE fresh.endpoint_id IS NOT NULL
-    ), leased (endpoint_id) AS (
-      (SELECT endpoint_id FROM webhook_deliveries WHERE outbox AND claimed_until IS NOT NULL
-       ORDER BY endpoint_id LIMIT 1)
-      UNION ALL
-      SELECT (SELECT endpoint_id FROM webhook_deliveries
-              WHERE outbox AND claimed_until IS NOT NULL AND endpoint_id > leased.endpoint_id
-              ORDER BY endpoint_id LIMIT 1)
-      FROM leased WHERE leased.endpoint_id IS NOT NULL
-    ), retrying (endpoint_id) AS (
-      (SELECT endpoint_id FROM webhook_deliveries WHERE outbox AND attempts > 0 ORDER BY endpoint_id LIMIT 1)
-      UNION ALL
-      SELECT (SELECT endpoint_id FROM webhook_deliveries
-              WHERE outbox AND attempts > 0 AND endpoint_id > retrying.endpoint_id ORDER BY endpoint_id LIMIT 1)
-      FROM retrying WHERE retrying.endpoint_id IS NOT NULL
+    WITH RECURSIVE fresh (endpoint_id) AS (${endpointsWith('fresh', sql<boolean>`outbox AND attempts = 0`)}
+    ), leased (endpoint_id) AS (${endpointsWith('leased', sql<boolean>`outbox AND claimed_until IS NOT NULL`)}
+    ), retrying (endpoint_id) AS (${endpointsWith('retrying', sql<boolean>`outbox AND attempts > 0`)}
     ), starting AS (
       SELECT * FROM unnest(${[...starting.keys()]}::uuid[], ${[...starting.values()]}::integer[])
         AS starting (endpoint_id, count)

@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import type { VerbContext } from '../../../src/context.ts';
 import { createDatabase, type Database } from '../../../src/db/database.ts';
+import type { NewEvent } from '../../../src/events/catalog.ts';
 import { recordEvents } from '../../../src/events/record.ts';
 import type { EndpointId, WorkspaceId } from '../../../src/ids.ts';
 import { registerEndpoint } from '../../../src/webhooks/endpoints/register.ts';
@@ -32,8 +33,12 @@ export interface ScriptService {
   /** The environment of this service's processes. */
   readonly env: Record<string, string>;
   workspace(name: string): Promise<ScriptWorkspace>;
-  /** An endpoint of the workspace that subscribes to article.created. */
-  register(workspace: ScriptWorkspace, url: string): Promise<{ id: EndpointId; secret: string }>;
+  /** An endpoint of the workspace that subscribes to one type of event, article.created when left out. */
+  register(
+    workspace: ScriptWorkspace,
+    url: string,
+    event?: NewEvent['type'],
+  ): Promise<{ id: EndpointId; secret: string }>;
   /** Stores article.created events in one transaction, as one change would. */
   emit(workspace: ScriptWorkspace, count?: number): Promise<Emitted>;
   startWorker(env?: Record<string, string>): Promise<ServiceProcess>;
@@ -69,9 +74,9 @@ export function createScriptService(engines: Omit<Engines, 'stop' | 'temporalUiU
       const actor = { kind: 'operator', workspaceId: id } as const;
       return { id, key: created.apiKey.key, context: { db, actor, requestId: 'script' } };
     },
-    async register(workspace, url) {
+    async register(workspace, url, event = 'article.created') {
       const context = { ...workspace.context, guard };
-      const { endpoint, secret } = await registerEndpoint(context, { url, events: ['article.created'] });
+      const { endpoint, secret } = await registerEndpoint(context, { url, events: [event] });
       return { id: endpoint.id, secret };
     },
     async emit(workspace, count = 1) {
