@@ -17,21 +17,13 @@ import { generateSecret } from '../../src/webhooks/endpoints/secret.ts';
 import { createWorkspace } from '../../src/workspaces/create.ts';
 import { storeCategory, storePublishedArticles } from '../../test/scripts/support/category.ts';
 import { migrate, temporaryFolder } from '../../test/scripts/support/engines.ts';
-import { median, say, table } from '../../test/scripts/support/report.ts';
+import { say } from '../../test/scripts/support/report.ts';
+import { type Comparison, report } from '../lib/suite.ts';
 
 const ROUNDS = Number(process.env.BENCH_ROUNDS ?? 3);
 const SIZES = (process.env.BENCH_ARTICLES ?? '1000,10000,100000').split(',').map(Number);
 const ENDPOINTS = 3;
 const LIMIT = 2;
-
-interface Result {
-  readonly articles: number;
-  readonly rows: number;
-  readonly renameMs: number;
-  readonly bareMs: number;
-  readonly ratio: number;
-  readonly renameMsPerThousand: number;
-}
 
 async function timed(work: () => Promise<unknown>): Promise<number> {
   const startedAt = performance.now();
@@ -94,7 +86,7 @@ async function reset({ db }: VerbContext): Promise<void> {
   await sql`CHECKPOINT`.execute(db);
 }
 
-async function measure(context: VerbContext, articles: number): Promise<Result> {
+async function measure(context: VerbContext, articles: number): Promise<Comparison> {
   const category = await storeCategory(context, articles);
   await sql`VACUUM ANALYZE articles, article_categories`.execute(context.db);
   const rename = (name: string) => () =>
@@ -114,15 +106,12 @@ async function measure(context: VerbContext, articles: number): Promise<Result> 
       `${articles} articles, round ${round}: ${renames.at(-1)?.toFixed(0)} ms, bare ${bares.at(-1)?.toFixed(0)} ms`,
     );
   }
-  const renameMs = median(renames);
-  const bareMs = median(bares);
   return {
-    articles,
-    rows: articles * (1 + ENDPOINTS),
-    renameMs: Math.round(renameMs),
-    bareMs: Math.round(bareMs),
-    ratio: Number((renameMs / bareMs).toFixed(2)),
-    renameMsPerThousand: Number(((renameMs * 1_000) / articles).toFixed(1)),
+    name: `rename of a category with ${articles} articles, ms`,
+    higherIsBetter: false,
+    ours: renames,
+    bare: bares,
+    promised: LIMIT,
   };
 }
 
@@ -132,18 +121,9 @@ async function run(databaseUrl: string): Promise<void> {
   const db = createDatabase({ connectionString: databaseUrl, poolSize: 2, statementTimeout: 0 });
   try {
     const context = await seed(db);
-    const results: Result[] = [];
-    for (const articles of SIZES) results.push(await measure(context, articles));
-    say();
-    say(
-      table([
-        ['articles', 'rows written', 'rename ms', 'bare ms', 'rename / bare', 'rename ms / 1,000 articles'],
-        ...results.map((result) => Object.values(result)),
-      ]),
-    );
-    say();
-    say(JSON.stringify({ endpoints: ENDPOINTS, rounds: ROUNDS, results }));
-    if (results.some(({ ratio }) => ratio > LIMIT)) process.exitCode = 1;
+    const comparisons: Comparison[] = [];
+    for (const articles of SIZES) comparisons.push(await measure(context, articles));
+    report('categories', comparisons);
   } finally {
     await db.destroy();
   }

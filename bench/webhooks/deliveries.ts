@@ -1,6 +1,6 @@
 /**
- * Delivered webhooks per second and publish-to-receive latency, against bare one-activity workflows (no database, no
- * HTTP) on the same Temporal server, in turns. The bare runs come twice: from a plain client, and from a client on
+ * Delivered webhooks per second and publish-to-receive latency of deliveries in runs of their own, against bare
+ * one-activity workflows (no database, no HTTP) on the same Temporal server, in turns. The bare runs come twice: from a plain client, and from a client on
  * the worker's own connection with eager starts, as the relay has them. A latency counts from the call that stores
  * the event, or starts the run, to the request's arrival, or the activity.
  *
@@ -74,7 +74,7 @@ async function deliverOne(workspace: ScriptWorkspace): Promise<{ fromCall: numbe
 try {
   const workspace = await service.workspace('Bench');
   await service.register(workspace, receiver.url);
-  await service.startWorker();
+  await service.startWorker({ WEBHOOK_BURST_THRESHOLD: '0' });
   await burst(workspace, WARM_UP);
   await baseline.plain(WARM_UP, CONCURRENCY);
   await baseline.eager(WARM_UP, CONCURRENCY);
@@ -107,13 +107,18 @@ try {
   });
 
   const rateOf = { ours: rates.deliveries, higherIsBetter: true };
-  const latencyOf = { ours: latencies.deliveries, higherIsBetter: false, promised: 1.3 };
+  const latencyOf = { ours: latencies.deliveries, higherIsBetter: false };
   report(
     'webhooks',
     [
       { ...rateOf, name: 'deliveries/s, bare runs of a plain client', bare: rates.plain, promised: 0.8 },
       { ...rateOf, name: 'deliveries/s, bare runs started eagerly', bare: rates.eager },
-      { ...latencyOf, name: 'store to receive, ms, bare run of a plain client', bare: latencies.plain },
+      {
+        ...latencyOf,
+        name: 'store to receive, ms, bare run of a plain client',
+        bare: latencies.plain,
+        promised: 1.3,
+      },
       { ...latencyOf, name: 'store to receive, ms, bare run started eagerly', bare: latencies.eager },
     ],
     [{ name: 'commit to receive, ms', values: fromCommit }],

@@ -1,7 +1,6 @@
 import { sql } from 'kysely';
 import type { Database } from '../../db/database.ts';
 import type { BurstId, DeliveryId } from '../../ids.ts';
-import { readDelivery, reasonToStop } from '../delivery/read.ts';
 
 /** Whether the request may be written now: the last look at the row before it is. */
 export type Beginning =
@@ -9,48 +8,34 @@ export type Beginning =
   /** The delivery ends without an attempt. */
   | { readonly kind: 'stopped'; readonly reason: string }
   /** Somebody handed the delivery back meanwhile: another run will send it. */
-  | { readonly kind: 'taken' };
+  | { readonly kind: 'taken' }
+  /** Somebody holds the row, as the deletion of an endpoint does: to be asked again. */
+  | { readonly kind: 'locked' };
+
+interface Row {
+  readonly id: DeliveryId;
+  readonly ours: boolean;
+  readonly ended: boolean;
+  readonly active: boolean;
+}
 
 /**
  * Marks first attempts as begun, right before their requests are written: those whose delivery is still the
- * burst's and whose endpoint is there and active. Called once more for a redirect, it is the look alone.
+ * burst's and whose endpoint is there and active. Called once more for a redirect, it is the look alone. It waits for
+ * no lock, so that no endpoint's attempts stand still because of another's deletion.
  *
- * What somebody else has locked, as the deletion of an endpoint does, is waited for one by one: never while a lock
- * is held.
+ * The CASE keeps Postgres to the primary key: the conditions as they are would lead it to an index of all that is
+ * open, which it believes to be short.
  */
 export async function beginAttempts(
   db: Database,
   burstId: BurstId,
   deliveryIds: readonly DeliveryId[],
 ): Promise<Beginning[]> {
-  const secrets = await begin(db, burstId, deliveryIds, 'skip');
-  const beginnings: Beginning[] = [];
-  for (const id of deliveryIds) {
-    const secret = secrets.get(id) ?? (await begin(db, burstId, [id], 'wait')).get(id);
-    if (secret !== undefined) {
-      beginnings.push({ kind: 'begun', secret });
-      continue;
-    }
-    const reason = reasonToStop(await readDelivery(db, id));
-    beginnings.push(reason === null ? { kind: 'taken' } : { kind: 'stopped', reason });
-  }
-  return beginnings;
-}
-
-/**
- * The CASE keeps Postgres to the primary key: the conditions as they are would lead it to an index of all that is
- * open, which it believes to be short.
- */
-async function begin(
-  db: Database,
-  burstId: BurstId,
-  deliveryIds: readonly DeliveryId[],
-  locked: 'skip' | 'wait',
-): Promise<Map<DeliveryId, string>> {
-  const { rows } = await sql<{ id: DeliveryId; secret: string }>`
+  const ids = [...deliveryIds];
+  const begun = await sql<{ id: DeliveryId; secret: string }>`
     WITH free AS MATERIALIZED (
-      SELECT id FROM webhook_deliveries WHERE id = ANY (${[...deliveryIds]}::uuid[])
-      FOR NO KEY UPDATE ${locked === 'skip' ? sql`SKIP LOCKED` : sql``}
+      SELECT id FROM webhook_deliveries WHERE id = ANY (${ids}::uuid[]) FOR NO KEY UPDATE SKIP LOCKED
     )
     UPDATE webhook_deliveries AS delivery
     SET begun_at = coalesce(delivery.begun_at, now())
@@ -61,5 +46,36 @@ async function begin(
       AND endpoint.id = delivery.endpoint_id AND endpoint.active
     RETURNING delivery.id, endpoint.secret
   `.execute(db);
-  return new Map(rows.map(({ id, secret }) => [id, secret]));
+  const secrets = new Map(begun.rows.map(({ id, secret }) => [id, secret]));
+  const others = await lookAt(
+    db,
+    burstId,
+    ids.filter((id) => !secrets.has(id)),
+  );
+  return ids.map((id) => {
+    const secret = secrets.get(id);
+    return secret === undefined ? judge(others.get(id)) : { kind: 'begun', secret };
+  });
+}
+
+async function lookAt(
+  db: Database,
+  burstId: BurstId,
+  ids: readonly DeliveryId[],
+): Promise<Map<DeliveryId, Row>> {
+  if (ids.length === 0) return new Map();
+  const { rows } = await sql<Row>`
+    SELECT delivery.id, endpoint.active, delivery.ended_at IS NOT NULL AS ended,
+      delivery.burst_id IS NOT DISTINCT FROM ${burstId} AND NOT delivery.outbox AND delivery.attempts = 0 AS ours
+    FROM webhook_deliveries AS delivery JOIN webhook_endpoints AS endpoint ON endpoint.id = delivery.endpoint_id
+    WHERE delivery.id = ANY (${[...ids]}::uuid[])
+  `.execute(db);
+  return new Map(rows.map((row) => [row.id, row]));
+}
+
+function judge(row: Row | undefined): Beginning {
+  if (row === undefined) return { kind: 'stopped', reason: 'endpoint deleted' };
+  if (row.ended) return { kind: 'stopped', reason: 'delivery ended' };
+  if (!row.ours) return { kind: 'taken' };
+  return row.active ? { kind: 'locked' } : { kind: 'stopped', reason: 'endpoint disabled' };
 }

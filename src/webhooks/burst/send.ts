@@ -1,18 +1,15 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { Database } from '../../db/database.ts';
-import type { BurstId } from '../../ids.ts';
 import type { AttemptOutcome, DeliverBurstResult } from '../../temporal/shapes.ts';
 import { toAttemptOutcome } from '../delivery/outcome.ts';
-import { type DeliveryOutcome, endDeliveries, endDelivery, recordAttempts } from '../delivery/record.ts';
+import { endDeliveries, endDelivery } from '../delivery/record.ts';
 import type { OutboxBell } from '../outbox/bell.ts';
 import { BURST_SIZE, OPEN_IN_A_BURST } from '../outbox/limits.ts';
 import type { WebhookSender } from '../sending/sender.ts';
 import { deliveryHeaders } from '../sending/signature.ts';
-import { createBatcher } from './batcher.ts';
-import { beginAttempts } from './begin.ts';
 import { type BurstDelivery, claimBurst } from './claim.ts';
 import { handBack } from './hand-back.ts';
 import { createLanes } from './lanes.ts';
+import { type BurstStatementOptions, createBurstStatements } from './statements.ts';
 
 /** Deliveries of one claim. */
 const CLAIM_SIZE = 200;
@@ -30,17 +27,12 @@ const MOST_WAITING = 400;
 /** Between claims of a few: what is stored meanwhile is one claim. */
 const CLAIM_PAUSE_MS = 5;
 
-export interface BurstOptions {
-  readonly db: Database;
+/** `cancelled` gives up at once, attempts in flight included. */
+export interface BurstOptions extends BurstStatementOptions {
   readonly sender: WebhookSender;
   readonly bell: OutboxBell;
-  readonly burstId: BurstId;
-  /** Gives up at once, attempts in flight included. */
-  readonly cancelled: AbortSignal;
   /** Takes nothing more, and lets attempts in flight end. */
   readonly stopping: AbortSignal;
-  /** Repeats database work until it succeeds. */
-  readonly persistently: <Result>(work: () => Promise<Result>) => Promise<Result>;
   readonly onAttemptBegan: (number: number, createdAt: Date) => void;
   readonly onAttemptEnded: (verdict: AttemptOutcome['verdict'], number: number) => void;
   readonly onProgress: (result: DeliverBurstResult) => void;
@@ -58,25 +50,7 @@ export interface BurstOptions {
 export async function sendBurst(options: BurstOptions): Promise<DeliverBurstResult> {
   const { db, sender, burstId, cancelled, stopping, persistently } = options;
   const result = { succeeded: 0, toRetry: 0, failed: 0, stopped: 0, handedBack: 0 };
-  const begin = createBatcher((deliveries: readonly BurstDelivery[]) =>
-    persistently(() =>
-      beginAttempts(
-        db,
-        burstId,
-        deliveries.map(({ id }) => id),
-      ),
-    ),
-  );
-  const record = createBatcher(async (outcomes: readonly DeliveryOutcome[]) => {
-    const write = () => recordAttempts(db, outcomes, 'outbox');
-    // What the wire has answered is recorded even when an operator cancels meanwhile.
-    await persistently(write).catch((error: unknown) => {
-      if (!cancelled.aborted) throw error;
-      return write();
-    });
-    if (outcomes.some(({ outcome }) => outcome.verdict === 'retry')) options.bell.ring();
-    return outcomes.map(() => undefined);
-  });
+  const { begin, record } = createBurstStatements(options);
   const recordings = new Set<Promise<void>>();
   const startedAt = performance.now();
   const isEnding = () => stopping.aborted || cancelled.aborted;
@@ -98,7 +72,7 @@ export async function sendBurst(options: BurstOptions): Promise<DeliverBurstResu
       body,
       signal: cancelled,
       async beforeWrite() {
-        const beginning = await begin(delivery);
+        const beginning = await begin(deliveryId);
         if (beginning.kind === 'begun') {
           const { secret } = beginning;
           return {
@@ -124,6 +98,7 @@ export async function sendBurst(options: BurstOptions): Promise<DeliverBurstResu
     const recording = record({ deliveryId, outcome })
       .then(() => {
         result[outcome.verdict === 'retry' ? 'toRetry' : outcome.verdict] += 1;
+        if (outcome.verdict === 'retry') options.bell.ring();
       })
       .catch((error: unknown) => {
         if (!cancelled.aborted) options.onError(error, delivery);

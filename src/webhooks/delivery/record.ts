@@ -15,31 +15,17 @@ type Next = 'run' | 'outbox';
 /**
  * Records what attempts of different deliveries came to: their own rows, and each delivery's status, attempts,
  * responseStatus, errorMessage, deliveredAt and next attempt. An outcome that is older than what the row tells, or
- * comes after the delivery's end, changes nothing, so it may be recorded again. One statement, however many; only
- * rows that somebody else holds are recorded after it, one by one, so that no lock is held while one is waited for.
+ * comes after the delivery's end, changes nothing, so it may be recorded again. One statement, however many.
  * @param next where a delivery with attempts left goes: `outbox` puts it there in the statement that records it
+ * @param locked what to do about rows that somebody else holds: several are skipped, since waiting for one with others
+ *   locked is how deadlocks come about
+ * @returns the deliveries whose rows it has changed
  */
 export async function recordAttempts(
   db: Database,
   outcomes: readonly DeliveryOutcome[],
   next: Next,
-): Promise<void> {
-  if (outcomes.length === 1) {
-    await record(db, outcomes, next, 'wait');
-    return;
-  }
-  const recorded = await record(db, outcomes, next, 'skip');
-  for (const left of outcomes.filter(({ deliveryId }) => !recorded.has(deliveryId))) {
-    await record(db, [left], next, 'wait');
-  }
-}
-
-/** @returns the deliveries whose rows it has changed */
-async function record(
-  db: Database,
-  outcomes: readonly DeliveryOutcome[],
-  next: Next,
-  locked: 'skip' | 'wait',
+  locked: 'skip' | 'wait' = outcomes.length === 1 ? 'wait' : 'skip',
 ): Promise<Set<DeliveryId>> {
   const rows = outcomes.map(({ deliveryId, outcome }) => {
     const endedAt = new Date(Date.parse(outcome.startedAt) + outcome.durationMs);
@@ -96,8 +82,13 @@ async function record(
 }
 
 /** {@link recordAttempts} for the attempt of a delivery that has a run of its own. */
-export const recordAttempt = (db: Database, deliveryId: DeliveryId, outcome: AttemptOutcome): Promise<void> =>
-  recordAttempts(db, [{ deliveryId, outcome }], 'run');
+export async function recordAttempt(
+  db: Database,
+  deliveryId: DeliveryId,
+  outcome: AttemptOutcome,
+): Promise<void> {
+  await recordAttempts(db, [{ deliveryId, outcome }], 'run');
+}
 
 const ending = (db: Database, reason: string) =>
   db
