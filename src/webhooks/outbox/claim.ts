@@ -12,8 +12,8 @@ const LEASE_SECONDS = 30;
  */
 const OPEN_STARTS = 5;
 
-/** The same for retries that are not due yet: their starts are early, and can wait. */
-const OPEN_EARLY_STARTS = 2;
+/** The same for retries that are not due yet: their starts are early, and must not stand before fresh ones. */
+const OPEN_EARLY_STARTS = 1;
 
 export interface ClaimedDelivery {
   readonly id: DeliveryId;
