@@ -3,18 +3,15 @@ import type { BurstId } from '../src/ids.ts';
 import type { BurstMode, DeliverBurstResult } from '../src/temporal/shapes.ts';
 import { handBack } from '../src/webhooks/burst/hand-back.ts';
 import { announce, type BurstNotice } from '../src/webhooks/burst/notices.ts';
-import { sendBurst } from '../src/webhooks/burst/send.ts';
+import { NOTHING_SENT, sendBurst } from '../src/webhooks/burst/send.ts';
 import type { BurstTracker } from '../src/webhooks/burst/tracker.ts';
 import { endBurst } from '../src/webhooks/delivery/record.ts';
-import type { OutboxBell } from '../src/webhooks/outbox/bell.ts';
 import { persistently } from './failures.ts';
 import type { WebhookActivityDependencies } from './webhooks.ts';
 
 const HEARTBEAT_MS = 5_000;
-const NOTHING_SENT = { succeeded: 0, toRetry: 0, failed: 0, stopped: 0, handedBack: 0 };
 
 export interface BurstActivityDependencies extends WebhookActivityDependencies {
-  readonly bell: OutboxBell;
   readonly tracker: BurstTracker;
   /** Aborts when the worker stops: a burst then takes nothing more. */
   readonly stopping: AbortSignal;

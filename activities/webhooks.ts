@@ -4,7 +4,7 @@ import type { Database } from '../src/db/database.ts';
 import type { DeliveryId } from '../src/ids.ts';
 import type { AttemptOutcome, AttemptResult } from '../src/temporal/shapes.ts';
 import { toAttemptOutcome } from '../src/webhooks/delivery/outcome.ts';
-import { readDelivery, reasonToStop } from '../src/webhooks/delivery/read.ts';
+import { ENDPOINT_DELETED, readDelivery, reasonToStop } from '../src/webhooks/delivery/read.ts';
 import { endDelivery, recordAttempt } from '../src/webhooks/delivery/record.ts';
 import { MAX_ATTEMPTS, waitAfter } from '../src/webhooks/delivery/schedule.ts';
 import type { OutboxBell } from '../src/webhooks/outbox/bell.ts';
@@ -37,7 +37,7 @@ export function createWebhookActivities(dependencies: WebhookActivityDependencie
   async function attempt(deliveryId: DeliveryId, offset: number): Promise<AttemptResult> {
     const delivery = await persistently(() => readDelivery(db, deliveryId));
     const reason = reasonToStop(delivery);
-    if (delivery === undefined || reason !== null) return stop(deliveryId, reason ?? 'endpoint deleted');
+    if (delivery === undefined || reason !== null) return stop(deliveryId, reason ?? ENDPOINT_DELETED);
     // Neither a reset nor a restart numbers backwards, and an attempt that a lost worker began stays spent.
     const scheduled = offset + activityInfo().attempt;
     const number = Math.max(delivery.attempts + 1, scheduled);
@@ -54,7 +54,7 @@ export function createWebhookActivities(dependencies: WebhookActivityDependencie
         const current = await persistently(() => readDelivery(db, deliveryId));
         const reason = reasonToStop(current);
         if (current === undefined || reason !== null) {
-          return { proceed: false, reason: reason ?? 'endpoint deleted' };
+          return { proceed: false, reason: reason ?? ENDPOINT_DELETED };
         }
         const { secret, eventType, body } = current;
         return {

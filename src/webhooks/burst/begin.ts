@@ -1,6 +1,7 @@
 import { sql } from 'kysely';
 import type { Database } from '../../db/database.ts';
 import type { BurstId, DeliveryId } from '../../ids.ts';
+import { reasonToStop } from '../delivery/read.ts';
 
 /** Whether the request may be written now: the last look at the row before it is. */
 export type Beginning =
@@ -74,8 +75,7 @@ async function lookAt(
 }
 
 function judge(row: Row | undefined): Beginning {
-  if (row === undefined) return { kind: 'stopped', reason: 'endpoint deleted' };
-  if (row.ended) return { kind: 'stopped', reason: 'delivery ended' };
-  if (!row.ours) return { kind: 'taken' };
-  return row.active ? { kind: 'locked' } : { kind: 'stopped', reason: 'endpoint disabled' };
+  if (row !== undefined && !row.ended && !row.ours) return { kind: 'taken' };
+  const reason = reasonToStop(row);
+  return reason === null ? { kind: 'locked' } : { kind: 'stopped', reason };
 }

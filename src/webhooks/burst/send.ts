@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { AttemptOutcome, DeliverBurstResult } from '../../temporal/shapes.ts';
 import { toAttemptOutcome } from '../delivery/outcome.ts';
+import { ENDPOINT_DISABLED } from '../delivery/read.ts';
 import { endDeliveries, endDelivery } from '../delivery/record.ts';
 import type { OutboxBell } from '../outbox/bell.ts';
 import { BURST_SIZE, OPEN_IN_A_BURST } from '../outbox/limits.ts';
@@ -27,6 +28,9 @@ const MOST_WAITING = 400;
 /** Between claims of a few: what is stored meanwhile is one claim. */
 const CLAIM_PAUSE_MS = 5;
 
+/** The result of a burst that has ended nothing yet. */
+export const NOTHING_SENT = { succeeded: 0, toRetry: 0, failed: 0, stopped: 0, handedBack: 0 };
+
 /** `cancelled` gives up at once, attempts in flight included. */
 export interface BurstOptions extends BurstStatementOptions {
   readonly sender: WebhookSender;
@@ -49,7 +53,7 @@ export interface BurstOptions extends BurstStatementOptions {
  */
 export async function sendBurst(options: BurstOptions): Promise<DeliverBurstResult> {
   const { db, sender, burstId, cancelled, stopping, persistently } = options;
-  const result = { succeeded: 0, toRetry: 0, failed: 0, stopped: 0, handedBack: 0 };
+  const result = { ...NOTHING_SENT };
   const { begin, record } = createBurstStatements(options);
   const recordings = new Set<Promise<void>>();
   const startedAt = performance.now();
@@ -126,7 +130,7 @@ export async function sendBurst(options: BurstOptions): Promise<DeliverBurstResu
     );
     const disabled = deliveries.filter(({ active }) => !active).map(({ id }) => id);
     if (disabled.length > 0) {
-      result.stopped += await persistently(() => endDeliveries(db, disabled, 'endpoint disabled'));
+      result.stopped += await persistently(() => endDeliveries(db, disabled, ENDPOINT_DISABLED));
     }
     lanes.add(deliveries.filter(({ active }) => active));
     return deliveries;

@@ -47,10 +47,13 @@ export async function readDelivery(
   };
 }
 
+export const ENDPOINT_DELETED = 'endpoint deleted';
+export const ENDPOINT_DISABLED = 'endpoint disabled';
+
 /** Why nothing may be sent for this delivery any more; null when it may. */
-export function reasonToStop(delivery: DeliveryToSend | undefined): string | null {
-  if (delivery === undefined) return 'endpoint deleted';
+export function reasonToStop(delivery: Pick<DeliveryToSend, 'ended' | 'active'> | undefined): string | null {
+  if (delivery === undefined) return ENDPOINT_DELETED;
   if (delivery.ended) return 'delivery ended';
-  if (!delivery.active) return 'endpoint disabled';
+  if (!delivery.active) return ENDPOINT_DISABLED;
   return null;
 }

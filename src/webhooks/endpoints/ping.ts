@@ -3,6 +3,7 @@ import { requirePermissions, type VerbContext } from '../../context.ts';
 import type { Queryable } from '../../db/database.ts';
 import { inTransaction } from '../../db/transaction.ts';
 import { type DeliveryId, type EndpointId, newId, type WorkspaceId } from '../../ids.ts';
+import { ENDPOINT_DELETED, ENDPOINT_DISABLED } from '../delivery/read.ts';
 import type { PingResult } from '../schemas.ts';
 import { classify, errorMessage } from '../sending/outcome.ts';
 import type { WebhookSender } from '../sending/sender.ts';
@@ -11,9 +12,6 @@ import { endpointDisabled, noSuchEndpoint, receiverOf } from './queries.ts';
 
 /** Not part of the catalog: receivers acknowledge names they do not know. */
 const PING = 'ping';
-
-const DELETED = 'endpoint deleted';
-const DISABLED = 'endpoint disabled';
 
 const selectReceiver = (db: Queryable, workspaceId: WorkspaceId, endpointId: EndpointId) =>
   db
@@ -57,14 +55,15 @@ export async function pingEndpoint(
     beforeWrite: async () => {
       // Read again: the endpoint may have gone while the connection was made.
       const receiver = await selectReceiver(db, workspaceId, endpointId);
-      if (receiver === undefined) return { proceed: false, reason: DELETED };
-      if (!receiver.active) return { proceed: false, reason: DISABLED };
+      if (receiver === undefined) return { proceed: false, reason: ENDPOINT_DELETED };
+      if (!receiver.active) return { proceed: false, reason: ENDPOINT_DISABLED };
       const { secret } = receiver;
       const headers = deliveryHeaders({ secret, deliveryId, eventType: PING, body, now: new Date() });
       return { proceed: true, headers };
     },
   });
-  if (sent.kind === 'stopped') throw sent.reason === DISABLED ? endpointDisabled() : noSuchEndpoint();
+  if (sent.kind === 'stopped')
+    throw sent.reason === ENDPOINT_DISABLED ? endpointDisabled() : noSuchEndpoint();
   return {
     delivered: classify(sent) === 'succeeded',
     responseStatus: sent.kind === 'responded' ? sent.status : null,
