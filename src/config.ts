@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { parseNetworks } from './webhooks/sending/address-guard.ts';
+import { parseNetworks } from './networks.ts';
 
 /** A variable that is set but empty counts as not set, as shells and compose files produce them. */
 const optional = <Schema extends z.ZodType>(schema: Schema) =>

@@ -1,7 +1,6 @@
 /** The part of a paid request that waits: the run is started, awaited, and its end read from the row. */
 import { WorkflowFailedError } from '@temporalio/client';
 import type { Logger } from 'pino';
-import type { aiOperation } from '../../workflows/ai-operation.ts';
 import type { VerbContext } from '../context.ts';
 import { ServiceError } from '../errors.ts';
 import type { ArticleId } from '../ids.ts';
@@ -75,7 +74,7 @@ async function awaitRun(
   const deadline = Date.now() + aiWaitMs;
   const workflowId = aiOperationWorkflowId(operation.id);
   try {
-    await startOnce<typeof aiOperation>(client, 'aiOperation' as unknown as typeof aiOperation, {
+    await startOnce(client, 'aiOperation', {
       deadlineMs: Math.min(START_DEADLINE_MS, aiWaitMs),
       taskQueue: names.ai,
       workflowId,

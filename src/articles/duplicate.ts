@@ -1,5 +1,6 @@
 import { sql } from 'kysely';
 import { recordAudit } from '../audit/record.ts';
+import { copyCategories } from '../categories/copy.ts';
 import { requirePermissions, type VerbContext } from '../context.ts';
 import { reserveBytes, storageQuotaExceeded } from '../credits/storage-quota.ts';
 import type { Tx } from '../db/database.ts';
@@ -8,7 +9,6 @@ import type { DocumentJson } from '../document/schema.ts';
 import { notFound } from '../errors.ts';
 import { recordEvents } from '../events/record.ts';
 import { type ArticleId, type AssetId, newId, type TranslationGroupId, type WorkspaceId } from '../ids.ts';
-import { copyCategories } from '../translations/draft.ts';
 import { toContent, writtenNow } from './content.ts';
 import { insertArticle } from './insert.ts';
 import { type ArticleRow, articleColumns } from './queries.ts';

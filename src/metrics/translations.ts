@@ -1,8 +1,16 @@
 import { Counter, type Registry } from 'prom-client';
-import type { TranslationActivities } from '../../activities/translation.ts';
+import type { JobId } from '../ids.ts';
+
+/** The steps of a run whose outcomes are counted. */
+interface CountedSteps {
+  readonly translateBatch: (jobId: JobId, batch: number) => Promise<{ segments: number }>;
+  readonly settle: (jobId: JobId) => Promise<boolean>;
+  readonly fail: (jobId: JobId, errorMessage: string) => Promise<boolean>;
+  readonly cancel: (jobId: JobId) => Promise<boolean>;
+}
 
 /** Returns the activities with their outcomes counted. */
-export type CountTranslations = (activities: TranslationActivities) => TranslationActivities;
+export type CountTranslations = <Activities extends CountedSteps>(activities: Activities) => Activities;
 
 /**
  * Counts translated batches and the jobs that runs end in this process. A job that a request cancels, or `reconcile`

@@ -1,6 +1,7 @@
 import type { Client, WorkflowStartOptions } from '@temporalio/client';
 import { WorkflowExecutionAlreadyStartedError, WorkflowNotFoundError } from '@temporalio/client';
-import type { SearchAttributePair, Workflow } from '@temporalio/common';
+import type { SearchAttributePair } from '@temporalio/common';
+import type { StartedWorkflows } from './shapes.ts';
 
 /** gRPC's INVALID_ARGUMENT: also the answer to a search attribute that the namespace does not know. */
 const INVALID_ARGUMENT = 3;
@@ -23,21 +24,24 @@ function refusesAttributes(error: unknown): boolean {
 }
 
 /**
- * Starts a run under an id that is used once, whatever happens: FAIL while one runs, REJECT_DUPLICATE when
+ * Starts a run, by the name of its workflow, under an id that is used once, whatever happens: FAIL while one runs, REJECT_DUPLICATE when
  * one has closed. Without the search attributes where the namespace does not have them.
  * @returns false when the id was used before, which is as good as started
  * @throws when the server can't be reached before the deadline
  */
-export async function startOnce<T extends Workflow>(
+export async function startOnce<Name extends keyof StartedWorkflows>(
   client: TemporalClient,
-  workflow: T,
-  options: WorkflowStartOptions<T> & { typedSearchAttributes: SearchAttributePair[]; deadlineMs: number },
+  workflow: Name,
+  options: WorkflowStartOptions<StartedWorkflows[Name]> & {
+    typedSearchAttributes: SearchAttributePair[];
+    deadlineMs: number;
+  },
 ): Promise<boolean> {
   const { deadlineMs, typedSearchAttributes, ...rest } = options;
   const start = (attributes: SearchAttributePair[]) =>
     client.withDeadline(Date.now() + deadlineMs, () =>
-      client.workflow.start(workflow, {
-        ...(rest as WorkflowStartOptions<T>),
+      client.workflow.start<StartedWorkflows[Name]>(workflow, {
+        ...(rest as WorkflowStartOptions<StartedWorkflows[Name]>),
         typedSearchAttributes: attributes,
         workflowIdConflictPolicy: 'FAIL',
         workflowIdReusePolicy: 'REJECT_DUPLICATE',

@@ -86,3 +86,11 @@ export interface PruneResult {
   readonly segments: number;
   readonly aiOperations: number;
 }
+
+/** The workflows that an area starts, by the name of their type. `workflows/` keeps to these shapes. */
+export interface StartedWorkflows {
+  readonly translateArticle: (input: TranslateArticleInput) => Promise<TranslateArticleResult>;
+  readonly deliverWebhook: (input: DeliverWebhookInput) => Promise<DeliverWebhookResult>;
+  readonly deliverBurst: (input: DeliverBurstInput) => Promise<DeliverBurstResult>;
+  readonly aiOperation: (input: AiOperationInput) => Promise<AiOperationResult>;
+}

@@ -1,4 +1,3 @@
-import type { translateArticle } from '../../workflows/translate-article.ts';
 import type { ArticleId, JobId, WorkspaceId } from '../ids.ts';
 import { translationWorkflowId } from '../temporal/ids.ts';
 import type { TemporalNames } from '../temporal/names.ts';
@@ -22,7 +21,7 @@ export const startTranslation = (
   names: TemporalNames,
   run: TranslationRun,
 ): Promise<boolean> =>
-  startOnce<typeof translateArticle>(client, 'translateArticle' as unknown as typeof translateArticle, {
+  startOnce(client, 'translateArticle', {
     deadlineMs: DEADLINE_MS,
     taskQueue: names.translation,
     workflowId: translationWorkflowId(run.jobId),

@@ -7,7 +7,7 @@ import { afterAll, beforeAll, beforeEach, expect, it } from 'vitest';
 import { createImageFetcher } from '../../src/assets/fetch-image.ts';
 import type { Asset } from '../../src/assets/schemas.ts';
 import type { ProjectId } from '../../src/ids.ts';
-import { parseNetworks } from '../../src/webhooks/sending/address-guard.ts';
+import { parseNetworks } from '../../src/networks.ts';
 import { createAddressGuard } from '../../src/webhooks/sending/resolver.ts';
 import { setQuota } from '../../src/workspaces/set-quota.ts';
 import { documentOf, type Editing, editing, PNG, paragraph } from '../articles/support.ts';

@@ -4,7 +4,7 @@ import { request as httpRequest, type IncomingMessage } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { parseNetworks } from '../../src/webhooks/sending/address-guard.ts';
+import { parseNetworks } from '../../src/networks.ts';
 import { createAddressGuard } from '../../src/webhooks/sending/resolver.ts';
 import { createWebhookSender } from '../../src/webhooks/sending/sender.ts';
 import { deliveryHeaders, signPayload } from '../../src/webhooks/sending/signature.ts';

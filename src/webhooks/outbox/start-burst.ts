@@ -1,4 +1,3 @@
-import type { deliverBurst } from '../../../workflows/deliver-burst.ts';
 import type { BurstId } from '../../ids.ts';
 import { burstWorkflowId } from '../../temporal/ids.ts';
 import type { TemporalNames } from '../../temporal/names.ts';
@@ -8,7 +7,7 @@ const DEADLINE_MS = 10_000;
 
 /** Starts a run that sends first attempts straight from the outbox. It claims for itself, so a lost start loses nothing. */
 export function startBurst(client: TemporalClient, names: TemporalNames, burstId: BurstId): Promise<boolean> {
-  return startOnce<typeof deliverBurst>(client, 'deliverBurst' as unknown as typeof deliverBurst, {
+  return startOnce(client, 'deliverBurst', {
     deadlineMs: DEADLINE_MS,
     taskQueue: names.webhooks,
     workflowId: burstWorkflowId(burstId),

@@ -1,4 +1,3 @@
-import type { deliverWebhook } from '../../../workflows/deliver-webhook.ts';
 import { deliveryWorkflowId } from '../../temporal/ids.ts';
 import type { TemporalNames } from '../../temporal/names.ts';
 import { startOnce, type TemporalClient } from '../../temporal/runs.ts';
@@ -20,7 +19,7 @@ export function startDelivery(
   delivery: ClaimedDelivery,
 ): Promise<boolean> {
   const wait = delivery.attempts === 0 ? 0 : (delivery.next_attempt_at?.getTime() ?? 0) - Date.now();
-  return startOnce<typeof deliverWebhook>(client, 'deliverWebhook' as unknown as typeof deliverWebhook, {
+  return startOnce(client, 'deliverWebhook', {
     deadlineMs: DEADLINE_MS,
     taskQueue: names.webhooks,
     workflowId: deliveryWorkflowId(delivery.id),

@@ -1,12 +1,6 @@
 import { Resolver } from 'node:dns/promises';
-import {
-  type AllowedNetworks,
-  BLOCKED_ADDRESS_MESSAGE,
-  fixedAddresses,
-  hostOf,
-  judgeAddress,
-  judgeUrl,
-} from './address-guard.ts';
+import type { AllowedNetworks } from '../../networks.ts';
+import { BLOCKED_ADDRESS_MESSAGE, fixedAddresses, hostOf, judgeAddress, judgeUrl } from './address-guard.ts';
 
 /** An address the guard has allowed. Only these are dialled, so what was checked is what is dialled. */
 export type VettedAddress = string & { readonly __brand: 'VettedAddress' };

@@ -1,10 +1,10 @@
 import { describe, expect, it } from 'vitest';
+import { parseNetworks } from '../../../src/networks.ts';
 import {
   fixedAddresses,
   hostOf,
   judgeAddress,
   judgeUrl,
-  parseNetworks,
 } from '../../../src/webhooks/sending/address-guard.ts';
 
 /** Judges a host as a URL spells it, the way the sender does, without DNS and without a dial. */

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { BLOCKED_ADDRESS_MESSAGE, parseNetworks } from '../../../src/webhooks/sending/address-guard.ts';
+import { parseNetworks } from '../../../src/networks.ts';
+import { BLOCKED_ADDRESS_MESSAGE } from '../../../src/webhooks/sending/address-guard.ts';
 import { checkUrlAtRegistration, createAddressGuard } from '../../../src/webhooks/sending/resolver.ts';
 import { startDnsServer, type Zone } from './support/dns-server.ts';
 import { startReceiver, startTrap } from './support/receiver.ts';

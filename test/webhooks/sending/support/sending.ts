@@ -1,5 +1,5 @@
 import { afterEach } from 'vitest';
-import { parseNetworks } from '../../../../src/webhooks/sending/address-guard.ts';
+import { parseNetworks } from '../../../../src/networks.ts';
 import type { NoResponse, Responded, SendOutcome } from '../../../../src/webhooks/sending/outcome.ts';
 import { type AddressGuard, createAddressGuard } from '../../../../src/webhooks/sending/resolver.ts';
 import {
