@@ -77,7 +77,8 @@ try {
   const costs = {
     'refusing a wrong checksum, us': () => costOf(CHECKS, () => parseKey(mistyped)),
     'checksum and hash of a key, us': () => costOf(CHECKS, () => parseKey(apiKey.key)),
-    'the statement for key, role and workspace, us': () => costOf(CHECKS / 20, () => authenticate(db, hash)),
+    'the statement for key, role and workspace, us': () =>
+      costOf(CHECKS / 20, () => authenticate(db, hash, { scope: 'workspace', id: workspaceId })),
   };
   for (const cost of Object.values(costs)) await cost();
   const figures = await alternate(5, costs);

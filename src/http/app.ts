@@ -5,7 +5,7 @@ import type { LastUsedRecorder } from '../api-keys/last-used.ts';
 import { requirePermissions } from '../context.ts';
 import type { Database } from '../db/database.ts';
 import { notFound, ServiceError } from '../errors.ts';
-import { authenticate, type KeyActor, readKeyHash } from './authenticate.ts';
+import { authenticate, type Identified, readKeyHash } from './authenticate.ts';
 import { bodySource } from './body.ts';
 import { createClientAddress } from './client-address.ts';
 import {
@@ -21,7 +21,7 @@ import { documentRoutes } from './openapi.ts';
 import { createPages, type Page } from './pages.ts';
 import { createRateLimiter } from './rate-limits.ts';
 import type { RouteModule } from './route.ts';
-import { requireScope } from './scope.ts';
+import { type NamedResource, namedResource, scopedParams } from './scope.ts';
 
 export interface HttpDependencies {
   readonly db: Database;
@@ -67,13 +67,17 @@ export function createApp(dependencies: HttpDependencies, routes: readonly Route
   });
   const app = new OpenAPIHono<Env>();
 
-  const identify = async (exchange: Exchange, authorization: string | null): Promise<KeyActor> => {
+  const identify = async (
+    exchange: Exchange,
+    authorization: string | null,
+    named: NamedResource,
+  ): Promise<Identified> => {
     await limiter.checkAddress(exchange.address, exchange.headers);
     try {
-      const actor = await authenticate(db, readKeyHash(authorization));
-      exchange.actor = actor;
-      lastUsed.record(actor.keyId);
-      return actor;
+      const identified = await authenticate(db, readKeyHash(authorization), named);
+      exchange.actor = identified.actor;
+      lastUsed.record(identified.actor.keyId);
+      return identified;
     } catch (error) {
       if (error instanceof ServiceError && error.code === 'UNAUTHENTICATED') {
         await limiter.recordFailure(exchange.address, exchange.headers);
@@ -85,9 +89,13 @@ export function createApp(dependencies: HttpDependencies, routes: readonly Route
   const serve = (route: RouteModule) => async (exchange: Exchange, c: Context<Env>) => {
     const { scope, permissions, upload } = route.definition;
     const { headers } = c.req.raw;
-    const actor = await identify(exchange, headers.get('authorization'));
+    const given = c.req.param();
+    const named = namedResource(scope, given);
+    const { actor, found } = await identify(exchange, headers.get('authorization'), named);
     await limiter.consume(actor, exchange.headers);
-    const params = await requireScope(db, actor, scope, c.req.param());
+    // Unknown, foreign and malformed ids are answered alike, so that nobody can probe what exists.
+    if (!found) throw notFound(scope);
+    const params = scopedParams(named, given);
     requirePermissions(actor, ...permissions);
     const result = await route.run({
       context: { db, actor, requestId: exchange.requestId },

@@ -3,9 +3,11 @@ import { parseKey } from '../api-keys/key-format.ts';
 import type { Actor } from '../context.ts';
 import type { Database } from '../db/database.ts';
 import { preparedStatement } from '../db/prepared.ts';
-import { ServiceError } from '../errors.ts';
+import { keyRefused, ServiceError } from '../errors.ts';
 import type { ApiKeyId, RoleId, WorkspaceId } from '../ids.ts';
-import { isPermission } from '../roles/permissions.ts';
+import { BUILT_IN_ROLES, isPermission, type Permission } from '../roles/permissions.ts';
+import type { RouteScope } from './route.ts';
+import type { NamedResource } from './scope.ts';
 
 interface KeyRow {
   readonly id: ApiKeyId;
@@ -14,27 +16,49 @@ interface KeyRow {
   readonly workspace_name: string;
   readonly role_id: RoleId;
   readonly role_name: string;
-  readonly permissions: string[];
+  readonly built_in: boolean;
+  /** Names with a space between them: text is quicker to read than an array. */
+  readonly permissions: string;
+  readonly found: boolean;
 }
 
 export type KeyActor = Extract<Actor, { kind: 'api_key' }>;
 
-/** A key with its authority as of now. Every request runs it: neither we nor Postgres build it anew each time. */
-const FIND_KEY = preparedStatement(
-  'find_key',
-  `SELECT k.id, k.prefix, k.workspace_id, w.name AS workspace_name, r.id AS role_id, r.name AS role_name,
-          r.permissions
-   FROM api_keys k
-   JOIN roles r ON r.workspace_id = k.workspace_id AND r.id = k.role_id
-   JOIN workspaces w ON w.id = k.workspace_id
-   WHERE k.key_hash = $1 AND k.revoked_at IS NULL AND (k.expires_at IS NULL OR k.expires_at > now())`,
+/**
+ * A key with its authority as of now, and whether the workspace has what the path names. Every request runs one of
+ * these: neither we nor Postgres build it anew each time.
+ */
+const findKey = (name: string, found: string): string =>
+  preparedStatement(
+    name,
+    `SELECT k.id, k.prefix, k.workspace_id, w.name AS workspace_name, r.id AS role_id, r.name AS role_name,
+            r.built_in, array_to_string(r.permissions, ' ') AS permissions, ${found} AS found
+     FROM api_keys k
+     JOIN roles r ON r.workspace_id = k.workspace_id AND r.id = k.role_id
+     JOIN workspaces w ON w.id = k.workspace_id
+     WHERE k.key_hash = $1 AND k.revoked_at IS NULL AND (k.expires_at IS NULL OR k.expires_at > now())`,
+  );
+
+const inTable = (table: string): string =>
+  `EXISTS (SELECT FROM ${table} t WHERE t.workspace_id = k.workspace_id AND t.id = $2)`;
+
+const STATEMENTS = {
+  workspace: findKey('find_key_workspace', 'k.workspace_id = $2'),
+  article: findKey('find_key_article', inTable('articles')),
+  project: findKey('find_key_project', inTable('projects')),
+  job: findKey('find_key_job', inTable('jobs')),
+} as const satisfies Record<Exclude<RouteScope, 'caller'>, string>;
+const FIND_KEY = findKey('find_key', 'true');
+
+/** The sets of the built-in roles, which most keys have, are made once. */
+const builtIn: ReadonlyMap<string, ReadonlySet<Permission>> = new Map(
+  Object.values(BUILT_IN_ROLES).map(({ name, permissions }) => [name, new Set(permissions)]),
 );
 
-const BEARER = /^Bearer +([^\s]+) *$/i;
+const permissionsIn = ({ built_in, role_name, permissions }: KeyRow): ReadonlySet<Permission> =>
+  (built_in ? builtIn.get(role_name) : undefined) ?? new Set(permissions.split(' ').filter(isPermission));
 
-/** One answer for a key that is unknown, revoked or expired: which of them it is, is nobody's business. */
-const refused = (): ServiceError =>
-  new ServiceError('UNAUTHENTICATED', 'The API key is not valid. It may be mistyped, expired or revoked.');
+const BEARER = /^Bearer +([^\s]+) *$/i;
 
 /**
  * The hash of the key that an Authorization header carries, checked without a query.
@@ -45,20 +69,37 @@ export function readKeyHash(authorization: string | null): Buffer {
     throw new ServiceError('UNAUTHENTICATED', 'Send an API key as Authorization: Bearer <API_KEY>.');
   }
   const hash = parseKey(BEARER.exec(authorization)?.[1] ?? '');
-  if (hash === null) throw refused();
+  if (hash === null) throw keyRefused();
   return hash;
 }
 
+/** Who asks, and whether what the path names is theirs. */
+export interface Identified {
+  readonly actor: KeyActor;
+  readonly found: boolean;
+}
+
+const NOTHING_NAMED: NamedResource = { scope: 'caller' };
+
 /**
- * Who the key acts for, with its role's permissions, in one statement and without any cache: a revoked
- * key or an edited role counts from the next request on, in every process.
+ * Who the key acts for, with its role's permissions, and whether the named resource is its workspace's, in one
+ * statement and without any cache: a revoked key or an edited role counts from the next request on, in every process.
  * @throws {ServiceError} UNAUTHENTICATED when the key is unknown, revoked or expired
  */
-export async function authenticate(db: Database, hash: Buffer): Promise<KeyActor> {
-  const { rows } = await db.executeQuery(CompiledQuery.raw(FIND_KEY, [hash]) as CompiledQuery<KeyRow>);
+export async function authenticate(
+  db: Database,
+  hash: Buffer,
+  named: NamedResource = NOTHING_NAMED,
+): Promise<Identified> {
+  const id = named.scope === 'caller' ? null : named.id;
+  const query =
+    named.scope === 'caller' || id === null
+      ? CompiledQuery.raw(FIND_KEY, [hash])
+      : CompiledQuery.raw(STATEMENTS[named.scope], [hash, id]);
+  const { rows } = await db.executeQuery(query as CompiledQuery<KeyRow>);
   const [row] = rows;
-  if (row === undefined) throw refused();
-  return {
+  if (row === undefined) throw keyRefused();
+  const actor: KeyActor = {
     kind: 'api_key',
     keyId: row.id,
     keyPrefix: row.prefix,
@@ -66,6 +107,7 @@ export async function authenticate(db: Database, hash: Buffer): Promise<KeyActor
     workspaceName: row.workspace_name,
     roleId: row.role_id,
     roleName: row.role_name,
-    permissions: new Set(row.permissions.filter(isPermission)),
+    permissions: permissionsIn(row),
   };
+  return { actor, found: named.scope === 'caller' || (id !== null && row.found) };
 }
