@@ -59,3 +59,7 @@ export const invalid = (pointer: string, detail: string): ServiceError =>
 /** 409, with `details.reason` when a client can tell cases apart by it. */
 export const conflict = (message: string, reason?: string): ServiceError =>
   new ServiceError('CONFLICT', message, reason === undefined ? {} : { details: { reason } });
+
+/** 401 for a key that is unknown, revoked or expired: which of them it is, is nobody's business. */
+export const keyRefused = (): ServiceError =>
+  new ServiceError('UNAUTHENTICATED', 'The API key is not valid. It may be mistyped, expired or revoked.');

@@ -3,8 +3,10 @@ import { requirePermissions, type VerbContext } from '../context.ts';
 import { inTransaction } from '../db/transaction.ts';
 import { invalid } from '../errors.ts';
 import { type ApiKeyId, newId, type RoleId } from '../ids.ts';
+import { holdKey, holdRoles } from '../roles/authority.ts';
 import { requireGrantable } from '../roles/grant.ts';
-import { lockRoleForGrant, selectRolePermissions } from '../roles/queries.ts';
+import { permissionsOf } from '../roles/permissions.ts';
+import { hasRole } from '../roles/queries.ts';
 import { generateKey } from './key-format.ts';
 import { insertApiKey } from './queries.ts';
 import { rethrowRoleDeleted, roleDeleted } from './role-deleted.ts';
@@ -26,7 +28,7 @@ export interface CreatedApiKey {
 /**
  * Makes a key that acts with a role of the workspace (interface.md, API keys, create).
  * @throws {ServiceError} INVALID_REQUEST for a role the workspace has not, FORBIDDEN for one broader than
- * the caller, CONFLICT `role_deleted` when it went away meanwhile
+ * the caller, CONFLICT `role_deleted` when it went away meanwhile, UNAUTHENTICATED when the caller's key did
  */
 export async function createApiKey(context: VerbContext, input: CreateApiKeyInput): Promise<CreatedApiKey> {
   const { db, actor } = context;
@@ -36,12 +38,13 @@ export async function createApiKey(context: VerbContext, input: CreateApiKeyInpu
   const id = newId<ApiKeyId>();
   const { key, prefix, hash } = generateKey();
   await inTransaction(db, async (tx) => {
-    const found = await selectRolePermissions(tx, workspaceId, roleId);
-    if (found === null) throw invalid('/roleId', 'The workspace has no such role.');
-    requireGrantable(actor, found);
-    const held = await lockRoleForGrant(tx, workspaceId, roleId);
-    if (held === null) throw roleDeleted();
-    requireGrantable(actor, held);
+    await holdKey(tx, actor);
+    const known = await hasRole(tx, workspaceId, roleId);
+    const held = await holdRoles(tx, actor, ['api_keys.create'], { id: roleId, purpose: 'grant' });
+    if (held.role === undefined) {
+      throw known ? roleDeleted() : invalid('/roleId', 'The workspace has no such role.');
+    }
+    requireGrantable(held.actor, permissionsOf(held.role));
     await insertApiKey(tx, { id, workspaceId, roleId, label, prefix, hash, expiresAt: expiresAt ?? null });
     await recordAudit(tx, context, {
       action: 'api_keys.created',

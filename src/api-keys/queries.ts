@@ -73,14 +73,3 @@ export async function revokeKey(tx: Tx, workspaceId: WorkspaceId, id: ApiKeyId):
     .executeTakeFirst();
   return numUpdatedRows === 1n;
 }
-
-/** A key that is not revoked, its row locked until the transaction ends, or undefined. */
-export const lockUnrevokedKey = (tx: Tx, workspaceId: WorkspaceId, id: ApiKeyId) =>
-  tx
-    .selectFrom('api_keys')
-    .select(['label', 'role_id', 'expires_at', sql<boolean>`expires_at <= clock_timestamp()`.as('expired')])
-    .where('workspace_id', '=', workspaceId)
-    .where('id', '=', id)
-    .where('revoked_at', 'is', null)
-    .forUpdate()
-    .executeTakeFirst();

@@ -3,17 +3,18 @@ import { requirePermissions, type VerbContext } from '../context.ts';
 import { inTransaction } from '../db/transaction.ts';
 import { notFound, ServiceError } from '../errors.ts';
 import { type ApiKeyId, newId } from '../ids.ts';
+import { holdKey, holdRoles } from '../roles/authority.ts';
 import { requireGrantable } from '../roles/grant.ts';
-import { lockRoleForGrant } from '../roles/queries.ts';
+import { permissionsOf } from '../roles/permissions.ts';
 import type { CreatedApiKey } from './create.ts';
 import { generateKey } from './key-format.ts';
-import { insertApiKey, lockUnrevokedKey, revokeKey } from './queries.ts';
+import { insertApiKey, revokeKey } from './queries.ts';
 import { rethrowRoleDeleted, roleDeleted } from './role-deleted.ts';
 
 /**
  * Replaces a key by one with the same label, role and expiry, in one transaction: of several rotations
  * at once exactly one wins, the others find a revoked key (interface.md, API keys, rotate).
- * @throws {ServiceError} in this order: RESOURCE_NOT_FOUND for an unknown, revoked or foreign key,
+ * @throws {ServiceError} UNAUTHENTICATED when the caller's key has ended meanwhile; then, in this order: RESOURCE_NOT_FOUND for an unknown, revoked or foreign key,
  * CONFLICT `role_deleted`, INVALID_REQUEST for an expired key, FORBIDDEN for a role broader than the caller
  */
 export async function rotateApiKey(context: VerbContext, oldId: ApiKeyId): Promise<CreatedApiKey> {
@@ -23,24 +24,26 @@ export async function rotateApiKey(context: VerbContext, oldId: ApiKeyId): Promi
   const id = newId<ApiKeyId>();
   const { key, prefix, hash } = generateKey();
   const label = await inTransaction(db, async (tx) => {
-    const old = await lockUnrevokedKey(tx, workspaceId, oldId);
-    if (old === undefined) throw notFound('API key');
-    if (old.role_id === null) throw roleDeleted();
+    const old = await holdKey(tx, actor, oldId);
+    if (old === undefined || old.revoked) throw notFound('API key');
+    if (old.roleId === null) throw roleDeleted();
     if (old.expired) {
       throw new ServiceError('INVALID_REQUEST', 'The key has expired. Create a new one instead.');
     }
-    const held = await lockRoleForGrant(tx, workspaceId, old.role_id);
-    if (held === null) throw roleDeleted();
-    requireGrantable(actor, held);
+    const { roleId, expiresAt } = old;
+    const target = { id: roleId, purpose: 'grant' } as const;
+    const held = await holdRoles(tx, actor, ['api_keys.create', 'api_keys.revoke'], target);
+    if (held.role === undefined) throw roleDeleted();
+    requireGrantable(held.actor, permissionsOf(held.role));
     await revokeKey(tx, workspaceId, oldId);
     await insertApiKey(tx, {
       id,
       workspaceId,
-      roleId: old.role_id,
+      roleId,
       label: old.label,
       prefix,
       hash,
-      expiresAt: old.expires_at,
+      expiresAt,
     });
     await recordAudit(tx, context, {
       action: 'api_keys.revoked',
@@ -55,8 +58,8 @@ export async function rotateApiKey(context: VerbContext, oldId: ApiKeyId): Promi
       details: {
         label: old.label,
         prefix,
-        roleId: old.role_id,
-        expiresAt: old.expires_at?.toISOString() ?? null,
+        roleId,
+        expiresAt: expiresAt?.toISOString() ?? null,
         rotatedFrom: oldId,
       },
     });

@@ -2,6 +2,7 @@ import { recordAudit } from '../audit/record.ts';
 import { requirePermissions, type VerbContext } from '../context.ts';
 import { inTransaction } from '../db/transaction.ts';
 import { newId, type RoleId } from '../ids.ts';
+import { holdKey, holdRoles } from './authority.ts';
 import { requireGrantable } from './grant.ts';
 import type { Permission } from './permissions.ts';
 import { insertRole, type RoleItem, rethrowNameTaken } from './queries.ts';
@@ -14,7 +15,8 @@ export interface CreateRoleInput {
 
 /**
  * Adds a role with some of the permissions the caller holds.
- * @throws {ServiceError} FORBIDDEN for permissions the caller lacks, CONFLICT `name_taken`
+ * @throws {ServiceError} FORBIDDEN for permissions the caller lacks, CONFLICT `name_taken`, UNAUTHENTICATED when the
+ *   caller's key has ended meanwhile
  */
 export async function createRole(context: VerbContext, input: CreateRoleInput): Promise<RoleItem> {
   const { db, actor } = context;
@@ -23,6 +25,8 @@ export async function createRole(context: VerbContext, input: CreateRoleInput): 
   const permissions = [...new Set(input.permissions)].sort();
   return inTransaction(db, async (tx) => {
     const { workspaceId } = actor;
+    await holdKey(tx, actor);
+    requireGrantable((await holdRoles(tx, actor, ['roles.create'])).actor, permissions);
     const role = await insertRole(tx, {
       id: newId<RoleId>(),
       workspaceId,

@@ -14,7 +14,7 @@ export async function deleteRole(context: VerbContext, id: RoleId): Promise<void
   const { db, actor } = context;
   requirePermissions(actor, 'roles.delete');
   await inTransaction(db, async (tx) => {
-    const role = await lockRole(tx, actor.workspaceId, id);
+    const role = await lockRole(tx, actor.workspaceId, id, 'change');
     if (role === undefined) throw notFound('role');
     if (role.built_in) throw conflict('A built-in role cannot be deleted.', 'built_in_role');
     if (await hasLiveKey(tx, actor.workspaceId, id)) {

@@ -37,7 +37,10 @@ const known: ReadonlySet<string> = new Set(PERMISSIONS);
 /** True for a name of the catalog. */
 export const isPermission = (name: string): name is Permission => known.has(name);
 
-/** The roles every workspace is born with; they can be neither edited nor deleted. */
+/**
+ * The roles every workspace is born with; they can be neither edited nor deleted. What they hold is decided here and
+ * nowhere else: their rows say only that they exist.
+ */
 export const BUILT_IN_ROLES = {
   owner: { name: 'Owner', permissions: PERMISSIONS },
   admin: { name: 'Admin', permissions: PERMISSIONS.filter((name) => name !== 'workspaces.delete') },
@@ -52,3 +55,14 @@ export const BUILT_IN_ROLES = {
     ),
   },
 } as const satisfies Record<string, { name: string; permissions: readonly Permission[] }>;
+
+const builtInByName: ReadonlyMap<string, readonly Permission[]> = new Map(
+  Object.values(BUILT_IN_ROLES).map(({ name, permissions }) => [name, permissions]),
+);
+
+/** What a role holds: one of the built-in ones what this code gives it, any other what its row says. */
+export const permissionsOf = (role: {
+  readonly name: string;
+  readonly built_in: boolean;
+  readonly permissions: readonly string[];
+}): readonly string[] => (role.built_in ? builtInByName.get(role.name) : undefined) ?? role.permissions;

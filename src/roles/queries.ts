@@ -4,6 +4,7 @@ import { uniqueViolation } from '../db/errors.ts';
 import { conflict } from '../errors.ts';
 import { iso } from '../http/fields.ts';
 import type { RoleId, WorkspaceId } from '../ids.ts';
+import { isPermission, permissionsOf } from './permissions.ts';
 
 /** A role as it is answered. */
 export interface RoleItem {
@@ -17,7 +18,7 @@ export interface RoleItem {
 
 const COLUMNS = ['id', 'name', 'permissions', 'built_in', 'created_at', 'updated_at'] as const;
 
-interface RoleRow {
+export interface RoleRow {
   readonly id: RoleId;
   readonly name: string;
   readonly permissions: string[];
@@ -29,7 +30,8 @@ interface RoleRow {
 const toItem = (row: RoleRow): RoleItem => ({
   id: row.id,
   name: row.name,
-  permissions: row.permissions.toSorted(),
+  // A name that only a later release knows is no permission here.
+  permissions: permissionsOf(row).filter(isPermission).sort(),
   builtIn: row.built_in,
   createdAt: iso(row.created_at),
   updatedAt: iso(row.updated_at),
@@ -47,49 +49,34 @@ export async function selectRoles(db: Queryable, workspaceId: WorkspaceId): Prom
   return rows.map(toItem);
 }
 
-/** The role's permissions, or null when the workspace has no such role. */
-export async function selectRolePermissions(
-  db: Queryable,
-  workspaceId: WorkspaceId,
-  id: RoleId,
-): Promise<string[] | null> {
+/** True when the workspace has such a role. */
+export async function hasRole(db: Queryable, workspaceId: WorkspaceId, id: RoleId): Promise<boolean> {
   const row = await db
     .selectFrom('roles')
-    .select('permissions')
+    .select('id')
     .where('workspace_id', '=', workspaceId)
     .where('id', '=', id)
     .executeTakeFirst();
-  return row?.permissions ?? null;
+  return row !== undefined;
 }
 
 /**
- * The role's permissions with its row locked FOR SHARE, so that it is neither edited nor deleted before
- * the transaction ends; null when it is gone.
+ * The role with its row locked, or undefined. `grant` keeps it from being edited or deleted before the transaction
+ * ends; `change` is for who edits or deletes it. Who deletes a role locks it before counting keys.
  */
-export async function lockRoleForGrant(
+export async function lockRole(
   tx: Tx,
   workspaceId: WorkspaceId,
   id: RoleId,
-): Promise<string[] | null> {
-  const row = await tx
-    .selectFrom('roles')
-    .select('permissions')
-    .where('workspace_id', '=', workspaceId)
-    .where('id', '=', id)
-    .forShare()
-    .executeTakeFirst();
-  return row?.permissions ?? null;
-}
-
-/** The role with its row locked FOR UPDATE, or undefined. Who deletes a role locks it before counting keys. */
-export const lockRole = (tx: Tx, workspaceId: WorkspaceId, id: RoleId) =>
-  tx
+  purpose: 'grant' | 'change',
+): Promise<RoleRow | undefined> {
+  const query = tx
     .selectFrom('roles')
     .select(COLUMNS)
     .where('workspace_id', '=', workspaceId)
-    .where('id', '=', id)
-    .forUpdate()
-    .executeTakeFirst();
+    .where('id', '=', id);
+  return (purpose === 'grant' ? query.forShare() : query.forUpdate()).executeTakeFirst();
+}
 
 export interface NewRole {
   readonly id: RoleId;

@@ -3,9 +3,10 @@ import { requirePermissions, type VerbContext } from '../context.ts';
 import { inTransaction } from '../db/transaction.ts';
 import { conflict, notFound } from '../errors.ts';
 import type { RoleId } from '../ids.ts';
+import { holdKey, holdRoles } from './authority.ts';
 import { requireGrantable } from './grant.ts';
 import type { Permission } from './permissions.ts';
-import { lockRole, type RoleItem, rethrowNameTaken, updateRoleRow } from './queries.ts';
+import { type RoleItem, rethrowNameTaken, updateRoleRow } from './queries.ts';
 
 export interface UpdateRoleInput {
   readonly name?: string | undefined;
@@ -16,7 +17,7 @@ export interface UpdateRoleInput {
 /**
  * Renames a role, replaces its permissions, or both. Keys of the role follow from their next request on.
  * @throws {ServiceError} RESOURCE_NOT_FOUND, FORBIDDEN when the new set holds permissions the caller
- * lacks, CONFLICT `built_in_role` or `name_taken`
+ * lacks, CONFLICT `built_in_role` or `name_taken`, UNAUTHENTICATED when the caller's key has ended meanwhile
  */
 export async function updateRole(
   context: VerbContext,
@@ -28,9 +29,11 @@ export async function updateRole(
   const { name } = input;
   const permissions = input.permissions && [...new Set(input.permissions)].sort();
   return inTransaction(db, async (tx) => {
-    const role = await lockRole(tx, actor.workspaceId, id);
+    await holdKey(tx, actor);
+    const held = await holdRoles(tx, actor, ['roles.update'], { id, purpose: 'change' });
+    const { role } = held;
     if (role === undefined) throw notFound('role');
-    requireGrantable(actor, permissions ?? []);
+    requireGrantable(held.actor, permissions ?? []);
     if (role.built_in) throw conflict('A built-in role cannot be edited.', 'built_in_role');
     const updated = await updateRoleRow(tx, actor.workspaceId, id, { name, permissions });
     await recordAudit(tx, context, {

@@ -1,0 +1,101 @@
+import { sql } from 'kysely';
+import { type Actor, requirePermissions } from '../context.ts';
+import type { Tx } from '../db/database.ts';
+import { keyRefused } from '../errors.ts';
+import type { ApiKeyId, RoleId } from '../ids.ts';
+import { isPermission, type Permission, permissionsOf } from './permissions.ts';
+import { lockRole, type RoleRow } from './queries.ts';
+
+/**
+ * Authority is read again where authority is given: a request may have been let in long before its body was there.
+ * Who gives some calls `holdKey`, then `holdRoles`, in the transaction that gives it; from then on neither a
+ * revocation nor an edit of the role comes in between. Everybody locks in one order: the workspace, keys by id, roles
+ * by id.
+ */
+
+/** A key whose row is locked. */
+export interface HeldKey {
+  readonly label: string;
+  readonly roleId: RoleId | null;
+  readonly expiresAt: Date | null;
+  readonly revoked: boolean;
+  readonly expired: boolean;
+}
+
+async function lockKey(
+  tx: Tx,
+  { workspaceId }: Actor,
+  id: ApiKeyId,
+  purpose: 'hold' | 'replace',
+): Promise<HeldKey | undefined> {
+  const query = tx
+    .selectFrom('api_keys')
+    .select(['label', 'role_id', 'expires_at'])
+    .select([
+      sql<boolean>`revoked_at IS NOT NULL`.as('revoked'),
+      sql<boolean>`coalesce(expires_at <= clock_timestamp(), false)`.as('expired'),
+    ])
+    .where('workspace_id', '=', workspaceId)
+    .where('id', '=', id);
+  const row = await (purpose === 'hold' ? query.forShare() : query.forNoKeyUpdate()).executeTakeFirst();
+  if (row === undefined) return undefined;
+  const { role_id: roleId, expires_at: expiresAt, ...rest } = row;
+  return { roleId, expiresAt, ...rest };
+}
+
+/**
+ * Keeps the caller's key as it is until the transaction ends, and locks another one besides that is to be replaced.
+ * @returns the other key, undefined when the workspace has none such or none was named
+ * @throws {ServiceError} UNAUTHENTICATED when the caller's key has ended meanwhile
+ */
+export async function holdKey(tx: Tx, actor: Actor, toReplace?: ApiKeyId): Promise<HeldKey | undefined> {
+  const own = actor.kind === 'api_key' ? actor.keyId : undefined;
+  await tx
+    .selectFrom('workspaces')
+    .select('id')
+    .where('id', '=', actor.workspaceId)
+    .forKeyShare()
+    .executeTakeFirst();
+  const ids = new Set([own, toReplace].filter((id) => id !== undefined));
+  let replaced: HeldKey | undefined;
+  for (const id of [...ids].sort()) {
+    const key = await lockKey(tx, actor, id, id === toReplace ? 'replace' : 'hold');
+    if (id === own && (key === undefined || key.revoked || key.expired)) throw keyRefused();
+    if (id === toReplace) replaced = key;
+  }
+  return replaced;
+}
+
+/** The caller with what its role holds now, and the role that is granted or changed. */
+export interface HeldRoles {
+  readonly actor: Actor;
+  /** Undefined when the workspace has no such role, or none was named. */
+  readonly role: RoleRow | undefined;
+}
+
+/**
+ * Keeps the caller's role as it is until the transaction ends, and locks the role besides that is granted or changed.
+ * @throws {ServiceError} UNAUTHENTICATED when the caller's role is gone; FORBIDDEN when it lacks a wanted permission now
+ */
+export async function holdRoles(
+  tx: Tx,
+  actor: Actor,
+  wanted: readonly Permission[],
+  target?: { readonly id: RoleId; readonly purpose: 'grant' | 'change' },
+): Promise<HeldRoles> {
+  const own = actor.kind === 'api_key' ? actor.roleId : undefined;
+  const ids = new Set([own, target?.id].filter((id) => id !== undefined));
+  const rows = new Map<RoleId, RoleRow>();
+  for (const id of [...ids].sort()) {
+    const purpose = id === target?.id ? target.purpose : 'grant';
+    const row = await lockRole(tx, actor.workspaceId, id, purpose);
+    if (row !== undefined) rows.set(id, row);
+  }
+  const role = target && rows.get(target.id);
+  if (actor.kind !== 'api_key') return { actor, role };
+  const ownRow = rows.get(actor.roleId);
+  if (ownRow === undefined) throw keyRefused();
+  const current: Actor = { ...actor, permissions: new Set(permissionsOf(ownRow).filter(isPermission)) };
+  requirePermissions(current, ...wanted);
+  return { actor: current, role };
+}
