@@ -1,0 +1,94 @@
+import { afterAll, beforeAll, beforeEach, expect, it } from 'vitest';
+import { countOperation } from '../../src/ai/quota.ts';
+import { openHold, releaseHold, reserveCredits, settleHold } from '../../src/credits/holds.ts';
+import { reserveBytes } from '../../src/credits/storage-quota.ts';
+import type { Tx } from '../../src/db/database.ts';
+import { inTransaction } from '../../src/db/transaction.ts';
+import { newId } from '../../src/ids.ts';
+import { setQuota } from '../../src/workspaces/set-quota.ts';
+import { startTestService, type TestService, type TestWorkspace } from '../support/service.ts';
+
+let service: TestService;
+let workspace: TestWorkspace;
+
+beforeAll(async () => {
+  service = await startTestService();
+});
+afterAll(() => service.stop());
+beforeEach(async () => {
+  workspace = await service.workspace(10);
+});
+
+const inTx = <Result>(work: (tx: Tx) => Promise<Result>): Promise<Result> => inTransaction(service.db, work);
+
+/** A hold of so many credits, taken from the wallet. */
+const hold = async (amount: number): Promise<string> => {
+  const runId = newId();
+  await inTx(async (tx) => {
+    await openHold(tx, { workspaceId: workspace.id, purpose: 'translation', runId, amount });
+    expect(await reserveCredits(tx, workspace.id, amount)).toBe(true);
+  });
+  return runId;
+};
+const settle = (runId: string, credits: number) => inTx((tx) => settleHold(tx, runId, credits));
+const release = (runId: string) => inTx((tx) => releaseHold(tx, runId));
+
+const wallet = () =>
+  service.db
+    .selectFrom('wallets')
+    .select(['balance', 'reserved'])
+    .where('workspace_id', '=', workspace.id)
+    .executeTakeFirstOrThrow();
+const charges = async () =>
+  (
+    await service.db
+      .selectFrom('ledger_entries')
+      .select('amount')
+      .where('workspace_id', '=', workspace.id)
+      .where('kind', '=', 'settlement')
+      .orderBy('id')
+      .execute()
+  ).map(({ amount }) => amount);
+
+it.each([
+  ['settled for nothing', (run: string) => settle(run, 0), { balance: 10, reserved: 5 }, []],
+  ['settled for a part', (run: string) => settle(run, 2), { balance: 8, reserved: 5 }, [-2]],
+  ['released', release, { balance: 10, reserved: 5 }, []],
+] as const)('a hold that was %s can be ended by nothing a second time', async (_, end, left, charged) => {
+  const run = await hold(3);
+  // Credits of another run, which a second end would free or charge.
+  await hold(5);
+  expect(await end(run)).toBe(true);
+  for (const again of [() => settle(run, 0), () => settle(run, 3), () => release(run)]) {
+    expect(await again()).toBe(false);
+    expect(await wallet()).toEqual(left);
+    expect(await charges()).toEqual(charged);
+  }
+});
+
+it('of many that end a hold at one moment, one does', async () => {
+  await hold(4);
+  for (let round = 0; round < 5; round += 1) {
+    const before = await wallet();
+    const run = await hold(1);
+    const ends = await Promise.all(
+      [0, 1, 2, 3].map((each) => (each % 2 === 0 ? settle(run, 1) : release(run))),
+    );
+    expect(ends.filter(Boolean)).toHaveLength(1);
+    const { balance, reserved } = await wallet();
+    expect([before.balance, before.balance - 1]).toContain(balance);
+    expect(reserved).toBe(4);
+  }
+  const { balance } = await wallet();
+  expect((await charges()).reduce((sum, amount) => sum + amount, 10)).toBe(balance);
+});
+
+it('of many that want the last credits, bytes or operations at one moment, as many get them as there are', async () => {
+  const granted = async (ask: (tx: Tx) => Promise<boolean>): Promise<number> =>
+    (await Promise.all(Array.from({ length: 6 }, () => inTx(ask)))).filter(Boolean).length;
+  expect(await granted((tx) => reserveCredits(tx, workspace.id, 4))).toBe(2);
+  expect(await wallet()).toEqual({ balance: 10, reserved: 8 });
+  await setQuota(workspace.context, { storageBytes: 1_000, aiOperations: 3 });
+  expect(await granted((tx) => reserveBytes(tx, workspace.id, 300))).toBe(3);
+  expect(await granted((tx) => countOperation(tx, workspace.id, '2026-11'))).toBe(3);
+});
