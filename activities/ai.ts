@@ -1,9 +1,9 @@
-import { cancellationSignal, heartbeat } from '@temporalio/activity';
+import { cancellationSignal } from '@temporalio/activity';
 import { type AskDependencies, askOperation } from '../src/ai/ask.ts';
 import { releaseOperation, settleOperation } from '../src/ai/operations.ts';
 import type { AiOperationId } from '../src/ids.ts';
 import type { AskResult } from '../src/temporal/shapes.ts';
-import { onDatabase, providerFailure } from './failures.ts';
+import { beat, onDatabase, providerFailure } from './failures.ts';
 
 const HEARTBEAT_MS = 2_500;
 
@@ -15,7 +15,7 @@ export function createAiActivities(dependencies: AskDependencies) {
   return {
     /** Asks the model and answers how many usable suggestions came back. */
     async ask(id: AiOperationId): Promise<AskResult> {
-      const pulse = setInterval(heartbeat, HEARTBEAT_MS);
+      const pulse = setInterval(beat, HEARTBEAT_MS);
       try {
         return await askOperation(dependencies, id, cancellationSignal());
       } catch (error) {

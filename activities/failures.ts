@@ -1,27 +1,67 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { activityInfo, cancellationSignal, log } from '@temporalio/activity';
+import { activityInfo, cancellationSignal, heartbeat, log } from '@temporalio/activity';
 import { ApplicationFailure, CancelledFailure } from '@temporalio/common';
+import pg from 'pg';
 import { MissingHoldError } from '../src/credits/holds.ts';
-import { isConstraintViolation, uniqueViolation } from '../src/db/errors.ts';
+import { uniqueViolation } from '../src/db/errors.ts';
+import { errorKind } from '../src/db/passing.ts';
+import { ReassemblyError } from '../src/document/reassemble.ts';
 import { ProviderError } from '../src/providers/types.ts';
 
 const READ_RETRY_MS = 1_000;
+/** Failures that speak neither of the connection nor of a certain end: after so many the activity has failed for good. */
+export const MAX_FAILURES = 10;
 
-/** Runs database work. A broken constraint or a missing hold will be so next time too; a lost race for a slug will not. */
+/** What an attempt leaves for the next one, in its heartbeats. */
+interface Progress {
+  /** Failures that count toward `MAX_FAILURES`. */
+  readonly failures: number;
+}
+
+function progress(): Progress {
+  const details: unknown = activityInfo().heartbeatDetails;
+  const failures: unknown = Reflect.get(Object(details), 'failures');
+  return { failures: typeof failures === 'number' ? failures : 0 };
+}
+
+/** A sign of life that keeps what earlier attempts have counted. */
+export const beat = (): void => heartbeat(progress());
+
+/**
+ * Runs database work. What the connection is to blame for is repeated for as long as it takes. What will be so next
+ * time too ends the activity: a broken constraint (but for a slug lost in a race), bad data, a mistake in our own
+ * code. Anything else is tried ten times.
+ */
 export async function onDatabase<Result>(work: () => Promise<Result>): Promise<Result> {
   try {
     return await work();
   } catch (error) {
-    const isFinal =
-      error instanceof MissingHoldError ||
-      (isConstraintViolation(error) && uniqueViolation(error) !== 'articles_slug_key');
-    if (!isFinal) throw error;
-    throw ApplicationFailure.create({
-      type: error instanceof MissingHoldError ? 'MissingHold' : 'ConstraintViolation',
-      message: error instanceof Error ? error.message : String(error),
-      nonRetryable: true,
-    });
+    throw databaseFailure(error);
   }
+}
+
+function databaseFailure(error: unknown): unknown {
+  if (error instanceof ApplicationFailure || uniqueViolation(error) === 'articles_slug_key') return error;
+  const kind =
+    error instanceof MissingHoldError || error instanceof ReassemblyError ? 'lasting' : errorKind(error);
+  if (kind === 'passing') return error;
+  const failures = progress().failures + 1;
+  if (kind === 'unknown' && failures < MAX_FAILURES) {
+    heartbeat({ failures } satisfies Progress);
+    return error;
+  }
+  log.error('failed for good', { error });
+  return ApplicationFailure.create({ ...nameOf(error), nonRetryable: true });
+}
+
+/** What went wrong, without the values that messages of Postgres and of JSON quote: the history keeps no content. */
+function nameOf(error: unknown): { type: string; message: string } {
+  if (error instanceof pg.DatabaseError) {
+    const { code = '', constraint = '' } = error;
+    return { type: 'PostgresError', message: `Postgres refused it: ${`${code} ${constraint}`.trim()}` };
+  }
+  if (!(error instanceof Error)) return { type: 'Error', message: 'not an Error' };
+  return { type: error.name, message: error instanceof SyntaxError ? 'bad syntax' : error.message };
 }
 
 /**
@@ -30,22 +70,41 @@ export async function onDatabase<Result>(work: () => Promise<Result>): Promise<R
  * @throws the cancellation's reason
  */
 export async function persistently<Result>(work: () => Promise<Result>): Promise<Result> {
+  return repeat(work, () => true);
+}
+
+/**
+ * The same while the database is away; any other error is the caller's.
+ * @throws the cancellation's reason, or the error
+ */
+export async function whileAway<Result>(work: () => Promise<Result>): Promise<Result> {
+  return repeat(work, (error) => errorKind(error) === 'passing');
+}
+
+async function repeat<Result>(
+  work: () => Promise<Result>,
+  again: (error: unknown) => boolean,
+): Promise<Result> {
   const signal = cancellationSignal();
   for (;;) {
     signal.throwIfAborted();
     try {
       return await work();
     } catch (error) {
+      if (!again(error)) throw error;
       log.warn('waiting for the database', { error: error instanceof Error ? error.message : String(error) });
       await sleep(READ_RETRY_MS, undefined, { signal });
     }
   }
 }
 
-/** A provider's error as Temporal understands it: what may pass is retried by the activity's policy. */
+/**
+ * An error of work with a provider as Temporal understands it: what may pass is retried by the activity's policy.
+ * An error that is not the provider's is one of the database, or of our own.
+ */
 export function providerFailure(error: unknown): unknown {
   if (cancellationSignal().aborted) return new CancelledFailure('cancelled while waiting for the provider');
-  if (!(error instanceof ProviderError)) return error;
+  if (!(error instanceof ProviderError)) return databaseFailure(error);
   return ApplicationFailure.create({
     type: 'ProviderError',
     message: error.message,

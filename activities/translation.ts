@@ -1,4 +1,4 @@
-import { cancellationSignal, heartbeat } from '@temporalio/activity';
+import { cancellationSignal, log } from '@temporalio/activity';
 import { ApplicationFailure } from '@temporalio/common';
 import type { Database } from '../src/db/database.ts';
 import { inTransaction } from '../src/db/transaction.ts';
@@ -9,7 +9,7 @@ import { endTranslation } from '../src/translations/end.ts';
 import { isJobOpen, takeOver } from '../src/translations/open-job.ts';
 import { planSegments } from '../src/translations/plan.ts';
 import { enterFinalize, settleTranslation } from '../src/translations/settle.ts';
-import { onDatabase, persistently, providerFailure } from './failures.ts';
+import { beat, onDatabase, providerFailure, whileAway } from './failures.ts';
 
 const HEARTBEAT_MS = 5_000;
 
@@ -31,7 +31,7 @@ export function createTranslationActivities(dependencies: { db: Database; provid
 
     /** Translates one batch and answers how many segments it asked the provider for. */
     async translateBatch(jobId: JobId, batch: number): Promise<{ segments: number }> {
-      const pulse = setInterval(heartbeat, HEARTBEAT_MS);
+      const pulse = setInterval(beat, HEARTBEAT_MS);
       try {
         await requireOpen(db, jobId);
         const segments = await translateBatch(
@@ -58,7 +58,7 @@ export function createTranslationActivities(dependencies: { db: Database; provid
     fail: (jobId: JobId, errorMessage: string): Promise<boolean> =>
       onDatabase(async () => {
         const ended = await inTransaction(db, (tx) =>
-          endTranslation(tx, jobId, { status: 'FAILED', errorMessage }),
+          endTranslation(tx, jobId, { status: 'FAILED', errorMessage, onLeftOver }),
         );
         return ended !== null;
       }),
@@ -66,15 +66,20 @@ export function createTranslationActivities(dependencies: { db: Database; provid
     /** Ends the job as CANCELLED; false when it had ended before. */
     cancel: (jobId: JobId): Promise<boolean> =>
       onDatabase(async () => {
-        const ended = await inTransaction(db, (tx) => endTranslation(tx, jobId, { status: 'CANCELLED' }));
+        const ended = await inTransaction(db, (tx) =>
+          endTranslation(tx, jobId, { status: 'CANCELLED', onLeftOver }),
+        );
         return ended !== null;
       }),
   };
 }
 
+const onLeftOver = (part: string, error: unknown): void =>
+  log.error('ended, but not all of it could be undone', { part, error });
+
 /** Stops the run of a job that was cancelled or ended meanwhile. */
 async function requireOpen(db: Database, jobId: JobId): Promise<void> {
-  if (!(await persistently(() => isJobOpen(db, jobId)))) {
+  if (!(await whileAway(() => isJobOpen(db, jobId)))) {
     throw ApplicationFailure.create({
       type: 'JobEnded',
       message: 'The job has ended already.',

@@ -11,6 +11,7 @@ import {
   settleHold,
 } from '../credits/holds.ts';
 import type { Database, Tx } from '../db/database.ts';
+import { inSavepoint } from '../db/savepoint.ts';
 import { inTransaction } from '../db/transaction.ts';
 import { type AiOperationId, newId, type WorkspaceId } from '../ids.ts';
 import { aiOperationWorkflowId } from '../temporal/ids.ts';
@@ -196,9 +197,10 @@ export async function releaseOperation(
     if (operation === undefined) return false;
     // The wallet, which releaseHold locks, comes last.
     if (operation.asked_at === null) {
-      await uncountOperation(tx, operation.workspace_id, operation.quota_month);
+      await inSavepoint(tx, () => uncountOperation(tx, operation.workspace_id, operation.quota_month));
     }
-    await releaseHold(tx, id);
+    // A hold that cannot be released now is found by `reconcile`; the operation has ended either way.
+    await inSavepoint(tx, () => releaseHold(tx, id));
     return true;
   });
 }

@@ -170,6 +170,11 @@ export interface Tables {
     alt_text: Default<string>;
     created_at: CreatedAt;
   };
+  blobs: {
+    hash: string;
+    size: number;
+    unreferenced_since: NullableTimestamp;
+  };
   categories: {
     id: CategoryId;
     workspace_id: WorkspaceId;

@@ -4,7 +4,7 @@ import type { Database } from '../db/database.ts';
 import { inTransaction } from '../db/transaction.ts';
 import type { TemporalNames } from '../temporal/names.ts';
 import { runState, type TemporalClient } from '../temporal/runs.ts';
-import { endTranslation } from '../translations/end.ts';
+import { endTranslation, freeStrandedArticles } from '../translations/end.ts';
 import { startTranslation } from '../translations/start.ts';
 import { describeTranslation } from '../translations/summary.ts';
 
@@ -47,11 +47,13 @@ export async function reconcileJobs(
         endTranslation(tx, job.id, {
           status: 'FAILED',
           errorMessage: 'The translation was stopped by an operator. Nothing was charged.',
+          onLeftOver: (part, error) => onError(`${part} of job ${job.id}`, error),
         }),
       );
       if (ended !== null) counts.ended += 1;
     }
   };
+  await freeStrandedArticles(db);
   let last: Position | null = null;
   for (let looked = 0; ; ) {
     const jobs = await openJobs(db, minimumAgeMs, last);
@@ -105,7 +107,11 @@ function openJobs(db: Database, minimumAgeMs: number, after: Position | null) {
  * Releases holds of translations and AI operations that are gone or have ended. No path of this service leaves one; a
  * restored backup or a hand in the database might.
  */
-export async function releaseStrandedHolds({ db, minimumAgeMs }: ReconcileDependencies): Promise<number> {
+export async function releaseStrandedHolds({
+  db,
+  minimumAgeMs,
+  onError,
+}: Pick<ReconcileDependencies, 'db' | 'minimumAgeMs' | 'onError'>): Promise<number> {
   const stranded = await db
     .selectFrom('holds')
     .select('run_id')
@@ -136,7 +142,11 @@ export async function releaseStrandedHolds({ db, minimumAgeMs }: ReconcileDepend
     .execute();
   let released = 0;
   for (const { run_id } of stranded) {
-    if (await inTransaction(db, (tx) => releaseHold(tx, run_id))) released += 1;
+    // A wallet that cannot be written must not keep other workspaces' credits.
+    const ended = await inTransaction(db, (tx) => releaseHold(tx, run_id)).catch((error: unknown) =>
+      onError(run_id, error),
+    );
+    if (ended === true) released += 1;
   }
   return released;
 }

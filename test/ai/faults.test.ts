@@ -2,6 +2,7 @@ import { Client, Connection } from '@temporalio/client';
 import { sql } from 'kysely';
 import { afterEach, beforeEach, describe, expect, inject, it } from 'vitest';
 import { reserveOperation } from '../../src/ai/operations.ts';
+import { releaseStrandedHolds } from '../../src/reconcile/jobs.ts';
 import { categoryCalls } from '../categories/support.ts';
 import { createArticle } from '../support/articles.ts';
 import { startProcess } from '../support/processes.ts';
@@ -64,6 +65,33 @@ const onlyOperation = async () => {
   if (operation === undefined) throw new Error('there is no operation');
   return operation;
 };
+
+describe('a database that refuses the end', () => {
+  it.each([
+    ['the charge', 'NEW.balance < OLD.balance'],
+    ['the charge and the release', 'NEW.reserved < OLD.reserved'],
+  ])('%s: 503, nothing charged, and the credits are free again', async (_, when) => {
+    await start({ AI_WAIT_SECONDS: '30' });
+    await service.startWorker({ suggestions: model });
+    await sql`
+      CREATE FUNCTION refuse() RETURNS trigger LANGUAGE plpgsql AS $$
+      BEGIN RAISE EXCEPTION 'refused' USING ERRCODE = '22003'; END $$`.execute(service.db);
+    await sql`CREATE TRIGGER refuse BEFORE UPDATE ON wallets FOR EACH ROW WHEN (${sql.raw(when)})
+      EXECUTE FUNCTION refuse()`.execute(service.db);
+    const answer = await calls.forArticle(workspace, articleId);
+    expect([answer.status, answer.body.code]).toEqual([503, 'SERVICE_UNAVAILABLE']);
+    expect(await onlyOperation()).toMatchObject({ status: 'failed' });
+    await sql`DROP TRIGGER refuse ON wallets`.execute(service.db);
+    await releaseStrandedHolds({
+      db: service.db,
+      minimumAgeMs: 0,
+      onError: (_id: string, error: unknown) => {
+        throw error;
+      },
+    });
+    await expectReleased();
+  });
+});
 
 describe('without an answer in time', () => {
   it('no worker there: 503 and released; the worker that comes later asks nothing and charges nothing', async () => {

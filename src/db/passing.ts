@@ -1,0 +1,45 @@
+import pg from 'pg';
+
+/** SQLSTATE classes that speak of the connection or of a server short of resources, not of the statement. */
+const PASSING_CLASSES = new Set(['08', '53']);
+/** Shutdown, crash, start, a session ended as idle; a standby; a lost race, a deadlock, a lock not to be had in time. */
+const PASSING_CODES = new Set(['57P01', '57P02', '57P03', '57P05', '25006', '40001', '40P01', '55P03']);
+/** Bad data, a broken constraint, a limit of Postgres: the same statement ends the same way. */
+const LASTING_CLASSES = new Set(['22', '23', '54']);
+const NETWORK_CODES =
+  /^(?:ECONN\w+|EPIPE|ETIMEDOUT|EHOSTUNREACH|EHOSTDOWN|ENETUNREACH|ENETDOWN|ENOTFOUND|EAI_AGAIN|EMFILE|ENFILE)$/;
+/** What the driver says of a connection that went away, or that no pool could give in time; it has no codes for it. */
+const DRIVER_MESSAGES =
+  /connection (?:terminated|error|timeout|ended|closed)|timeout exceeded when trying to connect|query (?:read )?timeout|after calling end on the pool|not queryable/i;
+/** A mistake in our own code. */
+const MISTAKES = [TypeError, RangeError, ReferenceError, SyntaxError] as const;
+
+const chain = (error: unknown): Error[] => {
+  if (!(error instanceof Error)) return [];
+  const behind = error instanceof AggregateError ? [...error.errors, error.cause] : [error.cause];
+  return [error, ...behind.flatMap(chain)];
+};
+
+function isPassing(error: Error): boolean {
+  const code = 'code' in error && typeof error.code === 'string' ? error.code : '';
+  if (error instanceof pg.DatabaseError) {
+    return PASSING_CLASSES.has(code.slice(0, 2)) || PASSING_CODES.has(code);
+  }
+  return NETWORK_CODES.test(code) || DRIVER_MESSAGES.test(error.message);
+}
+
+/**
+ * How an error of database work has to be taken: `passing` when the connection or a race failed and not the work,
+ * so that it can be repeated for as long as it takes; `lasting` when repeating is certain to fail again; `unknown`
+ * for everything else, which deserves some more tries but not for ever.
+ */
+export function errorKind(error: unknown): 'passing' | 'lasting' | 'unknown' {
+  const errors = chain(error);
+  if (errors.some(isPassing)) return 'passing';
+  const lasting = errors.some(
+    (each) =>
+      MISTAKES.some((Mistake) => each instanceof Mistake) ||
+      (each instanceof pg.DatabaseError && LASTING_CLASSES.has((each.code ?? '').slice(0, 2))),
+  );
+  return lasting ? 'lasting' : 'unknown';
+}
