@@ -26,6 +26,9 @@ export interface ErrorDetails {
   readonly reason?: string;
 }
 
+/** Bad fields that one answer names; it says how many more there are. */
+export const MAX_ISSUES = 50;
+
 /**
  * A refusal that a client may see: `message` becomes the problem's detail, so it names no secret and
  * says what to do next.
@@ -34,17 +37,25 @@ export class ServiceError extends Error {
   readonly code: ErrorCode;
   readonly details: ErrorDetails | undefined;
   readonly issues: readonly FieldIssue[] | undefined;
+  /** Bad fields beyond those of `issues`. */
+  readonly issuesOmitted: number;
 
   constructor(
     code: ErrorCode,
     message: string,
-    extra: { details?: ErrorDetails; issues?: readonly FieldIssue[]; cause?: unknown } = {},
+    extra: {
+      details?: ErrorDetails;
+      issues?: readonly FieldIssue[];
+      issuesOmitted?: number;
+      cause?: unknown;
+    } = {},
   ) {
     super(message, { cause: extra.cause });
     this.name = 'ServiceError';
     this.code = code;
     this.details = extra.details;
-    this.issues = extra.issues;
+    this.issues = extra.issues?.slice(0, MAX_ISSUES);
+    this.issuesOmitted = (extra.issuesOmitted ?? 0) + Math.max(0, (extra.issues?.length ?? 0) - MAX_ISSUES);
   }
 }
 

@@ -1,7 +1,7 @@
 // biome-ignore-all format: written by generate.ts
 /** The calls of Workspace Content Service, written by generate.ts from /openapi.json. */
 
-export type Problem = { type: string; title: string; status: number; detail: string; code: 'INVALID_REQUEST' | 'UNAUTHENTICATED' | 'INSUFFICIENT_CREDITS' | 'FORBIDDEN' | 'RESOURCE_NOT_FOUND' | 'METHOD_NOT_ALLOWED' | 'CONFLICT' | 'PRECONDITION_FAILED' | 'PAYLOAD_TOO_LARGE' | 'UNSUPPORTED_MEDIA_TYPE' | 'QUOTA_EXCEEDED' | 'RATE_LIMITED' | 'INTERNAL_ERROR' | 'SERVICE_UNAVAILABLE'; requestId: string; details?: { permissions?: string[]; reason?: string }; errors?: { pointer: string; detail: string }[] };
+export type Problem = { type: string; title: string; status: number; detail: string; code: 'INVALID_REQUEST' | 'UNAUTHENTICATED' | 'INSUFFICIENT_CREDITS' | 'FORBIDDEN' | 'RESOURCE_NOT_FOUND' | 'METHOD_NOT_ALLOWED' | 'CONFLICT' | 'PRECONDITION_FAILED' | 'PAYLOAD_TOO_LARGE' | 'UNSUPPORTED_MEDIA_TYPE' | 'QUOTA_EXCEEDED' | 'RATE_LIMITED' | 'INTERNAL_ERROR' | 'SERVICE_UNAVAILABLE'; requestId: string; details?: { permissions?: string[]; reason?: string }; errors?: { pointer: string; detail: string }[]; errorsOmitted?: number };
 
 export type ApiKey = { id: string; label: string; prefix: string; roleId: string | null; createdAt: string; lastUsedAt: string | null; expiresAt: string | null; revokedAt: string | null };
 
@@ -90,7 +90,7 @@ export interface Operations {
   };
   /** Update a role */
   updateRole: {
-    input: { params: { workspaceId: string; roleId: string }; body: { name: string } | { permissions: unknown[] } };
+    input: { params: { workspaceId: string; roleId: string }; body: { name?: string | null; permissions?: ('api_keys.create' | 'api_keys.read' | 'api_keys.revoke' | 'articles.create' | 'articles.delete' | 'articles.generate' | 'articles.publish' | 'articles.read' | 'articles.review' | 'articles.update' | 'audit.read' | 'categories.create' | 'categories.delete' | 'categories.read' | 'categories.update' | 'credits.read' | 'integrations.create' | 'integrations.delete' | 'integrations.read' | 'projects.create' | 'projects.delete' | 'projects.read' | 'projects.update' | 'roles.create' | 'roles.delete' | 'roles.read' | 'roles.update' | 'workspaces.delete')[] | null } & ({ name: string } | { permissions: unknown[] }) };
     output: { status: 200; headers: Headers; body: { role: Role } };
   };
   /** Delete a role */
@@ -270,7 +270,7 @@ export interface Operations {
   };
   /** Update a category */
   updateCategory: {
-    input: { params: { workspaceId: string; categoryId: string }; body: { primaryLanguage?: string | null; translations?: { language: string; name: string }[] | null; removeLanguages?: string[] | null } };
+    input: { params: { workspaceId: string; categoryId: string }; body: { primaryLanguage?: string | null; translations?: { language: string; name: string }[] | null; removeLanguages?: string[] | null } & ({ primaryLanguage: string } | { translations: unknown[] } | { removeLanguages: unknown[] }) };
     output: { status: 200; headers: Headers; body: { category: Category } };
   };
   /** Delete a category */

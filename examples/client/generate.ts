@@ -45,7 +45,11 @@ function typeOf(schema: Schema): string {
   if ('const' in schema) return literal(schema.const);
   if (Array.isArray(schema.enum)) return union(schema.enum.map(literal));
   const choices = schema.oneOf ?? schema.anyOf;
-  if (Array.isArray(choices)) return union(choices.map((choice) => typeOf(choice as Schema)));
+  if (Array.isArray(choices)) {
+    const either = union(choices.map((choice) => typeOf(choice as Schema)));
+    if (properties === undefined) return either;
+    return `${typeOf({ ...schema, oneOf: undefined, anyOf: undefined })} & (${either})`;
+  }
   if (Array.isArray(type)) return union(type.map((one: unknown) => typeOf({ ...schema, type: one })));
   if (type === 'array') {
     const item = typeOf((items ?? {}) as Schema);

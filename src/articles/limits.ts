@@ -1,3 +1,5 @@
+/** Bytes of a body that carries an article. */
+export const ARTICLE_BODY_BYTES = 1024 * 1024;
 /** Characters a title may have. */
 export const MAX_TITLE = 300;
 /** Characters of a slug (interface.md, outline). */

@@ -4,8 +4,10 @@ import { answerArticle, articleAnswer } from './answers.ts';
 import { createArticle } from './create.ts';
 import { deleteArticle } from './delete.ts';
 import { duplicateArticle } from './duplicate.ts';
+import { MAX_IF_MATCH } from './etag.ts';
 import { createExample } from './examples.ts';
 import { createArticleBody, duplicateArticleBody, updateArticleBody } from './input-schemas.ts';
+import { ARTICLE_BODY_BYTES } from './limits.ts';
 import { updateArticle } from './update.ts';
 
 /** Making, saving, copying and deleting articles. */
@@ -22,6 +24,7 @@ export const createArticleWriteRoutes = (): RouteModule[] => [
       permissions: ['articles.create'],
       body: createArticleBody,
       bodyExample: createExample,
+      bodyBytes: ARTICLE_BODY_BYTES,
       responses: { 201: articleAnswer('The new article.') },
       errors: ['CONFLICT'],
     },
@@ -41,7 +44,13 @@ export const createArticleWriteRoutes = (): RouteModule[] => [
       permissions: ['articles.update'],
       body: updateArticleBody,
       bodyExample: { title: 'A garden in early spring' },
-      headers: { 'If-Match': { description: 'The ETag of the version that the change was made on.' } },
+      bodyBytes: ARTICLE_BODY_BYTES,
+      headers: {
+        'If-Match': {
+          description: 'The ETag of the version that the change was made on.',
+          maxLength: MAX_IF_MATCH,
+        },
+      },
       responses: {
         200: articleAnswer('The article as it is now.', {
           title: 'A garden in early spring',

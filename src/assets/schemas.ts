@@ -1,7 +1,7 @@
 import type { Selectable } from 'kysely';
 import { z } from 'zod';
 import type { Tables } from '../db/tables.ts';
-import { timestamp, trimmedText, uuid } from '../http/fields.ts';
+import { timestamp, trimmedText, urlText, uuid } from '../http/fields.ts';
 import { assetPath } from './address.ts';
 import { MAX_ALT_TEXT, MAX_FILE_NAME } from './limits.ts';
 
@@ -39,7 +39,7 @@ export const uploadQuery = z.object({
 export const updateAssetBody = z.object({ altText });
 
 export const heroFromUrlBody = z.object({
-  url: z.string().meta({ format: 'uri', description: 'http or https, at a public address.' }),
+  url: urlText.meta({ description: 'http or https, at a public address.' }),
   altText: altText.optional(),
 });
 

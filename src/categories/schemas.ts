@@ -129,7 +129,13 @@ export const updateCategoryBody = z
       });
     }
   })
-  .meta({ minProperties: 1 });
+  .meta({
+    anyOf: [
+      { required: ['primaryLanguage'], properties: { primaryLanguage: { type: 'string' } } },
+      { required: ['translations'], properties: { translations: { type: 'array' } } },
+      { required: ['removeLanguages'], properties: { removeLanguages: { type: 'array' } } },
+    ],
+  });
 
 export const setCategoriesBody = z.object({
   categoryIds: z.array(idOf<CategoryId>()).max(MAX_ASSIGNED).meta({

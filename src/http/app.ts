@@ -16,7 +16,7 @@ import {
   type Exchange,
   type Observation,
 } from './exchange.ts';
-import type { HttpLimits } from './limits.ts';
+import { DEFAULT_BODY_BYTES, type HttpLimits } from './limits.ts';
 import { documentRoutes } from './openapi.ts';
 import { createPages, type Page } from './pages.ts';
 import { createRateLimiter } from './rate-limits.ts';
@@ -87,7 +87,7 @@ export function createApp(dependencies: HttpDependencies, routes: readonly Route
   };
 
   const serve = (route: RouteModule) => async (exchange: Exchange, c: Context<Env>) => {
-    const { scope, permissions, upload } = route.definition;
+    const { scope, permissions, upload, bodyBytes = DEFAULT_BODY_BYTES } = route.definition;
     const { headers } = c.req.raw;
     const given = c.req.param();
     const named = namedResource(scope, given);
@@ -101,7 +101,7 @@ export function createApp(dependencies: HttpDependencies, routes: readonly Route
       context: { db, actor, requestId: exchange.requestId },
       params,
       url: c.req.url,
-      body: bodySource(c.req.raw, upload?.maxBytes ?? limits.bodyBytes),
+      body: bodySource(c.req.raw, upload?.maxBytes ?? bodyBytes),
       headers,
     });
     return answerJson(exchange, result.status, result.body, result.headers);

@@ -5,6 +5,7 @@ const UUID_PATTERN = '^[0-9a-fA-F]{8}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{
 const UUID_META = {
   type: 'string' as const,
   format: 'uuid',
+  maxLength: 36,
   pattern: UUID_PATTERN,
   examples: ['7f9c24e8-3b12-4fef-91e0-5b3f6f2f3a11'],
 };
@@ -71,18 +72,62 @@ export const languageTag = z
   })
   .meta(LANGUAGE_META);
 
-/** Text in NFC without surrounding white space, of `min` to `max` code points after that. */
+/** Whether the text has `min` to `max` code points; text that is far too long is not counted. */
+const hasLength = (text: string, min: number, max: number): boolean => {
+  if (text.length > 2 * max) return false;
+  const length = codePoints(text);
+  return length >= min && length <= max;
+};
+
+/** Text as it is sent, of `min` to `max` code points. */
+export const shortText = (min: number, max: number) =>
+  z
+    .string()
+    .refine((text) => hasLength(text, min, max), `Expected ${min} to ${max} characters.`)
+    .meta({ minLength: min, maxLength: max });
+
+/** UTF-16 units, at most, that NFC makes one code point of. */
+const NFC_RATIO = 8;
+/** Marks on one letter that anybody writes. NFC takes a square of their number to put them in order. */
+const MAX_MARKS = 64;
+const TOO_MANY_MARKS = new RegExp(`\\p{M}{${MAX_MARKS + 1}}`, 'u');
+/** Anything that shows: neither a space, a control, nor one of the characters made to be seen as nothing. */
+const VISIBLE = /[^\p{Default_Ignorable_Code_Point}\p{Cc}\p{Cf}\p{Z}\u2800]/u;
+/** The same for readers of OpenAPI whose regular expressions know no properties; a little wider. */
+const VISIBLE_PATTERN =
+  '[^\\s\\u0000-\\u001f\\u007f-\\u009f\\u00ad\\u034f\\u0600-\\u0605\\u061c\\u06dd\\u070f\\u0890\\u0891\\u08e2' +
+  '\\u115f\\u1160\\u17b4\\u17b5\\u180b-\\u180f\\u200b-\\u200f\\u202a-\\u202e\\u2060-\\u206f\\u2800\\u3164' +
+  '\\ufe00-\\ufe0f\\ufeff\\uffa0\\ufff0-\\ufffb]';
+
+/** Why the text cannot be one of `min` to `max` code points, or null; what it costs does not grow with the text's square. */
+function refusalOf(trimmed: string, min: number, max: number): string | null {
+  const length = `Expected ${min} to ${max} characters after trimming.`;
+  if (trimmed.length > NFC_RATIO * max) return length;
+  if (TOO_MANY_MARKS.test(trimmed)) return `Expected at most ${MAX_MARKS} combining marks in a row.`;
+  if (!hasLength(trimmed.normalize('NFC'), min, max)) return length;
+  return min > 0 && !VISIBLE.test(trimmed) ? 'Expected characters that can be seen.' : null;
+}
+
+/**
+ * Text in NFC without surrounding white space, of `min` to `max` code points after that. Where it may not be
+ * empty, it may not look empty either.
+ */
 export const trimmedText = (min: number, max: number) =>
   z
     .string()
     .transform((text, context) => {
-      const trimmed = text.normalize('NFC').trim();
-      const length = codePoints(trimmed);
-      if (length >= min && length <= max) return trimmed;
-      context.addIssue({ code: 'custom', message: `Expected ${min} to ${max} characters after trimming.` });
+      const trimmed = text.trim();
+      const refusal = refusalOf(trimmed, min, max);
+      if (refusal === null) return trimmed.normalize('NFC');
+      context.addIssue({ code: 'custom', message: refusal });
       return z.NEVER;
     })
-    .meta({ type: 'string', minLength: min, maxLength: max, ...(min > 0 ? { pattern: '\\S' } : {}) });
+    .meta({
+      type: 'string',
+      minLength: min,
+      maxLength: max,
+      ...(min > 0 ? { pattern: VISIBLE_PATTERN } : {}),
+    });
 
 const DATE_TIME =
   /^(\d{4})-(\d{2})-(\d{2})T(\d{2}):(\d{2}):(\d{2})(?:\.(\d{1,9}))?(?:Z|([+-])(\d{2}):(\d{2}))$/i;
@@ -115,13 +160,18 @@ export const dateTime = z
     });
     return z.NEVER;
   })
-  .meta({ type: 'string', format: 'date-time', examples: ['2027-01-31T12:00:00Z'] });
+  .meta({ type: 'string', format: 'date-time', maxLength: 35, examples: ['2027-01-31T12:00:00Z'] });
 
 /** interface.md, Limits: 8 to 200 characters. */
-export const idempotencyKey = z
+export const idempotencyKey = shortText(8, 200).meta({ examples: ['translate-7f9c24e8-es'] });
+
+const MAX_URL_LENGTH = 2_048;
+
+/** The text of a URL; whether it is one, and where it leads, is for the guard to say. */
+export const urlText = z
   .string()
-  .refine((text) => codePoints(text) >= 8 && codePoints(text) <= 200, 'Expected 8 to 200 characters.')
-  .meta({ minLength: 8, maxLength: 200, examples: ['translate-7f9c24e8-es'] });
+  .max(MAX_URL_LENGTH, `Expected at most ${MAX_URL_LENGTH} characters.`)
+  .meta({ format: 'uri' });
 
 /** A timestamp of an answer: UTC with Z and milliseconds. */
 export const timestamp = z.string().meta({ format: 'date-time', examples: ['2026-11-21T07:30:00.000Z'] });

@@ -1,6 +1,6 @@
-import type { z } from 'zod';
-import { type FieldIssue, invalid, ServiceError } from '../errors.ts';
-import { assertSafeJson, hasUnsafeCharacters } from './json.ts';
+import { z } from 'zod';
+import { type FieldIssue, invalid, MAX_ISSUES, ServiceError } from '../errors.ts';
+import { hasUnsafeCharacters, pointerTo, readJson } from './json.ts';
 import type { Upload } from './route.ts';
 
 /** Where a body comes from: its headers, and its bytes on demand. */
@@ -13,10 +13,6 @@ export interface BodySource {
   readonly read: () => Promise<Uint8Array>;
 }
 
-/** A JSON pointer (RFC 6901) of the path. */
-const pointerTo = (path: readonly PropertyKey[]): string =>
-  path.map((key) => `/${String(key).replaceAll('~', '~0').replaceAll('/', '~1')}`).join('');
-
 function valueAt(root: unknown, path: readonly PropertyKey[]): unknown {
   let value = root;
   for (const key of path) {
@@ -26,10 +22,12 @@ function valueAt(root: unknown, path: readonly PropertyKey[]): unknown {
   return value;
 }
 
+type RawIssue = z.core.$ZodRawIssue;
+
 /** Removes null properties that the schema refused; false when there was none. */
-function dropRefusedNulls(root: unknown, issues: readonly z.core.$ZodIssue[]): boolean {
+function dropRefusedNulls(root: unknown, issues: readonly RawIssue[]): boolean {
   let dropped = false;
-  for (const { path } of issues) {
+  for (const { path = [] } of issues) {
     const key = path.at(-1);
     const parent = valueAt(root, path.slice(0, -1));
     if (key === undefined || typeof parent !== 'object' || parent === null || Array.isArray(parent)) continue;
@@ -47,28 +45,42 @@ const describe = (issue: z.core.$ZodIssue, root: unknown): string => {
   return detail.endsWith('.') ? detail : `${detail}.`;
 };
 
+type Checked<Output> = { issues: readonly RawIssue[]; value: Output };
+
+/**
+ * What the schema makes of the value. safeParse would word every issue there is, the 100,000th too; these are
+ * worded by who answers them.
+ */
+function check<Schema extends z.ZodType>(schema: Schema, value: unknown): Checked<z.output<Schema>> {
+  const result = schema._zod.run({ value, issues: [] }, { async: false });
+  if (result instanceof Promise) throw new z.core.$ZodAsyncError();
+  return { issues: result.issues, value: result.value as z.output<Schema> };
+}
+
 /**
  * The value as the schema's output. Null for an optional field means absent (design.md §5): a null the
  * schema refuses is taken out and the value checked once more.
- * @throws {ServiceError} INVALID_REQUEST naming every bad field
+ * @throws {ServiceError} INVALID_REQUEST naming the first MAX_ISSUES bad fields, with the number of the others
  */
 function validate<Schema extends z.ZodType>(
   schema: Schema,
   value: unknown,
   pointer: (path: readonly PropertyKey[]) => string,
 ): z.output<Schema> {
-  let result = schema.safeParse(value);
-  if (!result.success && dropRefusedNulls(value, result.error.issues)) result = schema.safeParse(value);
-  if (result.success) return result.data;
-  const issues = result.error.issues.map(
-    (issue): FieldIssue => ({ pointer: pointer(issue.path), detail: describe(issue, value) }),
-  );
+  let result = check(schema, value);
+  if (result.issues.length > 0 && dropRefusedNulls(value, result.issues)) result = check(schema, value);
+  const count = result.issues.length;
+  if (count === 0) return result.value;
+  const issues = result.issues.slice(0, MAX_ISSUES).map((raw): FieldIssue => {
+    const issue = z.core.util.finalizeIssue(raw, undefined, z.config());
+    return { pointer: pointer(issue.path), detail: describe(issue, value) };
+  });
   const [first] = issues;
   const message =
-    issues.length === 1 && first !== undefined
+    count === 1 && first !== undefined
       ? `${first.pointer === '' ? 'The body' : first.pointer}: ${first.detail}`
-      : `${issues.length} fields are invalid; see errors.`;
-  throw new ServiceError('INVALID_REQUEST', message, { issues });
+      : `${count} fields are invalid; see errors.`;
+  throw new ServiceError('INVALID_REQUEST', message, { issues, issuesOmitted: count - issues.length });
 }
 
 /**
@@ -108,23 +120,9 @@ function assertJsonContentType(headers: Headers): void {
   assertNotEncoded(headers);
 }
 
-function decodeJson(bytes: Uint8Array): unknown {
-  let text: string;
-  try {
-    text = new TextDecoder('utf-8', { fatal: true }).decode(bytes);
-  } catch {
-    throw invalid('', 'The body is not valid UTF-8.');
-  }
-  try {
-    return JSON.parse(text);
-  } catch {
-    throw invalid('', 'The body is not valid JSON.');
-  }
-}
-
 /**
  * The request's JSON body as the schema's output. A route without a body schema never reads one.
- * @throws {ServiceError} UNSUPPORTED_MEDIA_TYPE, PAYLOAD_TOO_LARGE, or INVALID_REQUEST naming every bad field
+ * @throws {ServiceError} UNSUPPORTED_MEDIA_TYPE, PAYLOAD_TOO_LARGE, or INVALID_REQUEST naming the bad fields
  */
 export async function parseBody(
   schema: z.ZodType | undefined,
@@ -139,9 +137,7 @@ export async function parseBody(
     throw invalid('', 'A JSON body is required.');
   }
   assertJsonContentType(source.headers);
-  const value = decodeJson(bytes);
-  assertSafeJson(value);
-  return validate(schema, value, pointerTo);
+  return validate(schema, readJson(bytes), pointerTo);
 }
 
 /**

@@ -1,7 +1,8 @@
+/** Bytes of a JSON body, for routes that do not say otherwise. */
+export const DEFAULT_BODY_BYTES = 64 * 1024;
+
 /** Bounds of the edge, from the configuration. */
 export interface HttpLimits {
-  /** Bytes of a request body. */
-  readonly bodyBytes: number;
   /** Requests a minute of one key; 0 turns this limit and that of the workspace off. */
   readonly perKey: number;
   /** Requests a minute of all keys of one workspace; 0 turns it off. */
@@ -11,7 +12,6 @@ export interface HttpLimits {
 }
 
 export const DEFAULT_HTTP_LIMITS: HttpLimits = {
-  bodyBytes: 4 * 1024 * 1024,
   perKey: 6_000,
   perWorkspace: 24_000,
   authFailures: 300,

@@ -1,8 +1,10 @@
 import type { OpenAPIHono } from '@hono/zod-openapi';
 import { z } from 'zod';
-import type { ErrorCode } from '../errors.ts';
+import { type ErrorCode, MAX_ISSUES } from '../errors.ts';
 import type { Env } from './exchange.ts';
+import { MAX_DEPTH, MAX_VALUES } from './json.ts';
 import { createSchemaWriter, type JsonSchema } from './json-schema.ts';
+import { DEFAULT_BODY_BYTES } from './limits.ts';
 import { problemExample } from './problem-examples.ts';
 import { ERROR_CODES, PROBLEMS } from './problems.ts';
 import type { RouteDefinition, RouteModule } from './route.ts';
@@ -39,8 +41,14 @@ const problemSchema = z
           detail: z.string(),
         }),
       )
+      .max(MAX_ISSUES)
       .optional()
-      .meta({ description: 'Every bad field.' }),
+      .meta({ description: `The bad fields, the first ${MAX_ISSUES} of them.` }),
+    errorsOmitted: z
+      .int()
+      .min(1)
+      .optional()
+      .meta({ description: 'How many more bad fields there are; absent when `errors` has them all.' }),
   })
   .meta({ id: 'Problem', description: 'An error answer (RFC 9457).' });
 
@@ -113,18 +121,20 @@ function parametersOf(definition: RouteDefinition, write: (schema: z.ZodType) =>
       schema: json,
     };
   });
-  const headers = Object.entries(definition.headers ?? {}).map(([name, { description, required }]) => ({
-    name,
-    in: 'header' as const,
-    required: required ?? false,
-    description,
-    schema: { type: 'string' as const },
-  }));
+  const headers = Object.entries(definition.headers ?? {}).map(
+    ([name, { description, required, minLength = 0, maxLength }]) => ({
+      name,
+      in: 'header' as const,
+      required: required ?? false,
+      description,
+      schema: { type: 'string' as const, minLength, maxLength },
+    }),
+  );
   return [...path, ...query, ...headers];
 }
 
 function requestBodyOf(definition: RouteDefinition, write: ReturnType<typeof createSchemaWriter>) {
-  const { body, bodyExample, upload, operationId } = definition;
+  const { body, bodyExample, bodyBytes = DEFAULT_BODY_BYTES, upload, operationId } = definition;
   if (upload !== undefined) {
     const content = { schema: { type: 'string' as const, format: 'binary' } };
     return {
@@ -138,6 +148,7 @@ function requestBodyOf(definition: RouteDefinition, write: ReturnType<typeof cre
   if (body === undefined) return {};
   return {
     requestBody: {
+      description: `${bodyBytes} bytes at most, ${MAX_DEPTH} levels and ${MAX_VALUES} values.`,
       required: !(definition.bodyOptional ?? false),
       content: {
         'application/json': {

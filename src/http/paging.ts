@@ -17,10 +17,13 @@ export const integerParameter = (min: number, max: number, fallback: number) =>
     })
     .meta({ type: 'integer', minimum: min, maximum: max, default: fallback });
 
+/** Characters of a cursor; ours are shorter. */
+const MAX_CURSOR = 200;
+
 /** Query parameters of every list that is read page by page. */
 export const pageQuery = z.object({
   limit: integerParameter(1, 100, 50),
-  cursor: z.string().optional().meta({
+  cursor: z.string().max(MAX_CURSOR).optional().meta({
     pattern: '^[A-Za-z0-9_-]+$',
     description: 'The nextCursor of the page before. Omitted for the first page.',
   }),

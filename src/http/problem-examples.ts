@@ -29,7 +29,7 @@ const EXAMPLES = {
     'PRECONDITION_FAILED',
     'The resource has changed since the version named in If-Match.',
   ),
-  PAYLOAD_TOO_LARGE: new ServiceError('PAYLOAD_TOO_LARGE', 'A body may have 4194304 bytes at most.'),
+  PAYLOAD_TOO_LARGE: new ServiceError('PAYLOAD_TOO_LARGE', 'A body may have 65536 bytes at most.'),
   UNSUPPORTED_MEDIA_TYPE: new ServiceError(
     'UNSUPPORTED_MEDIA_TYPE',
     'Send the body as application/json in UTF-8.',

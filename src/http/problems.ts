@@ -37,6 +37,8 @@ export interface Problem {
   readonly requestId: string;
   readonly details?: ErrorDetails;
   readonly errors?: readonly FieldIssue[];
+  /** Bad fields that are not among `errors`; absent when there are none. */
+  readonly errorsOmitted?: number;
 }
 
 /** The problem a client sees of an error. */
@@ -51,6 +53,7 @@ export function toProblem(error: ServiceError, requestId: string): Problem {
     requestId,
     ...(error.details === undefined ? {} : { details: error.details }),
     ...(error.issues === undefined ? {} : { errors: error.issues }),
+    ...(error.issuesOmitted === 0 ? {} : { errorsOmitted: error.issuesOmitted }),
   };
 }
 

@@ -57,6 +57,13 @@ export interface DocumentedAnswer {
   readonly headers?: Readonly<Record<string, string>>;
 }
 
+export interface DocumentedHeader {
+  readonly description: string;
+  readonly required?: boolean;
+  readonly minLength?: number;
+  readonly maxLength: number;
+}
+
 /** A request body that is a file and not JSON. */
 export interface Upload {
   /** Content types that are taken, such as `image/png`. */
@@ -82,10 +89,12 @@ export interface RouteDefinition {
   /** True when the request may come without any body; the handler then gets `undefined`. */
   readonly bodyOptional?: boolean | undefined;
   readonly bodyExample?: unknown;
+  /** Bytes a JSON body may have, where that is not DEFAULT_BODY_BYTES. */
+  readonly bodyBytes?: number;
   /** Instead of `body`: the bytes as they come, which the handler gets as `bytes`. */
   readonly upload?: Upload;
   /** Request headers the route reads, for the documentation alone: the handler reads and checks them. */
-  readonly headers?: Readonly<Record<string, { description: string; required?: boolean }>>;
+  readonly headers?: Readonly<Record<string, DocumentedHeader>>;
   readonly responses: Readonly<Record<number, DocumentedAnswer>>;
   /** Error codes beyond those every route of its kind can answer. */
   readonly errors?: readonly ErrorCode[];

@@ -75,6 +75,8 @@ export function createTranslationRoutes(dependencies: TranslationRouteDependenci
         headers: {
           'Idempotency-Key': {
             description: '8 to 200 characters; used when the body has no idempotencyKey.',
+            minLength: 8,
+            maxLength: 200,
           },
         },
         responses: {

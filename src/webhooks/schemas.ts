@@ -1,10 +1,12 @@
 import { z } from 'zod';
 import type { DeliveryStatus } from '../db/tables.ts';
 import { EVENT_TYPES } from '../events/catalog.ts';
-import { codePoints, dateTime, timestamp, uuid } from '../http/fields.ts';
+import { dateTime, shortText, timestamp, urlText, uuid } from '../http/fields.ts';
 
 const DELIVERY_STATUSES = ['pending', 'succeeded', 'failed'] as const satisfies readonly DeliveryStatus[];
 const MAX_DESCRIPTION = 500;
+/** Far more than there are; repeats are stored once. */
+const MAX_EVENTS = 100;
 
 const eventName = z
   .enum(EVENT_TYPES)
@@ -26,21 +28,16 @@ export const webhookEndpointSchema = z
   .meta({ id: 'WebhookEndpoint' });
 
 export const registerEndpointBody = z.object({
-  url: z.string().meta({
-    format: 'uri',
-    maxLength: 2_048,
+  url: urlText.meta({
     description: 'http or https, without user name and password, leading to public addresses only.',
     examples: ['https://example.com/hooks/content'],
   }),
   events: z
     .array(eventName)
     .min(1, 'Expected at least one event.')
+    .max(MAX_EVENTS, `Expected at most ${MAX_EVENTS} events.`)
     .meta({ description: 'A repeated name is stored once.' }),
-  description: z
-    .string()
-    .refine((text) => codePoints(text) <= MAX_DESCRIPTION, `Expected at most ${MAX_DESCRIPTION} characters.`)
-    .meta({ maxLength: MAX_DESCRIPTION })
-    .optional(),
+  description: shortText(0, MAX_DESCRIPTION).optional(),
 });
 
 /** The only answer that ever holds a secret. */

@@ -1,5 +1,4 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { DEFAULT_HTTP_LIMITS } from '../../src/http/limits.ts';
 import { createTestDatabase, type TestDatabase } from '../support/database.ts';
 import { createWorkspace, startApi, type TestApi, type TestWorkspace } from './support/api.ts';
 import { echo } from './support/echo.ts';
@@ -14,7 +13,7 @@ let path: string;
 
 beforeAll(async () => {
   database = await createTestDatabase();
-  api = await startApi(database.db, { limits: { ...DEFAULT_HTTP_LIMITS, bodyBytes: LIMIT } }, [echo]);
+  api = await startApi(database.db, {}, [echo]);
   workspace = await createWorkspace(database.db);
   path = `/api/workspaces/${workspace.id}/echo`;
 });

@@ -14,11 +14,11 @@ beforeAll(async () => {
 afterAll(() => database.drop());
 
 async function withLimits(
-  limits: Omit<HttpLimits, 'bodyBytes'>,
+  limits: HttpLimits,
   work: (api: TestApi) => Promise<void>,
   trustedProxies: string[] = [],
 ): Promise<void> {
-  const api = await startApi(database.db, { limits: { bodyBytes: 1000, ...limits }, trustedProxies });
+  const api = await startApi(database.db, { limits, trustedProxies });
   await work(api).finally(() => api.close());
 }
 

@@ -30,6 +30,7 @@ export interface AnswerBody {
   readonly requestId: string;
   readonly details: { readonly permissions?: string[]; readonly reason?: string } | undefined;
   readonly errors: { readonly pointer: string; readonly detail: string }[] | undefined;
+  readonly errorsOmitted: number | undefined;
   readonly apiKey: CreatedApiKey['apiKey'];
   readonly key: string;
   readonly apiKeys: ApiKeyItem[];
