@@ -66,7 +66,7 @@ const variables = z.object({
   DATABASE_URL: optional(postgresUrl),
   DATABASE_DIRECT_URL: optional(postgresUrl),
   DATABASE_POOL_SIZE: withDefault(z.coerce.number().int().min(2).max(500), 20),
-  DATABASE_STATEMENT_TIMEOUT_SECONDS: withDefault(z.coerce.number().min(0).max(3_600), 30),
+  DATABASE_STATEMENT_TIMEOUT_SECONDS: withDefault(z.coerce.number().min(0).max(3_600), 25),
   TEMPORAL_ADDRESS: optional(z.string().regex(/^[^\s/]+:\d+$/, 'expected host:port')),
   TEMPORAL_NAMESPACE: withDefault(z.string(), 'default'),
   TEMPORAL_API_KEY: optional(z.string()),

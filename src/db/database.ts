@@ -1,6 +1,8 @@
+import { Socket } from 'node:net';
 import { Kysely, PostgresDialect, type Transaction } from 'kysely';
 import pg from 'pg';
 import { sendPreparedByName } from './prepared.ts';
+import { destroySilentConnections } from './silence.ts';
 import type { Tables } from './tables.ts';
 
 export type Database = Kysely<Tables>;
@@ -20,14 +22,29 @@ const types: pg.CustomTypesConfig = {
     oid === pg.types.builtins.INT8 ? parseBigint : pg.types.getTypeParser(oid, format),
 };
 
+/** TCP asks after a peer that is quiet for 10 s, and gives it up after 15 more. In milliseconds. */
+const KEEP_ALIVE = { enable: true, initialDelay: 10_000, interval: 5_000, count: 3 };
+/**
+ * Milliseconds a session may stand still inside a transaction. No transaction waits for anything but Postgres, so one
+ * that does has lost its client, and others wait for its locks.
+ */
+const IDLE_IN_TRANSACTION_MS = 15_000;
+
 export interface DatabaseOptions {
   readonly connectionString: string;
   /** Connections of this process's pool. */
   readonly poolSize?: number;
   /** Shown in pg_stat_activity. */
   readonly applicationName?: string;
-  /** Milliseconds after which Postgres ends a statement; 0 means no limit. */
+  /**
+   * Milliseconds after which Postgres ends a statement, and shortly after which a connection without an answer is
+   * destroyed; 0 means no limit, on either side.
+   */
   readonly statementTimeout?: number;
+  /** Milliseconds that a statement waits for a lock; without it, as long as the statement may take. */
+  readonly lockTimeout?: number;
+  /** Milliseconds that a caller waits for a connection, new or used. */
+  readonly connectTimeout?: number;
   /**
    * Set unless a pooler shares connections between us and Postgres: prepared statements belong to a session,
    * and the next one may not have them.
@@ -37,21 +54,32 @@ export interface DatabaseOptions {
   readonly onError?: (error: Error) => void;
 }
 
-/** A Kysely instance over its own pool; `destroy()` closes the connections. */
-export function createDatabase(options: DatabaseOptions): Database {
+/** A pool whose connections end by themselves when Postgres no longer answers; `end()` closes them. */
+export function createPool(options: DatabaseOptions): pg.Pool {
+  const { statementTimeout = 25_000, lockTimeout } = options;
   const pool = new pg.Pool({
     connectionString: options.connectionString,
     max: options.poolSize ?? 10,
     application_name: options.applicationName ?? 'workspace-content-service',
-    statement_timeout: options.statementTimeout ?? 30_000,
-    connectionTimeoutMillis: 10_000,
-    idle_in_transaction_session_timeout: 60_000,
+    statement_timeout: statementTimeout,
+    ...(lockTimeout === undefined ? {} : { lock_timeout: lockTimeout }),
+    connectionTimeoutMillis: options.connectTimeout ?? 10_000,
+    idle_in_transaction_session_timeout: IDLE_IN_TRANSACTION_MS,
     types,
   });
   // Without a listener a connection that is lost ends the process: idle, or between two queries of a transaction.
   const onError = (error: Error) => options.onError?.(error);
   pool.on('error', onError);
-  pool.on('connect', (client) => client.on('error', onError));
+  pool.on('connect', (client) => {
+    client.on('error', onError);
+    const { stream } = client.connection;
+    if (stream instanceof Socket) stream.setKeepAlive(KEEP_ALIVE);
+  });
   if (options.prepareStatements) pool.on('connect', sendPreparedByName);
-  return new Kysely<Tables>({ dialect: new PostgresDialect({ pool }) });
+  destroySilentConnections(pool, statementTimeout);
+  return pool;
 }
+
+/** A Kysely instance over its own pool; `destroy()` closes the connections. */
+export const createDatabase = (options: DatabaseOptions): Database =>
+  new Kysely<Tables>({ dialect: new PostgresDialect({ pool: createPool(options) }) });

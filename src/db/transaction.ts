@@ -1,6 +1,8 @@
 import { setTimeout as sleep } from 'node:timers/promises';
+import { CompiledQuery } from 'kysely';
 import type { Database, Tx } from './database.ts';
 import { isRetryable } from './errors.ts';
+import { SET_STATEMENT_TIMEOUT } from './silence.ts';
 
 const RETRIES = 3;
 
@@ -20,4 +22,12 @@ export async function inTransaction<Result>(
       await sleep(10 * 2 ** attempt * (0.5 + Math.random()));
     }
   }
+}
+
+/**
+ * Lets the rest of the transaction have statements that take longer than the pool's others may.
+ * @param ms milliseconds; 0 for no limit
+ */
+export async function allowLongStatements(tx: Tx, ms: number): Promise<void> {
+  await tx.executeQuery(CompiledQuery.raw(SET_STATEMENT_TIMEOUT, [String(ms)]));
 }

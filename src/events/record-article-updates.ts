@@ -1,6 +1,7 @@
 import { type RawBuilder, sql } from 'kysely';
 import type { VerbContext } from '../context.ts';
 import type { Tx } from '../db/database.ts';
+import { allowLongStatements } from '../db/transaction.ts';
 import type { ArticleChange } from './catalog.ts';
 import { OUTBOX_CHANNEL } from './record.ts';
 
@@ -29,7 +30,7 @@ export async function recordArticleUpdates(
   changed: readonly ArticleChange[],
 ): Promise<ArticleUpdates> {
   const { workspaceId } = actor;
-  await sql`SELECT set_config('statement_timeout', ${String(STATEMENT_TIMEOUT_MS)}, true)`.execute(tx);
+  await allowLongStatements(tx, STATEMENT_TIMEOUT_MS);
   const { rows } = await sql<ArticleUpdates>`
     WITH touched AS (
       ${articles}

@@ -61,7 +61,7 @@ export async function startLocalService(options: LocalServiceOptions): Promise<L
     connectionString: stack.databaseUrl,
     poolSize: 4,
     applicationName: 'workspace-content-service local',
-    onError: (error) => logger.warn({ err: error }, 'idle database connection lost'),
+    onError: (error) => logger.warn({ err: error }, 'database connection lost'),
   });
   let server: RunningService | undefined;
   let worker: RunningWorker | undefined;

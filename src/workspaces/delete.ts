@@ -1,6 +1,5 @@
-import { sql } from 'kysely';
 import { requireOperator, type VerbContext } from '../context.ts';
-import { inTransaction } from '../db/transaction.ts';
+import { allowLongStatements, inTransaction } from '../db/transaction.ts';
 import { conflict, notFound } from '../errors.ts';
 
 /**
@@ -33,7 +32,7 @@ export async function deleteWorkspace({ db, actor }: VerbContext): Promise<void>
       );
     }
     // A large workspace takes longer than a request may.
-    await sql`SET LOCAL statement_timeout = 0`.execute(tx);
+    await allowLongStatements(tx, 0);
     await tx.deleteFrom('workspaces').where('id', '=', actor.workspaceId).execute();
   });
 }

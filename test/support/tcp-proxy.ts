@@ -1,5 +1,10 @@
 import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
 
+export interface Target {
+  readonly host: string;
+  readonly port: number;
+}
+
 export interface TcpProxy {
   /** host:port to connect to instead of the target. */
   readonly address: string;
@@ -7,28 +12,66 @@ export interface TcpProxy {
   cut(): Promise<void>;
   /** Lets connections through again, on the same port. */
   restore(): Promise<void>;
+  /** Passes nothing on, in either direction, and closes nothing, as a network that drops every packet does. */
+  silence(): void;
+  /**
+   * Ends the silence for new connections, to another target if one is given. Those that were silent stay so: nobody
+   * ever hears of them again. Without `lost`, they go on with what was kept back.
+   */
+  speak(how?: { readonly target?: Target; readonly lost?: boolean }): void;
+  /** Resets every connection, and sends new ones to another target. */
+  failOver(target: Target): void;
   close(): Promise<void>;
 }
 
-/** A door in front of a real server, which tests can shut. */
-export async function startTcpProxy(target: { host: string; port: number }): Promise<TcpProxy> {
-  const sockets = new Set<Socket>();
-  const server = createServer((client) => {
-    const upstream = connect(target);
-    for (const socket of [client, upstream]) {
-      sockets.add(socket);
-      socket.on('close', () => sockets.delete(socket));
-      socket.on('error', () => undefined);
-    }
-    client.on('close', () => upstream.destroy());
-    upstream.on('close', () => client.destroy());
+interface Pair {
+  readonly client: Socket;
+  readonly upstream: Socket;
+  lost: boolean;
+}
+
+/** A door in front of a real server, which tests can shut, or hold. */
+export async function startTcpProxy(initial: Target): Promise<TcpProxy> {
+  const pairs = new Set<Pair>();
+  let target = initial;
+  let silent = false;
+
+  const join = ({ client, upstream }: Pair) => {
     client.pipe(upstream);
     upstream.pipe(client);
+  };
+  const part = ({ client, upstream }: Pair) => {
+    for (const socket of [client, upstream]) {
+      socket.unpipe();
+      socket.pause();
+    }
+  };
+
+  const server = createServer((client) => {
+    const pair: Pair = { client, upstream: connect(target), lost: false };
+    pairs.add(pair);
+    const { upstream } = pair;
+    for (const [socket, other] of [
+      [client, upstream],
+      [upstream, client],
+    ] as const) {
+      socket.on('error', () => undefined);
+      socket.on('close', () => {
+        pairs.delete(pair);
+        // While all is silent, the other side does not hear of it.
+        if (!silent && !pair.lost) other.destroy();
+      });
+    }
+    if (silent) part(pair);
+    else join(pair);
   });
   const listen = (port: number) => new Promise<void>((resolve) => server.listen(port, '127.0.0.1', resolve));
+  const destroyAll = (destroy: (socket: Socket) => void) => {
+    for (const { client, upstream } of pairs) for (const socket of [client, upstream]) destroy(socket);
+  };
   const cut = async () => {
     const closed = new Promise((resolve) => server.close(resolve));
-    for (const socket of sockets) socket.destroy();
+    destroyAll((socket) => socket.destroy());
     await closed;
   };
   await listen(0);
@@ -37,6 +80,23 @@ export async function startTcpProxy(target: { host: string; port: number }): Pro
     address: `127.0.0.1:${port}`,
     cut,
     restore: () => listen(port),
+    silence() {
+      silent = true;
+      for (const pair of pairs) part(pair);
+    },
+    speak(how = {}) {
+      silent = false;
+      target = how.target ?? target;
+      for (const pair of pairs) {
+        if (pair.lost) continue;
+        if (how.lost) pair.lost = true;
+        else join(pair);
+      }
+    },
+    failOver(next) {
+      target = next;
+      destroyAll((socket) => socket.resetAndDestroy());
+    },
     close: async () => {
       if (server.listening) await cut();
     },

@@ -1,22 +1,21 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import pg from 'pg';
 import type { Logger } from 'pino';
 import type { Database } from '../../db/database.ts';
-import { OUTBOX_CHANNEL } from '../../events/record.ts';
 import { type BurstId, type DeliveryId, type EndpointId, newId } from '../../ids.ts';
 import type { TemporalNames } from '../../temporal/names.ts';
 import type { TemporalClient } from '../../temporal/runs.ts';
-import { parseNotice } from '../burst/notices.ts';
 import type { BurstTracker } from '../burst/tracker.ts';
 import { isBacklog, measureBacklog } from './backlog.ts';
 import type { OutboxBell } from './bell.ts';
 import { backOff, type ClaimedDelivery, claimDeliveries, markHandedOver } from './claim.ts';
 import { BURST_SIZE, whileClaiming } from './limits.ts';
+import { listenForDeliveries } from './listen.ts';
 import { startDelivery } from './start.ts';
 import { startBurst } from './start-burst.ts';
 
 const POLL_MS = 1_000;
-const RECONNECT_MS = 1_000;
+/** A round that takes longer is left to itself, and another begins. In milliseconds. */
+const LONGEST_ROUND_MS = 60_000;
 /** Starts of this process that are under way at once. */
 const MOST_STARTS = 50;
 /** Bursts of this relay that claim at once: while one starts, the other sends. */
@@ -41,6 +40,8 @@ export interface RelayOptions {
 }
 
 export interface Relay {
+  /** Milliseconds since a round went well: the outbox was looked at, and what there was to start was started. */
+  sinceRound(): number;
   /** Finishes the starts under way and stops. */
   stop(): Promise<void>;
 }
@@ -157,11 +158,21 @@ export function startRelay(options: RelayOptions): Relay {
     for (const delivery of claimed) start(delivery);
   }
 
+  let wentWell = performance.now();
+
   const attempt = async (work: () => Promise<void>) => {
+    const patience = new AbortController();
+    const late = sleep(LONGEST_ROUND_MS, undefined, { signal: patience.signal }).then(() => {
+      throw new Error(`no end within ${LONGEST_ROUND_MS / 1_000} seconds`);
+    });
     try {
-      await work();
+      await Promise.race([work(), late]);
+      wentWell = performance.now();
     } catch (error) {
       logger.warn({ err: error }, 'outbox not read');
+    } finally {
+      patience.abort();
+      late.catch(() => undefined);
     }
   };
 
@@ -178,8 +189,9 @@ export function startRelay(options: RelayOptions): Relay {
 
   const silence = bell.onRing(wake);
   const running = run();
-  const listening = listen(options, stopping.signal);
+  const listening = listenForDeliveries(options, stopping.signal);
   return {
+    sinceRound: () => performance.now() - wentWell,
     async stop() {
       silence();
       stopping.abort();
@@ -187,38 +199,4 @@ export function startRelay(options: RelayOptions): Relay {
       await Promise.all([running, listening]);
     },
   };
-}
-
-/** Listens until the signal, on connections of its own, made anew whenever one is lost. */
-async function listen(options: RelayOptions, signal: AbortSignal): Promise<void> {
-  const { bell, tracker } = options;
-  while (!signal.aborted) {
-    const connection = new pg.Client({
-      connectionString: options.listenUrl,
-      application_name: 'workspace-content-service relay',
-      keepAlive: true,
-      connectionTimeoutMillis: 10_000,
-    });
-    try {
-      const lost = new Promise<void>((resolve) => {
-        connection.on('error', () => resolve());
-        connection.on('end', () => resolve());
-        signal.addEventListener('abort', () => resolve(), { once: true });
-      });
-      connection.on('notification', ({ payload = '' }) => {
-        const heard = parseNotice(payload);
-        if (heard?.notice === 'claiming') tracker.claiming(heard.burstId, 'other');
-        else if (heard !== null) tracker.claimed(heard.burstId, heard.notice);
-        bell.ring();
-      });
-      await connection.connect();
-      await connection.query(`LISTEN ${OUTBOX_CHANNEL}`);
-      bell.ring();
-      await lost;
-    } catch (error) {
-      options.logger.warn({ err: error }, 'not listening for new deliveries; polling instead');
-    }
-    await connection.end().catch(() => undefined);
-    await sleep(RECONNECT_MS, undefined, { signal }).catch(() => undefined);
-  }
 }

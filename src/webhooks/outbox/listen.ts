@@ -1,0 +1,79 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import type pg from 'pg';
+import type { Logger } from 'pino';
+import { createPool } from '../../db/database.ts';
+import { OUTBOX_CHANNEL } from '../../events/record.ts';
+import { parseNotice } from '../burst/notices.ts';
+import type { BurstTracker } from '../burst/tracker.ts';
+import type { OutboxBell } from './bell.ts';
+
+const RECONNECT_MS = 1_000;
+/** A connection that only listens would not notice that nobody speaks: it asks this often. In milliseconds. */
+const ASK_MS = 10_000;
+/** Milliseconds that an answer to that may take. */
+const STATEMENT_TIMEOUT_MS = 5_000;
+
+export interface ListenOptions {
+  /** A connection string that reaches Postgres itself: LISTEN does not pass through a pooler. */
+  readonly listenUrl: string;
+  readonly logger: Logger;
+  readonly bell: OutboxBell;
+  readonly tracker: BurstTracker;
+}
+
+/**
+ * Rings the bell for every transaction that stored deliveries, until the signal: on a connection of its own, made anew
+ * whenever it is lost. Whoever relies on it polls as well.
+ */
+export async function listenForDeliveries(options: ListenOptions, signal: AbortSignal): Promise<void> {
+  const pool = createPool({
+    connectionString: options.listenUrl,
+    poolSize: 1,
+    applicationName: 'workspace-content-service relay',
+    statementTimeout: STATEMENT_TIMEOUT_MS,
+  });
+  while (!signal.aborted) {
+    try {
+      const connection = await pool.connect();
+      try {
+        await listenOn(connection, options, signal);
+      } finally {
+        connection.release(true);
+      }
+    } catch (error) {
+      options.logger.warn({ err: error }, 'not listening for new deliveries; polling instead');
+    }
+    await sleep(RECONNECT_MS, undefined, { signal }).catch(() => undefined);
+  }
+  await pool.end();
+}
+
+/** Resolves at the signal. @throws when the connection is lost */
+async function listenOn(
+  connection: pg.PoolClient,
+  { bell, tracker }: ListenOptions,
+  signal: AbortSignal,
+): Promise<void> {
+  connection.on('notification', ({ payload = '' }) => {
+    const heard = parseNotice(payload);
+    if (heard?.notice === 'claiming') tracker.claiming(heard.burstId, 'other');
+    else if (heard !== null) tracker.claimed(heard.burstId, heard.notice);
+    bell.ring();
+  });
+  const over = new AbortController();
+  let lost: Error | undefined;
+  const end = (error?: Error) => {
+    lost ??= error;
+    over.abort();
+  };
+  connection.on('error', end);
+  connection.on('end', () => end(new Error('Connection terminated')));
+  await connection.query(`LISTEN ${OUTBOX_CHANNEL}`);
+  bell.ring();
+  const either = AbortSignal.any([signal, over.signal]);
+  while (!either.aborted) {
+    await sleep(ASK_MS, undefined, { signal: either }).catch(() => undefined);
+    if (!either.aborted) await connection.query('SELECT 1');
+  }
+  if (lost !== undefined && !signal.aborted) throw lost;
+}

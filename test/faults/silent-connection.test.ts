@@ -1,0 +1,91 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { sql } from 'kysely';
+import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest';
+import { createDatabase, type Database, type Queryable } from '../../src/db/database.ts';
+import { allowLongStatements } from '../../src/db/transaction.ts';
+import { isDatabaseUnavailable } from '../../src/http/problems.ts';
+import { createTestDatabase, type TestDatabase } from '../support/database.ts';
+import { startTcpProxy, type TcpProxy } from '../support/tcp-proxy.ts';
+
+let database: TestDatabase;
+let proxy: TcpProxy;
+let db: Database;
+beforeAll(async () => {
+  database = await createTestDatabase();
+  await sql`CREATE TABLE marks (name text PRIMARY KEY)`.execute(database.db);
+});
+afterAll(() => database.drop());
+beforeEach(async () => {
+  const url = new URL(database.url);
+  proxy = await startTcpProxy({ host: url.hostname, port: Number(url.port) });
+  url.host = proxy.address;
+  db = createDatabase({
+    connectionString: url.href,
+    poolSize: 2,
+    statementTimeout: 1_000,
+    connectTimeout: 1_000,
+  });
+});
+afterEach(async () => {
+  await db.destroy();
+  await proxy.close();
+});
+
+const one = (use: Queryable = db) => sql`SELECT 1`.execute(use);
+
+test.each(['BEGIN', 'a statement', 'COMMIT', 'ROLLBACK'] as const)(
+  '%s that gets no answer fails as on a lost connection, and the next caller has a new one',
+  async (step) => {
+    await one();
+    const failed = (async () => {
+      if (step === 'BEGIN') proxy.silence();
+      await db.transaction().execute(async (tx) => {
+        if (step === 'a statement') proxy.silence();
+        await one(tx);
+        if (step !== 'BEGIN') proxy.silence();
+        if (step === 'ROLLBACK') throw new Error('stopped by the test');
+      });
+    })().catch((error: unknown) => error);
+    const error = await Promise.race([failed, sleep(8_000, 'still waiting')]);
+    expect(isDatabaseUnavailable(error)).toBe(true);
+    proxy.speak({ lost: true });
+    await one();
+    await Promise.all([one(), one()]);
+  },
+  15_000,
+);
+
+test('connections that idled while another waited in vain are not given to anybody', async () => {
+  await Promise.all([sql`SELECT pg_sleep(0.1)`.execute(db), one()]);
+  proxy.silence();
+  await expect(one()).rejects.toThrow(/Postgres has not answered for 3 seconds/);
+  proxy.speak({ lost: true });
+  await one();
+});
+
+test('a statement may take as long as its transaction allows it, and no longer when that is over', async () => {
+  await db.transaction().execute(async (tx) => {
+    await allowLongStatements(tx, 10_000);
+    await sql`SELECT pg_sleep(4)`.execute(tx);
+  });
+  await expect(sql`SELECT pg_sleep(4)`.execute(db)).rejects.toMatchObject({ code: '57014' });
+}, 15_000);
+
+test('a transaction whose client has vanished holds its locks for no longer than 15 seconds', async () => {
+  const gone = db.transaction().execute(async (tx) => {
+    await sql`INSERT INTO marks VALUES ('gone')`.execute(tx);
+    proxy.silence();
+  });
+  await expect(gone).rejects.toThrow(/connection error/);
+  proxy.speak({ lost: true });
+  await sql`INSERT INTO marks VALUES ('gone')`.execute(database.db);
+}, 30_000);
+
+test('closing the pool does not wait for a peer that is silent', async () => {
+  const own = createDatabase({
+    connectionString: `postgres://${new URL(database.url).username}:${new URL(database.url).password}@${proxy.address}${new URL(database.url).pathname}`,
+  });
+  await one(own);
+  proxy.silence();
+  await expect(Promise.race([own.destroy(), sleep(3_000, 'still waiting')])).resolves.toBeUndefined();
+});
