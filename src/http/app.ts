@@ -20,6 +20,7 @@ import { DEFAULT_BODY_BYTES, type HttpLimits } from './limits.ts';
 import { documentRoutes } from './openapi.ts';
 import { createPages, type Page } from './pages.ts';
 import { createRateLimiter } from './rate-limits.ts';
+import type { Readiness } from './readiness.ts';
 import type { RouteModule } from './route.ts';
 import { type NamedResource, namedResource, scopedParams } from './scope.ts';
 
@@ -30,8 +31,8 @@ export interface HttpDependencies {
   /** Addresses or CIDR ranges whose X-Forwarded-For counts. */
   readonly trustedProxies: readonly string[];
   readonly lastUsed: LastUsedRecorder;
-  /** What /readyz asks, by the name it reports: each resolves when that part is usable. */
-  readonly readiness: Readonly<Record<string, () => Promise<void>>>;
+  /** What /readyz answers. */
+  readonly readiness: () => Promise<Readiness>;
   /** Pages besides the service's own that need no key. */
   readonly pages?: readonly Page[];
   /** Called once for every answer. */

@@ -7,7 +7,7 @@ import { answer, answerJson, type Env, type Exchange } from './exchange.ts';
 import { renderMarkdownPage, renderMarkdownPart } from './markdown-page.ts';
 import { problemExample } from './problem-examples.ts';
 import { ERROR_CODES, PROBLEMS, problemSlug } from './problems.ts';
-import { checkReadiness } from './readiness.ts';
+import type { Readiness } from './readiness.ts';
 import type { ErrorPage } from './reference/operation.ts';
 import { renderReference } from './reference/page.ts';
 import { REFERENCE_SCRIPT } from './reference/script.ts';
@@ -53,7 +53,7 @@ export function createPages({
   readiness,
   document,
 }: {
-  readiness: Readonly<Record<string, () => Promise<void>>>;
+  readiness: () => Promise<Readiness>;
   document: () => object;
 }): readonly Page[] {
   const codes = new Map(ERROR_CODES.map((code) => [problemSlug(code), code]));
@@ -64,7 +64,7 @@ export function createPages({
       path: '/readyz',
       quiet: true,
       serve: async (exchange) => {
-        const { ready, checks } = await checkReadiness(readiness);
+        const { ready, checks } = await readiness();
         return answerJson(exchange, ready ? 200 : 503, { status: ready ? 'ready' : 'not ready', checks });
       },
     },

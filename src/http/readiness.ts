@@ -1,32 +1,63 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 
+export type DependencyState = 'ok' | 'unavailable';
+
 export interface Readiness {
   readonly ready: boolean;
   /** Each part by name. Why one is not usable is for the log of that part, not for the world. */
-  readonly checks: Readonly<Record<string, 'ok' | 'unavailable'>>;
+  readonly checks: Readonly<Record<string, DependencyState>>;
 }
 
-/** Asks every part at once; one that has not answered within `timeoutMs` is not usable. */
-export async function checkReadiness(
-  checks: Readonly<Record<string, () => Promise<void>>>,
-  timeoutMs: number = 2_000,
-): Promise<Readiness> {
-  const abort = new AbortController();
-  const late = sleep(timeoutMs, 'unavailable' as const, { signal: abort.signal, ref: false });
-  late.catch(() => undefined);
-  const ask = async (check: () => Promise<void>): Promise<'ok' | 'unavailable'> => {
-    try {
-      await check();
-      return 'ok';
-    } catch {
-      return 'unavailable';
-    }
+export interface Dependency {
+  /** Resolves when the part is usable. */
+  readonly check: () => Promise<void>;
+  /** Whether nothing can be answered without it; else its state is only told. */
+  readonly needed: boolean;
+}
+
+/** How old an answer may be, in milliseconds: the parts are asked no more often, however many ask for it. */
+const MAX_AGE_MS = 1_000;
+/** A part that takes longer is not usable, in milliseconds. */
+const DEADLINE_MS = 2_000;
+
+/** @returns a function that asks all parts at once, unless it has just done so */
+export function createReadiness(
+  dependencies: Readonly<Record<string, Dependency>>,
+): () => Promise<Readiness> {
+  let latest: { readonly at: number; readonly answer: Promise<Readiness> } | undefined;
+  let asking = false;
+  return () => {
+    const now = performance.now();
+    if (latest !== undefined && (asking || now - latest.at < MAX_AGE_MS)) return latest.answer;
+    asking = true;
+    const answer = ask(dependencies).finally(() => {
+      asking = false;
+    });
+    latest = { at: now, answer };
+    return answer;
   };
-  const entries = await Promise.all(
-    Object.entries(checks).map(
-      async ([name, check]) => [name, await Promise.race([ask(check), late])] as const,
+}
+
+async function ask(dependencies: Readonly<Record<string, Dependency>>): Promise<Readiness> {
+  const patience = new AbortController();
+  const late = sleep(DEADLINE_MS, 'unavailable' as const, { signal: patience.signal, ref: false });
+  late.catch(() => undefined);
+  const stateOf = ({ check }: Dependency): Promise<DependencyState> =>
+    Promise.race([
+      check().then(
+        () => 'ok' as const,
+        () => 'unavailable' as const,
+      ),
+      late,
+    ]);
+  const states = await Promise.all(
+    Object.entries(dependencies).map(
+      async ([name, dependency]) => [name, await stateOf(dependency), dependency.needed] as const,
     ),
   );
-  abort.abort();
-  return { ready: entries.every(([, state]) => state === 'ok'), checks: Object.fromEntries(entries) };
+  patience.abort();
+  return {
+    ready: states.every(([, state, needed]) => state === 'ok' || !needed),
+    checks: Object.fromEntries(states),
+  };
 }

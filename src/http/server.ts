@@ -1,11 +1,12 @@
 import { Client, Connection } from '@temporalio/client';
-import { sql } from 'kysely';
 import type { Logger } from 'pino';
 import { createLastUsedRecorder } from '../api-keys/last-used.ts';
 import { blobFolder, createLocalBlobStore } from '../assets/blob-store.ts';
 import { createAssetPages } from '../assets/page.ts';
 import type { ConnectedConfig } from '../config.ts';
 import { createDatabase } from '../db/database.ts';
+import { createDatabaseProbe } from '../db/probe.ts';
+import { createDependencyMetrics } from '../metrics/dependencies.ts';
 import { type RunningMetrics, serveMetrics } from '../metrics/serve.ts';
 import { createRoutes } from '../routes.ts';
 import { temporalNames } from '../temporal/names.ts';
@@ -16,6 +17,7 @@ import { createWebhookSender } from '../webhooks/sending/sender.ts';
 import { createApp } from './app.ts';
 import { DEFAULT_HTTP_LIMITS } from './limits.ts';
 import { createHttpMetrics } from './metrics.ts';
+import { createReadiness } from './readiness.ts';
 import { serveHttp } from './serve.ts';
 
 export interface RunningService {
@@ -40,7 +42,7 @@ export async function startServer(config: ConnectedConfig, logger: Logger): Prom
     applicationName: 'workspace-content-service server',
     // Who names a direct address has a pooler at the other one.
     prepareStatements: config.DATABASE_DIRECT_URL === undefined,
-    onError: (error) => logger.warn({ err: error }, 'idle database connection lost'),
+    onError: (error) => logger.warn({ err: error }, 'database connection lost'),
   });
   const connection = Connection.lazy({ ...target });
   const client = new Client({ connection, namespace: config.TEMPORAL_NAMESPACE });
@@ -56,7 +58,19 @@ export async function startServer(config: ConnectedConfig, logger: Logger): Prom
   };
   const names = temporalNames(config.TEMPORAL_TASK_QUEUE_PREFIX);
   const runCanceller = createRunCanceller({ client, logger });
+  const probe = createDatabaseProbe(config.DATABASE_URL);
+  const readiness = createReadiness({
+    postgres: { needed: true, check: probe.check },
+    // Without Temporal a request commits its decision all the same.
+    temporal: {
+      needed: false,
+      check: async () => {
+        await connection.withDeadline(Date.now() + 1_500, () => connection.workflowService.getSystemInfo({}));
+      },
+    },
+  });
   const metrics = createHttpMetrics();
+  createDependencyMetrics(metrics.registry, readiness);
   const app = createApp(
     {
       db,
@@ -66,16 +80,7 @@ export async function startServer(config: ConnectedConfig, logger: Logger): Prom
       lastUsed,
       pages: createAssetPages({ db, blobs }),
       observe: metrics.observe,
-      readiness: {
-        postgres: async () => {
-          await sql`SELECT 1`.execute(db);
-        },
-        temporal: async () => {
-          await connection.withDeadline(Date.now() + 1_500, () =>
-            connection.workflowService.getSystemInfo({}),
-          );
-        },
-      },
+      readiness,
     },
     createRoutes({
       client,
@@ -94,14 +99,17 @@ export async function startServer(config: ConnectedConfig, logger: Logger): Prom
     await sender.close();
     await runCanceller.close();
     await connection.close();
+    await probe.close();
     await db.destroy();
   };
   let metricsServer: RunningMetrics | undefined;
   try {
-    metricsServer = await serveMetrics(metrics.registry, {
-      host: config.METRICS_HOST,
-      port: config.METRICS_PORT,
-    });
+    metricsServer = await serveMetrics(
+      metrics.registry,
+      { host: config.METRICS_HOST, port: config.METRICS_PORT },
+      [],
+      { unwell: async () => null, readiness },
+    );
     const { url: metricsUrl, close: closeMetrics } = metricsServer;
     const server = await serveHttp(app, {
       host: config.HOST,

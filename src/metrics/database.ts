@@ -1,9 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { Kysely, PostgresDialect } from 'kysely';
-import pg from 'pg';
 import type { Logger } from 'pino';
 import { Counter, type Registry } from 'prom-client';
-import type { Tables } from '../db/tables.ts';
+import { createDatabase, type Database } from '../db/database.ts';
 import { readBacklog } from './backlog.ts';
 import { renderBacklog } from './backlog-text.ts';
 import type { MetricsSource } from './serve.ts';
@@ -38,7 +36,7 @@ export function createDatabaseMetrics(options: DatabaseMetricsOptions): Database
     help: 'Times that the figures from the database could not be read.',
     registers: [registry],
   });
-  let db: Kysely<Tables> | undefined;
+  let db: Database | undefined;
   let latest = { text: '', at: Number.NEGATIVE_INFINITY };
   let reading: Promise<string> | undefined;
 
@@ -50,7 +48,13 @@ export function createDatabaseMetrics(options: DatabaseMetricsOptions): Database
 
   async function read(): Promise<string> {
     const patience = new AbortController();
-    db ??= connect(connectionString);
+    db ??= createDatabase({
+      connectionString,
+      poolSize: 1,
+      applicationName: 'workspace-content-service metrics',
+      connectTimeout: DEADLINE_MS,
+      statementTimeout: DEADLINE_MS,
+    });
     try {
       return await Promise.race([
         readBacklog(db).then((backlog) => renderBacklog(backlog, new Date())),
@@ -85,18 +89,4 @@ export function createDatabaseMetrics(options: DatabaseMetricsOptions): Database
       await release();
     },
   };
-}
-
-function connect(connectionString: string): Kysely<Tables> {
-  const pool = new pg.Pool({
-    connectionString,
-    max: 1,
-    application_name: 'workspace-content-service metrics',
-    connectionTimeoutMillis: DEADLINE_MS,
-    query_timeout: DEADLINE_MS,
-  });
-  // Without a listener a connection that is lost while idle ends the process.
-  pool.on('error', () => undefined);
-  pool.on('connect', (client) => client.on('error', () => undefined));
-  return new Kysely<Tables>({ dialect: new PostgresDialect({ pool }) });
 }

@@ -2,6 +2,7 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { Registry } from 'prom-client';
 import { ConfigurationError } from '../config.ts';
+import type { Health } from './health.ts';
 
 /**
  * Series in Prometheus text format from elsewhere than this process's own registry. Never rejects: what cannot be
@@ -21,34 +22,50 @@ export interface MetricsAddress {
   readonly port: number;
 }
 
+/** A process without a task of its own that could stand still. */
+const ALWAYS_WELL: Health = {
+  unwell: async () => null,
+  readiness: async () => ({ ready: true, checks: {} }),
+};
+
 /** Errors of an address that this machine does not have, as opposed to a port that is taken. */
 const BAD_HOST = new Set(['EADDRNOTAVAIL', 'ENOTFOUND', 'EAI_AGAIN']);
 
 /**
  * Serves a registry and further sources together at /metrics on a port of its own. The registry is read last, so that
- * it tells what went wrong with the sources in this very answer. /healthz answers at once: the process lives.
+ * it tells what went wrong with the sources in this very answer. /healthz answers 503 when only a new process would
+ * help, /readyz when a part is missing without which this one can do nothing.
  * @throws {ConfigurationError} when host or port cannot be had
  */
 export async function serveMetrics(
   registry: Registry,
   { host = '127.0.0.1', port }: MetricsAddress,
   sources: readonly MetricsSource[] = [],
+  health: Health = ALWAYS_WELL,
 ): Promise<RunningMetrics> {
   const read = async (): Promise<string> => {
     const others = await Promise.all(sources.map((source) => source()));
     return [await registry.metrics(), ...others].filter((text) => text !== '').join('\n');
   };
+  const pages: Readonly<Record<string, () => Promise<{ status: number; type: string; body: string }>>> = {
+    '/metrics': async () => ({ status: 200, type: Registry.PROMETHEUS_CONTENT_TYPE, body: await read() }),
+    '/healthz': async () => {
+      const reason = await health.unwell();
+      return reason === null ? json(200, { status: 'ok' }) : json(503, { status: 'unwell', reason });
+    },
+    '/readyz': async () => {
+      const { ready, checks } = await health.readiness();
+      return json(ready ? 200 : 503, { status: ready ? 'ready' : 'not ready', checks });
+    },
+  };
   const server = createServer((request, response) => {
-    if (request.url === '/healthz') {
-      response.writeHead(200, { 'Content-Type': 'application/json' }).end('{"status":"ok"}');
-      return;
-    }
-    if (request.url !== '/metrics') {
+    const page = pages[request.url ?? ''];
+    if (page === undefined) {
       response.writeHead(404).end();
       return;
     }
-    read().then(
-      (text) => response.writeHead(200, { 'Content-Type': Registry.PROMETHEUS_CONTENT_TYPE }).end(text),
+    page().then(
+      ({ status, type, body }) => response.writeHead(status, { 'Content-Type': type }).end(body),
       () => response.writeHead(500).end(),
     );
   });
@@ -74,3 +91,9 @@ export async function serveMetrics(
       }),
   };
 }
+
+const json = (status: number, body: object) => ({
+  status,
+  type: 'application/json',
+  body: JSON.stringify(body),
+});

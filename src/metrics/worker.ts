@@ -3,6 +3,8 @@ import type { ConnectedConfig } from '../config.ts';
 import { sdkMetricsUrl } from '../temporal/runtime.ts';
 import { createDatabaseMetrics } from './database.ts';
 import { createDeliveryMetrics, type DeliveryMetrics } from './deliveries.ts';
+import { createDependencyMetrics } from './dependencies.ts';
+import type { Health } from './health.ts';
 import { createProcessMetrics } from './process.ts';
 import { type RunningMetrics, serveMetrics } from './serve.ts';
 import { createTemporalMetrics } from './temporal.ts';
@@ -20,8 +22,10 @@ export interface WorkerMetrics extends RunningMetrics, DeliveryMetrics {
 export async function startWorkerMetrics(
   config: Pick<ConnectedConfig, 'DATABASE_URL' | 'METRICS_HOST' | 'METRICS_PORT'>,
   logger: Logger,
+  health: Health,
 ): Promise<WorkerMetrics> {
   const registry = createProcessMetrics();
+  createDependencyMetrics(registry, health.readiness);
   const deliveries = createDeliveryMetrics(registry);
   const countTranslations = createTranslationMetrics(registry);
   const database = createDatabaseMetrics({ connectionString: config.DATABASE_URL, registry, logger });
@@ -29,6 +33,7 @@ export async function startWorkerMetrics(
     registry,
     { host: config.METRICS_HOST, port: config.METRICS_PORT },
     [database.read, createTemporalMetrics(sdkMetricsUrl, registry)],
+    health,
   );
   logger.info(`metrics at ${url}`);
   return {

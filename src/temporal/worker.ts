@@ -11,12 +11,15 @@ import { createSuggestionProvider } from '../ai/index.ts';
 import type { SuggestionProvider } from '../ai/provider.ts';
 import type { ConnectedConfig } from '../config.ts';
 import { createDatabase } from '../db/database.ts';
+import { createDatabaseProbe } from '../db/probe.ts';
+import { createReadiness } from '../http/readiness.ts';
+import { watchRelay } from '../metrics/health.ts';
 import { startWorkerMetrics } from '../metrics/worker.ts';
 import { createTranslationProvider } from '../providers/index.ts';
 import type { TranslationProvider } from '../providers/types.ts';
 import { createBurstTracker } from '../webhooks/burst/tracker.ts';
 import { createOutboxBell } from '../webhooks/outbox/bell.ts';
-import { startRelay } from '../webhooks/outbox/relay.ts';
+import { type Relay, startRelay } from '../webhooks/outbox/relay.ts';
 import { createAddressGuard } from '../webhooks/sending/resolver.ts';
 import { createWebhookSender } from '../webhooks/sending/sender.ts';
 import { bundleWorkflows } from './bundle.ts';
@@ -51,17 +54,35 @@ export async function startWorker(
   logger: Logger,
   overrides: WorkerOverrides = {},
 ): Promise<RunningWorker> {
-  const metrics = await startWorkerMetrics(config, logger);
+  const probe = createDatabaseProbe(config.DATABASE_URL);
+  let connected: NativeConnection | undefined;
+  let relaying: Relay | undefined;
+  const readiness = createReadiness({
+    postgres: { needed: true, check: probe.check },
+    temporal: {
+      needed: true,
+      check: async () => {
+        if (connected === undefined) throw new Error('not connected yet');
+        const { workflowService } = connected;
+        await connected.withDeadline(Date.now() + 1_500, () => workflowService.getSystemInfo({}));
+      },
+    },
+  });
+  const metrics = await startWorkerMetrics(config, logger, {
+    readiness,
+    unwell: watchRelay(() => relaying?.sinceRound(), readiness),
+  });
   const names = temporalNames(config.TEMPORAL_TASK_QUEUE_PREFIX);
   const bundle =
     config.WORKFLOW_BUNDLE === undefined ? await bundleWorkflows() : { codePath: config.WORKFLOW_BUNDLE };
   const connection = await connectPatiently(config, logger);
+  connected = connection;
   const db = createDatabase({
     connectionString: config.DATABASE_URL,
     poolSize: config.DATABASE_POOL_SIZE,
     statementTimeout: config.DATABASE_STATEMENT_TIMEOUT_SECONDS * 1_000,
     applicationName: 'workspace-content-service worker',
-    onError: (error) => logger.warn({ err: error }, 'idle database connection lost'),
+    onError: (error) => logger.warn({ err: error }, 'database connection lost'),
   });
   const sender = createWebhookSender({
     guard: createAddressGuard({ allowedNetworks: config.WEBHOOK_ALLOWED_NETWORKS }),
@@ -140,6 +161,7 @@ export async function startWorker(
     tracker,
     burstThreshold: config.WEBHOOK_BURST_THRESHOLD,
   });
+  relaying = relay;
   const scheduled = ensureSchedulesPatiently(client, names, logger, stopped.signal);
 
   let stopping: Promise<void> | undefined;
@@ -150,6 +172,7 @@ export async function startWorker(
     await Promise.allSettled([scheduled, ...runs]);
     await sender.close();
     await metrics.close();
+    await probe.close();
     await connection.close();
     await db.destroy();
   };

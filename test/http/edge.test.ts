@@ -3,8 +3,10 @@ import { z } from 'zod';
 import { createDatabase } from '../../src/db/database.ts';
 import { DEFAULT_HTTP_LIMITS } from '../../src/http/limits.ts';
 import { ERROR_CODES, problemSlug } from '../../src/http/problems.ts';
+import { createReadiness } from '../../src/http/readiness.ts';
 import { defineRoute } from '../../src/http/route.ts';
 import { createTestDatabase, type TestDatabase } from '../support/database.ts';
+import { eventually } from '../support/wait.ts';
 import { createWorkspace, edgeRoutes, startApi, type TestApi, type TestWorkspace } from './support/api.ts';
 import { echo } from './support/echo.ts';
 import { raw } from './support/raw.ts';
@@ -37,11 +39,14 @@ beforeAll(async () => {
     database.db,
     {
       limits: { ...DEFAULT_HTTP_LIMITS, authFailures: 0 },
-      readiness: {
-        database: async () => {
-          if (!databaseIsUp) throw new Error('connect ECONNREFUSED secret-host');
+      readiness: createReadiness({
+        database: {
+          needed: true,
+          check: async () => {
+            if (!databaseIsUp) throw new Error('connect ECONNREFUSED secret-host');
+          },
         },
-      },
+      }),
     },
     [...edgeRoutes(), echo, broken],
   );
@@ -183,7 +188,10 @@ test('a database that is away is 503 on every route, and health and readiness te
 
   expect((await api.call('GET', '/readyz')).body).toEqual({ status: 'ready', checks: { database: 'ok' } });
   databaseIsUp = false;
-  const down = await api.call('GET', '/readyz');
+  const down = await eventually(
+    () => api.call('GET', '/readyz'),
+    ({ status }) => status !== 200,
+  );
   databaseIsUp = true;
   expect(down.status).toBe(503);
   expect(down.body).toEqual({ status: 'not ready', checks: { database: 'unavailable' } });

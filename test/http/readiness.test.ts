@@ -1,5 +1,8 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { createReadiness } from '../../src/http/readiness.ts';
 import { type RunningService, startServer } from '../../src/http/server.ts';
+import { scrape } from '../metrics/support/exposition.ts';
 import { logger, startTestService, type TestService } from '../support/service.ts';
 import { startTcpProxy, type TcpProxy } from '../support/tcp-proxy.ts';
 import { eventually } from '../support/wait.ts';
@@ -28,38 +31,70 @@ afterAll(async () => {
   await service.stop();
 });
 
-async function readiness() {
+async function readiness(url = server.url) {
   const began = performance.now();
-  const response = await fetch(new URL('/readyz', server.url));
-  const { checks } = (await response.json()) as { checks: object };
+  const response = await fetch(new URL('/readyz', url));
+  const { checks } = (await response.json()) as { checks: Record<string, string> };
   return { status: response.status, checks, ms: performance.now() - began };
 }
 
-const untilStatus = (status: number) => eventually(readiness, (answer) => answer.status === status);
+const until = (postgresIs: string, temporalIs: string, url?: string) =>
+  eventually(
+    () => readiness(url),
+    ({ checks }) => checks.postgres === postgresIs && checks.temporal === temporalIs,
+  );
 
-test('/readyz names the part that is down, each of them and both, and recovers; /healthz does not mind', async () => {
-  expect((await untilStatus(200)).checks).toEqual({ postgres: 'ok', temporal: 'ok' });
-
-  await postgres.cut();
-  const noDatabase = await untilStatus(503);
-  expect(noDatabase.checks).toEqual({ postgres: 'unavailable', temporal: 'ok' });
+test('/readyz is 503 without Postgres alone, tells of Temporal, and recovers; /healthz does not mind', async () => {
+  expect((await until('ok', 'ok')).status).toBe(200);
 
   await temporal.cut();
-  const nothing = await readiness();
-  expect([nothing.status, nothing.checks]).toEqual([
-    503,
-    { postgres: 'unavailable', temporal: 'unavailable' },
-  ]);
+  const noTemporal = await until('ok', 'unavailable');
+  expect(noTemporal.status).toBe(200);
+  expect(noTemporal.ms).toBeLessThan(2_500);
+  const figures = await scrape(server.metricsUrl);
+  expect(figures.value('dependency_available', { dependency: 'postgres' })).toBe(1);
+  expect(figures.value('dependency_available', { dependency: 'temporal' })).toBe(0);
+
+  await postgres.cut();
+  expect((await until('unavailable', 'unavailable')).status).toBe(503);
   expect((await fetch(new URL('/healthz', server.url))).status).toBe(200);
 
-  await postgres.restore();
-  const noTemporal = await eventually(
-    readiness,
-    ({ checks }) => 'postgres' in checks && checks.postgres === 'ok',
-  );
-  expect([noTemporal.status, noTemporal.checks]).toEqual([503, { postgres: 'ok', temporal: 'unavailable' }]);
-  expect(noTemporal.ms).toBeLessThan(2_500);
-
   await temporal.restore();
-  expect((await untilStatus(200)).checks).toEqual({ postgres: 'ok', temporal: 'ok' });
+  expect((await until('unavailable', 'ok')).status).toBe(503);
+  await postgres.restore();
+  expect((await until('ok', 'ok')).status).toBe(200);
+});
+
+test('a Postgres that is silent is noticed within two seconds, and again when it speaks', async () => {
+  await until('ok', 'ok');
+  postgres.silence();
+  const away = await until('unavailable', 'ok');
+  expect(away.status).toBe(503);
+  expect(away.ms).toBeLessThan(2_500);
+  postgres.speak({ lost: true });
+  expect((await until('ok', 'ok')).status).toBe(200);
+});
+
+test('however many ask at once, and again, each part is asked once a second', async () => {
+  let asked = 0;
+  const ask = createReadiness({
+    part: {
+      needed: true,
+      check: async () => {
+        asked += 1;
+        await sleep(20);
+      },
+    },
+  });
+  for (const _ of [1, 2, 3]) {
+    const answers = await Promise.all(Array.from({ length: 100 }, ask));
+    expect(answers.filter(({ ready }) => !ready)).toEqual([]);
+  }
+  expect(asked).toBe(1);
+});
+
+test("a worker's /readyz is on its metrics' port and needs both", async () => {
+  const worker = await service.startWorker();
+  expect((await until('ok', 'ok', worker.metricsUrl)).status).toBe(200);
+  expect(await (await fetch(new URL('/healthz', worker.metricsUrl))).json()).toEqual({ status: 'ok' });
 });

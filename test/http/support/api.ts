@@ -118,7 +118,7 @@ export async function startApi(
       limits: { ...DEFAULT_HTTP_LIMITS, perKey: 0, authFailures: 0 },
       trustedProxies: [],
       lastUsed,
-      readiness: {},
+      readiness: async () => ({ ready: true, checks: {} }),
       ...overrides,
     },
     routes,

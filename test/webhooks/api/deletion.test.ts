@@ -125,7 +125,7 @@ it('answers at once while Temporal is away, and lets go of it within two seconds
       limits: DEFAULT_HTTP_LIMITS,
       trustedProxies: [],
       lastUsed,
-      readiness: {},
+      readiness: async () => ({ ready: true, checks: {} }),
     },
     createWebhookRoutes({ guard, sender, runCanceller }),
   );

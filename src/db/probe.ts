@@ -1,0 +1,28 @@
+import { createPool } from './database.ts';
+
+const CONNECT_TIMEOUT_MS = 1_500;
+const STATEMENT_TIMEOUT_MS = 1_000;
+
+export interface DatabaseProbe {
+  /** Resolves when Postgres answers and takes writes. @throws when it does not, after 3 seconds at most */
+  readonly check: () => Promise<void>;
+  readonly close: () => Promise<void>;
+}
+
+/** Asks Postgres on a connection of its own: a pool that is busy does not make it seem away. */
+export function createDatabaseProbe(connectionString: string): DatabaseProbe {
+  const pool = createPool({
+    connectionString,
+    poolSize: 1,
+    applicationName: 'workspace-content-service readiness',
+    statementTimeout: STATEMENT_TIMEOUT_MS,
+    connectTimeout: CONNECT_TIMEOUT_MS,
+  });
+  return {
+    async check() {
+      const { rows } = await pool.query<{ standby: boolean }>('SELECT pg_is_in_recovery() AS standby');
+      if (rows[0]?.standby !== false) throw new Error('Postgres is a standby: it takes no writes');
+    },
+    close: () => pool.end(),
+  };
+}

@@ -1,0 +1,17 @@
+import { Gauge, type Registry } from 'prom-client';
+import type { Readiness } from '../http/readiness.ts';
+
+/** Registers `dependency_available`, which is asked for whenever the registry is read. */
+export function createDependencyMetrics(registry: Registry, readiness: () => Promise<Readiness>): void {
+  new Gauge({
+    name: 'dependency_available',
+    help: 'Whether each part that this process depends on answers: 1 or 0.',
+    labelNames: ['dependency'] as const,
+    registers: [registry],
+    async collect() {
+      for (const [dependency, state] of Object.entries((await readiness()).checks)) {
+        this.set({ dependency }, state === 'ok' ? 1 : 0);
+      }
+    },
+  });
+}

@@ -1,0 +1,33 @@
+import type { Readiness } from '../http/readiness.ts';
+
+/** What /healthz and /readyz on the metrics' port tell. */
+export interface Health {
+  /** What only a new process can put right; null while all is well. */
+  readonly unwell: () => Promise<string | null>;
+  readonly readiness: () => Promise<Readiness>;
+}
+
+/** Above the longest time after which the relay heals itself, in milliseconds. */
+const LONGEST_WITHOUT_ROUND_MS = 120_000;
+
+/**
+ * Tells when the relay no longer looks at the outbox although Postgres answers. While Postgres is away, and for a time
+ * after it, a new process would do no better.
+ * @param sinceRound milliseconds since the relay's last good round; undefined before the relay runs
+ * @param limitMs milliseconds
+ */
+export function watchRelay(
+  sinceRound: () => number | undefined,
+  readiness: () => Promise<Readiness>,
+  limitMs: number = LONGEST_WITHOUT_ROUND_MS,
+): () => Promise<string | null> {
+  let lastAway = Number.NEGATIVE_INFINITY;
+  return async () => {
+    const { checks } = await readiness();
+    if (checks.postgres !== 'ok') lastAway = performance.now();
+    const idle = Math.min(sinceRound() ?? 0, performance.now() - lastAway);
+    return idle > limitMs
+      ? `the outbox has not been looked at for ${Math.round(idle / 1_000)} seconds`
+      : null;
+  };
+}

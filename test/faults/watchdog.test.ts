@@ -1,0 +1,80 @@
+import { Client } from '@temporalio/client';
+import { sql } from 'kysely';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { createDatabase, type Database } from '../../src/db/database.ts';
+import { createDatabaseProbe, type DatabaseProbe } from '../../src/db/probe.ts';
+import { createReadiness } from '../../src/http/readiness.ts';
+import { watchRelay } from '../../src/metrics/health.ts';
+import { temporalNames } from '../../src/temporal/names.ts';
+import { createBurstTracker } from '../../src/webhooks/burst/tracker.ts';
+import { createOutboxBell } from '../../src/webhooks/outbox/bell.ts';
+import { type Relay, startRelay } from '../../src/webhooks/outbox/relay.ts';
+import { createTestDatabase, type TestDatabase } from '../support/database.ts';
+import { logger } from '../support/service.ts';
+import { startTcpProxy, type TcpProxy } from '../support/tcp-proxy.ts';
+import { eventually } from '../support/wait.ts';
+
+const LIMIT_MS = 2_000;
+
+let database: TestDatabase;
+let proxy: TcpProxy;
+let db: Database;
+let probe: DatabaseProbe;
+let relay: Relay;
+let unwell: () => Promise<string | null>;
+beforeAll(async () => {
+  database = await createTestDatabase();
+  const url = new URL(database.url);
+  proxy = await startTcpProxy({ host: url.hostname, port: Number(url.port) });
+  url.host = proxy.address;
+  db = createDatabase({ connectionString: url.href, statementTimeout: 1_000, connectTimeout: 1_000 });
+  relay = startRelay({
+    db,
+    listenUrl: url.href,
+    client: new Client(),
+    names: temporalNames('watchdog-'),
+    logger,
+    bell: createOutboxBell(),
+    tracker: createBurstTracker(),
+    burstThreshold: 0,
+  });
+  probe = createDatabaseProbe(url.href);
+  const readiness = createReadiness({ postgres: { needed: true, check: probe.check } });
+  unwell = watchRelay(() => relay.sinceRound(), readiness, LIMIT_MS);
+});
+afterAll(async () => {
+  await relay.stop();
+  await probe.close();
+  await db.destroy();
+  await proxy.close();
+  await database.drop();
+});
+
+test('a relay that gets nowhere although Postgres answers is told of, and no longer when it goes on', async () => {
+  expect(await unwell()).toBeNull();
+  await database.db.transaction().execute(async (tx) => {
+    await sql`LOCK TABLE webhook_deliveries`.execute(tx);
+    const reason = await eventually(unwell, (found) => found !== null);
+    expect(reason).toMatch(/outbox has not been looked at for \d+ seconds/);
+  });
+  await eventually(unwell, (found) => found === null);
+});
+
+test('while Postgres is silent it is not the process that is unwell, and its relay goes on by itself', async () => {
+  proxy.silence();
+  await eventually(
+    async () => {
+      expect(await unwell()).toBeNull();
+      return relay.sinceRound();
+    },
+    (since) => since > 2 * LIMIT_MS,
+  );
+  proxy.speak({ lost: true });
+  await eventually(
+    async () => {
+      expect(await unwell()).toBeNull();
+      return relay.sinceRound();
+    },
+    (since) => since < LIMIT_MS,
+  );
+});
