@@ -1,16 +1,82 @@
+import { mkdirSync } from 'node:fs';
+import { join } from 'node:path';
+import { Readable } from 'node:stream';
+import { pipeline } from 'node:stream/promises';
+import { getCACertificates } from 'node:tls';
+import { createGunzip } from 'node:zlib';
+import { unpackTar } from 'modern-tar/fs';
+import { EnvHttpProxyAgent, fetch, type Response } from 'undici';
+import { z } from 'zod';
+import { errorMessage } from './files.ts';
+import { type FetchOptions, meter, sizeLimit, watchFetch } from './temporal-fetch-limits.ts';
+import type { TemporalRelease } from './temporal-release.ts';
+
+/** A host behind a firewall that drops packets must not cost a fresh start more than this. */
+const CONNECT_MS = 5_000;
+
+const archiveSchema = z.object({ archiveUrl: z.url({ protocol: /^https?$/ }), fileToExtract: z.string() });
+
 /**
- * Run as a process of its own: has the Temporal SDK download the CLI into a folder.
+ * Downloads the official archive as Temporal's SDKs do: the service at `release.downloads` names the archive of this
+ * platform. (The SDK itself offers no download without running what it brought, before anybody could look at it.)
  *
- *     node temporal-download.ts <folder> <version>
+ * @param scratch an existing empty folder
+ * @returns the unpacked file, not checked yet
+ * @throws Error when the host cannot be reached, stops answering or does not have the release
  */
-import { TestWorkflowEnvironment } from '@temporalio/testing';
+export async function downloadRelease(
+  scratch: string,
+  release: TemporalRelease,
+  options: FetchOptions,
+): Promise<{ path: string; name: string }> {
+  options.onProgress(`Downloading the Temporal CLI ${release.version} (once)`);
+  const host = new URL(release.downloads).host;
+  const watch = watchFetch(host, options);
+  const dispatcher = agentFor(options.env);
+  const get = async (url: string): Promise<Response> => {
+    const response = await fetch(url, { dispatcher, signal: watch.signal });
+    if (!response.ok) throw new Error(`${host} answers ${response.status}`);
+    return response;
+  };
+  try {
+    const platform = `arch=${process.arch === 'x64' ? 'amd64' : process.arch}&platform=${process.platform}`;
+    const answer = await get(`${release.downloads}/cli/${release.version}?${platform}&format=tar.gz`);
+    const { archiveUrl, fileToExtract } = archiveSchema.parse(await answer.json());
+    const { body } = await get(archiveUrl);
+    if (body === null) throw new Error(`${host} sends an empty archive`);
+    const folder = join(scratch, 'unpacked');
+    mkdirSync(folder);
+    const unpack = unpackTar(folder, {
+      filter: (header) => header.name === fileToExtract && header.type === 'file',
+      map: (header) => ({ ...header, name: 'temporal' }),
+      fmode: 0o600,
+    });
+    await pipeline(Readable.fromWeb(body), meter(watch.seen), createGunzip(), sizeLimit(), unpack);
+    return { path: join(folder, 'temporal'), name: `${fileToExtract} in ${archiveUrl}` };
+  } catch (error) {
+    watch.signal.throwIfAborted();
+    throw error instanceof TypeError
+      ? new Error(`${host} cannot be reached or broke off: ${causeOf(error)}`)
+      : error;
+  } finally {
+    watch.end();
+    await dispatcher.destroy();
+  }
+}
 
-const [downloadDir, version] = process.argv.slice(2);
-if (downloadDir === undefined || version === undefined)
-  throw new Error('usage: temporal-download <folder> <version>');
+/** Goes through the user's proxy, and trusts whom the system trusts. */
+function agentFor(env: NodeJS.ProcessEnv): EnvHttpProxyAgent {
+  const ca = [...getCACertificates('default'), ...getCACertificates('system')];
+  return new EnvHttpProxyAgent({
+    httpProxy: env.http_proxy ?? env.HTTP_PROXY ?? '',
+    httpsProxy: env.https_proxy ?? env.HTTPS_PROXY ?? '',
+    noProxy: env.no_proxy ?? env.NO_PROXY ?? '',
+    connect: { timeout: CONNECT_MS, ca },
+    requestTls: { timeout: CONNECT_MS, ca },
+  });
+}
 
-// The SDK downloads only to start a server: it is started, and ended at once.
-const environment = await TestWorkflowEnvironment.createLocal({
-  server: { executable: { type: 'cached-download', downloadDir, version } },
-});
-await environment.teardown();
+/** `fetch` says only that it failed; why is in the cause. */
+function causeOf(error: Error): string {
+  return errorMessage(error.cause ?? error);
+}

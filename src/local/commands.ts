@@ -1,0 +1,53 @@
+import { spawn } from 'node:child_process';
+import { createInterface } from 'node:readline';
+
+/** How long a command that was told to end may take before it is killed. */
+const END_MS = 5_000;
+
+export type CommandOptions = {
+  env: NodeJS.ProcessEnv;
+  cwd: string;
+  /** Ends the command; its reason is what `runCommand` throws. */
+  signal: AbortSignal;
+  /** Told each line of its standard error. */
+  onLine?: (line: string) => void;
+};
+
+/**
+ * Runs a command until it ends; what it writes to standard output is dropped.
+ *
+ * @throws Error with its last words when it fails, or the signal's reason
+ */
+export async function runCommand(
+  command: string,
+  args: readonly string[],
+  options: CommandOptions,
+): Promise<void> {
+  const { env, cwd, signal, onLine } = options;
+  signal.throwIfAborted();
+  const child = spawn(command, args, { env, cwd, stdio: ['ignore', 'ignore', 'pipe'], windowsHide: true });
+  let last: string[] = [];
+  createInterface({ input: child.stderr }).on('line', (line) => {
+    if (line.trim() !== '') last = [...last.slice(-4), line.trim()];
+    onLine?.(line);
+  });
+  let kill: NodeJS.Timeout | undefined;
+  const end = () => {
+    child.kill('SIGTERM');
+    // Commands of its own could keep the pipe open.
+    child.stderr.destroy();
+    kill = setTimeout(() => child.kill('SIGKILL'), END_MS);
+  };
+  signal.addEventListener('abort', end, { once: true });
+  try {
+    const code = await new Promise<number | null>((resolve, reject) => {
+      child.once('error', reject);
+      child.once('close', resolve);
+    });
+    signal.throwIfAborted();
+    if (code !== 0) throw new Error(last.join(' | ') || `${command} ended with status ${code}`);
+  } finally {
+    clearTimeout(kill);
+    signal.removeEventListener('abort', end);
+  }
+}

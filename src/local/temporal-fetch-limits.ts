@@ -1,0 +1,82 @@
+import { Transform } from 'node:stream';
+import type { Progress } from './engine.ts';
+
+/** A fetch that brings no byte for this long is given up. */
+const STALL_MS = 15_000;
+
+/** Longest time a fetch may take, however steadily it goes on. */
+const FETCH_LIMIT_MS = 10 * 60_000;
+
+/** Far more than any archive or executable of a release has, in bytes. */
+const SIZE_LIMIT = 600_000_000;
+
+/** How often progress is told while something takes long. */
+export const TELL_EVERY_MS = 5_000;
+
+export type FetchOptions = {
+  env: NodeJS.ProcessEnv;
+  onProgress: Progress;
+  signal?: AbortSignal | undefined;
+  /** How long a fetch may stand still before it is given up, in milliseconds. */
+  stallMs?: number | undefined;
+};
+
+/** Watches over one fetch: aborts `signal` when it stands still, takes too long or brings too much. */
+export type FetchWatch = {
+  signal: AbortSignal;
+  /** To be told how many bytes have come so far; tells the user now and then. */
+  seen(bytes: number): void;
+  end(): void;
+};
+
+/** @param source whom to blame for standing still */
+export function watchFetch(source: string, options: FetchOptions): FetchWatch {
+  const { onProgress, signal, stallMs = STALL_MS } = options;
+  const controller = new AbortController();
+  const giveUp = (reason: string) => controller.abort(new Error(`${source} ${reason}`));
+  const stalled = setTimeout(() => giveUp(`has sent nothing for ${stallMs / 1000} s`), stallMs);
+  const tooLong = setTimeout(
+    () => giveUp(`has taken more than ${FETCH_LIMIT_MS / 60_000} min`),
+    FETCH_LIMIT_MS,
+  );
+  let [most, toldAt] = [0, Date.now()];
+  return {
+    signal: AbortSignal.any([controller.signal, ...(signal === undefined ? [] : [signal])]),
+    seen(bytes) {
+      if (bytes > SIZE_LIMIT) giveUp('sends more than any release has');
+      if (bytes > most) stalled.refresh();
+      most = Math.max(most, bytes);
+      if (most === 0 || Date.now() - toldAt < TELL_EVERY_MS) return;
+      toldAt = Date.now();
+      onProgress(`Fetching the Temporal CLI: ${Math.round(most / 1_000_000)} MB`);
+    },
+    end() {
+      clearTimeout(stalled);
+      clearTimeout(tooLong);
+    },
+  };
+}
+
+/** Passes bytes on, told to `onBytes` as a running sum. */
+export function meter(onBytes: (sum: number) => void): Transform {
+  let sum = 0;
+  return new Transform({
+    transform(chunk: Buffer, _encoding, done) {
+      sum += chunk.length;
+      onBytes(sum);
+      done(null, chunk);
+    },
+  });
+}
+
+/** Passes bytes on and fails when an archive unpacks to more than any release has. */
+export function sizeLimit(): Transform {
+  let sum = 0;
+  return new Transform({
+    transform(chunk: Buffer, _encoding, done) {
+      sum += chunk.length;
+      if (sum > SIZE_LIMIT) done(new Error('the archive unpacks to more than any release has'));
+      else done(null, chunk);
+    },
+  });
+}

