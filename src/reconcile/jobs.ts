@@ -6,7 +6,6 @@ import type { TemporalNames } from '../temporal/names.ts';
 import { runState, type TemporalClient } from '../temporal/runs.ts';
 import { endTranslation, freeStrandedArticles } from '../translations/end.ts';
 import { startTranslation } from '../translations/start.ts';
-import { describeTranslation } from '../translations/summary.ts';
 
 const PAGE = 200;
 
@@ -39,7 +38,8 @@ export async function reconcileJobs(
         workspaceId: job.workspace_id,
         articleId: job.article_id,
         requestId: job.request_id,
-        summary: describeTranslation(job.title, job.source_language, job.target_language),
+        sourceLanguage: job.source_language,
+        targetLanguage: job.target_language,
       });
       counts.started += 1;
     } else if (state !== 'running') {
@@ -78,7 +78,6 @@ function openJobs(db: Database, minimumAgeMs: number, after: Position | null) {
   let query = db
     .selectFrom('jobs')
     .innerJoin('translations', 'translations.job_id', 'jobs.id')
-    .innerJoin('articles', 'articles.id', 'jobs.article_id')
     .select([
       'jobs.id',
       'jobs.workspace_id',
@@ -86,7 +85,6 @@ function openJobs(db: Database, minimumAgeMs: number, after: Position | null) {
       'jobs.workflow_id',
       'jobs.request_id',
       'jobs.created_at',
-      'articles.title',
       'translations.source_language',
       'translations.target_language',
     ])

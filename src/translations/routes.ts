@@ -10,7 +10,6 @@ import { estimateTranslation } from './estimate.ts';
 import { createdExample, replayExample } from './examples.ts';
 import { createAnswer, createBody, estimateAnswer, estimateQuery, replayAnswer } from './schemas.ts';
 import { startTranslation } from './start.ts';
-import { describeTranslation } from './summary.ts';
 
 export interface TranslationRouteDependencies {
   readonly client: TemporalClient;
@@ -102,11 +101,8 @@ export function createTranslationRoutes(dependencies: TranslationRouteDependenci
             workspaceId: created.job.workspaceId as WorkspaceId,
             articleId: created.article.id as ArticleId,
             requestId: context.requestId,
-            summary: describeTranslation(
-              created.article.title,
-              created.sourceLanguage,
-              created.article.primaryLanguage,
-            ),
+            sourceLanguage: created.sourceLanguage,
+            targetLanguage: created.article.primaryLanguage,
           });
         } catch (error) {
           // The job is committed: reconcile starts what could not be started here.

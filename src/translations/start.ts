@@ -11,8 +11,8 @@ export interface TranslationRun {
   readonly workspaceId: WorkspaceId;
   readonly articleId: ArticleId;
   readonly requestId: string | null;
-  /** `Title: en → es`, what an operator reads in the list of runs. */
-  readonly summary: string;
+  readonly sourceLanguage: string;
+  readonly targetLanguage: string;
 }
 
 /** Starts the run of a committed job; a job whose start fails is found by `reconcile`. */
@@ -26,7 +26,8 @@ export const startTranslation = (
     taskQueue: names.translation,
     workflowId: translationWorkflowId(run.jobId),
     args: [{ jobId: run.jobId }],
-    staticSummary: run.summary,
+    // Ids and languages alone: whoever may look into Temporal has not been given what customers write.
+    staticSummary: `translate ${run.articleId}: ${run.sourceLanguage} → ${run.targetLanguage}`,
     memo: { requestId: run.requestId ?? '', jobId: run.jobId },
     typedSearchAttributes: [
       { key: searchAttributes.workspaceId, value: run.workspaceId },

@@ -23,13 +23,15 @@ beforeAll(async () => {
 });
 afterAll(() => connection.close());
 
+const articleId = newId<ArticleId>();
 const start = (jobId: JobId) =>
   startTranslation(client, temporalNames('runs-'), {
     jobId,
     workspaceId: newId<WorkspaceId>(),
-    articleId: newId<ArticleId>(),
+    articleId,
     requestId: 'the-request',
-    summary: 'A garden in spring: en → es',
+    sourceLanguage: 'en',
+    targetLanguage: 'es',
   });
 
 it('a namespace without the search attributes gets its runs without them, with summary and memo', async () => {
@@ -40,7 +42,7 @@ it('a namespace without the search attributes gets its runs without them, with s
     (started) => started !== null,
   );
   const run = await client.workflow.getHandle(translationWorkflowId(jobId)).describe();
-  expect(await run.staticSummary()).toBe('A garden in spring: en → es');
+  expect(await run.staticSummary()).toBe(`translate ${articleId}: en → es`);
   expect(run.memo).toMatchObject({ requestId: 'the-request', jobId });
   expect(run.typedSearchAttributes.getAll()).toEqual([]);
 });

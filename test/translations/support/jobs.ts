@@ -45,7 +45,8 @@ export async function createTranslations(service: ScriptService): Promise<Transl
         workspaceId: workspace.id,
         articleId,
         requestId: null,
-        summary: `${words} words: en → es`,
+        sourceLanguage: 'en',
+        targetLanguage: 'es',
       });
       return { jobId, articleId, askedAt };
     },
