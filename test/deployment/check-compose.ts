@@ -1,7 +1,7 @@
 /**
  * Has docker-compose.yml read by the parser that Docker Compose itself is built on (compose-go, fetched and built by Go
- * the first time), and checks what it understood: that an unset password stops it, and that nothing but the server and
- * the Temporal UI is published, on loopback. Ends with status 1 when anything is off.
+ * the first time), and checks what it understood: that an unset password stops it, that nothing but the server and
+ * the Temporal UI is published, on loopback, and that one service builds the image. Ends with status 1 when anything is off.
  */
 import { spawnSync } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
@@ -19,6 +19,7 @@ const projectSchema = z.object({
     z.string(),
     z.object({
       image: z.string(),
+      build: z.object({ context: z.string() }).optional(),
       ports: z.array(z.object({ host_ip: z.string().optional(), target: z.int() })).default([]),
       healthcheck: z
         .object({ test: z.array(z.string()).optional(), disable: z.boolean().optional() })
@@ -56,6 +57,8 @@ const published = Object.entries(services).flatMap(([name, { ports }]) =>
 if (published.join() !== 'server 127.0.0.1:3000,temporal-ui 127.0.0.1:8080') {
   problems.push(`published: ${published.join(', ')}`);
 }
+const builders = Object.entries(services).flatMap(([name, { build }]) => (build === undefined ? [] : [name]));
+if (builders.join() !== 'migrate') problems.push(`built by: ${builders.join(', ')}`);
 if (services.worker?.deploy?.replicas !== 2) problems.push('there are not two workers');
 
 process.stdout.write(

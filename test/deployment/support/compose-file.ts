@@ -7,10 +7,13 @@ const scalars = z.record(z.string(), z.union([z.string(), z.number()]).transform
 
 const serviceSchema = z.object({
   image: z.string(),
+  build: z.string().optional(),
+  pull_policy: z.string().optional(),
   entrypoint: words.optional(),
   command: words.optional(),
   environment: scalars,
   ports: words.default([]),
+  configs: z.array(z.object({ source: z.string(), target: z.string() })).default([]),
   restart: z.string(),
   stop_grace_period: z.string().optional(),
   healthcheck: z.union([z.object({ disable: z.literal(true) }), z.object({ test: words })]).optional(),

@@ -17,13 +17,11 @@ export interface TemporalServerFiles {
   readonly sqlTool: string;
   /** Has the folders temporal/versioned and visibility/versioned. */
   readonly schema: string;
-  /** The image's own configuration, to be filled in from the environment. */
-  readonly configTemplate: string;
 }
 
 /**
  * Finds a release of the Temporal server in the user's cache, or builds it there with Go: 3 to 10 minutes, once.
- * @param version such as 1.29.1
+ * @param version such as 1.32.0
  * @throws when it is not there and there is no Go, or the build fails
  */
 export async function temporalServerFiles(
@@ -35,7 +33,6 @@ export async function temporalServerFiles(
     server: join(folder, 'server'),
     sqlTool: join(folder, 'sql'),
     schema: join(folder, 'schema'),
-    configTemplate: join(folder, 'config_template.yaml'),
   };
   if (isComplete(files)) return files;
   mkdirSync(folder, { recursive: true });
@@ -75,8 +72,7 @@ async function build(version: string, folder: string, say: (line: string) => voi
   for (const entry of readdirSync(schema, { recursive: true, encoding: 'utf8' })) {
     chmodSync(join(schema, entry), 0o755);
   }
-  cpSync(join(source, 'docker/config_template.yaml'), join(scratch, 'config_template.yaml'));
-  for (const name of ['server', 'sql', 'schema', 'config_template.yaml']) {
+  for (const name of ['server', 'sql', 'schema']) {
     rmSync(join(folder, name), { recursive: true, force: true });
     renameSync(join(scratch, name), join(folder, name));
   }

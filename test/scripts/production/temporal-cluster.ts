@@ -1,4 +1,4 @@
-import { mkdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
+import { mkdirSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { accepts, LOOPBACK } from '../../../src/local/ports.ts';
@@ -21,7 +21,7 @@ export interface ClusterOptions {
   readonly say: (line: string) => void;
 }
 
-/** Variables of the image's configuration template that take a port of this machine. */
+/** Variables of the server's own configuration that take a port of this machine. */
 const PORTS = [
   'FRONTEND_GRPC_PORT',
   'FRONTEND_HTTP_PORT',
@@ -42,10 +42,17 @@ export function serviceOf(compose: ComposeFile, name: string): ComposeService {
   return service;
 }
 
+/** What the compose file puts at a path of a service's container. */
+function fileOf(compose: ComposeFile, service: ComposeService, path: string | undefined): string {
+  const mount = service.configs.find(({ target }) => target === path);
+  const content = mount && compose.configs[mount.source]?.content;
+  if (content === undefined) throw new Error(`docker-compose.yml puts no file at ${path}`);
+  return content;
+}
+
 /**
- * Temporal on Postgres as the compose file has it: the same release, its own configuration template with the compose
- * file's environment, and the compose file's own commands for the schema (twice, as a second `up` does) and the
- * namespace. Only addresses differ.
+ * Temporal on Postgres as the compose file has it: the same release, configured by the compose file's environment, and
+ * the compose file's own commands for the schema (twice, as a second `up` does) and the namespace. Only addresses differ.
  */
 export async function startTemporalCluster(options: ClusterOptions): Promise<TemporalCluster> {
   const { compose, folder, postgresPort, say } = options;
@@ -71,18 +78,14 @@ export async function startTemporalCluster(options: ClusterOptions): Promise<Tem
   await oneShot('temporal-schema', database);
   await oneShot('temporal-schema', database);
 
-  mkdirSync(join(folder, 'config'));
-  writeFileSync(
-    join(folder, 'config', 'docker.yaml'),
-    serverTemplate(readFileSync(files.configTemplate, 'utf8')),
-  );
   const dynamicConfig = join(folder, 'dynamic.yaml');
-  writeFileSync(dynamicConfig, '');
+  writeFileSync(dynamicConfig, fileOf(compose, service, service.environment.DYNAMIC_CONFIG_FILE_PATH));
   const ports = await Promise.all(PORTS.map(quietPort));
   const address = `${LOOPBACK}:${ports[0]}`;
   say(`Starting Temporal ${version} at ${address}`);
   const server = startProgram(
-    [files.server, '--root', folder, '--config', 'config', '--env', 'docker', '--allow-no-auth', 'start'],
+    // As the image's own entry point does: the configuration is the environment.
+    [files.server, 'start'],
     {
       ...service.environment,
       ...path,
@@ -94,6 +97,7 @@ export async function startTemporalCluster(options: ClusterOptions): Promise<Tem
       DYNAMIC_CONFIG_FILE_PATH: dynamicConfig,
     },
     join(folder, 'temporal.log'),
+    { cwd: folder },
   );
   const deadline = Date.now() + READY_MS;
   while (!(await accepts(ports[0] ?? 0))) {
@@ -109,12 +113,3 @@ export async function startTemporalCluster(options: ClusterOptions): Promise<Tem
     },
   };
 }
-
-/**
- * The image fills its template in by a tool of its own, with the environment in `.Env` and the fallback of `default`
- * last; the server, which fills it in here, reads a variable by `env` and takes the fallback first.
- */
-const serverTemplate = (template: string): string =>
-  `# enable-template\n${template
-    .replace(/default (\.Env\.\w+) ("[^"]*"|\$\w+)/g, 'default $2 $1')
-    .replace(/\.Env\.(\w+)/g, '(env "$1")')}`;
