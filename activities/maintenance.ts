@@ -1,5 +1,7 @@
-import { heartbeat, log } from '@temporalio/activity';
+import { activityInfo, cancellationSignal, heartbeat, log } from '@temporalio/activity';
 import { pruneOperations } from '../src/ai/prune.ts';
+import type { BlobStore } from '../src/assets/blob-store.ts';
+import { type CollectPosition, collectBlobs } from '../src/blobs/collect.ts';
 import { endAbandonedOperations } from '../src/reconcile/ai-operations.ts';
 import { reconcileDeliveries } from '../src/reconcile/deliveries.ts';
 import { type ReconcileDependencies, reconcileJobs, releaseStrandedHolds } from '../src/reconcile/jobs.ts';
@@ -10,9 +12,13 @@ export type MaintenanceActivities = ReturnType<typeof createMaintenanceActivitie
 
 /** The steps of `reconcile` and `prune`. Each looks at rows that nobody has moved for a while, and leaves all others alone. */
 export function createMaintenanceActivities(
-  dependencies: Omit<ReconcileDependencies, 'onProgress' | 'onError'> & { readonly retentionMs: number },
+  dependencies: Omit<ReconcileDependencies, 'onProgress' | 'onError'> & {
+    readonly retentionMs: number;
+    readonly blobs: BlobStore;
+    readonly blobGraceMs: number;
+  },
 ) {
-  const { db, retentionMs } = dependencies;
+  const { db, retentionMs, blobs, blobGraceMs } = dependencies;
   const retention = { retentionMs, onProgress: () => heartbeat() };
   const watched: ReconcileDependencies = {
     ...dependencies,
@@ -30,5 +36,16 @@ export function createMaintenanceActivities(
     pruneAiOperations: async (): Promise<{ aiOperations: number }> => ({
       aiOperations: await pruneOperations(db, retention),
     }),
+    pruneBlobs: async (): Promise<{ blobs: number }> => {
+      const removed = await collectBlobs(db, {
+        blobs,
+        graceMs: blobGraceMs,
+        signal: cancellationSignal(),
+        from: activityInfo().heartbeatDetails as CollectPosition | undefined,
+        onProgress: (position) => heartbeat(position),
+      });
+      if (removed === null) log.warn('no known image in the folder of stored images: nothing removed');
+      return { blobs: removed ?? 0 };
+    },
   };
 }

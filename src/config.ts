@@ -104,6 +104,7 @@ const variables = z.object({
   RECONCILE_AFTER_SECONDS: withDefault(z.coerce.number().min(0), 120),
   AI_WAIT_SECONDS: withDefault(z.coerce.number().min(1).max(60), 60),
   RETENTION_DAYS: withDefault(z.coerce.number().min(1), 30),
+  BLOB_GRACE_DAYS: withDefault(z.coerce.number().min(0), 7),
 });
 
 const environment = variables.superRefine((config, context) => {

@@ -10,7 +10,7 @@ const activities = proxyActivities<MaintenanceActivities>({
 
 /**
  * Removes what is older than the retention: ended deliveries, their events, what ended translations worked with, and
- * ended AI operations.
+ * ended AI operations; and stored images that nothing names any more.
  */
 export async function prune(): Promise<PruneResult> {
   const webhooks = await activities.pruneWebhooks.executeWithOptions(
@@ -25,5 +25,8 @@ export async function prune(): Promise<PruneResult> {
   const operations = patched('ai-operations')
     ? await activities.pruneAiOperations.executeWithOptions({ summary: 'AI operations' }, [])
     : { aiOperations: 0 };
-  return { ...webhooks, ...translations, ...operations };
+  const blobs = patched('blobs')
+    ? await activities.pruneBlobs.executeWithOptions({ summary: 'stored images in nobody’s use' }, [])
+    : { blobs: 0 };
+  return { ...webhooks, ...translations, ...operations, ...blobs };
 }

@@ -1,4 +1,4 @@
-import { sql } from 'kysely';
+import { createdInOrder } from '../assets/order.ts';
 import { recordAudit } from '../audit/record.ts';
 import { copyCategories } from '../categories/copy.ts';
 import { requirePermissions, type VerbContext } from '../context.ts';
@@ -109,12 +109,12 @@ async function copyAssets(
     await tx
       .insertInto('assets')
       .values(
-        assets.map((asset) => ({
+        assets.map((asset, index) => ({
           ...asset,
           id: assetIds.get(asset.id) ?? newId<AssetId>(),
           workspace_id: workspaceId,
           article_id: targetId,
-          created_at: sql<Date>`clock_timestamp()`,
+          created_at: createdInOrder(index),
         })),
       )
       .execute();

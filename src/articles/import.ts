@@ -1,6 +1,8 @@
 import path from 'node:path';
-import type { BlobStore, StoredBlob } from '../assets/blob-store.ts';
+import { type BlobStore, contentHashOf } from '../assets/blob-store.ts';
+import { createdInOrder } from '../assets/order.ts';
 import { recordAudit } from '../audit/record.ts';
+import { type NewBlob, storeBlobs } from '../blobs/references.ts';
 import { requireOperator, type VerbContext } from '../context.ts';
 import { reserveBytes, storageQuotaExceeded } from '../credits/storage-quota.ts';
 import type { Tx } from '../db/database.ts';
@@ -72,9 +74,8 @@ export async function importArticle(
   } = await readImportFile(input.file, input.title !== undefined);
   const title = input.title ?? titleFrom(found, input.file);
   const wordCount = countWords(document);
-  // Before the rows that name them. Blobs of an import that fails are found again by the next one.
-  const stored: StoredAsset[] = [];
-  for (const asset of assets) stored.push({ ...asset, ...(await blobs.put(asset.bytes)) });
+  const added: NewAsset[] = [];
+  for (const asset of assets) added.push({ ...asset, contentHash: await contentHashOf(asset.bytes) });
 
   const articleId = newId<ArticleId>();
   const translationGroupId = newId<TranslationGroupId>();
@@ -93,7 +94,7 @@ export async function importArticle(
       word_count: wordCount,
       ...(status === 'PUBLISHED' ? { published_at: new Date() } : {}),
     });
-    const bytes = await insertAssets(tx, workspaceId, articleId, stored);
+    const bytes = await insertAssets(tx, workspaceId, articleId, added);
     await tx
       .updateTable('articles')
       .set(await renderArticle(tx, { id: articleId, project_id: projectId, document }))
@@ -114,11 +115,12 @@ export async function importArticle(
       },
     });
     if (!(await reserveBytes(tx, workspaceId, bytes))) throw storageQuotaExceeded(bytes);
+    await storeBlobs(tx, blobs, added);
   });
   return { articleId, translationGroupId, wordCount, warnings };
 }
 
-type StoredAsset = ImportedAsset & StoredBlob;
+type NewAsset = ImportedAsset & NewBlob;
 
 /** The heading on one line, or the file's name without its extension. */
 function titleFrom(heading: string | null, file: string): string {
@@ -132,24 +134,25 @@ async function insertAssets(
   tx: Tx,
   workspaceId: WorkspaceId,
   articleId: ArticleId,
-  assets: readonly StoredAsset[],
+  assets: readonly NewAsset[],
 ): Promise<number> {
   if (assets.length === 0) return 0;
   await tx
     .insertInto('assets')
     .values(
-      assets.map((asset) => ({
+      assets.map((asset, index) => ({
         id: asset.id,
         workspace_id: workspaceId,
         article_id: articleId,
         role: 'inline' as const,
         content_hash: asset.contentHash,
         media_type: asset.mediaType,
-        byte_size: asset.byteSize,
+        byte_size: asset.bytes.byteLength,
         file_name: asset.fileName,
         alt_text: asset.altText,
+        created_at: createdInOrder(index),
       })),
     )
     .execute();
-  return assets.reduce((sum, { byteSize }) => sum + byteSize, 0);
+  return assets.reduce((sum, { bytes }) => sum + bytes.byteLength, 0);
 }

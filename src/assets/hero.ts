@@ -3,20 +3,21 @@ import { updatedEvents } from '../articles/events.ts';
 import { lockArticle } from '../articles/lock.ts';
 import { articleColumns } from '../articles/queries.ts';
 import { recordAudit } from '../audit/record.ts';
-import { requirePermissions, type VerbContext } from '../context.ts';
+import { storeBlobs } from '../blobs/references.ts';
+import { requirePermissions } from '../context.ts';
 import { releaseBytes, reserveBytes, storageQuotaExceeded } from '../credits/storage-quota.ts';
 import { inTransaction } from '../db/transaction.ts';
 import type { NewEvent } from '../events/catalog.ts';
 import { recordEvents } from '../events/record.ts';
 import { type ArticleId, type AssetId, newId } from '../ids.ts';
 import type { FetchImage } from './fetch-image.ts';
-import { type StoredImage, storeImage } from './image.ts';
+import { type NewImage, readImage } from './image.ts';
 import { type Asset, assetColumns, toAsset } from './schemas.ts';
 import type { AssetContext, UploadInput } from './upload.ts';
 
 interface NewHero {
   readonly articleId: ArticleId;
-  readonly image: StoredImage;
+  readonly image: NewImage;
   readonly fileName: string;
   readonly altText: string;
 }
@@ -31,7 +32,7 @@ interface NewHero {
 export async function uploadHero(context: AssetContext, input: UploadInput): Promise<Asset> {
   requirePermissions(context.actor, 'articles.update');
   const { articleId, fileName = 'image', altText = '' } = input;
-  const image = await storeImage(context.blobs, input.bytes, '');
+  const image = await readImage(input.bytes, '');
   return setHero(context, { articleId, image, fileName, altText });
 }
 
@@ -45,15 +46,16 @@ export async function fetchHero(
 ): Promise<Asset> {
   requirePermissions(context.actor, 'articles.update');
   const { bytes, fileName } = await context.fetchImage(input.url);
-  const image = await storeImage(context.blobs, bytes, '/url');
+  const image = await readImage(bytes, '/url');
   return setHero(context, { articleId: input.articleId, image, fileName, altText: input.altText ?? '' });
 }
 
 async function setHero(
-  context: VerbContext,
+  context: AssetContext,
   { articleId, image, fileName, altText }: NewHero,
 ): Promise<Asset> {
-  const { db, actor } = context;
+  const { db, actor, blobs } = context;
+  const byteSize = image.bytes.byteLength;
   return inTransaction(db, async (tx) => {
     await lockArticle(tx, actor.workspaceId, articleId, 'edit');
     const replaced = await tx
@@ -71,7 +73,7 @@ async function setHero(
         role: 'hero',
         content_hash: image.contentHash,
         media_type: image.mediaType,
-        byte_size: image.byteSize,
+        byte_size: byteSize,
         file_name: fileName,
         alt_text: altText,
       })
@@ -97,13 +99,13 @@ async function setHero(
         role: 'hero',
         fileName,
         mediaType: image.mediaType,
-        byteSize: image.byteSize,
+        byteSize,
         ...(replaced === undefined ? {} : { replacedAssetId: replaced.id }),
       },
     });
     await releaseBytes(tx, actor.workspaceId, replaced?.byte_size ?? 0);
-    if (!(await reserveBytes(tx, actor.workspaceId, image.byteSize)))
-      throw storageQuotaExceeded(image.byteSize);
+    if (!(await reserveBytes(tx, actor.workspaceId, byteSize))) throw storageQuotaExceeded(byteSize);
+    await storeBlobs(tx, blobs, [image]);
     return toAsset(asset);
   });
 }

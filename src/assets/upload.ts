@@ -1,11 +1,12 @@
 import { lockArticle } from '../articles/lock.ts';
 import { recordAudit } from '../audit/record.ts';
+import { storeBlobs } from '../blobs/references.ts';
 import { requirePermissions, type VerbContext } from '../context.ts';
 import { reserveBytes, storageQuotaExceeded } from '../credits/storage-quota.ts';
 import { inTransaction } from '../db/transaction.ts';
 import { type ArticleId, type AssetId, newId } from '../ids.ts';
 import type { BlobStore } from './blob-store.ts';
-import { storeImage } from './image.ts';
+import { readImage } from './image.ts';
 import { type Asset, assetColumns, toAsset } from './schemas.ts';
 
 export interface AssetContext extends VerbContext {
@@ -30,7 +31,8 @@ export async function uploadAsset(context: AssetContext, input: UploadInput): Pr
   const { db, actor, blobs } = context;
   requirePermissions(actor, 'articles.update');
   const { articleId, fileName = 'image', altText = '' } = input;
-  const image = await storeImage(blobs, input.bytes, '');
+  const image = await readImage(input.bytes, '');
+  const byteSize = image.bytes.byteLength;
   return inTransaction(db, async (tx) => {
     await lockArticle(tx, actor.workspaceId, articleId, 'edit');
     const asset = await tx
@@ -42,7 +44,7 @@ export async function uploadAsset(context: AssetContext, input: UploadInput): Pr
         role: 'inline',
         content_hash: image.contentHash,
         media_type: image.mediaType,
-        byte_size: image.byteSize,
+        byte_size: byteSize,
         file_name: fileName,
         alt_text: altText,
       })
@@ -52,10 +54,10 @@ export async function uploadAsset(context: AssetContext, input: UploadInput): Pr
       action: 'assets.created',
       targetType: 'asset',
       targetId: asset.id,
-      details: { articleId, role: 'inline', fileName, mediaType: image.mediaType, byteSize: image.byteSize },
+      details: { articleId, role: 'inline', fileName, mediaType: image.mediaType, byteSize },
     });
-    if (!(await reserveBytes(tx, actor.workspaceId, image.byteSize)))
-      throw storageQuotaExceeded(image.byteSize);
+    if (!(await reserveBytes(tx, actor.workspaceId, byteSize))) throw storageQuotaExceeded(byteSize);
+    await storeBlobs(tx, blobs, [image]);
     return toAsset(asset);
   });
 }

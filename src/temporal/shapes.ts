@@ -85,6 +85,7 @@ export interface PruneResult {
   readonly jobs: number;
   readonly segments: number;
   readonly aiOperations: number;
+  readonly blobs: number;
 }
 
 /** The workflows that an area starts, by the name of their type. `workflows/` keeps to these shapes. */

@@ -9,6 +9,7 @@ import { createTranslationActivities } from '../../activities/translation.ts';
 import { createWebhookActivities } from '../../activities/webhooks.ts';
 import { createSuggestionProvider } from '../ai/index.ts';
 import type { SuggestionProvider } from '../ai/provider.ts';
+import { blobFolder, createLocalBlobStore } from '../assets/blob-store.ts';
 import type { ConnectedConfig } from '../config.ts';
 import { createDatabase } from '../db/database.ts';
 import { createDatabaseProbe } from '../db/probe.ts';
@@ -146,6 +147,8 @@ export async function startWorker(
         names,
         minimumAgeMs: config.RECONCILE_AFTER_SECONDS * 1_000,
         retentionMs: config.RETENTION_DAYS * 86_400_000,
+        blobs: createLocalBlobStore(blobFolder(config.DATA_DIR)),
+        blobGraceMs: config.BLOB_GRACE_DAYS * 86_400_000,
       }),
       maxCachedWorkflows: 5,
     }),

@@ -1,6 +1,9 @@
 import { chooseSlugInTurn } from '../articles/insert.ts';
 import { renderArticle } from '../articles/render.ts';
+import { createdInOrder } from '../assets/order.ts';
+import { keepBlobs } from '../blobs/references.ts';
 import { MissingHoldError, settleHold } from '../credits/holds.ts';
+import { releaseBytes } from '../credits/storage-quota.ts';
 import type { Database, Tx } from '../db/database.ts';
 import { uniqueViolation } from '../db/errors.ts';
 import { inTransaction } from '../db/transaction.ts';
@@ -127,7 +130,7 @@ async function settle(tx: Tx, jobId: JobId, result: Result): Promise<boolean> {
   if (job === undefined) return false;
 
   const { article } = result;
-  await copyAssets(tx, target, result);
+  const bytesLeft = await copyAssets(tx, target, result);
   const slug = await chooseSlugInTurn(
     tx,
     { projectId: target.project_id, language: result.language, except: target.id },
@@ -151,21 +154,30 @@ async function settle(tx: Tx, jobId: JobId, result: Result): Promise<boolean> {
     }))
     .where('id', '=', target.id)
     .execute();
+  await releaseBytes(tx, target.workspace_id, bytesLeft);
   if (!(await settleHold(tx, jobId, job.consumed_credits))) {
     throw new MissingHoldError(`job ${jobId} is open without a hold`);
   }
   return true;
 }
 
-/** Rows that share the source's blobs: storage is content-addressed, so no bytes move. */
+/**
+ * Rows that share the source's blobs: storage is content-addressed, so no bytes move. An image that was deleted so long
+ * ago that its bytes are gone is left out; a block that shows it renders as nothing.
+ * @returns the bytes of those left out
+ */
 async function copyAssets(
   tx: Tx,
   target: { id: ArticleId; workspace_id: WorkspaceId },
   { assets, assetIds, article }: Result,
-): Promise<void> {
-  const rows = assets.flatMap((asset) => {
+): Promise<number> {
+  const kept = await keepBlobs(
+    tx,
+    assets.map((asset) => asset.contentHash),
+  );
+  const rows = assets.flatMap((asset, index) => {
     const id = assetIds.get(asset.id);
-    return id === undefined
+    return id === undefined || !kept.has(asset.contentHash)
       ? []
       : [
           {
@@ -178,8 +190,11 @@ async function copyAssets(
             byte_size: asset.byteSize,
             file_name: asset.fileName,
             alt_text: article.altTexts.get(asset.id) ?? asset.altText,
+            created_at: createdInOrder(index),
           },
         ];
   });
   if (rows.length > 0) await tx.insertInto('assets').values(rows).execute();
+  const left = assets.filter((asset) => !kept.has(asset.contentHash));
+  return left.reduce((sum, { byteSize }) => sum + byteSize, 0);
 }

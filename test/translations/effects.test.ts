@@ -50,6 +50,11 @@ async function createIllustrated() {
     },
   });
   await service.db
+    .insertInto('blobs')
+    .values({ hash: 'b'.repeat(64), size: 700 })
+    .onConflict((on) => on.doNothing())
+    .execute();
+  await service.db
     .insertInto('assets')
     .values({
       id: assetId,

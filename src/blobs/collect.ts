@@ -1,0 +1,135 @@
+import { sql } from 'kysely';
+import type { BlobStore } from '../assets/blob-store.ts';
+import type { Database } from '../db/database.ts';
+import { inTransaction } from '../db/transaction.ts';
+import { removeUnnamed } from './references.ts';
+
+const BLOBS_A_BATCH = 500;
+/** Files that one round removes; the next night goes on. */
+const MAX_REMOVED = 50_000;
+/** Images looked for in the folder, to see whether it is the database's. */
+const SAMPLE = 20;
+/** A part of a file that a lost process left behind. */
+const ABANDONED_DRAFT_MS = 86_400_000;
+
+/** How far a round has come: the last hash whose row was looked at, or the last sub-folder that was swept. */
+export interface CollectPosition {
+  readonly stage: 'rows' | 'files';
+  readonly after: string;
+}
+
+export interface CollectOptions {
+  readonly blobs: BlobStore;
+  /** Milliseconds that a blob stays after the last row that named it. */
+  readonly graceMs: number;
+  /** Stops between two batches. */
+  readonly signal: AbortSignal;
+  /** Where an earlier attempt of the round has stopped. */
+  readonly from?: CollectPosition | undefined;
+  readonly onProgress?: (position: CollectPosition) => void;
+}
+
+/**
+ * Removes stored bytes that nothing has named for the grace period: images that were deleted with the last article
+ * that had them, and files whose row never committed. A folder that holds none of the images which the database
+ * knows is not its folder, and nothing is removed then.
+ * @returns how many were removed, or null for such a folder
+ */
+export async function collectBlobs(db: Database, options: CollectOptions): Promise<number | null> {
+  const { blobs, signal, from, onProgress } = options;
+  await noteUnknown(db);
+  const ours = await isOurs(db, blobs);
+  if (ours !== true) return ours;
+  let removed = 0;
+  if (from?.stage !== 'files') {
+    for (let after = from?.after ?? ''; removed < MAX_REMOVED; ) {
+      signal.throwIfAborted();
+      const batch = await collectRows(db, options, after);
+      for (const hash of batch.removed) {
+        if (await inTransaction(db, (tx) => removeUnnamed(tx, blobs, hash))) removed += 1;
+      }
+      if (batch.last === null) break;
+      after = batch.last;
+      onProgress?.({ stage: 'rows', after });
+    }
+  }
+  const start = from?.stage === 'files' ? Number.parseInt(from.after, 16) + 1 : 0;
+  for (let shard = start; shard < 256 && removed < MAX_REMOVED; shard += 1) {
+    signal.throwIfAborted();
+    const name = shard.toString(16).padStart(2, '0');
+    removed += await sweepShard(db, options, name);
+    onProgress?.({ stage: 'files', after: name });
+  }
+  return removed;
+}
+
+/** Notes images of rows that a release wrote which did not know this table. */
+async function noteUnknown(db: Database): Promise<void> {
+  await sql`
+    INSERT INTO blobs (hash, size)
+    SELECT content_hash, max(byte_size) FROM assets
+    WHERE NOT EXISTS (SELECT FROM blobs WHERE hash = content_hash)
+    GROUP BY content_hash
+    ON CONFLICT DO NOTHING`.execute(db);
+}
+
+/** 0 when the database knows no image at all, so that nothing can be said of the folder. */
+async function isOurs(db: Database, blobs: BlobStore): Promise<true | 0 | null> {
+  const known = await db.selectFrom('blobs').select('hash').orderBy('hash').limit(SAMPLE).execute();
+  for (const { hash } of known) if (await blobs.has(hash)) return true;
+  return known.length === 0 ? 0 : null;
+}
+
+/**
+ * Marks, among the next blobs, those that no row names any more, takes the mark from those that one names again, and
+ * removes the rows of those that have been marked for the grace period.
+ */
+async function collectRows(
+  db: Database,
+  { graceMs }: CollectOptions,
+  after: string,
+): Promise<{ removed: string[]; last: string | null }> {
+  return inTransaction(db, async (tx) => {
+    const { rows } = await sql<{ hash: string }>`
+      SELECT hash FROM blobs WHERE hash > ${after} ORDER BY hash LIMIT ${BLOBS_A_BATCH}
+      FOR UPDATE SKIP LOCKED`.execute(tx);
+    const hashes = rows.map(({ hash }) => hash);
+    // Statements of their own: whoever names one of these from now on waits for the locks above.
+    await sql`
+      UPDATE blobs SET unreferenced_since = CASE WHEN unreferenced_since IS NULL THEN now() END
+      WHERE hash = ANY (${hashes}::text[])
+        AND (unreferenced_since IS NULL) <> EXISTS (SELECT FROM assets WHERE content_hash = hash)`.execute(
+      tx,
+    );
+    const gone = await sql<{ hash: string }>`
+      DELETE FROM blobs
+      WHERE hash = ANY (${hashes}::text[])
+        AND unreferenced_since <= now() - make_interval(secs => ${graceMs / 1_000})
+      RETURNING hash`.execute(tx);
+    return { removed: gone.rows.map(({ hash }) => hash), last: hashes.at(-1) ?? null };
+  });
+}
+
+/** Removes the files of a sub-folder that are older than the grace period and that no row names. */
+async function sweepShard(
+  db: Database,
+  { blobs, graceMs, signal }: CollectOptions,
+  shard: string,
+): Promise<number> {
+  const { hashes, drafts } = await blobs.list(shard);
+  for (const draft of drafts) await blobs.discardDraft(draft, ABANDONED_DRAFT_MS);
+  let removed = 0;
+  for (let from = 0; from < hashes.length; from += BLOBS_A_BATCH) {
+    signal.throwIfAborted();
+    const batch = hashes.slice(from, from + BLOBS_A_BATCH);
+    const { rows } = await sql<{ hash: string }>`
+      SELECT hash FROM unnest(${batch}::text[]) AS file (hash)
+      WHERE NOT EXISTS (SELECT FROM blobs WHERE blobs.hash = file.hash)`.execute(db);
+    for (const { hash } of rows) {
+      const age = await blobs.ageMs(hash);
+      if (age === null || age < graceMs) continue;
+      if (await inTransaction(db, (tx) => removeUnnamed(tx, blobs, hash))) removed += 1;
+    }
+  }
+  return removed;
+}

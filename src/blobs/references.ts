@@ -1,0 +1,72 @@
+import { sql } from 'kysely';
+import type { BlobStore } from '../assets/blob-store.ts';
+import type { Tx } from '../db/database.ts';
+
+/** Bytes to be stored, and the address they will have. */
+export interface NewBlob {
+  readonly bytes: Uint8Array;
+  /** SHA-256 of the bytes, 64 hex digits. */
+  readonly contentHash: string;
+}
+
+/** Whoever writes or removes the bytes of one hash holds this until its transaction ends. */
+const lockKey = (hash: string) => sql`hashtextextended(${`blob ${hash}`}, 0)`;
+
+/**
+ * Makes the bytes durable and notes that they are in use. Called last in the transaction that inserts the rows
+ * naming them, after the quota was asked: what is refused is never written, and no row without its bytes commits.
+ */
+export async function storeBlobs(tx: Tx, blobs: BlobStore, added: readonly NewBlob[]): Promise<void> {
+  const byHash = new Map(added.map((blob) => [blob.contentHash, blob.bytes]));
+  // In one order for everybody, so that two that store the same images do not wait for each other.
+  for (const [hash, bytes] of [...byHash].sort(([one], [other]) => (one < other ? -1 : 1))) {
+    await sql`SELECT pg_advisory_xact_lock(${lockKey(hash)})`.execute(tx);
+    await blobs.put(hash, bytes);
+    await tx
+      .insertInto('blobs')
+      .values({ hash, size: bytes.byteLength })
+      .onConflict((on) => on.column('hash').doUpdateSet({ unreferenced_since: null }))
+      .execute();
+  }
+}
+
+/**
+ * Keeps blobs from being removed before this transaction has inserted rows that name them.
+ * @returns those that are still there
+ */
+export async function keepBlobs(tx: Tx, hashes: readonly string[]): Promise<ReadonlySet<string>> {
+  if (hashes.length === 0) return new Set();
+  const wanted = [...new Set(hashes)];
+  // Images that a release before stored have a row here from the next round of `collectBlobs` on.
+  await sql`
+    INSERT INTO blobs (hash, size)
+    SELECT content_hash, max(byte_size) FROM assets WHERE content_hash = ANY (${wanted}::text[])
+    GROUP BY content_hash ORDER BY content_hash
+    ON CONFLICT DO NOTHING`.execute(tx);
+  const { rows } = await sql<{ hash: string; marked: boolean }>`
+    SELECT hash, unreferenced_since IS NOT NULL AS marked FROM blobs
+    WHERE hash = ANY (${wanted}::text[]) ORDER BY hash FOR KEY SHARE`.execute(tx);
+  const marked = rows.filter((row) => row.marked).map(({ hash }) => hash);
+  if (marked.length > 0) {
+    await sql`UPDATE blobs SET unreferenced_since = NULL WHERE hash = ANY (${marked}::text[])`.execute(tx);
+  }
+  return new Set(rows.map(({ hash }) => hash));
+}
+
+/**
+ * Removes the bytes of a hash that no row names, unless somebody is writing them at this moment.
+ * @returns whether they were removed
+ */
+export async function removeUnnamed(tx: Tx, blobs: BlobStore, hash: string): Promise<boolean> {
+  const lock = await sql<{
+    free: boolean;
+  }>`SELECT pg_try_advisory_xact_lock(${lockKey(hash)}) AS free`.execute(tx);
+  if (lock.rows[0]?.free !== true) return false;
+  const { rows } = await sql`
+    SELECT FROM blobs WHERE hash = ${hash} UNION ALL SELECT FROM assets WHERE content_hash = ${hash} LIMIT 1`.execute(
+    tx,
+  );
+  if (rows.length > 0) return false;
+  await blobs.remove(hash);
+  return true;
+}

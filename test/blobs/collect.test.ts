@@ -1,0 +1,253 @@
+import { mkdtempSync, readdirSync, rmSync, utimesSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { sql } from 'kysely';
+import { afterEach, beforeEach, expect, it } from 'vitest';
+import { importArticle } from '../../src/articles/import.ts';
+import { type BlobStore, blobFolder, createLocalBlobStore } from '../../src/assets/blob-store.ts';
+import { type CollectPosition, collectBlobs } from '../../src/blobs/collect.ts';
+import type { ProjectId } from '../../src/ids.ts';
+import { setQuota } from '../../src/workspaces/set-quota.ts';
+import { type Editing, editing, PNG, paragraph } from '../articles/support.ts';
+import { startProcess } from '../support/processes.ts';
+import { startTestService, type TestService, type TestWorkspace } from '../support/service.ts';
+import { connectOperator } from '../support/temporal.ts';
+import { createStandIn, translating } from '../support/translating.ts';
+import { eventually } from '../support/wait.ts';
+
+const DAY_MS = 86_400_000;
+let folder: string;
+let blobs: BlobStore;
+let service: TestService;
+let workspace: TestWorkspace;
+let projectId: ProjectId;
+let editor: Editing;
+
+beforeEach(async () => {
+  folder = mkdtempSync(path.join(tmpdir(), 'wcs-blobs-'));
+  blobs = createLocalBlobStore(blobFolder(folder));
+  service = await startTestService({ DATA_DIR: folder, BLOB_GRACE_DAYS: '0' });
+  workspace = await service.workspace();
+  projectId = await service.project(workspace);
+  editor = editing(service, workspace);
+});
+afterEach(async () => {
+  await service.stop();
+  rmSync(folder, { recursive: true, force: true });
+});
+
+/** An image of its own for every number. */
+const image = (number: number): Buffer => Buffer.concat([PNG, Buffer.from(`image ${number}`)]);
+const assetsOf = (articleId: string, more = '') => `/api/articles/${articleId}/assets${more}`;
+const files = (): string[] => {
+  try {
+    return readdirSync(blobFolder(folder), { recursive: true, encoding: 'utf8' }).filter((file) =>
+      /.{64}/.test(file),
+    );
+  } catch {
+    return [];
+  }
+};
+const upload = async (by: Editing, articleId: string, bytes: Buffer) => {
+  const { status, body } = await by.upload('POST', assetsOf(articleId), bytes);
+  expect(status).toBe(201);
+  return body.asset as { id: string; url: string };
+};
+const remove = (by: Editing, articleId: string, assetId: string) =>
+  by.call('DELETE', assetsOf(articleId, `/${assetId}`));
+const served = async (asset: { url: string }) => (await fetch(new URL(asset.url, service.url))).status;
+const collect = (graceMs: number, more: { signal?: AbortSignal; from?: CollectPosition } = {}) =>
+  collectBlobs(service.db, { blobs, graceMs, signal: AbortSignal.timeout(30_000), ...more });
+/** Lets all marks and files be so much older. */
+const age = async (ms: number) => {
+  await sql`UPDATE blobs SET unreferenced_since = unreferenced_since - make_interval(secs => ${ms / 1_000})`.execute(
+    service.db,
+  );
+  const then = new Date(Date.now() - ms);
+  for (const file of files()) utimesSync(path.join(blobFolder(folder), file), then, then);
+};
+
+it('an image that the quota refuses is never written', async () => {
+  const { id } = await editor.create(projectId);
+  await setQuota(workspace.context, { storageBytes: 10 });
+  for (const where of [assetsOf(id), `/api/articles/${id}/hero`]) {
+    const method = where.endsWith('hero') ? 'PUT' : 'POST';
+    expect((await editor.upload(method, where, image(1))).status).toBe(429);
+  }
+  const file = path.join(folder, 'article.md');
+  writeFileSync(path.join(folder, 'image.png'), image(2));
+  writeFileSync(file, 'Text\n\n![An image](image.png)\n');
+  const input = { projectId, language: 'en', file, status: 'DRAFT', keywords: [] } as const;
+  await expect(importArticle({ ...workspace.context, blobs }, input)).rejects.toMatchObject({
+    code: 'QUOTA_EXCEEDED',
+  });
+  expect(files()).toEqual([]);
+});
+
+it('an image whose bytes cannot be stored has no row and costs no quota', async () => {
+  const { id } = await editor.create(projectId);
+  writeFileSync(blobFolder(folder), 'in the way');
+  expect((await editor.upload('POST', assetsOf(id), image(1))).status).toBe(500);
+  expect((await editor.call('GET', assetsOf(id))).body).toEqual({ assets: [] });
+  expect(await editor.storageUsed()).toBe(0);
+});
+
+it('bytes that workspaces share stay until none of them has the image, and for the grace period after that', async () => {
+  const other = await service.workspace();
+  const others = editing(service, other);
+  const article = await editor.create(projectId);
+  const twin = await others.create(await service.project(other));
+  await upload(editor, article.id, image(0));
+  const asset = await upload(editor, article.id, image(1));
+  const copy = await upload(others, twin.id, image(1));
+  expect(files()).toHaveLength(2);
+
+  await remove(editor, article.id, asset.id);
+  expect(await collect(0)).toBe(0);
+  expect(await served(copy)).toBe(200);
+
+  // The last one goes with its article, not by itself.
+  await others.call('DELETE', `/api/articles/${twin.id}`);
+  expect(await collect(7 * DAY_MS)).toBe(0);
+  await age(7 * DAY_MS - 60_000);
+  expect(await collect(7 * DAY_MS)).toBe(0);
+  expect(files()).toHaveLength(2);
+  await age(120_000);
+  expect(await collect(7 * DAY_MS)).toBe(1);
+  expect(files()).toHaveLength(1);
+  expect(await collect(7 * DAY_MS)).toBe(0);
+});
+
+it('a database that is brought back from within the grace period finds its images', async () => {
+  const { id } = await editor.create(projectId);
+  const asset = await upload(editor, id, image(1));
+  const backup = await service.db.selectFrom('assets').selectAll().execute();
+  await remove(editor, id, asset.id);
+  await collect(7 * DAY_MS);
+  await age(7 * DAY_MS - 60_000);
+  await collect(7 * DAY_MS);
+  await service.db.insertInto('assets').values(backup).execute();
+  expect(await served(asset)).toBe(200);
+  // Named again, it is not on its way out any more.
+  await collect(7 * DAY_MS);
+  await age(DAY_MS);
+  await collect(7 * DAY_MS);
+  expect(await served(asset)).toBe(200);
+});
+
+it('an image that is uploaded at the moment of its removal has its bytes', async () => {
+  const { id } = await editor.create(projectId);
+  await upload(editor, id, image(0));
+  let last = await upload(editor, id, image(1));
+  for (let round = 0; round < 25; round += 1) {
+    await remove(editor, id, last.id);
+    [last] = await Promise.all([
+      upload(editor, id, image(1)),
+      collect(0).then(() => collect(0)),
+      collect(0, { from: { stage: 'files', after: '00' } }),
+    ]);
+    expect(await served(last)).toBe(200);
+  }
+});
+
+it('a server that is killed between the file and the commit leaves a file that goes, and no row', async () => {
+  const { id } = await editor.create(projectId);
+  await upload(editor, id, image(0));
+  const server = await startProcess('server.ts', { ...service.env, PORT: '0' });
+  const [, url = ''] = /listening on (http:[^"]+)/.exec(server.log()) ?? [];
+  await service.db.transaction().execute(async (tx) => {
+    await sql`LOCK TABLE blobs IN EXCLUSIVE MODE`.execute(tx);
+    const lost = fetch(new URL(assetsOf(id), url), {
+      method: 'POST',
+      headers: { authorization: `Bearer ${workspace.key}`, 'content-type': 'image/png' },
+      body: new Uint8Array(image(1)),
+    }).catch(() => 'lost');
+    await eventually(
+      async () => files().length,
+      (count) => count === 2,
+    );
+    server.kill('SIGKILL');
+    expect(await lost).toBe('lost');
+    await server.ended;
+  });
+  expect((await editor.call('GET', assetsOf(id))).body.assets).toHaveLength(1);
+  // Its transaction may still be ending, and a restored database may know of it.
+  expect(await collect(DAY_MS)).toBe(0);
+  expect(files()).toHaveLength(2);
+  await age(DAY_MS);
+  expect(
+    await eventually(
+      () => collect(DAY_MS),
+      (removed) => removed === 1,
+    ),
+  ).toBe(1);
+  expect(files()).toHaveLength(1);
+});
+
+it('a round stops when it is told to, and the next attempt goes on where it was', async () => {
+  const { id } = await editor.create(projectId);
+  await upload(editor, id, image(0));
+  for (const number of [1, 2, 3]) await remove(editor, id, (await upload(editor, id, image(number))).id);
+  const stopped = AbortSignal.abort(new Error('told to'));
+  await expect(collect(0, { signal: stopped })).rejects.toThrow('told to');
+  expect(files()).toHaveLength(4);
+  const seen: CollectPosition[] = [];
+  await collectBlobs(service.db, {
+    blobs,
+    graceMs: 0,
+    signal: AbortSignal.timeout(30_000),
+    from: { stage: 'files', after: 'fd' },
+    onProgress: (position) => seen.push(position),
+  });
+  expect(seen).toEqual([
+    { stage: 'files', after: 'fe' },
+    { stage: 'files', after: 'ff' },
+  ]);
+});
+
+it('nothing is removed from a folder that has none of the images the database knows', async () => {
+  const { id } = await editor.create(projectId);
+  await upload(editor, id, image(1));
+  const [stored = ''] = files();
+  rmSync(path.join(blobFolder(folder), stored));
+  await blobs.put('a'.repeat(64), image(2));
+  await age(DAY_MS);
+  expect(await collect(0)).toBe(null);
+  expect(files()).toHaveLength(1);
+});
+
+it('the nightly run removes what nothing names, and a translation that comes too late goes without the image', async () => {
+  const provider = createStandIn();
+  const calls = translating(service);
+  let go: () => void = () => undefined;
+  const held = new Promise<void>((resolve) => {
+    go = resolve;
+  });
+  provider.behave = () => held;
+  await service.startWorker({ provider });
+  const source = await editor.create(projectId, {
+    documentJson: { version: 1, blocks: [paragraph('Text to translate')] },
+  });
+  await upload(editor, source.id, image(0));
+  const asset = await upload(editor, source.id, image(1));
+  const { body } = await editor.call('POST', `/api/articles/${source.id}/translations`, { language: 'es' });
+  const used = await editor.storageUsed();
+  await remove(editor, source.id, asset.id);
+  const operator = await connectOperator();
+  const prune = operator.client.schedule.getHandle(`${service.config.TEMPORAL_TASK_QUEUE_PREFIX}prune`);
+  // Once to mark it, and once to find that its time is over.
+  await eventually(
+    async () => {
+      await prune.trigger();
+      return files().length;
+    },
+    (count) => count === 1,
+  );
+  await operator.close();
+  go();
+  await calls.untilFinal(workspace, body.job.id);
+  const { assets } = (await editor.call('GET', assetsOf(body.article.id))).body;
+  expect(assets).toHaveLength(1);
+  expect(await served(assets[0])).toBe(200);
+  expect(await editor.storageUsed()).toBe(used - 2 * image(1).length);
+});
