@@ -6,7 +6,7 @@ import { requirePermissions } from '../context.ts';
 import type { Database } from '../db/database.ts';
 import { notFound, ServiceError } from '../errors.ts';
 import { authenticate, type Identified, readKeyHash } from './authenticate.ts';
-import { bodySource } from './body.ts';
+import { createBodyReader } from './body.ts';
 import { createClientAddress } from './client-address.ts';
 import {
   answer,
@@ -61,6 +61,7 @@ function methodsByPath(routes: readonly { method: string; path: string }[]) {
 export function createApp(dependencies: HttpDependencies, routes: readonly RouteModule[]): OpenAPIHono<Env> {
   const { db, logger, limits, lastUsed } = dependencies;
   const limiter = createRateLimiter(limits);
+  const bodies = createBodyReader(limits.largeBodyWaitMs);
   const exchanged = createExchanges({
     logger,
     clientAddress: createClientAddress(dependencies.trustedProxies),
@@ -98,14 +99,19 @@ export function createApp(dependencies: HttpDependencies, routes: readonly Route
     if (!found) throw notFound(scope);
     const params = scopedParams(named, given);
     requirePermissions(actor, ...permissions);
-    const result = await route.run({
-      context: { db, actor, requestId: exchange.requestId },
-      params,
-      url: c.req.url,
-      body: bodySource(c.req.raw, upload?.maxBytes ?? bodyBytes),
-      headers,
+    const body = bodies.open(c.req.raw, {
+      limit: upload?.maxBytes ?? bodyBytes,
+      owner: actor.workspaceId,
+      charge: (bytes) => limiter.charge(actor, bytes, exchange.headers),
+      connection: c.env?.outgoing,
     });
-    return answerJson(exchange, result.status, result.body, result.headers);
+    try {
+      const context = { db, actor, requestId: exchange.requestId };
+      const result = await route.run({ context, params, url: c.req.url, body, headers });
+      return answerJson(exchange, result.status, result.body, result.headers);
+    } finally {
+      body.close();
+    }
   };
 
   for (const route of routes) {

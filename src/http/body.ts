@@ -1,38 +1,121 @@
+import type { HttpBindings } from '@hono/node-server';
 import { ServiceError } from '../errors.ts';
 import type { BodySource } from './input.ts';
+import { createTurns } from './turns.ts';
 
+const MIB = 1024 * 1024;
 const EMPTY = new Uint8Array();
+
+/** Bodies above this many bytes take turns. */
+const LARGE_BODY_BYTES = 256 * 1024;
+/** Large bodies at work at the same time in this process, and of one workspace. */
+const LARGE_BODIES = { total: 2, perOwner: 1 };
+/** Bytes of large bodies kept at the same time, from their first byte to their answer. */
+const KEPT_BYTES = { total: 128 * MIB, perOwner: 32 * MIB };
+
+/** What the bodies of one process share. */
+export interface BodyReader {
+  /**
+   * The request's body, read on demand and never beyond `limit` bytes: a declared length above it is refused
+   * unread, an undeclared one is counted as it comes.
+   */
+  readonly open: (request: Request, options: BodyOptions) => OpenBody;
+}
+
+export interface BodyOptions {
+  readonly limit: number;
+  /** Whose turn a large body takes: the workspace. */
+  readonly owner: string;
+  /** Counts the bytes against the caller's rate. @throws {ServiceError} RATE_LIMITED */
+  readonly charge: (bytes: number) => Promise<void>;
+  /** The connection, to notice that the client has gone. */
+  readonly connection: HttpBindings['outgoing'] | undefined;
+}
+
+export interface OpenBody extends BodySource {
+  /** Ends the body's turn and forgets its bytes: once the request is answered. */
+  readonly close: () => void;
+}
 
 const tooLarge = (limit: number): ServiceError =>
   new ServiceError('PAYLOAD_TOO_LARGE', `A body may have ${limit} bytes at most.`);
 
-async function readStream(stream: ReadableStream<Uint8Array>, limit: number): Promise<Uint8Array> {
+const incomplete = (cause?: unknown): ServiceError =>
+  new ServiceError('INVALID_REQUEST', 'The body ended before it was complete.', { cause });
+
+/** The bytes of a body that says beforehand how many they are. */
+async function readDeclared(request: Request): Promise<Uint8Array> {
+  try {
+    return new Uint8Array(await request.arrayBuffer());
+  } catch (error) {
+    throw incomplete(error);
+  }
+}
+
+/** The bytes of a body that does not say how many they are; those of a refused one are charged for too. */
+async function readUndeclared(
+  { body }: Request,
+  { limit, charge }: Pick<BodyOptions, 'limit' | 'charge'>,
+): Promise<Uint8Array> {
+  if (body === null) return EMPTY;
   const chunks: Uint8Array[] = [];
   let size = 0;
-  for await (const chunk of stream) {
-    size += chunk.byteLength;
-    if (size > limit) throw tooLarge(limit);
-    chunks.push(chunk);
+  try {
+    for await (const chunk of body as ReadableStream<Uint8Array>) {
+      size += chunk.byteLength;
+      if (size > limit) throw tooLarge(limit);
+      chunks.push(chunk);
+    }
+  } catch (error) {
+    throw error instanceof ServiceError ? error : incomplete(error);
+  } finally {
+    await charge(size);
   }
   return Buffer.concat(chunks);
 }
 
+/** Aborted once the connection is closed. */
+function whenGone(connection: BodyOptions['connection']): AbortSignal {
+  const gone = new AbortController();
+  if (connection?.destroyed) gone.abort(incomplete());
+  connection?.once('close', () => gone.abort(incomplete()));
+  return gone.signal;
+}
+
 /**
- * The request's body, read on demand and never beyond `limit` bytes: a declared length above it is
- * refused unread, an undeclared one is counted as it comes.
+ * What a large body takes is bounded: its bytes while they come, so that slow senders fill no memory, and, once it
+ * is complete, a turn in which it is parsed, checked and stored. Who waits holds no connection of the database.
+ * @param waitMs how long a body waits for room, and again for its turn
  */
-export function bodySource(request: Request, limit: number): BodySource {
-  const { headers } = request;
-  const read = async (): Promise<Uint8Array> => {
-    const declared = headers.get('content-length');
-    if (declared !== null && Number(declared) > limit) throw tooLarge(limit);
-    try {
-      if (declared !== null) return new Uint8Array(await request.arrayBuffer());
-      return request.body === null ? EMPTY : await readStream(request.body, limit);
-    } catch (error) {
-      if (error instanceof ServiceError) throw error;
-      throw new ServiceError('INVALID_REQUEST', 'The body ended before it was complete.', { cause: error });
-    }
+export function createBodyReader(waitMs: number): BodyReader {
+  const room = createTurns({ ...KEPT_BYTES, waitMs });
+  const turns = createTurns({ ...LARGE_BODIES, waitMs });
+  return {
+    open: (request, options) => {
+      const { headers } = request;
+      const { limit, owner, charge, connection } = options;
+      const ends: (() => void)[] = [];
+      const read = async (): Promise<Uint8Array> => {
+        const length = headers.get('content-length');
+        const declared = length === null ? null : Number(length);
+        if (declared !== null && declared > limit) throw tooLarge(limit);
+        if (declared !== null) await charge(declared);
+        const readAll = () => (declared === null ? readUndeclared(request, options) : readDeclared(request));
+        const most = declared ?? limit;
+        if (most <= LARGE_BODY_BYTES) return readAll();
+        const gone = whenGone(connection);
+        ends.push(await room.take(owner, most, gone));
+        const bytes = await readAll();
+        if (bytes.length > LARGE_BODY_BYTES) ends.push(await turns.take(owner, 1, gone));
+        return bytes;
+      };
+      return {
+        headers,
+        read,
+        close: () => {
+          for (const end of ends) end();
+        },
+      };
+    },
   };
-  return { headers, read };
 }

@@ -1,9 +1,11 @@
 import { randomUUID } from 'node:crypto';
+import { writeSync } from 'node:fs';
 import type { HttpBindings } from '@hono/node-server';
 import type { Context } from 'hono';
 import type { Logger } from 'pino';
+import { ServiceError } from '../errors.ts';
 import type { KeyActor } from './authenticate.ts';
-import { toProblem, toServiceError } from './problems.ts';
+import { type Report, toProblem, toServiceError, UNEXPECTED } from './problems.ts';
 import { redactSecrets } from './redact.ts';
 
 /** What is known of a request from its first moment to its log line. */
@@ -68,8 +70,17 @@ export const answerJson = (
 ): Response =>
   answer(exchange, status, JSON.stringify(body), { 'Content-Type': 'application/json', ...headers });
 
-function answerProblem(exchange: Exchange, error: unknown, logger: Logger): Response {
-  const problem = toProblem(toServiceError(error, logger, exchange.requestId), exchange.requestId);
+/** The answer when even the answer to an error could not be made: it needs nothing that could fail. */
+const lastAnswer = (exchange: Exchange): Response =>
+  answer(
+    exchange,
+    500,
+    JSON.stringify(toProblem(new ServiceError('INTERNAL_ERROR', UNEXPECTED), exchange.requestId)),
+    { 'Content-Type': 'application/problem+json' },
+  );
+
+function answerProblem(exchange: Exchange, error: unknown, report: Report): Response {
+  const problem = toProblem(toServiceError(error, report, exchange.requestId), exchange.requestId);
   return answer(exchange, problem.status, JSON.stringify(problem), {
     'Content-Type': 'application/problem+json',
     ...(problem.status === 401 ? { 'WWW-Authenticate': 'Bearer' } : {}),
@@ -85,6 +96,26 @@ export interface ExchangeDependencies {
   readonly observe?: ((observation: Observation) => void) | undefined;
 }
 
+/** Says on stderr itself what the log did not take. */
+function sayOnStderr(level: string, fields: object, message: string): void {
+  try {
+    writeSync(2, `${JSON.stringify({ level, ...fields, message })}\n`);
+  } catch {
+    // Nobody is left to tell, and the answer still has to go out.
+  }
+}
+
+/** Writes a line of the log that no failing log stops. */
+const surely =
+  (logger: Logger) =>
+  (level: 'debug' | 'info' | 'error', fields: object, message: string): void => {
+    try {
+      logger[level](fields, message);
+    } catch {
+      sayOnStderr(level, fields, message);
+    }
+  };
+
 export type Env = { Bindings: Partial<HttpBindings> };
 
 /**
@@ -93,7 +124,19 @@ export type Env = { Bindings: Partial<HttpBindings> };
  */
 export function createExchanges({ logger, clientAddress, observe }: ExchangeDependencies) {
   // Its fields are all named below and hold no secret: looking for some in every line would only cost time.
-  const lines = logger.child({}, { redact: [] });
+  const line = surely(logger.child({}, { redact: [] }));
+  const report = surely(logger);
+
+  const answerError = (exchange: Exchange, error: unknown): Response => {
+    try {
+      return answerProblem(exchange, error, (fields, message) => report('error', fields, message));
+    } catch {
+      // What was thrown cannot be looked at, so it is left alone.
+      report('error', { requestId: exchange.requestId }, 'an error could not be described');
+      return lastAnswer(exchange);
+    }
+  };
+
   return (route: string, work: (exchange: Exchange, c: Context<Env>) => Promise<Response>, quiet = false) =>
     async (c: Context<Env>): Promise<Response> => {
       const headers = c.req.raw.headers;
@@ -109,12 +152,13 @@ export function createExchanges({ logger, clientAddress, observe }: ExchangeDepe
       try {
         response = await work(exchange, c);
       } catch (error) {
-        response = answerProblem(exchange, error, logger);
+        response = answerError(exchange, error);
       }
       const { requestId, actor, status, address } = exchange;
       const milliseconds = performance.now() - exchange.startedAt;
       const method = c.req.method;
-      lines[quiet ? 'debug' : 'info'](
+      line(
+        quiet ? 'debug' : 'info',
         {
           requestId,
           method,
@@ -126,7 +170,11 @@ export function createExchanges({ logger, clientAddress, observe }: ExchangeDepe
         },
         'request',
       );
-      observe?.({ route, method, status, seconds: milliseconds / 1000 });
+      try {
+        observe?.({ route, method, status, seconds: milliseconds / 1000 });
+      } catch {
+        report('error', { requestId }, 'a request was not counted');
+      }
       return response;
     };
 }

@@ -3,6 +3,8 @@ export const DEFAULT_BODY_BYTES = 64 * 1024;
 
 /** Bounds of the edge, from the configuration. */
 export interface HttpLimits {
+  /** Milliseconds that a large body waits for its turn. */
+  readonly largeBodyWaitMs: number;
   /** Requests a minute of one key; 0 turns this limit and that of the workspace off. */
   readonly perKey: number;
   /** Requests a minute of all keys of one workspace; 0 turns it off. */
@@ -12,6 +14,7 @@ export interface HttpLimits {
 }
 
 export const DEFAULT_HTTP_LIMITS: HttpLimits = {
+  largeBodyWaitMs: 10_000,
   perKey: 6_000,
   perWorkspace: 24_000,
   authFailures: 300,

@@ -1,5 +1,6 @@
+import { NoResultError } from 'kysely';
 import pg from 'pg';
-import type { Logger } from 'pino';
+import { foreignKeyViolation } from '../db/errors.ts';
 import { type ErrorCode, type ErrorDetails, type FieldIssue, ServiceError } from '../errors.ts';
 import { redactSecrets } from './redact.ts';
 
@@ -82,8 +83,26 @@ export function isDatabaseUnavailable(error: unknown): boolean {
   return isSocketError || UNAVAILABLE_MESSAGE.test(error.message);
 }
 
+/**
+ * What Postgres ends a statement with so that others can go on: a time limit of a statement, of a lock or of an
+ * idle transaction, a deadlock, a serialization failure.
+ */
+const BUSY_SQLSTATES = new Set(['57014', '55P03', '25P03', '40P01', '40001']);
+const isDatabaseBusy = (error: unknown): boolean =>
+  error instanceof pg.DatabaseError && BUSY_SQLSTATES.has(error.code ?? '');
+
+/**
+ * True when a row that was there before is gone: every foreign key here removes or empties what refers to a
+ * deleted row, so a broken one can only be a new reference to it.
+ */
+const isDeletedMeanwhile = (error: unknown): boolean =>
+  error instanceof NoResultError || foreignKeyViolation(error) !== null;
+
+/** Causes of causes that are logged. */
+const MAX_CAUSES = 4;
+
 /** What a log may hold of an error: no bound values, no row contents, no keys or secrets. */
-export function describeError(error: unknown): Record<string, unknown> {
+export function describeError(error: unknown, causes = MAX_CAUSES): Record<string, unknown> {
   if (!(error instanceof Error)) return { message: redactSecrets(String(error)) };
   const extra: Record<string, unknown> = {};
   for (const field of ['code', 'constraint', 'table', 'syscall'] as const) {
@@ -95,31 +114,49 @@ export function describeError(error: unknown): Record<string, unknown> {
     message: redactSecrets(error.message),
     ...extra,
     stack: redactSecrets(error.stack ?? ''),
-    ...(error.cause === undefined ? {} : { cause: describeError(error.cause) }),
+    ...(error.cause === undefined || causes === 0 ? {} : { cause: describeError(error.cause, causes - 1) }),
   };
 }
+
+/** Writes an error into the log. */
+export type Report = (fields: object, message: string) => void;
+
+/** All that a client is told of what the service did not expect. */
+export const UNEXPECTED = 'Something went wrong. Quote the requestId when you report it.';
 
 /**
  * Any thrown value as a refusal a client may see. What the service did not expect is logged, and its
  * text never leaves the log.
  */
-export function toServiceError(error: unknown, logger: Logger, requestId: string): ServiceError {
+export function toServiceError(error: unknown, report: Report, requestId: string): ServiceError {
   if (error instanceof ServiceError) {
     if (PROBLEMS[error.code].status >= 500) {
-      logger.error({ requestId, error: describeError(error) }, 'request failed');
+      report({ requestId, error: describeError(error) }, 'request failed');
     }
     return error;
   }
+  if (isDatabaseBusy(error)) {
+    report({ requestId, error: describeError(error) }, 'database busy');
+    return new ServiceError(
+      'SERVICE_UNAVAILABLE',
+      'The service is busy with other work on the same data. Try again shortly.',
+      { cause: error },
+    );
+  }
+  if (isDeletedMeanwhile(error)) {
+    report({ requestId, error: describeError(error) }, 'deleted meanwhile');
+    return new ServiceError('RESOURCE_NOT_FOUND', 'Something this request works on was deleted meanwhile.', {
+      cause: error,
+    });
+  }
   if (isDatabaseUnavailable(error)) {
-    logger.error({ requestId, error: describeError(error) }, 'database unavailable');
+    report({ requestId, error: describeError(error) }, 'database unavailable');
     return new ServiceError(
       'SERVICE_UNAVAILABLE',
       'The service cannot reach its database. Try again shortly.',
       { cause: error },
     );
   }
-  logger.error({ requestId, error: describeError(error) }, 'unexpected error');
-  return new ServiceError('INTERNAL_ERROR', 'Something went wrong. Quote the requestId when you report it.', {
-    cause: error,
-  });
+  report({ requestId, error: describeError(error) }, 'unexpected error');
+  return new ServiceError('INTERNAL_ERROR', UNEXPECTED, { cause: error });
 }

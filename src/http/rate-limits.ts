@@ -4,6 +4,8 @@ import type { ApiKeyId, WorkspaceId } from '../ids.ts';
 import type { HttpLimits } from './limits.ts';
 
 const WINDOW_SECONDS = 60;
+/** Bytes of a body that count as one request more. */
+const BYTES_PER_POINT = 64 * 1024;
 
 /** Headers that tell a client where it stands. */
 export type LimitHeaders = Record<string, string>;
@@ -29,9 +31,9 @@ interface Count {
   readonly exceeded: boolean;
 }
 
-async function consume(policy: Policy, key: string): Promise<Count> {
+async function consume(policy: Policy, key: string, points: number): Promise<Count> {
   try {
-    return { policy, state: await policy.limiter.consume(key), exceeded: false };
+    return { policy, state: await policy.limiter.consume(key, points), exceeded: false };
   } catch (state) {
     if (state instanceof RateLimiterRes) return { policy, state, exceeded: true };
     throw state;
@@ -65,16 +67,41 @@ export interface RateLimiter {
   /** Counts a failed authentication. */
   readonly recordFailure: (address: string, headers: LimitHeaders) => Promise<void>;
   /** Counts a request. @throws {ServiceError} RATE_LIMITED */
-  readonly consume: (
-    caller: { keyId: ApiKeyId; workspaceId: WorkspaceId },
-    headers: LimitHeaders,
-  ) => Promise<void>;
+  readonly consume: (caller: Caller, headers: LimitHeaders) => Promise<void>;
+  /** Counts a request's body, one more for every 64 KiB of it. @throws {ServiceError} RATE_LIMITED */
+  readonly charge: (caller: Caller, bytes: number, headers: LimitHeaders) => Promise<void>;
+}
+
+interface Caller {
+  readonly keyId: ApiKeyId;
+  readonly workspaceId: WorkspaceId;
 }
 
 export function createRateLimiter(limits: HttpLimits): RateLimiter {
   const failures = createPolicy('auth-failures', limits.authFailures);
   const perKey = createPolicy('key', limits.perKey);
   const perWorkspace = limits.perKey === 0 ? null : createPolicy('workspace', limits.perWorkspace);
+
+  const count = async (
+    { keyId, workspaceId }: Caller,
+    points: (quota: number) => number,
+    headers: LimitHeaders,
+  ): Promise<void> => {
+    const counts: Count[] = [];
+    if (perKey !== null) counts.push(await consume(perKey, keyId, points(perKey.quota)));
+    if (perWorkspace !== null && !counts.some(({ exceeded }) => exceeded)) {
+      counts.push(await consume(perWorkspace, workspaceId, points(perWorkspace.quota)));
+    }
+    if (counts.length === 0) return;
+    writeHeaders(headers, counts);
+    const exceeded = counts.find((one) => one.exceeded);
+    if (exceeded === undefined) return;
+    throw new ServiceError(
+      'RATE_LIMITED',
+      `More than ${exceeded.policy.quota} requests a minute of this ${exceeded.policy.name}. Wait for Retry-After seconds.`,
+    );
+  };
+
   return {
     checkAddress: async (address, headers) => {
       const state = await failures?.limiter.get(address);
@@ -84,22 +111,13 @@ export function createRateLimiter(limits: HttpLimits): RateLimiter {
       throw new ServiceError('RATE_LIMITED', 'Too many failed authentications from this address.');
     },
     recordFailure: async (address, headers) => {
-      if (failures !== null) writeHeaders(headers, [await consume(failures, address)]);
+      if (failures !== null) writeHeaders(headers, [await consume(failures, address, 1)]);
     },
-    consume: async ({ keyId, workspaceId }, headers) => {
-      const counts: Count[] = [];
-      if (perKey !== null) counts.push(await consume(perKey, keyId));
-      if (perWorkspace !== null && !counts.some((count) => count.exceeded)) {
-        counts.push(await consume(perWorkspace, workspaceId));
-      }
-      if (counts.length === 0) return;
-      writeHeaders(headers, counts);
-      const exceeded = counts.find((count) => count.exceeded);
-      if (exceeded === undefined) return;
-      throw new ServiceError(
-        'RATE_LIMITED',
-        `More than ${exceeded.policy.quota} requests a minute of this ${exceeded.policy.name}. Wait for Retry-After seconds.`,
-      );
+    consume: (caller, headers) => count(caller, () => 1, headers),
+    charge: async (caller, bytes, headers) => {
+      const points = Math.floor(bytes / BYTES_PER_POINT);
+      // A limit below what one body costs gives that body a whole minute, and does not refuse it for ever.
+      if (points > 0) await count(caller, (quota) => Math.min(points, quota - 1), headers);
     },
   };
 }

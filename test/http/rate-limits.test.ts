@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { createClientAddress } from '../../src/http/client-address.ts';
-import type { HttpLimits } from '../../src/http/limits.ts';
+import { DEFAULT_HTTP_LIMITS, type HttpLimits } from '../../src/http/limits.ts';
 import { createTestDatabase, type TestDatabase } from '../support/database.ts';
 import { createWorkspace, startApi, type TestApi, type TestWorkspace } from './support/api.ts';
 
@@ -14,11 +14,11 @@ beforeAll(async () => {
 afterAll(() => database.drop());
 
 async function withLimits(
-  limits: HttpLimits,
+  limits: Partial<HttpLimits>,
   work: (api: TestApi) => Promise<void>,
   trustedProxies: string[] = [],
 ): Promise<void> {
-  const api = await startApi(database.db, { limits, trustedProxies });
+  const api = await startApi(database.db, { limits: { ...DEFAULT_HTTP_LIMITS, ...limits }, trustedProxies });
   await work(api).finally(() => api.close());
 }
 
@@ -113,3 +113,28 @@ test('the client is the last address that is no trusted proxy', () => {
   ];
   for (const [peer, forwarded, expected] of cases) expect(address(peer, forwarded)).toBe(expected);
 });
+
+test('a body counts one more for every 64 KiB of it, whether its length was declared or not', () =>
+  withLimits({ perKey: 100, perWorkspace: 1_000, authFailures: 0 }, async (api) => {
+    const path = `/api/workspaces/${workspace.id}/roles`;
+    const left = async (body: string | ReadableStream | undefined, status: number): Promise<number> => {
+      const answer = await fetch(api.url + path, {
+        method: body === undefined ? 'GET' : 'POST',
+        headers: { authorization: `Bearer ${workspace.ownerKey}`, 'content-type': 'application/json' },
+        ...(body === undefined ? {} : { body, duplex: 'half' }),
+      });
+      expect(answer.status).toBe(status);
+      return Number(/"key";r=(\d+)/.exec(answer.headers.get('ratelimit') ?? '')?.[1]);
+    };
+    const full = `{"name":"x","permissions":[],"x":"${'x'.repeat(64 * 1024 - 37)}"}`.padEnd(64 * 1024);
+    const streamed = (text: string): ReadableStream => new Blob([text]).stream();
+    expect(await left(undefined, 200)).toBe(99);
+    expect(await left('{}', 400)).toBe(98);
+    expect(await left(full, 201)).toBe(96);
+    expect(await left(streamed('{}'), 400)).toBe(95);
+    expect(await left(streamed(full), 409)).toBe(93);
+    // Read up to the limit, refused, and charged for.
+    expect(await left(streamed(`${full} `), 413)).toBe(91);
+    // Refused unread.
+    expect(await left(`${full} `, 413)).toBe(90);
+  }));

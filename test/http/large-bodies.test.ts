@@ -1,0 +1,154 @@
+import { connect } from 'node:net';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { isDeepStrictEqual } from 'node:util';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { z } from 'zod';
+import { createDatabase } from '../../src/db/database.ts';
+import { DEFAULT_HTTP_LIMITS } from '../../src/http/limits.ts';
+import { defineRoute } from '../../src/http/route.ts';
+import { createTestDatabase, type TestDatabase } from '../support/database.ts';
+import { eventually } from '../support/wait.ts';
+import {
+  type Answer,
+  createWorkspace,
+  edgeRoutes,
+  startApi,
+  type TestApi,
+  type TestWorkspace,
+} from './support/api.ts';
+
+const MIB = 1024 * 1024;
+
+/** Bodies at work, in the order in which they began; each ends when it is told to. */
+const atWork = new Map<string, () => void>();
+const end = (name: string): void => {
+  atWork.get(name)?.();
+  atWork.delete(name);
+};
+
+const hold = defineRoute(
+  {
+    method: 'post',
+    path: '/api/workspaces/{workspaceId}/hold',
+    operationId: 'hold',
+    summary: 'Hold',
+    tags: ['Hold'],
+    scope: 'workspace',
+    permissions: [],
+    body: z.object({ name: z.string() }),
+    bodyBytes: MIB,
+    responses: { 200: { description: 'Ended.', schema: z.unknown() } },
+  },
+  async ({ body: { name } }) => {
+    await new Promise<void>((resolve) => atWork.set(name, resolve));
+    return { status: 200, body: { name } };
+  },
+);
+
+let database: TestDatabase;
+let single: ReturnType<typeof createDatabase>;
+let api: TestApi;
+let [a, b, c]: TestWorkspace[] = [];
+
+beforeAll(async () => {
+  database = await createTestDatabase();
+  [a, b, c] = [
+    await createWorkspace(database.db, 'A'),
+    await createWorkspace(database.db, 'B'),
+    await createWorkspace(database.db, 'C'),
+  ];
+  single = createDatabase({ connectionString: database.url, poolSize: 1 });
+  const limits = { ...DEFAULT_HTTP_LIMITS, perKey: 0, largeBodyWaitMs: 3_000 };
+  api = await startApi(single, { limits }, [...edgeRoutes(), hold]);
+});
+afterAll(async () => {
+  await api.close();
+  await single.destroy();
+  await database.drop();
+});
+
+const bodyOf = (name: string, size: number): string =>
+  JSON.stringify({ name, padding: 'x'.repeat(size - 30 - name.length) });
+const send = (workspace: TestWorkspace | undefined, name: string, size = MIB): Promise<Answer> =>
+  api.call('POST', `/api/workspaces/${workspace?.id}/hold`, {
+    key: workspace?.ownerKey ?? '',
+    body: bodyOf(name, size),
+  });
+const names = (): string[] => [...atWork.keys()];
+const working = (...expected: string[]): Promise<string[]> =>
+  eventually(
+    async () => names().sort(),
+    (now) => isDeepStrictEqual(now, expected),
+    10_000,
+  );
+
+test('two large bodies are at work at once, one of a workspace, and workspaces take turns', async () => {
+  const answers = [send(a, 'a1')];
+  await working('a1');
+  answers.push(send(a, 'a2'), send(a, 'a3'));
+  answers.push(send(b, 'b1'));
+  await working('a1', 'b1');
+  answers.push(send(c, 'c1'));
+  // Neither small bodies nor other requests wait, though the pool has one connection.
+  const small = send(a, 'small', 200 * 1024);
+  await working('a1', 'b1', 'small');
+  expect((await api.call('GET', '/api/whoami', { key: c?.ownerKey ?? '' })).status).toBe(200);
+  end('small');
+  expect((await small).status).toBe(200);
+
+  end('b1');
+  await working('a1', 'c1');
+  end('a1');
+  await eventually(
+    async () => atWork.size,
+    (size) => size === 2,
+  );
+  end('c1');
+  // The second and the third of one workspace came at the same time, and are served one after the other.
+  const [second = ''] = names();
+  const third = second === 'a2' ? 'a3' : 'a2';
+  await working(second);
+  end(second);
+  await working(third);
+  end(third);
+  expect((await Promise.all(answers)).map(({ status }) => status)).toEqual([200, 200, 200, 200, 200]);
+});
+
+test('who waits too long is told to come again, and nothing of it was done', async () => {
+  const first = send(a, 'first');
+  await working('first');
+  const late = await send(a, 'late');
+  expect([late.status, late.body.code, late.headers.get('retry-after')]).toEqual([
+    503,
+    'SERVICE_UNAVAILABLE',
+    '5',
+  ]);
+  await working('first');
+  end('first');
+  expect((await first).status).toBe(200);
+});
+
+test('a client that sends slowly or has gone holds no turn', async () => {
+  const open = (workspace: TestWorkspace | undefined, name: string, sent: number) => {
+    const body = bodyOf(name, MIB);
+    const head =
+      `POST /api/workspaces/${workspace?.id}/hold HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer ${workspace?.ownerKey}\r\n` +
+      `Content-Type: application/json\r\nContent-Length: ${body.length}\r\n\r\n`;
+    const socket = connect(Number(new URL(api.url).port), '127.0.0.1');
+    socket.write(head + body.slice(0, sent));
+    return socket;
+  };
+  const slow = [open(a, 'slow', MIB / 2), open(b, 'slow', MIB / 2)];
+  const first = send(a, 'first');
+  await working('first');
+  const gone = open(a, 'gone', MIB);
+  await sleep(200);
+  const next = send(a, 'next');
+  gone.destroy();
+  await sleep(200);
+  end('first');
+  await working('next');
+  end('next');
+  expect([(await first).status, (await next).status]).toEqual([200, 200]);
+  for (const socket of slow) socket.destroy();
+});
