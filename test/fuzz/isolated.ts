@@ -5,7 +5,7 @@ import { fileURLToPath } from 'node:url';
 import { type Logger, pino } from 'pino';
 import { z } from 'zod';
 import { loadConfig, requireAddresses } from '../../src/config.ts';
-import { createDatabase } from '../../src/db/database.ts';
+import { createDatabase, type Database } from '../../src/db/database.ts';
 import { migrateToLatest } from '../../src/db/migrate.ts';
 import { startServer } from '../../src/http/server.ts';
 import { type Stack, startStack } from '../../src/local/stack.ts';
@@ -14,10 +14,14 @@ import { startNeighbour } from './neighbour.ts';
 import { type ApiDocument, judgedOperations } from './rules.ts';
 import { type Seed, seedWorkspace } from './seed.ts';
 import { schemathesisSettings } from './settings.ts';
+import { fuzzSizes } from './sizes/run.ts';
 
 const environment = z.object({
   FUZZ_SECONDS: z.coerce.number().int().min(10).default(480),
   FUZZ_EXAMPLES: z.coerce.number().int().min(1).default(100),
+  /** How long each phase of the sizes may take. */
+  FUZZ_SIZE_SECONDS: z.coerce.number().int().min(10).default(300),
+  FUZZ_PART: z.enum(['forms', 'sizes', 'all']).default('all'),
   FUZZ_SEED: z.string().regex(/^\d+$/).optional(),
   FUZZ_SCHEMATHESIS: z.string(),
   FUZZ_FOLDER: z.string(),
@@ -64,32 +68,56 @@ async function fuzz(settings: Settings, url: string, seed: Seed): Promise<number
   });
 }
 
-/** Brings the service up, fuzzes it and takes it down. */
+/** The environment of the service under test, on the engines of the stack. */
+const serviceEnv = (settings: Settings, stack: Stack): Record<string, string> => ({
+  DATABASE_URL: stack.databaseUrl,
+  TEMPORAL_ADDRESS: stack.temporalAddress,
+  PORT: '0',
+  WEBHOOK_ALLOWED_NETWORKS: '127.0.0.0/8',
+  DATA_DIR: settings.FUZZ_FOLDER,
+});
+
+/** Brings the service up, lets schemathesis at it and takes it down. */
+async function fuzzForms(
+  settings: Settings,
+  stack: Stack,
+  db: Database,
+  neighbourUrl: string,
+  logger: Logger,
+): Promise<number> {
+  const unlimited = { RATE_LIMIT_PER_KEY: '0', RATE_LIMIT_AUTH_FAILURES: '0' };
+  const config = requireAddresses(loadConfig({ ...serviceEnv(settings, stack), ...unlimited }));
+  const server = await startServer(config, logger);
+  const worker = await startWorker(config, logger);
+  const seed = await seedWorkspace({ db, url: server.url, neighbourUrl });
+  const code = await fuzz(settings, server.url, seed);
+  await server.stop();
+  await worker.stop();
+  return code;
+}
+
+/** Both parts on one database, or the one that FUZZ_PART names. */
 async function fuzzService(settings: Settings, stack: Stack, logger: Logger): Promise<number> {
-  const config = requireAddresses(
-    loadConfig({
-      DATABASE_URL: stack.databaseUrl,
-      TEMPORAL_ADDRESS: stack.temporalAddress,
-      PORT: '0',
-      WEBHOOK_ALLOWED_NETWORKS: '127.0.0.0/8',
-      RATE_LIMIT_PER_KEY: '0',
-      RATE_LIMIT_AUTH_FAILURES: '0',
-      DATA_DIR: settings.FUZZ_FOLDER,
-    }),
-  );
   const db = createDatabase({ connectionString: stack.databaseUrl });
+  const neighbour = await startNeighbour();
   try {
     await migrateToLatest(db);
-    const neighbour = await startNeighbour();
-    const server = await startServer(config, logger);
-    const worker = await startWorker(config, logger);
-    const seed = await seedWorkspace({ db, url: server.url, neighbourUrl: neighbour.url });
-    const code = await fuzz(settings, server.url, seed);
-    await server.stop();
-    await worker.stop();
-    await neighbour.close();
+    let code = 0;
+    if (settings.FUZZ_PART !== 'sizes') {
+      code = await fuzzForms(settings, stack, db, neighbour.url, logger);
+    }
+    if (settings.FUZZ_PART !== 'forms') {
+      const broken = await fuzzSizes(serviceEnv(settings, stack), db, {
+        neighbourUrl: neighbour.url,
+        seconds: settings.FUZZ_SIZE_SECONDS,
+      });
+      for (const line of broken.slice(0, 50)) process.stderr.write(`BROKEN ${line}\n`);
+      process.stderr.write(`${broken.length} promises broken by sizes\n`);
+      if (broken.length > 0) code = 1;
+    }
     return code;
   } finally {
+    await neighbour.close();
     await db.destroy();
   }
 }

@@ -53,12 +53,13 @@ function isolation(): string[] {
 }
 
 /**
- * `npm run fuzz`: every route, as /openapi.json describes it, against schemathesis with all of its checks. The
- * service, its engines and schemathesis run where nothing but loopback exists: the fuzzer registers
+ * `npm run fuzz`: every route, as /openapi.json describes it, against schemathesis with all of its checks, then every
+ * field of every route at and beyond its bounds while another tenant looks on (sizes/run.ts). The service, its engines and schemathesis run where nothing but loopback exists: the fuzzer registers
  * receivers at any address it can think of, and none of them may ever hear from us. What needs a network,
  * the tools, is fetched before.
  *
- * FUZZ_SECONDS (480) bounds the time, FUZZ_EXAMPLES (100) the cases per operation and phase, FUZZ_SEED
+ * FUZZ_PART (forms, sizes) runs one part alone, FUZZ_SIZE_SECONDS (300) bounds each phase of the sizes. FUZZ_SECONDS
+ * (480) bounds the time of schemathesis, FUZZ_EXAMPLES (100) the cases per operation and phase, FUZZ_SEED
  * repeats a run.
  */
 async function main(): Promise<number> {
@@ -70,7 +71,7 @@ async function main(): Promise<number> {
       cause: error,
     });
   });
-  const schemathesis = await installSchemathesis();
+  const schemathesis = process.env.FUZZ_PART === 'sizes' ? 'none' : await installSchemathesis();
   const { path: temporal } = await findTemporalCli({ env: process.env, onProgress: say });
   const folder = mkdtempSync(join(tmpdir(), 'wcs-fuzz-'));
   const isolated = fileURLToPath(new URL('isolated.ts', import.meta.url));
@@ -84,6 +85,8 @@ async function main(): Promise<number> {
       FUZZ_SECONDS: process.env.FUZZ_SECONDS,
       FUZZ_EXAMPLES: process.env.FUZZ_EXAMPLES,
       FUZZ_SEED: process.env.FUZZ_SEED,
+      FUZZ_SIZE_SECONDS: process.env.FUZZ_SIZE_SECONDS,
+      FUZZ_PART: process.env.FUZZ_PART,
       FUZZ_SCHEMATHESIS: schemathesis,
       FUZZ_FOLDER: folder,
       FUZZ_OUTER_NETWORK: readlinkSync('/proc/self/ns/net'),
