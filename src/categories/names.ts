@@ -18,11 +18,19 @@ export interface NewName {
 }
 
 /**
- * What two names are compared by (interface.md, POST categories 2). Upper case first, so that ß meets SS and
- * both sigmas meet; normalised again, for case mapping can take a character apart.
+ * What two names are compared by (interface.md, POST categories 2): their case folded as Unicode does. Lower case
+ * first, so that ẞ meets ß, then upper, so that ß meets SS and both sigmas meet. Upper case would make an i of the
+ * Turkish ı, which is another letter: it stays. Normalised again, for case mapping can take a character apart.
+ * Migration 0009 made the stored keys the same way.
  */
 export const nameKey = (name: string): string =>
-  name.normalize('NFC').toUpperCase().toLowerCase().normalize('NFC');
+  name
+    .normalize('NFC')
+    .toLowerCase()
+    .split('ı')
+    .map((part) => part.toUpperCase().toLowerCase())
+    .join('ı')
+    .normalize('NFC');
 
 /**
  * Runs `work` in a transaction, and again whenever another transaction took a slug that this one had found free.

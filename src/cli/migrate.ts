@@ -3,10 +3,13 @@ import { Command } from 'commander';
 import { loadConfig } from '../config.ts';
 import { migrateDown, migrateToLatest } from '../db/migrate.ts';
 import { reportFailure } from './failure.ts';
-import { withDatabase } from './session.ts';
+import { note, withDatabase } from './session.ts';
 
 async function migrate({ down = false }: { down?: boolean }): Promise<void> {
-  const names = await withDatabase(loadConfig(), down ? migrateDown : migrateToLatest);
+  const config = loadConfig();
+  // The lock that lets one process migrate at a time belongs to a session, which a pooler would share.
+  const direct = { ...config, DATABASE_URL: config.DATABASE_DIRECT_URL ?? config.DATABASE_URL };
+  const names = await withDatabase(direct, (db) => (down ? migrateDown : migrateToLatest)(db, note));
   for (const name of names) process.stdout.write(`${down ? 'took back' : 'applied'} ${name}\n`);
   if (names.length === 0) {
     process.stdout.write(down ? 'there was no migration to take back\n' : 'the schema is up to date\n');

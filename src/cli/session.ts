@@ -3,7 +3,7 @@ import { type BlobStore, blobFolder, createLocalBlobStore } from '../assets/blob
 import type { Config } from '../config.ts';
 import type { VerbContext } from '../context.ts';
 import { createDatabase, type Database } from '../db/database.ts';
-import { migrateToLatest } from '../db/migrate.ts';
+import { migrateToLatest, requireSchema } from '../db/migrate.ts';
 import type { WorkspaceId } from '../ids.ts';
 import { withEmbeddedDatabase } from '../local/embedded-database.ts';
 
@@ -46,13 +46,18 @@ export async function withDatabase<Result>(
     : connect(config.DATABASE_URL);
 }
 
-/** The same with the newest schema, so that the first command on a fresh database works. */
+/**
+ * The same on a schema that has what this release needs. The embedded database is brought up, so that the first
+ * command on a fresh one works. Any other is migrated by `npm run migrate` alone: others may be using it.
+ * @throws Error that says so when the schema is older
+ */
 export const withSession = <Result>(
   config: Config,
   use: (session: Session) => Promise<Result>,
 ): Promise<Result> =>
   withDatabase(config, async (db) => {
-    await migrateToLatest(db);
+    if (config.DATABASE_URL === undefined) await migrateToLatest(db, note);
+    else await requireSchema(db);
     return use({
       db,
       blobs: createLocalBlobStore(blobFolder(config.DATA_DIR)),

@@ -1,23 +1,84 @@
 import { promises as fs } from 'node:fs';
 import path from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath, pathToFileURL } from 'node:url';
-import { sql } from 'kysely';
-import { type Migration, type MigrationProvider, type MigrationResultSet, Migrator } from 'kysely/migration';
+import { type Kysely, type QueryExecutorProvider, sql } from 'kysely';
+import { type Migration, type MigrationResultSet, Migrator } from 'kysely/migration';
 import type { Database } from './database.ts';
+import { LOCK_TIMEOUT, type Note, type OnlineSteps, onlineSteps, withLockRetries } from './online.ts';
 
 const folder = fileURLToPath(new URL('../../migrations', import.meta.url));
 
-const provider: MigrationProvider = {
-  async getMigrations() {
-    const migrations: Record<string, Migration> = {};
-    for (const file of (await fs.readdir(folder)).filter((name) => name.endsWith('.ts')).sort()) {
-      migrations[path.basename(file, '.ts')] = (await import(
-        pathToFileURL(path.join(folder, file)).href
-      )) as Migration;
-    }
-    return migrations;
-  },
+/** Kysely's own lock, so that a release whose migrator takes it inside Kysely waits for this one too. */
+const LOCK_ID = '3853314791062309107';
+const LOCK_POLL_MS = 250;
+const LOCK_WAIT_MS = 3_600_000;
+
+/**
+ * A file of migrations/. Each runs in a transaction of its own, which is tried again when it does not get a lock soon.
+ * One that says `online` runs outside of any, by steps that can be done again: it may be cut off between two of them.
+ */
+type MigrationFile =
+  | { readonly online?: undefined; readonly up: TransactionalStep; readonly down: TransactionalStep }
+  | { readonly online: true; readonly up: OnlineStep; readonly down: OnlineStep };
+type TransactionalStep = (db: Kysely<unknown>, note: Note) => Promise<void>;
+type OnlineStep = (db: Kysely<unknown>, steps: OnlineSteps) => Promise<void>;
+
+/** The names of this release's migrations, in the order they run. */
+async function ownMigrations(): Promise<string[]> {
+  const files = (await fs.readdir(folder)).filter((name) => name.endsWith('.ts'));
+  return files.map((file) => path.basename(file, '.ts')).sort();
+}
+
+const load = async (name: string): Promise<MigrationFile> =>
+  (await import(pathToFileURL(path.join(folder, `${name}.ts`)).href)) as MigrationFile;
+
+/** The names of the migrations that the database has had, its own release's and later ones. */
+async function appliedMigrations(db: QueryExecutorProvider): Promise<string[]> {
+  const { rows } = await sql<{ known: boolean }>`
+    SELECT to_regclass('kysely_migration') IS NOT NULL AS known`.execute(db);
+  if (!rows[0]?.known) return [];
+  const applied = await sql<{ name: string }>`SELECT name FROM kysely_migration`.execute(db);
+  return applied.rows.map(({ name }) => name).sort();
+}
+
+/**
+ * Insists on a schema that has all this release needs. One that later releases have changed has: while they are being
+ * rolled out, this one's processes go on.
+ * @throws Error that says what to do
+ */
+export async function requireSchema(db: Database): Promise<void> {
+  const applied = new Set(await appliedMigrations(db));
+  const missing = (await ownMigrations()).filter((name) => !applied.has(name));
+  if (missing.length === 0) return;
+  throw new Error(
+    `The database's schema is older than this release needs: it lacks ${missing.join(', ')}. Run \`npm run migrate\` first.`,
+  );
+}
+
+const madeLater = (name: string) => async (): Promise<never> => {
+  throw new Error(`${name} was made by a later release; only that release can take it back.`);
 };
+
+/** All migrations as Kysely runs them; those of later releases count as made and can't be taken back. */
+async function provide(db: QueryExecutorProvider, note: Note): Promise<Record<string, Migration>> {
+  const own = await ownMigrations();
+  const newest = own.at(-1) ?? '';
+  const migrations: Record<string, Migration> = {};
+  for (const name of own) {
+    const file = await load(name);
+    const run = (direction: 'up' | 'down') => async (connection: Kysely<unknown>) => {
+      if (file.online) return file[direction](connection, onlineSteps(connection, name, note));
+      await sql`SET LOCAL lock_timeout = ${sql.lit(LOCK_TIMEOUT)}`.execute(connection);
+      return file[direction](connection, note);
+    };
+    migrations[name] = { up: run('up'), down: run('down') };
+  }
+  for (const name of await appliedMigrations(db)) {
+    if (name > newest) migrations[name] = { up: madeLater(name), down: madeLater(name) };
+  }
+  return migrations;
+}
 
 function finish({ error, results }: MigrationResultSet): string[] {
   if (error !== undefined) throw error;
@@ -25,11 +86,55 @@ function finish({ error, results }: MigrationResultSet): string[] {
 }
 
 /**
- * Brings the schema to the newest version and returns the names of the migrations it ran. Processes that
- * start together wait for each other on Kysely's lock.
+ * Runs `work` on one connection while no other process migrates. It asks for the lock again and again: one that stood
+ * waiting inside a statement would be waited for in turn by an index that is being built.
+ */
+const alone = <Result>(db: Database, note: Note, work: (connection: Database) => Promise<Result>) =>
+  db.connection().execute(async (connection) => {
+    const lock = async () =>
+      (
+        await sql<{
+          locked: boolean;
+        }>`SELECT pg_try_advisory_lock(${sql.lit(LOCK_ID)}::bigint) AS locked`.execute(connection)
+      ).rows[0]?.locked === true;
+    const deadline = Date.now() + LOCK_WAIT_MS;
+    for (let tries = 0; !(await lock()); tries += 1) {
+      if (tries === 0) note('another process is migrating this database; waiting for it');
+      if (Date.now() > deadline)
+        throw new Error('Another process has been migrating this database for an hour.');
+      await sleep(LOCK_POLL_MS);
+    }
+    try {
+      return await work(connection);
+    } finally {
+      // On a connection that was lost there is nothing left to give back.
+      await sql`RESET lock_timeout`
+        .execute(connection)
+        .then(() => sql`SELECT pg_advisory_unlock(${sql.lit(LOCK_ID)}::bigint)`.execute(connection))
+        .catch(() => undefined);
+    }
+  });
+
+/** Makes or takes back one migration, and returns its name; null when there is none left. */
+async function step(connection: Database, name: string | undefined, direction: 'up' | 'down', note: Note) {
+  if (name === undefined) return null;
+  const migrations = await provide(connection, note);
+  const { online } = (await ownMigrations()).includes(name) ? await load(name) : {};
+  const migrator = new Migrator({ db: connection, provider: { getMigrations: async () => migrations } });
+  const options = { disableTransactions: online === true };
+  const run = async () =>
+    finish(await (direction === 'up' ? migrator.migrateUp(options) : migrator.migrateDown(options)));
+  return (await withLockRetries(name, note, run))[0] ?? null;
+}
+
+/**
+ * Brings the schema to the newest version and returns the names of the migrations it ran. What processes read and
+ * write meanwhile goes on: no migration waits for a lock longer than two seconds at a time. Processes that start
+ * together wait for each other.
+ * @param db without a limit on statements: building an index takes as long as it takes
  * @throws when the database's encoding is not UTF8, where lengths and names would be counted in bytes
  */
-export async function migrateToLatest(db: Database): Promise<string[]> {
+export async function migrateToLatest(db: Database, note: Note = () => undefined): Promise<string[]> {
   const { rows } = await sql<{ encoding: string }>`
     SELECT pg_encoding_to_char(encoding) AS encoding FROM pg_database WHERE datname = current_database()
   `.execute(db);
@@ -39,10 +144,23 @@ export async function migrateToLatest(db: Database): Promise<string[]> {
       `DATABASE_URL names a database encoded as ${encoding}; create one with ENCODING 'UTF8' and use that.`,
     );
   }
-  return finish(await new Migrator({ db, provider }).migrateToLatest());
+  return alone(db, note, async (connection) => {
+    const ran: string[] = [];
+    for (;;) {
+      const applied = new Set(await appliedMigrations(connection));
+      const next = (await ownMigrations()).find((name) => !applied.has(name));
+      const name = await step(connection, next, 'up', note);
+      if (name === null) return ran;
+      ran.push(name);
+    }
+  });
 }
 
 /** Takes back the newest migration, and returns its name in a list (empty when there was none). */
-export async function migrateDown(db: Database): Promise<string[]> {
-  return finish(await new Migrator({ db, provider }).migrateDown());
+export async function migrateDown(db: Database, note: Note = () => undefined): Promise<string[]> {
+  return alone(db, note, async (connection) => {
+    const newest = (await appliedMigrations(connection)).at(-1);
+    const name = await step(connection, newest, 'down', note);
+    return name === null ? [] : [name];
+  });
 }

@@ -3,7 +3,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { Logger } from 'pino';
 import type { Config, ConnectedConfig } from '../config.ts';
 import { createDatabase, type Database } from '../db/database.ts';
-import { migrateToLatest } from '../db/migrate.ts';
+import { migrateToLatest, requireSchema } from '../db/migrate.ts';
 import type { RunningService } from '../http/server.ts';
 import type { RunningWorker } from '../temporal/worker.ts';
 import type { Progress } from './engine.ts';
@@ -46,7 +46,7 @@ export interface LocalService {
 }
 
 /**
- * Brings up all that the environment does not name, migrates the database and starts server and worker.
+ * Brings up all that the environment does not name, migrates the embedded database and starts server and worker.
  * @throws {PlainError} for what the user can put right: an engine that does not come up, a port that is taken
  */
 export async function startLocalService(options: LocalServiceOptions): Promise<LocalService> {
@@ -83,7 +83,8 @@ export async function startLocalService(options: LocalServiceOptions): Promise<L
 
   try {
     signal.throwIfAborted();
-    await migrateToLatest(db);
+    if (config.DATABASE_URL === undefined) await migrateEmbedded(stack.databaseUrl, onProgress);
+    else await requireSchema(db);
     onProgress('Starting server and worker');
     const [{ startServer }, { startWorker }, bundle] = await loading;
     signal.throwIfAborted();
@@ -112,6 +113,15 @@ export async function startLocalService(options: LocalServiceOptions): Promise<L
   } catch (error) {
     await stop();
     throw error;
+  }
+}
+
+async function migrateEmbedded(connectionString: string, onProgress: Progress): Promise<void> {
+  const db = createDatabase({ connectionString, poolSize: 1, statementTimeout: 0 });
+  try {
+    await migrateToLatest(db, onProgress);
+  } finally {
+    await db.destroy();
   }
 }
 

@@ -130,6 +130,12 @@ describe('a new category', () => {
     expect(await calls.create(own, { tr: 'i\u03aa\u0301' })).toMatchObject(clash);
     expect((await calls.create(own, { EN: 'STRASSE' })).body.details).toEqual({ reason: 'name_taken' });
     expect(await namesInTable()).toBe(before);
+    // The capital ẞ is a ß; the Turkish ı is not an i, and has no capital of its own.
+    expect(await calls.create(own, { en: 'STRAẞE' })).toMatchObject(clash);
+    expect((await calls.create(own, { tr: 'Kıl' })).status).toBe(201);
+    expect((await calls.create(own, { tr: 'Kil' })).status).toBe(201);
+    expect(await calls.create(own, { tr: 'KIL' })).toMatchObject(clash);
+    expect(await calls.create(own, { tr: 'kıl' })).toMatchObject(clash);
     expect((await calls.create(own, { fr: 'Straße' })).status).toBe(201);
     expect((await calls.create(stranger, { en: 'Straße' })).status).toBe(201);
   });

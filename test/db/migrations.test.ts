@@ -1,0 +1,147 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { sql } from 'kysely';
+import { afterEach, beforeEach, expect, it } from 'vitest';
+import { createDatabase, type Database } from '../../src/db/database.ts';
+import { migrateDown, migrateToLatest, requireSchema } from '../../src/db/migrate.ts';
+import { newId } from '../../src/ids.ts';
+import { createWorkspace } from '../../src/workspaces/create.ts';
+import { createTestDatabase, type TestDatabase } from '../support/database.ts';
+
+let database: TestDatabase;
+let other: Database;
+beforeEach(async () => {
+  database = await createTestDatabase();
+  other = createDatabase({ connectionString: database.url, poolSize: 4 });
+});
+afterEach(async () => {
+  await other.destroy();
+  await database.drop();
+});
+
+/** Takes migrations back until `name` is the next one to be made. */
+async function backTo(name: string): Promise<void> {
+  for (;;) {
+    const [taken] = await migrateDown(database.db);
+    if (taken === undefined) throw new Error(`there is no migration ${name}`);
+    if (taken === name) return;
+  }
+}
+
+const indexes = async () =>
+  (
+    await sql<{ indexdef: string }>`
+      SELECT indexdef FROM pg_indexes WHERE tablename = 'webhook_deliveries' ORDER BY indexname`.execute(
+      database.db,
+    )
+  ).rows.map(({ indexdef }) => indexdef);
+
+it('goes on beside a dump that takes longer, and lets everybody else pass meanwhile', async () => {
+  const before = await indexes();
+  const { workspaceId } = await createWorkspace(database.db, { name: 'Acme', credits: 0 });
+  await backTo('0008_bursts');
+  expect(await indexes()).not.toEqual(before);
+  const lines: string[] = [];
+  let passed = 0;
+  let migrated = false;
+  let migrating: Promise<string[]> | undefined;
+  await other.transaction().execute(async (dump) => {
+    await sql`LOCK TABLE webhook_deliveries, category_names IN ACCESS SHARE MODE`.execute(dump);
+    migrating = migrateToLatest(database.db, (line) => lines.push(line)).finally(() => {
+      migrated = true;
+    });
+    while (lines.length < 2) {
+      await sql`SELECT count(*) FROM webhook_deliveries`.execute(other);
+      await sql`UPDATE webhook_deliveries SET attempts = attempts WHERE workspace_id = ${workspaceId}`.execute(
+        other,
+      );
+      passed += 1;
+      await sleep(20);
+    }
+    expect(migrated).toBe(false);
+  });
+  expect((await migrating)?.[0]).toBe('0008_bursts');
+  expect(await indexes()).toEqual(before);
+  expect(lines[0]).toMatch(/^0008_bursts waits for a lock that a longer transaction holds/);
+  expect(passed).toBeGreaterThan(10);
+});
+
+it('finishes what was cut off in the middle of an index, and two that start together do it once', async () => {
+  const before = await indexes();
+  await backTo('0008_bursts');
+  // What a build leaves behind that was killed: an index that is not valid, under the name it was to have.
+  await sql`CREATE INDEX webhook_deliveries_retries_idx ON webhook_deliveries (endpoint_id)`.execute(
+    database.db,
+  );
+  await sql`
+    UPDATE pg_index SET indisvalid = false WHERE indexrelid = 'webhook_deliveries_retries_idx'::regclass`.execute(
+    database.db,
+  );
+  const ran = await Promise.all([migrateToLatest(database.db), migrateToLatest(other)]);
+  expect(ran.flat().filter((name) => name === '0008_bursts')).toHaveLength(1);
+  expect(await indexes()).toEqual(before);
+});
+
+it('is content with a schema that a later release has changed, and says what to do with an older one', async () => {
+  await sql`INSERT INTO kysely_migration (name, timestamp) VALUES ('9999_later', '2999-01-01T00:00:00.000Z')`.execute(
+    database.db,
+  );
+  await requireSchema(database.db);
+  expect(await migrateToLatest(database.db)).toEqual([]);
+  await expect(migrateDown(database.db)).rejects.toThrow(/9999_later was made by a later release/);
+  await sql`DELETE FROM kysely_migration WHERE name = '9999_later'`.execute(database.db);
+  const [taken] = await migrateDown(database.db);
+  await expect(requireSchema(database.db)).rejects.toThrow(
+    `it lacks ${taken}. Run \`npm run migrate\` first.`,
+  );
+});
+
+it('gives stored category names their new key: the older of two that clash keeps it, and both are told', async () => {
+  const { workspaceId } = await createWorkspace(database.db, { name: 'Acme', credits: 0 });
+  await backTo('0009_category_name_keys');
+  const stored = new Map<string, string>();
+  const store = async (name: string, language: string, key: string) => {
+    const categoryId = newId();
+    const id = newId();
+    await sql`INSERT INTO categories (id, workspace_id, primary_language)
+      VALUES (${categoryId}, ${workspaceId}, ${language})`.execute(database.db);
+    await sql`INSERT INTO category_names (id, workspace_id, category_id, language, name, name_key, slug, created_at)
+      VALUES (${id}, ${workspaceId}, ${categoryId}, ${language}, ${name}, ${key}, ${id},
+        now() + ${stored.size} * interval '1 second')`.execute(database.db);
+    stored.set(`${name} ${language}`, id);
+  };
+  const keys = async () =>
+    Object.fromEntries(
+      (
+        await sql<{ name: string; language: string; name_key: string }>`
+          SELECT name, language, name_key FROM category_names`.execute(database.db)
+      ).rows.map(({ name, language, name_key }) => [`${name} ${language}`, name_key]),
+    );
+  // As they were compared before: upper case, then lower case.
+  await store('GROẞ', 'de', 'groß');
+  await store('gross', 'de', 'gross');
+  await store('STRASSE', 'de', 'strasse');
+  await store('STRAẞE', 'de', 'straße');
+  await store('Kıl', 'tr', 'kil');
+  await store('Garten', 'de', 'garten');
+  const before = await keys();
+  const lines: string[] = [];
+  await migrateToLatest(database.db, (line) => lines.push(line));
+  expect(await keys()).toEqual({
+    'GROẞ de': 'gross',
+    'gross de': `gross DUPLICATE ${stored.get('gross de')}`,
+    'STRASSE de': 'strasse',
+    'STRAẞE de': `strasse DUPLICATE ${stored.get('STRAẞE de')}`,
+    'Kıl tr': 'kıl',
+    'Garten de': 'garten',
+  });
+  expect(lines).toHaveLength(2);
+  for (const [older, younger] of [
+    ['GROẞ', 'gross'],
+    ['STRASSE', 'STRAẞE'],
+  ]) {
+    const line = lines.find((text) => text.includes(`"${older}"`));
+    expect(line).toContain(`"${older}" (${stored.get(`${older} de`)}) and "${younger}"`);
+  }
+  await backTo('0009_category_name_keys');
+  expect(await keys()).toEqual(before);
+});
