@@ -65,3 +65,19 @@ export async function lockArticle(
   if (!allows(action, row.status)) throw forbiddenMove(action, row.status);
   return row;
 }
+
+/**
+ * Keeps the categories of a locked article as they are until the transaction ends: by id, as assigning them does, so
+ * that nobody waits in a circle with a rename or a deletion.
+ */
+export async function holdCategories(tx: Tx, articleId: ArticleId): Promise<void> {
+  await tx
+    .selectFrom('categories')
+    .select('id')
+    .where('id', 'in', (eb) =>
+      eb.selectFrom('article_categories').select('category_id').where('article_id', '=', articleId),
+    )
+    .orderBy('id')
+    .forKeyShare()
+    .execute();
+}

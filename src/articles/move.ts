@@ -1,7 +1,7 @@
 import type { Tx } from '../db/database.ts';
 import type { ArticleId, WorkspaceId } from '../ids.ts';
 import { writtenNow } from './content.ts';
-import { lockArticle, mayBe, ownedByJob } from './lock.ts';
+import { holdCategories, lockArticle, mayBe, ownedByJob } from './lock.ts';
 import { type ArticleRow, articleColumns } from './queries.ts';
 import { renderArticle } from './render.ts';
 import { type ArticleAction, TRANSITIONS } from './states.ts';
@@ -11,7 +11,7 @@ export type Move = Exclude<ArticleAction, 'edit' | 'delete'>;
 
 /**
  * Moves an article along one row of the state machine, in the caller's transaction. Publishing renders it
- * once more and sets publishedAt, which unpublishing keeps.
+ * once more and sets publishedAt, which unpublishing keeps; it waits for changes of the article's categories.
  * @returns the article before and after
  * @throws {ServiceError} RESOURCE_NOT_FOUND; CONFLICT `job_running` or `status`
  */
@@ -22,6 +22,8 @@ export async function moveArticle(
   move: Move,
 ): Promise<{ before: ArticleRow; after: ArticleRow }> {
   const before = await lockArticle(tx, workspaceId, articleId, move);
+  // A rename that is under way has asked already who is published, and one that comes later sees this article.
+  if (move === 'publish') await holdCategories(tx, articleId);
   const rendering = move === 'publish' ? await renderArticle(tx, before) : {};
   const after = await tx
     .updateTable('articles')

@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { sql } from 'kysely';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { ArticleRow } from '../../src/articles/queries.ts';
-import type { ProjectId } from '../../src/ids.ts';
+import type { CategoryId, ProjectId } from '../../src/ids.ts';
 import { createArticle } from '../support/articles.ts';
 import { type Answer, startTestService, type TestService, type TestWorkspace } from '../support/service.ts';
 import { categoryCalls } from './support.ts';
@@ -143,4 +143,53 @@ test('an article assigned while its category is renamed is told of the new name:
     const isAfter = assigned.body.categories[0].translations[0].name === `Name ${round}`;
     expect(await calls.events(own)).toHaveLength(isAfter ? 1 : 2);
   }
+});
+
+test('publishing while the categories are renamed, deleted and assigned is neither a 5xx nor a circle: 100 rounds', async () => {
+  const own = await service.workspace();
+  const ownProject = await service.project(own);
+  const category = await calls.category(own, { en: 'Title' });
+  const other = await calls.category(own, { en: 'Other' });
+  const page = await createArticle(service.db, own, ownProject, { status: 'APPROVED' });
+  await calls.assign(own, page.id, [other.id, category.id]);
+  for (let round = 0; round < ROUNDS; round += 1) {
+    await service.db.updateTable('articles').set({ status: 'APPROVED' }).where('id', '=', page.id).execute();
+    await calls.forgetEvents(own);
+    const doomed = await calls.category(own, { en: `Doomed with it ${round}` });
+    await calls.assign(own, page.id, [doomed.id, other.id, category.id]);
+    const answers = await Promise.all([
+      calls.rename(own, category.id, { en: `Title ${round}` }),
+      calls.rename(own, other.id, { en: `Other ${round}` }),
+      sleep(round % 4).then(() => service.call(own.key, 'POST', `/api/articles/${page.id}/publish`)),
+      calls.assign(own, page.id, [category.id, other.id]),
+      calls.remove(own, doomed.id),
+    ]);
+    for (const { status } of answers) expect([200, 400]).toContain(status);
+  }
+});
+
+test('publishing waits for a rename that has looked for carriers already, so that nobody shows the old name', async () => {
+  const own = await service.workspace();
+  const ownProject = await service.project(own);
+  const category = await calls.category(own, { en: 'Before' });
+  const page = await createArticle(service.db, own, ownProject, { status: 'APPROVED' });
+  await calls.assign(own, page.id, [category.id]);
+  let published: Promise<Answer> | undefined;
+  let answered = false;
+  // A rename that has stored its events and has not committed yet.
+  await service.db.transaction().execute(async (tx) => {
+    await tx
+      .selectFrom('categories')
+      .select('id')
+      .where('id', '=', category.id as CategoryId)
+      .forUpdate()
+      .execute();
+    published = service.call(own.key, 'POST', `/api/articles/${page.id}/publish`).then((answer) => {
+      answered = true;
+      return answer;
+    });
+    await sleep(500);
+    expect(answered).toBe(false);
+  });
+  expect((await published)?.status).toBe(200);
 });
