@@ -41,7 +41,7 @@ export async function askOperation(
   try {
     suggestions = await askModel(provider, question, findTakenNames(db, operation.workspaceId), signal);
   } catch (error) {
-    if (error instanceof ModelNotReached && !marked.again) await unmarkAsked(db, id);
+    if (error instanceof ModelNotReached && !marked.again) await unmarkAsked(db, id, marked.mark);
     throw error;
   }
   if (suggestions === null) return { kind: 'answered', suggestions: 0 };

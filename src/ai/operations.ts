@@ -103,39 +103,53 @@ export async function findOpenOperation(db: Database, id: AiOperationId): Promis
   return { workspaceId, targetId, ...rest };
 }
 
+/** That a model is about to be asked. */
+export interface Asking {
+  /** Whether it had been marked before. */
+  readonly again: boolean;
+  /** Of this attempt alone: the next one has another. */
+  readonly mark: Date;
+}
+
 /**
  * Marks that a model is about to be called: from now on the operation counts toward the month, whatever
  * comes of it.
- * @returns whether it had been marked before; null when the operation has ended, and no model may be called
+ * @returns null when the operation has ended, and no model may be called
  */
-export async function markAsked(db: Database, id: AiOperationId): Promise<{ again: boolean } | null> {
+export async function markAsked(db: Database, id: AiOperationId): Promise<Asking | null> {
   return inTransaction(db, async (tx) => {
-    const row = await tx
+    const before = await tx
       .selectFrom('ai_operations')
       .select('asked_at')
       .where('id', '=', id)
       .where('status', '=', 'open')
       .forUpdate()
       .executeTakeFirst();
-    if (row === undefined) return null;
-    if (row.asked_at !== null) return { again: true };
-    await tx
+    if (before === undefined) return null;
+    const { mark } = await tx
       .updateTable('ai_operations')
-      .set((eb) => ({ asked_at: eb.fn('now') }))
+      .set({
+        asked_at: sql<Date>`greatest(clock_timestamp(), asked_at + interval '1 millisecond')`,
+      })
       .where('id', '=', id)
-      .execute();
-    return { again: false };
+      .returning(sql<Date>`asked_at`.as('mark'))
+      .executeTakeFirstOrThrow();
+    return { again: before.asked_at !== null, mark };
   });
 }
 
-/** Takes the mark back, when it is certain that no model was reached. */
-export async function unmarkAsked(db: Database, id: AiOperationId): Promise<void> {
+/**
+ * Takes an attempt's mark back, when it is certain that it reached no model. A mark that a later attempt has set in
+ * its place stays: that one may be talking to the model.
+ */
+export async function unmarkAsked(db: Database, id: AiOperationId, mark: Date): Promise<void> {
   await db
     .updateTable('ai_operations')
     .set({ asked_at: null })
     .where('id', '=', id)
     .where('status', '=', 'open')
     .where('result', 'is', null)
+    .where('asked_at', '=', mark)
     .execute();
 }
 

@@ -1,5 +1,9 @@
 import { afterAll, beforeAll, beforeEach, expect, it } from 'vitest';
-import type { ProjectId } from '../../src/ids.ts';
+import { askOperation } from '../../src/ai/ask.ts';
+import { settleOperation } from '../../src/ai/operations.ts';
+import { ModelNotReached } from '../../src/ai/provider.ts';
+import { suggestForArticle } from '../../src/categories/suggest-for-article.ts';
+import type { ArticleId, ProjectId } from '../../src/ids.ts';
 import { categoryCalls } from '../categories/support.ts';
 import { createArticle } from '../support/articles.ts';
 import { startTestService, type TestService, type TestWorkspace } from '../support/service.ts';
@@ -89,4 +93,44 @@ it('the quota starts again with a new month, and gives back to the month that co
     .where('workspace_id', '=', workspace.id)
     .execute();
   expect((await calls.forArticle(workspace, articleId)).status).toBe(200);
+});
+
+it('an attempt that stalled and reached no model takes nothing back from the one after it, which is charged', async () => {
+  const { workspace, articleId } = await prepare(10);
+  const reserved = await suggestForArticle(
+    { ...workspace.context, db: service.db },
+    { articleId: articleId as ArticleId },
+  );
+  let fail = (): void => undefined;
+  const stalled = new Promise<void>((resolve) => {
+    fail = resolve;
+  });
+  let asked = (): void => undefined;
+  const asking = new Promise<void>((resolve) => {
+    asked = resolve;
+  });
+  const never = new AbortController().signal;
+  const first = createStandIn();
+  first.reply = async () => {
+    asked();
+    await stalled;
+    throw new ModelNotReached('retryable', 'no connection');
+  };
+  const failing = askOperation({ db: service.db, provider: first }, reserved.id, never).catch(
+    (error) => error,
+  );
+  await asking;
+  // The first attempt counts as lost: the next one asks, and is in the middle of it when the first one ends.
+  const second = createStandIn();
+  const reply = second.reply;
+  second.reply = async (request) => {
+    fail();
+    expect(await failing).toBeInstanceOf(ModelNotReached);
+    return reply(request);
+  };
+  const answer = await askOperation({ db: service.db, provider: second }, reserved.id, never);
+  expect(answer).toMatchObject({ kind: 'answered' });
+  expect(await settleOperation(service.db, reserved.id)).toBe(true);
+  expect(await calls.wallet(workspace)).toEqual({ balance: 9, reserved: 0 });
+  expect(await calls.used(workspace)).toBe(1);
 });
