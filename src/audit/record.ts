@@ -1,7 +1,7 @@
 import { sql } from 'kysely';
 import type { Actor, VerbContext } from '../context.ts';
 import type { Tx } from '../db/database.ts';
-import { type AuditEntryId, newId } from '../ids.ts';
+import { type AuditEntryId, newOrderedId } from '../ids.ts';
 
 export interface AuditRecord {
   /** `<area>.<verb>`, such as `api_keys.created`. */
@@ -27,7 +27,7 @@ export async function recordAudit(
   await tx
     .insertInto('audit_entries')
     .values({
-      id: newId<AuditEntryId>(),
+      id: newOrderedId<AuditEntryId>(),
       workspace_id: actor.workspaceId,
       ...actorColumns(actor),
       action,
@@ -35,7 +35,7 @@ export async function recordAudit(
       target_id: targetId,
       details: JSON.stringify(details),
       request_id: requestId,
-      // The order of entries is the order they were written in, also within one transaction.
+      // The order of entries is the order they were written in, also within one transaction and one millisecond.
       created_at: sql<Date>`clock_timestamp()`,
     })
     .execute();

@@ -1,10 +1,12 @@
 import { requirePermissions, type VerbContext } from '../context.ts';
+import type { Database } from '../db/database.ts';
 import { invalid } from '../errors.ts';
 import { iso } from '../http/fields.ts';
+import { type LedgerEntryId, parseId, type WorkspaceId } from '../ids.ts';
 
 /** One change of the balance. */
 export interface LedgerEntry {
-  readonly id: number;
+  readonly id: LedgerEntryId;
   readonly kind: 'grant' | 'purchase' | 'settlement';
   /** Credits: above 0 they were added, below 0 consumed. */
   readonly amount: number;
@@ -24,27 +26,42 @@ export interface LedgerPage {
 }
 
 /** The position after an entry, as opaque text. */
-export const encodeLedgerCursor = (id: number): string => Buffer.from(`ledger ${id}`).toString('base64url');
+const encodeCursor = (id: LedgerEntryId): string => Buffer.from(`ledger ${id}`).toString('base64url');
+
+const badCursor = () => invalid('query/cursor', 'Send the nextCursor of the page before, unchanged.');
 
 /** @throws {ServiceError} INVALID_REQUEST for text that no page ended with */
-export function decodeLedgerCursor(cursor: string | undefined): number | null {
+export function decodeLedgerCursor(cursor: string | undefined): LedgerEntryId | null {
   if (cursor === undefined) return null;
-  const id = /^ledger (\d{1,15})$/.exec(Buffer.from(cursor, 'base64url').toString())?.[1];
-  if (id === undefined) throw invalid('query/cursor', 'Send the nextCursor of the page before, unchanged.');
-  return Number(id);
+  const [, text = ''] = /^ledger (.+)$/.exec(Buffer.from(cursor, 'base64url').toString()) ?? [];
+  const id = parseId<LedgerEntryId>(text);
+  if (id === null) throw badCursor();
+  return id;
+}
+
+/** The number that orders an entry among all, which stays inside. */
+async function numberOf(db: Database, workspaceId: WorkspaceId, id: LedgerEntryId): Promise<number> {
+  const row = await db
+    .selectFrom('ledger_entries')
+    .select('id')
+    .where('workspace_id', '=', workspaceId)
+    .where('entry_id', '=', id)
+    .executeTakeFirst();
+  if (row === undefined) throw badCursor();
+  return row.id;
 }
 
 /** One page of the workspace's ledger (credits.read), newest first, whose entries sum up to the balance. */
 export async function listLedger(
   { db, actor }: VerbContext,
-  { limit, before }: { limit: number; before: number | null },
+  { limit, before }: { limit: number; before: LedgerEntryId | null },
 ): Promise<LedgerPage> {
   requirePermissions(actor, 'credits.read');
   let query = db
     .selectFrom('ledger_entries')
     .leftJoin('holds', 'holds.id', 'ledger_entries.hold_id')
     .select([
-      'ledger_entries.id',
+      'ledger_entries.entry_id',
       'ledger_entries.kind',
       'ledger_entries.amount',
       'ledger_entries.payment_event_id',
@@ -55,13 +72,15 @@ export async function listLedger(
     .where('ledger_entries.workspace_id', '=', actor.workspaceId)
     .orderBy('ledger_entries.id', 'desc')
     .limit(limit + 1);
-  if (before !== null) query = query.where('ledger_entries.id', '<', before);
+  if (before !== null) {
+    query = query.where('ledger_entries.id', '<', await numberOf(db, actor.workspaceId, before));
+  }
   const rows = await query.execute();
   const shown = rows.slice(0, limit);
   const last = shown.at(-1);
   return {
     entries: shown.map((row) => ({
-      id: row.id,
+      id: row.entry_id,
       kind: row.kind,
       amount: row.amount,
       paymentEventId: row.payment_event_id,
@@ -69,6 +88,6 @@ export async function listLedger(
       runId: row.run_id,
       createdAt: iso(row.created_at),
     })),
-    nextCursor: rows.length > limit && last !== undefined ? encodeLedgerCursor(last.id) : null,
+    nextCursor: rows.length > limit && last !== undefined ? encodeCursor(last.entry_id) : null,
   };
 }

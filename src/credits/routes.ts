@@ -8,7 +8,7 @@ import { readWallet } from './wallet.ts';
 
 const ledgerEntrySchema = z
   .object({
-    id: z.int(),
+    id: uuid,
     kind: z.enum(['grant', 'purchase', 'settlement']),
     amount: z.int().meta({ description: 'Credits: above 0 added, below 0 consumed.' }),
     paymentEventId: z.string().nullable().meta({ description: 'Of a grant or purchase.' }),
@@ -64,7 +64,7 @@ export const createCreditRoutes = (): RouteModule[] => [
           example: {
             entries: [
               {
-                id: 42,
+                id: '2c8e4f60-7a1b-4d3c-9e5f-6b7a8c9d0e1f',
                 kind: 'settlement',
                 amount: -2,
                 paymentEventId: null,
@@ -73,7 +73,7 @@ export const createCreditRoutes = (): RouteModule[] => [
                 createdAt: '2026-11-21T07:30:00.000Z',
               },
               {
-                id: 41,
+                id: '6f1d2e3c-4b5a-4968-8776-554433221100',
                 kind: 'purchase',
                 amount: 500,
                 paymentEventId: 'evt_1RkT9',

@@ -16,6 +16,7 @@ import type {
   HoldId,
   IdeaClusterId,
   JobId,
+  LedgerEntryId,
   ProjectId,
   ReviewId,
   RoleId,
@@ -217,6 +218,7 @@ export interface Tables {
   };
   ledger_entries: {
     id: Generated<number>;
+    entry_id: Default<LedgerEntryId>;
     workspace_id: WorkspaceId;
     kind: 'grant' | 'purchase' | 'settlement';
     amount: number;

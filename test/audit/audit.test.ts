@@ -43,6 +43,27 @@ test('pages follow each other newest first, without gap or repeat, also while en
   expect(seen.length).toBeGreaterThanOrEqual(26);
 });
 
+test('entries of one millisecond, as of one rotation, are read in the order they were written', async () => {
+  const { apiKey } = await workspace.keyOf(workspace.roles.editor);
+  let id = apiKey.id as string;
+  for (let round = 0; round < 20; round += 1) {
+    const rotated = await api.call('POST', `/api/workspaces/${workspace.id}/api-keys/${id}/rotate`, {
+      key: workspace.ownerKey,
+    });
+    id = rotated.body.apiKey.id;
+  }
+  // As if the clock had stood still all the while.
+  await database.db
+    .updateTable('audit_entries')
+    .set({ created_at: new Date() })
+    .where('action', 'in', ['api_keys.created', 'api_keys.revoked'])
+    .execute();
+  const { entries } = (await read('?limit=40')).body;
+  expect(entries.map(({ action }) => action)).toEqual(
+    Array.from({ length: 40 }, (_, index) => (index % 2 === 0 ? 'api_keys.created' : 'api_keys.revoked')),
+  );
+});
+
 test('an entry tells who did what to which target in which request', async () => {
   const made = await api.call('POST', `/api/workspaces/${workspace.id}/api-keys`, {
     key: workspace.ownerKey,
