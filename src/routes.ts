@@ -22,6 +22,7 @@ import type { RunCanceller } from './webhooks/endpoints/run-canceller.ts';
 import { createWebhookRoutes } from './webhooks/routes.ts';
 import type { AddressGuard } from './webhooks/sending/resolver.ts';
 import type { WebhookSender } from './webhooks/sending/sender.ts';
+import { createWorkspaceRoutes } from './workspaces/routes.ts';
 
 export interface RouteDependencies {
   readonly client: TemporalClient;
@@ -55,4 +56,5 @@ export const createRoutes = (dependencies: RouteDependencies): RouteModule[] => 
   ...createJobRoutes(dependencies),
   ...createCreditRoutes(),
   ...createAuditRoutes(),
+  ...createWorkspaceRoutes(),
 ];

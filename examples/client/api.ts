@@ -47,7 +47,7 @@ export type Wallet = { balance: number; reserved: number; available: number };
 
 export type Job = { id: string; articleId: string; workspaceId: string; projectId: string; status: 'QUEUED' | 'TRANSLATING' | 'VALIDATING' | 'RESEARCHING' | 'OUTLINING' | 'WRITING' | 'GENERATING_IMAGE_PROMPTS' | 'GENERATING_IMAGES' | 'PROCESSING_MEDIA' | 'FINALIZING' | 'COMPLETED' | 'FAILED' | 'CANCELLED'; kind: 'generation' | 'translation'; currentStep: 'validate' | 'research' | 'outline' | 'write' | 'image-prompts' | 'images' | 'media-processing' | 'translate' | 'finalize' | null; progress: number; idempotencyKey: string; estimatedCredits: number; reservedCredits: number; consumedCredits: number; errorCode: 'GENERATION_FAILED' | 'TRANSLATION_FAILED' | null; errorMessage: string | null; createdAt: string };
 
-export type LedgerEntry = { id: number; kind: 'grant' | 'purchase' | 'settlement'; amount: number; paymentEventId: string | null; purpose: 'translation' | 'ai_operation' | null; runId: string | null; createdAt: string };
+export type LedgerEntry = { id: string; kind: 'grant' | 'purchase' | 'settlement'; amount: number; paymentEventId: string | null; purpose: 'translation' | 'ai_operation' | null; runId: string | null; createdAt: string };
 
 export type AuditEntry = { id: string; action: string; actor: { kind: 'api_key' | 'operator' | 'system'; id: string | null }; targetType: string; targetId: string | null; details: Record<string, unknown>; requestId: string | null; createdAt: string };
 
@@ -333,6 +333,11 @@ export interface Operations {
     input: { params: { workspaceId: string }; query?: { limit?: number; cursor?: string } };
     output: { status: 200; headers: Headers; body: { entries: AuditEntry[]; nextCursor: string | null } };
   };
+  /** Delete the workspace */
+  deleteWorkspace: {
+    input: { params: { workspaceId: string } };
+    output: { status: 200; headers: Headers; body: { ok: true } };
+  };
 }
 
 /** Method and path of each call. */
@@ -393,4 +398,5 @@ export const OPERATIONS = {
   readWallet: ['GET', '/api/workspaces/{workspaceId}/wallet'],
   listLedger: ['GET', '/api/workspaces/{workspaceId}/ledger'],
   listAuditEntries: ['GET', '/api/workspaces/{workspaceId}/audit'],
+  deleteWorkspace: ['DELETE', '/api/workspaces/{workspaceId}'],
 } as const satisfies Record<keyof Operations, readonly [method: string, path: string]>;

@@ -1,15 +1,20 @@
-import { requireOperator, type VerbContext } from '../context.ts';
+import { requirePermissions, type VerbContext } from '../context.ts';
 import { allowLongStatements, inTransaction } from '../db/transaction.ts';
 import { conflict, notFound } from '../errors.ts';
+import { holdKey, holdRoles } from '../roles/authority.ts';
+
+/** Longer than a request may take otherwise: a large workspace is many rows. Milliseconds. */
+const STATEMENT_TIMEOUT_MS = 600_000;
 
 /**
- * Deletes the actor's workspace with all it has: keys, roles, articles, endpoints, credits and audit log,
- * without events (interface.md, Event payloads, rule 6). The row is locked before open jobs are looked for,
- * and every job that is made refers to it, so none slips in between.
- * @throws {ServiceError} RESOURCE_NOT_FOUND; CONFLICT `job_running`
+ * Deletes the actor's workspace (workspaces.delete) with all it has: keys, roles, articles, endpoints, credits and
+ * audit log, without events (interface.md, Event payloads, rule 6). The row is locked before open jobs are looked
+ * for, and every job that is made refers to it, so none slips in between.
+ * @throws {ServiceError} RESOURCE_NOT_FOUND; CONFLICT `job_running`; UNAUTHENTICATED and FORBIDDEN when the caller's
+ *   key or role has changed meanwhile
  */
 export async function deleteWorkspace({ db, actor }: VerbContext): Promise<void> {
-  requireOperator(actor);
+  requirePermissions(actor, 'workspaces.delete');
   await inTransaction(db, async (tx) => {
     const workspace = await tx
       .selectFrom('workspaces')
@@ -18,6 +23,8 @@ export async function deleteWorkspace({ db, actor }: VerbContext): Promise<void>
       .forUpdate()
       .executeTakeFirst();
     if (workspace === undefined) throw notFound('workspace');
+    await holdKey(tx, actor);
+    await holdRoles(tx, actor, ['workspaces.delete']);
     const job = await tx
       .selectFrom('jobs')
       .select('id')
@@ -31,8 +38,7 @@ export async function deleteWorkspace({ db, actor }: VerbContext): Promise<void>
         'job_running',
       );
     }
-    // A large workspace takes longer than a request may.
-    await allowLongStatements(tx, 0);
+    await allowLongStatements(tx, STATEMENT_TIMEOUT_MS);
     await tx.deleteFrom('workspaces').where('id', '=', actor.workspaceId).execute();
   });
 }

@@ -9,7 +9,7 @@ import { createArticle } from '../support/articles.ts';
 
 /** What the fuzzer starts from. */
 export interface Seed {
-  /** The raw key of an owner. */
+  /** The raw key of an admin, who may do all but delete the workspace. */
   readonly key: string;
   readonly ownKeyId: string;
   /** Real values by `path.<name>`, `query.<name>` or `body.<name>`, enough of them to bear deletions. */
@@ -85,9 +85,10 @@ export async function seedWorkspace({
     });
     return category.id as string;
   });
+  const own = await createApiKey(context, { label: 'Fuzzer', roleId: roles.admin });
   return {
-    key: apiKey.key,
-    ownKeyId: apiKey.id,
+    key: own.key,
+    ownKeyId: own.apiKey.id,
     values: {
       'path.workspaceId': [workspaceId],
       'path.projectId': projectIds,

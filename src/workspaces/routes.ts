@@ -1,0 +1,30 @@
+import { z } from 'zod';
+import { defineRoute, type RouteModule } from '../http/route.ts';
+import { deleteWorkspace } from './delete.ts';
+
+/** The workspace itself. */
+export const createWorkspaceRoutes = (): RouteModule[] => [
+  defineRoute(
+    {
+      method: 'delete',
+      path: '/api/workspaces/{workspaceId}',
+      operationId: 'deleteWorkspace',
+      summary: 'Delete the workspace',
+      description:
+        'With all it has: keys, roles, projects, articles, categories, endpoints, credits and audit log. It cannot be ' +
+        'undone and emits no events. Refused while a job is open (409 `job_running`). Of the built-in roles only Owner ' +
+        'may do it.',
+      tags: ['Workspaces'],
+      scope: 'workspace',
+      permissions: ['workspaces.delete'],
+      responses: {
+        200: { description: 'Deleted.', schema: z.object({ ok: z.literal(true) }), example: { ok: true } },
+      },
+      errors: ['CONFLICT'],
+    },
+    async ({ context }) => {
+      await deleteWorkspace(context);
+      return { status: 200, body: { ok: true } };
+    },
+  ),
+];
