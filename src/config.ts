@@ -7,13 +7,24 @@ const optional = <Schema extends z.ZodType>(schema: Schema) =>
 const withDefault = <Schema extends z.ZodType>(schema: Schema, value: z.input<Schema>) =>
   z.preprocess((given) => (given === '' || given === undefined ? value : given), schema);
 
-const port = z.coerce.number().int().min(0).max(65_535);
-const count = z.coerce.number().int().min(0);
-const slots = z.coerce.number().int().min(1).max(10_000);
-const cachedWorkflows = z.coerce.number().int().min(0).max(100_000);
+/** A number in plain decimal digits: what Number() takes besides, such as ' ', 0x50 and 1e3, is rather a mistake. */
+const decimal = (schema: z.ZodNumber) =>
+  z.preprocess(
+    (given) => (typeof given === 'string' && /^\d{1,15}(?:\.\d{1,6})?$/.test(given) ? Number(given) : given),
+    schema,
+  );
+const fraction = (min: number, max: number = Number.MAX_SAFE_INTEGER) =>
+  decimal(z.number('expected a number in decimal digits').min(min).max(max));
+const whole = (min: number, max: number = Number.MAX_SAFE_INTEGER) =>
+  decimal(z.int('expected a whole number in decimal digits').min(min).max(max));
+
+const port = whole(0, 65_535);
+const count = whole(0);
+const slots = whole(1, 10_000);
+const cachedWorkflows = whole(0, 100_000);
 /** A fixed number of polls, or as many as the Temporal server advises. The SDK needs two where runs are cached. */
 const pollers = z.union(
-  [z.literal('auto'), z.coerce.number().int().min(2).max(1_000)],
+  [z.literal('auto'), whole(2, 1_000)],
   'expected auto, or a whole number from 2 to 1000',
 );
 const flag = z.enum(['true', 'false']).transform((text) => text === 'true');
@@ -65,8 +76,8 @@ const TLS_FILES = ['TEMPORAL_TLS_CA', 'TEMPORAL_TLS_CERT', 'TEMPORAL_TLS_KEY'] a
 const variables = z.object({
   DATABASE_URL: optional(postgresUrl),
   DATABASE_DIRECT_URL: optional(postgresUrl),
-  DATABASE_POOL_SIZE: withDefault(z.coerce.number().int().min(2).max(500), 20),
-  DATABASE_STATEMENT_TIMEOUT_SECONDS: withDefault(z.coerce.number().min(0).max(3_600), 25),
+  DATABASE_POOL_SIZE: withDefault(whole(2, 500), 20),
+  DATABASE_STATEMENT_TIMEOUT_SECONDS: withDefault(fraction(0, 3_600), 25),
   TEMPORAL_ADDRESS: optional(z.string().regex(/^[^\s/]+:\d+$/, 'expected host:port')),
   TEMPORAL_NAMESPACE: withDefault(z.string(), 'default'),
   TEMPORAL_API_KEY: optional(z.string()),
@@ -94,17 +105,18 @@ const variables = z.object({
   DEEPL_API_KEY: optional(z.string()),
   DEEPL_SERVER_URL: optional(httpUrl),
   APERTIUM_URL: optional(httpUrl),
-  PROVIDER_TIMEOUT_SECONDS: withDefault(z.coerce.number().min(1).max(600), 120),
+  PROVIDER_TIMEOUT_SECONDS: withDefault(fraction(1, 600), 120),
   WEBHOOK_ALLOWED_NETWORKS: withDefault(networks, ''),
   WEBHOOK_BURST_THRESHOLD: withDefault(count, 200),
   RATE_LIMIT_PER_KEY: withDefault(count, 6_000),
   RATE_LIMIT_PER_WORKSPACE: withDefault(count, 24_000),
+  RATE_LIMIT_PER_ADDRESS: withDefault(count, 6_000),
   RATE_LIMIT_AUTH_FAILURES: withDefault(count, 300),
   TRUSTED_PROXIES: withDefault(cidrs, ''),
-  RECONCILE_AFTER_SECONDS: withDefault(z.coerce.number().min(0), 120),
-  AI_WAIT_SECONDS: withDefault(z.coerce.number().min(1).max(60), 60),
-  RETENTION_DAYS: withDefault(z.coerce.number().min(1), 30),
-  BLOB_GRACE_DAYS: withDefault(z.coerce.number().min(0), 7),
+  RECONCILE_AFTER_SECONDS: withDefault(fraction(0), 120),
+  AI_WAIT_SECONDS: withDefault(fraction(1, 60), 60),
+  RETENTION_DAYS: withDefault(fraction(1), 30),
+  BLOB_GRACE_DAYS: withDefault(fraction(0), 7),
 });
 
 const environment = variables.superRefine((config, context) => {

@@ -124,7 +124,12 @@ export function createApp(dependencies: HttpDependencies, routes: readonly Route
     ...(dependencies.pages ?? []),
   ];
   for (const page of pages) {
-    app.get(honoPath(page.path), exchanged(page.path, page.serve, page.quiet));
+    const { path, serve, probe = false } = page;
+    const limited = async (exchange: Exchange, c: Context<Env>): Promise<Response> => {
+      await limiter.consumeAddress(exchange.address, exchange.headers);
+      return serve(exchange, c);
+    };
+    app.get(honoPath(path), exchanged(path, probe ? serve : limited, probe));
   }
 
   const allowedMethods = methodsByPath([
@@ -133,6 +138,7 @@ export function createApp(dependencies: HttpDependencies, routes: readonly Route
   ]);
   app.notFound(
     exchanged('unmatched', async (exchange, c) => {
+      await limiter.consumeAddress(exchange.address, exchange.headers);
       const allow = allowedMethods(c.req.path);
       if (allow === null) throw notFound('path');
       exchange.headers.Allow = allow;

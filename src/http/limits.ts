@@ -9,6 +9,8 @@ export interface HttpLimits {
   readonly perKey: number;
   /** Requests a minute of all keys of one workspace; 0 turns it off. */
   readonly perWorkspace: number;
+  /** Requests a minute of one client address for what needs no key, but for probes; 0 turns it off. */
+  readonly perAddress: number;
   /** Failed authentications a minute of one client address; 0 turns it off. */
   readonly authFailures: number;
 }
@@ -17,5 +19,6 @@ export const DEFAULT_HTTP_LIMITS: HttpLimits = {
   largeBodyWaitMs: 10_000,
   perKey: 6_000,
   perWorkspace: 24_000,
+  perAddress: 6_000,
   authFailures: 300,
 };

@@ -66,6 +66,8 @@ export interface RateLimiter {
   readonly checkAddress: (address: string, headers: LimitHeaders) => Promise<void>;
   /** Counts a failed authentication. */
   readonly recordFailure: (address: string, headers: LimitHeaders) => Promise<void>;
+  /** Counts a request that needs no key. @throws {ServiceError} RATE_LIMITED */
+  readonly consumeAddress: (address: string, headers: LimitHeaders) => Promise<void>;
   /** Counts a request. @throws {ServiceError} RATE_LIMITED */
   readonly consume: (caller: Caller, headers: LimitHeaders) => Promise<void>;
   /** Counts a request's body, one more for every 64 KiB of it. @throws {ServiceError} RATE_LIMITED */
@@ -79,6 +81,7 @@ interface Caller {
 
 export function createRateLimiter(limits: HttpLimits): RateLimiter {
   const failures = createPolicy('auth-failures', limits.authFailures);
+  const perAddress = createPolicy('address', limits.perAddress);
   const perKey = createPolicy('key', limits.perKey);
   const perWorkspace = limits.perKey === 0 ? null : createPolicy('workspace', limits.perWorkspace);
 
@@ -112,6 +115,16 @@ export function createRateLimiter(limits: HttpLimits): RateLimiter {
     },
     recordFailure: async (address, headers) => {
       if (failures !== null) writeHeaders(headers, [await consume(failures, address, 1)]);
+    },
+    consumeAddress: async (address, headers) => {
+      if (perAddress === null) return;
+      const counted = await consume(perAddress, address, 1);
+      writeHeaders(headers, [counted]);
+      if (!counted.exceeded) return;
+      throw new ServiceError(
+        'RATE_LIMITED',
+        `More than ${perAddress.quota} requests a minute without a key from this address. Wait for Retry-After seconds.`,
+      );
     },
     consume: (caller, headers) => count(caller, () => 1, headers),
     charge: async (caller, bytes, headers) => {

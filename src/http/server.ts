@@ -54,6 +54,7 @@ export async function startServer(config: ConnectedConfig, logger: Logger): Prom
     ...DEFAULT_HTTP_LIMITS,
     perKey: config.RATE_LIMIT_PER_KEY,
     perWorkspace: config.RATE_LIMIT_PER_WORKSPACE,
+    perAddress: config.RATE_LIMIT_PER_ADDRESS,
     authFailures: config.RATE_LIMIT_AUTH_FAILURES,
   };
   const names = temporalNames(config.TEMPORAL_TASK_QUEUE_PREFIX);

@@ -1,3 +1,5 @@
+import { execFile } from 'node:child_process';
+import { promisify } from 'node:util';
 import { sql } from 'kysely';
 import { expect, it } from 'vitest';
 import { loadConfig } from '../../src/config.ts';
@@ -36,9 +38,38 @@ it.each([
   ['TRANSLATION_CACHED_WORKFLOWS', 'x'],
   ['DATABASE_STATEMENT_TIMEOUT_SECONDS', '-1'],
   ['DATABASE_POOL_SIZE', '1'],
+  ['PORT', ' '],
+  ['PORT', '0x50'],
+  ['PORT', '3e3'],
+  ['PORT', '+80'],
+  ['PORT', '8o'],
+  ['METRICS_PORT', '65536'],
+  ['RATE_LIMIT_PER_KEY', '1_000'],
+  ['RETENTION_DAYS', 'Infinity'],
+  ['AI_WAIT_SECONDS', ' 5'],
+  ['LOG_LEVEL', 'verbose'],
 ])('%s=%s stops the start with its name', (name, value) => {
   expect(() => loadConfig({ [name]: value })).toThrow(new RegExp(`^  ${name}: `, 'm'));
 });
+
+it('numbers are taken in decimal digits, with a fraction where one makes sense', () => {
+  const { PORT, AI_WAIT_SECONDS, RATE_LIMIT_PER_KEY } = loadConfig({ PORT: '080', AI_WAIT_SECONDS: '2.5' });
+  expect([PORT, AI_WAIT_SECONDS, RATE_LIMIT_PER_KEY]).toEqual([80, 2.5, 6_000]);
+});
+
+it.each(['server.ts', 'worker.ts'])(
+  '%s names a bad LOG_LEVEL in plain words, as any other variable',
+  async (file) => {
+    const run = promisify(execFile)(process.execPath, [file], {
+      env: { PATH: process.env.PATH, ...addresses, LOG_LEVEL: 'verbose', PORT: '0' },
+    });
+    await expect(run).rejects.toMatchObject({
+      code: 1,
+      stdout: '',
+      stderr: expect.stringMatching(/^Bad environment variables:\n {2}LOG_LEVEL: [^\n]+\n$/),
+    });
+  },
+);
 
 it('half a client certificate, certificates without TLS and a file that is not there stop the start', () => {
   expect(() => loadConfig({ TEMPORAL_TLS_CERT: '/a.pem' })).toThrow(/TEMPORAL_TLS_KEY: needed/);

@@ -109,6 +109,21 @@ test('an error is a problem document with its code, its page and the id of the r
   expect((await api.call('GET', '/docs/errors/..%2f..%2fpackage')).status).toBe(404);
 });
 
+test('pages are the same for everybody, and not sent again to who has them', async () => {
+  for (const page of ['/openapi.json', '/docs', '/docs/errors/conflict']) {
+    const first = await api.call('GET', page);
+    const tag = first.headers.get('etag') ?? '';
+    expect([first.status, first.headers.get('cache-control')]).toEqual([200, 'public, max-age=300']);
+    expect(tag).toMatch(/^"[\w-]{27}"$/);
+    for (const known of [tag, `W/${tag}`, `"other", ${tag}`]) {
+      const again = await api.call('GET', page, { headers: { 'if-none-match': known } });
+      expect([again.status, again.text, again.headers.get('etag')]).toEqual([304, '', tag]);
+    }
+    const other = await api.call('GET', page, { headers: { 'if-none-match': '"other"' } });
+    expect([other.status, other.text]).toEqual([200, first.text]);
+  }
+});
+
 test('405 names the methods, OPTIONS answers without a key, HEAD is GET without a body, CORS is off', async () => {
   const keys = `/api/workspaces/${workspace.id}/api-keys`;
   const put = await api.call('PUT', keys, { key: workspace.ownerKey, body: {} });

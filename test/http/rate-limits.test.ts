@@ -138,3 +138,20 @@ test('a body counts one more for every 64 KiB of it, whether its length was decl
     // Refused unread.
     expect(await left(`${full} `, 413)).toBe(90);
   }));
+
+test('what needs no key is limited by address, but for probes', () =>
+  withLimits({ perAddress: 3 }, async (api) => {
+    const status = async (path: string) => (await api.call('GET', path)).status;
+    expect(await status('/docs/errors/not-found')).toBe(404);
+    expect(await status('/openapi.json')).toBe(200);
+    expect(await status('/nowhere')).toBe(404);
+    const refused = await api.call('GET', '/docs');
+    expect([refused.status, refused.body.code, refused.headers.get('ratelimit-policy')]).toEqual([
+      429,
+      'RATE_LIMITED',
+      '"address";q=3;w=60',
+    ]);
+    expect(Number(refused.headers.get('retry-after'))).toBeGreaterThan(0);
+    expect([await status('/healthz'), await status('/readyz')]).toEqual([200, 200]);
+    expect((await whoami(api, workspace.ownerKey)).status).toBe(200);
+  }));
