@@ -16,7 +16,7 @@ import { jobColumns } from '../jobs/queries.ts';
 import { type Job, toJob } from '../jobs/schemas.ts';
 import { translationWorkflowId } from '../temporal/ids.ts';
 import { insertDraft, reuseDraft } from './draft.ts';
-import { type Estimate, estimateDocument } from './price.ts';
+import { type Estimate, estimateSource } from './price.ts';
 import { readSource } from './read-source.ts';
 import { checkTargetLanguage } from './target-language.ts';
 
@@ -100,7 +100,7 @@ async function create(tx: Tx, context: VerbContext, input: CreateTranslation): P
     throw conflict('The article is being generated; translate it when that has ended.', 'generation_running');
   }
 
-  const estimate = estimateDocument(source.snapshot.document);
+  const estimate = estimateSource(source.snapshot);
   const bytes = source.snapshot.assets.reduce((sum, asset) => sum + asset.byteSize, 0);
   const reused = await reuseDraft(tx, workspaceId, source.translation_group_id, input.language);
   const article = reused ?? (await insertDraft(tx, workspaceId, source, input.language));

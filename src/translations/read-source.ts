@@ -1,6 +1,6 @@
-import type { Tx } from '../db/database.ts';
+import type { Queryable, Tx } from '../db/database.ts';
 import type { ArticleId, ProjectId, TranslationGroupId, WorkspaceId } from '../ids.ts';
-import type { TranslationSource } from './source.ts';
+import type { SourceAsset, TranslationSource } from './source.ts';
 
 export interface LockedSource {
   readonly project_id: ProjectId;
@@ -11,16 +11,9 @@ export interface LockedSource {
   readonly snapshot: TranslationSource;
 }
 
-/**
- * Reads the source article for a translation and locks it FOR SHARE, so that it is neither deleted nor
- * changed before the job that copies it commits. Undefined when the workspace has no such article.
- */
-export async function readSource(
-  tx: Tx,
-  workspaceId: WorkspaceId,
-  articleId: ArticleId,
-): Promise<LockedSource | undefined> {
-  const row = await tx
+/** The source's texts and its project's languages. */
+export const readTexts = (db: Queryable, workspaceId: WorkspaceId, articleId: ArticleId) =>
+  db
     .selectFrom('articles')
     .innerJoin('projects', 'projects.id', 'articles.project_id')
     .select([
@@ -36,7 +29,56 @@ export async function readSource(
       'articles.document',
     ])
     .where('articles.workspace_id', '=', workspaceId)
-    .where('articles.id', '=', articleId)
+    .where('articles.id', '=', articleId);
+
+type Texts = NonNullable<Awaited<ReturnType<ReturnType<typeof readTexts>['executeTakeFirst']>>>;
+
+/** The source's images, oldest first. */
+export async function readAssets(
+  db: Queryable,
+  workspaceId: WorkspaceId,
+  articleId: ArticleId,
+): Promise<SourceAsset[]> {
+  const rows = await db
+    .selectFrom('assets')
+    .select(['id', 'role', 'content_hash', 'media_type', 'byte_size', 'file_name', 'alt_text'])
+    .where('workspace_id', '=', workspaceId)
+    .where('article_id', '=', articleId)
+    .orderBy('created_at')
+    .orderBy('id')
+    .execute();
+  return rows.map((asset) => ({
+    id: asset.id,
+    role: asset.role,
+    contentHash: asset.content_hash,
+    mediaType: asset.media_type,
+    byteSize: asset.byte_size,
+    fileName: asset.file_name,
+    altText: asset.alt_text,
+  }));
+}
+
+/** All that is translated of a source. */
+export const toSnapshot = (texts: Texts, assets: readonly SourceAsset[]): TranslationSource => ({
+  title: texts.title,
+  metaTitle: texts.meta_title,
+  metaDescription: texts.meta_description,
+  targetKeywords: texts.target_keywords,
+  secondaryKeywords: texts.secondary_keywords,
+  document: texts.document,
+  assets,
+});
+
+/**
+ * Reads the source article for a translation and locks it FOR SHARE, so that it is neither deleted nor
+ * changed before the job that copies it commits. Undefined when the workspace has no such article.
+ */
+export async function readSource(
+  tx: Tx,
+  workspaceId: WorkspaceId,
+  articleId: ArticleId,
+): Promise<LockedSource | undefined> {
+  const row = await readTexts(tx, workspaceId, articleId)
     .forShare(['articles', 'projects'])
     .executeTakeFirst();
   if (row === undefined) return undefined;
@@ -49,36 +91,12 @@ export async function readSource(
     .where('ended_at', 'is', null)
     .limit(1)
     .executeTakeFirst();
-  const assets = await tx
-    .selectFrom('assets')
-    .select(['id', 'role', 'content_hash', 'media_type', 'byte_size', 'file_name', 'alt_text'])
-    .where('workspace_id', '=', workspaceId)
-    .where('article_id', '=', articleId)
-    .orderBy('created_at')
-    .orderBy('id')
-    .execute();
   return {
     project_id: row.project_id,
     primary_language: row.primary_language,
     languages: row.languages,
     translation_group_id: row.translation_group_id,
     generating: generation !== undefined,
-    snapshot: {
-      title: row.title,
-      metaTitle: row.meta_title,
-      metaDescription: row.meta_description,
-      targetKeywords: row.target_keywords,
-      secondaryKeywords: row.secondary_keywords,
-      document: row.document,
-      assets: assets.map((asset) => ({
-        id: asset.id,
-        role: asset.role,
-        contentHash: asset.content_hash,
-        mediaType: asset.media_type,
-        byteSize: asset.byte_size,
-        fileName: asset.file_name,
-        altText: asset.alt_text,
-      })),
-    },
+    snapshot: toSnapshot(row, await readAssets(tx, workspaceId, articleId)),
   };
 }

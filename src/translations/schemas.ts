@@ -6,7 +6,10 @@ import { jobSchema } from '../jobs/schemas.ts';
 
 export const estimateSchema = z
   .object({
-    words: z.int().meta({ description: "Words in the source's current content." }),
+    words: z.int().meta({
+      description:
+        "Words in the source's current content. Title, meta texts, keywords, alternative texts and titles of links count only as far as they have more than 200 words and a fifth of the body's.",
+    }),
     total: z.int().meta({ description: 'Credits: 1 per started 1,000 words.' }),
   })
   .meta({ id: 'Estimate' });

@@ -1,0 +1,78 @@
+import fc from 'fast-check';
+import { expect, it } from 'vitest';
+import type { DocumentJson } from '../../src/document/schema.ts';
+import { extractSegments, type Snapshot } from '../../src/document/segments.ts';
+import { parseTags, tagText } from '../../src/document/tags.ts';
+import { countTextWords, countWords } from '../../src/document/words.ts';
+import { estimateSource, freeWords } from '../../src/translations/price.ts';
+import { anySnapshot } from '../document/arbitraries.ts';
+import '../support/fast-check.ts';
+
+/** The words of all texts that go to an engine, without their tags. */
+const wordsSent = (source: Snapshot): number =>
+  extractSegments(source).reduce((sum, { text }) => {
+    const parsed = parseTags(text);
+    if (!parsed.ok) throw new Error(parsed.problem);
+    return sum + countTextWords(tagText(parsed.nodes));
+  }, 0);
+
+const wordy = fc.nat({ max: 180 }).map((count) => 'word '.repeat(count));
+const wordyBlock = fc.oneof(
+  wordy.map((altText) => ({ type: 'image', assetId: '7f9c24e8-3b12-4fef-91e0-5b3f6f2f3a11', altText })),
+  fc.array(wordy, { maxLength: 8 }).map((titles) => ({
+    type: 'paragraph',
+    format: 'markdown',
+    text: titles.map((title) => `[**a** b](/x "${title}")`).join(' and '),
+  })),
+);
+/** Any article, some with much more beside the body than in it. */
+const anySource: fc.Arbitrary<Snapshot> = fc
+  .tuple(anySnapshot, fc.array(wordyBlock, { maxLength: 8 }), fc.array(wordy, { maxLength: 4 }))
+  .map(([source, blocks, keywords]) => ({
+    ...source,
+    targetKeywords: [...source.targetKeywords, ...keywords],
+    document: {
+      version: 1,
+      blocks: [...source.document.blocks, ...blocks.map((block, index) => ({ id: `w${index}`, ...block }))],
+    } as DocumentJson,
+  }));
+
+it('what an engine is sent of any article is what was priced, and no more than 200 words and a fifth beside it', () => {
+  fc.assert(
+    fc.property(anySource, (source) => {
+      const { words, total } = estimateSource(source);
+      const body = countWords(source.document);
+      expect(wordsSent(source)).toBeLessThanOrEqual(words + freeWords(body));
+      expect(words).toBeGreaterThanOrEqual(body);
+      expect(total).toBe(Math.ceil(words / 1_000));
+    }),
+    { numRuns: 500 },
+  );
+});
+
+it('a body of images is not free, and an ordinary article costs what its body does', () => {
+  const image = (index: number) => ({
+    id: `i${index}`,
+    type: 'image',
+    assetId: '7f9c24e8-3b12-4fef-91e0-5b3f6f2f3a11',
+    altText: 'word '.repeat(200).trim(),
+  });
+  const bare = {
+    metaTitle: null,
+    metaDescription: null,
+    targetKeywords: [],
+    secondaryKeywords: [],
+    assets: [],
+  };
+  const images = { version: 1, blocks: Array.from({ length: 20 }, (_, index) => image(index)) };
+  expect(estimateSource({ ...bare, title: 'Beds', document: images as DocumentJson })).toEqual({
+    words: 4_001 - 200,
+    total: 4,
+  });
+  const text = { id: 'p', type: 'paragraph', text: 'word '.repeat(1_000) };
+  const ordinary = { version: 1, blocks: [text, image(1), { ...image(2), altText: 'word '.repeat(190) }] };
+  expect(estimateSource({ ...bare, title: 'Ten beds', document: ordinary as DocumentJson })).toEqual({
+    words: 1_000,
+    total: 1,
+  });
+});
