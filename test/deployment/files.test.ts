@@ -70,6 +70,14 @@ it('one service builds the image that three run, the others wait for it, and nob
   }
 });
 
+it('server and workers see the same images', () => {
+  const { services } = compose();
+  const mounted = Object.entries(services).flatMap(([name, { volumes }]) =>
+    volumes.includes('images:/data') ? [name] : [],
+  );
+  expect(mounted).toEqual(['server', 'worker']);
+});
+
 it('Temporal is given the file without which it does not start', () => {
   const { services, configs } = compose();
   const temporal = services.temporal;

@@ -13,6 +13,7 @@ const serviceSchema = z.object({
   command: words.optional(),
   environment: scalars,
   ports: words.default([]),
+  volumes: words.default([]),
   configs: z.array(z.object({ source: z.string(), target: z.string() })).default([]),
   restart: z.string(),
   stop_grace_period: z.string().optional(),
