@@ -22,7 +22,7 @@ export interface Evidence {
 /** Compares what was acknowledged, what the database holds and what arrived. */
 export async function gatherEvidence(
   db: Database,
-  load: Load,
+  load: Pick<Load, 'stored' | 'accepted'>,
   witnesses: readonly Witness[],
 ): Promise<Evidence> {
   const rows = await db
