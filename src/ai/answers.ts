@@ -1,7 +1,7 @@
 /** The shape that models answer in, and the rules that turn an answer into suggestions. */
 import { z } from 'zod';
-import { nameKey } from '../categories/names.ts';
 import { canonicalLanguage, codePoints } from '../http/fields.ts';
+import { nameKey } from '../name-key.ts';
 import {
   type ArticleQuestion,
   type ArticleSuggestions,

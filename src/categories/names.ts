@@ -4,6 +4,7 @@ import { uniqueViolation } from '../db/errors.ts';
 import { inTransaction } from '../db/transaction.ts';
 import { conflict } from '../errors.ts';
 import { type CategoryId, type CategoryNameId, newId, type WorkspaceId } from '../ids.ts';
+import { nameKey } from '../name-key.ts';
 
 /** Whose names are written: at most one per language. */
 export interface CategoryKey {
@@ -16,21 +17,6 @@ export interface NewName {
   readonly language: string;
   readonly name: string;
 }
-
-/**
- * What two names are compared by (interface.md, POST categories 2): their case folded as Unicode does. Lower case
- * first, so that ẞ meets ß, then upper, so that ß meets SS and both sigmas meet. Upper case would make an i of the
- * Turkish ı, which is another letter: it stays. Normalised again, for case mapping can take a character apart.
- * Migration 0009 made the stored keys the same way.
- */
-export const nameKey = (name: string): string =>
-  name
-    .normalize('NFC')
-    .toLowerCase()
-    .split('ı')
-    .map((part) => part.toUpperCase().toLowerCase())
-    .join('ı')
-    .normalize('NFC');
 
 /**
  * Runs `work` in a transaction, and again whenever another transaction took a slug that this one had found free.

@@ -94,6 +94,8 @@ export interface Tables {
     id: RoleId;
     workspace_id: WorkspaceId;
     name: string;
+    /** What the name is compared by; null where a release that knew none wrote the row. */
+    name_key: Nullable<string>;
     permissions: string[];
     built_in: Default<boolean>;
     created_at: CreatedAt;

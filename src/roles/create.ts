@@ -8,7 +8,7 @@ import type { Permission } from './permissions.ts';
 import { insertRole, type RoleItem, rethrowNameTaken } from './queries.ts';
 
 export interface CreateRoleInput {
-  /** 1 to 120 characters, trimmed; unique in the workspace. */
+  /** 1 to 120 characters, trimmed; unique in the workspace, in upper and lower case alike. */
   readonly name: string;
   readonly permissions: readonly Permission[];
 }

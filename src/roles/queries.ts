@@ -4,6 +4,7 @@ import { uniqueViolation } from '../db/errors.ts';
 import { conflict } from '../errors.ts';
 import { iso } from '../http/fields.ts';
 import type { RoleId, WorkspaceId } from '../ids.ts';
+import { nameKey } from '../name-key.ts';
 import { isPermission, permissionsOf } from './permissions.ts';
 
 /** A role as it is answered. */
@@ -93,6 +94,7 @@ export async function insertRole(tx: Tx, role: NewRole): Promise<RoleItem> {
       id: role.id,
       workspace_id: role.workspaceId,
       name: role.name,
+      name_key: nameKey(role.name),
       permissions: [...role.permissions],
       built_in: role.builtIn,
     })
@@ -110,7 +112,7 @@ export async function updateRoleRow(
   const row = await tx
     .updateTable('roles')
     .set({
-      ...(change.name === undefined ? {} : { name: change.name }),
+      ...(change.name === undefined ? {} : { name: change.name, name_key: nameKey(change.name) }),
       ...(change.permissions === undefined ? {} : { permissions: [...change.permissions] }),
       updated_at: sql<Date>`now()`,
     })
@@ -141,9 +143,12 @@ export async function findRoleWorkspace(db: Queryable, id: RoleId): Promise<Work
   return row?.workspace_id ?? null;
 }
 
+/** The first one compares names as they are written, for releases that write no keys. */
+const NAME_INDEXES = new Set(['roles_name_key', 'roles_folded_name_key']);
+
 /** Passes any error on, but a name that is taken as the conflict it is. */
 export function rethrowNameTaken(error: unknown): never {
-  throw uniqueViolation(error) === 'roles_name_key'
+  throw NAME_INDEXES.has(uniqueViolation(error) ?? '')
     ? conflict('The workspace already has a role of that name.', 'name_taken')
     : error;
 }

@@ -53,7 +53,8 @@ export const createRoleRoutes = (): RouteModule[] => [
       path: '/api/workspaces/{workspaceId}/roles',
       operationId: 'createRole',
       summary: 'Create a role',
-      description: 'It may hold only permissions the caller holds. The name is unique in the workspace.',
+      description:
+        'It may hold only permissions the caller holds. The name is unique in the workspace, in upper and lower case alike.',
       tags: ['Roles'],
       scope: 'workspace',
       permissions: ['roles.create'],

@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { checkAnswer } from '../../src/ai/answers.ts';
 import { createPseudoSuggestions } from '../../src/ai/pseudo.ts';
 import { countSuggestions, type Question } from '../../src/ai/questions.ts';
-import { nameKey } from '../../src/categories/names.ts';
+import { nameKey } from '../../src/name-key.ts';
 
 const pseudo = createPseudoSuggestions();
 const { signal } = new AbortController();

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { nameKey } from '../../src/categories/names.ts';
+import { nameKey } from '../../src/name-key.ts';
 
 test('every character has the key of its lower and its upper case, and a key is its own key', () => {
   const wrong: string[] = [];

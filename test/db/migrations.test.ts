@@ -3,7 +3,7 @@ import { sql } from 'kysely';
 import { afterEach, beforeEach, expect, it } from 'vitest';
 import { createDatabase, type Database } from '../../src/db/database.ts';
 import { migrateDown, migrateToLatest, requireSchema } from '../../src/db/migrate.ts';
-import { newId } from '../../src/ids.ts';
+import { newId, type RoleId } from '../../src/ids.ts';
 import { createWorkspace } from '../../src/workspaces/create.ts';
 import { createTestDatabase, type TestDatabase } from '../support/database.ts';
 
@@ -144,4 +144,36 @@ it('gives stored category names their new key: the older of two that clash keeps
   }
   await backTo('0009_category_name_keys');
   expect(await keys()).toEqual(before);
+});
+
+it('of roles whose names differ in case only, the oldest keeps the name, the others stay beside it, and both are told', async () => {
+  const { workspaceId } = await createWorkspace(database.db, { name: 'Acme', credits: 0 });
+  await backTo('0014_role_name_keys');
+  const roles = ['Writer', 'WRITER', 'owner', 'Reader'].map((name) => ({ id: newId<RoleId>(), name }));
+  for (const [minute, { id, name }] of roles.entries()) {
+    await sql`
+      INSERT INTO roles (id, workspace_id, name, permissions, created_at)
+      VALUES (${id}, ${workspaceId}, ${name}, '{}', now() + ${minute} * interval '1 minute')`.execute(
+      database.db,
+    );
+  }
+  const lines: string[] = [];
+  await migrateToLatest(database.db, (line) => lines.push(line));
+  const rows = await database.db
+    .selectFrom('roles')
+    .select(['id', 'name', 'name_key'])
+    .where('built_in', '=', false)
+    .orderBy('created_at')
+    .execute();
+  const [, second, third] = roles;
+  expect(rows.map(({ name, name_key }) => [name, name_key])).toEqual([
+    ['Writer', 'writer'],
+    ['WRITER', `writer DUPLICATE ${second?.id}`],
+    ['owner', `owner DUPLICATE ${third?.id}`],
+    ['Reader', 'reader'],
+  ]);
+  expect(lines).toEqual([
+    expect.stringMatching(/"Writer" .*"WRITER"/),
+    expect.stringMatching(/"Owner" .*"owner"/),
+  ]);
 });

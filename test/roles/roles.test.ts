@@ -141,3 +141,20 @@ test('the operator makes keys of any role of the workspace, and of no other', as
   ).rejects.toMatchObject({ code: 'INVALID_REQUEST' });
   expect((await asOwner('PATCH', `/${stranger.roles.editor}`, { name: 'mine' })).status).toBe(404);
 });
+
+test('names are compared in any case: a role made or renamed into another one is 409, its own may change case', async () => {
+  const support = await create('Straße');
+  for (const name of ['STRASSE', 'straẞe', 'OWNER', 'EDITOR']) {
+    const answer = await asOwner('POST', '', { name, permissions: [] });
+    expect([name, answer.status, answer.body.details]).toEqual([name, 409, { reason: 'name_taken' }]);
+  }
+  const other = await create('Gasse');
+  expect((await asOwner('PATCH', `/${other.id}`, { name: 'strasse' })).body.details).toEqual({
+    reason: 'name_taken',
+  });
+  expect((await asOwner('PATCH', `/${support.id}`, { name: 'STRASSE' })).body.role.name).toBe('STRASSE');
+  const race = await Promise.all(
+    ['Editors', 'EDITORS', 'editors'].map((name) => asOwner('POST', '', { name, permissions: [] })),
+  );
+  expect(race.map(({ status }) => status).sort()).toEqual([201, 409, 409]);
+});

@@ -31,7 +31,10 @@ const create = (): Command =>
   new Command('create')
     .description('make a role')
     .requiredOption('--workspace <id>', 'its workspace')
-    .requiredOption('--name <name>', '1 to 120 characters, unique in the workspace')
+    .requiredOption(
+      '--name <name>',
+      '1 to 120 characters, unique in the workspace in upper and lower case alike',
+    )
     .requiredOption('--permissions <list>', 'such as articles.read,articles.update')
     .action(
       action(createOptions, async ({ db, operatorOf }, { workspace, ...input }) => {
@@ -44,7 +47,7 @@ const update = (): Command =>
   new Command('update')
     .description('rename a role, replace its permissions, or both; its keys follow at once')
     .requiredOption('--role <id>', 'the role')
-    .option('--name <name>', '1 to 120 characters, unique in the workspace')
+    .option('--name <name>', '1 to 120 characters, unique in the workspace in upper and lower case alike')
     .option('--permissions <list>', 'the whole new set')
     .action(
       action(updateOptions, async ({ db, operatorOf }, { role, ...input }) => {
