@@ -1,7 +1,8 @@
 /** The shape that models answer in, and the rules that turn an answer into suggestions. */
 import { z } from 'zod';
-import { canonicalLanguage, codePoints } from '../http/fields.ts';
+import { codePoints } from '../http/fields.ts';
 import { nameKey } from '../name-key.ts';
+import type { Problem } from './provider.ts';
 import {
   type ArticleQuestion,
   type ArticleSuggestions,
@@ -15,10 +16,13 @@ import {
   type Question,
   type Suggestions,
 } from './questions.ts';
+import { targetOf } from './target-of.ts';
 
 /** interface.md, Limits. */
 export const MAX_REASON = 300;
 export const MAX_NAME = 80;
+/** What is wrong with an answer is told up to here. */
+const MAX_PROBLEMS = 10;
 
 const language = z.string().describe('The tag of the language that names and reasons are written in.');
 const proposal = z.object({
@@ -51,7 +55,7 @@ export const answerSchemas = {
 
 export type CheckedAnswer =
   | { readonly usable: true; readonly suggestions: Suggestions }
-  | { readonly usable: false; readonly reason: string };
+  | { readonly usable: false; readonly problems: readonly Problem[] };
 
 /** Which of these names' keys a category of the workspace has, in whatever language. */
 export type FindTaken = (keys: readonly string[]) => Promise<ReadonlySet<string>>;
@@ -65,10 +69,10 @@ export async function checkAnswer(
   answer: unknown,
   findTaken: FindTaken,
 ): Promise<CheckedAnswer> {
-  const defects: string[] = [];
+  const defects: Problem[] = [];
   const suggestions = await readAnswer(question, answer, findTaken, defects);
   if (suggestions === null || (countSuggestions(suggestions) === 0 && defects.length > 0)) {
-    return { usable: false, reason: defects.slice(0, 10).join(' ') };
+    return { usable: false, problems: defects.slice(0, MAX_PROBLEMS) };
   }
   return { usable: true, suggestions };
 }
@@ -77,7 +81,7 @@ async function readAnswer(
   question: Question,
   answer: unknown,
   findTaken: FindTaken,
-  defects: string[],
+  defects: Problem[],
 ): Promise<Suggestions | null> {
   switch (question.kind) {
     case 'article_categories': {
@@ -98,12 +102,14 @@ async function readAnswer(
 function parse<Schema extends z.ZodType>(
   schema: Schema,
   answer: unknown,
-  defects: string[],
+  defects: Problem[],
 ): z.output<Schema> | null {
   const parsed = schema.safeParse(answer);
   if (parsed.success) return parsed.data;
   for (const { path, message } of parsed.error.issues) {
-    defects.push(`${path.length === 0 ? 'The answer' : path.map(String).join('.')}: ${message}.`);
+    defects.push({
+      problem: `${path.length === 0 ? 'The answer' : path.map(String).join('.')}: ${message}.`,
+    });
   }
   return null;
 }
@@ -112,13 +118,14 @@ async function readArticleAnswer(
   question: ArticleQuestion,
   answer: z.output<typeof answerSchemas.article_categories>,
   findTaken: FindTaken,
-  defects: string[],
+  defects: Problem[],
 ): Promise<ArticleSuggestions | null> {
   const { kind, candidates } = question;
   const chosen = new Map<string, ArticleSuggestions['existing'][number]>();
   for (const { number, reason } of answer.existing) {
     const category = candidates[number - 1];
-    if (category === undefined) defects.push(`${number} is not the number of a listed category.`);
+    if (category === undefined)
+      defects.push(about('This is not the number of a listed category.', String(number)));
     else if (!chosen.has(category.id)) chosen.set(category.id, { category, reason: cutReason(reason) });
   }
   const existing = [...chosen.values()].slice(0, MAX_SUGGESTIONS);
@@ -132,7 +139,7 @@ async function readProjectAnswer(
   { kind, language: asked }: ProjectQuestion,
   answer: z.output<typeof answerSchemas.project_categories>,
   findTaken: FindTaken,
-  defects: string[],
+  defects: Problem[],
 ): Promise<ProjectSuggestions | null> {
   if (answer.categories.length > 0 && !isLanguage(asked, answer.language, defects)) return null;
   return { kind, categories: await readProposals(answer.categories, findTaken, defects) };
@@ -142,17 +149,18 @@ async function readProjectAnswer(
 function readNamesAnswer(
   { kind, targets }: NamesQuestion,
   answer: z.output<typeof answerSchemas.category_names>,
-  defects: string[],
+  defects: Problem[],
 ): NameSuggestions {
   const named = new Map<string, string>();
   for (const { language: tag, name } of answer.names) {
-    const canonical = canonicalLanguage(tag);
+    const target = targetOf(tag, targets);
     const clean = cleanName(name);
-    if (canonical === null || !targets.includes(canonical)) defects.push(`${tag} was not asked for.`);
-    else if (clean === null) defects.push(`The name in ${tag} has not 1 to ${MAX_NAME} characters.`);
-    else if (!named.has(canonical)) named.set(canonical, clean);
+    if (target === null) defects.push(about('This language was not asked for.', tag));
+    else if (clean === null)
+      defects.push(about(`The name in ${target} does not have 1 to ${MAX_NAME} characters.`, name));
+    else if (!named.has(target)) named.set(target, clean);
   }
-  if (named.size === 0) defects.push(`There is no usable name in any of ${targets.join(', ')}.`);
+  if (named.size === 0) defects.push({ problem: `There is no usable name in any of ${targets.join(', ')}.` });
   return {
     kind,
     names: targets.flatMap((tag) => {
@@ -165,13 +173,13 @@ function readNamesAnswer(
 async function readProposals(
   proposals: readonly ProposedCategory[],
   findTaken: FindTaken,
-  defects: string[],
+  defects: Problem[],
 ): Promise<ProposedCategory[]> {
   const named = new Map<string, ProposedCategory>();
   for (const { name, reason } of proposals) {
     const clean = cleanName(name);
     if (clean === null) {
-      defects.push(`"${name.slice(0, MAX_NAME)}" has not 1 to ${MAX_NAME} characters.`);
+      defects.push(about(`This name does not have 1 to ${MAX_NAME} characters.`, name));
       continue;
     }
     const key = nameKey(clean);
@@ -181,15 +189,21 @@ async function readProposals(
   const taken = await findTaken([...named.keys()]);
   const free = [...named].filter(([key]) => !taken.has(key)).map(([, category]) => category);
   for (const [key, { name }] of named) {
-    if (taken.has(key)) defects.push(`The workspace has a category named "${name}" already.`);
+    if (taken.has(key)) defects.push(about('The workspace has a category of this name already.', name));
   }
   return free.slice(0, MAX_SUGGESTIONS);
 }
 
+/** What a model gave is told beside what is wrong with it, short, and never within our words. */
+const about = (problem: string, given: string): Problem => ({
+  problem,
+  given: [...tidy(given)].slice(0, MAX_NAME).join(''),
+});
+
 /** The model says which language it wrote in: another one than asked is unusable. */
-function isLanguage(asked: string, answered: string, defects: string[]): boolean {
-  if (canonicalLanguage(answered) === asked) return true;
-  defects.push(`The names have to be in ${asked}, not in ${answered.slice(0, 40)}.`);
+function isLanguage(asked: string, answered: string, defects: Problem[]): boolean {
+  if (targetOf(answered, [asked]) !== null) return true;
+  defects.push(about(`The names have to be in ${asked}, not in this language.`, answered));
   return false;
 }
 

@@ -12,6 +12,11 @@ const TIMES = 2;
 /** How much of a rejected answer the model is shown again. */
 const MAX_SHOWN = 4_000;
 
+/** Milliseconds after which nothing more is asked for: whoever made the request would not see it any more. */
+const MORE_UNTIL_MS = 35_000;
+/** Names in other languages may be those of other categories: saving decides. */
+const NOTHING_TAKEN: FindTaken = async () => new Set();
+
 export interface AskDependencies {
   readonly db: Database;
   readonly provider: SuggestionProvider;
@@ -28,6 +33,7 @@ export async function askOperation(
   id: AiOperationId,
   signal: AbortSignal,
 ): Promise<AskResult> {
+  const early = AbortSignal.timeout(MORE_UNTIL_MS);
   const operation = await findOpenOperation(db, id);
   if (operation === null) return { kind: 'ended' };
   if (operation.result !== null) {
@@ -46,7 +52,39 @@ export async function askOperation(
   }
   if (suggestions === null) return { kind: 'answered', suggestions: 0 };
   if (!(await storeResult(db, id, suggestions))) return { kind: 'ended' };
-  return { kind: 'answered', suggestions: countSuggestions(suggestions) };
+  const whole = await askForMissing(provider, question, suggestions, AbortSignal.any([signal, early]));
+  if (whole !== suggestions && !(await storeResult(db, id, whole))) return { kind: 'ended' };
+  return { kind: 'answered', suggestions: countSuggestions(whole) };
+}
+
+/**
+ * Asks once more for the languages that an answer left out. What there is stays, whatever becomes of that.
+ * @returns the suggestions, or more of them
+ */
+async function askForMissing(
+  provider: SuggestionProvider,
+  question: Question,
+  suggestions: Suggestions,
+  signal: AbortSignal,
+): Promise<Suggestions> {
+  if (question.kind !== 'category_names' || suggestions.kind !== 'category_names') return suggestions;
+  const named = new Set(suggestions.names.map(({ language }) => language));
+  const targets = question.targets.filter((tag) => !named.has(tag));
+  if (targets.length === 0 || signal.aborted) return suggestions;
+  const missing = { ...question, targets };
+  try {
+    const checked = await checkAnswer(
+      missing,
+      await provider.answer({ question: missing, signal }),
+      NOTHING_TAKEN,
+    );
+    if (!checked.usable || checked.suggestions.kind !== 'category_names') return suggestions;
+    const names = [...suggestions.names, ...checked.suggestions.names];
+    const order = (language: string): number => question.targets.indexOf(language);
+    return { ...suggestions, names: names.sort((one, other) => order(one.language) - order(other.language)) };
+  } catch {
+    return suggestions;
+  }
 }
 
 /**
@@ -70,10 +108,11 @@ export async function askModel(
       });
       const checked = await checkAnswer(question, answer, findTaken);
       if (checked.usable) return countSuggestions(checked.suggestions) > 0 ? checked.suggestions : null;
-      rejected = { answer: JSON.stringify(answer)?.slice(0, MAX_SHOWN) ?? null, reason: checked.reason };
+      rejected = { answer: JSON.stringify(answer)?.slice(0, MAX_SHOWN) ?? null, problems: checked.problems };
     } catch (error) {
-      if (error instanceof UnusableAnswer) rejected = { answer: null, reason: error.message };
-      else if (isRefusal(error)) rejected = { answer: null, reason: 'It was declined.' };
+      if (error instanceof UnusableAnswer)
+        rejected = { answer: null, problems: [{ problem: error.message }] };
+      else if (isRefusal(error)) rejected = { answer: null, problems: [{ problem: 'It was declined.' }] };
       // Once the model has answered, it was reached, whatever becomes of the second question.
       else if (error instanceof ModelNotReached && rejected !== undefined) {
         throw new ProviderError(error.kind, error.message);

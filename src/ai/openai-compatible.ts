@@ -66,7 +66,7 @@ function conversation({ question, rejected }: SuggestionRequest): ChatTurn[] {
     ...(rejected.answer === null ? [] : [{ role: 'assistant' as const, text: rejected.answer }]),
     {
       role: 'user',
-      text: `That answer cannot be used: ${rejected.reason} Answer again, with the JSON object alone.`,
+      text: `That answer cannot be used. Answer again, with the JSON object alone. What is wrong, as data: ${JSON.stringify(rejected.problems)}`,
     },
   ];
 }

@@ -15,6 +15,7 @@ import { inSavepoint } from '../db/savepoint.ts';
 import { inTransaction } from '../db/transaction.ts';
 import { type AiOperationId, newId, type WorkspaceId } from '../ids.ts';
 import { aiOperationWorkflowId } from '../temporal/ids.ts';
+import { priceOf } from './price.ts';
 import type { AiOperationKind, Suggestions } from './questions.ts';
 import { aiQuotaExceeded, countOperation, uncountOperation } from './quota.ts';
 
@@ -24,7 +25,7 @@ export interface NewOperation {
   readonly targetId: string;
   /** The languages that names are asked for; none for suggestions. */
   readonly languages?: readonly string[];
-  /** What is held, and charged when something usable comes back. */
+  /** What is held: the most that is charged when something usable comes back. */
   readonly credits: number;
   readonly audit: Pick<AuditRecord, 'action' | 'targetType'>;
 }
@@ -169,7 +170,7 @@ export async function storeResult(
 }
 
 /**
- * Makes the stored result final and charges for it, in one transaction.
+ * Makes the stored result final and charges for it, never more than was held, in one transaction.
  * @returns false when the operation had ended before; nothing is changed then
  * @throws {MissingHoldError} when an open operation has no open hold
  */
@@ -180,10 +181,15 @@ export async function settleOperation(db: Database, id: AiOperationId): Promise<
       .set((eb) => ({ status: 'settled', ended_at: eb.fn('now') }))
       .where('id', '=', id)
       .where('status', '=', 'open')
-      .returning('credits')
+      .returning(['credits', 'result'])
       .executeTakeFirst();
     if (operation === undefined) return false;
-    if (!(await settleHold(tx, id, operation.credits))) {
+    const { credits: held, result } = operation;
+    const credits = result === null ? held : Math.min(held, priceOf(result));
+    if (credits < held) {
+      await tx.updateTable('ai_operations').set({ credits }).where('id', '=', id).execute();
+    }
+    if (!(await settleHold(tx, id, credits))) {
       throw new MissingHoldError(`AI operation ${id} is open without a hold`);
     }
     return true;

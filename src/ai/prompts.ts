@@ -18,7 +18,7 @@ export function instructionsFor(question: Question): string {
       return [
         'You assign categories to an article.',
         `Choose at most ${MAX_SUGGESTIONS} of the listed categories that really fit it, the best first, each by its number.`,
-        `Only if none fits, propose new names instead, in ${describeLanguage(question.language)}: none that is listed or carried already.`,
+        `Only if none fits, propose new names instead, in ${describeLanguage(question.language)}: none that is listed or carried already, and none that means the same as one of namesInOtherLanguages.`,
         NAMES,
         reasons(question.language),
         COMMON,
@@ -46,9 +46,10 @@ export function instructionsFor(question: Question): string {
 export function questionData(question: Question): Readonly<Record<string, unknown>> {
   switch (question.kind) {
     case 'article_categories': {
-      const { language, title, keywords, text, candidates, carried } = question;
+      const { language, title, keywords, text, candidates, carried, elsewhere } = question;
       const categories = candidates.map(({ name }, index) => ({ number: index + 1, name }));
-      return { language, article: { title, keywords, text }, categories, carried };
+      const article = { title, keywords, text };
+      return { language, article, categories, carried, namesInOtherLanguages: elsewhere };
     }
     case 'project_categories': {
       const { language, titles, keywords, ideas, taken } = question;

@@ -6,8 +6,15 @@ import type { Question } from './questions.ts';
 export interface Rejection {
   /** As the model gave it; null when there was none. */
   readonly answer: string | null;
-  /** What was wrong with it, in words a model understands. */
-  readonly reason: string;
+  readonly problems: readonly Problem[];
+}
+
+/** Something wrong with an answer. */
+export interface Problem {
+  /** In words of ours that a model understands. */
+  readonly problem: string;
+  /** What it is about, as the model gave it, of at most 80 characters: data, and never part of an instruction. */
+  readonly given?: string;
 }
 
 export interface SuggestionRequest {

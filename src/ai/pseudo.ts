@@ -42,7 +42,7 @@ function answerTo(question: Question): unknown {
 
 /** A category fits when words of its name occur in the article; more occurrences come first. */
 function suggestForArticle(question: ArticleQuestion) {
-  const { language, title, keywords, text, candidates, carried } = question;
+  const { language, title, keywords, text, candidates, carried, elsewhere } = question;
   const counts = countWords([title, ...keywords, text].join('\n'), language);
   const existing = candidates
     .map(({ name }, index) => {
@@ -59,10 +59,15 @@ function suggestForArticle(question: ArticleQuestion) {
   const proposed =
     existing.length > 0
       ? []
-      : propose([...keywords, ...significantWords(title, language)], [...carried], language, (name) => {
-          const uses = Math.max(1, sum(wordsOf(name, language).map((word) => counts.get(word) ?? 0)));
-          return `Pseudo suggestion: “${name}” occurs ${times(uses)} in the article.`;
-        }).slice(0, MAX_PROPOSED);
+      : propose(
+          [...keywords, ...significantWords(title, language)],
+          [...carried, ...elsewhere],
+          language,
+          (name) => {
+            const uses = Math.max(1, sum(wordsOf(name, language).map((word) => counts.get(word) ?? 0)));
+            return `Pseudo suggestion: “${name}” occurs ${times(uses)} in the article.`;
+          },
+        ).slice(0, MAX_PROPOSED);
   return { language, existing, proposed };
 }
 

@@ -23,8 +23,10 @@ export interface ArticleQuestion {
   readonly text: string;
   /** Named to a model by their position, counted from 1. */
   readonly candidates: readonly Candidate[];
-  /** Names of the categories that the article carries already. */
+  /** Names of the categories that the article carries already, each in the article's language if it has one. */
   readonly carried: readonly string[];
+  /** Names in other languages of further categories, which have none in the article's. */
+  readonly elsewhere: readonly string[];
 }
 
 /** Which new categories a project could use. */

@@ -13,6 +13,8 @@ import type { ArticleQuestion, NamesQuestion, ProjectQuestion, Question } from '
 const MAX_TEXT = 6_000;
 const MAX_CANDIDATES = 300;
 const MAX_TITLES = 200;
+/** Articles among which those titles are chosen, the newest: a project may have any number. */
+const MAX_LOOKED_AT = 2_000;
 const MAX_KEYWORDS = 200;
 const MAX_IDEAS = 100;
 const MAX_TAKEN = 500;
@@ -49,9 +51,15 @@ async function readArticleQuestion(
     .leftJoin('article_categories as link', (join) =>
       join.onRef('link.category_id', '=', 'name.category_id').on('link.article_id', '=', articleId),
     )
-    .select(['name.category_id as id', 'name.name', 'link.position'])
+    .innerJoin('categories as category', 'category.id', 'name.category_id')
+    .select(['name.category_id as id', 'name.name', 'name.language', 'link.position'])
     .where('name.workspace_id', '=', workspaceId)
-    .where('name.language', '=', article.primary_language)
+    // Each by its name in the article's language, or else by its main one.
+    .where(
+      sql<boolean>`(name.language = ${article.primary_language} OR (name.language = category.primary_language
+        AND NOT EXISTS (SELECT FROM category_names AS own
+          WHERE own.category_id = name.category_id AND own.language = ${article.primary_language})))`,
+    )
     // Of more categories than a model is shown, those that are used most.
     .orderBy(
       (eb) =>
@@ -64,17 +72,24 @@ async function readArticleQuestion(
     .orderBy('name.created_at')
     .orderBy('name.id')
     .execute();
+  const carried = named.filter(({ position }) => position !== null);
+  const free = named.filter(({ position }) => position === null);
+  const isOwn = ({ language }: { language: string }): boolean => language === article.primary_language;
   return {
     kind: 'article_categories',
     language: article.primary_language,
     title: article.title,
     keywords: [...article.target_keywords, ...article.secondary_keywords].slice(0, MAX_KEYWORDS),
     text: plainText(article.document),
-    candidates: named
-      .filter(({ position }) => position === null)
+    candidates: free
+      .filter(isOwn)
       .slice(0, MAX_CANDIDATES)
       .map(({ id, name }) => ({ id, name })),
-    carried: named.filter(({ position }) => position !== null).map(({ name }) => name),
+    carried: carried.map(({ name }) => name),
+    elsewhere: free
+      .filter((category) => !isOwn(category))
+      .slice(0, MAX_CANDIDATES)
+      .map(({ name }) => name),
   };
 }
 
@@ -104,15 +119,22 @@ async function readProjectQuestion(
     .where('id', '=', projectId)
     .executeTakeFirst();
   if (project === undefined) return null;
-  const articles = await db
+  const newest = db
     .selectFrom('articles')
-    .select(['title', 'target_keywords'])
+    .select(['id', 'title', 'target_keywords', 'primary_language', 'created_at'])
     .where('workspace_id', '=', workspaceId)
     .where('project_id', '=', projectId)
+    .orderBy('created_at', 'desc')
+    .orderBy('id', 'desc')
+    .limit(MAX_LOOKED_AT)
+    .as('newest');
+  const articles = await db
+    .selectFrom(newest)
+    .select(['title', 'target_keywords'])
     // Articles in the project's language say most about names in it.
     .orderBy((eb) => eb('primary_language', '=', project.primary_language), 'desc')
     .orderBy('created_at', 'desc')
-    .orderBy('id')
+    .orderBy('id', 'desc')
     .limit(MAX_TITLES)
     .execute();
   const ideas = await db
@@ -125,15 +147,18 @@ async function readProjectQuestion(
     .limit(MAX_IDEAS)
     .execute();
   if (articles.length === 0 && ideas.length === 0) return null;
-  const taken = await db
+  // Each in the order of an index: those in the project's language first.
+  const names = db
     .selectFrom('category_names')
     .select('name')
     .where('workspace_id', '=', workspaceId)
-    .orderBy((eb) => eb('language', '=', project.primary_language), 'desc')
-    .orderBy('created_at')
-    .orderBy('id')
-    .limit(MAX_TAKEN)
-    .execute();
+    .orderBy('language')
+    .orderBy('name_key');
+  const taken = await names.where('language', '=', project.primary_language).limit(MAX_TAKEN).execute();
+  if (taken.length < MAX_TAKEN) {
+    const others = names.where('language', '<>', project.primary_language).limit(MAX_TAKEN - taken.length);
+    taken.push(...(await others.execute()));
+  }
   return {
     kind: 'project_categories',
     language: project.primary_language,

@@ -1,11 +1,9 @@
 import { type ReservedOperation, reserveOperation } from '../ai/operations.ts';
+import { SUGGESTION_CREDITS } from '../ai/price.ts';
 import { requirePermissions, type VerbContext } from '../context.ts';
 import { inTransaction } from '../db/transaction.ts';
 import { notFound } from '../errors.ts';
 import type { ArticleId } from '../ids.ts';
-
-/** interface.md, Limits: 1 credit per request. */
-export const SUGGESTION_CREDITS = 1;
 
 /**
  * Reserves a suggestion of categories for an article. The caller runs it afterwards.

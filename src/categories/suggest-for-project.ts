@@ -1,9 +1,9 @@
 import { type ReservedOperation, reserveOperation } from '../ai/operations.ts';
+import { SUGGESTION_CREDITS } from '../ai/price.ts';
 import { requirePermissions, type VerbContext } from '../context.ts';
 import { inTransaction } from '../db/transaction.ts';
 import { notFound } from '../errors.ts';
 import type { ProjectId } from '../ids.ts';
-import { SUGGESTION_CREDITS } from './suggest-for-article.ts';
 
 /**
  * Reserves a suggestion of new categories for a project. The caller runs it afterwards.

@@ -88,7 +88,7 @@ export const createSuggestionRoutes = (dependencies: RunDependencies): RouteModu
       operationId: 'suggestCategoryNames',
       summary: "Suggest a category's name in other languages",
       description:
-        'One name per language, translated from the name in the primary language. Half a credit per language, rounded up per request, when something comes back.',
+        'One name per language, translated from the name in the primary language. Half a credit per language that comes back, rounded up per request.',
       tags: ['Categories'],
       scope: 'workspace',
       permissions: ['categories.update'],

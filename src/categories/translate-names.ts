@@ -1,4 +1,5 @@
 import { type ReservedOperation, reserveOperation } from '../ai/operations.ts';
+import { namesPrice } from '../ai/price.ts';
 import { requirePermissions, type VerbContext } from '../context.ts';
 import { inTransaction } from '../db/transaction.ts';
 import { invalid, notFound } from '../errors.ts';
@@ -10,9 +11,6 @@ export interface TranslateNames {
   /** Canonical tags, each once. */
   readonly languages: readonly string[];
 }
-
-/** Half a credit per language, rounded up per request (interface.md, Limits). */
-export const namesPrice = (languages: number): number => Math.ceil(languages / 2);
 
 /**
  * Reserves suggestions of a category's name in other languages. The caller runs it afterwards.

@@ -24,6 +24,7 @@ const questions: fc.Arbitrary<Question> = fc.oneof(
     text,
     candidates: fc.array(fc.record({ id: fc.uuid(), name }), { maxLength: 12 }),
     carried: fc.array(name, { maxLength: 4 }),
+    elsewhere: fc.array(name, { maxLength: 4 }),
   }),
   fc.record({
     kind: fc.constant('project_categories' as const),
@@ -51,7 +52,8 @@ describe('the pseudo provider', () => {
         const taken = new Set(known.map(nameKey));
         const checked = await checkAnswer(question, answer, async () => taken);
         if (!checked.usable) {
-          expect(checked.reason).toMatch(/already|has not 1 to 80/);
+          for (const { problem } of checked.problems)
+            expect(problem).toMatch(/already|does not have 1 to 80/);
           return;
         }
         const { suggestions } = checked;
@@ -85,7 +87,9 @@ describe('checking an answer', () => {
     await fc.assert(
       fc.asyncProperty(questions, fc.jsonValue(), async (question, answer) => {
         const checked = await checkAnswer(question, answer, async () => new Set());
-        if (!checked.usable) expect(checked.reason).not.toBe('');
+        if (checked.usable) return;
+        expect(checked.problems.length).toBeGreaterThan(0);
+        for (const { given = '' } of checked.problems) expect([...given].length).toBeLessThanOrEqual(80);
       }),
       { numRuns: 300 },
     );

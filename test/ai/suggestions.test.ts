@@ -1,6 +1,9 @@
+import { sql } from 'kysely';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { MAX_REASON } from '../../src/ai/answers.ts';
 import { UnusableAnswer } from '../../src/ai/provider.ts';
+import { readQuestion } from '../../src/ai/read-question.ts';
+import { createDatabase, type Database } from '../../src/db/database.ts';
 import { newId, type ProjectId } from '../../src/ids.ts';
 import { ProviderError } from '../../src/providers/types.ts';
 import { categoryCalls } from '../categories/support.ts';
@@ -40,6 +43,16 @@ async function expectNothing(answer: Answer, body: Record<string, unknown>, aske
 
 const NONE = { existing: [], proposed: [] };
 
+/** Rows of articles that have been read so far, as Postgres counts them. */
+async function articlesRead(db: Database): Promise<number> {
+  await sql`SELECT pg_stat_force_next_flush()`.execute(db);
+  const { rows } = await sql<{ count: number }>`
+    SELECT seq_tup_read + idx_tup_fetch AS count FROM pg_stat_user_tables WHERE relname = 'articles'`.execute(
+    db,
+  );
+  return rows[0]?.count ?? 0;
+}
+
 describe('suggesting categories for an article', () => {
   it('answers with existing categories in the article’s language that it does not carry, for one credit', async () => {
     const carried = await categories.category(workspace, { en: 'Spring' });
@@ -67,6 +80,35 @@ describe('suggesting categories for an article', () => {
       },
     ]);
     expect(await categories.list(workspace)).toHaveLength(4);
+  });
+
+  it('tells the model of categories without a name in the article’s language by their main one', async () => {
+    const carried = await categories.category(workspace, { de: 'Frühling', fr: 'Printemps' });
+    await categories.category(workspace, { fr: 'Jardin' });
+    await categories.assign(workspace, articleId, [carried.id]);
+    await calls.forArticle(workspace, articleId);
+    expect(model.asked[0]?.question).toMatchObject({
+      candidates: [],
+      carried: ['Frühling'],
+      elsewhere: ['Jardin'],
+    });
+  });
+
+  it('takes names in the plain language for one with a region', async () => {
+    const british = await service.project(workspace, ['en-GB', 'en']);
+    const { id } = await createArticle(service.db, workspace, british, { language: 'en-GB' });
+    model.reply = async () => ({
+      language: 'en',
+      existing: [],
+      proposed: [{ name: 'Lawns', reason: 'why' }],
+    });
+    expect((await calls.forArticle(workspace, id)).body.proposed).toEqual([{ name: 'Lawns', reason: 'why' }]);
+    model.reply = async () => ({
+      language: 'en-US',
+      existing: [],
+      proposed: [{ name: 'Yards', reason: 'why' }],
+    });
+    expect((await calls.forArticle(workspace, id)).body.proposed).toEqual([]);
   });
 
   it('proposes new names when none fits, and only then', async () => {
@@ -121,7 +163,9 @@ describe('suggesting categories for an article', () => {
     expect((await calls.forArticle(workspace, articleId)).body.proposed).toEqual([
       { name: 'Ways', reason: 'why' },
     ]);
-    expect(model.asked[2]?.rejected?.reason).toContain('"Straße" already');
+    expect(model.asked[2]?.rejected?.problems).toEqual([
+      { problem: 'The workspace has a category of this name already.', given: 'Straße' },
+    ]);
   });
 
   it('asks again once with the reason, then nothing came back: 200, empty, no credits', async () => {
@@ -129,7 +173,7 @@ describe('suggesting categories for an article', () => {
     await expectNothing(await calls.forArticle(workspace, articleId), NONE, 2);
     expect(model.asked[1]?.rejected).toEqual({
       answer: '{"nonsense":true}',
-      reason: expect.stringContaining('existing'),
+      problems: expect.arrayContaining([{ problem: expect.stringContaining('existing') }]),
     });
     // A model was called, so the month keeps the count.
     expect(await calls.used(workspace)).toBe(1);
@@ -170,6 +214,32 @@ describe('suggesting categories for a project', () => {
     expect(await calls.wallet(workspace)).toEqual({ balance: 9, reserved: 0 });
   });
 
+  it('looks at the newest articles of a project, however many it has, those in its language first', async () => {
+    await sql`
+      INSERT INTO articles (id, workspace_id, project_id, title, slug, status, document, primary_language,
+        translation_group_id, created_at)
+      SELECT gen_random_uuid(), ${workspace.id}, ${projectId}, 'Title ' || number, 'slug-' || number, 'DRAFT', '{}',
+        CASE WHEN number % 100 = 0 THEN 'en' ELSE 'de' END, gen_random_uuid(), now() - make_interval(secs => number)
+      FROM generate_series(1, 10000) AS number`.execute(service.db);
+    await sql`ANALYZE articles`.execute(service.db);
+    const db = createDatabase({ connectionString: service.config.DATABASE_URL, poolSize: 1 });
+    const before = await articlesRead(db);
+    const question = await readQuestion(db, {
+      kind: 'project_categories',
+      workspaceId: workspace.id,
+      targetId: projectId,
+      languages: [],
+      result: null,
+    });
+    const titles = question?.kind === 'project_categories' ? question.titles : [];
+    expect(titles).toHaveLength(200);
+    expect(titles.slice(0, 3)).toEqual(['A garden in spring', 'Title 100', 'Title 200']);
+    // The 20th in the project's language is the last among the newest 2,000; the others follow.
+    expect(titles.slice(18, 22)).toEqual(['Title 1800', 'Title 1900', 'Title 1', 'Title 2']);
+    expect((await articlesRead(db)) - before).toBeLessThan(2_500);
+    await db.destroy();
+  });
+
   it('an empty project gives nothing, calls no model, and does not count toward the month', async () => {
     const empty = await service.project(workspace);
     await expectNothing(await calls.forProject(workspace, empty), { categories: [] }, 0);
@@ -190,7 +260,7 @@ describe('suggesting names of a category', () => {
     expect(category.translations).toHaveLength(1);
   });
 
-  it('leaves unusable languages out at the full price, and still suggests a name that clashes', async () => {
+  it('leaves unusable languages out, and still suggests a name that clashes', async () => {
     const { id } = await categories.category(workspace, { en: 'Gardening' });
     await categories.category(workspace, { es: 'Jardín' });
     model.reply = async () => ({
@@ -204,8 +274,50 @@ describe('suggesting names of a category', () => {
     });
     expect((await calls.names(workspace, id, ['de', 'es', 'pt-BR'])).body).toEqual({
       names: [{ language: 'es', name: 'jardín' }],
+      credits: 1,
+    });
+    expect(model.asked.map(({ question }) => question)).toMatchObject([
+      { targets: ['de', 'es', 'pt-BR'] },
+      { targets: ['de', 'pt-BR'] },
+    ]);
+  });
+
+  it('asks once more for languages that are missing, and charges for those that came', async () => {
+    const { id } = await categories.category(workspace, { en: 'Gardening' });
+    const languages = ['de', 'es', 'fr', 'it', 'ja', 'ko', 'nl', 'pl', 'pt', 'sv'];
+    const named = (tags: readonly string[]) => ({
+      names: tags.map((language) => ({ language, name: `In ${language}` })),
+    });
+    model.reply = async () => named(model.asked.length === 1 ? ['es'] : ['sv', 'de']);
+    expect((await calls.names(workspace, id, languages)).body).toEqual({
+      ...named(['de', 'es', 'sv']),
       credits: 2,
     });
+    expect(model.asked).toHaveLength(2);
+    expect(await calls.wallet(workspace)).toEqual({ balance: 8, reserved: 0 });
+    expect(await calls.ledger(workspace)).toBe(8);
+
+    // What there is stays when the second question fails.
+    model.reset();
+    model.reply = async () => {
+      if (model.asked.length === 2) throw new ProviderError('retryable', 'Busy.');
+      return named(['es']);
+    };
+    expect((await calls.names(workspace, id, languages)).body).toEqual({ ...named(['es']), credits: 1 });
+    expect(await calls.wallet(workspace)).toEqual({ balance: 7, reserved: 0 });
+  });
+
+  it('understands a tag without the region that was asked for, where it can mean one language only', async () => {
+    const { id } = await categories.category(workspace, { de: 'Garten' });
+    model.reply = async () => ({
+      names: [
+        { language: 'en', name: 'Garden' },
+        { language: 'pt', name: 'Jardim' },
+        { language: 'zh', name: '花园' },
+      ],
+    });
+    const { body } = await calls.names(workspace, id, ['en-GB', 'pt-BR', 'pt-PT', 'zh-Hant']);
+    expect(body.names).toEqual([{ language: 'en-GB', name: 'Garden' }]);
   });
 
   it('no usable name: 200, no names, no credits', async () => {

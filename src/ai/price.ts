@@ -1,0 +1,11 @@
+import { countSuggestions, type Suggestions } from './questions.ts';
+
+/** interface.md, Limits: suggestions for an article or a project, in credits. */
+export const SUGGESTION_CREDITS = 1;
+
+/** Half a credit per language, rounded up per request (interface.md, Limits). */
+export const namesPrice = (languages: number): number => Math.ceil(languages / 2);
+
+/** Credits for what came back: names are paid for one by one, since some of those asked for may be missing. */
+export const priceOf = (suggestions: Suggestions): number =>
+  suggestions.kind === 'category_names' ? namesPrice(countSuggestions(suggestions)) : SUGGESTION_CREDITS;
