@@ -1,5 +1,6 @@
-import { sql } from 'kysely';
+import { CompiledQuery, sql } from 'kysely';
 import type { Queryable, Tx } from '../db/database.ts';
+import { preparedStatement } from '../db/prepared.ts';
 import { iso } from '../http/fields.ts';
 import type { ApiKeyId, RoleId, WorkspaceId } from '../ids.ts';
 
@@ -15,15 +16,27 @@ export interface ApiKeyItem {
   readonly revokedAt: string | null;
 }
 
+interface ListedRow {
+  readonly id: ApiKeyId;
+  readonly label: string;
+  readonly prefix: string;
+  readonly role_id: RoleId | null;
+  readonly created_at: Date;
+  readonly last_used_at: Date | null;
+  readonly expires_at: Date | null;
+  readonly revoked_at: Date | null;
+}
+
+const LIST_KEYS = preparedStatement(
+  'list_api_keys',
+  `SELECT id, label, prefix, role_id, created_at, last_used_at, expires_at, revoked_at
+   FROM api_keys WHERE workspace_id = $1 ORDER BY created_at, id`,
+);
+
 /** Every key of the workspace, revoked and expired ones included, oldest first. */
 export async function selectApiKeys(db: Queryable, workspaceId: WorkspaceId): Promise<ApiKeyItem[]> {
-  const rows = await db
-    .selectFrom('api_keys')
-    .select(['id', 'label', 'prefix', 'role_id', 'created_at', 'last_used_at', 'expires_at', 'revoked_at'])
-    .where('workspace_id', '=', workspaceId)
-    .orderBy('created_at')
-    .orderBy('id')
-    .execute();
+  const query = CompiledQuery.raw(LIST_KEYS, [workspaceId]) as CompiledQuery<ListedRow>;
+  const { rows } = await db.executeQuery(query);
   return rows.map((row) => ({
     id: row.id,
     label: row.label,
