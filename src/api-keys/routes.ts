@@ -1,7 +1,7 @@
 import { z } from 'zod';
-import { notFound } from '../errors.ts';
 import { defineRoute, type RouteModule } from '../http/route.ts';
-import { type ApiKeyId, parseId } from '../ids.ts';
+import { pathId } from '../http/scope.ts';
+import type { ApiKeyId } from '../ids.ts';
 import { createApiKey } from './create.ts';
 import { listApiKeys } from './list.ts';
 import { revokeApiKey } from './revoke.ts';
@@ -16,12 +16,6 @@ const createdExample = {
   // Its checksum is wrong on purpose, so that no scanner takes it for a real one.
   key: 'wcsk_8Zk2bQw9xYpExampleExampleExampleExampleExample000',
 };
-
-function keyIdOf(text: string): ApiKeyId {
-  const id = parseId<ApiKeyId>(text);
-  if (id === null) throw notFound('API key');
-  return id;
-}
 
 /** interface.md, API keys. */
 export const createApiKeyRoutes = (): RouteModule[] => [
@@ -98,7 +92,7 @@ export const createApiKeyRoutes = (): RouteModule[] => [
       },
     },
     async ({ context, params }) => {
-      await revokeApiKey(context, keyIdOf(params.keyId));
+      await revokeApiKey(context, pathId<ApiKeyId>(params.keyId, 'API key'));
       return { status: 200, body: { ok: true } };
     },
   ),
@@ -124,7 +118,7 @@ export const createApiKeyRoutes = (): RouteModule[] => [
     },
     async ({ context, params }) => ({
       status: 201,
-      body: await rotateApiKey(context, keyIdOf(params.keyId)),
+      body: await rotateApiKey(context, pathId<ApiKeyId>(params.keyId, 'API key')),
     }),
   ),
 ];

@@ -2,8 +2,7 @@ import { sql } from 'kysely';
 import { requirePermissions, type VerbContext } from '../context.ts';
 import type { ArticleStatus } from '../db/tables.ts';
 import { notFound } from '../errors.ts';
-import { iso } from '../http/fields.ts';
-import { encodeCursor, type Position } from '../http/paging.ts';
+import { olderThan, type Position, pageOf } from '../http/paging.ts';
 import type { ArticleId, CategoryId, ProjectId } from '../ids.ts';
 import { summaryColumns } from './queries.ts';
 import { type ArticleSummary, toSummary } from './schemas.ts';
@@ -54,17 +53,10 @@ export async function listArticles(
       ),
     );
   }
-  if (position !== null) {
-    query = query.where(sql<boolean>`(created_at, id) < (${iso(position.at)}, ${position.id})`);
-  }
+  if (position !== null) query = query.where(olderThan(position));
   const rows = await query.execute();
-  const shown = rows.slice(0, limit);
-  const last = shown.at(-1);
-  return {
-    articles: shown.map(toSummary),
-    nextCursor:
-      rows.length > limit && last !== undefined ? encodeCursor({ at: last.created_at, id: last.id }) : null,
-  };
+  const { shown, nextCursor } = pageOf(rows, limit);
+  return { articles: shown.map(toSummary), nextCursor };
 }
 
 /** Every language version of the article's group, itself included (articles.read), by language tag. */

@@ -1,14 +1,7 @@
 import { requirePermissions, type VerbContext } from '../context.ts';
 import { notFound } from '../errors.ts';
-import { type ArticleId, type AssetId, parseId } from '../ids.ts';
+import type { ArticleId, AssetId } from '../ids.ts';
 import { type Asset, assetColumns, toAsset } from './schemas.ts';
-
-/** The id a path names. @throws {ServiceError} RESOURCE_NOT_FOUND for text that is none */
-export function assetIdOf(text: string): AssetId {
-  const id = parseId<AssetId>(text);
-  if (id === null) throw notFound('asset');
-  return id;
-}
 
 /** Every image of the article, oldest first (articles.read). */
 export async function listAssets({ db, actor }: VerbContext, articleId: ArticleId): Promise<Asset[]> {

@@ -1,11 +1,13 @@
 import { z } from 'zod';
 import { defineRoute, type RouteModule } from '../http/route.ts';
+import { pathId } from '../http/scope.ts';
+import type { AssetId } from '../ids.ts';
 import type { BlobStore } from './blob-store.ts';
 import { deleteAsset, updateAsset } from './change.ts';
 import type { FetchImage } from './fetch-image.ts';
 import { fetchHero, uploadHero } from './hero.ts';
 import { IMAGE_MEDIA_TYPES, MAX_IMAGE_BYTES } from './limits.ts';
-import { assetIdOf, listAssets, readAsset } from './read.ts';
+import { listAssets, readAsset } from './read.ts';
 import { type Asset, assetSchema, heroFromUrlBody, updateAssetBody, uploadQuery } from './schemas.ts';
 import { uploadAsset } from './upload.ts';
 
@@ -95,7 +97,7 @@ export const createAssetRoutes = ({
     },
     async ({ context, params }) => ({
       status: 200,
-      body: { asset: await readAsset(context, params.articleId, assetIdOf(params.assetId)) },
+      body: { asset: await readAsset(context, params.articleId, pathId<AssetId>(params.assetId, 'asset')) },
     }),
   ),
   defineRoute(
@@ -119,7 +121,7 @@ export const createAssetRoutes = ({
       body: {
         asset: await updateAsset(context, {
           articleId: params.articleId,
-          assetId: assetIdOf(params.assetId),
+          assetId: pathId<AssetId>(params.assetId, 'asset'),
           altText: body.altText,
         }),
       },
@@ -142,7 +144,10 @@ export const createAssetRoutes = ({
       errors: ['CONFLICT'],
     },
     async ({ context, params }) => {
-      await deleteAsset(context, { articleId: params.articleId, assetId: assetIdOf(params.assetId) });
+      await deleteAsset(context, {
+        articleId: params.articleId,
+        assetId: pathId<AssetId>(params.assetId, 'asset'),
+      });
       return { status: 200, body: { ok: true } };
     },
   ),

@@ -1,7 +1,6 @@
-import { sql } from 'kysely';
 import { requirePermissions, type VerbContext } from '../context.ts';
 import { iso } from '../http/fields.ts';
-import { encodeCursor, type Position } from '../http/paging.ts';
+import { olderThan, type Position, pageOf } from '../http/paging.ts';
 import type { AuditEntryId } from '../ids.ts';
 
 export interface AuditEntryItem {
@@ -35,14 +34,11 @@ export async function listAuditEntries(
     .orderBy('created_at', 'desc')
     .orderBy('id', 'desc')
     .limit(limit + 1);
-  if (position !== null) {
-    query = query.where(sql<boolean>`(created_at, id) < (${iso(position.at)}, ${position.id})`);
-  }
+  if (position !== null) query = query.where(olderThan(position));
   const rows = await query.execute();
-  const page = rows.slice(0, limit);
-  const last = page.at(-1);
+  const { shown, nextCursor } = pageOf(rows, limit);
   return {
-    entries: page.map((row) => ({
+    entries: shown.map((row) => ({
       id: row.id,
       action: row.action,
       actor: { kind: row.actor_kind, id: row.actor_id },
@@ -52,7 +48,6 @@ export async function listAuditEntries(
       requestId: row.request_id,
       createdAt: iso(row.created_at),
     })),
-    nextCursor:
-      rows.length > limit && last !== undefined ? encodeCursor({ at: last.created_at, id: last.id }) : null,
+    nextCursor,
   };
 }

@@ -4,18 +4,9 @@ import type { Queryable, Tx } from '../db/database.ts';
 import type { Tables } from '../db/tables.ts';
 import { notFound } from '../errors.ts';
 import { iso } from '../http/fields.ts';
-import { type CategoryId, type CategoryNameId, parseId, type WorkspaceId } from '../ids.ts';
+import type { CategoryId, CategoryNameId, WorkspaceId } from '../ids.ts';
 import type { CurrentCategory } from './change.ts';
 import type { Category, ListedCategory, ReducedCategory } from './schemas.ts';
-
-const noSuchCategory = () => notFound('category');
-
-/** @throws {ServiceError} RESOURCE_NOT_FOUND for a text that is no id */
-export function categoryIdOf(text: string): CategoryId {
-  const id = parseId<CategoryId>(text);
-  if (id === null) throw noSuchCategory();
-  return id;
-}
 
 /** Tags are ASCII: the order of their bytes, whatever the database's collation is. */
 const byLanguage = sql`category_names.language COLLATE "C"`;
@@ -116,7 +107,7 @@ export async function lockCategory(
     .where('id', '=', id)
     .forUpdate()
     .executeTakeFirst();
-  if (category === undefined) throw noSuchCategory();
+  if (category === undefined) throw notFound('category');
   const names: { id: CategoryNameId; language: string; name: string; slug: string }[] = await tx
     .selectFrom('category_names')
     .select(['id', 'language', 'name', 'slug'])

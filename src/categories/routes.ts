@@ -1,10 +1,11 @@
 import { z } from 'zod';
 import { defineRoute, type RouteModule } from '../http/route.ts';
+import { pathId } from '../http/scope.ts';
+import type { CategoryId } from '../ids.ts';
 import { assignCategories } from './assign.ts';
 import { createCategory } from './create.ts';
 import { deleteCategory } from './delete.ts';
 import { listCategories } from './list.ts';
-import { categoryIdOf } from './queries.ts';
 import {
   type Category,
   categorySchema,
@@ -107,7 +108,9 @@ export const createCategoryRoutes = (): RouteModule[] => [
     },
     async ({ context, params, body }) => ({
       status: 200,
-      body: { category: await updateCategory(context, categoryIdOf(params.categoryId), body) },
+      body: {
+        category: await updateCategory(context, pathId<CategoryId>(params.categoryId, 'category'), body),
+      },
     }),
   ),
   defineRoute(
@@ -131,7 +134,10 @@ export const createCategoryRoutes = (): RouteModule[] => [
       },
     },
     async ({ context, params }) => {
-      const { articleCount } = await deleteCategory(context, categoryIdOf(params.categoryId));
+      const { articleCount } = await deleteCategory(
+        context,
+        pathId<CategoryId>(params.categoryId, 'category'),
+      );
       return { status: 200, body: { ok: true, articleCount } };
     },
   ),

@@ -1,7 +1,8 @@
+import { sql } from 'kysely';
 import { z } from 'zod';
 import { invalid } from '../errors.ts';
 import { parseId } from '../ids.ts';
-import { parseDateTime } from './fields.ts';
+import { iso, parseDateTime } from './fields.ts';
 
 /** A whole number written in a query parameter. */
 export const integerParameter = (min: number, max: number, fallback: number) =>
@@ -35,8 +36,23 @@ export interface Position<Id extends string> {
   readonly id: Id;
 }
 
+/** Rows behind the position in a list that goes from the newest to the oldest. */
+export const olderThan = ({ at, id }: Position<string>) =>
+  sql<boolean>`(created_at, id) < (${iso(at)}, ${id})`;
+
+/** One row more than a page shows tells whether another page follows: it is left out here, and answered as a cursor. */
+export function pageOf<Row extends { readonly created_at: Date; readonly id: string }>(
+  rows: readonly Row[],
+  limit: number,
+): { shown: Row[]; nextCursor: string | null } {
+  const shown = rows.slice(0, limit);
+  const last = shown.at(-1);
+  const more = rows.length > limit && last !== undefined;
+  return { shown, nextCursor: more ? encodeCursor({ at: last.created_at, id: last.id }) : null };
+}
+
 /** The position as opaque text that a client sends back. */
-export const encodeCursor = ({ at, id }: Position<string>): string =>
+const encodeCursor = ({ at, id }: Position<string>): string =>
   Buffer.from(`${at.toISOString()} ${id}`).toString('base64url');
 
 /**

@@ -1,3 +1,4 @@
+import { notFound } from '../errors.ts';
 import { parseId } from '../ids.ts';
 import { type RouteScope, SCOPE_PARAMETERS } from './route.ts';
 
@@ -18,4 +19,14 @@ export function scopedParams(
 ): Readonly<Record<string, string>> {
   if (named.scope === 'caller' || named.id === null) return params;
   return { ...params, [SCOPE_PARAMETERS[named.scope]]: named.id };
+}
+
+/**
+ * The id of something further down the path, `what` it is in words: `pathId<RoleId>(params.roleId, 'role')`.
+ * @throws {ServiceError} RESOURCE_NOT_FOUND for a text that is no id
+ */
+export function pathId<Id extends string>(text: string, what: string): Id {
+  const id = parseId<Id>(text);
+  if (id === null) throw notFound(what);
+  return id;
 }

@@ -1,9 +1,7 @@
-import { sql } from 'kysely';
 import { requirePermissions, type VerbContext } from '../context.ts';
 import type { Queryable } from '../db/database.ts';
 import { notFound } from '../errors.ts';
-import { iso } from '../http/fields.ts';
-import { encodeCursor, type Position } from '../http/paging.ts';
+import { olderThan, type Position, pageOf } from '../http/paging.ts';
 import type { ProjectId, WorkspaceId } from '../ids.ts';
 import { type Project, projectColumns, toProject } from './schemas.ts';
 
@@ -44,15 +42,8 @@ export async function listProjects(
     .orderBy('id', 'desc')
     .limit(limit + 1);
   if (archived !== undefined) query = query.where('archived_at', archived ? 'is not' : 'is', null);
-  if (position !== null) {
-    query = query.where(sql<boolean>`(created_at, id) < (${iso(position.at)}, ${position.id})`);
-  }
+  if (position !== null) query = query.where(olderThan(position));
   const rows = await query.execute();
-  const shown = rows.slice(0, limit);
-  const last = shown.at(-1);
-  return {
-    projects: shown.map(toProject),
-    nextCursor:
-      rows.length > limit && last !== undefined ? encodeCursor({ at: last.created_at, id: last.id }) : null,
-  };
+  const { shown, nextCursor } = pageOf(rows, limit);
+  return { projects: shown.map(toProject), nextCursor };
 }

@@ -1,7 +1,5 @@
-import { sql } from 'kysely';
 import { requirePermissions, type VerbContext } from '../context.ts';
-import { iso } from '../http/fields.ts';
-import { encodeCursor, type Position } from '../http/paging.ts';
+import { olderThan, type Position, pageOf } from '../http/paging.ts';
 import type { ArticleId, ReviewId } from '../ids.ts';
 import { type Review, reviewColumns, toReview } from './schemas.ts';
 
@@ -20,15 +18,8 @@ export async function listReviews(
     .orderBy('created_at', 'desc')
     .orderBy('id', 'desc')
     .limit(limit + 1);
-  if (position !== null) {
-    query = query.where(sql<boolean>`(created_at, id) < (${iso(position.at)}, ${position.id})`);
-  }
+  if (position !== null) query = query.where(olderThan(position));
   const rows = await query.execute();
-  const shown = rows.slice(0, limit);
-  const last = shown.at(-1);
-  return {
-    reviews: shown.map(toReview),
-    nextCursor:
-      rows.length > limit && last !== undefined ? encodeCursor({ at: last.created_at, id: last.id }) : null,
-  };
+  const { shown, nextCursor } = pageOf(rows, limit);
+  return { reviews: shown.map(toReview), nextCursor };
 }

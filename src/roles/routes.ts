@@ -1,7 +1,7 @@
 import { z } from 'zod';
-import { notFound } from '../errors.ts';
 import { defineRoute, type RouteModule } from '../http/route.ts';
-import { parseId, type RoleId } from '../ids.ts';
+import { pathId } from '../http/scope.ts';
+import type { RoleId } from '../ids.ts';
 import { createRole } from './create.ts';
 import { deleteRole } from './delete.ts';
 import { listRoles } from './list.ts';
@@ -18,12 +18,6 @@ const example = {
 };
 const bodyExample = { name: 'Publisher', permissions: ['articles.read', 'articles.publish'] };
 const answerSchema = z.object({ role: roleSchema });
-
-function roleIdOf(text: string): RoleId {
-  const id = parseId<RoleId>(text);
-  if (id === null) throw notFound('role');
-  return id;
-}
 
 /** Roles of a workspace: a key acts with the permissions of its role. */
 export const createRoleRoutes = (): RouteModule[] => [
@@ -88,7 +82,7 @@ export const createRoleRoutes = (): RouteModule[] => [
     },
     async ({ context, params, body }) => ({
       status: 200,
-      body: { role: await updateRole(context, roleIdOf(params.roleId), body) },
+      body: { role: await updateRole(context, pathId<RoleId>(params.roleId, 'role'), body) },
     }),
   ),
   defineRoute(
@@ -109,7 +103,7 @@ export const createRoleRoutes = (): RouteModule[] => [
       errors: ['CONFLICT'],
     },
     async ({ context, params }) => {
-      await deleteRole(context, roleIdOf(params.roleId));
+      await deleteRole(context, pathId<RoleId>(params.roleId, 'role'));
       return { status: 200, body: { ok: true } };
     },
   ),

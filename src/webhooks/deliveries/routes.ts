@@ -1,17 +1,11 @@
 import { z } from 'zod';
 import { defineRoute, type RouteModule } from '../../http/route.ts';
-import { type DeliveryId, parseId } from '../../ids.ts';
+import { pathId } from '../../http/scope.ts';
+import type { DeliveryId } from '../../ids.ts';
 import { deliveryDetailExample, redeliveryExample } from '../examples.ts';
 import { webhookDeliveryDetailSchema, webhookDeliverySchema } from '../schemas.ts';
-import { noSuchDelivery } from './queries.ts';
 import { readDeliveryDetail } from './read.ts';
 import { redeliver } from './redeliver.ts';
-
-function deliveryIdOf(text: string): DeliveryId {
-  const id = parseId<DeliveryId>(text);
-  if (id === null) throw noSuchDelivery();
-  return id;
-}
 
 /** Single deliveries, for integrators: what was sent, what came back, and once more. */
 export const createDeliveryRoutes = (): RouteModule[] => [
@@ -37,7 +31,12 @@ export const createDeliveryRoutes = (): RouteModule[] => [
     },
     async ({ context, params }) => ({
       status: 200,
-      body: { delivery: await readDeliveryDetail(context, deliveryIdOf(params.deliveryId)) },
+      body: {
+        delivery: await readDeliveryDetail(
+          context,
+          pathId<DeliveryId>(params.deliveryId, 'webhook delivery'),
+        ),
+      },
     }),
   ),
   defineRoute(
@@ -63,7 +62,7 @@ export const createDeliveryRoutes = (): RouteModule[] => [
     },
     async ({ context, params }) => ({
       status: 202,
-      body: { delivery: await redeliver(context, deliveryIdOf(params.deliveryId)) },
+      body: { delivery: await redeliver(context, pathId<DeliveryId>(params.deliveryId, 'webhook delivery')) },
     }),
   ),
 ];

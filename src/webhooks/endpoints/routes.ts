@@ -1,7 +1,8 @@
 import { z } from 'zod';
 import { EVENT_TYPES } from '../../events/catalog.ts';
 import { defineRoute, type RouteModule } from '../../http/route.ts';
-import { type EndpointId, parseId } from '../../ids.ts';
+import { pathId } from '../../http/scope.ts';
+import type { EndpointId } from '../../ids.ts';
 import { redeliverFailed } from '../deliveries/redeliver-failed.ts';
 import {
   deliveryExample,
@@ -24,7 +25,6 @@ import type { WebhookSender } from '../sending/sender.ts';
 import { deleteEndpoint } from './delete.ts';
 import { listWebhooks } from './list.ts';
 import { pingEndpoint } from './ping.ts';
-import { noSuchEndpoint } from './queries.ts';
 import { registerEndpoint } from './register.ts';
 import type { RunCanceller } from './run-canceller.ts';
 
@@ -35,12 +35,6 @@ export interface EndpointRouteDependencies {
   readonly sender: WebhookSender;
   /** Cancels the runs of deleted endpoints: the process's own, which it closes before its connection. */
   readonly runCanceller: RunCanceller;
-}
-
-function endpointIdOf(text: string): EndpointId {
-  const id = parseId<EndpointId>(text);
-  if (id === null) throw noSuchEndpoint();
-  return id;
 }
 
 /** interface.md, Webhooks, and what operating an endpoint needs besides. */
@@ -121,7 +115,10 @@ export const createEndpointRoutes = ({
       },
     },
     async ({ context, params }) => {
-      const { openRuns } = await deleteEndpoint(context, endpointIdOf(params.endpointId));
+      const { openRuns } = await deleteEndpoint(
+        context,
+        pathId<EndpointId>(params.endpointId, 'webhook endpoint'),
+      );
       // Thousands of runs may wait for a retry that has nothing to send now; the answer does not wait for them.
       runCanceller.cancel(openRuns);
       return { status: 200, body: { ok: true } };
@@ -151,7 +148,10 @@ export const createEndpointRoutes = ({
     },
     async ({ context, params }) => ({
       status: 200,
-      body: await pingEndpoint({ ...context, sender }, endpointIdOf(params.endpointId)),
+      body: await pingEndpoint(
+        { ...context, sender },
+        pathId<EndpointId>(params.endpointId, 'webhook endpoint'),
+      ),
     }),
   ),
   defineRoute(
@@ -181,7 +181,7 @@ export const createEndpointRoutes = ({
     async ({ context, params, body }) => ({
       status: 202,
       body: await redeliverFailed(context, {
-        endpointId: endpointIdOf(params.endpointId),
+        endpointId: pathId<EndpointId>(params.endpointId, 'webhook endpoint'),
         since: body.since,
       }),
     }),
