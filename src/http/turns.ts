@@ -55,15 +55,20 @@ export function createTurns({ total, perOwner, waitMs }: TurnLimits): Turns {
     else waiting.set(owner, left);
   };
 
+  const goLast = (owner: string): void => {
+    const wishes = waiting.get(owner);
+    if (wishes === undefined) return;
+    waiting.delete(owner);
+    waiting.set(owner, wishes);
+  };
+
   const serve = (): void => {
     for (const [owner, [wish]] of [...waiting]) {
       if (wish === undefined || !fits(owner, wish.amount)) continue;
       // Whose turn it is waits for room; smaller wishes behind it would take it away for ever.
       if (wish.amount > free) return;
       forget(owner, wish);
-      const rest = waiting.get(owner);
-      waiting.delete(owner);
-      if (rest !== undefined) waiting.set(owner, rest);
+      goLast(owner);
       book(owner, wish.amount);
       wish.grant();
     }
@@ -75,6 +80,8 @@ export function createTurns({ total, perOwner, waitMs }: TurnLimits): Turns {
       if (given) return;
       given = true;
       book(owner, -amount);
+      // Others come before whoever has just had a turn.
+      goLast(owner);
       serve();
     };
   };

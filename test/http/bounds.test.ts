@@ -143,3 +143,17 @@ test('a text of combining marks is refused, and so is a name that shows nothing'
   // Letters that need invisible ones keep them.
   expect((await post(path, { name: 'می\u200cخواهم', permissions: [] })).status).toBe(201);
 });
+
+test('where one of several fields is needed, OpenAPI says so', () => {
+  const operations = Object.values(document.paths).flatMap((methods) => Object.values(methods));
+  const needed = (id: string) => {
+    const body = operations.find(({ operationId }) => operationId === id)?.requestBody;
+    const { anyOf, minProperties } = body?.content['application/json']?.schema ?? {};
+    return [minProperties, (anyOf as { required: string[] }[]).flatMap(({ required }) => required)];
+  };
+  expect(needed('updateCategory')).toEqual([
+    undefined,
+    ['primaryLanguage', 'translations', 'removeLanguages'],
+  ]);
+  expect(needed('updateRole')).toEqual([undefined, ['name', 'permissions']]);
+});

@@ -152,3 +152,23 @@ test('a client that sends slowly or has gone holds no turn', async () => {
   expect([(await first).status, (await next).status]).toEqual([200, 200]);
   for (const socket of slow) socket.destroy();
 });
+
+test('a service that is told to stop answers those who wait for their turn', async () => {
+  const limits = { ...DEFAULT_HTTP_LIMITS, perKey: 0 };
+  const stopping = await startApi(database.db, { limits }, [hold]);
+  const to = (name: string) =>
+    stopping.call('POST', `/api/workspaces/${a?.id}/hold`, {
+      key: a?.ownerKey ?? '',
+      body: bodyOf(name, MIB),
+    });
+  const first = to('first');
+  await working('first');
+  const waiting = to('waiting');
+  await sleep(200);
+  const closed = stopping.close();
+  end('first');
+  await working('waiting');
+  end('waiting');
+  expect([(await first).status, (await waiting).status]).toEqual([200, 200]);
+  await closed;
+});
