@@ -46,7 +46,7 @@ export function watchFetch(source: string, options: FetchOptions): FetchWatch {
       if (bytes > SIZE_LIMIT) giveUp('sends more than any release has');
       if (bytes > most) stalled.refresh();
       most = Math.max(most, bytes);
-      if (most === 0 || Date.now() - toldAt < TELL_EVERY_MS) return;
+      if (most < 1_000_000 || Date.now() - toldAt < TELL_EVERY_MS) return;
       toldAt = Date.now();
       onProgress(`Fetching the Temporal CLI: ${Math.round(most / 1_000_000)} MB`);
     },
