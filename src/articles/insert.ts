@@ -4,7 +4,7 @@ import type { Tables } from '../db/tables.ts';
 import { conflict, type ServiceError } from '../errors.ts';
 import type { ArticleId, ProjectId } from '../ids.ts';
 import { type ArticleRow, articleColumns } from './queries.ts';
-import { freeSlug, slugify } from './slug.ts';
+import { findFreeSlug, slugify } from './slug.ts';
 
 interface SlugScope {
   readonly projectId: ProjectId;
@@ -13,22 +13,22 @@ interface SlugScope {
   readonly except?: ArticleId;
 }
 
-/** The slugs of a project and language that `base` could clash with: those in use and those that redirect. */
-async function takenSlugs(tx: Tx, scope: SlugScope, base: string): Promise<Set<string>> {
+/** Which of the slugs are taken in a project and language: in use, or redirecting. */
+async function takenSlugs(tx: Tx, scope: SlugScope, slugs: readonly string[]): Promise<Set<string>> {
   const { projectId, language, except } = scope;
-  const prefix = `${base.slice(0, 100)}%`;
+  const among = sql<boolean>`slug = ANY (${[...slugs]}::text[])`;
   let used = tx
     .selectFrom('articles')
     .select('slug')
     .where('project_id', '=', projectId)
     .where('primary_language', '=', language)
-    .where('slug', 'like', prefix);
+    .where(among);
   let redirecting = tx
     .selectFrom('article_slug_redirects')
     .select('slug')
     .where('project_id', '=', projectId)
     .where('language', '=', language)
-    .where('slug', 'like', prefix);
+    .where(among);
   if (except !== undefined) {
     used = used.where('id', '!=', except);
     redirecting = redirecting.where('article_id', '!=', except);
@@ -38,10 +38,8 @@ async function takenSlugs(tx: Tx, scope: SlugScope, base: string): Promise<Set<s
 }
 
 /** A slug for the title that no other article of the project and language has as of now. */
-async function chooseSlug(tx: Tx, scope: SlugScope, title: string): Promise<string> {
-  const base = slugify(title, 'article');
-  return freeSlug(base, await takenSlugs(tx, scope, base));
-}
+const chooseSlug = (tx: Tx, scope: SlugScope, title: string): Promise<string> =>
+  findFreeSlug(slugify(title, 'article'), (slugs) => takenSlugs(tx, scope, slugs));
 
 /**
  * {@link chooseSlug} for an article that exists already: those of one project and language choose in turn
