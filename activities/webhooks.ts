@@ -71,7 +71,8 @@ export function createWebhookActivities(dependencies: WebhookActivityDependencie
     } catch (error) {
       // The wire has answered: asking again because of the database would send twice.
       log.warn('attempt not recorded yet', { error: error instanceof Error ? error.message : String(error) });
-      return { kind: 'unrecorded', outcome };
+      // Temporal keeps what it is told for everybody to read: the receiver's own words are lost with the database.
+      return { kind: 'unrecorded', outcome: { ...outcome, responseBody: null } };
     } finally {
       onAttemptEnded(outcome.verdict, number);
       bell.ring();

@@ -13,6 +13,8 @@ export interface Receiver {
   readonly received: Received[];
   /** Decides the next answers; 204 by default. */
   answer: (request: Received) => number | Promise<number>;
+  /** The text of every answer that may have one; empty by default. */
+  words: string;
   close(): Promise<void>;
 }
 
@@ -22,6 +24,7 @@ export async function startReceiver(): Promise<Receiver> {
   const receiver = {
     received,
     answer: (): number | Promise<number> => 204,
+    words: '',
   } as unknown as Receiver;
   const server = createServer((request, response) => {
     const chunks: Buffer[] = [];
@@ -36,7 +39,7 @@ export async function startReceiver(): Promise<Receiver> {
       };
       received.push(entry);
       response.writeHead(await receiver.answer(entry));
-      response.end();
+      response.end(receiver.words);
     });
   });
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));

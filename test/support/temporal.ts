@@ -13,6 +13,8 @@ export interface Operator {
   reset(workflowId: string): Promise<void>;
   /** The status of a run once it has closed. */
   closed(workflowId: string, timeoutMs?: number): Promise<string>;
+  /** All that Temporal keeps of a run, its payloads as readable text. */
+  kept(workflowId: string): Promise<string>;
   close(): Promise<void>;
 }
 
@@ -42,6 +44,13 @@ export async function connectOperator(): Promise<Operator> {
         },
         updateMask: { paths: ['retry_policy.initial_interval', 'retry_policy.maximum_interval'] },
       });
+    },
+    async kept(workflowId) {
+      const run = client.workflow.getHandle(workflowId);
+      const parts = [(await run.describe()).raw, await run.fetchHistory()];
+      return JSON.stringify(parts, (key, value) =>
+        key === 'data' && typeof value === 'string' ? Buffer.from(value, 'base64').toString() : value,
+      );
     },
     async reset(workflowId) {
       const activity = await operator.pendingActivity(workflowId);

@@ -61,6 +61,22 @@ it('a database that goes away once the receiver has answered costs no second sen
   expect(receiver.received).toHaveLength(1);
 });
 
+it('what a receiver says stays out of Temporal, also while the database cannot be told', async () => {
+  receiver.words = 'Confidential words of the receiver';
+  receiver.answer = async () => {
+    await postgres.cut();
+    setTimeout(() => postgres.restore(), 2_000);
+    return 404;
+  };
+  const id = await emitOne();
+  const row = await untilDelivery(service, id, (delivery) => delivery.status !== 'pending');
+  expect(row).toMatchObject({ status: 'failed', attempts: 1, response_status: 404 });
+  expect(await operator.closed(deliveryWorkflowId(id))).toBe('FAILED');
+  const kept = await operator.kept(deliveryWorkflowId(id));
+  expect(kept).toContain('The receiver answered 404.');
+  expect(kept).not.toContain('Confidential');
+});
+
 it('a database that is away before the send costs no attempt', async () => {
   const id = await emitOne();
   await postgres.cut();
