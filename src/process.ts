@@ -2,7 +2,7 @@ import type { Logger } from 'pino';
 import { ConfigurationError } from './config.ts';
 
 /** How long an orderly stop may take, in milliseconds: longer than the longest request, and a webhook attempt and its record. */
-const STOP_DEADLINE_MS = 75_000;
+export const STOP_DEADLINE_MS = 75_000;
 
 interface Running {
   /** Settles when the process has nothing left to do; rejects when it failed. */

@@ -103,8 +103,12 @@ export async function untilReady(
 }
 
 /** Makes up to three attempts at something that can lose a race for a port or find remains of a process just killed. */
-export async function withAttempts<T>(attempt: () => Promise<T>): Promise<T> {
+export async function withAttempts<T>(
+  attempt: () => Promise<T>,
+  signal: AbortSignal | undefined,
+): Promise<T> {
   for (let left = 2; ; left -= 1) {
+    signal?.throwIfAborted();
     try {
       return await attempt();
     } catch (error) {

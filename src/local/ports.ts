@@ -1,7 +1,17 @@
+import { randomInt } from 'node:crypto';
 import { connect, createServer, type Server } from 'node:net';
+import { errorCode } from './files.ts';
 
 /** The only address the embedded engines listen on. */
 export const LOOPBACK = '127.0.0.1';
+
+/**
+ * Ports below those that systems give to outgoing connections (from 32768 on Linux, 49152 elsewhere): an engine that is
+ * started again on its port must not find a client's there, not even one that has met itself while nobody listened.
+ */
+const QUIET_PORTS = [20_000, 32_000] as const;
+/** How many of them are tried before the system is asked for any. */
+const MOST_TRIES = 50;
 
 /**
  * Finds free TCP ports on the loopback address. All are held open together before any is given back, so the answer
@@ -14,7 +24,7 @@ export const LOOPBACK = '127.0.0.1';
 export async function freePorts(count: number): Promise<number[]> {
   const servers: Server[] = [];
   try {
-    for (let index = 0; index < count; index += 1) servers.push(await listenAnywhere());
+    for (let index = 0; index < count; index += 1) servers.push(await listenQuietly());
     return servers.map(portOf);
   } finally {
     await Promise.all(servers.map((server) => new Promise((resolve) => server.close(resolve))));
@@ -35,11 +45,22 @@ export function accepts(port: number): Promise<boolean> {
   });
 }
 
-function listenAnywhere(): Promise<Server> {
+async function listenQuietly(): Promise<Server> {
+  for (let tried = 0; tried < MOST_TRIES; tried += 1) {
+    try {
+      return await listen(randomInt(...QUIET_PORTS));
+    } catch (error) {
+      if (errorCode(error) !== 'EADDRINUSE' && errorCode(error) !== 'EACCES') throw error;
+    }
+  }
+  return listen(0);
+}
+
+function listen(port: number): Promise<Server> {
   return new Promise((resolve, reject) => {
     const server = createServer();
     server.once('error', reject);
-    server.listen(0, LOOPBACK, () => resolve(server));
+    server.listen(port, LOOPBACK, () => resolve(server));
   });
 }
 

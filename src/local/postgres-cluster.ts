@@ -16,7 +16,7 @@ import { engineEnvironment, type Progress } from './engine.ts';
 import { errorCode, readIfPresent, writeSecretFile } from './files.ts';
 import type { PostgresBinaries } from './postgres-binaries.ts';
 import { type Account, invocation, unprivilegedAccount } from './privileges.ts';
-import { commandLine, endProcess, identifyProcess } from './processes.ts';
+import { commandLine, endProcess, findProcessesIn, identifyProcess } from './processes.ts';
 
 /** Kept inside the cluster, so that neither is ever there without the other. */
 const PASSWORD_FILE = 'superuser-password';
@@ -27,6 +27,12 @@ const DRAFT = 'postgres.new-';
 export const POSTGRES_END = [
   { signal: 'SIGINT', waitMs: 20_000 },
   { signal: 'SIGQUIT', waitMs: 5_000 },
+  { signal: 'SIGKILL', waitMs: 2_000 },
+] as const;
+
+/** What belongs to a server that is gone has nothing left to finish. */
+const ORPHAN_END = [
+  { signal: 'SIGQUIT', waitMs: 1_000 },
   { signal: 'SIGKILL', waitMs: 2_000 },
 ] as const;
 
@@ -60,7 +66,6 @@ export async function openCluster(
     );
   }
   const account = accountOf(folder);
-  await clearServerRemains(folder);
   return { folder: realpathSync(folder), password: password.trim(), account };
 }
 
@@ -126,11 +131,16 @@ function accountOf(folder: string): Account | null {
 }
 
 /**
- * Deals with what an earlier server left in postmaster.pid, before a new one starts on the same files. A server of
- * these files that still runs (its owner died before writing it down) is ended. A number that meanwhile belongs to
+ * Deals with what an earlier server left, before a new one starts on the same files. A server of these files that
+ * still runs (its owner died before writing it down) is ended. A number in postmaster.pid that meanwhile belongs to
  * something else would make Postgres refuse to start: the file goes. In all other cases Postgres decides itself.
  */
-async function clearServerRemains(folder: string): Promise<void> {
+export async function clearServerRemains(folder: string): Promise<void> {
+  await endServer(folder);
+  await endOrphans(folder);
+}
+
+async function endServer(folder: string): Promise<void> {
   const file = join(folder, 'postmaster.pid');
   const pid = Number(readIfPresent(file)?.split('\n')[0]);
   if (!Number.isInteger(pid) || pid <= 0) return;
@@ -142,6 +152,19 @@ async function clearServerRemains(folder: string): Promise<void> {
   } else if (numberIsTaken(pid)) {
     rmSync(file, { force: true });
   }
+}
+
+/**
+ * Ends the children of a server that was killed. Each notices by itself, but only when its statement is over, and
+ * until then its shared memory keeps the next server from starting. Elsewhere than on Linux they are waited for.
+ */
+async function endOrphans(folder: string): Promise<void> {
+  const inFolder = findProcessesIn(realpathSync(folder));
+  const known = new Set(inFolder.map(({ identity }) => identity.pid));
+  const orphans = inFolder.filter(
+    ({ identity, parent }) => !known.has(parent) && commandLine(identity.pid)?.startsWith('postgres: '),
+  );
+  await Promise.all(orphans.map(({ identity }) => endProcess(identity, ORPHAN_END)));
 }
 
 /** True for another live process and for a zombie alike: Postgres takes both for its predecessor. */

@@ -15,7 +15,7 @@ import {
 import { errorCode, errorMessage } from './files.ts';
 import { freePorts, LOOPBACK } from './ports.ts';
 import { type PostgresBinaries, postgresBinaries } from './postgres-binaries.ts';
-import { type Cluster, openCluster, POSTGRES_END } from './postgres-cluster.ts';
+import { type Cluster, clearServerRemains, openCluster, POSTGRES_END } from './postgres-cluster.ts';
 import { invocation } from './privileges.ts';
 import { endProcess, isAlive, processIdentitySchema } from './processes.ts';
 
@@ -56,6 +56,7 @@ export async function startPostgres(options: PostgresOptions): Promise<PostgresE
   const cluster = await openCluster(binaries, options.dataDir, options);
   options.onProgress('Starting Postgres');
   return withAttempts(async () => {
+    await clearServerRemains(cluster.folder);
     const [freePort = 0] = await freePorts(1);
     const port = options.port ?? freePort;
     const spawned = await spawnPostgres(binaries, cluster, port, options);
@@ -64,7 +65,12 @@ export async function startPostgres(options: PostgresOptions): Promise<PostgresE
     const wait = { timeoutMs: 60_000, signal: options.signal };
     await untilReady('Postgres', spawned, () => isServing(engine.databaseUrl, spawned), wait);
     return engine;
-  });
+  }, options.signal);
+}
+
+/** Starts a Postgres that has died on the same data and the same port. */
+export function restartPostgres(engine: PostgresEngine, options: PostgresOptions): Promise<PostgresEngine> {
+  return startPostgres({ ...options, port: Number(new URL(engine.databaseUrl).port) });
 }
 
 /** Whether an engine from an earlier life still runs and answers within 5 s, and so can be used as it is. */
@@ -111,6 +117,9 @@ export async function checkDatabase(databaseUrl: string): Promise<void> {
   }
 }
 
+/** Where a server of this data folder logs. */
+export const postgresLog = (dataDir: string): string => join(dataDir, 'logs', 'postgres.log');
+
 async function spawnPostgres(
   binaries: PostgresBinaries,
   cluster: Cluster,
@@ -130,7 +139,7 @@ async function spawnPostgres(
   const paths = [join(binaries.root, 'lib', 'any'), cluster.folder];
   const launch = { account: cluster.account, paths, dieWithParent: !options.detached };
   return spawnEngine('Postgres', invocation(binaries.postgres, args, launch), {
-    logFile: join(options.dataDir, 'logs', 'postgres.log'),
+    logFile: postgresLog(options.dataDir),
     detached: options.detached,
   });
 }

@@ -1,5 +1,5 @@
 import { execFileSync } from 'node:child_process';
-import { readdirSync, readFileSync } from 'node:fs';
+import { readdirSync, readFileSync, readlinkSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { z } from 'zod';
 
@@ -73,6 +73,24 @@ export function findProcesses(part: string): ProcessIdentity[] {
     .filter((identity) => identity !== null);
 }
 
+/** Finds the processes whose working folder this is, with the number of each one's parent; only on Linux, elsewhere none. */
+export function findProcessesIn(folder: string): { identity: ProcessIdentity; parent: number }[] {
+  if (process.platform !== 'linux') return [];
+  return readdirSync('/proc')
+    .map(Number)
+    .filter((pid) => Number.isInteger(pid) && workingFolder(pid) === folder)
+    .map((pid) => ({ identity: identifyProcess(pid), parent: Number(statFields(pid)?.[1]) }))
+    .filter((found): found is { identity: ProcessIdentity; parent: number } => found.identity !== null);
+}
+
+function workingFolder(pid: number): string | null {
+  try {
+    return readlinkSync(`/proc/${pid}/cwd`);
+  } catch {
+    return null;
+  }
+}
+
 function commandLines(): { pid: number; command: string }[] {
   if (process.platform === 'win32') return [];
   if (process.platform === 'linux') {
@@ -102,10 +120,19 @@ function startTime(pid: number): string | null {
   }
 }
 
-/** proc(5): the state is field 3 and the start time field 22; both follow the command name in parentheses. */
+/** proc(5): what follows the command name in parentheses, from field 3 on; null when the process is gone. */
+function statFields(pid: number): string[] | null {
+  try {
+    const stat = readFileSync(`/proc/${pid}/stat`, 'utf8');
+    return stat.slice(stat.lastIndexOf(')') + 2).split(' ');
+  } catch {
+    return null;
+  }
+}
+
+/** The state is field 3, the parent's number field 4 and the start time field 22. */
 function linuxStartTime(pid: number): string | null {
-  const stat = readFileSync(`/proc/${pid}/stat`, 'utf8');
-  const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
+  const fields = statFields(pid) ?? [];
   const [state, ticks] = [fields[0], fields[19]];
   if (state === undefined || 'ZX'.includes(state) || ticks === undefined) return null;
   return `${bootId()}:${ticks}`;

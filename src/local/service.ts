@@ -5,6 +5,7 @@ import type { Config, ConnectedConfig } from '../config.ts';
 import { createDatabase, type Database } from '../db/database.ts';
 import { migrateToLatest, requireSchema } from '../db/migrate.ts';
 import type { RunningService } from '../http/server.ts';
+import { STOP_DEADLINE_MS } from '../process.ts';
 import type { RunningWorker } from '../temporal/worker.ts';
 import type { Progress } from './engine.ts';
 import { errorCode, errorMessage } from './files.ts';
@@ -13,6 +14,9 @@ import { cachedWorkflowBundle } from './workflow-bundle.ts';
 
 /** How long a start waits for a Temporal server that is not ours before it goes on without, in milliseconds. */
 const EXTERNAL_TEMPORAL_WAIT_MS = 5_000;
+
+/** What is left of server and worker has this long once the engines are gone, in milliseconds. */
+const AFTER_ENGINES_MS = 5_000;
 
 /** An end whose message tells the user all there is to tell, without a stack. */
 export class PlainError extends Error {
@@ -39,9 +43,12 @@ export interface LocalService {
   readonly dataDir: string;
   readonly config: ConnectedConfig;
   readonly db: Database;
-  /** Rejects when the worker ends by itself; never resolves. */
+  /** Rejects when the worker ends by itself, or an engine can't be kept running; never resolves. */
   readonly failed: Promise<never>;
-  /** Drains HTTP, then the worker, then ends the engines that are ours. Never rejects: what fails is logged. */
+  /**
+   * Drains HTTP, then the worker, then ends the engines that are ours, whatever hangs: within two minutes. Never
+   * rejects: what fails is logged.
+   */
   stop(): Promise<void>;
 }
 
@@ -66,8 +73,7 @@ export async function startLocalService(options: LocalServiceOptions): Promise<L
   let server: RunningService | undefined;
   let worker: RunningWorker | undefined;
   let stopping: Promise<void> | undefined;
-  const stopAll = async () => {
-    const steps = [() => server?.stop(), () => worker?.stop(), () => db.destroy(), () => stack.stop()];
+  const inOrder = async (...steps: (() => Promise<void> | undefined)[]) => {
     for (const step of steps) {
       try {
         await step();
@@ -75,6 +81,19 @@ export async function startLocalService(options: LocalServiceOptions): Promise<L
         logger.error({ err: error }, 'a part did not stop cleanly');
       }
     }
+  };
+  const stopAll = async () => {
+    const stopped = inOrder(
+      () => server?.stop(),
+      () => worker?.stop(),
+      () => db.destroy(),
+    );
+    if (!(await settlesWithin(STOP_DEADLINE_MS, stopped))) {
+      logger.warn(`not stopped within ${STOP_DEADLINE_MS / 1_000} seconds; ending the engines all the same`);
+    }
+    await inOrder(() => stack.stop());
+    // What an engine that hangs has kept waiting is let go now.
+    await settlesWithin(AFTER_ENGINES_MS, stopped);
   };
   const stop = () => {
     stopping ??= stopAll();
@@ -97,10 +116,15 @@ export async function startLocalService(options: LocalServiceOptions): Promise<L
       worker = running;
       return running;
     });
-    const failed = starting.then(({ done }) => done).then(() => new Promise<never>(() => undefined));
+    const failed = Promise.race([
+      starting.then(({ done }) => done).then(() => new Promise<never>(() => undefined)),
+      stack.failed.catch((error: unknown) => {
+        throw new PlainError(errorMessage(error), { cause: error });
+      }),
+    ]);
     // Watched by the caller once the start is over.
     failed.catch(() => undefined);
-    const waits: Promise<unknown>[] = [starting, untilAborted(signal)];
+    const waits: Promise<unknown>[] = [starting, failed, untilAborted(signal)];
     if (config.TEMPORAL_ADDRESS !== undefined) waits.push(sleep(EXTERNAL_TEMPORAL_WAIT_MS));
     await Promise.race(waits);
     signal.throwIfAborted();
@@ -127,7 +151,7 @@ async function migrateEmbedded(connectionString: string, onProgress: Progress): 
 
 async function openStack({ config, env, onProgress, signal }: LocalServiceOptions): Promise<Stack> {
   try {
-    return await startStack({ dataDir: config.DATA_DIR, env, onProgress, signal });
+    return await startStack({ dataDir: config.DATA_DIR, env, keepRunning: true, onProgress, signal });
   } catch (error) {
     signal.throwIfAborted();
     throw new PlainError(errorMessage(error), { cause: error });
@@ -161,6 +185,15 @@ function explainListening(error: unknown, { HOST, PORT }: Config): unknown {
     default:
       return error;
   }
+}
+
+/** Whether work that never rejects is over in time. */
+async function settlesWithin(timeoutMs: number, work: Promise<void>): Promise<boolean> {
+  const abort = new AbortController();
+  const late = sleep(timeoutMs, false, { signal: abort.signal }).catch(() => false);
+  const inTime = await Promise.race([work.then(() => true), late]);
+  abort.abort();
+  return inTime;
 }
 
 /** Resolves when the signal is aborted. */

@@ -8,18 +8,23 @@ import {
   checkDatabase,
   type PostgresEngine,
   postgresAnswers,
+  postgresLog,
+  restartPostgres,
   startPostgres,
   stopPostgres,
 } from './postgres.ts';
 import { isAlive, ownIdentity } from './processes.ts';
 import { readStackRecord, removeStackRecord, type StackRecord, writeStackRecord } from './stack-file.ts';
+import { type KeptEngine, type Supervision, superviseEngines } from './supervision.ts';
 import { findTemporalCli } from './temporal-cli.ts';
 import {
+  restartTemporal,
   startTemporal,
   stopTemporal,
   TEMPORAL_NAMESPACE,
   type TemporalEngine,
   temporalAnswers,
+  temporalLog,
 } from './temporal-server.ts';
 
 /** How long a start waits for an admin command that has the database for itself, in milliseconds. */
@@ -34,8 +39,10 @@ export type StackOptions = {
   ui?: boolean;
   /** For tests: nothing is kept, nothing is synced to disk, and the engines end with this process where possible. */
   ephemeral?: boolean;
+  /** Whether an engine of ours that dies is started again at its address, until the end or `signal`; false. */
+  keepRunning?: boolean;
   onProgress?: Progress;
-  /** Abandons the start: what was started already is ended before the promise rejects. */
+  /** Abandons the start: what was started already is ended before the promise rejects. Later, no engine is started again. */
   signal?: AbortSignal;
 };
 
@@ -48,6 +55,8 @@ export type Stack = {
   temporalNamespace: string;
   /** Null when the server is not ours or runs without its UI. */
   temporalUiUrl: string | null;
+  /** Rejects, in plain words, when an engine can't be kept running; never resolves. */
+  failed: Promise<never>;
   /** Ends the engines that are ours, Temporal first, and forgets them. Engines of others are left alone. */
   stop(): Promise<void>;
 };
@@ -91,7 +100,9 @@ export async function startStack(options: StackOptions = {}): Promise<Stack> {
     signal: AbortSignal.any([abandon.signal, ...(options.signal === undefined ? [] : [options.signal])]),
     record: { owner: ownIdentity(), postgres: null, temporal: null },
   };
+  let supervision: Supervision | undefined;
   const release = async () => {
+    await supervision?.stop();
     try {
       await stopEngines(session.record);
       if (lock !== null) removeStackRecord(dataDir);
@@ -115,6 +126,8 @@ export async function startStack(options: StackOptions = {}): Promise<Stack> {
     );
     session.signal.throwIfAborted();
     if (lock !== null) writeStackRecord(dataDir, session.record);
+    const kept = options.keepRunning ? keptEngines(session, postgres, temporal) : [];
+    supervision = superviseEngines(kept, session);
     let stopping: Promise<void> | undefined;
     return {
       databaseUrl: postgres?.databaseUrl ?? external.databaseUrl ?? '',
@@ -122,6 +135,7 @@ export async function startStack(options: StackOptions = {}): Promise<Stack> {
       temporalNamespace:
         temporal === null ? env.TEMPORAL_NAMESPACE || TEMPORAL_NAMESPACE : TEMPORAL_NAMESPACE,
       temporalUiUrl: temporal?.uiUrl ?? null,
+      failed: supervision.failed,
       stop() {
         stopping ??= release();
         return stopping;
@@ -210,11 +224,47 @@ async function openPostgres(session: Session): Promise<PostgresEngine> {
 
 async function openTemporal(session: Session): Promise<TemporalEngine> {
   const left = session.record.temporal;
-  if (left !== null && (left.uiUrl !== null) === session.ui && (await temporalAnswers(left))) return left;
+  const usable = left?.cli !== undefined && (left.uiUrl !== null) === session.ui;
+  if (left !== null && usable && (await temporalAnswers(left))) return left;
   if (left !== null && isAlive(left.process)) session.onProgress('Ending the Temporal of an earlier start');
   await endTemporal(session);
   const cli = await findTemporalCli(session);
   return startTemporal({ ...session, cli, onSpawn: (temporal) => note(session, { temporal }) });
+}
+
+/** What is to be kept running, as the record has it at each moment. */
+function keptEngines(
+  session: Session,
+  postgres: PostgresEngine | null,
+  temporal: TemporalEngine | null,
+): KeptEngine[] {
+  const engines: KeptEngine[] = [];
+  const again = (signal: AbortSignal) => ({ ...session, signal, onProgress: () => undefined });
+  if (postgres !== null) {
+    engines.push({
+      name: 'Postgres',
+      port: Number(new URL(postgres.databaseUrl).port),
+      logFile: postgresLog(session.dataDir),
+      process: () => (session.record.postgres ?? postgres).process,
+      async restart(signal) {
+        const onSpawn = (spawned: PostgresEngine) => note(session, { postgres: spawned });
+        await restartPostgres(postgres, { ...again(signal), onSpawn });
+      },
+    });
+  }
+  if (temporal !== null) {
+    engines.push({
+      name: 'Temporal',
+      port: Number(temporal.address.split(':')[1]),
+      logFile: temporalLog(session.dataDir),
+      process: () => (session.record.temporal ?? temporal).process,
+      async restart(signal) {
+        const onSpawn = (spawned: TemporalEngine) => note(session, { temporal: spawned });
+        await restartTemporal(temporal, { ...again(signal), onSpawn });
+      },
+    });
+  }
+  return engines;
 }
 
 async function endPostgres(session: Session): Promise<null> {
@@ -235,11 +285,12 @@ function note(session: Session, engine: Partial<StackRecord>): void {
   writeStackRecord(session.dataDir, session.record);
 }
 
-/** Temporal first: its workers may still be talking to the database. A failure of one does not spare the other. */
-async function stopEngines(record: StackRecord): Promise<void> {
-  const failures: unknown[] = [];
-  const attempt = (ending: Promise<void>) => ending.catch((error: unknown) => failures.push(error));
-  if (record.temporal !== null) await attempt(stopTemporal(record.temporal));
-  if (record.postgres !== null) await attempt(stopPostgres(record.postgres));
+/** Both at once, since neither works with the other. A failure of one does not spare the other. */
+async function stopEngines({ postgres, temporal }: StackRecord): Promise<void> {
+  const ends = await Promise.allSettled([
+    postgres === null ? undefined : stopPostgres(postgres),
+    temporal === null ? undefined : stopTemporal(temporal),
+  ]);
+  const failures = ends.flatMap((end) => (end.status === 'rejected' ? [end.reason] : []));
   if (failures.length > 0) throw new AggregateError(failures, 'An engine could not be ended.');
 }

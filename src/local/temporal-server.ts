@@ -24,13 +24,15 @@ export const temporalEngineSchema = z.object({
   address: z.string(),
   /** Address of the web UI; null when it runs without. */
   uiUrl: z.string().nullable(),
+  /** What it runs from, so that it can be started again as it was. Engines of older releases did not write it down. */
+  cli: z.object({ path: z.string(), version: z.string() }).optional(),
 });
 
 /** A Temporal dev server that this code started, now or in an earlier life. */
 export type TemporalEngine = z.infer<typeof temporalEngineSchema>;
 
 export type TemporalOptions = {
-  cli: TemporalCli;
+  cli: Pick<TemporalCli, 'path' | 'version'>;
   dataDir: string;
   ui: boolean;
   /** False keeps everything in memory, gone when the server ends. */
@@ -39,6 +41,8 @@ export type TemporalOptions = {
   detached: boolean;
   /** Of the gRPC frontend; a free one when omitted. */
   port?: number;
+  /** Of the web UI; a free one when omitted. */
+  uiPort?: number;
   /** Called as soon as there is a process, before it is ready. */
   onSpawn: (engine: TemporalEngine) => void;
   onProgress: Progress;
@@ -54,8 +58,9 @@ export async function startTemporal(options: TemporalOptions): Promise<TemporalE
   options.onProgress('Starting Temporal');
   const storage = options.durable ? await storageArguments(options) : [];
   return withAttempts(async () => {
-    const [freePort = 0, uiPort = 0, httpPort = 0, metricsPort = 0] = await freePorts(4);
-    const port = options.port ?? freePort;
+    const [freePort = 0, freeUiPort = 0, httpPort = 0, metricsPort = 0] = await freePorts(4);
+    const { port = freePort, uiPort = freeUiPort } = options;
+    const { path, version } = options.cli;
     const args = ['server', 'start-dev', '--ip', LOOPBACK, '--port', String(port)];
     args.push('--http-port', String(httpPort), '--metrics-port', String(metricsPort));
     args.push(...(options.ui ? ['--ui-port', String(uiPort)] : ['--headless']));
@@ -63,17 +68,31 @@ export async function startTemporal(options: TemporalOptions): Promise<TemporalE
     // These count only when the namespace is made; the service registers them at every boot as well.
     for (const name of SEARCH_ATTRIBUTES) args.push('--search-attribute', `${name}=Keyword`);
     const launch = { account: null, paths: [], dieWithParent: !options.detached };
-    const spawned = await spawnEngine('Temporal', invocation(options.cli.path, args, launch), {
-      logFile: join(options.dataDir, 'logs', 'temporal.log'),
+    const spawned = await spawnEngine('Temporal', invocation(path, args, launch), {
+      logFile: temporalLog(options.dataDir),
       detached: options.detached,
     });
     const address = `${LOOPBACK}:${port}`;
     const uiUrl = options.ui ? `http://${LOOPBACK}:${uiPort}` : null;
-    const engine = { process: spawned.process, address, uiUrl };
+    const engine = { process: spawned.process, address, uiUrl, cli: { path, version } };
     options.onSpawn(engine);
     const wait = { timeoutMs: 60_000, signal: options.signal };
     await untilReady('Temporal', spawned, () => isServing(engine), wait);
     return engine;
+  }, options.signal);
+}
+
+/** Starts a dev server that has died on the same data and the same ports. */
+export async function restartTemporal(
+  engine: TemporalEngine,
+  options: Omit<TemporalOptions, 'cli'>,
+): Promise<TemporalEngine> {
+  if (engine.cli === undefined) throw new Error('What Temporal ran from is not known.');
+  return startTemporal({
+    ...options,
+    cli: engine.cli,
+    port: Number(engine.address.split(':')[1]),
+    ...(engine.uiUrl === null ? {} : { uiPort: Number(new URL(engine.uiUrl).port) }),
   });
 }
 
@@ -86,6 +105,9 @@ export async function temporalAnswers(engine: TemporalEngine): Promise<boolean> 
 export function stopTemporal(engine: TemporalEngine): Promise<void> {
   return endProcess(engine.process, TEMPORAL_END);
 }
+
+/** Where a server of this data folder logs. */
+export const temporalLog = (dataDir: string): string => join(dataDir, 'logs', 'temporal.log');
 
 async function storageArguments(options: TemporalOptions): Promise<string[]> {
   const folder = join(options.dataDir, 'temporal');

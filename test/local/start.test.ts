@@ -1,57 +1,19 @@
-import { type ChildProcess, spawn } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import type { AddressInfo } from 'node:net';
 import { createServer } from 'node:net';
 import { join } from 'node:path';
-import { setTimeout as sleep } from 'node:timers/promises';
-import { fileURLToPath } from 'node:url';
 import { expect, inject, onTestFinished, test } from 'vitest';
 import { identifyProcess } from '../../src/local/processes.ts';
 import { createTestDatabase } from '../support/database.ts';
+import { type Launched, launch as launchProcess, ready } from '../support/start.ts';
 import { endEnginesAfterTest, enginePids, temporaryFolder } from './helpers.ts';
 
 const KEY = /wcsk_[0-9A-Za-z]{49}/;
-const { DATABASE_URL: _, TEMPORAL_ADDRESS: __, ...ownEnvironment } = process.env;
-
-interface Launched {
-  readonly child: ChildProcess;
-  /** Everything written so far, stdout and stderr. */
-  readonly output: () => string;
-  /** Resolves with the exit status; null after a kill. */
-  readonly ended: Promise<number | null>;
-}
-
-function launch(script: string, env: Record<string, string>, ...args: string[]): Launched {
-  const path = fileURLToPath(new URL(`../../src/local/${script}`, import.meta.url));
-  const child = spawn(process.execPath, [path, ...args], {
-    env: { ...ownEnvironment, PORT: '0', LOG_LEVEL: 'warn', ...env },
-    stdio: ['ignore', 'pipe', 'pipe'],
-  });
-  onTestFinished(() => void child.kill('SIGKILL'));
-  let text = '';
-  for (const stream of [child.stdout, child.stderr]) {
-    stream.setEncoding('utf8').on('data', (data: string) => {
-      text += data;
-    });
-  }
-  return {
-    child,
-    output: () => text,
-    ended: new Promise((resolve) => child.once('close', resolve)),
-  };
-}
-
-/** Waits until a start has announced itself, and answers where its API is. */
-async function ready(start: Launched): Promise<string> {
-  let over = false;
-  void start.ended.then(() => {
-    over = true;
-  });
-  while (!start.output().includes('Ctrl-C stops everything')) {
-    if (over) throw new Error(`it ended before it was ready: ${start.output()}`);
-    await sleep(50);
-  }
-  return /API\s+(http:\S+)/.exec(start.output())?.[1] ?? '';
+/** Ended with the test, whatever becomes of it. */
+function launch(...options: Parameters<typeof launchProcess>): Launched {
+  const start = launchProcess(...options);
+  onTestFinished(() => void start.child.kill('SIGKILL'));
+  return start;
 }
 
 const get = (url: string, key: string) => fetch(url, { headers: { authorization: `Bearer ${key}` } });

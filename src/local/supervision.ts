@@ -1,0 +1,102 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { EngineExitedError, type Progress } from './engine.ts';
+import { accepts } from './ports.ts';
+import { isAlive, type ProcessIdentity } from './processes.ts';
+
+/** So many deaths within this time, in milliseconds, are no accident any more. */
+const MOST_DEATHS = 3;
+const WITHIN_MS = 60_000;
+
+/** Milliseconds between two looks; a look is two small files on Linux, and a process of its own elsewhere. */
+const LOOK_EVERY_MS = process.platform === 'linux' ? 100 : 2_000;
+
+/** How long a port may still be held after the death of its engine, in milliseconds. */
+const PORT_WAIT_MS = 2_000;
+
+/** An engine of ours that is to be kept running. */
+export type KeptEngine = {
+  name: string;
+  /** The one port at which its clients know it. */
+  port: number;
+  logFile: string;
+  /** The process that it is at this moment, or was last. */
+  process(): ProcessIdentity;
+  /**
+   * Starts it again on the same data and port, and ends early with the signal.
+   * @throws EngineExitedError when it dies on its way
+   */
+  restart(signal: AbortSignal): Promise<void>;
+};
+
+/** Engines that are started again when they die. */
+export type Supervision = {
+  /** Rejects, in plain words, when an engine can't be kept running; never resolves. */
+  failed: Promise<never>;
+  /** Starts none any more; resolves when none is on its way. Never rejects. */
+  stop(): Promise<void>;
+};
+
+/** Watches engines, and starts each one that has died again. The signal ends it as `stop` does. */
+export function superviseEngines(
+  engines: readonly KeptEngine[],
+  { onProgress, signal }: { onProgress: Progress; signal: AbortSignal },
+): Supervision {
+  const ceased = new AbortController();
+  const either = AbortSignal.any([ceased.signal, signal]);
+  const watches = engines.map((engine) => keepRunning(engine, onProgress, either));
+  const failed = Promise.all(watches).then(() => new Promise<never>(() => undefined));
+  // Whoever waits for it hears of it.
+  failed.catch(() => undefined);
+  return {
+    failed,
+    async stop() {
+      ceased.abort();
+      await Promise.allSettled(watches);
+    },
+  };
+}
+
+/** A start that fails because the engine dies on its way counts as a death like any other. */
+async function keepRunning(engine: KeptEngine, onProgress: Progress, signal: AbortSignal): Promise<void> {
+  const { name, logFile } = engine;
+  let deaths: number[] = [];
+  let lastWords = `Its log is ${logFile}.`;
+  while (!signal.aborted) {
+    const process = engine.process();
+    if (isAlive(process)) {
+      await sleep(LOOK_EVERY_MS, undefined, { signal }).catch(() => undefined);
+      continue;
+    }
+    const diedAt = performance.now();
+    deaths = [...deaths.filter((at) => at > diedAt - WITHIN_MS), diedAt];
+    if (deaths.length >= MOST_DEATHS) {
+      throw new Error(
+        `${name} has died ${MOST_DEATHS} times within a minute, so it is given up. ${lastWords}`,
+      );
+    }
+    onProgress(`${name} has died (process ${process.pid}): starting it again on the same data.`);
+    try {
+      await requireFreePort(engine);
+      await engine.restart(signal);
+      onProgress(`${name} is back (${((performance.now() - diedAt) / 1_000).toFixed(1)} s).`);
+    } catch (error) {
+      if (signal.aborted) return;
+      if (!(error instanceof EngineExitedError)) throw error;
+      lastWords = error.message;
+    }
+  }
+}
+
+/** @throws Error when another process has taken the port meanwhile */
+async function requireFreePort({ name, port }: KeptEngine): Promise<void> {
+  const deadline = performance.now() + PORT_WAIT_MS;
+  while (await accepts(port)) {
+    if (performance.now() > deadline) {
+      throw new Error(
+        `${name} cannot come back: another process has taken its port ${port} meanwhile. ` +
+          'Start the service again: the data is kept, and a free port is found.',
+      );
+    }
+    await sleep(100);
+  }
+}
