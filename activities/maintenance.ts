@@ -1,4 +1,5 @@
 import { activityInfo, cancellationSignal, heartbeat, log } from '@temporalio/activity';
+import { CancelledFailure } from '@temporalio/common';
 import { pruneOperations } from '../src/ai/prune.ts';
 import type { BlobStore } from '../src/assets/blob-store.ts';
 import { type CollectPosition, collectBlobs } from '../src/blobs/collect.ts';
@@ -19,10 +20,10 @@ export function createMaintenanceActivities(
   },
 ) {
   const { db, retentionMs, blobs, blobGraceMs } = dependencies;
-  const retention = { retentionMs, onProgress: () => heartbeat() };
+  const retention = { retentionMs, onProgress: beat };
   const watched: ReconcileDependencies = {
     ...dependencies,
-    onProgress: (looked) => heartbeat(looked),
+    onProgress: beat,
     onError: (id, error) => log.warn('left for the next round', { id, error }),
   };
   return {
@@ -48,4 +49,13 @@ export function createMaintenanceActivities(
       return { blobs: removed ?? 0 };
     },
   };
+}
+
+/**
+ * Between two batches: tells Temporal how far this is, and stops here when the worker is to end or the run was
+ * cancelled. What is left to do is found by the next attempt.
+ */
+function beat(looked?: number): void {
+  heartbeat(looked);
+  if (cancellationSignal().aborted) throw new CancelledFailure('stopped between two batches');
 }

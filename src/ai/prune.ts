@@ -7,7 +7,7 @@ const OPERATIONS_A_BATCH = 1_000;
 export interface PruneOperationsOptions {
   /** Milliseconds that ended operations are kept. */
   readonly retentionMs: number;
-  /** Called after every batch. */
+  /** Called after every batch; what it throws stops the work there. */
   readonly onProgress?: () => void;
 }
 

@@ -15,7 +15,7 @@ export interface ReconcileDependencies {
   readonly names: TemporalNames;
   /** What is younger than this is still in the hands of whoever created it; milliseconds. */
   readonly minimumAgeMs: number;
-  /** Called now and then with what has been looked at. */
+  /** Called now and then with what has been looked at; what it throws stops the work there. */
   readonly onProgress: (looked: number) => void;
   /** Called for a row that could not be looked at; the others are, all the same. */
   readonly onError: (id: string, error: unknown) => void;

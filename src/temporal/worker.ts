@@ -34,6 +34,10 @@ import { workerTuning } from './tuning.ts';
 
 /** Longer than one webhook attempt, so that a shutdown lets those in flight end. */
 const SHUTDOWN_GRACE = '25 seconds';
+/** Reconcile and prune may take long, and lose nothing when they stop between two batches. */
+const MAINTENANCE_GRACE = '1 second';
+/** What has not listened by then, or has nobody to report to, is left: the process must end. */
+const SHUTDOWN_FORCE = '45 seconds';
 
 export interface RunningWorker {
   /** Where Prometheus reads. */
@@ -109,6 +113,7 @@ export async function startWorker(
     namespace: config.TEMPORAL_NAMESPACE,
     workflowBundle: bundle,
     shutdownGraceTime: SHUTDOWN_GRACE,
+    shutdownForceTime: SHUTDOWN_FORCE,
     // An attempt that hangs must be seen to live: heartbeats pass through at their own pace.
     maxHeartbeatThrottleInterval: '5 seconds',
   } satisfies Partial<WorkerOptions>;
@@ -150,6 +155,7 @@ export async function startWorker(
         blobs: createLocalBlobStore(blobFolder(config.DATA_DIR)),
         blobGraceMs: config.BLOB_GRACE_DAYS * 86_400_000,
       }),
+      shutdownGraceTime: MAINTENANCE_GRACE,
       maxCachedWorkflows: 5,
     }),
   ]);
@@ -172,7 +178,10 @@ export async function startWorker(
     stopped.abort();
     await relay.stop();
     for (const worker of workers) if (worker.getState() === 'RUNNING') worker.shutdown();
-    await Promise.allSettled([scheduled, ...runs]);
+    const ends = await Promise.allSettled([scheduled, ...runs]);
+    for (const end of ends) {
+      if (end.status === 'rejected') logger.warn({ err: end.reason }, 'a worker did not end in order');
+    }
     await sender.close();
     await metrics.close();
     await probe.close();

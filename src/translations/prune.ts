@@ -8,7 +8,7 @@ const JOBS_A_BATCH = 20;
 export interface PruneTranslationsOptions {
   /** Milliseconds that the snapshot and the segments of an ended job are kept. */
   readonly retentionMs: number;
-  /** Called after every batch. */
+  /** Called after every batch; what it throws stops the work there. */
   readonly onProgress?: () => void;
 }
 

@@ -9,7 +9,7 @@ const DELIVERIES_A_BATCH = 1_000;
 export interface PruneOptions {
   /** Milliseconds that ended deliveries, and events without open ones, are kept. */
   readonly retentionMs: number;
-  /** Called after every batch. */
+  /** Called after every batch; what it throws stops the work there. */
   readonly onProgress?: () => void;
 }
 

@@ -1,9 +1,15 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';
-import { afterAll, beforeAll, expect, it } from 'vitest';
+import { ScheduleOverlapPolicy } from '@temporalio/client';
+import { sql } from 'kysely';
+import { afterAll, beforeAll, expect, it, onTestFinished } from 'vitest';
+import { register } from '../support/events.ts';
 import { startProcess } from '../support/processes.ts';
 import { startTestService, type TestService } from '../support/service.ts';
+import { connectOperator } from '../support/temporal.ts';
+import { eventually } from '../support/wait.ts';
+import { storeDeliveries } from '../webhooks/api/support/deliveries.ts';
 
 const root = fileURLToPath(new URL('../..', import.meta.url));
 let service: TestService;
@@ -38,6 +44,66 @@ it('server and worker stop in order on SIGTERM and end with status 0', async () 
     expect(await running.ended).toBe(0);
   }
 });
+
+it.each([
+  ['prune', 'events', 'DELETE'],
+  ['reconcile', 'webhook_deliveries', 'UPDATE'],
+] as const)(
+  'a worker whose %s takes long stops in the middle with status 0, and another one ends the work',
+  async (name, table, statement) => {
+    const own = await startTestService();
+    onTestFinished(() => own.stop());
+    const operator = await connectOperator();
+    onTestFinished(() => operator.close());
+    const workspace = await own.workspace(0);
+    const { id } = await register(own, workspace, 'http://127.0.0.1:9/hooks');
+    // Far more than can be done before the deadline of a stop, as each statement takes a second.
+    await storeDeliveries(own.db, workspace, id, { count: 6_000, state: 'waiting', age: 40 * 86_400 });
+    await sql`INSERT INTO events (id, workspace_id, type, body, created_at)
+    SELECT gen_random_uuid(), ${workspace.id}, 'article.approved', '{}', now() - interval '40 days'
+    FROM generate_series(1, 60000)`.execute(own.db);
+    await sql`CREATE FUNCTION slowly() RETURNS trigger LANGUAGE plpgsql AS 'BEGIN PERFORM pg_sleep(1); RETURN NULL; END'`.execute(
+      own.db,
+    );
+    await sql`CREATE TRIGGER slowly BEFORE ${sql.raw(statement)} ON ${sql.table(table)}
+    FOR EACH STATEMENT EXECUTE FUNCTION slowly()`.execute(own.db);
+    const worker = await startProcess('worker.ts', own.env);
+    const { schedule } = operator.client;
+    const runs = schedule.getHandle(`${own.config.TEMPORAL_TASK_QUEUE_PREFIX}${name}`);
+    await eventually(
+      () =>
+        runs.trigger(ScheduleOverlapPolicy.SKIP).then(
+          () => true,
+          () => false,
+        ),
+      (triggered) => triggered,
+    );
+    const run = await eventually(
+      async () => (await runs.describe()).info.runningActions[0]?.workflow.workflowId ?? '',
+      (workflowId) => workflowId !== '',
+    );
+    const activity = name === 'prune' ? 'pruneWebhooks' : 'reconcileDeliveries';
+    const pending = () =>
+      operator.client.workflow
+        .getHandle(run)
+        .describe()
+        .then(({ raw }) => raw.pendingActivities?.[0]);
+    await eventually(
+      pending,
+      (found) => found?.activityType?.name === activity && found.lastHeartbeatTime != null,
+    );
+    worker.kill('SIGTERM');
+    expect(await worker.ended, worker.log()).toBe(0);
+    expect((await operator.client.workflow.getHandle(run).describe()).status.name).toBe('RUNNING');
+
+    await sql`DROP TRIGGER slowly ON ${sql.table(table)}`.execute(own.db);
+    const other = await startProcess('worker.ts', own.env);
+    expect(await operator.closed(run, 60_000)).toBe('COMPLETED');
+    other.kill('SIGTERM');
+    expect(await other.ended).toBe(0);
+  },
+  180_000,
+);
 
 it('a worker that still waits for Temporal stops on SIGTERM as well', async () => {
   const env = { ...service.env, TEMPORAL_ADDRESS: '127.0.0.1:1' };
