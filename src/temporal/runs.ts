@@ -1,10 +1,8 @@
 import type { Client, WorkflowStartOptions } from '@temporalio/client';
 import { WorkflowExecutionAlreadyStartedError, WorkflowNotFoundError } from '@temporalio/client';
 import type { SearchAttributePair } from '@temporalio/common';
+import { learnRefusal, usableAttributes } from './search-attributes.ts';
 import type { StartedWorkflows } from './shapes.ts';
-
-/** gRPC's INVALID_ARGUMENT: also the answer to a search attribute that the namespace does not know. */
-const INVALID_ARGUMENT = 3;
 
 /** The calls of a client whose transport can be given a deadline. */
 export type TemporalClient = Pick<Client, 'workflow' | 'schedule' | 'withDeadline'>;
@@ -12,20 +10,10 @@ export type TemporalClient = Pick<Client, 'workflow' | 'schedule' | 'withDeadlin
 /** `completed` is a closed run that ended by itself, with a result. */
 export type RunState = 'running' | 'completed' | 'closed' | 'unknown';
 
-function refusesAttributes(error: unknown): boolean {
-  const cause = error instanceof Error ? (error.cause ?? error) : error;
-  return (
-    typeof cause === 'object' &&
-    cause !== null &&
-    'code' in cause &&
-    cause.code === INVALID_ARGUMENT &&
-    /search attribute/i.test(String(cause))
-  );
-}
-
 /**
  * Starts a run, by the name of its workflow, under an id that is used once, whatever happens: FAIL while one runs, REJECT_DUPLICATE when
- * one has closed. Without the search attributes where the namespace does not have them.
+ * one has closed. Goes without the search attributes that the namespace does not have: it takes a further call to
+ * learn of each one, and none once that is known.
  * @returns false when the id was used before, which is as good as started
  * @throws when the server can't be reached before the deadline
  */
@@ -47,17 +35,15 @@ export async function startOnce<Name extends keyof StartedWorkflows>(
         workflowIdReusePolicy: 'REJECT_DUPLICATE',
       }),
     );
-  try {
+  for (;;) {
+    const attributes = usableAttributes(client, typedSearchAttributes);
     try {
-      await start(typedSearchAttributes);
+      await start(attributes);
+      return true;
     } catch (error) {
-      if (!refusesAttributes(error)) throw error;
-      await start([]);
+      if (error instanceof WorkflowExecutionAlreadyStartedError) return false;
+      if (!learnRefusal(client, attributes, error)) throw error;
     }
-    return true;
-  } catch (error) {
-    if (error instanceof WorkflowExecutionAlreadyStartedError) return false;
-    throw error;
   }
 }
 

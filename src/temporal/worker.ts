@@ -224,12 +224,10 @@ async function connectPatiently(config: ConnectedConfig, logger: Logger): Promis
       // A connection that fails takes the runtime with it.
       await installMeasuredRuntime(logger);
       const connection = await connectTemporal(target);
-      try {
-        await registerSearchAttributes(connection, config.TEMPORAL_NAMESPACE);
-      } catch (error) {
+      for (const { name, error } of await registerSearchAttributes(connection, config.TEMPORAL_NAMESPACE)) {
         logger.warn(
           { err: error },
-          'search attributes not registered; runs go without those that are missing',
+          `search attribute ${name} not registered; runs may have to go without it`,
         );
       }
       return connection;

@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { Client, Connection } from '@temporalio/client';
+import { Client, Connection, type WorkflowClientInterceptor } from '@temporalio/client';
 import { msToTs } from '@temporalio/common/lib/time.js';
 import { afterAll, beforeAll, expect, inject, it } from 'vitest';
 import { type ArticleId, type JobId, newId, type WorkspaceId } from '../../src/ids.ts';
@@ -24,8 +24,8 @@ beforeAll(async () => {
 afterAll(() => connection.close());
 
 const articleId = newId<ArticleId>();
-const start = (jobId: JobId) =>
-  startTranslation(client, temporalNames('runs-'), {
+const start = (jobId: JobId, by = client) =>
+  startTranslation(by, temporalNames('runs-'), {
     jobId,
     workspaceId: newId<WorkspaceId>(),
     articleId,
@@ -45,6 +45,46 @@ it('a namespace without the search attributes gets its runs without them, with s
   expect(await run.staticSummary()).toBe(`translate ${articleId}: en → es`);
   expect(run.memo).toMatchObject({ requestId: 'the-request', jobId });
   expect(run.typedSearchAttributes.getAll()).toEqual([]);
+});
+
+it('a namespace that lacks one attribute gets its runs with all others, for one call a start once that is known', async () => {
+  await connection.operatorService.addSearchAttributes({
+    namespace: NAMESPACE,
+    searchAttributes: { WorkspaceId: 2, JobKind: 2 },
+  });
+  let calls = 0;
+  const counting: WorkflowClientInterceptor = {
+    start(input, next) {
+      calls += 1;
+      return next(input);
+    },
+  };
+  const fresh = () =>
+    new Client({ connection, namespace: NAMESPACE, interceptors: { workflow: [counting] } });
+  const attributesOf = async (jobId: JobId) => {
+    const run = await client.workflow.getHandle(translationWorkflowId(jobId)).describe();
+    return run.typedSearchAttributes
+      .getAll()
+      .map(({ key }) => key.name)
+      .sort();
+  };
+  // The server itself knows of new attributes after a moment.
+  await eventually(
+    async () => {
+      const jobId = newId<JobId>();
+      await start(jobId, fresh());
+      return attributesOf(jobId);
+    },
+    (names) => names.join() === 'JobKind,WorkspaceId',
+  );
+  const used = fresh();
+  calls = 0;
+  await start(newId<JobId>(), used);
+  expect(calls).toBe(2);
+  const jobId = newId<JobId>();
+  await start(jobId, used);
+  expect(calls).toBe(3);
+  expect(await attributesOf(jobId)).toEqual(['JobKind', 'WorkspaceId']);
 });
 
 it('an id starts a run once: also after the run has closed', async () => {
