@@ -19,7 +19,8 @@ export function createAiActivities(dependencies: AskDependencies) {
       try {
         return await askOperation(dependencies, id, cancellationSignal());
       } catch (error) {
-        throw providerFailure(error);
+        // Somebody waits for the answer: no operator comes that soon.
+        throw providerFailure(error, ['retryable']);
       } finally {
         clearInterval(pulse);
       }

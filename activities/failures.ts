@@ -98,17 +98,20 @@ async function repeat<Result>(
   }
 }
 
+/** Kinds of a provider's error that are retried by the activity's policy. */
+type RetriedKinds = readonly ('retryable' | 'misconfigured')[];
+
 /**
- * An error of work with a provider as Temporal understands it: what may pass is retried by the activity's policy.
- * An error that is not the provider's is one of the database, or of our own.
+ * An error of work with a provider as Temporal understands it. An error that is not the provider's is one of the
+ * database, or of our own.
  */
-export function providerFailure(error: unknown): unknown {
+export function providerFailure(error: unknown, retried: RetriedKinds): unknown {
   if (cancellationSignal().aborted) return new CancelledFailure('cancelled while waiting for the provider');
   if (!(error instanceof ProviderError)) return databaseFailure(error);
   return ApplicationFailure.create({
     type: 'ProviderError',
     message: error.message,
-    nonRetryable: error.kind !== 'retryable',
+    nonRetryable: !retried.some((kind) => kind === error.kind),
     details: [{ kind: error.kind, attempt: activityInfo().attempt }],
     ...(error.retryAfterMs === undefined ? {} : { nextRetryDelay: error.retryAfterMs }),
   });

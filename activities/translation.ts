@@ -3,7 +3,7 @@ import { ApplicationFailure } from '@temporalio/common';
 import type { Database } from '../src/db/database.ts';
 import { inTransaction } from '../src/db/transaction.ts';
 import type { JobId } from '../src/ids.ts';
-import type { TranslationProvider } from '../src/providers/types.ts';
+import { ProviderError, type TranslationProvider } from '../src/providers/types.ts';
 import { translateBatch } from '../src/translations/batch.ts';
 import { endTranslation } from '../src/translations/end.ts';
 import { isJobOpen, takeOver } from '../src/translations/open-job.ts';
@@ -40,7 +40,12 @@ export function createTranslationActivities(dependencies: { db: Database; provid
         );
         return { segments };
       } catch (error) {
-        throw providerFailure(error);
+        if (error instanceof ProviderError && error.kind === 'misconfigured') {
+          log.error('the translation engine refuses this deployment: translations wait', {
+            error: error.message,
+          });
+        }
+        throw providerFailure(error, ['retryable', 'misconfigured']);
       } finally {
         clearInterval(pulse);
       }

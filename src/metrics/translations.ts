@@ -1,3 +1,4 @@
+import { ApplicationFailure } from '@temporalio/common';
 import { Counter, type Registry } from 'prom-client';
 import type { JobId } from '../ids.ts';
 
@@ -11,6 +12,11 @@ interface CountedSteps {
 
 /** Returns the activities with their outcomes counted. */
 export type CountTranslations = <Activities extends CountedSteps>(activities: Activities) => Activities;
+
+/** What a refusal's failure says about itself: see `providerFailure`. */
+const isRefusal = (error: unknown): boolean =>
+  error instanceof ApplicationFailure &&
+  error.details?.some((detail) => (detail as { kind?: unknown } | null)?.kind === 'misconfigured') === true;
 
 /**
  * Counts translated batches and the jobs that runs end in this process. A job that a request cancels, or `reconcile`
@@ -34,6 +40,11 @@ export function createTranslationMetrics(registry: Registry): CountTranslations 
     labelNames: ['outcome'] as const,
     registers: [registry],
   });
+  const refusals = new Counter({
+    name: 'translation_engine_refusals_total',
+    help: 'Batches that the engine refused because of the settings here: the key, the address or model, the quota.',
+    registers: [registry],
+  });
   for (const outcome of ['translated', 'failed']) batches.inc({ outcome }, 0);
   for (const outcome of ['completed', 'failed', 'cancelled']) jobs.inc({ outcome }, 0);
 
@@ -52,6 +63,7 @@ export function createTranslationMetrics(registry: Registry): CountTranslations 
         return result;
       } catch (error) {
         batches.inc({ outcome: 'failed' });
+        if (isRefusal(error)) refusals.inc();
         throw error;
       }
     },

@@ -70,16 +70,19 @@ export function statusError(
 ): ProviderError {
   const what = `HTTP ${status}${code === undefined ? '' : `, ${code}`}`;
   if (status === 401 || status === 403) {
-    return new ProviderError('fatal', `${engine} refused the credentials (${what}). Check ${keyVariable}.`);
+    return new ProviderError(
+      'misconfigured',
+      `${engine} refused the credentials (${what}). Check ${keyVariable}.`,
+    );
   }
   if (status === 404) {
     return new ProviderError(
-      'fatal',
+      'misconfigured',
       `${engine} does not know what was asked for (${what}). Check ${addressVariables}.`,
     );
   }
   if (status === 402 || status === 456 || code === 'insufficient_quota') {
-    return new ProviderError('fatal', `The quota of the account at ${engine} is used up (${what}).`);
+    return new ProviderError('misconfigured', `The quota of the account at ${engine} is used up (${what}).`);
   }
   if (status < 500 && ![408, 409, 425, 429].includes(status)) {
     return new ProviderError('fatal', `${engine} did not accept the request (${what}).`);

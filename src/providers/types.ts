@@ -33,8 +33,12 @@ export interface TranslationProvider {
   translate(request: TranslationRequest): Promise<Map<string, string>>;
 }
 
-/** retryable: may pass (rate limit, outage). fatal: will not. refused: the engine declines this content. */
-export type ProviderErrorKind = 'retryable' | 'fatal' | 'refused';
+/**
+ * retryable: may pass (rate limit, outage). misconfigured: the deployment's key, address or account is refused, which
+ * meets every text of every tenant until an operator puts it right. fatal: will not pass. refused: the engine declines
+ * this content.
+ */
+export type ProviderErrorKind = 'retryable' | 'misconfigured' | 'fatal' | 'refused';
 
 /** Why a provider gave no usable answer. The message is fit for the person who asked: no secrets, no stack. */
 export class ProviderError extends Error {

@@ -155,8 +155,8 @@ describe('a model behind an OpenAI-compatible API', () => {
     [429, { 'retry-after': '7' }, 'retryable', 7_000],
     [500, {}, 'retryable', undefined],
     [503, {}, 'retryable', undefined],
-    [401, {}, 'fatal', undefined],
-    [404, {}, 'fatal', undefined],
+    [401, {}, 'misconfigured', undefined],
+    [404, {}, 'misconfigured', undefined],
     [422, {}, 'fatal', undefined],
   ])('that answers %i is not asked twice in one attempt', async (status, headers, kind, retryAfterMs) => {
     server.answer = (_call, response) =>

@@ -370,7 +370,7 @@ describe('what a paid request cannot have', () => {
 
   it('an answer: 503 when the model fails for good, released, and the month keeps only what reached it', async () => {
     model.reply = async () => {
-      throw new ProviderError('fatal', 'The language model refused the credentials (HTTP 401).');
+      throw new ProviderError('misconfigured', 'The language model refused the credentials (HTTP 401).');
     };
     const answer = await calls.forArticle(workspace, articleId);
     expect([answer.status, answer.body.code]).toEqual([503, 'SERVICE_UNAVAILABLE']);

@@ -108,7 +108,7 @@ describe('failures of Apertium', () => {
       'fatal',
       'did not accept',
     ],
-    ['a server of another kind', { status: 404, body: 'no' }, 'fatal', 'Check APERTIUM_URL'],
+    ['a server of another kind', { status: 404, body: 'no' }, 'misconfigured', 'Check APERTIUM_URL'],
     ['nonsense', { body: '<html>' }, 'retryable', 'something unexpected'],
     ['an answer without a text', { body: { responseData: {} } }, 'retryable', 'something unexpected'],
     ['silence', silence, 'retryable', 'did not answer within 0.4 s'],

@@ -139,8 +139,8 @@ describe('a request to DeepL', () => {
 
 describe('failures of DeepL', () => {
   it.each([
-    [403, {}, { message: `Invalid key ${KEY}` }, 'fatal', 'Check DEEPL_API_KEY'],
-    [456, {}, { message: 'Quota exceeded' }, 'fatal', 'is used up'],
+    [403, {}, { message: `Invalid key ${KEY}` }, 'misconfigured', 'Check DEEPL_API_KEY'],
+    [456, {}, { message: 'Quota exceeded' }, 'misconfigured', 'is used up'],
     [400, {}, { message: "Value for 'target_lang' not supported." }, 'fatal', 'from EN to PT-BR'],
     [413, {}, { message: 'too large' }, 'fatal', 'did not accept'],
     [429, { 'retry-after': '3' }, {}, 'retryable', 'limits the rate'],

@@ -2,7 +2,11 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { createOpenAiCompatibleProvider } from '../../src/providers/openai-compatible.ts';
 import { pseudoLocalize } from '../../src/providers/pseudo.ts';
 import { translateSegments } from '../../src/providers/translate.ts';
-import { ProviderError, type TranslationProvider } from '../../src/providers/types.ts';
+import {
+  ProviderError,
+  type ProviderErrorKind,
+  type TranslationProvider,
+} from '../../src/providers/types.ts';
 import { askedTexts, chatRequest, completion, pseudoCompletion } from './support/chat-completions.ts';
 import {
   breakOff,
@@ -201,28 +205,46 @@ describe('failures of the model', () => {
     expect(server.requests).toHaveLength(1);
   });
 
-  it.each<[string, number, unknown, string, Record<string, string>?]>([
+  it.each<[string, ProviderErrorKind, number, unknown, string, Record<string, string>?]>([
     [
       'a wrong key',
+      'misconfigured',
       401,
       { message: `Incorrect API key: ${KEY}`, code: 'invalid_api_key' },
       'Check AI_API_KEY',
     ],
     [
       'an unknown model',
+      'misconfigured',
       404,
       { message: 'no such model', code: 'model_not_found' },
       'AI_BASE_URL and AI_MODEL',
     ],
-    ['no credit left', 429, { message: 'pay', code: 'insufficient_quota' }, 'is used up'],
-    ['a bad request', 400, { message: 'bad', type: 'invalid_request_error' }, 'invalid_request_error'],
-    ['a wait of a day', 429, { message: 'later' }, 'come back in 1440 minutes', { 'retry-after': '86400' }],
-  ])('will not pass, with a message to act on: %s', async (_what, status, error, words, headers = {}) => {
-    server.answer = () => problem(status, error, headers);
-    const thrown = await failure(run());
-    expect(thrown.kind).toBe('fatal');
-    expect(thrown.message).toContain(words);
-  });
+    ['no credit left', 'misconfigured', 429, { message: 'pay', code: 'insufficient_quota' }, 'is used up'],
+    [
+      'a bad request',
+      'fatal',
+      400,
+      { message: 'bad', type: 'invalid_request_error' },
+      'invalid_request_error',
+    ],
+    [
+      'a wait of a day',
+      'fatal',
+      429,
+      { message: 'later' },
+      'come back in 1440 minutes',
+      { 'retry-after': '86400' },
+    ],
+  ])(
+    'will not pass by itself, with a message to act on: %s',
+    async (...[, kind, status, error, words, headers]) => {
+      server.answer = () => problem(status, error, headers ?? {});
+      const thrown = await failure(run());
+      expect(thrown.kind).toBe(kind);
+      expect(thrown.message).toContain(words);
+    },
+  );
 
   it.each([
     ['never answers', silence, 'did not answer within 0.4 s'],

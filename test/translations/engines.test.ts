@@ -5,6 +5,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, inject, it } from 'v
 import type { JobId } from '../../src/ids.ts';
 import type { Job } from '../../src/jobs/schemas.ts';
 import { translationWorkflowId } from '../../src/temporal/ids.ts';
+import type { RunningWorker } from '../../src/temporal/worker.ts';
 import { askedTexts, completion, pseudoCompletion } from '../providers/support/chat-completions.ts';
 import { type EngineServer, startEngineServer } from '../providers/support/engine-server.ts';
 import { createArticle, longDocument } from '../support/articles.ts';
@@ -16,6 +17,7 @@ const KEY = 'sk-key-that-must-not-show-42';
 
 let model: EngineServer;
 let service: TestService;
+let worker: RunningWorker;
 let workspace: TestWorkspace;
 let calls: ReturnType<typeof translating>;
 
@@ -29,7 +31,7 @@ beforeAll(async () => {
   });
   calls = translating(service);
   workspace = await service.workspace(10_000);
-  await service.startWorker();
+  worker = await service.startWorker();
 });
 afterAll(async () => {
   await service.stop();
@@ -167,11 +169,39 @@ describe('a job on a language model', () => {
     expect([...counts.values()]).toEqual([1, 1, 1, 1]);
   });
 
+  it('waits while the engine refuses the key, tells the operator, and goes on once the key is right', async () => {
+    let valid = false;
+    model.answer = (request) =>
+      valid
+        ? pseudoCompletion(request)
+        : { status: 401, body: { error: { message: `Incorrect key ${KEY}`, code: 'invalid_api_key' } } };
+    const jobs = await Promise.all([calls.translate(workspace, 100), calls.translate(workspace, 100)]);
+    const refusals = async () => {
+      const text = await (await fetch(worker.metricsUrl)).text();
+      return Number(/^translation_engine_refusals_total (\d+)$/m.exec(text)?.[1]);
+    };
+    await eventually(refusals, (count) => count >= 4);
+    for (const { job } of jobs) {
+      expect(await calls.readJob(workspace, job.id)).toMatchObject({
+        status: 'TRANSLATING',
+        errorMessage: null,
+      });
+    }
+    valid = true;
+    for (const { job } of jobs) {
+      expect(await calls.untilFinal(workspace, job.id)).toMatchObject({
+        status: 'COMPLETED',
+        consumedCredits: 1,
+      });
+      expect((await runOf(job)).history).not.toContain(KEY);
+    }
+  });
+
   it.each([
     [
-      'a wrong key',
-      () => ({ status: 401, body: { error: { message: `Incorrect key ${KEY}`, code: 'invalid_api_key' } } }),
-      'The language model refused the credentials (HTTP 401, invalid_api_key). Check AI_API_KEY.',
+      'a bad request',
+      () => ({ status: 400, body: { error: { message: `No ${KEY}`, code: 'invalid_request_error' } } }),
+      'The language model did not accept the request (HTTP 400, invalid_request_error).',
     ],
     [
       'refused content',
