@@ -1,5 +1,6 @@
 import { requirePermissions, type VerbContext } from '../context.ts';
-import { type ApiKeyItem, selectApiKeys } from './queries.ts';
+import { selectApiKeys } from './queries.ts';
+import type { ApiKeyItem } from './schemas.ts';
 
 /** Every key of the workspace, revoked and expired ones included (interface.md, API keys, list). */
 export async function listApiKeys({ db, actor }: VerbContext): Promise<ApiKeyItem[]> {

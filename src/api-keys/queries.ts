@@ -3,18 +3,7 @@ import type { Queryable, Tx } from '../db/database.ts';
 import { preparedStatement } from '../db/prepared.ts';
 import { iso } from '../http/fields.ts';
 import type { ApiKeyId, RoleId, WorkspaceId } from '../ids.ts';
-
-/** A key as the list shows it (interface.md, API key). */
-export interface ApiKeyItem {
-  readonly id: ApiKeyId;
-  readonly label: string;
-  readonly prefix: string;
-  readonly roleId: RoleId | null;
-  readonly createdAt: string;
-  readonly lastUsedAt: string | null;
-  readonly expiresAt: string | null;
-  readonly revokedAt: string | null;
-}
+import type { ApiKeyItem } from './schemas.ts';
 
 interface ListedRow {
   readonly id: ApiKeyId;

@@ -16,6 +16,8 @@ export const apiKeySchema = z
   })
   .meta({ id: 'ApiKey' });
 
+export type ApiKeyItem = z.infer<typeof apiKeySchema>;
+
 export const createApiKeyBody = z.object({
   label: trimmedText(1, 120),
   roleId: idOf<RoleId>(),

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { decodeCursor } from '../http/paging.ts';
+import { decodeCursor, nextCursor } from '../http/paging.ts';
 import { defineRoute, type RouteModule } from '../http/route.ts';
 import type { ArticleId } from '../ids.ts';
 import { answerArticle, articleAnswer } from './answers.ts';
@@ -29,7 +29,7 @@ export const createArticleReadRoutes = (): RouteModule[] => [
           description: 'One page.',
           schema: z.object({
             articles: z.array(articleSummarySchema),
-            nextCursor: z.string().nullable().meta({ description: 'Null on the last page.' }),
+            nextCursor,
           }),
           example: { articles: [summaryExample], nextCursor: null },
         },

@@ -2,24 +2,7 @@ import { requirePermissions, type VerbContext } from '../context.ts';
 import { iso } from '../http/fields.ts';
 import { olderThan, type Position, pageOf } from '../http/paging.ts';
 import type { AuditEntryId } from '../ids.ts';
-
-export interface AuditEntryItem {
-  readonly id: AuditEntryId;
-  readonly action: string;
-  /** `id` is the key's id when a key acted, else null. */
-  readonly actor: { readonly kind: 'api_key' | 'operator' | 'system'; readonly id: string | null };
-  readonly targetType: string;
-  readonly targetId: string | null;
-  readonly details: Readonly<Record<string, unknown>>;
-  readonly requestId: string | null;
-  readonly createdAt: string;
-}
-
-export interface AuditPage {
-  readonly entries: AuditEntryItem[];
-  /** Of the next page, null on the last one. */
-  readonly nextCursor: string | null;
-}
+import type { AuditPage } from './schemas.ts';
 
 /** One page of the workspace's audit log, newest first, beginning after `position`. */
 export async function listAuditEntries(

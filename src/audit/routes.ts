@@ -1,25 +1,8 @@
-import { z } from 'zod';
-import { timestamp, uuid } from '../http/fields.ts';
 import { decodeCursor, pageQuery } from '../http/paging.ts';
 import { defineRoute, type RouteModule } from '../http/route.ts';
 import type { AuditEntryId } from '../ids.ts';
 import { listAuditEntries } from './list.ts';
-
-const auditEntrySchema = z
-  .object({
-    id: uuid,
-    action: z.string().meta({ description: '`<area>.<verb>`, such as api_keys.created.' }),
-    actor: z.object({
-      kind: z.enum(['api_key', 'operator', 'system']),
-      id: uuid.nullable().meta({ description: "The key's id when a key acted." }),
-    }),
-    targetType: z.string(),
-    targetId: uuid.nullable(),
-    details: z.record(z.string(), z.unknown()),
-    requestId: z.string().nullable().meta({ description: 'The X-Request-Id of the request that acted.' }),
-    createdAt: timestamp,
-  })
-  .meta({ id: 'AuditEntry' });
+import { auditPageSchema } from './schemas.ts';
 
 /** What was changed in a workspace, by whom and when. */
 export const createAuditRoutes = (): RouteModule[] => [
@@ -37,10 +20,7 @@ export const createAuditRoutes = (): RouteModule[] => [
       responses: {
         200: {
           description: 'One page.',
-          schema: z.object({
-            entries: z.array(auditEntrySchema),
-            nextCursor: z.string().nullable().meta({ description: 'Null on the last page.' }),
-          }),
+          schema: auditPageSchema,
           example: {
             entries: [
               {

@@ -3,27 +3,7 @@ import type { Database } from '../db/database.ts';
 import { invalid } from '../errors.ts';
 import { iso } from '../http/fields.ts';
 import { type LedgerEntryId, parseId, type WorkspaceId } from '../ids.ts';
-
-/** One change of the balance. */
-export interface LedgerEntry {
-  readonly id: LedgerEntryId;
-  readonly kind: 'grant' | 'purchase' | 'settlement';
-  /** Credits: above 0 they were added, below 0 consumed. */
-  readonly amount: number;
-  /** Of a grant or purchase. */
-  readonly paymentEventId: string | null;
-  /** What a settlement paid for: a job, or an AI operation. */
-  readonly purpose: 'translation' | 'ai_operation' | null;
-  /** The run it paid for; for a translation, the job's id. */
-  readonly runId: string | null;
-  readonly createdAt: string;
-}
-
-export interface LedgerPage {
-  readonly entries: LedgerEntry[];
-  /** Of the next page, null on the last one. */
-  readonly nextCursor: string | null;
-}
+import type { LedgerPage } from './schemas.ts';
 
 /** The position after an entry, as opaque text. */
 const encodeCursor = (id: LedgerEntryId): string => Buffer.from(`ledger ${id}`).toString('base64url');

@@ -1,25 +1,9 @@
 import { z } from 'zod';
-import { timestamp, uuid } from '../http/fields.ts';
 import { pageQuery } from '../http/paging.ts';
 import { defineRoute, type RouteModule } from '../http/route.ts';
 import { decodeLedgerCursor, listLedger } from './ledger.ts';
-import { walletSchema } from './schemas.ts';
+import { ledgerPageSchema, walletSchema } from './schemas.ts';
 import { readWallet } from './wallet.ts';
-
-const ledgerEntrySchema = z
-  .object({
-    id: uuid,
-    kind: z.enum(['grant', 'purchase', 'settlement']),
-    amount: z.int().meta({ description: 'Credits: above 0 added, below 0 consumed.' }),
-    paymentEventId: z.string().nullable().meta({ description: 'Of a grant or purchase.' }),
-    purpose: z
-      .enum(['translation', 'ai_operation'])
-      .nullable()
-      .meta({ description: 'What a settlement paid for.' }),
-    runId: uuid.nullable().meta({ description: "The run it paid for: a translation's job id." }),
-    createdAt: timestamp,
-  })
-  .meta({ id: 'LedgerEntry' });
 
 /** The wallet and its history. */
 export const createCreditRoutes = (): RouteModule[] => [
@@ -57,10 +41,7 @@ export const createCreditRoutes = (): RouteModule[] => [
       responses: {
         200: {
           description: 'One page.',
-          schema: z.object({
-            entries: z.array(ledgerEntrySchema),
-            nextCursor: z.string().nullable().meta({ description: 'Null on the last page.' }),
-          }),
+          schema: ledgerPageSchema,
           example: {
             entries: [
               {

@@ -1,4 +1,6 @@
 import { z } from 'zod';
+import { timestamp, uuid } from '../http/fields.ts';
+import { nextCursor } from '../http/paging.ts';
 
 /** interface.md, Credit wallet and estimate. */
 export const walletSchema = z
@@ -8,3 +10,23 @@ export const walletSchema = z
     available: z.int().meta({ description: 'What a new run can reserve: balance minus reserved.' }),
   })
   .meta({ id: 'Wallet' });
+
+const ledgerEntrySchema = z
+  .object({
+    id: uuid,
+    kind: z.enum(['grant', 'purchase', 'settlement']),
+    amount: z.int().meta({ description: 'Credits: above 0 added, below 0 consumed.' }),
+    paymentEventId: z.string().nullable().meta({ description: 'Of a grant or purchase.' }),
+    purpose: z
+      .enum(['translation', 'ai_operation'])
+      .nullable()
+      .meta({ description: 'What a settlement paid for.' }),
+    runId: uuid.nullable().meta({ description: "The run it paid for: a translation's job id." }),
+    createdAt: timestamp,
+  })
+  .meta({ id: 'LedgerEntry' });
+
+export const ledgerPageSchema = z.object({ entries: z.array(ledgerEntrySchema), nextCursor });
+
+export type LedgerEntry = z.infer<typeof ledgerEntrySchema>;
+export type LedgerPage = z.infer<typeof ledgerPageSchema>;

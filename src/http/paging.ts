@@ -30,6 +30,9 @@ export const pageQuery = z.object({
   }),
 });
 
+/** What every page ends with. */
+export const nextCursor = z.string().nullable().meta({ description: 'Null on the last page.' });
+
 /** Where a page of rows ordered by time and id ended. */
 export interface Position<Id extends string> {
   readonly at: Date;

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { decodeCursor } from '../http/paging.ts';
+import { decodeCursor, nextCursor } from '../http/paging.ts';
 import { defineRoute, type RouteModule } from '../http/route.ts';
 import type { ProjectId } from '../ids.ts';
 import { createProject } from './create.ts';
@@ -44,7 +44,7 @@ export const createProjectRoutes = (): RouteModule[] => [
           description: 'One page.',
           schema: z.object({
             projects: z.array(projectSchema),
-            nextCursor: z.string().nullable().meta({ description: 'Null on the last page.' }),
+            nextCursor,
           }),
           example: { projects: [example], nextCursor: null },
         },

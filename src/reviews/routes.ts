@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { articleExample } from '../articles/examples.ts';
 import { articleSchema } from '../articles/schemas.ts';
-import { decodeCursor, pageQuery } from '../http/paging.ts';
+import { decodeCursor, nextCursor, pageQuery } from '../http/paging.ts';
 import { defineRoute, type RouteModule } from '../http/route.ts';
 import type { ReviewId } from '../ids.ts';
 import { reviewArticle } from './create.ts';
@@ -36,7 +36,7 @@ export const createReviewRoutes = (): RouteModule[] => [
           description: 'One page.',
           schema: z.object({
             reviews: z.array(reviewSchema),
-            nextCursor: z.string().nullable().meta({ description: 'Null on the last page.' }),
+            nextCursor,
           }),
           example: { reviews: [example], nextCursor: null },
         },

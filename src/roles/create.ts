@@ -5,7 +5,8 @@ import { newId, type RoleId } from '../ids.ts';
 import { holdKey, holdRoles } from './authority.ts';
 import { requireGrantable } from './grant.ts';
 import type { Permission } from './permissions.ts';
-import { insertRole, type RoleItem, rethrowNameTaken } from './queries.ts';
+import { insertRole, rethrowNameTaken } from './queries.ts';
+import type { RoleItem } from './schemas.ts';
 
 export interface CreateRoleInput {
   /** 1 to 120 characters, trimmed; unique in the workspace, in upper and lower case alike. */

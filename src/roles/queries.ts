@@ -6,16 +6,7 @@ import { iso } from '../http/fields.ts';
 import type { RoleId, WorkspaceId } from '../ids.ts';
 import { nameKey } from '../name-key.ts';
 import { isPermission, permissionsOf } from './permissions.ts';
-
-/** A role as it is answered. */
-export interface RoleItem {
-  readonly id: RoleId;
-  readonly name: string;
-  readonly permissions: readonly string[];
-  readonly builtIn: boolean;
-  readonly createdAt: string;
-  readonly updatedAt: string;
-}
+import type { RoleItem } from './schemas.ts';
 
 const COLUMNS = ['id', 'name', 'permissions', 'built_in', 'created_at', 'updated_at'] as const;
 

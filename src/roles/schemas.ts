@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { timestamp, trimmedText, uuid } from '../http/fields.ts';
+import type { RoleId } from '../ids.ts';
 import { PERMISSIONS, type Permission } from './permissions.ts';
 
 export const roleSchema = z
@@ -12,6 +13,8 @@ export const roleSchema = z
     updatedAt: timestamp,
   })
   .meta({ id: 'Role' });
+
+export type RoleItem = z.infer<typeof roleSchema> & { readonly id: RoleId };
 
 /** Names of the catalog; one given twice counts once. */
 const permissionList = z

@@ -6,7 +6,8 @@ import type { RoleId } from '../ids.ts';
 import { holdKey, holdRoles } from './authority.ts';
 import { requireGrantable } from './grant.ts';
 import type { Permission } from './permissions.ts';
-import { type RoleItem, rethrowNameTaken, updateRoleRow } from './queries.ts';
+import { rethrowNameTaken, updateRoleRow } from './queries.ts';
+import type { RoleItem } from './schemas.ts';
 
 export interface UpdateRoleInput {
   readonly name?: string | undefined;

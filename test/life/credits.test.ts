@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, beforeEach, expect, it } from 'vitest';
 import { grantCredits } from '../../src/credits/grant.ts';
-import type { LedgerEntry } from '../../src/credits/ledger.ts';
 import { purchaseCredits } from '../../src/credits/purchase.ts';
+import type { LedgerEntry } from '../../src/credits/schemas.ts';
 import { runCli } from '../cli/run.ts';
 import { startTestService, type TestService, type TestWorkspace } from '../support/service.ts';
 

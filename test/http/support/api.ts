@@ -2,11 +2,11 @@ import { randomUUID } from 'node:crypto';
 import { pino } from 'pino';
 import { type CreatedApiKey, createApiKey } from '../../../src/api-keys/create.ts';
 import { createLastUsedRecorder, type LastUsedRecorder } from '../../../src/api-keys/last-used.ts';
-import type { ApiKeyItem } from '../../../src/api-keys/queries.ts';
 import { createApiKeyRoutes } from '../../../src/api-keys/routes.ts';
+import type { ApiKeyItem } from '../../../src/api-keys/schemas.ts';
 import { createWhoamiRoutes } from '../../../src/api-keys/whoami-routes.ts';
-import type { AuditEntryItem } from '../../../src/audit/list.ts';
 import { createAuditRoutes } from '../../../src/audit/routes.ts';
+import type { AuditEntryItem } from '../../../src/audit/schemas.ts';
 import type { VerbContext } from '../../../src/context.ts';
 import type { Database } from '../../../src/db/database.ts';
 import { createApp, type HttpDependencies } from '../../../src/http/app.ts';
@@ -16,8 +16,8 @@ import { serveHttp } from '../../../src/http/serve.ts';
 import type { RoleId, WorkspaceId } from '../../../src/ids.ts';
 import { createRole } from '../../../src/roles/create.ts';
 import type { Permission } from '../../../src/roles/permissions.ts';
-import type { RoleItem } from '../../../src/roles/queries.ts';
 import { createRoleRoutes } from '../../../src/roles/routes.ts';
+import type { RoleItem } from '../../../src/roles/schemas.ts';
 import { createWorkspace as create } from '../../../src/workspaces/create.ts';
 
 /** What tests read of answers; which of it is there depends on the route. */
