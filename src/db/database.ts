@@ -1,7 +1,8 @@
 import { Socket } from 'node:net';
-import { Kysely, PostgresDialect, type Transaction } from 'kysely';
+import { type ConnectionProvider, type Dialect, Kysely, PostgresDialect, type Transaction } from 'kysely';
 import pg from 'pg';
 import { sendPreparedByName } from './prepared.ts';
+import { createShares } from './shares.ts';
 import { destroySilentConnections } from './silence.ts';
 import type { Tables } from './tables.ts';
 
@@ -83,3 +84,59 @@ export function createPool(options: DatabaseOptions): pg.Pool {
 /** A Kysely instance over its own pool; `destroy()` closes the connections. */
 export const createDatabase = (options: DatabaseOptions): Database =>
   new Kysely<Tables>({ dialect: new PostgresDialect({ pool: createPool(options) }) });
+
+/** One pool for many: what one of them waits for, the others do not. */
+export interface SharedDatabase {
+  /** For what is asked on nobody's behalf: whose a key is, an image that needs none. A part of the pool is kept for it. */
+  readonly common: Database;
+  /** The same pool for one request of a holder, which gets a share. Nobody may hold one connection and ask for another. */
+  readonly of: (holder: string) => Database;
+  /** Callers of `of` that wait for a connection. */
+  readonly waiting: () => number;
+  /** Closes the connections. */
+  readonly destroy: () => Promise<void>;
+}
+
+/** The part of a pool that is kept for what is asked on nobody's behalf: one in five connections, one at least. */
+const COMMON_PART = 5;
+
+/** `waitMs`: milliseconds that a request waits in all for connections of its holder's share. */
+export function createSharedDatabase(
+  options: DatabaseOptions & { readonly poolSize: number; readonly waitMs: number },
+): SharedDatabase {
+  const { poolSize, waitMs } = options;
+  const pool = new PostgresDialect({ pool: createPool(options) });
+  const driver = pool.createDriver();
+  const dialect: Dialect = {
+    createDriver: () => driver,
+    createAdapter: () => pool.createAdapter(),
+    createQueryCompiler: () => pool.createQueryCompiler(),
+    createIntrospector: (db) => pool.createIntrospector(db),
+  };
+  const config = { dialect };
+  const common = new Kysely<Tables>(config);
+  const direct = common.getExecutor();
+  const shares = createShares(poolSize - Math.ceil(poolSize / COMMON_PART));
+  return {
+    common,
+    of: (holder) => {
+      let patience = waitMs;
+      const provider: ConnectionProvider = {
+        async provideConnection(consumer, abort) {
+          const began = performance.now();
+          const giveBack = await shares.take(holder, patience);
+          patience -= performance.now() - began;
+          try {
+            return await direct.provideConnection(consumer, abort);
+          } finally {
+            giveBack();
+          }
+        },
+      };
+      const executor = direct.withConnectionProvider(provider);
+      return new Kysely<Tables>({ config, dialect, driver, executor });
+    },
+    waiting: shares.waiting,
+    destroy: () => common.destroy(),
+  };
+}

@@ -5,6 +5,7 @@ import type { LastUsedRecorder } from '../api-keys/last-used.ts';
 import { requirePermissions } from '../context.ts';
 import type { Database } from '../db/database.ts';
 import { notFound, ServiceError } from '../errors.ts';
+import type { WorkspaceId } from '../ids.ts';
 import { authenticate, type Identified, readKeyHash } from './authenticate.ts';
 import { createBodyReader } from './body.ts';
 import { createClientAddress } from './client-address.ts';
@@ -25,7 +26,10 @@ import type { RouteModule } from './route.ts';
 import { type NamedResource, namedResource, scopedParams } from './scope.ts';
 
 export interface HttpDependencies {
+  /** Asked whose a key is. */
   readonly db: Database;
+  /** The same database for a workspace's requests, which have a share of its connections. */
+  readonly databaseOf: (workspaceId: WorkspaceId) => Database;
   readonly logger: Logger;
   readonly limits: HttpLimits;
   /** Addresses or CIDR ranges whose X-Forwarded-For counts. */
@@ -59,7 +63,7 @@ function methodsByPath(routes: readonly { method: string; path: string }[]) {
  * checks (design.md §5), and the pages that need no key. CORS is off: no answer carries its headers.
  */
 export function createApp(dependencies: HttpDependencies, routes: readonly RouteModule[]): OpenAPIHono<Env> {
-  const { db, logger, limits, lastUsed } = dependencies;
+  const { db, databaseOf, logger, limits, lastUsed } = dependencies;
   const limiter = createRateLimiter(limits);
   const bodies = createBodyReader(limits.largeBodyWaitMs);
   const exchanged = createExchanges({
@@ -106,7 +110,7 @@ export function createApp(dependencies: HttpDependencies, routes: readonly Route
       connection: c.env?.outgoing,
     });
     try {
-      const context = { db, actor, requestId: exchange.requestId };
+      const context = { db: databaseOf(actor.workspaceId), actor, requestId: exchange.requestId };
       const result = await route.run({ context, params, url: c.req.url, body, headers });
       return answerJson(exchange, result.status, result.body, result.headers);
     } finally {

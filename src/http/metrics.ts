@@ -1,4 +1,4 @@
-import { Histogram, type Registry } from 'prom-client';
+import { Gauge, Histogram, type Registry } from 'prom-client';
 import { createProcessMetrics } from '../metrics/process.ts';
 import type { Observation } from './exchange.ts';
 
@@ -9,9 +9,20 @@ export interface HttpMetrics {
   readonly observe: (observation: Observation) => void;
 }
 
-/** A registry of its own with the process's figures and the time of every answer by route, method and status. */
-export function createHttpMetrics(): HttpMetrics {
+/**
+ * A registry of its own with the process's figures, the time of every answer by route, method and status, and who waits.
+ * @param waiting how many wait for a connection of the database
+ */
+export function createHttpMetrics(waiting: () => number): HttpMetrics {
   const registry = createProcessMetrics();
+  new Gauge({
+    name: 'database_connection_waiters',
+    help: "Requests that wait for a connection of their workspace's share.",
+    registers: [registry],
+    collect() {
+      this.set(waiting());
+    },
+  });
   const duration = new Histogram({
     name: 'http_request_duration_seconds',
     help: 'Time to answer, by route, method and status.',

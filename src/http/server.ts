@@ -4,7 +4,7 @@ import { createLastUsedRecorder } from '../api-keys/last-used.ts';
 import { blobFolder, createLocalBlobStore } from '../assets/blob-store.ts';
 import { createAssetPages } from '../assets/page.ts';
 import type { ConnectedConfig } from '../config.ts';
-import { createDatabase } from '../db/database.ts';
+import { createSharedDatabase } from '../db/database.ts';
 import { createDatabaseProbe } from '../db/probe.ts';
 import { createDependencyMetrics } from '../metrics/dependencies.ts';
 import { type RunningMetrics, serveMetrics } from '../metrics/serve.ts';
@@ -31,19 +31,26 @@ export interface RunningService {
 
 /** What a request may take beyond its wait for an answer from a model, the longest there is, in milliseconds. */
 const DRAIN_MARGIN_MS = 5_000;
+/** How long a request waits for connections of its workspace's share, in all, in milliseconds. */
+const CONNECTION_WAIT_MS = 5_000;
+/** How long a statement waits for a lock, in milliseconds. For a row it waits twice: to be the next, and for the row. */
+const LOCK_TIMEOUT_MS = 3_000;
 
 /** Composes and starts the HTTP process. Temporal need not be there: its connection is made when it is. */
 export async function startServer(config: ConnectedConfig, logger: Logger): Promise<RunningService> {
   const target = temporalTarget(config);
-  const db = createDatabase({
+  const database = createSharedDatabase({
     connectionString: config.DATABASE_URL,
     poolSize: config.DATABASE_POOL_SIZE,
+    waitMs: CONNECTION_WAIT_MS,
     statementTimeout: config.DATABASE_STATEMENT_TIMEOUT_SECONDS * 1_000,
+    lockTimeout: LOCK_TIMEOUT_MS,
     applicationName: 'workspace-content-service server',
     // Who names a direct address has a pooler at the other one.
     prepareStatements: config.DATABASE_DIRECT_URL === undefined,
     onError: (error) => logger.warn({ err: error }, 'database connection lost'),
   });
+  const db = database.common;
   const connection = Connection.lazy({ ...target });
   const client = new Client({ connection, namespace: config.TEMPORAL_NAMESPACE });
   const guard = createAddressGuard({ allowedNetworks: config.WEBHOOK_ALLOWED_NETWORKS });
@@ -70,11 +77,12 @@ export async function startServer(config: ConnectedConfig, logger: Logger): Prom
       },
     },
   });
-  const metrics = createHttpMetrics();
+  const metrics = createHttpMetrics(database.waiting);
   createDependencyMetrics(metrics.registry, readiness);
   const app = createApp(
     {
       db,
+      databaseOf: database.of,
       logger,
       limits,
       trustedProxies: config.TRUSTED_PROXIES,
@@ -101,7 +109,7 @@ export async function startServer(config: ConnectedConfig, logger: Logger): Prom
     await runCanceller.close();
     await connection.close();
     await probe.close();
-    await db.destroy();
+    await database.destroy();
   };
   let metricsServer: RunningMetrics | undefined;
   try {

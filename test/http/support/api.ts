@@ -114,6 +114,7 @@ export async function startApi(
   const app = createApp(
     {
       db,
+      databaseOf: () => db,
       logger,
       limits: { ...DEFAULT_HTTP_LIMITS, perKey: 0, authFailures: 0 },
       trustedProxies: [],

@@ -121,6 +121,7 @@ it('answers at once while Temporal is away, and lets go of it within two seconds
   const app = createApp(
     {
       db: service.db,
+      databaseOf: () => service.db,
       logger,
       limits: DEFAULT_HTTP_LIMITS,
       trustedProxies: [],
