@@ -22,7 +22,7 @@ const { ask } = proxyActivities<AiActivities>({
 /** One statement or transaction: repeated until the database takes it. */
 const { settle, release } = proxyActivities<AiActivities>({
   startToCloseTimeout: '15 seconds',
-  retry: { initialInterval: '500 ms', backoffCoefficient: 2, maximumInterval: '30 seconds' },
+  retry: { initialInterval: '500 ms', backoffCoefficient: 2, maximumInterval: '10 seconds' },
   cancellationType: ActivityCancellationType.WAIT_CANCELLATION_COMPLETED,
 });
 

@@ -14,7 +14,7 @@ import { LONGEST_WAIT_MS, MAX_ATTEMPTS, waitAfter } from '../src/webhooks/delive
 /** Records of what has happened already: repeated until the database takes them. */
 const { recordAttempt, endDelivery } = proxyActivities<WebhookActivities>({
   startToCloseTimeout: '1 minute',
-  retry: { initialInterval: '1 second', backoffCoefficient: 2, maximumInterval: '30 seconds' },
+  retry: { initialInterval: '1 second', backoffCoefficient: 2, maximumInterval: '10 seconds' },
   cancellationType: ActivityCancellationType.WAIT_CANCELLATION_COMPLETED,
 });
 

@@ -16,7 +16,7 @@ const PARALLEL_BATCHES = 4;
 /** Statements on Postgres: repeated for as long as it takes, but never against a broken constraint. */
 const { reserve, planSegments, settle, fail, cancel } = proxyActivities<TranslationActivities>({
   startToCloseTimeout: '1 minute',
-  retry: { initialInterval: '500 ms', backoffCoefficient: 2, maximumInterval: '30 seconds' },
+  retry: { initialInterval: '500 ms', backoffCoefficient: 2, maximumInterval: '10 seconds' },
   cancellationType: ActivityCancellationType.WAIT_CANCELLATION_COMPLETED,
 });
 

@@ -12,8 +12,13 @@ export interface TcpProxy {
   cut(): Promise<void>;
   /** Lets connections through again, on the same port. */
   restore(): Promise<void>;
-  /** Passes nothing on, in either direction, and closes nothing, as a network that drops every packet does. */
-  silence(): void;
+  /**
+   * Passes nothing on, in either direction, and closes nothing, as a network that drops every packet does; or only
+   * what the target answers is lost.
+   */
+  silence(what?: 'everything' | 'answers'): void;
+  /** Sees what clients send, before it is passed on; `connection` tells one from another. */
+  onSent: (bytes: Buffer, connection: number) => void;
   /**
    * Ends the silence for new connections, to another target if one is given. Those that were silent stay so: nobody
    * ever hears of them again. Without `lost`, they go on with what was kept back.
@@ -27,6 +32,7 @@ export interface TcpProxy {
 interface Pair {
   readonly client: Socket;
   readonly upstream: Socket;
+  readonly number: number;
   lost: boolean;
 }
 
@@ -34,21 +40,23 @@ interface Pair {
 export async function startTcpProxy(initial: Target): Promise<TcpProxy> {
   const pairs = new Set<Pair>();
   let target = initial;
-  let silent = false;
+  let silent: 'everything' | 'answers' | null = null;
+  let count = 0;
 
   const join = ({ client, upstream }: Pair) => {
     client.pipe(upstream);
     upstream.pipe(client);
   };
   const part = ({ client, upstream }: Pair) => {
-    for (const socket of [client, upstream]) {
+    for (const socket of silent === 'answers' ? [upstream] : [client, upstream]) {
       socket.unpipe();
       socket.pause();
     }
   };
 
   const server = createServer((client) => {
-    const pair: Pair = { client, upstream: connect(target), lost: false };
+    count += 1;
+    const pair: Pair = { client, upstream: connect(target), number: count, lost: false };
     pairs.add(pair);
     const { upstream } = pair;
     for (const [socket, other] of [
@@ -59,11 +67,12 @@ export async function startTcpProxy(initial: Target): Promise<TcpProxy> {
       socket.on('close', () => {
         pairs.delete(pair);
         // While all is silent, the other side does not hear of it.
-        if (!silent && !pair.lost) other.destroy();
+        if (silent === null && !pair.lost) other.destroy();
       });
     }
-    if (silent) part(pair);
-    else join(pair);
+    client.on('data', (bytes: Buffer) => proxy.onSent(bytes, pair.number));
+    join(pair);
+    if (silent !== null) part(pair);
   });
   const listen = (port: number) => new Promise<void>((resolve) => server.listen(port, '127.0.0.1', resolve));
   const destroyAll = (destroy: (socket: Socket) => void) => {
@@ -76,16 +85,17 @@ export async function startTcpProxy(initial: Target): Promise<TcpProxy> {
   };
   await listen(0);
   const { port } = server.address() as AddressInfo;
-  return {
+  const proxy: TcpProxy = {
     address: `127.0.0.1:${port}`,
     cut,
     restore: () => listen(port),
-    silence() {
-      silent = true;
+    onSent: () => undefined,
+    silence(what = 'everything') {
+      silent = what;
       for (const pair of pairs) part(pair);
     },
     speak(how = {}) {
-      silent = false;
+      silent = null;
       target = how.target ?? target;
       for (const pair of pairs) {
         if (pair.lost) continue;
@@ -94,6 +104,7 @@ export async function startTcpProxy(initial: Target): Promise<TcpProxy> {
       }
     },
     failOver(next) {
+      silent = null;
       target = next;
       destroyAll((socket) => socket.resetAndDestroy());
     },
@@ -101,4 +112,5 @@ export async function startTcpProxy(initial: Target): Promise<TcpProxy> {
       if (server.listening) await cut();
     },
   };
+  return proxy;
 }
