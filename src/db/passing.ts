@@ -2,8 +2,18 @@ import pg from 'pg';
 
 /** SQLSTATE classes that speak of the connection or of a server short of resources, not of the statement. */
 const PASSING_CLASSES = new Set(['08', '53']);
-/** Shutdown, crash, start, a session ended as idle; a standby; a lost race, a deadlock, a lock not to be had in time. */
-const PASSING_CODES = new Set(['57P01', '57P02', '57P03', '57P05', '25006', '40001', '40P01', '55P03']);
+/** Shutdown, crash, start, a session ended as idle, also inside a transaction; a standby; a lost race, a deadlock, a lock not to be had in time. */
+const PASSING_CODES = new Set([
+  '57P01',
+  '57P02',
+  '57P03',
+  '57P05',
+  '25P03',
+  '25006',
+  '40001',
+  '40P01',
+  '55P03',
+]);
 /** Bad data, a broken constraint, a limit of Postgres: the same statement ends the same way. */
 const LASTING_CLASSES = new Set(['22', '23', '54']);
 const NETWORK_CODES =
