@@ -1,8 +1,9 @@
 import { z } from 'zod';
 import type { RouteAnswer } from '../http/route.ts';
-import { etagOf } from './etag.ts';
+import { JsonText, writeJson } from '../json-text.ts';
+import { etagOfJson } from './etag.ts';
 import { articleExample } from './examples.ts';
-import { type Article, articleSchema } from './schemas.ts';
+import { type AnsweredArticle, type Article, articleSchema } from './schemas.ts';
 
 const ETAG = { ETag: "The version's tag, for If-Match." };
 
@@ -14,9 +15,8 @@ export const articleAnswer = (description: string, article: Partial<Article> = {
   headers: ETAG,
 });
 
-/** One article with its entity tag. */
-export const answerArticle = (article: Article, status: 200 | 201 = 200): RouteAnswer => ({
-  status,
-  body: { article },
-  headers: { ETag: etagOf(article) },
-});
+/** One article with its entity tag. Both are made of the same text, which is written once. */
+export function answerArticle(article: AnsweredArticle, status: 200 | 201 = 200): RouteAnswer {
+  const json = writeJson(article);
+  return { status, body: { article: new JsonText(json) }, headers: { ETag: etagOfJson(json) } };
+}

@@ -5,15 +5,15 @@ import { requirePermissions, type VerbContext } from '../context.ts';
 import { reserveBytes, storageQuotaExceeded } from '../credits/storage-quota.ts';
 import type { Tx } from '../db/database.ts';
 import { inTransaction } from '../db/transaction.ts';
-import type { DocumentJson } from '../document/schema.ts';
+import { doTask } from '../document/threads/pool.ts';
 import { notFound } from '../errors.ts';
 import { recordEvents } from '../events/record.ts';
 import { type ArticleId, type AssetId, newId, type TranslationGroupId, type WorkspaceId } from '../ids.ts';
-import { toContent, writtenNow } from './content.ts';
+import { writtenNow } from './content.ts';
 import { insertArticle } from './insert.ts';
 import { type ArticleRow, articleColumns } from './queries.ts';
 import { renderArticle } from './render.ts';
-import { type Article, toArticle } from './schemas.ts';
+import { type AnsweredArticle, toArticle } from './schemas.ts';
 
 /**
  * Makes a DRAFT with the article's language, content, images and categories, in a translation group of its
@@ -25,7 +25,7 @@ export async function duplicateArticle(
   context: VerbContext,
   articleId: ArticleId,
   title?: string,
-): Promise<Article> {
+): Promise<AnsweredArticle> {
   const { db, actor } = context;
   requirePermissions(actor, 'articles.create', 'articles.read');
   const { workspaceId } = actor;
@@ -38,7 +38,7 @@ export async function duplicateArticle(
       project_id: source.project_id,
       title: title ?? source.title,
       status: 'DRAFT',
-      document: JSON.stringify(source.document),
+      document: source.document,
       meta_title: source.meta_title,
       meta_description: source.meta_description,
       target_keywords: source.target_keywords,
@@ -47,12 +47,12 @@ export async function duplicateArticle(
       translation_group_id: newId<TranslationGroupId>(),
     });
     const { assetIds, bytes } = await copyAssets(tx, workspaceId, articleId, id);
-    const { document, words } = toContent(withAssets(source.document, assetIds));
+    const document = await doTask('replaceAssets', source.document, assetIds);
     const article = await tx
       .updateTable('articles')
       .set({
-        document: JSON.stringify(document),
-        word_count: words,
+        document,
+        word_count: source.word_count,
         ...(await renderArticle(tx, { ...copied, document })),
         updated_at: writtenNow,
       })
@@ -121,11 +121,3 @@ async function copyAssets(
   }
   return { assetIds, bytes: assets.reduce((sum, { byte_size }) => sum + byte_size, 0) };
 }
-
-/** The document with its images replaced by their copies. */
-const withAssets = (document: DocumentJson, assetIds: ReadonlyMap<string, AssetId>): DocumentJson => ({
-  version: 1,
-  blocks: document.blocks.map((block) =>
-    block.type === 'image' ? { ...block, assetId: assetIds.get(block.assetId) ?? block.assetId } : block,
-  ),
-});

@@ -1,18 +1,15 @@
 import { readFile, stat } from 'node:fs/promises';
 import path from 'node:path';
-import { toPlainText } from '../document/inline.ts';
-import { dropDeadLinks } from '../document/links.ts';
-import { importMarkdown } from '../document/markdown-import.ts';
-import { type DocumentIssue, type DocumentJson, parseDocument } from '../document/schema.ts';
+import type { DocumentIssue } from '../document/parse.ts';
+import type { CheckedDocument } from '../document/tasks.ts';
+import { doTask } from '../document/threads/pool.ts';
 import { invalid, ServiceError } from '../errors.ts';
 import { type AssetId, newId } from '../ids.ts';
 import { errorCode } from '../local/files.ts';
+import type { CheckedBody } from './document-field.ts';
 import { type LocalImage, readLocalImage } from './import-images.ts';
+import { ARTICLE_BODY_BYTES } from './limits.ts';
 
-/** Bytes a file may have: some millions of words. */
-const MAX_FILE_BYTES = 20 * 1024 * 1024;
-/** Broken rules that one message lists. */
-const MAX_LISTED_ISSUES = 50;
 const MARKDOWN_EXTENSIONS = new Set(['.md', '.markdown', '.mdown', '.mkd', '.txt', '']);
 
 /** An image of the file that becomes an asset of the article. */
@@ -23,7 +20,7 @@ export interface ImportedAsset extends LocalImage {
 
 /** What a file holds, checked, before anything of it is stored. */
 export interface ImportedFile {
-  readonly document: DocumentJson;
+  readonly body: CheckedBody;
   /** The first heading, or the front matter's title; null when there is neither. */
   readonly title: string | null;
   readonly assets: readonly ImportedAsset[];
@@ -59,8 +56,8 @@ async function readBytes(file: string): Promise<Buffer> {
   try {
     const found = await stat(file);
     if (!found.isFile()) throw invalid('/file', `${file} is no file.`);
-    if (found.size > MAX_FILE_BYTES) {
-      throw invalid('/file', `${file} has ${found.size} bytes; ${MAX_FILE_BYTES} are allowed.`);
+    if (found.size > ARTICLE_BODY_BYTES) {
+      throw invalid('/file', `${file} has ${found.size} bytes; ${ARTICLE_BODY_BYTES} are allowed.`);
     }
     return await readFile(file);
   } catch (error) {
@@ -73,11 +70,9 @@ async function readBytes(file: string): Promise<Buffer> {
   }
 }
 
-function readDocumentJson(file: string, text: string): ImportedFile {
-  const document = checked(file, parseJson(file, text));
-  const heading = document.blocks.find((block) => block.type === 'heading');
-  const title = heading?.format === 'markdown' ? toPlainText(heading.text) : heading?.text;
-  return { document, title: title ?? null, assets: [], warnings: [] };
+async function readDocumentJson(file: string, text: string): Promise<ImportedFile> {
+  const body = accepted(file, await doTask('check', JSON.stringify(parseJson(file, text))));
+  return { body, title: body.stored.firstHeading, assets: [], warnings: [] };
 }
 
 function parseJson(file: string, text: string): unknown {
@@ -92,37 +87,27 @@ function parseJson(file: string, text: string): unknown {
 }
 
 async function readMarkdown(file: string, text: string, keepTitleHeading: boolean): Promise<ImportedFile> {
-  const wanted = new Map<string, string>();
-  importMarkdown(text, {
-    keepTitleHeading,
-    resolveImage: ({ path: imagePath, alt }) => {
-      if (!wanted.has(imagePath)) wanted.set(imagePath, alt);
-      return null;
-    },
-  });
+  const wanted = await doTask('findImages', text);
   const assets = new Map<string, ImportedAsset>();
   const warnings: string[] = [];
-  for (const [imagePath, altText] of wanted) {
+  for (const { path: imagePath, alt: altText } of wanted) {
     const result = await readLocalImage(path.dirname(file), imagePath);
     if (result.ok) assets.set(imagePath, { ...result.image, id: newId<AssetId>(), altText });
     else warnings.push(`The image ${imagePath} ${result.problem}; only its alternative text was imported.`);
   }
-  const { document, title } = importMarkdown(text, {
-    keepTitleHeading,
-    resolveImage: (image) => assets.get(image.path)?.id ?? null,
-  });
-  return { document: checked(file, document), title, assets: [...assets.values()], warnings };
+  const ids = new Map([...assets].map(([imagePath, { id }]) => [imagePath, id]));
+  const { title, checked } = await doTask('importFile', text, keepTitleHeading, ids);
+  return { body: accepted(file, checked), title, assets: [...assets.values()], warnings };
 }
 
-/** The document as it is stored: valid, its dead links dropped. */
-function checked(file: string, value: unknown): DocumentJson {
-  const parsed = parseDocument(value);
-  if (parsed.ok) return dropDeadLinks(parsed.document);
-  const { issues } = parsed;
-  const lines = issues.slice(0, MAX_LISTED_ISSUES).map(describeIssue);
-  if (issues.length > lines.length) lines.push(`and ${issues.length - lines.length} more`);
+function accepted(file: string, checked: CheckedDocument): CheckedBody {
+  if (checked.ok) return checked;
+  const { issues, omitted } = checked;
+  const lines = issues.map(describeIssue);
+  if (omitted > 0) lines.push(`and ${omitted} more`);
   throw new ServiceError('INVALID_REQUEST', `${file} is no valid document:\n  ${lines.join('\n  ')}`, {
     issues: issues.map(({ pointer, message }) => ({ pointer, detail: message })),
+    issuesOmitted: omitted,
   });
 }
 

@@ -8,14 +8,13 @@ import { reserveBytes, storageQuotaExceeded } from '../credits/storage-quota.ts'
 import type { Tx } from '../db/database.ts';
 import { inTransaction } from '../db/transaction.ts';
 import { cutAtWord } from '../document/cut.ts';
-import { countWords } from '../document/words.ts';
 import { recordEvents } from '../events/record.ts';
 import { type ArticleId, newId, type ProjectId, type TranslationGroupId, type WorkspaceId } from '../ids.ts';
 import { lockLanguages, requireProjectLanguage } from '../projects/languages.ts';
 import { type ImportedAsset, readImportFile } from './import-file.ts';
 import { insertArticle } from './insert.ts';
 import { MAX_TITLE } from './limits.ts';
-import { renderArticle } from './render.ts';
+import { readReferences, renderBody } from './render.ts';
 
 /** The states in which an article can begin its life by import. */
 export const IMPORT_STATUSES = ['DRAFT', 'NEEDS_REVIEW', 'APPROVED', 'PUBLISHED'] as const;
@@ -67,13 +66,13 @@ export async function importArticle(
   );
 
   const {
-    document,
+    body: { stored: document, texts },
     assets,
     warnings,
     title: found,
   } = await readImportFile(input.file, input.title !== undefined);
   const title = input.title ?? titleFrom(found, input.file);
-  const wordCount = countWords(document);
+  const wordCount = document.words;
   const added: NewAsset[] = [];
   for (const asset of assets) added.push({ ...asset, contentHash: await contentHashOf(asset.bytes) });
 
@@ -87,17 +86,18 @@ export async function importArticle(
       project_id: projectId,
       title,
       status,
-      document: JSON.stringify(document),
+      document: document.json,
       target_keywords: [...input.keywords],
       primary_language: language,
       translation_group_id: translationGroupId,
       word_count: wordCount,
       ...(status === 'PUBLISHED' ? { published_at: new Date() } : {}),
     });
+    const article = { id: articleId, project_id: projectId, document: document.json };
     const bytes = await insertAssets(tx, workspaceId, articleId, added);
     await tx
       .updateTable('articles')
-      .set(await renderArticle(tx, { id: articleId, project_id: projectId, document }))
+      .set(await renderBody(document.json, await readReferences(tx, article), texts))
       .where('id', '=', articleId)
       .execute();
     await recordEvents(tx, context, [{ type: 'article.created', data: { articleId, projectId, title } }]);

@@ -1,9 +1,9 @@
 import { z } from 'zod';
 import { ARTICLE_STATUSES } from '../db/tables.ts';
-import { documentSchema } from '../document/schema.ts';
 import { idOf, languageTag, trimmedText } from '../http/fields.ts';
 import { pageQuery } from '../http/paging.ts';
 import type { CategoryId, ProjectId } from '../ids.ts';
+import { documentField } from './document-field.ts';
 import {
   MAX_KEYWORD,
   MAX_KEYWORDS,
@@ -30,7 +30,7 @@ export const createArticleBody = z.object({
     .optional()
     .meta({ description: "One of the project's languages; its primary one when omitted." }),
   slug: slug.optional().meta({ description: 'Made of the title when omitted.' }),
-  documentJson: documentSchema.optional(),
+  documentJson: documentField.optional(),
   metaTitle: metaTitle.optional(),
   metaDescription: metaDescription.optional(),
   targetKeywords: keywords.optional(),
@@ -42,7 +42,7 @@ export const updateArticleBody = z.object({
   slug: slug.optional().meta({
     description: "Omitted, it follows a new title as long as it is the old title's own.",
   }),
-  documentJson: documentSchema.optional(),
+  documentJson: documentField.optional(),
   metaTitle: metaTitle.optional().meta({ description: 'null empties it.' }),
   metaDescription: metaDescription.optional().meta({ description: 'null empties it.' }),
   targetKeywords: keywords.optional(),

@@ -6,14 +6,14 @@ import type { ArticleId } from '../ids.ts';
 import { articleSetOf, unpublishedEvent } from './events.ts';
 import { moveArticle } from './move.ts';
 import { renderLinkers } from './render.ts';
-import { type Article, toArticle } from './schemas.ts';
+import { type AnsweredArticle, toArticle } from './schemas.ts';
 
 /**
  * Publishes an APPROVED article (articles.publish). Emits article.published; articles that link to it are
  * rendered again.
  * @throws {ServiceError} RESOURCE_NOT_FOUND; CONFLICT `job_running` or `status`
  */
-export async function publishArticle(context: VerbContext, articleId: ArticleId): Promise<Article> {
+export async function publishArticle(context: VerbContext, articleId: ArticleId): Promise<AnsweredArticle> {
   const { db, actor } = context;
   requirePermissions(actor, 'articles.publish');
   return inTransaction(db, async (tx) => {
@@ -34,7 +34,7 @@ export async function publishArticle(context: VerbContext, articleId: ArticleId)
  * articles that link to it are rendered again.
  * @throws {ServiceError} RESOURCE_NOT_FOUND; CONFLICT `job_running` or `status`
  */
-export async function unpublishArticle(context: VerbContext, articleId: ArticleId): Promise<Article> {
+export async function unpublishArticle(context: VerbContext, articleId: ArticleId): Promise<AnsweredArticle> {
   const { db, actor } = context;
   requirePermissions(actor, 'articles.publish');
   return inTransaction(db, async (tx) => {

@@ -1,35 +1,44 @@
-import type { Selectable } from 'kysely';
+import { type Selectable, sql } from 'kysely';
 import type { Tables } from '../db/tables.ts';
 
-/** Everything an article answer shows. */
+/** Everything an article answer shows. Its JSON comes as text: it is passed on, never parsed on the way. */
 export const articleColumns = [
-  'id',
-  'workspace_id',
-  'project_id',
-  'title',
-  'slug',
-  'status',
-  'document',
-  'content_html',
-  'content_markdown',
-  'meta_title',
-  'meta_description',
-  'target_keywords',
-  'secondary_keywords',
-  'primary_language',
-  'translation_group_id',
-  'generation_config',
-  'outline',
-  'created_by',
-  'published_at',
-  'brief_id',
-  'published_url',
-  'word_count',
-  'created_at',
-  'updated_at',
-] as const satisfies readonly (keyof Tables['articles'])[];
+  'articles.id',
+  'articles.workspace_id',
+  'articles.project_id',
+  'articles.title',
+  'articles.slug',
+  'articles.status',
+  sql<string>`articles.document::text`.as('document'),
+  'articles.content_html',
+  'articles.content_markdown',
+  'articles.meta_title',
+  'articles.meta_description',
+  'articles.target_keywords',
+  'articles.secondary_keywords',
+  'articles.primary_language',
+  'articles.translation_group_id',
+  sql<string | null>`articles.generation_config::text`.as('generation_config'),
+  sql<string | null>`articles.outline::text`.as('outline'),
+  'articles.created_by',
+  'articles.published_at',
+  'articles.brief_id',
+  'articles.published_url',
+  'articles.word_count',
+  'articles.created_at',
+  'articles.updated_at',
+] as const;
 
-export type ArticleRow = Pick<Selectable<Tables['articles']>, (typeof articleColumns)[number]>;
+/** A row of `articleColumns`. */
+export type ArticleRow = Pick<
+  Selectable<Tables['articles']>,
+  'id' | 'workspace_id' | 'project_id' | 'content_html' | 'content_markdown' | (typeof summaryColumns)[number]
+> & {
+  /** documentJson as text; so are the next two. */
+  readonly document: string;
+  readonly generation_config: string | null;
+  readonly outline: string | null;
+};
 
 /** The same without the body and what was made from it: what a list shows. */
 export const summaryColumns = [
@@ -52,6 +61,6 @@ export const summaryColumns = [
   'word_count',
   'created_at',
   'updated_at',
-] as const satisfies readonly (typeof articleColumns)[number][];
+] as const satisfies readonly (keyof Tables['articles'])[];
 
 export type ArticleSummaryRow = Pick<ArticleRow, (typeof summaryColumns)[number]>;

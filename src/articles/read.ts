@@ -2,10 +2,13 @@ import { requirePermissions, type VerbContext } from '../context.ts';
 import { notFound } from '../errors.ts';
 import type { ArticleId } from '../ids.ts';
 import { articleColumns } from './queries.ts';
-import { type Article, toArticle } from './schemas.ts';
+import { type AnsweredArticle, toArticle } from './schemas.ts';
 
 /** Reads one article of the actor's workspace (articles.read). */
-export async function readArticle({ db, actor }: VerbContext, articleId: ArticleId): Promise<Article> {
+export async function readArticle(
+  { db, actor }: VerbContext,
+  articleId: ArticleId,
+): Promise<AnsweredArticle> {
   requirePermissions(actor, 'articles.read');
   const row = await db
     .selectFrom('articles')

@@ -2,8 +2,8 @@ import { sql } from 'kysely';
 import { assetPath } from '../assets/address.ts';
 import type { VerbContext } from '../context.ts';
 import type { Queryable, Tx } from '../db/database.ts';
-import { renderHtml, renderMarkdown } from '../document/render.ts';
-import type { DocumentJson } from '../document/schema.ts';
+import type { Parsed, References } from '../document/tasks.ts';
+import { doTask } from '../document/threads/pool.ts';
 import { recordEvents } from '../events/record.ts';
 import type { ArticleId, AssetId, ProjectId } from '../ids.ts';
 import { updatedEvents } from './events.ts';
@@ -13,7 +13,8 @@ import { type ArticleRow, articleColumns } from './queries.ts';
 export interface Renderable {
   readonly id: ArticleId;
   readonly project_id: ProjectId;
-  readonly document: DocumentJson;
+  /** documentJson as text. */
+  readonly document: string;
 }
 
 /** contentHtml and contentMarkdown, as columns. */
@@ -22,19 +23,22 @@ export interface Rendering {
   readonly content_markdown: string;
 }
 
+// In JSON text a quote inside a string is escaped, so these match keys alone; the document is not parsed for them.
+const REFERENCE = /"(articleId|assetId)": ?"([\da-f-]{36})"/g;
+
 /** The articles a document links to and the assets it shows. */
-export function referencesOf(document: DocumentJson): { articleIds: ArticleId[]; assetIds: AssetId[] } {
+export function referencesOf(document: string): { articleIds: ArticleId[]; assetIds: AssetId[] } {
   const articleIds = new Set<ArticleId>();
   const assetIds = new Set<AssetId>();
-  for (const block of document.blocks) {
-    if (block.type === 'image') assetIds.add(block.assetId as AssetId);
-    if ('links' in block) for (const link of block.links ?? []) articleIds.add(link.articleId as ArticleId);
+  for (const [, key, id] of document.matchAll(REFERENCE)) {
+    if (key === 'assetId') assetIds.add(id as AssetId);
+    else articleIds.add(id as ArticleId);
   }
   return { articleIds: [...articleIds], assetIds: [...assetIds] };
 }
 
 /** The addresses of those articles that a link of the project may lead to (interface.md, Document format 3). */
-async function addressesOf(
+export async function addressesOf(
   db: Queryable,
   projectId: ProjectId,
   articleIds: readonly ArticleId[],
@@ -64,19 +68,28 @@ async function imagesOf(db: Queryable, articleId: ArticleId, assetIds: readonly 
   return new Map(rows.map((row) => [row.id as string, { url: assetPath(row), altText: row.alt_text }]));
 }
 
+/** What the body's links and images are as of now. */
+export async function readReferences(db: Queryable, article: Renderable): Promise<References> {
+  const { articleIds, assetIds } = referencesOf(article.document);
+  return {
+    links: await addressesOf(db, article.project_id, articleIds),
+    images: await imagesOf(db, article.id, assetIds),
+  };
+}
+
+/** Renders a body with what its links and images are; `texts` are its parsed texts, when there are some. */
+export async function renderBody(
+  document: string,
+  references: References,
+  texts?: Parsed,
+): Promise<Rendering> {
+  const { html, markdown } = await doTask('render', document, references, texts);
+  return { content_html: html, content_markdown: markdown };
+}
+
 /** Renders an article's body as of now (interface.md, Article: on every save and again on publish). */
 export async function renderArticle(db: Queryable, article: Renderable): Promise<Rendering> {
-  const { articleIds, assetIds } = referencesOf(article.document);
-  const addresses = await addressesOf(db, article.project_id, articleIds);
-  const images = await imagesOf(db, article.id, assetIds);
-  const resolver = {
-    link: (id: string): string | null => addresses.get(id) ?? null,
-    asset: (id: string) => images.get(id) ?? null,
-  };
-  return {
-    content_html: renderHtml(article.document, resolver),
-    content_markdown: renderMarkdown(article.document, resolver),
-  };
+  return renderBody(article.document, await readReferences(db, article));
 }
 
 /**

@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { ARTICLE_STATUSES } from '../db/tables.ts';
 import { documentSchema } from '../document/schema.ts';
+import { JsonText } from '../json-text.ts';
 import type { ArticleRow, ArticleSummaryRow } from './queries.ts';
 
 const date = z.iso.datetime();
@@ -52,6 +53,13 @@ export const articleSchema = z
 
 export type Article = z.infer<typeof articleSchema>;
 
+/** An article as it is answered: its JSON is text until `writeJson` puts it in. */
+export type AnsweredArticle = Omit<Article, 'documentJson' | 'generationConfig' | 'outline'> & {
+  readonly documentJson: JsonText;
+  readonly generationConfig: JsonText | null;
+  readonly outline: JsonText | null;
+};
+
 /** An article in a list: everything but the body and what was made from it. */
 export const articleSummarySchema = articleSchema
   .omit({
@@ -88,15 +96,17 @@ export const toSummary = (row: ArticleSummaryRow): ArticleSummary => ({
   updatedAt: row.updated_at.toISOString(),
 });
 
+const asText = (json: string | null): JsonText | null => (json === null ? null : new JsonText(json));
+
 /** The wire form of an article's row. */
-export const toArticle = (row: ArticleRow): Article => ({
+export const toArticle = (row: ArticleRow): AnsweredArticle => ({
   id: row.id,
   workspaceId: row.workspace_id,
   projectId: row.project_id,
   title: row.title,
   slug: row.slug,
   status: row.status,
-  documentJson: row.document,
+  documentJson: new JsonText(row.document),
   contentHtml: row.content_html,
   contentMarkdown: row.content_markdown,
   metaTitle: row.meta_title,
@@ -105,8 +115,8 @@ export const toArticle = (row: ArticleRow): Article => ({
   secondaryKeywords: row.secondary_keywords,
   primaryLanguage: row.primary_language,
   translationGroupId: row.translation_group_id,
-  generationConfig: row.generation_config,
-  outline: row.outline,
+  generationConfig: asText(row.generation_config),
+  outline: asText(row.outline),
   createdBy: row.created_by,
   publishedAt: row.published_at?.toISOString() ?? null,
   briefId: row.brief_id,

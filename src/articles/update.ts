@@ -1,22 +1,25 @@
 import { isDeepStrictEqual } from 'node:util';
+import { sql } from 'kysely';
 import { recordAudit } from '../audit/record.ts';
 import { requirePermissions, type VerbContext } from '../context.ts';
-import type { Tx } from '../db/database.ts';
+import type { Database, Tx } from '../db/database.ts';
 import { uniqueViolation } from '../db/errors.ts';
 import { inTransaction } from '../db/transaction.ts';
-import type { DocumentJson } from '../document/schema.ts';
+import type { References } from '../document/tasks.ts';
+import { ServiceError } from '../errors.ts';
 import type { ArticleChange } from '../events/catalog.ts';
 import { recordEvents } from '../events/record.ts';
 import type { ArticleId } from '../ids.ts';
-import { refuseHeroInBody, toContent, writtenNow } from './content.ts';
+import { refuseHeroInBody, writtenNow } from './content.ts';
+import type { CheckedBody } from './document-field.ts';
 import { requireMatch } from './etag.ts';
 import { updatedEvents } from './events.ts';
 import { chooseSlugInTurn, slugTaken } from './insert.ts';
 import { lockArticle, mayBe, ownedByJob } from './lock.ts';
 import { type ArticleRow, articleColumns } from './queries.ts';
 import { endRedirect, keepRedirect } from './redirects.ts';
-import { renderArticle } from './render.ts';
-import { type Article, toArticle } from './schemas.ts';
+import { type Rendering, readReferences, renderBody } from './render.ts';
+import { type AnsweredArticle, toArticle } from './schemas.ts';
 import { slugify } from './slug.ts';
 
 /** What an editor may change; a field left out stays as it is, null empties a meta field. */
@@ -25,12 +28,15 @@ export interface ArticleChanges {
   readonly title?: string | undefined;
   /** Lower-case letters, digits and hyphens. */
   readonly slug?: string | undefined;
-  readonly documentJson?: DocumentJson | undefined;
+  readonly documentJson?: CheckedBody | undefined;
   readonly metaTitle?: string | null | undefined;
   readonly metaDescription?: string | null | undefined;
   readonly targetKeywords?: readonly string[] | undefined;
   readonly secondaryKeywords?: readonly string[] | undefined;
 }
+
+/** Renderings that may be made in vain because images or addresses changed meanwhile. */
+const MAX_ATTEMPTS = 5;
 
 /**
  * Saves an article (articles.update): dead links are dropped, words counted, the body rendered. A PUBLISHED
@@ -47,11 +53,22 @@ export async function updateArticle(
   articleId: ArticleId,
   changes: ArticleChanges,
   ifMatch?: string,
-): Promise<Article> {
+): Promise<AnsweredArticle> {
   requirePermissions(context.actor, 'articles.update');
-  for (;;) {
+  for (let attempt = 1; ; attempt += 1) {
+    const prepared = await prepare(context.db, context, articleId, changes.documentJson);
     try {
-      return await inTransaction(context.db, (tx) => save(tx, context, articleId, changes, ifMatch));
+      const saved = await inTransaction(context.db, (tx) =>
+        save(tx, context, articleId, changes, prepared, ifMatch),
+      );
+      if (saved !== null) return saved;
+      // What the body shows changed between its rendering and the lock, and again each time: somebody else's turn.
+      if (attempt === MAX_ATTEMPTS) {
+        throw new ServiceError(
+          'SERVICE_UNAVAILABLE',
+          'The article is changing all the time. Try again shortly.',
+        );
+      }
     } catch (error) {
       if (uniqueViolation(error) !== 'articles_slug_key') throw error;
       if (changes.slug !== undefined) throw slugTaken(changes.slug);
@@ -60,18 +77,49 @@ export async function updateArticle(
   }
 }
 
+/** A body rendered before the transaction, so that no lock and no connection waits for it. */
+interface Prepared {
+  readonly document: string;
+  readonly references: References;
+  readonly rendering: Rendering;
+}
+
+/** Null when there is no such article. */
+async function prepare(
+  db: Database,
+  { actor }: VerbContext,
+  id: ArticleId,
+  body: CheckedBody | undefined,
+): Promise<Prepared | null> {
+  const stored = await db
+    .selectFrom('articles')
+    .select(['project_id', sql<string>`document::text`.as('document')])
+    .where('workspace_id', '=', actor.workspaceId)
+    .where('id', '=', id)
+    .executeTakeFirst();
+  if (stored === undefined) return null;
+  const document = body?.stored.json ?? stored.document;
+  const references = await readReferences(db, { id, project_id: stored.project_id, document });
+  return { document, references, rendering: await renderBody(document, references, body?.texts) };
+}
+
+/** @returns null when the body shows other things by now than when it was rendered */
 async function save(
   tx: Tx,
   context: VerbContext,
   articleId: ArticleId,
   changes: ArticleChanges,
+  prepared: Prepared | null,
   ifMatch: string | undefined,
-): Promise<Article> {
+): Promise<AnsweredArticle | null> {
   const before = await lockArticle(tx, context.actor.workspaceId, articleId, 'edit');
   requireMatch(ifMatch, toArticle(before));
-  if (changes.documentJson !== undefined) await refuseHeroInBody(tx, articleId, changes.documentJson);
+  const body = changes.documentJson?.stored;
+  if (body !== undefined) await refuseHeroInBody(tx, articleId, body);
+  if (prepared === null || (body === undefined && before.document !== prepared.document)) return null;
+  const { document, rendering } = prepared;
+  if (!isDeepStrictEqual(await readReferences(tx, { ...before, document }), prepared.references)) return null;
 
-  const { document, words } = toContent(changes.documentJson ?? before.document);
   const wanted = {
     title: changes.title ?? before.title,
     slug: await slugFor(tx, before, changes),
@@ -81,8 +129,8 @@ async function save(
     target_keywords: [...(changes.targetKeywords ?? before.target_keywords)],
     secondary_keywords: [...(changes.secondaryKeywords ?? before.secondary_keywords)],
   };
-  const changed = changedFields(before, { ...wanted, document });
-  const rendering = await renderArticle(tx, { ...before, document });
+  const isSame = body === undefined || (await isStored(tx, articleId, body.json));
+  const changed = changedFields(before, { ...wanted, document: isSame ? before.document : body.json });
   const isRendered =
     rendering.content_html === before.content_html && rendering.content_markdown === before.content_markdown;
   if (changed.length === 0 && isRendered) return toArticle(before);
@@ -92,8 +140,7 @@ async function save(
     .set({
       ...wanted,
       ...rendering,
-      document: JSON.stringify(document),
-      word_count: words,
+      ...(isSame ? {} : { document: body.json, word_count: body.words }),
       updated_at: writtenNow,
     })
     .where('id', '=', articleId)
@@ -113,6 +160,16 @@ async function save(
     details: { changed },
   });
   return toArticle(after);
+}
+
+/** True when the article has this very body. Postgres compares, so that nothing is parsed here. */
+async function isStored(tx: Tx, articleId: ArticleId, json: string): Promise<boolean> {
+  const { same } = await tx
+    .selectFrom('articles')
+    .select(sql<boolean>`document = ${json}::jsonb`.as('same'))
+    .where('id', '=', articleId)
+    .executeTakeFirstOrThrow();
+  return same;
 }
 
 /** The slug after the save: as given, or of the new title when the present one is of the old title. */

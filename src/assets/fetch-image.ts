@@ -1,7 +1,7 @@
 import { type IncomingMessage, request } from 'node:http';
 import type { Socket } from 'node:net';
 import path from 'node:path';
-import { codePoints } from '../document/schema.ts';
+import { codePoints } from '../document/characters.ts';
 import { invalid, type ServiceError } from '../errors.ts';
 import { BLOCKED_ADDRESS_MESSAGE, hostOf, judgeUrl } from '../webhooks/sending/address-guard.ts';
 import { type Deadline, startDeadline } from '../webhooks/sending/deadline.ts';

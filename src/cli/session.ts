@@ -4,6 +4,7 @@ import type { Config } from '../config.ts';
 import type { VerbContext } from '../context.ts';
 import { createDatabase, type Database } from '../db/database.ts';
 import { migrateToLatest, requireSchema } from '../db/migrate.ts';
+import { closeThreads } from '../document/threads/pool.ts';
 import type { WorkspaceId } from '../ids.ts';
 import { withEmbeddedDatabase } from '../local/embedded-database.ts';
 
@@ -38,6 +39,7 @@ export async function withDatabase<Result>(
     try {
       return await use(db);
     } finally {
+      await closeThreads();
       await db.destroy();
     }
   };

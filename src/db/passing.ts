@@ -1,4 +1,5 @@
 import pg from 'pg';
+import { ServiceError } from '../errors.ts';
 
 /** SQLSTATE classes that speak of the connection or of a server short of resources, not of the statement. */
 const PASSING_CLASSES = new Set(['08', '53']);
@@ -31,6 +32,7 @@ const chain = (error: unknown): Error[] => {
 };
 
 function isPassing(error: Error): boolean {
+  if (error instanceof ServiceError) return error.code === 'SERVICE_UNAVAILABLE';
   const code = 'code' in error && typeof error.code === 'string' ? error.code : '';
   if (error instanceof pg.DatabaseError) {
     return PASSING_CLASSES.has(code.slice(0, 2)) || PASSING_CODES.has(code);

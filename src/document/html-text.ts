@@ -13,20 +13,60 @@ const ENTITIES: Readonly<Record<string, string>> = {
   hellip: '…',
 };
 
+/** An `<img>` of the HTML. */
+export interface HtmlImage {
+  readonly url: string;
+  readonly alt: string;
+  readonly title: string | null;
+}
+
 /** Drops comments, scripts, styles and tags, keeps the text; ends of block elements become line ends. */
 export function htmlToText(html: string): string {
-  let text = cutOut(html, '<!--', '-->');
-  text = cutOut(text, '<script', '</script>');
-  text = cutOut(text, '<style', '</style>');
-  return text
-    .replace(/<br\s{0,9}\/?>|<\/(?:p|div|li|tr|h[1-6]|summary|details|table|ul|ol|section)>/gi, '\n')
-    .replace(/<\/?[a-z!?][^<>]*>/gi, '')
-    .replace(/&(?:#(\d{1,7})|([a-z]{2,6}));/gi, (all, code, name) => {
-      if (typeof name === 'string') return ENTITIES[name.toLowerCase()] ?? all;
-      const point = Number(code);
-      const valid = point > 31 && point <= 0x10ffff && (point < 0xd800 || point > 0xdfff);
-      return valid ? String.fromCodePoint(point) : '';
-    });
+  return stripTags(cutHidden(html));
+}
+
+/** The same with the images where they stand between texts. An image without an address leaves its alternative text. */
+export function htmlToParts(html: string): (string | HtmlImage)[] {
+  const shown = cutHidden(html);
+  const parts: (string | HtmlImage)[] = [];
+  let at = 0;
+  for (const match of shown.matchAll(/<img(?=[\s/])[^<>]*>/gi)) {
+    parts.push(stripTags(shown.slice(at, match.index)));
+    at = match.index + match[0].length;
+    const url = attribute(match[0], 'src').trim();
+    const alt = attribute(match[0], 'alt');
+    parts.push(url === '' ? alt : { url, alt, title: attribute(match[0], 'title') || null });
+  }
+  parts.push(stripTags(shown.slice(at)));
+  return parts.filter((part) => part !== '');
+}
+
+function attribute(tag: string, name: 'src' | 'alt' | 'title'): string {
+  const match = new RegExp(`\\s${name}\\s{0,9}=\\s{0,9}(?:"([^"]*)"|'([^']*)'|([^\\s"'=<>\`]+))`, 'i').exec(
+    tag,
+  );
+  return unescapeReferences(match?.[1] ?? match?.[2] ?? match?.[3] ?? '');
+}
+
+function cutHidden(html: string): string {
+  return cutOut(cutOut(cutOut(html, '<!--', '-->'), '<script', '</script>'), '<style', '</style>');
+}
+
+function stripTags(html: string): string {
+  return unescapeReferences(
+    html
+      .replace(/<br\s{0,9}\/?>|<\/(?:p|div|li|tr|h[1-6]|summary|details|table|ul|ol|section)>/gi, '\n')
+      .replace(/<\/?[a-z!?][^<>]*>/gi, ''),
+  );
+}
+
+function unescapeReferences(text: string): string {
+  return text.replace(/&(?:#(\d{1,7})|([a-z]{2,6}));/gi, (all, code, name) => {
+    if (typeof name === 'string') return ENTITIES[name.toLowerCase()] ?? all;
+    const point = Number(code);
+    const valid = point > 31 && point <= 0x10ffff && (point < 0xd800 || point > 0xdfff);
+    return valid ? String.fromCodePoint(point) : '';
+  });
 }
 
 /** Removes every stretch from `from` to `to`; one that never ends reaches to the end of the text. */

@@ -1,5 +1,5 @@
 /** Writes runs as limited inline Markdown that parses back to exactly the same runs. */
-import { parseInline } from './inline.ts';
+import { parseInline, weighInline } from './inline.ts';
 import {
   equalRuns,
   type InlineNode,
@@ -7,6 +7,8 @@ import {
   type LinkTarget,
   nestRuns,
   normalizeRuns,
+  runsText,
+  textRun,
 } from './runs.ts';
 
 /** How emphasis is written. `encode` turns the characters around it into character references. */
@@ -29,16 +31,23 @@ type Token =
 
 /**
  * Limited inline Markdown for the runs. Every candidate is parsed again and compared, so the result means what the
- * runs mean; bold or italic that no Markdown can express is dropped rather than shown as stray characters.
+ * runs mean; bold or italic that no Markdown can express is dropped rather than shown as stray characters. What would
+ * need more marks than a text may hold loses its emphasis, and then its links and code: what is shown always stays.
  */
 export function serializeInline(runs: readonly InlineRun[]): string {
   const wanted = normalizeRuns(runs);
   for (const style of STYLES) {
     const markdown = write(wanted, style);
-    if (equalRuns(parseInline(markdown), wanted)) return markdown;
+    if (isBounded(markdown) && equalRuns(parseInline(markdown), wanted)) return markdown;
   }
-  return write(normalizeRuns(wanted.map((run) => ({ ...run, strong: false, emphasis: false }))), STYLES[0]);
+  const calm = write(
+    normalizeRuns(wanted.map((run) => ({ ...run, strong: false, emphasis: false }))),
+    STYLES[0],
+  );
+  return isBounded(calm) ? calm : write([textRun(runsText(wanted))], STYLES[0]);
 }
+
+const isBounded = (markdown: string): boolean => weighInline(markdown).problem === null;
 
 function write(runs: readonly InlineRun[], style: Style): string {
   const tokens: Token[] = [];
@@ -186,8 +195,10 @@ function escapeCharacter(
       return isLineEdge(previous) || isLineEdge(next) ? reference(character) : character;
     case '\n': {
       const single = !isBlank(previous) && !isBlank(next);
-      const opensPair = next === '\n' && !isBlank(previous) && !isBlank(far.after);
-      const closesPair = previous === '\n' && !isBlank(next) && !isBlank(far.before);
+      // Of three and more the first two end the paragraph, so that no paragraph grows by writing it again.
+      const goesOn = (after: string | null): boolean => after === '\n' || !isBlank(after);
+      const opensPair = next === '\n' && !isBlank(previous) && goesOn(far.after);
+      const closesPair = previous === '\n' && !isBlank(far.before) && goesOn(next);
       return single || (depth === 0 && (opensPair || closesPair)) ? character : reference(character);
     }
     default:

@@ -6,6 +6,8 @@
 import type { PhrasingContent } from 'mdast';
 import { fromMarkdown } from 'mdast-util-from-markdown';
 import { cjkFriendlyExtension } from 'micromark-extension-cjk-friendly';
+import { codePoints } from './characters.ts';
+import { countMarks, MAX_LINK_TITLE, marksProblem } from './marks.ts';
 import { type InlineRun, type Marks, NO_MARKS, normalizeRuns, runsText, textRun } from './runs.ts';
 import { isAllowedLinkUrl } from './urls.ts';
 
@@ -26,28 +28,38 @@ const DISABLED = [
 ];
 const EXTENSIONS = [cjkFriendlyExtension(), { disable: { null: DISABLED } }];
 
-/** Emphasis marks (`*`, `_`) one paragraph may hold: pairing them costs the parser quadratic time. */
-export const MAX_EMPHASIS_MARKS = 2000;
-
 const SPECIAL = /[\\`*_[<&]/;
+
+/** A `markdown` text as parsed: what is shown, and what the format refuses in it. */
+export interface ParsedInline {
+  readonly runs: InlineRun[];
+  /** In words; empty when the text is valid. */
+  readonly problems: readonly string[];
+}
 
 /**
  * Parses a `markdown` text field into normalised runs. A line break in the field is a line break in the text.
- * Links to addresses that are not allowed become plain text.
+ * Links to addresses that are not allowed become plain text, and are problems.
  */
-export function parseInline(markdown: string): InlineRun[] {
+export function parseText(markdown: string): ParsedInline {
   const runs: InlineRun[] = [];
+  const problems: string[] = [];
   for (const paragraph of splitParagraphs(markdown)) {
     if (runs.length > 0) runs.push(textRun('\n\n'));
     if (SPECIAL.test(paragraph)) {
       for (const block of fromMarkdown(paragraph, { extensions: EXTENSIONS }).children) {
-        if (block.type === 'paragraph') pushRuns(runs, block.children, paragraph);
+        if (block.type === 'paragraph') pushRuns(runs, problems, block.children, paragraph);
       }
     } else {
       runs.push(textRun(paragraph.split('\n').map(trimBlanks).join('\n')));
     }
   }
-  return normalizeRuns(runs);
+  return { runs: normalizeRuns(runs), problems };
+}
+
+/** The runs of a `markdown` text field. */
+export function parseInline(markdown: string): InlineRun[] {
+  return parseText(markdown).runs;
 }
 
 /** The text of a `markdown` field as shown: no syntax, no link targets. */
@@ -55,25 +67,22 @@ export function toPlainText(markdown: string): string {
   return runsText(parseInline(markdown));
 }
 
+/** The marks of the whole text, and why it is too costly to parse: null when it is not. Takes linear time. */
+export function weighInline(markdown: string): { marks: number; problem: string | null } {
+  let marks = 0;
+  for (const paragraph of splitParagraphs(markdown)) {
+    const counted = countMarks(paragraph);
+    marks += counted.all;
+    const problem = marksProblem(counted);
+    if (problem !== null) return { marks, problem };
+  }
+  return { marks, problem: null };
+}
+
 /** What the format refuses in a `markdown` field, in words; empty when the field is valid. */
-export function inlineProblems(markdown: string): string[] {
-  const paragraphs = splitParagraphs(markdown);
-  if (paragraphs.some((paragraph) => countEmphasisMarks(paragraph) > MAX_EMPHASIS_MARKS)) {
-    return [`has more than ${MAX_EMPHASIS_MARKS} emphasis marks in one paragraph`];
-  }
-  const problems: string[] = [];
-  for (const paragraph of paragraphs) {
-    if (!paragraph.includes('](')) continue;
-    for (const block of fromMarkdown(paragraph, { extensions: EXTENSIONS }).children) {
-      if (block.type !== 'paragraph') continue;
-      for (const node of descendants(block.children)) {
-        if (node.type === 'link' && !isAutolink(node, paragraph) && !isAllowedLinkUrl(node.url)) {
-          problems.push('has a link that is not http, https, mailto or relative');
-        }
-      }
-    }
-  }
-  return problems;
+export function inlineProblems(markdown: string): readonly string[] {
+  const { problem } = weighInline(markdown);
+  return problem === null ? parseText(markdown).problems : [problem];
 }
 
 function splitParagraphs(markdown: string): string[] {
@@ -100,29 +109,16 @@ function trimBlanks(line: string): string {
   return line.slice(start, end);
 }
 
-function countEmphasisMarks(paragraph: string): number {
-  let count = 0;
-  for (let index = 0; index < paragraph.length; index += 1) {
-    const character = paragraph[index];
-    if (character === '\\') index += 1;
-    else if (character === '*' || character === '_') count += 1;
-  }
-  return count;
-}
-
-function* descendants(nodes: readonly PhrasingContent[]): Generator<PhrasingContent> {
-  const stack = [...nodes].reverse();
-  for (let node = stack.pop(); node !== undefined; node = stack.pop()) {
-    yield node;
-    if ('children' in node) stack.push(...[...node.children].reverse());
-  }
-}
-
 function isAutolink(node: PhrasingContent, source: string): boolean {
   return source.charAt(node.position?.start.offset ?? -1) === '<';
 }
 
-function pushRuns(runs: InlineRun[], nodes: readonly PhrasingContent[], source: string): void {
+function pushRuns(
+  runs: InlineRun[],
+  problems: string[],
+  nodes: readonly PhrasingContent[],
+  source: string,
+): void {
   const stack: { node: PhrasingContent; marks: Marks }[] = [];
   const push = (children: readonly PhrasingContent[], marks: Marks): void => {
     for (const node of [...children].reverse()) stack.push({ node, marks });
@@ -139,11 +135,15 @@ function pushRuns(runs: InlineRun[], nodes: readonly PhrasingContent[], source: 
     } else if (node.type === 'strong' || node.type === 'emphasis') {
       push(node.children, { ...marks, [node.type]: true });
     } else if (node.type === 'link' && isAllowedLinkUrl(node.url)) {
+      if (codePoints(node.title ?? '') > MAX_LINK_TITLE) {
+        problems.push(`has a link title of more than ${MAX_LINK_TITLE} characters`);
+      }
       push(node.children, { ...marks, link: { url: node.url, title: node.title || null } });
     } else if (node.type === 'link' && isAutolink(node, source)) {
       const written = source.slice(node.position?.start.offset ?? 0, node.position?.end.offset ?? 0);
       runs.push({ kind: 'text', text: written, ...marks });
     } else if ('children' in node) {
+      if (node.type === 'link') problems.push('has a link that is not http, https, mailto or relative');
       push(node.children as readonly PhrasingContent[], marks);
     }
   }

@@ -10,13 +10,15 @@ import type {
   RootContent,
   Table,
 } from 'mdast';
+import { codePoints } from './characters.ts';
+import { cutAtWord } from './cut.ts';
 import { fieldText, fieldTexts, type NewBlock } from './field-text.ts';
-import { htmlToText } from './html-text.ts';
+import { htmlToParts } from './html-text.ts';
 import { ListReader } from './markdown-list.ts';
 import { type Definitions, parseMarkdown } from './markdown-parse.ts';
-import { type ImportedImage, imageOf, isRemote, readPhrasing } from './markdown-phrasing.ts';
-import { type InlineRun, runsText } from './runs.ts';
-import { type Block, codePoints, type DocumentJson, MAX_CODE_LANGUAGE } from './schema.ts';
+import { type ImportedImage, imageOf, isRemote, linkTo, readPhrasing } from './markdown-phrasing.ts';
+import { type InlineRun, runsText, textRun } from './runs.ts';
+import { type Block, type DocumentJson, MAX_ALT_TEXT, MAX_CODE_LANGUAGE } from './schema.ts';
 import { isAllowedLinkUrl } from './urls.ts';
 
 export type { ImportedImage } from './markdown-phrasing.ts';
@@ -42,7 +44,8 @@ export interface ImportedMarkdown {
 /**
  * Reads a Markdown file. The first heading is the title; when it is of level 1 it leaves the body, because a body has
  * no level-1 heading of its own. Lists deeper than four levels are flattened into the fourth, blocks inside list items
- * follow their list, raw HTML is dropped to its text. Block ids are `b1`, `b2` …. The result is always a valid document.
+ * follow their list, raw HTML is dropped to its text and its images. Block ids are `b1`, `b2` …. The result is a valid
+ * document but for the bounds of its size.
  */
 export function importMarkdown(source: string, options: ImportOptions = {}): ImportedMarkdown {
   const { body, title: declared } = splitFrontMatter(source.toWellFormed().replaceAll('\0', '\ufffd'));
@@ -72,7 +75,8 @@ function splitFrontMatter(source: string): { body: string; title: string | null 
   return { body: source.slice(start + end.index + end[0].length), title: title || null };
 }
 
-const ATTRIBUTION = /^(?:—|―|–|--)\s*(\S.*)$/u;
+/** A dash and a name, which may go on in further lines; lines that begin with a dash themselves are a dialogue. */
+const ATTRIBUTION = /^(?:—|―|–|--)\s*(\S.*(?:\n(?!\s*(?:—|―|–|--)).*)*)$/u;
 
 class Importer {
   readonly blocks: NewBlock[] = [];
@@ -125,13 +129,21 @@ class Importer {
         this.blocks.push({ type: 'divider' });
         break;
       case 'html':
-        for (const line of htmlToText(node.value).split('\n')) {
-          const text = line.replace(/\s+/g, ' ').trim();
-          if (text !== '') this.blocks.push({ type: 'paragraph', text });
+        for (const part of htmlToParts(node.value)) {
+          if (typeof part !== 'string') this.image(part);
+          else this.lines(part);
         }
         break;
       default:
         break;
+    }
+  }
+
+  /** A paragraph for each line that is not blank. */
+  private lines(text: string): void {
+    for (const line of text.split('\n')) {
+      const shown = line.replace(/\s+/g, ' ').trim();
+      if (shown !== '') this.blocks.push({ type: 'paragraph', text: shown });
     }
   }
 
@@ -153,14 +165,7 @@ class Importer {
   private image(image: ImportedImage): void {
     if (isRemote(image.url)) {
       if (isAllowedLinkUrl(image.url)) {
-        const link = { url: image.url, title: image.title };
-        const run: InlineRun = {
-          kind: 'text',
-          text: image.alt || image.url,
-          strong: false,
-          emphasis: false,
-          link,
-        };
+        const run: InlineRun = { ...textRun(image.alt || image.url), link: linkTo(image) };
         this.blocks.push({ type: 'paragraph', ...fieldText([run]) });
       } else if (image.alt !== '') this.blocks.push({ type: 'paragraph', text: image.alt });
       return;
@@ -169,7 +174,7 @@ class Importer {
     const assetId = this.resolveImage({ path: localPath(image.url), alt: image.alt });
     if (assetId !== null) {
       const caption = image.title === null ? {} : { caption: image.title };
-      this.blocks.push({ type: 'image', assetId, altText: image.alt, ...caption });
+      this.blocks.push({ type: 'image', assetId, altText: cutAtWord(image.alt, MAX_ALT_TEXT), ...caption });
     } else if (image.alt !== '') {
       this.blocks.push({ type: 'paragraph', text: image.alt });
     }
@@ -210,7 +215,7 @@ class Importer {
     const author =
       paragraphs.length > 1 && last !== undefined ? ATTRIBUTION.exec(runsText(last))?.[1] : undefined;
     const kept = author === undefined ? paragraphs : paragraphs.slice(0, -1);
-    const space: InlineRun = { kind: 'text', text: '\n\n', strong: false, emphasis: false, link: null };
+    const space = textRun('\n\n');
     const runs = kept.flatMap((paragraph, index) => (index === 0 ? paragraph : [space, ...paragraph]));
     this.blocks.push({
       type: 'quote',

@@ -1,8 +1,10 @@
 /** Inline content of an imported Markdown file as runs, with the images it held. */
 import type { Image, ImageReference, PhrasingContent } from 'mdast';
-import { htmlToText } from './html-text.ts';
+import { cutAtWord } from './cut.ts';
+import { htmlToParts } from './html-text.ts';
 import type { Definitions } from './markdown-parse.ts';
-import { type InlineRun, type Marks, NO_MARKS, normalizeRuns, textRun } from './runs.ts';
+import { MAX_LINK_TITLE } from './marks.ts';
+import { type InlineRun, type LinkTarget, type Marks, NO_MARKS, normalizeRuns, textRun } from './runs.ts';
 import { isAllowedLinkUrl } from './urls.ts';
 
 /** An image as the file writes it. */
@@ -16,6 +18,11 @@ export interface ImportedImage {
 export function imageOf(node: Image | ImageReference, definitions: Definitions): ImportedImage | null {
   const target = node.type === 'image' ? node : definitions.get(node.identifier);
   return target === undefined ? null : { url: target.url, alt: node.alt ?? '', title: target.title || null };
+}
+
+/** The link of an imported file to the address, its title cut to what the format holds. */
+export function linkTo({ url, title }: { url: string; title?: string | null | undefined }): LinkTarget {
+  return { url, title: title ? cutAtWord(title, MAX_LINK_TITLE) : null };
 }
 
 /** True for an address on another machine: no file of ours. */
@@ -43,6 +50,12 @@ export function readPhrasing(nodes: readonly PhrasingContent[], definitions: Def
   const add = (text: string, marks: Marks): void => {
     runs.push({ ...textRun(text), ...marks });
   };
+  const addImage = (image: ImportedImage, marks: Marks): void => {
+    if (marks.link !== null) add(image.alt || marks.link.url, marks);
+    else if (!isRemote(image.url)) images.push(image);
+    else if (isAllowedLinkUrl(image.url)) add(image.alt || image.url, { ...marks, link: linkTo(image) });
+    else add(image.alt, marks);
+  };
   push(nodes, NO_MARKS);
   for (let entry = stack.pop(); entry !== undefined; entry = stack.pop()) {
     const { node, marks } = entry;
@@ -57,7 +70,10 @@ export function readPhrasing(nodes: readonly PhrasingContent[], definitions: Def
         add('\n', marks);
         break;
       case 'html':
-        add(/^<br\s*\/?>$/i.test(node.value) ? '\n' : htmlToText(node.value), marks);
+        for (const part of htmlToParts(node.value)) {
+          if (typeof part === 'string') add(part, marks);
+          else addImage(part, marks);
+        }
         break;
       case 'strong':
       case 'emphasis':
@@ -67,7 +83,7 @@ export function readPhrasing(nodes: readonly PhrasingContent[], definitions: Def
       case 'linkReference': {
         const target = node.type === 'link' ? node : definitions.get(node.identifier);
         const allowed = target !== undefined && isAllowedLinkUrl(target.url);
-        const link = allowed ? { url: target.url, title: target.title || null } : marks.link;
+        const link = allowed ? linkTo(target) : marks.link;
         push(node.children, { ...marks, link });
         break;
       }
@@ -75,11 +91,7 @@ export function readPhrasing(nodes: readonly PhrasingContent[], definitions: Def
       case 'imageReference': {
         const image = imageOf(node, definitions);
         if (image === null) add(node.alt ?? '', marks);
-        else if (marks.link !== null) add(image.alt || marks.link.url, marks);
-        else if (!isRemote(image.url)) images.push(image);
-        else if (isAllowedLinkUrl(image.url)) {
-          add(image.alt || image.url, { ...marks, link: { url: image.url, title: image.title } });
-        } else add(image.alt, marks);
+        else addImage(image, marks);
         break;
       }
       default:

@@ -3,10 +3,13 @@ import { MAX_KEYWORD, MAX_META_DESCRIPTION, MAX_META_TITLE, MAX_TITLE } from '..
 import { checkSegment } from './check.ts';
 import { cutAtWord } from './cut.ts';
 import { encodeField } from './field-codec.ts';
-import { type DocumentJson, parseDocument } from './schema.ts';
+import { MAX_LINK_TITLE } from './marks.ts';
+import { parseDocument, TRANSLATED_BOUNDS } from './parse.ts';
+import { type DocumentJson, MAX_ALT_TEXT } from './schema.ts';
 import { metaFields, needsTranslation, partKey, type Snapshot, titleKey } from './segments.ts';
 import { joinParts, splitLong } from './split.ts';
 import { parseTags, serializeTags, type TagContent } from './tags.ts';
+import { ParsedTexts } from './texts.ts';
 import { mapTexts, type TextChange, type TextField } from './walk.ts';
 
 /** The target article's content. */
@@ -36,19 +39,22 @@ export class ReassemblyError extends Error {
 
 /**
  * The translated article. `translations` maps segment keys of `extractSegments(snapshot)` to checked translations.
- * Block ids, code, addresses and structure are the source's; the document is always valid.
+ * Block ids, code, addresses and structure are the source's; the document is always valid,
+ * but for texts that have grown beyond what a client may send. Its texts are left parsed in `texts`.
  * @throws ReassemblyError when a translation is missing or has a hard defect.
  */
 export function reassemble(
   snapshot: Snapshot,
   translations: ReadonlyMap<string, string>,
   ids: IdMaps,
+  texts = new ParsedTexts(),
 ): TranslatedArticle {
   const translate = (key: string, field: Pick<TextField, 'text' | 'markdown' | 'links'>): TextChange => {
     const encoded = encodeField(field);
     const titles = new Map<number, string>();
     for (const [id, title] of encoded.titles) {
-      titles.set(id, translate(titleKey(key, id), { text: title, markdown: false, links: [] }).text);
+      const translated = translate(titleKey(key, id), { text: title, markdown: false, links: [] }).text;
+      titles.set(id, cutAtWord(translated, MAX_LINK_TITLE));
     }
     const wanted = needsTranslation(encoded.nodes);
     if (!wanted && titles.size === 0) return { text: field.text };
@@ -61,9 +67,12 @@ export function reassemble(
   }
   const metaText = (key: string, limit = Number.POSITIVE_INFINITY): string =>
     cutAtWord(meta.get(key) ?? '', limit);
-  const document = mapTexts(snapshot.document, (field) => translate(field.key, field));
+  const document = mapTexts(snapshot.document, (field) => {
+    const change = translate(field.key, field);
+    return field.kind === 'altText' ? { text: cutAtWord(change.text, MAX_ALT_TEXT) } : change;
+  });
   replaceIds(document, ids);
-  const parsed = parseDocument(document);
+  const parsed = parseDocument(document, texts, TRANSLATED_BOUNDS);
   if (!parsed.ok)
     throw new ReassemblyError(`translated document is not valid: ${JSON.stringify(parsed.issues[0])}`);
   return {

@@ -2,11 +2,12 @@
 import { codeLanguage, RenderPass, type Resolver } from './render-shared.ts';
 import { type InlineNode, nestRuns } from './runs.ts';
 import type { Block, DocumentJson, SubList, TableBlock } from './schema.ts';
+import { ParsedTexts } from './texts.ts';
 import { encodeUrl } from './urls.ts';
 
 /** The document as sanitised HTML, one element a line. */
-export function renderHtml(document: DocumentJson, resolve: Resolver): string {
-  const pass = new RenderPass(resolve);
+export function renderHtml(document: DocumentJson, resolve: Resolver, texts = new ParsedTexts()): string {
+  const pass = new RenderPass(resolve, texts);
   return document.blocks
     .map((block) => renderBlock(block, pass))
     .filter((html) => html !== '')

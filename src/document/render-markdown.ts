@@ -5,14 +5,15 @@ import { toMarkdown } from 'mdast-util-to-markdown';
 import { codeLanguage, type RenderedText, RenderPass, type Resolver } from './render-shared.ts';
 import { type InlineNode, type InlineRun, nestRuns, normalizeRuns } from './runs.ts';
 import type { Block, DocumentJson, SubList } from './schema.ts';
+import { ParsedTexts } from './texts.ts';
 import { encodeUrl } from './urls.ts';
 
 /** How a line break inside a text is written: tables and headings hold no line ends. */
 type LineBreak = 'break' | 'html' | 'space';
 
 /** The document as Markdown. Ends with a line end unless it is empty. */
-export function renderMarkdown(document: DocumentJson, resolve: Resolver): string {
-  const pass = new RenderPass(resolve);
+export function renderMarkdown(document: DocumentJson, resolve: Resolver, texts = new ParsedTexts()): string {
+  const pass = new RenderPass(resolve, texts);
   const children = document.blocks.flatMap((block) => renderBlock(block, pass));
   return toMarkdown(
     { type: 'root', children },

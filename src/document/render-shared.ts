@@ -2,10 +2,10 @@
  * What the renderers share: who resolves links and images, and which links of a document are shown
  * (interface.md, Document format 2, 3 and 5).
  */
-import { parseInline } from './inline.ts';
 import { claim, placeLinks } from './links.ts';
 import { type InlineRun, type LinkTarget, normalizeRuns, textRun } from './runs.ts';
 import type { ArticleLink } from './schema.ts';
+import type { ParsedTexts } from './texts.ts';
 import { isAllowedImageUrl, isAllowedLinkUrl } from './urls.ts';
 
 /** The outside world of a document. */
@@ -27,14 +27,16 @@ export interface RenderedText {
 export class RenderPass {
   private readonly linked = new Set<string>();
   private readonly resolver: Resolver;
+  private readonly texts: ParsedTexts;
 
-  constructor(resolver: Resolver) {
+  constructor(resolver: Resolver, texts: ParsedTexts) {
     this.resolver = resolver;
+    this.texts = texts;
   }
 
   /** The text as runs, links resolved. Of overlapping links the earlier entry is shown. */
-  runs(block: RenderedText): InlineRun[] {
-    if (block.format === 'markdown') return parseInline(block.text);
+  runs(block: RenderedText): readonly InlineRun[] {
+    if (block.format === 'markdown') return this.texts.runs(block.text);
     const taken: { start: number; end: number; link: LinkTarget }[] = [];
     for (const { link, start, end } of placeLinks(block.text, block.links ?? [])) {
       if (!claim(this.linked, link.articleId)) continue;

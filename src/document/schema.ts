@@ -1,6 +1,7 @@
 /** The canonical article body: every rule and bound of interface.md, "Document format (documentJson)", as one schema. */
 import { z } from 'zod';
-import { inlineProblems } from './inline.ts';
+import { withinBounds } from './characters.ts';
+import { MAX_DOCUMENT_MARKS, MAX_LINK_TITLE, MAX_PARAGRAPH_MARKS } from './marks.ts';
 
 /** Links one block may hold. */
 export const MAX_LINKS = 20;
@@ -11,12 +12,20 @@ export const MAX_LINK_TEXT = 200;
 /** Characters a code block's language may have. */
 export const MAX_CODE_LANGUAGE = 40;
 
-/** Characters as people count them for limits: Unicode code points. */
-export function codePoints(text: string): number {
-  let count = 0;
-  for (const _ of text) count += 1;
-  return count;
-}
+/** Blocks a document may have. */
+export const MAX_BLOCKS = 10_000;
+/** Items one list, or list inside a list, may have. */
+export const MAX_ITEMS = 2_000;
+/** Rows a table may have below its header. */
+export const MAX_ROWS = 5_000;
+/** Columns a table may have. */
+export const MAX_COLUMNS = 100;
+/** Characters of any text of a block but code. */
+export const MAX_TEXT = 20_000;
+/** Characters of a code block. */
+export const MAX_CODE = 100_000;
+/** Characters of an image's altText. */
+export const MAX_ALT_TEXT = 1_000;
 
 /** A string that Postgres can store: no NUL character, no lone surrogate. */
 function storable(): z.ZodString {
@@ -32,11 +41,11 @@ function bounded(min: number, max: number): z.ZodString {
     .meta(min > 0 ? { minLength: min, maxLength: max } : { maxLength: max });
 }
 
-function withinBounds(text: string, min: number, max: number): boolean {
-  // A code point is one or two code units, so very long strings need no counting.
-  if (text.length > max * 2) return false;
-  const count = codePoints(text);
-  return count >= min && count <= max;
+/** A text of a block. How long it may be is checked apart, because a translation may become longer than its source. */
+const text = (max = MAX_TEXT) => storable().meta({ maxLength: max });
+
+function atMost<T extends z.ZodType>(items: T, max: number, what: string) {
+  return z.array(items).max(max, { error: `at most ${max} ${what} are allowed` });
 }
 
 /** Null for an optional field means absent. */
@@ -55,52 +64,34 @@ const link = z.object({
   text: bounded(1, MAX_LINK_TEXT),
   articleId: uuid(),
 });
-const links = () =>
-  optional(z.array(link).max(MAX_LINKS, { error: `at most ${MAX_LINKS} links are allowed in a block` }));
+const links = () => optional(atMost(link, MAX_LINKS, 'links in a block'));
 
 type Context = z.core.$RefinementCtx;
-type Path = (string | number)[];
 
-function checkInline(markdown: string, path: Path, context: Context): void {
-  for (const message of inlineProblems(markdown)) {
-    context.addIssue({ code: 'custom', path, message, input: markdown });
-  }
-}
+const heading = z.object({
+  id: blockId(),
+  type: z.literal('heading'),
+  level: z.int().min(1).max(6),
+  text: text(),
+  format: format(),
+});
 
-function checkText(block: { text: string; format?: 'markdown' | undefined }, context: Context): void {
-  if (block.format === 'markdown') checkInline(block.text, ['text'], context);
-}
+const paragraph = z.object({
+  id: blockId(),
+  type: z.literal('paragraph'),
+  text: text(),
+  links: links(),
+  format: format(),
+});
 
-const heading = z
-  .object({
-    id: blockId(),
-    type: z.literal('heading'),
-    level: z.int().min(1).max(6),
-    text: storable(),
-    format: format(),
-  })
-  .superRefine(checkText);
-
-const paragraph = z
-  .object({
-    id: blockId(),
-    type: z.literal('paragraph'),
-    text: storable(),
-    links: links(),
-    format: format(),
-  })
-  .superRefine(checkText);
-
-const quote = z
-  .object({
-    id: blockId(),
-    type: z.literal('quote'),
-    text: storable(),
-    attribution: optional(storable()),
-    links: links(),
-    format: format(),
-  })
-  .superRefine(checkText);
+const quote = z.object({
+  id: blockId(),
+  type: z.literal('quote'),
+  text: text(),
+  attribution: optional(text()),
+  links: links(),
+  format: format(),
+});
 
 /** A list inside a list item. */
 export interface SubList {
@@ -119,8 +110,12 @@ function checkChildren(list: SubList, context: Context): void {
 function listFields(level: number, minItems: number) {
   return {
     ordered: z.boolean(),
-    items: z.array(storable()).min(minItems, { error: 'a sub-list needs at least one item' }),
-    children: optional(z.array(level < MAX_LIST_LEVELS ? subList(level + 1).nullable() : deepest)),
+    items: atMost(text(), MAX_ITEMS, 'items in a list').min(minItems, {
+      error: 'a sub-list needs at least one item',
+    }),
+    children: optional(
+      atMost(level < MAX_LIST_LEVELS ? subList(level + 1).nullable() : deepest, MAX_ITEMS, 'children'),
+    ),
   };
 }
 
@@ -132,34 +127,22 @@ function subList(level: number): z.ZodType<SubList, unknown> {
   return z.object(listFields(level, 1)).superRefine(checkChildren);
 }
 
-function checkListItems(list: SubList, path: Path, context: Context): void {
-  list.items.forEach((item, index) => {
-    checkInline(item, [...path, 'items', index], context);
-  });
-  list.children?.forEach((child, index) => {
-    if (child !== null) checkListItems(child, [...path, 'children', index], context);
-  });
-}
-
 const list = z
   .object({ id: blockId(), type: z.literal('list'), ...listFields(1, 0), format: format() })
-  .superRefine((block, context) => {
-    checkChildren(block, context);
-    if (block.format === 'markdown') checkListItems(block, [], context);
-  });
+  .superRefine(checkChildren);
 
 const image = z.object({
   id: blockId(),
   type: z.literal('image'),
   assetId: uuid(),
-  altText: storable(),
-  caption: optional(storable()),
+  altText: text(MAX_ALT_TEXT),
+  caption: optional(text()),
 });
 
 const code = z.object({
   id: blockId(),
   type: z.literal('code'),
-  text: storable(),
+  text: text(MAX_CODE),
   language: optional(bounded(0, MAX_CODE_LANGUAGE)),
 });
 
@@ -167,9 +150,11 @@ const table = z
   .object({
     id: blockId(),
     type: z.literal('table'),
-    header: z.array(storable()).min(1, { error: 'a table needs at least one header cell' }),
-    rows: z.array(z.array(storable())),
-    align: optional(z.array(z.enum(['left', 'center', 'right']).nullable())),
+    header: atMost(text(), MAX_COLUMNS, 'columns').min(1, {
+      error: 'a table needs at least one header cell',
+    }),
+    rows: atMost(atMost(text(), MAX_COLUMNS, 'cells in a row'), MAX_ROWS, 'rows'),
+    align: optional(atMost(z.enum(['left', 'center', 'right']).nullable(), MAX_COLUMNS, 'columns')),
     format: format(),
   })
   .superRefine((block, context) => {
@@ -182,11 +167,6 @@ const table = z
     if (block.align !== undefined && block.align.length !== columns) {
       const message = `must have one entry per column: ${columns}, not ${block.align.length}`;
       context.addIssue({ code: 'custom', path: ['align'], message, input: block.align });
-    }
-    if (block.format !== 'markdown') return;
-    for (const [index, cell] of block.header.entries()) checkInline(cell, ['header', index], context);
-    for (const [index, row] of block.rows.entries()) {
-      for (const [column, cell] of row.entries()) checkInline(cell, ['rows', index, column], context);
     }
   });
 
@@ -204,18 +184,11 @@ export const blockSchema = z.discriminatedUnion('type', [
   divider,
 ]);
 
-/** documentJson. Unknown fields are dropped; null for an optional field means absent. */
+/** documentJson as the reference describes it; `parseDocument` also checks what stands across blocks and in texts. */
 export const documentSchema = z
-  .object({ version: z.literal(1), blocks: z.array(blockSchema) })
-  .superRefine((document, context) => {
-    const seen = new Set<string>();
-    document.blocks.forEach((block, index) => {
-      if (seen.has(block.id)) {
-        const message = 'is used by another block: block ids are unique in a document';
-        context.addIssue({ code: 'custom', path: ['blocks', index, 'id'], message, input: block.id });
-      }
-      seen.add(block.id);
-    });
+  .object({ version: z.literal(1), blocks: z.array(blockSchema).max(MAX_BLOCKS) })
+  .meta({
+    description: `Block ids are unique. Texts have at most ${MAX_TEXT} characters, code ${MAX_CODE}. A paragraph of a markdown text holds at most ${MAX_PARAGRAPH_MARKS} marks (\`[ ] * _ < & \\ !\`, backticks and line ends), fewer where many of them are emphasis; all texts together hold ${MAX_DOCUMENT_MARKS}. Titles of links in them have at most ${MAX_LINK_TITLE} characters.`,
   });
 
 export type DocumentJson = z.infer<typeof documentSchema>;
@@ -230,51 +203,3 @@ export type CodeBlock = z.infer<typeof code>;
 export type TableBlock = z.infer<typeof table>;
 export type DividerBlock = z.infer<typeof divider>;
 export type ArticleLink = z.infer<typeof link>;
-
-/** One broken rule: where (RFC 6901 pointer into the document), in which block, and what is wrong. */
-export interface DocumentIssue {
-  pointer: string;
-  blockId: string | null;
-  message: string;
-}
-
-/** The valid document, or every broken rule that was found. */
-export type ParsedDocument = { ok: true; document: DocumentJson } | { ok: false; issues: DocumentIssue[] };
-
-/** Checks an unknown value against the document format. Never throws. */
-export function parseDocument(value: unknown): ParsedDocument {
-  const result = documentSchema.safeParse(value);
-  if (result.success) return { ok: true, document: dropAbsent(result.data) };
-  return {
-    ok: false,
-    issues: result.error.issues.map((issue) => ({
-      pointer: issue.path
-        .map((key) => `/${String(key).replaceAll('~', '~0').replaceAll('/', '~1')}`)
-        .join(''),
-      blockId: blockIdAt(value, issue.path),
-      message: issue.message,
-    })),
-  };
-}
-
-/** Removes the `undefined` that stands for an absent optional field, so that equal documents are deeply equal. */
-function dropAbsent<T>(value: T): T {
-  if (Array.isArray(value)) {
-    for (const item of value) dropAbsent(item);
-  } else if (typeof value === 'object' && value !== null) {
-    for (const [key, field] of Object.entries(value)) {
-      if (field === undefined) Reflect.deleteProperty(value, key);
-      else dropAbsent(field);
-    }
-  }
-  return value;
-}
-
-function blockIdAt(value: unknown, path: readonly PropertyKey[]): string | null {
-  const [root, index] = path;
-  if (root !== 'blocks' || typeof index !== 'number') return null;
-  const blocks: unknown = Reflect.get(Object(value), 'blocks');
-  const block: unknown = Array.isArray(blocks) ? blocks[index] : undefined;
-  const id: unknown = typeof block === 'object' && block !== null ? Reflect.get(block, 'id') : undefined;
-  return typeof id === 'string' ? id : null;
-}

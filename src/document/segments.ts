@@ -28,7 +28,9 @@ export interface Segment {
 }
 
 /** The fields of a snapshot outside its document, in a fixed order. */
-export function metaFields(snapshot: Snapshot): { key: string; kind: SegmentKind; text: string }[] {
+export function metaFields(
+  snapshot: Omit<Snapshot, 'document'>,
+): { key: string; kind: SegmentKind; text: string }[] {
   const { title, metaTitle, metaDescription, targetKeywords, secondaryKeywords, assets } = snapshot;
   return [
     { key: 'title', kind: 'title', text: title },

@@ -1,6 +1,6 @@
 /** Word counting: the count is the price of a translation (design.md §9), so it is one function used everywhere. */
-import { toPlainText } from './inline.ts';
 import type { DocumentJson } from './schema.ts';
+import { ParsedTexts } from './texts.ts';
 import { collectTexts } from './walk.ts';
 
 // A fixed locale: the price must not depend on the machine's.
@@ -18,11 +18,11 @@ export function countTextWords(text: string): number {
  * Code blocks and alt texts do not count, nor does Markdown syntax or a link's target; inline code does. Counted text
  * by text, because segmenting a joined document is slow on some engines.
  */
-export function countWords(document: DocumentJson): number {
+export function countWords(document: DocumentJson, texts = new ParsedTexts()): number {
   let count = 0;
   for (const field of collectTexts(document)) {
-    if (field.kind !== 'altText')
-      count += countTextWords(field.markdown ? toPlainText(field.text) : field.text);
+    if (field.kind === 'altText') continue;
+    count += countTextWords(field.markdown ? texts.plain(field.text) : field.text);
   }
   return count;
 }

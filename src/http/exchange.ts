@@ -4,6 +4,7 @@ import type { HttpBindings } from '@hono/node-server';
 import type { Context } from 'hono';
 import type { Logger } from 'pino';
 import { ServiceError } from '../errors.ts';
+import { writeJson } from '../json-text.ts';
 import type { KeyActor } from './authenticate.ts';
 import { type Report, toProblem, toServiceError, UNEXPECTED } from './problems.ts';
 import { redactSecrets } from './redact.ts';
@@ -67,8 +68,7 @@ export const answerJson = (
   status: number,
   body: unknown,
   headers: Readonly<Record<string, string>> = {},
-): Response =>
-  answer(exchange, status, JSON.stringify(body), { 'Content-Type': 'application/json', ...headers });
+): Response => answer(exchange, status, writeJson(body), { 'Content-Type': 'application/json', ...headers });
 
 /** The answer when even the answer to an error could not be made: it needs nothing that could fail. */
 const lastAnswer = (exchange: Exchange): Response =>

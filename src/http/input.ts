@@ -51,9 +51,11 @@ type Checked<Output> = { issues: readonly RawIssue[]; value: Output };
  * What the schema makes of the value. safeParse would word every issue there is, the 100,000th too; these are
  * worded by who answers them.
  */
-function check<Schema extends z.ZodType>(schema: Schema, value: unknown): Checked<z.output<Schema>> {
-  const result = schema._zod.run({ value, issues: [] }, { async: false });
-  if (result instanceof Promise) throw new z.core.$ZodAsyncError();
+async function check<Schema extends z.ZodType>(
+  schema: Schema,
+  value: unknown,
+): Promise<Checked<z.output<Schema>>> {
+  const result = await schema._zod.run({ value, issues: [] }, { async: true });
   return { issues: result.issues, value: result.value as z.output<Schema> };
 }
 
@@ -62,13 +64,13 @@ function check<Schema extends z.ZodType>(schema: Schema, value: unknown): Checke
  * schema refuses is taken out and the value checked once more.
  * @throws {ServiceError} INVALID_REQUEST naming the first MAX_ISSUES bad fields, with the number of the others
  */
-function validate<Schema extends z.ZodType>(
+async function validate<Schema extends z.ZodType>(
   schema: Schema,
   value: unknown,
   pointer: (path: readonly PropertyKey[]) => string,
-): z.output<Schema> {
-  let result = check(schema, value);
-  if (result.issues.length > 0 && dropRefusedNulls(value, result.issues)) result = check(schema, value);
+): Promise<z.output<Schema>> {
+  let result = await check(schema, value);
+  if (result.issues.length > 0 && dropRefusedNulls(value, result.issues)) result = await check(schema, value);
   const count = result.issues.length;
   if (count === 0) return result.value;
   const issues = result.issues.slice(0, MAX_ISSUES).map((raw): FieldIssue => {
@@ -87,7 +89,10 @@ function validate<Schema extends z.ZodType>(
  * The declared query parameters of an absolute URL; any other is ignored.
  * @throws {ServiceError} INVALID_REQUEST, with pointers of the form `query/<name>`
  */
-export function parseQuery(schema: z.ZodObject | undefined, url: string): Record<string, unknown> {
+export async function parseQuery(
+  schema: z.ZodObject | undefined,
+  url: string,
+): Promise<Record<string, unknown>> {
   if (schema === undefined) return {};
   const query = new URL(url).searchParams;
   const values: Record<string, string> = {};

@@ -1,5 +1,6 @@
 import type { z } from 'zod';
 import type { VerbContext } from '../context.ts';
+import { onBehalfOf } from '../document/threads/share.ts';
 import type { ErrorCode } from '../errors.ts';
 import type { ArticleId, JobId, ProjectId, WorkspaceId } from '../ids.ts';
 import type { Permission } from '../roles/permissions.ts';
@@ -155,17 +156,19 @@ export function defineRoute<
 ): RouteModule {
   return {
     definition,
-    run: async ({ context, params, url, body, headers }) =>
-      handler({
-        context,
-        params: params as Params<Path, Scope>,
-        query: parseQuery(definition.query, url) as QueryOf<Query>,
-        body: (await parseBody(definition.body, body, definition.bodyOptional ?? false)) as BodyOf<
-          Body,
-          BodyOptional
-        >,
-        bytes: await readUpload(definition.upload, body),
-        headers,
-      }),
+    run: ({ context, params, url, body, headers }) =>
+      onBehalfOf(context.actor.workspaceId, async () =>
+        handler({
+          context,
+          params: params as Params<Path, Scope>,
+          query: (await parseQuery(definition.query, url)) as QueryOf<Query>,
+          body: (await parseBody(definition.body, body, definition.bodyOptional ?? false)) as BodyOf<
+            Body,
+            BodyOptional
+          >,
+          bytes: await readUpload(definition.upload, body),
+          headers,
+        }),
+      ),
   };
 }

@@ -6,6 +6,7 @@ import { createAssetPages } from '../assets/page.ts';
 import type { ConnectedConfig } from '../config.ts';
 import { createSharedDatabase } from '../db/database.ts';
 import { createDatabaseProbe } from '../db/probe.ts';
+import { closeThreads } from '../document/threads/pool.ts';
 import { createDependencyMetrics } from '../metrics/dependencies.ts';
 import { type RunningMetrics, serveMetrics } from '../metrics/serve.ts';
 import { createRoutes } from '../routes.ts';
@@ -104,6 +105,7 @@ export async function startServer(config: ConnectedConfig, logger: Logger): Prom
     }),
   );
   const close = async () => {
+    await closeThreads();
     await lastUsed.close();
     await sender.close();
     await runCanceller.close();

@@ -13,6 +13,7 @@ import { blobFolder, createLocalBlobStore } from '../assets/blob-store.ts';
 import type { ConnectedConfig } from '../config.ts';
 import { createDatabase } from '../db/database.ts';
 import { createDatabaseProbe } from '../db/probe.ts';
+import { closeThreads } from '../document/threads/pool.ts';
 import { createReadiness } from '../http/readiness.ts';
 import { watchRelay } from '../metrics/health.ts';
 import { startWorkerMetrics } from '../metrics/worker.ts';
@@ -186,6 +187,7 @@ export async function startWorker(
     await metrics.close();
     await probe.close();
     await connection.close();
+    await closeThreads();
     await db.destroy();
   };
   return {

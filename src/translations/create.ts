@@ -1,6 +1,6 @@
 import { sql } from 'kysely';
 import { articleColumns } from '../articles/queries.ts';
-import { type Article, toArticle } from '../articles/schemas.ts';
+import { type AnsweredArticle, toArticle } from '../articles/schemas.ts';
 import { recordAudit } from '../audit/record.ts';
 import { copyCategories } from '../categories/copy.ts';
 import { requirePermissions, type VerbContext } from '../context.ts';
@@ -14,6 +14,7 @@ import { recordEvents } from '../events/record.ts';
 import { type ArticleId, type JobId, newId } from '../ids.ts';
 import { jobColumns } from '../jobs/queries.ts';
 import { type Job, toJob } from '../jobs/schemas.ts';
+import { writeJson } from '../json-text.ts';
 import { translationWorkflowId } from '../temporal/ids.ts';
 import { insertDraft, reuseDraft } from './draft.ts';
 import { type Estimate, estimateSource } from './price.ts';
@@ -28,8 +29,8 @@ export interface CreateTranslation {
 }
 
 export type CreatedTranslation =
-  | { reused: false; article: Article; job: Job; estimate: Estimate; sourceLanguage: string }
-  | { reused: true; article: Article; job: Job; estimate: null };
+  | { reused: false; article: AnsweredArticle; job: Job; estimate: Estimate; sourceLanguage: string }
+  | { reused: true; article: AnsweredArticle; job: Job; estimate: null };
 
 /** Two requests that race for one language: the loser's transaction runs once more and sees the winner. */
 const RACES = new Set(['jobs_idempotency_key_key', 'articles_group_language_key']);
@@ -73,7 +74,7 @@ async function replay(tx: Tx, { actor }: VerbContext, key: string): Promise<Crea
   const article = await tx
     .selectFrom('articles')
     .innerJoin('jobs', 'jobs.article_id', 'articles.id')
-    .select(articleColumns.map((column) => `articles.${column}` as const))
+    .select(articleColumns)
     .where('jobs.workspace_id', '=', actor.workspaceId)
     .where('jobs.idempotency_key', '=', key)
     .forShare('articles')
@@ -93,14 +94,14 @@ async function create(tx: Tx, context: VerbContext, input: CreateTranslation): P
   const source = await readSource(tx, workspaceId, input.articleId);
   if (source === undefined) throw notFound('article');
   checkTargetLanguage('/language', input.language, source);
-  if (source.snapshot.document.blocks.length === 0) {
+  if (source.isEmpty) {
     throw invalid('', 'The article has no content to translate yet.');
   }
   if (source.generating) {
     throw conflict('The article is being generated; translate it when that has ended.', 'generation_running');
   }
 
-  const estimate = estimateSource(source.snapshot);
+  const estimate = await estimateSource(source.snapshot);
   const bytes = source.snapshot.assets.reduce((sum, asset) => sum + asset.byteSize, 0);
   const reused = await reuseDraft(tx, workspaceId, source.translation_group_id, input.language);
   const article = reused ?? (await insertDraft(tx, workspaceId, source, input.language));
@@ -133,7 +134,7 @@ async function create(tx: Tx, context: VerbContext, input: CreateTranslation): P
       source_article_id: input.articleId,
       source_language: source.primary_language,
       target_language: input.language,
-      snapshot: JSON.stringify(source.snapshot),
+      snapshot: writeJson(source.snapshot),
     })
     .execute();
   if (reused === null) {

@@ -16,7 +16,7 @@ export async function estimateTranslation(
   if (source === undefined) throw notFound('article');
   checkTargetLanguage('query/language', input.language, source);
   const assets = await readAssets(db, actor.workspaceId, input.articleId);
-  const estimate = estimateSource(toSnapshot(source, assets));
+  const estimate = await estimateSource(toSnapshot(source, assets));
   const wallet = await walletOf(db, actor.workspaceId);
   return { estimate, wallet, sufficient: wallet.available >= estimate.total };
 }

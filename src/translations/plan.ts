@@ -2,7 +2,8 @@ import { hash } from 'node:crypto';
 import { sql } from 'kysely';
 import type { Database } from '../db/database.ts';
 import { inTransaction } from '../db/transaction.ts';
-import { extractSegments, planBatches, type Segment } from '../document/segments.ts';
+import { doTask } from '../document/threads/pool.ts';
+import { inTheBackground } from '../document/threads/share.ts';
 import type { JobId } from '../ids.ts';
 
 /** Bounds of one provider call: small enough to be repaired cheaply, large enough to carry context. */
@@ -11,25 +12,21 @@ const BATCH = { maxWords: 400, maxSegments: 40 } as const;
 const MANY_BATCHES = 250;
 const MAX_SEGMENTS_OF_MANY = 200;
 
-function batchesOf(segments: readonly Segment[]): Segment[][] {
-  const batches = planBatches(segments, BATCH);
-  if (batches.length <= MANY_BATCHES) return batches;
-  return planBatches(segments, { ...BATCH, maxSegments: MAX_SEGMENTS_OF_MANY });
-}
-
 /**
  * Splits the job's snapshot into segments, one row each, grouped into batches. The rows are the run's
  * memory: what was translated is never asked for again.
  * @returns the number of batches; the same however often it runs
  */
 export async function planSegments(db: Database, jobId: JobId, provider: string): Promise<number> {
-  const { snapshot } = await db
+  const { snapshot, workspace_id } = await db
     .selectFrom('translations')
-    .select('snapshot')
+    .select(['workspace_id', sql<string | null>`snapshot::text`.as('snapshot')])
     .where('job_id', '=', jobId)
     .executeTakeFirstOrThrow();
   if (snapshot === null) throw new Error(`job ${jobId} has no snapshot`);
-  const batches = batchesOf(extractSegments(snapshot));
+  const batches = await inTheBackground(workspace_id, () =>
+    doTask('plan', snapshot, BATCH, { many: MANY_BATCHES, segmentsOfMany: MAX_SEGMENTS_OF_MANY }),
+  );
   const rows = batches.flatMap((segments, batch) => segments.map((segment) => ({ ...segment, batch })));
   return inTransaction(db, async (tx) => {
     await sql`

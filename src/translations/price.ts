@@ -1,6 +1,9 @@
-import { metaFields, type Snapshot } from '../document/segments.ts';
-import { countUncountedWords } from '../document/uncounted.ts';
-import { countTextWords, countWords } from '../document/words.ts';
+import { hash } from 'node:crypto';
+import type { Snapshot } from '../document/segments.ts';
+import { metaFields } from '../document/segments.ts';
+import { doTask } from '../document/threads/pool.ts';
+import { countTextWords } from '../document/words.ts';
+import type { JsonText } from '../json-text.ts';
 
 const WORDS_PER_CREDIT = 1000;
 /** Words beside the body that cost nothing: so many, and one for every so many words of the body. */
@@ -23,11 +26,27 @@ export const freeWords = (bodyWords: number): number =>
  * What translating an article costs. Title, meta texts, keywords, alternative texts and titles of links are translated
  * with the body; an ordinary article's are free. A body without words, and with no more than that, is free.
  */
-export function estimateSource(source: Snapshot): Estimate {
-  const body = countWords(source.document);
-  const beside =
-    metaFields(source).reduce((sum, { text }) => sum + countTextWords(text), 0) +
-    countUncountedWords(source.document);
+export async function estimateSource(
+  source: Omit<Snapshot, 'document'> & { readonly document: JsonText },
+): Promise<Estimate> {
+  const { words: body, uncounted } = await countBody(source.document.text);
+  const beside = metaFields(source).reduce((sum, { text }) => sum + countTextWords(text), 0) + uncounted;
   const words = body + Math.max(0, beside - freeWords(body));
   return { words, total: Math.ceil(words / WORDS_PER_CREDIT) };
+}
+
+type Counted = Awaited<ReturnType<typeof doTask<'count'>>>;
+
+/** What bodies came to, the oldest first: an estimate is asked for again and again while an editor looks at it. */
+const counted = new Map<string, Counted>();
+const MAX_COUNTED = 1_000;
+
+async function countBody(json: string): Promise<Counted> {
+  const key = hash('sha256', json);
+  const known = counted.get(key);
+  if (known !== undefined) return known;
+  const result = await doTask('count', json);
+  if (counted.size >= MAX_COUNTED) for (const oldest of counted.keys()) if (counted.delete(oldest)) break;
+  counted.set(key, result);
+  return result;
 }

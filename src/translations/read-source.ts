@@ -1,5 +1,7 @@
+import { sql } from 'kysely';
 import type { Queryable, Tx } from '../db/database.ts';
 import type { ArticleId, ProjectId, TranslationGroupId, WorkspaceId } from '../ids.ts';
+import { JsonText } from '../json-text.ts';
 import type { SourceAsset, TranslationSource } from './source.ts';
 
 export interface LockedSource {
@@ -8,7 +10,8 @@ export interface LockedSource {
   readonly languages: string[];
   readonly translation_group_id: TranslationGroupId;
   readonly generating: boolean;
-  readonly snapshot: TranslationSource;
+  readonly isEmpty: boolean;
+  readonly snapshot: SourceTexts;
 }
 
 /** The source's texts and its project's languages. */
@@ -26,7 +29,9 @@ export const readTexts = (db: Queryable, workspaceId: WorkspaceId, articleId: Ar
       'articles.meta_description',
       'articles.target_keywords',
       'articles.secondary_keywords',
-      'articles.document',
+      // Never parsed on its way into the job's snapshot.
+      sql<string>`articles.document::text`.as('document'),
+      sql<boolean>`jsonb_array_length(articles.document -> 'blocks') = 0`.as('is_empty'),
     ])
     .where('articles.workspace_id', '=', workspaceId)
     .where('articles.id', '=', articleId);
@@ -58,14 +63,16 @@ export async function readAssets(
   }));
 }
 
-/** All that is translated of a source. */
-export const toSnapshot = (texts: Texts, assets: readonly SourceAsset[]): TranslationSource => ({
+/** All that is translated of a source, its body as text: `writeJson` makes a TranslationSource of it. */
+export type SourceTexts = Omit<TranslationSource, 'document'> & { readonly document: JsonText };
+
+export const toSnapshot = (texts: Texts, assets: readonly SourceAsset[]): SourceTexts => ({
   title: texts.title,
   metaTitle: texts.meta_title,
   metaDescription: texts.meta_description,
   targetKeywords: texts.target_keywords,
   secondaryKeywords: texts.secondary_keywords,
-  document: texts.document,
+  document: new JsonText(texts.document),
   assets,
 });
 
@@ -97,6 +104,7 @@ export async function readSource(
     languages: row.languages,
     translation_group_id: row.translation_group_id,
     generating: generation !== undefined,
+    isEmpty: row.is_empty,
     snapshot: toSnapshot(row, await readAssets(tx, workspaceId, articleId)),
   };
 }

@@ -1,5 +1,7 @@
+import { sql } from 'kysely';
 import { chooseSlugInTurn } from '../articles/insert.ts';
-import { renderArticle } from '../articles/render.ts';
+import { addressesOf, type Rendering, readReferences, referencesOf, renderBody } from '../articles/render.ts';
+import { assetPath } from '../assets/address.ts';
 import { createdInOrder } from '../assets/order.ts';
 import { keepBlobs } from '../blobs/references.ts';
 import { MissingHoldError, settleHold } from '../credits/holds.ts';
@@ -7,15 +9,18 @@ import { releaseBytes } from '../credits/storage-quota.ts';
 import type { Database, Tx } from '../db/database.ts';
 import { uniqueViolation } from '../db/errors.ts';
 import { inTransaction } from '../db/transaction.ts';
-import { reassemble, type TranslatedArticle } from '../document/reassemble.ts';
-import { countWords } from '../document/words.ts';
-import { type ArticleId, type AssetId, type JobId, newId, type WorkspaceId } from '../ids.ts';
-import type { SourceAsset, TranslationSource } from './source.ts';
+import { ReassemblyError } from '../document/reassemble.ts';
+import type { AssembledArticle, References } from '../document/tasks.ts';
+import { doTask } from '../document/threads/pool.ts';
+import { inTheBackground } from '../document/threads/share.ts';
+import { type ArticleId, type AssetId, type JobId, newId, type ProjectId, type WorkspaceId } from '../ids.ts';
+import type { SourceAsset } from './source.ts';
 
 /** What the transaction writes, worked out before it takes a lock. */
 interface Result {
-  readonly article: TranslatedArticle;
-  readonly words: number;
+  readonly article: AssembledArticle;
+  /** What it was rendered with. */
+  readonly references: References;
   readonly language: string;
   readonly assets: readonly SourceAsset[];
   readonly assetIds: ReadonlyMap<string, AssetId>;
@@ -52,10 +57,16 @@ export async function settleTranslation(db: Database, jobId: JobId): Promise<boo
 }
 
 async function assemble(db: Database, jobId: JobId): Promise<Result> {
-  const { snapshot, target_language, workspace_id } = await db
+  const { snapshot, assets, target_language, workspace_id, project_id } = await db
     .selectFrom('translations')
     .innerJoin('jobs', 'jobs.id', 'translations.job_id')
-    .select(['snapshot', 'target_language', 'jobs.workspace_id'])
+    .select([
+      sql<string | null>`translations.snapshot::text`.as('snapshot'),
+      sql<readonly SourceAsset[]>`translations.snapshot -> 'assets'`.as('assets'),
+      'target_language',
+      'jobs.workspace_id',
+      'jobs.project_id',
+    ])
     .where('job_id', '=', jobId)
     .executeTakeFirstOrThrow();
   if (snapshot === null) throw new Error(`job ${jobId} has no snapshot`);
@@ -70,28 +81,40 @@ async function assemble(db: Database, jobId: JobId): Promise<Result> {
       throw new Error(`job ${jobId}: segment ${segment.key} is not translated`);
     translations.set(segment.key, segment.target_text);
   }
-  const articleIds = await targetVersions(db, workspace_id, snapshot, target_language);
-  const assetIds = new Map(snapshot.assets.map((asset) => [asset.id as string, newId<AssetId>()]));
-  const article = reassemble(snapshot, translations, { articleIds, assetIds });
-  return {
-    article,
-    words: countWords(article.document),
-    language: target_language,
-    assets: snapshot.assets,
-    assetIds,
+  const linked = referencesOf(snapshot).articleIds;
+  const articleIds = await targetVersions(db, workspace_id, linked, target_language);
+  const assetIds = new Map(assets.map((asset) => [asset.id as string, newId<AssetId>()]));
+  const shown = linked.map((id) => (articleIds.get(id) ?? id) as ArticleId);
+  const references = {
+    links: await addressesOf(db, project_id, shown),
+    images: inlineImages(assets, assetIds),
   };
+  const assembled = await inTheBackground(workspace_id, () =>
+    doTask('assemble', snapshot, translations, { articleIds, assetIds }, references),
+  );
+  if (!assembled.ok) throw new ReassemblyError(assembled.problem);
+  const { article } = assembled;
+  return { article, references, language: target_language, assets, assetIds };
 }
 
-/** For each article the source links to: its version in the target language, where there is one. */
+/** The copies of the body's images, as they will be: a copy shares its source's bytes. */
+function inlineImages(assets: readonly SourceAsset[], assetIds: ReadonlyMap<string, AssetId>) {
+  const images = new Map<string, { url: string; altText: string }>();
+  for (const asset of assets) {
+    const id = assetIds.get(asset.id);
+    if (id === undefined || asset.role !== 'inline') continue;
+    images.set(id, { url: assetPath({ id, content_hash: asset.contentHash }), altText: asset.altText });
+  }
+  return images;
+}
+
+/** For each of the articles: its version in the target language, where there is one. */
 async function targetVersions(
   db: Database,
   workspaceId: WorkspaceId,
-  snapshot: TranslationSource,
+  linked: readonly ArticleId[],
   language: string,
 ): Promise<Map<string, string>> {
-  const linked = snapshot.document.blocks.flatMap((block) =>
-    'links' in block && block.links !== undefined ? block.links.map((link) => link.articleId) : [],
-  );
   if (linked.length === 0) return new Map();
   const rows = await db
     .selectFrom('articles as source')
@@ -99,10 +122,25 @@ async function targetVersions(
     .select(['source.id as sourceId', 'version.id as versionId'])
     .where('source.workspace_id', '=', workspaceId)
     .where('version.workspace_id', '=', workspaceId)
-    .where('source.id', 'in', [...new Set(linked)] as ArticleId[])
+    .where('source.id', 'in', linked)
     .where('version.primary_language', '=', language)
     .execute();
   return new Map(rows.map((row) => [row.sourceId, row.versionId]));
+}
+
+/** The rendering made before the lock, or a new one when a linked article got or lost its address since. */
+async function renderingOf(
+  tx: Tx,
+  target: { id: ArticleId; project_id: ProjectId },
+  { article: { stored, rendered }, references }: Result,
+): Promise<Rendering> {
+  const now = await readReferences(tx, { ...target, document: stored.json });
+  const isSame = [...now.links, ...references.links].every(
+    ([id]) => !stored.articleIds.includes(id) || now.links.get(id) === references.links.get(id),
+  );
+  return isSame
+    ? { content_html: rendered.html, content_markdown: rendered.markdown }
+    : renderBody(stored.json, now);
 }
 
 async function settle(tx: Tx, jobId: JobId, result: Result): Promise<boolean> {
@@ -136,7 +174,7 @@ async function settle(tx: Tx, jobId: JobId, result: Result): Promise<boolean> {
     { projectId: target.project_id, language: result.language, except: target.id },
     article.title,
   );
-  const rendering = await renderArticle(tx, { ...target, document: article.document });
+  const rendering = await renderingOf(tx, target, result);
   await tx
     .updateTable('articles')
     .set((eb) => ({
@@ -144,12 +182,12 @@ async function settle(tx: Tx, jobId: JobId, result: Result): Promise<boolean> {
       title: article.title,
       slug,
       status: 'NEEDS_REVIEW',
-      document: JSON.stringify(article.document),
+      document: article.stored.json,
       meta_title: article.metaTitle,
       meta_description: article.metaDescription,
       target_keywords: article.targetKeywords,
       secondary_keywords: article.secondaryKeywords,
-      word_count: result.words,
+      word_count: article.stored.words,
       updated_at: eb.fn('now'),
     }))
     .where('id', '=', target.id)

@@ -1,9 +1,8 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import type { ArticleRow } from '../../src/articles/queries.ts';
 import type { Category } from '../../src/categories/schemas.ts';
 import type { ArticleStatus } from '../../src/db/tables.ts';
 import type { ProjectId } from '../../src/ids.ts';
-import { createArticle } from '../support/articles.ts';
+import { createArticle, type TestArticle } from '../support/articles.ts';
 import { startTestService, type TestService, type TestWorkspace } from '../support/service.ts';
 import { categoryCalls } from './support.ts';
 
@@ -21,7 +20,7 @@ beforeEach(async () => {
 });
 afterAll(() => service.stop());
 
-const article = (status: ArticleStatus, title?: string): Promise<ArticleRow> =>
+const article = (status: ArticleStatus, title?: string): Promise<TestArticle> =>
   createArticle(service.db, workspace, projectId, { status, ...(title === undefined ? {} : { title }) });
 
 const categories = async (...names: string[]): Promise<Category[]> => {
@@ -31,7 +30,7 @@ const categories = async (...names: string[]): Promise<Category[]> => {
 };
 
 /** The bytes that tell of a change of the article's categories. */
-const updated = (row: ArticleRow): string =>
+const updated = (row: TestArticle): string =>
   JSON.stringify({
     event: 'article.updated',
     data: {

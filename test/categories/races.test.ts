@@ -1,9 +1,8 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { sql } from 'kysely';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import type { ArticleRow } from '../../src/articles/queries.ts';
 import type { CategoryId, ProjectId } from '../../src/ids.ts';
-import { createArticle } from '../support/articles.ts';
+import { createArticle, type TestArticle } from '../support/articles.ts';
 import { type Answer, startTestService, type TestService, type TestWorkspace } from '../support/service.ts';
 import { categoryCalls } from './support.ts';
 
@@ -30,7 +29,7 @@ afterAll(async () => {
 
 const statuses = (answers: readonly Answer[]): number[] => answers.map(({ status }) => status).sort();
 
-const published = (count: number): Promise<ArticleRow[]> =>
+const published = (count: number): Promise<TestArticle[]> =>
   Promise.all(
     Array.from({ length: count }, () =>
       createArticle(service.db, workspace, projectId, { status: 'PUBLISHED' }),

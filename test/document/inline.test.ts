@@ -1,7 +1,8 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { inlineProblems, MAX_EMPHASIS_MARKS, parseInline, toPlainText } from '../../src/document/inline.ts';
+import { inlineProblems, parseInline, toPlainText, weighInline } from '../../src/document/inline.ts';
 import { serializeInline } from '../../src/document/inline-markdown.ts';
+import { MAX_MARK_PAIRS, MAX_PARAGRAPH_MARKS } from '../../src/document/marks.ts';
 import { equalRuns, type InlineRun, normalizeRuns } from '../../src/document/runs.ts';
 import { markdownText, plainText } from './arbitraries.ts';
 
@@ -106,9 +107,82 @@ describe('limited inline Markdown', () => {
     );
   });
 
-  it('bounds the marks whose pairing costs quadratic time', () => {
-    expect(inlineProblems('*a_ '.repeat(MAX_EMPHASIS_MARKS / 2))).toEqual([]);
-    expect(inlineProblems('*a_ '.repeat(MAX_EMPHASIS_MARKS / 2 + 1))).toHaveLength(1);
-    expect(inlineProblems('**'.repeat(20_000))).toHaveLength(1);
+  it('bounds the marks of a paragraph, whose pairing costs more than linear time', () => {
+    const few = Math.sqrt(MAX_MARK_PAIRS);
+    expect(inlineProblems('*a_ '.repeat(few / 2))).toEqual([]);
+    expect(inlineProblems('*a_ '.repeat(few / 2 + 1))[0]).toMatch(/emphasis/);
+    expect(inlineProblems('[a](b) '.repeat(MAX_PARAGRAPH_MARKS / 2))).toEqual([]);
+    for (const mark of ['[', ']', '`', '<', '&amp;', '\\[', 'a\n', '![', 'a_b ']) {
+      expect(inlineProblems(mark.repeat(MAX_PARAGRAPH_MARKS + 2))[0], mark).toMatch(/more than 500 marks/);
+      expect(inlineProblems(`${mark.repeat(100)}\n\n`.repeat(20)), mark).toEqual([]);
+    }
+    // A title that never ends is looked for to the end of the paragraph, so a few are the most.
+    expect(inlineProblems('[a](b (x'.repeat(6))[0]).toMatch(/marks/);
+    expect(inlineProblems('[a](b "x") '.repeat(50))).toEqual([]);
+  });
+
+  it('writes what it accepted within the same bound, whatever the marks', () => {
+    const mark = fc.constantFrom(
+      ...[
+        '*',
+        '_',
+        '**',
+        '`',
+        '``',
+        '[',
+        ']',
+        '](b)',
+        '](<b>)',
+        '](b "t")',
+        '![',
+        '<',
+        '<a@b.c>',
+        '<http://a>',
+      ],
+      ...[
+        '&',
+        '&amp;',
+        '&#x5b;',
+        '&#10;',
+        '\\',
+        '\\*',
+        '\\_',
+        '\\`',
+        '\n',
+        '\n\n',
+        'a',
+        'a_b',
+        ' ',
+        '。',
+        'e\u0301',
+        '"',
+        '(',
+      ],
+    );
+    const text = fc
+      .array(fc.tuple(fc.array(mark, { minLength: 1, maxLength: 6 }), fc.integer({ min: 1, max: 120 })), {
+        maxLength: 6,
+      })
+      .map((parts) => parts.map(([marks, times]) => marks.join('').repeat(times)).join(''));
+    let accepted = 0;
+    fc.assert(
+      fc.property(text, (given) => {
+        if (inlineProblems(given).length > 0) return;
+        accepted += 1;
+        const written = serializeInline(parseInline(given));
+        expect(weighInline(written).problem).toBeNull();
+        // White space at the edges is nobody's text: Markdown does not show it.
+        expect(toPlainText(written).replace(/\s+/g, ' ').trim()).toBe(
+          toPlainText(given).replace(/\s+/g, ' ').trim(),
+        );
+      }),
+      { numRuns: 400 },
+    );
+    expect(accepted).toBeGreaterThan(100);
+  });
+
+  it('refuses a link title of more than 200 characters', () => {
+    expect(inlineProblems(`[a](b "${'t'.repeat(200)}")`)).toEqual([]);
+    expect(inlineProblems(`[a](b "${'t'.repeat(201)}")`)[0]).toMatch(/title/);
   });
 });

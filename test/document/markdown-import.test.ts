@@ -2,8 +2,9 @@ import { readdirSync, readFileSync } from 'node:fs';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { importMarkdown } from '../../src/document/markdown-import.ts';
+import { parseDocument } from '../../src/document/parse.ts';
 import { type Resolver, renderMarkdown } from '../../src/document/render.ts';
-import { type DocumentJson, parseDocument } from '../../src/document/schema.ts';
+import type { DocumentJson } from '../../src/document/schema.ts';
 import { anyDocument } from './arbitraries.ts';
 
 const ASSET = 'aaaaaaaa-aaaa-4aaa-8aaa-aaaaaaaaaaaa';
@@ -102,6 +103,33 @@ describe('importing Markdown', () => {
     expect(importMarkdown('## Two\n').title).toBe('Two');
     expect(importMarkdown('# One\n').document.blocks).toHaveLength(0);
     expect(importMarkdown('# One\n', { keepTitleHeading: true }).document.blocks).toHaveLength(1);
+  });
+
+  it('keeps an attribution of several lines', () => {
+    const quote = { id: 'b1', type: 'quote' as const, text: 'Words.', attribution: 'Jane Doe\nGardener' };
+    expect(again({ version: 1, blocks: [quote] }).blocks).toEqual([quote]);
+    const dialogue = '> Words.\n>\n> — Where?\\\n> — There.';
+    expect(importMarkdown(dialogue).document.blocks).toEqual([
+      { id: 'b1', type: 'quote', text: 'Words.\n\n— Where?\n— There.' },
+    ]);
+  });
+
+  it('takes the images of raw HTML as it takes those of Markdown', () => {
+    const source = [
+      '<p align="center"><img src="https://a.example/logo.png" alt="The logo" width=9></p>',
+      'Text <img src="img/a.png" alt="An image"> and <img src="https://a.example/b.png">.',
+      '<!-- <img src="hidden.png"> --><img alt="No address">',
+      '[<img src="badge.svg" alt="Badge">](https://a.example)',
+    ].join('\n\n');
+    const { document, images } = importMarkdown(source, { resolveImage: () => ASSET });
+    expect(images.map(({ url }) => url)).toEqual(['img/a.png']);
+    expect(document.blocks.map(({ id, ...block }) => block)).toEqual([
+      { type: 'paragraph', text: '[The logo](https://a.example/logo.png)', format: 'markdown' },
+      { type: 'paragraph', text: 'Text  and <https://a.example/b.png>.', format: 'markdown' },
+      { type: 'image', assetId: ASSET, altText: 'An image' },
+      { type: 'paragraph', text: 'No address' },
+      { type: 'paragraph', text: '[Badge](https://a.example)', format: 'markdown' },
+    ]);
   });
 
   it('makes a valid document of any text', () => {

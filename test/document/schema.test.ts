@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { parseDocument } from '../../src/document/schema.ts';
+import { parseDocument } from '../../src/document/parse.ts';
 import { countWords } from '../../src/document/words.ts';
 import { anyDocument } from './arbitraries.ts';
 
@@ -113,6 +113,24 @@ describe('the document format', () => {
     ['no header cell', table({ header: [], rows: [] }), '/header', /at least one header cell/],
     ['a short row', table({ rows: [['a', 'b'], ['a']] }), '/rows/1', /2, not 1/],
     ['a long align', table({ align: ['left', null, 'right'] }), '/align', /2, not 3/],
+    ['a text of 20,001', paragraph({ text: 'x'.repeat(20_001) }), '/text', /20000/],
+    ['code of 100,001', { id: 'bad', type: 'code', text: 'x'.repeat(100_001) }, '/text', /100000/],
+    [
+      'an altText of 1,001',
+      { id: 'bad', type: 'image', assetId: UUID, altText: 'x'.repeat(1_001) },
+      '/altText',
+      /1000/,
+    ],
+    ['too many marks', paragraph({ text: '['.repeat(501), format: 'markdown' }), '/text', /500 marks/],
+    [
+      'too long a link title',
+      paragraph({ text: `[a](b "${'t'.repeat(201)}")`, format: 'markdown' }),
+      '/text',
+      /title/,
+    ],
+    ['2,001 items', list({ items: Array(2_001).fill('') }), '/items', /2000/],
+    ['5,001 rows', table({ rows: Array(5_001).fill(['', '']) }), '/rows', /5000/],
+    ['101 columns', table({ header: Array(101).fill('') }), '/header', /100/],
     ['another align', table({ align: ['left', 'justify'] }), '/align/1', /./],
     [
       'a bad link in a cell',
@@ -184,5 +202,40 @@ describe('counting words', () => {
     expect(count('これは日本語の文章です。')).toBeGreaterThan(3);
     expect(count('สวัสดีชาวโลก')).toBeGreaterThan(1);
     expect(count('...  — !')).toBe(0);
+  });
+
+  it('takes texts, code and lists of the greatest size', () => {
+    expect(
+      issues(
+        { id: 'a', type: 'paragraph', text: '😀'.repeat(20_000) },
+        { id: 'b', type: 'code', text: 'x'.repeat(100_000) },
+        { id: 'c', type: 'list', ordered: true, items: Array(2_000).fill('x') },
+        { id: 'd', type: 'paragraph', text: '[a](b) '.repeat(250), format: 'markdown' },
+      ),
+    ).toEqual([]);
+  });
+
+  it('words fifty broken rules and counts the others, and takes 10,000 blocks', () => {
+    const broken = parseDocument({ version: 1, blocks: Array(9_000).fill(0) });
+    expect(broken).toMatchObject({ ok: false, omitted: 8_950 });
+    expect(broken.ok ? 0 : broken.issues.length).toBe(50);
+    const dividers = (count: number) =>
+      Array.from({ length: count }, (_, index) => ({ id: `${index}`, type: 'divider' }));
+    expect(issues(...dividers(10_000))).toEqual([]);
+    expect(issues(...dividers(10_001))[0]).toMatchObject({ pointer: '/blocks', blockId: null });
+  });
+
+  it('bounds the marks of all texts together', () => {
+    const marked = (count: number) =>
+      Array.from({ length: count }, (_, index) => ({
+        id: `${index}`,
+        type: 'paragraph',
+        text: '<'.repeat(500),
+        format: 'markdown',
+      }));
+    expect(issues(...marked(100))).toEqual([]);
+    expect(issues(...marked(101))).toEqual([
+      { pointer: '/blocks/100/text', blockId: '100', message: expect.stringMatching(/50000 marks/) },
+    ]);
   });
 });

@@ -3,8 +3,9 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { parseInline } from '../../src/document/inline.ts';
 import { importMarkdown } from '../../src/document/markdown-import.ts';
+import { parseDocument } from '../../src/document/parse.ts';
 import { reassemble, type TranslatedArticle } from '../../src/document/reassemble.ts';
-import { type DocumentJson, parseDocument } from '../../src/document/schema.ts';
+import type { DocumentJson } from '../../src/document/schema.ts';
 import { extractSegments, planBatches, type Snapshot, segmentWords } from '../../src/document/segments.ts';
 import { collectTexts } from '../../src/document/walk.ts';
 import { createTranslationProvider } from '../../src/providers/index.ts';
@@ -203,7 +204,8 @@ describe('translating a document', () => {
       const asked = new Set(extractSegments(snapshot).map(({ key }) => key));
       const after = new Map(collectTexts(result.document).map(({ key, text }) => [key, text]));
       for (const { key, text } of collectTexts(document)) {
-        expect(after.get(key) === text, `${file} ${key}: ${text}`).toBe(!asked.has(key));
+        const wanted = asked.has(key) || [...asked].some((other) => other.startsWith(`${key}.title.`));
+        expect(after.get(key) === text, `${file} ${key}: ${text}`).toBe(!wanted);
       }
     }
   });

@@ -21,8 +21,10 @@ test('every operation has an id of its own, a summary, and an example of each su
   }
 });
 
-test('every example of a body is one that its schema takes', () => {
+test('every example of a body is one that its schema takes', async () => {
   for (const { operationId, body, bodyExample } of definitions) {
-    if (body !== undefined) expect(body.safeParse(bodyExample).error?.issues ?? [], operationId).toEqual([]);
+    if (body === undefined) continue;
+    const { error } = await body.safeParseAsync(bodyExample);
+    expect(error?.issues ?? [], operationId).toEqual([]);
   }
 });

@@ -31,16 +31,19 @@ export function longDocument(words: number): DocumentJson {
   };
 }
 
+/** An article's row, its body parsed. */
+export type TestArticle = Omit<ArticleRow, 'document'> & { document: DocumentJson };
+
 /** An article as an editor would have left it. */
 export const createArticle = (
   db: Database,
   workspace: Pick<TestWorkspace, 'id'>,
   projectId: ProjectId,
   article: { title?: string; language?: string; document?: DocumentJson; status?: ArticleRow['status'] } = {},
-): Promise<ArticleRow> => {
+): Promise<TestArticle> => {
   const document = article.document ?? SHORT_DOCUMENT;
-  return db.transaction().execute((tx) =>
-    insertArticle(tx, {
+  return db.transaction().execute(async (tx) => ({
+    ...(await insertArticle(tx, {
       id: newId<ArticleId>(),
       workspace_id: workspace.id,
       project_id: projectId,
@@ -50,6 +53,7 @@ export const createArticle = (
       primary_language: article.language ?? 'en',
       translation_group_id: newId<TranslationGroupId>(),
       word_count: countWords(document),
-    }),
-  );
+    })),
+    document,
+  }));
 };

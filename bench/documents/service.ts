@@ -1,0 +1,36 @@
+/** The whole service as `npm run server` runs it, which also tells for how long its event loop was held. */
+import { monitorEventLoopDelay, performance } from 'node:perf_hooks';
+import { loadConfig, requireAddresses } from '../../src/config.ts';
+import { startServer } from '../../src/http/server.ts';
+import { createLogger } from '../../src/logger.ts';
+
+/** What is answered to any message, about the time since the message before. */
+export interface LoopReport {
+  /** The longest that the loop was late, in milliseconds. */
+  readonly longestMs: number;
+  /** Time in which it worked, in milliseconds. */
+  readonly activeMs: number;
+  /** Resident memory of the process, in MiB. */
+  readonly memoryMiB: number;
+}
+
+const RESOLUTION_MS = 1;
+
+const config = requireAddresses(loadConfig());
+const server = await startServer(config, createLogger(config.LOG_LEVEL, 'server'));
+const delay = monitorEventLoopDelay({ resolution: RESOLUTION_MS });
+delay.enable();
+let usage = performance.eventLoopUtilization();
+process.on('message', () => {
+  const now = performance.eventLoopUtilization();
+  const report: LoopReport = {
+    longestMs: Math.max(0, delay.max / 1e6 - RESOLUTION_MS),
+    activeMs: now.active - usage.active,
+    memoryMiB: process.memoryUsage().rss / 2 ** 20,
+  };
+  usage = now;
+  delay.reset();
+  process.send?.(report);
+});
+process.once('SIGTERM', () => void server.stop().then(() => process.exit(0)));
+process.send?.(server.url);

@@ -1,0 +1,39 @@
+import { z } from 'zod';
+import { documentSchema } from '../document/schema.ts';
+import type { Parsed, StoredDocument } from '../document/tasks.ts';
+import { doTask } from '../document/threads/pool.ts';
+
+/** A body that a client sent: checked, its dead links dropped, its words counted, its texts parsed. */
+export interface CheckedBody {
+  readonly stored: StoredDocument;
+  /** For its rendering; nothing else looks into it. */
+  readonly texts: Parsed;
+}
+
+/**
+ * Checks a value against the document format, on a thread when it is large.
+ * @throws {ServiceError} SERVICE_UNAVAILABLE when the workspace's turn did not come in time
+ */
+export const checkBody = (value: unknown) => doTask('check', JSON.stringify(value));
+
+const { $schema: _, ...shape } = z.toJSONSchema(documentSchema, { io: 'input', unrepresentable: 'any' });
+
+/** documentJson of a request. It is described by its format's schema, and checked where nobody waits for it. */
+export const documentField = z
+  .unknown()
+  .transform(async (value, context): Promise<CheckedBody> => {
+    const checked = await checkBody(value ?? null);
+    if (checked.ok) return checked;
+    for (const { pointer, message } of checked.issues) {
+      const path = pointer.split('/').slice(1).map(keyOf);
+      context.issues.push({ code: 'custom', path, message, input: value });
+    }
+    for (let more = 0; more < checked.omitted; more += 1) {
+      context.issues.push({ code: 'custom', path: [], message: 'breaks the format', input: value });
+    }
+    return z.NEVER;
+  })
+  .meta(shape);
+
+const keyOf = (part: string): string | number =>
+  /^\d+$/.test(part) ? Number(part) : part.replaceAll('~1', '/').replaceAll('~0', '~');

@@ -1,0 +1,96 @@
+/**
+ * Where work on documents is done: small ones on the event loop, large ones on a pool of threads, so that nobody else
+ * waits for them. The pool belongs to the process; its threads start when they are needed and end when they idle.
+ */
+import { availableParallelism } from 'node:os';
+import { Piscina } from 'piscina';
+import { ServiceError } from '../../errors.ts';
+import { TASKS, type TaskName } from '../tasks.ts';
+import { FairQueue } from './fair-queue.ts';
+import { currentShare } from './share.ts';
+import type { Posted } from './thread.ts';
+
+/** Characters of JSON or Markdown up to which work stays on the event loop: some 20 ms of it at worst. */
+export const LOOP_CHARACTERS = 24_000;
+/** Marks of Markdown up to which it does. */
+export const LOOP_MARKS = 600;
+
+const THREADS = Math.max(2, Math.min(4, availableParallelism() - 1));
+/** Far beyond what the largest document takes. */
+const TASK_TIMEOUT_MS = 60_000;
+const IDLE_MS = 30_000;
+const MAX_HEAP_MB = 512;
+
+const queue = new FairQueue({
+  slots: THREADS,
+  slotsOfOne: THREADS - 1,
+  waitingOfOne: 64,
+  refusal: () =>
+    new ServiceError(
+      'SERVICE_UNAVAILABLE',
+      'Too many large documents are being worked on. Try again shortly.',
+    ),
+});
+
+let threads: Piscina<Posted, unknown> | undefined;
+
+function startThreads(): Piscina<Posted, unknown> {
+  return new Piscina<Posted, unknown>({
+    filename: new URL('./thread.ts', import.meta.url).href,
+    minThreads: 0,
+    maxThreads: THREADS,
+    idleTimeout: IDLE_MS,
+    // The queue before it hands over no more than there are threads.
+    maxQueue: THREADS,
+    resourceLimits: { maxOldGenerationSizeMb: MAX_HEAP_MB },
+    execArgv: [],
+    // What requests and heartbeats wait for comes first.
+    niceIncrement: 5,
+  });
+}
+
+const MARK = /[[\]*_`<&!]|\\/g;
+
+/** True for text that is worked on fast enough to do so where everybody waits for it. */
+export function isSmall(text: string): boolean {
+  if (text.length > LOOP_CHARACTERS) return false;
+  let marks = 0;
+  for (const _ of text.matchAll(MARK)) marks += 1;
+  return marks <= LOOP_MARKS;
+}
+
+type Arguments<Name extends TaskName> = Parameters<(typeof TASKS)[Name]>;
+type Result<Name extends TaskName> = ReturnType<(typeof TASKS)[Name]>;
+const HERE: { [Name in TaskName]: (...args: Arguments<Name>) => Result<Name> } = TASKS;
+
+/**
+ * Does a task, whose first argument is the text it is about.
+ * @throws {ServiceError} SERVICE_UNAVAILABLE when the workspace's turn did not come in time
+ */
+export async function doTask<Name extends TaskName>(
+  task: Name,
+  ...args: Arguments<Name>
+): Promise<Result<Name>> {
+  if (isSmall(args[0])) {
+    return HERE[task](...args);
+  }
+  return queue.run(currentShare(), async () => {
+    threads ??= startThreads();
+    const signal = AbortSignal.timeout(TASK_TIMEOUT_MS);
+    try {
+      return (await threads.run({ task, args }, { signal })) as Result<Name>;
+    } catch (error) {
+      if (!signal.aborted) throw error;
+      throw new ServiceError('SERVICE_UNAVAILABLE', 'The document took too long to work on.', {
+        cause: error,
+      });
+    }
+  });
+}
+
+/** Lets the work in hand end, then ends the threads. Later work starts new ones. */
+export async function closeThreads(): Promise<void> {
+  const closing = threads;
+  threads = undefined;
+  await closing?.close();
+}

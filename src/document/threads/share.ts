@@ -1,0 +1,27 @@
+/** On whose behalf work is done, so that nobody takes more than a share of the threads. */
+import { AsyncLocalStorage } from 'node:async_hooks';
+
+export interface Share {
+  /** Usually the workspace's id. */
+  readonly of: string;
+  /** Milliseconds that work may wait for its turn. */
+  readonly waitMs: number;
+}
+
+/** What a request waits for its turn: clients are told to come again after that. */
+const REQUEST_WAIT_MS = 10_000;
+/** What an activity waits; it is repeated after that. */
+const BACKGROUND_WAIT_MS = 30_000;
+const NOBODY: Share = { of: '', waitMs: REQUEST_WAIT_MS };
+const storage = new AsyncLocalStorage<Share>();
+
+/** Runs `work`, and whatever it awaits, on behalf of a workspace. */
+export function onBehalfOf<Result>(of: string, work: () => Result, waitMs = REQUEST_WAIT_MS): Result {
+  return storage.run({ of, waitMs }, work);
+}
+
+/** The same for work that no request waits for. */
+export const inTheBackground = <Result>(of: string, work: () => Result): Result =>
+  onBehalfOf(of, work, BACKGROUND_WAIT_MS);
+
+export const currentShare = (): Share => storage.getStore() ?? NOBODY;

@@ -1,0 +1,119 @@
+import { afterAll, describe, expect, it } from 'vitest';
+import { FairQueue } from '../../src/document/threads/fair-queue.ts';
+import {
+  closeThreads,
+  doTask,
+  isSmall,
+  LOOP_CHARACTERS,
+  LOOP_MARKS,
+} from '../../src/document/threads/pool.ts';
+import { onBehalfOf } from '../../src/document/threads/share.ts';
+
+afterAll(closeThreads);
+
+const paragraph = (text: string, index: number) => ({
+  id: `b${index}`,
+  type: 'paragraph',
+  text,
+  format: 'markdown',
+});
+const documentOf = (blocks: number) =>
+  JSON.stringify({
+    version: 1,
+    blocks: Array.from({ length: blocks }, (_, index) =>
+      paragraph(`${'Some *words* and [a link](https://a.example "T"). '.repeat(8)}${index}`, index),
+    ),
+  });
+const NOTHING = { links: new Map(), images: new Map() };
+
+describe('work on documents', () => {
+  it('gives the same on a thread as on the event loop', async () => {
+    const small = documentOf(2);
+    const large = documentOf(400);
+    expect([isSmall(small), isSmall(large)]).toEqual([true, false]);
+    const [few, many] = [await doTask('check', small), await doTask('check', large)];
+    if (!few.ok || !many.ok) throw new Error('refused');
+    expect(many.texts).toBeInstanceOf(Uint8Array);
+    const [one, all] = [
+      await doTask('render', few.stored.json, NOTHING, few.texts),
+      await doTask('render', many.stored.json, NOTHING, many.texts),
+    ];
+    expect(all.html.startsWith(one.html)).toBe(true);
+    expect(all).toEqual(await doTask('render', many.stored.json, NOTHING));
+    expect(many.stored.words).toBe(few.stored.words * 200);
+  });
+
+  it('names what is wrong in a large document as in a small one', async () => {
+    const blocks = [...JSON.parse(documentOf(400)).blocks, paragraph('[x](javascript:y)', 400)];
+    expect(await doTask('check', JSON.stringify({ version: 1, blocks }))).toEqual({
+      ok: false,
+      issues: [{ pointer: '/blocks/400/text', blockId: 'b400', message: expect.stringMatching(/http/) }],
+      omitted: 0,
+    });
+  });
+
+  it('leaves the event loop free while a large document is worked on', async () => {
+    const large = documentOf(1_000);
+    await doTask('check', large);
+    let turns = 0;
+    const timer = setInterval(() => {
+      turns += 1;
+    }, 1);
+    await doTask('check', large);
+    clearInterval(timer);
+    expect(turns).toBeGreaterThan(5);
+  });
+
+  it('keeps on the loop neither many characters nor many marks', () => {
+    expect(isSmall('x'.repeat(LOOP_CHARACTERS))).toBe(true);
+    expect(isSmall('x'.repeat(LOOP_CHARACTERS + 1))).toBe(false);
+    expect(isSmall('*'.repeat(LOOP_MARKS + 1))).toBe(false);
+  });
+
+  it('ends the work in hand before the threads end, and starts new ones for later work', async () => {
+    const work = onBehalfOf('w', () => doTask('count', documentOf(400)));
+    await new Promise((resolve) => setImmediate(resolve));
+    await closeThreads();
+    expect((await work).words).toBeGreaterThan(0);
+    expect((await doTask('count', documentOf(400))).words).toBeGreaterThan(0);
+  });
+});
+
+describe('the queue before the threads', () => {
+  const busy = () => new Error('busy');
+  const queueOf = (slots: number, slotsOfOne = slots) =>
+    new FairQueue({ slots, slotsOfOne, waitingOfOne: 3, refusal: busy });
+  const work = (name: string, log: string[]) => async () => {
+    log.push(name);
+    await new Promise((resolve) => setImmediate(resolve));
+  };
+
+  it('lets workspaces take turns, however much one of them asks for', async () => {
+    const queue = queueOf(1);
+    const log: string[] = [];
+    const of = (share: string) => ({ of: share, waitMs: 5_000 });
+    await Promise.all([
+      ...['a1', 'a2', 'a3'].map((name) => queue.run(of('a'), work(name, log))),
+      ...['b1', 'b2'].map((name) => queue.run(of('b'), work(name, log))),
+      queue.run(of('c'), work('c1', log)),
+    ]);
+    expect(log).toEqual(['a1', 'b1', 'c1', 'a2', 'b2', 'a3']);
+    expect(queue.size).toBe(0);
+  });
+
+  it('keeps a slot for others, refuses who waits too long, and who has too many waiting', async () => {
+    const queue = queueOf(2, 1);
+    let release = (): void => undefined;
+    const held = new Promise<void>((resolve) => {
+      release = resolve;
+    });
+    const first = queue.run({ of: 'a', waitMs: 5_000 }, () => held);
+    await expect(queue.run({ of: 'a', waitMs: 10 }, async () => 1)).rejects.toThrow('busy');
+    expect(await queue.run({ of: 'b', waitMs: 10 }, async () => 2)).toBe(2);
+    const waiting = [1, 2, 3].map((n) => queue.run({ of: 'a', waitMs: 5_000 }, async () => n));
+    await expect(queue.run({ of: 'a', waitMs: 5_000 }, async () => 4)).rejects.toThrow('busy');
+    release();
+    await first;
+    expect(await Promise.all(waiting)).toEqual([1, 2, 3]);
+  });
+});
