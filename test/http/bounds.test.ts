@@ -66,7 +66,7 @@ test('every array and every text that a request can carry has an upper bound in 
     ...parameters.flatMap(({ name, schema }) => unbounded(schema, `${operationId} ${name}`)),
     ...unbounded(requestBody?.content['application/json']?.schema, operationId),
   ]);
-  expect(found.filter((line) => !line.includes('/documentJson/'))).toEqual([]);
+  expect(found).toEqual([]);
 });
 
 const post = (path: string, body: unknown) => send(service.url, 'POST', path, { key: workspace.key, body });
