@@ -1,0 +1,46 @@
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import type { DocumentJson } from '../../src/document/schema.ts';
+import type { JobId } from '../../src/ids.ts';
+import { createTranslation } from '../../src/translations/create.ts';
+import { planSegments } from '../../src/translations/plan.ts';
+import { createArticle } from '../support/articles.ts';
+import { startTestService, type TestService } from '../support/service.ts';
+
+/** Bytes of the largest document. */
+const MAX_DOCUMENT = 1_048_576;
+/** Values it may be made of. */
+const MAX_NODES = 100_000;
+/** Where Temporal ends a run. */
+const MAX_EVENTS = 51_200;
+/** Scheduled, started and completed: of the activity of a batch, and of the workflow task that follows it. */
+const EVENTS_A_BATCH = 6;
+const OTHER_EVENTS = 100;
+
+let service: TestService;
+beforeAll(async () => {
+  service = await startTestService();
+});
+afterAll(() => service.stop());
+
+/** Lists of so many items that the document is as large as one may be. */
+function largest(item: string): DocumentJson {
+  const count = Math.min(Math.floor((MAX_DOCUMENT - 200) / (item.length + 3)), MAX_NODES - 20);
+  return {
+    version: 1,
+    blocks: [{ id: 'l', type: 'list', ordered: false, items: Array.from({ length: count }, () => item) }],
+  };
+}
+
+it.each([
+  ['texts just too long to share a batch', 'a '.repeat(201).trim()],
+  ['texts of one letter', 'a'],
+  ['texts of a word and a half batch', 'a '.repeat(134).trim()],
+])('the run of the largest document stays far below what Temporal ends a run at: %s', async (_, item) => {
+  const workspace = await service.workspace(1_000);
+  const document = largest(item);
+  expect(JSON.stringify(document).length).toBeLessThanOrEqual(MAX_DOCUMENT);
+  const source = await createArticle(service.db, workspace, await service.project(workspace), { document });
+  const { job } = await createTranslation(workspace.context, { articleId: source.id, language: 'es' });
+  const batches = await planSegments(service.db, job.id as JobId, 'pseudo');
+  expect(batches * EVENTS_A_BATCH + OTHER_EVENTS).toBeLessThan(MAX_EVENTS / 2);
+});
