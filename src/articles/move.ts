@@ -1,4 +1,6 @@
+import { sql } from 'kysely';
 import type { Tx } from '../db/database.ts';
+import { conflict, type ServiceError } from '../errors.ts';
 import type { ArticleId, WorkspaceId } from '../ids.ts';
 import { writtenNow } from './content.ts';
 import { holdCategories, lockArticle, mayBe, ownedByJob } from './lock.ts';
@@ -10,10 +12,17 @@ import { type ArticleAction, TRANSITIONS } from './states.ts';
 export type Move = Exclude<ArticleAction, 'edit' | 'delete'>;
 
 /**
+ * What an article without a block cannot go through: there is nothing to see, and an empty draft that a failed
+ * translation left has to stay one, so that a later request can fill it.
+ */
+const NEEDS_CONTENT: ReadonlySet<Move> = new Set(['submit', 'publish']);
+const hasContent = sql<boolean>`jsonb_array_length(document -> 'blocks') > 0`;
+
+/**
  * Moves an article along one row of the state machine, in the caller's transaction. Publishing renders it
  * once more and sets publishedAt, which unpublishing keeps; it waits for changes of the article's categories.
  * @returns the article before and after
- * @throws {ServiceError} RESOURCE_NOT_FOUND; CONFLICT `job_running` or `status`
+ * @throws {ServiceError} RESOURCE_NOT_FOUND; CONFLICT `job_running`, `no_content` or `status`
  */
 export async function moveArticle(
   tx: Tx,
@@ -35,8 +44,21 @@ export async function moveArticle(
     })
     .where('id', '=', articleId)
     .where(mayBe(move))
+    .where(NEEDS_CONTENT.has(move) ? hasContent : sql<boolean>`true`)
     .returning(articleColumns)
     .executeTakeFirst();
-  if (after === undefined) throw ownedByJob();
+  if (after === undefined) throw await whyNot(tx, articleId);
   return { before, after };
+}
+
+async function whyNot(tx: Tx, articleId: ArticleId): Promise<ServiceError> {
+  const filled = await tx
+    .selectFrom('articles')
+    .select('id')
+    .where('id', '=', articleId)
+    .where(hasContent)
+    .executeTakeFirst();
+  return filled === undefined
+    ? conflict('An article without any block has nothing to review or to publish.', 'no_content')
+    : ownedByJob();
 }

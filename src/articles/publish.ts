@@ -11,7 +11,7 @@ import { type AnsweredArticle, toArticle } from './schemas.ts';
 /**
  * Publishes an APPROVED article (articles.publish). Emits article.published; articles that link to it are
  * rendered again.
- * @throws {ServiceError} RESOURCE_NOT_FOUND; CONFLICT `job_running` or `status`
+ * @throws {ServiceError} RESOURCE_NOT_FOUND; CONFLICT `job_running`, `no_content` or `status`
  */
 export async function publishArticle(context: VerbContext, articleId: ArticleId): Promise<AnsweredArticle> {
   const { db, actor } = context;

@@ -7,7 +7,7 @@ import { type AnsweredArticle, toArticle } from './schemas.ts';
 
 /**
  * Hands an article in for review (articles.update): DRAFT or CHANGES_REQUESTED becomes NEEDS_REVIEW.
- * @throws {ServiceError} RESOURCE_NOT_FOUND; CONFLICT `job_running` or `status`
+ * @throws {ServiceError} RESOURCE_NOT_FOUND; CONFLICT `job_running`, `no_content` or `status`
  */
 export async function submitArticle(context: VerbContext, articleId: ArticleId): Promise<AnsweredArticle> {
   const { db, actor } = context;

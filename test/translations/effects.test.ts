@@ -216,3 +216,25 @@ it('does not count toward the quota of AI operations', async () => {
   await calls.untilFinal(workspace, job.id);
   expect(await service.db.selectFrom('ai_operation_usage').selectAll().execute()).toEqual([]);
 });
+
+it('the empty draft of a failed translation is neither reviewed nor published, and is filled by the next one', async () => {
+  provider.behave = async () => {
+    throw new ProviderError('fatal', 'The engine does not know this language pair.');
+  };
+  const { source } = await createIllustrated();
+  const { article, job } = await translate(source.id);
+  await calls.untilFinal(workspace, job.id);
+  const move = (what: string) => service.call(workspace.key, 'POST', `/api/articles/${article.id}/${what}`);
+  expect(await move('submit')).toMatchObject({
+    status: 409,
+    body: { code: 'CONFLICT', details: { reason: 'no_content' } },
+  });
+  // One that was emptied after its approval is not published either.
+  await service.db.updateTable('articles').set({ status: 'APPROVED' }).where('id', '=', article.id).execute();
+  expect(await move('publish')).toMatchObject({ status: 409, body: { details: { reason: 'no_content' } } });
+  await service.db.updateTable('articles').set({ status: 'DRAFT' }).where('id', '=', article.id).execute();
+  provider.behave = async () => undefined;
+  const again = await translate(source.id);
+  expect(again.article.id).toBe(article.id);
+  expect(await calls.untilFinal(workspace, again.job.id)).toMatchObject({ status: 'COMPLETED' });
+});
