@@ -17,6 +17,9 @@ export type Actor =
     }
   | { readonly kind: 'operator'; readonly workspaceId: WorkspaceId };
 
+/** A key that was recognised. */
+export type KeyActor = Extract<Actor, { kind: 'api_key' }>;
+
 /** What every verb takes first. `requestId` ties the answer, the log, the audit entry and the workflow memo together. */
 export interface VerbContext {
   readonly db: Database;

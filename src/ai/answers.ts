@@ -1,20 +1,22 @@
 /** The shape that models answer in, and the rules that turn an answer into suggestions. */
 import { z } from 'zod';
+import type {
+  ArticleSuggestions,
+  NameSuggestions,
+  ProjectSuggestions,
+  ProposedCategory,
+  Suggestions,
+} from '../db/suggestions.ts';
 import { codePoints } from '../http/fields.ts';
 import { nameKey } from '../name-key.ts';
 import type { Problem } from './provider.ts';
 import {
   type ArticleQuestion,
-  type ArticleSuggestions,
   countSuggestions,
   MAX_SUGGESTIONS,
-  type NameSuggestions,
   type NamesQuestion,
   type ProjectQuestion,
-  type ProjectSuggestions,
-  type ProposedCategory,
   type Question,
-  type Suggestions,
 } from './questions.ts';
 import { targetOf } from './target-of.ts';
 

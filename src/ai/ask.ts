@@ -1,11 +1,12 @@
 import type { Database } from '../db/database.ts';
+import type { Suggestions } from '../db/suggestions.ts';
 import type { AiOperationId } from '../ids.ts';
 import { ProviderError } from '../providers/types.ts';
 import type { AskResult } from '../temporal/shapes.ts';
 import { checkAnswer, type FindTaken } from './answers.ts';
 import { findOpenOperation, markAsked, storeResult, unmarkAsked } from './operations.ts';
 import { ModelNotReached, type Rejection, type SuggestionProvider, UnusableAnswer } from './provider.ts';
-import { countSuggestions, type Question, type Suggestions } from './questions.ts';
+import { countSuggestions, type Question } from './questions.ts';
 import { findTakenNames, readQuestion } from './read-question.ts';
 
 const TIMES = 2;

@@ -12,11 +12,11 @@ import {
 } from '../credits/holds.ts';
 import type { Database, Tx } from '../db/database.ts';
 import { inSavepoint } from '../db/savepoint.ts';
+import type { AiOperationKind, Suggestions } from '../db/suggestions.ts';
 import { inTransaction } from '../db/transaction.ts';
 import { type AiOperationId, newId, type WorkspaceId } from '../ids.ts';
 import { aiOperationWorkflowId } from '../temporal/ids.ts';
 import { priceOf } from './price.ts';
-import type { AiOperationKind, Suggestions } from './questions.ts';
 import { aiQuotaExceeded, countOperation, uncountOperation } from './quota.ts';
 
 export interface NewOperation {

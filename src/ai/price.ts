@@ -1,4 +1,5 @@
-import { countSuggestions, type Suggestions } from './questions.ts';
+import type { Suggestions } from '../db/suggestions.ts';
+import { countSuggestions } from './questions.ts';
 
 /** interface.md, Limits: suggestions for an article or a project, in credits. */
 export const SUGGESTION_CREDITS = 1;

@@ -1,3 +1,4 @@
+import type { ProposedCategory } from '../db/suggestions.ts';
 import { pseudoLocalize } from '../providers/pseudo.ts';
 import { MAX_NAME } from './answers.ts';
 import type { SuggestionProvider } from './provider.ts';
@@ -6,7 +7,6 @@ import {
   MAX_SUGGESTIONS,
   type NamesQuestion,
   type ProjectQuestion,
-  type ProposedCategory,
   type Question,
 } from './questions.ts';
 

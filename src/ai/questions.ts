@@ -1,17 +1,9 @@
-/** What a model is asked in a paid operation, and what comes of it. Shapes only. */
+/** What a model is asked in a paid operation. Shapes only. */
+
+import type { Candidate, Suggestions } from '../db/suggestions.ts';
 
 /** interface.md, Limits: suggestions from the AI suggestion endpoints. */
 export const MAX_SUGGESTIONS = 7;
-
-export const AI_OPERATION_KINDS = ['article_categories', 'project_categories', 'category_names'] as const;
-export type AiOperationKind = (typeof AI_OPERATION_KINDS)[number];
-
-/** A category that the article could be given. */
-export interface Candidate {
-  readonly id: string;
-  /** In the article's language. */
-  readonly name: string;
-}
 
 /** Which categories fit an article, and which new ones would if none does. */
 export interface ArticleQuestion {
@@ -50,30 +42,6 @@ export interface NamesQuestion {
 }
 
 export type Question = ArticleQuestion | ProjectQuestion | NamesQuestion;
-
-export interface ProposedCategory {
-  readonly name: string;
-  readonly reason: string;
-}
-
-export interface ArticleSuggestions {
-  readonly kind: 'article_categories';
-  readonly existing: readonly { readonly category: Candidate; readonly reason: string }[];
-  readonly proposed: readonly ProposedCategory[];
-}
-
-export interface ProjectSuggestions {
-  readonly kind: 'project_categories';
-  readonly categories: readonly ProposedCategory[];
-}
-
-export interface NameSuggestions {
-  readonly kind: 'category_names';
-  readonly names: readonly { readonly language: string; readonly name: string }[];
-}
-
-/** A checked, non-empty result, as it is stored on the operation and answered. */
-export type Suggestions = ArticleSuggestions | ProjectSuggestions | NameSuggestions;
 
 /** How many suggestions there are. */
 export function countSuggestions(suggestions: Suggestions): number {

@@ -2,6 +2,7 @@
 import { WorkflowFailedError } from '@temporalio/client';
 import type { Logger } from 'pino';
 import type { VerbContext } from '../context.ts';
+import type { AiOperationKind, Suggestions } from '../db/suggestions.ts';
 import { ServiceError } from '../errors.ts';
 import type { ArticleId } from '../ids.ts';
 import { aiOperationWorkflowId } from '../temporal/ids.ts';
@@ -9,7 +10,6 @@ import type { TemporalNames } from '../temporal/names.ts';
 import { cancelRun, startOnce, type TemporalClient } from '../temporal/runs.ts';
 import { searchAttributes } from '../temporal/search-attributes.ts';
 import { type OperationEnd, type ReservedOperation, readEnd, releaseOperation } from './operations.ts';
-import type { AiOperationKind, Suggestions } from './questions.ts';
 
 const START_DEADLINE_MS = 5_000;
 

@@ -1,5 +1,4 @@
 import type { ColumnType, Generated, JSONColumnType } from 'kysely';
-import type { AiOperationKind, Suggestions } from '../ai/questions.ts';
 import type { DocumentJson } from '../document/schema.ts';
 import type {
   AiOperationId,
@@ -24,6 +23,7 @@ import type {
   WorkspaceId,
 } from '../ids.ts';
 import type { TranslationSource } from '../translations/source.ts';
+import type { AiOperationKind, Suggestions } from './suggestions.ts';
 
 /** Read as a Date; written as one, or as an ISO text. */
 type Timestamp = ColumnType<Date, Date | string, Date | string>;

@@ -1,12 +1,10 @@
 import { OpenAPIHono } from '@hono/zod-openapi';
 import type { Context } from 'hono';
 import type { Logger } from 'pino';
-import type { LastUsedRecorder } from '../api-keys/last-used.ts';
 import { requirePermissions } from '../context.ts';
 import type { Database } from '../db/database.ts';
 import { notFound, ServiceError } from '../errors.ts';
 import type { WorkspaceId } from '../ids.ts';
-import { authenticate, type Identified, readKeyHash } from './authenticate.ts';
 import { createBodyReader } from './body.ts';
 import { createClientAddress } from './client-address.ts';
 import {
@@ -19,26 +17,25 @@ import {
 } from './exchange.ts';
 import { DEFAULT_BODY_BYTES, type HttpLimits } from './limits.ts';
 import { documentRoutes } from './openapi.ts';
-import { createPages, type Page } from './pages.ts';
+import { createProbes, type Page } from './pages.ts';
 import { createRateLimiter } from './rate-limits.ts';
 import type { Readiness } from './readiness.ts';
 import type { RouteModule } from './route.ts';
-import { type NamedResource, namedResource, scopedParams } from './scope.ts';
+import { type Identified, type Identify, type NamedResource, namedResource, scopedParams } from './scope.ts';
 
 export interface HttpDependencies {
-  /** Asked whose a key is. */
-  readonly db: Database;
-  /** The same database for a workspace's requests, which have a share of its connections. */
+  /** The database for a workspace's requests, which have a share of its connections. */
   readonly databaseOf: (workspaceId: WorkspaceId) => Database;
   readonly logger: Logger;
   readonly limits: HttpLimits;
   /** Addresses or CIDR ranges whose X-Forwarded-For counts. */
   readonly trustedProxies: readonly string[];
-  readonly lastUsed: LastUsedRecorder;
+  /** Recognises callers by their keys. */
+  readonly identify: Identify;
   /** What /readyz answers. */
   readonly readiness: () => Promise<Readiness>;
-  /** Pages besides the service's own that need no key. */
-  readonly pages?: readonly Page[];
+  /** What needs no key, besides the probes; made with the description of the routes. */
+  readonly pages: (document: () => object) => readonly Page[];
   /** Called once for every answer. */
   readonly observe?: (observation: Observation) => void;
 }
@@ -63,7 +60,7 @@ function methodsByPath(routes: readonly { method: string; path: string }[]) {
  * checks (design.md §5), and the pages that need no key. CORS is off: no answer carries its headers.
  */
 export function createApp(dependencies: HttpDependencies, routes: readonly RouteModule[]): OpenAPIHono<Env> {
-  const { db, databaseOf, logger, limits, lastUsed } = dependencies;
+  const { databaseOf, logger, limits } = dependencies;
   const limiter = createRateLimiter(limits);
   const bodies = createBodyReader(limits.largeBodyWaitMs);
   const exchanged = createExchanges({
@@ -80,9 +77,8 @@ export function createApp(dependencies: HttpDependencies, routes: readonly Route
   ): Promise<Identified> => {
     await limiter.checkAddress(exchange.address, exchange.headers);
     try {
-      const identified = await authenticate(db, readKeyHash(authorization), named);
+      const identified = await dependencies.identify(authorization, named);
       exchange.actor = identified.actor;
-      lastUsed.record(identified.actor.keyId);
       return identified;
     } catch (error) {
       if (error instanceof ServiceError && error.code === 'UNAUTHENTICATED') {
@@ -123,10 +119,7 @@ export function createApp(dependencies: HttpDependencies, routes: readonly Route
     app.on(method.toUpperCase(), honoPath(path), exchanged(path, serve(route)));
   }
 
-  const pages = [
-    ...createPages({ readiness: dependencies.readiness, document: documentRoutes(app, routes) }),
-    ...(dependencies.pages ?? []),
-  ];
+  const pages = [...createProbes(dependencies.readiness), ...dependencies.pages(documentRoutes(app, routes))];
   for (const page of pages) {
     const { path, serve, probe = false } = page;
     const limited = async (exchange: Exchange, c: Context<Env>): Promise<Response> => {

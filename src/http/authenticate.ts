@@ -1,13 +1,14 @@
 import { CompiledQuery } from 'kysely';
 import { parseKey } from '../api-keys/key-format.ts';
-import type { Actor } from '../context.ts';
+import type { LastUsedRecorder } from '../api-keys/last-used.ts';
+import type { KeyActor } from '../context.ts';
 import type { Database } from '../db/database.ts';
 import { preparedStatement } from '../db/prepared.ts';
 import { keyRefused, ServiceError } from '../errors.ts';
 import type { ApiKeyId, RoleId, WorkspaceId } from '../ids.ts';
 import { BUILT_IN_ROLES, isPermission, type Permission } from '../roles/permissions.ts';
 import type { RouteScope } from './route.ts';
-import type { NamedResource } from './scope.ts';
+import type { Identified, Identify, NamedResource } from './scope.ts';
 
 interface KeyRow {
   readonly id: ApiKeyId;
@@ -21,8 +22,6 @@ interface KeyRow {
   readonly permissions: string;
   readonly found: boolean;
 }
-
-export type KeyActor = Extract<Actor, { kind: 'api_key' }>;
 
 /**
  * A key with its authority as of now, and whether the workspace has what the path names. Every request runs one of
@@ -73,12 +72,6 @@ export function readKeyHash(authorization: string | null): Buffer {
   return hash;
 }
 
-/** Who asks, and whether what the path names is theirs. */
-export interface Identified {
-  readonly actor: KeyActor;
-  readonly found: boolean;
-}
-
 const NOTHING_NAMED: NamedResource = { scope: 'caller' };
 
 /**
@@ -111,3 +104,12 @@ export async function authenticate(
   };
   return { actor, found: named.scope === 'caller' || (id !== null && row.found) };
 }
+
+/** The service's way to recognise a caller; remembers when each key was last used. */
+export const createIdentify =
+  (db: Database, lastUsed: LastUsedRecorder): Identify =>
+  async (authorization, named) => {
+    const identified = await authenticate(db, readKeyHash(authorization), named);
+    lastUsed.record(identified.actor.keyId);
+    return identified;
+  };

@@ -3,9 +3,9 @@ import { writeSync } from 'node:fs';
 import type { HttpBindings } from '@hono/node-server';
 import type { Context } from 'hono';
 import type { Logger } from 'pino';
+import type { KeyActor } from '../context.ts';
 import { ServiceError } from '../errors.ts';
 import { writeJson } from '../json-text.ts';
-import type { KeyActor } from './authenticate.ts';
 import { type Report, toProblem, toServiceError, UNEXPECTED } from './problems.ts';
 import { redactSecrets } from './redact.ts';
 

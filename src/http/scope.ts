@@ -1,3 +1,4 @@
+import type { KeyActor } from '../context.ts';
 import { notFound } from '../errors.ts';
 import { parseId } from '../ids.ts';
 import { type RouteScope, SCOPE_PARAMETERS } from './route.ts';
@@ -6,6 +7,18 @@ import { type RouteScope, SCOPE_PARAMETERS } from './route.ts';
 export type NamedResource =
   | { readonly scope: 'caller' }
   | { readonly scope: Exclude<RouteScope, 'caller'>; readonly id: string | null };
+
+/** Who asks, and whether what the path names is theirs. */
+export interface Identified {
+  readonly actor: KeyActor;
+  readonly found: boolean;
+}
+
+/**
+ * Recognises the caller by the Authorization header.
+ * @throws {ServiceError} UNAUTHENTICATED when there is no key, or it is malformed, unknown, revoked or expired
+ */
+export type Identify = (authorization: string | null, named: NamedResource) => Promise<Identified>;
 
 /** What the path names, its id in canonical form. */
 export function namedResource(scope: RouteScope, params: Readonly<Record<string, string>>): NamedResource {

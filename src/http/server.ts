@@ -16,9 +16,11 @@ import { createRunCanceller } from '../webhooks/endpoints/run-canceller.ts';
 import { createAddressGuard } from '../webhooks/sending/resolver.ts';
 import { createWebhookSender } from '../webhooks/sending/sender.ts';
 import { createApp } from './app.ts';
+import { createIdentify } from './authenticate.ts';
 import { DEFAULT_HTTP_LIMITS } from './limits.ts';
 import { createHttpMetrics } from './metrics.ts';
 import { createReadiness } from './readiness.ts';
+import { createReferencePages } from './reference/pages.ts';
 import { serveHttp } from './serve.ts';
 
 export interface RunningService {
@@ -82,13 +84,12 @@ export async function startServer(config: ConnectedConfig, logger: Logger): Prom
   createDependencyMetrics(metrics.registry, readiness);
   const app = createApp(
     {
-      db,
       databaseOf: database.of,
       logger,
       limits,
       trustedProxies: config.TRUSTED_PROXIES,
-      lastUsed,
-      pages: createAssetPages({ db, blobs }),
+      identify: createIdentify(db, lastUsed),
+      pages: (document) => [...createReferencePages(document), ...createAssetPages({ db, blobs })],
       observe: metrics.observe,
       readiness,
     },

@@ -3,8 +3,9 @@ import { askModel } from '../../src/ai/ask.ts';
 import { createSuggestionProvider } from '../../src/ai/index.ts';
 import { createOpenAiCompatibleSuggestions } from '../../src/ai/openai-compatible.ts';
 import { ModelNotReached } from '../../src/ai/provider.ts';
-import type { Question, Suggestions } from '../../src/ai/questions.ts';
+import type { Question } from '../../src/ai/questions.ts';
 import { ConfigurationError, loadConfig } from '../../src/config.ts';
+import type { Suggestions } from '../../src/db/suggestions.ts';
 import { ProviderError } from '../../src/providers/types.ts';
 import { completion, type ModelServer, sendJson, startModelServer } from './support.ts';
 

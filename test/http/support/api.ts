@@ -10,7 +10,9 @@ import type { AuditEntryItem } from '../../../src/audit/schemas.ts';
 import type { VerbContext } from '../../../src/context.ts';
 import type { Database } from '../../../src/db/database.ts';
 import { createApp, type HttpDependencies } from '../../../src/http/app.ts';
+import { createIdentify } from '../../../src/http/authenticate.ts';
 import { DEFAULT_HTTP_LIMITS } from '../../../src/http/limits.ts';
+import { createReferencePages } from '../../../src/http/reference/pages.ts';
 import type { RouteModule } from '../../../src/http/route.ts';
 import { serveHttp } from '../../../src/http/serve.ts';
 import type { RoleId, WorkspaceId } from '../../../src/ids.ts';
@@ -105,20 +107,20 @@ export const edgeRoutes = (): RouteModule[] => [
 /** The routes behind a real server on loopback, its log kept in memory. */
 export async function startApi(
   db: Database,
-  overrides: Partial<HttpDependencies> = {},
+  { lastUsed: given, ...overrides }: Partial<HttpDependencies> & { lastUsed?: LastUsedRecorder } = {},
   routes: readonly RouteModule[] = edgeRoutes(),
 ): Promise<TestApi> {
   const log: string[] = [];
   const logger = pino({ level: 'trace' }, { write: (line: string) => void log.push(line) });
-  const lastUsed = createLastUsedRecorder(db, logger, 60_000);
+  const lastUsed = given ?? createLastUsedRecorder(db, logger, 60_000);
   const app = createApp(
     {
-      db,
       databaseOf: () => db,
       logger,
       limits: { ...DEFAULT_HTTP_LIMITS, perKey: 0, authFailures: 0 },
       trustedProxies: [],
-      lastUsed,
+      identify: createIdentify(db, lastUsed),
+      pages: createReferencePages,
       readiness: async () => ({ ready: true, checks: {} }),
       ...overrides,
     },

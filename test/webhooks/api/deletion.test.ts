@@ -2,6 +2,7 @@ import { Client, Connection } from '@temporalio/client';
 import { afterAll, beforeAll, beforeEach, expect, inject, it } from 'vitest';
 import { createLastUsedRecorder } from '../../../src/api-keys/last-used.ts';
 import { createApp } from '../../../src/http/app.ts';
+import { createIdentify } from '../../../src/http/authenticate.ts';
 import { DEFAULT_HTTP_LIMITS } from '../../../src/http/limits.ts';
 import type { DeliveryId } from '../../../src/ids.ts';
 import { deliveryWorkflowId } from '../../../src/temporal/ids.ts';
@@ -120,12 +121,12 @@ it('answers at once while Temporal is away, and lets go of it within two seconds
   const sender = createWebhookSender({ guard });
   const app = createApp(
     {
-      db: service.db,
       databaseOf: () => service.db,
       logger,
       limits: DEFAULT_HTTP_LIMITS,
       trustedProxies: [],
-      lastUsed,
+      identify: createIdentify(service.db, lastUsed),
+      pages: () => [],
       readiness: async () => ({ ready: true, checks: {} }),
     },
     createWebhookRoutes({ guard, sender, runCanceller }),
