@@ -19,7 +19,9 @@ const THREADS = Math.max(2, Math.min(4, availableParallelism() - 1));
 /** Far beyond what the largest document takes. */
 const TASK_TIMEOUT_MS = 60_000;
 const IDLE_MS = 30_000;
-const MAX_HEAP_MB = 512;
+/** The largest table fits into three quarters of it; without a bound threads keep what they once needed. */
+const OLD_HEAP_MB = 160;
+const YOUNG_HEAP_MB = 16;
 
 const queue = new FairQueue({
   slots: THREADS,
@@ -42,7 +44,7 @@ function startThreads(): Piscina<Posted, unknown> {
     idleTimeout: IDLE_MS,
     // The queue before it hands over no more than there are threads.
     maxQueue: THREADS,
-    resourceLimits: { maxOldGenerationSizeMb: MAX_HEAP_MB },
+    resourceLimits: { maxOldGenerationSizeMb: OLD_HEAP_MB, maxYoungGenerationSizeMb: YOUNG_HEAP_MB },
     execArgv: [],
     // What requests and heartbeats wait for comes first.
     niceIncrement: 5,
