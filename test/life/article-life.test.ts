@@ -19,7 +19,8 @@ let secret: string;
 const folder = mkdtempSync(path.join(tmpdir(), 'wcs-life-'));
 
 beforeAll(async () => {
-  service = await startTestService({ DATA_DIR: folder });
+  // A workspace has one connection then: whoever held it and asked for another would wait in vain.
+  service = await startTestService({ DATA_DIR: folder, DATABASE_POOL_SIZE: '2' });
   receiver = await startReceiver();
   workspace = await service.workspace();
   editor = editing(service, workspace);
