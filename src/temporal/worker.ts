@@ -10,7 +10,7 @@ import { createWebhookActivities } from '../../activities/webhooks.ts';
 import { createSuggestionProvider } from '../ai/index.ts';
 import type { SuggestionProvider } from '../ai/provider.ts';
 import { blobFolder, createLocalBlobStore } from '../assets/blob-store.ts';
-import type { ConnectedConfig } from '../config.ts';
+import { ConfigurationError, type ConnectedConfig } from '../config.ts';
 import { createDatabase } from '../db/database.ts';
 import { createDatabaseProbe } from '../db/probe.ts';
 import { closeThreads } from '../document/threads/pool.ts';
@@ -24,6 +24,7 @@ import { createOutboxBell } from '../webhooks/outbox/bell.ts';
 import { type Relay, startRelay } from '../webhooks/outbox/relay.ts';
 import { createAddressGuard } from '../webhooks/sending/resolver.ts';
 import { createWebhookSender } from '../webhooks/sending/sender.ts';
+import { askForNamespace, explainRefusal, isRefusal, watchAccess } from './access.ts';
 import { bundleWorkflows } from './bundle.ts';
 import { connectTemporal } from './connection.ts';
 import { type TemporalNames, temporalNames } from './names.ts';
@@ -63,20 +64,21 @@ export async function startWorker(
   const probe = createDatabaseProbe(config.DATABASE_URL);
   let connected: NativeConnection | undefined;
   let relaying: Relay | undefined;
+  const access = watchAccess(async () => {
+    if (connected === undefined) throw new Error('not connected yet');
+    await askForNamespace(connected, config.TEMPORAL_NAMESPACE, 1_500);
+  });
   const readiness = createReadiness({
     postgres: { needed: true, check: probe.check },
-    temporal: {
-      needed: true,
-      check: async () => {
-        if (connected === undefined) throw new Error('not connected yet');
-        const { workflowService } = connected;
-        await connected.withDeadline(Date.now() + 1_500, () => workflowService.getSystemInfo({}));
-      },
-    },
+    temporal: { needed: true, check: access.check },
   });
+  const relayUnwell = watchRelay(() => relaying?.sinceRound(), readiness);
   const metrics = await startWorkerMetrics(config, logger, {
     readiness,
-    unwell: watchRelay(() => relaying?.sinceRound(), readiness),
+    unwell: async () => {
+      const reason = await relayUnwell();
+      return access.isRefused() ? explainRefusal(config.TEMPORAL_ADDRESS, config.TEMPORAL_NAMESPACE) : reason;
+    },
   });
   const names = temporalNames(config.TEMPORAL_TASK_QUEUE_PREFIX);
   const bundle =
@@ -218,7 +220,10 @@ async function ensureSchedulesPatiently(
   }
 }
 
-/** Waits for a Temporal server that is not there yet, saying so. */
+/**
+ * Waits for a Temporal server that is not there yet, saying so.
+ * @throws {ConfigurationError} when it is there and refuses access: to wait would not help
+ */
 async function connectPatiently(config: ConnectedConfig, logger: Logger): Promise<NativeConnection> {
   const target = temporalTarget(config);
   for (;;) {
@@ -226,6 +231,10 @@ async function connectPatiently(config: ConnectedConfig, logger: Logger): Promis
       // A connection that fails takes the runtime with it.
       await installMeasuredRuntime(logger);
       const connection = await connectTemporal(target);
+      await askForNamespace(connection, config.TEMPORAL_NAMESPACE, 5_000).catch((error: unknown) => {
+        // What else is wrong with the namespace may still pass.
+        if (isRefusal(error)) throw error;
+      });
       for (const { name, error } of await registerSearchAttributes(connection, config.TEMPORAL_NAMESPACE)) {
         logger.warn(
           { err: error },
@@ -234,6 +243,11 @@ async function connectPatiently(config: ConnectedConfig, logger: Logger): Promis
       }
       return connection;
     } catch (error) {
+      if (isRefusal(error)) {
+        throw new ConfigurationError(explainRefusal(config.TEMPORAL_ADDRESS, config.TEMPORAL_NAMESPACE), {
+          cause: error,
+        });
+      }
       logger.warn({ err: error }, `waiting for Temporal at ${config.TEMPORAL_ADDRESS}`);
       await sleep(2_000);
     }
