@@ -81,6 +81,7 @@ it.each([
     const run = await eventually(
       async () => (await runs.describe()).info.runningActions[0]?.workflow.workflowId ?? '',
       (workflowId) => workflowId !== '',
+      90_000,
     );
     const activity = name === 'prune' ? 'pruneWebhooks' : 'reconcileDeliveries';
     const pending = () =>
@@ -91,6 +92,7 @@ it.each([
     await eventually(
       pending,
       (found) => found?.activityType?.name === activity && found.lastHeartbeatTime != null,
+      90_000,
     );
     worker.kill('SIGTERM');
     expect(await worker.ended, worker.log()).toBe(0);
@@ -102,7 +104,7 @@ it.each([
     other.kill('SIGTERM');
     expect(await other.ended).toBe(0);
   },
-  180_000,
+  300_000,
 );
 
 it('a worker that still waits for Temporal stops on SIGTERM as well', async () => {
