@@ -230,7 +230,7 @@ describe('a refused translation leaves nothing behind', () => {
     }
     const role = await service.db
       .updateTable('roles')
-      .set({ permissions: ['articles.read', 'articles.create'] })
+      .set({ permissions: ['articles.read', 'articles.create'], built_in: false })
       .where('id', '=', workspace.roles.owner)
       .execute();
     expect(role).toHaveLength(1);
