@@ -1,7 +1,7 @@
 import { loadConfig, requireAddresses } from './src/config.ts';
-import { startServer } from './src/http/server.ts';
 import { createLogger } from './src/logger.ts';
-import { runUntilSignal } from './src/process.ts';
+import { runUntilSignal } from './src/processes/process.ts';
+import { startServer } from './src/processes/server.ts';
 
 const logger = createLogger(process.env.LOG_LEVEL || 'info', 'server');
 await runUntilSignal(logger, async () => {

@@ -1,7 +1,7 @@
 import { loadConfig, requireAddresses } from './src/config.ts';
 import { createLogger } from './src/logger.ts';
-import { runUntilSignal } from './src/process.ts';
-import { startWorker } from './src/temporal/worker.ts';
+import { runUntilSignal } from './src/processes/process.ts';
+import { startWorker } from './src/processes/worker.ts';
 
 const logger = createLogger(process.env.LOG_LEVEL || 'info', 'worker');
 await runUntilSignal(logger, async () => {

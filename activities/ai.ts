@@ -1,7 +1,7 @@
 import { cancellationSignal } from '@temporalio/activity';
-import { type AskDependencies, askOperation } from '../src/ai/ask.ts';
-import { releaseOperation, settleOperation } from '../src/ai/operations.ts';
 import type { AiOperationId } from '../src/ids.ts';
+import { type AskDependencies, askOperation } from '../src/suggestions/ask.ts';
+import { releaseOperation, settleOperation } from '../src/suggestions/operations.ts';
 import type { AskResult } from '../src/temporal/shapes.ts';
 import { beat, onDatabase, providerFailure } from './failures.ts';
 

@@ -1,11 +1,11 @@
 import { activityInfo, cancellationSignal, heartbeat, log } from '@temporalio/activity';
 import type { BurstId } from '../src/ids.ts';
 import type { BurstMode, DeliverBurstResult } from '../src/temporal/shapes.ts';
+import { endBurst } from '../src/webhooks/attempts/record.ts';
 import { handBack } from '../src/webhooks/burst/hand-back.ts';
 import { announce, type BurstNotice } from '../src/webhooks/burst/notices.ts';
 import { NOTHING_SENT, sendBurst } from '../src/webhooks/burst/send.ts';
 import type { BurstTracker } from '../src/webhooks/burst/tracker.ts';
-import { endBurst } from '../src/webhooks/delivery/record.ts';
 import { persistently } from './failures.ts';
 import type { WebhookActivityDependencies } from './webhooks.ts';
 

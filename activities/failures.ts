@@ -5,7 +5,7 @@ import pg from 'pg';
 import { MissingHoldError } from '../src/credits/holds.ts';
 import { uniqueViolation } from '../src/db/errors.ts';
 import { errorKind } from '../src/db/passing.ts';
-import { ReassemblyError } from '../src/document/reassemble.ts';
+import { ReassemblyError } from '../src/document/translation/reassemble.ts';
 import { ProviderError } from '../src/providers/types.ts';
 
 const READ_RETRY_MS = 1_000;

@@ -1,11 +1,11 @@
 import { activityInfo, cancellationSignal, heartbeat, log } from '@temporalio/activity';
 import { CancelledFailure } from '@temporalio/common';
-import { pruneOperations } from '../src/ai/prune.ts';
-import type { BlobStore } from '../src/assets/blob-store.ts';
+import type { BlobStore } from '../src/blobs/blob-store.ts';
 import { type CollectPosition, collectBlobs } from '../src/blobs/collect.ts';
 import { endAbandonedOperations } from '../src/reconcile/ai-operations.ts';
 import { reconcileDeliveries } from '../src/reconcile/deliveries.ts';
 import { type ReconcileDependencies, reconcileJobs, releaseStrandedHolds } from '../src/reconcile/jobs.ts';
+import { pruneOperations } from '../src/suggestions/prune.ts';
 import { pruneTranslations } from '../src/translations/prune.ts';
 import { pruneWebhooks } from '../src/webhooks/prune.ts';
 

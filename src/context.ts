@@ -1,7 +1,7 @@
 import type { Database } from './db/database.ts';
 import { ServiceError } from './errors.ts';
 import type { ApiKeyId, RoleId, WorkspaceId } from './ids.ts';
-import type { Permission } from './roles/permissions.ts';
+import type { Permission } from './permissions.ts';
 
 /** Who acts: a key with its role's permissions as of this request, or the operator at the command line. */
 export type Actor =

@@ -1,5 +1,5 @@
 import { type Logger, pino } from 'pino';
-import { redactSecrets } from './http/redact.ts';
+import { redactSecrets } from './redact.ts';
 
 /** Lines are written together when they come to this many bytes, and after this many milliseconds at the latest. */
 const BUFFER_BYTES = 8 * 1024;

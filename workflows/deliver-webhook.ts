@@ -9,7 +9,7 @@ import {
 } from '@temporalio/workflow';
 import type { WebhookActivities } from '../activities/webhooks.ts';
 import type { AttemptOutcome, DeliverWebhookInput, DeliverWebhookResult } from '../src/temporal/shapes.ts';
-import { LONGEST_WAIT_MS, MAX_ATTEMPTS, waitAfter } from '../src/webhooks/delivery/schedule.ts';
+import { LONGEST_WAIT_MS, MAX_ATTEMPTS, waitAfter } from '../src/webhooks/attempts/schedule.ts';
 
 /** Records of what has happened already: repeated until the database takes them. */
 const { recordAttempt, endDelivery } = proxyActivities<WebhookActivities>({

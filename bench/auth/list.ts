@@ -5,10 +5,11 @@
  *
  * Environment: BENCH_ROUNDS (8), BENCH_SECONDS (4) for each measurement of a round.
  */
+
+import { authenticate } from '../../src/api-keys/authenticate.ts';
 import { createApiKey } from '../../src/api-keys/create.ts';
 import { generateKey, parseKey } from '../../src/api-keys/key-format.ts';
 import { createDatabase } from '../../src/db/database.ts';
-import { authenticate } from '../../src/http/authenticate.ts';
 import { createWorkspace } from '../../src/workspaces/create.ts';
 import { startEphemeralEngines } from '../../test/scripts/support/engines.ts';
 import { type Child, startChild } from '../lib/child.ts';

@@ -1,7 +1,7 @@
 /** The whole service as `npm run server` runs it. */
 import { loadConfig, requireAddresses } from '../../src/config.ts';
-import { startServer } from '../../src/http/server.ts';
 import { createLogger } from '../../src/logger.ts';
+import { startServer } from '../../src/processes/server.ts';
 import { announce } from '../lib/child.ts';
 
 const config = requireAddresses(loadConfig());

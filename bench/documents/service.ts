@@ -1,8 +1,8 @@
 /** The whole service as `npm run server` runs it, which also tells for how long its event loop was held. */
 import { monitorEventLoopDelay, performance } from 'node:perf_hooks';
 import { loadConfig, requireAddresses } from '../../src/config.ts';
-import { startServer } from '../../src/http/server.ts';
 import { createLogger } from '../../src/logger.ts';
+import { startServer } from '../../src/processes/server.ts';
 
 /** What is answered to any message, about the time since the message before. */
 export interface LoopReport {

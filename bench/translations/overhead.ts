@@ -8,7 +8,7 @@
  * Environment: BENCH_ROUNDS (3), BENCH_DELAY_MS (1000).
  */
 import { setTimeout as sleep } from 'node:timers/promises';
-import { extractSegments, planBatches, type Segment } from '../../src/document/segments.ts';
+import { extractSegments, planBatches, type Segment } from '../../src/document/translation/segments.ts';
 import { createOpenAiCompatibleProvider } from '../../src/providers/openai-compatible.ts';
 import { pseudoCompletion } from '../../test/providers/support/chat-completions.ts';
 import { startEngineServer } from '../../test/providers/support/engine-server.ts';

@@ -1,7 +1,7 @@
 import { CompiledQuery, sql } from 'kysely';
 import type { Queryable, Tx } from '../db/database.ts';
 import { preparedStatement } from '../db/prepared.ts';
-import { iso } from '../http/fields.ts';
+import { iso } from '../fields.ts';
 import type { ApiKeyId, RoleId, WorkspaceId } from '../ids.ts';
 import type { ApiKeyItem } from './schemas.ts';
 

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { dateTime, idOf, timestamp, trimmedText, uuid } from '../http/fields.ts';
+import { dateTime, idOf, timestamp, trimmedText, uuid } from '../fields.ts';
 import type { RoleId } from '../ids.ts';
 
 /** interface.md, API key (list item). */

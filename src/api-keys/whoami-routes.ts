@@ -1,9 +1,9 @@
 import { z } from 'zod';
 import { ServiceError } from '../errors.ts';
-import { uuid } from '../http/fields.ts';
+import { uuid } from '../fields.ts';
 import type { HttpLimits } from '../http/limits.ts';
 import { defineRoute, type RouteModule } from '../http/route.ts';
-import { PERMISSIONS } from '../roles/permissions.ts';
+import { PERMISSIONS } from '../permissions.ts';
 
 const named = z.object({ id: uuid, name: z.string() });
 

@@ -1,7 +1,7 @@
 import { z } from 'zod';
-import { documentSchema } from '../document/schema.ts';
-import type { Parsed, StoredDocument } from '../document/tasks.ts';
+import { documentSchema } from '../document/format/schema.ts';
 import { doTask } from '../document/threads/pool.ts';
+import type { Parsed, StoredDocument } from '../document/threads/tasks.ts';
 
 /** A body that a client sent: checked, its dead links dropped, its words counted, its texts parsed. */
 export interface CheckedBody {

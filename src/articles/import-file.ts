@@ -1,14 +1,14 @@
 import { readFile, stat } from 'node:fs/promises';
 import path from 'node:path';
-import type { DocumentIssue } from '../document/parse.ts';
-import type { CheckedDocument } from '../document/tasks.ts';
+import { ARTICLE_BODY_BYTES } from '../document/format/limits.ts';
+import type { DocumentIssue } from '../document/format/parse.ts';
 import { doTask } from '../document/threads/pool.ts';
+import type { CheckedDocument } from '../document/threads/tasks.ts';
 import { invalid, ServiceError } from '../errors.ts';
+import { errorCode } from '../files.ts';
 import { type AssetId, newId } from '../ids.ts';
-import { errorCode } from '../local/files.ts';
 import type { CheckedBody } from './document-field.ts';
 import { type LocalImage, readLocalImage } from './import-images.ts';
-import { ARTICLE_BODY_BYTES } from './limits.ts';
 
 const MARKDOWN_EXTENSIONS = new Set(['.md', '.markdown', '.mdown', '.mkd', '.txt', '']);
 

@@ -1,8 +1,8 @@
 import { readFile, realpath, stat } from 'node:fs/promises';
 import path from 'node:path';
-import { MAX_IMAGE_BYTES } from '../assets/limits.ts';
-import { errorCode } from '../local/files.ts';
-import { imageMediaType } from './media-type.ts';
+import { MAX_IMAGE_BYTES } from '../blobs/limits.ts';
+import { imageMediaType } from '../blobs/media-type.ts';
+import { errorCode } from '../files.ts';
 
 /** A local image of an imported file, read and recognised. */
 export interface LocalImage {

@@ -1,19 +1,19 @@
 import path from 'node:path';
-import { type BlobStore, contentHashOf } from '../assets/blob-store.ts';
 import { createdInOrder } from '../assets/order.ts';
 import { recordAudit } from '../audit/record.ts';
+import { type BlobStore, contentHashOf } from '../blobs/blob-store.ts';
 import { type NewBlob, storeBlobs } from '../blobs/references.ts';
 import { requireOperator, type VerbContext } from '../context.ts';
 import { reserveBytes, storageQuotaExceeded } from '../credits/storage-quota.ts';
 import type { Tx } from '../db/database.ts';
 import { inTransaction } from '../db/transaction.ts';
-import { cutAtWord } from '../document/cut.ts';
+import { MAX_TITLE } from '../document/format/limits.ts';
+import { cutAtWord } from '../document/text/cut.ts';
 import { recordEvents } from '../events/record.ts';
 import { type ArticleId, newId, type ProjectId, type TranslationGroupId, type WorkspaceId } from '../ids.ts';
 import { lockLanguages, requireProjectLanguage } from '../projects/languages.ts';
 import { type ImportedAsset, readImportFile } from './import-file.ts';
 import { insertArticle } from './insert.ts';
-import { MAX_TITLE } from './limits.ts';
 import { readReferences, renderBody } from './render.ts';
 
 /** The states in which an article can begin its life by import. */

@@ -1,9 +1,5 @@
 import { z } from 'zod';
 import { ARTICLE_STATUSES } from '../db/tables.ts';
-import { idOf, languageTag, trimmedText } from '../http/fields.ts';
-import { pageQuery } from '../http/paging.ts';
-import type { CategoryId, ProjectId } from '../ids.ts';
-import { documentField } from './document-field.ts';
 import {
   MAX_KEYWORD,
   MAX_KEYWORDS,
@@ -11,7 +7,11 @@ import {
   MAX_META_TITLE,
   MAX_SLUG,
   MAX_TITLE,
-} from './limits.ts';
+} from '../document/format/limits.ts';
+import { idOf, languageTag, trimmedText } from '../fields.ts';
+import { pageQuery } from '../http/paging.ts';
+import type { CategoryId, ProjectId } from '../ids.ts';
+import { documentField } from './document-field.ts';
 
 const slug = z
   .string()

@@ -3,8 +3,8 @@ import type { Tx } from '../db/database.ts';
 import type { Tables } from '../db/tables.ts';
 import { conflict, type ServiceError } from '../errors.ts';
 import type { ArticleId, ProjectId } from '../ids.ts';
+import { findFreeSlug, slugify } from '../slug.ts';
 import { type ArticleRow, articleColumns } from './queries.ts';
-import { findFreeSlug, slugify } from './slug.ts';
 
 interface SlugScope {
   readonly projectId: ProjectId;

@@ -1,9 +1,9 @@
 import { sql } from 'kysely';
-import { assetPath } from '../assets/address.ts';
+import { assetPath } from '../blobs/address.ts';
 import type { VerbContext } from '../context.ts';
 import type { Queryable, Tx } from '../db/database.ts';
-import type { Parsed, References } from '../document/tasks.ts';
 import { doTask } from '../document/threads/pool.ts';
+import type { Parsed, References } from '../document/threads/tasks.ts';
 import { recordEvents } from '../events/record.ts';
 import type { ArticleId, AssetId, ProjectId } from '../ids.ts';
 import { updatedEvents } from './events.ts';

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { ARTICLE_STATUSES } from '../db/tables.ts';
-import { documentSchema } from '../document/schema.ts';
+import { documentSchema } from '../document/format/schema.ts';
 import { JsonText } from '../json-text.ts';
 import type { ArticleRow, ArticleSummaryRow } from './queries.ts';
 

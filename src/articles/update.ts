@@ -5,11 +5,12 @@ import { requirePermissions, type VerbContext } from '../context.ts';
 import type { Database, Tx } from '../db/database.ts';
 import { uniqueViolation } from '../db/errors.ts';
 import { inTransaction } from '../db/transaction.ts';
-import type { References } from '../document/tasks.ts';
+import type { References } from '../document/threads/tasks.ts';
 import { ServiceError } from '../errors.ts';
 import type { ArticleChange } from '../events/catalog.ts';
 import { recordEvents } from '../events/record.ts';
 import type { ArticleId } from '../ids.ts';
+import { slugify } from '../slug.ts';
 import { refuseHeroInBody, writtenNow } from './content.ts';
 import type { CheckedBody } from './document-field.ts';
 import { requireMatch } from './etag.ts';
@@ -20,7 +21,6 @@ import { type ArticleRow, articleColumns } from './queries.ts';
 import { endRedirect, keepRedirect } from './redirects.ts';
 import { type Rendering, readReferences, renderBody } from './render.ts';
 import { type AnsweredArticle, toArticle } from './schemas.ts';
-import { slugify } from './slug.ts';
 
 /** What an editor may change; a field left out stays as it is, null empties a meta field. */
 export interface ArticleChanges {

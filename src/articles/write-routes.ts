@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { ARTICLE_BODY_BYTES } from '../document/format/limits.ts';
 import { defineRoute, type RouteModule } from '../http/route.ts';
 import { answerArticle, articleAnswer } from './answers.ts';
 import { createArticle } from './create.ts';
@@ -7,7 +8,6 @@ import { duplicateArticle } from './duplicate.ts';
 import { MAX_IF_MATCH } from './etag.ts';
 import { createExample } from './examples.ts';
 import { createArticleBody, duplicateArticleBody, updateArticleBody } from './input-schemas.ts';
-import { ARTICLE_BODY_BYTES } from './limits.ts';
 import { updateArticle } from './update.ts';
 
 /** Making, saving, copying and deleting articles. */

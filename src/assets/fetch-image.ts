@@ -1,14 +1,14 @@
 import { type IncomingMessage, request } from 'node:http';
 import type { Socket } from 'node:net';
 import path from 'node:path';
-import { codePoints } from '../document/characters.ts';
+import { IMAGE_MEDIA_TYPES, MAX_FILE_NAME, MAX_IMAGE_BYTES } from '../blobs/limits.ts';
+import { codePoints } from '../document/text/characters.ts';
 import { invalid, type ServiceError } from '../errors.ts';
-import { BLOCKED_ADDRESS_MESSAGE, hostOf, judgeUrl } from '../webhooks/sending/address-guard.ts';
-import { type Deadline, startDeadline } from '../webhooks/sending/deadline.ts';
-import { dial } from '../webhooks/sending/dial.ts';
-import { describeNetworkError, SendFailure } from '../webhooks/sending/failure.ts';
-import type { AddressGuard } from '../webhooks/sending/resolver.ts';
-import { IMAGE_MEDIA_TYPES, MAX_FILE_NAME, MAX_IMAGE_BYTES } from './limits.ts';
+import { BLOCKED_ADDRESS_MESSAGE, hostOf, judgeUrl } from '../outbound/address-guard.ts';
+import { type Deadline, startDeadline } from '../outbound/deadline.ts';
+import { dial } from '../outbound/dial.ts';
+import { describeNetworkError, SendFailure } from '../outbound/failure.ts';
+import type { AddressGuard } from '../outbound/resolver.ts';
 
 /** A file as it came from a URL. */
 export interface FetchedImage {

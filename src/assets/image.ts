@@ -1,7 +1,7 @@
-import { imageMediaType } from '../articles/media-type.ts';
+import { contentHashOf } from '../blobs/blob-store.ts';
+import { imageMediaType } from '../blobs/media-type.ts';
 import type { NewBlob } from '../blobs/references.ts';
 import { invalid } from '../errors.ts';
-import { contentHashOf } from './blob-store.ts';
 
 /** An image that was recognised, and is stored nowhere yet. */
 export interface NewImage extends NewBlob {

@@ -1,10 +1,10 @@
+import { contentMark } from '../blobs/address.ts';
+import type { BlobStore } from '../blobs/blob-store.ts';
 import type { Database } from '../db/database.ts';
 import { notFound } from '../errors.ts';
 import { answer } from '../http/exchange.ts';
 import type { Page } from '../http/pages.ts';
 import { type AssetId, parseId } from '../ids.ts';
-import { contentMark } from './address.ts';
-import type { BlobStore } from './blob-store.ts';
 
 /**
  * An image as readers get it. It may be shown on any site, but never runs anything: an SVG opened on its own

@@ -1,12 +1,12 @@
 import { z } from 'zod';
+import type { BlobStore } from '../blobs/blob-store.ts';
+import { IMAGE_MEDIA_TYPES, MAX_IMAGE_BYTES } from '../blobs/limits.ts';
 import { defineRoute, type RouteModule } from '../http/route.ts';
 import { pathId } from '../http/scope.ts';
 import type { AssetId } from '../ids.ts';
-import type { BlobStore } from './blob-store.ts';
 import { deleteAsset, updateAsset } from './change.ts';
 import type { FetchImage } from './fetch-image.ts';
 import { fetchHero, uploadHero } from './hero.ts';
-import { IMAGE_MEDIA_TYPES, MAX_IMAGE_BYTES } from './limits.ts';
 import { listAssets, readAsset } from './read.ts';
 import { type Asset, assetSchema, heroFromUrlBody, updateAssetBody, uploadQuery } from './schemas.ts';
 import { uploadAsset } from './upload.ts';

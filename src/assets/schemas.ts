@@ -1,9 +1,9 @@
 import type { Selectable } from 'kysely';
 import { z } from 'zod';
+import { assetPath } from '../blobs/address.ts';
+import { MAX_ALT_TEXT, MAX_FILE_NAME } from '../blobs/limits.ts';
 import type { Tables } from '../db/tables.ts';
-import { timestamp, trimmedText, urlText, uuid } from '../http/fields.ts';
-import { assetPath } from './address.ts';
-import { MAX_ALT_TEXT, MAX_FILE_NAME } from './limits.ts';
+import { timestamp, trimmedText, urlText, uuid } from '../fields.ts';
 
 export const assetSchema = z
   .object({

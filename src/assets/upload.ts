@@ -1,11 +1,11 @@
 import { lockArticle } from '../articles/lock.ts';
 import { recordAudit } from '../audit/record.ts';
+import type { BlobStore } from '../blobs/blob-store.ts';
 import { storeBlobs } from '../blobs/references.ts';
 import { requirePermissions, type VerbContext } from '../context.ts';
 import { reserveBytes, storageQuotaExceeded } from '../credits/storage-quota.ts';
 import { inTransaction } from '../db/transaction.ts';
 import { type ArticleId, type AssetId, newId } from '../ids.ts';
-import type { BlobStore } from './blob-store.ts';
 import { readImage } from './image.ts';
 import { type Asset, assetColumns, toAsset } from './schemas.ts';
 

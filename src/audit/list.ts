@@ -1,5 +1,5 @@
 import { requirePermissions, type VerbContext } from '../context.ts';
-import { iso } from '../http/fields.ts';
+import { iso } from '../fields.ts';
 import { olderThan, type Position, pageOf } from '../http/paging.ts';
 import type { AuditEntryId } from '../ids.ts';
 import type { AuditPage } from './schemas.ts';

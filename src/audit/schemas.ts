@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { timestamp, uuid } from '../http/fields.ts';
+import { timestamp, uuid } from '../fields.ts';
 import { nextCursor } from '../http/paging.ts';
 
 const auditEntrySchema = z

@@ -1,7 +1,7 @@
 import { sql } from 'kysely';
-import type { BlobStore } from '../assets/blob-store.ts';
 import type { Database } from '../db/database.ts';
 import { inTransaction } from '../db/transaction.ts';
+import type { BlobStore } from './blob-store.ts';
 import { removeUnnamed } from './references.ts';
 
 const BLOBS_A_BATCH = 500;

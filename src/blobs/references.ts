@@ -1,6 +1,6 @@
 import { sql } from 'kysely';
-import type { BlobStore } from '../assets/blob-store.ts';
 import type { Tx } from '../db/database.ts';
+import type { BlobStore } from './blob-store.ts';
 
 /** Bytes to be stored, and the address they will have. */
 export interface NewBlob {

@@ -1,10 +1,10 @@
-import { freeSlug, slugify } from '../articles/slug.ts';
 import type { Database, Tx } from '../db/database.ts';
 import { uniqueViolation } from '../db/errors.ts';
 import { inTransaction } from '../db/transaction.ts';
 import { conflict } from '../errors.ts';
 import { type CategoryId, type CategoryNameId, newId, type WorkspaceId } from '../ids.ts';
 import { nameKey } from '../name-key.ts';
+import { freeSlug, slugify } from '../slug.ts';
 
 /** Whose names are written: at most one per language. */
 export interface CategoryKey {

@@ -3,7 +3,7 @@ import { jsonArrayFrom } from 'kysely/helpers/postgres';
 import type { Queryable, Tx } from '../db/database.ts';
 import type { Tables } from '../db/tables.ts';
 import { notFound } from '../errors.ts';
-import { iso } from '../http/fields.ts';
+import { iso } from '../fields.ts';
 import type { CategoryId, CategoryNameId, WorkspaceId } from '../ids.ts';
 import type { CurrentCategory } from './change.ts';
 import type { Category, ListedCategory, ReducedCategory } from './schemas.ts';

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { idOf, languageTag, timestamp, trimmedText, uuid } from '../http/fields.ts';
+import { idOf, languageTag, timestamp, trimmedText, uuid } from '../fields.ts';
 import type { CategoryId } from '../ids.ts';
 
 /** interface.md, Limits. */

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { codePoints, languageTag } from '../http/fields.ts';
+import { codePoints, languageTag } from '../fields.ts';
 
 /** Options that do not say what they should; the message names each of them. */
 export class OptionError extends Error {

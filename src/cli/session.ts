@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { type BlobStore, blobFolder, createLocalBlobStore } from '../assets/blob-store.ts';
+import { type BlobStore, blobFolder, createLocalBlobStore } from '../blobs/blob-store.ts';
 import type { Config } from '../config.ts';
 import type { VerbContext } from '../context.ts';
 import { createDatabase, type Database } from '../db/database.ts';

@@ -1,7 +1,7 @@
 import { requirePermissions, type VerbContext } from '../context.ts';
 import type { Database } from '../db/database.ts';
 import { invalid } from '../errors.ts';
-import { iso } from '../http/fields.ts';
+import { iso } from '../fields.ts';
 import { type LedgerEntryId, parseId, type WorkspaceId } from '../ids.ts';
 import type { LedgerPage } from './schemas.ts';
 

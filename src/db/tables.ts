@@ -1,5 +1,6 @@
 import type { ColumnType, Generated, JSONColumnType } from 'kysely';
-import type { DocumentJson } from '../document/schema.ts';
+import type { DocumentJson } from '../document/format/schema.ts';
+import type { TranslationSource } from '../document/translation/source.ts';
 import type {
   AiOperationId,
   ApiKeyId,
@@ -22,7 +23,6 @@ import type {
   TranslationGroupId,
   WorkspaceId,
 } from '../ids.ts';
-import type { TranslationSource } from '../translations/source.ts';
 import type { AiOperationKind, Suggestions } from './suggestions.ts';
 
 /** Read as a Date; written as one, or as an ISO text. */

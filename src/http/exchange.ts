@@ -6,8 +6,8 @@ import type { Logger } from 'pino';
 import type { KeyActor } from '../context.ts';
 import { ServiceError } from '../errors.ts';
 import { writeJson } from '../json-text.ts';
+import { redactSecrets } from '../redact.ts';
 import { type Report, toProblem, toServiceError, UNEXPECTED } from './problems.ts';
-import { redactSecrets } from './redact.ts';
 
 /** What is known of a request from its first moment to its log line. */
 export interface Exchange {

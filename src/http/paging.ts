@@ -1,8 +1,8 @@
 import { sql } from 'kysely';
 import { z } from 'zod';
 import { invalid } from '../errors.ts';
+import { iso, parseDateTime } from '../fields.ts';
 import { parseId } from '../ids.ts';
-import { iso, parseDateTime } from './fields.ts';
 
 /** A whole number written in a query parameter. */
 export const integerParameter = (min: number, max: number, fallback: number) =>

@@ -2,7 +2,7 @@ import { NoResultError } from 'kysely';
 import pg from 'pg';
 import { foreignKeyViolation } from '../db/errors.ts';
 import { type ErrorCode, type ErrorDetails, type FieldIssue, ServiceError } from '../errors.ts';
-import { redactSecrets } from './redact.ts';
+import { redactSecrets } from '../redact.ts';
 
 /** Status and title of each code: the one place where they are paired. */
 export const PROBLEMS = {

@@ -3,7 +3,7 @@ import type { VerbContext } from '../context.ts';
 import { onBehalfOf } from '../document/threads/share.ts';
 import type { ErrorCode } from '../errors.ts';
 import type { ArticleId, JobId, ProjectId, WorkspaceId } from '../ids.ts';
-import type { Permission } from '../roles/permissions.ts';
+import type { Permission } from '../permissions.ts';
 import { type BodySource, parseBody, parseQuery, readUpload } from './input.ts';
 
 /** What the path names: it is looked up for the caller before anything else is checked. */

@@ -12,8 +12,8 @@ import {
 } from 'node:fs';
 import { join, parse } from 'node:path';
 import { promisify } from 'node:util';
+import { errorCode, readIfPresent, writeSecretFile } from '../files.ts';
 import { engineEnvironment, type Progress } from './engine.ts';
-import { errorCode, readIfPresent, writeSecretFile } from './files.ts';
 import type { PostgresBinaries } from './postgres-binaries.ts';
 import { type Account, invocation, unprivilegedAccount } from './privileges.ts';
 import { commandLine, endProcess, findProcessesIn, identifyProcess } from './processes.ts';

@@ -4,6 +4,8 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { promisify } from 'node:util';
 import pg from 'pg';
 import { z } from 'zod';
+import { errorCode, errorMessage } from '../files.ts';
+import { freePorts, LOOPBACK } from '../ports.ts';
 import {
   EngineExitedError,
   type Progress,
@@ -12,8 +14,6 @@ import {
   untilReady,
   withAttempts,
 } from './engine.ts';
-import { errorCode, errorMessage } from './files.ts';
-import { freePorts, LOOPBACK } from './ports.ts';
 import { type PostgresBinaries, postgresBinaries } from './postgres-binaries.ts';
 import { type Cluster, clearServerRemains, openCluster, POSTGRES_END } from './postgres-cluster.ts';
 import { invocation } from './privileges.ts';

@@ -1,7 +1,7 @@
 import { spawnSync } from 'node:child_process';
 import { readFileSync, statSync } from 'node:fs';
 import { dirname } from 'node:path';
-import { readIfPresent } from './files.ts';
+import { readIfPresent } from '../files.ts';
 
 /** A user of this machine, by numbers. */
 export type Account = { uid: number; gid: number };

@@ -4,11 +4,11 @@ import type { Logger } from 'pino';
 import type { Config, ConnectedConfig } from '../config.ts';
 import { createDatabase, type Database } from '../db/database.ts';
 import { migrateToLatest, requireSchema } from '../db/migrate.ts';
-import type { RunningService } from '../http/server.ts';
-import { STOP_DEADLINE_MS } from '../process.ts';
-import type { RunningWorker } from '../temporal/worker.ts';
+import { errorCode, errorMessage } from '../files.ts';
+import { STOP_DEADLINE_MS } from '../processes/process.ts';
+import type { RunningService } from '../processes/server.ts';
+import type { RunningWorker } from '../processes/worker.ts';
 import type { Progress } from './engine.ts';
-import { errorCode, errorMessage } from './files.ts';
 import { type Stack, startStack } from './stack.ts';
 import { cachedWorkflowBundle } from './workflow-bundle.ts';
 
@@ -59,7 +59,7 @@ export interface LocalService {
 export async function startLocalService(options: LocalServiceOptions): Promise<LocalService> {
   const { config, logger, signal, onProgress } = options;
   const bundling = config.WORKFLOW_BUNDLE ?? cachedWorkflowBundle(config.DATA_DIR);
-  const loading = Promise.all([import('../http/server.ts'), import('../temporal/worker.ts'), bundling]);
+  const loading = Promise.all([import('../processes/server.ts'), import('../processes/worker.ts'), bundling]);
   // Should the engines fail first, nobody waits for it any more.
   loading.catch(() => undefined);
 

@@ -1,7 +1,7 @@
 import { rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { z } from 'zod';
-import { readIfPresent, writeSecretFile } from './files.ts';
+import { readIfPresent, writeSecretFile } from '../files.ts';
 import { postgresEngineSchema } from './postgres.ts';
 import { processIdentitySchema } from './processes.ts';
 import { temporalEngineSchema } from './temporal-server.ts';

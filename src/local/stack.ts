@@ -1,8 +1,8 @@
 import { mkdirSync, mkdtempSync, realpathSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
+import { errorMessage } from '../files.ts';
 import type { Progress } from './engine.ts';
-import { errorMessage } from './files.ts';
 import { type LockHolder, waitForLock } from './lock.ts';
 import {
   checkDatabase,

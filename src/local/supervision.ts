@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
+import { accepts } from '../ports.ts';
 import { EngineExitedError, type Progress } from './engine.ts';
-import { accepts } from './ports.ts';
 import { isAlive, type ProcessIdentity } from './processes.ts';
 
 /** So many deaths within this time, in milliseconds, are no accident any more. */

@@ -1,7 +1,7 @@
 import { chmodSync, closeSync, fsyncSync, mkdirSync, openSync, renameSync, rmSync, statSync } from 'node:fs';
 import { join } from 'node:path';
+import { readIfPresent, writeSecretFile } from '../files.ts';
 import { cacheFolder, executableName, isExecutable } from './executables.ts';
-import { readIfPresent, writeSecretFile } from './files.ts';
 import {
   checkHash,
   LAST_RESORT,

@@ -1,6 +1,6 @@
 import { resolve } from 'node:path';
+import { errorMessage } from '../files.ts';
 import { findAllOnPath } from './executables.ts';
-import { errorMessage } from './files.ts';
 import { openCache } from './temporal-cache.ts';
 import { fetchOnce } from './temporal-fetch.ts';
 import type { FetchOptions } from './temporal-fetch-limits.ts';

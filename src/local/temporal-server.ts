@@ -1,8 +1,8 @@
 import { mkdirSync } from 'node:fs';
 import { join, sep } from 'node:path';
 import { z } from 'zod';
+import { accepts, freePorts, LOOPBACK } from '../ports.ts';
 import { type Progress, spawnEngine, untilReady, withAttempts } from './engine.ts';
-import { accepts, freePorts, LOOPBACK } from './ports.ts';
 import { invocation } from './privileges.ts';
 import { endProcess, findProcesses, isAlive, processIdentitySchema } from './processes.ts';
 import type { TemporalCli } from './temporal-cli.ts';

@@ -1,6 +1,6 @@
 import { Counter, Histogram, type Registry } from 'prom-client';
 import type { AttemptOutcome } from '../temporal/shapes.ts';
-import { MAX_ATTEMPTS } from '../webhooks/delivery/schedule.ts';
+import { MAX_ATTEMPTS } from '../webhooks/attempts/schedule.ts';
 
 export interface DeliveryMetrics {
   /**

@@ -1,7 +1,7 @@
 import type { Selectable } from 'kysely';
 import { z } from 'zod';
 import type { Tables } from '../db/tables.ts';
-import { languageTag, timestamp, trimmedText, uuid } from '../http/fields.ts';
+import { languageTag, timestamp, trimmedText, uuid } from '../fields.ts';
 import { pageQuery } from '../http/paging.ts';
 import { MAX_PROJECT_LANGUAGES } from './create.ts';
 

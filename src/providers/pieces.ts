@@ -1,5 +1,5 @@
 /** The way out for engines that cannot be told what was wrong: the stretches between the tags, one by one. */
-import { parseTags, serializeTags, type TagContent, tagText } from '../document/tags.ts';
+import { parseTags, serializeTags, type TagContent, tagText } from '../document/translation/tags.ts';
 import type { TranslationText } from './types.ts';
 
 /** Translates texts without tags (XML-escaped); answers in the same order. */

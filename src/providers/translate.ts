@@ -1,5 +1,5 @@
 /** Asking a provider until every segment is usable: batch, repair with the exact defects, alone, give up. */
-import { checkSegment, type Defect } from '../document/check.ts';
+import { checkSegment, type Defect } from '../document/translation/check.ts';
 import { ProviderError, type RepairNote, type TranslationProvider, type TranslationText } from './types.ts';
 
 export interface TranslateSegmentsRequest {

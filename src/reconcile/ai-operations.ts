@@ -1,6 +1,6 @@
 import { sql } from 'kysely';
-import { releaseOperation } from '../ai/operations.ts';
 import type { AiOperationId } from '../ids.ts';
+import { releaseOperation } from '../suggestions/operations.ts';
 import { cancelRun, runState } from '../temporal/runs.ts';
 import type { ReconcileDependencies } from './jobs.ts';
 

@@ -2,8 +2,8 @@ import { sql } from 'kysely';
 import type { BurstId, DeliveryId } from '../ids.ts';
 import { burstWorkflowId, deliveryWorkflowId } from '../temporal/ids.ts';
 import { runState } from '../temporal/runs.ts';
+import { endAbandonedDelivery } from '../webhooks/attempts/record.ts';
 import { handBack } from '../webhooks/burst/hand-back.ts';
-import { endAbandonedDelivery } from '../webhooks/delivery/record.ts';
 import type { ReconcileDependencies } from './jobs.ts';
 
 const PAGE = 200;

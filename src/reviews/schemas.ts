@@ -1,7 +1,7 @@
 import type { Selectable } from 'kysely';
 import { z } from 'zod';
 import { ARTICLE_STATUSES, REVIEW_DECISIONS, type Tables } from '../db/tables.ts';
-import { timestamp, trimmedText, uuid } from '../http/fields.ts';
+import { timestamp, trimmedText, uuid } from '../fields.ts';
 
 export const reviewSchema = z
   .object({

@@ -3,7 +3,7 @@ import { type Actor, requirePermissions } from '../context.ts';
 import type { Tx } from '../db/database.ts';
 import { keyRefused } from '../errors.ts';
 import type { ApiKeyId, RoleId } from '../ids.ts';
-import { isPermission, type Permission, permissionsOf } from './permissions.ts';
+import { isPermission, type Permission, permissionsOf } from '../permissions.ts';
 import { lockRole, type RoleRow } from './queries.ts';
 
 /**

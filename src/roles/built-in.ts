@@ -1,6 +1,6 @@
 import type { Tx } from '../db/database.ts';
 import { newId, type RoleId, type WorkspaceId } from '../ids.ts';
-import { BUILT_IN_ROLES } from './permissions.ts';
+import { BUILT_IN_ROLES } from '../permissions.ts';
 import { insertRole } from './queries.ts';
 
 /** Gives a new workspace its built-in roles, in the transaction that makes it. */

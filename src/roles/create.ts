@@ -2,9 +2,9 @@ import { recordAudit } from '../audit/record.ts';
 import { requirePermissions, type VerbContext } from '../context.ts';
 import { inTransaction } from '../db/transaction.ts';
 import { newId, type RoleId } from '../ids.ts';
+import type { Permission } from '../permissions.ts';
 import { holdKey, holdRoles } from './authority.ts';
 import { requireGrantable } from './grant.ts';
-import type { Permission } from './permissions.ts';
 import { insertRole, rethrowNameTaken } from './queries.ts';
 import type { RoleItem } from './schemas.ts';
 

@@ -2,10 +2,10 @@ import { sql } from 'kysely';
 import type { Queryable, Tx } from '../db/database.ts';
 import { uniqueViolation } from '../db/errors.ts';
 import { conflict } from '../errors.ts';
-import { iso } from '../http/fields.ts';
+import { iso } from '../fields.ts';
 import type { RoleId, WorkspaceId } from '../ids.ts';
 import { nameKey } from '../name-key.ts';
-import { isPermission, permissionsOf } from './permissions.ts';
+import { isPermission, permissionsOf } from '../permissions.ts';
 import type { RoleItem } from './schemas.ts';
 
 const COLUMNS = ['id', 'name', 'permissions', 'built_in', 'created_at', 'updated_at'] as const;

@@ -1,7 +1,7 @@
 import { z } from 'zod';
-import { timestamp, trimmedText, uuid } from '../http/fields.ts';
+import { timestamp, trimmedText, uuid } from '../fields.ts';
 import type { RoleId } from '../ids.ts';
-import { PERMISSIONS, type Permission } from './permissions.ts';
+import { PERMISSIONS, type Permission } from '../permissions.ts';
 
 export const roleSchema = z
   .object({

@@ -3,9 +3,9 @@ import { requirePermissions, type VerbContext } from '../context.ts';
 import { inTransaction } from '../db/transaction.ts';
 import { conflict, notFound } from '../errors.ts';
 import type { RoleId } from '../ids.ts';
+import type { Permission } from '../permissions.ts';
 import { holdKey, holdRoles } from './authority.ts';
 import { requireGrantable } from './grant.ts';
-import type { Permission } from './permissions.ts';
 import { rethrowNameTaken, updateRoleRow } from './queries.ts';
 import type { RoleItem } from './schemas.ts';
 

@@ -1,7 +1,7 @@
 import { IllegalStateError } from '@temporalio/common';
 import { Runtime } from '@temporalio/worker';
 import type { Logger } from 'pino';
-import { freePorts, LOOPBACK } from '../local/ports.ts';
+import { freePorts, LOOPBACK } from '../ports.ts';
 import { rowOfRun } from './log-ids.ts';
 
 const LEVELS = { TRACE: 'trace', DEBUG: 'debug', INFO: 'info', WARN: 'warn', ERROR: 'error' } as const;

@@ -2,7 +2,7 @@ import { sql } from 'kysely';
 import { insertArticle } from '../articles/insert.ts';
 import { type ArticleRow, articleColumns } from '../articles/queries.ts';
 import type { Tx } from '../db/database.ts';
-import type { DocumentJson } from '../document/schema.ts';
+import type { DocumentJson } from '../document/format/schema.ts';
 import { conflict } from '../errors.ts';
 import { type ArticleId, newId, type TranslationGroupId, type WorkspaceId } from '../ids.ts';
 import type { LockedSource } from './read-source.ts';

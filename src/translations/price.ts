@@ -1,8 +1,8 @@
 import { hash } from 'node:crypto';
-import type { Snapshot } from '../document/segments.ts';
-import { metaFields } from '../document/segments.ts';
+import { countTextWords } from '../document/format/words.ts';
 import { doTask } from '../document/threads/pool.ts';
-import { countTextWords } from '../document/words.ts';
+import type { Snapshot } from '../document/translation/segments.ts';
+import { metaFields } from '../document/translation/segments.ts';
 import type { JsonText } from '../json-text.ts';
 
 const WORDS_PER_CREDIT = 1000;

@@ -1,8 +1,8 @@
 import { sql } from 'kysely';
 import type { Queryable, Tx } from '../db/database.ts';
+import type { SourceAsset, TranslationSource } from '../document/translation/source.ts';
 import type { ArticleId, ProjectId, TranslationGroupId, WorkspaceId } from '../ids.ts';
 import { JsonText } from '../json-text.ts';
-import type { SourceAsset, TranslationSource } from './source.ts';
 
 export interface LockedSource {
   readonly project_id: ProjectId;

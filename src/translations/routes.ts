@@ -1,6 +1,6 @@
 import type { Logger } from 'pino';
 import { invalid } from '../errors.ts';
-import { idempotencyKey } from '../http/fields.ts';
+import { idempotencyKey } from '../fields.ts';
 import { defineRoute, type RouteModule } from '../http/route.ts';
 import type { ArticleId, JobId, WorkspaceId } from '../ids.ts';
 import type { TemporalNames } from '../temporal/names.ts';

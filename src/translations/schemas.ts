@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { articleSchema } from '../articles/schemas.ts';
 import { walletSchema } from '../credits/schemas.ts';
-import { idempotencyKey, languageTag } from '../http/fields.ts';
+import { idempotencyKey, languageTag } from '../fields.ts';
 import { jobSchema } from '../jobs/schemas.ts';
 
 export const estimateSchema = z

@@ -1,20 +1,20 @@
 import { sql } from 'kysely';
 import { chooseSlugInTurn } from '../articles/insert.ts';
 import { addressesOf, type Rendering, readReferences, referencesOf, renderBody } from '../articles/render.ts';
-import { assetPath } from '../assets/address.ts';
 import { createdInOrder } from '../assets/order.ts';
+import { assetPath } from '../blobs/address.ts';
 import { keepBlobs } from '../blobs/references.ts';
 import { MissingHoldError, settleHold } from '../credits/holds.ts';
 import { releaseBytes } from '../credits/storage-quota.ts';
 import type { Database, Tx } from '../db/database.ts';
 import { uniqueViolation } from '../db/errors.ts';
 import { inTransaction } from '../db/transaction.ts';
-import { ReassemblyError } from '../document/reassemble.ts';
-import type { AssembledArticle, References } from '../document/tasks.ts';
 import { doTask } from '../document/threads/pool.ts';
 import { inTheBackground } from '../document/threads/share.ts';
+import type { AssembledArticle, References } from '../document/threads/tasks.ts';
+import { ReassemblyError } from '../document/translation/reassemble.ts';
+import type { SourceAsset } from '../document/translation/source.ts';
 import { type ArticleId, type AssetId, type JobId, newId, type ProjectId, type WorkspaceId } from '../ids.ts';
-import type { SourceAsset } from './source.ts';
 
 /** What the transaction writes, worked out before it takes a lock. */
 interface Result {

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import type { DeliveryStatus } from '../db/tables.ts';
 import { EVENT_TYPES } from '../events/catalog.ts';
-import { dateTime, shortText, timestamp, urlText, uuid } from '../http/fields.ts';
+import { dateTime, shortText, timestamp, urlText, uuid } from '../fields.ts';
 
 const DELIVERY_STATUSES = ['pending', 'succeeded', 'failed'] as const satisfies readonly DeliveryStatus[];
 const MAX_DESCRIPTION = 500;

@@ -3,7 +3,7 @@ import { existsSync, mkdirSync, readFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { promisify } from 'node:util';
-import { htmlToText } from '../../src/document/html-text.ts';
+import { htmlToText } from '../../src/document/text/html-text.ts';
 
 const run = promisify(execFile);
 

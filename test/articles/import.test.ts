@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { type ImportArticleInput, type ImportContext, importArticle } from '../../src/articles/import.ts';
-import { createLocalBlobStore } from '../../src/assets/blob-store.ts';
+import { createLocalBlobStore } from '../../src/blobs/blob-store.ts';
 import { ServiceError } from '../../src/errors.ts';
 import { type ArticleId, newId, type ProjectId } from '../../src/ids.ts';
 import { createProject } from '../../src/projects/create.ts';

@@ -1,7 +1,7 @@
 import { sql } from 'kysely';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { findFreeSlug, slugify } from '../../src/articles/slug.ts';
 import { createDatabase, type Database } from '../../src/db/database.ts';
+import { findFreeSlug, slugify } from '../../src/slug.ts';
 import { createArticle } from '../support/articles.ts';
 import { startTestService, type TestService } from '../support/service.ts';
 

@@ -8,7 +8,7 @@ import { createImageFetcher } from '../../src/assets/fetch-image.ts';
 import type { Asset } from '../../src/assets/schemas.ts';
 import type { ProjectId } from '../../src/ids.ts';
 import { parseNetworks } from '../../src/networks.ts';
-import { createAddressGuard } from '../../src/webhooks/sending/resolver.ts';
+import { createAddressGuard } from '../../src/outbound/resolver.ts';
 import { setQuota } from '../../src/workspaces/set-quota.ts';
 import { documentOf, type Editing, editing, PNG, paragraph } from '../articles/support.ts';
 import { startTestService, type TestService, type TestWorkspace } from '../support/service.ts';

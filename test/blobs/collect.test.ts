@@ -4,7 +4,7 @@ import path from 'node:path';
 import { sql } from 'kysely';
 import { afterEach, beforeEach, expect, it } from 'vitest';
 import { importArticle } from '../../src/articles/import.ts';
-import { type BlobStore, blobFolder, createLocalBlobStore } from '../../src/assets/blob-store.ts';
+import { type BlobStore, blobFolder, createLocalBlobStore } from '../../src/blobs/blob-store.ts';
 import { type CollectPosition, collectBlobs } from '../../src/blobs/collect.ts';
 import type { ProjectId } from '../../src/ids.ts';
 import { setQuota } from '../../src/workspaces/set-quota.ts';

@@ -4,7 +4,7 @@ import path from 'node:path';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { parseKey } from '../../src/api-keys/key-format.ts';
 import { type EndpointId, newId, type WorkspaceId } from '../../src/ids.ts';
-import { PERMISSIONS } from '../../src/roles/permissions.ts';
+import { PERMISSIONS } from '../../src/permissions.ts';
 import { createWorkspace } from '../../src/workspaces/create.ts';
 import { createTestDatabase, type TestDatabase } from '../support/database.ts';
 import { type Outcome, runCli } from './run.ts';

@@ -1,10 +1,10 @@
 import { afterAll, beforeAll, beforeEach, expect, it } from 'vitest';
-import { countOperation } from '../../src/ai/quota.ts';
 import { openHold, releaseHold, reserveCredits, settleHold } from '../../src/credits/holds.ts';
 import { reserveBytes } from '../../src/credits/storage-quota.ts';
 import type { Tx } from '../../src/db/database.ts';
 import { inTransaction } from '../../src/db/transaction.ts';
 import { newId } from '../../src/ids.ts';
+import { countOperation } from '../../src/suggestions/quota.ts';
 import { setQuota } from '../../src/workspaces/set-quota.ts';
 import { startTestService, type TestService, type TestWorkspace } from '../support/service.ts';
 

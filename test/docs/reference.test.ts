@@ -5,8 +5,8 @@ import type { AddressInfo } from 'node:net';
 import { text } from 'node:stream/consumers';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest';
-import { shellVariable } from '../../src/http/reference/curl.ts';
-import { type Call, callsByArea, errorsOf, type OpenApiDocument } from '../../src/http/reference/document.ts';
+import { shellVariable } from '../../src/reference/curl.ts';
+import { type Call, callsByArea, errorsOf, type OpenApiDocument } from '../../src/reference/document.ts';
 import { startTestService, type TestService } from '../support/service.ts';
 
 const run = promisify(execFile);

@@ -1,7 +1,7 @@
 /** Random valid documents, rich in what breaks translators: marks, links, code, addresses, CJK, awkward characters. */
 import fc from 'fast-check';
-import type { Block, DocumentJson } from '../../src/document/schema.ts';
-import type { Snapshot } from '../../src/document/segments.ts';
+import type { Block, DocumentJson } from '../../src/document/format/schema.ts';
+import type { Snapshot } from '../../src/document/translation/segments.ts';
 
 const word = fc.oneof(
   { weight: 6, arbitrary: fc.constantFrom('alpha', 'Beta', 'naïve', '2024', 'snake_case', 'x', 'C++') },

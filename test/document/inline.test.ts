@@ -1,9 +1,9 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { inlineProblems, parseInline, toPlainText, weighInline } from '../../src/document/inline.ts';
-import { serializeInline } from '../../src/document/inline-markdown.ts';
-import { MAX_MARK_PAIRS, MAX_PARAGRAPH_MARKS } from '../../src/document/marks.ts';
-import { equalRuns, type InlineRun, normalizeRuns } from '../../src/document/runs.ts';
+import { serializeInline } from '../../src/document/inline/markdown.ts';
+import { inlineProblems, parseInline, toPlainText, weighInline } from '../../src/document/inline/parse.ts';
+import { equalRuns, type InlineRun, normalizeRuns } from '../../src/document/inline/runs.ts';
+import { MAX_MARK_PAIRS, MAX_PARAGRAPH_MARKS } from '../../src/document/text/marks.ts';
 import { markdownText, plainText } from './arbitraries.ts';
 
 /** Beside a control character emphasis cannot be written: no character reference stands for one. */

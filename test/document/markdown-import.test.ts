@@ -1,10 +1,10 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { importMarkdown } from '../../src/document/markdown-import.ts';
-import { parseDocument } from '../../src/document/parse.ts';
-import { type Resolver, renderMarkdown } from '../../src/document/render.ts';
-import type { DocumentJson } from '../../src/document/schema.ts';
+import { parseDocument } from '../../src/document/format/parse.ts';
+import type { DocumentJson } from '../../src/document/format/schema.ts';
+import { importMarkdown } from '../../src/document/markdown/import.ts';
+import { type Resolver, renderMarkdown } from '../../src/document/render/render.ts';
 import { anyDocument } from './arbitraries.ts';
 
 const ASSET = 'aaaaaaaa-aaaa-4aaa-8aaa-aaaaaaaaaaaa';

@@ -5,8 +5,8 @@ import { gfmTableFromMarkdown } from 'mdast-util-gfm-table';
 import { cjkFriendlyExtension } from 'micromark-extension-cjk-friendly';
 import { gfmTable } from 'micromark-extension-gfm-table';
 import { describe, expect, it } from 'vitest';
-import { parseMarkdown } from '../../src/document/markdown-parse.ts';
-import { splitMarkdown } from '../../src/document/markdown-split.ts';
+import { parseMarkdown } from '../../src/document/markdown/parse.ts';
+import { splitMarkdown } from '../../src/document/markdown/split.ts';
 
 const filler = 'Some words that fill the file. '.repeat(280);
 const line = fc.oneof(

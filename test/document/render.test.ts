@@ -1,7 +1,12 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { dropDeadLinks, type Resolver, renderHtml, renderMarkdown } from '../../src/document/render.ts';
-import type { Block, DocumentJson } from '../../src/document/schema.ts';
+import type { Block, DocumentJson } from '../../src/document/format/schema.ts';
+import {
+  dropDeadLinks,
+  type Resolver,
+  renderHtml,
+  renderMarkdown,
+} from '../../src/document/render/render.ts';
 import { anyDocument } from './arbitraries.ts';
 
 const A = 'aaaaaaaa-aaaa-4aaa-8aaa-aaaaaaaaaaaa';

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { parseDocument } from '../../src/document/parse.ts';
-import { countWords } from '../../src/document/words.ts';
+import { parseDocument } from '../../src/document/format/parse.ts';
+import { countWords } from '../../src/document/format/words.ts';
 import { anyDocument } from './arbitraries.ts';
 
 const UUID = '0f0f0f0f-0000-0000-0000-000000000001';

@@ -1,10 +1,10 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { encodeField } from '../../src/document/field-codec.ts';
-import { reassemble } from '../../src/document/reassemble.ts';
-import { extractSegments, type Snapshot } from '../../src/document/segments.ts';
-import { joinParts, MAX_PART_LENGTH, splitLong } from '../../src/document/split.ts';
-import { serializeTags } from '../../src/document/tags.ts';
+import { encodeField } from '../../src/document/translation/field-codec.ts';
+import { reassemble } from '../../src/document/translation/reassemble.ts';
+import { extractSegments, type Snapshot } from '../../src/document/translation/segments.ts';
+import { joinParts, MAX_PART_LENGTH, splitLong } from '../../src/document/translation/split.ts';
+import { serializeTags } from '../../src/document/translation/tags.ts';
 import { pseudoLocalize } from '../../src/providers/pseudo.ts';
 import { markdownText } from './arbitraries.ts';
 

@@ -1,13 +1,18 @@
 import { existsSync, readFileSync } from 'node:fs';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { parseInline } from '../../src/document/inline.ts';
-import { importMarkdown } from '../../src/document/markdown-import.ts';
-import { parseDocument } from '../../src/document/parse.ts';
-import { reassemble, type TranslatedArticle } from '../../src/document/reassemble.ts';
-import type { DocumentJson } from '../../src/document/schema.ts';
-import { extractSegments, planBatches, type Snapshot, segmentWords } from '../../src/document/segments.ts';
-import { collectTexts } from '../../src/document/walk.ts';
+import { parseDocument } from '../../src/document/format/parse.ts';
+import type { DocumentJson } from '../../src/document/format/schema.ts';
+import { collectTexts } from '../../src/document/format/walk.ts';
+import { parseInline } from '../../src/document/inline/parse.ts';
+import { importMarkdown } from '../../src/document/markdown/import.ts';
+import { reassemble, type TranslatedArticle } from '../../src/document/translation/reassemble.ts';
+import {
+  extractSegments,
+  planBatches,
+  type Snapshot,
+  segmentWords,
+} from '../../src/document/translation/segments.ts';
 import { createTranslationProvider } from '../../src/providers/index.ts';
 import { pseudoLocalize } from '../../src/providers/pseudo.ts';
 import { translateSegments } from '../../src/providers/translate.ts';

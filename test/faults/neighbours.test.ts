@@ -1,7 +1,7 @@
 import { sql } from 'kysely';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { type RunningService, startServer } from '../../src/http/server.ts';
 import type { CategoryId } from '../../src/ids.ts';
+import { type RunningService, startServer } from '../../src/processes/server.ts';
 import { categoryCalls } from '../categories/support.ts';
 import { logger, startTestService, type TestService, type TestWorkspace } from '../support/service.ts';
 import { eventually } from '../support/wait.ts';

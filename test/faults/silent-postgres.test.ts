@@ -1,8 +1,8 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { sql } from 'kysely';
 import { afterEach, beforeEach, expect, it } from 'vitest';
-import { type RunningService, startServer } from '../../src/http/server.ts';
 import type { ArticleId, CategoryId, DeliveryId } from '../../src/ids.ts';
+import { type RunningService, startServer } from '../../src/processes/server.ts';
 import { categoryCalls } from '../categories/support.ts';
 import { emit, register, untilDelivery } from '../support/events.ts';
 import { type Receiver, startReceiver } from '../support/receiver.ts';

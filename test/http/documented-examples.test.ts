@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
-import type { RouteDependencies } from '../../src/routes.ts';
-import { createRoutes } from '../../src/routes.ts';
+import type { RouteDependencies } from '../../src/processes/routes.ts';
+import { createRoutes } from '../../src/processes/routes.ts';
 
 /** Routes say what they are without touching what they will work with. */
 const definitions = createRoutes({ limits: { perKey: 0, perWorkspace: 0 } } as RouteDependencies).map(

@@ -1,9 +1,9 @@
 import { pino } from 'pino';
 import { expect, test } from 'vitest';
-import { createHttpMetrics } from '../../src/http/metrics.ts';
-import { startServer } from '../../src/http/server.ts';
+import { createHttpMetrics } from '../../src/metrics/http.ts';
 import { serveMetrics } from '../../src/metrics/serve.ts';
-import { startWorker } from '../../src/temporal/worker.ts';
+import { startServer } from '../../src/processes/server.ts';
+import { startWorker } from '../../src/processes/worker.ts';
 import { createTestDatabase } from '../support/database.ts';
 import { startTestService } from '../support/service.ts';
 import { send, startApi } from './support/api.ts';

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { createReadiness } from '../../src/http/readiness.ts';
-import { type RunningService, startServer } from '../../src/http/server.ts';
+import { type RunningService, startServer } from '../../src/processes/server.ts';
 import { scrape } from '../metrics/support/exposition.ts';
 import { logger, startTestService, type TestService } from '../support/service.ts';
 import { startTcpProxy, type TcpProxy } from '../support/tcp-proxy.ts';

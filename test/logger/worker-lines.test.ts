@@ -1,6 +1,6 @@
 import { pino } from 'pino';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { type RunningWorker, startWorker } from '../../src/temporal/worker.ts';
+import { type RunningWorker, startWorker } from '../../src/processes/worker.ts';
 import { emit, register, untilDelivery } from '../support/events.ts';
 import { type Receiver, startReceiver } from '../support/receiver.ts';
 import { startTestService, type TestService } from '../support/service.ts';

@@ -1,8 +1,8 @@
 import { Registry } from 'prom-client';
 import { expect, it } from 'vitest';
 import { loadConfig } from '../../src/config.ts';
-import { startServer } from '../../src/http/server.ts';
 import { serveMetrics } from '../../src/metrics/serve.ts';
+import { startServer } from '../../src/processes/server.ts';
 import { logger, startTestService } from '../support/service.ts';
 import { scrape } from './support/exposition.ts';
 

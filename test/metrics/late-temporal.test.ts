@@ -1,6 +1,6 @@
 import { pino } from 'pino';
 import { expect, it } from 'vitest';
-import { startWorker } from '../../src/temporal/worker.ts';
+import { startWorker } from '../../src/processes/worker.ts';
 import { startTestService } from '../support/service.ts';
 import { startTcpProxy } from '../support/tcp-proxy.ts';
 import { eventually } from '../support/wait.ts';

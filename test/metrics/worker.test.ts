@@ -1,9 +1,9 @@
 import { readFile } from 'node:fs/promises';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { startServer } from '../../src/http/server.ts';
 import type { DeliveryId, EndpointId } from '../../src/ids.ts';
+import { startServer } from '../../src/processes/server.ts';
+import type { RunningWorker } from '../../src/processes/worker.ts';
 import { deliveryWorkflowId } from '../../src/temporal/ids.ts';
-import type { RunningWorker } from '../../src/temporal/worker.ts';
 import { emit, register, untilDelivery } from '../support/events.ts';
 import { type Receiver, startReceiver } from '../support/receiver.ts';
 import { logger, startTestService, type TestService, type TestWorkspace } from '../support/service.ts';

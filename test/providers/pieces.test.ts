@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
-import { checkSegment } from '../../src/document/check.ts';
-import { extractSegments } from '../../src/document/segments.ts';
+import { checkSegment } from '../../src/document/translation/check.ts';
+import { extractSegments } from '../../src/document/translation/segments.ts';
 import { translatePieces } from '../../src/providers/pieces.ts';
 import { anySnapshot } from '../document/arbitraries.ts';
 

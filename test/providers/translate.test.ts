@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { checkSegment } from '../../src/document/check.ts';
+import { checkSegment } from '../../src/document/translation/check.ts';
 import { createTranslationProvider } from '../../src/providers/index.ts';
 import { translateSegments } from '../../src/providers/translate.ts';
 import {

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { BUILT_IN_ROLES, PERMISSIONS } from '../../src/roles/permissions.ts';
+import { BUILT_IN_ROLES, PERMISSIONS } from '../../src/permissions.ts';
 import { createWorkspace, startApi, type TestApi, type TestWorkspace } from '../http/support/api.ts';
 import { createTestDatabase, type TestDatabase } from '../support/database.ts';
 

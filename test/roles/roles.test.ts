@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { createApiKey } from '../../src/api-keys/create.ts';
-import { BUILT_IN_ROLES } from '../../src/roles/permissions.ts';
+import { BUILT_IN_ROLES } from '../../src/permissions.ts';
 import { createWorkspace, startApi, type TestApi, type TestWorkspace } from '../http/support/api.ts';
 import { createTestDatabase, type TestDatabase } from '../support/database.ts';
 

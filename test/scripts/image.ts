@@ -8,7 +8,7 @@ import { execFileSync } from 'node:child_process';
 import { chmodSync, mkdirSync, readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { freePorts, LOOPBACK } from '../../src/local/ports.ts';
+import { freePorts, LOOPBACK } from '../../src/ports.ts';
 import { readCompose } from '../deployment/support/compose-file.ts';
 import { buildImage, type Image } from '../deployment/support/image.ts';
 import { REPOSITORY } from './production/deployment.ts';

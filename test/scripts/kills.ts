@@ -7,7 +7,7 @@
  */
 import { randomInt } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { accepts } from '../../src/local/ports.ts';
+import { accepts } from '../../src/ports.ts';
 import { startDurableEngines } from './support/durable-engines.ts';
 import { gatherEvidence } from './support/evidence.ts';
 import { startLoad } from './support/load.ts';

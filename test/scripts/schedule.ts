@@ -2,7 +2,7 @@
  * Runs the whole retry schedule in real time (about 15.5 minutes) against a receiver that always answers 503, and
  * compares the waits with interface.md, Delivery and retries 2. Ends with status 1 when anything is off.
  */
-import { MAX_ATTEMPTS, waitAfter } from '../../src/webhooks/delivery/schedule.ts';
+import { MAX_ATTEMPTS, waitAfter } from '../../src/webhooks/attempts/schedule.ts';
 import { startReceiver } from '../support/receiver.ts';
 import { eventually } from '../support/wait.ts';
 import { startEphemeralEngines } from './support/engines.ts';

@@ -1,8 +1,8 @@
 import { pino } from 'pino';
 import { afterAll, beforeAll, expect, inject, test } from 'vitest';
 import { generateKey } from '../../src/api-keys/key-format.ts';
-import { type RunningService, startServer } from '../../src/http/server.ts';
-import { type RunningWorker, startWorker } from '../../src/temporal/worker.ts';
+import { type RunningService, startServer } from '../../src/processes/server.ts';
+import { type RunningWorker, startWorker } from '../../src/processes/worker.ts';
 import { createArticle, SHORT_DOCUMENT } from '../support/articles.ts';
 import { type Receiver, startReceiver } from '../support/receiver.ts';
 import { startTestService, type TestService, type TestWorkspace } from '../support/service.ts';

@@ -1,8 +1,8 @@
 import { insertArticle } from '../../src/articles/insert.ts';
 import type { ArticleRow } from '../../src/articles/queries.ts';
 import type { Database } from '../../src/db/database.ts';
-import type { DocumentJson } from '../../src/document/schema.ts';
-import { countWords } from '../../src/document/words.ts';
+import type { DocumentJson } from '../../src/document/format/schema.ts';
+import { countWords } from '../../src/document/format/words.ts';
 import { type ArticleId, newId, type ProjectId, type TranslationGroupId } from '../../src/ids.ts';
 import type { TestWorkspace } from './service.ts';
 

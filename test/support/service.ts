@@ -4,10 +4,10 @@ import { inject } from 'vitest';
 import { type ConnectedConfig, loadConfig, requireAddresses } from '../../src/config.ts';
 import type { VerbContext } from '../../src/context.ts';
 import type { Database } from '../../src/db/database.ts';
-import { startServer } from '../../src/http/server.ts';
 import type { ApiKeyId, ProjectId, RoleId, WorkspaceId } from '../../src/ids.ts';
+import { startServer } from '../../src/processes/server.ts';
+import { type RunningWorker, startWorker, type WorkerOverrides } from '../../src/processes/worker.ts';
 import { createProject } from '../../src/projects/create.ts';
-import { type RunningWorker, startWorker, type WorkerOverrides } from '../../src/temporal/worker.ts';
 import { createWorkspace } from '../../src/workspaces/create.ts';
 import { createTestDatabase } from './database.ts';
 

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import type { DocumentJson } from '../../src/document/schema.ts';
+import type { DocumentJson } from '../../src/document/format/schema.ts';
 import { type ArticleId, type AssetId, type CategoryId, newId } from '../../src/ids.ts';
 import { pseudoLocalize } from '../../src/providers/pseudo.ts';
 import { ProviderError } from '../../src/providers/types.ts';

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import type { DocumentJson } from '../../src/document/schema.ts';
+import type { DocumentJson } from '../../src/document/format/schema.ts';
 import type { JobId } from '../../src/ids.ts';
 import { createTranslation } from '../../src/translations/create.ts';
 import { planSegments } from '../../src/translations/plan.ts';

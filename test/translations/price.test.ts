@@ -1,9 +1,9 @@
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
-import type { DocumentJson } from '../../src/document/schema.ts';
-import { extractSegments, type Snapshot } from '../../src/document/segments.ts';
-import { parseTags, tagText } from '../../src/document/tags.ts';
-import { countTextWords, countWords } from '../../src/document/words.ts';
+import type { DocumentJson } from '../../src/document/format/schema.ts';
+import { countTextWords, countWords } from '../../src/document/format/words.ts';
+import { extractSegments, type Snapshot } from '../../src/document/translation/segments.ts';
+import { parseTags, tagText } from '../../src/document/translation/tags.ts';
 import { JsonText } from '../../src/json-text.ts';
 import { estimateSource, freeWords } from '../../src/translations/price.ts';
 import { anySnapshot } from '../document/arbitraries.ts';

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import type { RunningWorker } from '../../src/processes/worker.ts';
 import { ProviderError } from '../../src/providers/types.ts';
-import type { RunningWorker } from '../../src/temporal/worker.ts';
 import { verifyWebhook } from '../../src/webhooks/verify.ts';
 import { type Receiver, startReceiver } from '../support/receiver.ts';
 import { startTestService, type TestService } from '../support/service.ts';

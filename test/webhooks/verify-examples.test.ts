@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { parseNetworks } from '../../src/networks.ts';
-import { createAddressGuard } from '../../src/webhooks/sending/resolver.ts';
+import { createAddressGuard } from '../../src/outbound/resolver.ts';
 import { createWebhookSender } from '../../src/webhooks/sending/sender.ts';
 import { deliveryHeaders, signPayload } from '../../src/webhooks/sending/signature.ts';
 

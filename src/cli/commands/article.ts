@@ -3,7 +3,7 @@ import path from 'node:path';
 import { Command } from 'commander';
 import { z } from 'zod';
 import { IMPORT_STATUSES, importArticle, MAX_TITLE } from '../../articles/import.ts';
-import { idOf, languageTag, trimmedText } from '../../http/fields.ts';
+import { idOf, languageTag, trimmedText } from '../../fields.ts';
 import type { ProjectId } from '../../ids.ts';
 import { action } from '../action.ts';
 import { texts } from '../options.ts';

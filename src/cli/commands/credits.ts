@@ -2,7 +2,7 @@ import { Command } from 'commander';
 import { z } from 'zod';
 import { grantCredits } from '../../credits/grant.ts';
 import { purchaseCredits } from '../../credits/purchase.ts';
-import { idOf, trimmedText } from '../../http/fields.ts';
+import { idOf, trimmedText } from '../../fields.ts';
 import type { WorkspaceId } from '../../ids.ts';
 import { action } from '../action.ts';
 import { integer } from '../options.ts';

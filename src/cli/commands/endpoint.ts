@@ -1,6 +1,6 @@
 import { Command } from 'commander';
 import { z } from 'zod';
-import { idOf } from '../../http/fields.ts';
+import { idOf } from '../../fields.ts';
 import type { EndpointId } from '../../ids.ts';
 import { setEndpointActive } from '../../webhooks/endpoints/set-active.ts';
 import { action } from '../action.ts';

@@ -1,8 +1,8 @@
 import { Command } from 'commander';
 import { z } from 'zod';
-import { addIdeaCluster } from '../../ai/idea-clusters.ts';
-import { idOf, trimmedText } from '../../http/fields.ts';
+import { idOf, trimmedText } from '../../fields.ts';
 import type { ProjectId } from '../../ids.ts';
+import { addIdeaCluster } from '../../suggestions/idea-clusters.ts';
 import { action } from '../action.ts';
 import { texts } from '../options.ts';
 import { workspaceOfProject } from '../targets.ts';

@@ -1,7 +1,7 @@
 import { Command } from 'commander';
 import { z } from 'zod';
 import { createApiKey } from '../../api-keys/create.ts';
-import { dateTime, idOf, trimmedText } from '../../http/fields.ts';
+import { dateTime, idOf, trimmedText } from '../../fields.ts';
 import type { RoleId, WorkspaceId } from '../../ids.ts';
 import { action } from '../action.ts';
 import { requireWorkspace } from '../targets.ts';

@@ -1,6 +1,6 @@
 import { Command } from 'commander';
 import { z } from 'zod';
-import { idOf, languageTag, trimmedText } from '../../http/fields.ts';
+import { idOf, languageTag, trimmedText } from '../../fields.ts';
 import type { WorkspaceId } from '../../ids.ts';
 import { createProject, MAX_PROJECT_LANGUAGES } from '../../projects/create.ts';
 import { action } from '../action.ts';

@@ -1,6 +1,6 @@
 import { Command } from 'commander';
 import { z } from 'zod';
-import { idOf } from '../../http/fields.ts';
+import { idOf } from '../../fields.ts';
 import type { WorkspaceId } from '../../ids.ts';
 import { setQuota } from '../../workspaces/set-quota.ts';
 import { action } from '../action.ts';

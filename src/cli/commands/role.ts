@@ -1,10 +1,10 @@
 import { Command } from 'commander';
 import { z } from 'zod';
-import { idOf, trimmedText } from '../../http/fields.ts';
+import { idOf, trimmedText } from '../../fields.ts';
 import type { RoleId, WorkspaceId } from '../../ids.ts';
+import { PERMISSIONS } from '../../permissions.ts';
 import { createRole } from '../../roles/create.ts';
 import { deleteRole } from '../../roles/delete.ts';
-import { PERMISSIONS } from '../../roles/permissions.ts';
 import { updateRole } from '../../roles/update.ts';
 import { action } from '../action.ts';
 import { listOf } from '../options.ts';

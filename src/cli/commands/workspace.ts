@@ -1,6 +1,6 @@
 import { Command } from 'commander';
 import { z } from 'zod';
-import { idOf, trimmedText } from '../../http/fields.ts';
+import { idOf, trimmedText } from '../../fields.ts';
 import type { WorkspaceId } from '../../ids.ts';
 import { createWorkspace } from '../../workspaces/create.ts';
 import { deleteWorkspace } from '../../workspaces/delete.ts';

@@ -5,9 +5,9 @@
 import { availableParallelism } from 'node:os';
 import { Piscina } from 'piscina';
 import { ServiceError } from '../../errors.ts';
-import { TASKS, type TaskName } from '../tasks.ts';
 import { FairQueue } from './fair-queue.ts';
 import { currentShare } from './share.ts';
+import { TASKS, type TaskName } from './tasks.ts';
 import type { Posted } from './thread.ts';
 
 /** Characters of JSON or Markdown up to which work stays on the event loop: some 20 ms of it at worst. */

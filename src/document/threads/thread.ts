@@ -1,6 +1,7 @@
 /** What runs in a thread of the pool. */
-import { TASKS, type TaskName } from '../tasks.ts';
-import { ParsedTexts } from '../texts.ts';
+
+import { ParsedTexts } from '../inline/texts.ts';
+import { TASKS, type TaskName } from './tasks.ts';
 
 /** A task as it is posted to a thread. */
 export interface Posted {

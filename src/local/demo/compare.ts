@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from 'node:util';
-import { parseInline } from '../../document/inline.ts';
-import type { Block, BlockType, DocumentJson } from '../../document/schema.ts';
-import { collectTexts, mapTexts, type TextField } from '../../document/walk.ts';
+import type { Block, BlockType, DocumentJson } from '../../document/format/schema.ts';
+import { collectTexts, mapTexts, type TextField } from '../../document/format/walk.ts';
+import { parseInline } from '../../document/inline/parse.ts';
 import { check } from './check.ts';
 
 /** Every type of block that the document format has. */

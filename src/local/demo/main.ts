@@ -1,7 +1,7 @@
 /** `npm run demo`: one real article on its whole way through the service; `-- --exit` ends when it is over. */
 import { parseArgs } from 'node:util';
 import { Listr } from 'listr2';
-import { accepts } from '../ports.ts';
+import { accepts } from '../../ports.ts';
 import { runLocally, say } from '../run.ts';
 import { untilAborted } from '../service.ts';
 import { startReceiver } from './receiver.ts';

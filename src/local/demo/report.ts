@@ -1,5 +1,5 @@
-import type { Block, BlockType } from '../../document/schema.ts';
-import { collectTexts } from '../../document/walk.ts';
+import type { Block, BlockType } from '../../document/format/schema.ts';
+import { collectTexts } from '../../document/format/walk.ts';
 import { say } from '../run.ts';
 import type { LocalService } from '../service.ts';
 import type { Findings } from './steps.ts';

@@ -5,7 +5,7 @@ import type { ListrTask } from 'listr2';
 import { z } from 'zod';
 import { importArticle } from '../../articles/import.ts';
 import { type Article, articleSchema } from '../../articles/schemas.ts';
-import { blobFolder, createLocalBlobStore } from '../../assets/blob-store.ts';
+import { blobFolder, createLocalBlobStore } from '../../blobs/blob-store.ts';
 import type { VerbContext } from '../../context.ts';
 import { walletSchema } from '../../credits/schemas.ts';
 import type { Wallet } from '../../credits/wallet.ts';

@@ -1,7 +1,7 @@
 import { sql } from 'kysely';
 import type { Database } from '../../db/database.ts';
 import type { BurstId, DeliveryId } from '../../ids.ts';
-import { reasonToStop } from '../delivery/read.ts';
+import { reasonToStop } from '../attempts/read.ts';
 
 /** Whether the request may be written now: the last look at the row before it is. */
 export type Beginning =

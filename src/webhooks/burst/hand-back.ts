@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { sql } from 'kysely';
 import type { Database } from '../../db/database.ts';
 import type { BurstId, DeliveryId } from '../../ids.ts';
-import { waitAfter } from '../delivery/schedule.ts';
+import { waitAfter } from '../attempts/schedule.ts';
 
 const UNKNOWN_OUTCOME = 'The attempt was interrupted and its outcome is unknown.';
 const PAUSE_MS = 20;

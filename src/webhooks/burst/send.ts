@@ -1,8 +1,8 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { AttemptOutcome, DeliverBurstResult } from '../../temporal/shapes.ts';
-import { toAttemptOutcome } from '../delivery/outcome.ts';
-import { ENDPOINT_DISABLED } from '../delivery/read.ts';
-import { endDeliveries, endDelivery } from '../delivery/record.ts';
+import { toAttemptOutcome } from '../attempts/outcome.ts';
+import { ENDPOINT_DISABLED } from '../attempts/read.ts';
+import { endDeliveries, endDelivery } from '../attempts/record.ts';
 import type { OutboxBell } from '../outbox/bell.ts';
 import { BURST_SIZE, OPEN_IN_A_BURST } from '../outbox/limits.ts';
 import type { WebhookSender } from '../sending/sender.ts';

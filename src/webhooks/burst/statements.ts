@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Database } from '../../db/database.ts';
 import type { BurstId, DeliveryId } from '../../ids.ts';
-import { type DeliveryOutcome, recordAttempts } from '../delivery/record.ts';
+import { type DeliveryOutcome, recordAttempts } from '../attempts/record.ts';
 import { createBatcher } from './batcher.ts';
 import { type Beginning, beginAttempts } from './begin.ts';
 

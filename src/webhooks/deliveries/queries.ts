@@ -3,7 +3,7 @@ import type { Database, Queryable, Tx } from '../../db/database.ts';
 import type { DeliveryStatus, Tables } from '../../db/tables.ts';
 import { notFound } from '../../errors.ts';
 import { OUTBOX_CHANNEL } from '../../events/record.ts';
-import { iso } from '../../http/fields.ts';
+import { iso } from '../../fields.ts';
 import type { DeliveryId, EndpointId, WorkspaceId } from '../../ids.ts';
 import { burstWorkflowId, deliveryWorkflowId } from '../../temporal/ids.ts';
 import type { WebhookDelivery, WebhookDeliveryDetail } from '../schemas.ts';

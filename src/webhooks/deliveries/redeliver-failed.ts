@@ -1,7 +1,7 @@
 import { recordAudit } from '../../audit/record.ts';
 import { requirePermissions, type VerbContext } from '../../context.ts';
 import { inTransaction } from '../../db/transaction.ts';
-import { iso } from '../../http/fields.ts';
+import { iso } from '../../fields.ts';
 import type { EndpointId } from '../../ids.ts';
 import { lockActiveEndpoint } from '../endpoints/queries.ts';
 import { insertRedeliveriesOfFailed, notifyOutbox } from './queries.ts';

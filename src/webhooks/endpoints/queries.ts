@@ -1,6 +1,6 @@
 import type { Queryable, Tx } from '../../db/database.ts';
 import { conflict, notFound } from '../../errors.ts';
-import { iso } from '../../http/fields.ts';
+import { iso } from '../../fields.ts';
 import type { EndpointId, WorkspaceId } from '../../ids.ts';
 import type { WebhookEndpoint } from '../schemas.ts';
 

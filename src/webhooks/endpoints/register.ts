@@ -3,10 +3,10 @@ import { requirePermissions, type VerbContext } from '../../context.ts';
 import { inTransaction } from '../../db/transaction.ts';
 import { invalid } from '../../errors.ts';
 import type { EventType } from '../../events/catalog.ts';
-import { iso } from '../../http/fields.ts';
+import { iso } from '../../fields.ts';
 import { type EndpointId, newId } from '../../ids.ts';
-import { judgeUrl } from '../sending/address-guard.ts';
-import { type AddressGuard, checkUrlAtRegistration } from '../sending/resolver.ts';
+import { judgeUrl } from '../../outbound/address-guard.ts';
+import { type AddressGuard, checkUrlAtRegistration } from '../../outbound/resolver.ts';
 import { type EndpointItem, receiverOf } from './queries.ts';
 import { generateSecret } from './secret.ts';
 

@@ -3,6 +3,7 @@ import { EVENT_TYPES } from '../../events/catalog.ts';
 import { defineRoute, type RouteModule } from '../../http/route.ts';
 import { pathId } from '../../http/scope.ts';
 import type { EndpointId } from '../../ids.ts';
+import type { AddressGuard } from '../../outbound/resolver.ts';
 import { redeliverFailed } from '../deliveries/redeliver-failed.ts';
 import {
   deliveryExample,
@@ -20,7 +21,6 @@ import {
   registeredEndpointSchema,
   webhookListSchema,
 } from '../schemas.ts';
-import type { AddressGuard } from '../sending/resolver.ts';
 import type { WebhookSender } from '../sending/sender.ts';
 import { deleteEndpoint } from './delete.ts';
 import { listWebhooks } from './list.ts';

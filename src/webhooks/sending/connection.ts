@@ -1,7 +1,7 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import type { Socket } from 'node:net';
 import { Client, type Dispatcher } from 'undici';
-import { describeNetworkError, NothingWritten, SendFailure } from './failure.ts';
+import { describeNetworkError, NothingWritten, SendFailure } from '../../outbound/failure.ts';
 
 export interface HttpRequest {
   url: URL;

@@ -1,11 +1,11 @@
-import { BLOCKED_ADDRESS_MESSAGE, hostOf, judgeUrl } from './address-guard.ts';
+import { BLOCKED_ADDRESS_MESSAGE, hostOf, judgeUrl } from '../../outbound/address-guard.ts';
+import { type Deadline, startDeadline } from '../../outbound/deadline.ts';
+import { dial, isAllowed } from '../../outbound/dial.ts';
+import { NothingWritten, SendFailure } from '../../outbound/failure.ts';
+import type { AddressGuard } from '../../outbound/resolver.ts';
 import { type Connection, type HttpAnswer, openConnection } from './connection.ts';
 import { createConnectionPool } from './connection-pool.ts';
-import { type Deadline, startDeadline } from './deadline.ts';
-import { dial, isAllowed } from './dial.ts';
-import { NothingWritten, SendFailure } from './failure.ts';
 import type { RefusedRedirect, Responded, SendOutcome, Stopped } from './outcome.ts';
-import type { AddressGuard } from './resolver.ts';
 
 export interface SendRequest {
   url: string;

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { sql } from 'kysely';
-import type { DocumentJson } from '../../../src/document/schema.ts';
+import type { DocumentJson } from '../../../src/document/format/schema.ts';
 import { type DeliveryId, type JobId, newId, type ProjectId } from '../../../src/ids.ts';
 import { createProject } from '../../../src/projects/create.ts';
 import type { ScriptWorkspace } from '../../scripts/support/service.ts';

@@ -1,7 +1,7 @@
 import { Client, Connection } from '@temporalio/client';
 import { afterAll, beforeAll, beforeEach, inject, it } from 'vitest';
 import { ProviderError } from '../../../src/providers/types.ts';
-import { createStandIn, suggesting } from '../../ai/support.ts';
+import { createStandIn, suggesting } from '../../suggestions/support.ts';
 import { createArticle } from '../../support/articles.ts';
 import { startTestService, type TestService, type TestWorkspace } from '../../support/service.ts';
 import { hang } from '../../support/translating.ts';

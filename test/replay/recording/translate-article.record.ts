@@ -1,9 +1,9 @@
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import type { JobId } from '../../../src/ids.ts';
+import type { RunningWorker } from '../../../src/processes/worker.ts';
 import { ProviderError } from '../../../src/providers/types.ts';
 import { translationWorkflowId } from '../../../src/temporal/ids.ts';
 import { temporalNames } from '../../../src/temporal/names.ts';
-import type { RunningWorker } from '../../../src/temporal/worker.ts';
 import { pseudoCompletion } from '../../providers/support/chat-completions.ts';
 import { silence, startEngineServer } from '../../providers/support/engine-server.ts';
 import { startProcess } from '../../support/processes.ts';

@@ -1,8 +1,8 @@
 import { mkdirSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { accepts, LOOPBACK } from '../../../src/local/ports.ts';
 import { findTemporalCli } from '../../../src/local/temporal-cli.ts';
+import { accepts, LOOPBACK } from '../../../src/ports.ts';
 import type { ComposeFile, ComposeService } from '../../deployment/support/compose-file.ts';
 import { quietPort } from '../support/durable-engines.ts';
 import { completed, type Program, startProgram, stopProgram } from './programs.ts';

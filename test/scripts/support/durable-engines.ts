@@ -1,11 +1,11 @@
 import { randomInt } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { EngineExitedError } from '../../../src/local/engine.ts';
-import { accepts } from '../../../src/local/ports.ts';
 import { type PostgresEngine, startPostgres, stopPostgres } from '../../../src/local/postgres.ts';
 import { isAlive, type ProcessIdentity } from '../../../src/local/processes.ts';
 import { findTemporalCli } from '../../../src/local/temporal-cli.ts';
 import { startTemporal, stopTemporal, type TemporalEngine } from '../../../src/local/temporal-server.ts';
+import { accepts } from '../../../src/ports.ts';
 import { migrate, temporaryFolder, writeBundle } from './engines.ts';
 import { say } from './report.ts';
 

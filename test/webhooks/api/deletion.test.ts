@@ -1,16 +1,16 @@
 import { Client, Connection } from '@temporalio/client';
 import { afterAll, beforeAll, beforeEach, expect, inject, it } from 'vitest';
+import { createIdentify } from '../../../src/api-keys/authenticate.ts';
 import { createLastUsedRecorder } from '../../../src/api-keys/last-used.ts';
 import { createApp } from '../../../src/http/app.ts';
-import { createIdentify } from '../../../src/http/authenticate.ts';
 import { DEFAULT_HTTP_LIMITS } from '../../../src/http/limits.ts';
 import type { DeliveryId } from '../../../src/ids.ts';
+import { createAddressGuard } from '../../../src/outbound/resolver.ts';
 import { deliveryWorkflowId } from '../../../src/temporal/ids.ts';
 import { createRunCanceller } from '../../../src/webhooks/endpoints/run-canceller.ts';
 import { claimDeliveries, markHandedOver } from '../../../src/webhooks/outbox/claim.ts';
 import { whileClaiming } from '../../../src/webhooks/outbox/limits.ts';
 import { createWebhookRoutes } from '../../../src/webhooks/routes.ts';
-import { createAddressGuard } from '../../../src/webhooks/sending/resolver.ts';
 import { createWebhookSender } from '../../../src/webhooks/sending/sender.ts';
 import { emit, register, untilDelivery } from '../../support/events.ts';
 import { type Receiver, startReceiver } from '../../support/receiver.ts';

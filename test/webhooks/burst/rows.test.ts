@@ -1,15 +1,15 @@
 import { afterAll, beforeAll, beforeEach, expect, it } from 'vitest';
 import { type BurstId, type DeliveryId, type EndpointId, newId } from '../../../src/ids.ts';
-import { createBatcher } from '../../../src/webhooks/burst/batcher.ts';
-import { beginAttempts } from '../../../src/webhooks/burst/begin.ts';
-import { claimBurst } from '../../../src/webhooks/burst/claim.ts';
-import { handBack } from '../../../src/webhooks/burst/hand-back.ts';
 import {
   type DeliveryOutcome,
   endAbandonedDelivery,
   recordAttempt,
   recordAttempts,
-} from '../../../src/webhooks/delivery/record.ts';
+} from '../../../src/webhooks/attempts/record.ts';
+import { createBatcher } from '../../../src/webhooks/burst/batcher.ts';
+import { beginAttempts } from '../../../src/webhooks/burst/begin.ts';
+import { claimBurst } from '../../../src/webhooks/burst/claim.ts';
+import { handBack } from '../../../src/webhooks/burst/hand-back.ts';
 import { deleteEndpoint } from '../../../src/webhooks/endpoints/delete.ts';
 import { isBacklog, measureBacklog } from '../../../src/webhooks/outbox/backlog.ts';
 import { backOff, claimDeliveries, markHandedOver } from '../../../src/webhooks/outbox/claim.ts';

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, beforeEach, expect, it } from 'vitest';
 import type { DeliveryId, EndpointId } from '../../../src/ids.ts';
+import type { RunningWorker } from '../../../src/processes/worker.ts';
 import { deliveryWorkflowId } from '../../../src/temporal/ids.ts';
-import type { RunningWorker } from '../../../src/temporal/worker.ts';
 import { emit, readDeliveryRow, register, untilDelivery } from '../../support/events.ts';
 import { startProcess } from '../../support/processes.ts';
 import { type Receiver, startReceiver } from '../../support/receiver.ts';

@@ -1,11 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { parseNetworks } from '../../../src/networks.ts';
-import {
-  fixedAddresses,
-  hostOf,
-  judgeAddress,
-  judgeUrl,
-} from '../../../src/webhooks/sending/address-guard.ts';
+import { fixedAddresses, hostOf, judgeAddress, judgeUrl } from '../../../src/outbound/address-guard.ts';
 
 /** Judges a host as a URL spells it, the way the sender does, without DNS and without a dial. */
 function judgeHost(host: string, allowed = ''): 'allowed' | 'blocked' | 'needs DNS' | 'refused' {

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { parseNetworks } from '../../../src/networks.ts';
-import { BLOCKED_ADDRESS_MESSAGE } from '../../../src/webhooks/sending/address-guard.ts';
-import { checkUrlAtRegistration, createAddressGuard } from '../../../src/webhooks/sending/resolver.ts';
+import { BLOCKED_ADDRESS_MESSAGE } from '../../../src/outbound/address-guard.ts';
+import { checkUrlAtRegistration, createAddressGuard } from '../../../src/outbound/resolver.ts';
 import { startDnsServer, type Zone } from './support/dns-server.ts';
 import { startReceiver, startTrap } from './support/receiver.ts';
 import { closing, expectNoResponse, expectResponded, post, setUpSender } from './support/sending.ts';

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { BLOCKED_ADDRESS_MESSAGE } from '../../../src/webhooks/sending/address-guard.ts';
+import { BLOCKED_ADDRESS_MESSAGE } from '../../../src/outbound/address-guard.ts';
 import { classify, errorMessage } from '../../../src/webhooks/sending/outcome.ts';
 
 describe('classify and errorMessage', () => {

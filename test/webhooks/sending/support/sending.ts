@@ -1,7 +1,7 @@
 import { afterEach } from 'vitest';
 import { parseNetworks } from '../../../../src/networks.ts';
+import { type AddressGuard, createAddressGuard } from '../../../../src/outbound/resolver.ts';
 import type { NoResponse, Responded, SendOutcome } from '../../../../src/webhooks/sending/outcome.ts';
-import { type AddressGuard, createAddressGuard } from '../../../../src/webhooks/sending/resolver.ts';
 import {
   createWebhookSender,
   type SendRequest,

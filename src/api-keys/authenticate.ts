@@ -1,0 +1,115 @@
+import { CompiledQuery } from 'kysely';
+import type { KeyActor } from '../context.ts';
+import type { Database } from '../db/database.ts';
+import { preparedStatement } from '../db/prepared.ts';
+import { keyRefused, ServiceError } from '../errors.ts';
+import type { RouteScope } from '../http/route.ts';
+import type { Identified, Identify, NamedResource } from '../http/scope.ts';
+import type { ApiKeyId, RoleId, WorkspaceId } from '../ids.ts';
+import { BUILT_IN_ROLES, isPermission, type Permission } from '../permissions.ts';
+import { parseKey } from './key-format.ts';
+import type { LastUsedRecorder } from './last-used.ts';
+
+interface KeyRow {
+  readonly id: ApiKeyId;
+  readonly prefix: string;
+  readonly workspace_id: WorkspaceId;
+  readonly workspace_name: string;
+  readonly role_id: RoleId;
+  readonly role_name: string;
+  readonly built_in: boolean;
+  /** Names with a space between them: text is quicker to read than an array. */
+  readonly permissions: string;
+  readonly found: boolean;
+}
+
+/**
+ * A key with its authority as of now, and whether the workspace has what the path names. Every request runs one of
+ * these: neither we nor Postgres build it anew each time.
+ */
+const findKey = (name: string, found: string): string =>
+  preparedStatement(
+    name,
+    `SELECT k.id, k.prefix, k.workspace_id, w.name AS workspace_name, r.id AS role_id, r.name AS role_name,
+            r.built_in, array_to_string(r.permissions, ' ') AS permissions, ${found} AS found
+     FROM api_keys k
+     JOIN roles r ON r.workspace_id = k.workspace_id AND r.id = k.role_id
+     JOIN workspaces w ON w.id = k.workspace_id
+     WHERE k.key_hash = $1 AND k.revoked_at IS NULL AND (k.expires_at IS NULL OR k.expires_at > now())`,
+  );
+
+const inTable = (table: string): string =>
+  `EXISTS (SELECT FROM ${table} t WHERE t.workspace_id = k.workspace_id AND t.id = $2)`;
+
+const STATEMENTS = {
+  workspace: findKey('find_key_workspace', 'k.workspace_id = $2'),
+  article: findKey('find_key_article', inTable('articles')),
+  project: findKey('find_key_project', inTable('projects')),
+  job: findKey('find_key_job', inTable('jobs')),
+} as const satisfies Record<Exclude<RouteScope, 'caller'>, string>;
+const FIND_KEY = findKey('find_key', 'true');
+
+/** The sets of the built-in roles, which most keys have, are made once. */
+const builtIn: ReadonlyMap<string, ReadonlySet<Permission>> = new Map(
+  Object.values(BUILT_IN_ROLES).map(({ name, permissions }) => [name, new Set(permissions)]),
+);
+
+const permissionsIn = ({ built_in, role_name, permissions }: KeyRow): ReadonlySet<Permission> =>
+  (built_in ? builtIn.get(role_name) : undefined) ?? new Set(permissions.split(' ').filter(isPermission));
+
+const BEARER = /^Bearer +([^\s]+) *$/i;
+
+/**
+ * The hash of the key that an Authorization header carries, checked without a query.
+ * @throws {ServiceError} UNAUTHENTICATED when there is none, or its form or checksum is wrong
+ */
+export function readKeyHash(authorization: string | null): Buffer {
+  if (authorization === null) {
+    throw new ServiceError('UNAUTHENTICATED', 'Send an API key as Authorization: Bearer <API_KEY>.');
+  }
+  const hash = parseKey(BEARER.exec(authorization)?.[1] ?? '');
+  if (hash === null) throw keyRefused();
+  return hash;
+}
+
+const NOTHING_NAMED: NamedResource = { scope: 'caller' };
+
+/**
+ * Who the key acts for, with its role's permissions, and whether the named resource is its workspace's, in one
+ * statement and without any cache: a revoked key or an edited role counts from the next request on, in every process.
+ * @throws {ServiceError} UNAUTHENTICATED when the key is unknown, revoked or expired
+ */
+export async function authenticate(
+  db: Database,
+  hash: Buffer,
+  named: NamedResource = NOTHING_NAMED,
+): Promise<Identified> {
+  const id = named.scope === 'caller' ? null : named.id;
+  const query =
+    named.scope === 'caller' || id === null
+      ? CompiledQuery.raw(FIND_KEY, [hash])
+      : CompiledQuery.raw(STATEMENTS[named.scope], [hash, id]);
+  const { rows } = await db.executeQuery(query as CompiledQuery<KeyRow>);
+  const [row] = rows;
+  if (row === undefined) throw keyRefused();
+  const actor: KeyActor = {
+    kind: 'api_key',
+    keyId: row.id,
+    keyPrefix: row.prefix,
+    workspaceId: row.workspace_id,
+    workspaceName: row.workspace_name,
+    roleId: row.role_id,
+    roleName: row.role_name,
+    permissions: permissionsIn(row),
+  };
+  return { actor, found: named.scope === 'caller' || (id !== null && row.found) };
+}
+
+/** The service's way to recognise a caller; remembers when each key was last used. */
+export const createIdentify =
+  (db: Database, lastUsed: LastUsedRecorder): Identify =>
+  async (authorization, named) => {
+    const identified = await authenticate(db, readKeyHash(authorization), named);
+    lastUsed.record(identified.actor.keyId);
+    return identified;
+  };

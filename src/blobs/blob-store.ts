@@ -1,0 +1,112 @@
+import { randomBytes, subtle } from 'node:crypto';
+import { type FileHandle, mkdir, open, readdir, readFile, rename, rm, stat } from 'node:fs/promises';
+import path from 'node:path';
+import { errorCode } from '../files.ts';
+
+/** Bytes by their hash: the same bytes are kept once, whoever stores them, and never change. */
+export interface BlobStore {
+  /** Returns when the bytes, whose hash is given, are durable. */
+  readonly put: (contentHash: string, bytes: Uint8Array) => Promise<void>;
+  /** The bytes, or null when none have that hash. */
+  readonly get: (contentHash: string) => Promise<Uint8Array | null>;
+  readonly has: (contentHash: string) => Promise<boolean>;
+  /** Milliseconds since the bytes were written, or null when none have that hash. */
+  readonly ageMs: (contentHash: string) => Promise<number | null>;
+  readonly remove: (contentHash: string) => Promise<void>;
+  /** The hashes that begin with the two digits, and the drafts left beside them. */
+  readonly list: (shard: string) => Promise<{ hashes: string[]; drafts: string[] }>;
+  /** Removes a draft that nobody has written to for so many milliseconds. */
+  readonly discardDraft: (draft: string, minimumAgeMs: number) => Promise<void>;
+}
+
+/** The address of bytes: their SHA-256, 64 hex digits. Worked out off the event loop. */
+export async function contentHashOf(bytes: Uint8Array): Promise<string> {
+  return Buffer.from(await subtle.digest('SHA-256', bytes as Uint8Array<ArrayBuffer>)).toString('hex');
+}
+
+const HASH = /^[0-9a-f]{64}$/;
+/** How the names of files end that are not whole yet. */
+const DRAFT = '.tmp';
+
+/** Where the blobs of a data folder are. */
+export const blobFolder = (dataDir: string): string => path.join(dataDir, 'blobs');
+
+/**
+ * A store in a local folder, which is made with the first blob. Two levels of sub-folders keep each of them
+ * small. A blob is written under a temporary name and renamed when it is whole, so that readers never see
+ * a part, whatever ends the process.
+ */
+export function createLocalBlobStore(folder: string): BlobStore {
+  const pathOf = (hash: string): string => path.join(folder, hash.slice(0, 2), hash.slice(2, 4), hash);
+
+  const ageOf = async (file: string): Promise<number | null> => {
+    const found = await ifPresent(() => stat(file));
+    return found === null ? null : Date.now() - found.mtimeMs;
+  };
+
+  return {
+    has: async (contentHash) => HASH.test(contentHash) && (await sizeOf(pathOf(contentHash))) !== null,
+    async put(contentHash, bytes) {
+      const target = pathOf(contentHash);
+      if ((await sizeOf(target)) !== bytes.byteLength) await writeDurably(target, bytes);
+    },
+    async get(contentHash) {
+      if (!HASH.test(contentHash)) return null;
+      return ifPresent(() => readFile(pathOf(contentHash)));
+    },
+    ageMs: (contentHash) => ageOf(pathOf(contentHash)),
+    remove: (contentHash) => rm(pathOf(contentHash), { force: true }),
+    async list(shard) {
+      const hashes: string[] = [];
+      const drafts: string[] = [];
+      for (const sub of (await ifPresent(() => readdir(path.join(folder, shard)))) ?? []) {
+        for (const name of (await ifPresent(() => readdir(path.join(folder, shard, sub)))) ?? []) {
+          if (HASH.test(name)) hashes.push(name);
+          else if (name.endsWith(DRAFT)) drafts.push(path.join(folder, shard, sub, name));
+        }
+      }
+      return { hashes, drafts };
+    },
+    async discardDraft(draft, minimumAgeMs) {
+      const age = await ageOf(draft);
+      if (age !== null && age >= minimumAgeMs) await rm(draft, { force: true });
+    },
+  };
+}
+
+async function ifPresent<Value>(read: () => Promise<Value>): Promise<Value | null> {
+  try {
+    return await read();
+  } catch (error) {
+    if (errorCode(error) === 'ENOENT') return null;
+    throw error;
+  }
+}
+
+const sizeOf = (file: string): Promise<number | null> => ifPresent(async () => (await stat(file)).size);
+
+async function writeDurably(target: string, bytes: Uint8Array): Promise<void> {
+  const folder = path.dirname(target);
+  await mkdir(folder, { recursive: true });
+  const draft = `${target}.${randomBytes(6).toString('hex')}${DRAFT}`;
+  try {
+    await withFile(await open(draft, 'wx', 0o600), async (file) => {
+      await file.writeFile(bytes);
+      await file.sync();
+    });
+    await rename(draft, target);
+  } catch (error) {
+    await rm(draft, { force: true });
+    throw error;
+  }
+  // The new name is as durable as the bytes only once its folder is.
+  await withFile(await open(folder, 'r'), (file) => file.sync());
+}
+
+async function withFile(file: FileHandle, use: (file: FileHandle) => Promise<void>): Promise<void> {
+  try {
+    await use(file);
+  } finally {
+    await file.close();
+  }
+}

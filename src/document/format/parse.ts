@@ -1,0 +1,216 @@
+/** Checks unknown values against the document format, and says of each broken rule where it is broken. */
+import { z } from 'zod';
+import { weighInline } from '../inline/parse.ts';
+import { ParsedTexts } from '../inline/texts.ts';
+import { withinBounds } from '../text/characters.ts';
+import { MAX_DOCUMENT_MARKS } from '../text/marks.ts';
+import {
+  type Block,
+  blockSchema,
+  type DocumentJson,
+  MAX_ALT_TEXT,
+  MAX_BLOCKS,
+  MAX_CODE,
+  MAX_TEXT,
+  type SubList,
+} from './schema.ts';
+
+/** One broken rule: where (RFC 6901 pointer into the document), in which block, and what is wrong. */
+export interface DocumentIssue {
+  readonly pointer: string;
+  readonly blockId: string | null;
+  readonly message: string;
+}
+
+/** Broken rules that are worded; the rest is counted. */
+export const MAX_DOCUMENT_ISSUES = 50;
+
+/** The valid document, or the first broken rules and the number of the others. */
+export type ParsedDocument =
+  | { readonly ok: true; readonly document: DocumentJson }
+  | { readonly ok: false; readonly issues: readonly DocumentIssue[]; readonly omitted: number };
+
+/** How long texts may be. A client's are bounded; what a translation made of them may have grown. */
+export interface TextBounds {
+  readonly text: number;
+  readonly altText: number;
+  /** Marks of Markdown in all texts together. */
+  readonly marks: number;
+}
+
+export const CLIENT_BOUNDS: TextBounds = { text: MAX_TEXT, altText: MAX_ALT_TEXT, marks: MAX_DOCUMENT_MARKS };
+/** An answer of an engine is at most ten times as long as its text, and rarely twice. */
+export const TRANSLATED_BOUNDS: TextBounds = {
+  text: MAX_TEXT * 11,
+  altText: MAX_ALT_TEXT,
+  marks: MAX_DOCUMENT_MARKS * 2,
+};
+
+const frame = z.object({
+  version: z.literal(1),
+  blocks: z.array(z.unknown()).max(MAX_BLOCKS, { error: `at most ${MAX_BLOCKS} blocks are allowed` }),
+});
+
+/**
+ * Checks an unknown value against the document format. Never throws. Each Markdown text is parsed once, into `texts`,
+ * and only when it is small enough in marks to be parsed in linear time.
+ */
+export function parseDocument(
+  value: unknown,
+  texts = new ParsedTexts(),
+  bounds: TextBounds = CLIENT_BOUNDS,
+): ParsedDocument {
+  const check = new Check(texts, bounds);
+  const outer = check.against(frame, value, []);
+  const blocks = outer?.blocks.flatMap((block, index) => check.block(block, index) ?? []) ?? [];
+  return check.count === 0
+    ? { ok: true, document: { version: 1, blocks } }
+    : { ok: false, issues: check.issues, omitted: check.count - check.issues.length };
+}
+
+type Path = readonly PropertyKey[];
+
+/** A text of a block: where it stands and how long it may be. */
+interface Placed {
+  readonly path: Path;
+  readonly text: string;
+  readonly markdown: boolean;
+  readonly max: number;
+}
+
+class Check {
+  readonly issues: DocumentIssue[] = [];
+  count = 0;
+  private readonly texts: ParsedTexts;
+  private readonly bounds: TextBounds;
+  private readonly ids = new Set<string>();
+  private marks = 0;
+
+  constructor(texts: ParsedTexts, bounds: TextBounds) {
+    this.texts = texts;
+    this.bounds = bounds;
+  }
+
+  /** What the schema makes of the value; null when it breaks it. Only issues that are answered are worded. */
+  against<Schema extends z.ZodType>(schema: Schema, value: unknown, path: Path): z.output<Schema> | null {
+    const result = schema._zod.run({ value, issues: [] }, { async: false });
+    if (result instanceof Promise) throw new z.core.$ZodAsyncError();
+    if (result.issues.length === 0) return dropAbsent(result.value) as z.output<Schema>;
+    for (const raw of result.issues) {
+      this.add(
+        () => {
+          const issue = z.core.util.finalizeIssue(raw, undefined, z.config());
+          return { path: [...path, ...issue.path], message: issue.message };
+        },
+        path.length > 0 ? value : null,
+      );
+    }
+    return null;
+  }
+
+  block(value: unknown, index: number): Block | null {
+    const path = ['blocks', index];
+    const block = this.against(blockSchema, value, path);
+    if (block === null) return null;
+    if (this.ids.has(block.id)) {
+      const message = 'is used by another block: block ids are unique in a document';
+      this.add(() => ({ path: [...path, 'id'], message }), block);
+    }
+    this.ids.add(block.id);
+    for (const { path: inner, ...placed } of placedTexts(block, this.bounds)) {
+      const message = this.text(placed);
+      if (message !== null) this.add(() => ({ path: [...path, ...inner], message }), block);
+    }
+    return block;
+  }
+
+  /** What is wrong with the text, in words; null when nothing is. */
+  private text({ text, markdown, max }: Omit<Placed, 'path'>): string | null {
+    if (!withinBounds(text, 0, max)) return `must have at most ${max} characters`;
+    if (!markdown) return null;
+    const { marks, problem } = weighInline(text);
+    if (problem !== null) return problem;
+    this.marks += marks;
+    if (this.marks > this.bounds.marks) {
+      return `has, with the texts before it, more than ${this.bounds.marks} marks of Markdown`;
+    }
+    // What is refused anyway is not parsed to the end.
+    return this.count < MAX_DOCUMENT_ISSUES ? (this.texts.of(text).problems[0] ?? null) : null;
+  }
+
+  private add(describe: () => { path: Path; message: string }, block: unknown): void {
+    this.count += 1;
+    if (this.issues.length >= MAX_DOCUMENT_ISSUES) return;
+    const { path, message } = describe();
+    this.issues.push({ pointer: pointerTo(path), blockId: idOf(block), message });
+  }
+}
+
+function* placedTexts(block: Block, bounds: TextBounds): Generator<Placed> {
+  const markdown = 'format' in block && block.format === 'markdown';
+  const max = bounds.text;
+  switch (block.type) {
+    case 'heading':
+    case 'paragraph':
+    case 'quote':
+      yield { path: ['text'], text: block.text, markdown, max };
+      if (block.type === 'quote' && block.attribution !== undefined) {
+        yield { path: ['attribution'], text: block.attribution, markdown: false, max };
+      }
+      return;
+    case 'list':
+      yield* listTexts(block, [], markdown, max);
+      return;
+    case 'table':
+      for (const [column, text] of block.header.entries()) {
+        yield { path: ['header', column], text, markdown, max };
+      }
+      for (const [row, cells] of block.rows.entries()) {
+        for (const [column, text] of cells.entries()) {
+          yield { path: ['rows', row, column], text, markdown, max };
+        }
+      }
+      return;
+    case 'image':
+      yield { path: ['altText'], text: block.altText, markdown: false, max: bounds.altText };
+      if (block.caption !== undefined) {
+        yield { path: ['caption'], text: block.caption, markdown: false, max };
+      }
+      return;
+    case 'code':
+      yield { path: ['text'], text: block.text, markdown: false, max: MAX_CODE };
+      return;
+    case 'divider':
+  }
+}
+
+function* listTexts(list: SubList, path: Path, markdown: boolean, max: number): Generator<Placed> {
+  for (const [index, text] of list.items.entries()) {
+    yield { path: [...path, 'items', index], text, markdown, max };
+  }
+  for (const [index, child] of (list.children ?? []).entries()) {
+    if (child !== null) yield* listTexts(child, [...path, 'children', index], markdown, max);
+  }
+}
+
+const pointerTo = (path: Path): string =>
+  path.map((key) => `/${String(key).replaceAll('~', '~0').replaceAll('/', '~1')}`).join('');
+
+/** Removes the `undefined` that stands for an absent optional field, so that equal documents are deeply equal. */
+function dropAbsent<T>(value: T): T {
+  if (Array.isArray(value)) {
+    for (const item of value) if (typeof item === 'object') dropAbsent(item);
+  } else if (typeof value === 'object' && value !== null) {
+    for (const key in value) {
+      const field = value[key];
+      if (field === undefined) Reflect.deleteProperty(value, key);
+      else if (typeof field === 'object') dropAbsent(field);
+    }
+  }
+  return value;
+}
+
+function idOf(block: unknown): string | null {
+  const id: unknown = typeof block === 'object' && block !== null ? Reflect.get(block, 'id') : undefined;
+  return typeof id === 'string' ? id : null;
+}

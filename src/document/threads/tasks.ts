@@ -1,0 +1,212 @@
+/**
+ * The work on whole documents that is worth a thread of its own when the document is large. Everything goes in and
+ * comes out as text, so that little has to be copied between threads.
+ */
+import { dropDeadLinks } from '../format/links.ts';
+import { type DocumentIssue, parseDocument } from '../format/parse.ts';
+import type { DocumentJson } from '../format/schema.ts';
+import { countUncountedWords } from '../format/uncounted.ts';
+import { countWords } from '../format/words.ts';
+import { ParsedTexts } from '../inline/texts.ts';
+import { importMarkdown } from '../markdown/import.ts';
+import { type Resolver, renderHtml, renderMarkdown } from '../render/render.ts';
+import {
+  type IdMaps,
+  ReassemblyError,
+  reassemble,
+  type TranslatedArticle,
+} from '../translation/reassemble.ts';
+import {
+  type BatchBounds,
+  extractSegments,
+  planBatches,
+  type Segment,
+  type Snapshot,
+} from '../translation/segments.ts';
+
+/** Texts that were parsed already: as they are, or as bytes when another thread parsed them. */
+export type Parsed = ParsedTexts | Uint8Array;
+
+/** A valid document as it is stored, and what its readers need to know of it. */
+export interface StoredDocument {
+  /** documentJson, its dead links dropped. */
+  readonly json: string;
+  readonly words: number;
+  /** The articles it links to, each once. */
+  readonly articleIds: readonly string[];
+  /** The assets it shows, in the order of its image blocks, with the block's index. */
+  readonly images: readonly { readonly assetId: string; readonly block: number }[];
+  /** The words of its first heading; null without one. */
+  readonly firstHeading: string | null;
+}
+
+export type CheckedDocument =
+  | { readonly ok: true; readonly stored: StoredDocument; readonly texts: Parsed }
+  | { readonly ok: false; readonly issues: readonly DocumentIssue[]; readonly omitted: number };
+
+/** What a rendering needs from outside. */
+export interface References {
+  /** Addresses of linked articles by id. */
+  readonly links: ReadonlyMap<string, string>;
+  /** Images by asset id. */
+  readonly images: ReadonlyMap<string, { readonly url: string; readonly altText: string }>;
+}
+
+export interface Rendered {
+  readonly html: string;
+  readonly markdown: string;
+}
+
+const textsOf = (parsed: Parsed | undefined): ParsedTexts =>
+  parsed instanceof Uint8Array ? ParsedTexts.fromBytes(parsed) : (parsed ?? new ParsedTexts());
+
+const readDocument = (json: string): DocumentJson => JSON.parse(json) as DocumentJson;
+
+function describe(document: DocumentJson, texts: ParsedTexts): StoredDocument {
+  const articleIds = new Set<string>();
+  const images: { assetId: string; block: number }[] = [];
+  for (const [index, block] of document.blocks.entries()) {
+    if (block.type === 'image') images.push({ assetId: block.assetId, block: index });
+    if ('links' in block) for (const link of block.links ?? []) articleIds.add(link.articleId);
+  }
+  const heading = document.blocks.find((block) => block.type === 'heading');
+  return {
+    json: JSON.stringify(document),
+    words: countWords(document, texts),
+    articleIds: [...articleIds],
+    images,
+    firstHeading: heading?.format === 'markdown' ? texts.plain(heading.text) : (heading?.text ?? null),
+  };
+}
+
+/** Checks JSON text against the document format. */
+function check(json: string): CheckedDocument {
+  const texts = new ParsedTexts();
+  const parsed = parseDocument(JSON.parse(json), texts);
+  return parsed.ok ? { ok: true, stored: describe(dropDeadLinks(parsed.document), texts), texts } : parsed;
+}
+
+function renderWith(document: DocumentJson, { links, images }: References, texts: ParsedTexts): Rendered {
+  const resolver: Resolver = {
+    link: (id) => links.get(id) ?? null,
+    asset: (id) => images.get(id) ?? null,
+  };
+  return { html: renderHtml(document, resolver, texts), markdown: renderMarkdown(document, resolver, texts) };
+}
+
+/** Renders a stored document. */
+function render(json: string, references: References, parsed?: Parsed): Rendered {
+  return renderWith(readDocument(json), references, textsOf(parsed));
+}
+
+/** The document with its assets replaced by their copies; the words stay as they are. */
+function replaceAssets(json: string, assetIds: ReadonlyMap<string, string>): string {
+  const document = readDocument(json);
+  for (const block of document.blocks) {
+    if (block.type === 'image') block.assetId = assetIds.get(block.assetId) ?? block.assetId;
+  }
+  return JSON.stringify(document);
+}
+
+/** The segments of a snapshot (its JSON text) in batches. Where there are more than `many`, batches hold more of them. */
+function plan(
+  snapshot: string,
+  bounds: BatchBounds,
+  { many, segmentsOfMany }: { many: number; segmentsOfMany: number },
+): Segment[][] {
+  const segments = extractSegments(JSON.parse(snapshot) as Snapshot);
+  const batches = planBatches(segments, bounds);
+  return batches.length <= many ? batches : planBatches(segments, { ...bounds, maxSegments: segmentsOfMany });
+}
+
+/** A translated article as it is stored, rendered. */
+export type AssembledArticle = Omit<TranslatedArticle, 'document'> & {
+  readonly stored: StoredDocument;
+  readonly rendered: Rendered;
+};
+
+/** The article, or why the translations cannot be written back: errors lose their class between threads. */
+export type Assembled =
+  | { readonly ok: true; readonly article: AssembledArticle }
+  | { readonly ok: false; readonly problem: string };
+
+/**
+ * Writes translations into a copy of the snapshot (its JSON text) and renders it; `images` are its inline copies, whose
+ * alternative texts are the translated ones.
+ */
+function assemble(
+  snapshot: string,
+  translations: ReadonlyMap<string, string>,
+  ids: IdMaps,
+  references: References,
+): Assembled {
+  const texts = new ParsedTexts();
+  const source = JSON.parse(snapshot) as Snapshot;
+  try {
+    const { document, ...article } = reassemble(source, translations, ids, texts);
+    const images = new Map(references.images);
+    for (const [sourceId, altText] of article.altTexts) {
+      const id = ids.assetIds.get(sourceId) ?? sourceId;
+      const image = images.get(id);
+      if (image !== undefined) images.set(id, { ...image, altText });
+    }
+    const stored = describe(document, texts);
+    const rendered = renderWith(document, { ...references, images }, texts);
+    return { ok: true, article: { ...article, stored, rendered } };
+  } catch (error) {
+    if (error instanceof ReassemblyError) return { ok: false, problem: error.message };
+    throw error;
+  }
+}
+
+/** The local images of a Markdown file, each path once, with the alternative text it has first. */
+function findImages(source: string): { path: string; alt: string }[] {
+  const found = new Map<string, string>();
+  importMarkdown(source, {
+    resolveImage: ({ path, alt }) => {
+      if (!found.has(path)) found.set(path, alt);
+      return null;
+    },
+  });
+  return [...found].map(([path, alt]) => ({ path, alt }));
+}
+
+/** A Markdown file as a checked document. */
+export interface ImportedDocument {
+  readonly title: string | null;
+  readonly checked: CheckedDocument;
+}
+
+/** Reads a Markdown file; `assets` has the asset ids of its local images by path. */
+function importFile(
+  source: string,
+  keepTitleHeading: boolean,
+  assets: ReadonlyMap<string, string>,
+): ImportedDocument {
+  const { title, document } = importMarkdown(source, {
+    keepTitleHeading,
+    resolveImage: ({ path }) => assets.get(path) ?? null,
+  });
+  return { title, checked: check(JSON.stringify(document)) };
+}
+
+/** Words of a stored document: those of its text, and those translated beside it. */
+function count(json: string): { words: number; uncounted: number } {
+  const document = readDocument(json);
+  const texts = new ParsedTexts();
+  return { words: countWords(document, texts), uncounted: countUncountedWords(document, texts) };
+}
+
+/** Every task by name. Arguments and results survive structured cloning, but for parsed texts, which become bytes. */
+export const TASKS = {
+  count,
+  check,
+  render,
+  replaceAssets,
+  plan,
+  assemble,
+  findImages,
+  importFile,
+} as const;
+
+export type TaskName = keyof typeof TASKS;

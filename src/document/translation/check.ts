@@ -1,0 +1,109 @@
+/** Checks a provider's answer for one segment against its source. */
+
+import { countTextWords } from '../format/words.ts';
+import { holdsAtom } from './segments.ts';
+import { eachTag, parseTags, type TagContent, type TagNode, tagText } from './tags.ts';
+
+/** Something wrong with a translated segment, said so that a model can mend it. */
+export interface Defect {
+  readonly code:
+    | 'missing'
+    | 'empty'
+    | 'characters'
+    | 'markup'
+    | 'tags'
+    | 'nesting'
+    | 'length'
+    | 'untranslated';
+  readonly message: string;
+  /** A soft defect is worth one more question, but the text is usable. */
+  readonly soft: boolean;
+}
+
+/** Words from which an answer equal to its source looks like no translation at all. */
+const UNTRANSLATED_WORDS = 8;
+
+/**
+ * Everything wrong with `translated` as a translation of `source`, both in protected form. No hard defect means that
+ * the text can be written back without damage: the same tags, well nested, none emptied.
+ */
+export function checkSegment(source: string, translated: string): Defect[] {
+  if (translated.includes('\0') || !translated.isWellFormed()) {
+    return [hard('characters', 'the text contains a NUL character or a lone surrogate')];
+  }
+  const wanted = parseTags(source);
+  if (!wanted.ok) throw new Error(`source segment is not valid markup: ${wanted.problem}`);
+  const given = parseTags(translated);
+  if (!given.ok) return [hard('markup', given.problem)];
+  if (tagText(given.nodes).trim() === '' && tagText(wanted.nodes).trim() !== '') {
+    return [hard('empty', 'the translation is empty')];
+  }
+  const defects = [...compareTags(wanted.nodes, given.nodes), ...checkNesting(wanted.nodes, given.nodes)];
+  if (translated.length > source.length * 10 + 500) {
+    defects.push(hard('length', 'the translation is more than ten times as long as the text'));
+  }
+  if (translated === source && countTextWords(tagText(wanted.nodes)) >= UNTRANSLATED_WORDS) {
+    defects.push({ code: 'untranslated', message: 'the text came back untranslated', soft: true });
+  }
+  return defects;
+}
+
+function hard(code: Defect['code'], message: string): Defect {
+  return { code, message, soft: false };
+}
+
+function describe(node: TagNode): string {
+  return node.tag === 'x' ? `<x id="${node.id}"/>` : `<${node.tag} id="${node.id}">`;
+}
+
+function byName(nodes: readonly TagContent[]): Map<string, TagNode[]> {
+  const tags = new Map<string, TagNode[]>();
+  for (const { node } of eachTag(nodes)) {
+    const name = describe(node);
+    const same = tags.get(name);
+    if (same === undefined) tags.set(name, [node]);
+    else same.push(node);
+  }
+  return tags;
+}
+
+function compareTags(wanted: readonly TagContent[], given: readonly TagContent[]): Defect[] {
+  const defects: Defect[] = [];
+  const expected = byName(wanted);
+  const found = byName(given);
+  for (const [name, [source]] of expected) {
+    const [node, second] = found.get(name) ?? [];
+    if (node === undefined || source === undefined) defects.push(hard('tags', `the tag ${name} is missing`));
+    else if (second !== undefined) defects.push(hard('tags', `the tag ${name} occurs more than once`));
+    else if (node.tag === 'x' && node.children.length > 0) {
+      defects.push(hard('tags', `the tag ${name} must stay empty`));
+    } else if (node.tag !== 'x' && isBlank(node.children) && !isBlank(source.children)) {
+      defects.push(hard('tags', `the tag ${name} has lost its text`));
+    }
+  }
+  for (const name of found.keys()) {
+    if (!expected.has(name)) defects.push(hard('tags', `the tag ${name} is not in the text to translate`));
+  }
+  return defects;
+}
+
+function isBlank(nodes: readonly TagContent[]): boolean {
+  return tagText(nodes).trim() === '' && !holdsAtom(nodes);
+}
+
+/** A tag inside one of its own kind would be lost, so it is allowed only where the source has it. */
+function checkNesting(wanted: readonly TagContent[], given: readonly TagContent[]): Defect[] {
+  const allowed = nestedInOwnKind(wanted);
+  for (const tag of nestedInOwnKind(given)) {
+    if (!allowed.has(tag)) return [hard('nesting', `a <${tag}> tag must not be inside another <${tag}> tag`)];
+  }
+  return [];
+}
+
+function nestedInOwnKind(nodes: readonly TagContent[]): Set<string> {
+  const tags = new Set<string>();
+  for (const { node, around } of eachTag(nodes)) {
+    if (around.some((outer) => outer.tag === node.tag || outer.tag === 'x')) tags.add(node.tag);
+  }
+  return tags;
+}

@@ -1,0 +1,227 @@
+/** Turns one text of a document into the protected form for providers and back. */
+
+import { type PlacedLink, placeLinks } from '../format/links.ts';
+import { type ArticleLink, MAX_LINK_TEXT } from '../format/schema.ts';
+import type { TextChange, TextField } from '../format/walk.ts';
+import { serializeInline } from '../inline/markdown.ts';
+import { parseInline } from '../inline/parse.ts';
+import { type InlineNode, type InlineRun, type LinkTarget, nestRuns } from '../inline/runs.ts';
+import { cutAtWord } from '../text/cut.ts';
+import { findLiterals, type TextRange } from '../text/urls.ts';
+import type { TagContent, TagNode } from './tags.ts';
+
+/** A field in protected form. Encoding is deterministic: the same field always gets the same tag ids. */
+export interface EncodedField {
+  readonly nodes: TagContent[];
+  /** Titles of inline links by tag id: prose of its own, translated apart. */
+  readonly titles: ReadonlyMap<number, string>;
+  /** The field's new content from a translated tree that has the same tags. */
+  decode(nodes: readonly TagContent[], titles: ReadonlyMap<number, string>): TextChange;
+}
+
+/** Encodes a field; links and emphasis become paired tags, inline code, addresses and placeholders empty ones. */
+export function encodeField(field: Pick<TextField, 'text' | 'markdown' | 'links'>): EncodedField {
+  return field.markdown ? encodeMarkdown(field.text) : encodePlain(field.text, field.links);
+}
+
+/** Content behind an `x` tag. */
+interface Atom {
+  readonly kind: 'text' | 'code';
+  readonly text: string;
+}
+
+class TagIds {
+  private last = 0;
+
+  next(): number {
+    this.last += 1;
+    return this.last;
+  }
+}
+
+/** Text in which literals become `x` tags, read from left to right. */
+class LiteralText {
+  private readonly text: string;
+  private readonly literals: readonly TextRange[];
+  private readonly ids: TagIds;
+  private readonly atoms: Map<number, Atom>;
+  private at = 0;
+  private next = 0;
+
+  constructor(text: string, literals: readonly TextRange[], ids: TagIds, atoms: Map<number, Atom>) {
+    this.text = text;
+    this.literals = literals;
+    this.ids = ids;
+    this.atoms = atoms;
+  }
+
+  /** The nodes from where the last call ended to `end`; a literal that reaches beyond is split there. */
+  upTo(end: number): TagContent[] {
+    const nodes: TagContent[] = [];
+    for (let literal = this.literals[this.next]; this.at < end; literal = this.literals[this.next]) {
+      const start = Math.min(literal?.start ?? end, end);
+      if (start > this.at) nodes.push(this.text.slice(this.at, start));
+      this.at = Math.max(this.at, start);
+      if (literal === undefined || this.at >= end) continue;
+      const stop = Math.min(literal.end, end);
+      const id = this.ids.next();
+      this.atoms.set(id, { kind: 'text', text: this.text.slice(this.at, stop) });
+      nodes.push({ tag: 'x', id, children: [] });
+      this.at = stop;
+      if (stop === literal.end) this.next += 1;
+    }
+    return nodes;
+  }
+}
+
+const TAG_OF = { link: 'a', strong: 'b', emphasis: 'i' } as const;
+
+function encodeMarkdown(markdown: string): EncodedField {
+  const ids = new TagIds();
+  const atoms = new Map<number, Atom>();
+  const targets = new Map<number, LinkTarget>();
+  const titles = new Map<number, string>();
+  const encode = (node: InlineNode): TagContent[] => {
+    if (node.type === 'text') {
+      const { text } = node;
+      return new LiteralText(text, findLiterals(text), ids, atoms).upTo(text.length);
+    }
+    const id = ids.next();
+    if (node.type === 'code') {
+      atoms.set(id, { kind: 'code', text: node.text });
+      return [{ tag: 'x', id, children: [] }];
+    }
+    if (node.type === 'link') {
+      targets.set(id, node.link);
+      if (node.link.title !== null) titles.set(id, node.link.title);
+    }
+    return [{ tag: TAG_OF[node.type], id, children: node.children.flatMap(encode) }];
+  };
+  const nodes = nestRuns(parseInline(markdown)).flatMap(encode);
+  return {
+    nodes,
+    titles,
+    decode(translated, newTitles) {
+      const runs: InlineRun[] = [];
+      const decode = (content: readonly TagContent[], marks: Omit<InlineRun, 'kind' | 'text'>): void => {
+        for (const node of content) {
+          if (typeof node === 'string') {
+            runs.push({ kind: 'text', text: node, ...marks });
+          } else if (node.tag === 'x') {
+            const atom = atoms.get(node.id);
+            if (atom !== undefined) runs.push({ ...atom, ...marks });
+          } else if (node.tag === 'a') {
+            const target = targets.get(node.id);
+            const link = target ? { url: target.url, title: newTitles.get(node.id) ?? target.title } : null;
+            decode(node.children, { ...marks, link });
+          } else {
+            decode(node.children, { ...marks, [node.tag === 'b' ? 'strong' : 'emphasis']: true });
+          }
+        }
+      };
+      decode(trimEdges(translated).nodes, { strong: false, emphasis: false, link: null });
+      return { text: serializeInline(runs) };
+    },
+  };
+}
+
+function encodePlain(text: string, links: readonly ArticleLink[]): EncodedField {
+  const ids = new TagIds();
+  const atoms = new Map<number, Atom>();
+  const linkOf = new Map<number, number>();
+  const literals = findLiterals(text);
+  const content = new LiteralText(text, literals, ids, atoms);
+  const nodes: TagContent[] = [];
+  const open: { node: TagNode; end: number }[] = [];
+  const pushText = (end: number): void => {
+    const target = open.at(-1)?.node.children ?? nodes;
+    for (const node of content.upTo(end)) target.push(node);
+  };
+  const closeUntil = (start: number): void => {
+    for (let last = open.at(-1); last !== undefined && last.end <= start; last = open.at(-1)) {
+      pushText(last.end);
+      open.pop();
+    }
+  };
+  for (const range of taggable(placeLinks(text, links), literals)) {
+    closeUntil(range.start);
+    pushText(range.start);
+    const node: TagNode = { tag: 'a', id: ids.next(), children: [] };
+    linkOf.set(node.id, range.index);
+    (open.at(-1)?.node.children ?? nodes).push(node);
+    open.push({ node, end: range.end });
+  }
+  closeUntil(text.length);
+  pushText(text.length);
+  const outer = trimEdges(nodes);
+  return {
+    nodes: outer.nodes,
+    titles: new Map(),
+    decode(translated) {
+      const newLinks = links.map((link) => ({ ...link }));
+      const decode = (content: readonly TagContent[]): string =>
+        content
+          .map((node) => {
+            if (typeof node === 'string') return node;
+            if (node.tag === 'x') return atoms.get(node.id)?.text ?? '';
+            const link = newLinks[linkOf.get(node.id) ?? -1];
+            const words = decode(node.children);
+            // Words are blank only where the source's are; engines may drop blanks, the link needs them.
+            const inner = link !== undefined && words.trim() === '' ? link.text : words;
+            if (link !== undefined) link.text = linkText(inner);
+            return inner;
+          })
+          .join('');
+      const core = decode(trimEdges(translated).nodes);
+      const changed = outer.before + core + outer.after;
+      return links.length > 0 ? { text: changed, links: newLinks } : { text: changed };
+    },
+  };
+}
+
+/** A link's words as stored: a stretch of the translated text, so they occur there, of at most 200 characters. */
+function linkText(inner: string): string {
+  const trimmed = inner.trim();
+  return cutAtWord(trimmed === '' ? inner : trimmed, MAX_LINK_TEXT);
+}
+
+/**
+ * The links that can be tags: in the block's order, those that do not cut an earlier one in two. A link inside a
+ * literal needs no tag, because the literal survives as it is. Sorted outermost first.
+ */
+function taggable(placed: readonly PlacedLink[], literals: readonly TextRange[]): PlacedLink[] {
+  const accepted: PlacedLink[] = [];
+  for (const link of placed) {
+    const inLiteral = literals.some(({ start, end }) => {
+      return start <= link.start && link.end <= end && end - start > link.end - link.start;
+    });
+    if (!inLiteral && !accepted.some((other) => partlyOverlap(link, other))) accepted.push(link);
+  }
+  return accepted.sort((a, b) => a.start - b.start || b.end - a.end || a.index - b.index);
+}
+
+function partlyOverlap(a: TextRange, b: TextRange): boolean {
+  return (
+    (a.start < b.start && b.start < a.end && a.end < b.end) ||
+    (b.start < a.start && a.start < b.end && b.end < a.end)
+  );
+}
+
+/** The nodes without the white space at the outer edges of the whole text. */
+function trimEdges(content: readonly TagContent[]): { before: string; nodes: TagContent[]; after: string } {
+  const nodes = [...content];
+  let before = '';
+  let after = '';
+  const first = nodes[0];
+  if (typeof first === 'string') {
+    nodes[0] = first.trimStart();
+    before = first.slice(0, first.length - nodes[0].length);
+  }
+  const last = nodes.at(-1);
+  if (typeof last === 'string') {
+    const trimmed = last.trimEnd();
+    nodes[nodes.length - 1] = trimmed;
+    after = last.slice(trimmed.length);
+  }
+  return { before, nodes: nodes.filter((node) => node !== ''), after };
+}

@@ -1,0 +1,139 @@
+/** Writes translated segments back into a copy of the source. */
+import { MAX_KEYWORD, MAX_META_DESCRIPTION, MAX_META_TITLE, MAX_TITLE } from '../format/limits.ts';
+import { parseDocument, TRANSLATED_BOUNDS } from '../format/parse.ts';
+import { type DocumentJson, MAX_ALT_TEXT } from '../format/schema.ts';
+import { mapTexts, type TextChange, type TextField } from '../format/walk.ts';
+import { ParsedTexts } from '../inline/texts.ts';
+import { cutAtWord } from '../text/cut.ts';
+import { MAX_LINK_TITLE } from '../text/marks.ts';
+import { checkSegment } from './check.ts';
+import { encodeField } from './field-codec.ts';
+import { metaFields, needsTranslation, partKey, type Snapshot, titleKey } from './segments.ts';
+import { joinParts, splitLong } from './split.ts';
+import { parseTags, serializeTags, type TagContent } from './tags.ts';
+
+/** The target article's content. */
+export interface TranslatedArticle {
+  title: string;
+  metaTitle: string | null;
+  metaDescription: string | null;
+  targetKeywords: string[];
+  secondaryKeywords: string[];
+  document: DocumentJson;
+  /** Alt texts of the copied images, by the id of the source asset. */
+  altTexts: Map<string, string>;
+}
+
+/** Ids that change in the copy; ids that are not in a map stay. */
+export interface IdMaps {
+  /** Linked article → its version in the target language. */
+  readonly articleIds: ReadonlyMap<string, string>;
+  /** Source asset → its copy. */
+  readonly assetIds: ReadonlyMap<string, string>;
+}
+
+/** Translations that cannot be written back: a segment is missing or damaged. Translations that passed `checkSegment` never cause it. */
+export class ReassemblyError extends Error {
+  override readonly name = 'ReassemblyError';
+}
+
+/**
+ * The translated article. `translations` maps segment keys of `extractSegments(snapshot)` to checked translations.
+ * Block ids, code, addresses and structure are the source's; the document is always valid,
+ * but for texts that have grown beyond what a client may send. Its texts are left parsed in `texts`.
+ * @throws ReassemblyError when a translation is missing or has a hard defect.
+ */
+export function reassemble(
+  snapshot: Snapshot,
+  translations: ReadonlyMap<string, string>,
+  ids: IdMaps,
+  texts = new ParsedTexts(),
+): TranslatedArticle {
+  const translate = (key: string, field: Pick<TextField, 'text' | 'markdown' | 'links'>): TextChange => {
+    const encoded = encodeField(field);
+    const titles = new Map<number, string>();
+    for (const [id, title] of encoded.titles) {
+      const translated = translate(titleKey(key, id), { text: title, markdown: false, links: [] }).text;
+      titles.set(id, cutAtWord(translated, MAX_LINK_TITLE));
+    }
+    const wanted = needsTranslation(encoded.nodes);
+    if (!wanted && titles.size === 0) return { text: field.text };
+    const nodes = wanted ? translatedText(key, encoded.nodes, translations) : encoded.nodes;
+    return encoded.decode(nodes, titles);
+  };
+  const meta = new Map<string, string>();
+  for (const { key, text } of metaFields(snapshot)) {
+    meta.set(key, oneLine(translate(key, { text, markdown: false, links: [] }).text));
+  }
+  const metaText = (key: string, limit = Number.POSITIVE_INFINITY): string =>
+    cutAtWord(meta.get(key) ?? '', limit);
+  const document = mapTexts(snapshot.document, (field) => {
+    const change = translate(field.key, field);
+    return field.kind === 'altText' ? { text: cutAtWord(change.text, MAX_ALT_TEXT) } : change;
+  });
+  replaceIds(document, ids);
+  const parsed = parseDocument(document, texts, TRANSLATED_BOUNDS);
+  if (!parsed.ok)
+    throw new ReassemblyError(`translated document is not valid: ${JSON.stringify(parsed.issues[0])}`);
+  return {
+    title: metaText('title', MAX_TITLE),
+    metaTitle: snapshot.metaTitle === null ? null : metaText('metaTitle', MAX_META_TITLE),
+    metaDescription:
+      snapshot.metaDescription === null ? null : metaText('metaDescription', MAX_META_DESCRIPTION),
+    targetKeywords: snapshot.targetKeywords.map((_, index) =>
+      metaText(`targetKeyword.${index}`, MAX_KEYWORD),
+    ),
+    secondaryKeywords: snapshot.secondaryKeywords.map((_, index) =>
+      metaText(`secondaryKeyword.${index}`, MAX_KEYWORD),
+    ),
+    document: parsed.document,
+    altTexts: new Map(snapshot.assets.map((asset, index) => [asset.id, metaText(`asset.${index}.alt`)])),
+  };
+}
+
+/** The translated tree of one text, put together when it was translated in parts. */
+function translatedText(
+  key: string,
+  source: readonly TagContent[],
+  translations: ReadonlyMap<string, string>,
+): TagContent[] {
+  const parts = splitLong(source);
+  if (parts.length === 1) return translatedNodes(key, source, translations);
+  return joinParts(
+    parts.map(({ nodes, after }, part) => ({
+      nodes: needsTranslation(nodes) ? translatedNodes(partKey(key, part), nodes, translations) : nodes,
+      after,
+    })),
+  );
+}
+
+function translatedNodes(
+  key: string,
+  source: readonly TagContent[],
+  translations: ReadonlyMap<string, string>,
+): TagContent[] {
+  const translated = translations.get(key);
+  if (translated === undefined) throw new ReassemblyError(`the translation of ${key} is missing`);
+  const defect = checkSegment(serializeTags(source), translated).find(({ soft }) => !soft);
+  const parsed = parseTags(translated);
+  if (defect !== undefined || !parsed.ok) {
+    throw new ReassemblyError(`the translation of ${key} is damaged: ${defect?.message ?? 'markup'}`);
+  }
+  return parsed.nodes;
+}
+
+/** Titles, keywords and alt texts are single lines. */
+function oneLine(text: string): string {
+  return text.trim().split(/\s+/).join(' ');
+}
+
+/** Points links and images at their counterparts, in place. */
+function replaceIds(document: DocumentJson, ids: IdMaps): void {
+  for (const block of document.blocks) {
+    if (block.type === 'image') block.assetId = ids.assetIds.get(block.assetId) ?? block.assetId;
+    if (block.type !== 'paragraph' && block.type !== 'quote') continue;
+    for (const link of block.links ?? []) {
+      link.articleId = ids.articleIds.get(link.articleId) ?? link.articleId;
+    }
+  }
+}

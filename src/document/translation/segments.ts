@@ -1,0 +1,143 @@
+/** An article as the list of texts that a provider translates. */
+
+import type { DocumentJson } from '../format/schema.ts';
+import { collectTexts, type FieldKind, type TextField } from '../format/walk.ts';
+import { countTextWords } from '../format/words.ts';
+import { encodeField } from './field-codec.ts';
+import { splitLong } from './split.ts';
+import { eachTag, serializeTags, type TagContent, tagText } from './tags.ts';
+
+/** What a translation starts from: the source as it was when the job was created. */
+export interface Snapshot {
+  readonly title: string;
+  readonly metaTitle: string | null;
+  readonly metaDescription: string | null;
+  readonly targetKeywords: readonly string[];
+  readonly secondaryKeywords: readonly string[];
+  readonly document: DocumentJson;
+  /** The article's images, the cover included. */
+  readonly assets: readonly { readonly id: string; readonly altText: string }[];
+}
+
+export type SegmentKind = 'title' | 'metaTitle' | 'metaDescription' | 'keyword' | 'linkTitle' | FieldKind;
+
+/** One text to translate. `key` is made of positions and is unique in the snapshot; `text` is the protected form. */
+export interface Segment {
+  readonly key: string;
+  readonly kind: SegmentKind;
+  readonly text: string;
+}
+
+/** The fields of a snapshot outside its document, in a fixed order. */
+export function metaFields(
+  snapshot: Omit<Snapshot, 'document'>,
+): { key: string; kind: SegmentKind; text: string }[] {
+  const { title, metaTitle, metaDescription, targetKeywords, secondaryKeywords, assets } = snapshot;
+  return [
+    { key: 'title', kind: 'title', text: title },
+    ...(metaTitle === null ? [] : [{ key: 'metaTitle', kind: 'metaTitle' as const, text: metaTitle }]),
+    ...(metaDescription === null
+      ? []
+      : [{ key: 'metaDescription', kind: 'metaDescription' as const, text: metaDescription }]),
+    ...targetKeywords.map((text, index) => ({
+      key: `targetKeyword.${index}`,
+      kind: 'keyword' as const,
+      text,
+    })),
+    ...secondaryKeywords.map((text, index) => ({
+      key: `secondaryKeyword.${index}`,
+      kind: 'keyword' as const,
+      text,
+    })),
+    ...assets.map((asset, index) => ({
+      key: `asset.${index}.alt`,
+      kind: 'altText' as const,
+      text: asset.altText,
+    })),
+  ];
+}
+
+/** The key of an inline link's title. */
+export function titleKey(fieldKey: string, tagId: number): string {
+  return `${fieldKey}.title.${tagId}`;
+}
+
+/** The key of one part of a text that is translated in parts. */
+export function partKey(fieldKey: string, part: number): string {
+  return `${fieldKey}.part.${part}`;
+}
+
+/** True when there is something to translate: a letter outside the untouchable parts. */
+export function needsTranslation(nodes: readonly TagContent[]): boolean {
+  return /\p{L}/u.test(tagText(nodes));
+}
+
+/**
+ * Every text of the snapshot that a provider has to translate, in reading order. Texts without a letter (numbers,
+ * dashes, nothing but code) are left out and stay as they are; a very long text is several segments. Inline code, addresses, ids and code blocks are in no
+ * segment.
+ */
+export function extractSegments(snapshot: Snapshot): Segment[] {
+  const segments: Segment[] = [];
+  const add = (
+    key: string,
+    kind: SegmentKind,
+    field: Pick<TextField, 'text' | 'markdown' | 'links'>,
+  ): void => {
+    const encoded = encodeField(field);
+    const parts = splitLong(encoded.nodes);
+    parts.forEach(({ nodes }, part) => {
+      if (!needsTranslation(nodes)) return;
+      const name = parts.length === 1 ? key : partKey(key, part);
+      segments.push({ key: name, kind, text: serializeTags(nodes) });
+    });
+    for (const [id, title] of encoded.titles) {
+      add(titleKey(key, id), 'linkTitle', { text: title, markdown: false, links: [] });
+    }
+  };
+  for (const { key, kind, text } of metaFields(snapshot))
+    add(key, kind, { text, markdown: false, links: [] });
+  for (const field of collectTexts(snapshot.document)) add(field.key, field.kind, field);
+  return segments;
+}
+
+/** Bounds of one request to a provider. */
+export interface BatchBounds {
+  /** Words a batch holds at most; a longer segment is a batch of its own. */
+  readonly maxWords: number;
+  readonly maxSegments: number;
+}
+
+/** Words of a segment's text, tags not counted. */
+export function segmentWords(segment: Pick<Segment, 'text'>): number {
+  return countTextWords(segment.text.replace(/<[^<>]*>/g, ' '));
+}
+
+/** Splits segments into batches, in order. */
+export function planBatches<S extends Pick<Segment, 'text'>>(
+  segments: readonly S[],
+  bounds: BatchBounds,
+): S[][] {
+  const batches: S[][] = [];
+  let batch: S[] = [];
+  let words = 0;
+  for (const segment of segments) {
+    const count = segmentWords(segment);
+    const full = batch.length >= bounds.maxSegments || words + count > bounds.maxWords;
+    if (batch.length > 0 && full) {
+      batches.push(batch);
+      batch = [];
+      words = 0;
+    }
+    batch.push(segment);
+    words += count;
+  }
+  if (batch.length > 0) batches.push(batch);
+  return batches;
+}
+
+/** True when a tree holds an untouchable part somewhere. */
+export function holdsAtom(nodes: readonly TagContent[]): boolean {
+  for (const { node } of eachTag(nodes)) if (node.tag === 'x') return true;
+  return false;
+}

@@ -1,0 +1,184 @@
+import { z } from 'zod';
+import { parseId } from './ids.ts';
+
+const UUID_PATTERN = '^[0-9a-fA-F]{8}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{12}$';
+const UUID_META = {
+  type: 'string' as const,
+  format: 'uuid',
+  maxLength: 36,
+  pattern: UUID_PATTERN,
+  examples: ['7f9c24e8-3b12-4fef-91e0-5b3f6f2f3a11'],
+};
+const LANGUAGE_META = {
+  type: 'string' as const,
+  minLength: 2,
+  maxLength: 64,
+  // Wider than the rule, which no pattern says in full: every tag fits, not all that fits is a tag.
+  pattern: '^[A-Za-z]{2,8}(-[A-Za-z0-9]{1,8})*$',
+  examples: ['pt-BR'],
+};
+
+/** The count of Unicode code points: what every length of the contract means. */
+export const codePoints = (text: string): number => {
+  let count = 0;
+  for (const _ of text) count += 1;
+  return count;
+};
+
+/** An id as a plain string, in lower case. For documentation of answers, and where no brand is needed. */
+export const uuid = z
+  .string()
+  .transform((text, context) => {
+    const parsed = parseId(text);
+    if (parsed !== null) return parsed;
+    context.addIssue({ code: 'custom', message: 'Expected a UUID.' });
+    return z.NEVER;
+  })
+  .meta(UUID_META);
+
+/** An id of a body field with its brand: `idOf<RoleId>()`. */
+export const idOf = <Id extends string>() =>
+  z
+    .string()
+    .transform((text, context): Id => {
+      const parsed = parseId<Id>(text);
+      if (parsed !== null) return parsed;
+      context.addIssue({ code: 'custom', message: 'Expected a UUID.' });
+      return z.NEVER;
+    })
+    .meta(UUID_META);
+
+/**
+ * The tag in its canonical form (BCP 47 through `Intl.getCanonicalLocales`), or null when it is none:
+ * `PT-br` gives `pt-BR`.
+ */
+export function canonicalLanguage(tag: string): string | null {
+  if (tag.length > LANGUAGE_META.maxLength) return null;
+  try {
+    return Intl.getCanonicalLocales(tag)[0] ?? null;
+  } catch {
+    return null;
+  }
+}
+
+/** A language tag, canonicalised. */
+export const languageTag = z
+  .string()
+  .transform((text, context) => {
+    const tag = canonicalLanguage(text);
+    if (tag !== null) return tag;
+    context.addIssue({ code: 'custom', message: 'Expected a language tag such as en or pt-BR.' });
+    return z.NEVER;
+  })
+  .meta(LANGUAGE_META);
+
+/** Whether the text has `min` to `max` code points; text that is far too long is not counted. */
+const hasLength = (text: string, min: number, max: number): boolean => {
+  if (text.length > 2 * max) return false;
+  const length = codePoints(text);
+  return length >= min && length <= max;
+};
+
+/** Text as it is sent, of `min` to `max` code points. */
+export const shortText = (min: number, max: number) =>
+  z
+    .string()
+    .refine((text) => hasLength(text, min, max), `Expected ${min} to ${max} characters.`)
+    .meta({ minLength: min, maxLength: max });
+
+/** UTF-16 units, at most, that NFC makes one code point of. */
+const NFC_RATIO = 8;
+/** Marks on one letter that anybody writes. NFC takes a square of their number to put them in order. */
+const MAX_MARKS = 64;
+const TOO_MANY_MARKS = new RegExp(`\\p{M}{${MAX_MARKS + 1}}`, 'u');
+/** Anything that shows: neither a space, a control, nor one of the characters made to be seen as nothing. */
+const VISIBLE = /[^\p{Default_Ignorable_Code_Point}\p{Cc}\p{Cf}\p{Z}\u2800]/u;
+/** The same for readers of OpenAPI whose regular expressions know no properties; a little wider. */
+const VISIBLE_PATTERN =
+  '[^\\s\\u0000-\\u001f\\u007f-\\u009f\\u00ad\\u034f\\u0600-\\u0605\\u061c\\u06dd\\u070f\\u0890\\u0891\\u08e2' +
+  '\\u115f\\u1160\\u17b4\\u17b5\\u180b-\\u180f\\u200b-\\u200f\\u202a-\\u202e\\u2060-\\u206f\\u2800\\u3164' +
+  '\\ufe00-\\ufe0f\\ufeff\\uffa0\\ufff0-\\ufffb]';
+
+/** Why the text cannot be one of `min` to `max` code points, or null; what it costs does not grow with the text's square. */
+function refusalOf(trimmed: string, min: number, max: number): string | null {
+  const length = `Expected ${min} to ${max} characters after trimming.`;
+  if (trimmed.length > NFC_RATIO * max) return length;
+  if (TOO_MANY_MARKS.test(trimmed)) return `Expected at most ${MAX_MARKS} combining marks in a row.`;
+  if (!hasLength(trimmed.normalize('NFC'), min, max)) return length;
+  return min > 0 && !VISIBLE.test(trimmed) ? 'Expected characters that can be seen.' : null;
+}
+
+/**
+ * Text in NFC without surrounding white space, of `min` to `max` code points after that. Where it may not be
+ * empty, it may not look empty either.
+ */
+export const trimmedText = (min: number, max: number) =>
+  z
+    .string()
+    .transform((text, context) => {
+      const trimmed = text.trim();
+      const refusal = refusalOf(trimmed, min, max);
+      if (refusal === null) return trimmed.normalize('NFC');
+      context.addIssue({ code: 'custom', message: refusal });
+      return z.NEVER;
+    })
+    .meta({
+      type: 'string',
+      minLength: min,
+      maxLength: max,
+      ...(min > 0 ? { pattern: VISIBLE_PATTERN } : {}),
+    });
+
+const DATE_TIME =
+  /^(\d{4})-(\d{2})-(\d{2})T(\d{2}):(\d{2}):(\d{2})(?:\.(\d{1,9}))?(?:Z|([+-])(\d{2}):(\d{2}))$/i;
+const MAX_TIME = Date.UTC(9999, 11, 31, 23, 59, 59, 999);
+const MIN_TIME = new Date('0001-01-01T00:00:00Z').getTime();
+
+/** The instant an RFC 3339 date-time names, or null when it is none or no such day or time exists. */
+export function parseDateTime(text: string): Date | null {
+  const parts = DATE_TIME.exec(text);
+  if (parts === null) return null;
+  const at = (index: number): number => Number(parts[index] ?? 0);
+  if (at(4) > 23 || at(5) > 59 || at(6) > 59 || at(9) > 23 || at(10) > 59) return null;
+  const date = new Date(0);
+  date.setUTCFullYear(at(1), at(2) - 1, at(3));
+  if (date.getUTCMonth() !== at(2) - 1 || date.getUTCDate() !== at(3)) return null;
+  const offset = (parts[8] === '-' ? -1 : 1) * (at(9) * 60 + at(10));
+  date.setUTCHours(at(4), at(5) - offset, at(6), Number((parts[7] ?? '').padEnd(3, '0').slice(0, 3)));
+  return date.getTime() >= MIN_TIME && date.getTime() <= MAX_TIME ? date : null;
+}
+
+/** A date-time with any offset, as a Date. */
+export const dateTime = z
+  .string()
+  .transform((text, context) => {
+    const date = parseDateTime(text);
+    if (date !== null) return date;
+    context.addIssue({
+      code: 'custom',
+      message: 'Expected a date-time with an offset, such as 2027-01-31T12:00:00Z.',
+    });
+    return z.NEVER;
+  })
+  .meta({ type: 'string', format: 'date-time', maxLength: 35, examples: ['2027-01-31T12:00:00Z'] });
+
+/** interface.md, Limits: 8 to 200 characters. */
+export const idempotencyKey = shortText(8, 200).meta({ examples: ['translate-7f9c24e8-es'] });
+
+const MAX_URL_LENGTH = 2_048;
+
+/** The text of a URL; whether it is one, and where it leads, is for the guard to say. */
+export const urlText = z
+  .string()
+  .max(MAX_URL_LENGTH, `Expected at most ${MAX_URL_LENGTH} characters.`)
+  .meta({ format: 'uri' });
+
+/** A timestamp of an answer: UTC with Z and milliseconds. */
+export const timestamp = z.string().meta({ format: 'date-time', examples: ['2026-11-21T07:30:00.000Z'] });
+
+export function iso(date: Date): string;
+export function iso(date: Date | null): string | null;
+/** A date as answered: UTC with Z and milliseconds; null stays null. */
+export function iso(date: Date | null): string | null {
+  return date === null ? null : date.toISOString();
+}

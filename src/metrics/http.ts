@@ -1,0 +1,51 @@
+import { Gauge, Histogram, type Registry } from 'prom-client';
+import type { Observation } from '../http/exchange.ts';
+import { createProcessMetrics } from './process.ts';
+
+/** The HTTP side's figures for Prometheus. */
+export interface HttpMetrics {
+  readonly registry: Registry;
+  /** Counts one answer: for `HttpDependencies.observe`. */
+  readonly observe: (observation: Observation) => void;
+}
+
+/**
+ * A registry of its own with the process's figures, the time of every answer by route, method and status, and who waits.
+ * @param waiting how many wait for a connection of the database
+ */
+export function createHttpMetrics(waiting: () => number): HttpMetrics {
+  const registry = createProcessMetrics();
+  new Gauge({
+    name: 'database_connection_waiters',
+    help: "Requests that wait for a connection of their workspace's share.",
+    registers: [registry],
+    collect() {
+      this.set(waiting());
+    },
+  });
+  const duration = new Histogram({
+    name: 'http_request_duration_seconds',
+    help: 'Time to answer, by route, method and status.',
+    labelNames: ['route', 'method', 'status'] as const,
+    buckets: [0.002, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 10, 60],
+    registers: [registry],
+  });
+  const observers = new Map<string, (seconds: number) => void>();
+  const observerOf = (route: string, method: string, status: number): ((seconds: number) => void) => {
+    const name = `${method} ${status} ${route}`;
+    const known = observers.get(name);
+    if (known !== undefined) return known;
+    const labelled = duration.labels({ route, method, status });
+    const observer = (seconds: number): void => labelled.observe(seconds);
+    observers.set(name, observer);
+    return observer;
+  };
+  return {
+    registry,
+    observe: ({ route, method, status, seconds }) =>
+      observerOf(route, KNOWN_METHODS.has(method) ? method : 'other', status)(seconds),
+  };
+}
+
+/** A client may send any method; labels must not grow with what clients send. */
+const KNOWN_METHODS = new Set(['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS']);

@@ -1,0 +1,46 @@
+import type { Logger } from 'pino';
+import { ConfigurationError } from '../config.ts';
+
+/** How long an orderly stop may take, in milliseconds: longer than the longest request, and a webhook attempt and its record. */
+export const STOP_DEADLINE_MS = 75_000;
+
+interface Running {
+  /** Settles when the process has nothing left to do; rejects when it failed. */
+  readonly done?: Promise<void>;
+  stop(): Promise<void>;
+}
+
+/**
+ * Runs a process until it is told to stop, and ends it: the first SIGINT or SIGTERM stops it in order, and
+ * so does the end of `done`, after which the status is 1 when it failed. A signal during the start ends it at
+ * once: nothing has been taken on yet. Errors that stop the start are told in one line, the configuration's
+ * in plain words.
+ */
+export async function runUntilSignal(logger: Logger, start: () => Promise<Running>): Promise<never> {
+  const signalled = new Promise<NodeJS.Signals>((resolve) => {
+    process.on('SIGINT', resolve);
+    process.on('SIGTERM', resolve);
+  });
+  let failed = false;
+  const fail = (error: unknown) => {
+    failed = true;
+    if (error instanceof ConfigurationError) process.stderr.write(`${error.message}\n`);
+    else logger.fatal({ err: error }, 'stopped by an error');
+  };
+  try {
+    const running = await Promise.race([start(), signalled]);
+    if (typeof running === 'string') process.exit(0);
+    await Promise.race([signalled, ...(running.done === undefined ? [] : [running.done])]).catch(fail);
+    logger.info('stopping');
+    await Promise.race([running.stop(), afterDeadline()]);
+  } catch (error) {
+    fail(error);
+  }
+  process.exit(failed ? 1 : 0);
+}
+
+const afterDeadline = () =>
+  new Promise<never>((_resolve, reject) => {
+    const error = new Error(`not stopped within ${STOP_DEADLINE_MS / 1_000} seconds`);
+    setTimeout(() => reject(error), STOP_DEADLINE_MS).unref();
+  });

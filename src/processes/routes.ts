@@ -1,0 +1,60 @@
+import type { Logger } from 'pino';
+import { createApiKeyRoutes } from '../api-keys/routes.ts';
+import { createWhoamiRoutes } from '../api-keys/whoami-routes.ts';
+import { createArticleRoutes } from '../articles/routes.ts';
+import { createImageFetcher } from '../assets/fetch-image.ts';
+import { createAssetRoutes } from '../assets/routes.ts';
+import { createAuditRoutes } from '../audit/routes.ts';
+import type { BlobStore } from '../blobs/blob-store.ts';
+import { createCategoryRoutes } from '../categories/routes.ts';
+import { createCreditRoutes } from '../credits/routes.ts';
+import type { HttpLimits } from '../http/limits.ts';
+import type { RouteModule } from '../http/route.ts';
+import type { AddressGuard } from '../outbound/resolver.ts';
+import { createProjectRoutes } from '../projects/routes.ts';
+import { createReviewRoutes } from '../reviews/routes.ts';
+import { createRoleRoutes } from '../roles/routes.ts';
+import { createSuggestionRoutes } from '../suggestions/routes.ts';
+import type { TemporalNames } from '../temporal/names.ts';
+import type { TemporalClient } from '../temporal/runs.ts';
+import { createJobRoutes } from '../translations/job-routes.ts';
+import { createTranslationRoutes } from '../translations/routes.ts';
+import type { RunCanceller } from '../webhooks/endpoints/run-canceller.ts';
+import { createWebhookRoutes } from '../webhooks/routes.ts';
+import type { WebhookSender } from '../webhooks/sending/sender.ts';
+import { createWorkspaceRoutes } from '../workspaces/routes.ts';
+
+export interface RouteDependencies {
+  readonly client: TemporalClient;
+  readonly names: TemporalNames;
+  readonly logger: Logger;
+  readonly guard: AddressGuard;
+  readonly sender: WebhookSender;
+  readonly limits: HttpLimits;
+  readonly blobs: BlobStore;
+  readonly runCanceller: RunCanceller;
+  /** Milliseconds that a paid request waits for its result. */
+  readonly aiWaitMs: number;
+}
+
+/** Every operation of the service, in the order of its reference page. */
+export const createRoutes = (dependencies: RouteDependencies): RouteModule[] => [
+  ...createApiKeyRoutes(),
+  ...createWhoamiRoutes(dependencies.limits),
+  ...createRoleRoutes(),
+  ...createWebhookRoutes(dependencies),
+  ...createProjectRoutes(),
+  ...createArticleRoutes(),
+  ...createReviewRoutes(),
+  ...createAssetRoutes({
+    blobs: dependencies.blobs,
+    fetchImage: createImageFetcher({ guard: dependencies.guard }),
+  }),
+  ...createCategoryRoutes(),
+  ...createSuggestionRoutes(dependencies),
+  ...createTranslationRoutes(dependencies),
+  ...createJobRoutes(dependencies),
+  ...createCreditRoutes(),
+  ...createAuditRoutes(),
+  ...createWorkspaceRoutes(),
+];

@@ -1,0 +1,147 @@
+import { Client, Connection } from '@temporalio/client';
+import type { Logger } from 'pino';
+import { createIdentify } from '../api-keys/authenticate.ts';
+import { createLastUsedRecorder } from '../api-keys/last-used.ts';
+import { createAssetPages } from '../assets/page.ts';
+import { blobFolder, createLocalBlobStore } from '../blobs/blob-store.ts';
+import type { ConnectedConfig } from '../config.ts';
+import { createSharedDatabase } from '../db/database.ts';
+import { createDatabaseProbe } from '../db/probe.ts';
+import { closeThreads } from '../document/threads/pool.ts';
+import { createApp } from '../http/app.ts';
+import { DEFAULT_HTTP_LIMITS } from '../http/limits.ts';
+import { createReadiness } from '../http/readiness.ts';
+import { serveHttp } from '../http/serve.ts';
+import { createDependencyMetrics } from '../metrics/dependencies.ts';
+import { createHttpMetrics } from '../metrics/http.ts';
+import { type RunningMetrics, serveMetrics } from '../metrics/serve.ts';
+import { createAddressGuard } from '../outbound/resolver.ts';
+import { createReferencePages } from '../reference/pages.ts';
+import { temporalNames } from '../temporal/names.ts';
+import { temporalTarget } from '../temporal/target.ts';
+import { createRunCanceller } from '../webhooks/endpoints/run-canceller.ts';
+import { createWebhookSender } from '../webhooks/sending/sender.ts';
+import { createRoutes } from './routes.ts';
+
+export interface RunningService {
+  /** Where it listens. */
+  readonly url: string;
+  /** Where Prometheus reads. */
+  readonly metricsUrl: string;
+  /** Drains requests in flight, writes what is buffered, closes connections. */
+  stop(): Promise<void>;
+}
+
+/** What a request may take beyond its wait for an answer from a model, the longest there is, in milliseconds. */
+const DRAIN_MARGIN_MS = 5_000;
+/** How long a request waits for connections of its workspace's share, in all, in milliseconds. */
+const CONNECTION_WAIT_MS = 5_000;
+/** How long a statement waits for a lock, in milliseconds. For a row it waits twice: to be the next, and for the row. */
+const LOCK_TIMEOUT_MS = 3_000;
+
+/** Composes and starts the HTTP process. Temporal need not be there: its connection is made when it is. */
+export async function startServer(config: ConnectedConfig, logger: Logger): Promise<RunningService> {
+  const target = temporalTarget(config);
+  const database = createSharedDatabase({
+    connectionString: config.DATABASE_URL,
+    poolSize: config.DATABASE_POOL_SIZE,
+    waitMs: CONNECTION_WAIT_MS,
+    statementTimeout: config.DATABASE_STATEMENT_TIMEOUT_SECONDS * 1_000,
+    lockTimeout: LOCK_TIMEOUT_MS,
+    applicationName: 'workspace-content-service server',
+    // Who names a direct address has a pooler at the other one.
+    prepareStatements: config.DATABASE_DIRECT_URL === undefined,
+    onError: (error) => logger.warn({ err: error }, 'database connection lost'),
+  });
+  const db = database.common;
+  const connection = Connection.lazy({ ...target });
+  const client = new Client({ connection, namespace: config.TEMPORAL_NAMESPACE });
+  const guard = createAddressGuard({ allowedNetworks: config.WEBHOOK_ALLOWED_NETWORKS });
+  const sender = createWebhookSender({ guard });
+  const lastUsed = createLastUsedRecorder(db, logger);
+  const blobs = createLocalBlobStore(blobFolder(config.DATA_DIR));
+  const limits = {
+    ...DEFAULT_HTTP_LIMITS,
+    perKey: config.RATE_LIMIT_PER_KEY,
+    perWorkspace: config.RATE_LIMIT_PER_WORKSPACE,
+    perAddress: config.RATE_LIMIT_PER_ADDRESS,
+    authFailures: config.RATE_LIMIT_AUTH_FAILURES,
+  };
+  const names = temporalNames(config.TEMPORAL_TASK_QUEUE_PREFIX);
+  const runCanceller = createRunCanceller({ client, logger });
+  const probe = createDatabaseProbe(config.DATABASE_URL);
+  const readiness = createReadiness({
+    postgres: { needed: true, check: probe.check },
+    // Without Temporal a request commits its decision all the same.
+    temporal: {
+      needed: false,
+      check: async () => {
+        await connection.withDeadline(Date.now() + 1_500, () => connection.workflowService.getSystemInfo({}));
+      },
+    },
+  });
+  const metrics = createHttpMetrics(database.waiting);
+  createDependencyMetrics(metrics.registry, readiness);
+  const app = createApp(
+    {
+      databaseOf: database.of,
+      logger,
+      limits,
+      trustedProxies: config.TRUSTED_PROXIES,
+      identify: createIdentify(db, lastUsed),
+      pages: (document) => [...createReferencePages(document), ...createAssetPages({ db, blobs })],
+      observe: metrics.observe,
+      readiness,
+    },
+    createRoutes({
+      client,
+      names,
+      logger,
+      guard,
+      sender,
+      blobs,
+      limits,
+      runCanceller,
+      aiWaitMs: config.AI_WAIT_SECONDS * 1_000,
+    }),
+  );
+  const close = async () => {
+    await closeThreads();
+    await lastUsed.close();
+    await sender.close();
+    await runCanceller.close();
+    await connection.close();
+    await probe.close();
+    await database.destroy();
+  };
+  let metricsServer: RunningMetrics | undefined;
+  try {
+    metricsServer = await serveMetrics(
+      metrics.registry,
+      { host: config.METRICS_HOST, port: config.METRICS_PORT },
+      [],
+      { unwell: async () => null, readiness },
+    );
+    const { url: metricsUrl, close: closeMetrics } = metricsServer;
+    const server = await serveHttp(app, {
+      host: config.HOST,
+      port: config.PORT,
+      logger,
+      drainTimeout: config.AI_WAIT_SECONDS * 1_000 + DRAIN_MARGIN_MS,
+    });
+    logger.info(`metrics at ${metricsUrl}`);
+    return {
+      url: server.url,
+      metricsUrl,
+      async stop() {
+        await server.close();
+        await closeMetrics();
+        await close();
+      },
+    };
+  } catch (error) {
+    await metricsServer?.close();
+    await close();
+    throw error;
+  }
+}

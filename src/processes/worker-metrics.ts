@@ -1,0 +1,48 @@
+import type { Logger } from 'pino';
+import type { ConnectedConfig } from '../config.ts';
+import { createDatabaseMetrics } from '../metrics/database.ts';
+import { createDeliveryMetrics, type DeliveryMetrics } from '../metrics/deliveries.ts';
+import { createDependencyMetrics } from '../metrics/dependencies.ts';
+import type { Health } from '../metrics/health.ts';
+import { createProcessMetrics } from '../metrics/process.ts';
+import { type RunningMetrics, serveMetrics } from '../metrics/serve.ts';
+import { createTemporalMetrics } from '../metrics/temporal.ts';
+import { type CountTranslations, createTranslationMetrics } from '../metrics/translations.ts';
+import { sdkMetricsUrl } from '../temporal/runtime.ts';
+
+export interface WorkerMetrics extends RunningMetrics, DeliveryMetrics {
+  readonly countTranslations: CountTranslations;
+}
+
+/**
+ * Starts to serve all figures of a worker process on one port: its own, those of the database, and those of
+ * Temporal's SDK.
+ * @throws {ConfigurationError} when METRICS_HOST or METRICS_PORT cannot be had
+ */
+export async function startWorkerMetrics(
+  config: Pick<ConnectedConfig, 'DATABASE_URL' | 'METRICS_HOST' | 'METRICS_PORT'>,
+  logger: Logger,
+  health: Health,
+): Promise<WorkerMetrics> {
+  const registry = createProcessMetrics();
+  createDependencyMetrics(registry, health.readiness);
+  const deliveries = createDeliveryMetrics(registry);
+  const countTranslations = createTranslationMetrics(registry);
+  const database = createDatabaseMetrics({ connectionString: config.DATABASE_URL, registry, logger });
+  const { url, close } = await serveMetrics(
+    registry,
+    { host: config.METRICS_HOST, port: config.METRICS_PORT },
+    [database.read, createTemporalMetrics(sdkMetricsUrl, registry)],
+    health,
+  );
+  logger.info(`metrics at ${url}`);
+  return {
+    ...deliveries,
+    countTranslations,
+    url,
+    async close() {
+      await close();
+      await database.close();
+    },
+  };
+}

@@ -1,0 +1,255 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { Client } from '@temporalio/client';
+import { type NativeConnection, Worker, type WorkerOptions } from '@temporalio/worker';
+import type { Logger } from 'pino';
+import { createAiActivities } from '../../activities/ai.ts';
+import { createBurstActivities } from '../../activities/bursts.ts';
+import { createMaintenanceActivities } from '../../activities/maintenance.ts';
+import { createTranslationActivities } from '../../activities/translation.ts';
+import { createWebhookActivities } from '../../activities/webhooks.ts';
+import { blobFolder, createLocalBlobStore } from '../blobs/blob-store.ts';
+import { ConfigurationError, type ConnectedConfig } from '../config.ts';
+import { createDatabase } from '../db/database.ts';
+import { createDatabaseProbe } from '../db/probe.ts';
+import { closeThreads } from '../document/threads/pool.ts';
+import { createReadiness } from '../http/readiness.ts';
+import { watchRelay } from '../metrics/health.ts';
+import { createAddressGuard } from '../outbound/resolver.ts';
+import { createTranslationProvider } from '../providers/index.ts';
+import type { TranslationProvider } from '../providers/types.ts';
+import { createSuggestionProvider } from '../suggestions/index.ts';
+import type { SuggestionProvider } from '../suggestions/provider.ts';
+import { askForNamespace, explainRefusal, isRefusal, watchAccess } from '../temporal/access.ts';
+import { bundleWorkflows } from '../temporal/bundle.ts';
+import { connectTemporal } from '../temporal/connection.ts';
+import { type TemporalNames, temporalNames } from '../temporal/names.ts';
+import { installMeasuredRuntime } from '../temporal/runtime.ts';
+import { ensureSchedules } from '../temporal/schedules.ts';
+import { registerSearchAttributes } from '../temporal/search-attributes.ts';
+import { temporalTarget } from '../temporal/target.ts';
+import { workerTuning } from '../temporal/tuning.ts';
+import { createBurstTracker } from '../webhooks/burst/tracker.ts';
+import { createOutboxBell } from '../webhooks/outbox/bell.ts';
+import { type Relay, startRelay } from '../webhooks/outbox/relay.ts';
+import { createWebhookSender } from '../webhooks/sending/sender.ts';
+import { startWorkerMetrics } from './worker-metrics.ts';
+
+/** Longer than one webhook attempt, so that a shutdown lets those in flight end. */
+const SHUTDOWN_GRACE = '25 seconds';
+/** Reconcile and prune may take long, and lose nothing when they stop between two batches. */
+const MAINTENANCE_GRACE = '1 second';
+/** What has not listened by then, or has nobody to report to, is left: the process must end. */
+const SHUTDOWN_FORCE = '45 seconds';
+
+export interface RunningWorker {
+  /** Where Prometheus reads. */
+  readonly metricsUrl: string;
+  /** Resolves when the workers have stopped; rejects when one of them failed. */
+  readonly done: Promise<void>;
+  /** Stops taking tasks, lets those in flight end, closes connections. */
+  stop(): Promise<void>;
+}
+
+export interface WorkerOverrides {
+  readonly provider?: TranslationProvider;
+  readonly suggestions?: SuggestionProvider;
+}
+
+/** Composes and starts the worker process: workflows, activities and the outbox relay. */
+export async function startWorker(
+  config: ConnectedConfig,
+  logger: Logger,
+  overrides: WorkerOverrides = {},
+): Promise<RunningWorker> {
+  const probe = createDatabaseProbe(config.DATABASE_URL);
+  let connected: NativeConnection | undefined;
+  let relaying: Relay | undefined;
+  const access = watchAccess(async () => {
+    if (connected === undefined) throw new Error('not connected yet');
+    await askForNamespace(connected, config.TEMPORAL_NAMESPACE, 1_500);
+  });
+  const readiness = createReadiness({
+    postgres: { needed: true, check: probe.check },
+    temporal: { needed: true, check: access.check },
+  });
+  const relayUnwell = watchRelay(() => relaying?.sinceRound(), readiness);
+  const metrics = await startWorkerMetrics(config, logger, {
+    readiness,
+    unwell: async () => {
+      const reason = await relayUnwell();
+      return access.isRefused() ? explainRefusal(config.TEMPORAL_ADDRESS, config.TEMPORAL_NAMESPACE) : reason;
+    },
+  });
+  const names = temporalNames(config.TEMPORAL_TASK_QUEUE_PREFIX);
+  const bundle =
+    config.WORKFLOW_BUNDLE === undefined ? await bundleWorkflows() : { codePath: config.WORKFLOW_BUNDLE };
+  const connection = await connectPatiently(config, logger);
+  connected = connection;
+  const db = createDatabase({
+    connectionString: config.DATABASE_URL,
+    poolSize: config.DATABASE_POOL_SIZE,
+    statementTimeout: config.DATABASE_STATEMENT_TIMEOUT_SECONDS * 1_000,
+    applicationName: 'workspace-content-service worker',
+    onError: (error) => logger.warn({ err: error }, 'database connection lost'),
+  });
+  const sender = createWebhookSender({
+    guard: createAddressGuard({ allowedNetworks: config.WEBHOOK_ALLOWED_NETWORKS }),
+  });
+  const provider = overrides.provider ?? createTranslationProvider(config);
+  const suggestions = overrides.suggestions ?? createSuggestionProvider(config);
+  const client = new Client({ connection, namespace: config.TEMPORAL_NAMESPACE });
+  const stopped = new AbortController();
+  const bell = createOutboxBell();
+  const tracker = createBurstTracker();
+  const delivering = {
+    db,
+    sender,
+    bell,
+    onAttemptBegan: metrics.attemptBegan,
+    onAttemptEnded: metrics.attemptEnded,
+  };
+
+  const tuning = workerTuning(config);
+  const common = {
+    ...tuning.pollers,
+    connection,
+    namespace: config.TEMPORAL_NAMESPACE,
+    workflowBundle: bundle,
+    shutdownGraceTime: SHUTDOWN_GRACE,
+    shutdownForceTime: SHUTDOWN_FORCE,
+    // An attempt that hangs must be seen to live: heartbeats pass through at their own pace.
+    maxHeartbeatThrottleInterval: '5 seconds',
+  } satisfies Partial<WorkerOptions>;
+  const workers = await Promise.all([
+    Worker.create({
+      ...common,
+      taskQueue: names.translation,
+      activities: metrics.countTranslations(createTranslationActivities({ db, provider })),
+      ...tuning.translation,
+    }),
+    Worker.create({
+      ...common,
+      taskQueue: names.webhooks,
+      activities: {
+        ...createWebhookActivities(delivering),
+        ...createBurstActivities({ ...delivering, tracker, stopping: stopped.signal }),
+      },
+      ...tuning.webhooks,
+      // A busy server can lose an activity that it hands out eagerly: that would spend an attempt without a send.
+      maxEagerActivityReservationsPerWorkflowTask: 0,
+    }),
+    Worker.create({
+      ...common,
+      taskQueue: names.ai,
+      activities: createAiActivities({ db, provider: suggestions }),
+      maxCachedWorkflows: 200,
+      // A request waits for each of these runs: when the worker that has it cached is lost, another takes it over at once.
+      stickyQueueScheduleToStartTimeout: '1 second',
+    }),
+    Worker.create({
+      ...common,
+      taskQueue: names.maintenance,
+      activities: createMaintenanceActivities({
+        db,
+        client,
+        names,
+        minimumAgeMs: config.RECONCILE_AFTER_SECONDS * 1_000,
+        retentionMs: config.RETENTION_DAYS * 86_400_000,
+        blobs: createLocalBlobStore(blobFolder(config.DATA_DIR)),
+        blobGraceMs: config.BLOB_GRACE_DAYS * 86_400_000,
+      }),
+      shutdownGraceTime: MAINTENANCE_GRACE,
+      maxCachedWorkflows: 5,
+    }),
+  ]);
+  const runs = workers.map((worker) => worker.run());
+  const relay = startRelay({
+    db,
+    listenUrl: config.DATABASE_DIRECT_URL ?? config.DATABASE_URL,
+    client,
+    names,
+    logger,
+    bell,
+    tracker,
+    burstThreshold: config.WEBHOOK_BURST_THRESHOLD,
+  });
+  relaying = relay;
+  const scheduled = ensureSchedulesPatiently(client, names, logger, stopped.signal);
+
+  let stopping: Promise<void> | undefined;
+  const stop = async () => {
+    stopped.abort();
+    await relay.stop();
+    for (const worker of workers) if (worker.getState() === 'RUNNING') worker.shutdown();
+    const ends = await Promise.allSettled([scheduled, ...runs]);
+    for (const end of ends) {
+      if (end.status === 'rejected') logger.warn({ err: end.reason }, 'a worker did not end in order');
+    }
+    await sender.close();
+    await metrics.close();
+    await probe.close();
+    await connection.close();
+    await closeThreads();
+    await db.destroy();
+  };
+  return {
+    metricsUrl: metrics.url,
+    done: Promise.all(runs).then(() => undefined),
+    stop() {
+      stopping ??= stop();
+      return stopping;
+    },
+  };
+}
+
+/** Repeats until it succeeds: a server that restarts at this moment must not stop a worker that runs already. */
+async function ensureSchedulesPatiently(
+  client: Client,
+  names: TemporalNames,
+  logger: Logger,
+  signal: AbortSignal,
+): Promise<void> {
+  while (!signal.aborted) {
+    try {
+      await ensureSchedules(client, names);
+      return;
+    } catch (error) {
+      logger.warn({ err: error }, 'schedules not made yet');
+      await sleep(2_000, undefined, { signal }).catch(() => undefined);
+    }
+  }
+}
+
+/**
+ * Waits for a Temporal server that is not there yet, saying so.
+ * @throws {ConfigurationError} when it is there and refuses access: to wait would not help
+ */
+async function connectPatiently(config: ConnectedConfig, logger: Logger): Promise<NativeConnection> {
+  const target = temporalTarget(config);
+  for (;;) {
+    try {
+      // A connection that fails takes the runtime with it.
+      await installMeasuredRuntime(logger);
+      const connection = await connectTemporal(target);
+      await askForNamespace(connection, config.TEMPORAL_NAMESPACE, 5_000).catch((error: unknown) => {
+        // What else is wrong with the namespace may still pass.
+        if (isRefusal(error)) throw error;
+      });
+      for (const { name, error } of await registerSearchAttributes(connection, config.TEMPORAL_NAMESPACE)) {
+        logger.warn(
+          { err: error },
+          `search attribute ${name} not registered; runs may have to go without it`,
+        );
+      }
+      return connection;
+    } catch (error) {
+      if (isRefusal(error)) {
+        throw new ConfigurationError(explainRefusal(config.TEMPORAL_ADDRESS, config.TEMPORAL_NAMESPACE), {
+          cause: error,
+        });
+      }
+      logger.warn({ err: error }, `waiting for Temporal at ${config.TEMPORAL_ADDRESS}`);
+      await sleep(2_000);
+    }
+  }
+}

@@ -1,0 +1,65 @@
+import { EVENT_TYPES, type EventPayloads, type EventType } from '../events/catalog.ts';
+import { code, jsonBlock } from './text.ts';
+
+const articleId = '5b0f2f8e-7c35-4a53-9d0f-6f1f8e5c2a10';
+
+const articleSet = {
+  articleId,
+  workspaceId: '9a1f1c0e-3f77-4a5e-8f3e-2c8d4f3b7a01',
+  projectId: 'f3a3c1f4-51f5-4d5b-b0b9-0a7f6a3c9d22',
+  slug: 'a-garden-in-spring',
+  status: 'PUBLISHED',
+  primaryLanguage: 'en',
+  translationGroupId: '2f4b8c1d-9e67-4b1a-8d25-7c0e9f1a3b44',
+  title: 'A garden in spring',
+} as const;
+
+/** The `data` of each event this service emits; the type checker keeps them true (interface.md, Event payloads). */
+const EXAMPLES: EventPayloads = {
+  'article.created': { articleId, projectId: articleSet.projectId, title: articleSet.title },
+  'article.approved': {
+    articleId,
+    reviewId: '0c9a7f52-1d0b-4f3e-a8c6-6b1f2d3e4a55',
+    previousStatus: 'NEEDS_REVIEW',
+  },
+  'article.rejected': {
+    articleId,
+    reviewId: '0c9a7f52-1d0b-4f3e-a8c6-6b1f2d3e4a55',
+    decision: 'changes_requested',
+  },
+  'article.published': articleSet,
+  'article.updated': { ...articleSet, changed: ['title', 'slug'], previousSlug: 'garden-in-spring' },
+  'article.unpublished': {
+    ...articleSet,
+    status: 'DRAFT',
+    previousStatus: 'PUBLISHED',
+    reason: 'status_changed',
+  },
+  'image.regenerated': { articleId, assetId: '8d3e5f60-2b7c-4c19-9f84-1a6b7c8d9e66', type: 'hero' },
+  'credits.purchased': { creditAmount: 500, paymentEventId: 'evt_2026_11_0042' },
+  'credits.granted': { creditAmount: 1000, paymentEventId: 'evt_2026_11_0043' },
+};
+
+const isEmitted = (event: EventType): event is keyof EventPayloads => event in EXAMPLES;
+
+export const EVENTS_ID = 'webhook-events';
+
+/** What is sent to webhook endpoints, event by event. */
+export function eventsSection(): string {
+  const emitted = EVENT_TYPES.filter(isEmitted);
+  const others = EVENT_TYPES.filter((event) => !isEmitted(event));
+  const blocks = emitted.map(
+    (event) => `<h3>${event}</h3>${jsonBlock(`Body of ${event}`, { event, data: EXAMPLES[event] })}`,
+  );
+  return (
+    `<section class="area" id="${EVENTS_ID}" aria-labelledby="${EVENTS_ID}-title">` +
+    `<h2 id="${EVENTS_ID}-title">Webhook events</h2>` +
+    `<p>Each is a POST to the endpoint's URL, signed in ${code('x-service-signature')} (${code('t=<unix seconds>,v1=<hex>')}: ` +
+    `HMAC-SHA256 of the timestamp, a dot and the raw body, with the endpoint's secret as key). ${code('x-service-delivery')} is the same on ` +
+    `every attempt of one delivery: deduplicate on it. Any 2xx is success; 5xx, 429, network errors and timeouts are ` +
+    `tried six times in all, after 30 s, 1, 2, 4 and 8 minutes.</p>` +
+    `<p>The catalog also has ${others.map(code).join(', ')}. They can be subscribed to; this service has no ` +
+    `generation of its own and does not send them. Answer events you do not know with 2xx.</p>` +
+    `<div class="grid">${blocks.map((html) => `<div>${html}</div>`).join('')}</div></section>`
+  );
+}

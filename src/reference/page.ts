@@ -1,0 +1,117 @@
+import { type Call, callsByArea, errorsOf, type OpenApiDocument } from './document.ts';
+import { EVENTS_ID, eventsSection } from './events.ts';
+import { escapeHtml, renderPage } from './html.ts';
+import { type ErrorPage, methodBadge, operationSection } from './operation.ts';
+import { fieldList } from './schema.ts';
+import { REFERENCE_SCRIPT } from './script.ts';
+import { REFERENCE_STYLE } from './style.ts';
+import { block, code, jsonBlock, paragraphs } from './text.ts';
+
+const navigationItem = (id: string, words: string, html: string): string =>
+  `<li data-words="${escapeHtml(words.toLowerCase())}"><a href="#${escapeHtml(id)}">${html}</a></li>`;
+
+const navigationGroup = (title: string, items: readonly string[]): string =>
+  `<div class="group"><h2>${escapeHtml(title)}</h2><ul>${items.join('')}</ul></div>`;
+
+/** Everything that the search finds a call by. */
+const wordsOf = ({ method, path, operation }: Call): string =>
+  [
+    operation.summary,
+    method,
+    path,
+    operation.operationId,
+    ...operation.tags,
+    ...(operation['x-permissions'] ?? []),
+    ...errorsOf(operation).map((error) => error.code),
+  ].join(' ');
+
+function navigation(document: OpenApiDocument, errors: readonly ErrorPage[]): string {
+  const areas = callsByArea(document).map(({ name, calls }) =>
+    navigationGroup(
+      name,
+      calls.map((call) =>
+        navigationItem(
+          call.operation.operationId,
+          wordsOf(call),
+          `${methodBadge(call.method)}<span>${escapeHtml(call.operation.summary)}</span>`,
+        ),
+      ),
+    ),
+  );
+  const start = [
+    navigationItem('start', 'start authentication conventions', 'Make a first call'),
+    navigationItem(EVENTS_ID, 'webhook events payloads signature', 'Webhook events'),
+  ];
+  const codes = errors.map(({ code: name, status, title }) =>
+    navigationItem(`error-${name}`, `error ${name} ${status} ${title}`, `${status} ${escapeHtml(title)}`),
+  );
+  const shapes = Object.keys(document.components.schemas).map((name) =>
+    navigationItem(`schema-${name}`, `shape ${name}`, escapeHtml(name)),
+  );
+  return [
+    navigationGroup('Start', start),
+    ...areas,
+    navigationGroup('Errors', codes),
+    navigationGroup('Shapes', shapes),
+  ].join('');
+}
+
+function start({ info }: OpenApiDocument): string {
+  const lines =
+    'API=<span class="base">http://127.0.0.1:3000</span>\nKEY=wcsk_…\n\n' +
+    'curl "$API/api/whoami" -H "Authorization: Bearer $KEY"';
+  return (
+    `<section class="area" id="start"><h1>${escapeHtml(info.title)}</h1>${paragraphs(info.description)}` +
+    `<p>The same for machines: <a href="/openapi.json">/openapi.json</a> (OpenAPI 3.1).</p>` +
+    `<h2>Make a first call</h2><p>Every call needs an API key of the workspace. The examples on this page are made for a ` +
+    `shell in which these are set, and a variable for each id of the path: ${code('{workspaceId}')} is ${code('$WORKSPACE_ID')}.</p>` +
+    `${block('A first call', lines)}<ul>` +
+    `<li>A key acts with the permissions of its role and only in its own workspace. What is not the caller's answers 404, as what does not exist.</li>` +
+    `<li>Bodies are JSON. Fields nobody knows are ignored, ${code('null')} for an optional field means that it is absent.</li>` +
+    `<li>Date-times are taken with any offset and answered in UTC. Language tags are BCP 47, such as ${code('en')} or ${code('pt-BR')}.</li>` +
+    `<li>Long lists come in pages: send the ${code('nextCursor')} of one as ${code('cursor')} of the next, until it is null.</li>` +
+    `<li>An error is an ${code('application/problem+json')} document: look at its ${code('code')}, and quote its ${code('requestId')}, which is also in ${code('X-Request-Id')} of every answer.</li>` +
+    `<li>${code('RateLimit')} tells what is left of each limit; a 429 comes with ${code('Retry-After')} when a limit was reached.</li></ul></section>`
+  );
+}
+
+function errorSection({ code: name, status, title, path, html, example }: ErrorPage): string {
+  const id = `error-${escapeHtml(name)}`;
+  return (
+    `<section class="error" id="${id}" aria-labelledby="${id}-title"><div>` +
+    `<h3 id="${id}-title"><span class="status">${status}</span> <a href="${escapeHtml(path)}">${escapeHtml(title)}</a></h3>` +
+    `${html}</div>` +
+    `<div>${jsonBlock(`Example of ${name}`, example)}</div></section>`
+  );
+}
+
+/**
+ * The reference of the whole service as one page made from its OpenAPI document. It loads nothing: its style and its
+ * one script are in it.
+ */
+export function renderReference(source: object, errors: readonly ErrorPage[]): string {
+  const document = source as OpenApiDocument;
+  const pages = new Map(errors.map((page) => [page.code, page]));
+  const areas = callsByArea(document).map(({ name, calls }) => {
+    const id = `area-${name.toLowerCase().replaceAll(' ', '-')}`;
+    return `<h2 id="${escapeHtml(id)}">${escapeHtml(name)}</h2>${calls.map((call) => operationSection(call, pages)).join('')}`;
+  });
+  const shapes = Object.entries(document.components.schemas).map(
+    ([name, schema]) =>
+      `<section class="area shape" id="schema-${escapeHtml(name)}"><h3>${escapeHtml(name)}</h3>${fieldList(schema)}</section>`,
+  );
+  const { title } = document.info;
+  return renderPage({
+    title: `${title}: API reference`,
+    style: REFERENCE_STYLE,
+    body:
+      `<a class="skip" href="#start">Skip to the text</a><aside><div class="brand"><a href="#start">${escapeHtml(title)}</a>` +
+      `<button id="scheme" type="button" hidden aria-label="Switch between light and dark">◐</button></div>` +
+      `<input id="search" type="search" hidden placeholder="Search (press /)" aria-label="Search the calls" aria-controls="menu" autocomplete="off" spellcheck="false">` +
+      `<p id="found" class="muted" role="status"></p>` +
+      `<details id="menu" open><summary>Contents</summary><nav aria-label="Contents">${navigation(document, errors)}</nav></details></aside>` +
+      `<main>${start(document)}${areas.join('')}${eventsSection()}` +
+      `<h2 id="errors">Errors</h2>${errors.map(errorSection).join('')}<h2 id="shapes">Shapes</h2>${shapes.join('')}</main>`,
+    script: REFERENCE_SCRIPT,
+  });
+}

@@ -1,0 +1,111 @@
+import { createHash } from 'node:crypto';
+import { readFileSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
+import type { Context } from 'hono';
+import { type ErrorCode, notFound } from '../errors.ts';
+import { answer, type Env, type Exchange } from '../http/exchange.ts';
+import type { Page } from '../http/pages.ts';
+import { problemExample } from '../http/problem-examples.ts';
+import { ERROR_CODES, PROBLEMS, problemSlug } from '../http/problems.ts';
+import { renderMarkdownPage, renderMarkdownPart } from './markdown-page.ts';
+import type { ErrorPage } from './operation.ts';
+import { renderReference } from './page.ts';
+import { REFERENCE_SCRIPT } from './script.ts';
+import { jsonBlock } from './text.ts';
+
+const ERROR_PAGES = fileURLToPath(new URL('../../docs/errors/', import.meta.url));
+
+const scriptHash = createHash('sha256').update(REFERENCE_SCRIPT).digest('base64');
+
+const CACHED = 'public, max-age=300';
+
+/** All that a page needs is in it, and nothing else can run or be loaded. */
+const HTML = {
+  'Content-Type': 'text/html; charset=utf-8',
+  'Content-Security-Policy':
+    `default-src 'none'; style-src 'unsafe-inline'; script-src 'sha256-${scriptHash}'; img-src data:; ` +
+    "base-uri 'none'; form-action 'none'; frame-ancestors 'none'",
+  'Cache-Control': CACHED,
+};
+
+/** A text that is made once, when it is first asked for, with the tag that names it. */
+function once(render: () => string): () => { readonly text: string; readonly tag: string } {
+  let made: { text: string; tag: string } | undefined;
+  return () => {
+    if (made !== undefined) return made;
+    const text = render();
+    made = { text, tag: `"${createHash('sha256').update(text).digest('base64url').slice(0, 27)}"` };
+    return made;
+  };
+}
+
+/** Answers a text that is the same for everybody, and nothing but its headers to who has it already. */
+function servePrepared(
+  prepared: ReturnType<typeof once>,
+  headers: Readonly<Record<string, string>>,
+): (exchange: Exchange, c: Context<Env>) => Response {
+  return (exchange, c) => {
+    const { text, tag } = prepared();
+    const known = c.req.header('if-none-match')?.split(',') ?? [];
+    const isKnown = known.some((one) => one.trim().replace(/^W\//, '') === tag);
+    return answer(exchange, isKnown ? 304 : 200, isKnown ? null : text, { ...headers, ETag: tag });
+  };
+}
+
+const readErrorPage = (slug: string): string => readFileSync(`${ERROR_PAGES}${slug}.md`, 'utf8');
+
+/** The page of each error code, as the reference shows it. */
+export const errorPages = (): ErrorPage[] =>
+  ERROR_CODES.map((code) => {
+    const example = problemExample(code);
+    return {
+      code,
+      ...PROBLEMS[code],
+      path: example.type,
+      html: renderMarkdownPart(readErrorPage(problemSlug(code))),
+      example,
+    };
+  });
+
+/** The service's description and its reference pages, which need no key. */
+export function createReferencePages(document: () => object): readonly Page[] {
+  const pageOf = (code: ErrorCode): string => {
+    const example = jsonBlock(`Example of ${code}`, problemExample(code));
+    return renderMarkdownPage(readErrorPage(problemSlug(code)), `<h2>Example</h2>${example}`);
+  };
+  const serveErrorPage = new Map(
+    ERROR_CODES.map((code) => [
+      problemSlug(code),
+      servePrepared(
+        once(() => pageOf(code)),
+        HTML,
+      ),
+    ]),
+  );
+  const serveDocument = servePrepared(
+    once(() => JSON.stringify(document())),
+    { 'Content-Type': 'application/json', 'Cache-Control': CACHED },
+  );
+  const serveReference = servePrepared(
+    once(() => renderReference(document(), errorPages())),
+    HTML,
+  );
+  return [
+    {
+      path: '/openapi.json',
+      serve: async (exchange, c) => serveDocument(exchange, c),
+    },
+    {
+      path: '/docs',
+      serve: async (exchange, c) => serveReference(exchange, c),
+    },
+    {
+      path: '/docs/errors/{code}',
+      serve: async (exchange, c) => {
+        const serve = serveErrorPage.get(c.req.param('code') ?? '');
+        if (serve === undefined) throw notFound('error page');
+        return serve(exchange, c);
+      },
+    },
+  ];
+}

@@ -1,0 +1,203 @@
+/** What a model has to know to answer, read from the rows as they are now. */
+import { sql } from 'kysely';
+import type { Database } from '../db/database.ts';
+import type { DocumentJson } from '../document/format/schema.ts';
+import { collectTexts } from '../document/format/walk.ts';
+import { toPlainText } from '../document/inline/parse.ts';
+import type { ArticleId, CategoryId, ProjectId, WorkspaceId } from '../ids.ts';
+import type { FindTaken } from './answers.ts';
+import type { OpenOperation } from './operations.ts';
+import type { ArticleQuestion, NamesQuestion, ProjectQuestion, Question } from './questions.ts';
+
+/** Bounds of what is sent to a model. */
+const MAX_TEXT = 6_000;
+const MAX_CANDIDATES = 300;
+const MAX_TITLES = 200;
+/** Articles among which those titles are chosen, the newest: a project may have any number. */
+const MAX_LOOKED_AT = 2_000;
+const MAX_KEYWORDS = 200;
+const MAX_IDEAS = 100;
+const MAX_TAKEN = 500;
+
+/** The question of an operation, or null when what it is about is gone or gives nothing to ask. */
+export function readQuestion(
+  db: Database,
+  { kind, workspaceId, targetId, languages }: OpenOperation,
+): Promise<Question | null> {
+  switch (kind) {
+    case 'article_categories':
+      return readArticleQuestion(db, workspaceId, targetId as ArticleId);
+    case 'project_categories':
+      return readProjectQuestion(db, workspaceId, targetId as ProjectId);
+    case 'category_names':
+      return readNamesQuestion(db, workspaceId, targetId as CategoryId, languages);
+  }
+}
+
+async function readArticleQuestion(
+  db: Database,
+  workspaceId: WorkspaceId,
+  articleId: ArticleId,
+): Promise<ArticleQuestion | null> {
+  const article = await db
+    .selectFrom('articles')
+    .select(['title', 'primary_language', 'target_keywords', 'secondary_keywords', 'document'])
+    .where('workspace_id', '=', workspaceId)
+    .where('id', '=', articleId)
+    .executeTakeFirst();
+  if (article === undefined) return null;
+  const named = await db
+    .selectFrom('category_names as name')
+    .leftJoin('article_categories as link', (join) =>
+      join.onRef('link.category_id', '=', 'name.category_id').on('link.article_id', '=', articleId),
+    )
+    .innerJoin('categories as category', 'category.id', 'name.category_id')
+    .select(['name.category_id as id', 'name.name', 'name.language', 'link.position'])
+    .where('name.workspace_id', '=', workspaceId)
+    // Each by its name in the article's language, or else by its main one.
+    .where(
+      sql<boolean>`(name.language = ${article.primary_language} OR (name.language = category.primary_language
+        AND NOT EXISTS (SELECT FROM category_names AS own
+          WHERE own.category_id = name.category_id AND own.language = ${article.primary_language})))`,
+    )
+    // Of more categories than a model is shown, those that are used most.
+    .orderBy(
+      (eb) =>
+        eb
+          .selectFrom('article_categories')
+          .select((inner) => inner.fn.countAll().as('uses'))
+          .whereRef('article_categories.category_id', '=', 'name.category_id'),
+      'desc',
+    )
+    .orderBy('name.created_at')
+    .orderBy('name.id')
+    .execute();
+  const carried = named.filter(({ position }) => position !== null);
+  const free = named.filter(({ position }) => position === null);
+  const isOwn = ({ language }: { language: string }): boolean => language === article.primary_language;
+  return {
+    kind: 'article_categories',
+    language: article.primary_language,
+    title: article.title,
+    keywords: [...article.target_keywords, ...article.secondary_keywords].slice(0, MAX_KEYWORDS),
+    text: plainText(article.document),
+    candidates: free
+      .filter(isOwn)
+      .slice(0, MAX_CANDIDATES)
+      .map(({ id, name }) => ({ id, name })),
+    carried: carried.map(({ name }) => name),
+    elsewhere: free
+      .filter((category) => !isOwn(category))
+      .slice(0, MAX_CANDIDATES)
+      .map(({ name }) => name),
+  };
+}
+
+/** The beginning of the document's text, cut to a bounded number of code points. */
+function plainText(document: DocumentJson): string {
+  const parts: string[] = [];
+  let length = 0;
+  for (const { kind, markdown, text } of collectTexts(document)) {
+    if (kind === 'altText') continue;
+    const plain = markdown ? toPlainText(text) : text;
+    parts.push(plain);
+    length += plain.length;
+    if (length >= MAX_TEXT * 2) break;
+  }
+  return [...parts.join('\n')].slice(0, MAX_TEXT).join('');
+}
+
+async function readProjectQuestion(
+  db: Database,
+  workspaceId: WorkspaceId,
+  projectId: ProjectId,
+): Promise<ProjectQuestion | null> {
+  const project = await db
+    .selectFrom('projects')
+    .select('primary_language')
+    .where('workspace_id', '=', workspaceId)
+    .where('id', '=', projectId)
+    .executeTakeFirst();
+  if (project === undefined) return null;
+  const newest = db
+    .selectFrom('articles')
+    .select(['id', 'title', 'target_keywords', 'primary_language', 'created_at'])
+    .where('workspace_id', '=', workspaceId)
+    .where('project_id', '=', projectId)
+    .orderBy('created_at', 'desc')
+    .orderBy('id', 'desc')
+    .limit(MAX_LOOKED_AT)
+    .as('newest');
+  const articles = await db
+    .selectFrom(newest)
+    .select(['title', 'target_keywords'])
+    // Articles in the project's language say most about names in it.
+    .orderBy((eb) => eb('primary_language', '=', project.primary_language), 'desc')
+    .orderBy('created_at', 'desc')
+    .orderBy('id', 'desc')
+    .limit(MAX_TITLES)
+    .execute();
+  const ideas = await db
+    .selectFrom('idea_clusters')
+    .select(['title', 'keywords'])
+    .where('workspace_id', '=', workspaceId)
+    .where('project_id', '=', projectId)
+    .orderBy('created_at', 'desc')
+    .orderBy('id')
+    .limit(MAX_IDEAS)
+    .execute();
+  if (articles.length === 0 && ideas.length === 0) return null;
+  // Each in the order of an index: those in the project's language first.
+  const names = db
+    .selectFrom('category_names')
+    .select('name')
+    .where('workspace_id', '=', workspaceId)
+    .orderBy('language')
+    .orderBy('name_key');
+  const taken = await names.where('language', '=', project.primary_language).limit(MAX_TAKEN).execute();
+  if (taken.length < MAX_TAKEN) {
+    const others = names.where('language', '<>', project.primary_language).limit(MAX_TAKEN - taken.length);
+    taken.push(...(await others.execute()));
+  }
+  return {
+    kind: 'project_categories',
+    language: project.primary_language,
+    titles: articles.map(({ title }) => title),
+    keywords: [...new Set(articles.flatMap((article) => article.target_keywords))].slice(0, MAX_KEYWORDS),
+    ideas,
+    taken: [...new Set(taken.map(({ name }) => name))],
+  };
+}
+
+async function readNamesQuestion(
+  db: Database,
+  workspaceId: WorkspaceId,
+  categoryId: CategoryId,
+  targets: readonly string[],
+): Promise<NamesQuestion | null> {
+  const primary = await db
+    .selectFrom('categories as category')
+    .innerJoin('category_names as name', (join) =>
+      join
+        .onRef('name.category_id', '=', 'category.id')
+        .onRef('name.language', '=', 'category.primary_language'),
+    )
+    .select(['name.name', 'name.language'])
+    .where('category.workspace_id', '=', workspaceId)
+    .where('category.id', '=', categoryId)
+    .executeTakeFirst();
+  return primary === undefined ? null : { kind: 'category_names', ...primary, targets };
+}
+
+/** Looks names up by their keys among all of the workspace's categories, in whatever language. */
+export const findTakenNames =
+  (db: Database, workspaceId: WorkspaceId): FindTaken =>
+  async (keys) => {
+    const rows = await db
+      .selectFrom('category_names')
+      .select('name_key')
+      .where('workspace_id', '=', workspaceId)
+      .where(sql<boolean>`name_key = ANY (${[...keys]}::text[])`)
+      .execute();
+    return new Set(rows.map((row) => row.name_key));
+  };

@@ -1,0 +1,35 @@
+import { recordAudit } from '../audit/record.ts';
+import { requirePermissions, type VerbContext } from '../context.ts';
+import { inTransaction } from '../db/transaction.ts';
+import { conflict, notFound } from '../errors.ts';
+import type { JobId } from '../ids.ts';
+import { type Job, toJob } from '../jobs/schemas.ts';
+import { endTranslation } from './end.ts';
+
+/**
+ * Cancels an open translation (articles.generate). The decision is this transaction: when it commits the job
+ * is CANCELLED, its article an empty draft and its credits free. Stopping the run afterwards is the
+ * caller's, and only saves work.
+ * @throws {ServiceError} CONFLICT when the job has ended
+ */
+export async function cancelJob(context: VerbContext, jobId: JobId): Promise<Job> {
+  requirePermissions(context.actor, 'articles.generate');
+  return inTransaction(context.db, async (tx) => {
+    const job = await tx
+      .selectFrom('jobs')
+      .select(['status', 'kind'])
+      .where('workspace_id', '=', context.actor.workspaceId)
+      .where('id', '=', jobId)
+      .executeTakeFirst();
+    if (job === undefined) throw notFound('job');
+    const ended = await endTranslation(tx, jobId, { status: 'CANCELLED' });
+    if (ended === null) throw conflict('The job has ended already; there is nothing to cancel.', 'job_ended');
+    await recordAudit(tx, context, {
+      action: 'jobs.cancelled',
+      targetType: 'job',
+      targetId: jobId,
+      details: { articleId: ended.article_id },
+    });
+    return toJob(ended);
+  });
+}

@@ -1,0 +1,74 @@
+import type { Logger } from 'pino';
+import { z } from 'zod';
+import { defineRoute, type RouteModule } from '../http/route.ts';
+import { cancelledJobExample, runningJobExample } from '../jobs/examples.ts';
+import { readJob } from '../jobs/read.ts';
+import { jobSchema } from '../jobs/schemas.ts';
+import { translationWorkflowId } from '../temporal/ids.ts';
+import { cancelRun, type TemporalClient } from '../temporal/runs.ts';
+import { cancelJob } from './cancel.ts';
+
+/** Reading and cancelling jobs. */
+export const createJobRoutes = ({
+  client,
+  logger,
+}: {
+  client: TemporalClient;
+  logger: Logger;
+}): RouteModule[] => [
+  defineRoute(
+    {
+      method: 'get',
+      path: '/api/jobs/{jobId}',
+      operationId: 'readJob',
+      summary: 'Read a job',
+      description: 'Status, step and progress of a run. Poll it until the status is final.',
+      tags: ['Jobs'],
+      scope: 'job',
+      permissions: ['articles.read'],
+      responses: {
+        200: {
+          description: 'The job.',
+          schema: z.object({ job: jobSchema }),
+          example: { job: runningJobExample },
+        },
+      },
+    },
+    async ({ context, params }) => ({ status: 200, body: { job: await readJob(context, params.jobId) } }),
+  ),
+  defineRoute(
+    {
+      method: 'post',
+      path: '/api/jobs/{jobId}/cancel',
+      operationId: 'cancelJob',
+      summary: 'Cancel a job',
+      description:
+        'Ends an open translation: the job is CANCELLED, its article an empty draft, and its credits are free again.',
+      tags: ['Jobs'],
+      scope: 'job',
+      permissions: ['articles.generate'],
+      responses: {
+        202: {
+          description: 'Cancelled.',
+          schema: z.object({ job: jobSchema }),
+          example: { job: cancelledJobExample },
+        },
+      },
+      errors: ['CONFLICT'],
+    },
+    async ({ context, params }) => {
+      const job = await cancelJob(context, params.jobId);
+      try {
+        await cancelRun(client, translationWorkflowId(params.jobId));
+      } catch (error) {
+        // The job has ended whatever becomes of the run, which stops at its next step.
+        const { requestId, actor } = context;
+        logger.warn(
+          { err: error, requestId, workspaceId: actor.workspaceId, jobId: params.jobId },
+          'run of a cancelled job not reached',
+        );
+      }
+      return { status: 202, body: { job } };
+    },
+  ),
+];
