@@ -1,10 +1,10 @@
 import path from 'node:path';
-import { createdInOrder } from '../assets/order.ts';
 import { recordAudit } from '../audit/record.ts';
 import { type BlobStore, contentHashOf } from '../blobs/blob-store.ts';
 import { type NewBlob, storeBlobs } from '../blobs/references.ts';
 import { requireOperator, type VerbContext } from '../context.ts';
 import { reserveBytes, storageQuotaExceeded } from '../credits/storage-quota.ts';
+import { createdInOrder } from '../db/created-in-order.ts';
 import type { Tx } from '../db/database.ts';
 import { inTransaction } from '../db/transaction.ts';
 import { MAX_TITLE } from '../document/format/limits.ts';

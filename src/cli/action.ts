@@ -2,11 +2,8 @@ import type { Command } from 'commander';
 import type { z } from 'zod';
 import { loadConfig } from '../config.ts';
 import { parseOptions } from './options.ts';
-import { printAnswer } from './output.ts';
+import { type Answer, printAnswer } from './output.ts';
 import { type Session, withSession } from './session.ts';
-
-/** What a command answers: with `--json`, exactly this object. */
-export type Answer = Readonly<Record<string, unknown>>;
 
 /**
  * A commander action: checks the options, then runs `work` with a session and prints its answer. Bad options

@@ -1,4 +1,5 @@
-import type { Answer } from './action.ts';
+/** What a command answers: with `--json`, exactly this object. */
+export type Answer = Readonly<Record<string, unknown>>;
 
 /** Name and value of each field, nested ones by their path: `roles.owner`. */
 function* fields(answer: object, path: readonly string[] = []): Generator<[name: string, value: string]> {

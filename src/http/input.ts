@@ -1,7 +1,14 @@
 import { z } from 'zod';
 import { type FieldIssue, invalid, MAX_ISSUES, ServiceError } from '../errors.ts';
 import { hasUnsafeCharacters, pointerTo, readJson } from './json.ts';
-import type { Upload } from './route.ts';
+
+/** A request body that is a file and not JSON. */
+export interface Upload {
+  /** Content types that are taken, such as `image/png`. */
+  readonly mediaTypes: readonly string[];
+  /** Bytes it may have; the limit of JSON bodies does not count for it. */
+  readonly maxBytes: number;
+}
 
 /** Where a body comes from: its headers, and its bytes on demand. */
 export interface BodySource {

@@ -4,7 +4,7 @@ import { onBehalfOf } from '../document/threads/share.ts';
 import type { ErrorCode } from '../errors.ts';
 import type { ArticleId, JobId, ProjectId, WorkspaceId } from '../ids.ts';
 import type { Permission } from '../permissions.ts';
-import { type BodySource, parseBody, parseQuery, readUpload } from './input.ts';
+import { type BodySource, parseBody, parseQuery, readUpload, type Upload } from './input.ts';
 
 /** What the path names: it is looked up for the caller before anything else is checked. */
 export type RouteScope = 'workspace' | 'article' | 'project' | 'job' | 'caller';
@@ -63,14 +63,6 @@ export interface DocumentedHeader {
   readonly required?: boolean;
   readonly minLength?: number;
   readonly maxLength: number;
-}
-
-/** A request body that is a file and not JSON. */
-export interface Upload {
-  /** Content types that are taken, such as `image/png`. */
-  readonly mediaTypes: readonly string[];
-  /** Bytes it may have; the limit of JSON bodies does not count for it. */
-  readonly maxBytes: number;
 }
 
 /** What a route says about itself, without the types that only its handler needs. */

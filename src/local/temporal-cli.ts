@@ -9,11 +9,9 @@ import {
   isOlder,
   LAST_RESORT,
   TEMPORAL_RELEASE,
+  type TemporalCli,
   type TemporalRelease,
 } from './temporal-release.ts';
-
-/** A usable Temporal CLI. `version` is a file-name-safe name of its release, such as v1.9.1. */
-export type TemporalCli = { path: string; version: string; source: 'TEMPORAL_CLI_PATH' | 'PATH' | 'cache' };
 
 export type TemporalCliOptions = FetchOptions & {
   /** What may be fetched and how it is known again; the pinned release unless a test has one of its own. */

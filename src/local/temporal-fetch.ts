@@ -3,7 +3,6 @@ import { join } from 'node:path';
 import { errorMessage } from '../files.ts';
 import { type Lock, waitForLock } from './lock.ts';
 import type { TemporalCache } from './temporal-cache.ts';
-import type { TemporalCli } from './temporal-cli.ts';
 import { downloadRelease } from './temporal-download.ts';
 import type { FetchOptions } from './temporal-fetch-limits.ts';
 import { buildWithGo } from './temporal-go.ts';
@@ -13,6 +12,7 @@ import {
   checkHash,
   LAST_RESORT,
   pinnedExecutable,
+  type TemporalCli,
   type TemporalRelease,
 } from './temporal-release.ts';
 

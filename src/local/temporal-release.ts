@@ -98,3 +98,6 @@ export async function askVersion(path: string): Promise<{ version: string; serve
     return null;
   }
 }
+
+/** A usable Temporal CLI. `version` is a file-name-safe name of its release, such as v1.9.1. */
+export type TemporalCli = { path: string; version: string; source: 'TEMPORAL_CLI_PATH' | 'PATH' | 'cache' };

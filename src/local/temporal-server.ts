@@ -5,7 +5,7 @@ import { accepts, freePorts, LOOPBACK } from '../ports.ts';
 import { type Progress, spawnEngine, untilReady, withAttempts } from './engine.ts';
 import { invocation } from './privileges.ts';
 import { endProcess, findProcesses, isAlive, processIdentitySchema } from './processes.ts';
-import type { TemporalCli } from './temporal-cli.ts';
+import type { TemporalCli } from './temporal-release.ts';
 
 /** The search attributes of our workflows, all of type Keyword (design.md, 7). */
 export const SEARCH_ATTRIBUTES = ['WorkspaceId', 'ArticleId', 'EndpointId', 'EventType', 'JobKind'] as const;

@@ -1,11 +1,11 @@
 import { sql } from 'kysely';
 import { chooseSlugInTurn } from '../articles/insert.ts';
 import { addressesOf, type Rendering, readReferences, referencesOf, renderBody } from '../articles/render.ts';
-import { createdInOrder } from '../assets/order.ts';
 import { assetPath } from '../blobs/address.ts';
 import { keepBlobs } from '../blobs/references.ts';
 import { MissingHoldError, settleHold } from '../credits/holds.ts';
 import { releaseBytes } from '../credits/storage-quota.ts';
+import { createdInOrder } from '../db/created-in-order.ts';
 import type { Database, Tx } from '../db/database.ts';
 import { uniqueViolation } from '../db/errors.ts';
 import { inTransaction } from '../db/transaction.ts';

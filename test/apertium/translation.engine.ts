@@ -73,7 +73,7 @@ describe('the real engine', () => {
     const projectId = await service.project(workspace, ['en', 'es']);
     const { articleId } = await importArticle(
       { ...workspace.context, blobs: createLocalBlobStore(blobs) },
-      { projectId, language: 'en', file: 'src/local/demo/article.md', status: 'DRAFT', keywords: ['garden'] },
+      { projectId, language: 'en', file: 'examples/demo/article.md', status: 'DRAFT', keywords: ['garden'] },
     );
     const calls = translating(service);
     const source = await calls.readArticle(workspace, articleId);

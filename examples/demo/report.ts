@@ -1,8 +1,8 @@
-import type { Block, BlockType } from '../../document/format/schema.ts';
-import { collectTexts } from '../../document/format/walk.ts';
-import { say } from '../run.ts';
-import type { LocalService } from '../service.ts';
-import type { Findings } from './steps.ts';
+import type { Block, BlockType } from '../../src/document/format/schema.ts';
+import { collectTexts } from '../../src/document/format/walk.ts';
+import { say } from '../../src/local/run.ts';
+import type { LocalService } from '../../src/local/service.ts';
+import type { Findings } from './findings.ts';
 
 /** Characters of a text that a line shows. */
 const WIDTH = 84;

@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from 'node:util';
-import type { Block, BlockType, DocumentJson } from '../../document/format/schema.ts';
-import { collectTexts, mapTexts, type TextField } from '../../document/format/walk.ts';
-import { parseInline } from '../../document/inline/parse.ts';
+import type { Block, BlockType, DocumentJson } from '../../src/document/format/schema.ts';
+import { collectTexts, mapTexts, type TextField } from '../../src/document/format/walk.ts';
+import { parseInline } from '../../src/document/inline/parse.ts';
 import { check } from './check.ts';
 
 /** Every type of block that the document format has. */

@@ -1,9 +1,9 @@
 import { createServer, type IncomingMessage } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { buffer } from 'node:stream/consumers';
-import { errorMessage } from '../../files.ts';
-import { LOOPBACK } from '../../ports.ts';
-import { type VerifiedWebhook, verifyWebhook } from '../../webhooks/verify.ts';
+import { errorMessage } from '../../src/files.ts';
+import { LOOPBACK } from '../../src/ports.ts';
+import { type VerifiedWebhook, verifyWebhook } from '../../src/webhooks/verify.ts';
 
 interface Request {
   /** The header x-service-signature. */

@@ -3,23 +3,22 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import type { ListrTask } from 'listr2';
 import { z } from 'zod';
-import { importArticle } from '../../articles/import.ts';
-import { type Article, articleSchema } from '../../articles/schemas.ts';
-import { blobFolder, createLocalBlobStore } from '../../blobs/blob-store.ts';
-import type { VerbContext } from '../../context.ts';
-import { walletSchema } from '../../credits/schemas.ts';
-import type { Wallet } from '../../credits/wallet.ts';
-import type { ArticleId, WorkspaceId } from '../../ids.ts';
-import { type Job, jobSchema } from '../../jobs/schemas.ts';
-import { createProject } from '../../projects/create.ts';
-import { createAnswer, estimateAnswer, replayAnswer } from '../../translations/schemas.ts';
-import { registeredEndpointSchema } from '../../webhooks/schemas.ts';
-import { createWorkspace } from '../../workspaces/create.ts';
-import type { LocalService } from '../service.ts';
+import { importArticle } from '../../src/articles/import.ts';
+import { type Article, articleSchema } from '../../src/articles/schemas.ts';
+import { blobFolder, createLocalBlobStore } from '../../src/blobs/blob-store.ts';
+import { walletSchema } from '../../src/credits/schemas.ts';
+import type { ArticleId } from '../../src/ids.ts';
+import { type Job, jobSchema } from '../../src/jobs/schemas.ts';
+import type { LocalService } from '../../src/local/service.ts';
+import { createProject } from '../../src/projects/create.ts';
+import { createAnswer, estimateAnswer, replayAnswer } from '../../src/translations/schemas.ts';
+import { registeredEndpointSchema } from '../../src/webhooks/schemas.ts';
+import { createWorkspace } from '../../src/workspaces/create.ts';
 import { type Api, createApi } from './api.ts';
 import { check } from './check.ts';
 import { type Comparison, compareDocuments } from './compare.ts';
-import { checkDeliveries, type Delivered } from './deliveries.ts';
+import { checkDeliveries } from './deliveries.ts';
+import type { Findings } from './findings.ts';
 import type { DemoReceiver } from './receiver.ts';
 import { checkRuns } from './runs.ts';
 
@@ -37,24 +36,6 @@ export interface Stage {
   readonly service: LocalService;
   readonly receiver: DemoReceiver;
   readonly signal: AbortSignal;
-}
-
-/** What the steps find out, each for those after it. */
-export interface Findings {
-  operator: VerbContext;
-  workspaceId: WorkspaceId;
-  key: string;
-  api: Api;
-  source: Article;
-  before: Wallet;
-  idempotencyKey: string;
-  job: Job;
-  target: Article;
-  comparison: Comparison;
-  after: Wallet;
-  deliveries: readonly Delivered[];
-  /** Of the translation, in the Temporal UI; null without one. */
-  runUrl: string | null;
 }
 
 type Step = ListrTask<Findings>;

@@ -1,10 +1,10 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Client, Connection } from '@temporalio/client';
-import type { DeliveryId, JobId } from '../../ids.ts';
-import { deliveryWorkflowId, translationWorkflowId } from '../../temporal/ids.ts';
-import type { LocalService } from '../service.ts';
+import type { DeliveryId, JobId } from '../../src/ids.ts';
+import type { LocalService } from '../../src/local/service.ts';
+import { deliveryWorkflowId, translationWorkflowId } from '../../src/temporal/ids.ts';
 import { check } from './check.ts';
-import type { Findings } from './steps.ts';
+import type { Findings } from './findings.ts';
 
 const TIMEOUT_MS = 30_000;
 

@@ -1,8 +1,8 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { type WebhookDelivery, webhookListSchema } from '../../webhooks/schemas.ts';
+import { type WebhookDelivery, webhookListSchema } from '../../src/webhooks/schemas.ts';
 import { check } from './check.ts';
+import type { Findings } from './findings.ts';
 import type { DemoReceiver, GenuineWebhook } from './receiver.ts';
-import type { Findings } from './steps.ts';
 
 const TIMEOUT_MS = 60_000;
 /** How long a delivery too many is waited for once all are there. */

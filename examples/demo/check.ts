@@ -1,4 +1,4 @@
-import { PlainError } from '../service.ts';
+import { PlainError } from '../../src/local/service.ts';
 
 /**
  * Insists on something that the demo shows.

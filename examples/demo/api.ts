@@ -1,5 +1,5 @@
 import type { z } from 'zod';
-import { PlainError } from '../service.ts';
+import { PlainError } from '../../src/local/service.ts';
 
 export interface Call<Schema extends z.ZodType> {
   readonly method: 'GET' | 'POST';

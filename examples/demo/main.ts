@@ -1,12 +1,13 @@
 /** `npm run demo`: one real article on its whole way through the service; `-- --exit` ends when it is over. */
 import { parseArgs } from 'node:util';
 import { Listr } from 'listr2';
-import { accepts } from '../../ports.ts';
-import { runLocally, say } from '../run.ts';
-import { untilAborted } from '../service.ts';
+import { runLocally, say } from '../../src/local/run.ts';
+import { untilAborted } from '../../src/local/service.ts';
+import { accepts } from '../../src/ports.ts';
+import type { Findings } from './findings.ts';
 import { startReceiver } from './receiver.ts';
 import { report } from './report.ts';
-import { createSteps, type Findings } from './steps.ts';
+import { createSteps } from './steps.ts';
 
 const DEFAULT_PORT = 3_000;
 const exit = readArguments();
