@@ -35,7 +35,7 @@ export function missingPermissions(actor: Actor, wanted: Iterable<Permission>): 
 
 /**
  * The first line of every verb.
- * @throws {ServiceError} FORBIDDEN with `details.permissions` (interface.md, Authentication 3)
+ * @throws {ServiceError} FORBIDDEN with `details.permissions` (contract.md A2)
  */
 export function requirePermissions(actor: Actor, ...wanted: Permission[]): void {
   const permissions = missingPermissions(actor, wanted);

@@ -162,7 +162,7 @@ export const dateTime = z
   })
   .meta({ type: 'string', format: 'date-time', maxLength: 35, examples: ['2027-01-31T12:00:00Z'] });
 
-/** interface.md, Limits: 8 to 200 characters. */
+/** contract.md T12. */
 export const idempotencyKey = shortText(8, 200).meta({ examples: ['translate-7f9c24e8-es'] });
 
 const MAX_URL_LENGTH = 2_048;

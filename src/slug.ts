@@ -12,7 +12,7 @@ const GUESSED = /(?![\p{Script=Latin}\p{Script=Common}\p{Script=Inherited}])[\p{
 
 /**
  * The URL-safe form of a name: its Latin letters and digits in lower case, joined by hyphens, at most 120
- * characters. `fallback` stands in for a name without any (interface.md, Category name).
+ * characters. `fallback` stands in for a name without any (contract.md C6).
  */
 export function slugify(name: string, fallback: 'article' | 'category'): string {
   if (!READABLE.test(name)) return fallback;

@@ -19,8 +19,7 @@ const { recordAttempt, endDelivery } = proxyActivities<WebhookActivities>({
 });
 
 /**
- * Attempts from the one after `offset` on. The retry policy is the schedule (interface.md, Delivery and
- * retries 2). The attempt's own limit of 15 seconds is the sender's; a day here means that a database
+ * Attempts from the one after `offset` on. The retry policy is the schedule (contract.md D8). The attempt's own limit of 15 seconds is the sender's; a day here means that a database
  * that is away costs no attempt.
  */
 const attemptFrom = (offset: number) =>

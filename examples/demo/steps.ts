@@ -27,7 +27,7 @@ const SOURCE_LANGUAGE = 'en';
 const TARGET_LANGUAGE = 'es';
 const LANGUAGES = [SOURCE_LANGUAGE, TARGET_LANGUAGE, 'de', 'pt-BR'];
 const STARTING_CREDITS = 20;
-/** 1 per started 1,000 words (interface.md, Credit wallet and estimate); the article has between 1,000 and 2,000. */
+/** 1 per started 1,000 words (contract.md T1); the article has between 1,000 and 2,000. */
 const EXPECTED_PRICE = 2;
 const JOB_TIMEOUT_MS = 120_000;
 

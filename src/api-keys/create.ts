@@ -26,7 +26,7 @@ export interface CreatedApiKey {
 }
 
 /**
- * Makes a key that acts with a role of the workspace (interface.md, API keys, create).
+ * Makes a key that acts with a role of the workspace (contract.md K4 to K7).
  * @throws {ServiceError} INVALID_REQUEST for a role the workspace has not, FORBIDDEN for one broader than
  * the caller, CONFLICT `role_deleted` when it went away meanwhile, UNAUTHENTICATED when the caller's key did
  */

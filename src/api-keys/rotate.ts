@@ -13,7 +13,7 @@ import { rethrowRoleDeleted, roleDeleted } from './role-deleted.ts';
 
 /**
  * Replaces a key by one with the same label, role and expiry, in one transaction: of several rotations
- * at once exactly one wins, the others find a revoked key (interface.md, API keys, rotate).
+ * at once exactly one wins, the others find a revoked key (contract.md K9 to K11).
  * @throws {ServiceError} UNAUTHENTICATED when the caller's key has ended meanwhile; then, in this order: RESOURCE_NOT_FOUND for an unknown, revoked or foreign key,
  * CONFLICT `role_deleted`, INVALID_REQUEST for an expired key, FORBIDDEN for a role broader than the caller
  */

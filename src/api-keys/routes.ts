@@ -17,7 +17,7 @@ const createdExample = {
   key: 'wcsk_8Zk2bQw9xYpExampleExampleExampleExampleExample000',
 };
 
-/** interface.md, API keys. */
+/** contract.md K. */
 export const createApiKeyRoutes = (): RouteModule[] => [
   defineRoute(
     {

@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { dateTime, idOf, timestamp, trimmedText, uuid } from '../fields.ts';
 import type { RoleId } from '../ids.ts';
 
-/** interface.md, API key (list item). */
+/** contract.md K3. */
 export const apiKeySchema = z
   .object({
     id: uuid,

@@ -5,7 +5,7 @@ import { invalid } from '../errors.ts';
 import type { ArticleId } from '../ids.ts';
 
 /**
- * The hero is the cover and cannot be added to the body (interface.md, Document format 5).
+ * The hero is the cover and cannot be added to the body (contract.md F8).
  * @throws {ServiceError} INVALID_REQUEST naming the block
  */
 export async function refuseHeroInBody(

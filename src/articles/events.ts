@@ -13,7 +13,7 @@ type SetRow = Pick<
   | 'title'
 >;
 
-/** interface.md, Event payloads: "the article set", with the status the event tells of. */
+/** contract.md E5: the article set, with the status the event tells of. */
 export const articleSetOf = (row: SetRow, status: ArticleSet['status'] = row.status): ArticleSet => ({
   articleId: row.id,
   workspaceId: row.workspace_id,
@@ -26,7 +26,7 @@ export const articleSetOf = (row: SetRow, status: ArticleSet['status'] = row.sta
 });
 
 /**
- * article.updated, when there is anything to tell (interface.md, Event payloads, rule 1): the article is
+ * article.updated, when there is anything to tell (contract.md E3): the article is
  * PUBLISHED and something changed. `previousSlug` is given when the slug is among it.
  */
 export function updatedEvents(
@@ -39,7 +39,7 @@ export function updatedEvents(
   return [{ type: 'article.updated', data: { ...articleSetOf(row), changed, ...renamed } }];
 }
 
-/** article.unpublished of an article that was PUBLISHED (interface.md, Event payloads, rule 4). */
+/** article.unpublished of an article that was PUBLISHED (contract.md E6). */
 export const unpublishedEvent = (row: SetRow, status: ArticleSet['status']): NewEvent => ({
   type: 'article.unpublished',
   data: {

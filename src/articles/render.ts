@@ -37,7 +37,7 @@ export function referencesOf(document: string): { articleIds: ArticleId[]; asset
   return { articleIds: [...articleIds], assetIds: [...assetIds] };
 }
 
-/** The addresses of those articles that a link of the project may lead to (interface.md, Document format 3). */
+/** The addresses of those articles that a link of the project may lead to (contract.md F5). */
 export async function addressesOf(
   db: Queryable,
   projectId: ProjectId,
@@ -87,7 +87,7 @@ export async function renderBody(
   return { content_html: html, content_markdown: markdown };
 }
 
-/** Renders an article's body as of now (interface.md, Article: on every save and again on publish). */
+/** Renders an article's body as of now (contract.md R3). */
 export async function renderArticle(db: Queryable, article: Renderable): Promise<Rendering> {
   return renderBody(article.document, await readReferences(db, article));
 }

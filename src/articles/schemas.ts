@@ -6,7 +6,7 @@ import type { ArticleRow, ArticleSummaryRow } from './queries.ts';
 
 const date = z.iso.datetime();
 
-/** interface.md, Article (as returned by translation create). */
+/** contract.md R. */
 export const articleSchema = z
   .object({
     id: z.uuid(),

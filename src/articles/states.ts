@@ -17,7 +17,7 @@ interface Transition {
   readonly to: ArticleStatus | 'DELETED' | 'same';
 }
 
-/** Only a job moves an article out of these (interface.md, Article status). */
+/** Only a job moves an article out of these (contract.md R1). */
 export const JOB_OWNED: readonly ArticleStatus[] = ['QUEUED', 'PROCESSING'];
 
 const AT_REST: readonly ArticleStatus[] = [
@@ -29,7 +29,7 @@ const AT_REST: readonly ArticleStatus[] = [
 ];
 const REVIEWABLE: readonly ArticleStatus[] = ['NEEDS_REVIEW', 'APPROVED', 'PUBLISHED'];
 
-/** The state machine of interface.md, Article status: every move that is not in this table is 409. */
+/** The state machine of contract.md R1: every move that is not in this table is 409. */
 export const TRANSITIONS = {
   edit: { from: AT_REST, to: 'same' },
   submit: { from: ['DRAFT', 'CHANGES_REQUESTED'], to: 'NEEDS_REVIEW' },

@@ -16,7 +16,7 @@ export interface AssignCategoriesInput {
 }
 
 /**
- * Replaces an article's categories (interface.md, PUT article categories), whatever its status and its jobs. A new
+ * Replaces an article's categories (contract.md C14 to C16), whatever its status and its jobs. A new
  * order of the same set is stored and emits nothing.
  * @returns the categories in the order assigned
  * @throws {ServiceError} RESOURCE_NOT_FOUND for the article; INVALID_REQUEST naming each id that is no category

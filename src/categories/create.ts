@@ -13,7 +13,7 @@ export interface CreateCategoryInput {
 }
 
 /**
- * Creates a category of the workspace with its names (interface.md, POST categories).
+ * Creates a category of the workspace with its names (contract.md C1 to C4).
  * @throws {ServiceError} CONFLICT `name_taken` when another category has one of the names in that language
  */
 export async function createCategory(context: VerbContext, input: CreateCategoryInput): Promise<Category> {

@@ -8,7 +8,7 @@ import { lockCategory } from './queries.ts';
 
 /**
  * Deletes a category with its names and its links, and tells each PUBLISHED article that carried it
- * (interface.md, DELETE categories). Returns how many articles of any status carried it.
+ * (contract.md C12). Returns how many articles of any status carried it.
  * @throws {ServiceError} RESOURCE_NOT_FOUND for an unknown or foreign category
  */
 export async function deleteCategory(

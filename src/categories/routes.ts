@@ -40,7 +40,7 @@ const example = {
 } satisfies Category;
 const answerSchema = z.object({ category: categorySchema });
 
-/** List, create, update, delete and assign (interface.md, Categories). */
+/** List, create, update, delete and assign (contract.md C). */
 export const createCategoryRoutes = (): RouteModule[] => [
   defineRoute(
     {

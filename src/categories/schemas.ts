@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { idOf, languageTag, timestamp, trimmedText, uuid } from '../fields.ts';
 import type { CategoryId } from '../ids.ts';
 
-/** interface.md, Limits. */
+/** contract.md C2. */
 const MAX_NAMES = 20;
 const MAX_ASSIGNED = 50;
 
@@ -11,7 +11,7 @@ const slug = z.string().meta({
     "URL-safe form of the name, unique among the workspace's categories in that language; `category` when the name has no Latin letter or digit.",
 });
 
-/** interface.md, Category name. */
+/** contract.md C1. */
 const categoryNameSchema = z
   .object({
     id: uuid,
@@ -34,7 +34,7 @@ const categoryFields = {
   translations: z.array(categoryNameSchema).meta({ description: 'Sorted by language tag.' }),
 };
 
-/** interface.md, Category. */
+/** contract.md C1. */
 export const categorySchema = z.object(categoryFields).meta({ id: 'Category' });
 export type Category = z.infer<typeof categorySchema>;
 

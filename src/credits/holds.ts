@@ -38,7 +38,7 @@ export async function reserveCredits(tx: Tx, workspaceId: WorkspaceId, amount: n
   return result.numUpdatedRows === 1n;
 }
 
-/** 402 with the amount that was wanted (interface.md, Specific cases). */
+/** 402 with the amount that was wanted (contract.md T7). */
 export const insufficientCredits = (amount: number): ServiceError =>
   new ServiceError(
     'INSUFFICIENT_CREDITS',

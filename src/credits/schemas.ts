@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { timestamp, uuid } from '../fields.ts';
 import { nextCursor } from '../http/paging.ts';
 
-/** interface.md, Credit wallet and estimate. */
+/** contract.md T1. */
 export const walletSchema = z
   .object({
     balance: z.int().meta({ description: 'Every credit the workspace owns, held ones included.' }),

@@ -2,7 +2,7 @@ import { requirePermissions, type VerbContext } from '../context.ts';
 import type { Queryable } from '../db/database.ts';
 import type { WorkspaceId } from '../ids.ts';
 
-/** interface.md, Credit wallet and estimate; all in credits. */
+/** contract.md T1; all in credits. */
 export interface Wallet {
   readonly balance: number;
   readonly reserved: number;

@@ -1,6 +1,6 @@
 import type { ArticleStatus } from '../db/tables.ts';
 
-/** The subscribable events, in the order of interface.md, Catalog. */
+/** The subscribable events, in the order of contract.md E. */
 export const EVENT_TYPES = [
   'article.created',
   'article.generation.started',
@@ -20,7 +20,7 @@ export const EVENT_TYPES = [
 
 export type EventType = (typeof EVENT_TYPES)[number];
 
-/** interface.md, Event payloads: "the article set". */
+/** contract.md E5: the article set. */
 export interface ArticleSet {
   readonly articleId: string;
   readonly workspaceId: string;
@@ -42,7 +42,7 @@ export type ArticleChange =
   | 'targetKeywords'
   | 'secondaryKeywords';
 
-/** The `data` of each event that this service emits (interface.md, Event payloads). */
+/** The `data` of each event that this service emits (contract.md E1 to E10). */
 export interface EventPayloads {
   'article.created': { articleId: string; projectId: string; title: string };
   'article.approved': { articleId: string; reviewId: string; previousStatus: ArticleStatus };

@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { JOB_STATUSES, JOB_STEPS } from '../db/tables.ts';
 import type { JobRow } from './queries.ts';
 
-/** interface.md, Job. */
+/** contract.md J1. */
 export const jobSchema = z
   .object({
     id: z.uuid(),

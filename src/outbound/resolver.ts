@@ -86,7 +86,7 @@ function worstOf(answers: readonly Answer[]): 'not found' | 'timed out' | 'faile
 }
 
 /**
- * Judges a URL before it is stored (interface.md, Webhooks, register rule 1). A name that does not resolve yet
+ * Judges a URL before it is stored (contract.md W2). A name that does not resolve yet
  * is accepted: the URL is judged again on every delivery. The reason is a sentence to show and names no address.
  */
 export async function checkUrlAtRegistration(

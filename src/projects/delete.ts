@@ -7,8 +7,7 @@ import { conflict, notFound } from '../errors.ts';
 import type { ProjectId, WorkspaceId } from '../ids.ts';
 
 /**
- * Deletes a project with its articles, without events (projects.delete; interface.md, Event payloads,
- * rule 6). The bytes of their images are given back. The project's row is locked before open jobs are looked
+ * Deletes a project with its articles, without events (projects.delete; contract.md E9). The bytes of their images are given back. The project's row is locked before open jobs are looked
  * for, and whoever queues a job shares that lock.
  * @throws {ServiceError} RESOURCE_NOT_FOUND; CONFLICT `job_running`
  */

@@ -14,7 +14,7 @@ const articleSet = {
   title: 'A garden in spring',
 } as const;
 
-/** The `data` of each event this service emits; the type checker keeps them true (interface.md, Event payloads). */
+/** The `data` of each event this service emits; the type checker keeps them true (contract.md E1 to E10). */
 const EXAMPLES: EventPayloads = {
   'article.created': { articleId, projectId: articleSet.projectId, title: articleSet.title },
   'article.approved': {

@@ -20,7 +20,7 @@ import {
 } from './questions.ts';
 import { targetOf } from './target-of.ts';
 
-/** interface.md, Limits. */
+/** contract.md S2. */
 export const MAX_REASON = 300;
 export const MAX_NAME = 80;
 /** What is wrong with an answer is told up to here. */
@@ -131,7 +131,7 @@ async function readArticleAnswer(
     else if (!chosen.has(category.id)) chosen.set(category.id, { category, reason: cutReason(reason) });
   }
   const existing = [...chosen.values()].slice(0, MAX_SUGGESTIONS);
-  // New names only if none of the existing categories fits (interface.md, POST categories/suggest).
+  // New names only if none of the existing categories fits (contract.md S1).
   if (existing.length > 0) return { kind, existing, proposed: [] };
   if (answer.proposed.length > 0 && !isLanguage(question.language, answer.language, defects)) return null;
   return { kind, existing, proposed: await readProposals(answer.proposed, findTaken, defects) };
@@ -224,7 +224,7 @@ export function cleanName(name: string): string | null {
   return length >= 1 && length <= MAX_NAME ? clean : null;
 }
 
-/** The reason, cut to 300 code points (interface.md, Limits). */
+/** The reason, cut to 300 code points (contract.md S2). */
 export function cutReason(reason: string): string {
   const characters = [...tidy(reason)];
   return characters.length <= MAX_REASON

@@ -1,10 +1,10 @@
 import type { Suggestions } from '../db/suggestions.ts';
 import { countSuggestions } from './questions.ts';
 
-/** interface.md, Limits: suggestions for an article or a project, in credits. */
+/** contract.md A6: suggestions for an article or a project, in credits. */
 export const SUGGESTION_CREDITS = 1;
 
-/** Half a credit per language, rounded up per request (interface.md, Limits). */
+/** Half a credit per language, rounded up per request (contract.md A6). */
 export const namesPrice = (languages: number): number => Math.ceil(languages / 2);
 
 /** Credits for what came back: names are paid for one by one, since some of those asked for may be missing. */

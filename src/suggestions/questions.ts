@@ -2,7 +2,7 @@
 
 import type { Candidate, Suggestions } from '../db/suggestions.ts';
 
-/** interface.md, Limits: suggestions from the AI suggestion endpoints. */
+/** contract.md S1. */
 export const MAX_SUGGESTIONS = 7;
 
 /** Which categories fit an article, and which new ones would if none does. */

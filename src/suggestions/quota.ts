@@ -28,7 +28,7 @@ export async function uncountOperation(tx: Tx, workspaceId: WorkspaceId, month: 
     .execute();
 }
 
-/** 429 (interface.md, Errors). */
+/** 429 (contract.md S8). */
 export const aiQuotaExceeded = (): ServiceError =>
   new ServiceError(
     'QUOTA_EXCEEDED',

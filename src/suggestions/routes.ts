@@ -12,7 +12,7 @@ import { translateNames } from './translate-names.ts';
 
 const PAID = ['INSUFFICIENT_CREDITS', 'QUOTA_EXCEEDED'] as const;
 
-/** The three paid suggestions (interface.md, Categories). Nothing is stored until a client saves it. */
+/** The three paid suggestions (contract.md C). Nothing is stored until a client saves it. */
 export const createSuggestionRoutes = (dependencies: RunDependencies): RouteModule[] => [
   defineRoute(
     {

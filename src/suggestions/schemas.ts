@@ -3,7 +3,7 @@ import { languageTag } from '../fields.ts';
 import { MAX_NAME, MAX_REASON } from './answers.ts';
 import { MAX_SUGGESTIONS } from './questions.ts';
 
-/** interface.md, Limits. */
+/** contract.md S5. */
 const MAX_LANGUAGES = 10;
 
 const name = z.string().meta({ minLength: 1, maxLength: MAX_NAME });

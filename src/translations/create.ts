@@ -40,7 +40,7 @@ const RACES = new Set(['jobs_idempotency_key_key', 'articles_group_language_key'
  * article.created, the audit entry and the hold are one transaction. The caller starts the run afterwards.
  *
  * @throws {ServiceError} RESOURCE_NOT_FOUND, INVALID_REQUEST, CONFLICT, INSUFFICIENT_CREDITS or
- *   QUOTA_EXCEEDED as interface.md, POST translations, lists them; nothing is left behind then
+ *   QUOTA_EXCEEDED as contract.md T5 to T10 list them; nothing is left behind then
  */
 export async function createTranslation(
   context: VerbContext,

@@ -12,7 +12,7 @@ export const EMPTY_DOCUMENT: DocumentJson = { version: 1, blocks: [] };
 /**
  * The group's version in the target language when it is an empty draft that a failed or cancelled
  * translation left, moved to QUEUED again; null when the group has no version in that language.
- * @throws {ServiceError} CONFLICT for any other version (interface.md, POST translations)
+ * @throws {ServiceError} CONFLICT for any other version (contract.md T14)
  */
 export async function reuseDraft(
   tx: Tx,

@@ -10,7 +10,7 @@ const WORDS_PER_CREDIT = 1000;
 const FREE_WORDS = 200;
 const BODY_WORDS_PER_FREE_WORD = 5;
 
-/** interface.md, Credit wallet and estimate. */
+/** contract.md T1. */
 export interface Estimate {
   /** Words in the source's current content: of its body, and of what goes beyond the free words beside it. */
   readonly words: number;

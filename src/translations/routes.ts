@@ -26,7 +26,7 @@ function keyFrom(headers: Headers): string | undefined {
   return parsed.data;
 }
 
-/** Estimate and create (interface.md, Translations). */
+/** Estimate and create (contract.md T). */
 export function createTranslationRoutes(dependencies: TranslationRouteDependencies): RouteModule[] {
   const { client, names, logger } = dependencies;
   return [

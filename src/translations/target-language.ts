@@ -2,7 +2,7 @@ import { invalid } from '../errors.ts';
 
 /**
  * Refuses a target that the source can't be translated into.
- * @throws {ServiceError} INVALID_REQUEST naming `pointer` (interface.md, Translations)
+ * @throws {ServiceError} INVALID_REQUEST naming `pointer` (contract.md T)
  */
 export function checkTargetLanguage(
   pointer: string,

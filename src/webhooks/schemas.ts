@@ -10,7 +10,7 @@ const MAX_EVENTS = 100;
 
 const eventName = z
   .enum(EVENT_TYPES)
-  .meta({ id: 'EventName', description: 'A subscribable event (interface.md, Catalog).' });
+  .meta({ id: 'EventName', description: 'A subscribable event (contract.md E).' });
 
 const endpointFields = {
   id: uuid,
@@ -22,7 +22,7 @@ const endpointFields = {
   createdAt: timestamp,
 };
 
-/** interface.md, Webhook endpoint, as the list shows it. The secret is never part of it. */
+/** contract.md W3, as the list shows it. The secret is never part of it. */
 export const webhookEndpointSchema = z
   .object({ ...endpointFields, description: z.string().meta({ description: 'Empty when none was given.' }) })
   .meta({ id: 'WebhookEndpoint' });
@@ -69,7 +69,7 @@ const deliveryFields = {
   createdAt: timestamp.meta({ description: 'When the delivery was queued.' }),
 };
 
-/** interface.md, Webhook delivery. */
+/** contract.md W8. */
 export const webhookDeliverySchema = z.object(deliveryFields).meta({ id: 'WebhookDelivery' });
 
 const attemptSchema = z

@@ -45,7 +45,7 @@ export interface VerifiedWebhook {
 const SIGNATURE_HEADER = 'x-service-signature';
 
 /**
- * Verifies a delivery (interface.md, Signature 1 to 7) and answers its content.
+ * Verifies a delivery (contract.md D2 to D5) and answers its content.
  *
  * @param rawBody the body exactly as received, before any JSON parsing; text counts as UTF-8.
  * @param secret the secret exactly as returned at registration (`whsec_…` included).

@@ -8,7 +8,7 @@ const STATEMENT_TIMEOUT_MS = 600_000;
 
 /**
  * Deletes the actor's workspace (workspaces.delete) with all it has: keys, roles, articles, endpoints, credits and
- * audit log, without events (interface.md, Event payloads, rule 6). The row is locked before open jobs are looked
+ * audit log, without events (contract.md E9). The row is locked before open jobs are looked
  * for, and every job that is made refers to it, so none slips in between.
  * @throws {ServiceError} RESOURCE_NOT_FOUND; CONFLICT `job_running`; UNAUTHENTICATED and FORBIDDEN when the caller's
  *   key or role has changed meanwhile

@@ -19,7 +19,7 @@ beforeAll(async () => {
 });
 afterAll(() => service.stop());
 
-/** Each row of interface.md, Article status, that a person causes: from, action, to, events. */
+/** Each row of contract.md R1 that a person causes: from, action, to, events. */
 const ROWS: [ArticleStatus, ArticleAction, string, string[]][] = [
   ['DRAFT', 'submit', 'NEEDS_REVIEW', []],
   ['CHANGES_REQUESTED', 'submit', 'NEEDS_REVIEW', []],

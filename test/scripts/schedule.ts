@@ -1,6 +1,6 @@
 /**
  * Runs the whole retry schedule in real time (about 15.5 minutes) against a receiver that always answers 503, and
- * compares the waits with interface.md, Delivery and retries 2. Ends with status 1 when anything is off.
+ * compares the waits with contract.md D8. Ends with status 1 when anything is off.
  */
 import { MAX_ATTEMPTS, waitAfter } from '../../src/webhooks/attempts/schedule.ts';
 import { startReceiver } from '../support/receiver.ts';

@@ -10,7 +10,7 @@ export interface PlacedLink {
   readonly end: number;
 }
 
-/** Finds each link's first literal occurrence (interface.md, Document format 2); links whose words are gone are left out. */
+/** Finds each link's first literal occurrence (contract.md F4); links whose words are gone are left out. */
 export function placeLinks(text: string, links: readonly ArticleLink[]): PlacedLink[] {
   return links.flatMap((link, index) => {
     const start = text.indexOf(link.text);
@@ -19,7 +19,7 @@ export function placeLinks(text: string, links: readonly ArticleLink[]): PlacedL
 }
 
 /**
- * The document as it is saved (interface.md, Document format 2): links whose words no longer occur are dropped, and
+ * The document as it is saved (contract.md F4): links whose words no longer occur are dropped, and
  * of the links to one article only the first in the whole document stays. Links of markdown blocks are ignored, so
  * they are left alone and count for nothing. Returns a copy.
  */

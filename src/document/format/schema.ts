@@ -1,4 +1,4 @@
-/** The canonical article body: every rule and bound of interface.md, "Document format (documentJson)", as one schema. */
+/** The canonical article body: every rule and bound of contract.md F, as one schema. */
 import { z } from 'zod';
 import { withinBounds } from '../text/characters.ts';
 import { MAX_DOCUMENT_MARKS, MAX_LINK_TITLE, MAX_PARAGRAPH_MARKS } from '../text/marks.ts';

@@ -1,6 +1,6 @@
 /**
  * The limited inline Markdown of text fields with format `markdown`: bold, italic, inline code, links, autolinks,
- * escaped characters and character references (interface.md, Document format 1). Everything else is text as
+ * escaped characters and character references (contract.md F2). Everything else is text as
  * written; raw HTML is text too. Emphasis next to Chinese, Japanese and Korean punctuation works.
  */
 import type { PhrasingContent } from 'mdast';

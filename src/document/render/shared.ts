@@ -1,6 +1,6 @@
 /**
  * What the renderers share: who resolves links and images, and which links of a document are shown
- * (interface.md, Document format 2, 3 and 5).
+ * (contract.md F4, F5 and F8).
  */
 import { claim, placeLinks } from '../format/links.ts';
 import type { ArticleLink } from '../format/schema.ts';
@@ -64,7 +64,7 @@ export class RenderPass {
   }
 }
 
-/** A code block's language as shown: only A-Z a-z 0-9 _ + # . - (interface.md, Document format). */
+/** A code block's language as shown: only A-Z a-z 0-9 _ + # . - (contract.md F9). */
 export function codeLanguage(language: string | undefined): string {
   return (language ?? '').replace(/[^A-Za-z0-9_+#.-]/g, '');
 }

@@ -1,4 +1,4 @@
-/** interface.md, Delivery and retries 2: six attempts with waits of 30 s, 1, 2, 4 and 8 minutes. No I/O: workflows import it. */
+/** contract.md D8: six attempts with waits of 30 s, 1, 2, 4 and 8 minutes. No I/O: workflows import it. */
 export const MAX_ATTEMPTS = 6;
 
 const FIRST_WAIT_MS = 30_000;

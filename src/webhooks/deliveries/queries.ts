@@ -8,7 +8,7 @@ import type { DeliveryId, EndpointId, WorkspaceId } from '../../ids.ts';
 import { burstWorkflowId, deliveryWorkflowId } from '../../temporal/ids.ts';
 import type { WebhookDelivery, WebhookDeliveryDetail } from '../schemas.ts';
 
-/** interface.md, Limits: deliveries returned by the webhook list. */
+/** contract.md W4. */
 const RECENT = 50;
 
 /** A delivery on the wire. */

@@ -60,7 +60,7 @@ async function removeDeliveries(tx: Tx, endpointId: EndpointId): Promise<Removed
 }
 
 /**
- * Deletes an endpoint with its delivery log, waiting deliveries included (interface.md, Webhooks, delete). When
+ * Deletes an endpoint with its delivery log, waiting deliveries included (contract.md W5). When
  * this commits nothing more is sent, except by an attempt that had begun: each reads its row again right before
  * it writes. Cancelling the runs in `openRuns` is the caller's, and only saves work.
  * @throws {ServiceError} RESOURCE_NOT_FOUND for an unknown or foreign endpoint

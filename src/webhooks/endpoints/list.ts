@@ -10,7 +10,7 @@ export interface WebhookList {
   readonly events: readonly string[];
 }
 
-/** Endpoints, the 50 newest deliveries over all of them, and the catalog (interface.md, Webhooks, list). */
+/** Endpoints, the 50 newest deliveries over all of them, and the catalog (contract.md W4). */
 export async function listWebhooks(
   { db, actor }: VerbContext,
   { deliveryStatus }: { readonly deliveryStatus?: DeliveryStatus | undefined },

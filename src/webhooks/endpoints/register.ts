@@ -35,7 +35,7 @@ async function normaliseUrl(text: string, guard: AddressGuard): Promise<string> 
 }
 
 /**
- * Registers a receiver, active from now on (interface.md, Webhooks, register). Its address is looked up before
+ * Registers a receiver, active from now on (contract.md W1 to W3). Its address is looked up before
  * the transaction begins; a name that does not resolve yet is accepted, for every delivery checks it again.
  * @throws {ServiceError} INVALID_REQUEST for a URL that is no public http or https address
  */

@@ -37,7 +37,7 @@ export interface EndpointRouteDependencies {
   readonly runCanceller: RunCanceller;
 }
 
-/** interface.md, Webhooks, and what operating an endpoint needs besides. */
+/** contract.md W, and what operating an endpoint needs besides. */
 export const createEndpointRoutes = ({
   guard,
   sender,

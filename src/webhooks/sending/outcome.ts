@@ -1,4 +1,4 @@
-/** Why a 3xx was not followed (interface.md, Delivery and retries 5). */
+/** Why a 3xx was not followed (contract.md D11). */
 export type RefusedRedirect = 'no location' | 'too many' | 'bad url' | 'blocked';
 
 /** A status line came back. Whatever happened to the body afterwards does not matter. */
@@ -33,7 +33,7 @@ export type SendOutcome = Responded | NoResponse | Stopped;
 /** An outcome that counts as an attempt. */
 export type AttemptOutcome = Responded | NoResponse;
 
-/** What follows from an attempt (interface.md, Delivery and retries 1, 3 and 4). */
+/** What follows from an attempt (contract.md D6, D9 and D10). */
 export function classify(outcome: AttemptOutcome): 'succeeded' | 'retry' | 'failed' {
   if (outcome.kind === 'no-response') return 'retry';
   const { status } = outcome;

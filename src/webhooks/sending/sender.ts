@@ -26,7 +26,7 @@ export type WriteDecision =
 
 export interface WebhookSenderOptions {
   guard: AddressGuard;
-  /** Milliseconds for one attempt: DNS, connect, redirects and body (interface.md, Delivery and retries 1). */
+  /** Milliseconds for one attempt: DNS, connect, redirects and body (contract.md D7). */
   timeoutMs?: number;
   /** Bytes of one answer's body that are read at most; then its socket is closed. */
   maxResponseBytes?: number;
@@ -55,7 +55,7 @@ const UNRESOLVED_MESSAGES = {
   failed: 'The host name of the URL could not be resolved.',
 } as const;
 
-/** Creates the sender of signed POSTs (design.md, Webhook sending). One serves a whole process. */
+/** Creates the sender of signed POSTs (design.md §8). One serves a whole process. */
 export function createWebhookSender(options: WebhookSenderOptions): WebhookSender {
   const { guard, ca, timeoutMs = 15_000, maxResponseBytes = 64 * 1_024 } = options;
   const userAgent = options.userAgent ?? 'workspace-content-service';
@@ -74,7 +74,7 @@ export function createWebhookSender(options: WebhookSenderOptions): WebhookSende
     return openConnection(url.origin, socket);
   }
 
-  /** A pooled socket is judged again on every delivery (interface.md, Delivery and retries 7). */
+  /** A pooled socket is judged again on every delivery (contract.md D12). */
   function takePooled(origin: string): Connection | null {
     const connection = pool.take(origin);
     if (connection === null || isAllowed(connection.socket, guard)) return connection;
@@ -142,8 +142,7 @@ export function createWebhookSender(options: WebhookSenderOptions): WebhookSende
 type Followed = Omit<Responded, 'durationMs'> | Stopped;
 
 /**
- * Follows every 3xx with a Location, three hops at most; method and body stay (interface.md, Delivery and
- * retries 5). A redirect that is not followed is itself the answer. http and https may lead to each other.
+ * Follows every 3xx with a Location, three hops at most; method and body stay (contract.md D11). A redirect that is not followed is itself the answer. http and https may lead to each other.
  * @throws SendFailure when the first URL is refused, or from `sendHop`.
  */
 async function followRedirects(text: string, sendHop: (url: URL) => Promise<HopResult>): Promise<Followed> {

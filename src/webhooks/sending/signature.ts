@@ -10,15 +10,15 @@ export interface DeliveryHeadersInput {
   now: Date;
 }
 
-/** Signs the bytes of a body: `t=<unix seconds>,v1=<hex>` (interface.md, Signature 1 and 2). */
+/** Signs the bytes of a body: `t=<unix seconds>,v1=<hex>` (contract.md D2). */
 export function signPayload(secret: string, timestampSeconds: number, rawBody: Uint8Array): string {
   const v1 = createHmac('sha256', secret).update(`${timestampSeconds}.`).update(rawBody).digest('hex');
   return `t=${timestampSeconds},v1=${v1}`;
 }
 
 /**
- * The headers of one attempt (interface.md, Delivery request). Made again for every attempt, so that a retried
- * delivery carries a fresh signature (Signature 6).
+ * The headers of one attempt (contract.md D1). Made again for every attempt, so that a retried
+ * delivery carries a fresh signature (D3).
  */
 export function deliveryHeaders(input: DeliveryHeadersInput): Record<string, string> {
   const seconds = Math.floor(input.now.getTime() / 1_000);
