@@ -6,23 +6,21 @@ import type { Article } from '../../src/articles/schemas.ts';
 import type { ArticleId, ProjectId } from '../../src/ids.ts';
 import { setQuota } from '../../src/workspaces/set-quota.ts';
 import { createArticle } from '../support/articles.ts';
-import { startTestService, type TestService, type TestWorkspace } from '../support/service.ts';
+import { type TestWorkspace, useTestService } from '../support/service.ts';
 import { documentOf, type Editing, editing, PNG, paragraph } from './support.ts';
 
-let service: TestService;
 let workspace: TestWorkspace;
 let projectId: ProjectId;
 let editor: Editing;
 const folder = mkdtempSync(path.join(tmpdir(), 'wcs-articles-'));
+const service = useTestService({ DATA_DIR: folder });
 
 beforeAll(async () => {
-  service = await startTestService({ DATA_DIR: folder });
   workspace = await service.workspace();
   projectId = await service.project(workspace);
   editor = editing(service, workspace);
 });
 afterAll(async () => {
-  await service.stop();
   rmSync(folder, { recursive: true, force: true });
 });
 

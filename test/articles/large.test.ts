@@ -1,19 +1,18 @@
-import { afterAll, beforeAll, expect, it } from 'vitest';
+import { beforeAll, expect, it } from 'vitest';
 import { isSmall } from '../../src/document/threads/pool.ts';
 import type { ProjectId } from '../../src/ids.ts';
-import { startTestService, type TestService, type TestWorkspace } from '../support/service.ts';
+import { type TestWorkspace, useTestService } from '../support/service.ts';
 import { documentOf, editing } from './support.ts';
 
-let service: TestService;
+const service = useTestService();
+
 let workspace: TestWorkspace;
 let projectId: ProjectId;
 
 beforeAll(async () => {
-  service = await startTestService();
   workspace = await service.workspace();
   projectId = await service.project(workspace);
 });
-afterAll(() => service.stop());
 
 const large = (last: string) =>
   documentOf(

@@ -1,21 +1,20 @@
-import { afterAll, beforeAll, expect, it } from 'vitest';
+import { beforeAll, expect, it } from 'vitest';
 import type { Article } from '../../src/articles/schemas.ts';
 import type { ProjectId } from '../../src/ids.ts';
-import { startTestService, type TestService, type TestWorkspace } from '../support/service.ts';
+import { type TestWorkspace, useTestService } from '../support/service.ts';
 import { documentOf, type Editing, editing, paragraph } from './support.ts';
 
-let service: TestService;
+const service = useTestService();
+
 let workspace: TestWorkspace;
 let projectId: ProjectId;
 let editor: Editing;
 
 beforeAll(async () => {
-  service = await startTestService();
   workspace = await service.workspace();
   projectId = await service.project(workspace);
   editor = editing(service, workspace);
 });
-afterAll(() => service.stop());
 
 const lastEvent = async (id: string) => (await editor.events(id)).at(-1);
 

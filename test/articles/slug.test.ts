@@ -1,15 +1,11 @@
 import { sql } from 'kysely';
-import { afterAll, beforeAll, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
 import { createDatabase, type Database } from '../../src/db/database.ts';
 import { findFreeSlug, slugify } from '../../src/slug.ts';
 import { createArticle } from '../support/articles.ts';
-import { startTestService, type TestService } from '../support/service.ts';
+import { useTestService } from '../support/service.ts';
 
-let service: TestService;
-beforeAll(async () => {
-  service = await startTestService();
-});
-afterAll(() => service.stop());
+const service = useTestService();
 
 it('a slug has the Latin letters and digits of a title, and guesses at no other script', () => {
   const slugs = {

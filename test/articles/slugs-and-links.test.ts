@@ -1,21 +1,20 @@
 import { randomUUID } from 'node:crypto';
-import { afterAll, beforeAll, expect, it } from 'vitest';
+import { beforeAll, expect, it } from 'vitest';
 import type { ArticleId, ProjectId } from '../../src/ids.ts';
-import { startTestService, type TestService, type TestWorkspace } from '../support/service.ts';
+import { type TestWorkspace, useTestService } from '../support/service.ts';
 import { documentOf, type Editing, editing, paragraph } from './support.ts';
 
-let service: TestService;
+const service = useTestService();
+
 let workspace: TestWorkspace;
 let projectId: ProjectId;
 let editor: Editing;
 
 beforeAll(async () => {
-  service = await startTestService();
   workspace = await service.workspace();
   projectId = await service.project(workspace);
   editor = editing(service, workspace);
 });
-afterAll(() => service.stop());
 
 it('old slugs of published articles redirect, live ones go first, and a draft leaves none', async () => {
   const find = async (slug: string) => {

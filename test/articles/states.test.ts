@@ -1,23 +1,22 @@
-import { afterAll, beforeAll, expect, it } from 'vitest';
+import { beforeAll, expect, it } from 'vitest';
 import type { Article } from '../../src/articles/schemas.ts';
 import { type ArticleAction, allows, TRANSITIONS } from '../../src/articles/states.ts';
 import { ARTICLE_STATUSES, type ArticleStatus } from '../../src/db/tables.ts';
 import type { ArticleId, ProjectId } from '../../src/ids.ts';
-import { startTestService, type TestService, type TestWorkspace } from '../support/service.ts';
+import { type TestWorkspace, useTestService } from '../support/service.ts';
 import { type Editing, editing } from './support.ts';
 
-let service: TestService;
+const service = useTestService();
+
 let workspace: TestWorkspace;
 let projectId: ProjectId;
 let editor: Editing;
 
 beforeAll(async () => {
-  service = await startTestService();
   workspace = await service.workspace();
   projectId = await service.project(workspace);
   editor = editing(service, workspace);
 });
-afterAll(() => service.stop());
 
 /** Each row of contract.md R1 that a person causes: from, action, to, events. */
 const ROWS: [ArticleStatus, ArticleAction, string, string[]][] = [

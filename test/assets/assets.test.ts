@@ -3,7 +3,7 @@ import { createServer, type RequestListener } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
-import { afterAll, beforeAll, beforeEach, expect, it } from 'vitest';
+import { afterAll, beforeEach, expect, it } from 'vitest';
 import { createImageFetcher } from '../../src/assets/fetch-image.ts';
 import type { Asset } from '../../src/assets/schemas.ts';
 import type { ProjectId } from '../../src/ids.ts';
@@ -11,23 +11,19 @@ import { parseNetworks } from '../../src/networks.ts';
 import { createAddressGuard } from '../../src/outbound/resolver.ts';
 import { setQuota } from '../../src/workspaces/set-quota.ts';
 import { documentOf, type Editing, editing, PNG, paragraph } from '../articles/support.ts';
-import { startTestService, type TestService, type TestWorkspace } from '../support/service.ts';
+import { type TestWorkspace, useTestService } from '../support/service.ts';
 
 const SVG = Buffer.from('<svg xmlns="http://www.w3.org/2000/svg"><script>alert(1)</script></svg>');
 const MEBIBYTE = 1024 * 1024;
 
-let service: TestService;
 let workspace: TestWorkspace;
 let projectId: ProjectId;
 let editor: Editing;
 const folder = mkdtempSync(path.join(tmpdir(), 'wcs-assets-'));
+// One loopback address alone is open, so that all others can be seen to be refused.
+const service = useTestService({ DATA_DIR: folder, WEBHOOK_ALLOWED_NETWORKS: '127.0.0.1/32' });
 
-beforeAll(async () => {
-  // One loopback address alone is open, so that all others can be seen to be refused.
-  service = await startTestService({ DATA_DIR: folder, WEBHOOK_ALLOWED_NETWORKS: '127.0.0.1/32' });
-});
 afterAll(async () => {
-  await service.stop();
   rmSync(folder, { recursive: true, force: true });
 });
 beforeEach(async () => {

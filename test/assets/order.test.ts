@@ -6,22 +6,20 @@ import { importArticle } from '../../src/articles/import.ts';
 import type { Asset } from '../../src/assets/schemas.ts';
 import { blobFolder, createLocalBlobStore } from '../../src/blobs/blob-store.ts';
 import { type Editing, editing, PNG } from '../articles/support.ts';
-import { startTestService, type TestService, type TestWorkspace } from '../support/service.ts';
+import { type TestWorkspace, useTestService } from '../support/service.ts';
 import { translating } from '../support/translating.ts';
 
-let service: TestService;
 let workspace: TestWorkspace;
 let editor: Editing;
 const folder = mkdtempSync(path.join(tmpdir(), 'wcs-order-'));
+const service = useTestService({ DATA_DIR: folder });
 
 beforeAll(async () => {
-  service = await startTestService({ DATA_DIR: folder });
   workspace = await service.workspace();
   editor = editing(service, workspace);
   await service.startWorker();
 });
 afterAll(async () => {
-  await service.stop();
   rmSync(folder, { recursive: true, force: true });
 });
 

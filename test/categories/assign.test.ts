@@ -1,24 +1,23 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import type { Category } from '../../src/categories/schemas.ts';
 import type { ArticleStatus } from '../../src/db/tables.ts';
 import type { ProjectId } from '../../src/ids.ts';
 import { createArticle, type TestArticle } from '../support/articles.ts';
-import { startTestService, type TestService, type TestWorkspace } from '../support/service.ts';
+import { type TestWorkspace, useTestService } from '../support/service.ts';
 import { categoryCalls } from './support.ts';
 
-let service: TestService;
+const service = useTestService();
+
 let calls: ReturnType<typeof categoryCalls>;
 let workspace: TestWorkspace;
 let projectId: ProjectId;
 beforeAll(async () => {
-  service = await startTestService();
   calls = categoryCalls(service);
 });
 beforeEach(async () => {
   workspace = await service.workspace();
   projectId = await service.project(workspace);
 });
-afterAll(() => service.stop());
 
 const article = (status: ArticleStatus, title?: string): Promise<TestArticle> =>
   createArticle(service.db, workspace, projectId, { status, ...(title === undefined ? {} : { title }) });

@@ -1,20 +1,19 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { beforeAll, describe, expect, it } from 'vitest';
 import type { Category } from '../../src/categories/schemas.ts';
 import { createArticle } from '../support/articles.ts';
-import { startTestService, type TestService, type TestWorkspace } from '../support/service.ts';
+import { type TestWorkspace, useTestService } from '../support/service.ts';
 import { categoryCalls } from './support.ts';
 
-let service: TestService;
+const service = useTestService();
+
 let calls: ReturnType<typeof categoryCalls>;
 let workspace: TestWorkspace;
 let stranger: TestWorkspace;
 beforeAll(async () => {
-  service = await startTestService();
   calls = categoryCalls(service);
   workspace = await service.workspace();
   stranger = await service.workspace();
 });
-afterAll(() => service.stop());
 
 const uuid = expect.stringMatching(/^[0-9a-f-]{36}$/);
 const instant = expect.stringMatching(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/);

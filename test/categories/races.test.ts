@@ -3,17 +3,17 @@ import { sql } from 'kysely';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { CategoryId, ProjectId } from '../../src/ids.ts';
 import { createArticle, type TestArticle } from '../support/articles.ts';
-import { type Answer, startTestService, type TestService, type TestWorkspace } from '../support/service.ts';
+import { type Answer, type TestWorkspace, useTestService } from '../support/service.ts';
 import { categoryCalls } from './support.ts';
+
+const service = useTestService();
 
 const ROUNDS = 100;
 
-let service: TestService;
 let calls: ReturnType<typeof categoryCalls>;
 let workspace: TestWorkspace;
 let projectId: ProjectId;
 beforeAll(async () => {
-  service = await startTestService();
   calls = categoryCalls(service);
   workspace = await service.workspace();
   projectId = await service.project(workspace);
@@ -23,7 +23,6 @@ afterAll(async () => {
   await sleep(1_500);
   const { rows } = await sql<{ deadlocks: number }>`
     SELECT deadlocks FROM pg_stat_database WHERE datname = current_database()`.execute(service.db);
-  await service.stop();
   expect(rows).toEqual([{ deadlocks: 0 }]);
 });
 

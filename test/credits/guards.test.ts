@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, beforeEach, expect, it } from 'vitest';
+import { beforeEach, expect, it } from 'vitest';
 import { openHold, releaseHold, reserveCredits, settleHold } from '../../src/credits/holds.ts';
 import { reserveBytes } from '../../src/credits/storage-quota.ts';
 import type { Tx } from '../../src/db/database.ts';
@@ -6,15 +6,12 @@ import { inTransaction } from '../../src/db/transaction.ts';
 import { newId } from '../../src/ids.ts';
 import { countOperation } from '../../src/suggestions/quota.ts';
 import { setQuota } from '../../src/workspaces/set-quota.ts';
-import { startTestService, type TestService, type TestWorkspace } from '../support/service.ts';
+import { type TestWorkspace, useTestService } from '../support/service.ts';
 
-let service: TestService;
+const service = useTestService();
+
 let workspace: TestWorkspace;
 
-beforeAll(async () => {
-  service = await startTestService();
-});
-afterAll(() => service.stop());
 beforeEach(async () => {
   workspace = await service.workspace(10);
 });

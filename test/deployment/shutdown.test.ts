@@ -1,18 +1,14 @@
 import { randomUUID } from 'node:crypto';
 import { connect } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { afterAll, beforeAll, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
 import type { ServiceProcess } from '../support/processes.ts';
 import { startProcess } from '../support/processes.ts';
 import { startReceiver } from '../support/receiver.ts';
-import { startTestService, type TestService } from '../support/service.ts';
+import { useTestService } from '../support/service.ts';
 import { eventually } from '../support/wait.ts';
 
-let service: TestService;
-beforeAll(async () => {
-  service = await startTestService();
-});
-afterAll(() => service.stop());
+const service = useTestService();
 
 const addressOf = (server: ServiceProcess): URL =>
   new URL(/listening on (http:\/\/[\w.:]+)/.exec(server.log())?.[1] ?? '');

@@ -4,27 +4,26 @@ import { createServer, type IncomingMessage } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { text } from 'node:stream/consumers';
 import { promisify } from 'node:util';
-import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest';
+import { beforeAll, expect, onTestFinished, test } from 'vitest';
 import { shellVariable } from '../../src/reference/curl.ts';
 import { type Call, callsByArea, errorsOf, type OpenApiDocument } from '../../src/reference/document.ts';
-import { startTestService, type TestService } from '../support/service.ts';
+import { useTestService } from '../support/service.ts';
+
+const service = useTestService();
 
 const run = promisify(execFile);
 
-let service: TestService;
 let page: Response;
 let html: string;
 let document: OpenApiDocument;
 let calls: Call[];
 
 beforeAll(async () => {
-  service = await startTestService();
   page = await fetch(`${service.url}/docs`);
   html = await page.text();
   document = (await (await fetch(`${service.url}/openapi.json`)).json()) as OpenApiDocument;
   calls = callsByArea(document).flatMap((area) => area.calls);
 });
-afterAll(() => service.stop());
 
 const unescapeHtml = (escaped: string): string =>
   escaped

@@ -2,25 +2,24 @@ import { execFile } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { beforeAll, expect, test } from 'vitest';
 import { type Call, createClient } from '../../examples/client/client.ts';
 import { generate, type OpenApi } from '../../examples/client/generate.ts';
 import { walk } from '../../examples/client/main.ts';
-import { startTestService, type TestService, type TestWorkspace } from '../support/service.ts';
+import { type TestWorkspace, useTestService } from '../support/service.ts';
+
+const service = useTestService();
 
 const run = promisify(execFile);
 const example = (name: string): string =>
   fileURLToPath(new URL(`../../examples/client/${name}`, import.meta.url));
 
-let service: TestService;
 let workspace: TestWorkspace;
 
 beforeAll(async () => {
-  service = await startTestService();
   await service.startWorker();
   workspace = await service.workspace();
 });
-afterAll(() => service.stop());
 
 test('the types of the client are those of the service as it is now: after a change, run its generate.ts', async () => {
   const document = (await (await fetch(`${service.url}/openapi.json`)).json()) as OpenApi;

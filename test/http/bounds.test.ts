@@ -1,10 +1,11 @@
-import { afterAll, beforeAll, expect, test } from 'vitest';
-import { startTestService, type TestService, type TestWorkspace } from '../support/service.ts';
+import { beforeAll, expect, test } from 'vitest';
+import { type TestWorkspace, useTestService } from '../support/service.ts';
 import { send } from './support/api.ts';
+
+const service = useTestService();
 
 type Json = Readonly<Record<string, unknown>>;
 
-let service: TestService;
 let workspace: TestWorkspace;
 let document: { paths: Record<string, Record<string, Operation>>; components: { schemas: Json } };
 
@@ -18,11 +19,9 @@ interface Operation {
 }
 
 beforeAll(async () => {
-  service = await startTestService();
   workspace = await service.workspace();
   document = JSON.parse((await send(service.url, 'GET', '/openapi.json')).text);
 });
-afterAll(() => service.stop());
 
 const isObject = (value: unknown): value is Json =>
   typeof value === 'object' && value !== null && !Array.isArray(value);

@@ -1,12 +1,14 @@
 import { randomUUID } from 'node:crypto';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { beforeAll, expect, test } from 'vitest';
 import { createApiKey } from '../../src/api-keys/create.ts';
 import { generateKey } from '../../src/api-keys/key-format.ts';
 import { PERMISSIONS, type Permission } from '../../src/permissions.ts';
 import { createRole } from '../../src/roles/create.ts';
 import { createArticle } from '../support/articles.ts';
-import { startTestService, type TestService, type TestWorkspace } from '../support/service.ts';
+import { type TestWorkspace, useTestService } from '../support/service.ts';
 import { type Answer, send } from './support/api.ts';
+
+const service = useTestService();
 
 /** One operation as /openapi.json describes it: nothing here is written down by hand for any route. */
 interface Operation {
@@ -35,7 +37,6 @@ interface Described {
 
 const SCOPES = ['workspaceId', 'articleId', 'projectId', 'jobId'] as const;
 
-let service: TestService;
 let workspace: TestWorkspace;
 let stranger: TestWorkspace;
 let operations: Operation[];
@@ -43,7 +44,6 @@ let operations: Operation[];
 let ids: Record<string, string>;
 
 beforeAll(async () => {
-  service = await startTestService();
   workspace = await service.workspace();
   stranger = await service.workspace();
   const projectId = await service.project(workspace);
@@ -74,7 +74,6 @@ beforeAll(async () => {
     }),
   );
 });
-afterAll(() => service.stop());
 
 /** Calls an operation with real ids where it has any, unless `params` says otherwise. */
 async function call(

@@ -3,17 +3,17 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { createReadiness } from '../../src/http/readiness.ts';
 import { type RunningService, startServer } from '../../src/processes/server.ts';
 import { scrape } from '../metrics/support/exposition.ts';
-import { logger, startTestService, type TestService } from '../support/service.ts';
+import { logger, useTestService } from '../support/service.ts';
 import { startTcpProxy, type TcpProxy } from '../support/tcp-proxy.ts';
 import { eventually } from '../support/wait.ts';
 
-let service: TestService;
+const service = useTestService();
+
 let postgres: TcpProxy;
 let temporal: TcpProxy;
 let server: RunningService;
 
 beforeAll(async () => {
-  service = await startTestService();
   const database = new URL(service.config.DATABASE_URL);
   postgres = await startTcpProxy({ host: database.hostname, port: Number(database.port) });
   database.host = postgres.address;
@@ -28,7 +28,6 @@ afterAll(async () => {
   await server.stop();
   await postgres.close();
   await temporal.close();
-  await service.stop();
 });
 
 async function readiness(url = server.url) {

@@ -2,12 +2,13 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { createApiKey } from '../../src/api-keys/create.ts';
 import { createRole } from '../../src/roles/create.ts';
 import { type ServiceProcess, startProcess } from '../support/processes.ts';
-import { startTestService, type TestService, type TestWorkspace } from '../support/service.ts';
+import { type TestWorkspace, useTestService } from '../support/service.ts';
 import { send } from './support/api.ts';
+
+const service = useTestService();
 
 const ROUNDS = 10;
 
-let service: TestService;
 let workspace: TestWorkspace;
 let processes: ServiceProcess[];
 let urls: string[];
@@ -16,7 +17,6 @@ let urls: string[];
 const urlOf = (started: ServiceProcess): string => /listening on (http:[^"]+)/.exec(started.log())?.[1] ?? '';
 
 beforeAll(async () => {
-  service = await startTestService();
   workspace = await service.workspace();
   processes = await Promise.all([1, 2].map(() => startProcess('server.ts', service.env)));
   urls = processes.map(urlOf);
@@ -24,7 +24,6 @@ beforeAll(async () => {
 afterAll(async () => {
   for (const started of processes) started.kill('SIGTERM');
   await Promise.all(processes.map(({ ended }) => ended));
-  await service.stop();
 });
 
 /** Both orders, again and again: what one process writes, the other's very next request obeys. */

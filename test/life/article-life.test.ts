@@ -7,20 +7,19 @@ import { EVENT_TYPES } from '../../src/events/catalog.ts';
 import { verifyWebhook } from '../../src/webhooks/verify.ts';
 import { type Editing, editing, PNG } from '../articles/support.ts';
 import { type Receiver, startReceiver } from '../support/receiver.ts';
-import { startTestService, type TestService, type TestWorkspace } from '../support/service.ts';
+import { type TestWorkspace, useTestService } from '../support/service.ts';
 import { translating } from '../support/translating.ts';
 import { eventually } from '../support/wait.ts';
 
-let service: TestService;
 let receiver: Receiver;
 let workspace: TestWorkspace;
 let editor: Editing;
 let secret: string;
 const folder = mkdtempSync(path.join(tmpdir(), 'wcs-life-'));
+// A workspace has one connection then: whoever held it and asked for another would wait in vain.
+const service = useTestService({ DATA_DIR: folder, DATABASE_POOL_SIZE: '2' });
 
 beforeAll(async () => {
-  // A workspace has one connection then: whoever held it and asked for another would wait in vain.
-  service = await startTestService({ DATA_DIR: folder, DATABASE_POOL_SIZE: '2' });
   receiver = await startReceiver();
   workspace = await service.workspace();
   editor = editing(service, workspace);
@@ -32,7 +31,6 @@ beforeAll(async () => {
   secret = body.secret;
 });
 afterAll(async () => {
-  await service.stop();
   await receiver.close();
   rmSync(folder, { recursive: true, force: true });
 });

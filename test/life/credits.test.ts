@@ -1,17 +1,14 @@
-import { afterAll, beforeAll, beforeEach, expect, it } from 'vitest';
+import { beforeEach, expect, it } from 'vitest';
 import { grantCredits } from '../../src/credits/grant.ts';
 import { purchaseCredits } from '../../src/credits/purchase.ts';
 import type { LedgerEntry } from '../../src/credits/schemas.ts';
 import { runCli } from '../cli/run.ts';
-import { startTestService, type TestService, type TestWorkspace } from '../support/service.ts';
+import { type TestWorkspace, useTestService } from '../support/service.ts';
 
-let service: TestService;
+const service = useTestService();
+
 let workspace: TestWorkspace;
 
-beforeAll(async () => {
-  service = await startTestService();
-});
-afterAll(() => service.stop());
 beforeEach(async () => {
   workspace = await service.workspace(0);
 });

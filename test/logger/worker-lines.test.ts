@@ -3,27 +3,26 @@ import { afterAll, beforeAll, expect, it } from 'vitest';
 import { type RunningWorker, startWorker } from '../../src/processes/worker.ts';
 import { emit, register, untilDelivery } from '../support/events.ts';
 import { type Receiver, startReceiver } from '../support/receiver.ts';
-import { startTestService, type TestService } from '../support/service.ts';
+import { useTestService } from '../support/service.ts';
 import { createStandIn, translating } from '../support/translating.ts';
 import { eventually } from '../support/wait.ts';
+
+const service = useTestService();
 
 const lines: string[] = [];
 const watched = pino({ level: 'trace' }, { write: (line: string) => void lines.push(line) });
 const parsed = () => lines.map((line) => JSON.parse(line) as Record<string, unknown>);
 
-let service: TestService;
 let receiver: Receiver;
 let worker: RunningWorker;
 const engine = createStandIn();
 
 beforeAll(async () => {
-  service = await startTestService();
   receiver = await startReceiver();
   worker = await startWorker(service.config, watched, { provider: engine });
 });
 afterAll(async () => {
   await worker.stop();
-  await service.stop();
   await receiver.close();
 });
 

@@ -1,24 +1,23 @@
 import { type AddressInfo, createServer, type Socket } from 'node:net';
 import { sql } from 'kysely';
 import { Registry } from 'prom-client';
-import { afterAll, beforeAll, expect, it } from 'vitest';
+import { beforeAll, expect, it } from 'vitest';
 import { type DeliveryId, type JobId, newId } from '../../src/ids.ts';
 import { createDatabaseMetrics } from '../../src/metrics/database.ts';
 import { serveMetrics } from '../../src/metrics/serve.ts';
 import { emit, register } from '../support/events.ts';
-import { logger, startTestService, type TestService, type TestWorkspace } from '../support/service.ts';
+import { logger, type TestWorkspace, useTestService } from '../support/service.ts';
 import { startTcpProxy } from '../support/tcp-proxy.ts';
 import { translating } from '../support/translating.ts';
 import { eventually } from '../support/wait.ts';
 import { type Exposition, scrape } from './support/exposition.ts';
 
-let service: TestService;
+const service = useTestService();
+
 let workspace: TestWorkspace;
 beforeAll(async () => {
-  service = await startTestService();
   workspace = await service.workspace();
 });
-afterAll(() => service.stop());
 
 /** The figures from the database behind `connectionString`, served as a worker serves them. */
 async function serveDatabaseMetrics(connectionString: string, maxAgeMs?: number) {

@@ -6,13 +6,14 @@ import type { RunningWorker } from '../../src/processes/worker.ts';
 import { deliveryWorkflowId } from '../../src/temporal/ids.ts';
 import { emit, register, untilDelivery } from '../support/events.ts';
 import { type Receiver, startReceiver } from '../support/receiver.ts';
-import { logger, startTestService, type TestService, type TestWorkspace } from '../support/service.ts';
+import { logger, type TestWorkspace, useTestService } from '../support/service.ts';
 import { connectOperator, type Operator } from '../support/temporal.ts';
 import { createStandIn, type StandIn, translating } from '../support/translating.ts';
 import { eventually } from '../support/wait.ts';
 import { type Exposition, scrape } from './support/exposition.ts';
 
-let service: TestService;
+const service = useTestService();
+
 let workspace: TestWorkspace;
 let endpoint: { id: EndpointId };
 let receiver: Receiver;
@@ -21,7 +22,6 @@ let engine: StandIn;
 let worker: RunningWorker;
 
 beforeAll(async () => {
-  service = await startTestService();
   workspace = await service.workspace();
   receiver = await startReceiver();
   endpoint = await register(service, workspace, receiver.url);
@@ -30,7 +30,6 @@ beforeAll(async () => {
   worker = await service.startWorker({ provider: engine });
 });
 afterAll(async () => {
-  await service.stop();
   await operator.close();
   await receiver.close();
 });

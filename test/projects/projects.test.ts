@@ -1,23 +1,19 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
-import { afterAll, beforeAll, beforeEach, expect, it } from 'vitest';
+import { afterAll, beforeEach, expect, it } from 'vitest';
 import type { Project } from '../../src/projects/schemas.ts';
 import { deleteWorkspace } from '../../src/workspaces/delete.ts';
 import { type Editing, editing, PNG } from '../articles/support.ts';
 import { createArticle } from '../support/articles.ts';
-import { startTestService, type TestService, type TestWorkspace } from '../support/service.ts';
+import { type TestWorkspace, useTestService } from '../support/service.ts';
 
-let service: TestService;
 let workspace: TestWorkspace;
 let editor: Editing;
 const folder = mkdtempSync(path.join(tmpdir(), 'wcs-projects-'));
+const service = useTestService({ DATA_DIR: folder });
 
-beforeAll(async () => {
-  service = await startTestService({ DATA_DIR: folder });
-});
 afterAll(async () => {
-  await service.stop();
   rmSync(folder, { recursive: true, force: true });
 });
 beforeEach(async () => {

@@ -5,11 +5,12 @@ import { type RunningService, startServer } from '../../src/processes/server.ts'
 import { type RunningWorker, startWorker } from '../../src/processes/worker.ts';
 import { createArticle, SHORT_DOCUMENT } from '../support/articles.ts';
 import { type Receiver, startReceiver } from '../support/receiver.ts';
-import { startTestService, type TestService, type TestWorkspace } from '../support/service.ts';
+import { type TestWorkspace, useTestService } from '../support/service.ts';
 import { eventually } from '../support/wait.ts';
 import { type Evidence, findSecrets, readRuns, readTables } from './support/evidence.ts';
 
-let service: TestService;
+const service = useTestService();
+
 let server: RunningService;
 let worker: RunningWorker;
 let workspace: TestWorkspace;
@@ -27,7 +28,6 @@ const answers: Evidence[] = [];
 const secrets: string[] = [];
 
 beforeAll(async () => {
-  service = await startTestService();
   server = await startServer(service.config, logger);
   worker = await startWorker(service.config, logger);
   workspace = await service.workspace();
@@ -40,7 +40,6 @@ afterAll(async () => {
   await worker.stop();
   await healthy.close();
   await failing.close();
-  await service.stop();
 });
 
 /** Sends a request and keeps its answer; a secret that it may show this once is taken out before. */

@@ -1,23 +1,22 @@
 import { sql } from 'kysely';
-import { afterAll, beforeAll, expect, it } from 'vitest';
+import { beforeAll, expect, it } from 'vitest';
 import { pruneOperations } from '../../src/suggestions/prune.ts';
 import { categoryCalls } from '../categories/support.ts';
 import { createArticle } from '../support/articles.ts';
-import { startTestService, type TestService } from '../support/service.ts';
+import { useTestService } from '../support/service.ts';
 import { createStandIn, suggesting } from './support.ts';
+
+const service = useTestService();
 
 const DAY_MS = 86_400_000;
 const retentionMs = 7 * DAY_MS;
 
-let service: TestService;
 let calls: ReturnType<typeof suggesting>;
 
 beforeAll(async () => {
-  service = await startTestService();
   calls = suggesting(service);
   await service.startWorker({ suggestions: createStandIn() });
 });
-afterAll(() => service.stop());
 
 it('prunes AI operations that ended before the retention, and changes no quota, no ledger and no wallet', async () => {
   const workspace = await service.workspace(10);

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, beforeEach, expect, it } from 'vitest';
+import { beforeAll, beforeEach, expect, it } from 'vitest';
 import type { ArticleId, ProjectId } from '../../src/ids.ts';
 import { askOperation } from '../../src/suggestions/ask.ts';
 import { settleOperation } from '../../src/suggestions/operations.ts';
@@ -6,19 +6,18 @@ import { ModelNotReached } from '../../src/suggestions/provider.ts';
 import { suggestForArticle } from '../../src/suggestions/suggest-for-article.ts';
 import { categoryCalls } from '../categories/support.ts';
 import { createArticle } from '../support/articles.ts';
-import { startTestService, type TestService, type TestWorkspace } from '../support/service.ts';
+import { type TestWorkspace, useTestService } from '../support/service.ts';
 import { createStandIn, suggesting } from './support.ts';
 
-let service: TestService;
+const service = useTestService();
+
 let calls: ReturnType<typeof suggesting>;
 const model = createStandIn();
 
 beforeAll(async () => {
-  service = await startTestService();
   calls = suggesting(service);
   await service.startWorker({ suggestions: model });
 });
-afterAll(() => service.stop());
 beforeEach(() => model.reset());
 
 /** A workspace with an article that a category fits. */

@@ -1,5 +1,5 @@
 import { sql } from 'kysely';
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { createDatabase, type Database } from '../../src/db/database.ts';
 import { newId, type ProjectId } from '../../src/ids.ts';
 import { ProviderError } from '../../src/providers/types.ts';
@@ -8,10 +8,11 @@ import { UnusableAnswer } from '../../src/suggestions/provider.ts';
 import { readQuestion } from '../../src/suggestions/read-question.ts';
 import { categoryCalls } from '../categories/support.ts';
 import { createArticle } from '../support/articles.ts';
-import { type Answer, startTestService, type TestService, type TestWorkspace } from '../support/service.ts';
+import { type Answer, type TestWorkspace, useTestService } from '../support/service.ts';
 import { createStandIn, suggesting } from './support.ts';
 
-let service: TestService;
+const service = useTestService();
+
 let calls: ReturnType<typeof suggesting>;
 let categories: ReturnType<typeof categoryCalls>;
 let workspace: TestWorkspace;
@@ -20,12 +21,10 @@ let articleId: string;
 const model = createStandIn();
 
 beforeAll(async () => {
-  service = await startTestService();
   calls = suggesting(service);
   categories = categoryCalls(service);
   await service.startWorker({ suggestions: model });
 });
-afterAll(() => service.stop());
 beforeEach(async () => {
   model.reset();
   workspace = await service.workspace(10);

@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { pino } from 'pino';
-import { inject } from 'vitest';
+import { afterAll, beforeAll, inject } from 'vitest';
 import { type ConnectedConfig, loadConfig, requireAddresses } from '../../src/config.ts';
 import type { VerbContext } from '../../src/context.ts';
 import type { Database } from '../../src/db/database.ts';
@@ -127,4 +127,19 @@ export async function startTestService(env: Record<string, string> = {}): Promis
       await database.drop();
     },
   };
+}
+
+/** The service of a test file: started before its tests and stopped after them. */
+export function useTestService(env: Record<string, string> = {}): TestService {
+  let running: TestService | undefined;
+  beforeAll(async () => {
+    running = await startTestService(env);
+  });
+  afterAll(() => running?.stop());
+  return new Proxy({} as TestService, {
+    get(_, name) {
+      if (running === undefined) throw new Error('The service of this file is not running yet.');
+      return Reflect.get(running, name);
+    },
+  });
 }

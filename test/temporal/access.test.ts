@@ -1,15 +1,11 @@
-import { afterAll, beforeAll, expect, inject, it, onTestFinished } from 'vitest';
+import { expect, inject, it, onTestFinished } from 'vitest';
 import { watchAccess } from '../../src/temporal/access.ts';
 import { startProcess } from '../support/processes.ts';
-import { startTestService, type TestService } from '../support/service.ts';
+import { useTestService } from '../support/service.ts';
 import { openGate, PERMISSION_DENIED, UNAUTHENTICATED } from '../support/temporal-gate.ts';
 import { eventually } from '../support/wait.ts';
 
-let service: TestService;
-beforeAll(async () => {
-  service = await startTestService();
-});
-afterAll(() => service.stop());
+const service = useTestService();
 
 /** The environment of a worker whose Temporal asks for a key. */
 async function behindGate(code: number) {

@@ -1,25 +1,24 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import type { DocumentJson } from '../../src/document/format/schema.ts';
 import { type ArticleId, type AssetId, type CategoryId, newId } from '../../src/ids.ts';
 import { pseudoLocalize } from '../../src/providers/pseudo.ts';
 import { ProviderError } from '../../src/providers/types.ts';
 import { createArticle, longDocument } from '../support/articles.ts';
-import { startTestService, type TestService, type TestWorkspace } from '../support/service.ts';
+import { type TestWorkspace, useTestService } from '../support/service.ts';
 import { createStandIn, hang, translating } from '../support/translating.ts';
 import { eventually } from '../support/wait.ts';
 import { untilWaiting, whileLocked } from './support/locks.ts';
 
-let service: TestService;
+const service = useTestService();
+
 let workspace: TestWorkspace;
 let calls: ReturnType<typeof translating>;
 const provider = createStandIn();
 
 beforeAll(async () => {
-  service = await startTestService();
   calls = translating(service);
   await service.startWorker({ provider });
 });
-afterAll(() => service.stop());
 beforeEach(async () => {
   provider.behave = async () => undefined;
   workspace = await service.workspace(100);

@@ -1,14 +1,10 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { newId } from '../../src/ids.ts';
 import { createArticle, longDocument } from '../support/articles.ts';
-import { type Answer, startTestService, type TestService, type TestWorkspace } from '../support/service.ts';
+import { type Answer, type TestWorkspace, useTestService } from '../support/service.ts';
 
-let service: TestService;
-beforeAll(async () => {
-  service = await startTestService();
-});
-afterAll(() => service.stop());
+const service = useTestService();
 
 /** Rows of every table a creation writes to. */
 async function countRows(): Promise<Record<string, number>> {

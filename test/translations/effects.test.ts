@@ -3,25 +3,24 @@ import { type AssetId, type JobId, newId } from '../../src/ids.ts';
 import { ProviderError } from '../../src/providers/types.ts';
 import { translationWorkflowId } from '../../src/temporal/ids.ts';
 import { createArticle } from '../support/articles.ts';
-import { startTestService, type TestService, type TestWorkspace } from '../support/service.ts';
+import { type TestWorkspace, useTestService } from '../support/service.ts';
 import { connectOperator, type Operator } from '../support/temporal.ts';
 import { createStandIn, translating } from '../support/translating.ts';
 
-let service: TestService;
+const service = useTestService();
+
 let operator: Operator;
 let workspace: TestWorkspace;
 let calls: ReturnType<typeof translating>;
 const provider = createStandIn();
 
 beforeAll(async () => {
-  service = await startTestService();
   operator = await connectOperator();
   calls = translating(service);
   await service.startWorker({ provider });
 });
 afterAll(async () => {
   await operator.close();
-  await service.stop();
 });
 beforeEach(async () => {
   provider.behave = async () => undefined;

@@ -1,10 +1,12 @@
-import { afterAll, beforeAll, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
 import type { DocumentJson } from '../../src/document/format/schema.ts';
 import type { JobId } from '../../src/ids.ts';
 import { createTranslation } from '../../src/translations/create.ts';
 import { planSegments } from '../../src/translations/plan.ts';
 import { createArticle } from '../support/articles.ts';
-import { startTestService, type TestService } from '../support/service.ts';
+import { useTestService } from '../support/service.ts';
+
+const service = useTestService();
 
 /** Bytes of the largest document. */
 const MAX_DOCUMENT = 1_048_576;
@@ -15,12 +17,6 @@ const MAX_EVENTS = 51_200;
 /** Scheduled, started and completed: of the activity of a batch, and of the workflow task that follows it. */
 const EVENTS_A_BATCH = 6;
 const OTHER_EVENTS = 100;
-
-let service: TestService;
-beforeAll(async () => {
-  service = await startTestService();
-});
-afterAll(() => service.stop());
 
 /** Lists of so many items that the document is as large as one may be. */
 function largest(item: string): DocumentJson {

@@ -3,24 +3,23 @@ import type { RunningWorker } from '../../src/processes/worker.ts';
 import { ProviderError } from '../../src/providers/types.ts';
 import { verifyWebhook } from '../../src/webhooks/verify.ts';
 import { type Receiver, startReceiver } from '../support/receiver.ts';
-import { startTestService, type TestService } from '../support/service.ts';
+import { useTestService } from '../support/service.ts';
 import { createStandIn, hang, translating } from '../support/translating.ts';
 import { eventually } from '../support/wait.ts';
 
-let service: TestService;
+const service = useTestService();
+
 let receiver: Receiver;
 let worker: RunningWorker;
 let calls: ReturnType<typeof translating>;
 const provider = createStandIn();
 
 beforeAll(async () => {
-  service = await startTestService();
   calls = translating(service);
   receiver = await startReceiver();
   worker = await service.startWorker({ provider });
 });
 afterAll(async () => {
-  await service.stop();
   await receiver.close();
 });
 beforeEach(() => {

@@ -1,13 +1,9 @@
-import { afterAll, beforeAll, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
 import { createApiKey } from '../../src/api-keys/create.ts';
 import { createArticle } from '../support/articles.ts';
-import { startTestService, type TestService } from '../support/service.ts';
+import { useTestService } from '../support/service.ts';
 
-let service: TestService;
-beforeAll(async () => {
-  service = await startTestService();
-});
-afterAll(() => service.stop());
+const service = useTestService();
 
 it('an owner deletes the workspace, once no job is open in it; nobody else can, and nobody hears of it', async () => {
   const workspace = await service.workspace();

@@ -14,23 +14,22 @@ import { createWebhookRoutes } from '../../../src/webhooks/routes.ts';
 import { createWebhookSender } from '../../../src/webhooks/sending/sender.ts';
 import { emit, register, untilDelivery } from '../../support/events.ts';
 import { type Receiver, startReceiver } from '../../support/receiver.ts';
-import { logger, startTestService, type TestService, type TestWorkspace } from '../../support/service.ts';
+import { logger, type TestWorkspace, useTestService } from '../../support/service.ts';
 import { eventually } from '../../support/wait.ts';
 import { storeDeliveries } from './support/deliveries.ts';
 
-let service: TestService;
+const service = useTestService();
+
 let connection: Connection;
 let client: Client;
 let receiver: Receiver;
 
 beforeAll(async () => {
-  service = await startTestService();
   connection = await Connection.connect({ address: inject('temporalAddress') });
   client = new Client({ connection });
 });
 afterAll(async () => {
   await connection.close();
-  await service.stop();
 });
 beforeEach(async () => {
   receiver = await startReceiver();

@@ -1,21 +1,18 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { afterAll, beforeAll, beforeEach, expect, it } from 'vitest';
+import { beforeEach, expect, it } from 'vitest';
 import { createApiKey } from '../../../src/api-keys/create.ts';
 import { EVENT_TYPES } from '../../../src/events/catalog.ts';
 import { newId, type RoleId } from '../../../src/ids.ts';
 import { setEndpointActive } from '../../../src/webhooks/endpoints/set-active.ts';
 import { emit } from '../../support/events.ts';
-import { startTestService, type TestService, type TestWorkspace } from '../../support/service.ts';
+import { type TestWorkspace, useTestService } from '../../support/service.ts';
 import { storeDeliveries } from './support/deliveries.ts';
 
-let service: TestService;
+// One loopback address alone is open, so that all others can be seen to be refused.
+const service = useTestService({ WEBHOOK_ALLOWED_NETWORKS: '127.0.0.1/32' });
+
 let workspace: TestWorkspace;
 
-beforeAll(async () => {
-  // One loopback address alone is open, so that all others can be seen to be refused.
-  service = await startTestService({ WEBHOOK_ALLOWED_NETWORKS: '127.0.0.1/32' });
-});
-afterAll(() => service.stop());
 beforeEach(async () => {
   workspace = await service.workspace();
 });

@@ -1,21 +1,16 @@
 import { sql } from 'kysely';
-import { afterAll, beforeAll, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
 import { pruneTranslations } from '../../../src/translations/prune.ts';
 import { pruneWebhooks } from '../../../src/webhooks/prune.ts';
 import { emit, register } from '../../support/events.ts';
-import { startTestService, type TestService } from '../../support/service.ts';
+import { useTestService } from '../../support/service.ts';
 import { translating } from '../../support/translating.ts';
 import { storeDeliveries } from './support/deliveries.ts';
 
+const service = useTestService();
+
 const DAY = 86_400;
 const retentionMs = 7 * DAY * 1_000;
-
-let service: TestService;
-
-beforeAll(async () => {
-  service = await startTestService();
-});
-afterAll(() => service.stop());
 
 const counts = async () => {
   const { rows } = await sql<{ events: number; deliveries: number; attempts: number }>`

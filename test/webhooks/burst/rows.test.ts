@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, beforeEach, expect, it } from 'vitest';
+import { beforeEach, expect, it } from 'vitest';
 import { type BurstId, type DeliveryId, type EndpointId, newId } from '../../../src/ids.ts';
 import {
   type DeliveryOutcome,
@@ -15,17 +15,14 @@ import { isBacklog, measureBacklog } from '../../../src/webhooks/outbox/backlog.
 import { backOff, claimDeliveries, markHandedOver } from '../../../src/webhooks/outbox/claim.ts';
 import { whileClaiming } from '../../../src/webhooks/outbox/limits.ts';
 import { emitTogether, register } from '../../support/events.ts';
-import { startTestService, type TestService, type TestWorkspace } from '../../support/service.ts';
+import { type TestWorkspace, useTestService } from '../../support/service.ts';
 import { rowsOf } from './support.ts';
 
-let service: TestService;
+const service = useTestService();
+
 let workspace: TestWorkspace;
 let endpointId: EndpointId;
 
-beforeAll(async () => {
-  service = await startTestService();
-});
-afterAll(() => service.stop());
 beforeEach(async () => {
   workspace = await service.workspace();
   endpointId = (await register(service, workspace, 'http://127.0.0.1:9/hooks')).id;

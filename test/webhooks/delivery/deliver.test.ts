@@ -5,10 +5,11 @@ import { deliveryWorkflowId } from '../../../src/temporal/ids.ts';
 import { verifyWebhook } from '../../../src/webhooks/verify.ts';
 import { emit, register, untilDelivery } from '../../support/events.ts';
 import { type Receiver, startReceiver } from '../../support/receiver.ts';
-import { startTestService, type TestService, type TestWorkspace } from '../../support/service.ts';
+import { type TestWorkspace, useTestService } from '../../support/service.ts';
 import { eventually } from '../../support/wait.ts';
 
-let service: TestService;
+const service = useTestService();
+
 let connection: Connection;
 let client: Client;
 let receiver: Receiver;
@@ -16,14 +17,12 @@ let workspace: TestWorkspace;
 let endpoint: { id: EndpointId; secret: string };
 
 beforeAll(async () => {
-  service = await startTestService();
   connection = await Connection.connect({ address: inject('temporalAddress') });
   client = new Client({ connection });
   await service.startWorker();
 });
 afterAll(async () => {
   await connection.close();
-  await service.stop();
 });
 beforeEach(async () => {
   receiver = await startReceiver();

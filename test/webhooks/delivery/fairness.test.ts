@@ -1,16 +1,14 @@
-import { afterAll, beforeAll, expect, it } from 'vitest';
+import { beforeAll, expect, it } from 'vitest';
 import { emit, emitTogether, register } from '../../support/events.ts';
 import { type Receiver, startReceiver } from '../../support/receiver.ts';
-import { startTestService, type TestService, type TestWorkspace } from '../../support/service.ts';
+import { type TestWorkspace, useTestService } from '../../support/service.ts';
 import { eventually } from '../../support/wait.ts';
 
-let service: TestService;
+const service = useTestService();
 
 beforeAll(async () => {
-  service = await startTestService();
   await service.startWorker();
 });
-afterAll(() => service.stop());
 
 /** A workspace with one endpoint, and that endpoint's receiver. */
 async function subscriber(): Promise<{ workspace: TestWorkspace; receiver: Receiver }> {

@@ -5,12 +5,13 @@ import { deliveryWorkflowId } from '../../../src/temporal/ids.ts';
 import { emit, readDeliveryRow, register, untilDelivery } from '../../support/events.ts';
 import { startProcess } from '../../support/processes.ts';
 import { type Receiver, startReceiver } from '../../support/receiver.ts';
-import { startTestService, type TestService, type TestWorkspace } from '../../support/service.ts';
+import { type TestWorkspace, useTestService } from '../../support/service.ts';
 import { startTcpProxy, type TcpProxy } from '../../support/tcp-proxy.ts';
 import { connectOperator, type Operator } from '../../support/temporal.ts';
 import { eventually } from '../../support/wait.ts';
 
-let service: TestService;
+const service = useTestService();
+
 let operator: Operator;
 let postgres: TcpProxy;
 let workerEnv: Record<string, string>;
@@ -20,7 +21,6 @@ let workspace: TestWorkspace;
 let endpoint: { id: EndpointId; secret: string };
 
 beforeAll(async () => {
-  service = await startTestService();
   operator = await connectOperator();
   const url = new URL(service.config.DATABASE_URL);
   postgres = await startTcpProxy({ host: url.hostname, port: Number(url.port) });
@@ -30,7 +30,6 @@ beforeAll(async () => {
 });
 afterAll(async () => {
   await operator.close();
-  await service.stop();
   await postgres.close();
 });
 beforeEach(async () => {
