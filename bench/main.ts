@@ -9,7 +9,7 @@ import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'no
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { say, table } from '../test/scripts/support/report.ts';
+import { say, table } from '../soak/support/report.ts';
 import { comparisonRows, figureRows, type SuiteResult } from './lib/suite.ts';
 
 const SUITES = {

@@ -7,6 +7,8 @@
  */
 import { performance } from 'node:perf_hooks';
 import { sql } from 'kysely';
+import { migrate, temporaryFolder } from '../../soak/support/engines.ts';
+import { median, say } from '../../soak/support/report.ts';
 import { type ArticleFilter, listArticles } from '../../src/articles/list.ts';
 import { createCategory } from '../../src/categories/create.ts';
 import type { VerbContext } from '../../src/context.ts';
@@ -16,8 +18,6 @@ import type { ArticleId, CategoryId, ProjectId } from '../../src/ids.ts';
 import { withEmbeddedDatabase } from '../../src/local/embedded-database.ts';
 import { createProject } from '../../src/projects/create.ts';
 import { createWorkspace } from '../../src/workspaces/create.ts';
-import { migrate, temporaryFolder } from '../../test/scripts/support/engines.ts';
-import { median, say } from '../../test/scripts/support/report.ts';
 import { alternate, type Comparison, report } from '../lib/suite.ts';
 
 const ROUNDS = Number(process.env.BENCH_ROUNDS ?? 5);

@@ -6,12 +6,12 @@
  * Environment: BENCH_ROUNDS (8), BENCH_SECONDS (4) for each measurement of a round.
  */
 
+import { startEphemeralEngines } from '../../soak/support/engines.ts';
 import { authenticate } from '../../src/api-keys/authenticate.ts';
 import { createApiKey } from '../../src/api-keys/create.ts';
 import { generateKey, parseKey } from '../../src/api-keys/key-format.ts';
 import { createDatabase } from '../../src/db/database.ts';
 import { createWorkspace } from '../../src/workspaces/create.ts';
-import { startEphemeralEngines } from '../../test/scripts/support/engines.ts';
 import { type Child, startChild } from '../lib/child.ts';
 import { measureRate } from '../lib/load.ts';
 import { alternate, report } from '../lib/suite.ts';

@@ -8,6 +8,9 @@
  */
 import { performance } from 'node:perf_hooks';
 import { sql } from 'kysely';
+import { storeCategory, storePublishedArticles } from '../../soak/support/category.ts';
+import { migrate, temporaryFolder } from '../../soak/support/engines.ts';
+import { say } from '../../soak/support/report.ts';
 import { updateCategory } from '../../src/categories/update.ts';
 import type { VerbContext } from '../../src/context.ts';
 import { createDatabase } from '../../src/db/database.ts';
@@ -15,9 +18,6 @@ import { type EndpointId, newId } from '../../src/ids.ts';
 import { withEmbeddedDatabase } from '../../src/local/embedded-database.ts';
 import { generateSecret } from '../../src/webhooks/endpoints/secret.ts';
 import { createWorkspace } from '../../src/workspaces/create.ts';
-import { storeCategory, storePublishedArticles } from '../../test/scripts/support/category.ts';
-import { migrate, temporaryFolder } from '../../test/scripts/support/engines.ts';
-import { say } from '../../test/scripts/support/report.ts';
 import { type Comparison, report } from '../lib/suite.ts';
 
 const ROUNDS = Number(process.env.BENCH_ROUNDS ?? 3);

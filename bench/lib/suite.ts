@@ -1,6 +1,6 @@
 import { writeFileSync } from 'node:fs';
 import { availableParallelism, cpus, loadavg, totalmem } from 'node:os';
-import { median, quantile, say, table } from '../../test/scripts/support/report.ts';
+import { median, quantile, say, table } from '../../soak/support/report.ts';
 
 /** Measurements of one thing of ours and of the bare thing beside it, taken in turns in one run. */
 export interface Comparison {

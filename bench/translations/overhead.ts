@@ -8,15 +8,15 @@
  * Environment: BENCH_ROUNDS (3), BENCH_DELAY_MS (1000).
  */
 import { setTimeout as sleep } from 'node:timers/promises';
+import { startEphemeralEngines } from '../../soak/support/engines.ts';
+import { say } from '../../soak/support/report.ts';
+import { createScriptService } from '../../soak/support/service.ts';
+import { createTranslations, untilEnded } from '../../soak/support/translations.ts';
 import { extractSegments, planBatches, type Segment } from '../../src/document/translation/segments.ts';
 import { createOpenAiCompatibleProvider } from '../../src/providers/openai-compatible.ts';
 import { pseudoCompletion } from '../../test/providers/support/chat-completions.ts';
 import { startEngineServer } from '../../test/providers/support/engine-server.ts';
-import { startEphemeralEngines } from '../../test/scripts/support/engines.ts';
-import { say } from '../../test/scripts/support/report.ts';
-import { createScriptService } from '../../test/scripts/support/service.ts';
 import { longDocument } from '../../test/support/articles.ts';
-import { createTranslations, untilEnded } from '../../test/translations/support/jobs.ts';
 import { alternate, type Figure, report } from '../lib/suite.ts';
 
 const count = (name: string, value: number): number => Number(process.env[name] ?? value);

@@ -6,9 +6,9 @@
  * Environment: BENCH_ROUNDS (3), BENCH_SMALL (5000), BENCH_LARGE (20000), BENCH_SECONDS (20) of each pace.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
-import { startEphemeralEngines } from '../../test/scripts/support/engines.ts';
-import { say } from '../../test/scripts/support/report.ts';
-import { createScriptService, type ScriptWorkspace } from '../../test/scripts/support/service.ts';
+import { startEphemeralEngines } from '../../soak/support/engines.ts';
+import { say } from '../../soak/support/report.ts';
+import { createScriptService, type ScriptWorkspace } from '../../soak/support/service.ts';
 import { type Comparison, type Figure, report } from '../lib/suite.ts';
 import { startBaseline } from './bare/baseline.ts';
 import { startBareLoop } from './bare/outbox.ts';

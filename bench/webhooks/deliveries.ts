@@ -7,9 +7,9 @@
  * Environment: BENCH_ROUNDS (4), BENCH_BURST (600) runs of a round, BENCH_SAMPLES (40) single ones of a round.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
-import { startEphemeralEngines } from '../../test/scripts/support/engines.ts';
-import { median } from '../../test/scripts/support/report.ts';
-import { createScriptService, type ScriptWorkspace } from '../../test/scripts/support/service.ts';
+import { startEphemeralEngines } from '../../soak/support/engines.ts';
+import { median } from '../../soak/support/report.ts';
+import { createScriptService, type ScriptWorkspace } from '../../soak/support/service.ts';
 import { startReceiver } from '../../test/support/receiver.ts';
 import { eventually } from '../../test/support/wait.ts';
 import { alternate, report } from '../lib/suite.ts';

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { Client, Connection } from '@temporalio/client';
 import { bundleWorkflowCode, DefaultLogger } from '@temporalio/worker';
-import { type Engines, temporaryFolder } from '../../../test/scripts/support/engines.ts';
+import { type Engines, temporaryFolder } from '../../../soak/support/engines.ts';
 import { type BareResult, runBare } from './client.ts';
 import type { BareAnswer, BareRequest } from './worker.ts';
 

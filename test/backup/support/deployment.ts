@@ -1,5 +1,5 @@
 import { inject } from 'vitest';
-import { createScriptService, type ScriptService } from '../../scripts/support/service.ts';
+import { createScriptService, type ScriptService } from '../../../soak/support/service.ts';
 import { type ServiceProcess, startProcess } from '../../support/processes.ts';
 
 /** A server and workers as processes of their own, over engines that can be lost. */

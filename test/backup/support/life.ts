@@ -1,9 +1,9 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { sql } from 'kysely';
+import type { ScriptWorkspace } from '../../../soak/support/service.ts';
 import type { DocumentJson } from '../../../src/document/format/schema.ts';
 import { type DeliveryId, type JobId, newId, type ProjectId } from '../../../src/ids.ts';
 import { createProject } from '../../../src/projects/create.ts';
-import type { ScriptWorkspace } from '../../scripts/support/service.ts';
 import { createArticle } from '../../support/articles.ts';
 import { type Receiver, startReceiver } from '../../support/receiver.ts';
 import { eventually } from '../../support/wait.ts';

@@ -1,0 +1,208 @@
+import { spawn } from 'node:child_process';
+import { readFileSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
+import type { Database } from '../../../src/db/database.ts';
+import { createWorkspace } from '../../../src/workspaces/create.ts';
+import { type ServiceProcess, startProcess } from '../../../test/support/processes.ts';
+import { seedWorkspace } from '../seed.ts';
+import { type Answered, type Call, createClient } from './client.ts';
+import type { Components, Schema } from './schema.ts';
+import { sizedBodies } from './values.ts';
+
+/** What has to hold while one tenant does its worst. */
+const P99_MS = 250;
+const MEMORY_MIB = 600;
+const REFUSAL_BYTES = 64 * 1024;
+
+/** Connections of the hostile tenant. */
+const HOSTILE = 16;
+/** Its heaviest legal requests, sent over and over in the second phase. */
+const HEAVIEST = 40;
+
+const say = (line: string): void => void process.stderr.write(`${line}\n`);
+
+interface Document {
+  readonly paths: Readonly<Record<string, Readonly<Record<string, Operation>>>>;
+  readonly components: { readonly schemas: Components };
+}
+interface Operation {
+  readonly parameters?: readonly { readonly name: string; readonly in: string; readonly schema: Schema }[];
+  readonly requestBody?: {
+    readonly description?: string;
+    readonly content: Readonly<Record<string, { readonly schema: Schema; readonly example?: unknown }>>;
+  };
+}
+interface Named {
+  readonly name: string;
+  readonly call: Call;
+}
+
+/** Every operation with every size of every field, one call at a time. */
+function* sizedCalls(document: Document, ids: Readonly<Record<string, readonly string[]>>): Generator<Named> {
+  for (const [template, methods] of Object.entries(document.paths)) {
+    const path = template.replaceAll(/\{(\w+)\}/g, (_, name) => ids[`path.${name}`]?.at(-1) ?? 'none');
+    for (const [lower, operation] of Object.entries(methods)) {
+      const method = lower.toUpperCase();
+      // What deletes would only take the ground from under the others; it has no body to be large.
+      if (method === 'DELETE') continue;
+      const title = `${method} ${template}`;
+      yield { name: `${title} long path`, call: { method, path: path.replace(/[^/]*$/, 'x'.repeat(8_000)) } };
+      for (const { name, in: place } of operation.parameters ?? []) {
+        const long = 'é[]"'.repeat(1_500);
+        if (place === 'query') {
+          yield {
+            name: `${title} ?${name}`,
+            call: { method, path: `${path}?${name}=${encodeURIComponent(long).slice(0, 12_000)}` },
+          };
+        } else if (place === 'header') {
+          yield { name: `${title} ${name}`, call: { method, path, headers: { [name]: 'x'.repeat(8_000) } } };
+        }
+      }
+      const { content = {}, description = '' } = operation.requestBody ?? {};
+      const bytes = Number(/(\d+) bytes/.exec(description)?.[1] ?? 65_536);
+      const json = content['application/json'];
+      if (json === undefined) continue;
+      for (const { name, bytes: body } of sizedBodies(json.schema, document.components.schemas, bytes)) {
+        yield { name: `${title} ${name}`, call: { method, path, body } };
+      }
+    }
+  }
+}
+
+/** The p-th part of the values from below; 0 of none. */
+const quantile = (values: readonly number[], p: number): number =>
+  values.toSorted((a, b) => a - b)[Math.min(values.length - 1, Math.floor(values.length * p))] ?? 0;
+
+/** Resident memory of a process in MiB. */
+const memoryOf = (pid: number): number =>
+  Number(/VmRSS:\s+(\d+)/.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1] ?? 0) / 1024;
+
+/** Watches a server from outside until the work is done; says what it saw and answers what was broken. */
+async function beside(
+  name: string,
+  target: { url: string; key: string; path: string; server: ServiceProcess },
+  work: () => Promise<void>,
+): Promise<string[]> {
+  const script = fileURLToPath(new URL('observer.ts', import.meta.url));
+  const child = spawn(process.execPath, [script, target.url, target.key, target.path], {
+    stdio: ['pipe', 'pipe', 'inherit'],
+  });
+  let output = '';
+  child.stdout.on('data', (chunk: Buffer) => {
+    output += chunk.toString();
+  });
+  const ended = new Promise((resolve) => child.on('close', resolve));
+  let memory = 0;
+  const sampling = setInterval(() => {
+    memory = Math.max(memory, memoryOf(target.server.pid));
+  }, 250);
+  try {
+    await work();
+  } finally {
+    clearInterval(sampling);
+    child.stdin.end();
+    await ended;
+  }
+  const seen = JSON.parse(output) as { milliseconds: number[]; failures: string[] };
+  const p99 = quantile(seen.milliseconds, 0.99);
+  const longest = Math.max(...seen.milliseconds);
+  say(
+    `${name}: the other tenant asked ${seen.milliseconds.length} times, p50 ${Math.round(quantile(seen.milliseconds, 0.5))} ms, ` +
+      `p99 ${Math.round(p99)} ms, longest ${Math.round(longest)} ms, ${seen.failures.length} failures; server ${Math.round(memory)} MiB at most`,
+  );
+  return [
+    ...(p99 > P99_MS ? [`${name}: p99 of the other tenant is ${Math.round(p99)} ms`] : []),
+    ...(memory > MEMORY_MIB ? [`${name}: the server took ${Math.round(memory)} MiB`] : []),
+    ...seen.failures.slice(0, 10).map((failure) => `${name}: the other tenant got ${failure}`),
+  ];
+}
+
+/** What no answer may be, whatever was asked. */
+function faultOf({ status, size, retryAfter }: Answered): string | null {
+  if (status >= 400 && size > REFUSAL_BYTES) return `a refusal of ${size} bytes`;
+  if (status >= 500 && !(status === 503 && retryAfter)) return `status ${status}`;
+  return null;
+}
+
+const urlOf = (server: ServiceProcess): string => /listening on (http:[^"]+)"/.exec(server.log())?.[1] ?? '';
+
+/**
+ * Sizes: for every route and every field the largest, deepest, widest and most repetitive values, legal and not; then the
+ * heaviest legal ones again, from 16 connections within the rate limits. Another tenant must not notice.
+ *
+ * @param env the environment of a server; its engines are up and its schema is there
+ * @param seconds how long each of the two phases may take
+ * @returns what was broken, a line each
+ */
+export async function fuzzSizes(
+  env: Record<string, string>,
+  db: Database,
+  { neighbourUrl, seconds }: { neighbourUrl: string; seconds: number },
+): Promise<string[]> {
+  const other = await createWorkspace(db, { name: 'Beside', credits: 10 });
+  const light = { key: other.apiKey.key, path: `/api/workspaces/${other.workspaceId}/categories` };
+  const broken: string[] = [];
+  const legal: (Named & { milliseconds: number })[] = [];
+
+  const worker = await startProcess('worker.ts', env);
+  const unlimited = { ...env, RATE_LIMIT_PER_KEY: '0', RATE_LIMIT_AUTH_FAILURES: '0' };
+  const first = await startProcess('server.ts', unlimited);
+  const url = urlOf(first);
+  const seed = await seedWorkspace({ db, url, neighbourUrl });
+  const document = (await (await fetch(`${url}/openapi.json`)).json()) as Document;
+  broken.push(
+    ...(await beside('every size', { url, ...light, server: first }, async () => {
+      const client = createClient(url, seed.key, 4);
+      const until = Date.now() + seconds * 1000;
+      const calls = sizedCalls(document, seed.values);
+      let sent = 0;
+      const lane = async (): Promise<void> => {
+        for (const { name, call } of calls) {
+          if (Date.now() > until) return;
+          sent += 1;
+          const answered = await client.send(call);
+          const fault = faultOf(answered);
+          if (fault !== null) broken.push(`${name}: ${fault}`);
+          const { status, milliseconds } = answered;
+          if (status >= 200 && status < 300) legal.push({ name, call, milliseconds });
+        }
+      };
+      await Promise.all([lane(), lane(), lane(), lane()]);
+      client.close();
+      const rest = Date.now() < until ? 'all' : 'not all';
+      say(`every size: ${sent} requests, ${rest} of them; ${legal.length} were accepted`);
+      if (rest !== 'all') broken.push(`every size: ${seconds} seconds were not enough`);
+    })),
+  );
+  first.kill('SIGTERM');
+  await first.ended;
+
+  const heaviest = legal.toSorted((a, b) => b.milliseconds - a.milliseconds).slice(0, HEAVIEST);
+  for (const { name, milliseconds } of heaviest.slice(0, 5)) say(`  ${Math.round(milliseconds)} ms: ${name}`);
+  const second = await startProcess('server.ts', env);
+  const limited = urlOf(second);
+  broken.push(
+    ...(await beside('hostile tenant', { url: limited, ...light, server: second }, async () => {
+      const client = createClient(limited, seed.key, HOSTILE);
+      const until = Date.now() + seconds * 1000;
+      const counts = new Map<number, number>();
+      const lane = async (from: number): Promise<void> => {
+        for (let turn = from; Date.now() < until; turn += 1) {
+          const named = heaviest[turn % heaviest.length];
+          if (named === undefined) return;
+          const answered = await client.send(named.call);
+          counts.set(answered.status, (counts.get(answered.status) ?? 0) + 1);
+          const fault = faultOf(answered);
+          if (fault !== null) broken.push(`hostile tenant: ${named.name}: ${fault}`);
+        }
+      };
+      await Promise.all(Array.from({ length: HOSTILE }, (_, index) => lane(index * 3)));
+      client.close();
+      say(`hostile tenant: answers by status ${JSON.stringify(Object.fromEntries(counts))}`);
+    })),
+  );
+  second.kill('SIGTERM');
+  worker.kill('SIGTERM');
+  await Promise.all([second.ended, worker.ended]);
+  return broken;
+}

@@ -1,0 +1,164 @@
+import { randomInt } from 'node:crypto';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { isAlive } from '../../src/local/processes.ts';
+import { readStackRecord, type StackRecord } from '../../src/local/stack-file.ts';
+import { launch, ready } from '../../test/support/start.ts';
+import { type Evidence, gatherEvidence } from './evidence.ts';
+import { type Load, startLoad } from './load.ts';
+import { createScriptService, type ScriptService } from './service.ts';
+import { findUnsettled } from './settled.ts';
+import { startWitness } from './witness.ts';
+
+/** Two deaths of one engine are 32 s apart when there are more than two: three within a minute would be the end. */
+const KILL_EVERY_MS = 16_000;
+const FEW_KILLS = 4;
+/** Longest wait for the service to be ready again, and for everything to arrive at the end. */
+const READY_MS = 60_000;
+const CHECKS_KEPT_MS = 1_100;
+const DRAIN_MS = 12 * 60_000;
+
+export interface EngineKill {
+  readonly engine: 'postgres' | 'temporal';
+  /** From the kill to the first answer of /readyz that has all parts in order, in milliseconds. */
+  readonly readyAfterMs: number;
+}
+
+export interface EngineKills {
+  readonly kills: readonly EngineKill[];
+  readonly load: Load;
+  readonly evidence: Evidence;
+  /** What must not be: lost or doubled events, forgotten translations, wrong charges, a bad end. Empty when all is well. */
+  readonly problems: readonly string[];
+  /** All that `npm start` wrote. */
+  readonly output: string;
+}
+
+/**
+ * Kills the engines of `npm start` with -9 in turn, under load, and looks afterwards at what became of every event, job
+ * and credit. The service is then ended by SIGTERM.
+ * @param dataDir an empty folder; @param onProgress told of each kill
+ */
+export async function killEngines(
+  dataDir: string,
+  rounds: number,
+  onProgress: (line: string) => void,
+): Promise<EngineKills> {
+  const start = launch('main.ts', {
+    DATA_DIR: dataDir,
+    WEBHOOK_ALLOWED_NETWORKS: '127.0.0.0/8',
+    RATE_LIMIT_PER_KEY: '0',
+  });
+  let service: ScriptService | undefined;
+  const receivers: { close(): Promise<unknown> }[] = [];
+  try {
+    const serverUrl = await ready(start);
+    const { postgres, temporal } = enginesOf(dataDir);
+    service = createScriptService({
+      databaseUrl: postgres.databaseUrl,
+      temporalAddress: temporal.address,
+      workflowBundle: '',
+    });
+    const workspace = await service.workspace('Kills');
+    const witnesses = [
+      await startWitness(service, workspace, 'quick', { delayMs: 0, refuse: 0.01 }),
+      await startWitness(service, workspace, 'slow', { delayMs: 1_000, refuse: 0.01 }),
+    ];
+    receivers.push(...witnesses.map(({ receiver }) => receiver));
+    const load = await startLoad({
+      service,
+      workspace,
+      serverUrl,
+      storeAtOnce: 1,
+      storeEveryMs: 200,
+      translateEveryMs: 500,
+    });
+    const kills: EngineKill[] = [];
+    for (let round = 0; round < rounds; round += 1) {
+      await sleep(randomInt(2_000, 5_000));
+      const from = performance.now();
+      const engine = round % 2 === 0 ? 'postgres' : 'temporal';
+      const readyAfterMs = await killAndWait(dataDir, engine, serverUrl);
+      kills.push({ engine, readyAfterMs });
+      onProgress(`${engine} killed, ready again after ${(readyAfterMs / 1_000).toFixed(1)} s`);
+      if (rounds > FEW_KILLS && round + 1 < rounds)
+        await sleep(Math.max(0, KILL_EVERY_MS - (performance.now() - from)));
+    }
+    await sleep(3_000);
+    await load.stop();
+    const left = await drain(service, onProgress);
+    const evidence = await gatherEvidence(service.db, load, witnesses);
+    const problems = [...evidence.problems, ...(await findUnsettled(service.db, workspace.id, load))];
+    if (left > 0) problems.push(`${left} deliveries and jobs are still open`);
+    await service.stop();
+    service = undefined;
+    start.child.kill('SIGTERM');
+    const status = await start.ended;
+    if (status !== 0) problems.push(`it ended with status ${status}`);
+    return { kills, load, evidence, problems, output: start.output() };
+  } finally {
+    await service?.stop();
+    for (const receiver of receivers) await receiver.close();
+    start.child.kill('SIGTERM');
+    await start.ended;
+  }
+}
+
+function enginesOf(dataDir: string) {
+  const record: StackRecord | null = readStackRecord(dataDir);
+  if (!record?.postgres || !record.temporal) throw new Error('stack.json does not name both engines');
+  return { postgres: record.postgres, temporal: record.temporal };
+}
+
+async function killAndWait(
+  dataDir: string,
+  engine: EngineKill['engine'],
+  serverUrl: string,
+): Promise<number> {
+  const { process: killed } = enginesOf(dataDir)[engine];
+  const at = performance.now();
+  process.kill(killed.pid, 'SIGKILL');
+  while (isAlive(killed)) await sleep(5);
+  // What was found a moment ago is told again for a second.
+  await sleep(CHECKS_KEPT_MS);
+  while (!(await isReady(serverUrl))) {
+    if (performance.now() - at > READY_MS) throw new Error(`not ready ${READY_MS / 1_000} s after a kill`);
+    await sleep(50);
+  }
+  return performance.now() - at;
+}
+
+/** The server is ready without Temporal, so each part is looked at. */
+async function isReady(serverUrl: string): Promise<boolean> {
+  try {
+    const answer = await fetch(new URL('/readyz', serverUrl), { signal: AbortSignal.timeout(5_000) });
+    const { checks } = (await answer.json()) as { checks: Record<string, string> };
+    return Object.values(checks).every((state) => state === 'ok');
+  } catch {
+    return false;
+  }
+}
+
+/** Waits until nothing is open. @returns how many deliveries and jobs are, when it takes too long */
+async function drain({ db }: ScriptService, onProgress: (line: string) => void): Promise<number> {
+  const deadline = performance.now() + DRAIN_MS;
+  for (let before = -1; ; ) {
+    const open = await countOpen(db);
+    if (open !== before) onProgress(`${open} deliveries and jobs open`);
+    if (open === 0 || performance.now() > deadline) return open;
+    before = open;
+    await sleep(2_000);
+  }
+}
+
+async function countOpen(db: ScriptService['db']): Promise<number> {
+  const counts = await Promise.all(
+    (['webhook_deliveries', 'jobs'] as const).map((table) =>
+      db
+        .selectFrom(table)
+        .select(({ fn }) => fn.countAll<number>().as('open'))
+        .where('ended_at', 'is', null)
+        .executeTakeFirstOrThrow(),
+    ),
+  );
+  return counts.reduce((sum, { open }) => sum + open, 0);
+}

@@ -1,0 +1,68 @@
+import { mkdtempSync, realpathSync, rmSync } from 'node:fs';
+import { writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { createDatabase } from '../../src/db/database.ts';
+import { migrateToLatest } from '../../src/db/migrate.ts';
+import { startStack } from '../../src/local/stack.ts';
+import { bundleWorkflows } from '../../src/temporal/bundle.ts';
+
+/** A migrated database and a Temporal server, and the workflows as one file. */
+export interface Engines {
+  readonly databaseUrl: string;
+  readonly temporalAddress: string;
+  /** Null without the UI. */
+  readonly temporalUiUrl: string | null;
+  readonly workflowBundle: string;
+  stop(): Promise<void>;
+}
+
+/** A folder of the script's own, removed with what is in it. */
+export function temporaryFolder(): { path: string; remove(): void } {
+  const path = mkdtempSync(join(realpathSync(tmpdir()), 'wcs-script-'));
+  return { path, remove: () => rmSync(path, { recursive: true, force: true, maxRetries: 5 }) };
+}
+
+/** Writes the bundle of all workflows and returns the file's name. */
+export async function writeBundle(folder: string): Promise<string> {
+  const file = join(folder, 'workflows.cjs');
+  await writeFile(file, (await bundleWorkflows()).code);
+  return file;
+}
+
+export async function migrate(databaseUrl: string): Promise<void> {
+  const db = createDatabase({ connectionString: databaseUrl });
+  try {
+    await migrateToLatest(db);
+  } finally {
+    await db.destroy();
+  }
+}
+
+/** Engines that nothing is kept of: for figures and for schedules, not for kills. */
+export async function startEphemeralEngines(options: { ui?: boolean } = {}): Promise<Engines> {
+  const folder = temporaryFolder();
+  const stack = await startStack({
+    ephemeral: true,
+    env: { ...process.env, DATABASE_URL: '', TEMPORAL_ADDRESS: '' },
+    ui: options.ui ?? false,
+  });
+  const stop = async () => {
+    await stack.stop();
+    folder.remove();
+  };
+  try {
+    await migrate(stack.databaseUrl);
+    const { databaseUrl, temporalAddress, temporalUiUrl } = stack;
+    return {
+      databaseUrl,
+      temporalAddress,
+      temporalUiUrl,
+      workflowBundle: await writeBundle(folder.path),
+      stop,
+    };
+  } catch (error) {
+    await stop();
+    throw error;
+  }
+}

@@ -1,0 +1,98 @@
+import { randomBytes } from 'node:crypto';
+import type { VerbContext } from '../../src/context.ts';
+import { createDatabase, type Database } from '../../src/db/database.ts';
+import type { NewEvent } from '../../src/events/catalog.ts';
+import { recordEvents } from '../../src/events/record.ts';
+import type { EndpointId, WorkspaceId } from '../../src/ids.ts';
+import { parseNetworks } from '../../src/networks.ts';
+import { createAddressGuard } from '../../src/outbound/resolver.ts';
+import { registerEndpoint } from '../../src/webhooks/endpoints/register.ts';
+import { createWorkspace } from '../../src/workspaces/create.ts';
+import { articleEvents } from '../../test/support/events.ts';
+import { type ServiceProcess, startProcess } from '../../test/support/processes.ts';
+import type { Engines } from './engines.ts';
+
+const LOOPBACK = ['127.0.0.0/8'];
+
+export interface ScriptWorkspace {
+  readonly id: WorkspaceId;
+  readonly key: string;
+  /** The operator, acting in this workspace. */
+  readonly context: VerbContext;
+}
+
+export interface Emitted {
+  /** When the commit was acknowledged. */
+  readonly committedAt: number;
+  /** What tells the events apart: `data.articleId` of each. */
+  readonly articleIds: readonly string[];
+}
+
+export interface ScriptService {
+  readonly db: Database;
+  /** The environment of this service's processes. */
+  readonly env: Record<string, string>;
+  workspace(name: string): Promise<ScriptWorkspace>;
+  /** An endpoint of the workspace that subscribes to one type of event, article.created when left out. */
+  register(
+    workspace: ScriptWorkspace,
+    url: string,
+    event?: NewEvent['type'],
+  ): Promise<{ id: EndpointId; secret: string }>;
+  /** Stores article.created events in one transaction, as one change would. */
+  emit(workspace: ScriptWorkspace, count?: number): Promise<Emitted>;
+  startWorker(env?: Record<string, string>): Promise<ServiceProcess>;
+  /** Ends the workers and closes the database's connections. */
+  stop(): Promise<void>;
+}
+
+/** The service's own parts over the given engines; workers are processes of their own, as in production. */
+export function createScriptService(engines: Omit<Engines, 'stop' | 'temporalUiUrl'>): ScriptService {
+  const db = createDatabase({
+    connectionString: engines.databaseUrl,
+    applicationName: 'script',
+    statementTimeout: 120_000,
+    onError: () => undefined,
+  });
+  const guard = createAddressGuard({ allowedNetworks: parseNetworks(LOOPBACK) });
+  const env = {
+    DATABASE_URL: engines.databaseUrl,
+    TEMPORAL_ADDRESS: engines.temporalAddress,
+    TEMPORAL_TASK_QUEUE_PREFIX: `s${randomBytes(4).toString('hex')}-`,
+    WORKFLOW_BUNDLE: engines.workflowBundle,
+    WEBHOOK_ALLOWED_NETWORKS: LOOPBACK.join(','),
+    RATE_LIMIT_PER_KEY: '0',
+    WEBHOOK_BURST_THRESHOLD: process.env.WEBHOOK_BURST_THRESHOLD ?? '',
+  };
+  const workers: ServiceProcess[] = [];
+  return {
+    db,
+    env,
+    async workspace(name) {
+      const created = await createWorkspace(db, { name, credits: 100_000 });
+      const id = created.workspaceId;
+      const actor = { kind: 'operator', workspaceId: id } as const;
+      return { id, key: created.apiKey.key, context: { db, actor, requestId: 'script' } };
+    },
+    async register(workspace, url, event = 'article.created') {
+      const context = { ...workspace.context, guard };
+      const { endpoint, secret } = await registerEndpoint(context, { url, events: [event] });
+      return { id: endpoint.id, secret };
+    },
+    async emit(workspace, count = 1) {
+      const events = articleEvents(count);
+      await db.transaction().execute((tx) => recordEvents(tx, workspace.context, events));
+      return { committedAt: Date.now(), articleIds: events.map(({ data }) => data.articleId) };
+    },
+    async startWorker(extra = {}) {
+      const worker = await startProcess('worker.ts', { ...env, ...extra });
+      workers.push(worker);
+      return worker;
+    },
+    async stop() {
+      for (const worker of workers) worker.kill('SIGTERM');
+      await Promise.all(workers.map((worker) => worker.ended));
+      await db.destroy();
+    },
+  };
+}

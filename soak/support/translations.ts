@@ -1,0 +1,63 @@
+import { Client, Connection } from '@temporalio/client';
+import type { Database } from '../../src/db/database.ts';
+import { type ArticleId, type JobId, newId } from '../../src/ids.ts';
+import { createProject } from '../../src/projects/create.ts';
+import { temporalNames } from '../../src/temporal/names.ts';
+import { createTranslation } from '../../src/translations/create.ts';
+import { startTranslation } from '../../src/translations/start.ts';
+import { createArticle, longDocument } from '../../test/support/articles.ts';
+import { eventually } from '../../test/support/wait.ts';
+import type { ScriptService, ScriptWorkspace } from './service.ts';
+
+export interface QueuedTranslation {
+  readonly jobId: JobId;
+  readonly articleId: ArticleId;
+  /** When it was asked for, by `performance.now()`. */
+  readonly askedAt: number;
+}
+
+export interface Translations {
+  /** Queues the translation of a new article of so many words, and starts its run. */
+  translate(workspace: ScriptWorkspace, words: number): Promise<QueuedTranslation>;
+  close(): Promise<void>;
+}
+
+/** Translations without the HTTP process between: the same verb and the same start. */
+export async function createTranslations(service: ScriptService): Promise<Translations> {
+  const { db, env } = service;
+  const connection = await Connection.connect({ address: env.TEMPORAL_ADDRESS ?? '' });
+  const client = new Client({ connection });
+  const names = temporalNames(env.TEMPORAL_TASK_QUEUE_PREFIX);
+  return {
+    async translate(workspace, words) {
+      const projectId = await createProject(workspace.context, {
+        name: `Project ${newId()}`,
+        languages: ['en', 'es'],
+        primaryLanguage: 'en',
+      });
+      const source = await createArticle(db, workspace, projectId, { document: longDocument(words) });
+      const askedAt = performance.now();
+      const created = await createTranslation(workspace.context, { articleId: source.id, language: 'es' });
+      const jobId = created.job.id as JobId;
+      const articleId = created.article.id as ArticleId;
+      await startTranslation(client, names, {
+        jobId,
+        workspaceId: workspace.id,
+        articleId,
+        requestId: null,
+        sourceLanguage: 'en',
+        targetLanguage: 'es',
+      });
+      return { jobId, articleId, askedAt };
+    },
+    close: () => connection.close(),
+  };
+}
+
+/** The job's row once it has ended. */
+export const untilEnded = (db: Database, jobId: JobId, timeoutMs: number) =>
+  eventually(
+    () => db.selectFrom('jobs').selectAll().where('id', '=', jobId).executeTakeFirstOrThrow(),
+    ({ ended_at }) => ended_at !== null,
+    timeoutMs,
+  );

@@ -1,0 +1,63 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { EndpointId } from '../../src/ids.ts';
+import { verifyWebhook } from '../../src/webhooks/verify.ts';
+import { type Receiver, startReceiver } from '../../test/support/receiver.ts';
+import type { ScriptService, ScriptWorkspace } from './service.ts';
+
+export interface WitnessOptions {
+  /** Longest time an answer takes, in milliseconds; each takes a random part of it. */
+  readonly delayMs: number;
+  /** Share of first attempts (0 to 1) that are answered 503. */
+  readonly refuse: number;
+}
+
+export interface Sends {
+  readonly articleId: string;
+  /** When each arrived. */
+  readonly at: number[];
+  /** Whether the first was answered 503 on purpose. */
+  refused: boolean;
+}
+
+/** A receiver that remembers every send, checks its signature and now and then is slow or refuses. */
+export interface Witness {
+  readonly name: string;
+  readonly endpointId: EndpointId;
+  readonly receiver: Receiver;
+  /** By delivery id. */
+  readonly sends: Map<string, Sends>;
+  /** Sends whose signature or headers were wrong. */
+  readonly forged: string[];
+}
+
+/** Registers a new witness of the workspace. */
+export async function startWitness(
+  service: ScriptService,
+  workspace: ScriptWorkspace,
+  name: string,
+  { delayMs, refuse }: WitnessOptions,
+): Promise<Witness> {
+  const receiver = await startReceiver();
+  const { id, secret } = await service.register(workspace, receiver.url);
+  const witness: Witness = { name, endpointId: id, receiver, sends: new Map(), forged: [] };
+  receiver.answer = async ({ raw, headers, at }) => {
+    receiver.received.length = 0;
+    try {
+      const { deliveryId, data } = verifyWebhook(raw, headers, secret);
+      const key = deliveryId ?? '';
+      const seen = witness.sends.get(key) ?? { articleId: String(data.articleId), at: [], refused: false };
+      if (seen.articleId !== data.articleId) witness.forged.push(`${key} told of two articles`);
+      seen.at.push(at);
+      witness.sends.set(key, seen);
+      if (seen.at.length === 1 && Math.random() < refuse) {
+        seen.refused = true;
+        return 503;
+      }
+    } catch (error) {
+      witness.forged.push(String(error));
+    }
+    if (delayMs > 0) await sleep(Math.random() * delayMs);
+    return 204;
+  };
+  return witness;
+}

@@ -1,0 +1,106 @@
+/**
+ * Kills the worker again and again, with SIGKILL, in the middle of a translation by a language model that counts what
+ * it is asked. In the end there must be one result and one charge, and after each kill only the batches that were in
+ * flight may have been sent again. Ends with status 1 when anything is off. About 25 s a kill.
+ *
+ * Environment: KILLS (10), KILL_WORDS (10000).
+ */
+import { setTimeout as sleep } from 'node:timers/promises';
+import { askedTexts, pseudoCompletion } from '../test/providers/support/chat-completions.ts';
+import { startEngineServer } from '../test/providers/support/engine-server.ts';
+import { startEphemeralEngines } from './support/engines.ts';
+import { say, table } from './support/report.ts';
+import { createScriptService } from './support/service.ts';
+import { createTranslations, untilEnded } from './support/translations.ts';
+
+const KILLS = Number(process.env.KILLS ?? 10);
+const WORDS = Number(process.env.KILL_WORDS ?? 10_000);
+/** Of the model. */
+const DELAY_MS = 700;
+/** A kill comes so long after the first question since the worker started. */
+const LATEST_KILL_MS = 900;
+/** Of translateArticle. */
+const PARALLEL_BATCHES = 4;
+
+/** Questions in order; a batch is known by its first segment. */
+const asked: string[] = [];
+const model = await startEngineServer(async (request) => {
+  asked.push(Object.keys(askedTexts(request))[0] ?? '');
+  await sleep(DELAY_MS);
+  return pseudoCompletion(request);
+});
+const engines = await startEphemeralEngines();
+const service = createScriptService(engines);
+const { db } = service;
+const translations = await createTranslations(service);
+const startWorker = () =>
+  service.startWorker({
+    TRANSLATION_PROVIDER: 'openai-compatible',
+    AI_BASE_URL: model.url,
+    AI_MODEL: 'stand-in',
+  });
+const problems: string[] = [];
+const check = (kept: boolean, problem: string): void => {
+  if (!kept) problems.push(problem);
+};
+
+const workspace = await service.workspace('Kills');
+let worker = await startWorker();
+const { jobId, articleId } = await translations.translate(workspace, WORDS);
+
+const rows: (string | number)[][] = [['kill', 'after ms', 'progress', 'questions so far', 'sent again']];
+for (let kill = 1; kill <= KILLS; kill += 1) {
+  const before = asked.length;
+  while (asked.length === before) await sleep(10);
+  const wait = Math.round(100 + Math.random() * (LATEST_KILL_MS - 100));
+  await sleep(wait);
+  const earlier = new Set(asked.slice(0, before));
+  const again = asked.slice(before).filter((batch) => earlier.has(batch)).length;
+  worker.kill('SIGKILL');
+  await worker.ended;
+  const { progress, ended_at } = await db
+    .selectFrom('jobs')
+    .select(['progress', 'ended_at'])
+    .where('id', '=', jobId)
+    .executeTakeFirstOrThrow();
+  rows.push([kill, wait, progress, asked.length, again]);
+  check(again <= PARALLEL_BATCHES, `after kill ${kill - 1}, ${again} batches were sent again`);
+  check(ended_at === null, `the job ended before kill ${kill}`);
+  worker = await startWorker();
+  if (ended_at !== null) break;
+}
+const job = await untilEnded(db, jobId, 120_000);
+const article = await db
+  .selectFrom('articles')
+  .selectAll()
+  .where('id', '=', articleId)
+  .executeTakeFirstOrThrow();
+const charges = await db
+  .selectFrom('ledger_entries')
+  .select('amount')
+  .where('workspace_id', '=', workspace.id)
+  .where('kind', '=', 'settlement')
+  .execute();
+const wallet = await db
+  .selectFrom('wallets')
+  .select(['balance', 'reserved'])
+  .where('workspace_id', '=', workspace.id)
+  .executeTakeFirstOrThrow();
+
+say(table(rows));
+const batches = new Set(asked).size;
+say(`\n${WORDS} words, ${batches} batches, ${asked.length} questions, ${KILLS} kills: job ${job.status}`);
+say(`charges ${JSON.stringify(charges.map(({ amount }) => amount))}, wallet ${JSON.stringify(wallet)}`);
+const credits = Math.ceil(WORDS / 1_000);
+check(job.status === 'COMPLETED' && job.consumed_credits === credits, `the job is ${job.status}`);
+check(article.status === 'NEEDS_REVIEW' && article.word_count === WORDS, `the article is ${article.status}`);
+check(charges.length === 1 && charges[0]?.amount === -credits, 'not charged exactly once');
+check(wallet.reserved === 0 && wallet.balance === 100_000 - credits, 'the wallet does not agree');
+check(asked.length <= batches + KILLS * PARALLEL_BATCHES, 'more was sent again than was in flight');
+
+await translations.close();
+await service.stop();
+await engines.stop();
+await model.close();
+for (const problem of problems) say(`OFF: ${problem}`);
+process.exitCode = problems.length === 0 ? 0 : 1;
