@@ -1,10 +1,11 @@
 import { Client, Connection } from '@temporalio/client';
+import { pino } from 'pino';
 import type { Database } from '../../src/db/database.ts';
 import { type ArticleId, type JobId, newId } from '../../src/ids.ts';
 import { createProject } from '../../src/projects/create.ts';
 import { temporalNames } from '../../src/temporal/names.ts';
 import { createTranslation } from '../../src/translations/create.ts';
-import { startTranslation } from '../../src/translations/start.ts';
+import { createTranslationRuns } from '../../src/translations/runs.ts';
 import { createArticle, longDocument } from '../../test/support/articles.ts';
 import { eventually } from '../../test/support/wait.ts';
 import type { ScriptService, ScriptWorkspace } from './service.ts';
@@ -28,6 +29,7 @@ export async function createTranslations(service: ScriptService): Promise<Transl
   const connection = await Connection.connect({ address: env.TEMPORAL_ADDRESS ?? '' });
   const client = new Client({ connection });
   const names = temporalNames(env.TEMPORAL_TASK_QUEUE_PREFIX);
+  const runs = createTranslationRuns({ client, names, logger: pino({ level: 'warn' }) });
   return {
     async translate(workspace, words) {
       const projectId = await createProject(workspace.context, {
@@ -37,18 +39,11 @@ export async function createTranslations(service: ScriptService): Promise<Transl
       });
       const source = await createArticle(db, workspace, projectId, { document: longDocument(words) });
       const askedAt = performance.now();
-      const created = await createTranslation(workspace.context, { articleId: source.id, language: 'es' });
-      const jobId = created.job.id as JobId;
-      const articleId = created.article.id as ArticleId;
-      await startTranslation(client, names, {
-        jobId,
-        workspaceId: workspace.id,
-        articleId,
-        requestId: null,
-        sourceLanguage: 'en',
-        targetLanguage: 'es',
-      });
-      return { jobId, articleId, askedAt };
+      const { job, article } = await createTranslation(
+        { ...workspace.context, runs },
+        { articleId: source.id, language: 'es' },
+      );
+      return { jobId: job.id as JobId, articleId: article.id as ArticleId, askedAt };
     },
     close: () => connection.close(),
   };

@@ -19,6 +19,7 @@ import type { TemporalNames } from '../temporal/names.ts';
 import type { TemporalClient } from '../temporal/runs.ts';
 import { createJobRoutes } from '../translations/job-routes.ts';
 import { createTranslationRoutes } from '../translations/routes.ts';
+import { createTranslationRuns } from '../translations/runs.ts';
 import type { RunCanceller } from '../webhooks/endpoints/run-canceller.ts';
 import { createWebhookRoutes } from '../webhooks/routes.ts';
 import type { WebhookSender } from '../webhooks/sending/sender.ts';
@@ -38,23 +39,26 @@ export interface RouteDependencies {
 }
 
 /** Every operation of the service, in the order of its reference page. */
-export const createRoutes = (dependencies: RouteDependencies): RouteModule[] => [
-  ...createApiKeyRoutes(),
-  ...createWhoamiRoutes(dependencies.limits),
-  ...createRoleRoutes(),
-  ...createWebhookRoutes(dependencies),
-  ...createProjectRoutes(),
-  ...createArticleRoutes(),
-  ...createReviewRoutes(),
-  ...createAssetRoutes({
-    blobs: dependencies.blobs,
-    fetchImage: createImageFetcher({ guard: dependencies.guard }),
-  }),
-  ...createCategoryRoutes(),
-  ...createSuggestionRoutes(dependencies),
-  ...createTranslationRoutes(dependencies),
-  ...createJobRoutes(dependencies),
-  ...createCreditRoutes(),
-  ...createAuditRoutes(),
-  ...createWorkspaceRoutes(),
-];
+export function createRoutes(dependencies: RouteDependencies): RouteModule[] {
+  const translationRuns = createTranslationRuns(dependencies);
+  return [
+    ...createApiKeyRoutes(),
+    ...createWhoamiRoutes(dependencies.limits),
+    ...createRoleRoutes(),
+    ...createWebhookRoutes(dependencies),
+    ...createProjectRoutes(),
+    ...createArticleRoutes(),
+    ...createReviewRoutes(),
+    ...createAssetRoutes({
+      blobs: dependencies.blobs,
+      fetchImage: createImageFetcher({ guard: dependencies.guard }),
+    }),
+    ...createCategoryRoutes(),
+    ...createSuggestionRoutes(dependencies),
+    ...createTranslationRoutes(translationRuns),
+    ...createJobRoutes(translationRuns),
+    ...createCreditRoutes(),
+    ...createAuditRoutes(),
+    ...createWorkspaceRoutes(),
+  ];
+}

@@ -5,7 +5,7 @@ import { inTransaction } from '../db/transaction.ts';
 import type { TemporalNames } from '../temporal/names.ts';
 import { runState, type TemporalClient } from '../temporal/runs.ts';
 import { endTranslation, freeStrandedArticles } from '../translations/end.ts';
-import { startTranslation } from '../translations/start.ts';
+import { startTranslation } from '../translations/runs.ts';
 
 const PAGE = 200;
 
@@ -33,14 +33,7 @@ export async function reconcileJobs(
   const look = async (job: Awaited<ReturnType<typeof openJobs>>[number]) => {
     const state = await runState(client, job.workflow_id);
     if (state === 'unknown') {
-      await startTranslation(client, names, {
-        jobId: job.id,
-        workspaceId: job.workspace_id,
-        articleId: job.article_id,
-        requestId: job.request_id,
-        sourceLanguage: job.source_language,
-        targetLanguage: job.target_language,
-      });
+      await startTranslation(client, names, job);
       counts.started += 1;
     } else if (state !== 'running') {
       const ended = await inTransaction(db, (tx) =>

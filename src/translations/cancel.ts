@@ -5,16 +5,20 @@ import { conflict, notFound } from '../errors.ts';
 import type { JobId } from '../ids.ts';
 import { type Job, toJob } from '../jobs/schemas.ts';
 import { endTranslation } from './end.ts';
+import type { TranslationRuns } from './runs.ts';
 
 /**
  * Cancels an open translation (articles.generate). The decision is this transaction: when it commits the job
- * is CANCELLED, its article an empty draft and its credits free. Stopping the run afterwards is the
- * caller's, and only saves work.
+ * is CANCELLED, its article an empty draft and its credits free. Its run is asked to stop afterwards, which only
+ * saves work.
  * @throws {ServiceError} CONFLICT when the job has ended
  */
-export async function cancelJob(context: VerbContext, jobId: JobId): Promise<Job> {
+export async function cancelJob(
+  context: VerbContext & { readonly runs: TranslationRuns },
+  jobId: JobId,
+): Promise<Job> {
   requirePermissions(context.actor, 'articles.generate');
-  return inTransaction(context.db, async (tx) => {
+  const cancelled = await inTransaction(context.db, async (tx) => {
     const job = await tx
       .selectFrom('jobs')
       .select(['status', 'kind'])
@@ -30,6 +34,8 @@ export async function cancelJob(context: VerbContext, jobId: JobId): Promise<Job
       targetId: jobId,
       details: { articleId: ended.article_id },
     });
-    return toJob(ended);
+    return ended;
   });
+  await context.runs.cancel(cancelled, context.requestId);
+  return toJob(cancelled);
 }

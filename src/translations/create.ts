@@ -19,6 +19,7 @@ import { translationWorkflowId } from '../temporal/ids.ts';
 import { insertDraft, reuseDraft } from './draft.ts';
 import { type Estimate, estimateSource } from './price.ts';
 import { readSource } from './read-source.ts';
+import type { TranslationJob, TranslationRuns } from './runs.ts';
 import { checkTargetLanguage } from './target-language.ts';
 
 export interface CreateTranslation {
@@ -29,45 +30,47 @@ export interface CreateTranslation {
 }
 
 export type CreatedTranslation =
-  | { reused: false; article: AnsweredArticle; job: Job; estimate: Estimate; sourceLanguage: string }
+  | { reused: false; article: AnsweredArticle; job: Job; estimate: Estimate }
   | { reused: true; article: AnsweredArticle; job: Job; estimate: null };
+
+/** What the transaction comes to; no run for a replay. */
+interface Queued {
+  readonly created: CreatedTranslation;
+  readonly run: TranslationJob | null;
+}
 
 /** Two requests that race for one language: the loser's transaction runs once more and sees the winner. */
 const RACES = new Set(['jobs_idempotency_key_key', 'articles_group_language_key']);
 
 /**
  * Queues the translation of an article: the draft, the job with its snapshot of the source, the event
- * article.created, the audit entry and the hold are one transaction. The caller starts the run afterwards.
+ * article.created, the audit entry and the hold are one transaction. The run is started when it has committed.
  *
  * @throws {ServiceError} RESOURCE_NOT_FOUND, INVALID_REQUEST, CONFLICT, INSUFFICIENT_CREDITS or
  *   QUOTA_EXCEEDED as contract.md T5 to T10 list them; nothing is left behind then
  */
 export async function createTranslation(
-  context: VerbContext,
+  context: VerbContext & { readonly runs: TranslationRuns },
   input: CreateTranslation,
 ): Promise<CreatedTranslation> {
   requirePermissions(context.actor, 'articles.create', 'articles.generate');
   const attempt = () => inTransaction(context.db, (tx) => replayOrCreate(tx, context, input));
-  try {
-    return await attempt();
-  } catch (error) {
+  const { created, run } = await attempt().catch((error: unknown) => {
     if (!RACES.has(uniqueViolation(error) ?? '')) throw error;
     return attempt();
-  }
+  });
+  if (run !== null) await context.runs.start(run);
+  return created;
 }
 
-async function replayOrCreate(
-  tx: Tx,
-  context: VerbContext,
-  input: CreateTranslation,
-): Promise<CreatedTranslation> {
+async function replayOrCreate(tx: Tx, context: VerbContext, input: CreateTranslation): Promise<Queued> {
   const replayed =
     input.idempotencyKey === undefined ? null : await replay(tx, context, input.idempotencyKey);
   return replayed ?? create(tx, context, input);
 }
 
 /** The job that this workspace created under the key, whatever article or language is asked for now. */
-async function replay(tx: Tx, { actor }: VerbContext, key: string): Promise<CreatedTranslation | null> {
+async function replay(tx: Tx, { actor }: VerbContext, key: string): Promise<Queued | null> {
   // Repeats of one key wait for each other here: a twin that has committed is seen, never run into.
   await sql`SELECT pg_advisory_xact_lock(hashtextextended(${`${actor.workspaceId} ${key}`}, 0))`.execute(tx);
   // Whatever moves a job locks its article first, so job and article are of one moment.
@@ -86,10 +89,13 @@ async function replay(tx: Tx, { actor }: VerbContext, key: string): Promise<Crea
     .where('workspace_id', '=', actor.workspaceId)
     .where('idempotency_key', '=', key)
     .executeTakeFirstOrThrow();
-  return { reused: true, article: toArticle(article), job: toJob(job), estimate: null };
+  return {
+    created: { reused: true, article: toArticle(article), job: toJob(job), estimate: null },
+    run: null,
+  };
 }
 
-async function create(tx: Tx, context: VerbContext, input: CreateTranslation): Promise<CreatedTranslation> {
+async function create(tx: Tx, context: VerbContext, input: CreateTranslation): Promise<Queued> {
   const { workspaceId } = context.actor;
   const source = await readSource(tx, workspaceId, input.articleId);
   if (source === undefined) throw notFound('article');
@@ -124,16 +130,16 @@ async function create(tx: Tx, context: VerbContext, input: CreateTranslation): P
       workflow_id: translationWorkflowId(jobId),
       request_id: context.requestId,
     })
-    .returning(jobColumns)
+    .returning([...jobColumns, 'request_id'])
     .executeTakeFirstOrThrow();
+  const languages = { source_language: source.primary_language, target_language: input.language };
   await tx
     .insertInto('translations')
     .values({
+      ...languages,
       job_id: jobId,
       workspace_id: workspaceId,
       source_article_id: input.articleId,
-      source_language: source.primary_language,
-      target_language: input.language,
       snapshot: writeJson(source.snapshot),
     })
     .execute();
@@ -158,10 +164,7 @@ async function create(tx: Tx, context: VerbContext, input: CreateTranslation): P
   if (!(await reserveCredits(tx, workspaceId, estimate.total))) throw insufficientCredits(estimate.total);
   if (!bytesFit) throw storageQuotaExceeded(bytes);
   return {
-    reused: false,
-    article: toArticle(article),
-    job: toJob(job),
-    estimate,
-    sourceLanguage: source.primary_language,
+    created: { reused: false, article: toArticle(article), job: toJob(job), estimate },
+    run: { ...job, ...languages },
   };
 }

@@ -1,21 +1,13 @@
-import type { Logger } from 'pino';
 import { z } from 'zod';
 import { defineRoute, type RouteModule } from '../http/route.ts';
 import { cancelledJobExample, runningJobExample } from '../jobs/examples.ts';
 import { readJob } from '../jobs/read.ts';
 import { jobSchema } from '../jobs/schemas.ts';
-import { translationWorkflowId } from '../temporal/ids.ts';
-import { cancelRun, type TemporalClient } from '../temporal/runs.ts';
 import { cancelJob } from './cancel.ts';
+import type { TranslationRuns } from './runs.ts';
 
 /** Reading and cancelling jobs. */
-export const createJobRoutes = ({
-  client,
-  logger,
-}: {
-  client: TemporalClient;
-  logger: Logger;
-}): RouteModule[] => [
+export const createJobRoutes = (runs: TranslationRuns): RouteModule[] => [
   defineRoute(
     {
       method: 'get',
@@ -56,19 +48,9 @@ export const createJobRoutes = ({
       },
       errors: ['CONFLICT'],
     },
-    async ({ context, params }) => {
-      const job = await cancelJob(context, params.jobId);
-      try {
-        await cancelRun(client, translationWorkflowId(params.jobId));
-      } catch (error) {
-        // The job has ended whatever becomes of the run, which stops at its next step.
-        const { requestId, actor } = context;
-        logger.warn(
-          { err: error, requestId, workspaceId: actor.workspaceId, jobId: params.jobId },
-          'run of a cancelled job not reached',
-        );
-      }
-      return { status: 202, body: { job } };
-    },
+    async ({ context, params }) => ({
+      status: 202,
+      body: { job: await cancelJob({ ...context, runs }, params.jobId) },
+    }),
   ),
 ];

@@ -1,21 +1,11 @@
-import type { Logger } from 'pino';
 import { invalid } from '../errors.ts';
 import { idempotencyKey } from '../fields.ts';
 import { defineRoute, type RouteModule } from '../http/route.ts';
-import type { ArticleId, JobId, WorkspaceId } from '../ids.ts';
-import type { TemporalNames } from '../temporal/names.ts';
-import type { TemporalClient } from '../temporal/runs.ts';
 import { createTranslation } from './create.ts';
 import { estimateTranslation } from './estimate.ts';
 import { createdExample, replayExample } from './examples.ts';
+import type { TranslationRuns } from './runs.ts';
 import { createAnswer, createBody, estimateAnswer, estimateQuery, replayAnswer } from './schemas.ts';
-import { startTranslation } from './start.ts';
-
-export interface TranslationRouteDependencies {
-  readonly client: TemporalClient;
-  readonly names: TemporalNames;
-  readonly logger: Logger;
-}
 
 /** The header's key, when the body has none. @throws {ServiceError} INVALID_REQUEST for a bad length */
 function keyFrom(headers: Headers): string | undefined {
@@ -27,98 +17,75 @@ function keyFrom(headers: Headers): string | undefined {
 }
 
 /** Estimate and create (contract.md T). */
-export function createTranslationRoutes(dependencies: TranslationRouteDependencies): RouteModule[] {
-  const { client, names, logger } = dependencies;
-  return [
-    defineRoute(
-      {
-        method: 'get',
-        path: '/api/articles/{articleId}/translations/estimate',
-        operationId: 'estimateTranslation',
-        summary: 'Estimate a translation',
-        description: 'Says what a translation would cost. Nothing is reserved or charged.',
-        tags: ['Translations'],
-        scope: 'article',
-        permissions: ['articles.read'],
-        query: estimateQuery,
-        responses: {
-          200: {
-            description: 'The price, the wallet, and whether the one covers the other.',
-            schema: estimateAnswer,
-            example: {
-              estimate: { words: 1612, total: 2 },
-              wallet: { balance: 1000, reserved: 0, available: 1000 },
-              sufficient: true,
-            },
+export const createTranslationRoutes = (runs: TranslationRuns): RouteModule[] => [
+  defineRoute(
+    {
+      method: 'get',
+      path: '/api/articles/{articleId}/translations/estimate',
+      operationId: 'estimateTranslation',
+      summary: 'Estimate a translation',
+      description: 'Says what a translation would cost. Nothing is reserved or charged.',
+      tags: ['Translations'],
+      scope: 'article',
+      permissions: ['articles.read'],
+      query: estimateQuery,
+      responses: {
+        200: {
+          description: 'The price, the wallet, and whether the one covers the other.',
+          schema: estimateAnswer,
+          example: {
+            estimate: { words: 1612, total: 2 },
+            wallet: { balance: 1000, reserved: 0, available: 1000 },
+            sufficient: true,
           },
         },
       },
-      async ({ context, params, query }) => ({
-        status: 200,
-        body: await estimateTranslation(context, { articleId: params.articleId, language: query.language }),
-      }),
-    ),
-    defineRoute(
-      {
-        method: 'post',
-        path: '/api/articles/{articleId}/translations',
-        operationId: 'createTranslation',
-        summary: 'Translate an article',
-        description:
-          "Creates the draft version in the target language inside the source's translation group, reserves the credits, and queues the job that fills it.",
-        tags: ['Translations'],
-        scope: 'article',
-        permissions: ['articles.create', 'articles.generate'],
-        body: createBody,
-        bodyExample: { language: 'es', idempotencyKey: 'spring-guide-es-1' },
-        headers: {
-          'Idempotency-Key': {
-            description: '8 to 200 characters; used when the body has no idempotencyKey.',
-            minLength: 8,
-            maxLength: 200,
-          },
+    },
+    async ({ context, params, query }) => ({
+      status: 200,
+      body: await estimateTranslation(context, { articleId: params.articleId, language: query.language }),
+    }),
+  ),
+  defineRoute(
+    {
+      method: 'post',
+      path: '/api/articles/{articleId}/translations',
+      operationId: 'createTranslation',
+      summary: 'Translate an article',
+      description:
+        "Creates the draft version in the target language inside the source's translation group, reserves the credits, and queues the job that fills it.",
+      tags: ['Translations'],
+      scope: 'article',
+      permissions: ['articles.create', 'articles.generate'],
+      body: createBody,
+      bodyExample: { language: 'es', idempotencyKey: 'spring-guide-es-1' },
+      headers: {
+        'Idempotency-Key': {
+          description: '8 to 200 characters; used when the body has no idempotencyKey.',
+          minLength: 8,
+          maxLength: 200,
         },
-        responses: {
-          202: { description: 'Queued.', schema: createAnswer, example: createdExample },
-          200: {
-            description: 'The key is known: the original job and its article as they are now.',
-            schema: replayAnswer,
-            example: replayExample,
-          },
-        },
-        errors: ['INSUFFICIENT_CREDITS', 'CONFLICT', 'QUOTA_EXCEEDED'],
       },
-      async ({ context, params, body, headers }) => {
-        const created = await createTranslation(context, {
+      responses: {
+        202: { description: 'Queued.', schema: createAnswer, example: createdExample },
+        200: {
+          description: 'The key is known: the original job and its article as they are now.',
+          schema: replayAnswer,
+          example: replayExample,
+        },
+      },
+      errors: ['INSUFFICIENT_CREDITS', 'CONFLICT', 'QUOTA_EXCEEDED'],
+    },
+    async ({ context, params, body, headers }) => {
+      const created = await createTranslation(
+        { ...context, runs },
+        {
           articleId: params.articleId,
           language: body.language,
           idempotencyKey: body.idempotencyKey ?? keyFrom(headers),
-        });
-        if (created.reused) return { status: 200, body: created };
-        try {
-          await startTranslation(client, names, {
-            jobId: created.job.id as JobId,
-            workspaceId: created.job.workspaceId as WorkspaceId,
-            articleId: created.article.id as ArticleId,
-            requestId: context.requestId,
-            sourceLanguage: created.sourceLanguage,
-            targetLanguage: created.article.primaryLanguage,
-          });
-        } catch (error) {
-          // The job is committed: reconcile starts what could not be started here.
-          logger.warn(
-            {
-              err: error,
-              requestId: context.requestId,
-              workspaceId: created.job.workspaceId,
-              jobId: created.job.id,
-            },
-            'translation queued, but its run not started yet',
-          );
-        }
-        const { article, job, estimate, reused } = created;
-        return { status: 202, body: { article, job, estimate, reused } };
-      },
-    ),
-  ];
-}
+        },
+      );
+      return created.reused ? { status: 200, body: created } : { status: 202, body: created };
+    },
+  ),
+];

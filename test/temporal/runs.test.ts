@@ -6,7 +6,7 @@ import { type ArticleId, type JobId, newId, type WorkspaceId } from '../../src/i
 import { translationWorkflowId } from '../../src/temporal/ids.ts';
 import { temporalNames } from '../../src/temporal/names.ts';
 import { cancelRun, runState } from '../../src/temporal/runs.ts';
-import { startTranslation } from '../../src/translations/start.ts';
+import { startTranslation } from '../../src/translations/runs.ts';
 import { eventually } from '../support/wait.ts';
 
 const NAMESPACE = `bare-${newId().slice(0, 8)}`;
@@ -26,12 +26,12 @@ afterAll(() => connection.close());
 const articleId = newId<ArticleId>();
 const start = (jobId: JobId, by = client) =>
   startTranslation(by, temporalNames('runs-'), {
-    jobId,
-    workspaceId: newId<WorkspaceId>(),
-    articleId,
-    requestId: 'the-request',
-    sourceLanguage: 'en',
-    targetLanguage: 'es',
+    id: jobId,
+    workspace_id: newId<WorkspaceId>(),
+    article_id: articleId,
+    request_id: 'the-request',
+    source_language: 'en',
+    target_language: 'es',
   });
 
 it('a namespace without the search attributes gets its runs without them, with summary and memo', async () => {

@@ -1,7 +1,6 @@
 import { expect, it } from 'vitest';
 import type { DocumentJson } from '../../src/document/format/schema.ts';
 import type { JobId } from '../../src/ids.ts';
-import { createTranslation } from '../../src/translations/create.ts';
 import { planSegments } from '../../src/translations/plan.ts';
 import { createArticle } from '../support/articles.ts';
 import { useTestService } from '../support/service.ts';
@@ -36,7 +35,9 @@ it.each([
   const document = largest(item);
   expect(JSON.stringify(document).length).toBeLessThanOrEqual(MAX_DOCUMENT);
   const source = await createArticle(service.db, workspace, await service.project(workspace), { document });
-  const { job } = await createTranslation(workspace.context, { articleId: source.id, language: 'es' });
-  const batches = await planSegments(service.db, job.id as JobId, 'pseudo');
+  const created = await service.call(workspace.key, 'POST', `/api/articles/${source.id}/translations`, {
+    language: 'es',
+  });
+  const batches = await planSegments(service.db, created.body.job.id as JobId, 'pseudo');
   expect(batches * EVENTS_A_BATCH + OTHER_EVENTS).toBeLessThan(MAX_EVENTS / 2);
 });
