@@ -1,13 +1,21 @@
 import pg from 'pg';
 import { ServiceError } from '../errors.ts';
 
-/** SQLSTATE classes that speak of the connection or of a server short of resources, not of the statement. */
-const PASSING_CLASSES = new Set(['08', '53']);
-/** Shutdown, crash, start, a session ended as idle, also inside a transaction; a standby; a lost race, a deadlock, a lock not to be had in time. */
+/**
+ * SQLSTATE classes that speak of the connection, of a server short of resources, of who may connect to which database
+ * (passwords and databases are changed while we run), or of the server's disks; not of the statement.
+ */
+const PASSING_CLASSES = new Set(['08', '28', '3D', '53', '58']);
+/**
+ * A statement ended at its time limit or by an operator; shutdown, crash, start, a dropped database, a session ended as
+ * idle, also inside a transaction; a standby; a lost race, a deadlock, a lock not to be had in time.
+ */
 const PASSING_CODES = new Set([
+  '57014',
   '57P01',
   '57P02',
   '57P03',
+  '57P04',
   '57P05',
   '25P03',
   '25006',
@@ -19,9 +27,14 @@ const PASSING_CODES = new Set([
 const LASTING_CLASSES = new Set(['22', '23', '54']);
 const NETWORK_CODES =
   /^(?:ECONN\w+|EPIPE|ETIMEDOUT|EHOSTUNREACH|EHOSTDOWN|ENETUNREACH|ENETDOWN|ENOTFOUND|EAI_AGAIN|EMFILE|ENFILE)$/;
-/** What the driver says of a connection that went away, or that no pool could give in time; it has no codes for it. */
+/** A certificate that the peer or we do not accept now, a handshake that failed: before any statement. */
+const TLS_CODES =
+  /^(?:CERT_\w+|CRL_\w+|UNABLE_TO_\w+|DEPTH_ZERO_SELF_SIGNED_CERT|SELF_SIGNED_CERT_IN_CHAIN|INVALID_CA|ERR_TLS_\w+|ERR_SSL_\w+|EPROTO)$/;
+/** What the driver says of a connection that went away, was refused, or that no pool could give in time; it has no codes for it. */
 const DRIVER_MESSAGES =
-  /connection (?:terminated|error|timeout|ended|closed)|timeout exceeded when trying to connect|query (?:read )?timeout|after calling end on the pool|not queryable/i;
+  /connection (?:terminated|error|timeout|ended|closed)|timeout exceeded when trying to connect|query (?:read )?timeout|after calling end on the pool|not queryable|SSL connection|^SASL:/i;
+/** Of a session, not of a statement: Postgres ends the session with it. */
+const ENDS_THE_SESSION = new Set(['FATAL', 'PANIC']);
 /** A mistake in our own code. */
 const MISTAKES = [TypeError, RangeError, ReferenceError, SyntaxError] as const;
 
@@ -35,9 +48,17 @@ function isPassing(error: Error): boolean {
   if (error instanceof ServiceError) return error.code === 'SERVICE_UNAVAILABLE';
   const code = 'code' in error && typeof error.code === 'string' ? error.code : '';
   if (error instanceof pg.DatabaseError) {
-    return PASSING_CLASSES.has(code.slice(0, 2)) || PASSING_CODES.has(code);
+    return (
+      PASSING_CLASSES.has(code.slice(0, 2)) ||
+      PASSING_CODES.has(code) ||
+      ENDS_THE_SESSION.has(error.severity ?? '')
+    );
   }
-  return NETWORK_CODES.test(code) || DRIVER_MESSAGES.test(error.message);
+  // The socket of a local Postgres is a file, which is gone while it restarts; any other file's absence is something else.
+  const isSocketGone = code === 'ENOENT' && 'syscall' in error && error.syscall === 'connect';
+  return (
+    isSocketGone || NETWORK_CODES.test(code) || TLS_CODES.test(code) || DRIVER_MESSAGES.test(error.message)
+  );
 }
 
 /**

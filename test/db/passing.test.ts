@@ -1,8 +1,15 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { readFile } from 'node:fs/promises';
+import { type AddressInfo, createServer } from 'node:net';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { TLSSocket } from 'node:tls';
 import { sql } from 'kysely';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { createDatabase, type Database } from '../../src/db/database.ts';
 import { errorKind } from '../../src/db/passing.ts';
 import { createTestDatabase, type TestDatabase } from '../support/database.ts';
+import { createCertificate } from '../webhooks/sending/support/certificate.ts';
 
 let database: TestDatabase;
 beforeAll(async () => {
@@ -52,6 +59,66 @@ it('what a connection is to blame for passes', async () => {
   expect(
     errorKind(new TypeError('fetch failed', { cause: Object.assign(new Error(), { code: 'ECONNRESET' }) })),
   ).toBe('passing');
+});
+
+/** A database's URL with some part changed. */
+const changed = (change: (url: URL) => void): string => {
+  const url = new URL(database.url);
+  change(url);
+  return url.href;
+};
+const ask = (url: string) => withDatabase(url, (db) => sql`SELECT 1`.execute(db));
+
+it('what keeps us from connecting, or ends a session or a statement that took too long, passes', async () => {
+  expect({
+    socket: await ask(changed((url) => url.searchParams.set('host', '/nowhere/at/all'))),
+    user: await ask(changed((url) => Object.assign(url, { username: 'nobody' }))),
+    database: await ask(changed((url) => Object.assign(url, { pathname: '/nothing' }))),
+    withoutTls: await ask(changed((url) => url.searchParams.set('sslmode', 'verify-full'))),
+    tooLong: await withDatabase(database.url, async (db) => {
+      await sql`SET statement_timeout = '20ms'`.execute(db);
+      return sql`SELECT pg_sleep(5)`.execute(db);
+    }),
+  }).toEqual({
+    socket: 'passing',
+    user: 'passing',
+    database: 'passing',
+    withoutTls: 'passing',
+    tooLong: 'passing',
+  });
+});
+
+it('a certificate of Postgres that has expired passes', async () => {
+  const yesterday = new Date(Date.now() - 2 * 86_400_000);
+  const { key, cert } = createCertificate('localhost', yesterday);
+  const server = createServer((socket) => {
+    // The answer to the request for TLS, which Postgres gives before the handshake.
+    socket.once('data', () => {
+      socket.write('S');
+      const secured = new TLSSocket(socket, { isServer: true, key, cert });
+      secured.on('error', () => socket.destroy());
+    });
+  });
+  await new Promise<void>((resolve) => {
+    server.listen(0, '127.0.0.1', resolve);
+  });
+  const folder = mkdtempSync(path.join(tmpdir(), 'wcs-ca-'));
+  try {
+    writeFileSync(path.join(folder, 'ca.pem'), cert);
+    const url = changed((each) => {
+      each.host = `localhost:${(server.address() as AddressInfo).port}`;
+      each.searchParams.set('sslmode', 'verify-full');
+      each.searchParams.set('sslrootcert', path.join(folder, 'ca.pem'));
+    });
+    expect(await ask(url)).toBe('passing');
+  } finally {
+    server.close();
+    rmSync(folder, { recursive: true });
+  }
+});
+
+it('a file that is missing is not a connection that is', async () => {
+  expect(await kindOf(readFile('/nowhere/at/all'))).toBe('unknown');
 });
 
 it('what the same statement or code is certain to end in again lasts, and the rest is unknown', async () => {
