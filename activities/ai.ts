@@ -3,7 +3,7 @@ import type { AiOperationId } from '../src/ids.ts';
 import { type AskDependencies, askOperation } from '../src/suggestions/ask.ts';
 import { releaseOperation, settleOperation } from '../src/suggestions/operations.ts';
 import type { AskResult } from '../src/temporal/shapes.ts';
-import { beat, onDatabase, providerFailure } from './failures.ts';
+import { beat, onDatabase, onLeftOver, providerFailure } from './failures.ts';
 
 const HEARTBEAT_MS = 2_500;
 
@@ -31,6 +31,6 @@ export function createAiActivities(dependencies: AskDependencies) {
 
     /** Ends the operation without a charge; false when it had ended before. */
     release: (id: AiOperationId, status: 'empty' | 'failed'): Promise<boolean> =>
-      onDatabase(() => releaseOperation(db, id, status)),
+      onDatabase(() => releaseOperation(db, id, status, onLeftOver)),
   };
 }

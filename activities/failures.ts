@@ -27,6 +27,10 @@ function progress(): Progress {
 /** A sign of life that keeps what earlier attempts have counted. */
 export const beat = (): void => heartbeat(progress());
 
+/** Logs what an end could not undo. */
+export const onLeftOver = (part: string, error: unknown): void =>
+  log.error('ended, but not all of it could be undone', { part, error });
+
 /**
  * Runs database work. What the connection is to blame for is repeated for as long as it takes. What will be so next
  * time too ends the activity: a broken constraint (but for a slug lost in a race), bad data, a mistake in our own

@@ -9,7 +9,7 @@ import { endTranslation } from '../src/translations/end.ts';
 import { isJobOpen, takeOver } from '../src/translations/open-job.ts';
 import { planSegments } from '../src/translations/plan.ts';
 import { enterFinalize, settleTranslation } from '../src/translations/settle.ts';
-import { beat, onDatabase, providerFailure, whileAway } from './failures.ts';
+import { beat, onDatabase, onLeftOver, providerFailure, whileAway } from './failures.ts';
 
 const HEARTBEAT_MS = 5_000;
 
@@ -78,9 +78,6 @@ export function createTranslationActivities(dependencies: { db: Database; provid
       }),
   };
 }
-
-const onLeftOver = (part: string, error: unknown): void =>
-  log.error('ended, but not all of it could be undone', { part, error });
 
 /** Stops the run of a job that was cancelled or ended meanwhile. */
 async function requireOpen(db: Database, jobId: JobId): Promise<void> {

@@ -19,7 +19,7 @@ export async function endAbandonedOperations(dependencies: ReconcileDependencies
   const look = async (operation: { id: AiOperationId; workflow_id: string; abandoned: boolean }) => {
     const state = await runState(client, operation.workflow_id);
     if (!operation.abandoned && (state === 'running' || state === 'unknown')) return;
-    if (await releaseOperation(db, operation.id, 'failed')) ended += 1;
+    if (await releaseOperation(db, operation.id, 'failed', onError)) ended += 1;
     if (state === 'running') await cancelRun(client, operation.workflow_id);
   };
   let last: { createdAt: Date; id: string } | null = null;

@@ -40,13 +40,13 @@ export async function reconcileJobs(
         endTranslation(tx, job.id, {
           status: 'FAILED',
           errorMessage: 'The translation was stopped by an operator. Nothing was charged.',
-          onLeftOver: (part, error) => onError(`${part} of job ${job.id}`, error),
+          onLeftOver: onError,
         }),
       );
       if (ended !== null) counts.ended += 1;
     }
   };
-  await freeStrandedArticles(db);
+  await freeStrandedArticles(db, onError);
   let last: Position | null = null;
   for (let looked = 0; ; ) {
     const jobs = await openJobs(db, minimumAgeMs, last);

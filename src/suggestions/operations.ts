@@ -11,7 +11,7 @@ import {
   settleHold,
 } from '../credits/holds.ts';
 import type { Database, Tx } from '../db/database.ts';
-import { inSavepoint } from '../db/savepoint.ts';
+import { inSavepoint, type OnLeftOver } from '../db/savepoint.ts';
 import type { AiOperationKind, Suggestions } from '../db/suggestions.ts';
 import { inTransaction } from '../db/transaction.ts';
 import { type AiOperationId, newId, type WorkspaceId } from '../ids.ts';
@@ -198,13 +198,15 @@ export async function settleOperation(db: Database, id: AiOperationId): Promise<
 
 /**
  * Ends an open operation without a charge: `empty` when nothing usable came back, `failed` when no answer
- * came at all. The month's count is given back only when no model was called.
+ * came at all. The month's count is given back only when no model was called. A part that cannot be done is told to
+ * `onLeftOver`: a hold is found by `reconcile`, a month's count stays one too high.
  * @returns false when it had ended before; nothing is changed then
  */
 export async function releaseOperation(
   db: Database,
   id: AiOperationId,
   status: 'empty' | 'failed',
+  onLeftOver: OnLeftOver,
 ): Promise<boolean> {
   return inTransaction(db, async (tx) => {
     const operation = await tx
@@ -217,10 +219,11 @@ export async function releaseOperation(
     if (operation === undefined) return false;
     // The wallet, which releaseHold locks, comes last.
     if (operation.asked_at === null) {
-      await inSavepoint(tx, () => uncountOperation(tx, operation.workspace_id, operation.quota_month));
+      const uncounted = () => uncountOperation(tx, operation.workspace_id, operation.quota_month);
+      await inSavepoint(tx, uncounted, (error) => onLeftOver(`month's count of AI operation ${id}`, error));
     }
-    // A hold that cannot be released now is found by `reconcile`; the operation has ended either way.
-    await inSavepoint(tx, () => releaseHold(tx, id));
+    const released = () => releaseHold(tx, id);
+    await inSavepoint(tx, released, (error) => onLeftOver(`hold of AI operation ${id}`, error));
     return true;
   });
 }

@@ -45,7 +45,7 @@ export async function runOperation(
 ): Promise<PaidResult> {
   const { client, logger } = dependencies;
   const cause = await awaitRun(dependencies, operation, requestId);
-  const end = (await readEnd(db, operation.id)) ?? (await giveUp(db, operation));
+  const end = (await readEnd(db, operation.id)) ?? (await giveUp(db, operation, logger));
   switch (end.status) {
     case 'settled':
       return { suggestions: end.suggestions, credits: end.credits };
@@ -99,7 +99,13 @@ async function awaitRun(
 }
 
 /** Releases an operation that is still open; whoever ended it first decides. */
-async function giveUp(db: VerbContext['db'], { id }: ReservedOperation): Promise<OperationEnd> {
-  await releaseOperation(db, id, 'failed');
+async function giveUp(
+  db: VerbContext['db'],
+  { id }: ReservedOperation,
+  logger: Logger,
+): Promise<OperationEnd> {
+  await releaseOperation(db, id, 'failed', (part, error) =>
+    logger.error({ err: error, operationId: id, part }, 'ended, but not all of it could be undone'),
+  );
   return (await readEnd(db, id)) ?? { status: 'failed' };
 }

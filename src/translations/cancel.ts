@@ -26,7 +26,10 @@ export async function cancelJob(
       .where('id', '=', jobId)
       .executeTakeFirst();
     if (job === undefined) throw notFound('job');
-    const ended = await endTranslation(tx, jobId, { status: 'CANCELLED' });
+    const ended = await endTranslation(tx, jobId, {
+      status: 'CANCELLED',
+      onLeftOver: context.runs.onLeftOver,
+    });
     if (ended === null) throw conflict('The job has ended already; there is nothing to cancel.', 'job_ended');
     await recordAudit(tx, context, {
       action: 'jobs.cancelled',

@@ -2,7 +2,7 @@ import { sql } from 'kysely';
 import { releaseHold } from '../credits/holds.ts';
 import { releaseBytes } from '../credits/storage-quota.ts';
 import type { Database, Tx } from '../db/database.ts';
-import { inSavepoint } from '../db/savepoint.ts';
+import { inSavepoint, type OnLeftOver } from '../db/savepoint.ts';
 import { inTransaction } from '../db/transaction.ts';
 import type { ArticleId, JobId } from '../ids.ts';
 import { type JobRow, jobColumns } from '../jobs/queries.ts';
@@ -16,7 +16,7 @@ export type JobEnd = (
   | { readonly status: 'CANCELLED' }
 ) & {
   /** Called for what of the end could not be done, and is left to `reconcile`. */
-  readonly onLeftOver?: (part: string, error: unknown) => void;
+  readonly onLeftOver: OnLeftOver;
 };
 
 /**
@@ -56,8 +56,7 @@ export async function endTranslation(tx: Tx, jobId: JobId, end: JobEnd): Promise
     ['hold', () => releaseHold(tx, jobId)],
   ];
   for (const [part, work] of parts) {
-    const error = await inSavepoint(tx, work);
-    if (error !== undefined) end.onLeftOver?.(part, error);
+    await inSavepoint(tx, work, (error) => end.onLeftOver(`${part} of job ${jobId}`, error));
   }
   return job;
 }
@@ -82,7 +81,7 @@ async function emptyDraft(tx: Tx, articleId: ArticleId): Promise<void> {
  * ended it could not write the article at that moment.
  * @returns how many there were
  */
-export async function freeStrandedArticles(db: Database): Promise<number> {
+export async function freeStrandedArticles(db: Database, onLeftOver: OnLeftOver): Promise<number> {
   const stranded = await db
     .selectFrom('articles')
     .select('id')
@@ -105,7 +104,12 @@ export async function freeStrandedArticles(db: Database): Promise<number> {
         .where('ended_at', 'is', null)
         .executeTakeFirst();
       if (open !== undefined) return 0;
-      return (await inSavepoint(tx, () => emptyDraft(tx, id))) === undefined ? 1 : 0;
+      const emptied = await inSavepoint(
+        tx,
+        () => emptyDraft(tx, id),
+        (error) => onLeftOver(`article ${id}`, error),
+      );
+      return emptied ? 1 : 0;
     });
   }
   return freed;

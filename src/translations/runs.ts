@@ -1,5 +1,6 @@
 import type { Selectable } from 'kysely';
 import type { Logger } from 'pino';
+import type { OnLeftOver } from '../db/savepoint.ts';
 import type { Tables } from '../db/tables.ts';
 import { translationWorkflowId } from '../temporal/ids.ts';
 import type { TemporalNames } from '../temporal/names.ts';
@@ -42,6 +43,8 @@ type Row = Pick<TranslationJob, 'id' | 'workspace_id'>;
 export interface TranslationRuns {
   start(job: TranslationJob): Promise<void>;
   cancel(job: Row, requestId: string): Promise<void>;
+  /** Logs what the end of a job could not give back. */
+  readonly onLeftOver: OnLeftOver;
 }
 
 export interface TranslationRunDependencies {
@@ -80,5 +83,6 @@ export function createTranslationRuns({
         cancelRun(client, translationWorkflowId(job.id)),
         'run of a cancelled job not reached',
       ),
+    onLeftOver: (part, err) => logger.error({ err, part }, 'ended, but not all of it could be undone'),
   };
 }

@@ -2,7 +2,7 @@ import { Client, Connection } from '@temporalio/client';
 import { sql } from 'kysely';
 import { afterEach, beforeEach, describe, expect, inject, it } from 'vitest';
 import { releaseStrandedHolds } from '../../src/reconcile/jobs.ts';
-import { reserveOperation } from '../../src/suggestions/operations.ts';
+import { releaseOperation, reserveOperation } from '../../src/suggestions/operations.ts';
 import { categoryCalls } from '../categories/support.ts';
 import { createArticle } from '../support/articles.ts';
 import { startProcess } from '../support/processes.ts';
@@ -91,6 +91,22 @@ describe('a database that refuses the end', () => {
     });
     await expectReleased();
   });
+});
+
+it('what the end of an operation could not give back is told by name, and the operation has ended', async () => {
+  await start();
+  const { id } = await reserve();
+  await sql`
+    CREATE FUNCTION refuse() RETURNS trigger LANGUAGE plpgsql AS $$
+    BEGIN RAISE EXCEPTION 'refused' USING ERRCODE = '22003'; END $$`.execute(service.db);
+  for (const table of ['wallets', 'ai_operation_usage']) {
+    await sql`CREATE TRIGGER refuse BEFORE UPDATE ON ${sql.table(table)} FOR EACH ROW
+      EXECUTE FUNCTION refuse()`.execute(service.db);
+  }
+  const told: string[] = [];
+  expect(await releaseOperation(service.db, id, 'failed', (part) => told.push(part))).toBe(true);
+  expect(told).toEqual([`month's count of AI operation ${id}`, `hold of AI operation ${id}`]);
+  expect(await onlyOperation()).toMatchObject({ status: 'failed' });
 });
 
 describe('without an answer in time', () => {

@@ -4,9 +4,10 @@ import { afterAll, beforeAll, beforeEach, expect, it } from 'vitest';
 import { MAX_FAILURES, onDatabase } from '../../activities/failures.ts';
 import type { JobId } from '../../src/ids.ts';
 import { translationWorkflowId } from '../../src/temporal/ids.ts';
+import { cancelJob } from '../../src/translations/cancel.ts';
 import { type TestWorkspace, useTestService } from '../support/service.ts';
 import { connectOperator, type Operator } from '../support/temporal.ts';
-import { createStandIn, translating } from '../support/translating.ts';
+import { createStandIn, hang, translating } from '../support/translating.ts';
 import { eventually } from '../support/wait.ts';
 
 const service = useTestService();
@@ -93,6 +94,21 @@ it('a wallet that cannot be written leaves no job open, and its credits come bac
     ({ reserved }) => reserved === 0,
   );
   expect(await calls.readWallet(workspace)).toEqual(untouched);
+});
+
+it('what a cancellation could not give back is told by name, and the job has ended', async () => {
+  provider.behave = hang;
+  const { job } = await calls.translate(workspace, 300);
+  const allow = await refuse('wallets', { sqlstate: '22003', when: 'NEW.reserved < OLD.reserved' });
+  const told: string[] = [];
+  const runs = {
+    start: () => Promise.resolve(),
+    cancel: () => Promise.resolve(),
+    onLeftOver: (part: string) => void told.push(part),
+  };
+  const cancelled = await cancelJob({ ...workspace.context, runs }, job.id as JobId);
+  expect([cancelled.status, told]).toEqual(['CANCELLED', [`hold of job ${job.id}`]]);
+  await allow();
 });
 
 it('texts that cannot be put together again fail the job and release its credits', async () => {
