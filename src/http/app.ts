@@ -101,6 +101,7 @@ export function createApp(dependencies: HttpDependencies, routes: readonly Route
     requirePermissions(actor, ...permissions);
     const body = bodies.open(c.req.raw, {
       limit: upload?.maxBytes ?? bodyBytes,
+      json: upload === undefined,
       owner: actor.workspaceId,
       charge: (bytes) => limiter.charge(actor, bytes, exchange.headers),
       connection: c.env?.outgoing,

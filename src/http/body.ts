@@ -6,11 +6,13 @@ import { createTurns } from './turns.ts';
 const MIB = 1024 * 1024;
 const EMPTY = new Uint8Array();
 
-/** Bodies above this many bytes take turns. */
+/** Bodies of JSON above this many bytes are parsed and checked in turns. */
 const LARGE_BODY_BYTES = 256 * 1024;
-/** Large bodies at work at the same time in this process, and of one workspace. */
+/** Large bodies that are parsed or checked at the same time in this process, and of one workspace. */
 const LARGE_BODIES = { total: 2, perOwner: 1 };
-/** Bytes of large bodies kept at the same time, from their first byte to their answer. */
+/** Bodies above this many bytes find room for themselves before they are read. */
+const ROOMY_BODY_BYTES = 16 * 1024;
+/** Bytes of such bodies kept at the same time, from their first byte to their answer. */
 const KEPT_BYTES = { total: 128 * MIB, perOwner: 32 * MIB };
 
 /** What the bodies of one process share. */
@@ -24,7 +26,9 @@ export interface BodyReader {
 
 export interface BodyOptions {
   readonly limit: number;
-  /** Whose turn a large body takes: the workspace. */
+  /** False for a file, which is kept as it is and needs no turn. */
+  readonly json: boolean;
+  /** Whose room and turn a body takes: the workspace. */
   readonly owner: string;
   /** Counts the bytes against the caller's rate. @throws {ServiceError} RATE_LIMITED */
   readonly charge: (bytes: number) => Promise<void>;
@@ -33,7 +37,7 @@ export interface BodyOptions {
 }
 
 export interface OpenBody extends BodySource {
-  /** Ends the body's turn and forgets its bytes: once the request is answered. */
+  /** Gives back the body's room: once the request is answered. */
   readonly close: () => void;
 }
 
@@ -83,8 +87,8 @@ function whenGone(connection: BodyOptions['connection']): AbortSignal {
 }
 
 /**
- * What a large body takes is bounded: its bytes while they come, so that slow senders fill no memory, and, once it
- * is complete, a turn in which it is parsed, checked and stored. Who waits holds no connection of the database.
+ * What bodies take is bounded: their bytes while they come, so that slow senders fill no memory, and, once a large one
+ * is complete, a turn in which it is parsed and checked. Neither who waits for it nor who has it waits for the database.
  * @param waitMs how long a body waits for room, and again for its turn
  */
 export function createBodyReader(waitMs: number): BodyReader {
@@ -93,8 +97,9 @@ export function createBodyReader(waitMs: number): BodyReader {
   return {
     open: (request, options) => {
       const { headers } = request;
-      const { limit, owner, charge, connection } = options;
-      const ends: (() => void)[] = [];
+      const { limit, json, owner, charge, connection } = options;
+      let giveRoomBack: (() => void) | undefined;
+      let endTurn: (() => void) | undefined;
       const read = async (): Promise<Uint8Array> => {
         const length = headers.get('content-length');
         const declared = length === null ? null : Number(length);
@@ -102,18 +107,20 @@ export function createBodyReader(waitMs: number): BodyReader {
         if (declared !== null) await charge(declared);
         const readAll = () => (declared === null ? readUndeclared(request, options) : readDeclared(request));
         const most = declared ?? limit;
-        if (most <= LARGE_BODY_BYTES) return readAll();
+        if (most <= ROOMY_BODY_BYTES) return readAll();
         const gone = whenGone(connection);
-        ends.push(await room.take(owner, most, gone));
+        giveRoomBack = await room.take(owner, most, gone);
         const bytes = await readAll();
-        if (bytes.length > LARGE_BODY_BYTES) ends.push(await turns.take(owner, 1, gone));
+        if (json && bytes.length > LARGE_BODY_BYTES) endTurn = await turns.take(owner, 1, gone);
         return bytes;
       };
       return {
         headers,
         read,
+        checked: () => endTurn?.(),
         close: () => {
-          for (const end of ends) end();
+          endTurn?.();
+          giveRoomBack?.();
         },
       };
     },

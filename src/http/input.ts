@@ -18,6 +18,8 @@ export interface BodySource {
    * @throws {ServiceError} PAYLOAD_TOO_LARGE
    */
   readonly read: () => Promise<Uint8Array>;
+  /** Ends the turn that a large body has: once it is parsed and checked. */
+  readonly checked: () => void;
 }
 
 function valueAt(root: unknown, path: readonly PropertyKey[]): unknown {
@@ -149,7 +151,11 @@ export async function parseBody(
     throw invalid('', 'A JSON body is required.');
   }
   assertJsonContentType(source.headers);
-  return validate(schema, readJson(bytes), pointerTo);
+  try {
+    return await validate(schema, readJson(bytes), pointerTo);
+  } finally {
+    source.checked();
+  }
 }
 
 /**

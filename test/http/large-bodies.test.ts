@@ -25,22 +25,53 @@ const end = (name: string): void => {
   atWork.get(name)?.();
   atWork.delete(name);
 };
+const untilEnded = (name: string) => new Promise<void>((resolve) => atWork.set(name, resolve));
 
+const bodySchema = z.object({ name: z.string() });
+const answer = z.object({ name: z.string() });
+const definition = {
+  method: 'post',
+  summary: 'Hold',
+  tags: ['Hold'],
+  scope: 'workspace',
+  permissions: [],
+  bodyBytes: MIB,
+  responses: { 200: { description: 'Ended.', schema: answer } },
+} as const;
+
+/** A body that is checked until it is told to end. */
 const hold = defineRoute(
   {
-    method: 'post',
+    ...definition,
     path: '/api/workspaces/{workspaceId}/hold',
     operationId: 'hold',
-    summary: 'Hold',
-    tags: ['Hold'],
-    scope: 'workspace',
-    permissions: [],
-    body: z.object({ name: z.string() }),
-    bodyBytes: MIB,
-    responses: { 200: { description: 'Ended.', schema: z.unknown() } },
+    body: bodySchema.transform(async ({ name }) => {
+      await untilEnded(name);
+      return { name };
+    }),
   },
-  async ({ body: { name } }) => {
-    await new Promise<void>((resolve) => atWork.set(name, resolve));
+  async ({ body }) => ({ status: 200, body }),
+);
+
+/** What waits for something else until it is told to end: a row that is locked, another machine. */
+const store = defineRoute(
+  { ...definition, path: '/api/workspaces/{workspaceId}/store', operationId: 'store', body: bodySchema },
+  async ({ body }) => {
+    await untilEnded(body.name);
+    return { status: 200, body };
+  },
+);
+const keep = defineRoute(
+  {
+    ...definition,
+    method: 'put',
+    path: '/api/workspaces/{workspaceId}/file',
+    operationId: 'keep',
+    upload: { mediaTypes: ['image/png'], maxBytes: MIB },
+  },
+  async ({ bytes }) => {
+    const name = `file ${Buffer.from(bytes.subarray(0, 2)).toString()}`;
+    await untilEnded(name);
     return { status: 200, body: { name } };
   },
 );
@@ -59,7 +90,7 @@ beforeAll(async () => {
   ];
   single = createDatabase({ connectionString: database.url, poolSize: 1 });
   const limits = { ...DEFAULT_HTTP_LIMITS, perKey: 0, largeBodyWaitMs: 3_000 };
-  api = await startApi(single, { limits }, [...edgeRoutes(), hold]);
+  api = await startApi(single, { limits }, [...edgeRoutes(), hold, store, keep]);
 });
 afterAll(async () => {
   await api.close();
@@ -69,10 +100,21 @@ afterAll(async () => {
 
 const bodyOf = (name: string, size: number): string =>
   JSON.stringify({ name, padding: 'x'.repeat(size - 30 - name.length) });
-const send = (workspace: TestWorkspace | undefined, name: string, size = MIB): Promise<Answer> =>
-  api.call('POST', `/api/workspaces/${workspace?.id}/hold`, {
+const send = (
+  workspace: TestWorkspace | undefined,
+  name: string,
+  size = MIB,
+  route = 'hold',
+): Promise<Answer> =>
+  api.call('POST', `/api/workspaces/${workspace?.id}/${route}`, {
     key: workspace?.ownerKey ?? '',
     body: bodyOf(name, size),
+  });
+const upload = (workspace: TestWorkspace | undefined, name: string): Promise<Answer> =>
+  api.call('PUT', `/api/workspaces/${workspace?.id}/file`, {
+    key: workspace?.ownerKey ?? '',
+    body: name.padEnd(MIB),
+    headers: { 'content-type': 'image/png' },
   });
 const names = (): string[] => [...atWork.keys()];
 const working = (...expected: string[]): Promise<string[]> =>
@@ -82,7 +124,7 @@ const working = (...expected: string[]): Promise<string[]> =>
     10_000,
   );
 
-test('two large bodies are at work at once, one of a workspace, and workspaces take turns', async () => {
+test('two large bodies are parsed and checked at once, one of a workspace, and workspaces take turns', async () => {
   const answers = [send(a, 'a1')];
   await working('a1');
   answers.push(send(a, 'a2'), send(a, 'a3'));
@@ -112,6 +154,20 @@ test('two large bodies are at work at once, one of a workspace, and workspaces t
   await working(third);
   end(third);
   expect((await Promise.all(answers)).map(({ status }) => status)).toEqual([200, 200, 200, 200, 200]);
+});
+
+test('a large body that is checked has no turn any more, however long its request waits, and a file needs none', async () => {
+  const waiting = [a, b].flatMap((workspace, index) => [
+    send(workspace, `${index} first`, MIB, 'store'),
+    send(workspace, `${index} second`, MIB, 'store'),
+  ]);
+  const files = ['f1', 'f2', 'f3'].map((name) => upload(a, name));
+  const others = send(c, 'other');
+  const all = ['0 first', '0 second', '1 first', '1 second', 'file f1', 'file f2', 'file f3', 'other'];
+  await working(...all);
+  for (const name of all) end(name);
+  const answers = await Promise.all([...waiting, ...files, others]);
+  expect(answers.map(({ status }) => status)).toEqual(all.map(() => 200));
 });
 
 test('who waits too long is told to come again, and nothing of it was done', async () => {
@@ -150,6 +206,27 @@ test('a client that sends slowly or has gone holds no turn', async () => {
   await working('next');
   end('next');
   expect([(await first).status, (await next).status]).toEqual([200, 200]);
+  for (const socket of slow) socket.destroy();
+});
+
+test('slow senders of bodies that are not large have a bounded room, and nobody else waits for it', async () => {
+  const open = (workspace: TestWorkspace | undefined) => {
+    const socket = connect(Number(new URL(api.url).port), '127.0.0.1');
+    socket.write(
+      `POST /api/workspaces/${workspace?.id}/hold HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer ${workspace?.ownerKey}\r\n` +
+        `Content-Type: application/json\r\nContent-Length: ${200 * 1024}\r\n\r\n{`,
+    );
+    return socket;
+  };
+  const slow = Array.from({ length: 170 }, () => open(a));
+  await sleep(300);
+  const refused = await send(a, 'no room', 200 * 1024);
+  expect([refused.status, refused.body.code]).toEqual([503, 'SERVICE_UNAVAILABLE']);
+  const other = send(b, 'other', 200 * 1024);
+  const small = send(a, 'small', 10 * 1024);
+  await working('other', 'small');
+  for (const name of ['other', 'small']) end(name);
+  expect([(await other).status, (await small).status]).toEqual([200, 200]);
   for (const socket of slow) socket.destroy();
 });
 
