@@ -1,4 +1,8 @@
-/** The heaviest bodies that the interface takes, and some that it refuses, each of nearly a mebibyte. */
+/**
+ * The heaviest bodies that the interface takes, and some that it refuses, each of nearly a mebibyte; and the heaviest
+ * of those that are small enough to be worked on where everybody waits.
+ */
+import { isSmall } from '../../src/document/threads/pool.ts';
 
 const BYTES = 1024 * 1024 - 2_000;
 
@@ -65,4 +69,36 @@ export const HEAVIEST: Readonly<Record<string, { body: string; status: 200 | 400
     body: filled((index) => ({ id: `b${index}`, type: 'list', ordered: 1, items: Array(1_999).fill(0) }), 45),
     status: 400,
   },
+};
+
+/** The document with as many parts as leave it small, as a body. */
+function justSmall(blocksOf: (parts: number) => readonly Block[]): string {
+  const documentOf = (parts: number) => JSON.stringify({ version: 1, blocks: blocksOf(parts) });
+  let parts = 1;
+  while (isSmall(documentOf(parts + 1))) parts += 1;
+  return `{"documentJson":${documentOf(parts)}}`;
+}
+
+const repeated =
+  (text: (index: number) => string) =>
+  (parts: number): Block[] => [
+    paragraph(Array.from({ length: parts }, (_, index) => text(index)).join(''), 'markdown')(0),
+  ];
+const cells = (count: number) => Array.from({ length: count }, (_, index) => index.toString(36));
+
+/** By name: a body that is small, and would not be with one part more. */
+export const JUST_SMALL: Readonly<Record<string, string>> = {
+  'items of a list': justSmall((parts) => [
+    { id: 'b', type: 'list', ordered: false, items: cells(parts), format: 'markdown' },
+  ]),
+  'cells of a table': justSmall((parts) => [
+    { id: 'b', type: 'table', header: cells(10), rows: Array(parts).fill(cells(10)), format: 'markdown' },
+  ]),
+  headings: justSmall((parts) =>
+    cells(parts).map((text, index) => ({ id: `b${index}`, type: 'heading', level: 1, text })),
+  ),
+  autolinks: justSmall(repeated((index) => `<http://a.b/${index}> `)),
+  links: justSmall(repeated((index) => `[${index}](b) `)),
+  emphasis: justSmall(repeated((index) => `。*中${index}*`)),
+  'text without spaces between words': justSmall((parts) => [paragraph(thai.slice(0, 40).repeat(parts))(0)]),
 };

@@ -1,7 +1,7 @@
 /**
  * What documents cost those who wait beside them. A save of an article of 2,000 words through the whole service
  * against one parse of its Markdown texts by micromark alone: the time for which the server's event loop works on
- * it. And for how long the loop is late, and a light request of another workspace waits, while the heaviest legal
+ * it. What one save of the heaviest small articles costs the loop. And for how long the loop is late, and a light request of another workspace waits, while the heaviest legal
  * requests run; the light one is asked 20 times a second.
  *
  * Environment: BENCH_ROUNDS (8).
@@ -20,7 +20,7 @@ import { importMarkdown } from '../../src/document/markdown/import.ts';
 import { createProject } from '../../src/projects/create.ts';
 import { createWorkspace } from '../../src/workspaces/create.ts';
 import { alternate, type Figure, report } from '../lib/suite.ts';
-import { HEAVIEST } from './heaviest.ts';
+import { HEAVIEST, JUST_SMALL } from './heaviest.ts';
 import type { LoopReport } from './service.ts';
 
 const ROUNDS = Number(process.env.BENCH_ROUNDS ?? 8);
@@ -158,6 +158,19 @@ async function measure(
     { name: `${name}: loop late by, ms`, values: [longestMs] },
     { name: `${name}: light request, ms`, values: waits },
   );
+}
+
+for (const [name, small] of Object.entries(JUST_SMALL)) {
+  const values: number[] = [];
+  for (let round = 0; round < ROUNDS; round += 1) {
+    await askLoop();
+    for (let save = 0; save < SAVES; save += 1) {
+      const { status } = await call(heavy.key, 'PATCH', `/api/articles/${articleId}`, small);
+      if (status !== 200) throw new Error(`${name}, just small: ${status}`);
+    }
+    values.push((await askLoop()).cpuMs / SAVES);
+  }
+  figures.push({ name: `save, just small, ${name}: processor time of the loop, ms`, values });
 }
 
 for (const [name, { body: heaviest, status }] of Object.entries(HEAVIEST)) {

@@ -10,6 +10,8 @@ export interface LoopReport {
   readonly longestMs: number;
   /** Time in which it worked, in milliseconds. */
   readonly activeMs: number;
+  /** Time of a processor that its thread used, in milliseconds. */
+  readonly cpuMs: number;
   /** Resident memory of the process, in MiB. */
   readonly memoryMiB: number;
 }
@@ -21,14 +23,18 @@ const server = await startServer(config, createLogger(config.LOG_LEVEL, 'server'
 const delay = monitorEventLoopDelay({ resolution: RESOLUTION_MS });
 delay.enable();
 let usage = performance.eventLoopUtilization();
+let cpu = process.threadCpuUsage();
 process.on('message', () => {
   const now = performance.eventLoopUtilization();
+  const used = process.threadCpuUsage(cpu);
   const report: LoopReport = {
     longestMs: Math.max(0, delay.max / 1e6 - RESOLUTION_MS),
     activeMs: now.active - usage.active,
+    cpuMs: (used.user + used.system) / 1000,
     memoryMiB: process.memoryUsage().rss / 2 ** 20,
   };
   usage = now;
+  cpu = process.threadCpuUsage();
   delay.reset();
   process.send?.(report);
 });

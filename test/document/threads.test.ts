@@ -5,7 +5,7 @@ import {
   doTask,
   isSmall,
   LOOP_CHARACTERS,
-  LOOP_MARKS,
+  LOOP_PLACES,
 } from '../../src/document/threads/pool.ts';
 import { onBehalfOf } from '../../src/document/threads/share.ts';
 
@@ -64,10 +64,18 @@ describe('work on documents', () => {
     expect(turns).toBeGreaterThan(5);
   });
 
-  it('keeps on the loop neither many characters nor many marks', () => {
+  it('keeps on the loop neither many characters, nor many marks, nor many short strings', () => {
     expect(isSmall('x'.repeat(LOOP_CHARACTERS))).toBe(true);
     expect(isSmall('x'.repeat(LOOP_CHARACTERS + 1))).toBe(false);
-    expect(isSmall('*'.repeat(LOOP_MARKS + 1))).toBe(false);
+    expect(isSmall('x'.repeat(LOOP_CHARACTERS), 'y')).toBe(false);
+    expect(isSmall('*'.repeat(LOOP_PLACES + 1))).toBe(false);
+    expect(isSmall('*'.repeat(LOOP_PLACES), '*')).toBe(false);
+    const row = Array(100).fill('a');
+    const table = { id: 'b', type: 'table', header: row, rows: [row, row], format: 'markdown' };
+    const list = { id: 'b', type: 'list', ordered: false, items: Array(LOOP_PLACES + 1).fill('') };
+    for (const block of [table, list]) {
+      expect(isSmall(JSON.stringify({ version: 1, blocks: [block] })), block.type).toBe(false);
+    }
   });
 
   it('ends the work in hand before the threads end, and starts new ones for later work', async () => {

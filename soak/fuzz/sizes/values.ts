@@ -1,3 +1,4 @@
+import { isSmall, LOOP_CHARACTERS } from '../../../src/document/threads/pool.ts';
 import { type Components, formsOf, isType, type Schema, smallest } from './schema.ts';
 
 /** A body to send: what it is of, for the report, and its bytes. */
@@ -74,6 +75,37 @@ function* ofList(form: Schema, components: Components, bytes: number): Generator
       const size = Buffer.byteLength(JSON.stringify(heavy) ?? '') + 8;
       const count = Math.min(bound, Math.floor((bytes * 0.95) / size));
       if (count > 1) yield [`${count} × ${name}`, numbered(heavy, count)];
+      const few = fewEnough(heavy, bound);
+      if (few > 1) yield [`${few} ${JUST_SMALL}: ${name}`, numbered(heavy, few)];
+    }
+  }
+}
+
+/** Names of what is just small enough to be worked on where everybody waits. */
+export const JUST_SMALL = 'just small';
+
+/** As many of the value as leave a document small, which has a little more than these; never more than `bound`. */
+function fewEnough(value: unknown, bound: number): number {
+  const isFew = (count: number) => isSmall(JSON.stringify(numbered(value, count)) ?? '');
+  const { length } = JSON.stringify(value) ?? '';
+  let [fits, not] = [0, Math.min(bound, Math.ceil(LOOP_CHARACTERS / (length + 1))) + 1];
+  while (not - fits > 1) {
+    const middle = Math.floor((fits + not) / 2);
+    if (isFew(middle)) fits = middle;
+    else not = middle;
+  }
+  return Math.floor(fits * 0.95);
+}
+
+/** Lists of as many small items as leave the document small, also where the items are lists, such as rows of cells. */
+function* ofSmallList(form: Schema, components: Components): Generator<Sized> {
+  const bound = form.maxItems ?? HUGE_LIST;
+  for (const item of formsOf(form.items ?? {}, components)) {
+    const value = smallest(item, components);
+    const [cell] = isType(item, 'array') ? formsOf(item.items ?? {}, components) : [];
+    for (const each of cell === undefined ? [value] : [value, [smallest(cell, components)]]) {
+      const count = fewEnough(each, bound);
+      yield [`${count} ${JUST_SMALL}: ${JSON.stringify(each)}`, numbered(each, count)];
     }
   }
 }
@@ -109,11 +141,12 @@ function* ofObject(form: Schema, components: Components, bytes: number): Generat
   }
 }
 
-/** Values at and beyond the bounds of a form. `bytes` is the room of a whole body; 0 leaves lists of heavy items out. */
+/** Values at and beyond the bounds of a form. `bytes` is the room of a whole body; with 0 lists have few and small items. */
 function* ofAny(form: Schema, components: Components, bytes: number): Generator<Sized> {
   if (isType(form, 'string')) yield* ofString(form);
-  else if (isType(form, 'array') && bytes > 0) yield* ofList(form, components, bytes);
-  else if (isType(form, 'object')) yield* ofObject(form, components, bytes);
+  else if (isType(form, 'array')) {
+    yield* bytes > 0 ? ofList(form, components, bytes) : ofSmallList(form, components);
+  } else if (isType(form, 'object')) yield* ofObject(form, components, bytes);
   else if (isType(form, 'number') || isType(form, 'integer')) {
     for (const json of ['1e308', '-1', '1e999', '9'.repeat(5_000)]) yield [json.slice(0, 8), new Raw(json)];
   }
