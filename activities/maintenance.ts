@@ -1,7 +1,9 @@
 import { activityInfo, cancellationSignal, heartbeat, log } from '@temporalio/activity';
-import { CancelledFailure } from '@temporalio/common';
+import { ApplicationFailure, CancelledFailure } from '@temporalio/common';
 import type { BlobStore } from '../src/blobs/blob-store.ts';
 import { type CollectPosition, collectBlobs } from '../src/blobs/collect.ts';
+import { errorKind } from '../src/db/passing.ts';
+import { errorCode } from '../src/files.ts';
 import { endAbandonedOperations } from '../src/reconcile/ai-operations.ts';
 import { reconcileDeliveries } from '../src/reconcile/deliveries.ts';
 import { type ReconcileDependencies, reconcileJobs, releaseStrandedHolds } from '../src/reconcile/jobs.ts';
@@ -44,11 +46,24 @@ export function createMaintenanceActivities(
         signal: cancellationSignal(),
         from: activityInfo().heartbeatDetails as CollectPosition | undefined,
         onProgress: (position) => heartbeat(position),
+      }).catch((error: unknown) => {
+        throw ofTheFolder(error) ?? error;
       });
       if (removed === null) log.warn('no known image in the folder of stored images: nothing removed');
       return { blobs: removed ?? 0 };
     },
   };
+}
+
+/** An error of the folder of images, which somebody has to see to: the next night is early enough to try again. */
+function ofTheFolder(error: unknown): ApplicationFailure | undefined {
+  if (!(error instanceof Error && 'syscall' in error) || errorKind(error) === 'passing') return undefined;
+  log.error('the folder of stored images cannot be worked on', { error });
+  return ApplicationFailure.create({
+    type: 'BlobFolderError',
+    message: `${errorCode(error)} at ${error.syscall}`,
+    nonRetryable: true,
+  });
 }
 
 /**

@@ -1,32 +1,69 @@
-import { patched, proxyActivities } from '@temporalio/workflow';
+import {
+  ApplicationFailure,
+  CancellationScope,
+  isCancellation,
+  log,
+  patched,
+  proxyActivities,
+} from '@temporalio/workflow';
 import type { MaintenanceActivities } from '../activities/maintenance.ts';
 import type { PruneResult } from '../src/temporal/shapes.ts';
 
+/** Four steps of five hours have ended before the next night, which waits for no step of this one. */
 const activities = proxyActivities<MaintenanceActivities>({
   startToCloseTimeout: '1 hour',
+  scheduleToCloseTimeout: '5 hours',
   heartbeatTimeout: '1 minute',
   retry: { initialInterval: '10 seconds', backoffCoefficient: 2, maximumInterval: '5 minutes' },
 });
 
 /**
  * Removes what is older than the retention: ended deliveries, their events, what ended translations worked with, and
- * ended AI operations; and stored images that nothing names any more.
+ * ended AI operations; and stored images that nothing names any more. A step that fails keeps none of the others from
+ * its work: the run fails at its end and names it.
  */
 export async function prune(): Promise<PruneResult> {
-  const webhooks = await activities.pruneWebhooks.executeWithOptions(
-    { summary: 'events and deliveries' },
-    [],
+  const failed: string[] = [];
+  async function step<Result>(summary: string, run: () => Promise<Result>, none: Result): Promise<Result> {
+    try {
+      return await run();
+    } catch (error) {
+      if (isCancellation(error) || CancellationScope.current().consideredCancelled) throw error;
+      log.error('a step of prune failed', { step: summary, error });
+      failed.push(summary);
+      return none;
+    }
+  }
+  const webhooks = await step(
+    'events and deliveries',
+    () => activities.pruneWebhooks.executeWithOptions({ summary: 'events and deliveries' }, []),
+    { events: 0, deliveries: 0 },
   );
-  const translations = await activities.pruneTranslations.executeWithOptions(
-    { summary: 'snapshots and segments' },
-    [],
+  const translations = await step(
+    'snapshots and segments',
+    () => activities.pruneTranslations.executeWithOptions({ summary: 'snapshots and segments' }, []),
+    { jobs: 0, segments: 0 },
   );
   // A run that was begun by an earlier release ends without this step.
   const operations = patched('ai-operations')
-    ? await activities.pruneAiOperations.executeWithOptions({ summary: 'AI operations' }, [])
+    ? await step(
+        'AI operations',
+        () => activities.pruneAiOperations.executeWithOptions({ summary: 'AI operations' }, []),
+        { aiOperations: 0 },
+      )
     : { aiOperations: 0 };
   const blobs = patched('blobs')
-    ? await activities.pruneBlobs.executeWithOptions({ summary: 'stored images in nobody’s use' }, [])
+    ? await step(
+        'stored images in nobody’s use',
+        () => activities.pruneBlobs.executeWithOptions({ summary: 'stored images in nobody’s use' }, []),
+        { blobs: 0 },
+      )
     : { blobs: 0 };
+  if (failed.length > 0) {
+    throw ApplicationFailure.nonRetryable(
+      `Not everything was removed: ${failed.join(', ')}`,
+      'PruneIncomplete',
+    );
+  }
   return { ...webhooks, ...translations, ...operations, ...blobs };
 }

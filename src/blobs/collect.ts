@@ -5,6 +5,8 @@ import type { BlobStore } from './blob-store.ts';
 import { removeUnnamed } from './references.ts';
 
 const BLOBS_A_BATCH = 500;
+/** Rows of images that are looked at together; those beyond that have the same bytes are the same image. */
+const ROWS_A_PAGE = 10_000;
 /** Files that one round removes; the next night goes on. */
 const MAX_REMOVED = 50_000;
 /** Images looked for in the folder, to see whether it is the database's. */
@@ -37,7 +39,7 @@ export interface CollectOptions {
  */
 export async function collectBlobs(db: Database, options: CollectOptions): Promise<number | null> {
   const { blobs, signal, from, onProgress } = options;
-  await noteUnknown(db);
+  await noteUnknown(db, options);
   const ours = await isOurs(db, blobs);
   if (ours !== true) return ours;
   let removed = 0;
@@ -63,14 +65,27 @@ export async function collectBlobs(db: Database, options: CollectOptions): Promi
   return removed;
 }
 
-/** Notes images of rows that a release wrote which did not know this table. */
-async function noteUnknown(db: Database): Promise<void> {
-  await sql`
-    INSERT INTO blobs (hash, size)
-    SELECT content_hash, max(byte_size) FROM assets
-    WHERE NOT EXISTS (SELECT FROM blobs WHERE hash = content_hash)
-    GROUP BY content_hash
-    ON CONFLICT DO NOTHING`.execute(db);
+/** Notes images of rows that a release wrote which did not know this table, along the index of their hashes. */
+async function noteUnknown(db: Database, { signal, from, onProgress }: CollectOptions): Promise<void> {
+  for (let after = ''; ; ) {
+    signal.throwIfAborted();
+    const { rows } = await sql<{ last: string | null }>`
+      WITH page AS MATERIALIZED (
+        SELECT content_hash, byte_size FROM assets WHERE content_hash > ${after}
+        ORDER BY content_hash LIMIT ${ROWS_A_PAGE}
+      ), noted AS (
+        INSERT INTO blobs (hash, size)
+        SELECT content_hash, max(byte_size) FROM page
+        WHERE NOT EXISTS (SELECT FROM blobs WHERE hash = content_hash)
+        GROUP BY content_hash
+        ON CONFLICT DO NOTHING
+      )
+      SELECT max(content_hash) AS last FROM page`.execute(db);
+    const last = rows[0]?.last ?? null;
+    if (last === null) return;
+    after = last;
+    onProgress?.(from ?? { stage: 'rows', after: '' });
+  }
 }
 
 /** 0 when the database knows no image at all, so that nothing can be said of the folder. */

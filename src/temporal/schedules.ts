@@ -53,6 +53,8 @@ export async function ensureSchedules(client: TemporalClient, names: TemporalNam
       workflowId: names.pruneSchedule,
       taskQueue: names.maintenance,
       args: [],
+      // The next night finds no run of this one in its way.
+      workflowRunTimeout: '23 hours',
       staticSummary: 'remove what is older than the retention',
     },
   });
