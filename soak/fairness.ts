@@ -50,7 +50,7 @@ async function subscriber(name: string, delayMs = 0, event?: NewEvent['type']): 
     workspace,
     receiver,
     async unsubscribe() {
-      await deleteEndpoint(workspace.context, id);
+      await deleteEndpoint({ ...workspace.context, runCanceller: { cancel: () => undefined } }, id);
       await receiver.close();
     },
   };

@@ -1,19 +1,19 @@
 import { defineRoute, type RouteModule } from '../http/route.ts';
-import { type RunDependencies, runOperation } from './run.ts';
+import { pathId } from '../http/scope.ts';
+import type { CategoryId } from '../ids.ts';
+import type { RunDependencies } from './run.ts';
 import {
   articleSuggestionsAnswer,
   projectSuggestionsAnswer,
   translateNamesAnswer,
   translateNamesBody,
 } from './schemas.ts';
-import { suggestForArticle } from './suggest-for-article.ts';
-import { suggestForProject } from './suggest-for-project.ts';
-import { translateNames } from './translate-names.ts';
+import { suggestForArticle, suggestForProject, translateNames } from './suggest.ts';
 
 const PAID = ['INSUFFICIENT_CREDITS', 'QUOTA_EXCEEDED'] as const;
 
 /** The three paid suggestions (contract.md C). Nothing is stored until a client saves it. */
-export const createSuggestionRoutes = (dependencies: RunDependencies): RouteModule[] => [
+export const createSuggestionRoutes = (runs: RunDependencies): RouteModule[] => [
   defineRoute(
     {
       method: 'post',
@@ -43,13 +43,10 @@ export const createSuggestionRoutes = (dependencies: RunDependencies): RouteModu
       },
       errors: PAID,
     },
-    async ({ context, params }) => {
-      const operation = await suggestForArticle(context, { articleId: params.articleId });
-      const { suggestions, credits } = await runOperation(dependencies, context, operation);
-      const { existing, proposed } =
-        suggestions?.kind === 'article_categories' ? suggestions : { existing: [], proposed: [] };
-      return { status: 200, body: { existing, proposed, credits } };
-    },
+    async ({ context, params }) => ({
+      status: 200,
+      body: await suggestForArticle({ ...context, runs }, params.articleId),
+    }),
   ),
   defineRoute(
     {
@@ -74,12 +71,10 @@ export const createSuggestionRoutes = (dependencies: RunDependencies): RouteModu
       },
       errors: PAID,
     },
-    async ({ context, params }) => {
-      const operation = await suggestForProject(context, { projectId: params.projectId });
-      const { suggestions, credits } = await runOperation(dependencies, context, operation);
-      const categories = suggestions?.kind === 'project_categories' ? suggestions.categories : [];
-      return { status: 200, body: { categories, credits } };
-    },
+    async ({ context, params }) => ({
+      status: 200,
+      body: await suggestForProject({ ...context, runs }, params.projectId),
+    }),
   ),
   defineRoute(
     {
@@ -109,14 +104,13 @@ export const createSuggestionRoutes = (dependencies: RunDependencies): RouteModu
       },
       errors: PAID,
     },
-    async ({ context, params, body }) => {
-      const operation = await translateNames(context, {
-        categoryId: params.categoryId,
-        languages: body.languages,
-      });
-      const { suggestions, credits } = await runOperation(dependencies, context, operation);
-      const names = suggestions?.kind === 'category_names' ? suggestions.names : [];
-      return { status: 200, body: { names, credits } };
-    },
+    async ({ context, params, body }) => ({
+      status: 200,
+      body: await translateNames(
+        { ...context, runs },
+        pathId<CategoryId>(params.categoryId, 'category'),
+        body,
+      ),
+    }),
   ),
 ];

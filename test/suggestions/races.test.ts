@@ -1,9 +1,9 @@
 import { beforeAll, beforeEach, expect, it } from 'vitest';
-import type { ArticleId, ProjectId } from '../../src/ids.ts';
+import { inTransaction } from '../../src/db/transaction.ts';
+import type { ProjectId } from '../../src/ids.ts';
 import { askOperation } from '../../src/suggestions/ask.ts';
-import { settleOperation } from '../../src/suggestions/operations.ts';
+import { reserveOperation, settleOperation } from '../../src/suggestions/operations.ts';
 import { ModelNotReached } from '../../src/suggestions/provider.ts';
-import { suggestForArticle } from '../../src/suggestions/suggest-for-article.ts';
 import { categoryCalls } from '../categories/support.ts';
 import { createArticle } from '../support/articles.ts';
 import { type TestWorkspace, useTestService } from '../support/service.ts';
@@ -96,9 +96,13 @@ it('the quota starts again with a new month, and gives back to the month that co
 
 it('an attempt that stalled and reached no model takes nothing back from the one after it, which is charged', async () => {
   const { workspace, articleId } = await prepare(10);
-  const reserved = await suggestForArticle(
-    { ...workspace.context, db: service.db },
-    { articleId: articleId as ArticleId },
+  const reserved = await inTransaction(service.db, (tx) =>
+    reserveOperation(tx, workspace.context, {
+      kind: 'article_categories',
+      targetId: articleId,
+      credits: 1,
+      audit: { action: 'categories.suggested', targetType: 'article' },
+    }),
   );
   let fail = (): void => undefined;
   const stalled = new Promise<void>((resolve) => {

@@ -6,17 +6,14 @@ import type { Tx } from '../../db/database.ts';
 import { inTransaction } from '../../db/transaction.ts';
 import type { DeliveryId, EndpointId } from '../../ids.ts';
 import { noSuchEndpoint, receiverOf } from './queries.ts';
+import type { RunCanceller } from './run-canceller.ts';
 
 const PAUSE_MS = 10;
 const MOST_PAUSES = 100;
 
-export interface DeletedEndpoint {
-  /** Deliveries that had runs of their own and had not ended: these have nothing left to send. */
-  readonly openRuns: readonly DeliveryId[];
-}
-
 interface Removed {
   readonly count: number;
+  /** Those that had runs of their own and had not ended: these runs have nothing left to send. */
   readonly open: readonly DeliveryId[];
 }
 
@@ -62,13 +59,16 @@ async function removeDeliveries(tx: Tx, endpointId: EndpointId): Promise<Removed
 /**
  * Deletes an endpoint with its delivery log, waiting deliveries included (contract.md W5). When
  * this commits nothing more is sent, except by an attempt that had begun: each reads its row again right before
- * it writes. Cancelling the runs in `openRuns` is the caller's, and only saves work.
+ * it writes. Their runs are cancelled afterwards, which only saves work.
  * @throws {ServiceError} RESOURCE_NOT_FOUND for an unknown or foreign endpoint
  */
-export async function deleteEndpoint(context: VerbContext, endpointId: EndpointId): Promise<DeletedEndpoint> {
+export async function deleteEndpoint(
+  context: VerbContext & { readonly runCanceller: Pick<RunCanceller, 'cancel'> },
+  endpointId: EndpointId,
+): Promise<void> {
   const { db, actor } = context;
   requirePermissions(actor, 'integrations.delete');
-  return inTransaction(db, async (tx) => {
+  const openRuns = await inTransaction(db, async (tx) => {
     // Waits for transactions that are queuing deliveries for it, and makes later ones leave it out.
     const endpoint = await tx
       .selectFrom('webhook_endpoints')
@@ -86,6 +86,8 @@ export async function deleteEndpoint(context: VerbContext, endpointId: EndpointI
       targetId: endpointId,
       details: { host: receiverOf(endpoint.url), deliveries: count },
     });
-    return { openRuns: open };
+    return open;
   });
+  // Thousands may wait for a retry that has nothing to send now; the answer does not wait for them.
+  context.runCanceller.cancel(openRuns);
 }

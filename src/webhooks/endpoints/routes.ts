@@ -115,12 +115,10 @@ export const createEndpointRoutes = ({
       },
     },
     async ({ context, params }) => {
-      const { openRuns } = await deleteEndpoint(
-        context,
+      await deleteEndpoint(
+        { ...context, runCanceller },
         pathId<EndpointId>(params.endpointId, 'webhook endpoint'),
       );
-      // Thousands of runs may wait for a retry that has nothing to send now; the answer does not wait for them.
-      runCanceller.cancel(openRuns);
       return { status: 200, body: { ok: true } };
     },
   ),
