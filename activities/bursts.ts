@@ -29,7 +29,7 @@ export function createBurstActivities(dependencies: BurstActivityDependencies) {
     else tracker.claimed(burstId, notice);
     bell.ring();
     await announce(db, notice, burstId).catch((error: unknown) =>
-      log.warn('other relays not told', { error: error instanceof Error ? error.message : String(error) }),
+      log.warn('other relays not told', { error }),
     );
   }
 

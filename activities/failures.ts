@@ -96,7 +96,7 @@ async function repeat<Result>(
       return await work();
     } catch (error) {
       if (!again(error)) throw error;
-      log.warn('waiting for the database', { error: error instanceof Error ? error.message : String(error) });
+      log.warn('waiting for the database', { error });
       await sleep(READ_RETRY_MS, undefined, { signal });
     }
   }

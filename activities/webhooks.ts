@@ -70,7 +70,7 @@ export function createWebhookActivities(dependencies: WebhookActivityDependencie
       await recordAttempt(db, deliveryId, outcome);
     } catch (error) {
       // The wire has answered: asking again because of the database would send twice.
-      log.warn('attempt not recorded yet', { error: error instanceof Error ? error.message : String(error) });
+      log.warn('attempt not recorded yet', { error });
       // Temporal keeps what it is told for everybody to read: the receiver's own words are lost with the database.
       return { kind: 'unrecorded', outcome: { ...outcome, responseBody: null } };
     } finally {

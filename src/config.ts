@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { errorMessage } from './error-text.ts';
 import { parseNetworks } from './networks.ts';
 
 /** A variable that is set but empty counts as not set, as shells and compose files produce them. */
@@ -50,7 +51,7 @@ const networks = list.transform((cidrs, context) => {
   try {
     return parseNetworks(cidrs);
   } catch (error) {
-    context.addIssue({ code: 'custom', message: error instanceof Error ? error.message : String(error) });
+    context.addIssue({ code: 'custom', message: errorMessage(error) });
     return z.NEVER;
   }
 });
@@ -59,7 +60,7 @@ const cidrs = list.superRefine((texts, context) => {
   try {
     parseNetworks(texts);
   } catch (error) {
-    context.addIssue({ code: 'custom', message: error instanceof Error ? error.message : String(error) });
+    context.addIssue({ code: 'custom', message: errorMessage(error) });
   }
 });
 

@@ -1,15 +1,5 @@
 import { closeSync, fsyncSync, openSync, readFileSync, renameSync, rmSync, writeSync } from 'node:fs';
-
-/** The `code` of a Node.js system error, such as ENOENT; undefined for anything else. */
-export function errorCode(error: unknown): string | undefined {
-  return error instanceof Error && 'code' in error && typeof error.code === 'string' ? error.code : undefined;
-}
-
-/** What went wrong, in words, whatever was thrown. */
-export function errorMessage(error: unknown): string {
-  if (error instanceof AggregateError) return error.errors.map(errorMessage).join('; ');
-  return error instanceof Error ? error.message : String(error);
-}
+import { errorCode } from './error-text.ts';
 
 /** The text of a file, or null when there is no such file. */
 export function readIfPresent(path: string): string | null {

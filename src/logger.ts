@@ -1,5 +1,5 @@
 import { type Logger, pino } from 'pino';
-import { redactSecrets } from './redact.ts';
+import { describeError } from './error-text.ts';
 
 /** Lines are written together when they come to this many bytes, and after this many milliseconds at the latest. */
 const BUFFER_BYTES = 8 * 1024;
@@ -31,20 +31,8 @@ export function createLogger(level: string, name: string): Logger {
       name,
       level: known ? level : 'info',
       redact: ['authorization', 'secret', 'key', 'headers', '*.authorization', '*.secret', '*.key_hash'],
-      serializers: { err: describeError },
+      serializers: { err: (error: unknown) => describeError(error) },
     },
     destination,
   );
-}
-
-/** An error's name, message and stack; not its properties, where drivers keep parameters. */
-function describeError(error: unknown): unknown {
-  if (!(error instanceof Error)) return { message: redactSecrets(String(error)) };
-  const cause = error.cause instanceof Error ? `${error.cause.name}: ${error.cause.message}` : undefined;
-  return {
-    type: error.name,
-    message: redactSecrets(error.message),
-    stack: redactSecrets(error.stack ?? ''),
-    ...(cause && { cause: redactSecrets(cause) }),
-  };
 }

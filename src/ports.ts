@@ -1,6 +1,6 @@
 import { randomInt } from 'node:crypto';
 import { connect, createServer, type Server } from 'node:net';
-import { errorCode } from './files.ts';
+import { errorCode } from './error-text.ts';
 
 /** The only address the embedded engines listen on. */
 export const LOOPBACK = '127.0.0.1';

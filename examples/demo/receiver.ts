@@ -1,7 +1,7 @@
 import { createServer, type IncomingMessage } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { buffer } from 'node:stream/consumers';
-import { errorMessage } from '../../src/files.ts';
+import { errorMessage } from '../../src/error-text.ts';
 import { LOOPBACK } from '../../src/ports.ts';
 import { type VerifiedWebhook, verifyWebhook } from '../../src/webhooks/verify.ts';
 

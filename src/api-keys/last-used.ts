@@ -49,8 +49,7 @@ export function createLastUsedRecorder(
       await write(db, batch);
     } catch (error) {
       for (const [id, time] of batch) pending.set(id, Math.max(time, pending.get(id) ?? 0));
-      const message = error instanceof Error ? error.message : String(error);
-      logger.warn({ keys: batch.size, message }, 'lastUsedAt not written, will try again');
+      logger.warn({ keys: batch.size, err: error }, 'lastUsedAt not written, will try again');
     }
   };
   const flush = (): Promise<void> => {

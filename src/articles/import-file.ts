@@ -4,8 +4,8 @@ import { ARTICLE_BODY_BYTES } from '../document/format/limits.ts';
 import type { DocumentIssue } from '../document/format/parse.ts';
 import { doTask } from '../document/threads/pool.ts';
 import type { CheckedDocument } from '../document/threads/tasks.ts';
+import { errorCode, errorMessage } from '../error-text.ts';
 import { invalid, ServiceError } from '../errors.ts';
-import { errorCode } from '../files.ts';
 import { type AssetId, newId } from '../ids.ts';
 import type { CheckedBody } from './document-field.ts';
 import { type LocalImage, readLocalImage } from './import-images.ts';
@@ -79,10 +79,7 @@ function parseJson(file: string, text: string): unknown {
   try {
     return JSON.parse(text);
   } catch (error) {
-    throw invalid(
-      '/file',
-      `${file} is no valid JSON: ${error instanceof Error ? error.message : String(error)}`,
-    );
+    throw invalid('/file', `${file} is no valid JSON: ${errorMessage(error)}`);
   }
 }
 

@@ -2,7 +2,7 @@ import { readFile, realpath, stat } from 'node:fs/promises';
 import path from 'node:path';
 import { MAX_IMAGE_BYTES } from '../blobs/limits.ts';
 import { imageMediaType } from '../blobs/media-type.ts';
-import { errorCode } from '../files.ts';
+import { errorCode } from '../error-text.ts';
 
 /** A local image of an imported file, read and recognised. */
 export interface LocalImage {

@@ -1,7 +1,7 @@
 import { randomBytes, subtle } from 'node:crypto';
 import { type FileHandle, mkdir, open, readdir, readFile, rename, rm, stat } from 'node:fs/promises';
 import path from 'node:path';
-import { errorCode } from '../files.ts';
+import { errorCode } from '../error-text.ts';
 
 /** Bytes by their hash: the same bytes are kept once, whoever stores them, and never change. */
 export interface BlobStore {

@@ -1,4 +1,4 @@
-import { errorMessage } from '../files.ts';
+import { errorMessage } from '../error-text.ts';
 import { note } from './session.ts';
 
 /** Says on stderr why a command failed and makes the process end with status 1. */

@@ -4,9 +4,9 @@ import type { HttpBindings } from '@hono/node-server';
 import type { Context } from 'hono';
 import type { Logger } from 'pino';
 import type { KeyActor } from '../context.ts';
+import { describeError, redactSecrets } from '../error-text.ts';
 import { ServiceError } from '../errors.ts';
 import { writeJson } from '../json-text.ts';
-import { redactSecrets } from '../redact.ts';
 import { type Report, toProblem, toServiceError, UNEXPECTED } from './problems.ts';
 
 /** What is known of a request from its first moment to its log line. */
@@ -99,7 +99,10 @@ export interface ExchangeDependencies {
 /** Says on stderr itself what the log did not take. */
 function sayOnStderr(level: string, fields: object, message: string): void {
   try {
-    writeSync(2, `${JSON.stringify({ level, ...fields, message })}\n`);
+    const line = JSON.stringify({ level, ...fields, message }, (_, value: unknown) =>
+      value instanceof Error ? describeError(value) : value,
+    );
+    writeSync(2, `${line}\n`);
   } catch {
     // Nobody is left to tell, and the answer still has to go out.
   }

@@ -1,8 +1,8 @@
 import { NoResultError } from 'kysely';
 import pg from 'pg';
 import { foreignKeyViolation } from '../db/errors.ts';
+import { errorCode } from '../error-text.ts';
 import { type ErrorCode, type ErrorDetails, type FieldIssue, ServiceError } from '../errors.ts';
-import { redactSecrets } from '../redact.ts';
 
 /** Status and title of each code: the one place where they are paired. */
 export const PROBLEMS = {
@@ -77,7 +77,7 @@ const UNAVAILABLE_MESSAGE =
 export function isDatabaseUnavailable(error: unknown): boolean {
   if (error instanceof AggregateError) return error.errors.some(isDatabaseUnavailable);
   if (!(error instanceof Error)) return false;
-  const code = 'code' in error && typeof error.code === 'string' ? error.code : '';
+  const code = errorCode(error) ?? '';
   if (error instanceof pg.DatabaseError) return UNAVAILABLE_SQLSTATE.test(code);
   const isSocketError = 'syscall' in error && UNAVAILABLE_ERRNO.has(code);
   return isSocketError || UNAVAILABLE_MESSAGE.test(error.message);
@@ -98,26 +98,6 @@ const isDatabaseBusy = (error: unknown): boolean =>
 const isDeletedMeanwhile = (error: unknown): boolean =>
   error instanceof NoResultError || foreignKeyViolation(error) !== null;
 
-/** Causes of causes that are logged. */
-const MAX_CAUSES = 4;
-
-/** What a log may hold of an error: no bound values, no row contents, no keys or secrets. */
-export function describeError(error: unknown, causes = MAX_CAUSES): Record<string, unknown> {
-  if (!(error instanceof Error)) return { message: redactSecrets(String(error)) };
-  const extra: Record<string, unknown> = {};
-  for (const field of ['code', 'constraint', 'table', 'syscall'] as const) {
-    const value = (error as unknown as Record<string, unknown>)[field];
-    if (typeof value === 'string') extra[field] = value;
-  }
-  return {
-    type: error.name,
-    message: redactSecrets(error.message),
-    ...extra,
-    stack: redactSecrets(error.stack ?? ''),
-    ...(error.cause === undefined || causes === 0 ? {} : { cause: describeError(error.cause, causes - 1) }),
-  };
-}
-
 /** Writes an error into the log. */
 export type Report = (fields: object, message: string) => void;
 
@@ -131,12 +111,12 @@ export const UNEXPECTED = 'Something went wrong. Quote the requestId when you re
 export function toServiceError(error: unknown, report: Report, requestId: string): ServiceError {
   if (error instanceof ServiceError) {
     if (PROBLEMS[error.code].status >= 500) {
-      report({ requestId, error: describeError(error) }, 'request failed');
+      report({ requestId, err: error }, 'request failed');
     }
     return error;
   }
   if (isDatabaseBusy(error)) {
-    report({ requestId, error: describeError(error) }, 'database busy');
+    report({ requestId, err: error }, 'database busy');
     return new ServiceError(
       'SERVICE_UNAVAILABLE',
       'The service is busy with other work on the same data. Try again shortly.',
@@ -144,19 +124,19 @@ export function toServiceError(error: unknown, report: Report, requestId: string
     );
   }
   if (isDeletedMeanwhile(error)) {
-    report({ requestId, error: describeError(error) }, 'deleted meanwhile');
+    report({ requestId, err: error }, 'deleted meanwhile');
     return new ServiceError('RESOURCE_NOT_FOUND', 'Something this request works on was deleted meanwhile.', {
       cause: error,
     });
   }
   if (isDatabaseUnavailable(error)) {
-    report({ requestId, error: describeError(error) }, 'database unavailable');
+    report({ requestId, err: error }, 'database unavailable');
     return new ServiceError(
       'SERVICE_UNAVAILABLE',
       'The service cannot reach its database. Try again shortly.',
       { cause: error },
     );
   }
-  report({ requestId, error: describeError(error) }, 'unexpected error');
+  report({ requestId, err: error }, 'unexpected error');
   return new ServiceError('INTERNAL_ERROR', UNEXPECTED, { cause: error });
 }

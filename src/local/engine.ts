@@ -2,7 +2,7 @@ import { type StdioOptions, spawn } from 'node:child_process';
 import { closeSync, fstatSync, mkdirSync, openSync, readFileSync, renameSync, statSync } from 'node:fs';
 import { dirname, parse } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { errorMessage } from '../files.ts';
+import { errorMessage } from '../error-text.ts';
 import type { Invocation } from './privileges.ts';
 import { identifyProcess, isAlive, type ProcessIdentity } from './processes.ts';
 

@@ -3,7 +3,8 @@ import { linkSync, readdirSync, renameSync, rmSync, statSync, writeFileSync } fr
 import { basename, dirname, join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { z } from 'zod';
-import { errorCode, readIfPresent } from '../files.ts';
+import { errorCode } from '../error-text.ts';
+import { readIfPresent } from '../files.ts';
 import { isAlive, ownIdentity, processIdentitySchema } from './processes.ts';
 
 const holderSchema = processIdentitySchema.extend({ token: z.uuid(), purpose: z.string() });

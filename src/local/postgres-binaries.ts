@@ -3,7 +3,7 @@ import { createRequire } from 'node:module';
 import { dirname, join, relative } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { z } from 'zod';
-import { errorCode } from '../files.ts';
+import { errorCode } from '../error-text.ts';
 
 const binariesSchema = z.object({ postgres: z.string(), initdb: z.string(), pg_ctl: z.string() });
 const symlinksSchema = z.array(z.object({ source: z.string(), target: z.string() }));

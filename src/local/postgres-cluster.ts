@@ -12,7 +12,8 @@ import {
 } from 'node:fs';
 import { join, parse } from 'node:path';
 import { promisify } from 'node:util';
-import { errorCode, readIfPresent, writeSecretFile } from '../files.ts';
+import { errorCode } from '../error-text.ts';
+import { readIfPresent, writeSecretFile } from '../files.ts';
 import { engineEnvironment, type Progress } from './engine.ts';
 import type { PostgresBinaries } from './postgres-binaries.ts';
 import { type Account, invocation, unprivilegedAccount } from './privileges.ts';

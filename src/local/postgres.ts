@@ -4,7 +4,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { promisify } from 'node:util';
 import pg from 'pg';
 import { z } from 'zod';
-import { errorCode, errorMessage } from '../files.ts';
+import { errorCode, errorMessage } from '../error-text.ts';
 import { freePorts, LOOPBACK } from '../ports.ts';
 import {
   EngineExitedError,

@@ -4,7 +4,7 @@ import type { Logger } from 'pino';
 import type { Config, ConnectedConfig } from '../config.ts';
 import { createDatabase, type Database } from '../db/database.ts';
 import { migrateToLatest, requireSchema } from '../db/migrate.ts';
-import { errorCode, errorMessage } from '../files.ts';
+import { errorCode, errorMessage } from '../error-text.ts';
 import { STOP_DEADLINE_MS } from '../processes/process.ts';
 import type { RunningService } from '../processes/server.ts';
 import type { RunningWorker } from '../processes/worker.ts';

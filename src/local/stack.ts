@@ -1,7 +1,7 @@
 import { mkdirSync, mkdtempSync, realpathSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
-import { errorMessage } from '../files.ts';
+import { errorMessage } from '../error-text.ts';
 import type { Progress } from './engine.ts';
 import { type LockHolder, waitForLock } from './lock.ts';
 import {

@@ -1,5 +1,5 @@
 import { resolve } from 'node:path';
-import { errorMessage } from '../files.ts';
+import { errorMessage } from '../error-text.ts';
 import { findAllOnPath } from './executables.ts';
 import { openCache } from './temporal-cache.ts';
 import { fetchOnce } from './temporal-fetch.ts';

@@ -7,7 +7,7 @@ import { createGunzip } from 'node:zlib';
 import { unpackTar } from 'modern-tar/fs';
 import { EnvHttpProxyAgent, fetch, type Response } from 'undici';
 import { z } from 'zod';
-import { errorMessage } from '../files.ts';
+import { errorMessage } from '../error-text.ts';
 import { type FetchOptions, meter, sizeLimit, watchFetch } from './temporal-fetch-limits.ts';
 import type { TemporalRelease } from './temporal-release.ts';
 

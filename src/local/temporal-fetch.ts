@@ -1,6 +1,6 @@
 import { chmodSync, mkdirSync, mkdtempSync, readdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
-import { errorMessage } from '../files.ts';
+import { errorMessage } from '../error-text.ts';
 import { type Lock, waitForLock } from './lock.ts';
 import type { TemporalCache } from './temporal-cache.ts';
 import { downloadRelease } from './temporal-download.ts';

@@ -2,7 +2,7 @@ import { createHash, randomBytes } from 'node:crypto';
 import { mkdir, readdir, readFile, rename, rm, stat, writeFile } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { errorCode } from '../files.ts';
+import { errorCode } from '../error-text.ts';
 
 const ROOT = fileURLToPath(new URL('../../', import.meta.url));
 

@@ -1,4 +1,5 @@
 import { errors } from 'undici';
+import { errorCode } from '../error-text.ts';
 
 /** An attempt that ended without an answer. Its message is safe to show: it names no address. */
 export class SendFailure extends Error {
@@ -40,5 +41,5 @@ export function describeNetworkError(error: unknown): string {
 
 function codeOf(error: unknown): string {
   if (error instanceof AggregateError) return codeOf(error.errors.at(-1));
-  return error instanceof Error && 'code' in error && typeof error.code === 'string' ? error.code : '';
+  return errorCode(error) ?? '';
 }

@@ -1,4 +1,5 @@
 import { Resolver } from 'node:dns/promises';
+import { errorCode } from '../error-text.ts';
 import type { AllowedNetworks } from '../networks.ts';
 import { BLOCKED_ADDRESS_MESSAGE, fixedAddresses, hostOf, judgeAddress, judgeUrl } from './address-guard.ts';
 
@@ -75,7 +76,7 @@ async function answerWithin(milliseconds: number, query: Promise<string[]>): Pro
 }
 
 function toDnsError(error: unknown): Answer {
-  const code = error instanceof Error && 'code' in error ? error.code : undefined;
+  const code = errorCode(error);
   if (code === 'ENOTFOUND' || code === 'ENODATA') return { error: 'not found' };
   return { error: code === 'ETIMEOUT' ? 'timed out' : 'failed' };
 }

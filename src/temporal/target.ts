@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs';
 import type { TLSConfig } from '@temporalio/client';
 import { type Config, ConfigurationError } from '../config.ts';
+import { errorCode } from '../error-text.ts';
 
 /** How to reach the frontend: understood by the client's connection and by the worker's alike. */
 export interface TemporalTarget {
@@ -39,7 +40,8 @@ function readPem(name: string, path: string | undefined): Buffer | undefined {
   try {
     return readFileSync(path);
   } catch (cause) {
-    const why = cause instanceof Error && 'code' in cause ? String(cause.code) : 'unknown';
-    throw new ConfigurationError(`${name}: ${path} cannot be read (${why}).`, { cause });
+    throw new ConfigurationError(`${name}: ${path} cannot be read (${errorCode(cause) ?? 'unknown'}).`, {
+      cause,
+    });
   }
 }

@@ -1,6 +1,6 @@
 import { copyFile, mkdir, readdir, writeFile } from 'node:fs/promises';
 import { dirname, join, relative, sep } from 'node:path';
-import { errorCode } from '../../../src/files.ts';
+import { errorCode } from '../../../src/error-text.ts';
 import { type PostgresEngine, startPostgres } from '../../../src/local/postgres.ts';
 import { withServer } from '../../support/database-url.ts';
 import type { BackupMethod } from './method.ts';

@@ -1,0 +1,37 @@
+/** Errors as text: for decisions, for people, for the log. */
+
+const SECRET = /(wcsk_|whsec_)[A-Za-z0-9_+/=-]+/g;
+
+/** Causes of causes that are logged. */
+const MAX_CAUSES = 4;
+
+/** The text with any API key or webhook secret cut back to its marker. */
+export const redactSecrets = (text: string): string => text.replace(SECRET, '$1[redacted]');
+
+/** The `code` of a Node.js system error, such as ENOENT; undefined for anything else. */
+export function errorCode(error: unknown): string | undefined {
+  return error instanceof Error && 'code' in error && typeof error.code === 'string' ? error.code : undefined;
+}
+
+/** What went wrong, in words, whatever was thrown. */
+export function errorMessage(error: unknown): string {
+  if (error instanceof AggregateError) return error.errors.map(errorMessage).join('; ');
+  return error instanceof Error ? error.message : String(error);
+}
+
+/** What a log may hold of an error, under `err`: no bound values, no row contents, no keys or secrets. */
+export function describeError(error: unknown, causes = MAX_CAUSES): Record<string, unknown> {
+  if (!(error instanceof Error)) return { message: redactSecrets(String(error)) };
+  const extra: Record<string, unknown> = {};
+  for (const field of ['code', 'constraint', 'table', 'syscall'] as const) {
+    const value: unknown = Reflect.get(error, field);
+    if (typeof value === 'string') extra[field] = value;
+  }
+  return {
+    type: error.name,
+    message: redactSecrets(error.message),
+    ...extra,
+    stack: redactSecrets(error.stack ?? ''),
+    ...(error.cause === undefined || causes === 0 ? {} : { cause: describeError(error.cause, causes - 1) }),
+  };
+}
