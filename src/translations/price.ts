@@ -1,5 +1,5 @@
 import { hash } from 'node:crypto';
-import { countTextWords } from '../document/format/words.ts';
+import { CHARACTERS_A_WORD, textWeight } from '../document/format/words.ts';
 import { doTask } from '../document/threads/pool.ts';
 import type { Snapshot } from '../document/translation/segments.ts';
 import { metaFields } from '../document/translation/segments.ts';
@@ -18,20 +18,23 @@ export interface Estimate {
   readonly total: number;
 }
 
+const toWords = (weight: number): number => Math.floor(weight / CHARACTERS_A_WORD);
+
 /** Words beside a body of so many that are translated for nothing. */
 export const freeWords = (bodyWords: number): number =>
   FREE_WORDS + Math.floor(bodyWords / BODY_WORDS_PER_FREE_WORD);
 
 /**
  * What translating an article costs. Title, meta texts, keywords, alternative texts and titles of links are translated
- * with the body; an ordinary article's are free. A body without words, and with no more than that, is free.
+ * with the body; an ordinary article's are free. A text of few words but many characters is priced by its characters. A body without words, and with no more than that, is free.
  */
 export async function estimateSource(
   source: Omit<Snapshot, 'document'> & { readonly document: JsonText },
 ): Promise<Estimate> {
-  const { words: body, uncounted } = await countBody(source.document.text);
-  const beside = metaFields(source).reduce((sum, { text }) => sum + countTextWords(text), 0) + uncounted;
-  const words = body + Math.max(0, beside - freeWords(body));
+  const counted = await countBody(source.document.text);
+  const beside = metaFields(source).reduce((sum, { text }) => sum + textWeight(text), counted.beside);
+  const free = CHARACTERS_A_WORD * freeWords(toWords(counted.body));
+  const words = toWords(counted.body + Math.max(0, beside - free));
   return { words, total: Math.ceil(words / WORDS_PER_CREDIT) };
 }
 

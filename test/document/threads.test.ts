@@ -82,8 +82,8 @@ describe('work on documents', () => {
     const work = onBehalfOf('w', () => doTask('count', documentOf(400)));
     await new Promise((resolve) => setImmediate(resolve));
     await closeThreads();
-    expect((await work).words).toBeGreaterThan(0);
-    expect((await doTask('count', documentOf(400))).words).toBeGreaterThan(0);
+    expect((await work).body).toBeGreaterThan(0);
+    expect((await doTask('count', documentOf(400))).body).toBeGreaterThan(0);
   });
 });
 

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
 import type { DocumentJson } from '../../src/document/format/schema.ts';
-import { countTextWords, countWords } from '../../src/document/format/words.ts';
+import { CHARACTERS_A_WORD, countWords, textWeight } from '../../src/document/format/words.ts';
 import { extractSegments, type Snapshot } from '../../src/document/translation/segments.ts';
 import { parseTags, tagText } from '../../src/document/translation/tags.ts';
 import { JsonText } from '../../src/json-text.ts';
@@ -9,15 +9,20 @@ import { estimateSource, freeWords } from '../../src/translations/price.ts';
 import { anySnapshot } from '../document/arbitraries.ts';
 import '../support/fast-check.ts';
 
-/** The words of all texts that go to an engine, without their tags. */
-const wordsSent = (source: Snapshot): number =>
-  extractSegments(source).reduce((sum, { text }) => {
+/** All texts that go to an engine, without their tags. */
+const textsSent = (source: Snapshot): string[] =>
+  extractSegments(source).map(({ text }) => {
     const parsed = parseTags(text);
     if (!parsed.ok) throw new Error(parsed.problem);
-    return sum + countTextWords(tagText(parsed.nodes));
-  }, 0);
+    return tagText(parsed.nodes);
+  });
+const toWords = (weight: number) => Math.floor(weight / CHARACTERS_A_WORD);
+const sum = (texts: readonly string[], measure: (text: string) => number) =>
+  texts.reduce((total, text) => total + measure(text), 0);
 
-const wordy = fc.nat({ max: 180 }).map((count) => 'word '.repeat(count));
+const wordy = fc
+  .tuple(fc.nat({ max: 180 }), fc.constantFrom('word ', 'unbroken', '.?%', '字'))
+  .map(([count, what]) => what.repeat(count));
 const wordyBlock = fc.oneof(
   wordy.map((altText) => ({ type: 'image', assetId: '7f9c24e8-3b12-4fef-91e0-5b3f6f2f3a11', altText })),
   fc.array(wordy, { maxLength: 8 }).map((titles) => ({
@@ -38,19 +43,37 @@ const anySource: fc.Arbitrary<Snapshot> = fc
     } as DocumentJson,
   }));
 
+const bare = {
+  metaTitle: null,
+  metaDescription: null,
+  targetKeywords: [],
+  secondaryKeywords: [],
+  assets: [],
+};
 const asText = (document: object) => new JsonText(JSON.stringify(document));
 
 it('what an engine is sent of any article is what was priced, and no more than 200 words and a fifth beside it', async () => {
   await fc.assert(
     fc.asyncProperty(anySource, async (source) => {
       const { words, total } = await estimateSource({ ...source, document: asText(source.document) });
-      const body = countWords(source.document);
-      expect(wordsSent(source)).toBeLessThanOrEqual(words + freeWords(body));
-      expect(words).toBeGreaterThanOrEqual(body);
+      const free = freeWords(toWords(countWords(source.document, undefined, textWeight)));
+      const sent = textsSent(source);
+      expect(toWords(sum(sent, textWeight))).toBeLessThanOrEqual(words + free);
+      const characters = sum(sent, (text) => text.replace(/\s/g, '').length);
+      expect(characters).toBeLessThan(CHARACTERS_A_WORD * (words + free + 1));
+      expect(words).toBeGreaterThanOrEqual(countWords(source.document));
       expect(total).toBe(Math.ceil(words / 1_000));
     }),
     { numRuns: 500 },
   );
+});
+
+it.each(['a', '.?%'])('paragraphs of %s without a space are priced by their characters', async (what) => {
+  const text = what.repeat(19_000 / what.length);
+  const blocks = Array.from({ length: 50 }, (_, index) => ({ id: `p${index}`, type: 'paragraph', text }));
+  const document = asText({ version: 1, blocks });
+  const { total } = await estimateSource({ ...bare, title: 'Beds', document });
+  expect(total).toBe(24);
 });
 
 it('a body of images is not free, and an ordinary article costs what its body does', async () => {
@@ -60,13 +83,6 @@ it('a body of images is not free, and an ordinary article costs what its body do
     assetId: '7f9c24e8-3b12-4fef-91e0-5b3f6f2f3a11',
     altText: 'word '.repeat(200).trim(),
   });
-  const bare = {
-    metaTitle: null,
-    metaDescription: null,
-    targetKeywords: [],
-    secondaryKeywords: [],
-    assets: [],
-  };
   const images = { version: 1, blocks: Array.from({ length: 20 }, (_, index) => image(index)) };
   expect(await estimateSource({ ...bare, title: 'Beds', document: asText(images) })).toEqual({
     words: 4_001 - 200,

@@ -14,16 +14,31 @@ export function countTextWords(text: string): number {
   return count;
 }
 
+/** Characters other than spaces that are priced as one word where a text has hardly any: letters without a break, signs. */
+export const CHARACTERS_A_WORD = 40;
+
+/**
+ * What a text weighs in the price of a translation: `CHARACTERS_A_WORD` for each of its words, or all its characters
+ * but spaces when they are more. An integer, so that sums are exact.
+ */
+export const textWeight = (text: string): number =>
+  Math.max(CHARACTERS_A_WORD * countTextWords(text), text.replace(/\s+/g, '').length);
+
 /**
  * Words of the document as shown: headings, paragraphs, quotes, attributions, list items, table cells and captions.
  * Code blocks and alt texts do not count, nor does Markdown syntax or a link's target; inline code does. Counted text
  * by text, because segmenting a joined document is slow on some engines.
+ * @param measure what is added up for each text
  */
-export function countWords(document: DocumentJson, texts = new ParsedTexts()): number {
+export function countWords(
+  document: DocumentJson,
+  texts = new ParsedTexts(),
+  measure = countTextWords,
+): number {
   let count = 0;
   for (const field of collectTexts(document)) {
     if (field.kind === 'altText') continue;
-    count += countTextWords(field.markdown ? texts.plain(field.text) : field.text);
+    count += measure(field.markdown ? texts.plain(field.text) : field.text);
   }
   return count;
 }

@@ -5,8 +5,8 @@
 import { dropDeadLinks } from '../format/links.ts';
 import { type DocumentIssue, parseDocument } from '../format/parse.ts';
 import type { DocumentJson } from '../format/schema.ts';
-import { countUncountedWords } from '../format/uncounted.ts';
-import { countWords } from '../format/words.ts';
+import { uncountedWeight } from '../format/uncounted.ts';
+import { countWords, textWeight } from '../format/words.ts';
 import { ParsedTexts } from '../inline/texts.ts';
 import { importMarkdown } from '../markdown/import.ts';
 import { type Resolver, renderHtml, renderMarkdown } from '../render/render.ts';
@@ -190,11 +190,11 @@ function importFile(
   return { title, checked: check(JSON.stringify(document)) };
 }
 
-/** Words of a stored document: those of its text, and those translated beside it. */
-function count(json: string): { words: number; uncounted: number } {
+/** What a stored document weighs in the price (`textWeight`): its text, and what is translated beside it. */
+function count(json: string): { body: number; beside: number } {
   const document = readDocument(json);
   const texts = new ParsedTexts();
-  return { words: countWords(document, texts), uncounted: countUncountedWords(document, texts) };
+  return { body: countWords(document, texts, textWeight), beside: uncountedWeight(document, texts) };
 }
 
 /** Every task by name. Arguments and results survive structured cloning, but for parsed texts, which become bytes. */
