@@ -2,8 +2,8 @@ import { describe, expect, it } from 'vitest';
 import { parseNetworks } from '../../../src/networks.ts';
 import { BLOCKED_ADDRESS_MESSAGE } from '../../../src/outbound/address-guard.ts';
 import { checkUrlAtRegistration, createAddressGuard } from '../../../src/outbound/resolver.ts';
+import { startReceiver, startTrap } from '../../support/receiver.ts';
 import { startDnsServer, type Zone } from './support/dns-server.ts';
-import { startReceiver, startTrap } from './support/receiver.ts';
 import { closing, expectNoResponse, expectResponded, post, setUpSender } from './support/sending.ts';
 
 describe('dialling', () => {
@@ -52,7 +52,7 @@ describe('dialling', () => {
     for (const rebound of [url, onTrapsPort]) {
       expect((await expectNoResponse(post(sender, rebound))).error).toBe(BLOCKED_ADDRESS_MESSAGE);
     }
-    expect(receiver.requests).toHaveLength(1);
+    expect(receiver.received).toHaveLength(1);
     expect(trap.connections()).toBe(0);
   });
 
@@ -64,8 +64,8 @@ describe('dialling', () => {
       const outcome = await expectResponded(post(sender, `http://pooled.test:${receiver.port}/`));
       expect(outcome.status).toBe(204);
     }
-    expect(receiver.requests.map(({ connection }) => connection)).toEqual([1, 1, 1]);
-    expect(receiver.requests[0]?.headers.host).toBe(`pooled.test:${receiver.port}`);
+    expect(receiver.received.map(({ connection }) => connection)).toEqual([1, 1, 1]);
+    expect(receiver.received[0]?.headers.host).toBe(`pooled.test:${receiver.port}`);
     expect(dns.asked).toEqual(['pooled.test']);
     expect(trap.connections()).toBe(0);
   });
@@ -81,7 +81,7 @@ describe('dialling', () => {
     await expectResponded(post(sender, receiver.url));
     allows = false;
     expect((await expectNoResponse(post(sender, receiver.url))).error).toBe(BLOCKED_ADDRESS_MESSAGE);
-    expect(receiver.requests).toHaveLength(1);
+    expect(receiver.received).toHaveLength(1);
   });
 
   it('tries the next address of a receiver when one refuses', async () => {
@@ -90,7 +90,7 @@ describe('dialling', () => {
     const { sender } = await setUpSender({ zone, allowed: '127.0.0.1/32 127.0.0.5/32' });
     const outcome = await expectResponded(post(sender, `http://two.test.:${receiver.port}/`));
     expect(outcome.status).toBe(204);
-    expect(receiver.requests[0]?.headers.host).toBe(`two.test:${receiver.port}`);
+    expect(receiver.received[0]?.headers.host).toBe(`two.test:${receiver.port}`);
   });
 
   it('takes a name without an answer as a network error, within the time of DNS', async () => {

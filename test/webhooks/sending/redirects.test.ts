@@ -1,11 +1,11 @@
 import type { OutgoingHttpHeaders } from 'node:http';
 import { describe, expect, it } from 'vitest';
 import { classify, errorMessage } from '../../../src/webhooks/sending/outcome.ts';
-import { startReceiver, startTrap, type TestReceiver } from './support/receiver.ts';
+import { type Receiver, startReceiver, startTrap } from '../../support/receiver.ts';
 import { BODY, closing, expectNoResponse, expectResponded, post, setUpSender } from './support/sending.ts';
 
 /** Answers every path with the status and headers of its entry, and 200 where there is none. */
-function startRouter(routes: Record<string, [number, OutgoingHttpHeaders]>): Promise<TestReceiver> {
+function startRouter(routes: Record<string, [number, OutgoingHttpHeaders]>): Promise<Receiver> {
   return startReceiver(({ path }, response) => {
     const [status, headers] = routes[path] ?? [200, {}];
     response.writeHead(status, headers).end(path);
@@ -16,12 +16,12 @@ describe('redirects that are followed', () => {
   it.each([300, 301, 302, 303, 304, 305, 307, 308, 399])(
     'keeps the POST, its body and its headers on a %i with a Location',
     async (status) => {
-      const receiver = closing(await startRouter({ '/hook': [status, { location: '/moved?to=1#part' }] }));
+      const receiver = closing(await startRouter({ '/hooks': [status, { location: '/moved?to=1#part' }] }));
       const { sender } = await setUpSender();
       const outcome = await expectResponded(post(sender, receiver.url));
       expect(outcome).toMatchObject({ status: 200, redirects: 1, bodyText: '/moved?to=1' });
-      const [first, second] = receiver.requests;
-      expect(second).toMatchObject({ method: 'POST', path: '/moved?to=1', body: BODY });
+      const [first, second] = receiver.received;
+      expect(second).toMatchObject({ method: 'POST', path: '/moved?to=1', raw: BODY });
       expect(second?.headers).toEqual(first?.headers);
     },
   );
@@ -40,19 +40,19 @@ describe('redirects that are followed', () => {
   });
 
   it('goes on to another receiver, and its status is the answer', async () => {
-    const target = closing(await startRouter({ '/hook': [503, {}] }));
-    const receiver = closing(await startRouter({ '/hook': [308, { location: target.url }] }));
+    const target = closing(await startRouter({ '/hooks': [503, {}] }));
+    const receiver = closing(await startRouter({ '/hooks': [308, { location: target.url }] }));
     const { sender } = await setUpSender();
     const outcome = await expectResponded(post(sender, receiver.url));
     expect(outcome).toMatchObject({ status: 503, redirects: 1 });
     expect(classify(outcome)).toBe('retry');
-    expect(target.requests[0]?.headers.host).toBe(`127.0.0.1:${target.port}`);
+    expect(target.received[0]?.headers.host).toBe(`127.0.0.1:${target.port}`);
   });
 
   it('does not wait for the body of a redirect', async () => {
     const receiver = closing(
       await startReceiver(({ path }, response) => {
-        if (path === '/hook') response.writeHead(302, { location: '/next' }).write('x');
+        if (path === '/hooks') response.writeHead(302, { location: '/next' }).write('x');
         else response.end('ok');
       }),
     );
@@ -65,7 +65,7 @@ describe('redirects that are followed', () => {
   it('takes three hops, and the fourth redirect is the answer', async () => {
     const receiver = closing(
       await startRouter({
-        '/hook': [302, { location: '/1' }],
+        '/hooks': [302, { location: '/1' }],
         '/1': [302, { location: '/2' }],
         '/2': [302, { location: '/3' }],
         '/loop': [307, { location: '/loop' }],
@@ -82,7 +82,7 @@ describe('redirects that are followed', () => {
     });
     expect(classify(looping)).toBe('failed');
     expect(errorMessage(looping)).toBe('The receiver answered 307, a redirect too many: three are followed.');
-    expect(receiver.requests.filter(({ path }) => path === '/loop')).toHaveLength(4);
+    expect(receiver.received.filter(({ path }) => path === '/loop')).toHaveLength(4);
   });
 });
 
@@ -102,13 +102,13 @@ describe('redirects that are not followed', () => {
   ] as [string, OutgoingHttpHeaders, string][])(
     'answers the 302 itself, without a retry, for %s',
     async (_name, headers, refusedRedirect) => {
-      const receiver = closing(await startRouter({ '/hook': [302, headers] }));
+      const receiver = closing(await startRouter({ '/hooks': [302, headers] }));
       const { sender } = await setUpSender();
       const outcome = await expectResponded(post(sender, receiver.url));
-      expect(outcome).toMatchObject({ status: 302, redirects: 0, refusedRedirect, bodyText: '/hook' });
+      expect(outcome).toMatchObject({ status: 302, redirects: 0, refusedRedirect, bodyText: '/hooks' });
       expect(classify(outcome)).toBe('failed');
       expect(errorMessage(outcome)).toMatch(/^The receiver answered 302, a redirect [a-zA-Z ]+\.$/);
-      expect(receiver.requests).toHaveLength(1);
+      expect(receiver.received).toHaveLength(1);
     },
   );
 
@@ -137,7 +137,7 @@ describe('redirects that are not followed', () => {
   });
 
   it('takes a redirect to a name that does not exist as a network error', async () => {
-    const receiver = closing(await startRouter({ '/hook': [301, { location: 'http://missing.test/' }] }));
+    const receiver = closing(await startRouter({ '/hooks': [301, { location: 'http://missing.test/' }] }));
     const { sender } = await setUpSender();
     const outcome = await expectNoResponse(post(sender, receiver.url));
     expect(outcome.error).toBe('The host name of the URL does not exist.');

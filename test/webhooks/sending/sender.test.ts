@@ -1,7 +1,7 @@
 import type { Socket } from 'node:net';
 import { describe, expect, it } from 'vitest';
 import { classify, errorMessage } from '../../../src/webhooks/sending/outcome.ts';
-import { startRawReceiver, startReceiver } from './support/receiver.ts';
+import { startRawReceiver, startReceiver } from '../../support/receiver.ts';
 import {
   BODY,
   closing,
@@ -22,8 +22,8 @@ describe('one attempt', () => {
       }),
     );
     expect(outcome).toMatchObject({ status: 204, bodyText: '', redirects: 0 });
-    const [request] = receiver.requests;
-    expect(request).toMatchObject({ method: 'POST', path: '/hook?a=%20b', body: BODY });
+    const [request] = receiver.received;
+    expect(request).toMatchObject({ method: 'POST', path: '/hooks?a=%20b', raw: BODY });
     expect(request?.headers).toEqual({
       host: `127.0.0.1:${receiver.port}`,
       connection: 'keep-alive',
@@ -134,8 +134,8 @@ describe('answers that never end', () => {
   it('counts all redirects and a dripping last body into one time', async () => {
     const receiver = closing(
       await startReceiver(({ path }, response) => {
-        const hop = Number(path.slice('/hook'.length) || 0);
-        if (hop < 3) setTimeout(() => response.writeHead(307, { location: `/hook${hop + 1}` }).end(), 150);
+        const hop = Number(path.slice('/hooks'.length) || 0);
+        if (hop < 3) setTimeout(() => response.writeHead(307, { location: `/hooks${hop + 1}` }).end(), 150);
         else response.writeHead(200).write('x');
       }),
     );
@@ -221,7 +221,7 @@ describe('the decision before the write', () => {
     });
     expect(stopped.kind).toBe('stopped');
     expect(receiver.connections()).toBe(1);
-    expect(receiver.requests.map((request) => request.headers['x-service-signature'])).toEqual(
+    expect(receiver.received.map((request) => request.headers['x-service-signature'])).toEqual(
       [1, 2, 3, 4, 5].map((call) => `signature ${call}`),
     );
   });
@@ -239,7 +239,7 @@ describe('the decision before the write', () => {
       },
     });
     expect(outcome).toEqual({ kind: 'stopped', reason: 'deleted meanwhile' });
-    expect(receiver.requests).toHaveLength(1);
+    expect(receiver.received).toHaveLength(1);
   });
 
   it('takes time of its own: a slow database does not spend the time of the receiver', async () => {
@@ -285,7 +285,7 @@ describe('the decision before the write', () => {
     );
     expect(outcome.status).toBe(204);
     expect(calls).toBe(2);
-    expect(receiver.requests).toHaveLength(2);
+    expect(receiver.received).toHaveLength(2);
     expect(receiver.connections()).toBe(2);
   });
 });
@@ -314,6 +314,6 @@ describe('the caller’s signal', () => {
     await expect(
       post(sender, answering.url, { signal: AbortSignal.abort(new Error('gone')) }),
     ).rejects.toThrow('gone');
-    expect(answering.requests).toHaveLength(1);
+    expect(answering.received).toHaveLength(1);
   });
 });

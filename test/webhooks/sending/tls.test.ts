@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
+import { startReceiver } from '../../support/receiver.ts';
 import { createCertificate } from './support/certificate.ts';
-import { startReceiver } from './support/receiver.ts';
 import { closing, expectNoResponse, expectResponded, post, setUpSender } from './support/sending.ts';
 
 const DAY_MS = 24 * 60 * 60 * 1_000;
@@ -15,7 +15,7 @@ describe('https', () => {
       const outcome = await expectResponded(post(sender, `https://secure.test:${receiver.port}/`));
       expect(outcome.status).toBe(204);
     }
-    expect(receiver.requests.map(({ connection }) => connection)).toEqual([1, 1, 1]);
+    expect(receiver.received.map(({ connection }) => connection)).toEqual([1, 1, 1]);
     expect(receiver.serverNames).toEqual(['secure.test']);
     expect(dns.asked).toEqual(['secure.test']);
   });
@@ -37,7 +37,7 @@ describe('https', () => {
       const outcome = await expectNoResponse(post(by, url));
       expect(outcome.error).toBe(`The TLS certificate of the receiver ${message}.`);
     }
-    expect([...receiver.requests, ...expiredReceiver.requests]).toEqual([]);
+    expect([...receiver.received, ...expiredReceiver.received]).toEqual([]);
   });
 
   it('calls a receiver that speaks plain HTTP on an https URL a network error', async () => {
