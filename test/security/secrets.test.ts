@@ -36,7 +36,6 @@ beforeAll(async () => {
   failing = await startReceiver();
 });
 afterAll(async () => {
-  await server.stop();
   await worker.stop();
   await healthy.close();
   await failing.close();
