@@ -4,8 +4,10 @@ import type { ScriptWorkspace } from '../../../soak/support/service.ts';
 import type { DocumentJson } from '../../../src/document/format/schema.ts';
 import { type DeliveryId, type JobId, newId, type ProjectId } from '../../../src/ids.ts';
 import { createProject } from '../../../src/projects/create.ts';
+import { deliveryWorkflowId } from '../../../src/temporal/ids.ts';
 import { createArticle } from '../../support/articles.ts';
 import { type Receiver, startReceiver } from '../../support/receiver.ts';
+import { connectOperator } from '../../support/temporal.ts';
 import { eventually } from '../../support/wait.ts';
 import type { Deployment } from './deployment.ts';
 import type { Model } from './model.ts';
@@ -95,6 +97,9 @@ export async function live(deployment: Deployment, model: Model): Promise<Life> 
   const midWork = await translate(deployment, prompt, projectId, 'Middle', 60);
   await untilJob(deployment, prompt, midWork, (job) => job.progress > 10);
 
+  const operator = await connectOperator();
+  await operator.reset(deliveryWorkflowId(twice));
+  await operator.close();
   await attempted(twice, 2);
   const [last, later] = [await emitOne(failing), await emitOne(failing)];
   await attempted(last, 1);
