@@ -68,9 +68,10 @@ export function createPool(options: DatabaseOptions): pg.Pool {
     idle_in_transaction_session_timeout: IDLE_IN_TRANSACTION_MS,
     types,
   });
-  // Without a listener a connection that is lost ends the process: idle, or between two queries of a transaction.
+  // Without a listener a connection that is lost ends the process: idle, or between two queries of a transaction. Each
+  // tells of it itself; the pool does so once more for those that idle.
   const onError = (error: Error) => options.onError?.(error);
-  pool.on('error', onError);
+  pool.on('error', () => undefined);
   pool.on('connect', (client) => {
     client.on('error', onError);
     const { stream } = client.connection;

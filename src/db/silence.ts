@@ -5,7 +5,9 @@ const MARGIN_MS = 2_000;
 /** Milliseconds between two looks at a pool's connections. */
 const LOOK_MS = 500;
 /** A query without an answer for this long casts doubt on the connections that idle beside it. */
-const DOUBT_MS = 2_000;
+const DOUBT_MS = 1_000;
+/** What a connection that idles gets to answer when it is in doubt. */
+const PROBE_MS = 1_000;
 /** What a peer gets to close a connection that we have ended. */
 const CLOSING_MS = 2_000;
 
@@ -17,6 +19,8 @@ interface Watched {
   limit: number;
   heardAt: number;
   idle: boolean;
+  /** When it was asked whether it is still there; null while it is not in doubt. */
+  probedAt: number | null;
   endedAt: number | null;
 }
 
@@ -32,7 +36,7 @@ const limitOf = (statementTimeout: number): number =>
 /**
  * Destroys connections whose peer has gone without a word, which TCP itself notices after a quarter of an hour only: the
  * query that waits fails as on any lost connection, and the pool makes a new one. Connections that idle while another
- * waits in vain go at once, or the next caller would be given one of them.
+ * waits for long are asked too, and go when they don't answer, or the next caller would be given one of them.
  * @param statementTimeout what Postgres itself allows a statement, in milliseconds; with 0 nothing is too long
  */
 export function destroySilentConnections(pool: pg.Pool, statementTimeout: number): void {
@@ -44,21 +48,25 @@ export function destroySilentConnections(pool: pg.Pool, statementTimeout: number
     const now = performance.now();
     let oldest = Number.POSITIVE_INFINITY;
     for (const watched of connections.values()) {
-      const { client, askedAt, limit, endedAt } = watched;
+      const { client, askedAt, limit, probedAt, endedAt } = watched;
       if (endedAt !== null) {
         if (now - endedAt > CLOSING_MS) client.connection.stream.destroy();
+      } else if (probedAt !== null && now - probedAt > PROBE_MS) {
+        giveUp(watched, PROBE_MS, () => watched.probedAt === probedAt);
       } else if (askedAt !== null) {
-        if (now - askedAt > limit) giveUp(watched, askedAt);
+        if (now - askedAt > limit) giveUp(watched, limit, () => watched.askedAt === askedAt);
         else if (now - askedAt > DOUBT_MS) oldest = Math.min(oldest, askedAt);
       }
     }
     if (oldest === Number.POSITIVE_INFINITY) return;
-    for (const { client, idle, heardAt, endedAt } of connections.values()) {
-      if (idle && endedAt === null && heardAt < oldest) {
-        client.connection.stream.destroy(
-          new Error('Connection terminated: others to Postgres do not answer'),
-        );
-      }
+    for (const watched of connections.values()) {
+      const { client, idle, probedAt, heardAt, endedAt } = watched;
+      if (!idle || endedAt !== null || probedAt !== null || heardAt >= oldest) continue;
+      watched.probedAt = now;
+      // Whoever is given the connection meanwhile waits for this answer first.
+      client.query('SELECT 1', () => {
+        watched.probedAt = null;
+      });
     }
   }
 
@@ -69,6 +77,7 @@ export function destroySilentConnections(pool: pg.Pool, statementTimeout: number
       limit: usual,
       heardAt: performance.now(),
       idle: false,
+      probedAt: null,
       endedAt: null,
     };
     connections.set(client, watched);
@@ -109,11 +118,11 @@ export function destroySilentConnections(pool: pg.Pool, statementTimeout: number
 }
 
 /** After a look at the socket: when it was this process that stood still, the answer lies there. */
-function giveUp(watched: Watched, askedAt: number): void {
+function giveUp({ client }: Watched, waitedMs: number, stillWaits: () => boolean): void {
   setImmediate(() => {
-    if (watched.askedAt !== askedAt) return;
-    watched.client.connection.stream.destroy(
-      new Error(`Connection terminated: Postgres has not answered for ${watched.limit / 1_000} seconds`),
+    if (!stillWaits()) return;
+    client.connection.stream.destroy(
+      new Error(`Connection terminated: Postgres has not answered for ${waitedMs / 1_000} seconds`),
     );
   });
 }

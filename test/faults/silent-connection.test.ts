@@ -6,10 +6,13 @@ import { allowLongStatements } from '../../src/db/transaction.ts';
 import { isDatabaseUnavailable } from '../../src/http/problems.ts';
 import { createTestDatabase, type TestDatabase } from '../support/database.ts';
 import { startTcpProxy, type TcpProxy } from '../support/tcp-proxy.ts';
+import { eventually } from '../support/wait.ts';
 
 let database: TestDatabase;
 let proxy: TcpProxy;
 let db: Database;
+/** What was told of connections that were lost. */
+let lost: string[];
 beforeAll(async () => {
   database = await createTestDatabase();
   await sql`CREATE TABLE marks (name text PRIMARY KEY)`.execute(database.db);
@@ -19,11 +22,14 @@ beforeEach(async () => {
   const url = new URL(database.url);
   proxy = await startTcpProxy({ host: url.hostname, port: Number(url.port) });
   url.host = proxy.address;
+  lost = [];
   db = createDatabase({
     connectionString: url.href,
     poolSize: 2,
     statementTimeout: 1_000,
     connectTimeout: 1_000,
+    applicationName: 'watched',
+    onError: (error) => lost.push(error.message),
   });
 });
 afterEach(async () => {
@@ -31,6 +37,13 @@ afterEach(async () => {
   await proxy.close();
 });
 
+/** The processes of Postgres that serve the pool. */
+async function sessions(): Promise<number[]> {
+  const { rows } = await sql<{ pid: number }>`
+    SELECT pid FROM pg_stat_activity WHERE application_name = 'watched' AND datname = current_database() ORDER BY pid
+  `.execute(database.db);
+  return rows.map(({ pid }) => pid);
+}
 const one = (use: Queryable = db) => sql`SELECT 1`.execute(use);
 
 test.each(['BEGIN', 'a statement', 'COMMIT', 'ROLLBACK'] as const)(
@@ -61,6 +74,29 @@ test('connections that idled while another waited in vain are not given to anybo
   await expect(one()).rejects.toThrow(/Postgres has not answered for 3 seconds/);
   proxy.speak({ lost: true });
   await one();
+});
+
+test('connections that idle while a statement takes long are asked, and kept when they answer', async () => {
+  await Promise.all([sql`SELECT pg_sleep(0.1)`.execute(db), one()]);
+  const before = await sessions();
+  await db.transaction().execute(async (tx) => {
+    await allowLongStatements(tx, 10_000);
+    await sql`SELECT pg_sleep(4)`.execute(tx);
+  });
+  expect(before).toHaveLength(2);
+  expect(await sessions()).toEqual(before);
+  expect(lost).toEqual([]);
+}, 15_000);
+
+test('a connection that is lost while it idles is told of once', async () => {
+  await one();
+  await sql`SELECT pg_terminate_backend(${(await sessions())[0]}::int)`.execute(database.db);
+  await eventually(
+    async () => lost.length,
+    (count) => count > 0,
+  );
+  await sleep(100);
+  expect(lost).toHaveLength(1);
 });
 
 test('a statement may take as long as its transaction allows it, and no longer when that is over', async () => {
