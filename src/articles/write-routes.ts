@@ -23,6 +23,7 @@ export const createArticleWriteRoutes = (): RouteModule[] => [
       scope: 'project',
       permissions: ['articles.create'],
       body: createArticleBody,
+      bodyChecksAsync: true,
       bodyExample: createExample,
       bodyBytes: ARTICLE_BODY_BYTES,
       responses: { 201: articleAnswer('The new article.') },
@@ -43,6 +44,7 @@ export const createArticleWriteRoutes = (): RouteModule[] => [
       scope: 'article',
       permissions: ['articles.update'],
       body: updateArticleBody,
+      bodyChecksAsync: true,
       bodyExample: { title: 'A garden in early spring' },
       bodyBytes: ARTICLE_BODY_BYTES,
       headers: {

@@ -60,7 +60,14 @@ type Checked<Output> = { issues: readonly RawIssue[]; value: Output };
  * What the schema makes of the value. safeParse would word every issue there is, the 100,000th too; these are
  * worded by who answers them.
  */
-async function check<Schema extends z.ZodType>(
+function check<Schema extends z.ZodType>(schema: Schema, value: unknown): Checked<z.output<Schema>> {
+  const result = schema._zod.run({ value, issues: [] }, { async: false });
+  if (result instanceof Promise) throw new z.core.$ZodAsyncError();
+  return { issues: result.issues, value: result.value as z.output<Schema> };
+}
+
+/** The same for a schema with fields that are checked elsewhere; it is slower. */
+async function checkPatiently<Schema extends z.ZodType>(
   schema: Schema,
   value: unknown,
 ): Promise<Checked<z.output<Schema>>> {
@@ -68,18 +75,36 @@ async function check<Schema extends z.ZodType>(
   return { issues: result.issues, value: result.value as z.output<Schema> };
 }
 
+type Pointer = (path: readonly PropertyKey[]) => string;
+
 /**
  * The value as the schema's output. Null for an optional field means absent (design.md §5): a null the
  * schema refuses is taken out and the value checked once more.
  * @throws {ServiceError} INVALID_REQUEST naming the first MAX_ISSUES bad fields, with the number of the others
  */
-async function validate<Schema extends z.ZodType>(
+function validate<Schema extends z.ZodType>(
   schema: Schema,
   value: unknown,
-  pointer: (path: readonly PropertyKey[]) => string,
+  pointer: Pointer,
+): z.output<Schema> {
+  let result = check(schema, value);
+  if (result.issues.length > 0 && dropRefusedNulls(value, result.issues)) result = check(schema, value);
+  return outputOf(result, value, pointer);
+}
+
+async function validatePatiently<Schema extends z.ZodType>(
+  schema: Schema,
+  value: unknown,
+  pointer: Pointer,
 ): Promise<z.output<Schema>> {
-  let result = await check(schema, value);
-  if (result.issues.length > 0 && dropRefusedNulls(value, result.issues)) result = await check(schema, value);
+  let result = await checkPatiently(schema, value);
+  if (result.issues.length > 0 && dropRefusedNulls(value, result.issues)) {
+    result = await checkPatiently(schema, value);
+  }
+  return outputOf(result, value, pointer);
+}
+
+function outputOf<Output>(result: Checked<Output>, value: unknown, pointer: Pointer): Output {
   const count = result.issues.length;
   if (count === 0) return result.value;
   const issues = result.issues.slice(0, MAX_ISSUES).map((raw): FieldIssue => {
@@ -98,10 +123,7 @@ async function validate<Schema extends z.ZodType>(
  * The declared query parameters of an absolute URL; any other is ignored.
  * @throws {ServiceError} INVALID_REQUEST, with pointers of the form `query/<name>`
  */
-export async function parseQuery(
-  schema: z.ZodObject | undefined,
-  url: string,
-): Promise<Record<string, unknown>> {
+export function parseQuery(schema: z.ZodObject | undefined, url: string): Record<string, unknown> {
   if (schema === undefined) return {};
   const query = new URL(url).searchParams;
   const values: Record<string, string> = {};
@@ -134,16 +156,22 @@ function assertJsonContentType(headers: Headers): void {
   assertNotEncoded(headers);
 }
 
+/** The body that a route takes. */
+export interface ExpectedBody {
+  readonly schema: z.ZodType;
+  /** True when it may be left out. */
+  readonly optional: boolean;
+  /** True when the schema checks asynchronously. */
+  readonly patient: boolean;
+}
+
 /**
  * The request's JSON body as the schema's output. A route without a body schema never reads one.
  * @throws {ServiceError} UNSUPPORTED_MEDIA_TYPE, PAYLOAD_TOO_LARGE, or INVALID_REQUEST naming the bad fields
  */
-export async function parseBody(
-  schema: z.ZodType | undefined,
-  source: BodySource,
-  optional: boolean,
-): Promise<unknown> {
-  if (schema === undefined) return undefined;
+export async function parseBody(expected: ExpectedBody | undefined, source: BodySource): Promise<unknown> {
+  if (expected === undefined) return undefined;
+  const { schema, optional, patient } = expected;
   if (source.headers.get('content-type') !== null) assertJsonContentType(source.headers);
   const bytes = await source.read();
   if (bytes.length === 0) {
@@ -152,7 +180,8 @@ export async function parseBody(
   }
   assertJsonContentType(source.headers);
   try {
-    return await validate(schema, readJson(bytes), pointerTo);
+    const value = readJson(bytes);
+    return patient ? await validatePatiently(schema, value, pointerTo) : validate(schema, value, pointerTo);
   } finally {
     source.checked();
   }

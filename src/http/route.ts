@@ -81,6 +81,8 @@ export interface RouteDefinition {
   readonly body?: z.ZodType | undefined;
   /** True when the request may come without any body; the handler then gets `undefined`. */
   readonly bodyOptional?: boolean | undefined;
+  /** True when the body's schema has fields that are checked asynchronously. */
+  readonly bodyChecksAsync?: boolean | undefined;
   readonly bodyExample?: unknown;
   /** Bytes a JSON body may have, where that is not DEFAULT_BODY_BYTES. */
   readonly bodyBytes?: number;
@@ -146,6 +148,9 @@ export function defineRoute<
   definition: TypedDefinition<Path, Scope, Query, Body, BodyOptional>,
   handler: (input: HandlerInput<Path, Scope, Query, Body, BodyOptional>) => Promise<RouteAnswer>,
 ): RouteModule {
+  const { query, body: schema, bodyOptional = false, bodyChecksAsync = false, upload } = definition;
+  const expected =
+    schema === undefined ? undefined : { schema, optional: bodyOptional, patient: bodyChecksAsync };
   return {
     definition,
     run: ({ context, params, url, body, headers }) =>
@@ -153,12 +158,9 @@ export function defineRoute<
         handler({
           context,
           params: params as Params<Path, Scope>,
-          query: (await parseQuery(definition.query, url)) as QueryOf<Query>,
-          body: (await parseBody(definition.body, body, definition.bodyOptional ?? false)) as BodyOf<
-            Body,
-            BodyOptional
-          >,
-          bytes: await readUpload(definition.upload, body),
+          query: parseQuery(query, url) as QueryOf<Query>,
+          body: (await parseBody(expected, body)) as BodyOf<Body, BodyOptional>,
+          bytes: await readUpload(upload, body),
           headers,
         }),
       ),

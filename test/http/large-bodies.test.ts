@@ -45,6 +45,7 @@ const hold = defineRoute(
     ...definition,
     path: '/api/workspaces/{workspaceId}/hold',
     operationId: 'hold',
+    bodyChecksAsync: true,
     body: bodySchema.transform(async ({ name }) => {
       await untilEnded(name);
       return { name };
