@@ -19,8 +19,18 @@ export function errorMessage(error: unknown): string {
   return error instanceof Error ? error.message : String(error);
 }
 
+/** Descriptions, so that the log does not describe again what was described before it was called. */
+const described = new WeakSet<object>();
+
 /** What a log may hold of an error, under `err`: no bound values, no row contents, no keys or secrets. */
-export function describeError(error: unknown, causes = MAX_CAUSES): Record<string, unknown> {
+export function describeError(error: unknown): object {
+  if (typeof error === 'object' && error !== null && described.has(error)) return error;
+  const description = describe(error, MAX_CAUSES);
+  described.add(description);
+  return description;
+}
+
+function describe(error: unknown, causes: number): object {
   if (!(error instanceof Error)) return { message: redactSecrets(String(error)) };
   const extra: Record<string, unknown> = {};
   for (const field of ['code', 'constraint', 'table', 'syscall'] as const) {
@@ -32,6 +42,6 @@ export function describeError(error: unknown, causes = MAX_CAUSES): Record<strin
     message: redactSecrets(error.message),
     ...extra,
     stack: redactSecrets(error.stack ?? ''),
-    ...(error.cause === undefined || causes === 0 ? {} : { cause: describeError(error.cause, causes - 1) }),
+    ...(error.cause === undefined || causes === 0 ? {} : { cause: describe(error.cause, causes - 1) }),
   };
 }

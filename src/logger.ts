@@ -31,7 +31,7 @@ export function createLogger(level: string, name: string): Logger {
       name,
       level: known ? level : 'info',
       redact: ['authorization', 'secret', 'key', 'headers', '*.authorization', '*.secret', '*.key_hash'],
-      serializers: { err: (error: unknown) => describeError(error) },
+      serializers: { err: describeError },
     },
     destination,
   );

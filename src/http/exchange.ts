@@ -4,7 +4,7 @@ import type { HttpBindings } from '@hono/node-server';
 import type { Context } from 'hono';
 import type { Logger } from 'pino';
 import type { KeyActor } from '../context.ts';
-import { describeError, redactSecrets } from '../error-text.ts';
+import { redactSecrets } from '../error-text.ts';
 import { ServiceError } from '../errors.ts';
 import { writeJson } from '../json-text.ts';
 import { type Report, toProblem, toServiceError, UNEXPECTED } from './problems.ts';
@@ -99,10 +99,7 @@ export interface ExchangeDependencies {
 /** Says on stderr itself what the log did not take. */
 function sayOnStderr(level: string, fields: object, message: string): void {
   try {
-    const line = JSON.stringify({ level, ...fields, message }, (_, value: unknown) =>
-      value instanceof Error ? describeError(value) : value,
-    );
-    writeSync(2, `${line}\n`);
+    writeSync(2, `${JSON.stringify({ level, ...fields, message })}\n`);
   } catch {
     // Nobody is left to tell, and the answer still has to go out.
   }

@@ -1,7 +1,7 @@
 import { NoResultError } from 'kysely';
 import pg from 'pg';
 import { foreignKeyViolation } from '../db/errors.ts';
-import { errorCode } from '../error-text.ts';
+import { describeError, errorCode } from '../error-text.ts';
 import { type ErrorCode, type ErrorDetails, type FieldIssue, ServiceError } from '../errors.ts';
 
 /** Status and title of each code: the one place where they are paired. */
@@ -111,12 +111,12 @@ export const UNEXPECTED = 'Something went wrong. Quote the requestId when you re
 export function toServiceError(error: unknown, report: Report, requestId: string): ServiceError {
   if (error instanceof ServiceError) {
     if (PROBLEMS[error.code].status >= 500) {
-      report({ requestId, err: error }, 'request failed');
+      report({ requestId, err: describeError(error) }, 'request failed');
     }
     return error;
   }
   if (isDatabaseBusy(error)) {
-    report({ requestId, err: error }, 'database busy');
+    report({ requestId, err: describeError(error) }, 'database busy');
     return new ServiceError(
       'SERVICE_UNAVAILABLE',
       'The service is busy with other work on the same data. Try again shortly.',
@@ -124,19 +124,19 @@ export function toServiceError(error: unknown, report: Report, requestId: string
     );
   }
   if (isDeletedMeanwhile(error)) {
-    report({ requestId, err: error }, 'deleted meanwhile');
+    report({ requestId, err: describeError(error) }, 'deleted meanwhile');
     return new ServiceError('RESOURCE_NOT_FOUND', 'Something this request works on was deleted meanwhile.', {
       cause: error,
     });
   }
   if (isDatabaseUnavailable(error)) {
-    report({ requestId, err: error }, 'database unavailable');
+    report({ requestId, err: describeError(error) }, 'database unavailable');
     return new ServiceError(
       'SERVICE_UNAVAILABLE',
       'The service cannot reach its database. Try again shortly.',
       { cause: error },
     );
   }
-  report({ requestId, err: error }, 'unexpected error');
+  report({ requestId, err: describeError(error) }, 'unexpected error');
   return new ServiceError('INTERNAL_ERROR', UNEXPECTED, { cause: error });
 }
