@@ -43,7 +43,7 @@ export async function killEngines(
   rounds: number,
   onProgress: (line: string) => void,
 ): Promise<EngineKills> {
-  const start = launch('main.ts', {
+  const start = launch('src/local/main.ts', {
     DATA_DIR: dataDir,
     WEBHOOK_ALLOWED_NETWORKS: '127.0.0.0/8',
     RATE_LIMIT_PER_KEY: '0',

@@ -17,7 +17,7 @@ function emptyFolder(): string {
 
 /** `npm start` on a folder, ready. */
 async function start(dataDir: string): Promise<Launched & { url: string }> {
-  const started = launch('main.ts', { DATA_DIR: dataDir });
+  const started = launch('src/local/main.ts', { DATA_DIR: dataDir });
   onTestFinished(() => void started.child.kill('SIGKILL'));
   return { ...started, url: await ready(started) };
 }

@@ -25,13 +25,13 @@ test('demo, start, a kill -9 and another start work on the same data, and the ow
   endEnginesAfterTest(dataDir);
   const env = { DATA_DIR: dataDir };
 
-  const demo = launch('demo/main.ts', env, '--exit');
+  const demo = launch('examples/demo/main.ts', env, '--exit');
   expect(await demo.ended, demo.output()).toBe(0);
   expect(demo.output()).toContain('pseudo-localisation: no model was called');
   const demoKey = KEY.exec(demo.output())?.[0] ?? '';
   const article = /\/api\/articles\/[0-9a-f-]{36}/.exec(demo.output())?.[0] ?? '';
 
-  const first = launch('main.ts', env);
+  const first = launch('src/local/main.ts', env);
   const api = await ready(first);
   const key = KEY.exec(first.output())?.[0] ?? '';
   const whoami = await get(`${api}/api/whoami`, key);
@@ -41,13 +41,13 @@ test('demo, start, a kill -9 and another start work on the same data, and the ow
     article: { status: 'NEEDS_REVIEW', primaryLanguage: 'es' },
   });
 
-  const other = launch('main.ts', env);
+  const other = launch('src/local/main.ts', env);
   expect(await other.ended).toBe(1);
   expect(other.output()).toContain(`already running on ${dataDir} (process ${first.child.pid})`);
 
   first.child.kill('SIGKILL');
   await first.ended;
-  const second = launch('main.ts', env);
+  const second = launch('src/local/main.ts', env);
   const sameData = await get(`${await ready(second)}/api/whoami`, key);
   expect(sameData.status).toBe(200);
   expect(second.output()).not.toMatch(KEY);
@@ -61,7 +61,7 @@ test('demo, start, a kill -9 and another start work on the same data, and the ow
 
 test('a bad variable stops the start with its name before anything is made', async () => {
   const dataDir = join(temporaryFolder(), 'data');
-  const start = launch('main.ts', { DATA_DIR: dataDir, PORT: 'eighty' });
+  const start = launch('src/local/main.ts', { DATA_DIR: dataDir, PORT: 'eighty' });
   expect(await start.ended).toBe(1);
   expect(start.output()).toContain('PORT');
   expect(existsSync(dataDir)).toBe(false);
@@ -82,11 +82,11 @@ test('with DATABASE_URL and TEMPORAL_ADDRESS no engine is started, and a taken p
   onTestFinished(() => void blocker.close());
   await new Promise<void>((resolve) => blocker.listen(0, '127.0.0.1', resolve));
   const { port } = blocker.address() as AddressInfo;
-  const blocked = launch('main.ts', { ...env, PORT: String(port) });
+  const blocked = launch('src/local/main.ts', { ...env, PORT: String(port) });
   expect(await blocked.ended).toBe(1);
   expect(blocked.output()).toContain(`PORT ${port} on 127.0.0.1 is taken`);
 
-  const start = launch('main.ts', env);
+  const start = launch('src/local/main.ts', env);
   const health = await fetch(`${await ready(start)}/readyz`);
   expect(health.status).toBe(200);
   expect(start.output()).not.toContain('Temporal UI');

@@ -13,9 +13,9 @@ export interface Launched {
   readonly ended: Promise<number | null>;
 }
 
-/** Starts a script of src/local with engines of its own, on a free port; `env` replaces variables. */
+/** Starts a script, such as src/local/main.ts, with engines of its own, on a free port; `env` replaces variables. */
 export function launch(script: string, env: Record<string, string>, ...args: string[]): Launched {
-  const path = fileURLToPath(new URL(`../../src/local/${script}`, import.meta.url));
+  const path = fileURLToPath(new URL(`../../${script}`, import.meta.url));
   const child = spawn(process.execPath, [path, ...args], {
     env: { ...ownEnvironment, PORT: '0', LOG_LEVEL: 'warn', ...env },
     stdio: ['ignore', 'pipe', 'pipe'],
