@@ -10,6 +10,7 @@ import { type ReconcileDependencies, reconcileJobs, releaseStrandedHolds } from 
 import { pruneOperations } from '../src/suggestions/prune.ts';
 import { pruneTranslations } from '../src/translations/prune.ts';
 import { pruneWebhooks } from '../src/webhooks/prune.ts';
+import { emptyDeletedWorkspaces } from '../src/workspaces/empty.ts';
 
 export type MaintenanceActivities = ReturnType<typeof createMaintenanceActivities>;
 
@@ -30,9 +31,11 @@ export function createMaintenanceActivities(
   };
   return {
     reconcileJobs: (): Promise<{ started: number; ended: number }> => reconcileJobs(watched),
-    reconcileHolds: async (): Promise<{ released: number }> => ({
-      released: (await endAbandonedOperations(watched)) + (await releaseStrandedHolds(watched)),
-    }),
+    reconcileHolds: async (): Promise<{ released: number }> => {
+      const released = (await endAbandonedOperations(watched)) + (await releaseStrandedHolds(watched));
+      await emptyDeletedWorkspaces(watched);
+      return { released };
+    },
     reconcileDeliveries: (): Promise<{ returned: number; ended: number }> => reconcileDeliveries(watched),
     pruneWebhooks: () => pruneWebhooks(db, retention),
     pruneTranslations: () => pruneTranslations(db, retention),

@@ -89,6 +89,8 @@ export interface Tables {
     storage_bytes_limit: Default<number>;
     storage_bytes_used: Default<number>;
     created_at: CreatedAt;
+    /** Set once it is deleted, while its rows are being removed. */
+    deleted_at: Nullable<Date>;
   };
   roles: {
     id: RoleId;

@@ -22,6 +22,7 @@ export const bootstrapWorkspace = (db: Database): Promise<CreatedWorkspace | nul
       .selectFrom('workspaces')
       .select('id')
       .where('name', '=', DEFAULT_WORKSPACE)
+      .where('deleted_at', 'is', null)
       .limit(1)
       .executeTakeFirst();
     if (existing !== undefined) return null;

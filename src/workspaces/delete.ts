@@ -1,25 +1,29 @@
 import { requirePermissions, type VerbContext } from '../context.ts';
-import { allowLongStatements, inTransaction } from '../db/transaction.ts';
+import { inTransaction } from '../db/transaction.ts';
 import { conflict, notFound } from '../errors.ts';
 import { holdKey, holdRoles } from '../roles/authority.ts';
-
-/** Longer than a request may take otherwise: a large workspace is many rows. Milliseconds. */
-const STATEMENT_TIMEOUT_MS = 600_000;
+import { emptyWorkspace } from './empty.ts';
 
 /**
  * Deletes the actor's workspace (workspaces.delete) with all it has: keys, roles, articles, endpoints, credits and
- * audit log, without events (contract.md E9). The row is locked before open jobs are looked
- * for, and every job that is made refers to it, so none slips in between.
+ * audit log, without events (contract.md E9). One short transaction decides: from its commit on no key is known and
+ * nothing is sent. The rows then go in batches, and those that are left after `patienceMs` are removed by `reconcile`.
+ * The row is locked before open jobs are looked for, and every job that is made refers to it, so none slips in between.
+ * @param patienceMs milliseconds that the rows may take here; an operator, who can call again, waits for all of them
  * @throws {ServiceError} RESOURCE_NOT_FOUND; CONFLICT `job_running`; UNAUTHENTICATED and FORBIDDEN when the caller's
  *   key or role has changed meanwhile
  */
-export async function deleteWorkspace({ db, actor }: VerbContext): Promise<void> {
+export async function deleteWorkspace(
+  { db, actor }: VerbContext,
+  patienceMs = Number.POSITIVE_INFINITY,
+): Promise<void> {
   requirePermissions(actor, 'workspaces.delete');
+  const { workspaceId } = actor;
   await inTransaction(db, async (tx) => {
     const workspace = await tx
       .selectFrom('workspaces')
       .select('id')
-      .where('id', '=', actor.workspaceId)
+      .where('id', '=', workspaceId)
       .forUpdate()
       .executeTakeFirst();
     if (workspace === undefined) throw notFound('workspace');
@@ -28,7 +32,7 @@ export async function deleteWorkspace({ db, actor }: VerbContext): Promise<void>
     const job = await tx
       .selectFrom('jobs')
       .select('id')
-      .where('workspace_id', '=', actor.workspaceId)
+      .where('workspace_id', '=', workspaceId)
       .where('ended_at', 'is', null)
       .limit(1)
       .executeTakeFirst();
@@ -38,7 +42,26 @@ export async function deleteWorkspace({ db, actor }: VerbContext): Promise<void>
         'job_running',
       );
     }
-    await allowLongStatements(tx, STATEMENT_TIMEOUT_MS);
-    await tx.deleteFrom('workspaces').where('id', '=', actor.workspaceId).execute();
+    await tx
+      .updateTable('workspaces')
+      .set((eb) => ({ deleted_at: eb.fn.coalesce('deleted_at', eb.fn<Date>('now')) }))
+      .where('id', '=', workspaceId)
+      .execute();
+    await tx
+      .updateTable('api_keys')
+      .set((eb) => ({ revoked_at: eb.fn<Date>('now') }))
+      .where('workspace_id', '=', workspaceId)
+      .where('revoked_at', 'is', null)
+      .execute();
+    await tx
+      .updateTable('webhook_endpoints')
+      .set({ active: false })
+      .where('workspace_id', '=', workspaceId)
+      .execute();
   });
+  const end = performance.now() + patienceMs;
+  const emptied = emptyWorkspace(db, workspaceId, () => performance.now() < end);
+  if (patienceMs === Number.POSITIVE_INFINITY) await emptied;
+  // It is deleted; a failure here is met again by `reconcile`, which tells it.
+  else await emptied.catch(() => false);
 }

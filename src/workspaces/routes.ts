@@ -2,6 +2,9 @@ import { z } from 'zod';
 import { defineRoute, type RouteModule } from '../http/route.ts';
 import { deleteWorkspace } from './delete.ts';
 
+/** What a request spends on a workspace's rows; `reconcile` removes the others. Milliseconds. */
+const PATIENCE_MS = 5_000;
+
 /** The workspace itself. */
 export const createWorkspaceRoutes = (): RouteModule[] => [
   defineRoute(
@@ -12,7 +15,8 @@ export const createWorkspaceRoutes = (): RouteModule[] => [
       summary: 'Delete the workspace',
       description:
         'With all it has: keys, roles, projects, articles, categories, endpoints, credits and audit log. It cannot be ' +
-        'undone and emits no events. Refused while a job is open (409 `job_running`). Of the built-in roles only Owner ' +
+        'undone and emits no events. No key is known from the answer on; the rows of a large workspace are removed in the minutes after. ' +
+        ' Refused while a job is open (409 `job_running`). Of the built-in roles only Owner ' +
         'may do it.',
       tags: ['Workspaces'],
       scope: 'workspace',
@@ -23,7 +27,7 @@ export const createWorkspaceRoutes = (): RouteModule[] => [
       errors: ['CONFLICT'],
     },
     async ({ context }) => {
-      await deleteWorkspace(context);
+      await deleteWorkspace(context, PATIENCE_MS);
       return { status: 200, body: { ok: true } };
     },
   ),

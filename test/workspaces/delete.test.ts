@@ -1,7 +1,10 @@
+import { sql } from 'kysely';
 import { expect, it } from 'vitest';
 import { createApiKey } from '../../src/api-keys/create.ts';
+import { deleteWorkspace } from '../../src/workspaces/delete.ts';
 import { createArticle } from '../support/articles.ts';
 import { useTestService } from '../support/service.ts';
+import { eventually } from '../support/wait.ts';
 
 const service = useTestService();
 
@@ -33,4 +36,44 @@ it('an owner deletes the workspace, once no job is open in it; nobody else can, 
     expect(new Set(left.map((row) => row.workspace_id))).not.toContain(workspace.id);
   }
   expect((await service.call(stranger.key, 'GET', '/api/whoami')).status).toBe(200);
+});
+
+it('a workspace too large for one request is closed at once, and reconcile removes its rows in batches', async () => {
+  const workspace = await service.workspace();
+  const projectId = await service.project(workspace);
+  const { id } = await createArticle(service.db, workspace, projectId, { status: 'PUBLISHED' });
+  await sql`INSERT INTO events (id, workspace_id, type, body)
+    SELECT gen_random_uuid(), ${workspace.id}, 'ping', '' FROM generate_series(1, 2500)`.execute(service.db);
+  // No patience at all: what a request has that finds more than it may wait for.
+  await deleteWorkspace(workspace.context, 0);
+  expect((await service.call(workspace.key, 'GET', `/api/articles/${id}`)).status).toBe(401);
+  const count = async () =>
+    (await service.db.selectFrom('events').select('id').where('workspace_id', '=', workspace.id).execute())
+      .length;
+  expect(await count()).toBeGreaterThan(0);
+  await expect(deleteWorkspace(workspace.context, 0)).resolves.toBeUndefined();
+
+  await service.startWorker();
+  await eventually(
+    () => service.db.selectFrom('workspaces').select('id').where('id', '=', workspace.id).execute(),
+    (rows) => rows.length === 0,
+    60_000,
+  );
+  expect(await count()).toBe(0);
+});
+
+it('a batch that somebody stands in the way of takes none of the others back', async () => {
+  const workspace = await service.workspace();
+  const projectId = await service.project(workspace);
+  const { id } = await createArticle(service.db, workspace, projectId);
+  await sql`INSERT INTO events (id, workspace_id, type, body)
+    SELECT gen_random_uuid(), ${workspace.id}, 'ping', '' FROM generate_series(1, 1500)`.execute(service.db);
+  const path = `/api/workspaces/${workspace.id}`;
+  await service.db.transaction().execute(async (tx) => {
+    await tx.selectFrom('articles').select('id').where('id', '=', id).forUpdate().execute();
+    const answer = await service.call(workspace.key, 'DELETE', path);
+    expect([answer.status, answer.body]).toEqual([200, { ok: true }]);
+    const left = service.db.selectFrom('events').select('id').where('workspace_id', '=', workspace.id);
+    expect(await left.execute()).toEqual([]);
+  });
 });
