@@ -4,6 +4,7 @@ import { type AskDependencies, askOperation } from '../src/suggestions/ask.ts';
 import { releaseOperation, settleOperation } from '../src/suggestions/operations.ts';
 import type { AskResult } from '../src/temporal/shapes.ts';
 import { beat, onDatabase, onLeftOver, providerFailure } from './failures.ts';
+import { whileBeating } from './heartbeat.ts';
 
 const HEARTBEAT_MS = 2_500;
 
@@ -14,17 +15,15 @@ export function createAiActivities(dependencies: AskDependencies) {
   const { db } = dependencies;
   return {
     /** Asks the model and answers how many usable suggestions came back. */
-    async ask(id: AiOperationId): Promise<AskResult> {
-      const pulse = setInterval(beat, HEARTBEAT_MS);
-      try {
-        return await askOperation(dependencies, id, cancellationSignal());
-      } catch (error) {
-        // Somebody waits for the answer: no operator comes that soon.
-        throw providerFailure(error, ['retryable']);
-      } finally {
-        clearInterval(pulse);
-      }
-    },
+    ask: (id: AiOperationId): Promise<AskResult> =>
+      whileBeating(HEARTBEAT_MS, beat, async () => {
+        try {
+          return await askOperation(dependencies, id, cancellationSignal());
+        } catch (error) {
+          // Somebody waits for the answer: no operator comes that soon.
+          throw providerFailure(error, ['retryable']);
+        }
+      }),
 
     /** Charges for the stored result; false when the operation had ended before. */
     settle: (id: AiOperationId): Promise<boolean> => onDatabase(() => settleOperation(db, id)),

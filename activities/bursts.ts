@@ -7,6 +7,7 @@ import { announce, type BurstNotice } from '../src/webhooks/burst/notices.ts';
 import { NOTHING_SENT, sendBurst } from '../src/webhooks/burst/send.ts';
 import type { BurstTracker } from '../src/webhooks/burst/tracker.ts';
 import { persistently } from './failures.ts';
+import { whileBeating } from './heartbeat.ts';
 import type { WebhookActivityDependencies } from './webhooks.ts';
 
 const HEARTBEAT_MS = 5_000;
@@ -41,29 +42,29 @@ export function createBurstActivities(dependencies: BurstActivityDependencies) {
     async sendBurst(burstId: BurstId, mode: BurstMode): Promise<DeliverBurstResult> {
       const { attempt, heartbeatDetails } = activityInfo();
       let progress: DeliverBurstResult = heartbeatDetails ?? NOTHING_SENT;
-      const pulse = setInterval(() => heartbeat(progress), HEARTBEAT_MS);
-      heartbeat(progress);
-      try {
-        if (attempt > 1 || mode === 'hand back') {
-          const handedBack = await persistently(() => handBack(db, burstId, 'all'));
-          await tell('claimed', burstId);
-          return { ...progress, handedBack: progress.handedBack + handedBack };
-        }
-        await tell('claiming', burstId);
-        return await sendBurst({
-          ...dependencies,
-          burstId,
-          cancelled: cancellationSignal(),
-          persistently,
-          onProgress: (result) => {
-            progress = result;
-          },
-          onClaimed: (notice) => tell(notice, burstId),
-          onError: (error, { id }) => log.error('attempt left unrecorded', { deliveryId: id, error }),
-        });
-      } finally {
-        clearInterval(pulse);
-      }
+      return whileBeating(
+        HEARTBEAT_MS,
+        () => heartbeat(progress),
+        async () => {
+          if (attempt > 1 || mode === 'hand back') {
+            const handedBack = await persistently(() => handBack(db, burstId, 'all'));
+            await tell('claimed', burstId);
+            return { ...progress, handedBack: progress.handedBack + handedBack };
+          }
+          await tell('claiming', burstId);
+          return sendBurst({
+            ...dependencies,
+            burstId,
+            cancelled: cancellationSignal(),
+            persistently,
+            onProgress: (result) => {
+              progress = result;
+            },
+            onClaimed: (notice) => tell(notice, burstId),
+            onError: (error, { id }) => log.error('attempt left unrecorded', { deliveryId: id, error }),
+          });
+        },
+      );
     },
 
     /** Ends what a burst that was stopped has neither recorded nor handed back. */

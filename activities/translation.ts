@@ -8,8 +8,9 @@ import { translateBatch } from '../src/translations/batch.ts';
 import { endTranslation } from '../src/translations/end.ts';
 import { isJobOpen, takeOver } from '../src/translations/open-job.ts';
 import { planSegments } from '../src/translations/plan.ts';
-import { enterFinalize, settleTranslation } from '../src/translations/settle.ts';
+import { settleTranslation } from '../src/translations/settle.ts';
 import { beat, onDatabase, onLeftOver, providerFailure, whileAway } from './failures.ts';
+import { whileBeating } from './heartbeat.ts';
 
 const HEARTBEAT_MS = 5_000;
 
@@ -30,34 +31,24 @@ export function createTranslationActivities(dependencies: { db: Database; provid
       }),
 
     /** Translates one batch and answers how many segments it asked the provider for. */
-    async translateBatch(jobId: JobId, batch: number): Promise<{ segments: number }> {
-      const pulse = setInterval(beat, HEARTBEAT_MS);
-      try {
-        await requireOpen(db, jobId);
-        const segments = await translateBatch(
-          { db, provider },
-          { jobId, batch, signal: cancellationSignal() },
-        );
-        return { segments };
-      } catch (error) {
-        if (error instanceof ProviderError && error.kind === 'misconfigured') {
-          log.error('the translation engine refuses this deployment: translations wait', {
-            error: error.message,
-          });
+    translateBatch: (jobId: JobId, batch: number): Promise<{ segments: number }> =>
+      whileBeating(HEARTBEAT_MS, beat, async () => {
+        try {
+          await requireOpen(db, jobId);
+          const signal = cancellationSignal();
+          return { segments: await translateBatch({ db, provider }, { jobId, batch, signal }) };
+        } catch (error) {
+          if (error instanceof ProviderError && error.kind === 'misconfigured') {
+            log.error('the translation engine refuses this deployment: translations wait', {
+              error: error.message,
+            });
+          }
+          throw providerFailure(error, ['retryable', 'misconfigured']);
         }
-        throw providerFailure(error, ['retryable', 'misconfigured']);
-      } finally {
-        clearInterval(pulse);
-      }
-    },
+      }),
 
     /** Writes the article and the charge; false when the job had ended before. */
-    settle: (jobId: JobId): Promise<boolean> =>
-      onDatabase(async () => {
-        if (!(await isJobOpen(db, jobId))) return false;
-        await enterFinalize(db, jobId);
-        return settleTranslation(db, jobId);
-      }),
+    settle: (jobId: JobId): Promise<boolean> => onDatabase(() => settleTranslation(db, jobId)),
 
     /** Ends the job as FAILED; false when it had ended before. */
     fail: (jobId: JobId, errorMessage: string): Promise<boolean> =>

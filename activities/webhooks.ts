@@ -11,6 +11,7 @@ import type { OutboxBell } from '../src/webhooks/outbox/bell.ts';
 import type { WebhookSender } from '../src/webhooks/sending/sender.ts';
 import { deliveryHeaders } from '../src/webhooks/sending/signature.ts';
 import { persistently } from './failures.ts';
+import { whileBeating } from './heartbeat.ts';
 
 const HEARTBEAT_MS = 5_000;
 
@@ -95,15 +96,8 @@ export function createWebhookActivities(dependencies: WebhookActivityDependencie
      * for a delivery that has ended or whose endpoint is gone or disabled.
      * @param offset attempts that earlier runs of the delivery have spent
      */
-    async attemptDelivery(deliveryId: DeliveryId, offset: number): Promise<AttemptResult> {
-      const pulse = setInterval(heartbeat, HEARTBEAT_MS);
-      heartbeat();
-      try {
-        return await attempt(deliveryId, offset);
-      } finally {
-        clearInterval(pulse);
-      }
-    },
+    attemptDelivery: (deliveryId: DeliveryId, offset: number): Promise<AttemptResult> =>
+      whileBeating(HEARTBEAT_MS, heartbeat, () => attempt(deliveryId, offset)),
 
     /** Records an outcome that the attempt itself could not. */
     recordAttempt: (deliveryId: DeliveryId, outcome: AttemptOutcome): Promise<void> =>

@@ -7,6 +7,7 @@ import { inTransaction } from '../db/transaction.ts';
 import type { ArticleId, JobId } from '../ids.ts';
 import { type JobRow, jobColumns } from '../jobs/queries.ts';
 import { EMPTY_DOCUMENT } from './draft.ts';
+import { lockArticleOf } from './open-job.ts';
 
 /** Articles that one round of `reconcile` looks at. */
 const MAX_STRANDED = 1_000;
@@ -27,14 +28,7 @@ export type JobEnd = (
  * @returns the ended job, or null when it had ended before; nothing is changed then
  */
 export async function endTranslation(tx: Tx, jobId: JobId, end: JobEnd): Promise<JobRow | null> {
-  // Article before job, as everywhere: the lock order keeps cancel and settle from deadlocking.
-  await tx
-    .selectFrom('articles')
-    .innerJoin('jobs', 'jobs.article_id', 'articles.id')
-    .select('articles.id')
-    .where('jobs.id', '=', jobId)
-    .forUpdate('articles')
-    .execute();
+  await lockArticleOf(tx, jobId);
   const job = await tx
     .updateTable('jobs')
     .set((eb) => ({

@@ -1,5 +1,5 @@
 import { isHoldOpen, MissingHoldError } from '../credits/holds.ts';
-import type { Database, Queryable } from '../db/database.ts';
+import type { Database, Queryable, Tx } from '../db/database.ts';
 import { inTransaction } from '../db/transaction.ts';
 import type { JobId } from '../ids.ts';
 
@@ -15,19 +15,26 @@ export async function isJobOpen(db: Queryable, jobId: JobId): Promise<boolean> {
 }
 
 /**
+ * Locks the article that a job writes, which comes before the job everywhere: this order keeps what moves a job from
+ * deadlocking.
+ */
+export const lockArticleOf = (tx: Tx, jobId: JobId) =>
+  tx
+    .selectFrom('articles')
+    .innerJoin('jobs', 'jobs.article_id', 'articles.id')
+    .select(['articles.id', 'articles.workspace_id', 'articles.project_id'])
+    .where('jobs.id', '=', jobId)
+    .forUpdate('articles')
+    .executeTakeFirst();
+
+/**
  * Takes the hold over for a run: job TRANSLATING, article PROCESSING. Running it again changes nothing.
  * @returns false when the job has ended, so that the run has nothing to do
  * @throws {MissingHoldError} when an open job has no open hold, which only a fault outside this service could cause
  */
 export async function takeOver(db: Database, jobId: JobId): Promise<boolean> {
   return inTransaction(db, async (tx) => {
-    await tx
-      .selectFrom('articles')
-      .innerJoin('jobs', 'jobs.article_id', 'articles.id')
-      .select('articles.id')
-      .where('jobs.id', '=', jobId)
-      .forUpdate('articles')
-      .execute();
+    await lockArticleOf(tx, jobId);
     const job = await tx
       .updateTable('jobs')
       .set({ status: 'TRANSLATING', current_step: 'translate' })

@@ -15,6 +15,7 @@ import type { AssembledArticle, References } from '../document/threads/tasks.ts'
 import { ReassemblyError } from '../document/translation/reassemble.ts';
 import type { SourceAsset } from '../document/translation/source.ts';
 import { type ArticleId, type AssetId, type JobId, newId, type ProjectId, type WorkspaceId } from '../ids.ts';
+import { isJobOpen, lockArticleOf } from './open-job.ts';
 
 /** What the transaction writes, worked out before it takes a lock. */
 interface Result {
@@ -27,7 +28,7 @@ interface Result {
 }
 
 /** Shows that nothing but writing the result is left. */
-export async function enterFinalize(db: Database, jobId: JobId): Promise<void> {
+async function enterFinalize(db: Database, jobId: JobId): Promise<void> {
   await db
     .updateTable('jobs')
     .set((eb) => ({
@@ -45,6 +46,8 @@ export async function enterFinalize(db: Database, jobId: JobId): Promise<void> {
  * @returns false when the job had ended before (cancelled, failed or settled); nothing is changed then
  */
 export async function settleTranslation(db: Database, jobId: JobId): Promise<boolean> {
+  if (!(await isJobOpen(db, jobId))) return false;
+  await enterFinalize(db, jobId);
   const result = await assemble(db, jobId);
   for (let attempt = 1; ; attempt += 1) {
     try {
@@ -144,13 +147,7 @@ async function renderingOf(
 }
 
 async function settle(tx: Tx, jobId: JobId, result: Result): Promise<boolean> {
-  const target = await tx
-    .selectFrom('articles')
-    .innerJoin('jobs', 'jobs.article_id', 'articles.id')
-    .select(['articles.id', 'articles.workspace_id', 'articles.project_id'])
-    .where('jobs.id', '=', jobId)
-    .forUpdate('articles')
-    .executeTakeFirst();
+  const target = await lockArticleOf(tx, jobId);
   if (target === undefined) return false;
   const job = await tx
     .updateTable('jobs')

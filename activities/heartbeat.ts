@@ -1,0 +1,17 @@
+/**
+ * Tells Temporal at a steady pace, from now on, that the work goes on.
+ * @param beat sends one sign of life
+ */
+export async function whileBeating<Result>(
+  everyMs: number,
+  beat: () => void,
+  work: () => Promise<Result>,
+): Promise<Result> {
+  const pulse = setInterval(beat, everyMs);
+  try {
+    beat();
+    return await work();
+  } finally {
+    clearInterval(pulse);
+  }
+}
