@@ -4,6 +4,16 @@ import type { MetricsSource } from './serve.ts';
 const DEADLINE_MS = 2_000;
 
 /**
+ * The series of Temporal's SDK at this moment.
+ * @throws when they cannot be read
+ */
+export async function readSdkMetrics(address: string): Promise<string> {
+  const response = await fetch(address, { signal: AbortSignal.timeout(DEADLINE_MS) });
+  if (!response.ok) throw new Error(`answered ${response.status}`);
+  return response.text();
+}
+
+/**
  * The series of Temporal's SDK, which serves them on a loopback port of its own.
  * @param url where they are at this moment; undefined while the SDK does not run
  * @param registry where `worker_sdk_metrics_errors_total` goes
@@ -18,9 +28,7 @@ export function createTemporalMetrics(url: () => string | undefined, registry: R
     const address = url();
     if (address === undefined) return '';
     try {
-      const response = await fetch(address, { signal: AbortSignal.timeout(DEADLINE_MS) });
-      if (!response.ok) throw new Error(`answered ${response.status}`);
-      return await response.text();
+      return await readSdkMetrics(address);
     } catch {
       errors.inc();
       return '';

@@ -14,6 +14,8 @@ import { createDatabaseProbe } from '../db/probe.ts';
 import { closeThreads } from '../document/threads/pool.ts';
 import { createReadiness } from '../http/readiness.ts';
 import { watchRelay } from '../metrics/health.ts';
+import { watchPolls } from '../metrics/polls.ts';
+import { readSdkMetrics } from '../metrics/temporal.ts';
 import { createAddressGuard } from '../outbound/resolver.ts';
 import { createTranslationProvider } from '../providers/index.ts';
 import type { TranslationProvider } from '../providers/types.ts';
@@ -23,7 +25,7 @@ import { askForNamespace, explainRefusal, isRefusal, watchAccess } from '../temp
 import { bundleWorkflows } from '../temporal/bundle.ts';
 import { connectTemporal } from '../temporal/connection.ts';
 import { type TemporalNames, temporalNames } from '../temporal/names.ts';
-import { installMeasuredRuntime } from '../temporal/runtime.ts';
+import { installMeasuredRuntime, sdkMetricsUrl } from '../temporal/runtime.ts';
 import { ensureSchedules } from '../temporal/schedules.ts';
 import { registerSearchAttributes } from '../temporal/search-attributes.ts';
 import { temporalTarget } from '../temporal/target.ts';
@@ -73,14 +75,19 @@ export async function startWorker(
     temporal: { needed: true, check: access.check },
   });
   const relayUnwell = watchRelay(() => relaying?.sinceRound(), readiness);
+  const names = temporalNames(config.TEMPORAL_TASK_QUEUE_PREFIX);
+  const workersUnwell = watchPolls({
+    queues: [names.translation, names.webhooks, names.ai, names.maintenance],
+    read: () => readSdkMetrics(sdkMetricsUrl() ?? '').catch(() => ''),
+    readiness,
+  });
   const metrics = await startWorkerMetrics(config, logger, {
     readiness,
     unwell: async () => {
-      const reason = await relayUnwell();
+      const reason = (await relayUnwell()) ?? (await workersUnwell());
       return access.isRefused() ? explainRefusal(config.TEMPORAL_ADDRESS, config.TEMPORAL_NAMESPACE) : reason;
     },
   });
-  const names = temporalNames(config.TEMPORAL_TASK_QUEUE_PREFIX);
   const bundle =
     config.WORKFLOW_BUNDLE === undefined ? await bundleWorkflows() : { codePath: config.WORKFLOW_BUNDLE };
   const connection = await connectPatiently(config, logger);
