@@ -4,10 +4,9 @@ import { Listr } from 'listr2';
 import { runLocally, say } from '../../src/local/run.ts';
 import { untilAborted } from '../../src/local/service.ts';
 import { accepts } from '../../src/ports.ts';
-import type { Findings } from './findings.ts';
 import { startReceiver } from './receiver.ts';
 import { report } from './report.ts';
-import { createSteps } from './steps.ts';
+import { createSteps, type Findings } from './steps.ts';
 
 const DEFAULT_PORT = 3_000;
 const exit = readArguments();
@@ -22,7 +21,7 @@ await runLocally({
     const receiver = await startReceiver();
     say('');
     try {
-      const tasks = new Listr<Findings>(createSteps({ service, receiver, signal }), {
+      const tasks = new Listr<Findings>(createSteps(service, receiver), {
         // Ctrl-C is handled for the whole process, which has engines to stop.
         registerSignalListeners: false,
       });
@@ -31,9 +30,7 @@ await runLocally({
       if (exit) return;
       say('');
       say('Everything stays up until Ctrl-C; `npm start` has the same data afterwards.');
-      receiver.onReceived = (entry) => {
-        say(`webhook: ${entry.genuine ? entry.webhook.event : `refused, ${entry.why}`}`);
-      };
+      receiver.onReceived = ({ webhook, why }) => say(`webhook: ${webhook?.event ?? `refused, ${why}`}`);
       await untilAborted(signal);
     } finally {
       await receiver.close();

@@ -1,31 +1,31 @@
-import { createServer, type IncomingMessage } from 'node:http';
+import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { buffer } from 'node:stream/consumers';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { errorMessage } from '../../src/error-text.ts';
 import { LOOPBACK } from '../../src/ports.ts';
 import { type VerifiedWebhook, verifyWebhook } from '../../src/webhooks/verify.ts';
+import type { Article, WebhookDelivery } from '../client/api.ts';
+import { check, until } from './check.ts';
 
-interface Request {
+/** How long a delivery too many is waited for once all are there. */
+const SETTLE_MS = 500;
+
+/** Anything that came; `webhook` is null when it is not genuine, for the reason `why`. */
+export interface Received {
   /** The header x-service-signature. */
   readonly signature: string;
   readonly raw: string;
+  readonly webhook: VerifiedWebhook | null;
+  readonly why: string;
 }
-
-/** A delivery whose signature is right. */
-export interface GenuineWebhook extends Request {
-  readonly genuine: true;
-  readonly webhook: VerifiedWebhook;
-}
-
-/** Anything that came, and whether it was genuine. */
-export type Received = GenuineWebhook | (Request & { readonly genuine: false; readonly why: string });
 
 export interface DemoReceiver {
   readonly url: string;
   /** Everything that came, oldest first. */
   readonly received: readonly Received[];
   /** What registration returned; nothing is accepted before it is set. */
-  secret: string | null;
+  secret: string;
   onReceived: (received: Received) => void;
   close(): Promise<void>;
 }
@@ -34,20 +34,32 @@ export interface DemoReceiver {
 export async function startReceiver(): Promise<DemoReceiver> {
   const received: Received[] = [];
   const server = createServer(async (request, response) => {
-    const entry = judge(await buffer(request), request, receiver.secret);
+    const body = await buffer(request);
+    let webhook: VerifiedWebhook | null = null;
+    let why = '';
+    try {
+      webhook = verifyWebhook(body, request.headers, receiver.secret);
+    } catch (error) {
+      why = errorMessage(error);
+    }
+    response.writeHead(webhook === null ? 400 : 204).end();
+    const entry = {
+      signature: String(request.headers['x-service-signature']),
+      raw: body.toString(),
+      webhook,
+      why,
+    };
     received.push(entry);
-    response.writeHead(entry.genuine ? 204 : 400).end();
     receiver.onReceived(entry);
   });
   await new Promise<void>((resolve, reject) => {
     server.once('error', reject);
     server.listen(0, LOOPBACK, resolve);
   });
-  const { port } = server.address() as AddressInfo;
   const receiver: DemoReceiver = {
-    url: `http://${LOOPBACK}:${port}/webhooks`,
+    url: `http://${LOOPBACK}:${(server.address() as AddressInfo).port}/webhooks`,
     received,
-    secret: null,
+    secret: '',
     onReceived: () => undefined,
     async close() {
       server.closeAllConnections();
@@ -57,12 +69,44 @@ export async function startReceiver(): Promise<DemoReceiver> {
   return receiver;
 }
 
-function judge(body: Buffer, { headers }: IncomingMessage, secret: string | null): Received {
-  const shown = { signature: String(headers['x-service-signature']), raw: body.toString() };
-  try {
-    if (secret === null) throw new Error('it came before the endpoint was registered');
-    return { ...shown, genuine: true, webhook: verifyWebhook(body, headers, secret) };
-  } catch (error) {
-    return { ...shown, genuine: false, why: errorMessage(error) };
-  }
+/** A delivery as the receiver got it and as the service lists it. */
+export interface Delivered {
+  readonly received: Received;
+  readonly delivery: WebhookDelivery;
+}
+
+/**
+ * Waits until each of the new articles was announced, and insists that each was announced once, with a genuine
+ * signature, and that the service's log, which `list` reads, says the same.
+ */
+export async function checkDeliveries(
+  { received }: DemoReceiver,
+  articles: readonly Article[],
+  list: () => Promise<WebhookDelivery[]>,
+): Promise<Delivered[]> {
+  await until(
+    `${articles.length} webhooks`,
+    async () =>
+      received.length >= articles.length && (await list()).every(({ status }) => status === 'succeeded'),
+  );
+  await sleep(SETTLE_MS);
+  const deliveries = await list();
+  check(
+    received.length === articles.length && deliveries.length === articles.length,
+    `${received.length} requests came for ${deliveries.length} deliveries; ${articles.length} were expected.`,
+  );
+  for (const { webhook, why } of received) check(webhook !== null, `a webhook is not genuine: ${why}`);
+  return articles.map(({ id, projectId }) => {
+    const entry = received.find(({ webhook }) => webhook?.data.articleId === id);
+    check(
+      entry?.webhook?.event === 'article.created' && entry.webhook.data.projectId === projectId,
+      `article ${id} was announced by ${JSON.stringify(entry)}.`,
+    );
+    const delivery = deliveries.find((one) => one.id === entry.webhook?.deliveryId);
+    check(
+      delivery?.attempts === 1 && delivery.responseStatus === 204,
+      `the service lists the delivery of article ${id} as ${JSON.stringify(delivery)}.`,
+    );
+    return { received: entry, delivery };
+  });
 }

@@ -2,7 +2,7 @@ import type { Block, BlockType } from '../../src/document/format/schema.ts';
 import { collectTexts } from '../../src/document/format/walk.ts';
 import { say } from '../../src/local/run.ts';
 import type { LocalService } from '../../src/local/service.ts';
-import type { Findings } from './findings.ts';
+import type { Findings } from './steps.ts';
 
 /** Characters of a text that a line shows. */
 const WIDTH = 84;

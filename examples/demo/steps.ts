@@ -1,26 +1,20 @@
 import { randomUUID } from 'node:crypto';
-import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
+import { Client, Connection } from '@temporalio/client';
 import type { ListrTask } from 'listr2';
-import { z } from 'zod';
 import { importArticle } from '../../src/articles/import.ts';
-import { type Article, articleSchema } from '../../src/articles/schemas.ts';
 import { blobFolder, createLocalBlobStore } from '../../src/blobs/blob-store.ts';
-import { walletSchema } from '../../src/credits/schemas.ts';
-import type { ArticleId } from '../../src/ids.ts';
-import { type Job, jobSchema } from '../../src/jobs/schemas.ts';
+import type { VerbContext } from '../../src/context.ts';
+import type { DeliveryId, JobId, WorkspaceId } from '../../src/ids.ts';
 import type { LocalService } from '../../src/local/service.ts';
 import { createProject } from '../../src/projects/create.ts';
-import { createAnswer, estimateAnswer, replayAnswer } from '../../src/translations/schemas.ts';
-import { registeredEndpointSchema } from '../../src/webhooks/schemas.ts';
+import { deliveryWorkflowId, translationWorkflowId } from '../../src/temporal/ids.ts';
 import { createWorkspace } from '../../src/workspaces/create.ts';
-import { type Api, createApi } from './api.ts';
-import { check } from './check.ts';
-import { type Comparison, compareDocuments } from './compare.ts';
-import { checkDeliveries } from './deliveries.ts';
-import type { Findings } from './findings.ts';
-import type { DemoReceiver } from './receiver.ts';
-import { checkRuns } from './runs.ts';
+import type { Article, Job, Wallet } from '../client/api.ts';
+import { type Call, createClient } from '../client/client.ts';
+import { check, until } from './check.ts';
+import { compareDocuments } from './compare.ts';
+import { checkDeliveries, type Delivered, type DemoReceiver } from './receiver.ts';
 
 const ARTICLE_FILE = fileURLToPath(new URL('./article.md', import.meta.url));
 const SOURCE_LANGUAGE = 'en';
@@ -29,47 +23,47 @@ const LANGUAGES = [SOURCE_LANGUAGE, TARGET_LANGUAGE, 'de', 'pt-BR'];
 const STARTING_CREDITS = 20;
 /** 1 per started 1,000 words (contract.md T1); the article has between 1,000 and 2,000. */
 const EXPECTED_PRICE = 2;
-const JOB_TIMEOUT_MS = 120_000;
 
-/** What the demo runs on. */
-export interface Stage {
-  readonly service: LocalService;
-  readonly receiver: DemoReceiver;
-  readonly signal: AbortSignal;
+/** What the steps find out, each for those after it. */
+export interface Findings {
+  operator: VerbContext;
+  workspaceId: WorkspaceId;
+  key: string;
+  call: Call;
+  source: Article;
+  before: Wallet;
+  idempotencyKey: string;
+  job: Job;
+  target: Article;
+  after: Wallet;
+  deliveries: readonly Delivered[];
+  /** Of the translation, in the Temporal UI; null without one. */
+  runUrl: string | null;
 }
 
-type Step = ListrTask<Findings>;
-
 /** The whole way of one article, one step after the other. Each throws when anything is not as promised. */
-export const createSteps = ({ service, receiver, signal }: Stage): Step[] => [
+export const createSteps = (service: LocalService, receiver: DemoReceiver): ListrTask<Findings>[] => [
   {
     title: 'Make a workspace, its owner key and a project',
     async task(found, task) {
       const { db } = service;
-      const created = await createWorkspace(db, { name: 'Demo', credits: STARTING_CREDITS });
-      found.workspaceId = created.workspaceId;
-      found.key = created.apiKey.key;
-      found.operator = {
-        db,
-        actor: { kind: 'operator', workspaceId: created.workspaceId },
-        requestId: randomUUID(),
-      };
-      found.api = createApi(service.url, found.key, signal);
-      task.title = `Workspace Demo (${created.workspaceId}) with ${STARTING_CREDITS} credits and an owner key`;
+      const { workspaceId, apiKey } = await createWorkspace(db, { name: 'Demo', credits: STARTING_CREDITS });
+      found.workspaceId = workspaceId;
+      found.key = apiKey.key;
+      found.operator = { db, actor: { kind: 'operator', workspaceId }, requestId: randomUUID() };
+      found.call = createClient({ baseUrl: service.url, apiKey: apiKey.key });
+      task.title = `Workspace Demo (${workspaceId}) with ${STARTING_CREDITS} credits and an owner key`;
     },
   },
   {
     title: 'Register a webhook receiver',
-    async task(found, task) {
-      const { endpoint, secret } = await found.api({
-        method: 'POST',
-        path: `/api/workspaces/${found.workspaceId}/webhooks`,
+    async task({ call, workspaceId }, task) {
+      const { body } = await call('registerWebhook', {
+        params: { workspaceId },
         body: { url: receiver.url, events: ['article.created'], description: 'The receiver of the demo' },
-        expect: 201,
-        answer: registeredEndpointSchema,
       });
-      receiver.secret = secret;
-      task.title = `Registered ${endpoint.url} for ${endpoint.events.join(', ')}`;
+      receiver.secret = body.secret;
+      task.title = `Registered ${body.endpoint.url} for ${body.endpoint.events.join(', ')}`;
     },
   },
   {
@@ -91,7 +85,7 @@ export const createSteps = ({ service, receiver, signal }: Stage): Step[] => [
         },
       );
       check(warnings.length === 0, warnings.join(' '));
-      found.source = await readArticle(found.api, articleId);
+      found.source = await readArticle(found, articleId);
       const { title, documentJson } = found.source;
       task.title = `Imported "${title}": ${wordCount} words in ${documentJson.blocks.length} blocks, one image`;
     },
@@ -99,18 +93,15 @@ export const createSteps = ({ service, receiver, signal }: Stage): Step[] => [
   {
     title: 'Ask what a translation costs',
     async task(found, task) {
-      const { estimate, wallet, sufficient } = await found.api({
-        method: 'GET',
-        path: `/api/articles/${found.source.id}/translations/estimate?language=${TARGET_LANGUAGE}`,
-        expect: 200,
-        answer: estimateAnswer,
+      const { source } = found;
+      const { body } = await found.call('estimateTranslation', {
+        params: { articleId: source.id },
+        query: { language: TARGET_LANGUAGE },
       });
-      check(estimate.words === found.source.wordCount, `${estimate.words} words were estimated.`);
+      const { estimate, wallet } = body;
+      check(estimate.words === source.wordCount, `${estimate.words} words were estimated.`);
       check(estimate.total === EXPECTED_PRICE, `the estimate is ${estimate.total} credits.`);
-      check(
-        sufficient && wallet.available === STARTING_CREDITS,
-        `the wallet has ${wallet.available} credits.`,
-      );
+      check(body.sufficient && wallet.available === STARTING_CREDITS, `${wallet.available} are available.`);
       found.before = wallet;
       task.title = `${estimate.words} words cost ${estimate.total} credits; ${wallet.available} are available`;
     },
@@ -119,59 +110,62 @@ export const createSteps = ({ service, receiver, signal }: Stage): Step[] => [
     title: `Translate it from ${SOURCE_LANGUAGE} to ${TARGET_LANGUAGE}`,
     async task(found, task) {
       found.idempotencyKey = `demo-${randomUUID()}`;
-      const { article, job, estimate } = await found.api({
-        ...createRequest(found),
-        expect: 202,
-        answer: createAnswer,
+      const { status, body } = await translate(found);
+      check(status === 202 && body.article.status === 'QUEUED', `the request is answered ${status}.`);
+      await until('The end of the job', async () => {
+        const { job } = (await found.call('readJob', { params: { jobId: body.job.id } })).body;
+        task.output = [job.status, job.currentStep, `${job.progress} %`].filter(Boolean).join(', ');
+        check(
+          !['FAILED', 'CANCELLED'].includes(job.status),
+          `the job ended ${job.status}: ${job.errorMessage}`,
+        );
+        found.job = job;
+        return job.status === 'COMPLETED';
       });
-      check(article.status === 'QUEUED', `the new article is ${article.status}.`);
-      check(estimate.total === EXPECTED_PRICE, `the translation costs ${estimate.total} credits.`);
-      found.job = await followJob(found.api, job.id, signal, (line) => {
-        task.output = line;
-      });
+      check(found.job.progress === 100, `the finished job is at ${found.job.progress} %.`);
       task.title = `Translated from ${SOURCE_LANGUAGE} to ${TARGET_LANGUAGE} (pseudo-localisation: no model was called)`;
     },
   },
   {
     title: 'Send the same request again, with the same Idempotency-Key',
     async task(found, task) {
-      const { job } = await found.api({ ...createRequest(found), expect: 200, answer: replayAnswer });
-      check(job.id === found.job.id, `the repeat answered with another job, ${job.id}.`);
+      const { status, body } = await translate(found);
+      check(status === 200 && body.job.id === found.job.id, `the repeat is answered ${status}.`);
       task.title = 'The same Idempotency-Key again: 200, reused: true, the same job, nothing charged';
     },
   },
   {
     title: 'Compare the translation with its source',
     async task(found, task) {
-      found.target = await readArticle(found.api, found.job.articleId);
-      found.comparison = await compareArticles(service, found.source, found.target);
-      const { blocks, changedTexts, links, inlineCode } = found.comparison;
-      task.title = `${changedTexts} texts in ${blocks} blocks changed; structure, code, ${links} links and ${inlineCode} inline code spans are intact; the image is a copy`;
+      const { source } = found;
+      const target = await readArticle(found, found.job.articleId);
+      check(target.status === 'NEEDS_REVIEW', `the translation is ${target.status}.`);
+      check(target.primaryLanguage === TARGET_LANGUAGE, `the translation is in ${target.primaryLanguage}.`);
+      check(target.translationGroupId === source.translationGroupId, 'the versions are in two groups.');
+      check(target.title !== source.title, 'the title was left as it was.');
+      found.target = target;
+      const counts = compareDocuments(source.documentJson, target.documentJson);
+      task.title = `${counts.changedTexts} texts in ${counts.blocks} blocks changed; structure, code, ${counts.links} links and ${counts.inlineCode} inline code spans are intact; the image is a copy`;
     },
   },
   {
     title: 'Look into the wallet',
     async task(found, task) {
-      const { wallet } = await found.api({
-        method: 'GET',
-        path: `/api/workspaces/${found.workspaceId}/wallet`,
-        expect: 200,
-        answer: z.object({ wallet: walletSchema }),
-      });
-      check(
-        found.job.consumedCredits === EXPECTED_PRICE,
-        `the job consumed ${found.job.consumedCredits} credits.`,
-      );
-      check(wallet.balance === found.before.balance - EXPECTED_PRICE, `the balance is ${wallet.balance}.`);
+      const { workspaceId, before, job } = found;
+      const { wallet } = (await found.call('readWallet', { params: { workspaceId } })).body;
+      check(job.consumedCredits === EXPECTED_PRICE, `the job consumed ${job.consumedCredits} credits.`);
+      check(wallet.balance === before.balance - EXPECTED_PRICE, `the balance is ${wallet.balance}.`);
       check(wallet.reserved === 0, `${wallet.reserved} credits are still held.`);
       found.after = wallet;
-      task.title = `The wallet went from ${found.before.balance} to ${wallet.balance} credits, none held`;
+      task.title = `The wallet went from ${before.balance} to ${wallet.balance} credits, none held`;
     },
   },
   {
     title: 'Check the received webhooks',
     async task(found, task) {
-      found.deliveries = await checkDeliveries(found, receiver, signal);
+      const { call, workspaceId, source, target } = found;
+      const list = async () => (await call('listWebhooks', { params: { workspaceId } })).body.deliveries;
+      found.deliveries = await checkDeliveries(receiver, [source, target], list);
       task.title = `${found.deliveries.length} deliveries received, one for each new article; every signature is genuine`;
     },
   },
@@ -184,66 +178,48 @@ export const createSteps = ({ service, receiver, signal }: Stage): Step[] => [
   },
 ];
 
-const createRequest = ({ source, idempotencyKey }: Findings) => ({
-  method: 'POST' as const,
-  path: `/api/articles/${source.id}/translations`,
-  body: { language: TARGET_LANGUAGE },
-  headers: { 'idempotency-key': idempotencyKey },
-});
-
-async function readArticle(api: Api, articleId: string): Promise<Article> {
-  const answer = z.object({ article: articleSchema });
-  const { article } = await api({ method: 'GET', path: `/api/articles/${articleId}`, expect: 200, answer });
-  return article;
-}
-
-/** Asks for the job until it has ended well, telling each change. */
-async function followJob(
-  api: Api,
-  jobId: string,
-  signal: AbortSignal,
-  tell: (line: string) => void,
-): Promise<Job> {
-  const deadline = Date.now() + JOB_TIMEOUT_MS;
-  let told = '';
-  for (;;) {
-    const answer = z.object({ job: jobSchema });
-    const { job } = await api({ method: 'GET', path: `/api/jobs/${jobId}`, expect: 200, answer });
-    const line = [job.status, job.currentStep, `${job.progress} %`]
-      .filter((part) => part !== null)
-      .join(', ');
-    if (line !== told) tell(line);
-    told = line;
-    if (job.status === 'COMPLETED') {
-      check(job.progress === 100, `the finished job is at ${job.progress} %.`);
-      return job;
-    }
-    check(
-      job.status !== 'FAILED' && job.status !== 'CANCELLED',
-      `the job ended ${job.status}: ${job.errorMessage}`,
-    );
-    check(Date.now() < deadline, `the job is still ${line} after ${JOB_TIMEOUT_MS / 1_000} s.`);
-    await sleep(50, undefined, { signal });
-  }
-}
-
-async function compareArticles({ db }: LocalService, source: Article, target: Article): Promise<Comparison> {
-  check(target.status === 'NEEDS_REVIEW', `the translation is ${target.status}.`);
-  check(target.primaryLanguage === TARGET_LANGUAGE, `the translation is in ${target.primaryLanguage}.`);
-  check(target.translationGroupId === source.translationGroupId, 'the versions are in two groups.');
-  check(target.title !== source.title, 'the title was left as it was.');
-  const assetsOf = (article: Article) =>
-    db
-      .selectFrom('assets')
-      .select(['id', 'content_hash'])
-      .where('article_id', '=', article.id as ArticleId)
-      .execute();
-  const copies = await assetsOf(target);
-  const pairs = (await assetsOf(source)).map(({ id, content_hash }) => {
-    const copy = copies.find((asset) => asset.content_hash === content_hash && asset.id !== id);
-    check(copy !== undefined, `the image ${id} was not copied.`);
-    return [id as string, copy.id as string] as const;
+const translate = ({ call, source, idempotencyKey }: Findings) =>
+  call('createTranslation', {
+    params: { articleId: source.id },
+    headers: { 'Idempotency-Key': idempotencyKey },
+    body: { language: TARGET_LANGUAGE },
   });
-  check(pairs.length === 1 && copies.length === 1, `${pairs.length} images became ${copies.length}.`);
-  return compareDocuments(source.documentJson, target.documentJson, new Map(pairs));
+
+async function readArticle({ call }: Findings, articleId: string): Promise<Article> {
+  return (await call('readArticle', { params: { articleId } })).body.article;
+}
+
+/**
+ * Insists that the translation and each delivery was a run of its own that completed.
+ * @returns the translation's page in the Temporal UI; null without a UI
+ */
+async function checkRuns(
+  { config, temporalUiUrl }: LocalService,
+  { job, deliveries }: Findings,
+): Promise<string | null> {
+  const connection = await Connection.connect({ address: config.TEMPORAL_ADDRESS });
+  try {
+    const client = new Client({ connection, namespace: config.TEMPORAL_NAMESPACE });
+    const translation = translationWorkflowId(job.id as JobId);
+    const ids = [
+      translation,
+      ...deliveries.map(({ delivery }) => deliveryWorkflowId(delivery.id as DeliveryId)),
+    ];
+    for (const id of ids) {
+      const type = id === translation ? 'translateArticle' : 'deliverWebhook';
+      // The rows are final a moment before the run that wrote them is.
+      await until(`The end of ${id}`, async () => {
+        const run = await client.workflow.getHandle(id).describe();
+        check(run.type === type, `the run ${id} is a ${run.type}.`);
+        check(['RUNNING', 'COMPLETED'].includes(run.status.name), `the run ${id} is ${run.status.name}.`);
+        return run.status.name === 'COMPLETED';
+      });
+    }
+    if (temporalUiUrl === null) return null;
+    const namespace = encodeURIComponent(config.TEMPORAL_NAMESPACE);
+    const { runId } = await client.workflow.getHandle(translation).describe();
+    return `${temporalUiUrl}/namespaces/${namespace}/workflows/${translation}/${runId}/history`;
+  } finally {
+    await connection.close();
+  }
 }
