@@ -5,6 +5,7 @@ import { fileURLToPath, pathToFileURL } from 'node:url';
 import { type Kysely, type QueryExecutorProvider, sql } from 'kysely';
 import { type Migration, type MigrationResultSet, Migrator } from 'kysely/migration';
 import type { Database } from './database.ts';
+import { refreshNameKeys } from './name-keys.ts';
 import { LOCK_TIMEOUT, type Note, type OnlineSteps, onlineSteps, withLockRetries } from './online.ts';
 
 const folder = fileURLToPath(new URL('../../migrations', import.meta.url));
@@ -150,9 +151,11 @@ export async function migrateToLatest(db: Database, note: Note = () => undefined
       const applied = new Set(await appliedMigrations(connection));
       const next = (await ownMigrations()).find((name) => !applied.has(name));
       const name = await step(connection, next, 'up', note);
-      if (name === null) return ran;
+      if (name === null) break;
       ran.push(name);
     }
+    await refreshNameKeys(connection, note);
+    return ran;
   });
 }
 

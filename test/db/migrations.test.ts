@@ -177,3 +177,36 @@ it('of roles whose names differ in case only, the oldest keeps the name, the oth
     expect.stringMatching(/"Owner" .*"owner"/),
   ]);
 });
+
+it('gives names that an older process wrote after the migration their key at the next start', async () => {
+  const { workspaceId } = await createWorkspace(database.db, { name: 'Acme', credits: 0 });
+  const role = async (name: string, key: string | null) =>
+    sql`INSERT INTO roles (id, workspace_id, name, built_in, permissions, name_key)
+        VALUES (${newId()}, ${workspaceId}, ${name}, false, '{}', ${key})`.execute(database.db);
+  await role('Taken', 'taken');
+  await role('TAKEN', null);
+  await role('Straße', null);
+  const category = newId();
+  await sql`INSERT INTO categories (id, workspace_id, primary_language) VALUES (${category}, ${workspaceId}, 'de')`.execute(
+    database.db,
+  );
+  await sql`INSERT INTO category_names (id, workspace_id, category_id, language, name, name_key, slug)
+            VALUES (${newId()}, ${workspaceId}, ${category}, 'de', 'GROẞ', 'groß', 'gross')`.execute(
+    database.db,
+  );
+  const lines: string[] = [];
+  expect(await migrateToLatest(database.db, (line) => lines.push(line))).toEqual([]);
+  const { rows } = await sql<{ name: string; name_key: string }>`
+    SELECT name, name_key FROM roles WHERE NOT built_in
+    UNION ALL SELECT name, name_key FROM category_names ORDER BY name`.execute(database.db);
+  expect(Object.fromEntries(rows.map(({ name, name_key }) => [name, name_key]))).toEqual({
+    Taken: 'taken',
+    TAKEN: expect.stringMatching(/^taken DUPLICATE /),
+    Straße: 'strasse',
+    GROẞ: 'gross',
+  });
+  expect(lines).toEqual([expect.stringContaining('"TAKEN"')]);
+  lines.length = 0;
+  await migrateToLatest(database.db, (line) => lines.push(line));
+  expect(lines).toEqual([]);
+});
