@@ -1,9 +1,8 @@
 /** What a model has to know to answer, read from the rows as they are now. */
 import { sql } from 'kysely';
 import type { Database } from '../db/database.ts';
-import type { DocumentJson } from '../document/format/schema.ts';
-import { collectTexts } from '../document/format/walk.ts';
-import { toPlainText } from '../document/inline/parse.ts';
+import { doTask } from '../document/threads/pool.ts';
+import { onBehalfOf } from '../document/threads/share.ts';
 import type { ArticleId, CategoryId, ProjectId, WorkspaceId } from '../ids.ts';
 import type { FindTaken } from './answers.ts';
 import type { OpenOperation } from './operations.ts';
@@ -41,7 +40,13 @@ async function readArticleQuestion(
 ): Promise<ArticleQuestion | null> {
   const article = await db
     .selectFrom('articles')
-    .select(['title', 'primary_language', 'target_keywords', 'secondary_keywords', 'document'])
+    .select([
+      'title',
+      'primary_language',
+      'target_keywords',
+      'secondary_keywords',
+      sql<string>`document::text`.as('document'),
+    ])
     .where('workspace_id', '=', workspaceId)
     .where('id', '=', articleId)
     .executeTakeFirst();
@@ -80,7 +85,7 @@ async function readArticleQuestion(
     language: article.primary_language,
     title: article.title,
     keywords: [...article.target_keywords, ...article.secondary_keywords].slice(0, MAX_KEYWORDS),
-    text: plainText(article.document),
+    text: await onBehalfOf(workspaceId, () => doTask('excerpt', article.document, MAX_TEXT)),
     candidates: free
       .filter(isOwn)
       .slice(0, MAX_CANDIDATES)
@@ -91,20 +96,6 @@ async function readArticleQuestion(
       .slice(0, MAX_CANDIDATES)
       .map(({ name }) => name),
   };
-}
-
-/** The beginning of the document's text, cut to a bounded number of code points. */
-function plainText(document: DocumentJson): string {
-  const parts: string[] = [];
-  let length = 0;
-  for (const { kind, markdown, text } of collectTexts(document)) {
-    if (kind === 'altText') continue;
-    const plain = markdown ? toPlainText(text) : text;
-    parts.push(plain);
-    length += plain.length;
-    if (length >= MAX_TEXT * 2) break;
-  }
-  return [...parts.join('\n')].slice(0, MAX_TEXT).join('');
 }
 
 async function readProjectQuestion(

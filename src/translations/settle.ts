@@ -134,16 +134,14 @@ async function targetVersions(
 /** The rendering made before the lock, or a new one when a linked article got or lost its address since. */
 async function renderingOf(
   tx: Tx,
-  target: { id: ArticleId; project_id: ProjectId },
+  target: { id: ArticleId; project_id: ProjectId; workspace_id: WorkspaceId },
   { article: { stored, rendered }, references }: Result,
 ): Promise<Rendering> {
   const now = await readReferences(tx, { ...target, document: stored.json });
-  const isSame = [...now.links, ...references.links].every(
-    ([id]) => !stored.articleIds.includes(id) || now.links.get(id) === references.links.get(id),
-  );
+  const isSame = stored.articleIds.every((id) => now.links.get(id) === references.links.get(id));
   return isSame
     ? { content_html: rendered.html, content_markdown: rendered.markdown }
-    : renderBody(stored.json, now);
+    : inTheBackground(target.workspace_id, () => renderBody(stored.json, now));
 }
 
 async function settle(tx: Tx, jobId: JobId, result: Result): Promise<boolean> {
