@@ -59,6 +59,14 @@ export class ServiceError extends Error {
   }
 }
 
+/** 503 for work that was ended at its time limit: unlike other 503, it would take as long the next time. */
+export class TooSlowError extends ServiceError {
+  constructor(message: string, cause: unknown) {
+    super('SERVICE_UNAVAILABLE', message, { cause });
+    this.name = 'TooSlowError';
+  }
+}
+
 /** 404 for anything the caller may not know about: unknown, malformed and foreign ids alike. */
 export const notFound = (what: string): ServiceError =>
   new ServiceError('RESOURCE_NOT_FOUND', `No such ${what}.`);

@@ -1,5 +1,5 @@
 import pg from 'pg';
-import { ServiceError } from '../errors.ts';
+import { ServiceError, TooSlowError } from '../errors.ts';
 
 /**
  * SQLSTATE classes that speak of the connection, of a server short of resources, of who may connect to which database
@@ -68,6 +68,7 @@ function isPassing(error: Error): boolean {
  */
 export function errorKind(error: unknown): 'passing' | 'lasting' | 'unknown' {
   const errors = chain(error);
+  if (errors.some((each) => each instanceof TooSlowError)) return 'lasting';
   if (errors.some(isPassing)) return 'passing';
   const lasting = errors.some(
     (each) =>

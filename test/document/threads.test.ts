@@ -1,13 +1,16 @@
 import { afterAll, describe, expect, it } from 'vitest';
+import { errorKind } from '../../src/db/passing.ts';
 import { FairQueue } from '../../src/document/threads/fair-queue.ts';
 import {
   closeThreads,
   doTask,
+  doTaskWithin,
   isSmall,
   LOOP_CHARACTERS,
   LOOP_PLACES,
+  TASK_TIMEOUT_MS,
 } from '../../src/document/threads/pool.ts';
-import { onBehalfOf } from '../../src/document/threads/share.ts';
+import { BACKGROUND_WAIT_MS, onBehalfOf } from '../../src/document/threads/share.ts';
 
 afterAll(closeThreads);
 
@@ -78,12 +81,20 @@ describe('work on documents', () => {
     }
   });
 
+  it('ends what takes too long, and says that it would again', async () => {
+    const work = doTaskWithin(20, 'count', documentOf(2_000));
+    await expect(work).rejects.toMatchObject({ code: 'SERVICE_UNAVAILABLE' });
+    expect(errorKind(await work.catch((error) => error))).toBe('lasting');
+    // The activities that plan and write a translation have a minute.
+    expect(BACKGROUND_WAIT_MS + TASK_TIMEOUT_MS).toBeLessThan(60_000);
+  });
+
   it('ends the work in hand before the threads end, and starts new ones for later work', async () => {
     const work = onBehalfOf('w', () => doTask('count', documentOf(400)));
     await new Promise((resolve) => setImmediate(resolve));
     await closeThreads();
-    expect((await work).body).toBeGreaterThan(0);
-    expect((await doTask('count', documentOf(400))).body).toBeGreaterThan(0);
+    expect(await work).toMatchObject({ ok: true, body: expect.any(Number) });
+    expect(await doTask('count', documentOf(400))).toEqual(await work);
   });
 });
 

@@ -11,7 +11,7 @@ export interface Share {
 /** What a request waits for its turn: clients are told to come again after that. */
 const REQUEST_WAIT_MS = 10_000;
 /** What an activity waits; it is repeated after that. */
-const BACKGROUND_WAIT_MS = 30_000;
+export const BACKGROUND_WAIT_MS = 30_000;
 const NOBODY: Share = { of: '', waitMs: REQUEST_WAIT_MS };
 const storage = new AsyncLocalStorage<Share>();
 
