@@ -1,8 +1,10 @@
 import { hash } from 'node:crypto';
 import { CHARACTERS_A_WORD, textWeight } from '../document/format/words.ts';
 import { doTask } from '../document/threads/pool.ts';
+import type { Counted } from '../document/threads/tasks.ts';
 import type { Snapshot } from '../document/translation/segments.ts';
 import { metaFields } from '../document/translation/segments.ts';
+import { invalid } from '../errors.ts';
 import type { JsonText } from '../json-text.ts';
 
 const WORDS_PER_CREDIT = 1000;
@@ -27,18 +29,22 @@ export const freeWords = (bodyWords: number): number =>
 /**
  * What translating an article costs. Title, meta texts, keywords, alternative texts and titles of links are translated
  * with the body; an ordinary article's are free. A text of few words but many characters is priced by its characters. A body without words, and with no more than that, is free.
+ * @throws {ServiceError} INVALID_REQUEST for a stored body that a translation could not be written into, because it is
+ *   older than a rule of the format
  */
 export async function estimateSource(
   source: Omit<Snapshot, 'document'> & { readonly document: JsonText },
 ): Promise<Estimate> {
   const counted = await countBody(source.document.text);
+  if (!counted.ok) {
+    const { pointer, message } = counted.issue;
+    throw invalid('', `The article's documentJson breaks a rule of its format at "${pointer}": ${message}.`);
+  }
   const beside = metaFields(source).reduce((sum, { text }) => sum + textWeight(text), counted.beside);
   const free = CHARACTERS_A_WORD * freeWords(toWords(counted.body));
   const words = toWords(counted.body + Math.max(0, beside - free));
   return { words, total: Math.ceil(words / WORDS_PER_CREDIT) };
 }
-
-type Counted = Awaited<ReturnType<typeof doTask<'count'>>>;
 
 /** What bodies came to, the oldest first: an estimate is asked for again and again while an editor looks at it. */
 const counted = new Map<string, Counted>();

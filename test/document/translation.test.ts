@@ -6,6 +6,7 @@ import type { DocumentJson } from '../../src/document/format/schema.ts';
 import { collectTexts } from '../../src/document/format/walk.ts';
 import { parseInline } from '../../src/document/inline/parse.ts';
 import { importMarkdown } from '../../src/document/markdown/import.ts';
+import { checkSegment } from '../../src/document/translation/check.ts';
 import { reassemble, type TranslatedArticle } from '../../src/document/translation/reassemble.ts';
 import {
   extractSegments,
@@ -324,6 +325,83 @@ describe('translating a document', () => {
       },
       altTexts: new Map([[assetId, 'Eine Tasse Kaffee']]),
     });
+  });
+
+  it('writes back every answer that was accepted, whatever a valid document holds and however it has grown', () => {
+    const few = (paragraph: string, times: number) => Array(times).fill(paragraph).join('\n\n');
+    const heavy = fc.constantFrom(
+      few('a_b '.repeat(498), 3),
+      few(`Go ${'*a* '.repeat(60)}${'b_c '.repeat(200)}`, 4),
+      few('line of words\n'.repeat(300), 4),
+      few('[go](https://a.example/x_y "T") '.repeat(100), 3),
+      few('`code_a*b` and &amp; more '.repeat(60), 8),
+      'Wow! '.repeat(480),
+      '&amp; no '.repeat(400),
+      'x'.repeat(20_000),
+    );
+    const code = { id: 'c', type: 'code' as const, text: '`'.repeat(100_000) };
+    const grown = fc.constantFrom<Behaviour>(
+      (text) => `${text} Hola! Vale! Sí!`,
+      (text) => text.replaceAll(/\s*\n\s*/g, ' '),
+      (text) => text.replaceAll(/ (?![^<>]*>)/g, '\n'),
+      (text) => text.replaceAll(/ (?![^<>]*>)/g, ' !*_[&amp;'),
+      (text) => `${text}${'*'.repeat(text.length * 3)}`,
+      (text) => `${text} ${'a_b! '.repeat(text.length)}`,
+      (text) => text + '\n\n*_'.repeat(text.length),
+    );
+    fc.assert(
+      fc.property(
+        anySnapshot,
+        fc.array(heavy, { minLength: 1, maxLength: 1 }),
+        fc.array(grown, { minLength: 1, maxLength: 2 }),
+        (snapshot, texts, answers) => {
+          const paragraphs = texts.map((text, index) => ({
+            id: `heavy${index}`,
+            type: 'paragraph' as const,
+            format: 'markdown' as const,
+            text,
+          }));
+          const document = {
+            version: 1 as const,
+            blocks: [...snapshot.document.blocks, ...paragraphs, code],
+          };
+          expect(parseDocument(document)).toMatchObject({ ok: true });
+          const source = { ...snapshot, document };
+          const translations = new Map<string, string>();
+          for (const [index, { key, text }] of extractSegments(source).entries()) {
+            const answer = answers[index % answers.length]?.(text) ?? text;
+            const hard = checkSegment(text, answer).some(({ soft }) => !soft);
+            translations.set(key, hard ? text : answer);
+          }
+          const result = reassemble(source, translations, NO_IDS);
+          expect(result.document.blocks).toHaveLength(document.blocks.length);
+          expect(result.document.blocks.at(-1)).toEqual(code);
+        },
+      ),
+      { numRuns: 12 },
+    );
+  }, 60_000);
+
+  it('writes back what was stored when texts had no bounds', () => {
+    const text = 'a line of words\n'.repeat(1_200).trim();
+    const blocks: DocumentJson['blocks'] = [
+      { id: 'p', type: 'paragraph', format: 'markdown', text },
+      { id: 'l', type: 'paragraph', format: 'markdown', text: 'long '.repeat(30_000).trim() },
+      { id: 'c', type: 'code', text: 'x'.repeat(150_000) },
+    ];
+    const rest = {
+      title: 'T',
+      metaTitle: null,
+      metaDescription: null,
+      targetKeywords: [],
+      secondaryKeywords: [],
+    };
+    const source: Snapshot = { ...rest, document: { version: 1, blocks }, assets: [] };
+    const answers = extractSegments(source).map(({ key, text }) => [key, text.toUpperCase()] as const);
+    const { document } = reassemble(source, new Map(answers), NO_IDS);
+    expect(document.blocks.map((block) => ('text' in block ? block.text.length : 0))).toEqual(
+      blocks.map((block) => ('text' in block ? block.text.length : 0)),
+    );
   });
 
   it('fills batches in order up to their bounds', () => {

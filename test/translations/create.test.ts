@@ -214,6 +214,20 @@ describe('a refused translation leaves nothing behind', () => {
     await expectRefusal(() => create(workspace, source.id, { language: 'es' }), 400, 'INVALID_REQUEST');
   });
 
+  it('400 for a stored body that breaks a rule of the format of today, and nothing is held for it', async () => {
+    const workspace = await service.workspace();
+    const items = Array.from({ length: 2_001 }, (_, index) => `word ${index}`);
+    const source = await createArticle(service.db, workspace, await service.project(workspace), {
+      document: { version: 1, blocks: [{ id: 'l', type: 'list', ordered: false, items }] },
+    });
+    const refused = await expectRefusal(
+      () => create(workspace, source.id, { language: 'es' }),
+      400,
+      'INVALID_REQUEST',
+    );
+    expect(JSON.stringify(refused)).toContain('/blocks/0/items');
+  });
+
   it('401 without a key, 403 for a role that lacks a permission, 404 for unknown, malformed and foreign articles', async () => {
     const workspace = await service.workspace();
     const stranger = await service.workspace();

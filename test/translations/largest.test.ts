@@ -17,12 +17,20 @@ const MAX_EVENTS = 51_200;
 const EVENTS_A_BATCH = 6;
 const OTHER_EVENTS = 100;
 
+/** Items a list may have. */
+const MAX_ITEMS = 2_000;
+
 /** Lists of so many items that the document is as large as one may be. */
 function largest(item: string): DocumentJson {
-  const count = Math.min(Math.floor((MAX_DOCUMENT - 200) / (item.length + 3)), MAX_NODES - 20);
+  const count = Math.min(Math.floor((MAX_DOCUMENT - 5_000) / (item.length + 3)), MAX_NODES - 1_000);
   return {
     version: 1,
-    blocks: [{ id: 'l', type: 'list', ordered: false, items: Array.from({ length: count }, () => item) }],
+    blocks: Array.from({ length: Math.ceil(count / MAX_ITEMS) }, (_, index) => ({
+      id: `l${index}`,
+      type: 'list',
+      ordered: false,
+      items: Array(Math.min(MAX_ITEMS, count - index * MAX_ITEMS)).fill(item),
+    })),
   };
 }
 

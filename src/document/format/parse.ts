@@ -30,20 +30,31 @@ export type ParsedDocument =
   | { readonly ok: true; readonly document: DocumentJson }
   | { readonly ok: false; readonly issues: readonly DocumentIssue[]; readonly omitted: number };
 
-/** How long texts may be. A client's are bounded; what a translation made of them may have grown. */
+/** How long texts may be. */
 export interface TextBounds {
   readonly text: number;
   readonly altText: number;
-  /** Marks of Markdown in all texts together. */
-  readonly marks: number;
+  readonly code: number;
+  /** Marks of Markdown in all texts together; null leaves the Markdown unchecked. */
+  readonly marks: number | null;
 }
 
-export const CLIENT_BOUNDS: TextBounds = { text: MAX_TEXT, altText: MAX_ALT_TEXT, marks: MAX_DOCUMENT_MARKS };
-/** An answer of an engine is at most ten times as long as its text, and rarely twice. */
-export const TRANSLATED_BOUNDS: TextBounds = {
-  text: MAX_TEXT * 11,
+/** What a client may send. */
+export const CLIENT_BOUNDS: TextBounds = {
+  text: MAX_TEXT,
   altText: MAX_ALT_TEXT,
-  marks: MAX_DOCUMENT_MARKS * 2,
+  code: MAX_CODE,
+  marks: MAX_DOCUMENT_MARKS,
+};
+/**
+ * What may be translated and stored again: whatever is stored, for it may be older than the bounds of today, and
+ * whatever a translation makes of it. Its answers are bounded one by one, and the marks they add are escaped.
+ */
+export const STORED_BOUNDS: TextBounds = {
+  text: Number.POSITIVE_INFINITY,
+  altText: Number.POSITIVE_INFINITY,
+  code: Number.POSITIVE_INFINITY,
+  marks: null,
 };
 
 const frame = z.object({
@@ -52,8 +63,8 @@ const frame = z.object({
 });
 
 /**
- * Checks an unknown value against the document format. Never throws. Each Markdown text is parsed once, into `texts`,
- * and only when it is small enough in marks to be parsed in linear time.
+ * Checks an unknown value against the document format. Never throws. Each Markdown text that is checked is parsed once,
+ * into `texts`, and only when it is small enough in marks to be parsed in linear time.
  */
 export function parseDocument(
   value: unknown,
@@ -128,6 +139,7 @@ class Check {
   private text({ text, markdown, max }: Omit<Placed, 'path'>): string | null {
     if (!withinBounds(text, 0, max)) return `must have at most ${max} characters`;
     if (!markdown) return null;
+    if (this.bounds.marks === null) return null;
     const { marks, problem } = weighInline(text);
     if (problem !== null) return problem;
     this.marks += marks;
@@ -178,7 +190,7 @@ function* placedTexts(block: Block, bounds: TextBounds): Generator<Placed> {
       }
       return;
     case 'code':
-      yield { path: ['text'], text: block.text, markdown: false, max: MAX_CODE };
+      yield { path: ['text'], text: block.text, markdown: false, max: bounds.code };
       return;
     case 'divider':
   }

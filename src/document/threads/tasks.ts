@@ -3,10 +3,12 @@
  * comes out as text, so that little has to be copied between threads.
  */
 import { dropDeadLinks } from '../format/links.ts';
-import { type DocumentIssue, parseDocument } from '../format/parse.ts';
+import { type DocumentIssue, parseDocument, STORED_BOUNDS } from '../format/parse.ts';
 import type { DocumentJson } from '../format/schema.ts';
 import { uncountedWeight } from '../format/uncounted.ts';
+import { collectTexts } from '../format/walk.ts';
 import { countWords, textWeight } from '../format/words.ts';
+import { toPlainText, weighInline } from '../inline/parse.ts';
 import { ParsedTexts } from '../inline/texts.ts';
 import { importMarkdown } from '../markdown/import.ts';
 import { type Resolver, renderHtml, renderMarkdown } from '../render/render.ts';
@@ -191,15 +193,46 @@ function importFile(
 }
 
 /** What a stored document weighs in the price (`textWeight`): its text, and what is translated beside it. */
-function count(json: string): { body: number; beside: number } {
-  const document = readDocument(json);
+export type Counted =
+  | { readonly ok: true; readonly body: number; readonly beside: number }
+  | { readonly ok: false; readonly issue: DocumentIssue };
+
+/** What a translation could not be written back into is found here, before it is paid for. */
+function count(json: string): Counted {
   const texts = new ParsedTexts();
-  return { body: countWords(document, texts, textWeight), beside: uncountedWeight(document, texts) };
+  const parsed = parseDocument(readDocument(json), texts, STORED_BOUNDS);
+  if (!parsed.ok) {
+    const [issue = { pointer: '', blockId: null, message: 'breaks the format' }] = parsed.issues;
+    return { ok: false, issue };
+  }
+  const { document } = parsed;
+  return {
+    ok: true,
+    body: countWords(document, texts, textWeight),
+    beside: uncountedWeight(document, texts),
+  };
+}
+
+/** The beginning of a stored document's words as shown, so many code points of it. */
+function excerpt(json: string, characters: number): string {
+  const parts: string[] = [];
+  let length = 0;
+  for (const { kind, markdown, text } of collectTexts(readDocument(json))) {
+    if (kind === 'altText') continue;
+    // A text from before marks were bounded is shown as it is written.
+    const shown = markdown && weighInline(text).problem === null ? toPlainText(text) : text;
+    parts.push(shown);
+    length += shown.length;
+    // A code point is two units at most.
+    if (length >= characters * 2) break;
+  }
+  return [...parts.join('\n').slice(0, characters * 2)].slice(0, characters).join('');
 }
 
 /** Every task by name. Arguments and results survive structured cloning, but for parsed texts, which become bytes. */
 export const TASKS = {
   count,
+  excerpt,
   check,
   render,
   replaceAssets,

@@ -1,6 +1,6 @@
 /** Writes translated segments back into a copy of the source. */
 import { MAX_KEYWORD, MAX_META_DESCRIPTION, MAX_META_TITLE, MAX_TITLE } from '../format/limits.ts';
-import { parseDocument, TRANSLATED_BOUNDS } from '../format/parse.ts';
+import { parseDocument, STORED_BOUNDS } from '../format/parse.ts';
 import { type DocumentJson, MAX_ALT_TEXT } from '../format/schema.ts';
 import { mapTexts, type TextChange, type TextField } from '../format/walk.ts';
 import { ParsedTexts } from '../inline/texts.ts';
@@ -40,7 +40,7 @@ export class ReassemblyError extends Error {
 /**
  * The translated article. `translations` maps segment keys of `extractSegments(snapshot)` to checked translations.
  * Block ids, code, addresses and structure are the source's; the document is always valid,
- * but for texts that have grown beyond what a client may send. Its texts are left parsed in `texts`.
+ * but for texts that have grown beyond what a client may send. Texts that were parsed are left in `texts`.
  * @throws ReassemblyError when a translation is missing or has a hard defect.
  */
 export function reassemble(
@@ -72,7 +72,7 @@ export function reassemble(
     return field.kind === 'altText' ? { text: cutAtWord(change.text, MAX_ALT_TEXT) } : change;
   });
   replaceIds(document, ids);
-  const parsed = parseDocument(document, texts, TRANSLATED_BOUNDS);
+  const parsed = parseDocument(document, texts, STORED_BOUNDS);
   if (!parsed.ok)
     throw new ReassemblyError(`translated document is not valid: ${JSON.stringify(parsed.issues[0])}`);
   return {
