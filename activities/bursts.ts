@@ -6,7 +6,7 @@ import { handBack } from '../src/webhooks/burst/hand-back.ts';
 import { announce, type BurstNotice } from '../src/webhooks/burst/notices.ts';
 import { NOTHING_SENT, sendBurst } from '../src/webhooks/burst/send.ts';
 import type { BurstTracker } from '../src/webhooks/burst/tracker.ts';
-import { persistently } from './failures.ts';
+import { onDatabase, persistently } from './failures.ts';
 import { whileBeating } from './heartbeat.ts';
 import type { WebhookActivityDependencies } from './webhooks.ts';
 
@@ -68,6 +68,7 @@ export function createBurstActivities(dependencies: BurstActivityDependencies) {
     },
 
     /** Ends what a burst that was stopped has neither recorded nor handed back. */
-    endBurst: (burstId: BurstId, reason: string): Promise<number> => endBurst(db, burstId, reason),
+    endBurst: (burstId: BurstId, reason: string): Promise<number> =>
+      onDatabase(() => endBurst(db, burstId, reason)),
   };
 }

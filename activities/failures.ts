@@ -54,6 +54,10 @@ function databaseFailure(error: unknown): unknown {
     heartbeat({ failures } satisfies Progress);
     return error;
   }
+  return forGood(error);
+}
+
+function forGood(error: unknown): ApplicationFailure {
   log.error('failed for good', { error });
   return ApplicationFailure.create({ ...nameOf(error), nonRetryable: true });
 }
@@ -69,12 +73,23 @@ function nameOf(error: unknown): { type: string; message: string } {
 }
 
 /**
- * Repeats database work inside the attempt until it succeeds, so that a database that is away spends no
- * attempt. The caller heartbeats meanwhile.
- * @throws the cancellation's reason
+ * Repeats database work inside the attempt while the database is away, so that this spends no attempt. What nobody
+ * knows is tried ten times, and what will be so next time too is not repeated. The caller heartbeats meanwhile.
+ * @throws the cancellation's reason, or a failure that ends the activity
  */
 export async function persistently<Result>(work: () => Promise<Result>): Promise<Result> {
-  return repeat(work, () => true);
+  let failures = 0;
+  const again = (error: unknown): boolean => {
+    const kind = errorKind(error);
+    if (kind === 'unknown') failures += 1;
+    return kind === 'passing' || (kind === 'unknown' && failures < MAX_FAILURES);
+  };
+  const signal = cancellationSignal();
+  try {
+    return await repeat(work, again);
+  } catch (error) {
+    throw signal.aborted ? error : forGood(error);
+  }
 }
 
 /**

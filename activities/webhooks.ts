@@ -10,7 +10,7 @@ import { MAX_ATTEMPTS, waitAfter } from '../src/webhooks/attempts/schedule.ts';
 import type { OutboxBell } from '../src/webhooks/outbox/bell.ts';
 import type { WebhookSender } from '../src/webhooks/sending/sender.ts';
 import { deliveryHeaders } from '../src/webhooks/sending/signature.ts';
-import { persistently } from './failures.ts';
+import { onDatabase, persistently } from './failures.ts';
 import { whileBeating } from './heartbeat.ts';
 
 const HEARTBEAT_MS = 5_000;
@@ -99,12 +99,16 @@ export function createWebhookActivities(dependencies: WebhookActivityDependencie
     attemptDelivery: (deliveryId: DeliveryId, offset: number): Promise<AttemptResult> =>
       whileBeating(HEARTBEAT_MS, heartbeat, () => attempt(deliveryId, offset)),
 
-    /** Records an outcome that the attempt itself could not. */
+    /** Records an outcome that the attempt itself could not. One that cannot be recorded at all is in the log. */
     recordAttempt: (deliveryId: DeliveryId, outcome: AttemptOutcome): Promise<void> =>
-      recordAttempt(db, deliveryId, outcome),
+      onDatabase(() => recordAttempt(db, deliveryId, outcome)).catch((error: unknown) => {
+        const { number, verdict, responseStatus } = outcome;
+        log.warn('outcome not recorded', { deliveryId, number, verdict, responseStatus });
+        throw error;
+      }),
 
     /** Ends a delivery whose run stops without an outcome of its own. */
     endDelivery: (deliveryId: DeliveryId, reason: string): Promise<boolean> =>
-      endDelivery(db, deliveryId, reason),
+      onDatabase(() => endDelivery(db, deliveryId, reason)),
   };
 }

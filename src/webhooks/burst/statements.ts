@@ -12,7 +12,7 @@ export interface BurstStatementOptions {
   readonly db: Database;
   readonly burstId: BurstId;
   readonly cancelled: AbortSignal;
-  /** Repeats database work until it succeeds. */
+  /** Repeats database work while the database is away. */
   readonly persistently: <Result>(work: () => Promise<Result>) => Promise<Result>;
 }
 
@@ -59,7 +59,12 @@ export function createBurstStatements(options: BurstStatementOptions): BurstStat
       }
     },
     async record(outcome) {
-      if (!(await recordTogether(outcome))) await recordAlone(outcome);
+      // One outcome that Postgres refuses must not take the others' with it.
+      const recorded = await recordTogether(outcome).catch((error: unknown) => {
+        if (cancelled.aborted) throw error;
+        return false;
+      });
+      if (!recorded) await recordAlone(outcome);
     },
   };
 }

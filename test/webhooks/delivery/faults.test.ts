@@ -1,3 +1,4 @@
+import { sql } from 'kysely';
 import { afterAll, beforeAll, beforeEach, expect, it } from 'vitest';
 import type { DeliveryId, EndpointId } from '../../../src/ids.ts';
 import type { RunningWorker } from '../../../src/processes/worker.ts';
@@ -74,6 +75,33 @@ it('what a receiver says stays out of Temporal, also while the database cannot b
   const kept = await operator.kept(deliveryWorkflowId(id));
   expect(kept).toContain('The receiver answered 404.');
   expect(kept).not.toContain('Confidential');
+});
+
+it('an outcome that Postgres refuses for good ends the run after one send, and reconcile ends the row', async () => {
+  await sql`
+    CREATE FUNCTION refuse() RETURNS trigger LANGUAGE plpgsql AS $$
+    BEGIN RAISE EXCEPTION 'refused' USING ERRCODE = '22003'; END $$`.execute(service.db);
+  await sql`
+    CREATE TRIGGER refuse BEFORE UPDATE ON webhook_deliveries FOR EACH ROW
+    WHEN (NEW.workspace_id = ${sql.lit(workspace.id)} AND (NEW.attempts > 0 OR NEW.ended_at IS NOT NULL))
+    EXECUTE FUNCTION refuse()`.execute(service.db);
+  const id = await emitOne();
+  expect(await operator.closed(deliveryWorkflowId(id), 60_000)).toBe('FAILED');
+  expect(await readDeliveryRow(service, id)).toMatchObject({
+    status: 'pending',
+    attempts: 0,
+    ended_at: null,
+  });
+  await sql`DROP TRIGGER refuse ON webhook_deliveries`.execute(service.db);
+  await service.db
+    .updateTable('webhook_deliveries')
+    .set({ next_attempt_at: new Date(0) })
+    .where('id', '=', id)
+    .execute();
+  await reconcile();
+  const row = await untilDelivery(service, id, (delivery) => delivery.ended_at !== null);
+  expect(row).toMatchObject({ status: 'failed', attempts: 0 });
+  expect(receiver.received).toHaveLength(1);
 });
 
 it('a database that is away before the send costs no attempt', async () => {
