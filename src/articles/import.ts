@@ -1,5 +1,6 @@
 import path from 'node:path';
 import { recordAudit } from '../audit/record.ts';
+import { assetPath } from '../blobs/address.ts';
 import { type BlobStore, contentHashOf } from '../blobs/blob-store.ts';
 import { type NewBlob, storeBlobs } from '../blobs/references.ts';
 import { requireOperator, type VerbContext } from '../context.ts';
@@ -78,6 +79,16 @@ export async function importArticle(
 
   const articleId = newId<ArticleId>();
   const translationGroupId = newId<TranslationGroupId>();
+  // Before the transaction: nobody waits for it, and nothing but this import gives the article images.
+  const article = { id: articleId, project_id: projectId, document: document.json };
+  const { links } = await readReferences(db, article);
+  const images = new Map(
+    added.map(({ id, contentHash, altText }) => [
+      id as string,
+      { url: assetPath({ id, content_hash: contentHash }), altText },
+    ]),
+  );
+  const rendering = await renderBody(document.json, { links, images }, texts);
   await inTransaction(db, async (tx) => {
     requireProjectLanguage('/language', language, await lockLanguages(tx, workspaceId, projectId));
     await insertArticle(tx, {
@@ -87,19 +98,14 @@ export async function importArticle(
       title,
       status,
       document: document.json,
+      ...rendering,
       target_keywords: [...input.keywords],
       primary_language: language,
       translation_group_id: translationGroupId,
       word_count: wordCount,
       ...(status === 'PUBLISHED' ? { published_at: new Date() } : {}),
     });
-    const article = { id: articleId, project_id: projectId, document: document.json };
     const bytes = await insertAssets(tx, workspaceId, articleId, added);
-    await tx
-      .updateTable('articles')
-      .set(await renderBody(document.json, await readReferences(tx, article), texts))
-      .where('id', '=', articleId)
-      .execute();
     await recordEvents(tx, context, [{ type: 'article.created', data: { articleId, projectId, title } }]);
     await recordAudit(tx, context, {
       action: 'articles.imported',

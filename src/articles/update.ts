@@ -56,7 +56,7 @@ export async function updateArticle(
 ): Promise<AnsweredArticle> {
   requirePermissions(context.actor, 'articles.update');
   for (let attempt = 1; ; attempt += 1) {
-    const prepared = await prepare(context.db, context, articleId, changes.documentJson);
+    const prepared = await prepareBody(context.db, context, articleId, changes.documentJson);
     try {
       const saved = await inTransaction(context.db, (tx) =>
         save(tx, context, articleId, changes, prepared, ifMatch),
@@ -78,18 +78,18 @@ export async function updateArticle(
 }
 
 /** A body rendered before the transaction, so that no lock and no connection waits for it. */
-interface Prepared {
+export interface Prepared {
   readonly document: string;
   readonly references: References;
   readonly rendering: Rendering;
 }
 
 /** Null when there is no such article. */
-async function prepare(
+export async function prepareBody(
   db: Database,
   { actor }: VerbContext,
   id: ArticleId,
-  body: CheckedBody | undefined,
+  body?: CheckedBody,
 ): Promise<Prepared | null> {
   const stored = await db
     .selectFrom('articles')

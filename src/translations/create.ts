@@ -9,7 +9,8 @@ import { reserveBytes, storageQuotaExceeded } from '../credits/storage-quota.ts'
 import type { Tx } from '../db/database.ts';
 import { uniqueViolation } from '../db/errors.ts';
 import { inTransaction } from '../db/transaction.ts';
-import { conflict, invalid, notFound } from '../errors.ts';
+import type { Counted } from '../document/threads/tasks.ts';
+import { conflict, invalid, notFound, ServiceError } from '../errors.ts';
 import { recordEvents } from '../events/record.ts';
 import { type ArticleId, type JobId, newId } from '../ids.ts';
 import { jobColumns } from '../jobs/queries.ts';
@@ -17,8 +18,8 @@ import { type Job, toJob } from '../jobs/schemas.ts';
 import { writeJson } from '../json-text.ts';
 import { translationWorkflowId } from '../temporal/ids.ts';
 import { insertDraft, reuseDraft } from './draft.ts';
-import { type Estimate, estimateSource } from './price.ts';
-import { readSource } from './read-source.ts';
+import { countBody, type Estimate, estimateCounted } from './price.ts';
+import { readSource, readTexts } from './read-source.ts';
 import type { TranslationJob, TranslationRuns } from './runs.ts';
 import { checkTargetLanguage } from './target-language.ts';
 
@@ -39,6 +40,9 @@ interface Queued {
   readonly run: TranslationJob | null;
 }
 
+/** Bodies that may be counted in vain because the article changed meanwhile. */
+const MAX_ATTEMPTS = 5;
+
 /** Two requests that race for one language: the loser's transaction runs once more and sees the winner. */
 const RACES = new Set(['jobs_idempotency_key_key', 'articles_group_language_key']);
 
@@ -54,7 +58,14 @@ export async function createTranslation(
   input: CreateTranslation,
 ): Promise<CreatedTranslation> {
   requirePermissions(context.actor, 'articles.create', 'articles.generate');
-  const attempt = () => inTransaction(context.db, (tx) => replayOrCreate(tx, context, input));
+  const attempt = async (): Promise<Queued> => {
+    for (let left = MAX_ATTEMPTS; left > 0; left -= 1) {
+      const counted = await countSource(context, input.articleId);
+      const queued = await inTransaction(context.db, (tx) => replayOrCreate(tx, context, input, counted));
+      if (queued !== null) return queued;
+    }
+    throw new ServiceError('SERVICE_UNAVAILABLE', 'The article is changing all the time. Try again shortly.');
+  };
   const { created, run } = await attempt().catch((error: unknown) => {
     if (!RACES.has(uniqueViolation(error) ?? '')) throw error;
     return attempt();
@@ -63,10 +74,29 @@ export async function createTranslation(
   return created;
 }
 
-async function replayOrCreate(tx: Tx, context: VerbContext, input: CreateTranslation): Promise<Queued> {
+/** A source's body counted before the transaction, so that no lock and no connection waits for it. */
+interface CountedSource {
+  readonly document: string;
+  readonly counted: Counted;
+}
+
+/** Null when there is no such article. */
+async function countSource({ db, actor }: VerbContext, articleId: ArticleId): Promise<CountedSource | null> {
+  const texts = await readTexts(db, actor.workspaceId, articleId).executeTakeFirst();
+  if (texts === undefined) return null;
+  return { document: texts.document, counted: await countBody(texts.document) };
+}
+
+/** @returns null when the source has another body by now than when it was counted */
+async function replayOrCreate(
+  tx: Tx,
+  context: VerbContext,
+  input: CreateTranslation,
+  counted: CountedSource | null,
+): Promise<Queued | null> {
   const replayed =
     input.idempotencyKey === undefined ? null : await replay(tx, context, input.idempotencyKey);
-  return replayed ?? create(tx, context, input);
+  return replayed ?? create(tx, context, input, counted);
 }
 
 /** The job that this workspace created under the key, whatever article or language is asked for now. */
@@ -95,7 +125,12 @@ async function replay(tx: Tx, { actor }: VerbContext, key: string): Promise<Queu
   };
 }
 
-async function create(tx: Tx, context: VerbContext, input: CreateTranslation): Promise<Queued> {
+async function create(
+  tx: Tx,
+  context: VerbContext,
+  input: CreateTranslation,
+  priced: CountedSource | null,
+): Promise<Queued | null> {
   const { workspaceId } = context.actor;
   const source = await readSource(tx, workspaceId, input.articleId);
   if (source === undefined) throw notFound('article');
@@ -107,7 +142,8 @@ async function create(tx: Tx, context: VerbContext, input: CreateTranslation): P
     throw conflict('The article is being generated; translate it when that has ended.', 'generation_running');
   }
 
-  const estimate = await estimateSource(source.snapshot);
+  if (priced === null || priced.document !== source.snapshot.document.text) return null;
+  const estimate = estimateCounted(source.snapshot, priced.counted);
   const bytes = source.snapshot.assets.reduce((sum, asset) => sum + asset.byteSize, 0);
   const reused = await reuseDraft(tx, workspaceId, source.translation_group_id, input.language);
   const article = reused ?? (await insertDraft(tx, workspaceId, source, input.language));
