@@ -5,7 +5,7 @@ import type { ArticleId, WorkspaceId } from '../ids.ts';
 import { writtenNow } from './content.ts';
 import { holdCategories, lockArticle, mayBe, ownedByJob } from './lock.ts';
 import { type ArticleRow, articleColumns } from './queries.ts';
-import { renderArticle } from './render.ts';
+import type { Rendering } from './render.ts';
 import { type ArticleAction, TRANSITIONS } from './states.ts';
 
 /** Actions that end in another status. */
@@ -19,8 +19,9 @@ const NEEDS_CONTENT: ReadonlySet<Move> = new Set(['submit', 'publish']);
 const hasContent = sql<boolean>`jsonb_array_length(document -> 'blocks') > 0`;
 
 /**
- * Moves an article along one row of the state machine, in the caller's transaction. Publishing renders it
- * once more and sets publishedAt, which unpublishing keeps; it waits for changes of the article's categories.
+ * Moves an article along one row of the state machine, in the caller's transaction. Publishing sets
+ * publishedAt, which unpublishing keeps; it waits for changes of the article's categories.
+ * @param rendering of the body, when it was made anew
  * @returns the article before and after
  * @throws {ServiceError} RESOURCE_NOT_FOUND; CONFLICT `job_running`, `no_content` or `status`
  */
@@ -29,11 +30,11 @@ export async function moveArticle(
   workspaceId: WorkspaceId,
   articleId: ArticleId,
   move: Move,
+  rendering: Partial<Rendering> = {},
 ): Promise<{ before: ArticleRow; after: ArticleRow }> {
   const before = await lockArticle(tx, workspaceId, articleId, move);
   // A rename that is under way has asked already who is published, and one that comes later sees this article.
   if (move === 'publish') await holdCategories(tx, articleId);
-  const rendering = move === 'publish' ? await renderArticle(tx, before) : {};
   const after = await tx
     .updateTable('articles')
     .set({

@@ -2,11 +2,9 @@ import { isDeepStrictEqual } from 'node:util';
 import { sql } from 'kysely';
 import { recordAudit } from '../audit/record.ts';
 import { requirePermissions, type VerbContext } from '../context.ts';
-import type { Database, Tx } from '../db/database.ts';
+import type { Tx } from '../db/database.ts';
 import { uniqueViolation } from '../db/errors.ts';
 import { inTransaction } from '../db/transaction.ts';
-import type { References } from '../document/threads/tasks.ts';
-import { ServiceError } from '../errors.ts';
 import type { ArticleChange } from '../events/catalog.ts';
 import { recordEvents } from '../events/record.ts';
 import type { ArticleId } from '../ids.ts';
@@ -17,9 +15,9 @@ import { requireMatch } from './etag.ts';
 import { updatedEvents } from './events.ts';
 import { chooseSlugInTurn, slugTaken } from './insert.ts';
 import { lockArticle, mayBe, ownedByJob } from './lock.ts';
+import { isCurrent, MAX_ATTEMPTS, type PreparedBody, prepareBody, restless } from './prepare.ts';
 import { type ArticleRow, articleColumns } from './queries.ts';
 import { endRedirect, keepRedirect } from './redirects.ts';
-import { type Rendering, readReferences, renderBody } from './render.ts';
 import { type AnsweredArticle, toArticle } from './schemas.ts';
 
 /** What an editor may change; a field left out stays as it is, null empties a meta field. */
@@ -34,9 +32,6 @@ export interface ArticleChanges {
   readonly targetKeywords?: readonly string[] | undefined;
   readonly secondaryKeywords?: readonly string[] | undefined;
 }
-
-/** Renderings that may be made in vain because images or addresses changed meanwhile. */
-const MAX_ATTEMPTS = 5;
 
 /**
  * Saves an article (articles.update): dead links are dropped, words counted, the body rendered. A PUBLISHED
@@ -63,12 +58,7 @@ export async function updateArticle(
       );
       if (saved !== null) return saved;
       // What the body shows changed between its rendering and the lock, and again each time: somebody else's turn.
-      if (attempt === MAX_ATTEMPTS) {
-        throw new ServiceError(
-          'SERVICE_UNAVAILABLE',
-          'The article is changing all the time. Try again shortly.',
-        );
-      }
+      if (attempt === MAX_ATTEMPTS) throw restless();
     } catch (error) {
       if (uniqueViolation(error) !== 'articles_slug_key') throw error;
       if (changes.slug !== undefined) throw slugTaken(changes.slug);
@@ -77,39 +67,13 @@ export async function updateArticle(
   }
 }
 
-/** A body rendered before the transaction, so that no lock and no connection waits for it. */
-export interface Prepared {
-  readonly document: string;
-  readonly references: References;
-  readonly rendering: Rendering;
-}
-
-/** Null when there is no such article. */
-export async function prepareBody(
-  db: Database,
-  { actor }: VerbContext,
-  id: ArticleId,
-  body?: CheckedBody,
-): Promise<Prepared | null> {
-  const stored = await db
-    .selectFrom('articles')
-    .select(['project_id', sql<string>`document::text`.as('document')])
-    .where('workspace_id', '=', actor.workspaceId)
-    .where('id', '=', id)
-    .executeTakeFirst();
-  if (stored === undefined) return null;
-  const document = body?.stored.json ?? stored.document;
-  const references = await readReferences(db, { id, project_id: stored.project_id, document });
-  return { document, references, rendering: await renderBody(document, references, body?.texts) };
-}
-
 /** @returns null when the body shows other things by now than when it was rendered */
 async function save(
   tx: Tx,
   context: VerbContext,
   articleId: ArticleId,
   changes: ArticleChanges,
-  prepared: Prepared | null,
+  prepared: PreparedBody | null,
   ifMatch: string | undefined,
 ): Promise<AnsweredArticle | null> {
   const before = await lockArticle(tx, context.actor.workspaceId, articleId, 'edit');
@@ -117,8 +81,8 @@ async function save(
   const body = changes.documentJson?.stored;
   if (body !== undefined) await refuseHeroInBody(tx, articleId, body);
   if (prepared === null || (body === undefined && before.document !== prepared.document)) return null;
-  const { document, rendering } = prepared;
-  if (!isDeepStrictEqual(await readReferences(tx, { ...before, document }), prepared.references)) return null;
+  const { rendering } = prepared;
+  if (!(await isCurrent(tx, before, prepared))) return null;
 
   const wanted = {
     title: changes.title ?? before.title,
