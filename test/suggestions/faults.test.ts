@@ -260,7 +260,7 @@ describe('a worker killed', () => {
 
 describe('a server killed while it waits', () => {
   it('costs the price at most: the run settles by itself', async () => {
-    await start();
+    await start({ AI_WAIT_SECONDS: '30' });
     let release = (): void => undefined;
     const gate = new Promise<void>((resolve) => {
       release = resolve;
