@@ -2,7 +2,6 @@ import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { expect, onTestFinished, test } from 'vitest';
-import { killEngines } from '../../soak/support/engine-kills.ts';
 import { findProcesses, isAlive } from '../../src/local/processes.ts';
 import { readStackRecord, type StackRecord } from '../../src/local/stack-file.ts';
 import { type Launched, launch, ready } from '../support/start.ts';
@@ -43,20 +42,6 @@ const untilReady = (url: string) =>
 const serversOf = (dataDir: string) => ({
   postgres: findProcesses(`-D ${join(dataDir, 'postgres')}`).length,
   temporal: findProcesses(`--db-filename ${join(dataDir, 'temporal')}`).length,
-});
-
-test('under load, either engine is killed: the service is ready again by itself, with nothing lost, doubled or forgotten', {
-  timeout: 600_000,
-}, async () => {
-  const { kills, evidence, load, problems, output } = await killEngines(emptyFolder(), 2, () => undefined);
-  expect(problems).toEqual([]);
-  expect(kills.map(({ engine }) => engine)).toEqual(['postgres', 'temporal']);
-  expect(evidence.events).toBeGreaterThan(50);
-  expect(load.accepted.size).toBeGreaterThan(10);
-  for (const name of ['Postgres', 'Temporal']) {
-    expect(output.match(new RegExp(`${name} has died`, 'g'))).toHaveLength(1);
-    expect(output.match(new RegExp(`${name} is back`, 'g'))).toHaveLength(1);
-  }
 });
 
 test('engines of an earlier start are started again as well, at the same addresses, and a crash meanwhile blocks no start', {
