@@ -1,18 +1,21 @@
+import { isDeepStrictEqual } from 'node:util';
 import { recordAudit } from '../audit/record.ts';
+import { assetPath } from '../blobs/address.ts';
 import { copyCategories } from '../categories/copy.ts';
 import { requirePermissions, type VerbContext } from '../context.ts';
 import { reserveBytes, storageQuotaExceeded } from '../credits/storage-quota.ts';
 import { createdInOrder } from '../db/created-in-order.ts';
-import type { Tx } from '../db/database.ts';
+import type { Database, Queryable, Tx } from '../db/database.ts';
 import { inTransaction } from '../db/transaction.ts';
 import { doTask } from '../document/threads/pool.ts';
+import type { References } from '../document/threads/tasks.ts';
 import { notFound } from '../errors.ts';
 import { recordEvents } from '../events/record.ts';
 import { type ArticleId, type AssetId, newId, type TranslationGroupId, type WorkspaceId } from '../ids.ts';
-import { writtenNow } from './content.ts';
 import { insertArticle } from './insert.ts';
-import { type ArticleRow, articleColumns } from './queries.ts';
-import { renderArticle } from './render.ts';
+import { MAX_ATTEMPTS, restless } from './prepare.ts';
+import { articleColumns } from './queries.ts';
+import { addressesOf, type Rendering, referencesOf, renderBody } from './render.ts';
 import { type AnsweredArticle, toArticle } from './schemas.ts';
 
 /**
@@ -26,98 +29,143 @@ export async function duplicateArticle(
   articleId: ArticleId,
   title?: string,
 ): Promise<AnsweredArticle> {
-  const { db, actor } = context;
-  requirePermissions(actor, 'articles.create', 'articles.read');
-  const { workspaceId } = actor;
-  return inTransaction(db, async (tx) => {
-    const source = await readForCopy(tx, workspaceId, articleId);
-    const id = newId<ArticleId>();
-    const copied = await insertArticle(tx, {
-      id,
-      workspace_id: workspaceId,
-      project_id: source.project_id,
-      title: title ?? source.title,
-      status: 'DRAFT',
-      document: source.document,
-      meta_title: source.meta_title,
-      meta_description: source.meta_description,
-      target_keywords: source.target_keywords,
-      secondary_keywords: source.secondary_keywords,
-      primary_language: source.primary_language,
-      translation_group_id: newId<TranslationGroupId>(),
-    });
-    const { assetIds, bytes } = await copyAssets(tx, workspaceId, articleId, id);
-    const document = await doTask('replaceAssets', source.document, assetIds);
-    const article = await tx
-      .updateTable('articles')
-      .set({
-        document,
-        word_count: source.word_count,
-        ...(await renderArticle(tx, { ...copied, document })),
-        updated_at: writtenNow,
-      })
-      .where('id', '=', id)
-      .returning(articleColumns)
-      .executeTakeFirstOrThrow();
-    await copyCategories(tx, workspaceId, articleId, id);
-    await recordEvents(tx, context, [
-      {
-        type: 'article.created',
-        data: { articleId: id, projectId: article.project_id, title: article.title },
-      },
-    ]);
-    await recordAudit(tx, context, {
-      action: 'articles.duplicated',
-      targetType: 'article',
-      targetId: id,
-      details: { sourceArticleId: articleId, title: article.title },
-    });
-    if (!(await reserveBytes(tx, workspaceId, bytes))) throw storageQuotaExceeded(bytes);
-    return toArticle(article);
-  });
+  requirePermissions(context.actor, 'articles.create', 'articles.read');
+  for (let attempt = 1; attempt <= MAX_ATTEMPTS; attempt += 1) {
+    const prepared = await prepareCopy(context.db, context.actor.workspaceId, articleId);
+    const copy = await inTransaction(context.db, (tx) => insertCopy(tx, context, articleId, title, prepared));
+    if (copy !== null) return copy;
+  }
+  throw restless();
 }
 
-async function readForCopy(tx: Tx, workspaceId: WorkspaceId, articleId: ArticleId): Promise<ArticleRow> {
-  const row = await tx
+/** A copy's body rendered before the transaction, so that no lock and no connection waits for it. */
+interface PreparedCopy {
+  /** What it was made from. */
+  readonly source: { readonly document: string; readonly assets: readonly CopiedAsset[] };
+  readonly assetIds: ReadonlyMap<string, AssetId>;
+  readonly links: References['links'];
+  readonly content: Rendering & { readonly document: string };
+}
+
+/** Null when there is no such article. */
+async function prepareCopy(
+  db: Database,
+  workspaceId: WorkspaceId,
+  articleId: ArticleId,
+): Promise<PreparedCopy | null> {
+  const source = await articleOf(db, workspaceId, articleId).executeTakeFirst();
+  if (source === undefined) return null;
+  const assets = await assetsOf(db, workspaceId, articleId);
+  const assetIds = new Map<string, AssetId>(assets.map((asset) => [asset.id, newId<AssetId>()]));
+  const document = await doTask('replaceAssets', source.document, assetIds);
+  const links = await addressesOf(db, source.project_id, referencesOf(document).articleIds);
+  const images = new Map<string, { url: string; altText: string }>();
+  for (const { role, content_hash, alt_text, ...asset } of assets) {
+    const id = assetIds.get(asset.id);
+    if (id !== undefined && role === 'inline') {
+      images.set(id, { url: assetPath({ id, content_hash }), altText: alt_text });
+    }
+  }
+  const rendering = await renderBody(document, { links, images });
+  return {
+    source: { document: source.document, assets },
+    assetIds,
+    links,
+    content: { document, ...rendering },
+  };
+}
+
+/** @returns null when the article is another one by now than when the copy was prepared */
+async function insertCopy(
+  tx: Tx,
+  context: VerbContext,
+  articleId: ArticleId,
+  title: string | undefined,
+  prepared: PreparedCopy | null,
+): Promise<AnsweredArticle | null> {
+  const { workspaceId } = context.actor;
+  const source = await articleOf(tx, workspaceId, articleId).forShare().executeTakeFirst();
+  if (source === undefined) throw notFound('article');
+  const assets = await assetsOf(tx, workspaceId, articleId);
+  if (prepared === null || !isDeepStrictEqual({ document: source.document, assets }, prepared.source)) {
+    return null;
+  }
+  const links = await addressesOf(tx, source.project_id, referencesOf(source.document).articleIds);
+  if (!isDeepStrictEqual(links, prepared.links)) return null;
+
+  const id = newId<ArticleId>();
+  const article = await insertArticle(tx, {
+    id,
+    workspace_id: workspaceId,
+    project_id: source.project_id,
+    title: title ?? source.title,
+    status: 'DRAFT',
+    ...prepared.content,
+    word_count: source.word_count,
+    meta_title: source.meta_title,
+    meta_description: source.meta_description,
+    target_keywords: source.target_keywords,
+    secondary_keywords: source.secondary_keywords,
+    primary_language: source.primary_language,
+    translation_group_id: newId<TranslationGroupId>(),
+  });
+  await copyAssets(tx, workspaceId, id, assets, prepared.assetIds);
+  await copyCategories(tx, workspaceId, articleId, id);
+  await recordEvents(tx, context, [
+    {
+      type: 'article.created',
+      data: { articleId: id, projectId: article.project_id, title: article.title },
+    },
+  ]);
+  await recordAudit(tx, context, {
+    action: 'articles.duplicated',
+    targetType: 'article',
+    targetId: id,
+    details: { sourceArticleId: articleId, title: article.title },
+  });
+  const bytes = assets.reduce((sum, { byte_size }) => sum + byte_size, 0);
+  if (!(await reserveBytes(tx, workspaceId, bytes))) throw storageQuotaExceeded(bytes);
+  return toArticle(article);
+}
+
+const articleOf = (db: Queryable, workspaceId: WorkspaceId, articleId: ArticleId) =>
+  db
     .selectFrom('articles')
     .select(articleColumns)
     .where('workspace_id', '=', workspaceId)
-    .where('id', '=', articleId)
-    .forShare()
-    .executeTakeFirst();
-  if (row === undefined) throw notFound('article');
-  return row;
-}
+    .where('id', '=', articleId);
+
+const assetsOf = (db: Queryable, workspaceId: WorkspaceId, articleId: ArticleId) =>
+  db
+    .selectFrom('assets')
+    .select(['id', 'role', 'content_hash', 'media_type', 'byte_size', 'file_name', 'alt_text'])
+    .where('workspace_id', '=', workspaceId)
+    .where('article_id', '=', articleId)
+    .orderBy('created_at')
+    .orderBy('id')
+    .execute();
+
+type CopiedAsset = Awaited<ReturnType<typeof assetsOf>>[number];
 
 /** Rows that share the source's blobs: storage is content-addressed, so no bytes move. */
 async function copyAssets(
   tx: Tx,
   workspaceId: WorkspaceId,
-  sourceId: ArticleId,
   targetId: ArticleId,
-): Promise<{ assetIds: ReadonlyMap<string, AssetId>; bytes: number }> {
-  const assets = await tx
-    .selectFrom('assets')
-    .select(['id', 'role', 'content_hash', 'media_type', 'byte_size', 'file_name', 'alt_text'])
-    .where('workspace_id', '=', workspaceId)
-    .where('article_id', '=', sourceId)
-    .orderBy('created_at')
-    .orderBy('id')
+  assets: readonly CopiedAsset[],
+  assetIds: ReadonlyMap<string, AssetId>,
+): Promise<void> {
+  if (assets.length === 0) return;
+  await tx
+    .insertInto('assets')
+    .values(
+      assets.map((asset, index) => ({
+        ...asset,
+        id: assetIds.get(asset.id) ?? newId<AssetId>(),
+        workspace_id: workspaceId,
+        article_id: targetId,
+        created_at: createdInOrder(index),
+      })),
+    )
     .execute();
-  const assetIds = new Map<string, AssetId>(assets.map((asset) => [asset.id, newId<AssetId>()]));
-  if (assets.length > 0) {
-    await tx
-      .insertInto('assets')
-      .values(
-        assets.map((asset, index) => ({
-          ...asset,
-          id: assetIds.get(asset.id) ?? newId<AssetId>(),
-          workspace_id: workspaceId,
-          article_id: targetId,
-          created_at: createdInOrder(index),
-        })),
-      )
-      .execute();
-  }
-  return { assetIds, bytes: assets.reduce((sum, { byte_size }) => sum + byte_size, 0) };
 }

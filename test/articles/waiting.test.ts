@@ -22,6 +22,7 @@ const occupyThreads = (): Promise<unknown> => {
 
 it.each([
   ['publishing', 'publish', {}, 200],
+  ['duplication', 'duplicate', {}, 201],
   ['a translation', 'translations', { language: 'es' }, 202],
 ])('%s of a large article holds no lock while it waits for a thread', async (_, path, body, status) => {
   const workspace = await service.workspace(100);
