@@ -26,8 +26,9 @@ const types: pg.CustomTypesConfig = {
 /** TCP asks after a peer that is quiet for 10 s, and gives it up after 15 more. In milliseconds. */
 const KEEP_ALIVE = { enable: true, initialDelay: 10_000, interval: 5_000, count: 3 };
 /**
- * Milliseconds a session may stand still inside a transaction. No transaction waits for anything but Postgres, so one
- * that does has lost its client, and others wait for its locks.
+ * Milliseconds a session may stand still inside a transaction, while others wait for its locks. Beside Postgres a
+ * transaction waits for the disk, where images are stored, and for a thread, where an article has to be rendered again
+ * because another one changed: a session that stands still for longer has lost its client.
  */
 const IDLE_IN_TRANSACTION_MS = 15_000;
 
