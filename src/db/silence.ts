@@ -8,6 +8,8 @@ const LOOK_MS = 500;
 const DOUBT_MS = 1_000;
 /** What a connection that idles gets to answer when it is in doubt. */
 const PROBE_MS = 1_000;
+/** Milliseconds between two questions whether Postgres still works on a statement that may take long. */
+const INQUIRE_MS = 2_000;
 /** What a peer gets to close a connection that we have ended. */
 const CLOSING_MS = 2_000;
 
@@ -21,14 +23,24 @@ interface Watched {
   idle: boolean;
   /** When it was asked whether it is still there; null while it is not in doubt. */
   probedAt: number | null;
+  /** The process of Postgres that works for a transaction with long statements; null for any other. */
+  backend: number | null;
+  /** When Postgres was last asked whether it still works on the query. */
+  inquiredAt: number;
   endedAt: number | null;
 }
 
 type Query = (text: unknown, values?: unknown, ...rest: unknown[]) => unknown;
 type End = (callback: () => void) => void;
 
-/** Gives the rest of a transaction another limit on its statements; 0 or more milliseconds, 0 for none. */
-export const SET_STATEMENT_TIMEOUT = "SELECT set_config('statement_timeout', $1, true)";
+/**
+ * Gives the rest of a transaction another limit on its statements; 0 or more milliseconds, 0 for none. Tells which process
+ * works on them, so that another connection can ask for it: a pooler's clients know no process of Postgres otherwise.
+ */
+export const SET_STATEMENT_TIMEOUT =
+  "SELECT set_config('statement_timeout', $1, true), pg_backend_pid() AS backend";
+
+const IS_AT_WORK = "SELECT FROM pg_stat_activity WHERE pid = $1 AND state = 'active'";
 
 const limitOf = (statementTimeout: number): number =>
   statementTimeout === 0 ? Number.POSITIVE_INFINITY : statementTimeout + MARGIN_MS;
@@ -36,7 +48,8 @@ const limitOf = (statementTimeout: number): number =>
 /**
  * Destroys connections whose peer has gone without a word, which TCP itself notices after a quarter of an hour only: the
  * query that waits fails as on any lost connection, and the pool makes a new one. Connections that idle while another
- * waits for long are asked too, and go when they don't answer, or the next caller would be given one of them.
+ * waits for long are asked too, and go when they don't answer, or the next caller would be given one of them. For a
+ * statement that may take long, another connection asks from the usual limit on whether Postgres is still at work on it.
  * @param statementTimeout what Postgres itself allows a statement, in milliseconds; with 0 nothing is too long
  */
 export function destroySilentConnections(pool: pg.Pool, statementTimeout: number): void {
@@ -56,6 +69,7 @@ export function destroySilentConnections(pool: pg.Pool, statementTimeout: number
       } else if (askedAt !== null) {
         if (now - askedAt > limit) giveUp(watched, limit, () => watched.askedAt === askedAt);
         else if (now - askedAt > DOUBT_MS) oldest = Math.min(oldest, askedAt);
+        if (now - askedAt > usual) inquire(watched, askedAt);
       }
     }
     if (oldest === Number.POSITIVE_INFINITY) return;
@@ -70,6 +84,20 @@ export function destroySilentConnections(pool: pg.Pool, statementTimeout: number
     }
   }
 
+  function inquire(watched: Watched, askedAt: number): void {
+    const { backend, inquiredAt } = watched;
+    if (backend === null || performance.now() - inquiredAt < INQUIRE_MS) return;
+    watched.inquiredAt = performance.now();
+    pool.query(IS_AT_WORK, [backend]).then(
+      ({ rowCount }) => {
+        const waited = Math.round(performance.now() - askedAt);
+        if (rowCount === 0) giveUp(watched, waited, () => watched.askedAt === askedAt);
+      },
+      // Postgres is away: it is asked again.
+      () => undefined,
+    );
+  }
+
   pool.on('connect', (client) => {
     const watched: Watched = {
       client,
@@ -78,6 +106,8 @@ export function destroySilentConnections(pool: pg.Pool, statementTimeout: number
       heardAt: performance.now(),
       idle: false,
       probedAt: null,
+      backend: null,
+      inquiredAt: 0,
       endedAt: null,
     };
     connections.set(client, watched);
@@ -86,9 +116,12 @@ export function destroySilentConnections(pool: pg.Pool, statementTimeout: number
     Object.assign(client, {
       query: (text: unknown, values?: unknown, ...rest: unknown[]) => {
         watched.askedAt ??= performance.now();
-        if (text === SET_STATEMENT_TIMEOUT && Array.isArray(values))
+        const answer = query(text, values, ...rest);
+        if (text === SET_STATEMENT_TIMEOUT && Array.isArray(values)) {
           watched.limit = limitOf(Number(values[0]));
-        return query(text, values, ...rest);
+          rememberBackend(watched, answer);
+        }
+        return answer;
       },
       end: (callback: () => void) => {
         watched.endedAt ??= performance.now();
@@ -112,9 +145,20 @@ export function destroySilentConnections(pool: pg.Pool, statementTimeout: number
     if (watched === undefined) return;
     watched.idle = idle;
     watched.limit = usual;
+    watched.backend = null;
   };
   pool.on('acquire', (client) => setIdle(client, false));
   pool.on('release', (_error, client) => setIdle(client, true));
+}
+
+function rememberBackend(watched: Watched, answer: unknown): void {
+  if (!(answer instanceof Promise)) return;
+  answer.then(
+    ({ rows }: pg.QueryResult<{ backend: number }>) => {
+      watched.backend = rows[0]?.backend ?? null;
+    },
+    () => undefined,
+  );
 }
 
 /** After a look at the socket: when it was this process that stood still, the answer lies there. */

@@ -125,3 +125,26 @@ test('closing the pool does not wait for a peer that is silent', async () => {
   proxy.silence();
   await expect(Promise.race([own.destroy(), sleep(3_000, 'still waiting')])).resolves.toBeUndefined();
 });
+
+test('a statement that may take long is given up once Postgres works on it no more, and not before', async () => {
+  await one();
+  const began = Promise.withResolvers<void>();
+  const working = db.transaction().execute(async (tx) => {
+    await allowLongStatements(tx, 600_000);
+    began.resolve();
+    await sql`SELECT pg_sleep(4)`.execute(tx);
+  });
+  await began.promise;
+  await sleep(200);
+  await working;
+
+  const lostAnswer = db.transaction().execute(async (tx) => {
+    await allowLongStatements(tx, 600_000);
+    proxy.silence('answers');
+    await sql`SELECT pg_sleep(2)`.execute(tx);
+  });
+  await sleep(1_000);
+  proxy.speak({ lost: true });
+  await expect(lostAnswer).rejects.toThrow(/Connection terminated|not queryable/);
+  await one();
+});
