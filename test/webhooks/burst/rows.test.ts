@@ -1,4 +1,4 @@
-import { beforeEach, expect, it } from 'vitest';
+import { beforeEach, describe, expect, it } from 'vitest';
 import { type BurstId, type DeliveryId, type EndpointId, newId } from '../../../src/ids.ts';
 import {
   type DeliveryOutcome,
@@ -191,13 +191,22 @@ it('calls made while a batch is under way make up the next one, and each gets it
   expect(await double(1)).toBe(2);
 });
 
-it('a backlog is the threshold, or a tenth of it that is late; it lasts while bursts find anything; 0 turns it off', () => {
+describe('a backlog', () => {
   const waiting = (count: number, oldestSeconds: number) => ({ count, oldestSeconds });
-  expect(isBacklog(waiting(200, 0), 200, false)).toBe(true);
-  expect(isBacklog(waiting(199, 0.1), 200, false)).toBe(false);
-  expect(isBacklog(waiting(20, 0.3), 200, false)).toBe(true);
-  expect(isBacklog(waiting(19, 60), 200, false)).toBe(false);
-  expect(isBacklog(waiting(1, 0), 200, true)).toBe(true);
-  expect(isBacklog(waiting(0, 0), 200, true)).toBe(false);
-  expect(isBacklog(waiting(10_000, 60), 0, true)).toBe(false);
+
+  it('is the threshold, or a tenth of it that is late', () => {
+    expect(isBacklog(waiting(200, 0), 200, false)).toBe(true);
+    expect(isBacklog(waiting(199, 0.1), 200, false)).toBe(false);
+    expect(isBacklog(waiting(20, 0.3), 200, false)).toBe(true);
+    expect(isBacklog(waiting(19, 60), 200, false)).toBe(false);
+  });
+
+  it('lasts while bursts find anything', () => {
+    expect(isBacklog(waiting(1, 0), 200, true)).toBe(true);
+    expect(isBacklog(waiting(0, 0), 200, true)).toBe(false);
+  });
+
+  it('is never seen with a threshold of 0', () => {
+    expect(isBacklog(waiting(10_000, 60), 0, true)).toBe(false);
+  });
 });
