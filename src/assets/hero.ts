@@ -9,10 +9,11 @@ import { releaseBytes, reserveBytes, storageQuotaExceeded } from '../credits/sto
 import { inTransaction } from '../db/transaction.ts';
 import type { NewEvent } from '../events/catalog.ts';
 import { recordEvents } from '../events/record.ts';
-import { type ArticleId, type AssetId, newId } from '../ids.ts';
+import type { ArticleId } from '../ids.ts';
 import type { FetchImage } from './fetch-image.ts';
 import { type NewImage, readImage } from './image.ts';
-import { type Asset, assetColumns, toAsset } from './schemas.ts';
+import { insertAsset } from './insert.ts';
+import { type Asset, toAsset } from './schemas.ts';
 import type { AssetContext, UploadInput } from './upload.ts';
 
 interface NewHero {
@@ -64,21 +65,11 @@ async function setHero(
       .where('role', '=', 'hero')
       .returning(['id', 'byte_size'])
       .executeTakeFirst();
-    const asset = await tx
-      .insertInto('assets')
-      .values({
-        id: newId<AssetId>(),
-        workspace_id: actor.workspaceId,
-        article_id: articleId,
-        role: 'hero',
-        content_hash: image.contentHash,
-        media_type: image.mediaType,
-        byte_size: byteSize,
-        file_name: fileName,
-        alt_text: altText,
-      })
-      .returning(assetColumns)
-      .executeTakeFirstOrThrow();
+    const asset = await insertAsset(
+      tx,
+      { workspaceId: actor.workspaceId, articleId },
+      { role: 'hero', image, fileName, altText },
+    );
     const article = await tx
       .updateTable('articles')
       .set({ updated_at: writtenNow })

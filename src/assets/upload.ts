@@ -5,9 +5,10 @@ import { storeBlobs } from '../blobs/references.ts';
 import { requirePermissions, type VerbContext } from '../context.ts';
 import { reserveBytes, storageQuotaExceeded } from '../credits/storage-quota.ts';
 import { inTransaction } from '../db/transaction.ts';
-import { type ArticleId, type AssetId, newId } from '../ids.ts';
+import type { ArticleId } from '../ids.ts';
 import { readImage } from './image.ts';
-import { type Asset, assetColumns, toAsset } from './schemas.ts';
+import { insertAsset } from './insert.ts';
+import { type Asset, toAsset } from './schemas.ts';
 
 export interface AssetContext extends VerbContext {
   readonly blobs: BlobStore;
@@ -35,21 +36,11 @@ export async function uploadAsset(context: AssetContext, input: UploadInput): Pr
   const byteSize = image.bytes.byteLength;
   return inTransaction(db, async (tx) => {
     await lockArticle(tx, actor.workspaceId, articleId, 'edit');
-    const asset = await tx
-      .insertInto('assets')
-      .values({
-        id: newId<AssetId>(),
-        workspace_id: actor.workspaceId,
-        article_id: articleId,
-        role: 'inline',
-        content_hash: image.contentHash,
-        media_type: image.mediaType,
-        byte_size: byteSize,
-        file_name: fileName,
-        alt_text: altText,
-      })
-      .returning(assetColumns)
-      .executeTakeFirstOrThrow();
+    const asset = await insertAsset(
+      tx,
+      { workspaceId: actor.workspaceId, articleId },
+      { role: 'inline', image, fileName, altText },
+    );
     await recordAudit(tx, context, {
       action: 'assets.created',
       targetType: 'asset',

@@ -1,7 +1,8 @@
 import { Command } from 'commander';
 import { z } from 'zod';
 import { createApiKey } from '../../api-keys/create.ts';
-import { dateTime, idOf, trimmedText } from '../../fields.ts';
+import { createApiKeyBody } from '../../api-keys/schemas.ts';
+import { dateTime, idOf } from '../../fields.ts';
 import type { RoleId, WorkspaceId } from '../../ids.ts';
 import { action } from '../action.ts';
 import { requireWorkspace } from '../targets.ts';
@@ -9,7 +10,7 @@ import { requireWorkspace } from '../targets.ts';
 const createOptions = z.object({
   workspace: idOf<WorkspaceId>(),
   role: idOf<RoleId>(),
-  label: trimmedText(1, 120),
+  label: createApiKeyBody.shape.label,
   expiresAt: dateTime.optional(),
 });
 

@@ -1,17 +1,18 @@
 import { Command } from 'commander';
 import { z } from 'zod';
-import { idOf, languageTag, trimmedText } from '../../fields.ts';
+import { idOf } from '../../fields.ts';
 import type { WorkspaceId } from '../../ids.ts';
 import { createProject, MAX_PROJECT_LANGUAGES } from '../../projects/create.ts';
+import { createProjectBody } from '../../projects/schemas.ts';
 import { action } from '../action.ts';
 import { languages } from '../options.ts';
 import { requireWorkspace } from '../targets.ts';
 
 const createOptions = z.object({
   workspace: idOf<WorkspaceId>(),
-  name: trimmedText(1, 200),
+  name: createProjectBody.shape.name,
   languages: languages(MAX_PROJECT_LANGUAGES),
-  primaryLanguage: languageTag,
+  primaryLanguage: createProjectBody.shape.primaryLanguage,
 });
 
 /** `project create` */

@@ -1,16 +1,17 @@
 import { Command } from 'commander';
 import { z } from 'zod';
-import { idOf, trimmedText } from '../../fields.ts';
+import { idOf } from '../../fields.ts';
 import type { RoleId, WorkspaceId } from '../../ids.ts';
 import { PERMISSIONS } from '../../permissions.ts';
 import { createRole } from '../../roles/create.ts';
 import { deleteRole } from '../../roles/delete.ts';
+import { createRoleBody } from '../../roles/schemas.ts';
 import { updateRole } from '../../roles/update.ts';
 import { action } from '../action.ts';
 import { listOf } from '../options.ts';
 import { requireWorkspace, workspaceOfRole } from '../targets.ts';
 
-const name = trimmedText(1, 120);
+const { name } = createRoleBody.shape;
 const permissions = listOf(
   z.enum(PERMISSIONS, {
     error: ({ input }) => `${String(input)} is no permission; there are ${PERMISSIONS.join(', ')}.`,
