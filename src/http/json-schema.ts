@@ -37,7 +37,9 @@ const describeAnswer: Override = ({ jsonSchema, zodSchema: { _zod } }) => {
 /** The schema, or null: in a request null stands for an absent optional field. */
 function orNull(schema: unknown): unknown {
   if (!isObject(schema) || schema.default === null) return schema;
-  const { type, enum: values } = schema;
+  const { type, enum: values, anyOf } = schema;
+  if (Array.isArray(anyOf) && anyOf.some((choice) => isObject(choice) && choice.type === 'null'))
+    return schema;
   if (typeof type !== 'string' || 'const' in schema) {
     return Array.isArray(type) && type.includes('null') ? schema : { anyOf: [schema, { type: 'null' }] };
   }
