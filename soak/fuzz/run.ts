@@ -58,7 +58,7 @@ function isolation(): string[] {
  * receivers at any address it can think of, and none of them may ever hear from us. What needs a network,
  * the tools, is fetched before.
  *
- * FUZZ_PART (forms, sizes) runs one part alone, FUZZ_SIZE_SECONDS (300) bounds each phase of the sizes. FUZZ_SECONDS
+ * FUZZ_PART (forms, sizes) runs one part alone, FUZZ_SIZE_SECONDS (300) bounds the sizes. FUZZ_SECONDS
  * (480) bounds the time of schemathesis, FUZZ_EXAMPLES (100) the cases per operation and phase, FUZZ_SEED
  * repeats a run.
  */

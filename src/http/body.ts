@@ -12,8 +12,10 @@ const LARGE_BODY_BYTES = 256 * 1024;
 const LARGE_BODIES = { total: 2, perOwner: 1 };
 /** Bodies above this many bytes find room for themselves before they are read. */
 const ROOMY_BODY_BYTES = 16 * 1024;
-/** Bytes of such bodies kept at the same time, from their first byte to their answer. */
-const KEPT_BYTES = { total: 128 * MIB, perOwner: 32 * MIB };
+/** Room for such bodies, in bytes, which each has from its first byte to its answer. */
+const ROOM = { total: 64 * MIB, perOwner: 16 * MIB };
+/** Room for a byte of JSON: its text, what is parsed and what is rendered of it are kept beside one another. */
+const ROOM_PER_JSON_BYTE = 4;
 
 /** What the bodies of one process share. */
 export interface BodyReader {
@@ -92,7 +94,7 @@ function whenGone(connection: BodyOptions['connection']): AbortSignal {
  * @param waitMs how long a body waits for room, and again for its turn
  */
 export function createBodyReader(waitMs: number): BodyReader {
-  const room = createTurns({ ...KEPT_BYTES, waitMs });
+  const room = createTurns({ ...ROOM, waitMs });
   const turns = createTurns({ ...LARGE_BODIES, waitMs });
   return {
     open: (request, options) => {
@@ -109,7 +111,7 @@ export function createBodyReader(waitMs: number): BodyReader {
         const most = declared ?? limit;
         if (most <= ROOMY_BODY_BYTES) return readAll();
         const gone = whenGone(connection);
-        giveRoomBack = await room.take(owner, most, gone);
+        giveRoomBack = await room.take(owner, json ? most * ROOM_PER_JSON_BYTE : most, gone);
         const bytes = await readAll();
         if (json && bytes.length > LARGE_BODY_BYTES) endTurn = await turns.take(owner, 1, gone);
         return bytes;

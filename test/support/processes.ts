@@ -21,7 +21,9 @@ export async function startProcess(
   file: 'server.ts' | 'worker.ts',
   env: Record<string, string>,
 ): Promise<ServiceProcess> {
-  const child = spawn(process.execPath, [file], {
+  // As the image starts it.
+  const options = file === 'server.ts' ? ['--max-old-space-size=384'] : [];
+  const child = spawn(process.execPath, [...options, file], {
     cwd: root,
     env: { PATH: process.env.PATH, HOME: process.env.HOME, ...env, LOG_LEVEL: 'info' },
     stdio: ['ignore', 'ignore', 'pipe'],

@@ -16,6 +16,8 @@ const REFUSAL_BYTES = 64 * 1024;
 
 /** Connections of the hostile tenant. */
 const HOSTILE = 16;
+/** Seconds that it goes on for. */
+const HOSTILE_SECONDS = 60;
 /** Its heaviest legal requests, sent over and over in the second phase; as many are of the heaviest small ones. */
 const HEAVIEST = 40;
 
@@ -77,6 +79,15 @@ const quantile = (values: readonly number[], p: number): number =>
 const memoryOf = (pid: number): number =>
   Number(/VmRSS:\s+(\d+)/.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1] ?? 0) / 1024;
 
+/** What the server's own thread has of its memory, as its figures tell. */
+async function heapOf(server: ServiceProcess): Promise<string> {
+  const url = /metrics at (http:[^"]+)"/.exec(server.log())?.[1] ?? '';
+  const text = await (await fetch(url)).text();
+  const mib = (name: string) =>
+    Math.round(Number(new RegExp(`^${name} (\\S+)$`, 'm').exec(text)?.[1] ?? 0) / 1024 / 1024);
+  return `heap ${mib('nodejs_heap_size_total_bytes')}, external ${mib('nodejs_external_memory_bytes')}`;
+}
+
 /** Watches a server from outside until the work is done; says what it saw and answers what was broken. */
 async function beside(
   name: string,
@@ -93,8 +104,12 @@ async function beside(
   });
   const ended = new Promise((resolve) => child.on('close', resolve));
   let memory = 0;
-  const sampling = setInterval(() => {
-    memory = Math.max(memory, memoryOf(target.server.pid));
+  let made = '';
+  const sampling = setInterval(async () => {
+    const now = memoryOf(target.server.pid);
+    if (now <= memory) return;
+    memory = now;
+    made = await heapOf(target.server).catch(() => made);
   }, 250);
   try {
     await work();
@@ -108,7 +123,7 @@ async function beside(
   const longest = Math.max(...seen.milliseconds);
   say(
     `${name}: the other tenant asked ${seen.milliseconds.length} times, p50 ${Math.round(quantile(seen.milliseconds, 0.5))} ms, ` +
-      `p99 ${Math.round(p99)} ms, longest ${Math.round(longest)} ms, ${seen.failures.length} failures; server ${Math.round(memory)} MiB at most`,
+      `p99 ${Math.round(p99)} ms, longest ${Math.round(longest)} ms, ${seen.failures.length} failures; server ${Math.round(memory)} MiB at most (${made})`,
   );
   return [
     ...(p99 > P99_MS ? [`${name}: p99 of the other tenant is ${Math.round(p99)} ms`] : []),
@@ -131,7 +146,7 @@ const urlOf = (server: ServiceProcess): string => /listening on (http:[^"]+)"/.e
  * heaviest legal ones again, and the heaviest small ones, from 16 connections within the rate limits. Another tenant must not notice.
  *
  * @param env the environment of a server; its engines are up and its schema is there
- * @param seconds how long each of the two phases may take
+ * @param seconds how long the first phase may take
  * @returns what was broken, a line each
  */
 export async function fuzzSizes(
@@ -188,7 +203,7 @@ export async function fuzzSizes(
   broken.push(
     ...(await beside('hostile tenant', { url: limited, ...light, server: second }, async () => {
       const client = createClient(limited, seed.key, HOSTILE);
-      const until = Date.now() + seconds * 1000;
+      const until = Date.now() + HOSTILE_SECONDS * 1000;
       const counts = new Map<number, number>();
       const lane = async (from: number): Promise<void> => {
         // Half of the connections send what is small, and so never waits for a turn.

@@ -23,10 +23,10 @@ const NEVER_ON_THE_LOOP: ReadonlySet<TaskName> = new Set(['findImages', 'importF
 const THREADS = Math.max(2, Math.min(4, availableParallelism() - 1));
 /** Far beyond what the largest document takes; with the wait before it, it fits into the minute an activity has. */
 export const TASK_TIMEOUT_MS = 25_000;
-const IDLE_MS = 30_000;
+const IDLE_MS = 10_000;
 /** The largest table fits into three quarters of it; without a bound threads keep what they once needed. */
-const OLD_HEAP_MB = 160;
-const YOUNG_HEAP_MB = 16;
+const OLD_HEAP_MB = 72;
+const YOUNG_HEAP_MB = 8;
 
 const queue = new FairQueue({
   slots: THREADS,
