@@ -2,7 +2,6 @@ import pg from 'pg';
 
 const UNIQUE_VIOLATION = '23505';
 const FOREIGN_KEY_VIOLATION = '23503';
-const CHECK_VIOLATION = '23514';
 const DEADLOCK_DETECTED = '40P01';
 const SERIALIZATION_FAILURE = '40001';
 const LOCK_NOT_AVAILABLE = '55P03';
@@ -16,13 +15,6 @@ export const uniqueViolation = (error: unknown): string | null => constraintOf(e
 /** The violated foreign key's name, or null for any other error. */
 export const foreignKeyViolation = (error: unknown): string | null =>
   constraintOf(error, FOREIGN_KEY_VIOLATION);
-
-/** The violated check constraint's name, or null for any other error. */
-export const checkViolation = (error: unknown): string | null => constraintOf(error, CHECK_VIOLATION);
-
-/** True for any broken constraint: repeating the statement cannot help. */
-export const isConstraintViolation = (error: unknown): boolean =>
-  error instanceof pg.DatabaseError && (error.code ?? '').startsWith('23');
 
 /** True when Postgres ended one of several transactions so that the others could go on; it is safe to run it again. */
 export const isRetryable = (error: unknown): boolean =>
