@@ -1,5 +1,6 @@
 import { sql } from 'kysely';
 import type { Database, Tx } from '../../db/database.ts';
+import { inTransaction } from '../../db/transaction.ts';
 import type { DeliveryId, EndpointId, WorkspaceId } from '../../ids.ts';
 import { OPEN_FIRST_ATTEMPTS, OPEN_SECONDS } from './limits.ts';
 import { endpointsWith } from './skip-scan.ts';
@@ -113,11 +114,13 @@ export async function claimDeliveries(tx: Tx, options: ClaimOptions = {}): Promi
 /** Takes started deliveries out of the outbox: from here on they are their runs'. */
 export async function markHandedOver(db: Database, ids: readonly DeliveryId[]): Promise<void> {
   if (ids.length === 0) return;
-  await sql`
+  const update = sql`
     UPDATE webhook_deliveries
     SET outbox = false, claimed_until = NULL, start_failures = 0, start_not_before = NULL, handed_over_at = now()
     WHERE id = ANY (${ids}::uuid[]) AND outbox
-  `.execute(db);
+  `;
+  // A deletion that has waited a second for these rows waits inside Postgres then: either may be a deadlock's victim.
+  await inTransaction(db, (tx) => update.execute(tx));
 }
 
 /**
@@ -126,10 +129,11 @@ export async function markHandedOver(db: Database, ids: readonly DeliveryId[]): 
  */
 export async function backOff(db: Database, ids: readonly DeliveryId[]): Promise<void> {
   if (ids.length === 0) return;
-  await sql`
+  const update = sql`
     UPDATE webhook_deliveries
     SET claimed_until = now(), start_failures = start_failures + 1,
       start_not_before = now() + make_interval(secs => LEAST(60, power(2, LEAST(start_failures, 6))))
     WHERE id = ANY (${ids}::uuid[]) AND outbox
-  `.execute(db);
+  `;
+  await inTransaction(db, (tx) => update.execute(tx));
 }
