@@ -20,6 +20,7 @@ export type HoldId = Branded<'HoldId'>;
 export type EventId = Branded<'EventId'>;
 export type EndpointId = Branded<'EndpointId'>;
 export type DeliveryId = Branded<'DeliveryId'>;
+export type FanOutId = Branded<'FanOutId'>;
 export type BurstId = Branded<'BurstId'>;
 export type AuditEntryId = Branded<'AuditEntryId'>;
 export type LedgerEntryId = Branded<'LedgerEntryId'>;

@@ -13,6 +13,7 @@ import type {
   DeliveryId,
   EndpointId,
   EventId,
+  FanOutId,
   HoldId,
   IdeaClusterId,
   JobId,
@@ -80,6 +81,16 @@ export const REVIEW_DECISIONS = ['approved', 'rejected', 'changes_requested'] as
 export type ReviewDecision = (typeof REVIEW_DECISIONS)[number];
 
 export type DeliveryStatus = 'pending' | 'succeeded' | 'failed';
+
+/** An attempt that ended, as a delivery's row keeps it and its owner reads it. */
+export interface LoggedAttempt {
+  readonly number: number;
+  readonly startedAt: string;
+  readonly durationMs: number;
+  readonly responseStatus: number | null;
+  readonly errorMessage: string | null;
+  readonly responseBody: string | null;
+}
 
 export interface Tables {
   workspaces: {
@@ -286,39 +297,57 @@ export interface Tables {
     events: string[];
     description: Default<string>;
     active: Default<boolean>;
+    deleted_at: NullableTimestamp;
     created_at: CreatedAt;
   };
-  webhook_deliveries: {
+  webhook_open: {
     id: DeliveryId;
     workspace_id: WorkspaceId;
     endpoint_id: EndpointId;
     event_id: EventId;
+    event_created_at: Timestamp;
     event_type: string;
     status: Default<DeliveryStatus>;
     attempts: Default<number>;
     response_status: Nullable<number>;
     error_message: Nullable<string>;
-    delivered_at: NullableTimestamp;
-    next_attempt_at: NullableTimestamp;
-    ended_at: NullableTimestamp;
-    outbox: Default<boolean>;
-    claimed_until: NullableTimestamp;
-    start_failures: Default<number>;
-    start_not_before: NullableTimestamp;
-    handed_over_at: NullableTimestamp;
+    attempt_log: ColumnType<LoggedAttempt[], string | undefined, string>;
+    due_at: CreatedAt;
+    in_run: Default<boolean>;
     burst_id: Nullable<BurstId>;
-    begun_at: NullableTimestamp;
-    seq: Generated<number>;
-    created_at: CreatedAt;
+    begun: Default<number>;
+    begun_token: Nullable<string>;
+    created_at: Timestamp;
   };
-  webhook_attempts: {
-    delivery_id: DeliveryId;
-    number: number;
-    started_at: Timestamp;
-    duration_ms: number;
+  webhook_bursts: {
+    id: BurstId;
+    started_at: CreatedAt;
+  };
+  webhook_log: {
+    id: DeliveryId;
+    workspace_id: WorkspaceId;
+    endpoint_id: EndpointId;
+    event_id: EventId;
+    event_created_at: Timestamp;
+    event_type: string;
+    status: DeliveryStatus;
+    attempts: number;
     response_status: Nullable<number>;
     error_message: Nullable<string>;
-    response_body: Nullable<string>;
+    attempt_log: Json<LoggedAttempt[]>;
+    in_run: boolean;
+    burst_id: Nullable<BurstId>;
+    delivered_at: NullableTimestamp;
+    ended_at: CreatedAt;
+    created_at: Timestamp;
+  };
+  event_fanouts: {
+    id: Default<FanOutId>;
+    workspace_id: WorkspaceId;
+    changed: string[];
+    request_id: Nullable<string>;
+    article_ids: ArticleId[];
+    created_at: CreatedAt;
   };
   reviews: {
     id: ReviewId;
