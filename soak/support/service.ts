@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import type { VerbContext } from '../../src/context.ts';
 import { createDatabase, type Database } from '../../src/db/database.ts';
+import { inTransaction } from '../../src/db/transaction.ts';
 import type { NewEvent } from '../../src/events/catalog.ts';
 import { recordEvents } from '../../src/events/record.ts';
 import type { EndpointId, WorkspaceId } from '../../src/ids.ts';
@@ -81,7 +82,7 @@ export function createScriptService(engines: Omit<Engines, 'stop' | 'temporalUiU
     },
     async emit(workspace, count = 1) {
       const events = articleEvents(count);
-      await db.transaction().execute((tx) => recordEvents(tx, workspace.context, events));
+      await inTransaction(db, (tx) => recordEvents(tx, workspace.context, events));
       return { committedAt: Date.now(), articleIds: events.map(({ data }) => data.articleId) };
     },
     async startWorker(extra = {}) {

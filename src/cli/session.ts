@@ -1,10 +1,12 @@
 import { randomUUID } from 'node:crypto';
+import { sql } from 'kysely';
 import { type BlobStore, blobFolder, createLocalBlobStore } from '../blobs/blob-store.ts';
 import type { Config } from '../config.ts';
 import type { VerbContext } from '../context.ts';
 import { createDatabase, type Database } from '../db/database.ts';
 import { migrateToLatest, requireSchema } from '../db/migrate.ts';
 import { closeThreads } from '../document/threads/pool.ts';
+import { DELIVERIES_CHANNEL, deliveriesStored } from '../events/stored.ts';
 import type { WorkspaceId } from '../ids.ts';
 import { withEmbeddedDatabase } from '../local/embedded-database.ts';
 
@@ -60,13 +62,23 @@ export const withSession = <Result>(
   withDatabase(config, async (db) => {
     if (config.DATABASE_URL === undefined) await migrateToLatest(db, note);
     else await requireSchema(db);
-    return use({
-      db,
-      blobs: createLocalBlobStore(blobFolder(config.DATA_DIR)),
-      operatorOf: (workspaceId) => ({
-        db,
-        actor: { kind: 'operator', workspaceId },
-        requestId: randomUUID(),
-      }),
+    let stored = false;
+    const unsubscribe = deliveriesStored.subscribe(() => {
+      stored = true;
     });
+    try {
+      return await use({
+        db,
+        blobs: createLocalBlobStore(blobFolder(config.DATA_DIR)),
+        operatorOf: (workspaceId) => ({
+          db,
+          actor: { kind: 'operator', workspaceId },
+          requestId: randomUUID(),
+        }),
+      });
+    } finally {
+      unsubscribe();
+      // Relays find it by themselves, too, only later.
+      if (stored) await sql`NOTIFY ${sql.raw(DELIVERIES_CHANNEL)}`.execute(db).catch(() => undefined);
+    }
   });

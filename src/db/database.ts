@@ -47,6 +47,8 @@ export interface DatabaseOptions {
   readonly lockTimeout?: number;
   /** Milliseconds that a caller waits for a connection, new or used. */
   readonly connectTimeout?: number;
+  /** Set where even the connection of a caller who comes once an hour is to stay open. */
+  readonly keepIdle?: boolean;
   /**
    * Set unless a pooler shares connections between us and Postgres: prepared statements belong to a session,
    * and the next one may not have them.
@@ -66,6 +68,7 @@ export function createPool(options: DatabaseOptions): pg.Pool {
     statement_timeout: statementTimeout,
     ...(lockTimeout === undefined ? {} : { lock_timeout: lockTimeout }),
     connectionTimeoutMillis: options.connectTimeout ?? 10_000,
+    ...(options.keepIdle ? { idleTimeoutMillis: 0 } : {}),
     idle_in_transaction_session_timeout: IDLE_IN_TRANSACTION_MS,
     types,
   });

@@ -6,21 +6,57 @@ import { SET_STATEMENT_TIMEOUT } from './silence.ts';
 
 const RETRIES = 3;
 
+/** What is to be done once each transaction has committed. */
+const followUps = new WeakMap<Tx, Set<() => void>>();
+
 /**
  * Runs `work` in one transaction, and again (three times at most) when Postgres chose it as the victim of
- * a deadlock or a serialization failure. `work` must have no effect outside the transaction.
+ * a deadlock or a serialization failure. `work` must have no effect outside the transaction, but by `afterCommit`.
  */
 export async function inTransaction<Result>(
   db: Database,
   work: (tx: Tx) => Promise<Result>,
 ): Promise<Result> {
+  return retryingConflicts(async () => {
+    const callbacks = new Set<() => void>();
+    const result = await db.transaction().execute((tx) => {
+      followUps.set(tx, callbacks);
+      return work(tx);
+    });
+    for (const callback of callbacks) callSafely(callback);
+    return result;
+  });
+}
+
+/** Runs one statement, and again (three times at most) when Postgres chose it as the victim of a deadlock. */
+export async function retryingConflicts<Result>(work: () => Promise<Result>): Promise<Result> {
   for (let attempt = 0; ; attempt += 1) {
     try {
-      return await db.transaction().execute(work);
+      return await work();
     } catch (error) {
       if (attempt >= RETRIES || !isRetryable(error)) throw error;
       await sleep(10 * 2 ** attempt * (0.5 + Math.random()));
     }
+  }
+}
+
+/**
+ * Calls back once the transaction of `inTransaction` has committed, however often the same function is given; never when
+ * it is rolled back. What the callback throws becomes a warning of the process: the change is made, and its caller must
+ * hear so.
+ * @throws Error in any other transaction, whose commit nobody sees
+ */
+export function afterCommit(tx: Tx, callback: () => void): void {
+  const callbacks = followUps.get(tx);
+  if (callbacks === undefined) throw new Error('afterCommit needs a transaction of inTransaction');
+  callbacks.add(callback);
+}
+
+function callSafely(callback: () => void): void {
+  try {
+    callback();
+  } catch (error) {
+    process.emitWarning(error instanceof Error ? error : String(error));
   }
 }
 

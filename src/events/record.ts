@@ -1,19 +1,51 @@
-import { sql } from 'kysely';
+import { CompiledQuery } from 'kysely';
 import type { VerbContext } from '../context.ts';
 import type { Tx } from '../db/database.ts';
-import { type EventId, newId } from '../ids.ts';
+import { preparedStatement } from '../db/prepared.ts';
+import { afterCommit } from '../db/transaction.ts';
 import type { NewEvent } from './catalog.ts';
-
-/** The channel on which relays hear that the outbox has new rows. */
-export const OUTBOX_CHANNEL = 'webhook_outbox';
+import { deliveriesStored } from './stored.ts';
 
 /**
- * Stores events with the exact bytes that will be sent, and one pending delivery for each active endpoint
- * that subscribes to their type, as rows of the caller's transaction: an event exists if and only if its
- * change does. One statement, whatever the number of events.
+ * Parameters: workspace, request id, then types, article ids and bodies in one order. That order is also the order of
+ * the ids: `uuidv7()` grows within a session. Nothing reads an event but by its deliveries, so one that nobody hears of
+ * is not stored.
+ */
+const RECORD_EVENTS = preparedStatement(
+  'record_events',
+  `WITH input AS MATERIALIZED (
+     SELECT uuidv7() AS id, type, article_id, body
+     FROM unnest($3::text[], $4::uuid[], $5::bytea[]) WITH ORDINALITY AS given (type, article_id, body, position)
+     ORDER BY position
+   ), subscribers AS MATERIALIZED (
+     SELECT id, events FROM webhook_endpoints
+     WHERE workspace_id = $1 AND deleted_at IS NULL AND active AND events && $3::text[]
+     ORDER BY id
+     FOR KEY SHARE
+   ), deliveries AS MATERIALIZED (
+     SELECT uuidv7() AS id, subscribers.id AS endpoint_id, input.id AS event_id, input.type
+     FROM input JOIN subscribers ON input.type = ANY (subscribers.events)
+     ORDER BY input.id, subscribers.id
+   ), stored AS (
+     INSERT INTO events (id, workspace_id, type, article_id, body, request_id, created_at)
+     SELECT id, $1, type, article_id, body, $2, uuid_extract_timestamp(id)
+     FROM input WHERE id IN (SELECT event_id FROM deliveries)
+   ), queued AS (
+     INSERT INTO webhook_open
+       (id, workspace_id, endpoint_id, event_id, event_created_at, event_type, due_at, created_at)
+     SELECT id, $1, endpoint_id, event_id, uuid_extract_timestamp(event_id), type, clock_timestamp(),
+       uuid_extract_timestamp(id)
+     FROM deliveries
+   )
+   SELECT count(*)::integer AS deliveries FROM deliveries`,
+);
+
+/**
+ * Stores events with the exact bytes that will be sent, and one delivery for each living, active endpoint that subscribes
+ * to their type, as rows of the caller's transaction (one of `inTransaction`): they exist if and only if its change
+ * does. One statement, whatever the number of events. Relays are told after the commit.
  *
- * Endpoints are read FOR KEY SHARE first: one that is deleted at the same moment is either waited for and
- * left out, or waits for this transaction; it never fails the change.
+ * Endpoints are read FOR KEY SHARE: the last of one that is being deleted waits for this transaction.
  */
 export async function recordEvents(
   tx: Tx,
@@ -21,30 +53,10 @@ export async function recordEvents(
   events: readonly NewEvent[],
 ): Promise<void> {
   if (events.length === 0) return;
-  const { workspaceId } = actor;
-  const ids = events.map(() => newId<EventId>());
   const articleIds = events.map(({ data }) => ('articleId' in data ? data.articleId : null));
   const types = events.map((event) => event.type);
   const bodies = events.map((event) => Buffer.from(JSON.stringify({ event: event.type, data: event.data })));
-  await sql`
-    WITH input AS (
-      SELECT * FROM unnest(${ids}::uuid[], ${types}::text[], ${articleIds}::uuid[], ${bodies}::bytea[])
-        WITH ORDINALITY AS input (id, type, article_id, body, position)
-    ), stored AS (
-      INSERT INTO events (id, workspace_id, type, article_id, body, request_id)
-      SELECT id, ${workspaceId}, type, article_id, body, ${requestId} FROM input
-    ), subscribers AS MATERIALIZED (
-      SELECT id, events FROM webhook_endpoints
-      WHERE workspace_id = ${workspaceId} AND active AND events && ${types}::text[]
-      ORDER BY id
-      FOR KEY SHARE
-    ), queued AS (
-      INSERT INTO webhook_deliveries (id, workspace_id, endpoint_id, event_id, event_type, next_attempt_at)
-      SELECT gen_random_uuid(), ${workspaceId}, subscribers.id, input.id, input.type, now()
-      FROM input JOIN subscribers ON input.type = ANY (subscribers.events)
-      ORDER BY input.position, subscribers.id
-      RETURNING 1
-    )
-    SELECT pg_notify(${OUTBOX_CHANNEL}, '') WHERE EXISTS (SELECT FROM queued)
-  `.execute(tx);
+  const query = CompiledQuery.raw(RECORD_EVENTS, [actor.workspaceId, requestId, types, articleIds, bodies]);
+  const { rows } = await tx.executeQuery(query as CompiledQuery<{ deliveries: number }>);
+  if ((rows[0]?.deliveries ?? 0) > 0) afterCommit(tx, deliveriesStored.notify);
 }

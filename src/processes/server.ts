@@ -8,6 +8,7 @@ import type { ConnectedConfig } from '../config.ts';
 import { createSharedDatabase } from '../db/database.ts';
 import { createDatabaseProbe } from '../db/probe.ts';
 import { closeThreads } from '../document/threads/pool.ts';
+import { startDeliveryNotifier } from '../events/notifier.ts';
 import { createApp } from '../http/app.ts';
 import { DEFAULT_HTTP_LIMITS } from '../http/limits.ts';
 import { createReadiness } from '../http/readiness.ts';
@@ -69,6 +70,7 @@ export async function startServer(config: ConnectedConfig, logger: Logger): Prom
   };
   const names = temporalNames(config.TEMPORAL_TASK_QUEUE_PREFIX);
   const runCanceller = createRunCanceller({ client, logger });
+  const notifier = startDeliveryNotifier({ connectionString: config.DATABASE_URL, logger });
   const probe = createDatabaseProbe(config.DATABASE_URL);
   const readiness = createReadiness({
     postgres: { needed: true, check: probe.check },
@@ -110,6 +112,7 @@ export async function startServer(config: ConnectedConfig, logger: Logger): Prom
     await lastUsed.close();
     await sender.close();
     await runCanceller.close();
+    await notifier.stop();
     await connection.close();
     await probe.close();
     await database.destroy();

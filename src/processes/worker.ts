@@ -12,6 +12,7 @@ import { ConfigurationError, type ConnectedConfig } from '../config.ts';
 import { createDatabase } from '../db/database.ts';
 import { createDatabaseProbe } from '../db/probe.ts';
 import { closeThreads } from '../document/threads/pool.ts';
+import { startDeliveryNotifier } from '../events/notifier.ts';
 import { createReadiness } from '../http/readiness.ts';
 import { watchRelay } from '../metrics/health.ts';
 import { watchPolls } from '../metrics/polls.ts';
@@ -105,6 +106,7 @@ export async function startWorker(
   const provider = overrides.provider ?? createTranslationProvider(config);
   const suggestions = overrides.suggestions ?? createSuggestionProvider(config);
   const client = new Client({ connection, namespace: config.TEMPORAL_NAMESPACE });
+  const notifier = startDeliveryNotifier({ connectionString: config.DATABASE_URL, logger });
   const stopped = new AbortController();
   const bell = createOutboxBell();
   const tracker = createBurstTracker();
@@ -192,6 +194,7 @@ export async function startWorker(
     for (const end of ends) {
       if (end.status === 'rejected') logger.warn({ err: end.reason }, 'a worker did not end in order');
     }
+    await notifier.stop();
     await sender.close();
     await metrics.close();
     await probe.close();

@@ -1,3 +1,4 @@
+import { inTransaction } from '../../src/db/transaction.ts';
 import type { NewEvent } from '../../src/events/catalog.ts';
 import { recordEvents } from '../../src/events/record.ts';
 import { type ArticleId, type DeliveryId, type EndpointId, newId, type ProjectId } from '../../src/ids.ts';
@@ -27,17 +28,15 @@ export async function emit(
   title = 'A garden in spring',
 ): Promise<DeliveryId[]> {
   const articleId = newId();
-  await service.db
-    .transaction()
-    .execute((tx) =>
-      recordEvents(tx, workspace.context, [
-        { type: 'article.created', data: { articleId, projectId: newId(), title } },
-      ]),
-    );
+  await inTransaction(service.db, (tx) =>
+    recordEvents(tx, workspace.context, [
+      { type: 'article.created', data: { articleId, projectId: newId(), title } },
+    ]),
+  );
   const rows = await service.db
-    .selectFrom('webhook_deliveries')
-    .innerJoin('events', 'events.id', 'webhook_deliveries.event_id')
-    .select('webhook_deliveries.id')
+    .selectFrom('webhook_open')
+    .innerJoin('events', 'events.id', 'webhook_open.event_id')
+    .select('webhook_open.id')
     .where('events.article_id', '=', articleId)
     .execute();
   return rows.map((row) => row.id);
@@ -52,7 +51,7 @@ export const articleEvents = (count: number): Extract<NewEvent, { type: 'article
 
 /** Stores many article.created events in one transaction, as the rename of a category with many articles does. */
 export const emitTogether = ({ db }: TestService, { context }: TestWorkspace, count: number): Promise<void> =>
-  db.transaction().execute((tx) => recordEvents(tx, context, articleEvents(count)));
+  inTransaction(db, (tx) => recordEvents(tx, context, articleEvents(count)));
 
 export const readDeliveryRow = (service: TestService, id: DeliveryId) =>
   service.db.selectFrom('webhook_deliveries').selectAll().where('id', '=', id).executeTakeFirstOrThrow();

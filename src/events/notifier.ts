@@ -1,0 +1,89 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { Logger } from 'pino';
+import { createPool } from '../db/database.ts';
+import { DELIVERIES_CHANNEL, deliveriesStored } from './stored.ts';
+
+/** Milliseconds between two notices: what commits meanwhile is in the second. */
+const INTERVAL_MS = 5;
+/** The same after one that failed. */
+const RETRY_MS = 1_000;
+/** Milliseconds that Postgres gets for a connection, and for a notice. */
+const TIMEOUT_MS = 2_000;
+
+export interface DeliveryNotifierOptions {
+  readonly connectionString: string;
+  readonly logger: Logger;
+}
+
+export interface DeliveryNotifier {
+  /** Sends what is still to be sent, and closes the connection: within a few seconds. */
+  stop(): Promise<void>;
+}
+
+/** The server and the worker of one process share one. */
+const running = new Map<string, { users: number; readonly notifier: DeliveryNotifier }>();
+
+/**
+ * Tells the relays of other processes that this one has stored deliveries, outside of any transaction: Postgres takes
+ * transactions that notify one after the other. Sends on a connection of its own, and one notice for whatever was
+ * committed in 5 ms. One that is lost is not repeated: relays also look by themselves.
+ */
+export function startDeliveryNotifier(options: DeliveryNotifierOptions): DeliveryNotifier {
+  const { connectionString } = options;
+  const shared = running.get(connectionString) ?? { users: 0, notifier: startNotifier(options) };
+  running.set(connectionString, shared);
+  shared.users += 1;
+  return {
+    async stop() {
+      shared.users -= 1;
+      if (shared.users > 0) return;
+      running.delete(connectionString);
+      await shared.notifier.stop();
+    },
+  };
+}
+
+function startNotifier({ connectionString, logger }: DeliveryNotifierOptions): DeliveryNotifier {
+  const pool = createPool({
+    connectionString,
+    poolSize: 1,
+    applicationName: 'workspace-content-service notifier',
+    statementTimeout: TIMEOUT_MS,
+    connectTimeout: TIMEOUT_MS,
+    keepIdle: true,
+  });
+  const stopping = new AbortController();
+  let wanted = false;
+  let failing = false;
+  let sending: Promise<void> | undefined;
+
+  const send = async () => {
+    while (wanted) {
+      wanted = false;
+      try {
+        await pool.query(`NOTIFY ${DELIVERIES_CHANNEL}`);
+        failing = false;
+      } catch (error) {
+        if (!failing)
+          logger.warn({ err: error }, 'relays not told of new deliveries; they look by themselves');
+        failing = true;
+      }
+      await sleep(failing ? RETRY_MS : INTERVAL_MS, undefined, { signal: stopping.signal }).catch(
+        () => undefined,
+      );
+    }
+    sending = undefined;
+  };
+  const unsubscribe = deliveriesStored.subscribe(() => {
+    wanted = true;
+    sending ??= send();
+  });
+  return {
+    async stop() {
+      unsubscribe();
+      stopping.abort();
+      await sending;
+      await pool.end();
+    },
+  };
+}

@@ -1,0 +1,105 @@
+import pg from 'pg';
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import { startDeliveryNotifier } from '../../src/events/notifier.ts';
+import { DELIVERIES_CHANNEL, deliveriesStored } from '../../src/events/stored.ts';
+import { createTestDatabase, type TestDatabase } from '../support/database.ts';
+import { articleEvents } from '../support/events.ts';
+import { logger } from '../support/service.ts';
+import { eventually } from '../support/wait.ts';
+import { listeningWorkspace } from './support.ts';
+
+let database: TestDatabase;
+let listener: pg.Client;
+let heard: string[] = [];
+beforeAll(async () => {
+  database = await createTestDatabase();
+  listener = new pg.Client({ connectionString: database.url });
+  await listener.connect();
+  listener.on('notification', ({ payload = '' }) => heard.push(payload));
+  await listener.query(`LISTEN ${DELIVERIES_CHANNEL}`);
+});
+afterAll(async () => {
+  await listener.end();
+  await database.drop();
+});
+const start = () => {
+  heard = [];
+  return startDeliveryNotifier({ connectionString: database.url, logger });
+};
+/** What was committed before this has been heard afterwards. */
+const caughtUp = () => listener.query('SELECT 1');
+
+it('tells other processes of many transactions with few notices, and none of them notifies by itself', async () => {
+  const workspace = await listeningWorkspace(database);
+  await workspace.endpoint(['article.created']);
+  heard = [];
+  const store = () => Promise.all(Array.from({ length: 200 }, () => workspace.record(...articleEvents(1))));
+  await store();
+  await caughtUp();
+  expect(heard).toEqual([]);
+  const notifier = start();
+  const began = performance.now();
+  await store();
+  await notifier.stop();
+  const most = (performance.now() - began) / 5 + 2;
+  await caughtUp();
+  expect(heard.length).toBeGreaterThan(0);
+  expect(heard.length).toBeLessThan(Math.min(most, 200));
+  expect(new Set(heard)).toEqual(new Set(['']));
+});
+
+it('sends what was signalled last before it stops, and nothing afterwards', async () => {
+  const notifier = start();
+  for (let count = 0; count < 1_000; count += 1) deliveriesStored.notify();
+  await notifier.stop();
+  deliveriesStored.notify();
+  await caughtUp();
+  expect([1, 2]).toContain(heard.length);
+});
+
+it('goes on with a new connection when its own was lost', async () => {
+  const notifier = start();
+  try {
+    deliveriesStored.notify();
+    await eventually(
+      async () => heard.length,
+      (count) => count > 0,
+    );
+    const { rowCount } = await listener.query(
+      "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = current_database() AND application_name LIKE '%notifier'",
+    );
+    expect(rowCount).toBe(1);
+    const before = heard.length;
+    await eventually(
+      async () => {
+        deliveriesStored.notify();
+        return heard.length;
+      },
+      (count) => count > before,
+    );
+  } finally {
+    await notifier.stop();
+  }
+});
+
+it('has one connection for all that start it in a process', async () => {
+  const [first, second] = [start(), start()];
+  deliveriesStored.notify();
+  await first.stop();
+  deliveriesStored.notify();
+  await eventually(
+    async () => heard.length,
+    (count) => count > 0,
+  );
+  const connections = await listener.query(
+    "SELECT FROM pg_stat_activity WHERE datname = current_database() AND application_name LIKE '%notifier'",
+  );
+  expect(connections.rowCount).toBe(1);
+  await second.stop();
+});
+
+it('stops in time, and fails nobody, while Postgres cannot be reached', async () => {
+  const notifier = startDeliveryNotifier({ connectionString: 'postgres://127.0.0.1:1/nothing', logger });
+  deliveriesStored.notify();
+  await notifier.stop();
+});
