@@ -56,3 +56,13 @@ export function newOrderedId<Id extends string>(): Id {
  */
 export const parseId = <Id extends string>(text: string): Id | null =>
   UUID.test(text) ? (text.toLowerCase() as Id) : null;
+
+const VERSION_7 = /^[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[89ab]/;
+
+/**
+ * The instant that a version 7 id was made at, to the millisecond: what its row's `created_at` says, and so which
+ * partition has it. Null for an id of another version, which may be in any of them.
+ */
+export function instantOf(id: string): Date | null {
+  return VERSION_7.test(id) ? new Date(Number.parseInt(id.slice(0, 8) + id.slice(9, 13), 16)) : null;
+}

@@ -27,6 +27,7 @@ export async function workspaceOfEndpoint(db: Queryable, id: EndpointId): Promis
     .selectFrom('webhook_endpoints')
     .select('workspace_id')
     .where('id', '=', id)
+    .where('deleted_at', 'is', null)
     .executeTakeFirst();
   return known(row?.workspace_id, `webhook endpoint ${id}`);
 }

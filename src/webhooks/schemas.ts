@@ -86,14 +86,26 @@ const attemptSchema = z
   })
   .meta({ id: 'WebhookAttempt' });
 
+const progressFields = {
+  nextAttemptAt: timestamp
+    .nullable()
+    .meta({ description: 'When the next attempt is due; null when there will be none.' }),
+  workflowId: z.string().nullable().meta({
+    description:
+      'The run that has it, or had it at its end, as the Temporal UI names it; null while none has.',
+  }),
+};
+
+/** A delivery that has not ended, and who has it. */
+export const openDeliverySchema = z
+  .object({ ...deliveryFields, ...progressFields })
+  .meta({ id: 'OpenWebhookDelivery' });
+
 /** A delivery with everything that helps to find out why it failed. */
 export const webhookDeliveryDetailSchema = z
   .object({
     ...deliveryFields,
-    nextAttemptAt: timestamp
-      .nullable()
-      .meta({ description: 'When the next attempt is due; null when there will be none.' }),
-    workflowId: z.string().meta({ description: 'The run that delivers it, as the Temporal UI names it.' }),
+    ...progressFields,
     body: z.string().meta({ description: 'The exact text that is signed and sent.' }),
     attemptLog: z
       .array(attemptSchema)
@@ -138,5 +150,6 @@ export const pingResultSchema = z
 
 export type WebhookEndpoint = z.infer<typeof webhookEndpointSchema>;
 export type WebhookDelivery = z.infer<typeof webhookDeliverySchema>;
+export type OpenDelivery = z.infer<typeof openDeliverySchema>;
 export type WebhookDeliveryDetail = z.infer<typeof webhookDeliveryDetailSchema>;
 export type PingResult = z.infer<typeof pingResultSchema>;

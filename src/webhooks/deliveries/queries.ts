@@ -1,41 +1,59 @@
-import { type Selectable, sql } from 'kysely';
-import type { Database, Queryable, Tx } from '../../db/database.ts';
-import type { DeliveryStatus, Tables } from '../../db/tables.ts';
+import { type RawBuilder, sql } from 'kysely';
+import type { Queryable, Tx } from '../../db/database.ts';
+import type { DeliveryStatus, LoggedAttempt } from '../../db/tables.ts';
 import { notFound } from '../../errors.ts';
-import { OUTBOX_CHANNEL } from '../../events/record.ts';
+import type { EventType } from '../../events/catalog.ts';
 import { iso } from '../../fields.ts';
-import type { DeliveryId, EndpointId, WorkspaceId } from '../../ids.ts';
+import { type BurstId, type DeliveryId, type EndpointId, instantOf, type WorkspaceId } from '../../ids.ts';
 import { burstWorkflowId, deliveryWorkflowId } from '../../temporal/ids.ts';
-import type { WebhookDelivery, WebhookDeliveryDetail } from '../schemas.ts';
+import type { OpenDelivery, WebhookDelivery, WebhookDeliveryDetail } from '../schemas.ts';
 
 /** contract.md W4. */
 const RECENT = 50;
+/** Open deliveries of an endpoint that one list shows. */
+const MOST_OPEN = 100;
+const DAY_MS = 86_400_000;
 
-/** A delivery on the wire. */
-export interface DeliveryItem extends Omit<WebhookDelivery, 'id' | 'endpointId' | 'eventType'> {
+/** A delivery as both tables have it: of an open one it is not known yet when it was delivered, of an ended one nothing is due. */
+interface DeliveryRow {
   readonly id: DeliveryId;
-  readonly endpointId: EndpointId;
-  readonly eventType: string;
+  readonly endpoint_id: EndpointId;
+  readonly event_type: EventType;
+  readonly status: DeliveryStatus;
+  readonly attempts: number;
+  readonly response_status: number | null;
+  readonly error_message: string | null;
+  readonly in_run: boolean;
+  readonly burst_id: BurstId | null;
+  readonly created_at: Date;
+  readonly due_at: Date | null;
+  readonly delivered_at: Date | null;
 }
 
-export type DeliveryDetail = DeliveryItem &
-  Pick<WebhookDeliveryDetail, 'nextAttemptAt' | 'workflowId' | 'body' | 'attemptLog'>;
+const SUMMARY = sql`id, endpoint_id, event_type, status, attempts, response_status, error_message, in_run, burst_id,
+  created_at`;
+const SHARED = sql`id, workspace_id, endpoint_id, event_id, event_created_at, event_type, status, attempts,
+  response_status, error_message, attempt_log, in_run, burst_id, created_at`;
 
-const deliveryColumns = [
-  'id',
-  'endpoint_id',
-  'event_type',
-  'status',
-  'attempts',
-  'response_status',
-  'error_message',
-  'delivered_at',
-  'created_at',
-] as const satisfies readonly (keyof Tables['webhook_deliveries'])[];
+/** SQL: SELECT … FROM, to be followed by WHERE. The columns of the two are the same. */
+const FROM_OPEN = sql`SELECT ${SHARED}, due_at, NULL::timestamptz AS delivered_at, false AS ended FROM webhook_open`;
+const FROM_LOG = sql`SELECT ${SHARED}, NULL::timestamptz AS due_at, delivered_at, true AS ended FROM webhook_log`;
 
-type DeliveryRow = Pick<Selectable<Tables['webhook_deliveries']>, (typeof deliveryColumns)[number]>;
+/** SQL over a row of the log: its id, and with that its partition where the id tells it. */
+function hasId(id: DeliveryId): RawBuilder<boolean> {
+  const instant = instantOf(id);
+  return instant === null ? sql`id = ${id}` : sql`id = ${id} AND created_at = ${instant}`;
+}
 
-const toDelivery = (row: DeliveryRow): DeliveryItem => ({
+/** SQL: the delivery, wherever it is, of an endpoint that has not been deleted. */
+const deliveryOf = (workspaceId: WorkspaceId, id: DeliveryId): RawBuilder<DeliveryRow> => sql`
+  SELECT delivery.* FROM (
+    ${FROM_OPEN} WHERE id = ${id} UNION ALL ${FROM_LOG} WHERE ${hasId(id)}
+  ) AS delivery
+  JOIN webhook_endpoints AS endpoint ON endpoint.id = delivery.endpoint_id AND endpoint.deleted_at IS NULL
+  WHERE delivery.workspace_id = ${workspaceId}`;
+
+const toDelivery = (row: DeliveryRow): WebhookDelivery => ({
   id: row.id,
   endpointId: row.endpoint_id,
   eventType: row.event_type,
@@ -47,127 +65,128 @@ const toDelivery = (row: DeliveryRow): DeliveryItem => ({
   createdAt: iso(row.created_at),
 });
 
+const toOpenDelivery = (row: DeliveryRow): OpenDelivery => ({
+  ...toDelivery(row),
+  nextAttemptAt: iso(row.due_at),
+  workflowId: row.in_run
+    ? deliveryWorkflowId(row.id)
+    : row.burst_id === null
+      ? null
+      : burstWorkflowId(row.burst_id),
+});
+
 export const noSuchDelivery = () => notFound('webhook delivery');
 
-/** The newest deliveries over all endpoints of the workspace, newest first. */
+const OPEN_STATUSES: readonly DeliveryStatus[] = ['pending', 'failed'];
+const ENDED_STATUSES: readonly DeliveryStatus[] = ['succeeded', 'failed'];
+
+/**
+ * The newest deliveries over all endpoints of the workspace, newest first: a short scan for each status, in either
+ * table. Partitions before `from` are not read, nor those of days to come.
+ */
+async function selectNewest(
+  db: Queryable,
+  workspaceId: WorkspaceId,
+  wanted: DeliveryStatus | undefined,
+  from: Date | null,
+): Promise<DeliveryRow[]> {
+  const newest = (rows: RawBuilder<unknown>, status: DeliveryStatus) => sql`(
+    ${rows} WHERE workspace_id = ${workspaceId} AND status = ${status}
+      AND created_at >= ${from ?? '-infinity'}::timestamptz AND created_at < ${new Date(Date.now() + DAY_MS)}
+      AND endpoint_id <> ALL ((SELECT ids FROM deleted)::uuid[])
+    ORDER BY created_at DESC, id DESC LIMIT ${RECENT})`;
+  const isWanted = (status: DeliveryStatus) => wanted === undefined || status === wanted;
+  const scans = [
+    ...OPEN_STATUSES.filter(isWanted).map((status) => newest(FROM_OPEN, status)),
+    ...ENDED_STATUSES.filter(isWanted).map((status) => newest(FROM_LOG, status)),
+  ];
+  const { rows } = await sql<DeliveryRow>`
+    WITH deleted AS MATERIALIZED (
+      SELECT coalesce(array_agg(id), '{}') AS ids FROM webhook_endpoints
+      WHERE workspace_id = ${workspaceId} AND deleted_at IS NOT NULL
+    )
+    SELECT ${SUMMARY}, due_at, delivered_at FROM (${sql.join(scans, sql` UNION ALL `)}) AS delivery
+    ORDER BY created_at DESC, id DESC LIMIT ${RECENT}`.execute(db);
+  return rows;
+}
+
+/** The newest deliveries over all endpoints of the workspace, newest first (contract.md W4). */
 export async function selectRecentDeliveries(
   db: Queryable,
   workspaceId: WorkspaceId,
   status: DeliveryStatus | undefined,
-): Promise<DeliveryItem[]> {
-  let query = db
-    .selectFrom('webhook_deliveries')
-    .select(deliveryColumns)
-    .where('workspace_id', '=', workspaceId);
-  if (status !== undefined) query = query.where('status', '=', status);
-  const rows = await query.orderBy('created_at', 'desc').orderBy('seq', 'desc').limit(RECENT).execute();
+): Promise<WebhookDelivery[]> {
+  const yesterday = new Date(Date.now() - DAY_MS);
+  const latest = await selectNewest(db, workspaceId, status, yesterday);
+  const rows = latest.length === RECENT ? latest : await selectNewest(db, workspaceId, status, null);
   return rows.map(toDelivery);
+}
+
+/** The deliveries of an endpoint that have not ended, the one that is due first before the others. */
+export async function selectOpenDeliveries(
+  db: Queryable,
+  workspaceId: WorkspaceId,
+  endpointId: EndpointId,
+): Promise<OpenDelivery[]> {
+  const { rows } = await sql<DeliveryRow>`
+    ${FROM_OPEN} WHERE endpoint_id = ${endpointId} AND workspace_id = ${workspaceId}
+    ORDER BY due_at, id LIMIT ${MOST_OPEN}`.execute(db);
+  return rows.map(toOpenDelivery);
 }
 
 /** One delivery with its body and attempts, all of one moment; undefined when the workspace has none such. */
 export async function selectDelivery(
-  db: Database,
+  db: Queryable,
   workspaceId: WorkspaceId,
-  deliveryId: DeliveryId,
-): Promise<DeliveryDetail | undefined> {
-  const rows = await db
-    .selectFrom('webhook_deliveries as delivery')
-    .innerJoin('events as event', 'event.id', 'delivery.event_id')
-    .leftJoin('webhook_attempts as attempt', 'attempt.delivery_id', 'delivery.id')
-    .select([
-      'delivery.id',
-      'delivery.endpoint_id',
-      'delivery.event_type',
-      'delivery.status',
-      'delivery.attempts',
-      'delivery.response_status',
-      'delivery.error_message',
-      'delivery.delivered_at',
-      'delivery.created_at',
-      'delivery.next_attempt_at',
-      'delivery.burst_id',
-      'event.body',
-      'attempt.number',
-      'attempt.started_at',
-      'attempt.duration_ms',
-      'attempt.response_status as attempt_status',
-      'attempt.error_message as attempt_error',
-      'attempt.response_body',
-    ])
-    .where('delivery.workspace_id', '=', workspaceId)
-    .where('delivery.id', '=', deliveryId)
-    .orderBy('attempt.number')
-    .execute();
-  const [first] = rows;
-  if (first === undefined) return undefined;
-  return {
-    ...toDelivery(first),
-    nextAttemptAt: iso(first.next_attempt_at),
-    workflowId: first.burst_id === null ? deliveryWorkflowId(first.id) : burstWorkflowId(first.burst_id),
-    body: first.body.toString('utf8'),
-    attemptLog: rows.flatMap((row) =>
-      row.number === null || row.started_at === null || row.duration_ms === null
-        ? []
-        : {
-            number: row.number,
-            startedAt: iso(row.started_at),
-            durationMs: row.duration_ms,
-            responseStatus: row.attempt_status,
-            errorMessage: row.attempt_error,
-            responseBody: row.response_body,
-          },
-    ),
-  };
+  id: DeliveryId,
+): Promise<WebhookDeliveryDetail | undefined> {
+  const { rows } = await sql<DeliveryRow & { attempt_log: LoggedAttempt[]; body: Buffer }>`
+    SELECT delivery.*, event.body FROM (${deliveryOf(workspaceId, id)}) AS delivery
+    JOIN events AS event ON event.id = delivery.event_id AND event.created_at = delivery.event_created_at
+  `.execute(db);
+  const [row] = rows;
+  if (row === undefined) return undefined;
+  return { ...toOpenDelivery(row), body: row.body.toString('utf8'), attemptLog: row.attempt_log };
 }
 
 /** The endpoint of a delivery of the workspace, or undefined. */
 export async function selectEndpointOf(
   tx: Tx,
   workspaceId: WorkspaceId,
-  deliveryId: DeliveryId,
+  id: DeliveryId,
 ): Promise<EndpointId | undefined> {
-  const row = await tx
-    .selectFrom('webhook_deliveries')
-    .select('endpoint_id')
-    .where('workspace_id', '=', workspaceId)
-    .where('id', '=', deliveryId)
-    .executeTakeFirst();
-  return row?.endpoint_id;
+  const { rows } = await sql<DeliveryRow>`
+    SELECT endpoint_id FROM (${deliveryOf(workspaceId, id)}) AS delivery`.execute(tx);
+  return rows[0]?.endpoint_id;
 }
 
+/** SQL: the INSERT that queues the rows of a CTE `source` once more, under ids of their own. */
+const REQUEUE = sql`
+  INSERT INTO webhook_open (id, workspace_id, endpoint_id, event_id, event_created_at, event_type, created_at)
+  SELECT id, workspace_id, endpoint_id, event_id, event_created_at, event_type, uuid_extract_timestamp(id)
+  FROM source`;
+
 /**
- * Queues one delivery's event once more under a new id; undefined when the delivery is gone. The old row is
- * held until the transaction ends, so that its event is not pruned in between.
+ * SQL over `delivery`: whether its event is still there; its partition stays until this transaction ends. Looked up for
+ * one delivery after the other: OFFSET keeps the planner from reading all events instead.
  */
+const HAS_EVENT = sql`EXISTS (
+  SELECT FROM events AS event WHERE event.id = delivery.event_id AND event.created_at = delivery.event_created_at
+  OFFSET 0)`;
+
+/** Queues one delivery's event once more under a new id; undefined when the delivery or its event is gone. */
 export async function insertRedelivery(
   tx: Tx,
-  deliveryId: DeliveryId,
-  newDeliveryId: DeliveryId,
-): Promise<DeliveryItem | undefined> {
-  const row = await tx
-    .with('source', (query) =>
-      query
-        .selectFrom('webhook_deliveries')
-        .select(['workspace_id', 'endpoint_id', 'event_id', 'event_type'])
-        .where('id', '=', deliveryId)
-        .forKeyShare(),
-    )
-    .insertInto('webhook_deliveries')
-    .columns(['id', 'workspace_id', 'endpoint_id', 'event_id', 'event_type', 'next_attempt_at'])
-    .expression((query) =>
-      query
-        .selectFrom('source')
-        .select([
-          sql<DeliveryId>`${newDeliveryId}::uuid`.as('id'),
-          'workspace_id',
-          'endpoint_id',
-          'event_id',
-          'event_type',
-          sql<Date>`now()`.as('next_attempt_at'),
-        ]),
-    )
-    .returning(deliveryColumns)
-    .executeTakeFirst();
+  workspaceId: WorkspaceId,
+  id: DeliveryId,
+): Promise<WebhookDelivery | undefined> {
+  const { rows } = await sql<DeliveryRow>`
+    WITH source AS MATERIALIZED (
+      SELECT uuidv7() AS id, workspace_id, endpoint_id, event_id, event_created_at, event_type
+      FROM (${deliveryOf(workspaceId, id)}) AS delivery WHERE ${HAS_EVENT}
+    ), queued AS (${REQUEUE} RETURNING *)
+    SELECT ${SUMMARY}, due_at, NULL::timestamptz AS delivered_at FROM queued`.execute(tx);
+  const [row] = rows;
   return row === undefined ? undefined : toDelivery(row);
 }
 
@@ -179,34 +198,25 @@ export async function insertRedelivery(
  */
 export async function insertRedeliveriesOfFailed(
   tx: Tx,
+  workspaceId: WorkspaceId,
   endpointId: EndpointId,
   since: Date,
   limit: number,
 ): Promise<number> {
+  const ofEndpoint = sql`endpoint_id = ${endpointId} AND workspace_id = ${workspaceId} AND created_at >= ${since}`;
   const { rows } = await sql<{ count: number }>`
     WITH latest AS (
-      SELECT DISTINCT ON (event_id) id, seq, status, ended_at
-      FROM webhook_deliveries
-      WHERE endpoint_id = ${endpointId} AND created_at >= ${iso(since)}::timestamptz
-      ORDER BY event_id, seq DESC
+      SELECT DISTINCT ON (event_id) id, workspace_id, endpoint_id, event_id, event_created_at, event_type, status,
+        ended, created_at
+      FROM (${FROM_OPEN} WHERE ${ofEndpoint} UNION ALL ${FROM_LOG} WHERE ${ofEndpoint}) AS delivery
+      ORDER BY event_id, created_at DESC, id DESC
     ), failed AS (
-      SELECT id FROM latest WHERE status = 'failed' AND ended_at IS NOT NULL ORDER BY seq LIMIT ${limit}
+      SELECT * FROM latest WHERE ended AND status = 'failed' ORDER BY created_at, id OFFSET 0
     ), source AS MATERIALIZED (
-      SELECT delivery.workspace_id, delivery.endpoint_id, delivery.event_id, delivery.event_type, delivery.seq
-      FROM failed JOIN webhook_deliveries AS delivery USING (id)
-      FOR KEY SHARE OF delivery
-    ), queued AS (
-      INSERT INTO webhook_deliveries (id, workspace_id, endpoint_id, event_id, event_type, next_attempt_at)
-      SELECT gen_random_uuid(), workspace_id, endpoint_id, event_id, event_type, now()
-      FROM source ORDER BY seq
-      RETURNING 1
-    )
+      SELECT uuidv7() AS id, workspace_id, endpoint_id, event_id, event_created_at, event_type
+      FROM failed AS delivery WHERE ${HAS_EVENT} ORDER BY created_at, delivery.id LIMIT ${limit}
+    ), queued AS (${REQUEUE} RETURNING 1)
     SELECT count(*)::integer AS count FROM queued
   `.execute(tx);
   return rows[0]?.count ?? 0;
-}
-
-/** Tells the relays, once this transaction commits, that the outbox has new rows. */
-export async function notifyOutbox(tx: Tx): Promise<void> {
-  await sql`SELECT pg_notify(${OUTBOX_CHANNEL}, '')`.execute(tx);
 }

@@ -1,6 +1,7 @@
 import { requirePermissions, type VerbContext } from '../../context.ts';
 import type { DeliveryId } from '../../ids.ts';
-import { type DeliveryDetail, noSuchDelivery, selectDelivery } from './queries.ts';
+import type { WebhookDeliveryDetail } from '../schemas.ts';
+import { noSuchDelivery, selectDelivery } from './queries.ts';
 
 /**
  * One delivery of the workspace with the body it sends and every attempt so far (integrations.read).
@@ -9,7 +10,7 @@ import { type DeliveryDetail, noSuchDelivery, selectDelivery } from './queries.t
 export async function readDeliveryDetail(
   { db, actor }: VerbContext,
   deliveryId: DeliveryId,
-): Promise<DeliveryDetail> {
+): Promise<WebhookDeliveryDetail> {
   requirePermissions(actor, 'integrations.read');
   const delivery = await selectDelivery(db, actor.workspaceId, deliveryId);
   if (delivery === undefined) throw noSuchDelivery();

@@ -1,10 +1,11 @@
 import { recordAudit } from '../../audit/record.ts';
 import { requirePermissions, type VerbContext } from '../../context.ts';
-import { inTransaction } from '../../db/transaction.ts';
+import { afterCommit, inTransaction } from '../../db/transaction.ts';
+import { deliveriesStored } from '../../events/stored.ts';
 import { iso } from '../../fields.ts';
 import type { EndpointId } from '../../ids.ts';
 import { lockActiveEndpoint } from '../endpoints/queries.ts';
-import { insertRedeliveriesOfFailed, notifyOutbox } from './queries.ts';
+import { insertRedeliveriesOfFailed } from './queries.ts';
 
 /** Deliveries that one request queues at most. */
 const MOST = 10_000;
@@ -28,8 +29,8 @@ export async function redeliverFailed(
   requirePermissions(actor, 'integrations.create');
   return inTransaction(db, async (tx) => {
     await lockActiveEndpoint(tx, actor.workspaceId, endpointId);
-    const count = await insertRedeliveriesOfFailed(tx, endpointId, since, MOST);
-    if (count > 0) await notifyOutbox(tx);
+    const count = await insertRedeliveriesOfFailed(tx, actor.workspaceId, endpointId, since, MOST);
+    if (count > 0) afterCommit(tx, deliveriesStored.notify);
     await recordAudit(tx, context, {
       action: 'webhooks.redelivered',
       targetType: 'webhook_endpoint',

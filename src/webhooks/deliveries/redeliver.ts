@@ -1,31 +1,27 @@
 import { recordAudit } from '../../audit/record.ts';
 import { requirePermissions, type VerbContext } from '../../context.ts';
-import { inTransaction } from '../../db/transaction.ts';
-import { type DeliveryId, newId } from '../../ids.ts';
+import { afterCommit, inTransaction } from '../../db/transaction.ts';
+import { deliveriesStored } from '../../events/stored.ts';
+import type { DeliveryId } from '../../ids.ts';
 import { lockActiveEndpoint } from '../endpoints/queries.ts';
-import {
-  type DeliveryItem,
-  insertRedelivery,
-  noSuchDelivery,
-  notifyOutbox,
-  selectEndpointOf,
-} from './queries.ts';
+import type { WebhookDelivery } from '../schemas.ts';
+import { insertRedelivery, noSuchDelivery, selectEndpointOf } from './queries.ts';
 
 /**
  * Sends a delivery's event to its endpoint once more, whatever became of it: a new delivery with an id of its
  * own, the same body and all six attempts.
- * @throws {ServiceError} RESOURCE_NOT_FOUND, or CONFLICT `endpoint_disabled`
+ * @throws {ServiceError} RESOURCE_NOT_FOUND, also when the event was too old to be kept, or CONFLICT `endpoint_disabled`
  */
-export async function redeliver(context: VerbContext, deliveryId: DeliveryId): Promise<DeliveryItem> {
+export async function redeliver(context: VerbContext, deliveryId: DeliveryId): Promise<WebhookDelivery> {
   const { db, actor } = context;
   requirePermissions(actor, 'integrations.create');
   return inTransaction(db, async (tx) => {
     const endpointId = await selectEndpointOf(tx, actor.workspaceId, deliveryId);
     if (endpointId === undefined) throw noSuchDelivery();
     await lockActiveEndpoint(tx, actor.workspaceId, endpointId);
-    const queued = await insertRedelivery(tx, deliveryId, newId<DeliveryId>());
+    const queued = await insertRedelivery(tx, actor.workspaceId, deliveryId);
     if (queued === undefined) throw noSuchDelivery();
-    await notifyOutbox(tx);
+    afterCommit(tx, deliveriesStored.notify);
     await recordAudit(tx, context, {
       action: 'webhooks.redelivered',
       targetType: 'webhook_delivery',

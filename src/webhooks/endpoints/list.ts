@@ -1,12 +1,13 @@
 import { requirePermissions, type VerbContext } from '../../context.ts';
 import type { DeliveryStatus } from '../../db/tables.ts';
 import { EVENT_TYPES } from '../../events/catalog.ts';
-import { type DeliveryItem, selectRecentDeliveries } from '../deliveries/queries.ts';
+import { selectRecentDeliveries } from '../deliveries/queries.ts';
+import type { WebhookDelivery } from '../schemas.ts';
 import { type EndpointItem, selectEndpoints } from './queries.ts';
 
 export interface WebhookList {
   readonly endpoints: readonly EndpointItem[];
-  readonly deliveries: readonly DeliveryItem[];
+  readonly deliveries: readonly WebhookDelivery[];
   readonly events: readonly string[];
 }
 

@@ -19,6 +19,7 @@ const selectReceiver = (db: Queryable, workspaceId: WorkspaceId, endpointId: End
     .select(['url', 'secret', 'active'])
     .where('workspace_id', '=', workspaceId)
     .where('id', '=', endpointId)
+    .where('deleted_at', 'is', null)
     .executeTakeFirst();
 
 /**

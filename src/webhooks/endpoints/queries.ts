@@ -10,12 +10,13 @@ export interface EndpointItem extends Omit<WebhookEndpoint, 'id' | 'events'> {
   readonly events: string[];
 }
 
-/** Every endpoint of the workspace, oldest first, without the secrets. */
+/** Every living endpoint of the workspace, oldest first, without the secrets. */
 export async function selectEndpoints(db: Queryable, workspaceId: WorkspaceId): Promise<EndpointItem[]> {
   const rows = await db
     .selectFrom('webhook_endpoints')
     .select(['id', 'url', 'events', 'active', 'created_at', 'description'])
     .where('workspace_id', '=', workspaceId)
+    .where('deleted_at', 'is', null)
     .orderBy('created_at')
     .orderBy('id')
     .execute();
@@ -45,6 +46,7 @@ export async function lockActiveEndpoint(
     .select('active')
     .where('workspace_id', '=', workspaceId)
     .where('id', '=', endpointId)
+    .where('deleted_at', 'is', null)
     .forNoKeyUpdate()
     .executeTakeFirst();
   if (endpoint === undefined) throw noSuchEndpoint();

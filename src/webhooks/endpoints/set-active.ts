@@ -21,6 +21,7 @@ export async function setEndpointActive(
       .set({ active })
       .where('workspace_id', '=', actor.workspaceId)
       .where('id', '=', endpointId)
+      .where('deleted_at', 'is', null)
       .where('active', '!=', active)
       .executeTakeFirst();
     if (numUpdatedRows === 0n) {
@@ -29,6 +30,7 @@ export async function setEndpointActive(
         .select('id')
         .where('workspace_id', '=', actor.workspaceId)
         .where('id', '=', endpointId)
+        .where('deleted_at', 'is', null)
         .executeTakeFirst();
       if (existing === undefined) throw notFound('webhook endpoint');
       return;

@@ -5,7 +5,7 @@ import type { TestWorkspace } from '../../../support/service.ts';
 
 export interface StoredDeliveries {
   readonly count: number;
-  /** `waiting` is one that Temporal retries, `failed` and `succeeded` have ended, `pending` is in the outbox. */
+  /** `failed` and `succeeded` have ended; of the others `waiting` is in a run, after its first attempt. */
   readonly state: 'pending' | 'waiting' | 'failed' | 'succeeded';
   /** Seconds ago that they were queued, and ended if they have. */
   readonly age?: number;
@@ -18,28 +18,47 @@ export async function storeDeliveries(
   endpointId: EndpointId,
   { count, state, age = 0 }: StoredDeliveries,
 ): Promise<void> {
-  const ended = state === 'failed' || state === 'succeeded';
-  const status = state === 'waiting' ? 'failed' : state;
-  await sql`
-    WITH stored AS (
-      INSERT INTO events (id, workspace_id, type, body, created_at)
-      SELECT gen_random_uuid(), ${workspace.id}, 'article.created',
-        convert_to('{"event":"article.created","data":{"number":' || n || '}}', 'UTF8'),
-        now() - make_interval(secs => ${age})
+  const attempt = JSON.stringify([
+    {
+      number: 1,
+      startedAt: new Date(),
+      durationMs: 5,
+      responseStatus: 500,
+      errorMessage: null,
+      responseBody: '',
+    },
+  ]);
+  const columns = sql`id, workspace_id, endpoint_id, event_id, event_created_at, event_type, created_at`;
+  const queued = sql`
+    WITH ids AS MATERIALIZED (
+      SELECT uuidv7(make_interval(secs => ${-age})) AS event_id, uuidv7(make_interval(secs => ${-age})) AS id, n
       FROM generate_series(1, ${count}::integer) AS n
-      RETURNING id, type, created_at
+    ), stored AS (
+      INSERT INTO events (id, workspace_id, type, body, created_at)
+      SELECT event_id, ${workspace.id}, 'article.created',
+        convert_to('{"event":"article.created","data":{"number":' || n || '}}', 'UTF8'),
+        uuid_extract_timestamp(event_id)
+      FROM ids
     ), queued AS (
-      INSERT INTO webhook_deliveries (id, workspace_id, endpoint_id, event_id, event_type, status, attempts,
-        response_status, error_message, delivered_at, ended_at, next_attempt_at, outbox, created_at)
-      SELECT gen_random_uuid(), ${workspace.id}, ${endpointId}, id, type, ${status}, ${state === 'pending' ? 0 : 1},
-        ${state === 'pending' ? null : state === 'succeeded' ? 204 : 500}::integer,
-        ${status === 'failed' ? 'The receiver answered 500.' : null}::text,
-        CASE WHEN ${state === 'succeeded'}::boolean THEN created_at END, CASE WHEN ${ended}::boolean THEN created_at END,
-        CASE WHEN NOT ${ended}::boolean THEN created_at + interval '1 hour' END, ${state === 'pending'}, created_at
-      FROM stored
-      RETURNING id, attempts, created_at
-    )
-    INSERT INTO webhook_attempts (delivery_id, number, started_at, duration_ms)
-    SELECT id, 1, created_at, 5 FROM queued WHERE attempts > 0
-  `.execute(db);
+      SELECT id, ${workspace.id}::uuid AS workspace_id, ${endpointId}::uuid AS endpoint_id, event_id,
+        uuid_extract_timestamp(event_id) AS event_created_at, 'article.created' AS event_type,
+        uuid_extract_timestamp(id) AS created_at
+      FROM ids
+    )`;
+  if (state === 'pending') {
+    await sql`${queued} INSERT INTO webhook_open (${columns}) SELECT ${columns} FROM queued`.execute(db);
+  } else if (state === 'waiting') {
+    await sql`${queued} INSERT INTO webhook_open (${columns}, status, attempts, begun, response_status, error_message,
+        attempt_log, due_at, in_run)
+      SELECT ${columns}, 'failed', 1, 1, 500, 'The receiver answered 500.', ${attempt}::jsonb, now() + interval '1 hour', true
+      FROM queued`.execute(db);
+  } else {
+    const succeeded = state === 'succeeded';
+    await sql`${queued} INSERT INTO webhook_log (${columns}, status, attempts, response_status, error_message,
+        attempt_log, in_run, delivered_at, ended_at)
+      SELECT ${columns}, ${state}, 1, ${succeeded ? 204 : 500}::integer,
+        ${succeeded ? null : 'The receiver answered 500.'}::text, ${attempt}::jsonb, true,
+        CASE WHEN ${succeeded} THEN created_at END, created_at
+      FROM queued`.execute(db);
+  }
 }
