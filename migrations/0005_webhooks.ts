@@ -1,7 +1,7 @@
 import { type Kysely, sql } from 'kysely';
 
-/** Events, the endpoints that subscribe to them, and deliveries, which are the outbox as well. */
-export async function up(db: Kysely<unknown>): Promise<void> {
+/** Events as 0.1 kept them: {@link up} makes them, and whatever goes back to it. */
+export async function createEvents(db: Kysely<unknown>): Promise<void> {
   await sql`
     CREATE TABLE events (
       id uuid PRIMARY KEY,
@@ -15,6 +15,11 @@ export async function up(db: Kysely<unknown>): Promise<void> {
     )`.execute(db);
   await sql`CREATE INDEX events_workspace_idx ON events (workspace_id, created_at)`.execute(db);
   await sql`CREATE INDEX events_created_idx ON events (created_at)`.execute(db);
+}
+
+/** Endpoints, the events that they subscribe to, and deliveries, which are the outbox as well. */
+export async function up(db: Kysely<unknown>): Promise<void> {
+  await createEvents(db);
   await sql`
     CREATE TABLE webhook_endpoints (
       id uuid PRIMARY KEY,
@@ -30,6 +35,11 @@ export async function up(db: Kysely<unknown>): Promise<void> {
   await sql`CREATE INDEX webhook_endpoints_workspace_idx ON webhook_endpoints (workspace_id, created_at)`.execute(
     db,
   );
+  await createDeliveries(db);
+}
+
+/** Deliveries and their attempts as 0.1 kept them, which the like goes for. */
+export async function createDeliveries(db: Kysely<unknown>): Promise<void> {
   await sql`
     CREATE TABLE webhook_deliveries (
       id uuid PRIMARY KEY,

@@ -5,6 +5,7 @@ const FOREIGN_KEY_VIOLATION = '23503';
 const DEADLOCK_DETECTED = '40P01';
 const SERIALIZATION_FAILURE = '40001';
 const LOCK_NOT_AVAILABLE = '55P03';
+const CHECK_VIOLATION = '23514';
 
 const constraintOf = (error: unknown, code: string): string | null =>
   error instanceof pg.DatabaseError && error.code === code ? (error.constraint ?? '') : null;
@@ -24,3 +25,7 @@ export const isRetryable = (error: unknown): boolean =>
 /** True when a statement did not get a lock within lock_timeout; nothing of it has happened. */
 export const isLockTimeout = (error: unknown): boolean =>
   error instanceof pg.DatabaseError && error.code === LOCK_NOT_AVAILABLE;
+
+/** True when a partition was not attached because the default one has rows that would belong to it. */
+export const isUncovered = (error: unknown): boolean =>
+  error instanceof pg.DatabaseError && error.code === CHECK_VIOLATION;

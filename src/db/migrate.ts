@@ -7,6 +7,7 @@ import { type Migration, type MigrationResultSet, Migrator } from 'kysely/migrat
 import type { Database } from './database.ts';
 import { refreshNameKeys } from './name-keys.ts';
 import { LOCK_TIMEOUT, type Note, type OnlineSteps, onlineSteps, withLockRetries } from './online.ts';
+import { makePartitions } from './partitions.ts';
 
 const folder = fileURLToPath(new URL('../../migrations', import.meta.url));
 
@@ -14,6 +15,9 @@ const folder = fileURLToPath(new URL('../../migrations', import.meta.url));
 const LOCK_ID = '3853314791062309107';
 const LOCK_POLL_MS = 250;
 const LOCK_WAIT_MS = 3_600_000;
+
+/** Ids are made by its uuidv7(). */
+const OLDEST_POSTGRES = 18;
 
 /**
  * A file of migrations/. Each runs in a transaction of its own, which is tried again when it does not get a lock soon.
@@ -128,23 +132,39 @@ async function step(connection: Database, name: string | undefined, direction: '
   return (await withLockRetries(name, note, run))[0] ?? null;
 }
 
-/**
- * Brings the schema to the newest version and returns the names of the migrations it ran. What processes read and
- * write meanwhile goes on: no migration waits for a lock longer than two seconds at a time. Processes that start
- * together wait for each other.
- * @param db without a limit on statements: building an index takes as long as it takes
- * @throws when the database's encoding is not UTF8, where lengths and names would be counted in bytes
- */
-export async function migrateToLatest(db: Database, note: Note = () => undefined): Promise<string[]> {
-  const { rows } = await sql<{ encoding: string }>`
-    SELECT pg_encoding_to_char(encoding) AS encoding FROM pg_database WHERE datname = current_database()
-  `.execute(db);
-  const encoding = rows[0]?.encoding;
+async function requireServer(db: Database): Promise<void> {
+  const { rows } = await sql<{ encoding: string; version: string }>`
+    SELECT pg_encoding_to_char(encoding) AS encoding, current_setting('server_version') AS version
+    FROM pg_database WHERE datname = current_database()`.execute(db);
+  const { encoding, version = '' } = rows[0] ?? {};
   if (encoding !== 'UTF8') {
     throw new Error(
       `DATABASE_URL names a database encoded as ${encoding}; create one with ENCODING 'UTF8' and use that.`,
     );
   }
+  if (Number.parseInt(version, 10) < OLDEST_POSTGRES) {
+    throw new Error(
+      `DATABASE_URL leads to Postgres ${version}; this release needs ${OLDEST_POSTGRES} or later. Upgrade the server ` +
+        '(pg_upgrade, or a dump restored into a new one), then migrate again.',
+    );
+  }
+}
+
+/**
+ * Brings the schema to the newest version and returns the names of the migrations it ran. What processes read and
+ * write meanwhile goes on: no migration waits for a lock longer than two seconds at a time. Processes that start
+ * together wait for each other.
+ * @param db without a limit on statements: building an index takes as long as it takes
+ * @param partitionMinutes how long a partition that is made is
+ * @throws when the database's encoding is not UTF8, where lengths and names would be counted in bytes, or its server
+ *   is too old
+ */
+export async function migrateToLatest(
+  db: Database,
+  note: Note = () => undefined,
+  partitionMinutes?: number,
+): Promise<string[]> {
+  await requireServer(db);
   return alone(db, note, async (connection) => {
     const ran: string[] = [];
     for (;;) {
@@ -155,6 +175,7 @@ export async function migrateToLatest(db: Database, note: Note = () => undefined
       ran.push(name);
     }
     await refreshNameKeys(connection, note);
+    await makePartitions(connection, { minutes: partitionMinutes, note });
     return ran;
   });
 }

@@ -39,6 +39,8 @@ export interface OnlineSteps {
   readonly note: Note;
   /** A statement that needs a strong lock for a moment, and no more than a moment. */
   readonly alter: (statement: RawBuilder<unknown>) => Promise<void>;
+  /** What has to happen whole; all of it happens anew when a lock is not to be had. */
+  readonly transaction: (work: (tx: Kysely<unknown>) => Promise<void>) => Promise<void>;
   /** Builds an index, `ON table (…)`, while the table is read and written. */
   readonly createIndex: (name: string, definition: string, unique?: 'UNIQUE') => Promise<void>;
   /** Puts an index in the place of one of the same name that is used until the new one is there. */
@@ -58,6 +60,13 @@ export function onlineSteps(db: Kysely<unknown>, migration: string, note: Note):
         await sql`SET lock_timeout = 0`.execute(db);
       }
     });
+  const transaction = (work: (tx: Kysely<unknown>) => Promise<void>) =>
+    withLockRetries(migration, note, () =>
+      db.transaction().execute(async (tx) => {
+        await sql`SET LOCAL lock_timeout = ${sql.lit(LOCK_TIMEOUT)}`.execute(tx);
+        await work(tx);
+      }),
+    );
   const stateOf = async (name: string): Promise<boolean | undefined> => {
     const { rows } = await sql<{ valid: boolean }>`
       SELECT indisvalid AS valid FROM pg_index WHERE indexrelid = to_regclass(${name})`.execute(db);
@@ -81,5 +90,5 @@ export function onlineSteps(db: Kysely<unknown>, migration: string, note: Note):
     await dropIndex(name);
     await alter(sql`ALTER INDEX ${sql.id(successor)} RENAME TO ${sql.id(name)}`);
   };
-  return { note, alter, createIndex, replaceIndex, dropIndex };
+  return { note, alter, transaction, createIndex, replaceIndex, dropIndex };
 }

@@ -1,4 +1,4 @@
-import { createPool } from './database.ts';
+import { connectionName, createPool } from './database.ts';
 
 const CONNECT_TIMEOUT_MS = 1_500;
 const STATEMENT_TIMEOUT_MS = 1_000;
@@ -14,7 +14,7 @@ export function createDatabaseProbe(connectionString: string): DatabaseProbe {
   const pool = createPool({
     connectionString,
     poolSize: 1,
-    applicationName: 'workspace-content-service readiness',
+    applicationName: connectionName('readiness'),
     statementTimeout: STATEMENT_TIMEOUT_MS,
     connectTimeout: CONNECT_TIMEOUT_MS,
   });

@@ -2,7 +2,7 @@ import { resolve } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Logger } from 'pino';
 import type { Config, ConnectedConfig } from '../config.ts';
-import { createDatabase, type Database } from '../db/database.ts';
+import { connectionName, createDatabase, type Database } from '../db/database.ts';
 import { migrateToLatest, requireSchema } from '../db/migrate.ts';
 import { errorCode, errorMessage } from '../error-text.ts';
 import { STOP_DEADLINE_MS } from '../processes/process.ts';
@@ -67,7 +67,7 @@ export async function startLocalService(options: LocalServiceOptions): Promise<L
   const db = createDatabase({
     connectionString: stack.databaseUrl,
     poolSize: 4,
-    applicationName: 'workspace-content-service local',
+    applicationName: connectionName('local'),
     onError: (error) => logger.warn({ err: error }, 'database connection lost'),
   });
   let server: RunningService | undefined;

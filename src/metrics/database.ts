@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Logger } from 'pino';
 import { Counter, type Registry } from 'prom-client';
-import { createDatabase, type Database } from '../db/database.ts';
+import { connectionName, createDatabase, type Database } from '../db/database.ts';
 import { readBacklog } from './backlog.ts';
 import { renderBacklog } from './backlog-text.ts';
 import type { MetricsSource } from './serve.ts';
@@ -51,7 +51,7 @@ export function createDatabaseMetrics(options: DatabaseMetricsOptions): Database
     db ??= createDatabase({
       connectionString,
       poolSize: 1,
-      applicationName: 'workspace-content-service metrics',
+      applicationName: connectionName('metrics'),
       connectTimeout: DEADLINE_MS,
       statementTimeout: DEADLINE_MS,
     });

@@ -5,7 +5,7 @@ import { createLastUsedRecorder } from '../api-keys/last-used.ts';
 import { createAssetPages } from '../assets/page.ts';
 import { blobFolder, createLocalBlobStore } from '../blobs/blob-store.ts';
 import type { ConnectedConfig } from '../config.ts';
-import { createSharedDatabase } from '../db/database.ts';
+import { connectionName, createSharedDatabase } from '../db/database.ts';
 import { createDatabaseProbe } from '../db/probe.ts';
 import { closeThreads } from '../document/threads/pool.ts';
 import { startDeliveryNotifier } from '../events/notifier.ts';
@@ -49,7 +49,7 @@ export async function startServer(config: ConnectedConfig, logger: Logger): Prom
     waitMs: CONNECTION_WAIT_MS,
     statementTimeout: config.DATABASE_STATEMENT_TIMEOUT_SECONDS * 1_000,
     lockTimeout: LOCK_TIMEOUT_MS,
-    applicationName: 'workspace-content-service server',
+    applicationName: connectionName('server'),
     // Who names a direct address has a pooler at the other one.
     prepareStatements: config.DATABASE_DIRECT_URL === undefined,
     onError: (error) => logger.warn({ err: error }, 'database connection lost'),

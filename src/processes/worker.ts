@@ -9,7 +9,7 @@ import { createTranslationActivities } from '../../activities/translation.ts';
 import { createWebhookActivities } from '../../activities/webhooks.ts';
 import { blobFolder, createLocalBlobStore } from '../blobs/blob-store.ts';
 import { ConfigurationError, type ConnectedConfig } from '../config.ts';
-import { createDatabase } from '../db/database.ts';
+import { connectionName, createDatabase } from '../db/database.ts';
 import { createDatabaseProbe } from '../db/probe.ts';
 import { closeThreads } from '../document/threads/pool.ts';
 import { startDeliveryNotifier } from '../events/notifier.ts';
@@ -97,7 +97,7 @@ export async function startWorker(
     connectionString: config.DATABASE_URL,
     poolSize: config.DATABASE_POOL_SIZE,
     statementTimeout: config.DATABASE_STATEMENT_TIMEOUT_SECONDS * 1_000,
-    applicationName: 'workspace-content-service worker',
+    applicationName: connectionName('worker'),
     onError: (error) => logger.warn({ err: error }, 'database connection lost'),
   });
   const sender = createWebhookSender({

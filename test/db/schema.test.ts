@@ -35,6 +35,7 @@ async function migratedTables(): Promise<Map<string, Column[]>> {
   const { rows } = await sql<{ table_name: string; column_name: string; is_nullable: 'YES' | 'NO' }>`
     SELECT table_name, column_name, is_nullable FROM information_schema.columns
     WHERE table_schema = 'public' AND table_name NOT LIKE 'kysely%'
+      AND table_name NOT IN (SELECT relname FROM pg_class WHERE relispartition)
   `.execute(database.db);
   const tables = new Map<string, Column[]>();
   for (const row of rows) {

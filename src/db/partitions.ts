@@ -1,0 +1,213 @@
+import { sql } from 'kysely';
+import type { Database, Queryable, Tx } from './database.ts';
+import { isLockTimeout, isUncovered } from './errors.ts';
+import { LOCK_TIMEOUT, type Note, withLockRetries } from './online.ts';
+
+/** Partitioned by `created_at`; each has a default partition, `<table>_default`, for what none was made for. */
+export const PARTITIONED = ['events', 'webhook_log'] as const;
+export type PartitionedTable = (typeof PARTITIONED)[number];
+
+/** The length of a partition unless the configuration says otherwise: a day, in UTC. */
+export const DAY_MINUTES = 1_440;
+/** Partitions that are made ahead of now, the present one not counted. */
+const AHEAD = 30;
+
+/** Rows of a default partition that one statement removes. */
+const ROWS_A_BATCH = 1_000;
+/** Above this size a partition's rows are told as Postgres estimates them. */
+const COUNTED_BYTES = 2 ** 28;
+/** Milliseconds that a drop waits for its locks, for everybody who publishes waits behind it; and how often it tries. */
+const DROP_LOCK_MS = 250;
+const DROP_TRIES = 20;
+
+/** A partition with its bounds, in milliseconds since 1970: `from` belongs to it, `to` does not. */
+export interface Partition {
+  readonly name: string;
+  readonly from: number;
+  readonly to: number;
+}
+
+/** The partitions of a table, the oldest first, without the default one. */
+export async function listPartitions(db: Queryable, table: PartitionedTable): Promise<Partition[]> {
+  const { rows } = await sql<Partition>`
+    SELECT name, (extract(epoch FROM bounds[1]::timestamptz) * 1000)::float8 AS "from",
+      (extract(epoch FROM bounds[2]::timestamptz) * 1000)::float8 AS "to"
+    FROM (
+      SELECT relname AS name, regexp_match(pg_get_expr(relpartbound, oid), '\\(''(.+)''\\) TO \\(''(.+)''\\)') AS bounds
+      FROM pg_class WHERE oid IN (SELECT inhrelid FROM pg_inherits WHERE inhparent = ${table}::regclass)
+    ) AS partition
+    WHERE bounds IS NOT NULL ORDER BY 2`.execute(db);
+  return rows;
+}
+
+async function databaseTime(db: Database): Promise<number> {
+  const { rows } = await sql<{ now: number }>`
+    SELECT floor(extract(epoch FROM clock_timestamp()) * 1000)::float8 AS now`.execute(db);
+  const [row] = rows;
+  if (row === undefined) throw new Error('the database did not tell the time');
+  return row.now;
+}
+
+/** `events_20261122` for one that begins with that day, else `events_20261122_0510`. */
+const nameOf = (table: PartitionedTable, from: number): string =>
+  `${table}_${new Date(from)
+    .toISOString()
+    .slice(0, 16)
+    .replace(/-|:|T00:00/g, '')
+    .replace('T', '_')}`;
+const bound = (at: number) => sql.lit(new Date(at).toISOString());
+
+/**
+ * Makes the partitions of both tables for now and 30 to come, as far as they are not there. Any number of processes may
+ * do so at once, with any lengths: what is covered stays. A stretch that the default partition has rows of is left to it.
+ * @throws what Postgres says to a role that does not own the tables
+ */
+export async function makePartitions(
+  db: Database,
+  { minutes = DAY_MINUTES, note = () => undefined }: { minutes?: number | undefined; note?: Note } = {},
+): Promise<void> {
+  const length = minutes * 60_000;
+  const start = Math.floor((await databaseTime(db)) / length) * length;
+  const end = start + (AHEAD + 1) * length;
+  for (const table of PARTITIONED) {
+    const there = await listPartitions(db, table);
+    for (let from = start; from < end; ) {
+      const found = there.find((each) => each.from <= from && from < each.to);
+      const next = Math.min(
+        (Math.floor(from / length) + 1) * length,
+        ...there.map((each) => each.from).filter((each) => each > from),
+      );
+      if (found === undefined) {
+        const partition = { name: nameOf(table, from), from, to: next };
+        await withLockRetries(partition.name, note, () => make(db, table, partition));
+      }
+      from = found?.to ?? next;
+    }
+  }
+}
+
+/** Made beside the table and attached, which keeps no reader or writer of the table waiting. */
+async function make(db: Database, table: PartitionedTable, { name, from, to }: Partition) {
+  try {
+    await db.transaction().execute(async (tx) => {
+      await sql`SET LOCAL lock_timeout = ${sql.lit(LOCK_TIMEOUT)}`.execute(tx);
+      await sql`SELECT pg_advisory_xact_lock(hashtext('makePartitions'), hashtext(${table}))`.execute(tx);
+      const there = await listPartitions(tx, table);
+      if (there.some((each) => each.from < to && from < each.to)) return;
+      await sql`CREATE TABLE ${sql.id(name)} (LIKE ${sql.id(table)} INCLUDING ALL)`.execute(tx);
+      await sql`ALTER TABLE ${sql.id(table)} ATTACH PARTITION ${sql.id(name)}
+        FOR VALUES FROM (${bound(from)}) TO (${bound(to)})`.execute(tx);
+    });
+  } catch (error) {
+    if (!isUncovered(error)) throw error;
+  }
+}
+
+export interface Retention {
+  /** Milliseconds that ended deliveries are kept. Events are kept for a partition longer. */
+  readonly retentionMs: number;
+  readonly partitionMinutes?: number | undefined;
+  /** Called between any two steps; what it throws stops the work there. */
+  readonly onProgress?: (() => void) | undefined;
+}
+
+/** How many rows went, about so many where partitions are large. */
+export interface Dropped {
+  readonly events: number;
+  readonly deliveries: number;
+}
+
+/**
+ * Drops the partitions of ended deliveries that are older than the retention, and those of events a partition's length
+ * later, once no open delivery names one of their events; and removes as old rows of the default partitions in batches.
+ * A partition whose lock is not to be had is left for the next time.
+ */
+export async function dropOldPartitions(
+  db: Database,
+  { retentionMs, partitionMinutes = DAY_MINUTES, onProgress = () => undefined }: Retention,
+): Promise<Dropped> {
+  const cutoff = (await databaseTime(db)) - retentionMs;
+  const eventCutoff = cutoff - partitionMinutes * 60_000;
+  const dropUntil = async (table: PartitionedTable, until: number) => {
+    let rows = 0;
+    for (const partition of await listPartitions(db, table)) {
+      if (partition.to > until) break;
+      onProgress();
+      rows += await drop(db, table, partition);
+    }
+    for (let batch = ROWS_A_BATCH; batch === ROWS_A_BATCH; rows += batch) {
+      onProgress();
+      batch = await removeFromDefault(db, table, until);
+    }
+    return rows;
+  };
+  return {
+    deliveries: await dropUntil('webhook_log', cutoff),
+    events: await dropUntil('events', eventCutoff),
+  };
+}
+
+async function countRows(db: Database, name: string): Promise<number> {
+  const { rows } = await sql<{ bytes: number; estimate: number }>`
+    SELECT pg_relation_size(oid)::float8 AS bytes, greatest(0, reltuples)::float8 AS estimate
+    FROM pg_class WHERE oid = to_regclass(${name})`.execute(db);
+  const [{ bytes, estimate } = { bytes: 0, estimate: 0 }] = rows;
+  if (bytes > COUNTED_BYTES) return Math.round(estimate);
+  const counted = await sql<{ rows: number }>`SELECT count(*)::integer AS rows FROM ${sql.id(name)}`.execute(
+    db,
+  );
+  return counted.rows[0]?.rows ?? 0;
+}
+
+/** @returns how many rows went with it */
+async function drop(db: Database, table: PartitionedTable, partition: Partition): Promise<number> {
+  const rows = await countRows(db, partition.name);
+  for (let tries = 1; ; tries += 1) {
+    try {
+      return (await db.transaction().execute((tx) => dropUnlessNamed(tx, table, partition))) ? rows : 0;
+    } catch (error) {
+      if (!isLockTimeout(error)) throw error;
+      if (tries === DROP_TRIES) return 0;
+      // Whoever stood behind us goes first.
+      await new Promise((resolve) => setTimeout(resolve, 3 * DROP_LOCK_MS));
+    }
+  }
+}
+
+/** Whoever redelivers one of its events has committed when the lock is had, and is seen, or finds no event after it. */
+async function dropUnlessNamed(
+  tx: Tx,
+  table: PartitionedTable,
+  { name, from, to }: Partition,
+): Promise<boolean> {
+  await sql`SET LOCAL lock_timeout = ${sql.lit(DROP_LOCK_MS)}`.execute(tx);
+  // The table before its partition, as everybody takes them.
+  await sql`LOCK TABLE ONLY ${sql.id(table)} IN ACCESS EXCLUSIVE MODE`.execute(tx);
+  const { rows: there } = await sql`SELECT FROM pg_class WHERE oid = to_regclass(${name})`.execute(tx);
+  if (there.length === 0) return false;
+  await sql`LOCK TABLE ${sql.id(name)} IN ACCESS EXCLUSIVE MODE`.execute(tx);
+  if (table === 'events') {
+    const { rows } = await sql`
+      SELECT FROM webhook_open WHERE event_created_at >= ${bound(from)} AND event_created_at < ${bound(to)}
+      LIMIT 1`.execute(tx);
+    if (rows.length > 0) return false;
+  }
+  await sql`DROP TABLE ${sql.id(name)}`.execute(tx);
+  return true;
+}
+
+/** Rows that somebody works with are left for the next time. */
+async function removeFromDefault(db: Database, table: PartitionedTable, until: number): Promise<number> {
+  const unnamed =
+    table === 'events'
+      ? sql`NOT EXISTS (SELECT FROM webhook_open AS open WHERE open.event_id = row.id)`
+      : sql`true`;
+  const { numAffectedRows = 0n } = await sql`
+    WITH old AS MATERIALIZED (
+      SELECT ctid FROM ${sql.id(`${table}_default`)} AS row
+      WHERE created_at < ${bound(until)} AND ${unnamed}
+      LIMIT ${ROWS_A_BATCH} FOR UPDATE SKIP LOCKED
+    )
+    DELETE FROM ${sql.id(`${table}_default`)} AS row USING old WHERE row.ctid = old.ctid`.execute(db);
+  return Number(numAffectedRows);
+}
