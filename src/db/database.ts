@@ -60,9 +60,16 @@ export interface DatabaseOptions {
    * and the next one may not have them.
    */
   readonly prepareStatements?: boolean;
+  /** Postgres's settings of each session. */
+  readonly settings?: Readonly<Record<string, string>>;
   /** Called when a connection is lost; the pool replaces it by itself. */
   readonly onError?: (error: Error) => void;
 }
+
+const toStartupOptions = (settings: Readonly<Record<string, string>>): string =>
+  Object.entries(settings)
+    .map(([name, value]) => `-c ${name}=${value}`)
+    .join(' ');
 
 /** A pool whose connections end by themselves when Postgres no longer answers; `end()` closes them. */
 export function createPool(options: DatabaseOptions): pg.Pool {
@@ -73,6 +80,7 @@ export function createPool(options: DatabaseOptions): pg.Pool {
     application_name: options.applicationName ?? 'workspace-content-service',
     statement_timeout: statementTimeout,
     ...(lockTimeout === undefined ? {} : { lock_timeout: lockTimeout }),
+    ...(options.settings === undefined ? {} : { options: toStartupOptions(options.settings) }),
     connectionTimeoutMillis: options.connectTimeout ?? 10_000,
     ...(options.keepIdle ? { idleTimeoutMillis: 0 } : {}),
     idle_in_transaction_session_timeout: IDLE_IN_TRANSACTION_MS,

@@ -2,6 +2,7 @@
 export interface TemporalNames {
   readonly translation: string;
   readonly webhooks: string;
+  readonly bursts: string;
   readonly ai: string;
   readonly maintenance: string;
   readonly reconcileSchedule: string;
@@ -12,6 +13,7 @@ export interface TemporalNames {
 export const temporalNames = (prefix = ''): TemporalNames => ({
   translation: `${prefix}translation`,
   webhooks: `${prefix}webhooks`,
+  bursts: `${prefix}webhook-bursts`,
   ai: `${prefix}ai`,
   maintenance: `${prefix}maintenance`,
   reconcileSchedule: `${prefix}reconcile`,

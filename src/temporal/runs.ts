@@ -1,5 +1,10 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import type { Client, WorkflowStartOptions } from '@temporalio/client';
-import { WorkflowExecutionAlreadyStartedError, WorkflowNotFoundError } from '@temporalio/client';
+import {
+  WorkflowExecutionAlreadyStartedError,
+  WorkflowFailedError,
+  WorkflowNotFoundError,
+} from '@temporalio/client';
 import type { SearchAttributePair } from '@temporalio/common';
 import { learnRefusal, usableAttributes } from './search-attributes.ts';
 import type { StartedWorkflows } from './shapes.ts';
@@ -73,5 +78,23 @@ export async function cancelRun(client: TemporalClient, workflowId: string): Pro
   } catch (error) {
     if (error instanceof WorkflowNotFoundError) return false;
     throw error;
+  }
+}
+
+const ASK_AGAIN_MS = 1_000;
+
+/** Resolves when a run has ended, however it did, or at the signal. A server that is away is asked again. */
+export async function awaitRun(client: TemporalClient, workflowId: string, signal: AbortSignal): Promise<void> {
+  const aborted = new Promise<void>((resolve) => signal.addEventListener('abort', () => resolve(), { once: true }));
+  const hasEnded = async (): Promise<boolean> => {
+    try {
+      await client.workflow.getHandle(workflowId).result();
+      return true;
+    } catch (error) {
+      return error instanceof WorkflowFailedError || error instanceof WorkflowNotFoundError;
+    }
+  };
+  while (!signal.aborted && (await Promise.race([hasEnded(), aborted])) === false) {
+    await sleep(ASK_AGAIN_MS, undefined, { signal }).catch(() => undefined);
   }
 }

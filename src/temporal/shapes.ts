@@ -16,9 +16,11 @@ export interface DeliverWebhookInput {
   readonly offset: number;
 }
 
-/** What one attempt came to, when the database could not be told. */
-export interface AttemptOutcome {
+/** What one attempt came to, as it is recorded; in a history only when the database could not be told. */
+export interface AttemptRecord {
   readonly number: number;
+  /** What the attempt began with. Release 0.1 had none. */
+  readonly token?: string;
   readonly startedAt: string;
   readonly durationMs: number;
   readonly verdict: 'succeeded' | 'retry' | 'failed';
@@ -29,7 +31,7 @@ export interface AttemptOutcome {
 
 export type AttemptResult =
   | { readonly kind: 'recorded'; readonly number: number }
-  | { readonly kind: 'unrecorded'; readonly outcome: AttemptOutcome }
+  | { readonly kind: 'unrecorded'; readonly outcome: AttemptRecord }
   | { readonly kind: 'stopped'; readonly reason: string };
 
 export interface DeliverWebhookResult {
@@ -42,19 +44,16 @@ export interface DeliverBurstInput {
   readonly burstId: BurstId;
 }
 
-/** Whether a burst may send: not when it is run anew after an operator's reset, beside what the first left open. */
-export type BurstMode = 'send' | 'hand back';
-
-/** What became of the first attempts of a burst, in numbers of deliveries. */
+/** What became of the attempts of a burst. */
 export interface DeliverBurstResult {
   readonly succeeded: number;
-  /** In the outbox again, each to become a run of its own at attempt 2. */
+  /** Free again, to be tried again when their wait is over. */
   readonly toRetry: number;
   readonly failed: number;
-  /** Ended without an attempt: their endpoint was disabled or deleted. */
+  /** Sent nothing: the delivery had ended, or was somebody else's by then. */
   readonly stopped: number;
-  /** In the outbox again unsent, or after a lost worker with an attempt that it had begun. */
-  readonly handedBack: number;
+  /** Free again without an outcome: after a lost worker, or when an operator stopped the burst. */
+  readonly freed: number;
 }
 
 export interface AiOperationInput {

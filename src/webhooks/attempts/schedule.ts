@@ -1,7 +1,7 @@
 /** contract.md D8: six attempts with waits of 30 s, 1, 2, 4 and 8 minutes. No I/O: workflows import it. */
 export const MAX_ATTEMPTS = 6;
 
-const FIRST_WAIT_MS = 30_000;
+export const FIRST_WAIT_MS = 30_000;
 export const LONGEST_WAIT_MS = 480_000;
 
 /** Milliseconds between the end of attempt `number` (1 to 5) and the next attempt. */

@@ -11,18 +11,18 @@ interface Waiting<Item, Result> {
  * Collects calls while a batch is under way and runs them as the next one, so that the work grows with the load
  * in size and not in number, and a single call waits for nobody.
  * @param run answers as many results as it was given items, in their order; when it rejects, each call does
- * @param most items of one batch
+ * @param limit items of one batch
  */
 export function createBatcher<Item, Result>(
   run: (items: readonly Item[]) => Promise<readonly Result[]>,
-  most = 200,
+  limit = 200,
 ): Batched<Item, Result> {
   const waiting: Waiting<Item, Result>[] = [];
   let running = false;
 
   async function runAll(): Promise<void> {
     while (waiting.length > 0) {
-      const batch = waiting.splice(0, most);
+      const batch = waiting.splice(0, limit);
       try {
         const results = await run(batch.map(({ item }) => item));
         for (const [index, { resolve }] of batch.entries()) resolve(results[index] as Result);

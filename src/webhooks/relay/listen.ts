@@ -2,10 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type pg from 'pg';
 import type { Logger } from 'pino';
 import { createPool } from '../../db/database.ts';
-import { OUTBOX_CHANNEL } from '../../events/record.ts';
-import { parseNotice } from '../burst/notices.ts';
-import type { BurstTracker } from '../burst/tracker.ts';
-import type { OutboxBell } from './bell.ts';
+import { DELIVERIES_CHANNEL } from '../../events/stored.ts';
 
 const RECONNECT_MS = 1_000;
 /** A connection that only listens would not notice that nobody speaks: it asks this often. In milliseconds. */
@@ -17,13 +14,13 @@ export interface ListenOptions {
   /** A connection string that reaches Postgres itself: LISTEN does not pass through a pooler. */
   readonly listenUrl: string;
   readonly logger: Logger;
-  readonly bell: OutboxBell;
-  readonly tracker: BurstTracker;
+  /** Called whenever another process may have stored deliveries. */
+  readonly onStored: () => void;
 }
 
 /**
- * Rings the bell for every transaction that stored deliveries, until the signal: on a connection of its own, made anew
- * whenever it is lost. Whoever relies on it polls as well.
+ * Hears of deliveries that other processes have stored, until the signal: on a connection of its own, made anew whenever
+ * it is lost. The relay polls as well.
  */
 export async function listenForDeliveries(options: ListenOptions, signal: AbortSignal): Promise<void> {
   const pool = createPool({
@@ -51,15 +48,10 @@ export async function listenForDeliveries(options: ListenOptions, signal: AbortS
 /** Resolves at the signal. @throws when the connection is lost */
 async function listenOn(
   connection: pg.PoolClient,
-  { bell, tracker }: ListenOptions,
+  { onStored }: ListenOptions,
   signal: AbortSignal,
 ): Promise<void> {
-  connection.on('notification', ({ payload = '' }) => {
-    const heard = parseNotice(payload);
-    if (heard?.notice === 'claiming') tracker.claiming(heard.burstId, 'other');
-    else if (heard !== null) tracker.claimed(heard.burstId, heard.notice);
-    bell.ring();
-  });
+  connection.on('notification', onStored);
   const over = new AbortController();
   let lost: Error | undefined;
   const end = (error?: Error) => {
@@ -68,8 +60,8 @@ async function listenOn(
   };
   connection.on('error', end);
   connection.on('end', () => end(new Error('Connection terminated')));
-  await connection.query(`LISTEN ${OUTBOX_CHANNEL}`);
-  bell.ring();
+  await connection.query(`LISTEN ${DELIVERIES_CHANNEL}`);
+  onStored();
   const either = AbortSignal.any([signal, over.signal]);
   while (!either.aborted) {
     await sleep(ASK_MS, undefined, { signal: either }).catch(() => undefined);

@@ -1,0 +1,74 @@
+import { sql } from 'kysely';
+import type { Database } from '../../db/database.ts';
+import { retryingConflicts } from '../../db/transaction.ts';
+import type { DeliveryId } from '../../ids.ts';
+import { ENDPOINT_DELETED, ENDPOINT_DISABLED, type Holder, isHeldBy, isLiving } from './states.ts';
+
+/** An attempt that is about to be made. */
+export interface AttemptStart {
+  readonly deliveryId: DeliveryId;
+  /** 1 to 6. */
+  readonly number: number;
+  /** A UUID of this execution's own: who begins the same number again gets the same answer only with it. */
+  readonly token: string;
+}
+
+/** Whether the request may be written now. */
+export type Begun =
+  | { readonly kind: 'begun'; readonly secret: string }
+  /** Nothing may be sent: the delivery has ended, or its endpoint is gone or disabled. */
+  | { readonly kind: 'stopped'; readonly reason: string }
+  /** Somebody else has the delivery, or this attempt: it is none of the caller's business any more. */
+  | { readonly kind: 'superseded' };
+
+interface Row {
+  readonly secret: string | null;
+  readonly open: boolean;
+  readonly ours: boolean | null;
+  readonly active: boolean | null;
+  readonly living: boolean | null;
+}
+
+/**
+ * The last statement before each request: marks attempts as begun where the delivery is the holder's and its endpoint
+ * lives and is active. For a redirect it is called again, and passes only for the same number and token.
+ * @returns one for each start, in their order
+ */
+export async function beginAttempts(
+  db: Database,
+  holder: Holder,
+  starts: readonly AttemptStart[],
+): Promise<Begun[]> {
+  const { rows } = await retryingConflicts(() =>
+    sql<Row>`
+      WITH start AS (
+        SELECT * FROM unnest(${starts.map(({ deliveryId }) => deliveryId)}::uuid[],
+          ${starts.map(({ number }) => number)}::smallint[], ${starts.map(({ token }) => token)}::uuid[])
+          WITH ORDINALITY AS start (id, number, token, position)
+      ), begun AS (
+        UPDATE webhook_open AS delivery SET begun = start.number, begun_token = start.token
+        FROM start, webhook_endpoints AS endpoint
+        WHERE delivery.id = start.id AND ${isHeldBy(holder)} AND delivery.attempts < start.number
+          AND (delivery.begun < start.number
+            OR delivery.begun = start.number AND delivery.begun_token = start.token)
+          AND endpoint.id = delivery.endpoint_id AND endpoint.active AND ${isLiving}
+        RETURNING delivery.id, endpoint.secret
+      )
+      SELECT begun.secret, delivery.id IS NOT NULL AS open, ${isHeldBy(holder)} AS ours, endpoint.active,
+        ${isLiving} AS living
+      FROM start
+      LEFT JOIN begun ON begun.id = start.id
+      LEFT JOIN webhook_open AS delivery ON delivery.id = start.id
+      LEFT JOIN webhook_endpoints AS endpoint ON endpoint.id = delivery.endpoint_id
+      ORDER BY start.position`.execute(db),
+  );
+  return rows.map(toBegun);
+}
+
+function toBegun({ secret, open, ours, active, living }: Row): Begun {
+  if (secret !== null) return { kind: 'begun', secret };
+  if (!open) return { kind: 'stopped', reason: 'delivery ended' };
+  if (living === false) return { kind: 'stopped', reason: ENDPOINT_DELETED };
+  if (ours === true && active === false) return { kind: 'stopped', reason: ENDPOINT_DISABLED };
+  return { kind: 'superseded' };
+}

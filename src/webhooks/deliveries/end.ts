@@ -1,0 +1,119 @@
+import { type RawBuilder, sql } from 'kysely';
+import type { Database, Queryable } from '../../db/database.ts';
+import { inTransaction } from '../../db/transaction.ts';
+import type { BurstId, DeliveryId, EndpointId } from '../../ids.ts';
+import { FIRST_WAIT_MS, LONGEST_WAIT_MS, MAX_ATTEMPTS } from '../attempts/schedule.ts';
+import { ENDPOINT_DISABLED, isFree, isLiving, UNKNOWN_OUTCOME } from './states.ts';
+
+/** The columns that open deliveries and the log share, in one order. */
+const SHARED = sql`id, workspace_id, endpoint_id, event_id, event_created_at, event_type, in_run, burst_id, created_at`;
+
+/**
+ * SQL: the INSERT that keeps what was taken out of `webhook_open`. What belongs to a deleted endpoint is not kept.
+ * @param ended a table or CTE with the shared columns, and `final_status`, `final_attempts`, `final_response_status`,
+ *   `final_error`, `final_log`, `final_delivered_at`
+ */
+export const intoLog = (ended: string): RawBuilder<unknown> => sql`
+  INSERT INTO webhook_log (${SHARED}, status, attempts, response_status, error_message, attempt_log, delivered_at)
+  SELECT ${SHARED}, final_status, final_attempts, final_response_status, final_error, final_log, final_delivered_at
+  FROM ${sql.table(ended)} AS ended
+  WHERE EXISTS (SELECT FROM webhook_endpoints AS endpoint WHERE endpoint.id = ended.endpoint_id AND ${isLiving})`;
+
+/** SQL: RETURNING of a DELETE of `delivery` that ends it as failed, with its attempts unchanged. */
+const failedFor = (reason: RawBuilder<string>): RawBuilder<unknown> => sql`
+  delivery.*, 'failed' AS final_status, delivery.attempts AS final_attempts,
+  delivery.response_status AS final_response_status, ${reason} AS final_error, delivery.attempt_log AS final_log,
+  NULL::timestamptz AS final_delivered_at`;
+
+async function endWhere(
+  db: Queryable,
+  which: RawBuilder<boolean>,
+  reason: string,
+  limit: number | null = null,
+): Promise<DeliveryId[]> {
+  const { rows } = await sql<{ id: DeliveryId }>`
+    WITH chosen AS MATERIALIZED (
+      SELECT delivery.id FROM webhook_open AS delivery WHERE ${which} LIMIT ${limit} FOR UPDATE SKIP LOCKED
+    ), ended AS (
+      DELETE FROM webhook_open AS delivery USING chosen WHERE delivery.id = chosen.id
+      RETURNING ${failedFor(sql`${reason}::text`)}
+    ), logged AS (${intoLog('ended')})
+    SELECT id FROM ended`.execute(db);
+  return rows.map(({ id }) => id);
+}
+
+/**
+ * Ends open deliveries as failed, whoever has them, their attempts unchanged. One whose row somebody else works on at
+ * this moment is left as it is.
+ * @returns those that were ended
+ */
+export const endOpen = (
+  db: Queryable,
+  ids: readonly DeliveryId[],
+  reason: string,
+): Promise<DeliveryId[]> => endWhere(db, sql`delivery.id = ANY (${[...ids]}::uuid[])`, reason);
+
+/**
+ * Ends a delivery that is in a run, as failed, its attempts unchanged; it waits for whoever works on the row.
+ * @returns false when it had ended before
+ */
+export async function endInRun(db: Queryable, id: DeliveryId, reason: string): Promise<boolean> {
+  const { rows } = await sql`
+    WITH ended AS (
+      DELETE FROM webhook_open AS delivery WHERE delivery.id = ${id} AND delivery.in_run
+      RETURNING ${failedFor(sql`${reason}::text`)}
+    ), logged AS (${intoLog('ended')})
+    SELECT id FROM ended`.execute(db);
+  return rows.length === 1;
+}
+
+/**
+ * Ends due deliveries of a disabled endpoint that nobody has.
+ * @returns how many; `limit` when more may be left
+ */
+export async function endDisabled(db: Queryable, endpointId: EndpointId, limit: number): Promise<number> {
+  const ended = await endWhere(
+    db,
+    sql`delivery.endpoint_id = ${endpointId} AND delivery.due_at <= now() AND ${isFree}`,
+    ENDPOINT_DISABLED,
+    limit,
+  );
+  return ended.length;
+}
+
+/**
+ * Closes a burst and frees what it has. An attempt that had begun is spent, and a sixth one ends its delivery; the
+ * others are as they were. It may be called again.
+ * @returns how many deliveries it still had
+ */
+export async function freeBurst(db: Database, burstId: BurstId): Promise<number> {
+  return inTransaction(db, async (tx) => {
+    // First: it waits for claims under way, and makes later ones come to nothing.
+    await tx.deleteFrom('webhook_bursts').where('id', '=', burstId).execute();
+    const { rows } = await sql<{ count: number }>`
+      WITH held AS MATERIALIZED (
+        SELECT id FROM webhook_open WHERE burst_id = ${burstId} ORDER BY id FOR UPDATE
+      ), ended AS (
+        DELETE FROM webhook_open AS delivery USING held
+        WHERE delivery.id = held.id AND delivery.begun > delivery.attempts AND delivery.begun >= ${MAX_ATTEMPTS}
+        RETURNING delivery.*, 'failed' AS final_status, delivery.begun AS final_attempts,
+          NULL::integer AS final_response_status, ${UNKNOWN_OUTCOME} AS final_error,
+          delivery.attempt_log AS final_log, NULL::timestamptz AS final_delivered_at
+      ), logged AS (${intoLog('ended')}
+      ), unsent AS (
+        UPDATE webhook_open AS delivery SET burst_id = NULL FROM held
+        WHERE delivery.id = held.id AND delivery.begun <= delivery.attempts
+        RETURNING 1
+      ), spent AS (
+        UPDATE webhook_open AS delivery
+        SET burst_id = NULL, attempts = delivery.begun, status = 'failed', response_status = NULL,
+          error_message = ${UNKNOWN_OUTCOME}, due_at = now() + make_interval(secs =>
+            least(${FIRST_WAIT_MS / 1_000} * power(2, delivery.begun - 1), ${LONGEST_WAIT_MS / 1_000}))
+        FROM held
+        WHERE delivery.id = held.id AND delivery.begun > delivery.attempts AND delivery.begun < ${MAX_ATTEMPTS}
+        RETURNING 1
+      )
+      SELECT count(*)::integer AS count FROM held`.execute(tx);
+    return rows[0]?.count ?? 0;
+  });
+}

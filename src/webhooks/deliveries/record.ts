@@ -1,0 +1,88 @@
+import { sql } from 'kysely';
+import type { Database } from '../../db/database.ts';
+import type { LoggedAttempt } from '../../db/tables.ts';
+import { retryingConflicts } from '../../db/transaction.ts';
+import type { DeliveryId } from '../../ids.ts';
+import type { AttemptRecord } from '../../temporal/shapes.ts';
+import { MAX_ATTEMPTS, waitAfter } from '../attempts/schedule.ts';
+import { intoLog } from './end.ts';
+
+/** What became of an attempt, to be recorded. */
+export interface RecordedAttempt extends AttemptRecord {
+  readonly deliveryId: DeliveryId;
+}
+
+const endOf = ({ startedAt, durationMs }: AttemptRecord): number => Date.parse(startedAt) + durationMs;
+
+const toLogged = ({
+  number,
+  startedAt,
+  durationMs,
+  responseStatus,
+  errorMessage,
+  responseBody,
+}: AttemptRecord): LoggedAttempt => ({
+  number,
+  startedAt,
+  durationMs,
+  responseStatus,
+  errorMessage,
+  responseBody,
+});
+
+/** SQL: the attempt is the one that began last. Those of release 0.1 have no token. */
+const isTheirs = sql<boolean>`delivery.attempts < attempt.number AND (attempt.token IS NULL
+  OR delivery.begun = attempt.number AND delivery.begun_token = attempt.token)`;
+
+/**
+ * Records what became of attempts of different deliveries, in one statement however many. A delivery that is done goes
+ * to the log; the others get the outcome and the time of their next attempt, and leave their burst. A failure is
+ * taken only under the number and token that it began with, so that it may be recorded again, and so that one that
+ * comes late changes nothing. A 2xx wins over whatever an open row says.
+ * @returns the deliveries whose rows it has changed
+ */
+export async function recordAttempts(
+  db: Database,
+  attempts: readonly RecordedAttempt[],
+): Promise<Set<DeliveryId>> {
+  const column = <Value>(value: (attempt: RecordedAttempt) => Value): Value[] => attempts.map(value);
+  const isDelivered = ({ verdict }: AttemptRecord) => verdict === 'succeeded';
+  const isLast = ({ verdict, number }: AttemptRecord) => verdict !== 'retry' || number >= MAX_ATTEMPTS;
+  /** What is left of the wait: recording may have taken its time. In seconds. */
+  const secondsLeft = (attempt: AttemptRecord) =>
+    Math.max(0, waitAfter(attempt.number) - Math.max(0, Date.now() - endOf(attempt))) / 1_000;
+  const { rows } = await retryingConflicts(() =>
+    sql<{ id: DeliveryId }>`
+      WITH attempt AS MATERIALIZED (
+        SELECT * FROM unnest(
+          ${column(({ deliveryId }) => deliveryId)}::uuid[], ${column(({ number }) => number)}::smallint[],
+          ${column(({ token }) => token ?? null)}::uuid[], ${column(isDelivered)}::boolean[],
+          ${column(isLast)}::boolean[], ${column(({ responseStatus }) => responseStatus)}::integer[],
+          ${column(({ errorMessage }) => errorMessage)}::text[],
+          ${column((attempt) => new Date(endOf(attempt)))}::timestamptz[],
+          ${column(secondsLeft)}::float8[], ${column((attempt) => JSON.stringify(toLogged(attempt)))}::jsonb[]
+        ) AS attempt (id, number, token, delivered, last, response_status, error_message, ended_at, wait, entry)
+      ), ended AS (
+        DELETE FROM webhook_open AS delivery USING attempt
+        WHERE delivery.id = attempt.id AND attempt.last
+          AND (attempt.delivered OR ${isTheirs})
+        RETURNING delivery.*, CASE WHEN attempt.delivered THEN 'succeeded' ELSE 'failed' END AS final_status,
+          greatest(delivery.attempts, attempt.number) AS final_attempts,
+          attempt.response_status AS final_response_status, attempt.error_message AS final_error,
+          delivery.attempt_log || attempt.entry AS final_log,
+          CASE WHEN attempt.delivered THEN attempt.ended_at END AS final_delivered_at
+      ), logged AS (${intoLog('ended')}
+      ), kept AS (
+        UPDATE webhook_open AS delivery
+        SET status = 'failed', attempts = attempt.number, response_status = attempt.response_status,
+          error_message = attempt.error_message, attempt_log = delivery.attempt_log || attempt.entry,
+          due_at = now() + make_interval(secs => attempt.wait), burst_id = NULL
+        FROM attempt
+        WHERE delivery.id = attempt.id AND NOT attempt.last
+          AND ${isTheirs}
+        RETURNING delivery.id
+      )
+      SELECT id FROM ended UNION ALL SELECT id FROM kept`.execute(db),
+  );
+  return new Set(rows.map(({ id }) => id));
+}

@@ -1,0 +1,48 @@
+import { type RawBuilder, sql } from 'kysely';
+import type { BurstId } from '../../ids.ts';
+
+/**
+ * Who has a delivery. This is all the state there is: an open delivery is a row of `webhook_open`, and an ended one a
+ * row of `webhook_log`, where nothing changes any more. No open row means: ended.
+ *
+ *                    claim                        the request has been answered
+ *     stored ─► free ─────► burst ──────────────────────────────┬─► ended (to the log, while its endpoint lives)
+ *                ▲            │ attempts left, or burst is lost  │
+ *                └────────────┘                                 │
+ *               free ─────► run ────────────────────────────────┘
+ *                    claim      a run keeps it over all its attempts, and never gives it back
+ *
+ * - free (neither `in_run` nor `burst_id`): waits until `due_at`, which only Postgres's clock sets and compares. Each
+ *   worker's relay claims what is due. A process that dies here has nothing to lose.
+ * - run (`in_run`): belongs to the one workflow `webhook-delivery-<id>`. The row says so before the run is started. The
+ *   relay that claimed it repeats the start; when that relay has died, `reconcile` finds the row two minutes after
+ *   `due_at`, and starts the run if Temporal does not know it. If the run was stopped from outside, it ends the delivery.
+ * - burst (`burst_id`): belongs to a run that sends whatever is due, as long as its row in `webhook_bursts` exists.
+ *   Claims hold that row FOR KEY SHARE and whoever frees a burst deletes it first, so nothing is claimed for a burst
+ *   that is gone. It is freed at its end, by the next execution after a lost worker, and by `reconcile`.
+ *
+ * An attempt begins with the last statement before its request is written: it requires the holder and a living, active
+ * endpoint, and leaves the attempt's number and a token in `begun` and `begun_token`. Whoever frees a delivery whose
+ * attempt has begun spends that attempt, since its request may have been sent. A failure is recorded only under the
+ * number and token it began with. A 2xx requires an open row and nothing else: whatever came in between, it was
+ * delivered.
+ */
+
+/** SQL over a row of `webhook_open` called `delivery`. */
+export const isFree: RawBuilder<boolean> = sql`NOT delivery.in_run AND delivery.burst_id IS NULL`;
+
+/** One who may begin attempts of a delivery: its run, or the burst that has claimed it. */
+export type Holder = { readonly kind: 'run' } | { readonly kind: 'burst'; readonly burstId: BurstId };
+
+/** SQL: whether the row is the holder's. */
+export const isHeldBy = (holder: Holder): RawBuilder<boolean> =>
+  holder.kind === 'run' ? sql`delivery.in_run` : sql`delivery.burst_id IS NOT DISTINCT FROM ${holder.burstId}::uuid`;
+
+/** SQL over a row of `webhook_endpoints` called `endpoint`. */
+export const isLiving: RawBuilder<boolean> = sql`endpoint.deleted_at IS NULL`;
+
+export const ENDPOINT_DELETED = 'endpoint deleted';
+export const ENDPOINT_DISABLED = 'endpoint disabled';
+export const STOPPED_BY_OPERATOR = 'stopped by an operator';
+/** What is known of an attempt that had begun when its worker was lost. */
+export const UNKNOWN_OUTCOME = 'The attempt was interrupted and its outcome is unknown.';

@@ -1,0 +1,186 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { sql } from 'kysely';
+import type { Database } from '../../db/database.ts';
+import type { BurstId } from '../../ids.ts';
+import type { AttemptRecord, DeliverBurstResult } from '../../temporal/shapes.ts';
+import { makeAttempt } from '../attempts/attempt.ts';
+import { createBatcher } from '../attempts/batcher.ts';
+import { MAX_ATTEMPTS, waitAfter } from '../attempts/schedule.ts';
+import { type AttemptStart, beginAttempts } from '../deliveries/begin.ts';
+import { endOpen, freeBurst } from '../deliveries/end.ts';
+import { type RecordedAttempt, recordAttempts } from '../deliveries/record.ts';
+import { ENDPOINT_DISABLED, type Holder } from '../deliveries/states.ts';
+import type { WebhookSender } from '../sending/sender.ts';
+import type { Capacity } from './capacity.ts';
+import type { ClaimedDelivery } from './claim.ts';
+import type { KnownEndpoints } from './known-endpoints.ts';
+
+/** How long a burst takes deliveries. */
+const OPEN_MS = 60_000;
+/** It ends when there was nothing to send for so long. */
+const IDLE_MS = 1_000;
+const LOOK_MS = 100;
+
+/** The result of a burst that has sent nothing. */
+export const NOTHING_SENT: DeliverBurstResult = { succeeded: 0, toRetry: 0, failed: 0, stopped: 0, freed: 0 };
+
+/** A burst of this process that takes deliveries. */
+export interface OpenBurst {
+  readonly id: BurstId;
+  /** Sends one that was claimed for it. */
+  send(delivery: ClaimedDelivery): void;
+}
+
+export interface BurstOptions {
+  /** Aborted when an operator cancels: requests in flight are given up. */
+  readonly cancelled: AbortSignal;
+  /** Aborted when the worker stops: nothing more is taken, and what is in flight ends. */
+  readonly stopping: AbortSignal;
+  /** Repeats database work while the database is away. */
+  readonly persistently: <Result>(work: () => Promise<Result>) => Promise<Result>;
+  readonly onProgress: (result: DeliverBurstResult) => void;
+}
+
+export interface Bursts {
+  /** The one that takes what is claimed now. */
+  accepting(): OpenBurst | undefined;
+  /**
+   * Takes deliveries for a minute, or until there was nothing for a second, and returns when each is recorded or free
+   * again.
+   * @throws the reason of `cancelled`; what it had is free then
+   */
+  run(burstId: BurstId, options: BurstOptions): Promise<DeliverBurstResult>;
+}
+
+export interface BurstsDependencies {
+  readonly db: Database;
+  readonly sender: WebhookSender;
+  readonly capacity: Capacity;
+  readonly known: KnownEndpoints;
+  /** There may be room for more. */
+  readonly wake: () => void;
+  readonly onAttemptBegan: (number: number, createdAt: Date) => void;
+  readonly onAttemptEnded: (verdict: AttemptRecord['verdict'], number: number) => void;
+  readonly onError: (error: unknown, delivery: ClaimedDelivery) => void;
+}
+
+export function createBursts(dependencies: BurstsDependencies): Bursts {
+  const { db, sender, capacity, known, wake, onAttemptBegan, onAttemptEnded, onError } = dependencies;
+  const open = new Set<OpenBurst>();
+
+  async function run(burstId: BurstId, options: BurstOptions): Promise<DeliverBurstResult> {
+    const { cancelled, stopping, persistently, onProgress } = options;
+    const holder: Holder = { kind: 'burst', burstId };
+    const result = { ...NOTHING_SENT };
+    const underWay = new Set<Promise<void>>();
+    let usedAt = performance.now();
+
+    const begin = createBatcher((starts: readonly AttemptStart[]) =>
+      persistently(() => beginAttempts(db, holder, starts)),
+    );
+    /** What the wire has answered is recorded even when an operator cancels meanwhile. */
+    const record = async (attempts: readonly RecordedAttempt[]) => {
+      const write = () => recordAttempts(db, attempts);
+      const recorded = await persistently(write).catch((error: unknown) => {
+        if (!cancelled.aborted) throw error;
+        return write();
+      });
+      return attempts.map(({ deliveryId }) => recorded.has(deliveryId));
+    };
+    const recordTogether = createBatcher(record);
+    const recordAlone = createBatcher(record, 1);
+
+    async function attempt(delivery: ClaimedDelivery): Promise<void> {
+      const { id: deliveryId, endpointId, workspaceId } = delivery;
+      const number = delivery.attempts + 1;
+      onAttemptBegan(number, delivery.createdAt);
+      let well = false;
+      try {
+        const made = await makeAttempt(sender, { ...delivery, deliveryId, signal: cancelled }, number, begin);
+        if (made.kind !== 'made') {
+          if (made.kind === 'stopped' && made.reason === ENDPOINT_DISABLED) {
+            await persistently(() => endOpen(db, [deliveryId], ENDPOINT_DISABLED));
+          }
+          result.stopped += 1;
+          return;
+        }
+        const { verdict } = made.record;
+        well = verdict !== 'retry';
+        onAttemptEnded(verdict, number);
+        follow(recordOne(delivery, { ...made.record, deliveryId }), delivery);
+      } finally {
+        // The place at the receiver is free as soon as it has answered.
+        capacity.ended(endpointId, workspaceId, well);
+        usedAt = performance.now();
+        wake();
+      }
+    }
+
+    async function recordOne(delivery: ClaimedDelivery, attempted: RecordedAttempt): Promise<void> {
+      const { verdict, number } = attempted;
+      // One outcome that Postgres refuses must not take the others' with it.
+      await recordTogether(attempted).catch(() => recordAlone(attempted));
+      if (verdict === 'retry' && number < MAX_ATTEMPTS) {
+        result.toRetry += 1;
+        known.willBeDue(delivery.endpointId, delivery.workspaceId, performance.now() + waitAfter(number));
+        wake();
+      } else result[verdict === 'succeeded' ? 'succeeded' : 'failed'] += 1;
+    }
+
+    function follow(work: Promise<void>, delivery: ClaimedDelivery): void {
+      const one = work
+        .catch((error: unknown) => {
+          if (!cancelled.aborted) onError(error, delivery);
+        })
+        .finally(() => underWay.delete(one));
+      underWay.add(one);
+    }
+
+    const burst: OpenBurst = {
+      id: burstId,
+      send(delivery) {
+        usedAt = performance.now();
+        capacity.began(delivery.endpointId, delivery.workspaceId);
+        follow(attempt(delivery), delivery);
+      },
+    };
+
+    const opened = await persistently(() => openBurst(db, burstId));
+    try {
+      // A burst that is run anew beside an execution that may live is over.
+      if (opened) {
+        open.add(burst);
+        wake();
+        const openedAt = performance.now();
+        const either = AbortSignal.any([cancelled, stopping]);
+        while (!either.aborted && performance.now() - openedAt < OPEN_MS) {
+          if (underWay.size === 0 && performance.now() - usedAt > IDLE_MS) break;
+          await sleep(LOOK_MS, undefined, { signal: either }).catch(() => undefined);
+          onProgress(result);
+        }
+      }
+    } finally {
+      open.delete(burst);
+      while (underWay.size > 0) {
+        await Promise.all(underWay);
+        onProgress(result);
+      }
+    }
+    cancelled.throwIfAborted();
+    result.freed += await persistently(() => freeBurst(db, burstId));
+    wake();
+    return result;
+  }
+
+  return {
+    accepting: () => open.values().next().value,
+    run,
+  };
+}
+
+/** @returns false when it is open already, or was a moment ago */
+async function openBurst(db: Database, burstId: BurstId): Promise<boolean> {
+  const { numAffectedRows } = await sql`
+    INSERT INTO webhook_bursts (id) VALUES (${burstId}) ON CONFLICT DO NOTHING`.execute(db);
+  return numAffectedRows === 1n;
+}

@@ -1,0 +1,84 @@
+import type { EndpointId, WorkspaceId } from '../../ids.ts';
+
+/** Requests in flight to one endpoint that are always allowed, so that the schedule can be kept. */
+const LEAST = 20;
+/** And the most, for one that keeps up. */
+const MOST = 256;
+/** Requests in flight of one worker, and those of one workspace among them. */
+const IN_ALL = 2_000;
+const OF_A_WORKSPACE = 500;
+
+interface EndpointLoad {
+  inFlight: number;
+  cap: number;
+  /** Attempts that went well in a row while the cap was reached. */
+  wellInARow: number;
+}
+
+/** What this worker has in flight through bursts, and how much more it may have. */
+export interface Capacity {
+  /** How many more deliveries of an endpoint may be taken. */
+  room(endpointId: EndpointId, workspaceId: WorkspaceId | null): number;
+  /** How many more in all. */
+  readonly left: number;
+  began(endpointId: EndpointId, workspaceId: WorkspaceId): void;
+  /** @param well false for an outcome that is tried again */
+  ended(endpointId: EndpointId, workspaceId: WorkspaceId, well: boolean): void;
+}
+
+/**
+ * Each endpoint has a cap of its own that follows how it does: one more for each full round without a failure, half
+ * for every outcome that is tried again. So a receiver that recovers meets a few requests, not all that wait.
+ */
+export function createCapacity(): Capacity {
+  const endpoints = new Map<EndpointId, EndpointLoad>();
+  const workspaces = new Map<WorkspaceId, number>();
+  let inFlight = 0;
+  const count = (workspaceId: WorkspaceId, change: 1 | -1) => {
+    inFlight += change;
+    const of = (workspaces.get(workspaceId) ?? 0) + change;
+    if (of === 0) workspaces.delete(workspaceId);
+    else workspaces.set(workspaceId, of);
+  };
+  return {
+    get left() {
+      return IN_ALL - inFlight;
+    },
+    room(endpointId, workspaceId) {
+      const load = endpoints.get(endpointId);
+      const ofWorkspace = workspaceId === null ? 0 : (workspaces.get(workspaceId) ?? 0);
+      return Math.max(
+        0,
+        Math.min(
+          (load?.cap ?? LEAST) - (load?.inFlight ?? 0),
+          OF_A_WORKSPACE - ofWorkspace,
+          IN_ALL - inFlight,
+        ),
+      );
+    },
+    began(endpointId, workspaceId) {
+      count(workspaceId, 1);
+      const load = endpoints.get(endpointId) ?? { inFlight: 0, cap: LEAST, wellInARow: 0 };
+      load.inFlight += 1;
+      endpoints.set(endpointId, load);
+    },
+    ended(endpointId, workspaceId, well) {
+      count(workspaceId, -1);
+      const load = endpoints.get(endpointId);
+      if (load === undefined) return;
+      const wasFull = load.inFlight >= load.cap;
+      load.inFlight -= 1;
+      if (!well) {
+        load.cap = Math.max(LEAST, Math.floor(load.cap / 2));
+        load.wellInARow = 0;
+      } else if (wasFull || load.wellInARow > 0) {
+        load.wellInARow += 1;
+        if (load.wellInARow >= load.cap) {
+          load.cap = Math.min(MOST, load.cap + 1);
+          load.wellInARow = 0;
+        }
+      }
+      if (load.inFlight === 0 && load.cap === LEAST) endpoints.delete(endpointId);
+    },
+  };
+}

@@ -1,0 +1,244 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { Logger } from 'pino';
+import type { Database } from '../../db/database.ts';
+import { expandFanOuts } from '../../events/fan-out.ts';
+import { deliveriesStored } from '../../events/stored.ts';
+import { type BurstId, newId } from '../../ids.ts';
+import { burstWorkflowId } from '../../temporal/ids.ts';
+import type { TemporalNames } from '../../temporal/names.ts';
+import { awaitRun, type TemporalClient } from '../../temporal/runs.ts';
+import { endDisabled } from '../deliveries/end.ts';
+import type { Bursts } from './bursts.ts';
+import type { Capacity } from './capacity.ts';
+import { claimDue, FEW_DUE, type SeenEndpoint } from './claim.ts';
+import type { KnownEndpoints } from './known-endpoints.ts';
+import { listenForDeliveries } from './listen.ts';
+import type { Runs } from './runs.ts';
+import { startBurst } from './start.ts';
+import { createTokens } from './tokens.ts';
+
+/** What nobody has told of is found after this long. */
+const POLL_MS = 1_000;
+/** Between two rounds: what comes in meanwhile is one round's work. */
+const ROUND_MS = 5;
+/** A round that takes longer is left to itself, and another begins. */
+const LONGEST_ROUND_MS = 60_000;
+/** A look for further endpoints takes at most a tenth of the time. */
+const PAUSE_PER_LOOK = 10;
+const LONGEST_LOOK_PAUSE_MS = 10_000;
+/** Deliveries of one claim, of one endpoint among them at first, and those of a disabled endpoint that one statement ends. */
+const CLAIM_LIMIT = 500;
+const FIRST_ROOM = 20;
+const DISABLED_LIMIT = 1_000;
+/** A burst is started when due deliveries were left for so long. */
+const LEFT_MS = 100;
+/** Bursts that this relay has started and that have not ended. */
+const MAX_STARTED_BURSTS = 2;
+
+export interface RelayOptions {
+  /** For claims and ends: see {@link createDeliveryDatabase}. */
+  readonly db: Database;
+  /** For what has other plans: expanding fan-outs. */
+  readonly common: Database;
+  /** A connection string that reaches Postgres itself: LISTEN does not pass through a pooler. */
+  readonly listenUrl: string;
+  readonly client: TemporalClient;
+  readonly names: TemporalNames;
+  readonly logger: Logger;
+  readonly runs: Runs;
+  readonly bursts: Bursts;
+  readonly capacity: Capacity;
+  readonly known: KnownEndpoints;
+  /** Lets the relay hear that there may be room for more; set by it. */
+  readonly waker: { wake: () => void };
+  /** Runs of single deliveries that this process starts a second, on average; 0 sends all through bursts. */
+  readonly runsPerSecond: number;
+}
+
+export interface Relay {
+  /** Milliseconds since a round went well: what was due was looked for, and claimed. */
+  sinceRound(): number;
+  /** Finishes the starts under way and stops. */
+  stop(): Promise<void>;
+}
+
+/**
+ * The one loop of a process that claims deliveries: it feeds the runs that it starts and the bursts that are open here,
+ * starts a burst when something due is left, ends what is due of disabled endpoints, and expands fan-outs. How a
+ * delivery moves is written in deliveries/states.ts.
+ */
+export function startRelay(options: RelayOptions): Relay {
+  const { db, client, names, logger, runs, bursts, capacity, known, waker } = options;
+  const stopping = new AbortController();
+  const tokens = createTokens(options.runsPerSecond, performance.now());
+  const startedBursts = new Set<Promise<void>>();
+  let isWanted = true;
+  let isLookWanted = true;
+  let lookAt = 0;
+  let leftSince: number | null = null;
+  let burstsFrom = 0;
+  let wentWell = performance.now();
+  let wakeUp: () => void = () => undefined;
+
+  const wake = () => {
+    isWanted = true;
+    wakeUp();
+  };
+  const look = () => {
+    isLookWanted = true;
+    wake();
+  };
+  waker.wake = wake;
+
+  /** Until somebody wakes the relay, or the time. @param at on the monotonic clock, in milliseconds */
+  const sleepUntil = (at: number) =>
+    new Promise<void>((resolve) => {
+      const timer = setTimeout(resolve, Math.max(0, at - performance.now()));
+      wakeUp = () => {
+        clearTimeout(timer);
+        resolve();
+      };
+    });
+
+  async function startOneBurst(): Promise<void> {
+    const burstId = newId<BurstId>();
+    try {
+      await startBurst(client, names, burstId);
+      await awaitRun(client, burstWorkflowId(burstId), stopping.signal);
+    } catch (error) {
+      if (stopping.signal.aborted) return;
+      burstsFrom = performance.now() + POLL_MS;
+      logger.warn({ err: error, burstId }, 'burst not started yet');
+    }
+  }
+
+  /** Starts a burst when due deliveries were left although their receivers have room. */
+  function startBurstWhenNeeded(isLeft: boolean, now: number): void {
+    leftSince = isLeft ? (leftSince ?? now) : null;
+    if (leftSince === null || now - leftSince < LEFT_MS || now < burstsFrom) return;
+    if (startedBursts.size >= MAX_STARTED_BURSTS) return;
+    leftSince = now;
+    const one = startOneBurst().finally(() => startedBursts.delete(one));
+    startedBursts.add(one);
+  }
+
+  async function round(): Promise<void> {
+    const now = performance.now();
+    const burst = bursts.accepting();
+    const runsLeft = runs.areStarting ? tokens.available(now) : 0;
+    const isLook = isLookWanted && now >= lookAt;
+    const due = known.due(now);
+    const candidates = due
+      .map(({ id, workspaceId, dueFrom }) => ({
+        endpointId: id,
+        dueFrom,
+        room: burst === undefined ? 0 : capacity.room(id, workspaceId),
+      }))
+      .filter(({ room }) => room > 0 || runsLeft > 0);
+    if (!isLook && candidates.length === 0) {
+      startBurstWhenNeeded(burst === undefined && due.some(hasRoom), now);
+      return;
+    }
+    if (isLook) isLookWanted = false;
+    const claim = await claimDue(db, {
+      candidates,
+      roomOfOthers: isLook ? Math.min(FIRST_ROOM, burst === undefined ? 0 : capacity.left) : null,
+      limit: Math.max(0, Math.min(CLAIM_LIMIT, burst === undefined ? runsLeft : capacity.left)),
+      tokens: runsLeft,
+      burstId: burst?.id ?? null,
+    });
+    const took = performance.now() - now;
+    if (isLook) lookAt = now + took + Math.min(LONGEST_LOOK_PAUSE_MS, took * PAUSE_PER_LOOK);
+    tokens.spend(claim.deliveries.length);
+    const claimed = new Map<string, number>();
+    for (const delivery of claim.deliveries) {
+      claimed.set(delivery.endpointId, (claimed.get(delivery.endpointId) ?? 0) + 1);
+      if (delivery.inRun) runs.start(delivery);
+      else burst?.send(delivery);
+    }
+    let isLeft = false;
+    for (const endpoint of claim.endpoints) {
+      const isMore =
+        endpoint.active && (endpoint.due > FEW_DUE || endpoint.due > (claimed.get(endpoint.id) ?? 0));
+      known.saw(endpoint, isMore, now);
+      if (isMore && hasRoom(endpoint)) isLeft = true;
+      if (!endpoint.active && endpoint.due > 0) await endAllDisabled(endpoint);
+    }
+    if (isLeft && claim.deliveries.length > 0) isWanted = true;
+    startBurstWhenNeeded(isLeft && burst === undefined, now);
+  }
+
+  const hasRoom = ({ id, workspaceId }: Pick<SeenEndpoint, 'id' | 'workspaceId'>) =>
+    capacity.room(id, workspaceId) > 0;
+
+  async function endAllDisabled({ id }: SeenEndpoint): Promise<void> {
+    while (!stopping.signal.aborted && (await endDisabled(db, id, DISABLED_LIMIT)) === DISABLED_LIMIT);
+  }
+
+  const attempt = async (work: () => Promise<void>) => {
+    const patience = new AbortController();
+    const late = sleep(LONGEST_ROUND_MS, undefined, { signal: patience.signal }).then(() => {
+      throw new Error(`no end within ${LONGEST_ROUND_MS / 1_000} seconds`);
+    });
+    try {
+      await Promise.race([work(), late]);
+      wentWell = performance.now();
+    } catch (error) {
+      isLookWanted = true;
+      logger.warn({ err: error }, 'due deliveries not claimed');
+      await sleep(POLL_MS, undefined, { signal: stopping.signal }).catch(() => undefined);
+    } finally {
+      patience.abort();
+      late.catch(() => undefined);
+    }
+  };
+
+  async function run(): Promise<void> {
+    let pollAt = performance.now() + POLL_MS;
+    while (!stopping.signal.aborted) {
+      isWanted = false;
+      const startedAt = performance.now();
+      if (startedAt >= pollAt) {
+        isLookWanted = true;
+        pollAt = startedAt + POLL_MS;
+      }
+      await attempt(round);
+      if (stopping.signal.aborted) return;
+      if (performance.now() - startedAt < ROUND_MS) await sleep(ROUND_MS - (performance.now() - startedAt));
+      if (isWanted) continue;
+      // A look that is wanted before its time waits for it.
+      await sleepUntil(
+        Math.min(
+          pollAt,
+          known.nextAfter(startedAt),
+          isLookWanted ? lookAt : Number.POSITIVE_INFINITY,
+          leftSince === null ? Number.POSITIVE_INFINITY : leftSince + LEFT_MS,
+        ),
+      );
+    }
+  }
+
+  async function expand(): Promise<void> {
+    while (!stopping.signal.aborted) {
+      const isMore = await expandFanOuts(options.common, { signal: stopping.signal }).catch((error: unknown) => {
+        logger.warn({ err: error }, 'fan-outs not expanded');
+        return false;
+      });
+      if (!isMore) await sleep(POLL_MS, undefined, { signal: stopping.signal }).catch(() => undefined);
+    }
+  }
+
+  const unsubscribe = deliveriesStored.subscribe(look);
+  const running = run();
+  const expanding = expand();
+  const listening = listenForDeliveries({ ...options, onStored: look }, stopping.signal);
+  return {
+    sinceRound: () => performance.now() - wentWell,
+    async stop() {
+      unsubscribe();
+      stopping.abort();
+      wake();
+      await Promise.all([running, expanding, listening, runs.stop()]);
+    },
+  };
+}

@@ -1,0 +1,81 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { Logger } from 'pino';
+import type { DeliveryId } from '../../ids.ts';
+import type { TemporalNames } from '../../temporal/names.ts';
+import type { TemporalClient } from '../../temporal/runs.ts';
+import type { ClaimedDelivery } from './claim.ts';
+import { startDelivery } from './start.ts';
+
+const FIRST_PAUSE_MS = 1_000;
+const LONGEST_PAUSE_MS = 60_000;
+/** Deliveries that are kept for the first attempt of their run; it reads the others from the database. */
+const MAX_KEPT = 500;
+
+/** The runs that this process starts. */
+export interface Runs {
+  /** False while a start fails: what comes next then goes another way. */
+  readonly areStarting: boolean;
+  /**
+   * Starts the run of a delivery that is in_run since a moment ago, and repeats that until it is known to be started. It
+   * does not wait for it.
+   */
+  start(delivery: ClaimedDelivery): void;
+  /** The delivery as it was claimed, once, when it was claimed here; so its first attempt reads nothing. */
+  take(id: DeliveryId): ClaimedDelivery | undefined;
+  /** Resolves when the starts under way have ended. What is not started by then is found by `reconcile`. */
+  stop(): Promise<void>;
+}
+
+export function createRuns(client: TemporalClient, names: TemporalNames, logger: Logger): Runs {
+  const kept = new Map<DeliveryId, ClaimedDelivery>();
+  const starts = new Set<Promise<void>>();
+  const failing = new Set<DeliveryId>();
+  const stopping = new AbortController();
+
+  function keep(delivery: ClaimedDelivery): void {
+    kept.set(delivery.id, delivery);
+    for (const id of kept.keys()) {
+      if (kept.size <= MAX_KEPT) return;
+      kept.delete(id);
+    }
+  }
+
+  async function startUntilStarted(delivery: ClaimedDelivery): Promise<void> {
+    const { id: deliveryId, workspaceId, requestId } = delivery;
+    for (let pause = FIRST_PAUSE_MS; ; pause = Math.min(2 * pause, LONGEST_PAUSE_MS)) {
+      try {
+        await startDelivery(client, names, delivery);
+        return;
+      } catch (error) {
+        if (stopping.signal.aborted) return;
+        failing.add(deliveryId);
+        logger.warn({ err: error, deliveryId, workspaceId, requestId }, 'delivery not started yet');
+        await sleep(pause, undefined, { signal: stopping.signal }).catch(() => undefined);
+      }
+      if (stopping.signal.aborted) return;
+    }
+  }
+
+  return {
+    get areStarting() {
+      return failing.size === 0;
+    },
+    start(delivery) {
+      keep(delivery);
+      const one = startUntilStarted(delivery).finally(() => {
+        failing.delete(delivery.id);
+        starts.delete(one);
+      });
+      starts.add(one);
+    },
+    take(id) {
+      const delivery = kept.get(id);
+      kept.delete(id);
+      return delivery;
+    },
+    async stop() {
+      stopping.abort();
+      await Promise.all(starts);
+    },
+  };
+}

@@ -1,0 +1,62 @@
+import type { BurstId, DeliveryId, EndpointId, WorkspaceId } from '../../ids.ts';
+import { burstWorkflowId, deliveryWorkflowId } from '../../temporal/ids.ts';
+import type { TemporalNames } from '../../temporal/names.ts';
+import { startOnce, type TemporalClient } from '../../temporal/runs.ts';
+import { searchAttributes } from '../../temporal/search-attributes.ts';
+
+const DEADLINE_MS = 10_000;
+
+/** What the run of a delivery shows to operators. */
+export interface StartedDelivery {
+  readonly id: DeliveryId;
+  readonly workspaceId: WorkspaceId;
+  readonly endpointId: EndpointId;
+  readonly eventType: string;
+  readonly attempts: number;
+  readonly url: string;
+  readonly articleId: string | null;
+  readonly requestId: string | null;
+}
+
+/** The receiver as an operator may see it: paths and queries can carry tokens. */
+const hostOf = (url: string): string => URL.parse(url)?.host ?? 'unknown host';
+
+/**
+ * Starts the run of a delivery: eagerly, on this process's own worker, unless its next attempt is still to come.
+ * @param waitMs milliseconds until that
+ * @returns false when it was started before
+ * @throws when the server can't be reached within ten seconds
+ */
+export const startDelivery = (
+  client: TemporalClient,
+  names: TemporalNames,
+  delivery: StartedDelivery,
+  waitMs = 0,
+): Promise<boolean> =>
+  startOnce(client, 'deliverWebhook', {
+    deadlineMs: DEADLINE_MS,
+    taskQueue: names.webhooks,
+    workflowId: deliveryWorkflowId(delivery.id),
+    args: [{ deliveryId: delivery.id, offset: delivery.attempts }],
+    staticSummary: `${delivery.eventType} → ${hostOf(delivery.url)}`,
+    memo: { requestId: delivery.requestId ?? '', endpointId: delivery.endpointId },
+    ...(waitMs > 0 ? { startDelay: waitMs } : { requestEagerStart: true }),
+    typedSearchAttributes: [
+      { key: searchAttributes.workspaceId, value: delivery.workspaceId },
+      { key: searchAttributes.endpointId, value: delivery.endpointId },
+      { key: searchAttributes.eventType, value: delivery.eventType },
+      ...(delivery.articleId === null ? [] : [{ key: searchAttributes.articleId, value: delivery.articleId }]),
+    ],
+  });
+
+/** Starts a run that sends whatever is due. It claims for itself, so a start that is lost loses nothing. */
+export const startBurst = (client: TemporalClient, names: TemporalNames, burstId: BurstId): Promise<boolean> =>
+  startOnce(client, 'deliverBurst', {
+    deadlineMs: DEADLINE_MS,
+    taskQueue: names.bursts,
+    workflowId: burstWorkflowId(burstId),
+    args: [{ burstId }],
+    staticSummary: 'deliveries that are due',
+    requestEagerStart: true,
+    typedSearchAttributes: [],
+  });
