@@ -108,7 +108,7 @@ const variables = z.object({
   APERTIUM_URL: optional(httpUrl),
   PROVIDER_TIMEOUT_SECONDS: withDefault(fraction(1, 600), 120),
   WEBHOOK_ALLOWED_NETWORKS: withDefault(networks, ''),
-  WEBHOOK_BURST_THRESHOLD: withDefault(count, 200),
+  WEBHOOK_RUNS_PER_SECOND: withDefault(count, 10),
   RATE_LIMIT_PER_KEY: withDefault(count, 6_000),
   RATE_LIMIT_PER_WORKSPACE: withDefault(count, 24_000),
   RATE_LIMIT_PER_ADDRESS: withDefault(count, 6_000),

@@ -2,15 +2,15 @@ import {
   ActivityCancellationType,
   CancellationScope,
   isCancellation,
+  patched,
   proxyActivities,
-  workflowInfo,
 } from '@temporalio/workflow';
-import type { BurstActivities } from '../activities/bursts.ts';
+import type { BurstActivities, createRetiredBurstActivities } from '../activities/bursts.ts';
 import type { DeliverBurstInput, DeliverBurstResult } from '../src/temporal/shapes.ts';
 
 /**
- * Repeated until it succeeds: only its first execution sends, every later one hands back what the lost one left.
- * A day, as for the attempts of `deliverWebhook`: what takes long is a database that is away.
+ * Repeated until it succeeds: only its first execution sends, every later one frees what the lost one had. A day, as
+ * for the attempts of `deliverWebhook`: what takes long is a database that is away.
  */
 const { sendBurst } = proxyActivities<BurstActivities>({
   activityId: 'send-burst',
@@ -20,27 +20,26 @@ const { sendBurst } = proxyActivities<BurstActivities>({
   cancellationType: ActivityCancellationType.WAIT_CANCELLATION_COMPLETED,
 });
 
-const { endBurst } = proxyActivities<BurstActivities>({
+const { freeBurst, endBurst } = proxyActivities<
+  BurstActivities & ReturnType<typeof createRetiredBurstActivities>
+>({
   startToCloseTimeout: '1 minute',
   retry: { initialInterval: '1 second', backoffCoefficient: 2, maximumInterval: '10 seconds' },
 });
 
-/**
- * Makes the first attempts of a backlog, some hundreds of deliveries at a time. What has to be tried again is in the
- * outbox when this ends, and gets a `deliverWebhook` run of its own.
- */
+/** Sends deliveries that are due, first attempts and later ones, for up to a minute. */
 export async function deliverBurst({ burstId }: DeliverBurstInput): Promise<DeliverBurstResult> {
-  const { runId, firstExecutionRunId } = workflowInfo();
-  const mode = runId === firstExecutionRunId ? 'send' : 'hand back';
   try {
-    return await sendBurst.executeWithOptions({ summary: 'first attempts of a backlog' }, [burstId, mode]);
+    return await sendBurst.executeWithOptions({ summary: 'deliveries that are due' }, [burstId]);
   } catch (error) {
     // A worker that is lost meanwhile turns the cancellation into a timeout.
     if (isCancellation(error) || CancellationScope.current().consideredCancelled) {
       const reason = 'stopped by an operator';
-      await CancellationScope.nonCancellable(() =>
-        endBurst.executeWithOptions({ summary: reason }, [burstId, reason]),
-      );
+      await CancellationScope.nonCancellable(async () => {
+        // Release 0.1 ended what its burst had; now it is free again.
+        if (patched('free-burst')) await freeBurst.executeWithOptions({ summary: reason }, [burstId]);
+        else await endBurst.executeWithOptions({ summary: reason }, []);
+      });
     }
     throw error;
   }

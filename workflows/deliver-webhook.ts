@@ -8,7 +8,7 @@ import {
   sleep,
 } from '@temporalio/workflow';
 import type { WebhookActivities } from '../activities/webhooks.ts';
-import type { AttemptOutcome, DeliverWebhookInput, DeliverWebhookResult } from '../src/temporal/shapes.ts';
+import type { AttemptRecord, DeliverWebhookInput, DeliverWebhookResult } from '../src/temporal/shapes.ts';
 import { LONGEST_WAIT_MS, MAX_ATTEMPTS, waitAfter } from '../src/webhooks/attempts/schedule.ts';
 
 /** Records of what has happened already: repeated until the database takes them. */
@@ -75,7 +75,7 @@ export async function deliverWebhook(input: DeliverWebhookInput): Promise<Delive
   }
 }
 
-const givenUp = (outcome: AttemptOutcome): ApplicationFailure =>
+const givenUp = (outcome: AttemptRecord): ApplicationFailure =>
   ApplicationFailure.create({
     type: 'DeliveryAttemptFailed',
     message: `attempt ${outcome.number} of ${MAX_ATTEMPTS}: ${outcome.errorMessage ?? 'failed'}`,

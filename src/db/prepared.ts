@@ -1,4 +1,6 @@
+import type { QueryResult, RawBuilder } from 'kysely';
 import type pg from 'pg';
+import type { Queryable } from './database.ts';
 
 const names = new Map<string, string>();
 
@@ -10,6 +12,17 @@ const names = new Map<string, string>();
 export function preparedStatement(name: string, text: string): string {
   names.set(text, name);
   return text;
+}
+
+/** Runs a statement whose text is always the same under a name, as {@link preparedStatement} does. */
+export function executePrepared<Row>(
+  db: Queryable,
+  name: string,
+  query: RawBuilder<Row>,
+): Promise<QueryResult<Row>> {
+  const compiled = query.compile(db);
+  preparedStatement(name, compiled.sql);
+  return db.executeQuery(compiled);
 }
 
 type Query = (text: unknown, values?: unknown, callback?: unknown) => unknown;

@@ -1,5 +1,5 @@
 import { Counter, Histogram, type Registry } from 'prom-client';
-import type { AttemptOutcome } from '../temporal/shapes.ts';
+import type { AttemptRecord } from '../temporal/shapes.ts';
 import { MAX_ATTEMPTS } from '../webhooks/attempts/schedule.ts';
 
 export interface DeliveryMetrics {
@@ -13,14 +13,14 @@ export interface DeliveryMetrics {
    * Called when an attempt's answer has been judged.
    * @param number which of the delivery's attempts it was: the last one that may be retried ends the delivery
    */
-  readonly attemptEnded: (verdict: AttemptOutcome['verdict'], number: number) => void;
+  readonly attemptEnded: (verdict: AttemptRecord['verdict'], number: number) => void;
 }
 
-const VERDICTS = ['succeeded', 'retry', 'failed'] as const satisfies readonly AttemptOutcome['verdict'][];
+const VERDICTS = ['succeeded', 'retry', 'failed'] as const satisfies readonly AttemptRecord['verdict'][];
 const ENDS = ['delivered', 'refused', 'given_up'] as const;
 
 /** What an attempt's verdict means for its delivery; null when another attempt follows. */
-function endOf(verdict: AttemptOutcome['verdict'], number: number): (typeof ENDS)[number] | null {
+function endOf(verdict: AttemptRecord['verdict'], number: number): (typeof ENDS)[number] | null {
   if (verdict === 'succeeded') return 'delivered';
   if (verdict === 'failed') return 'refused';
   return number >= MAX_ATTEMPTS ? 'given_up' : null;

@@ -3,13 +3,13 @@ import { Client } from '@temporalio/client';
 import { type NativeConnection, Worker, type WorkerOptions } from '@temporalio/worker';
 import type { Logger } from 'pino';
 import { createAiActivities } from '../../activities/ai.ts';
-import { createBurstActivities } from '../../activities/bursts.ts';
+import { createBurstActivities, createRetiredBurstActivities } from '../../activities/bursts.ts';
 import { createMaintenanceActivities } from '../../activities/maintenance.ts';
 import { createTranslationActivities } from '../../activities/translation.ts';
 import { createWebhookActivities } from '../../activities/webhooks.ts';
 import { blobFolder, createLocalBlobStore } from '../blobs/blob-store.ts';
 import { ConfigurationError, type ConnectedConfig } from '../config.ts';
-import { connectionName, createDatabase } from '../db/database.ts';
+import { connectionName, createDatabase, type Database } from '../db/database.ts';
 import { createDatabaseProbe } from '../db/probe.ts';
 import { closeThreads } from '../document/threads/pool.ts';
 import { startDeliveryNotifier } from '../events/notifier.ts';
@@ -31,9 +31,11 @@ import { ensureSchedules } from '../temporal/schedules.ts';
 import { registerSearchAttributes } from '../temporal/search-attributes.ts';
 import { temporalTarget } from '../temporal/target.ts';
 import { workerTuning } from '../temporal/tuning.ts';
-import { createBurstTracker } from '../webhooks/burst/tracker.ts';
-import { createOutboxBell } from '../webhooks/outbox/bell.ts';
-import { type Relay, startRelay } from '../webhooks/outbox/relay.ts';
+import { createBursts } from '../webhooks/relay/bursts.ts';
+import { createCapacity } from '../webhooks/relay/capacity.ts';
+import { createKnownEndpoints } from '../webhooks/relay/known-endpoints.ts';
+import { type Relay, startRelay } from '../webhooks/relay/relay.ts';
+import { createRuns } from '../webhooks/relay/runs.ts';
 import { createWebhookSender } from '../webhooks/sending/sender.ts';
 import { startWorkerMetrics } from './worker-metrics.ts';
 
@@ -43,6 +45,10 @@ const SHUTDOWN_GRACE = '25 seconds';
 const MAINTENANCE_GRACE = '1 second';
 /** What has not listened by then, or has nobody to report to, is left: the process must end. */
 const SHUTDOWN_FORCE = '45 seconds';
+
+/** Bursts of one worker that send at once: while one lets its last attempts end, the other takes what is due. */
+const BURSTS = 2;
+const BURSTS_CACHED = 20;
 
 export interface RunningWorker {
   /** Where Prometheus reads. */
@@ -78,7 +84,7 @@ export async function startWorker(
   const relayUnwell = watchRelay(() => relaying?.sinceRound(), readiness);
   const names = temporalNames(config.TEMPORAL_TASK_QUEUE_PREFIX);
   const workersUnwell = watchPolls({
-    queues: [names.translation, names.webhooks, names.ai, names.maintenance],
+    queues: [names.translation, names.webhooks, names.bursts, names.ai, names.maintenance],
     read: () => readSdkMetrics(sdkMetricsUrl() ?? '').catch(() => ''),
     readiness,
   });
@@ -108,15 +114,25 @@ export async function startWorker(
   const client = new Client({ connection, namespace: config.TEMPORAL_NAMESPACE });
   const notifier = startDeliveryNotifier({ connectionString: config.DATABASE_URL, logger });
   const stopped = new AbortController();
-  const bell = createOutboxBell();
-  const tracker = createBurstTracker();
-  const delivering = {
-    db,
+  const deliveries = createDeliveryDatabase(config, logger);
+  const attempts = {
+    db: deliveries,
     sender,
-    bell,
     onAttemptBegan: metrics.attemptBegan,
     onAttemptEnded: metrics.attemptEnded,
   };
+  const runs = createRuns(client, names, logger);
+  const capacity = createCapacity();
+  const known = createKnownEndpoints();
+  const waker = { wake: () => undefined };
+  const bursts = createBursts({
+    ...attempts,
+    capacity,
+    known,
+    wake: () => waker.wake(),
+    onError: (error, { id, workspaceId }) =>
+      logger.error({ err: error, deliveryId: id, workspaceId }, 'attempt left unrecorded'),
+  });
 
   const tuning = workerTuning(config);
   const common = {
@@ -140,12 +156,19 @@ export async function startWorker(
       ...common,
       taskQueue: names.webhooks,
       activities: {
-        ...createWebhookActivities(delivering),
-        ...createBurstActivities({ ...delivering, tracker, stopping: stopped.signal }),
+        ...createWebhookActivities({ ...attempts, takeClaimed: runs.take }),
+        ...createRetiredBurstActivities(),
       },
       ...tuning.webhooks,
       // A busy server can lose an activity that it hands out eagerly: that would spend an attempt without a send.
       maxEagerActivityReservationsPerWorkflowTask: 0,
+    }),
+    Worker.create({
+      ...common,
+      taskQueue: names.bursts,
+      activities: createBurstActivities({ db: deliveries, bursts, stopping: stopped.signal }),
+      maxConcurrentActivityTaskExecutions: BURSTS,
+      maxCachedWorkflows: BURSTS_CACHED,
     }),
     Worker.create({
       ...common,
@@ -171,16 +194,20 @@ export async function startWorker(
       maxCachedWorkflows: 5,
     }),
   ]);
-  const runs = workers.map((worker) => worker.run());
+  const running = workers.map((worker) => worker.run());
   const relay = startRelay({
-    db,
+    db: deliveries,
+    common: db,
     listenUrl: config.DATABASE_DIRECT_URL ?? config.DATABASE_URL,
     client,
     names,
     logger,
-    bell,
-    tracker,
-    burstThreshold: config.WEBHOOK_BURST_THRESHOLD,
+    runs,
+    bursts,
+    capacity,
+    known,
+    waker,
+    runsPerSecond: config.WEBHOOK_RUNS_PER_SECOND,
   });
   relaying = relay;
   const scheduled = ensureSchedulesPatiently(client, names, logger, stopped.signal);
@@ -190,7 +217,7 @@ export async function startWorker(
     stopped.abort();
     await relay.stop();
     for (const worker of workers) if (worker.getState() === 'RUNNING') worker.shutdown();
-    const ends = await Promise.allSettled([scheduled, ...runs]);
+    const ends = await Promise.allSettled([scheduled, ...running]);
     for (const end of ends) {
       if (end.status === 'rejected') logger.warn({ err: end.reason }, 'a worker did not end in order');
     }
@@ -200,17 +227,36 @@ export async function startWorker(
     await probe.close();
     await connection.close();
     await closeThreads();
+    await deliveries.destroy();
     await db.destroy();
   };
   return {
     metricsUrl: metrics.url,
-    done: Promise.all(runs).then(() => undefined),
+    done: Promise.all(running).then(() => undefined),
     stop() {
       stopping ??= stop();
       return stopping;
     },
   };
 }
+
+/** Connections for claims, and for what attempts ask and say. */
+const DELIVERY_CONNECTIONS = 4;
+
+/**
+ * The pool of the delivery engine. Its few statements are planned once a connection, and along indexes: plans that
+ * were made while a table was small, or right after it was emptied, would be kept for a large one.
+ */
+const createDeliveryDatabase = (config: ConnectedConfig, logger: Logger): Database =>
+  createDatabase({
+    connectionString: config.DATABASE_DIRECT_URL ?? config.DATABASE_URL,
+    poolSize: DELIVERY_CONNECTIONS,
+    statementTimeout: config.DATABASE_STATEMENT_TIMEOUT_SECONDS * 1_000,
+    applicationName: connectionName('deliveries'),
+    prepareStatements: true,
+    settings: { enable_seqscan: 'off', plan_cache_mode: 'force_generic_plan' },
+    onError: (error) => logger.warn({ err: error }, 'database connection lost'),
+  });
 
 /** Repeats until it succeeds: a server that restarts at this moment must not stop a worker that runs already. */
 async function ensureSchedulesPatiently(

@@ -1,80 +1,76 @@
 import { sql } from 'kysely';
-import type { BurstId, DeliveryId } from '../ids.ts';
+import type { BurstId } from '../ids.ts';
 import { burstWorkflowId, deliveryWorkflowId } from '../temporal/ids.ts';
 import { runState } from '../temporal/runs.ts';
-import { endAbandonedDelivery } from '../webhooks/attempts/record.ts';
-import { handBack } from '../webhooks/burst/hand-back.ts';
+import { endInRun, freeBurst } from '../webhooks/deliveries/end.ts';
+import {
+  type OverduePosition,
+  type OverdueRun,
+  selectOverdueRuns,
+} from '../webhooks/deliveries/read-open.ts';
+import { STOPPED_BY_OPERATOR } from '../webhooks/deliveries/states.ts';
+import { startDelivery } from '../webhooks/relay/start.ts';
 import type { ReconcileDependencies } from './jobs.ts';
 
 const PAGE = 200;
 const PARALLEL = 20;
+/** A burst is open for a minute, and its last attempts take 15 seconds. */
+const BURST_SECONDS = 90;
 
 /**
- * Looks at every delivery that is Temporal's and overdue. One whose run is unknown goes back to the outbox
- * with its attempts and next-attempt time; one whose run has closed was stopped from outside and ends
- * failed, its attempts unchanged. Rows still in the outbox are the relay's.
+ * Looks at every delivery whose run should have made an attempt by now, and at every burst that should have ended. A
+ * run that Temporal does not know is started, under the same id; one that has closed was stopped from outside, and its
+ * delivery ends failed with its attempts unchanged. What a burst has whose run is gone is free again.
  */
 export async function reconcileDeliveries(
   dependencies: ReconcileDependencies,
 ): Promise<{ returned: number; ended: number }> {
-  const { db, client, minimumAgeMs, onProgress, onError } = dependencies;
-  const counts = { returned: 0, ended: 0 };
-  /** The deliveries of a burst have one run between them. */
-  const states = new Map<string, ReturnType<typeof runState>>();
-  const stateOf = (workflowId: string) => {
-    const known = states.get(workflowId) ?? runState(client, workflowId);
-    states.set(workflowId, known);
-    return known;
-  };
-  const look = async ({ id, burst_id: burstId }: { id: DeliveryId; burst_id: BurstId | null }) => {
-    const state = await stateOf(burstId === null ? deliveryWorkflowId(id) : burstWorkflowId(burstId));
-    // A burst that ended by itself has left nothing behind but what a lost worker claimed too late.
-    if (burstId !== null && (state === 'unknown' || state === 'completed')) {
-      counts.returned += await handBack(db, burstId, [id]);
-    } else if (state === 'unknown') {
-      const returned = await db
-        .updateTable('webhook_deliveries')
-        .set({
-          outbox: true,
-          claimed_until: null,
-          start_failures: 0,
-          start_not_before: null,
-          handed_over_at: null,
-        })
-        .where('id', '=', id)
-        .where('ended_at', 'is', null)
-        .where('outbox', '=', false)
-        .where('burst_id', 'is', null)
-        .executeTakeFirst();
-      counts.returned += Number(returned.numUpdatedRows);
-    } else if (state !== 'running') {
-      if (await endAbandonedDelivery(db, id, burstId, 'stopped by an operator')) counts.ended += 1;
-    }
-  };
-  let last = 0;
+  const freed = await freeLostBursts(dependencies);
+  const { db, minimumAgeMs: ageMs, onProgress, onError } = dependencies;
+  const counts = { returned: freed, ended: 0 };
+  let after: OverduePosition | undefined;
   for (let looked = 0; ; ) {
-    states.clear();
-    const page = await db
-      .selectFrom('webhook_deliveries')
-      .select(['id', 'seq', 'burst_id'])
-      .where('outbox', '=', false)
-      .where('ended_at', 'is', null)
-      .where('next_attempt_at', '<', sql<Date>`now() - make_interval(secs => ${minimumAgeMs / 1000})`)
-      .where('seq', '>', last)
-      .orderBy('seq')
-      .limit(PAGE)
-      .execute();
+    const page = await selectOverdueRuns(db, { ageMs, after, limit: PAGE });
     for (let from = 0; from < page.length; from += PARALLEL) {
-      await Promise.all(
-        page
-          .slice(from, from + PARALLEL)
-          .map((row) => look(row).catch((error: unknown) => onError(row.id, error))),
+      const some = page.slice(from, from + PARALLEL);
+      const ends = await Promise.all(
+        some.map((delivery) =>
+          lookAt(dependencies, delivery).catch((error: unknown) => onError(delivery.id, error)),
+        ),
       );
-      looked += PARALLEL;
+      counts.returned += ends.filter((end) => end === 'started').length;
+      counts.ended += ends.filter((end) => end === 'ended').length;
+      looked += some.length;
       onProgress(looked);
     }
-    const end = page.at(-1);
-    if (page.length < PAGE || end === undefined) return counts;
-    last = end.seq;
+    after = page.at(-1);
+    if (page.length < PAGE) return counts;
   }
+}
+
+async function lookAt(
+  { db, client, names }: ReconcileDependencies,
+  delivery: OverdueRun,
+): Promise<'started' | 'ended' | undefined> {
+  const state = await runState(client, deliveryWorkflowId(delivery.id));
+  if (state === 'unknown') return (await startDelivery(client, names, delivery)) ? 'started' : undefined;
+  if (state === 'running') return undefined;
+  return (await endInRun(db, delivery.id, STOPPED_BY_OPERATOR)) ? 'ended' : undefined;
+}
+
+/** @returns how many deliveries are free again */
+async function freeLostBursts({ db, client, onProgress, onError }: ReconcileDependencies): Promise<number> {
+  const { rows } = await sql<{ id: BurstId }>`
+    SELECT id FROM webhook_bursts WHERE started_at < now() - make_interval(secs => ${BURST_SECONDS})
+    ORDER BY started_at`.execute(db);
+  let freed = 0;
+  for (const [index, { id }] of rows.entries()) {
+    try {
+      if ((await runState(client, burstWorkflowId(id))) !== 'running') freed += await freeBurst(db, id);
+    } catch (error) {
+      onError(id, error);
+    }
+    onProgress(index);
+  }
+  return freed;
 }

@@ -84,8 +84,14 @@ export async function cancelRun(client: TemporalClient, workflowId: string): Pro
 const ASK_AGAIN_MS = 1_000;
 
 /** Resolves when a run has ended, however it did, or at the signal. A server that is away is asked again. */
-export async function awaitRun(client: TemporalClient, workflowId: string, signal: AbortSignal): Promise<void> {
-  const aborted = new Promise<void>((resolve) => signal.addEventListener('abort', () => resolve(), { once: true }));
+export async function awaitRun(
+  client: TemporalClient,
+  workflowId: string,
+  signal: AbortSignal,
+): Promise<void> {
+  const aborted = new Promise<void>((resolve) =>
+    signal.addEventListener('abort', () => resolve(), { once: true }),
+  );
   const hasEnded = async (): Promise<boolean> => {
     try {
       await client.workflow.getHandle(workflowId).result();

@@ -34,7 +34,10 @@ export const sendSigned = (
       const look = await lastLook();
       if ('reason' in look) return { proceed: false, reason: look.reason };
       const { secret } = look;
-      return { proceed: true, headers: deliveryHeaders({ secret, deliveryId, eventType, body, now: new Date() }) };
+      return {
+        proceed: true,
+        headers: deliveryHeaders({ secret, deliveryId, eventType, body, now: new Date() }),
+      };
     },
   });
 

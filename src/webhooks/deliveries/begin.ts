@@ -1,5 +1,6 @@
 import { sql } from 'kysely';
 import type { Database } from '../../db/database.ts';
+import { executePrepared } from '../../db/prepared.ts';
 import { retryingConflicts } from '../../db/transaction.ts';
 import type { DeliveryId } from '../../ids.ts';
 import { ENDPOINT_DELETED, ENDPOINT_DISABLED, type Holder, isHeldBy, isLiving } from './states.ts';
@@ -40,7 +41,10 @@ export async function beginAttempts(
   starts: readonly AttemptStart[],
 ): Promise<Begun[]> {
   const { rows } = await retryingConflicts(() =>
-    sql<Row>`
+    executePrepared(
+      db,
+      `begin_attempts_in_${holder.kind}`,
+      sql<Row>`
       WITH start AS (
         SELECT * FROM unnest(${starts.map(({ deliveryId }) => deliveryId)}::uuid[],
           ${starts.map(({ number }) => number)}::smallint[], ${starts.map(({ token }) => token)}::uuid[])
@@ -60,7 +64,8 @@ export async function beginAttempts(
       LEFT JOIN begun ON begun.id = start.id
       LEFT JOIN webhook_open AS delivery ON delivery.id = start.id
       LEFT JOIN webhook_endpoints AS endpoint ON endpoint.id = delivery.endpoint_id
-      ORDER BY start.position`.execute(db),
+      ORDER BY start.position`,
+    ),
   );
   return rows.map(toBegun);
 }

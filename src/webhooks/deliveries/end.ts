@@ -47,11 +47,8 @@ async function endWhere(
  * this moment is left as it is.
  * @returns those that were ended
  */
-export const endOpen = (
-  db: Queryable,
-  ids: readonly DeliveryId[],
-  reason: string,
-): Promise<DeliveryId[]> => endWhere(db, sql`delivery.id = ANY (${[...ids]}::uuid[])`, reason);
+export const endOpen = (db: Queryable, ids: readonly DeliveryId[], reason: string): Promise<DeliveryId[]> =>
+  endWhere(db, sql`delivery.id = ANY (${[...ids]}::uuid[])`, reason);
 
 /**
  * Ends a delivery that is in a run, as failed, its attempts unchanged; it waits for whoever works on the row.

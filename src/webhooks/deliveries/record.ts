@@ -1,6 +1,7 @@
 import { sql } from 'kysely';
 import type { Database } from '../../db/database.ts';
 import type { LoggedAttempt } from '../../db/tables.ts';
+import { executePrepared } from '../../db/prepared.ts';
 import { retryingConflicts } from '../../db/transaction.ts';
 import type { DeliveryId } from '../../ids.ts';
 import type { AttemptRecord } from '../../temporal/shapes.ts';
@@ -52,7 +53,10 @@ export async function recordAttempts(
   const secondsLeft = (attempt: AttemptRecord) =>
     Math.max(0, waitAfter(attempt.number) - Math.max(0, Date.now() - endOf(attempt))) / 1_000;
   const { rows } = await retryingConflicts(() =>
-    sql<{ id: DeliveryId }>`
+    executePrepared(
+      db,
+      'record_attempts',
+      sql<{ id: DeliveryId }>`
       WITH attempt AS MATERIALIZED (
         SELECT * FROM unnest(
           ${column(({ deliveryId }) => deliveryId)}::uuid[], ${column(({ number }) => number)}::smallint[],
@@ -82,7 +86,8 @@ export async function recordAttempts(
           AND ${isTheirs}
         RETURNING delivery.id
       )
-      SELECT id FROM ended UNION ALL SELECT id FROM kept`.execute(db),
+      SELECT id FROM ended UNION ALL SELECT id FROM kept`,
+    ),
   );
   return new Set(rows.map(({ id }) => id));
 }

@@ -36,7 +36,9 @@ export type Holder = { readonly kind: 'run' } | { readonly kind: 'burst'; readon
 
 /** SQL: whether the row is the holder's. */
 export const isHeldBy = (holder: Holder): RawBuilder<boolean> =>
-  holder.kind === 'run' ? sql`delivery.in_run` : sql`delivery.burst_id IS NOT DISTINCT FROM ${holder.burstId}::uuid`;
+  holder.kind === 'run'
+    ? sql`delivery.in_run`
+    : sql`delivery.burst_id IS NOT DISTINCT FROM ${holder.burstId}::uuid`;
 
 /** SQL over a row of `webhook_endpoints` called `endpoint`. */
 export const isLiving: RawBuilder<boolean> = sql`endpoint.deleted_at IS NULL`;

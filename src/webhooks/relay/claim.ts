@@ -1,6 +1,6 @@
 import { type RawBuilder, sql } from 'kysely';
 import type { Database } from '../../db/database.ts';
-import { preparedStatement } from '../../db/prepared.ts';
+import { executePrepared } from '../../db/prepared.ts';
 import type { BurstId, DeliveryId, EndpointId, WorkspaceId } from '../../ids.ts';
 import { isFree, isLiving } from '../deliveries/states.ts';
 
@@ -63,7 +63,9 @@ export interface Claim {
   readonly endpoints: readonly SeenEndpoint[];
 }
 
-interface Row extends Omit<ClaimedDelivery, 'id' | 'endpointId' | 'workspaceId'>, Omit<SeenEndpoint, 'id' | 'workspaceId'> {
+interface Row
+  extends Omit<ClaimedDelivery, 'id' | 'endpointId' | 'workspaceId'>,
+    Omit<SeenEndpoint, 'id' | 'workspaceId'> {
   readonly deliveryId: DeliveryId | null;
   readonly endpointId: EndpointId;
   readonly workspaceId: WorkspaceId;
@@ -143,9 +145,7 @@ export async function claimDue(db: Database, options: ClaimOptions): Promise<Cla
     LEFT JOIN claimed ON claimed.endpoint_id = seen.endpoint_id
     LEFT JOIN events AS event ON event.id = claimed.event_id AND event.created_at = claimed.event_created_at
     ORDER BY claimed.due_at, claimed.id`;
-  const compiled = query.compile(db);
-  preparedStatement('claim_due', compiled.sql);
-  const { rows } = await db.executeQuery(compiled);
+  const { rows } = await executePrepared(db, 'claim_due', query);
   const endpoints = new Map<EndpointId, SeenEndpoint>();
   const deliveries: ClaimedDelivery[] = [];
   for (const row of rows) {

@@ -41,7 +41,9 @@ export function createKnownEndpoints(): KnownEndpoints {
       const dueAt = more ? now : now + (nextDueIn ?? 0) * 1_000;
       const isStale = now - (before?.lookedFromTheBeginningAt ?? now) > FROM_THE_BEGINNING_MS;
       const watermark =
-        claimedUpTo === null ? (before?.dueFrom ?? '-infinity') : new Date(claimedUpTo.getTime() - LATE_COMMITS_MS);
+        claimedUpTo === null
+          ? (before?.dueFrom ?? '-infinity')
+          : new Date(claimedUpTo.getTime() - LATE_COMMITS_MS);
       known.set(id, {
         id,
         workspaceId,

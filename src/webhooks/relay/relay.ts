@@ -220,10 +220,12 @@ export function startRelay(options: RelayOptions): Relay {
 
   async function expand(): Promise<void> {
     while (!stopping.signal.aborted) {
-      const isMore = await expandFanOuts(options.common, { signal: stopping.signal }).catch((error: unknown) => {
-        logger.warn({ err: error }, 'fan-outs not expanded');
-        return false;
-      });
+      const isMore = await expandFanOuts(options.common, { signal: stopping.signal }).catch(
+        (error: unknown) => {
+          logger.warn({ err: error }, 'fan-outs not expanded');
+          return false;
+        },
+      );
       if (!isMore) await sleep(POLL_MS, undefined, { signal: stopping.signal }).catch(() => undefined);
     }
   }

@@ -45,12 +45,18 @@ export const startDelivery = (
       { key: searchAttributes.workspaceId, value: delivery.workspaceId },
       { key: searchAttributes.endpointId, value: delivery.endpointId },
       { key: searchAttributes.eventType, value: delivery.eventType },
-      ...(delivery.articleId === null ? [] : [{ key: searchAttributes.articleId, value: delivery.articleId }]),
+      ...(delivery.articleId === null
+        ? []
+        : [{ key: searchAttributes.articleId, value: delivery.articleId }]),
     ],
   });
 
 /** Starts a run that sends whatever is due. It claims for itself, so a start that is lost loses nothing. */
-export const startBurst = (client: TemporalClient, names: TemporalNames, burstId: BurstId): Promise<boolean> =>
+export const startBurst = (
+  client: TemporalClient,
+  names: TemporalNames,
+  burstId: BurstId,
+): Promise<boolean> =>
   startOnce(client, 'deliverBurst', {
     deadlineMs: DEADLINE_MS,
     taskQueue: names.bursts,

@@ -1,0 +1,76 @@
+import { sql } from 'kysely';
+import type { Database } from '../../db/database.ts';
+import type { DeliveryId, EndpointId, WorkspaceId } from '../../ids.ts';
+
+/** What an attempt needs, but the secret, which is read when it begins. */
+export interface DeliveryInRun {
+  readonly attempts: number;
+  readonly url: string;
+  readonly eventType: string;
+  readonly createdAt: Date;
+  readonly body: Buffer;
+}
+
+/** An open delivery of a run; undefined when it has ended. */
+export async function readInRun(db: Database, deliveryId: DeliveryId): Promise<DeliveryInRun | undefined> {
+  return db
+    .selectFrom('webhook_open as delivery')
+    .innerJoin('webhook_endpoints as endpoint', 'endpoint.id', 'delivery.endpoint_id')
+    .innerJoin('events as event', (join) =>
+      join
+        .onRef('event.id', '=', 'delivery.event_id')
+        .onRef('event.created_at', '=', 'delivery.event_created_at'),
+    )
+    .select([
+      // One that has begun without an outcome is spent.
+      sql<number>`greatest(delivery.attempts, delivery.begun)`.as('attempts'),
+      'endpoint.url',
+      'delivery.event_type as eventType',
+      'delivery.created_at as createdAt',
+      'event.body',
+    ])
+    .where('delivery.id', '=', deliveryId)
+    .where('delivery.in_run', '=', true)
+    .executeTakeFirst();
+}
+
+/** A delivery in a run whose attempt is long overdue. */
+export interface OverdueRun {
+  readonly id: DeliveryId;
+  readonly workspaceId: WorkspaceId;
+  readonly endpointId: EndpointId;
+  readonly eventType: string;
+  readonly attempts: number;
+  readonly url: string;
+  readonly articleId: string | null;
+  readonly requestId: string | null;
+  readonly dueAt: Date;
+}
+
+/** The last one of a page: the next begins behind it. */
+export type OverduePosition = Pick<OverdueRun, 'endpointId' | 'id'> & { readonly dueAt: Date | string };
+
+/**
+ * A page of the deliveries in runs whose attempt is overdue by `ageMs` milliseconds, along the index of those in runs.
+ */
+export async function selectOverdueRuns(
+  db: Database,
+  {
+    ageMs,
+    after,
+    limit,
+  }: { readonly ageMs: number; readonly after: OverduePosition | undefined; readonly limit: number },
+): Promise<OverdueRun[]> {
+  const { rows } = await sql<OverdueRun>`
+    SELECT delivery.id, delivery.workspace_id AS "workspaceId", delivery.endpoint_id AS "endpointId",
+      delivery.event_type AS "eventType", greatest(delivery.attempts, delivery.begun) AS attempts, endpoint.url, event.article_id AS "articleId",
+      event.request_id AS "requestId", delivery.due_at AS "dueAt"
+    FROM webhook_open AS delivery
+    JOIN webhook_endpoints AS endpoint ON endpoint.id = delivery.endpoint_id AND endpoint.deleted_at IS NULL
+    JOIN events AS event ON event.id = delivery.event_id AND event.created_at = delivery.event_created_at
+    WHERE delivery.in_run AND delivery.due_at < now() - make_interval(secs => ${ageMs / 1_000})
+      AND (${after === undefined}::boolean OR (delivery.endpoint_id, delivery.due_at, delivery.id)
+        > (${after?.endpointId ?? null}::uuid, ${after?.dueAt ?? null}::timestamptz, ${after?.id ?? null}::uuid))
+    ORDER BY delivery.endpoint_id, delivery.due_at, delivery.id LIMIT ${limit}`.execute(db);
+  return rows;
+}
