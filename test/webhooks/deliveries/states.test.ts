@@ -1,0 +1,302 @@
+import { randomUUID } from 'node:crypto';
+import { sql } from 'kysely';
+import { beforeEach, describe, expect, it } from 'vitest';
+import { createDatabase } from '../../../src/db/database.ts';
+import { type BurstId, type DeliveryId, type EndpointId, newId } from '../../../src/ids.ts';
+import { beginAttempts } from '../../../src/webhooks/deliveries/begin.ts';
+import { endDisabled, endInRun, endOpen, freeBurst } from '../../../src/webhooks/deliveries/end.ts';
+import { type RecordedAttempt, recordAttempts } from '../../../src/webhooks/deliveries/record.ts';
+import type { Holder } from '../../../src/webhooks/deliveries/states.ts';
+import { claimDue } from '../../../src/webhooks/relay/claim.ts';
+import { register } from '../../support/events.ts';
+import { type TestWorkspace, useTestService } from '../../support/service.ts';
+import { storeDeliveries } from '../api/support/deliveries.ts';
+
+const service = useTestService();
+
+let workspace: TestWorkspace;
+let endpointId: EndpointId;
+
+beforeEach(async () => {
+  workspace = await service.workspace();
+  endpointId = (await register(service, workspace, 'http://127.0.0.1:9/hooks')).id;
+  return async () => {
+    await sql`DELETE FROM webhook_open`.execute(service.db);
+    await sql`DELETE FROM webhook_bursts`.execute(service.db);
+  };
+});
+
+const store = (count: number) => storeDeliveries(service.db, workspace, endpointId, { count, state: 'pending' });
+const IN_RUN: Holder = { kind: 'run' };
+const inBurst = (burstId: BurstId): Holder => ({ kind: 'burst', burstId });
+
+async function openBurst(): Promise<BurstId> {
+  const id = newId<BurstId>();
+  await service.db.insertInto('webhook_bursts').values({ id }).execute();
+  return id;
+}
+
+const claim = (options: Partial<Parameters<typeof claimDue>[1]> = {}, db = service.db) =>
+  claimDue(db, { candidates: [], roomOfOthers: 20, limit: 500, tokens: 0, burstId: null, ...options });
+const claimForBurst = async (burstId: BurstId, roomOfOthers = 20) =>
+  (await claim({ burstId, roomOfOthers })).deliveries.map(({ id }) => id);
+const claimForRuns = async (tokens = 20) =>
+  (await claim({ tokens, roomOfOthers: 0 })).deliveries.map(({ id }) => id);
+
+const open = (id: DeliveryId) =>
+  service.db.selectFrom('webhook_open').selectAll().where('id', '=', id).executeTakeFirst();
+const logged = (id: DeliveryId) =>
+  service.db.selectFrom('webhook_log').selectAll().where('id', '=', id).executeTakeFirst();
+
+const begin = async (holder: Holder, deliveryId: DeliveryId, number = 1, token = randomUUID()) => ({
+  token,
+  begun: (await beginAttempts(service.db, holder, [{ deliveryId, number, token }]))[0],
+});
+const outcome = (
+  deliveryId: DeliveryId,
+  verdict: RecordedAttempt['verdict'],
+  { number = 1, token }: { number?: number; token?: string } = {},
+): RecordedAttempt => ({
+  deliveryId,
+  number,
+  ...(token === undefined ? {} : { token }),
+  startedAt: new Date().toISOString(),
+  durationMs: 7,
+  verdict,
+  responseStatus: verdict === 'succeeded' ? 204 : 503,
+  errorMessage: verdict === 'succeeded' ? null : 'The receiver answered 503.',
+  responseBody: null,
+});
+
+/** The first of the claimed ones. */
+function first(ids: readonly DeliveryId[]): DeliveryId {
+  const [id] = ids;
+  if (id === undefined) throw new Error('nothing was claimed');
+  return id;
+}
+
+describe('claiming', () => {
+  it('gives runs to an endpoint with at most five due, while there are tokens and twenty are not in runs yet', async () => {
+    await store(5);
+    expect(await claimForRuns(4)).toEqual([]);
+    expect(await claimForRuns(5)).toHaveLength(5);
+    for (let round = 0; round < 3; round += 1) {
+      await store(5);
+      expect(await claimForRuns()).toHaveLength(5);
+    }
+    await store(1);
+    expect(await claimForRuns()).toEqual([]);
+    const burstId = await openBurst();
+    expect(await claimForBurst(burstId)).toHaveLength(1);
+  });
+
+  it('gives more than five due to a burst, the oldest first and no more than it has room for', async () => {
+    await store(30);
+    expect(await claimForRuns()).toEqual([]);
+    const burstId = await openBurst();
+    const taken = await claimForBurst(burstId);
+    expect(taken).toHaveLength(20);
+    expect(taken).toEqual([...taken].sort());
+    expect(await claimForBurst(burstId)).toHaveLength(10);
+  });
+
+  it('leaves alone what is not due yet, and says when it will be', async () => {
+    await store(1);
+    await sql`UPDATE webhook_open SET due_at = now() + interval '30 seconds'`.execute(service.db);
+    const { deliveries, endpoints } = await claim({ tokens: 20 });
+    expect(deliveries).toEqual([]);
+    expect(endpoints[0]?.nextDueIn).toBeGreaterThan(29);
+    expect(endpoints[0]?.nextDueIn).toBeLessThanOrEqual(30);
+  });
+
+  it('two processes claim at once, without waiting for each other and without one delivery twice', async () => {
+    const others = createDatabase({ connectionString: service.config.DATABASE_URL, poolSize: 1 });
+    try {
+      await store(200);
+      const burstId = await openBurst();
+      const claims = await Promise.all(
+        Array.from({ length: 10 }, (_, index) =>
+          claim({ burstId, roomOfOthers: 20 }, index % 2 === 0 ? service.db : others),
+        ),
+      );
+      const ids = claims.flatMap(({ deliveries }) => deliveries.map(({ id }) => id));
+      expect(new Set(ids).size).toBe(ids.length);
+      expect(ids.length).toBeGreaterThanOrEqual(20);
+      // One that is frozen in the middle of a claim keeps nobody from the rest.
+      await service.db.transaction().execute(async (tx) => {
+        await sql`SELECT FROM webhook_open WHERE burst_id IS NULL ORDER BY due_at LIMIT 10 FOR UPDATE`.execute(tx);
+        const rest = await claim({ burstId, roomOfOthers: 500 }, others);
+        expect(rest.deliveries).toHaveLength(200 - ids.length - 10);
+      });
+    } finally {
+      await others.destroy();
+    }
+  });
+
+  it('takes nothing for a burst that was freed, even when the claim had begun before', async () => {
+    await store(30);
+    const burstId = await openBurst();
+    expect(await claimForBurst(burstId)).toHaveLength(20);
+    expect(await freeBurst(service.db, burstId)).toBe(20);
+    expect(await claimForBurst(burstId)).toEqual([]);
+    const free = await service.db.selectFrom('webhook_open').select('id').where('burst_id', 'is', null).execute();
+    expect(free).toHaveLength(30);
+  });
+
+  it('leaves out what belongs to a deleted endpoint, and ends what is due of a disabled one', async () => {
+    await store(7);
+    await service.db
+      .updateTable('webhook_endpoints')
+      .set({ deleted_at: new Date() })
+      .where('id', '=', endpointId)
+      .execute();
+    expect((await claim({ tokens: 20, burstId: await openBurst() })).endpoints).toEqual([]);
+    await service.db
+      .updateTable('webhook_endpoints')
+      .set({ deleted_at: null, active: false })
+      .where('id', '=', endpointId)
+      .execute();
+    const seen = await claim({ tokens: 20, burstId: await openBurst() });
+    expect(seen.deliveries).toEqual([]);
+    expect(seen.endpoints).toMatchObject([{ active: false, due: 6 }]);
+    expect(await endDisabled(service.db, endpointId, 1_000)).toBe(7);
+    const rows = await service.db.selectFrom('webhook_log').selectAll().where('endpoint_id', '=', endpointId).execute();
+    expect(rows).toHaveLength(7);
+    for (const row of rows) expect(row).toMatchObject({ status: 'failed', attempts: 0, error_message: 'endpoint disabled' });
+  });
+});
+
+describe('an attempt', () => {
+  it('begins once for each number, again only under its own token, and only for who has the delivery', async () => {
+    await store(1);
+    const id = first(await claimForRuns());
+    expect((await begin(inBurst(newId()), id)).begun).toEqual({ kind: 'superseded' });
+    const { token, begun } = await begin(IN_RUN, id);
+    expect(begun).toMatchObject({ kind: 'begun', secret: expect.stringMatching(/^whsec_/) });
+    expect((await begin(IN_RUN, id, 1, token)).begun).toMatchObject({ kind: 'begun' });
+    expect((await begin(IN_RUN, id, 1)).begun).toEqual({ kind: 'superseded' });
+    expect((await begin(IN_RUN, id, 2)).begun).toMatchObject({ kind: 'begun' });
+    expect((await begin(IN_RUN, id, 1, token)).begun).toEqual({ kind: 'superseded' });
+  });
+
+  it('does not begin for an endpoint that was disabled or deleted, nor for a delivery that has ended', async () => {
+    await store(1);
+    const id = first(await claimForRuns());
+    const set = (values: { active?: boolean; deleted_at?: Date | null }) =>
+      service.db.updateTable('webhook_endpoints').set(values).where('id', '=', endpointId).execute();
+    await set({ active: false });
+    expect((await begin(IN_RUN, id)).begun).toEqual({ kind: 'stopped', reason: 'endpoint disabled' });
+    await set({ active: true, deleted_at: new Date() });
+    expect((await begin(IN_RUN, id)).begun).toEqual({ kind: 'stopped', reason: 'endpoint deleted' });
+    await set({ deleted_at: null });
+    expect(await endInRun(service.db, id, 'stopped by an operator')).toBe(true);
+    expect((await begin(IN_RUN, id)).begun).toEqual({ kind: 'stopped', reason: 'delivery ended' });
+    expect(await logged(id)).toMatchObject({ status: 'failed', error_message: 'stopped by an operator' });
+  });
+
+  it('that is answered 2xx ends its delivery as succeeded, with every attempt in the log', async () => {
+    await store(1);
+    const id = first(await claimForRuns());
+    const one = await begin(IN_RUN, id);
+    await recordAttempts(service.db, [outcome(id, 'retry', one)]);
+    expect(await open(id)).toMatchObject({ status: 'failed', attempts: 1, response_status: 503, in_run: true });
+    const two = await begin(IN_RUN, id, 2);
+    await recordAttempts(service.db, [outcome(id, 'succeeded', { number: 2, ...two })]);
+    expect(await open(id)).toBeUndefined();
+    const row = await logged(id);
+    expect(row).toMatchObject({ status: 'succeeded', attempts: 2, error_message: null, in_run: true });
+    expect(row?.delivered_at).toBeInstanceOf(Date);
+    expect(row?.attempt_log.map(({ number, responseStatus }) => [number, responseStatus])).toEqual([
+      [1, 503],
+      [2, 204],
+    ]);
+  });
+
+  it('that failed is recorded once, under the number and token it began with', async () => {
+    await store(1);
+    const burstId = await openBurst();
+    const id = first(await claimForBurst(burstId));
+    const { token } = await begin(inBurst(burstId), id);
+    const failed = outcome(id, 'retry', { token });
+    expect((await recordAttempts(service.db, [{ ...failed, token: randomUUID() }])).size).toBe(0);
+    expect((await recordAttempts(service.db, [failed])).size).toBe(1);
+    const row = await open(id);
+    expect(row).toMatchObject({ burst_id: null, attempts: 1, status: 'failed' });
+    const wait = (row?.due_at.getTime() ?? 0) - Date.now();
+    expect(wait).toBeGreaterThan(29_000);
+    expect(wait).toBeLessThanOrEqual(30_500);
+    expect((await recordAttempts(service.db, [failed])).size).toBe(0);
+    expect((await open(id))?.attempt_log).toHaveLength(1);
+  });
+
+  it('that was delivered counts, whatever was written in between by somebody who thought its worker lost', async () => {
+    await store(1);
+    const burstId = await openBurst();
+    const id = first(await claimForBurst(burstId));
+    const { token } = await begin(inBurst(burstId), id);
+    await freeBurst(service.db, burstId);
+    expect(await open(id)).toMatchObject({ attempts: 1, error_message: expect.stringContaining('outcome is unknown') });
+    expect((await recordAttempts(service.db, [outcome(id, 'retry', { token })])).size).toBe(0);
+    expect((await recordAttempts(service.db, [outcome(id, 'succeeded', { token })])).size).toBe(1);
+    expect(await logged(id)).toMatchObject({ status: 'succeeded', attempts: 1 });
+  });
+
+  it('that was the sixth, or was refused for good, ends its delivery as failed', async () => {
+    await store(2);
+    const [sixth, refused] = await claimForRuns();
+    if (sixth === undefined || refused === undefined) throw new Error('not claimed');
+    const last = await begin(IN_RUN, sixth, 6);
+    const once = await begin(IN_RUN, refused);
+    await recordAttempts(service.db, [
+      outcome(sixth, 'retry', { number: 6, ...last }),
+      outcome(refused, 'failed', once),
+    ]);
+    expect(await logged(sixth)).toMatchObject({ status: 'failed', attempts: 6 });
+    expect(await logged(refused)).toMatchObject({ status: 'failed', attempts: 1 });
+  });
+});
+
+describe('a burst that is lost', () => {
+  it('spends what had begun and leaves the rest as it was; a sixth attempt ends its delivery', async () => {
+    await store(3);
+    const burstId = await openBurst();
+    const [unsent, begun, sixth] = await claimForBurst(burstId);
+    if (unsent === undefined || begun === undefined || sixth === undefined) throw new Error('not claimed');
+    await begin(inBurst(burstId), begun);
+    await begin(inBurst(burstId), sixth, 6);
+    expect(await freeBurst(service.db, burstId)).toBe(3);
+    expect(await open(unsent)).toMatchObject({ burst_id: null, attempts: 0, status: 'pending' });
+    expect(await open(begun)).toMatchObject({ burst_id: null, attempts: 1, status: 'failed' });
+    expect(await open(sixth)).toBeUndefined();
+    expect(await logged(sixth)).toMatchObject({ status: 'failed', attempts: 6 });
+    expect(await freeBurst(service.db, burstId)).toBe(0);
+  });
+
+  it('begins nothing more, as a worker that was frozen finds when it goes on', async () => {
+    await store(1);
+    const burstId = await openBurst();
+    const id = first(await claimForBurst(burstId));
+    await freeBurst(service.db, burstId);
+    expect((await begin(inBurst(burstId), id)).begun).toEqual({ kind: 'superseded' });
+    expect(await claimForRuns()).toEqual([id]);
+    expect((await begin(inBurst(burstId), id)).begun).toEqual({ kind: 'superseded' });
+  });
+});
+
+it('ends any open delivery for an operator, whoever has it, and keeps nothing of a deleted endpoint', async () => {
+  await store(8);
+  const burstId = await openBurst();
+  const held = await claimForBurst(burstId, 2);
+  const all = await service.db.selectFrom('webhook_open').select('id').execute();
+  const ids = all.map(({ id }) => id);
+  expect(new Set(await endOpen(service.db, ids.slice(0, 4), 'stopped by an operator'))).toEqual(new Set(ids.slice(0, 4)));
+  expect(held.length).toBe(2);
+  await service.db
+    .updateTable('webhook_endpoints')
+    .set({ deleted_at: new Date() })
+    .where('id', '=', endpointId)
+    .execute();
+  expect(await endOpen(service.db, ids, 'endpoint deleted')).toHaveLength(4);
+  const rows = await service.db.selectFrom('webhook_log').select('id').where('endpoint_id', '=', endpointId).execute();
+  expect(rows).toHaveLength(4);
+});
