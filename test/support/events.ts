@@ -1,7 +1,19 @@
+import { sql } from 'kysely';
+import type { Database } from '../../src/db/database.ts';
+import type { DeliveryStatus, LoggedAttempt } from '../../src/db/tables.ts';
 import { inTransaction } from '../../src/db/transaction.ts';
 import type { NewEvent } from '../../src/events/catalog.ts';
 import { recordEvents } from '../../src/events/record.ts';
-import { type ArticleId, type DeliveryId, type EndpointId, newId, type ProjectId } from '../../src/ids.ts';
+import {
+  type ArticleId,
+  type BurstId,
+  type DeliveryId,
+  type EndpointId,
+  type EventId,
+  newId,
+  type ProjectId,
+  type WorkspaceId,
+} from '../../src/ids.ts';
 import type { TestService, TestWorkspace } from './service.ts';
 import { eventually } from './wait.ts';
 
@@ -53,13 +65,56 @@ export const articleEvents = (count: number): Extract<NewEvent, { type: 'article
 export const emitTogether = ({ db }: TestService, { context }: TestWorkspace, count: number): Promise<void> =>
   inTransaction(db, (tx) => recordEvents(tx, context, articleEvents(count)));
 
-export const readDeliveryRow = (service: TestService, id: DeliveryId) =>
-  service.db.selectFrom('webhook_deliveries').selectAll().where('id', '=', id).executeTakeFirstOrThrow();
+/** A delivery wherever its row is: open, or in the log. */
+export interface DeliveryRow {
+  readonly id: DeliveryId;
+  readonly event_id: EventId;
+  readonly status: DeliveryStatus;
+  readonly attempts: number;
+  readonly response_status: number | null;
+  readonly error_message: string | null;
+  readonly delivered_at: Date | null;
+  /** When the next attempt is due; null once it has ended. */
+  readonly due_at: Date | null;
+  readonly ended_at: Date | null;
+  readonly in_run: boolean;
+  readonly burst_id: BurstId | null;
+  readonly attempt_log: readonly LoggedAttempt[];
+}
+
+async function selectRows(
+  { db }: { readonly db: Database },
+  column: 'id' | 'workspace_id',
+  value: string,
+): Promise<DeliveryRow[]> {
+  const shared = sql`id, event_id, status, attempts, response_status, error_message, in_run, burst_id, attempt_log`;
+  const { rows } = await sql<DeliveryRow>`
+    SELECT ${shared}, NULL::timestamptz AS delivered_at, due_at, NULL::timestamptz AS ended_at
+    FROM webhook_open WHERE ${sql.ref(column)} = ${value}
+    UNION ALL
+    SELECT ${shared}, delivered_at, NULL, ended_at FROM webhook_log WHERE ${sql.ref(column)} = ${value}
+    ORDER BY id`.execute(db);
+  return rows;
+}
+
+export async function readDeliveryRow(service: { readonly db: Database }, id: DeliveryId): Promise<DeliveryRow> {
+  const [row] = await selectRows(service, 'id', id);
+  if (row === undefined) throw new Error(`no delivery ${id}`);
+  return row;
+}
+
+/** The workspace's deliveries, the oldest first. */
+export const rowsOf = (service: { readonly db: Database }, { id }: { readonly id: WorkspaceId }) =>
+  selectRows(service, 'workspace_id', id);
 
 /** The delivery's row once it satisfies the condition. */
 export const untilDelivery = (
   service: TestService,
   id: DeliveryId,
-  condition: (row: Awaited<ReturnType<typeof readDeliveryRow>>) => boolean,
+  condition: (row: DeliveryRow) => boolean,
   timeoutMs?: number,
 ) => eventually(() => readDeliveryRow(service, id), condition, timeoutMs);
+
+/** Makes an open delivery due at once. */
+export const makeDue = ({ db }: { readonly db: Database }, id: DeliveryId) =>
+  db.updateTable('webhook_open').set({ due_at: new Date(0) }).where('id', '=', id).execute();
