@@ -9,6 +9,7 @@ import { reconcileDeliveries } from '../src/reconcile/deliveries.ts';
 import { type ReconcileDependencies, reconcileJobs, releaseStrandedHolds } from '../src/reconcile/jobs.ts';
 import { pruneOperations } from '../src/suggestions/prune.ts';
 import { pruneTranslations } from '../src/translations/prune.ts';
+import { emptyDeletedEndpoints } from '../src/webhooks/endpoints/empty.ts';
 import { pruneWebhooks } from '../src/webhooks/prune.ts';
 import { emptyDeletedWorkspaces } from '../src/workspaces/empty.ts';
 
@@ -33,6 +34,7 @@ export function createMaintenanceActivities(
     reconcileJobs: (): Promise<{ started: number; ended: number }> => reconcileJobs(watched),
     reconcileHolds: async (): Promise<{ released: number }> => {
       const released = (await endAbandonedOperations(watched)) + (await releaseStrandedHolds(watched));
+      await emptyDeletedEndpoints(watched);
       await emptyDeletedWorkspaces(watched);
       return { released };
     },

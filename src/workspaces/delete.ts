@@ -7,7 +7,8 @@ import { emptyWorkspace } from './empty.ts';
 /**
  * Deletes the actor's workspace (workspaces.delete) with all it has: keys, roles, articles, endpoints, credits and
  * audit log, without events (contract.md E9). One short transaction decides: from its commit on no key is known and
- * nothing is sent. The rows then go in batches, and those that are left after `patienceMs` are removed by `reconcile`.
+ * nothing is sent. The rows then go in batches, and those that are left after `patienceMs` are removed by `reconcile`, as
+ * is the row of one with endpoints, two minutes later.
  * The row is locked before open jobs are looked for, and every job that is made refers to it, so none slips in between.
  * @param patienceMs milliseconds that the rows may take here; an operator, who can call again, waits for all of them
  * @throws {ServiceError} RESOURCE_NOT_FOUND; CONFLICT `job_running`; UNAUTHENTICATED and FORBIDDEN when the caller's
@@ -55,8 +56,9 @@ export async function deleteWorkspace(
       .execute();
     await tx
       .updateTable('webhook_endpoints')
-      .set({ active: false })
+      .set((eb) => ({ deleted_at: eb.fn<Date>('now'), secret: '' }))
       .where('workspace_id', '=', workspaceId)
+      .where('deleted_at', 'is', null)
       .execute();
   });
   const end = performance.now() + patienceMs;

@@ -1,23 +1,68 @@
 import { sql } from 'kysely';
 import type { Database } from '../db/database.ts';
+import { removeNewest } from '../db/remove-newest.ts';
 import { inTransaction } from '../db/transaction.ts';
 import type { WorkspaceId } from '../ids.ts';
+import { removeDeliveries, removeEmptied as removeEmptiedEndpoint } from '../webhooks/endpoints/empty.ts';
 
 /**
  * The tables that a large workspace has most rows in, each after those that refer to it, and how many go at once: an
  * article goes with its document, images and jobs. The rest goes with the workspace's own row.
  */
 const LARGE = [
-  ['webhook_deliveries', 1_000],
-  ['events', 1_000],
   ['articles', 100],
   ['ai_operations', 1_000],
   ['audit_entries', 5_000],
   ['ledger_entries', 5_000],
   ['holds', 5_000],
 ] as const;
+/** Events that one statement removes. */
+const EVENTS = 5_000;
 /** What one round of `reconcile` spends on deleted workspaces. */
 const ROUND_MS = 30_000;
+
+/** Removes the rows of one kind in batches, for as long as `goesOn`. @returns whether none is left */
+async function removeAll(goesOn: () => boolean, removeBatch: () => Promise<number>): Promise<boolean> {
+  do {
+    if (!goesOn()) return false;
+  } while ((await removeBatch()) > 0);
+  return true;
+}
+
+const removeSome = (db: Database, table: (typeof LARGE)[number][0], id: WorkspaceId, most: number) =>
+  inTransaction(db, async (tx) => {
+    const { numAffectedRows = 0n } = await sql`
+      DELETE FROM ${sql.table(table)} WHERE ctid = ANY (ARRAY(
+        SELECT ctid FROM ${sql.table(table)} WHERE workspace_id = ${id} LIMIT ${most}))`.execute(tx);
+    return Number(numAffectedRows);
+  });
+
+/**
+ * Removes a deleted workspace's own row once nothing is left that would not go with it: no endpoint, which stays for two
+ * minutes, and no event. Who still stores one holds the row.
+ */
+const removeEmptied = (db: Database, id: WorkspaceId): Promise<boolean> =>
+  inTransaction(db, async (tx) => {
+    const row = await tx
+      .selectFrom('workspaces')
+      .select('id')
+      .where('id', '=', id)
+      .forUpdate()
+      .executeTakeFirst();
+    if (row === undefined) return true;
+    const { numDeletedRows } = await tx
+      .deleteFrom('workspaces')
+      .where('id', '=', id)
+      .where('deleted_at', 'is not', null)
+      .where(({ not, exists, selectFrom }) =>
+        not(exists(selectFrom('webhook_endpoints').select('id').where('workspace_id', '=', id))),
+      )
+      .where(({ not, exists, selectFrom }) =>
+        not(exists(selectFrom('events').select('id').where('workspace_id', '=', id))),
+      )
+      .executeTakeFirst();
+    return numDeletedRows > 0n;
+  });
 
 /**
  * Removes what a deleted workspace has, in batches that commit by themselves, and its row last. It can be called
@@ -26,20 +71,22 @@ const ROUND_MS = 30_000;
  * @returns whether all of it is gone
  */
 export async function emptyWorkspace(db: Database, id: WorkspaceId, goesOn: () => boolean): Promise<boolean> {
-  for (const [table, most] of LARGE) {
-    for (let removed: number = most; removed > 0; ) {
-      if (!goesOn()) return false;
-      removed = await inTransaction(db, async (tx) => {
-        const { numAffectedRows = 0n } = await sql`
-          DELETE FROM ${sql.table(table)} WHERE ctid = ANY (ARRAY(
-            SELECT ctid FROM ${sql.table(table)} WHERE workspace_id = ${id} LIMIT ${most}))`.execute(tx);
-        return Number(numAffectedRows);
-      });
-    }
+  const endpoints = await db
+    .selectFrom('webhook_endpoints')
+    .select('id')
+    .where('workspace_id', '=', id)
+    .where('deleted_at', 'is not', null)
+    .execute();
+  for (const endpoint of endpoints) {
+    if (!(await removeAll(goesOn, () => removeDeliveries(db, endpoint.id)))) return false;
+    await removeEmptiedEndpoint(db, endpoint.id);
   }
-  if (!goesOn()) return false;
-  await db.deleteFrom('workspaces').where('id', '=', id).where('deleted_at', 'is not', null).execute();
-  return true;
+  const ofWorkspace = sql<boolean>`workspace_id = ${id}`;
+  if (!(await removeAll(goesOn, () => removeNewest(db, 'events', ofWorkspace, EVENTS)))) return false;
+  for (const [table, most] of LARGE) {
+    if (!(await removeAll(goesOn, () => removeSome(db, table, id, most)))) return false;
+  }
+  return goesOn() && removeEmptied(db, id);
 }
 
 /**

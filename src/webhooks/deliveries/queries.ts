@@ -12,6 +12,8 @@ import type { OpenDelivery, WebhookDelivery, WebhookDeliveryDetail } from '../sc
 const RECENT = 50;
 /** Open deliveries of an endpoint that one list shows. */
 const MOST_OPEN = 100;
+/** An endpoint has about 20 in runs, and more only where the release before left them. */
+const MOST_RUNS = 1_000;
 const DAY_MS = 86_400_000;
 
 /** A delivery as both tables have it: of an open one it is not known yet when it was delivered, of an ended one nothing is due. */
@@ -53,7 +55,10 @@ const deliveryOf = (workspaceId: WorkspaceId, id: DeliveryId): RawBuilder<Delive
   JOIN webhook_endpoints AS endpoint ON endpoint.id = delivery.endpoint_id AND endpoint.deleted_at IS NULL
   WHERE delivery.workspace_id = ${workspaceId}`;
 
-const toDelivery = (row: DeliveryRow): WebhookDelivery => ({
+/** A delivery on the wire. */
+export type DeliveryItem = WebhookDelivery & { readonly id: DeliveryId; readonly endpointId: EndpointId };
+
+const toDelivery = (row: DeliveryRow): DeliveryItem => ({
   id: row.id,
   endpointId: row.endpoint_id,
   eventType: row.event_type,
@@ -115,7 +120,7 @@ export async function selectRecentDeliveries(
   db: Queryable,
   workspaceId: WorkspaceId,
   status: DeliveryStatus | undefined,
-): Promise<WebhookDelivery[]> {
+): Promise<DeliveryItem[]> {
   const yesterday = new Date(Date.now() - DAY_MS);
   const latest = await selectNewest(db, workspaceId, status, yesterday);
   const rows = latest.length === RECENT ? latest : await selectNewest(db, workspaceId, status, null);
@@ -134,6 +139,19 @@ export async function selectOpenDeliveries(
   return rows.map(toOpenDelivery);
 }
 
+/** Deliveries of an endpoint that are in runs: as many as somebody may want to cancel at once. */
+export async function selectRunsOf(db: Queryable, endpointId: EndpointId): Promise<DeliveryId[]> {
+  const rows = await db
+    .selectFrom('webhook_open')
+    .select('id')
+    .where('endpoint_id', '=', endpointId)
+    .where('in_run', '=', true)
+    .orderBy('due_at')
+    .limit(MOST_RUNS)
+    .execute();
+  return rows.map(({ id }) => id);
+}
+
 /** One delivery with its body and attempts, all of one moment; undefined when the workspace has none such. */
 export async function selectDelivery(
   db: Queryable,
@@ -149,15 +167,16 @@ export async function selectDelivery(
   return { ...toOpenDelivery(row), body: row.body.toString('utf8'), attemptLog: row.attempt_log };
 }
 
-/** The endpoint of a delivery of the workspace, or undefined. */
-export async function selectEndpointOf(
-  tx: Tx,
+/** One delivery as lists show it; undefined when the workspace has none such. */
+export async function selectSummary(
+  db: Queryable,
   workspaceId: WorkspaceId,
   id: DeliveryId,
-): Promise<EndpointId | undefined> {
+): Promise<DeliveryItem | undefined> {
   const { rows } = await sql<DeliveryRow>`
-    SELECT endpoint_id FROM (${deliveryOf(workspaceId, id)}) AS delivery`.execute(tx);
-  return rows[0]?.endpoint_id;
+    SELECT ${SUMMARY}, delivered_at FROM (${deliveryOf(workspaceId, id)}) AS delivery`.execute(db);
+  const [row] = rows;
+  return row === undefined ? undefined : toDelivery(row);
 }
 
 /** SQL: the INSERT that queues the rows of a CTE `source` once more, under ids of their own. */
@@ -179,7 +198,7 @@ export async function insertRedelivery(
   tx: Tx,
   workspaceId: WorkspaceId,
   id: DeliveryId,
-): Promise<WebhookDelivery | undefined> {
+): Promise<DeliveryItem | undefined> {
   const { rows } = await sql<DeliveryRow>`
     WITH source AS MATERIALIZED (
       SELECT uuidv7() AS id, workspace_id, endpoint_id, event_id, event_created_at, event_type

@@ -4,20 +4,20 @@ import { afterCommit, inTransaction } from '../../db/transaction.ts';
 import { deliveriesStored } from '../../events/stored.ts';
 import type { DeliveryId } from '../../ids.ts';
 import { lockActiveEndpoint } from '../endpoints/queries.ts';
-import type { WebhookDelivery } from '../schemas.ts';
-import { insertRedelivery, noSuchDelivery, selectEndpointOf } from './queries.ts';
+import { type DeliveryItem, insertRedelivery, noSuchDelivery, selectSummary } from './queries.ts';
 
 /**
  * Sends a delivery's event to its endpoint once more, whatever became of it: a new delivery with an id of its
  * own, the same body and all six attempts.
  * @throws {ServiceError} RESOURCE_NOT_FOUND, also when the event was too old to be kept, or CONFLICT `endpoint_disabled`
  */
-export async function redeliver(context: VerbContext, deliveryId: DeliveryId): Promise<WebhookDelivery> {
+export async function redeliver(context: VerbContext, deliveryId: DeliveryId): Promise<DeliveryItem> {
   const { db, actor } = context;
   requirePermissions(actor, 'integrations.create');
   return inTransaction(db, async (tx) => {
-    const endpointId = await selectEndpointOf(tx, actor.workspaceId, deliveryId);
-    if (endpointId === undefined) throw noSuchDelivery();
+    const delivery = await selectSummary(tx, actor.workspaceId, deliveryId);
+    if (delivery === undefined) throw noSuchDelivery();
+    const { endpointId } = delivery;
     await lockActiveEndpoint(tx, actor.workspaceId, endpointId);
     const queued = await insertRedelivery(tx, actor.workspaceId, deliveryId);
     if (queued === undefined) throw noSuchDelivery();

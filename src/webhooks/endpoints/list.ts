@@ -1,13 +1,12 @@
 import { requirePermissions, type VerbContext } from '../../context.ts';
 import type { DeliveryStatus } from '../../db/tables.ts';
 import { EVENT_TYPES } from '../../events/catalog.ts';
-import { selectRecentDeliveries } from '../deliveries/queries.ts';
-import type { WebhookDelivery } from '../schemas.ts';
+import { type DeliveryItem, selectRecentDeliveries } from '../deliveries/queries.ts';
 import { type EndpointItem, selectEndpoints } from './queries.ts';
 
 export interface WebhookList {
   readonly endpoints: readonly EndpointItem[];
-  readonly deliveries: readonly WebhookDelivery[];
+  readonly deliveries: readonly DeliveryItem[];
   readonly events: readonly string[];
 }
 

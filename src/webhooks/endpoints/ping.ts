@@ -3,7 +3,7 @@ import { requirePermissions, type VerbContext } from '../../context.ts';
 import type { Queryable } from '../../db/database.ts';
 import { inTransaction } from '../../db/transaction.ts';
 import { type DeliveryId, type EndpointId, newId, type WorkspaceId } from '../../ids.ts';
-import { ENDPOINT_DELETED, ENDPOINT_DISABLED } from '../attempts/read.ts';
+import { ENDPOINT_DELETED, ENDPOINT_DISABLED } from '../deliveries/states.ts';
 import type { PingResult } from '../schemas.ts';
 import { classify, errorMessage } from '../sending/outcome.ts';
 import type { WebhookSender } from '../sending/sender.ts';

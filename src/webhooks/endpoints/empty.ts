@@ -1,0 +1,78 @@
+import { sql } from 'kysely';
+import type { Database } from '../../db/database.ts';
+import { removeNewest } from '../../db/remove-newest.ts';
+import { retryingConflicts } from '../../db/transaction.ts';
+import type { EndpointId } from '../../ids.ts';
+
+/** Rows that one statement removes. */
+const BATCH = 5_000;
+/** Deleted endpoints that one round looks at. */
+const MOST_ENDPOINTS = 1_000;
+/** What one round spends. */
+const ROUND_MS = 30_000;
+
+/** Removes open deliveries of an endpoint that nobody else works on at this moment. @returns how many */
+async function removeOpen(db: Database, id: EndpointId): Promise<number> {
+  const { numAffectedRows = 0n } = await retryingConflicts(() =>
+    sql`DELETE FROM webhook_open WHERE id = ANY (ARRAY(
+      SELECT id FROM webhook_open WHERE endpoint_id = ${id} ORDER BY due_at, id LIMIT ${BATCH}
+      FOR UPDATE SKIP LOCKED))`.execute(db),
+  );
+  return Number(numAffectedRows);
+}
+
+/** Removes a batch of what a deleted endpoint has, open and ended. @returns how many rows */
+export const removeDeliveries = async (db: Database, id: EndpointId): Promise<number> =>
+  (await removeOpen(db, id)) + (await removeNewest(db, 'webhook_log', sql`endpoint_id = ${id}`, BATCH));
+
+/**
+ * Removes the row of a deleted endpoint that has nothing left. Statements that began before its deletion may still store
+ * something for it, so it stays for longer than any of them may take.
+ */
+export async function removeEmptied(db: Database, id: EndpointId): Promise<void> {
+  await sql`DELETE FROM webhook_endpoints AS endpoint
+    WHERE id = ${id} AND deleted_at < now() - interval '2 minutes'
+      AND NOT EXISTS (SELECT FROM webhook_open AS delivery WHERE delivery.endpoint_id = endpoint.id)
+      AND NOT EXISTS (SELECT FROM webhook_log AS delivery WHERE delivery.endpoint_id = endpoint.id)`.execute(
+    db,
+  );
+}
+
+/**
+ * Goes on with deleted endpoints, for half a minute: a batch of each in turn, and an endpoint's own row last.
+ * @param onProgress called before each batch; what it throws stops the work there
+ * @param onError called for an endpoint that could not be emptied; the others are, all the same
+ */
+export async function emptyDeletedEndpoints({
+  db,
+  onProgress,
+  onError,
+}: {
+  readonly db: Database;
+  readonly onProgress: (looked: number) => void;
+  readonly onError: (id: string, error: unknown) => void;
+}): Promise<void> {
+  const end = performance.now() + ROUND_MS;
+  let waiting = await db
+    .selectFrom('webhook_endpoints')
+    .select('id')
+    .where('deleted_at', 'is not', null)
+    .orderBy('deleted_at')
+    .limit(MOST_ENDPOINTS)
+    .execute();
+  for (let batches = 0; waiting.length > 0; ) {
+    const goOn: typeof waiting = [];
+    for (const endpoint of waiting) {
+      onProgress(batches);
+      batches += 1;
+      if (performance.now() >= end) return;
+      try {
+        if ((await removeDeliveries(db, endpoint.id)) > 0) goOn.push(endpoint);
+        else await removeEmptied(db, endpoint.id);
+      } catch (error) {
+        onError(endpoint.id, error);
+      }
+    }
+    waiting = goOn;
+  }
+}
