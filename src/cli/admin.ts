@@ -2,10 +2,12 @@
 import { Command } from 'commander';
 import { articleCommand } from './commands/article.ts';
 import { creditsCommand } from './commands/credits.ts';
+import { deliveryCommand } from './commands/delivery.ts';
 import { endpointCommand } from './commands/endpoint.ts';
 import { ideasCommand } from './commands/idea-clusters.ts';
 import { keyCommand } from './commands/key.ts';
 import { projectCommand } from './commands/project.ts';
+import { queueCommand } from './commands/queue.ts';
 import { quotaCommand } from './commands/quota.ts';
 import { roleCommand } from './commands/role.ts';
 import { workspaceCommand } from './commands/workspace.ts';
@@ -29,6 +31,8 @@ for (const command of [
   creditsCommand(),
   quotaCommand(),
   endpointCommand(),
+  deliveryCommand(),
+  queueCommand(),
   ideasCommand(),
 ]) {
   for (const each of [command, ...command.commands]) each.copyInheritedSettings(program);

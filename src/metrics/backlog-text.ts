@@ -18,20 +18,20 @@ export function renderBacklog(backlog: Backlog, readAt: Date): Promise<string> {
     ...labelNames: Label[]
   ): Gauge<Label> => new Gauge({ name, help, labelNames, registers: [registry] });
 
-  const { outbox, handedOver, holds, jobs } = backlog;
+  const { free, inBursts, inRuns, holds, jobs } = backlog;
   const open = gauge('webhook_deliveries_open', 'Deliveries that have not ended, by stage.', 'stage');
-  open.set({ stage: 'outbox' }, outbox.fresh);
-  open.set({ stage: 'outbox_retry' }, outbox.retries);
-  open.set({ stage: 'first_attempt' }, handedOver.firstAttempts);
-  open.set({ stage: 'retry' }, handedOver.retries);
+  open.set({ stage: 'outbox' }, free.fresh);
+  open.set({ stage: 'outbox_retry' }, free.retries);
+  open.set({ stage: 'first_attempt' }, inRuns.firstAttempts + inBursts.firstAttempts);
+  open.set({ stage: 'retry' }, inRuns.retries + inBursts.retries);
   gauge(
     'webhook_outbox_oldest_age_seconds',
-    'How long the oldest delivery has been due that is not handed to Temporal.',
-  ).set(outbox.oldestAge);
+    'How long the oldest delivery has been due that nobody has taken to send it.',
+  ).set(free.oldestAge);
   gauge(
     'webhook_retry_oldest_overdue_seconds',
-    'How long the retry has been due that should have been made first.',
-  ).set(handedOver.oldestOverdue);
+    'How long the retry has been due that should have been made first by a run of its own.',
+  ).set(inRuns.oldestOverdue);
 
   const held = gauge('credit_holds_open', 'Holds that are neither settled nor released.', 'purpose');
   const credits = gauge('credit_holds_open_credits', 'Credits that open holds keep.', 'purpose');

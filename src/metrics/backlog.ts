@@ -1,7 +1,7 @@
-import { type RawBuilder, sql } from 'kysely';
+import { sql } from 'kysely';
 import type { HoldPurpose } from '../credits/holds.ts';
 import type { Database, Tx } from '../db/database.ts';
-import { endpointsWith } from '../webhooks/outbox/skip-scan.ts';
+import { isFree } from '../webhooks/deliveries/states.ts';
 
 /** Rows that are counted at most, of each kind: a longer backlog is told as this many. */
 export const MOST_COUNTED = 10_000;
@@ -12,10 +12,12 @@ const STATEMENT_TIMEOUT_MS = 1_000;
 
 /** What waits, as the database knows it. Ages are in seconds, 0 when nothing waits. */
 export interface Backlog {
-  /** Not handed to Temporal yet. The age counts from when the oldest one was due. */
-  readonly outbox: { readonly fresh: number; readonly retries: number; readonly oldestAge: number };
-  /** Handed to Temporal and not ended. */
-  readonly handedOver: {
+  /** Deliveries that nobody has. The age counts from when the oldest one was due. */
+  readonly free: { readonly fresh: number; readonly retries: number; readonly oldestAge: number };
+  /** Those that bursts are sending. */
+  readonly inBursts: { readonly firstAttempts: number; readonly retries: number };
+  /** Those that have runs of their own. */
+  readonly inRuns: {
     readonly firstAttempts: number;
     readonly retries: number;
     /** How long the most overdue retry could have been made already. */
@@ -36,7 +38,7 @@ export interface Backlog {
 }
 
 /**
- * Reads what waits along partial indexes that hold nothing else, a bounded number of rows of each: the cost does not
+ * Reads what waits along indexes that hold nothing else, a bounded number of rows of each: the cost does not
  * grow with the tables. The planner gets no choice, since statistics made during a backlog would mislead it after.
  */
 export const readBacklog = (db: Database): Promise<Backlog> =>
@@ -47,60 +49,57 @@ export const readBacklog = (db: Database): Promise<Backlog> =>
       await sql`SELECT set_config('statement_timeout', ${String(STATEMENT_TIMEOUT_MS)}, true),
         set_config('enable_seqscan', 'off', true), set_config('enable_bitmapscan', 'off', true)`.execute(tx);
       return {
-        outbox: await readOutbox(tx),
-        handedOver: await readHandedOver(tx),
+        ...(await readWaiting(tx)),
+        inRuns: await readInRuns(tx),
         holds: await readHolds(tx),
         jobs: await readJobs(tx),
       };
     });
 
 /**
- * Fresh deliveries and retries lie in indexes of their own. The oldest is looked for among the first of each endpoint,
- * found by skipping along the index as claims do.
+ * The oldest of those that nobody has is looked for among the first of each endpoint, found by skipping along the index
+ * as claims do. What a deleted endpoint has left is only waiting to be removed.
  */
-async function readOutbox(tx: Tx): Promise<Backlog['outbox']> {
-  const fresh = await readOutboxIndex(tx, sql<boolean>`outbox AND attempts = 0`, sql`seq`);
-  const retries = await readOutboxIndex(tx, sql<boolean>`outbox AND attempts > 0`, sql`next_attempt_at`);
-  return {
-    fresh: fresh.count,
-    retries: retries.count,
-    oldestAge: Math.max(fresh.oldestAge, retries.oldestAge),
-  };
-}
-
-/** @param rows the index's own condition, word for word @param order its second column */
-async function readOutboxIndex(
-  tx: Tx,
-  rows: RawBuilder<boolean>,
-  order: RawBuilder<unknown>,
-): Promise<{ count: number; oldestAge: number }> {
-  const result = await sql<{ count: number; oldestAge: number }>`
-    WITH RECURSIVE waiting (endpoint_id) AS (${endpointsWith('waiting', rows)}
-    ), first AS (
-      SELECT due FROM (SELECT endpoint_id FROM waiting WHERE endpoint_id IS NOT NULL LIMIT ${MOST_ENDPOINTS}) AS found
+async function readWaiting(tx: Tx): Promise<Pick<Backlog, 'free' | 'inBursts'>> {
+  const { rows } = await sql<Backlog['free'] & { bursts: number; burstRetries: number }>`
+    WITH RECURSIVE found (endpoint_id) AS (
+      (SELECT endpoint_id FROM webhook_open ORDER BY endpoint_id LIMIT 1)
+      UNION ALL
+      SELECT (SELECT delivery.endpoint_id FROM webhook_open AS delivery
+        WHERE delivery.endpoint_id > found.endpoint_id ORDER BY delivery.endpoint_id LIMIT 1)
+      FROM found WHERE found.endpoint_id IS NOT NULL
+    ), oldest AS (
+      SELECT due_at FROM (SELECT endpoint_id FROM found WHERE endpoint_id IS NOT NULL LIMIT ${MOST_ENDPOINTS}) AS found
+      JOIN webhook_endpoints AS endpoint ON endpoint.id = found.endpoint_id AND endpoint.deleted_at IS NULL
       CROSS JOIN LATERAL (
-        SELECT GREATEST(created_at, next_attempt_at) AS due FROM webhook_deliveries
-        WHERE ${rows} AND webhook_deliveries.endpoint_id = found.endpoint_id
-        ORDER BY ${order} LIMIT 1
-      ) AS oldest
+        SELECT due_at FROM webhook_open AS delivery
+        WHERE delivery.endpoint_id = found.endpoint_id AND ${isFree} ORDER BY due_at, id LIMIT 1
+      ) AS first
     ), counted AS (
-      SELECT FROM webhook_deliveries WHERE ${rows} ORDER BY endpoint_id, ${order} LIMIT ${MOST_COUNTED}
+      SELECT attempts > 0 AS retry, burst_id IS NOT NULL AS in_burst FROM webhook_open WHERE NOT in_run
+      ORDER BY endpoint_id, due_at, id LIMIT ${MOST_COUNTED}
     )
-    SELECT (SELECT count(*) FROM counted)::integer AS count,
-      coalesce(GREATEST(0, (SELECT extract(epoch FROM now() - min(due)) FROM first)), 0)::float8 AS "oldestAge"
+    SELECT count(*) FILTER (WHERE NOT in_burst AND NOT retry)::integer AS fresh,
+      count(*) FILTER (WHERE NOT in_burst AND retry)::integer AS retries,
+      count(*) FILTER (WHERE in_burst AND NOT retry)::integer AS bursts,
+      count(*) FILTER (WHERE in_burst AND retry)::integer AS "burstRetries",
+      coalesce(GREATEST(0, (SELECT extract(epoch FROM now() - min(due_at)) FROM oldest)), 0)::float8 AS "oldestAge"
+    FROM counted
   `.execute(tx);
-  return result.rows[0] ?? { count: 0, oldestAge: 0 };
+  const { fresh, retries, oldestAge, bursts, burstRetries } = rows[0] ?? NOTHING;
+  return { free: { fresh, retries, oldestAge }, inBursts: { firstAttempts: bursts, retries: burstRetries } };
 }
 
-async function readHandedOver(tx: Tx): Promise<Backlog['handedOver']> {
-  const { rows } = await sql<Backlog['handedOver']>`
+const NOTHING = { fresh: 0, retries: 0, oldestAge: 0, bursts: 0, burstRetries: 0 };
+
+async function readInRuns(tx: Tx): Promise<Backlog['inRuns']> {
+  const { rows } = await sql<Backlog['inRuns']>`
     SELECT count(*) FILTER (WHERE attempts = 0)::integer AS "firstAttempts",
       count(*) FILTER (WHERE attempts > 0)::integer AS retries,
-      coalesce(GREATEST(0, extract(epoch FROM now() - min(next_attempt_at) FILTER (WHERE attempts > 0))), 0)::float8
+      coalesce(GREATEST(0, extract(epoch FROM now() - min(due_at) FILTER (WHERE attempts > 0))), 0)::float8
         AS "oldestOverdue"
     FROM (
-      SELECT attempts, next_attempt_at FROM webhook_deliveries WHERE ended_at IS NULL AND NOT outbox
-      ORDER BY next_attempt_at LIMIT ${MOST_COUNTED}
+      SELECT attempts, due_at FROM webhook_open WHERE in_run ORDER BY endpoint_id, due_at, id LIMIT ${MOST_COUNTED}
     ) AS open
   `.execute(tx);
   return rows[0] ?? { firstAttempts: 0, retries: 0, oldestOverdue: 0 };

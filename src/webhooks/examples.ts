@@ -31,10 +31,14 @@ export const deliveryExample = {
   createdAt: '2026-11-21T09:12:41.120Z',
 };
 
-export const deliveryDetailExample = {
+export const openDeliveryExample = {
   ...deliveryExample,
   nextAttemptAt: '2026-11-21T09:13:11.402Z',
   workflowId: `webhook-delivery-${DELIVERY_ID}`,
+};
+
+export const deliveryDetailExample = {
+  ...openDeliveryExample,
   body: '{"event":"article.published","data":{"articleId":"c1b7f5f0-6d0e-4a0b-8f58-0f3d5d7f8e21","workspaceId":"5e0c8a2e-1f0b-4c52-8d0a-95f6c9f4a7d3","projectId":"0b8b1a34-54a1-4a5f-9a0f-3c1f9d8e7b60","slug":"hello-world","status":"PUBLISHED","primaryLanguage":"en","translationGroupId":"b9d6c1a2-7e35-4f61-8a90-2d4c6e8f1a35","title":"Hello, world"}}',
   attemptLog: [
     {
@@ -47,6 +51,8 @@ export const deliveryDetailExample = {
     },
   ],
 };
+
+export const cancelledExample = { ...deliveryExample, errorMessage: 'cancelled' };
 
 export const redeliveryExample = {
   ...deliveryExample,

@@ -7,5 +7,5 @@ export type WebhookRouteDependencies = EndpointRouteDependencies;
 /** Webhook endpoints and their deliveries. */
 export const createWebhookRoutes = (dependencies: WebhookRouteDependencies): RouteModule[] => [
   ...createEndpointRoutes(dependencies),
-  ...createDeliveryRoutes(),
+  ...createDeliveryRoutes(dependencies),
 ];

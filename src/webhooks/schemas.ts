@@ -129,6 +129,17 @@ export const webhookListSchema = z.object({
   events: z.array(eventName).meta({ description: 'Every subscribable event.' }),
 });
 
+export const listOpenDeliveriesQuery = z.object({
+  status: z.literal('open').meta({ description: 'Those that have neither been delivered nor given up.' }),
+});
+
+export const openDeliveryListSchema = z.object({
+  deliveries: z
+    .array(openDeliverySchema)
+    .max(100)
+    .meta({ description: 'The one that is due first before the others.' }),
+});
+
 export const redeliverFailedBody = z.object({
   since: dateTime.meta({ description: 'Deliveries queued at this time or later.' }),
 });

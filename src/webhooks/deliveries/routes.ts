@@ -2,13 +2,20 @@ import { z } from 'zod';
 import { defineRoute, type RouteModule } from '../../http/route.ts';
 import { pathId } from '../../http/scope.ts';
 import type { DeliveryId } from '../../ids.ts';
-import { deliveryDetailExample, redeliveryExample } from '../examples.ts';
+import type { RunCanceller } from '../endpoints/run-canceller.ts';
+import { cancelledExample, deliveryDetailExample, redeliveryExample } from '../examples.ts';
 import { webhookDeliveryDetailSchema, webhookDeliverySchema } from '../schemas.ts';
+import { cancelDelivery } from './cancel.ts';
 import { readDeliveryDetail } from './read.ts';
 import { redeliver } from './redeliver.ts';
 
-/** Single deliveries, for integrators: what was sent, what came back, and once more. */
-export const createDeliveryRoutes = (): RouteModule[] => [
+export interface DeliveryRouteDependencies {
+  /** Cancels the runs of cancelled deliveries. */
+  readonly runCanceller: RunCanceller;
+}
+
+/** Single deliveries, for integrators: what was sent, what came back, once more, and no more. */
+export const createDeliveryRoutes = ({ runCanceller }: DeliveryRouteDependencies): RouteModule[] => [
   defineRoute(
     {
       method: 'get',
@@ -63,6 +70,37 @@ export const createDeliveryRoutes = (): RouteModule[] => [
     async ({ context, params }) => ({
       status: 202,
       body: { delivery: await redeliver(context, pathId<DeliveryId>(params.deliveryId, 'webhook delivery')) },
+    }),
+  ),
+  defineRoute(
+    {
+      method: 'post',
+      path: '/api/workspaces/{workspaceId}/webhooks/deliveries/{deliveryId}/cancel',
+      operationId: 'cancelWebhookDelivery',
+      summary: 'Cancel a webhook delivery',
+      description:
+        'Ends a delivery that has not ended as `failed`, with its attempts as they are; an attempt that is under way ' +
+        'may still arrive. One that has ended answers 409 `delivery_ended`.',
+      tags: ['Webhooks'],
+      scope: 'workspace',
+      permissions: ['integrations.delete'],
+      responses: {
+        200: {
+          description: 'The delivery as it ended.',
+          schema: z.object({ delivery: webhookDeliverySchema }),
+          example: { delivery: cancelledExample },
+        },
+      },
+      errors: ['CONFLICT'],
+    },
+    async ({ context, params }) => ({
+      status: 200,
+      body: {
+        delivery: await cancelDelivery(
+          { ...context, runCanceller },
+          pathId<DeliveryId>(params.deliveryId, 'webhook delivery'),
+        ),
+      },
     }),
   ),
 ];

@@ -31,6 +31,22 @@ export const noSuchEndpoint = () => notFound('webhook endpoint');
 export const endpointDisabled = () =>
   conflict('The endpoint is disabled; nothing is sent to it.', 'endpoint_disabled');
 
+/** @throws {ServiceError} RESOURCE_NOT_FOUND */
+export async function requireEndpoint(
+  db: Queryable,
+  workspaceId: WorkspaceId,
+  endpointId: EndpointId,
+): Promise<void> {
+  const endpoint = await db
+    .selectFrom('webhook_endpoints')
+    .select('id')
+    .where('workspace_id', '=', workspaceId)
+    .where('id', '=', endpointId)
+    .where('deleted_at', 'is', null)
+    .executeTakeFirst();
+  if (endpoint === undefined) throw noSuchEndpoint();
+}
+
 /**
  * Locks an endpoint that something is to be queued for, so that it is neither disabled nor deleted before the
  * transaction ends, and so that two redeliveries of one endpoint see each other's rows. Recording events goes on.

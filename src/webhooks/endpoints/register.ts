@@ -1,10 +1,11 @@
 import { recordAudit } from '../../audit/record.ts';
 import { requirePermissions, type VerbContext } from '../../context.ts';
+import type { Tx } from '../../db/database.ts';
 import { inTransaction } from '../../db/transaction.ts';
-import { invalid } from '../../errors.ts';
+import { conflict, invalid } from '../../errors.ts';
 import type { EventType } from '../../events/catalog.ts';
 import { iso } from '../../fields.ts';
-import { type EndpointId, newId } from '../../ids.ts';
+import { type EndpointId, newId, type WorkspaceId } from '../../ids.ts';
 import { judgeUrl } from '../../outbound/address-guard.ts';
 import { type AddressGuard, checkUrlAtRegistration } from '../../outbound/resolver.ts';
 import { type EndpointItem, receiverOf } from './queries.ts';
@@ -24,6 +25,29 @@ export interface RegisteredEndpoint {
   readonly secret: string;
 }
 
+/** Endpoints of a workspace, at most, that are not deleted: every event is stored once for each. */
+const MOST_ENDPOINTS = 100;
+
+/**
+ * Registrations of one workspace take turns at its row, so that none is counted too late.
+ * @throws {ServiceError} CONFLICT `endpoint_limit`
+ */
+async function requireRoom(tx: Tx, workspaceId: WorkspaceId): Promise<void> {
+  await tx.selectFrom('workspaces').select('id').where('id', '=', workspaceId).forNoKeyUpdate().execute();
+  const { count } = await tx
+    .selectFrom('webhook_endpoints')
+    .select((eb) => eb.fn.countAll<number>().as('count'))
+    .where('workspace_id', '=', workspaceId)
+    .where('deleted_at', 'is', null)
+    .executeTakeFirstOrThrow();
+  if (count >= MOST_ENDPOINTS) {
+    throw conflict(
+      `A workspace has at most ${MOST_ENDPOINTS} webhook endpoints; delete one first.`,
+      'endpoint_limit',
+    );
+  }
+}
+
 /** @throws {ServiceError} INVALID_REQUEST for a URL that nothing may be sent to */
 async function normaliseUrl(text: string, guard: AddressGuard): Promise<string> {
   const verdict = judgeUrl(text);
@@ -37,7 +61,7 @@ async function normaliseUrl(text: string, guard: AddressGuard): Promise<string> 
 /**
  * Registers a receiver, active from now on (contract.md W1 to W3). Its address is looked up before
  * the transaction begins; a name that does not resolve yet is accepted, for every delivery checks it again.
- * @throws {ServiceError} INVALID_REQUEST for a URL that is no public http or https address
+ * @throws {ServiceError} INVALID_REQUEST for a URL that is no public http or https address; CONFLICT `endpoint_limit`
  */
 export async function registerEndpoint(
   context: VerbContext & { readonly guard: AddressGuard },
@@ -50,6 +74,7 @@ export async function registerEndpoint(
   const secret = generateSecret();
   const events = [...new Set(input.events)];
   const { created_at } = await inTransaction(db, async (tx) => {
+    await requireRoom(tx, actor.workspaceId);
     const stored = await tx
       .insertInto('webhook_endpoints')
       .values({

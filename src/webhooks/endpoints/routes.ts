@@ -4,16 +4,20 @@ import { defineRoute, type RouteModule } from '../../http/route.ts';
 import { pathId } from '../../http/scope.ts';
 import type { EndpointId } from '../../ids.ts';
 import type { AddressGuard } from '../../outbound/resolver.ts';
+import { listOpenDeliveries } from '../deliveries/list-open.ts';
 import { redeliverFailed } from '../deliveries/redeliver-failed.ts';
 import {
   deliveryExample,
   endpointExample,
+  openDeliveryExample,
   pingExample,
   registrationExample,
   secretExample,
 } from '../examples.ts';
 import {
+  listOpenDeliveriesQuery,
   listWebhooksQuery,
+  openDeliveryListSchema,
   pingResultSchema,
   redeliverFailedBody,
   redeliverFailedSchema,
@@ -79,7 +83,8 @@ export const createEndpointRoutes = ({
       description:
         'The endpoint is active at once and receives a signed POST for each subscribed event. The URL may not ' +
         'lead to a loopback, private or otherwise internal address; it is checked again on every delivery, so a ' +
-        'name that does not resolve yet is accepted. An endpoint cannot be edited: delete it and register another.',
+        'name that does not resolve yet is accepted. An endpoint cannot be edited: delete it and register another. ' +
+        'A workspace with 100 endpoints answers 409 `endpoint_limit`.',
       tags: ['Webhooks'],
       scope: 'workspace',
       permissions: ['integrations.create'],
@@ -92,6 +97,7 @@ export const createEndpointRoutes = ({
           example: { endpoint: endpointExample, secret: secretExample },
         },
       },
+      errors: ['CONFLICT'],
     },
     async ({ context, body }) => ({
       status: 201,
@@ -121,6 +127,37 @@ export const createEndpointRoutes = ({
       );
       return { status: 200, body: { ok: true } };
     },
+  ),
+  defineRoute(
+    {
+      method: 'get',
+      path: '/api/workspaces/{workspaceId}/webhooks/{endpointId}/deliveries',
+      operationId: 'listOpenWebhookDeliveries',
+      summary: 'List the open deliveries of an endpoint',
+      description:
+        'The deliveries that have neither been delivered nor given up, the one whose attempt is due first before the ' +
+        'others, 100 at most, with the run that has each of them.',
+      tags: ['Webhooks'],
+      scope: 'workspace',
+      permissions: ['integrations.read'],
+      query: listOpenDeliveriesQuery,
+      responses: {
+        200: {
+          description: 'The open deliveries.',
+          schema: openDeliveryListSchema,
+          example: { deliveries: [openDeliveryExample] },
+        },
+      },
+    },
+    async ({ context, params }) => ({
+      status: 200,
+      body: {
+        deliveries: await listOpenDeliveries(
+          context,
+          pathId<EndpointId>(params.endpointId, 'webhook endpoint'),
+        ),
+      },
+    }),
   ),
   defineRoute(
     {

@@ -25,29 +25,43 @@ export interface RunCancellerDependencies {
   readonly logger: Logger;
 }
 
+/**
+ * Cancels runs of deliveries, some at a time, until too many calls have failed.
+ * @param goesOn asked before each call
+ * @returns how many calls have failed
+ */
+export async function cancelRuns(
+  client: TemporalClient,
+  deliveryIds: readonly DeliveryId[],
+  goesOn: () => boolean,
+): Promise<number> {
+  const waiting = deliveryIds.values();
+  let failures = 0;
+  const cancelNext = async (): Promise<void> => {
+    for (const id of waiting) {
+      if (!goesOn() || failures >= MOST_FAILURES) return;
+      try {
+        await cancelRun(client, deliveryWorkflowId(id));
+      } catch {
+        failures += 1;
+      }
+    }
+  };
+  await Promise.all(Array.from({ length: PARALLEL }, cancelNext));
+  return failures;
+}
+
 /** Creates the canceller of a process. */
 export function createRunCanceller({ client, logger }: RunCancellerDependencies): RunCanceller {
   const working = new Set<Promise<void>>();
   let closing = false;
 
   async function cancelAll(deliveryIds: readonly DeliveryId[]): Promise<void> {
-    const waiting = deliveryIds.values();
-    let failures = 0;
-    const cancelNext = async (): Promise<void> => {
-      for (const id of waiting) {
-        if (closing || failures >= MOST_FAILURES) return;
-        try {
-          await cancelRun(client, deliveryWorkflowId(id));
-        } catch {
-          failures += 1;
-        }
-      }
-    };
-    await Promise.all(Array.from({ length: PARALLEL }, cancelNext));
+    const failures = await cancelRuns(client, deliveryIds, () => !closing);
     if (failures > 0) {
       logger.warn(
         { runs: deliveryIds.length, failures },
-        'some runs of a deleted endpoint end by themselves',
+        'some runs of deliveries that are gone end by themselves',
       );
     }
   }

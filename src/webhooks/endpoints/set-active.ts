@@ -1,8 +1,8 @@
 import { recordAudit } from '../../audit/record.ts';
 import { requireOperator, type VerbContext } from '../../context.ts';
 import { inTransaction } from '../../db/transaction.ts';
-import { notFound } from '../../errors.ts';
 import type { EndpointId } from '../../ids.ts';
+import { requireEndpoint } from './queries.ts';
 
 /**
  * Disables an endpoint, or enables it again. No event is queued for a disabled one, and what waits for an
@@ -25,14 +25,7 @@ export async function setEndpointActive(
       .where('active', '!=', active)
       .executeTakeFirst();
     if (numUpdatedRows === 0n) {
-      const existing = await tx
-        .selectFrom('webhook_endpoints')
-        .select('id')
-        .where('workspace_id', '=', actor.workspaceId)
-        .where('id', '=', endpointId)
-        .where('deleted_at', 'is', null)
-        .executeTakeFirst();
-      if (existing === undefined) throw notFound('webhook endpoint');
+      await requireEndpoint(tx, actor.workspaceId, endpointId);
       return;
     }
     await recordAudit(tx, context, {

@@ -1,0 +1,61 @@
+import { Command } from 'commander';
+import { z } from 'zod';
+import { loadConfig } from '../../config.ts';
+import { notFound } from '../../errors.ts';
+import { idOf } from '../../fields.ts';
+import type { DeliveryId, EndpointId } from '../../ids.ts';
+import { cancelAllDeliveries, cancelDelivery } from '../../webhooks/deliveries/cancel.ts';
+import { listOpenDeliveries } from '../../webhooks/deliveries/list-open.ts';
+import { selectSummary } from '../../webhooks/deliveries/queries.ts';
+import { action } from '../action.ts';
+import { cancelRunsIfReached } from '../runs.ts';
+import { workspaceOfEndpoint } from '../targets.ts';
+
+const listOptions = z.object({ endpoint: idOf<EndpointId>() });
+const cancelOptions = z.object({ endpoint: idOf<EndpointId>(), delivery: idOf<DeliveryId>().optional() });
+
+const list = (): Command =>
+  new Command('list')
+    .description(
+      'the deliveries of an endpoint that have not ended, 100 at most, the one due first before the others',
+    )
+    .requiredOption('--endpoint <id>', 'the webhook endpoint')
+    .action(
+      action(listOptions, async ({ db, operatorOf }, { endpoint }) => ({
+        deliveries: await listOpenDeliveries(operatorOf(await workspaceOfEndpoint(db, endpoint)), endpoint),
+      })),
+    );
+
+const cancel = (): Command =>
+  new Command('cancel')
+    .description(
+      'end deliveries of an endpoint that have not ended, whoever has them: one, or all there are now',
+    )
+    .requiredOption('--endpoint <id>', 'the webhook endpoint')
+    .option('--delivery <id>', 'one delivery of it')
+    .action(
+      action(cancelOptions, async ({ db, operatorOf }, { endpoint, delivery }) => {
+        const runs: DeliveryId[] = [];
+        const context = {
+          ...operatorOf(await workspaceOfEndpoint(db, endpoint)),
+          runCanceller: { cancel: (ids: readonly DeliveryId[]) => void runs.push(...ids) },
+        };
+        let cancelled = 1;
+        if (delivery === undefined) {
+          cancelled = await cancelAllDeliveries(context, endpoint);
+        } else {
+          const found = await selectSummary(db, context.actor.workspaceId, delivery);
+          if (found?.endpointId !== endpoint) throw notFound(`delivery ${delivery} of endpoint ${endpoint}`);
+          await cancelDelivery(context, delivery);
+        }
+        await cancelRunsIfReached(loadConfig(), runs);
+        return { ok: true, cancelled };
+      }),
+    );
+
+/** `delivery list` and `delivery cancel` */
+export const deliveryCommand = (): Command =>
+  new Command('delivery')
+    .description('webhook deliveries that have not ended')
+    .addCommand(list())
+    .addCommand(cancel());
