@@ -19,11 +19,12 @@ export type MaintenanceActivities = ReturnType<typeof createMaintenanceActivitie
 export function createMaintenanceActivities(
   dependencies: Omit<ReconcileDependencies, 'onProgress' | 'onError'> & {
     readonly retentionMs: number;
+    readonly partitionMinutes: number;
     readonly blobs: BlobStore;
     readonly blobGraceMs: number;
   },
 ) {
-  const { db, retentionMs, blobs, blobGraceMs } = dependencies;
+  const { db, retentionMs, partitionMinutes, blobs, blobGraceMs } = dependencies;
   const retention = { retentionMs, onProgress: beat };
   const watched: ReconcileDependencies = {
     ...dependencies,
@@ -39,7 +40,7 @@ export function createMaintenanceActivities(
       return { released };
     },
     reconcileDeliveries: (): Promise<{ returned: number; ended: number }> => reconcileDeliveries(watched),
-    pruneWebhooks: () => pruneWebhooks(db, retention),
+    pruneWebhooks: () => pruneWebhooks(db, { ...retention, partitionMinutes }),
     pruneTranslations: () => pruneTranslations(db, retention),
     pruneAiOperations: async (): Promise<{ aiOperations: number }> => ({
       aiOperations: await pruneOperations(db, retention),

@@ -117,6 +117,8 @@ const variables = z.object({
   RECONCILE_AFTER_SECONDS: withDefault(fraction(0), 120),
   AI_WAIT_SECONDS: withDefault(fraction(1, 60), 60),
   RETENTION_DAYS: withDefault(fraction(1), 30),
+  /** How long a partition of events and of ended deliveries is; a soak rolls them every minute. */
+  PARTITION_MINUTES: withDefault(whole(1, 10_080), 1_440),
   BLOB_GRACE_DAYS: withDefault(fraction(0), 7),
 });
 

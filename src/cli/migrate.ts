@@ -9,7 +9,9 @@ async function migrate({ down = false }: { down?: boolean }): Promise<void> {
   const config = loadConfig();
   // The lock that lets one process migrate at a time belongs to a session, which a pooler would share.
   const direct = { ...config, DATABASE_URL: config.DATABASE_DIRECT_URL ?? config.DATABASE_URL };
-  const names = await withDatabase(direct, (db) => (down ? migrateDown : migrateToLatest)(db, note));
+  const names = await withDatabase(direct, (db) =>
+    down ? migrateDown(db, note) : migrateToLatest(db, note, config.PARTITION_MINUTES),
+  );
   for (const name of names) process.stdout.write(`${down ? 'took back' : 'applied'} ${name}\n`);
   if (names.length === 0) {
     process.stdout.write(down ? 'there was no migration to take back\n' : 'the schema is up to date\n');

@@ -60,7 +60,7 @@ export const withSession = <Result>(
   use: (session: Session) => Promise<Result>,
 ): Promise<Result> =>
   withDatabase(config, async (db) => {
-    if (config.DATABASE_URL === undefined) await migrateToLatest(db, note);
+    if (config.DATABASE_URL === undefined) await migrateToLatest(db, note, config.PARTITION_MINUTES);
     else await requireSchema(db);
     let stored = false;
     const unsubscribe = deliveriesStored.subscribe(() => {

@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import { sql } from 'kysely';
 import type { Database, Queryable, Tx } from './database.ts';
 import { isLockTimeout, isUncovered } from './errors.ts';
@@ -16,9 +17,9 @@ const AHEAD = 30;
 const ROWS_A_BATCH = 1_000;
 /** Above this size a partition's rows are told as Postgres estimates them. */
 const COUNTED_BYTES = 2 ** 28;
-/** Milliseconds that a drop waits for its locks, for everybody who publishes waits behind it; and how often it tries. */
-const DROP_LOCK_MS = 250;
-const DROP_TRIES = 20;
+/** Milliseconds that a removal waits for its lock, since everybody who publishes waits behind it; and how often it tries. */
+const LOCK_WAIT_MS = 250;
+const LOCK_TRIES = 10;
 
 /** A partition with its bounds, in milliseconds since 1970: `from` belongs to it, `to` does not. */
 export interface Partition {
@@ -48,6 +49,12 @@ async function databaseTime(db: Database): Promise<number> {
   return row.now;
 }
 
+/** Seconds from now to where a table's partitions end; 0 once rows go to the default one. */
+export async function partitionsAhead(db: Database, table: PartitionedTable): Promise<number> {
+  const last = (await listPartitions(db, table)).at(-1);
+  return last === undefined ? 0 : Math.max(0, (last.to - (await databaseTime(db))) / 1_000);
+}
+
 /** `events_20261122` for one that begins with that day, else `events_20261122_0510`. */
 const nameOf = (table: PartitionedTable, from: number): string =>
   `${table}_${new Date(from)
@@ -67,11 +74,12 @@ export async function makePartitions(
   { minutes = DAY_MINUTES, note = () => undefined }: { minutes?: number | undefined; note?: Note } = {},
 ): Promise<void> {
   const length = minutes * 60_000;
-  const start = Math.floor((await databaseTime(db)) / length) * length;
-  const end = start + (AHEAD + 1) * length;
+  const now = await databaseTime(db);
+  const start = Math.floor(now / length) * length;
   for (const table of PARTITIONED) {
     const there = await listPartitions(db, table);
-    for (let from = start; from < end; ) {
+    const present = there.find((each) => each.from <= now && now < each.to);
+    for (let from = present?.to ?? start; from < start + (AHEAD + 1) * length; ) {
       const found = there.find((each) => each.from <= from && from < each.to);
       const next = Math.min(
         (Math.floor(from / length) + 1) * length,
@@ -127,23 +135,25 @@ export async function dropOldPartitions(
   { retentionMs, partitionMinutes = DAY_MINUTES, onProgress = () => undefined }: Retention,
 ): Promise<Dropped> {
   const cutoff = (await databaseTime(db)) - retentionMs;
-  const eventCutoff = cutoff - partitionMinutes * 60_000;
-  const dropUntil = async (table: PartitionedTable, until: number) => {
-    let rows = 0;
+  const removeUntil = async (table: PartitionedTable, until: number) => {
+    let removed = 0;
     for (const partition of await listPartitions(db, table)) {
       if (partition.to > until) break;
       onProgress();
-      rows += await drop(db, table, partition);
+      const rows = await countRows(db, partition.name);
+      const dropped = await shortly(db, (tx) => dropUnlessNamed(tx, table, partition));
+      if (dropped === undefined) return removed;
+      if (dropped) removed += rows;
     }
-    for (let batch = ROWS_A_BATCH; batch === ROWS_A_BATCH; rows += batch) {
+    for (let batch = ROWS_A_BATCH; batch === ROWS_A_BATCH; removed += batch) {
       onProgress();
-      batch = await removeFromDefault(db, table, until);
+      batch = (await shortly(db, (tx) => removeFromDefault(tx, table, until))) ?? 0;
     }
-    return rows;
+    return removed;
   };
   return {
-    deliveries: await dropUntil('webhook_log', cutoff),
-    events: await dropUntil('events', eventCutoff),
+    deliveries: await removeUntil('webhook_log', cutoff),
+    events: await removeUntil('events', cutoff - partitionMinutes * 60_000),
   };
 }
 
@@ -159,28 +169,32 @@ async function countRows(db: Database, name: string): Promise<number> {
   return counted.rows[0]?.rows ?? 0;
 }
 
-/** @returns how many rows went with it */
-async function drop(db: Database, table: PartitionedTable, partition: Partition): Promise<number> {
-  const rows = await countRows(db, partition.name);
-  for (let tries = 1; ; tries += 1) {
+/**
+ * Runs `work` in a transaction that keeps others waiting for a moment at most while it waits for a lock.
+ * @returns undefined when the lock was not to be had for a while
+ */
+async function shortly<Result>(db: Database, work: (tx: Tx) => Promise<Result>): Promise<Result | undefined> {
+  for (let tries = 1; tries <= LOCK_TRIES; tries += 1) {
     try {
-      return (await db.transaction().execute((tx) => dropUnlessNamed(tx, table, partition))) ? rows : 0;
+      return await db.transaction().execute(async (tx) => {
+        await sql`SET LOCAL lock_timeout = ${sql.lit(LOCK_WAIT_MS)}`.execute(tx);
+        return work(tx);
+      });
     } catch (error) {
       if (!isLockTimeout(error)) throw error;
-      if (tries === DROP_TRIES) return 0;
       // Whoever stood behind us goes first.
-      await new Promise((resolve) => setTimeout(resolve, 3 * DROP_LOCK_MS));
+      await sleep(3 * LOCK_WAIT_MS);
     }
   }
+  return undefined;
 }
 
-/** Whoever redelivers one of its events has committed when the lock is had, and is seen, or finds no event after it. */
+/** Whoever redelivers one of its events has committed once the lock is had, and is seen, or finds no event after it. */
 async function dropUnlessNamed(
   tx: Tx,
   table: PartitionedTable,
   { name, from, to }: Partition,
 ): Promise<boolean> {
-  await sql`SET LOCAL lock_timeout = ${sql.lit(DROP_LOCK_MS)}`.execute(tx);
   // The table before its partition, as everybody takes them.
   await sql`LOCK TABLE ONLY ${sql.id(table)} IN ACCESS EXCLUSIVE MODE`.execute(tx);
   const { rows: there } = await sql`SELECT FROM pg_class WHERE oid = to_regclass(${name})`.execute(tx);
@@ -196,18 +210,17 @@ async function dropUnlessNamed(
   return true;
 }
 
-/** Rows that somebody works with are left for the next time. */
-async function removeFromDefault(db: Database, table: PartitionedTable, until: number): Promise<number> {
+/** @returns how many rows of the default partition went, one batch at most */
+async function removeFromDefault(tx: Tx, table: PartitionedTable, until: number): Promise<number> {
+  const partition = sql.id(`${table}_default`);
+  if (table === 'events') await sql`LOCK TABLE ${partition} IN ACCESS EXCLUSIVE MODE`.execute(tx);
   const unnamed =
     table === 'events'
-      ? sql`NOT EXISTS (SELECT FROM webhook_open AS open WHERE open.event_id = row.id)`
+      ? sql`NOT EXISTS (SELECT FROM webhook_open AS open WHERE open.event_id = old.id)`
       : sql`true`;
   const { numAffectedRows = 0n } = await sql`
-    WITH old AS MATERIALIZED (
-      SELECT ctid FROM ${sql.id(`${table}_default`)} AS row
-      WHERE created_at < ${bound(until)} AND ${unnamed}
-      LIMIT ${ROWS_A_BATCH} FOR UPDATE SKIP LOCKED
-    )
-    DELETE FROM ${sql.id(`${table}_default`)} AS row USING old WHERE row.ctid = old.ctid`.execute(db);
+    DELETE FROM ${partition} WHERE ctid IN (
+      SELECT ctid FROM ${partition} AS old WHERE created_at < ${bound(until)} AND ${unnamed} LIMIT ${ROWS_A_BATCH}
+    )`.execute(tx);
   return Number(numAffectedRows);
 }

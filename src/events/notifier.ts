@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Logger } from 'pino';
-import { createPool } from '../db/database.ts';
+import { connectionName, createPool } from '../db/database.ts';
 import { DELIVERIES_CHANNEL, deliveriesStored } from './stored.ts';
 
 /** Milliseconds between two notices: what commits meanwhile is in the second. */
@@ -47,7 +47,7 @@ function startNotifier({ connectionString, logger }: DeliveryNotifierOptions): D
   const pool = createPool({
     connectionString,
     poolSize: 1,
-    applicationName: 'workspace-content-service notifier',
+    applicationName: connectionName('notifier'),
     statementTimeout: TIMEOUT_MS,
     connectTimeout: TIMEOUT_MS,
     keepIdle: true,

@@ -102,8 +102,9 @@ export async function startLocalService(options: LocalServiceOptions): Promise<L
 
   try {
     signal.throwIfAborted();
-    if (config.DATABASE_URL === undefined) await migrateEmbedded(stack.databaseUrl, onProgress);
-    else await requireSchema(db);
+    if (config.DATABASE_URL === undefined) {
+      await migrateEmbedded(stack.databaseUrl, config.PARTITION_MINUTES, onProgress);
+    } else await requireSchema(db);
     onProgress('Starting server and worker');
     const [{ startServer }, { startWorker }, bundle] = await loading;
     signal.throwIfAborted();
@@ -140,10 +141,14 @@ export async function startLocalService(options: LocalServiceOptions): Promise<L
   }
 }
 
-async function migrateEmbedded(connectionString: string, onProgress: Progress): Promise<void> {
+async function migrateEmbedded(
+  connectionString: string,
+  partitionMinutes: number,
+  onProgress: Progress,
+): Promise<void> {
   const db = createDatabase({ connectionString, poolSize: 1, statementTimeout: 0 });
   try {
-    await migrateToLatest(db, onProgress);
+    await migrateToLatest(db, onProgress, partitionMinutes);
   } finally {
     await db.destroy();
   }

@@ -1,7 +1,8 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Logger } from 'pino';
-import { Counter, type Registry } from 'prom-client';
+import { Counter, Gauge, Registry } from 'prom-client';
 import { connectionName, createDatabase, type Database } from '../db/database.ts';
+import { PARTITIONED, partitionsAhead } from '../db/partitions.ts';
 import { readBacklog } from './backlog.ts';
 import { renderBacklog } from './backlog-text.ts';
 import type { MetricsSource } from './serve.ts';
@@ -23,6 +24,18 @@ export interface DatabaseMetricsOptions {
   readonly logger: Logger;
   /** Milliseconds; a test may ask more often. */
   readonly maxAgeMs?: number | undefined;
+}
+
+async function readFigures(db: Database): Promise<string> {
+  const partitions = new Registry();
+  const ahead = new Gauge({
+    name: 'partitions_ahead_seconds',
+    help: 'How far from now the partitions reach that are made already.',
+    labelNames: ['table'],
+    registers: [partitions],
+  });
+  for (const table of PARTITIONED) ahead.set({ table }, await partitionsAhead(db, table));
+  return (await partitions.metrics()) + (await renderBacklog(await readBacklog(db), new Date()));
 }
 
 /**
@@ -57,7 +70,7 @@ export function createDatabaseMetrics(options: DatabaseMetricsOptions): Database
     });
     try {
       return await Promise.race([
-        readBacklog(db).then((backlog) => renderBacklog(backlog, new Date())),
+        readFigures(db),
         sleep(DEADLINE_MS, undefined, { signal: patience.signal }).then(() => {
           throw new Error(`no answer within ${DEADLINE_MS} ms`);
         }),

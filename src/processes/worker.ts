@@ -10,6 +10,7 @@ import { createWebhookActivities } from '../../activities/webhooks.ts';
 import { blobFolder, createLocalBlobStore } from '../blobs/blob-store.ts';
 import { ConfigurationError, type ConnectedConfig } from '../config.ts';
 import { connectionName, createDatabase, type Database } from '../db/database.ts';
+import { makePartitions } from '../db/partitions.ts';
 import { createDatabaseProbe } from '../db/probe.ts';
 import { closeThreads } from '../document/threads/pool.ts';
 import { startDeliveryNotifier } from '../events/notifier.ts';
@@ -187,6 +188,7 @@ export async function startWorker(
         names,
         minimumAgeMs: config.RECONCILE_AFTER_SECONDS * 1_000,
         retentionMs: config.RETENTION_DAYS * 86_400_000,
+        partitionMinutes: config.PARTITION_MINUTES,
         blobs: createLocalBlobStore(blobFolder(config.DATA_DIR)),
         blobGraceMs: config.BLOB_GRACE_DAYS * 86_400_000,
       }),
@@ -210,6 +212,13 @@ export async function startWorker(
     runsPerSecond: config.WEBHOOK_RUNS_PER_SECOND,
   });
   relaying = relay;
+  // Those of a month are there; prune repeats what fails here.
+  makePartitions(db, {
+    minutes: config.PARTITION_MINUTES,
+    note: () => stopped.signal.throwIfAborted(),
+  }).catch((error: unknown) => {
+    if (!stopped.signal.aborted) logger.warn({ err: error }, 'partitions not made');
+  });
   const scheduled = ensureSchedulesPatiently(client, names, logger, stopped.signal);
 
   let stopping: Promise<void> | undefined;

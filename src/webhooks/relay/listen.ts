@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type pg from 'pg';
 import type { Logger } from 'pino';
-import { createPool } from '../../db/database.ts';
+import { connectionName, createPool } from '../../db/database.ts';
 import { DELIVERIES_CHANNEL } from '../../events/stored.ts';
 
 const RECONNECT_MS = 1_000;
@@ -26,7 +26,7 @@ export async function listenForDeliveries(options: ListenOptions, signal: AbortS
   const pool = createPool({
     connectionString: options.listenUrl,
     poolSize: 1,
-    applicationName: 'workspace-content-service relay',
+    applicationName: connectionName('relay'),
     statementTimeout: STATEMENT_TIMEOUT_MS,
   });
   while (!signal.aborted) {
