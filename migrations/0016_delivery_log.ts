@@ -164,6 +164,7 @@ async function createTables(db: Kysely<unknown>): Promise<void> {
       article_ids uuid[] NOT NULL,
       created_at timestamptz(3) NOT NULL DEFAULT now()
     )`.execute(db);
+  await sql`CREATE INDEX event_fanouts_workspace_idx ON event_fanouts (workspace_id, id)`.execute(db);
   await sql`
     CREATE TABLE events (
       id uuid NOT NULL,

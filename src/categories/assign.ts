@@ -1,10 +1,9 @@
-import { sql } from 'kysely';
 import { recordAudit } from '../audit/record.ts';
 import { requirePermissions, type VerbContext } from '../context.ts';
 import type { Tx } from '../db/database.ts';
 import { inTransaction } from '../db/transaction.ts';
 import { type FieldIssue, notFound, ServiceError } from '../errors.ts';
-import { recordArticleUpdates } from '../events/record-article-updates.ts';
+import { recordArticleUpdates } from '../events/article-updates.ts';
 import type { ArticleId, CategoryId, WorkspaceId } from '../ids.ts';
 import { selectReduced } from './queries.ts';
 import type { ReducedCategory } from './schemas.ts';
@@ -37,7 +36,7 @@ export async function assignCategories(
     await replaceLinks(tx, workspaceId, articleId, wanted);
     const setChanged = new Set(wanted).symmetricDifference(new Set(before)).size > 0;
     if (setChanged) {
-      await recordArticleUpdates(tx, context, sql`SELECT ${articleId}::uuid AS article_id`, ['categories']);
+      await recordArticleUpdates(tx, context, [articleId], ['categories']);
     }
     await recordAudit(tx, context, {
       action: 'articles.categories_assigned',

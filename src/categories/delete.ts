@@ -2,7 +2,7 @@ import { sql } from 'kysely';
 import { recordAudit } from '../audit/record.ts';
 import { requirePermissions, type VerbContext } from '../context.ts';
 import { inTransaction } from '../db/transaction.ts';
-import { recordArticleUpdates } from '../events/record-article-updates.ts';
+import { announceToCarriers } from '../events/fan-out.ts';
 import type { CategoryId } from '../ids.ts';
 import { lockCategory } from './queries.ts';
 
@@ -24,7 +24,7 @@ export async function deleteCategory(
     const carriers = sql`
       DELETE FROM article_categories WHERE workspace_id = ${workspaceId} AND category_id = ${id}
       RETURNING article_id`;
-    const { articles, events } = await recordArticleUpdates(tx, context, carriers, ['categories']);
+    const { articles, announced } = await announceToCarriers(tx, context, carriers, ['categories']);
     await tx.deleteFrom('categories').where('workspace_id', '=', workspaceId).where('id', '=', id).execute();
     await recordAudit(tx, context, {
       action: 'categories.deleted',
@@ -34,7 +34,7 @@ export async function deleteCategory(
         primaryLanguage: category.primaryLanguage,
         names: Object.fromEntries(category.names.map(({ language, name }) => [language, name])),
         articles,
-        events,
+        announced,
       },
     });
     return { articleCount: articles };

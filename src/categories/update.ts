@@ -2,7 +2,7 @@ import { sql } from 'kysely';
 import { recordAudit } from '../audit/record.ts';
 import { requirePermissions, type VerbContext } from '../context.ts';
 import type { Tx } from '../db/database.ts';
-import { recordArticleUpdates } from '../events/record-article-updates.ts';
+import { announceToCarriers } from '../events/fan-out.ts';
 import type { CategoryId } from '../ids.ts';
 import { type CategoryChange, type CategoryPatch, type CurrentCategory, planChange } from './change.ts';
 import { addName, type CategoryKey, removeName, renameName, withFreeSlugs } from './names.ts';
@@ -26,18 +26,18 @@ export async function updateCategory(
   return withFreeSlugs(db, async (tx) => {
     const current = await lockCategory(tx, workspaceId, id);
     const change = planChange(current, patch);
-    let events = 0;
+    let announcement = { articles: 0, announced: 0 };
     if (change.changesAnything) {
       await applyChange(tx, { workspaceId, categoryId: id }, change);
       const carriers = sql`
         SELECT article_id FROM article_categories WHERE workspace_id = ${workspaceId} AND category_id = ${id}`;
-      ({ events } = await recordArticleUpdates(tx, context, carriers, ['categories']));
+      announcement = await announceToCarriers(tx, context, carriers, ['categories']);
     }
     await recordAudit(tx, context, {
       action: 'categories.updated',
       targetType: 'category',
       targetId: id,
-      details: { ...describeChange(current, change), events },
+      details: { ...describeChange(current, change), ...announcement },
     });
     return selectCategory(tx, workspaceId, id);
   });

@@ -191,9 +191,15 @@ describe('a change of a category', () => {
       );
     }
     const [deleted] = await calls.audit(workspace, 'categories.deleted');
-    expect(deleted).toMatchObject({ target_id: changing.id, details: { articles: 5, events: 2 } });
+    expect(deleted).toMatchObject({ target_id: changing.id, details: { articles: 5, announced: 2 } });
     expect(await calls.audit(workspace, 'categories.updated')).toMatchObject([
-      { details: { names: [{ language: 'en', before: 'Changing', after: 'Changed' }], events: 2 } },
+      {
+        details: {
+          names: [{ language: 'en', before: 'Changing', after: 'Changed' }],
+          articles: 5,
+          announced: 2,
+        },
+      },
       { details: { names: [{ language: 'es', before: null, after: 'Cambiado' }] } },
       { details: { names: [{ language: 'es', before: 'Cambiado', after: null }] } },
       { details: { primaryLanguage: { before: 'en', after: 'de' }, names: [] } },

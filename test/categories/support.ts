@@ -1,5 +1,7 @@
+import { sql } from 'kysely';
 import type { Category } from '../../src/categories/schemas.ts';
-import { type EndpointId, newId } from '../../src/ids.ts';
+import type { Database } from '../../src/db/database.ts';
+import { type ArticleId, type EndpointId, newId, type ProjectId } from '../../src/ids.ts';
 import { generateSecret } from '../../src/webhooks/endpoints/secret.ts';
 import type { Answer, TestService, TestWorkspace } from '../support/service.ts';
 
@@ -68,13 +70,16 @@ export const categoryCalls = (service: TestService) => {
     },
     deliveries: (workspace: TestWorkspace) =>
       service.db
-        .selectFrom('webhook_deliveries')
+        .selectFrom('webhook_open')
         .innerJoin('events', 'events.id', 'event_id')
         .select(['endpoint_id', 'event_type', 'article_id'])
-        .where('webhook_deliveries.workspace_id', '=', workspace.id)
+        .where('webhook_open.workspace_id', '=', workspace.id)
         .execute(),
-    forgetEvents: (workspace: TestWorkspace) =>
-      service.db.deleteFrom('events').where('workspace_id', '=', workspace.id).execute(),
+    async forgetEvents(workspace: TestWorkspace) {
+      await service.db.deleteFrom('event_fanouts').where('workspace_id', '=', workspace.id).execute();
+      await service.db.deleteFrom('webhook_open').where('workspace_id', '=', workspace.id).execute();
+      await service.db.deleteFrom('events').where('workspace_id', '=', workspace.id).execute();
+    },
     audit: (workspace: TestWorkspace, action: string) =>
       service.db
         .selectFrom('audit_entries')
@@ -86,3 +91,26 @@ export const categoryCalls = (service: TestService) => {
   };
   return calls;
 };
+
+/** Stores many PUBLISHED articles that carry a category, and answers their ids. */
+export async function publishMany(
+  db: Database,
+  { id: workspaceId }: Pick<TestWorkspace, 'id'>,
+  projectId: ProjectId,
+  categoryId: string,
+  count: number,
+): Promise<ArticleId[]> {
+  const { rows } = await sql<{ article_id: ArticleId }>`
+    WITH stored AS (
+      INSERT INTO articles (id, workspace_id, project_id, title, slug, status, document, primary_language,
+        translation_group_id, published_at)
+      SELECT gen_random_uuid(), ${workspaceId}, ${projectId}, 'Carrier ' || number, gen_random_uuid(), 'PUBLISHED',
+        '{"version": 1, "blocks": []}', 'en', gen_random_uuid(), now()
+      FROM generate_series(1, ${count}::integer) AS number
+      RETURNING id
+    )
+    INSERT INTO article_categories (workspace_id, article_id, category_id, position)
+    SELECT ${workspaceId}, id, ${categoryId}, 0 FROM stored
+    RETURNING article_id`.execute(db);
+  return rows.map((row) => row.article_id);
+}

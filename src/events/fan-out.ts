@@ -1,0 +1,119 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { CompiledQuery, type RawBuilder, sql } from 'kysely';
+import type { VerbContext } from '../context.ts';
+import type { Database, Tx } from '../db/database.ts';
+import { preparedStatement } from '../db/prepared.ts';
+import { afterCommit, retryingConflicts } from '../db/transaction.ts';
+import type { ArticleId, WorkspaceId } from '../ids.ts';
+import { articleUpdatesOf, recordArticleUpdates } from './article-updates.ts';
+import type { ArticleChange } from './catalog.ts';
+import { deliveriesStored } from './stored.ts';
+
+/** A change that makes more deliveries leaves them to the relays. */
+const MAX_DELIVERIES_AT_ONCE = 1_000;
+/** What one transaction of a relay makes at most: articles, and deliveries. */
+const MAX_ARTICLES = 1_000;
+const MAX_DELIVERIES = 5_000;
+/** For each millisecond of work a relay leaves so many to everybody else. */
+const REST = 1 / 3;
+
+interface Frozen {
+  readonly articles: number;
+  readonly announced: number;
+  /** The articles to be told of now; null when they were frozen, or nobody listens. */
+  readonly ids: ArticleId[] | null;
+}
+
+/**
+ * Announces a change to the PUBLISHED ones of any number of articles, by article.updated. What makes 1,000 deliveries or
+ * fewer is stored in the caller's transaction. For more, the articles' ids are frozen there, and relays store the events
+ * of those that are still PUBLISHED then (`expandFanOuts`): so a change that touches very many takes a moment.
+ *
+ * @param carriers a statement with a column `article_id`, run once: a SELECT, or a DELETE with RETURNING
+ * @returns how many articles it touched, and how many of them are announced: none when no endpoint listens
+ */
+export async function announceToCarriers(
+  tx: Tx,
+  context: Pick<VerbContext, 'actor' | 'requestId'>,
+  carriers: RawBuilder<unknown>,
+  changed: readonly ArticleChange[],
+): Promise<{ readonly articles: number; readonly announced: number }> {
+  const { workspaceId } = context.actor;
+  // Lists are cut for all endpoints that subscribe: one that is not active now may be when they are expanded.
+  const { rows } = await sql<Frozen>`
+    WITH touched AS (${carriers}
+    ), published AS MATERIALIZED (
+      SELECT article.id, row_number() OVER (ORDER BY article.id) - 1 AS position
+      FROM touched JOIN articles AS article ON article.id = touched.article_id
+      WHERE CASE WHEN article.workspace_id = ${workspaceId} AND article.status = 'PUBLISHED' THEN true ELSE false END
+    ), listening AS MATERIALIZED (
+      SELECT count(*) AS living, count(*) FILTER (WHERE active) AS active
+      FROM webhook_endpoints
+      WHERE workspace_id = ${workspaceId} AND deleted_at IS NULL AND 'article.updated' = ANY (events)
+    ), announced AS MATERIALIZED (
+      SELECT CASE WHEN active > 0 THEN articles ELSE 0 END AS articles,
+        active * articles > ${MAX_DELIVERIES_AT_ONCE} AS later,
+        LEAST(${MAX_ARTICLES}, GREATEST(1, ${MAX_DELIVERIES} / GREATEST(1, living))) AS a_list
+      FROM listening, (SELECT count(*) AS articles FROM published) AS counted
+    ), frozen AS (
+      INSERT INTO event_fanouts (workspace_id, changed, request_id, article_ids, created_at)
+      SELECT ${workspaceId}, ${[...changed]}, ${context.requestId}, array_agg(id ORDER BY id), clock_timestamp()
+      FROM published, announced
+      WHERE later
+      GROUP BY position / a_list
+      ORDER BY position / a_list
+    )
+    SELECT (SELECT count(*) FROM touched)::integer AS articles, announced.articles::integer AS announced,
+      CASE WHEN announced.articles > 0 AND NOT later THEN ARRAY(SELECT id FROM published ORDER BY id) END AS ids
+    FROM announced
+  `.execute(tx);
+  const { articles, announced, ids } = rows[0] ?? { articles: 0, announced: 0, ids: null };
+  if (ids !== null) await recordArticleUpdates(tx, context, ids, changed);
+  else if (announced > 0) afterCommit(tx, deliveriesStored.notify);
+  return { articles, announced };
+}
+
+/** Parameter: the workspace after which to look. The row goes with what is made of it, or stays with it. */
+const EXPAND_NEXT = preparedStatement(
+  'expand_fan_out',
+  articleUpdatesOf(`
+    DELETE FROM event_fanouts
+    WHERE id = (
+      SELECT id FROM event_fanouts WHERE workspace_id > $1 ORDER BY workspace_id, id LIMIT 1 FOR UPDATE SKIP LOCKED)
+    RETURNING *`),
+);
+const BEFORE_ALL = '00000000-0000-0000-0000-000000000000' as WorkspaceId;
+
+/**
+ * Works off frozen lists until none is left, one transaction each, the oldest one of each workspace in turn, with rests:
+ * for relays, any number of them at once. One event for each article of a list that is PUBLISHED then, for the endpoints
+ * that were there when it was frozen; one that is not has told more itself. A list whose relay is lost is as it was.
+ *
+ * @returns true when the signal ended it, and there may be more
+ */
+export async function expandFanOuts(
+  db: Database,
+  { signal }: { readonly signal: AbortSignal },
+): Promise<boolean> {
+  let after = BEFORE_ALL;
+  while (!signal.aborted) {
+    const began = performance.now();
+    const workspaceId = await expandNext(db, after);
+    if (workspaceId === null && after === BEFORE_ALL) return false;
+    after = workspaceId ?? BEFORE_ALL;
+    if (workspaceId !== null) {
+      await sleep((performance.now() - began) * REST, undefined, { signal }).catch(() => undefined);
+    }
+  }
+  return true;
+}
+
+/** @returns whose list it was; null when no later workspace has one that nobody else works on */
+async function expandNext(db: Database, after: WorkspaceId): Promise<WorkspaceId | null> {
+  const query = CompiledQuery.raw(EXPAND_NEXT, [after]);
+  const { rows } = await retryingConflicts(() =>
+    db.executeQuery(query as CompiledQuery<{ workspace_id: WorkspaceId | null; events: number }>),
+  );
+  if ((rows[0]?.events ?? 0) > 0) deliveriesStored.notify();
+  return rows[0]?.workspace_id ?? null;
+}

@@ -1,0 +1,212 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import path from 'node:path';
+import { sql } from 'kysely';
+import { beforeAll, beforeEach, expect, it } from 'vitest';
+import type { Category } from '../../src/categories/schemas.ts';
+import { expandFanOuts } from '../../src/events/fan-out.ts';
+import type { ArticleId, CategoryId, ProjectId } from '../../src/ids.ts';
+import { createArticle } from '../support/articles.ts';
+import { type TestWorkspace, useTestService } from '../support/service.ts';
+import { eventually } from '../support/wait.ts';
+import { categoryCalls, publishMany } from './support.ts';
+
+const service = useTestService();
+
+let calls: ReturnType<typeof categoryCalls>;
+let workspace: TestWorkspace;
+let projectId: ProjectId;
+let category: Category;
+beforeAll(() => {
+  calls = categoryCalls(service);
+});
+beforeEach(async () => {
+  workspace = await service.workspace();
+  projectId = await service.project(workspace);
+  category = await calls.category(workspace, { en: 'Plants' });
+});
+
+const expand = () => expandFanOuts(service.db, { signal: new AbortController().signal });
+const endpoints = (count: number) =>
+  Promise.all(Array.from({ length: count }, () => calls.endpoint(workspace, ['article.updated'])));
+const carriers = (count: number): Promise<ArticleId[]> =>
+  publishMany(service.db, workspace, projectId, category.id, count);
+const lists = async (): Promise<ArticleId[][]> =>
+  (
+    await service.db
+      .selectFrom('event_fanouts')
+      .select('article_ids')
+      .where('workspace_id', '=', workspace.id)
+      .orderBy('id')
+      .execute()
+  ).map((row) => row.article_ids);
+const storedEvents = () =>
+  service.db
+    .selectFrom('events')
+    .select(['article_id', 'request_id', 'body'])
+    .where('workspace_id', '=', workspace.id)
+    .orderBy('id')
+    .execute();
+
+it('a rename of a category that 3,000 articles show stores no event in the request, and each one once afterwards', async () => {
+  const ids = await carriers(3_000);
+  const draft = await createArticle(service.db, workspace, projectId, { status: 'DRAFT' });
+  await calls.assign(workspace, draft.id, [category.id]);
+  const listening = await endpoints(10);
+  await calls.endpoint(workspace, ['article.updated'], false);
+
+  expect((await calls.rename(workspace, category.id, { en: 'Trees' })).status).toBe(200);
+  expect([await storedEvents(), await calls.deliveries(workspace)]).toEqual([[], []]);
+  const frozen = await lists();
+  expect(frozen.flat().sort()).toEqual([...ids].sort());
+  // With eleven endpoints that could listen by then, no list makes more than 5,000 deliveries.
+  expect(Math.max(...frozen.map((list) => list.length))).toBe(Math.floor(5_000 / 11));
+  expect(await calls.audit(workspace, 'categories.updated')).toMatchObject([
+    { details: { articles: 3_001, announced: 3_000 } },
+  ]);
+
+  const [unpublished = '', deleted = ''] = ids;
+  const { status } = await service.call(workspace.key, 'POST', `/api/articles/${unpublished}/unpublish`);
+  expect(status).toBe(200);
+  expect((await service.call(workspace.key, 'DELETE', `/api/articles/${deleted}`)).status).toBe(200);
+  const late = await calls.endpoint(workspace, ['article.updated']);
+
+  const killed = spawn(process.execPath, [path.join(import.meta.dirname, 'expander.ts')], {
+    env: { ...process.env, DATABASE_URL: service.config.DATABASE_URL },
+    stdio: 'ignore',
+  });
+  const ended = once(killed, 'exit');
+  await eventually(
+    async () => (await lists()).length,
+    (left) => left < frozen.length,
+  );
+  killed.kill('SIGKILL');
+  await ended;
+  expect((await lists()).length).toBeGreaterThan(0);
+  await Promise.all([expand(), expand()]);
+  // A list that the killed one still held when both had looked.
+  await eventually(
+    async () => {
+      await expand();
+      return (await lists()).length;
+    },
+    (left) => left === 0,
+  );
+
+  const told = ids.filter((id) => id !== unpublished && id !== deleted).sort();
+  expect((await storedEvents()).map((row) => row.article_id).sort()).toEqual(told);
+  const deliveries = await calls.deliveries(workspace);
+  expect(deliveries.map((row) => `${row.endpoint_id} ${row.article_id}`).sort()).toEqual(
+    listening.flatMap((endpoint) => told.map((id) => `${endpoint} ${id}`)).sort(),
+  );
+  expect(deliveries.map((row) => row.endpoint_id)).not.toContain(late);
+});
+
+it('what is stored later has the bytes and the request id of what is stored at once', async () => {
+  const ids = await carriers(1_001);
+  await endpoints(1);
+  const rename = (name: string) =>
+    service.call(
+      workspace.key,
+      'PATCH',
+      calls.pathOf(workspace, category.id),
+      { translations: [{ language: 'en', name }] },
+      { 'x-request-id': name },
+    );
+  await rename('later');
+  await expand();
+  await service.db
+    .updateTable('articles')
+    .set({ status: 'DRAFT' })
+    .where('id', '=', ids[0] ?? null)
+    .execute();
+  await rename('now');
+  const told = await storedEvents();
+  const bytes = (name: string) =>
+    told
+      .filter((row) => row.request_id === name && row.article_id !== ids[0])
+      .map((row) => row.body.toString())
+      .sort();
+  expect(bytes('now')).toHaveLength(1_000);
+  expect(bytes('later')).toEqual(bytes('now'));
+});
+
+it('two changes after each other are two events an article, in their order', async () => {
+  await carriers(1_500);
+  await endpoints(1);
+  const requests: string[] = [];
+  for (const name of ['First', 'Second']) {
+    const answer = await calls.rename(workspace, category.id, { en: name });
+    requests.push(answer.headers.get('x-request-id') ?? '');
+  }
+  await expand();
+  expect((await storedEvents()).map((row) => row.request_id)).toEqual(
+    requests.flatMap((request) => Array<string>(1_500).fill(request)),
+  );
+});
+
+it('a deletion of a category that very many articles carry takes its links, and tells them afterwards', async () => {
+  const ids = await carriers(1_001);
+  await endpoints(1);
+  const { body } = await calls.remove(workspace, category.id);
+  expect(body).toEqual({ ok: true, articleCount: 1_001 });
+  const links = await service.db
+    .selectFrom('article_categories')
+    .select('article_id')
+    .where('category_id', '=', category.id as CategoryId)
+    .execute();
+  expect([links, await storedEvents()]).toEqual([[], []]);
+  await expand();
+  expect((await storedEvents()).map((row) => row.article_id).sort()).toEqual([...ids].sort());
+  expect(await calls.audit(workspace, 'categories.deleted')).toMatchObject([
+    { details: { articles: 1_001, announced: 1_001 } },
+  ]);
+});
+
+it('freezes and stores nothing while no endpoint listens', async () => {
+  await carriers(2_000);
+  await calls.endpoint(workspace, ['article.updated'], false);
+  await calls.endpoint(workspace, ['article.published']);
+  await calls.rename(workspace, category.id, { en: 'Unheard' });
+  expect([await lists(), await storedEvents()]).toEqual([[], []]);
+  expect(await calls.audit(workspace, 'categories.updated')).toMatchObject([
+    { details: { articles: 2_000, announced: 0 } },
+  ]);
+});
+
+it('lists of several workspaces go in turn, so that one with many does not stand before one with few', async () => {
+  const freeze = async (to: TestWorkspace, lists: number) => {
+    const plants = await calls.category(to, { en: 'Turns' });
+    const [article] = await publishMany(service.db, to, await service.project(to), plants.id, 1);
+    if (article === undefined) throw new Error('unreachable');
+    await calls.endpoint(to, ['article.updated']);
+    await sql`
+      INSERT INTO event_fanouts (workspace_id, changed, article_ids)
+      SELECT ${to.id}, '{categories}', ${[article]}::uuid[] FROM generate_series(1, ${lists}::integer)`.execute(
+      service.db,
+    );
+    return article;
+  };
+  const many = await freeze(workspace, 8);
+  const few = await freeze(await service.workspace(), 2);
+  await expand();
+  const told = await service.db
+    .selectFrom('events')
+    .select('article_id')
+    .where('article_id', 'in', [many, few])
+    .orderBy('id')
+    .execute();
+  const order = told.map((row) => (row.article_id === few ? 'few' : 'many'));
+  expect(order.slice(0, 4).sort()).toEqual(['few', 'few', 'many', 'many']);
+  expect(order.slice(4)).toEqual(Array(6).fill('many'));
+});
+
+it('lists are left as they are at the signal, which says that there are more', async () => {
+  await carriers(1_001);
+  await endpoints(1);
+  await calls.rename(workspace, category.id, { en: 'Stopped' });
+  expect(await expandFanOuts(service.db, { signal: AbortSignal.abort() })).toBe(true);
+  expect(await lists()).toHaveLength(2);
+  expect(await expand()).toBe(false);
+  expect(await lists()).toEqual([]);
+});
