@@ -30,54 +30,48 @@ async function backTo(name: string): Promise<void> {
 const indexes = async () =>
   (
     await sql<{ indexdef: string }>`
-      SELECT indexdef FROM pg_indexes WHERE tablename = 'webhook_deliveries' ORDER BY indexname`.execute(
-      database.db,
-    )
+      SELECT indexdef FROM pg_indexes WHERE tablename = 'roles' ORDER BY indexname`.execute(database.db)
   ).rows.map(({ indexdef }) => indexdef);
 
 it('goes on beside a dump that takes longer, and lets everybody else pass meanwhile', async () => {
   const before = await indexes();
   const { workspaceId } = await createWorkspace(database.db, { name: 'Acme', credits: 0 });
-  await backTo('0008_bursts');
+  await backTo('0014_role_name_keys');
   expect(await indexes()).not.toEqual(before);
   const lines: string[] = [];
   let passed = 0;
   let migrated = false;
   let migrating: Promise<string[]> | undefined;
   await other.transaction().execute(async (dump) => {
-    await sql`LOCK TABLE webhook_deliveries, category_names IN ACCESS SHARE MODE`.execute(dump);
+    await sql`LOCK TABLE roles, category_names IN ACCESS SHARE MODE`.execute(dump);
     migrating = migrateToLatest(database.db, (line) => lines.push(line)).finally(() => {
       migrated = true;
     });
     while (lines.length < 2) {
-      await sql`SELECT count(*) FROM webhook_deliveries`.execute(other);
-      await sql`UPDATE webhook_deliveries SET attempts = attempts WHERE workspace_id = ${workspaceId}`.execute(
-        other,
-      );
+      await sql`SELECT count(*) FROM roles`.execute(other);
+      await sql`UPDATE roles SET name = name WHERE workspace_id = ${workspaceId}`.execute(other);
       passed += 1;
       await sleep(20);
     }
     expect(migrated).toBe(false);
   });
-  expect((await migrating)?.[0]).toBe('0008_bursts');
+  expect((await migrating)?.[0]).toBe('0014_role_name_keys');
   expect(await indexes()).toEqual(before);
-  expect(lines[0]).toMatch(/^0008_bursts waits for a lock that a longer transaction holds/);
+  expect(lines[0]).toMatch(/^0014_role_name_keys waits for a lock that a longer transaction holds/);
   expect(passed).toBeGreaterThan(10);
 });
 
 it('finishes what was cut off in the middle of an index, and two that start together do it once', async () => {
   const before = await indexes();
-  await backTo('0008_bursts');
+  await backTo('0014_role_name_keys');
   // What a build leaves behind that was killed: an index that is not valid, under the name it was to have.
-  await sql`CREATE INDEX webhook_deliveries_retries_idx ON webhook_deliveries (endpoint_id)`.execute(
-    database.db,
-  );
+  await sql`CREATE INDEX roles_folded_name_key ON roles (id)`.execute(database.db);
   await sql`
-    UPDATE pg_index SET indisvalid = false WHERE indexrelid = 'webhook_deliveries_retries_idx'::regclass`.execute(
+    UPDATE pg_index SET indisvalid = false WHERE indexrelid = 'roles_folded_name_key'::regclass`.execute(
     database.db,
   );
   const ran = await Promise.all([migrateToLatest(database.db), migrateToLatest(other)]);
-  expect(ran.flat().filter((name) => name === '0008_bursts')).toHaveLength(1);
+  expect(ran.flat().filter((name) => name === '0014_role_name_keys')).toHaveLength(1);
   expect(await indexes()).toEqual(before);
 });
 

@@ -1,8 +1,9 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import { sql } from 'kysely';
 import { expect, it } from 'vitest';
 import { pruneTranslations } from '../../../src/translations/prune.ts';
 import { pruneWebhooks } from '../../../src/webhooks/prune.ts';
-import { emit, register } from '../../support/events.ts';
+import { register } from '../../support/events.ts';
 import { useTestService } from '../../support/service.ts';
 import { translating } from '../../support/translating.ts';
 import { storeDeliveries } from './support/deliveries.ts';
@@ -13,62 +14,104 @@ const DAY = 86_400;
 const retentionMs = 7 * DAY * 1_000;
 
 const counts = async () => {
-  const { rows } = await sql<{ events: number; deliveries: number; attempts: number }>`
+  const { rows } = await sql<{ events: number; deliveries: number; open: number }>`
     SELECT (SELECT count(*)::integer FROM events) AS events,
-      (SELECT count(*)::integer FROM webhook_deliveries) AS deliveries,
-      (SELECT count(*)::integer FROM webhook_attempts) AS attempts`.execute(service.db);
+      (SELECT count(*)::integer FROM webhook_log) AS deliveries,
+      (SELECT count(*)::integer FROM webhook_open) AS open`.execute(service.db);
   return rows[0];
 };
 
-it('prunes what ended before the retention, in batches, and keeps what is open, recent or in use', async () => {
+/** Makes the partitions that a service would have which has run for so many days. */
+async function partitionsSince(days: number): Promise<void> {
+  const today = Math.floor(Date.now() / (DAY * 1_000));
+  const bound = (day: number) => new Date(day * DAY * 1_000).toISOString();
+  for (const table of ['events', 'webhook_log']) {
+    for (let day = today - days; day < today; day += 1) {
+      await sql`CREATE TABLE ${sql.id(`${table}_${day}`)} PARTITION OF ${sql.id(table)}
+        FOR VALUES FROM (${sql.lit(bound(day))}) TO (${sql.lit(bound(day + 1))})`.execute(service.db);
+    }
+  }
+}
+
+it('prunes what ended before the retention, whole days and what lies beside them, and keeps what is open or in use', async () => {
   const workspace = await service.workspace(0);
   const { id } = await register(service, workspace, 'http://127.0.0.1:9/hooks');
   const store = (count: number, state: 'failed' | 'succeeded' | 'waiting' | 'pending', days: number) =>
     storeDeliveries(service.db, workspace, id, { count, state, age: days * DAY });
+  await partitionsSince(20);
   await store(1_800, 'succeeded', 30);
-  await store(400, 'failed', 8);
+  await store(300, 'succeeded', 15);
+  await store(400, 'failed', 9);
   await store(20, 'failed', 6);
   await store(7, 'waiting', 30);
-  await store(5, 'pending', 30);
-  // Old events that nobody subscribed to.
-  await sql`INSERT INTO events (id, workspace_id, type, body, created_at)
-    SELECT gen_random_uuid(), ${workspace.id}, 'article.approved', '{}', now() - interval '30 days'
-    FROM generate_series(1, 3)`.execute(service.db);
-  // An old event that was redelivered today: only its old delivery goes.
-  const redelivered = await service.call(
-    workspace.key,
-    'POST',
-    `/api/workspaces/${workspace.id}/webhooks/${id}/redeliver`,
-    { since: new Date(Date.now() - 8.5 * DAY * 1_000).toISOString() },
-  );
+  await store(5, 'pending', 15);
+  // Old events that are redelivered today: only their old deliveries go.
+  const redeliver = (path: string, body?: unknown) =>
+    service.call(workspace.key, 'POST', `/api/workspaces/${workspace.id}/webhooks/${path}`, body);
+  const redelivered = await redeliver(`${id}/redeliver`, {
+    since: new Date(Date.now() - 9.5 * DAY * 1_000).toISOString(),
+  });
   expect(redelivered.body.count).toBe(420);
+  const [old] = await service.db
+    .selectFrom('webhook_log')
+    .select('id')
+    .orderBy('created_at')
+    .limit(1)
+    .execute();
 
-  const kept = { events: 400 + 20 + 7 + 5, deliveries: 420 + 20 + 7 + 5, attempts: 20 + 7 };
-  let batches = 0;
+  let steps = 0;
   const pruned = await pruneWebhooks(service.db, {
     retentionMs,
     onProgress: () => {
-      batches += 1;
+      steps += 1;
     },
   });
-  expect(pruned).toEqual({ events: 1_800 + 3, deliveries: 1_800 + 400 });
-  expect(batches).toBeGreaterThan(2);
-  expect(await counts()).toEqual(kept);
+  // The events of the fifteenth day stay together while one of them is waited for.
+  expect(pruned).toEqual({ events: 1_800, deliveries: 1_800 + 300 + 400 });
+  expect(steps).toBeGreaterThan(20);
+  expect(await counts()).toEqual({ events: 305 + 400 + 20 + 7, deliveries: 20, open: 420 + 7 + 5 });
+  expect((await redeliver(`deliveries/${old?.id}/redeliver`)).status).toBe(404);
   expect(await pruneWebhooks(service.db, { retentionMs })).toEqual({ events: 0, deliveries: 0 });
+  await sql`DELETE FROM webhook_open`.execute(service.db);
+  expect(await pruneWebhooks(service.db, { retentionMs })).toEqual({ events: 305 + 400 + 7, deliveries: 0 });
 });
 
-it('leaves a delivery that somebody redelivers at the same moment, with its event', async () => {
+it('either redelivers what it is pruning at that moment or knows nothing of it', async () => {
   const workspace = await service.workspace(0);
   const { id } = await register(service, workspace, 'http://127.0.0.1:9/hooks');
-  await storeDeliveries(service.db, workspace, id, { count: 1, state: 'failed', age: 30 * DAY });
-  const before = await counts();
-  await service.db.transaction().execute(async (tx) => {
-    await sql`SELECT FROM webhook_deliveries WHERE endpoint_id = ${id} FOR KEY SHARE`.execute(tx);
-    expect(await pruneWebhooks(service.db, { retentionMs })).toEqual({ events: 0, deliveries: 0 });
-  });
-  expect(await counts()).toEqual(before);
-  expect(await pruneWebhooks(service.db, { retentionMs })).toEqual({ events: 1, deliveries: 1 });
-  await emit(service, workspace);
+  const outcomes = new Map<number, number>();
+  for (let round = 0; round < 12; round += 1) {
+    // Beside all partitions, and in one of its own.
+    const age = round % 2 === 0 ? 40 * DAY : (21 + round) * DAY;
+    if (round % 2 === 1) {
+      const day = Math.floor(Date.now() / (DAY * 1_000)) - 21 - round;
+      for (const table of ['events', 'webhook_log']) {
+        await sql`CREATE TABLE ${sql.id(`${table}_${day}`)} PARTITION OF ${sql.id(table)} FOR VALUES
+          FROM (${sql.lit(new Date(day * DAY * 1_000).toISOString())})
+          TO (${sql.lit(new Date((day + 1) * DAY * 1_000).toISOString())})`.execute(service.db);
+      }
+    }
+    await storeDeliveries(service.db, workspace, id, { count: 1, state: 'failed', age });
+    const [stored] = await service.db
+      .selectFrom('webhook_log')
+      .select('id')
+      .where('endpoint_id', '=', id)
+      .execute();
+    const pruning = sleep(10).then(() => pruneWebhooks(service.db, { retentionMs }));
+    await sleep(Math.random() * 250);
+    const path = `/api/workspaces/${workspace.id}/webhooks/deliveries/${stored?.id}/redeliver`;
+    const { status } = await service.call(workspace.key, 'POST', path);
+    await pruning;
+    outcomes.set(status, (outcomes.get(status) ?? 0) + 1);
+    const { rows } = await sql<{ open: number; events: number }>`
+      SELECT count(*)::integer AS open, count(event.id)::integer AS events FROM webhook_open AS delivery
+      LEFT JOIN events AS event ON event.id = event_id AND event.created_at = event_created_at
+      WHERE endpoint_id = ${id}`.execute(service.db);
+    expect(rows[0]).toEqual(status === 202 ? { open: 1, events: 1 } : { open: 0, events: 0 });
+    await sql`DELETE FROM webhook_open`.execute(service.db);
+    await pruneWebhooks(service.db, { retentionMs });
+  }
+  expect([...outcomes.keys()].every((status) => status === 202 || status === 404)).toBe(true);
 });
 
 it('prunes snapshots and segments of jobs that ended before the retention, never of open ones', async () => {
