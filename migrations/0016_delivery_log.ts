@@ -161,7 +161,7 @@ async function createTables(db: Kysely<unknown>): Promise<void> {
       workspace_id uuid NOT NULL REFERENCES workspaces ON DELETE CASCADE,
       changed text[] NOT NULL,
       request_id text,
-      article_ids uuid[] NOT NULL,
+      article_ids uuid[] STORAGE EXTERNAL NOT NULL,
       created_at timestamptz(3) NOT NULL DEFAULT now()
     )`.execute(db);
   await sql`CREATE INDEX event_fanouts_workspace_idx ON event_fanouts (workspace_id, id)`.execute(db);

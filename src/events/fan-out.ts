@@ -43,7 +43,7 @@ export async function announceToCarriers(
   const { rows } = await sql<Frozen>`
     WITH touched AS (${carriers}
     ), published AS MATERIALIZED (
-      SELECT article.id, row_number() OVER (ORDER BY article.id) - 1 AS position
+      SELECT article.id, row_number() OVER () - 1 AS position
       FROM touched JOIN articles AS article ON article.id = touched.article_id
       WHERE CASE WHEN article.workspace_id = ${workspaceId} AND article.status = 'PUBLISHED' THEN true ELSE false END
     ), listening AS MATERIALIZED (
@@ -57,14 +57,14 @@ export async function announceToCarriers(
       FROM listening, (SELECT count(*) AS articles FROM published) AS counted
     ), frozen AS (
       INSERT INTO event_fanouts (workspace_id, changed, request_id, article_ids, created_at)
-      SELECT ${workspaceId}, ${[...changed]}, ${context.requestId}, array_agg(id ORDER BY id), clock_timestamp()
+      SELECT ${workspaceId}, ${[...changed]}, ${context.requestId}, array_agg(id), clock_timestamp()
       FROM published, announced
       WHERE later
       GROUP BY position / a_list
       ORDER BY position / a_list
     )
     SELECT (SELECT count(*) FROM touched)::integer AS articles, announced.articles::integer AS announced,
-      CASE WHEN announced.articles > 0 AND NOT later THEN ARRAY(SELECT id FROM published ORDER BY id) END AS ids
+      CASE WHEN announced.articles > 0 AND NOT later THEN ARRAY(SELECT id FROM published) END AS ids
     FROM announced
   `.execute(tx);
   const { articles, announced, ids } = rows[0] ?? { articles: 0, announced: 0, ids: null };
