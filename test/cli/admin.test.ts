@@ -1,12 +1,14 @@
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
+import { sql } from 'kysely';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { parseKey } from '../../src/api-keys/key-format.ts';
 import { type EndpointId, newId, type WorkspaceId } from '../../src/ids.ts';
 import { PERMISSIONS } from '../../src/permissions.ts';
 import { createWorkspace } from '../../src/workspaces/create.ts';
 import { createTestDatabase, type TestDatabase } from '../support/database.ts';
+import { storeDeliveries } from '../webhooks/api/support/deliveries.ts';
 import { type Outcome, runCli } from './run.ts';
 
 let database: TestDatabase;
@@ -207,6 +209,76 @@ it('sets quotas and switches endpoints off and on', async () => {
     stdout: `ok          true\nendpointId  ${endpoint}\nactive      true\n`,
   });
   expect(await isActive()).toEqual([{ active: true }]);
+});
+
+it('shows what waits for which endpoint, and cancels one delivery of an endpoint, or all, each with its audit entry', async () => {
+  const { db } = database;
+  const { workspaceId } = await createWorkspace(db, { name: 'Queue', credits: 0 });
+  const workspace = { id: workspaceId };
+  const [long, old] = [newId<EndpointId>(), newId<EndpointId>()];
+  for (const id of [long, old]) {
+    await db
+      .insertInto('webhook_endpoints')
+      .values({
+        id,
+        workspace_id: workspaceId,
+        url: 'https://example.com/',
+        secret: 's',
+        events: ['credits.granted'],
+      })
+      .execute();
+  }
+  await storeDeliveries(db, workspace, long, { count: 1_200, state: 'pending' });
+  await storeDeliveries(db, workspace, long, { count: 3, state: 'waiting' });
+  const due = sql<Date>`now() - interval '1 hour'`;
+  const [delivery = ''] = await storeDeliveries(db, workspace, old, { count: 1, state: 'pending', due });
+  await storeDeliveries(db, workspace, old, { count: 1, state: 'failed' });
+
+  const [queue, list] = await Promise.all([answer('queue'), answer('delivery', 'list', '--endpoint', old)]);
+  const [longest, oldest] = [
+    { endpointId: long, open: 1_203, inRuns: 3, inBursts: 0, due: 1_200 },
+    { endpointId: old, workspaceId, active: true, open: 1, inRuns: 0, inBursts: 0, due: 1 },
+  ];
+  expect(queue).toMatchObject({
+    open: 1_204,
+    endpoints: 2,
+    oldest: [oldest, longest],
+    longest: [longest, oldest],
+  });
+  expect(queue.oldest).toMatchObject([{ oldestDueSeconds: expect.closeTo(3_600, -2) }, {}]);
+  expect(list).toMatchObject({ deliveries: [{ id: delivery, attempts: 0, workflowId: null }] });
+
+  const [one, all, foreign] = await Promise.all([
+    answer('delivery', 'cancel', '--endpoint', old, '--delivery', delivery),
+    answer('delivery', 'cancel', '--endpoint', long),
+    admin('delivery', 'cancel', '--endpoint', long, '--delivery', delivery),
+  ]);
+  expect([one, all]).toEqual([
+    { ok: true, cancelled: 1 },
+    { ok: true, cancelled: 1_203 },
+  ]);
+  expect(foreign).toMatchObject({ code: 1, stderr: expect.stringMatching(/No such delivery/) });
+  expect(await answer('queue')).toEqual({ open: 0, endpoints: 0, oldest: [], longest: [] });
+  const audited = await db
+    .selectFrom('audit_entries')
+    .select(['target_id', 'details'])
+    .where('workspace_id', '=', workspaceId)
+    .where('action', '=', 'webhooks.cancelled')
+    .execute();
+  expect(audited).toHaveLength(3);
+  expect(audited).toContainEqual({ target_id: delivery, details: { endpointId: old } });
+  expect(audited).toContainEqual({ target_id: long, details: { count: 1_000 } });
+  const ends = await db
+    .selectFrom('webhook_log')
+    .select(['error_message', 'attempts'])
+    .where('endpoint_id', '=', long)
+    .distinct()
+    .orderBy('attempts')
+    .execute();
+  expect(ends).toEqual([
+    { error_message: 'cancelled', attempts: 0 },
+    { error_message: 'cancelled', attempts: 1 },
+  ]);
 });
 
 it('refuses bad input with a message on stderr, a status other than 0 and an empty stdout', async () => {

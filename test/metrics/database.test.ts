@@ -2,14 +2,15 @@ import { type AddressInfo, createServer, type Socket } from 'node:net';
 import { sql } from 'kysely';
 import { Registry } from 'prom-client';
 import { beforeAll, expect, it } from 'vitest';
-import { type DeliveryId, type JobId, newId } from '../../src/ids.ts';
+import { type BurstId, type DeliveryId, type EndpointId, type JobId, newId } from '../../src/ids.ts';
 import { createDatabaseMetrics } from '../../src/metrics/database.ts';
 import { serveMetrics } from '../../src/metrics/serve.ts';
-import { emit, register } from '../support/events.ts';
+import { register } from '../support/events.ts';
 import { logger, type TestWorkspace, useTestService } from '../support/service.ts';
 import { startTcpProxy } from '../support/tcp-proxy.ts';
 import { translating } from '../support/translating.ts';
 import { eventually } from '../support/wait.ts';
+import { type StoredDeliveries, storeDeliveries } from '../webhooks/api/support/deliveries.ts';
 import { type Exposition, scrape } from './support/exposition.ts';
 
 const service = useTestService();
@@ -56,42 +57,48 @@ it('an empty database has every series, at 0', async () => {
   await metrics.close();
 });
 
-it('deliveries are told by where they wait, and the outbox by its oldest, whichever endpoint it belongs to', async () => {
+it('deliveries are told by who has them, and the longest wait of those that nobody has, whichever endpoint it is', async () => {
   const metrics = await serveDatabaseMetrics(service.config.DATABASE_URL, 0);
-  for (const port of [1, 2, 3]) await register(service, workspace, `http://127.0.0.1:${port}/`);
-  const ids = await emit(service, workspace);
-  expect(ids).toHaveLength(3);
-  await emit(service, workspace);
-  const [late, running, waiting] = ids as [DeliveryId, DeliveryId, DeliveryId];
-  const ago = (seconds: number) => new Date(Date.now() - seconds * 1_000);
-  const update = (id: DeliveryId, values: Record<string, unknown>) =>
-    service.db.updateTable('webhook_deliveries').set(values).where('id', '=', id).execute();
-  await update(late, { created_at: ago(300), next_attempt_at: ago(300) });
-  await update(running, { outbox: false, handed_over_at: ago(1) });
-  await update(waiting, {
-    outbox: false,
-    status: 'failed',
-    attempts: 1,
-    error_message: 'The receiver answered 503.',
-    next_attempt_at: ago(90),
-  });
+  const endpoints = [];
+  for (const port of [1, 2, 3, 4]) {
+    endpoints.push((await register(service, workspace, `http://127.0.0.1:${port}/`)).id);
+  }
+  const [late, running, sending, deleted] = endpoints as [EndpointId, EndpointId, EndpointId, EndpointId];
+  const ago = (seconds: number) => sql<Date>`now() - make_interval(secs => ${seconds})`;
+  const store = (id: EndpointId, more: Omit<StoredDeliveries, 'count' | 'state'>) =>
+    storeDeliveries(service.db, workspace, id, { count: 1, state: 'pending', ...more });
+  await store(late, {});
+  await store(late, { due: ago(300) });
+  await store(running, { holder: { in_run: true }, due: ago(9_000) });
+  await store(sending, { holder: { burst_id: newId<BurstId>() }, due: ago(9_000) });
+  await store(deleted, { due: ago(9_000) });
+  await service.db
+    .updateTable('webhook_endpoints')
+    .set({ deleted_at: ago(1) })
+    .where('id', '=', deleted)
+    .execute();
+  const [waiting] = await storeDeliveries(service.db, workspace, running, { count: 1, state: 'waiting' });
+  const update = (values: Record<string, unknown>) =>
+    service.db
+      .updateTable('webhook_open')
+      .set(values)
+      .where('id', '=', waiting as DeliveryId)
+      .execute();
+  await update({ due_at: ago(90) });
   const found = await metrics.scrape();
-  expect([stage(found, 'outbox'), stage(found, 'first_attempt'), stage(found, 'retry')]).toEqual([4, 1, 1]);
+  expect([stage(found, 'outbox'), stage(found, 'first_attempt'), stage(found, 'retry')]).toEqual([3, 2, 1]);
   expect(found.value('webhook_outbox_oldest_age_seconds')).toBeGreaterThanOrEqual(300);
   expect(found.value('webhook_outbox_oldest_age_seconds')).toBeLessThan(330);
   expect(found.value('webhook_retry_oldest_overdue_seconds')).toBeGreaterThanOrEqual(90);
   expect(found.value('webhook_retry_oldest_overdue_seconds')).toBeLessThan(120);
 
-  await update(waiting, { outbox: true });
-  const returned = await metrics.scrape();
-  expect([stage(returned, 'outbox_retry'), stage(returned, 'retry')]).toEqual([1, 0]);
-
   // A retry that is not due yet is not late, however old its event.
-  await update(late, { outbox: false, status: 'succeeded', delivered_at: ago(0), ended_at: ago(0) });
-  await update(waiting, { created_at: ago(300), next_attempt_at: ago(-200) });
+  await service.db.deleteFrom('webhook_open').where('endpoint_id', '=', late).execute();
+  await update({ in_run: false, due_at: ago(-200) });
   const done = await metrics.scrape();
-  expect(stage(done, 'outbox')).toBe(3);
-  expect(done.value('webhook_outbox_oldest_age_seconds')).toBeLessThan(60);
+  expect([stage(done, 'outbox_retry'), stage(done, 'retry')]).toEqual([1, 0]);
+  expect(done.value('webhook_outbox_oldest_age_seconds')).toBe(0);
+  expect(done.value('webhook_retry_oldest_overdue_seconds')).toBe(0);
   await metrics.close();
 });
 

@@ -80,7 +80,7 @@ it('the delay of first attempts is measured from the event, and that of later on
   await worker.stop();
   const [id] = (await emit(service, workspace)) as [DeliveryId];
   await service.db
-    .updateTable('webhook_deliveries')
+    .updateTable('webhook_open')
     .set({ created_at: new Date(Date.now() - 20_000) })
     .where('id', '=', id)
     .execute();
@@ -102,7 +102,7 @@ it('the delay of first attempts is measured from the event, and that of later on
 it('attempts of a burst are counted like all others', async () => {
   await worker.stop();
   const ids = (await Promise.all([1, 2, 3, 4, 5].map(() => emit(service, workspace)))).flat();
-  worker = await service.startWorker({ provider: engine }, { WEBHOOK_BURST_THRESHOLD: '1' });
+  worker = await service.startWorker({ provider: engine }, { WEBHOOK_RUNS_PER_SECOND: '0' });
   const start = await scrape(worker.metricsUrl);
   const rows = await Promise.all(
     ids.map((id) => untilDelivery(service, id, (row) => row.status === 'succeeded')),

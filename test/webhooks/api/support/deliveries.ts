@@ -19,13 +19,13 @@ export interface StoredDeliveries {
   readonly withEvents?: boolean;
 }
 
-/** Stores deliveries of an endpoint, each with an event of its own and, once attempted, one attempt. */
+/** Stores deliveries of an endpoint, each with an event of its own and, once attempted, one attempt */
 export async function storeDeliveries(
   db: Database,
-  workspace: TestWorkspace,
+  workspace: Pick<TestWorkspace, 'id'>,
   endpointId: EndpointId,
   { count, state, age = 0, holder = {}, due = sql<Date>`now()`, id, withEvents = true }: StoredDeliveries,
-): Promise<void> {
+): Promise<DeliveryId[]> {
   const attempt = JSON.stringify([
     {
       number: 1,
@@ -39,7 +39,7 @@ export async function storeDeliveries(
   const columns = sql`id, workspace_id, endpoint_id, event_id, event_created_at, event_type, created_at`;
   const queued = sql`
     WITH ids AS MATERIALIZED (
-      SELECT uuidv7(make_interval(secs => ${-age})) AS event_id, 
+      SELECT uuidv7(make_interval(secs => ${-age})) AS event_id,
         uuidv7(make_interval(secs => ${-age})) AS delivery_id, n
       FROM generate_series(1, ${count}::integer) AS n
     ), stored AS (
@@ -49,27 +49,28 @@ export async function storeDeliveries(
         uuid_extract_timestamp(event_id)
       FROM ids WHERE ${withEvents}::boolean
     ), queued AS (
-      SELECT coalesce(${id ?? null}::uuid, delivery_id) AS id, ${workspace.id}::uuid AS workspace_id, ${endpointId}::uuid AS endpoint_id, event_id,
-        uuid_extract_timestamp(event_id) AS event_created_at, 'article.created' AS event_type,
+      SELECT coalesce(${id ?? null}::uuid, delivery_id) AS id, ${workspace.id}::uuid AS workspace_id,
+        ${endpointId}::uuid AS endpoint_id, event_id, uuid_extract_timestamp(event_id) AS event_created_at, 'article.created' AS event_type,
         uuid_extract_timestamp(delivery_id) AS created_at
       FROM ids
     )`;
-  if (state === 'pending') {
-    const { in_run = false, burst_id = null } = holder;
-    await sql`${queued} INSERT INTO webhook_open (${columns}, in_run, burst_id, due_at)
-      SELECT ${columns}, ${in_run}::boolean, ${burst_id}::uuid, ${due} FROM queued`.execute(db);
-  } else if (state === 'waiting') {
-    await sql`${queued} INSERT INTO webhook_open (${columns}, status, attempts, begun, response_status, error_message,
+  const { in_run = false, burst_id = null } = holder;
+  const succeeded = state === 'succeeded';
+  const insert = {
+    pending: sql`INSERT INTO webhook_open (${columns}, in_run, burst_id, due_at)
+      SELECT ${columns}, ${in_run}::boolean, ${burst_id}::uuid, ${due} FROM queued`,
+    waiting: sql`INSERT INTO webhook_open (${columns}, status, attempts, begun, response_status, error_message,
         attempt_log, due_at, in_run)
-      SELECT ${columns}, 'failed', 1, 1, 500, 'The receiver answered 500.', ${attempt}::jsonb, now() + interval '1 hour', true
-      FROM queued`.execute(db);
-  } else {
-    const succeeded = state === 'succeeded';
-    await sql`${queued} INSERT INTO webhook_log (${columns}, status, attempts, response_status, error_message,
-        attempt_log, in_run, delivered_at, ended_at)
+      SELECT ${columns}, 'failed', 1, 1, 500, 'The receiver answered 500.', ${attempt}::jsonb,
+        now() + interval '1 hour', true
+      FROM queued`,
+    ended: sql`INSERT INTO webhook_log (${columns}, status, attempts, response_status, error_message, attempt_log,
+        in_run, delivered_at, ended_at)
       SELECT ${columns}, ${state}, 1, ${succeeded ? 204 : 500}::integer,
         ${succeeded ? null : 'The receiver answered 500.'}::text, ${attempt}::jsonb, true,
         CASE WHEN ${succeeded} THEN created_at END, created_at
-      FROM queued`.execute(db);
-  }
+      FROM queued`,
+  }[state === 'pending' || state === 'waiting' ? state : 'ended'];
+  const { rows } = await sql<{ id: DeliveryId }>`${queued} ${insert} RETURNING id`.execute(db);
+  return rows.map((row) => row.id);
 }
