@@ -253,15 +253,16 @@ async function inBatches(
   }
 }
 
+/** Each event is looked up: a join might read all of them for every batch. */
 async function moveEnded(db: Kysely<unknown>, batch: Batch): Promise<bigint> {
   const { numAffectedRows = 0n } = await sql`
     WITH moved AS (DELETE FROM webhook_deliveries_0_1 WHERE ${batch} RETURNING *)
     INSERT INTO webhook_log (id, workspace_id, endpoint_id, event_id, event_created_at, event_type, status, attempts,
       response_status, error_message, attempt_log, in_run, burst_id, delivered_at, ended_at, created_at)
-    SELECT moved.id, moved.workspace_id, endpoint_id, event_id, event.created_at, event_type, status, attempts,
-      response_status, error_message, ${attemptLog}, burst_id IS NULL, burst_id, delivered_at, ended_at,
-      moved.created_at
-    FROM moved JOIN events_0_1 AS event ON event.id = moved.event_id`.execute(db);
+    SELECT id, workspace_id, endpoint_id, event_id,
+      (SELECT event.created_at FROM events_0_1 AS event WHERE event.id = moved.event_id), event_type, status, attempts,
+      response_status, error_message, ${attemptLog}, burst_id IS NULL, burst_id, delivered_at, ended_at, created_at
+    FROM moved`.execute(db);
   return numAffectedRows;
 }
 
