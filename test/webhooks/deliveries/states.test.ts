@@ -115,7 +115,7 @@ describe('claiming', () => {
       await store(200);
       const burstId = await openBurst();
       const claims = await Promise.all(
-        Array.from({ length: 10 }, (_, index) =>
+        Array.from({ length: 4 }, (_, index) =>
           claim({ burstId, roomOfOthers: 20 }, index % 2 === 0 ? service.db : others),
         ),
       );

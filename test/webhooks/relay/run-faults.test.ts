@@ -3,7 +3,7 @@ import { afterAll, beforeAll, beforeEach, expect, it } from 'vitest';
 import type { DeliveryId, EndpointId } from '../../../src/ids.ts';
 import type { RunningWorker } from '../../../src/processes/worker.ts';
 import { deliveryWorkflowId } from '../../../src/temporal/ids.ts';
-import { emit, readDeliveryRow, register, untilDelivery } from '../../support/events.ts';
+import { emit, makeDue, readDeliveryRow, register, untilDelivery } from '../../support/events.ts';
 import { startProcess } from '../../support/processes.ts';
 import { type Receiver, startReceiver } from '../../support/receiver.ts';
 import { type TestWorkspace, useTestService } from '../../support/service.ts';
@@ -82,9 +82,8 @@ it('an outcome that Postgres refuses for good ends the run after one send, and r
     CREATE FUNCTION refuse() RETURNS trigger LANGUAGE plpgsql AS $$
     BEGIN RAISE EXCEPTION 'refused' USING ERRCODE = '22003'; END $$`.execute(service.db);
   await sql`
-    CREATE TRIGGER refuse BEFORE UPDATE ON webhook_deliveries FOR EACH ROW
-    WHEN (NEW.workspace_id = ${sql.lit(workspace.id)} AND (NEW.attempts > 0 OR NEW.ended_at IS NOT NULL))
-    EXECUTE FUNCTION refuse()`.execute(service.db);
+    CREATE TRIGGER refuse BEFORE INSERT ON webhook_log FOR EACH ROW
+    WHEN (NEW.workspace_id = ${sql.lit(workspace.id)}) EXECUTE FUNCTION refuse()`.execute(service.db);
   const id = await emitOne();
   expect(await operator.closed(deliveryWorkflowId(id), 60_000)).toBe('FAILED');
   expect(await readDeliveryRow(service, id)).toMatchObject({
@@ -92,12 +91,8 @@ it('an outcome that Postgres refuses for good ends the run after one send, and r
     attempts: 0,
     ended_at: null,
   });
-  await sql`DROP TRIGGER refuse ON webhook_deliveries`.execute(service.db);
-  await service.db
-    .updateTable('webhook_deliveries')
-    .set({ next_attempt_at: new Date(0) })
-    .where('id', '=', id)
-    .execute();
+  await sql`DROP TRIGGER refuse ON webhook_log`.execute(service.db);
+  await makeDue(service, id);
   await reconcile();
   const row = await untilDelivery(service, id, (delivery) => delivery.ended_at !== null);
   expect(row).toMatchObject({ status: 'failed', attempts: 0 });
@@ -119,7 +114,7 @@ it("an operator's reset sends at once, numbers on, and the next wait is that of 
   await untilDelivery(service, id, (delivery) => delivery.attempts === 1);
   await operator.reset(deliveryWorkflowId(id));
   const row = await untilDelivery(service, id, (delivery) => delivery.attempts === 2);
-  const wait = (row.next_attempt_at?.getTime() ?? 0) - Date.now();
+  const wait = (row.due_at?.getTime() ?? 0) - Date.now();
   expect(wait).toBeGreaterThan(55_000);
   expect(wait).toBeLessThanOrEqual(60_000);
   expect(receiver.received).toHaveLength(2);
@@ -135,20 +130,17 @@ it('six failures end the delivery as failed, its run FAILED, each attempt with a
     status: 'failed',
     attempts: 6,
     response_status: 503,
-    next_attempt_at: null,
+    due_at: null,
     ended_at: expect.any(Date),
   });
   expect(receiver.received).toHaveLength(6);
   const of = (header: string) => new Set(receiver.received.map((request) => request.headers[header]));
   expect(of('x-service-delivery')).toEqual(new Set([id]));
   expect(of('x-service-signature').size).toBeGreaterThan(3);
-  const log = await service.db
-    .selectFrom('webhook_attempts')
-    .select(['number', 'response_status'])
-    .where('delivery_id', '=', id)
-    .orderBy('number')
-    .execute();
-  expect(log).toEqual([1, 2, 3, 4, 5, 6].map((number) => ({ number, response_status: 503 })));
+  const { attempt_log: log } = await readDeliveryRow(service, id);
+  expect(log.map(({ number, responseStatus }) => [number, responseStatus])).toEqual(
+    [1, 2, 3, 4, 5, 6].map((number) => [number, 503]),
+  );
 });
 
 it('an endpoint disabled while a retry waits ends the delivery: endpoint disabled, attempts unchanged, nothing sent', async () => {
@@ -166,27 +158,27 @@ it('an endpoint disabled while a retry waits ends the delivery: endpoint disable
   expect(receiver.received).toHaveLength(1);
 });
 
-it('a run that Temporal does not know goes back to the outbox and takes the schedule up where it was', async () => {
+it('a run that Temporal does not know is started under its id and takes the schedule up where it was', async () => {
   receiver.answer = () => 503;
   await worker.stop();
   const id = await emitOne();
   await service.db
-    .updateTable('webhook_deliveries')
+    .updateTable('webhook_open')
     .set({
-      outbox: false,
-      handed_over_at: new Date(),
+      in_run: true,
       status: 'failed',
       attempts: 3,
+      begun: 3,
       response_status: 503,
       error_message: 'The receiver answered 503.',
-      next_attempt_at: new Date(Date.now() - 1_000),
+      due_at: new Date(Date.now() - 1_000),
     })
     .where('id', '=', id)
     .execute();
   worker = await service.startWorker({}, { DATABASE_URL: workerEnv.DATABASE_URL ?? '' });
   await reconcile();
   const row = await untilDelivery(service, id, (delivery) => delivery.attempts === 4);
-  const wait = (row.next_attempt_at?.getTime() ?? 0) - Date.now();
+  const wait = (row.due_at?.getTime() ?? 0) - Date.now();
   expect(wait).toBeGreaterThan(235_000);
   expect(receiver.received).toHaveLength(1);
   const pending = await eventually(

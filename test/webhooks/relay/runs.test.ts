@@ -3,7 +3,7 @@ import { afterAll, beforeAll, beforeEach, expect, inject, it } from 'vitest';
 import type { DeliveryId, EndpointId } from '../../../src/ids.ts';
 import { deliveryWorkflowId } from '../../../src/temporal/ids.ts';
 import { verifyWebhook } from '../../../src/webhooks/verify.ts';
-import { emit, register, untilDelivery } from '../../support/events.ts';
+import { emit, makeDue, register, untilDelivery } from '../../support/events.ts';
 import { type Receiver, startReceiver } from '../../support/receiver.ts';
 import { type TestWorkspace, useTestService } from '../../support/service.ts';
 import { eventually } from '../../support/wait.ts';
@@ -47,7 +47,7 @@ it('sends the stored bytes once, signed over exactly them, and records the succe
     attempts: 1,
     response_status: 204,
     error_message: null,
-    next_attempt_at: null,
+    due_at: null,
   });
   expect(row.delivered_at).not.toBeNull();
   expect(receiver.received).toHaveLength(1);
@@ -95,7 +95,7 @@ it('schedules the retries of a 503 by the policy 30 s, doubled up to 8 min, six 
   const id = await emitOne();
   const row = await untilDelivery(service, id, (delivery) => delivery.attempts === 1);
   expect(row).toMatchObject({ status: 'failed', response_status: 503, ended_at: null, delivered_at: null });
-  const wait = (row.next_attempt_at?.getTime() ?? 0) - Date.now();
+  const wait = (row.due_at?.getTime() ?? 0) - Date.now();
   expect(wait).toBeGreaterThan(25_000);
   expect(wait).toBeLessThanOrEqual(30_000);
 
@@ -140,11 +140,7 @@ it('ends as failed, attempts unchanged, when an operator terminates its run: rec
   const id = await emitOne();
   await untilDelivery(service, id, (delivery) => delivery.attempts === 1);
   await client.workflow.getHandle(deliveryWorkflowId(id)).terminate('enough');
-  await service.db
-    .updateTable('webhook_deliveries')
-    .set({ next_attempt_at: new Date(0) })
-    .where('id', '=', id)
-    .execute();
+  await makeDue(service, id);
   await client.schedule.getHandle(`${service.config.TEMPORAL_TASK_QUEUE_PREFIX}reconcile`).trigger();
   const row = await untilDelivery(service, id, (delivery) => delivery.ended_at !== null);
   expect(row).toMatchObject({ status: 'failed', attempts: 1, error_message: 'stopped by an operator' });
