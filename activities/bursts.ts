@@ -1,3 +1,4 @@
+import { AsyncLocalStorage } from 'node:async_hooks';
 import { activityInfo, cancellationSignal, heartbeat, log } from '@temporalio/activity';
 import type { Database } from '../src/db/database.ts';
 import type { BurstId } from '../src/ids.ts';
@@ -30,10 +31,12 @@ export const createBurstActivities = ({ db, bursts, stopping }: BurstActivityDep
         log.warn('freed what a lost worker had', { burstId, deliveries: freed });
         return { ...progress, freed: progress.freed + freed };
       }
+      // What the relay gives the burst to send begins outside of this activity.
+      const inActivity = AsyncLocalStorage.snapshot();
       return bursts.run(burstId, {
         cancelled: cancellationSignal(),
         stopping,
-        persistently,
+        persistently: (work) => inActivity(() => persistently(work)),
         onProgress: (result) => {
           progress = { ...result };
         },

@@ -9,6 +9,7 @@ const IN_ALL = 2_000;
 const OF_A_WORKSPACE = 500;
 
 interface EndpointLoad {
+  readonly workspaceId: WorkspaceId;
   inFlight: number;
   cap: number;
   /** Attempts that went well in a row while the cap was reached. */
@@ -18,7 +19,9 @@ interface EndpointLoad {
 /** What this worker has in flight through bursts, and how much more it may have. */
 export interface Capacity {
   /** How many more deliveries of an endpoint may be taken. */
-  room(endpointId: EndpointId, workspaceId: WorkspaceId | null): number;
+  room(endpointId: EndpointId, workspaceId: WorkspaceId): number;
+  /** Endpoints with requests in flight, and their workspaces. */
+  busy(): readonly (readonly [EndpointId, WorkspaceId])[];
   /** How many more in all. */
   readonly left: number;
   began(endpointId: EndpointId, workspaceId: WorkspaceId): void;
@@ -41,24 +44,24 @@ export function createCapacity(): Capacity {
     else workspaces.set(workspaceId, of);
   };
   return {
+    busy: () => [...endpoints].map(([id, { workspaceId }]) => [id, workspaceId] as const),
     get left() {
       return IN_ALL - inFlight;
     },
     room(endpointId, workspaceId) {
       const load = endpoints.get(endpointId);
-      const ofWorkspace = workspaceId === null ? 0 : (workspaces.get(workspaceId) ?? 0);
       return Math.max(
         0,
         Math.min(
           (load?.cap ?? LEAST) - (load?.inFlight ?? 0),
-          OF_A_WORKSPACE - ofWorkspace,
+          OF_A_WORKSPACE - (workspaces.get(workspaceId) ?? 0),
           IN_ALL - inFlight,
         ),
       );
     },
     began(endpointId, workspaceId) {
       count(workspaceId, 1);
-      const load = endpoints.get(endpointId) ?? { inFlight: 0, cap: LEAST, wellInARow: 0 };
+      const load = endpoints.get(endpointId) ?? { workspaceId, inFlight: 0, cap: LEAST, wellInARow: 0 };
       load.inFlight += 1;
       endpoints.set(endpointId, load);
     },

@@ -3,14 +3,14 @@ import type { Logger } from 'pino';
 import type { Database } from '../../db/database.ts';
 import { expandFanOuts } from '../../events/fan-out.ts';
 import { deliveriesStored } from '../../events/stored.ts';
-import { type BurstId, newId } from '../../ids.ts';
+import { type BurstId, type EndpointId, newId, type WorkspaceId } from '../../ids.ts';
 import { burstWorkflowId } from '../../temporal/ids.ts';
 import type { TemporalNames } from '../../temporal/names.ts';
 import { awaitRun, type TemporalClient } from '../../temporal/runs.ts';
 import { endDisabled } from '../deliveries/end.ts';
 import type { Bursts } from './bursts.ts';
 import type { Capacity } from './capacity.ts';
-import { claimDue, FEW_DUE, type SeenEndpoint } from './claim.ts';
+import { type Candidate, claimDue, FEW_DUE, type SeenEndpoint } from './claim.ts';
 import type { KnownEndpoints } from './known-endpoints.ts';
 import { listenForDeliveries } from './listen.ts';
 import type { Runs } from './runs.ts';
@@ -128,20 +128,21 @@ export function startRelay(options: RelayOptions): Relay {
     const runsLeft = runs.areStarting ? tokens.available(now) : 0;
     const isLook = isLookWanted && now >= lookAt;
     const due = known.due(now);
-    const candidates = due
-      .map(({ id, workspaceId, dueFrom }) => ({
-        endpointId: id,
-        dueFrom,
-        room: burst === undefined ? 0 : capacity.room(id, workspaceId),
-      }))
-      .filter(({ room }) => room > 0 || runsLeft > 0);
-    if (!isLook && candidates.length === 0) {
+    const candidates = new Map<EndpointId, Candidate>();
+    const consider = (endpointId: EndpointId, workspaceId: WorkspaceId, dueFrom: Candidate['dueFrom']) => {
+      const room = burst === undefined ? 0 : capacity.room(endpointId, workspaceId);
+      if (isLook || room > 0 || runsLeft > 0) candidates.set(endpointId, { endpointId, dueFrom, room });
+    };
+    // What a look finds besides is taken for an endpoint with nothing in flight.
+    if (isLook) for (const [id, workspaceId] of capacity.busy()) consider(id, workspaceId, '-infinity');
+    for (const { id, workspaceId, dueFrom } of due) consider(id, workspaceId, dueFrom);
+    if (!isLook && candidates.size === 0) {
       startBurstWhenNeeded(burst === undefined && due.some(hasRoom), now);
       return;
     }
     if (isLook) isLookWanted = false;
     const claim = await claimDue(db, {
-      candidates,
+      candidates: [...candidates.values()],
       roomOfOthers: isLook ? Math.min(FIRST_ROOM, burst === undefined ? 0 : capacity.left) : null,
       limit: Math.max(0, Math.min(CLAIM_LIMIT, burst === undefined ? runsLeft : capacity.left)),
       tokens: runsLeft,

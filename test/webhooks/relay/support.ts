@@ -1,5 +1,5 @@
 import type { BurstId, EndpointId, WorkspaceId } from '../../../src/ids.ts';
-import { register } from '../../support/events.ts';
+import { type DeliveryRow, register, rowsOf } from '../../support/events.ts';
 import { type Receiver, startReceiver } from '../../support/receiver.ts';
 import type { TestService, TestWorkspace } from '../../support/service.ts';
 import { eventually } from '../../support/wait.ts';
@@ -16,16 +16,6 @@ export async function subscribe(service: TestService): Promise<Subscriber> {
   const receiver = await startReceiver();
   return { workspace, receiver, endpoint: await register(service, workspace, receiver.url) };
 }
-
-export const rowsOf = (service: TestService, { id }: { id: WorkspaceId }) =>
-  service.db
-    .selectFrom('webhook_deliveries')
-    .selectAll()
-    .where('workspace_id', '=', id)
-    .orderBy('seq')
-    .execute();
-
-export type DeliveryRow = Awaited<ReturnType<typeof rowsOf>>[number];
 
 /** The workspace's deliveries once all of them satisfy the condition. */
 export const untilAll = (
