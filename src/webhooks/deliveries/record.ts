@@ -1,7 +1,7 @@
 import { sql } from 'kysely';
 import type { Database } from '../../db/database.ts';
-import type { LoggedAttempt } from '../../db/tables.ts';
 import { executePrepared } from '../../db/prepared.ts';
+import type { LoggedAttempt } from '../../db/tables.ts';
 import { retryingConflicts } from '../../db/transaction.ts';
 import type { DeliveryId } from '../../ids.ts';
 import type { AttemptRecord } from '../../temporal/shapes.ts';

@@ -26,7 +26,8 @@ beforeEach(async () => {
   };
 });
 
-const store = (count: number) => storeDeliveries(service.db, workspace, endpointId, { count, state: 'pending' });
+const store = (count: number) =>
+  storeDeliveries(service.db, workspace, endpointId, { count, state: 'pending' });
 const IN_RUN: Holder = { kind: 'run' };
 const inBurst = (burstId: BurstId): Holder => ({ kind: 'burst', burstId });
 
@@ -124,7 +125,9 @@ describe('claiming', () => {
       expect(ids.length).toBeGreaterThanOrEqual(20);
       // One that is frozen in the middle of a claim keeps nobody from the rest.
       await service.db.transaction().execute(async (tx) => {
-        await sql`SELECT FROM webhook_open WHERE burst_id IS NULL ORDER BY due_at LIMIT 10 FOR UPDATE`.execute(tx);
+        await sql`SELECT FROM webhook_open WHERE burst_id IS NULL ORDER BY due_at LIMIT 10 FOR UPDATE`.execute(
+          tx,
+        );
         const rest = await claim({ burstId, roomOfOthers: 500 }, others);
         expect(rest.deliveries).toHaveLength(200 - ids.length - 10);
       });
@@ -139,7 +142,11 @@ describe('claiming', () => {
     expect(await claimForBurst(burstId)).toHaveLength(20);
     expect(await freeBurst(service.db, burstId)).toBe(20);
     expect(await claimForBurst(burstId)).toEqual([]);
-    const free = await service.db.selectFrom('webhook_open').select('id').where('burst_id', 'is', null).execute();
+    const free = await service.db
+      .selectFrom('webhook_open')
+      .select('id')
+      .where('burst_id', 'is', null)
+      .execute();
     expect(free).toHaveLength(30);
   });
 
@@ -160,9 +167,14 @@ describe('claiming', () => {
     expect(seen.deliveries).toEqual([]);
     expect(seen.endpoints).toMatchObject([{ active: false, due: 6 }]);
     expect(await endDisabled(service.db, endpointId, 1_000)).toBe(7);
-    const rows = await service.db.selectFrom('webhook_log').selectAll().where('endpoint_id', '=', endpointId).execute();
+    const rows = await service.db
+      .selectFrom('webhook_log')
+      .selectAll()
+      .where('endpoint_id', '=', endpointId)
+      .execute();
     expect(rows).toHaveLength(7);
-    for (const row of rows) expect(row).toMatchObject({ status: 'failed', attempts: 0, error_message: 'endpoint disabled' });
+    for (const row of rows)
+      expect(row).toMatchObject({ status: 'failed', attempts: 0, error_message: 'endpoint disabled' });
   });
 });
 
@@ -199,7 +211,12 @@ describe('an attempt', () => {
     const id = first(await claimForRuns());
     const one = await begin(IN_RUN, id);
     await recordAttempts(service.db, [outcome(id, 'retry', one)]);
-    expect(await open(id)).toMatchObject({ status: 'failed', attempts: 1, response_status: 503, in_run: true });
+    expect(await open(id)).toMatchObject({
+      status: 'failed',
+      attempts: 1,
+      response_status: 503,
+      in_run: true,
+    });
     const two = await begin(IN_RUN, id, 2);
     await recordAttempts(service.db, [outcome(id, 'succeeded', { number: 2, ...two })]);
     expect(await open(id)).toBeUndefined();
@@ -235,7 +252,10 @@ describe('an attempt', () => {
     const id = first(await claimForBurst(burstId));
     const { token } = await begin(inBurst(burstId), id);
     await freeBurst(service.db, burstId);
-    expect(await open(id)).toMatchObject({ attempts: 1, error_message: expect.stringContaining('outcome is unknown') });
+    expect(await open(id)).toMatchObject({
+      attempts: 1,
+      error_message: expect.stringContaining('outcome is unknown'),
+    });
     expect((await recordAttempts(service.db, [outcome(id, 'retry', { token })])).size).toBe(0);
     expect((await recordAttempts(service.db, [outcome(id, 'succeeded', { token })])).size).toBe(1);
     expect(await logged(id)).toMatchObject({ status: 'succeeded', attempts: 1 });
@@ -289,7 +309,9 @@ it('ends any open delivery for an operator, whoever has it, and keeps nothing of
   const held = await claimForBurst(burstId, 2);
   const all = await service.db.selectFrom('webhook_open').select('id').execute();
   const ids = all.map(({ id }) => id);
-  expect(new Set(await endOpen(service.db, ids.slice(0, 4), 'stopped by an operator'))).toEqual(new Set(ids.slice(0, 4)));
+  expect(new Set(await endOpen(service.db, ids.slice(0, 4), 'stopped by an operator'))).toEqual(
+    new Set(ids.slice(0, 4)),
+  );
   expect(held.length).toBe(2);
   await service.db
     .updateTable('webhook_endpoints')
@@ -297,6 +319,10 @@ it('ends any open delivery for an operator, whoever has it, and keeps nothing of
     .where('id', '=', endpointId)
     .execute();
   expect(await endOpen(service.db, ids, 'endpoint deleted')).toHaveLength(4);
-  const rows = await service.db.selectFrom('webhook_log').select('id').where('endpoint_id', '=', endpointId).execute();
+  const rows = await service.db
+    .selectFrom('webhook_log')
+    .select('id')
+    .where('endpoint_id', '=', endpointId)
+    .execute();
   expect(rows).toHaveLength(4);
 });

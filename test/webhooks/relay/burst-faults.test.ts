@@ -8,14 +8,7 @@ import { startTestService, type TestService } from '../../support/service.ts';
 import { startTcpProxy, type TcpProxy } from '../../support/tcp-proxy.ts';
 import { connectOperator, type Operator } from '../../support/temporal.ts';
 import { eventually } from '../../support/wait.ts';
-import {
-  burstOf,
-  deliveryIds,
-  type Subscriber,
-  subscribe,
-  untilAll,
-  untilReceived,
-} from './support.ts';
+import { burstOf, deliveryIds, type Subscriber, subscribe, untilAll, untilReceived } from './support.ts';
 
 let service: TestService;
 let operator: Operator;
@@ -139,9 +132,17 @@ it('after a burst that an operator terminated, reconcile frees what was its own'
   const burstId = await burstOf(service, workspace);
   await operator.client.workflow.getHandle(burstWorkflowId(burstId)).terminate();
   receiver.answer = () => 204;
-  await service.db.updateTable('webhook_bursts').set({ started_at: new Date(0) }).execute();
+  await service.db
+    .updateTable('webhook_bursts')
+    .set({ started_at: new Date(0) })
+    .execute();
   await reconcile();
-  const rows = await untilAll(service, workspace, (row) => row.burst_id !== burstId || row.ended_at !== null, 60_000);
+  const rows = await untilAll(
+    service,
+    workspace,
+    (row) => row.burst_id !== burstId || row.ended_at !== null,
+    60_000,
+  );
   expect(rows).toHaveLength(COUNT);
 });
 
@@ -150,7 +151,10 @@ it('what a burst had that Temporal does not know is free again: a begun delivery
   await emitTogether(service, workspace, 2);
   const [begun, untouched] = await rowsOf(service, workspace);
   const burstId = newId<BurstId>();
-  await service.db.insertInto('webhook_bursts').values({ id: burstId, started_at: new Date(0) }).execute();
+  await service.db
+    .insertInto('webhook_bursts')
+    .values({ id: burstId, started_at: new Date(0) })
+    .execute();
   await service.db.updateTable('webhook_open').set({ burst_id: burstId }).execute();
   await service.db
     .updateTable('webhook_open')
