@@ -1,6 +1,7 @@
 import { isIP } from 'node:net';
 import ipaddr from 'ipaddr.js';
 import type { AllowedNetworks, Network } from '../networks.ts';
+import { isRefusedPort } from './refused-ports.ts';
 
 export type AddressVerdict = 'allowed' | 'blocked';
 
@@ -58,7 +59,7 @@ function isIsatap(address: ipaddr.IPv6): boolean {
 }
 
 /**
- * Judges the form of a receiver's URL, and answers it normalised by the WHATWG rules, which also fold every
+ * Judges the form of a receiver's URL, its port included, and returns it normalised by the WHATWG rules, which also fold every
  * numeric spelling of IPv4. Its addresses are judged apart: `hostOf` and `fixedAddresses` lead to them.
  * The reason of a refusal is a sentence to show.
  */
@@ -74,6 +75,7 @@ export function judgeUrl(text: string): UrlVerdict {
     return { ok: false, reason: 'The URL must not hold a user name or a password.' };
   }
   if (url.port === '0') return { ok: false, reason: 'The port of the URL is not valid.' };
+  if (isRefusedPort(url.port)) return { ok: false, reason: 'The port of the URL is one of another service.' };
   if (url.hostname.endsWith('.')) url.hostname = url.hostname.slice(0, -1);
   if (!isHost(hostOf(url))) return { ok: false, reason: 'The host of the URL is not valid.' };
   return { ok: true, url };

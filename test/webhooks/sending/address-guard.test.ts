@@ -143,6 +143,9 @@ describe('judging a URL', () => {
     ['http://256.0.0.1/', 'not valid'],
     ['http://example.com:99999/', 'not valid'],
     ['http://example.com:0/', 'port'],
+    ['http://example.com:22/', 'port'],
+    ['https://example.com:6379/', 'port'],
+    ['http://127.0.0.1:5432/', 'port'],
     ['http://user@example.com/', 'user name'],
     ['http://:pass@example.com/', 'user name'],
     ['http://example.com@127.0.0.1/', 'user name'],
@@ -169,6 +172,19 @@ describe('judging a URL', () => {
   ])('normalises %j', (text, href) => {
     const verdict = judgeUrl(text);
     expect(verdict.ok && verdict.url.href).toBe(href);
+  });
+
+  it('refuses every port that browsers refuse, but that of discard, and those of the databases and queues nearby', () => {
+    const refused = Array.from({ length: 65_535 }, (_, index) => index + 1).filter(
+      (port) => !judgeUrl(`http://example.com:${port}/`).ok,
+    );
+    for (const port of [22, 25, 53, 110, 143, 465, 587, 993, 995, 6000, 6667, 10_080])
+      expect(refused).toContain(port);
+    for (const port of [2_375, 3_306, 5_432, 6_379, 7_233, 9_200, 11_211, 27_017])
+      expect(refused).toContain(port);
+    for (const port of [9, 80, 443, 3_000, 8_000, 8_080, 8_443, 9_000]) expect(refused).not.toContain(port);
+    // Receivers of tests and demos get theirs from the system, which begins here.
+    expect(Math.max(...refused)).toBeLessThan(32_768);
   });
 
   it('strips the brackets of IPv6', () => {

@@ -109,8 +109,24 @@ describe('dialling', () => {
   it('counts a slow DNS into the time of the attempt', async () => {
     const { sender } = await setUpSender({ zone: { 'silent.test': 'silent' }, timeoutMs: 300 });
     const outcome = await expectNoResponse(post(sender, 'http://silent.test/'));
-    expect(outcome.error).toBe('No answer came within 0.3 seconds.');
+    expect(outcome.error).toBe('No response came within 0.3 seconds.');
     expect(outcome.durationMs).toBeLessThan(900);
+  });
+});
+
+describe('a refused port', () => {
+  it('is neither registered nor sent to, also in an allowed network, and a redirect to it is not followed', async () => {
+    const { sender } = await setUpSender();
+    const guard = createAddressGuard({ allowedNetworks: parseNetworks('127.0.0.1/32') });
+    const url = 'http://127.0.0.1:6379/';
+    const reason = 'The port of the URL is one of another service.';
+    expect(await checkUrlAtRegistration(url, guard)).toEqual({ ok: false, reason });
+    expect((await expectNoResponse(post(sender, url))).error).toBe(reason);
+    const receiver = closing(
+      await startReceiver((_request, response) => response.writeHead(308, { location: url }).end()),
+    );
+    const outcome = await expectResponded(post(sender, receiver.url));
+    expect(outcome).toMatchObject({ status: 308, refusedRedirect: 'bad url' });
   });
 });
 
