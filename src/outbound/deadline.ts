@@ -1,65 +1,87 @@
 import { SendFailure } from './failure.ts';
 
-/** The time one attempt has left, as a signal that aborts with a SendFailure when it is over. */
+/** The time one attempt has left. The attempt waits for one thing at a time. */
 export interface Deadline {
-  /** Aborts when the time is over, or with the caller's reason when the caller gives up. */
+  /** Aborts with a SendFailure when the time is over, or with the caller's reason when the caller gives up. */
   readonly signal: AbortSignal;
-  /** Waits for a promise, but no longer than the signal lasts. */
+  /** Waits for a promise, but no longer than the time lasts. */
   race<T>(promise: Promise<T>): Promise<T>;
   /** Waits for work of our own: its time is not the receiver's, so the clock stands still. */
   raceUncounted<T>(promise: Promise<T>): Promise<T>;
+  /** Has a listener called once when the time is over, with the reason of `signal`, at once if it is; null takes it away. */
+  whenOver(listener: ((reason: unknown) => void) | null): void;
   clear(): void;
 }
 
 /** Starts the clock of one attempt. `caller` ends it early. */
 export function startDeadline(timeoutMs: number, caller?: AbortSignal): Deadline {
-  const controller = new AbortController();
-  const { signal } = controller;
-  const giveUp = (): void => controller.abort(caller?.reason);
-  let leftMs = timeoutMs;
-  let startedAt = 0;
-  let timer: NodeJS.Timeout | undefined;
+  let over: { reason: unknown } | null = null;
+  let onOver: ((reason: unknown) => void) | null = null;
+  // Made for those who ask: most attempts find an open connection and need none.
+  let controller: AbortController | null = null;
+  let startedAt = performance.now();
+  let uncountedSince: number | null = null;
 
-  const start = (): void => {
-    startedAt = performance.now();
-    timer = setTimeout(() => controller.abort(timeoutFailure(timeoutMs)), leftMs);
+  const end = (reason: unknown): void => {
+    if (over !== null) return;
+    over = { reason };
+    onOver?.(reason);
+    controller?.abort(reason);
   };
-  const pause = (): void => {
-    clearTimeout(timer);
-    leftMs = Math.max(0, leftMs - (performance.now() - startedAt));
+  // One timer for all that is left, set again where the clock stood still: most attempts end long before it fires.
+  const look = (): void => {
+    timer = null;
+    if (uncountedSince !== null) return;
+    const leftMs = timeoutMs - (performance.now() - startedAt);
+    // Node's timers fire up to a millisecond early.
+    if (leftMs > 1) timer = setTimeout(look, leftMs);
+    else end(new SendFailure(`No response came within ${timeoutMs / 1_000} seconds.`));
   };
-  const race = <T>(promise: Promise<T>): Promise<T> => raceSignal(promise, signal);
-
+  let timer: NodeJS.Timeout | null = setTimeout(look, timeoutMs);
+  const giveUp = (): void => end(caller?.reason);
   if (caller?.aborted === true) giveUp();
   else caller?.addEventListener('abort', giveUp, { once: true });
-  start();
+
+  const whenOver: Deadline['whenOver'] = (listener) => {
+    onOver = listener;
+    if (over !== null) listener?.(over.reason);
+  };
+  const race = <T>(promise: Promise<T>): Promise<T> =>
+    new Promise((resolve, reject) => {
+      whenOver(reject);
+      promise.then(
+        (value) => {
+          onOver = null;
+          resolve(value);
+        },
+        (error: unknown) => {
+          onOver = null;
+          reject(error);
+        },
+      );
+    });
+
   return {
-    signal,
+    get signal() {
+      controller ??= new AbortController();
+      if (over !== null) controller.abort(over.reason);
+      return controller.signal;
+    },
     race,
+    whenOver,
     async raceUncounted(promise) {
-      pause();
+      uncountedSince = performance.now();
       try {
         return await race(promise);
       } finally {
-        start();
+        startedAt += performance.now() - uncountedSince;
+        uncountedSince = null;
+        if (timer === null) look();
       }
     },
     clear() {
-      clearTimeout(timer);
+      if (timer !== null) clearTimeout(timer);
       caller?.removeEventListener('abort', giveUp);
     },
   };
-}
-
-function timeoutFailure(timeoutMs: number): SendFailure {
-  return new SendFailure(`No answer came within ${timeoutMs / 1_000} seconds.`);
-}
-
-function raceSignal<T>(promise: Promise<T>, signal: AbortSignal): Promise<T> {
-  return new Promise((resolve, reject) => {
-    const abort = (): void => reject(signal.reason);
-    if (signal.aborted) abort();
-    else signal.addEventListener('abort', abort, { once: true });
-    promise.then(resolve, reject).finally(() => signal.removeEventListener('abort', abort));
-  });
 }

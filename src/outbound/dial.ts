@@ -11,7 +11,7 @@ export interface DialOptions {
   ca?: string;
 }
 
-/** Reading in small steps keeps what is read past the limit of an answer small. */
+/** Reading in small steps keeps what is read past the limit of a response small. */
 const READ_STEP_BYTES = 16 * 1024;
 /** Before the next address of a receiver is tried. */
 const ADDRESS_ATTEMPT_MS = 3_000;

@@ -1,7 +1,6 @@
-import { errors } from 'undici';
 import { errorCode } from '../error-text.ts';
 
-/** An attempt that ended without an answer. Its message is safe to show: it names no address. */
+/** An attempt that ended without a response. Its message is safe to show: it names no address. */
 export class SendFailure extends Error {
   override readonly name = 'SendFailure';
 }
@@ -9,12 +8,16 @@ export class SendFailure extends Error {
 /** Nothing of the request was written: the connection was lost before. */
 export class NothingWritten extends SendFailure {}
 
+/** The connection ended after the request was written and before the first byte of a response. */
+export class EndedWithoutResponse extends SendFailure {}
+
+export const CLOSED_MESSAGE = 'The connection was closed before a response came.';
+
 const MESSAGES: Readonly<Record<string, string>> = {
   ECONNREFUSED: 'The connection was refused.',
-  ECONNRESET: 'The connection was closed before an answer came.',
-  EPIPE: 'The connection was closed before an answer came.',
-  UND_ERR_SOCKET: 'The connection was closed before an answer came.',
-  UND_ERR_HEADERS_OVERFLOW: 'The headers of the answer are too large.',
+  ECONNRESET: CLOSED_MESSAGE,
+  EPIPE: CLOSED_MESSAGE,
+  HPE_HEADER_OVERFLOW: 'The headers of the response are too large.',
   EHOSTUNREACH: 'The receiver could not be reached.',
   ENETUNREACH: 'The receiver could not be reached.',
   EADDRNOTAVAIL: 'The receiver could not be reached.',
@@ -31,10 +34,10 @@ const MESSAGES: Readonly<Record<string, string>> = {
 
 /** Says in plain words what went wrong on the wire. System messages hold addresses, so none is passed on. */
 export function describeNetworkError(error: unknown): string {
-  if (error instanceof errors.HTTPParserError) return 'The answer is not valid HTTP.';
   const code = codeOf(error);
   const known = MESSAGES[code];
   if (known !== undefined) return known;
+  if (code.startsWith('HPE_')) return 'The response is not valid HTTP.';
   if (code.startsWith('ERR_SSL_') || code === 'EPROTO') return 'The TLS handshake failed.';
   return 'The connection failed.';
 }

@@ -93,7 +93,6 @@ async function checkReceiver({ url, stop }: RunningExample): Promise<void> {
     const input = { secret, deliveryId, eventType: event, body: bytes };
     const outcome = await sender.send({
       url,
-      headers: {},
       body: bytes,
       beforeWrite: async () => ({ proceed: true, headers: deliveryHeaders({ ...input, now: new Date() }) }),
     });

@@ -51,7 +51,6 @@ export async function pingEndpoint(
   const body = Buffer.from(JSON.stringify({ event: PING, data: { endpointId, workspaceId } }));
   const sent = await sender.send({
     url,
-    headers: {},
     body,
     beforeWrite: async () => {
       // Read again: the endpoint may have gone while the connection was made.

@@ -4,55 +4,81 @@ import type { Connection } from './connection.ts';
 export interface ConnectionPool {
   /** Takes the idle connection of an origin that was used last, or null. */
   take(origin: string): Connection | null;
-  /** Gives back a connection whose answer was read to the end. */
-  give(origin: string, connection: Connection): void;
+  /** Gives back a connection whose response was read to the end, to be used again within so many milliseconds. */
+  give(origin: string, connection: Connection, reusableMs: number): void;
   close(): void;
+}
+
+interface Idle {
+  readonly connection: Connection;
+  readonly since: number;
+  readonly until: number;
 }
 
 const MAX_IDLE_PER_ORIGIN = 32;
 const MAX_IDLE = 1_024;
 /** So that a receiver that moves to another address is followed there under constant traffic too. */
 const MAX_AGE_MS = 60_000;
+/** How often connections that idled too long are looked for; one that is taken is looked at anyway. */
+const SWEEP_MS = 1_000;
 
 export function createConnectionPool(): ConnectionPool {
-  const idle = new Map<string, Set<Connection>>();
-  const watched = new WeakSet<Connection>();
+  const origins = new Map<string, Idle[]>();
   let size = 0;
   let closed = false;
+  let sweeper: NodeJS.Timeout | undefined;
 
-  const remove = (origin: string, connection: Connection): void => {
-    const connections = idle.get(origin);
-    if (connections?.delete(connection) !== true) return;
-    size -= 1;
-    if (connections.size === 0) idle.delete(origin);
+  const isUsable = ({ connection, until }: Idle): boolean => performance.now() < until && connection.isOpen();
+
+  const sweep = (): void => {
+    for (const [origin, idle] of origins) {
+      const usable = idle.filter((entry) => {
+        if (isUsable(entry)) return true;
+        entry.connection.close();
+        return false;
+      });
+      size -= idle.length - usable.length;
+      if (usable.length === 0) origins.delete(origin);
+      else origins.set(origin, usable);
+    }
+    if (size > 0) return;
+    clearInterval(sweeper);
+    sweeper = undefined;
   };
 
   return {
     take(origin) {
-      const newestFirst = [...(idle.get(origin) ?? [])].reverse();
-      for (const connection of newestFirst) {
-        remove(origin, connection);
-        if (connection.isOpen() && performance.now() - connection.openedAt < MAX_AGE_MS) return connection;
+      const idle = origins.get(origin);
+      for (let entry = idle?.pop(); entry !== undefined; entry = idle?.pop()) {
+        size -= 1;
+        const { connection, since } = entry;
+        if (isUsable(entry)) {
+          connection.socket.ref();
+          connection.idledMs = performance.now() - since;
+          return connection;
+        }
         connection.close();
       }
       return null;
     },
-    give(origin, connection) {
-      const connections = idle.get(origin) ?? new Set<Connection>();
-      const isFull = size >= MAX_IDLE || connections.size >= MAX_IDLE_PER_ORIGIN;
-      if (closed || isFull || !connection.isOpen()) return connection.close();
-      idle.set(origin, connections.add(connection));
+    give(origin, connection, reusableMs) {
+      const idle = origins.get(origin) ?? [];
+      const since = performance.now();
+      const until = Math.min(since + reusableMs, connection.openedAt + MAX_AGE_MS);
+      const entry = { connection, since, until };
+      const isFull = size >= MAX_IDLE || idle.length >= MAX_IDLE_PER_ORIGIN;
+      if (closed || isFull || !isUsable(entry)) return connection.close();
+      origins.set(origin, idle);
+      idle.push(entry);
       size += 1;
-      if (watched.has(connection)) return;
-      watched.add(connection);
-      connection.socket.once('close', () => remove(origin, connection));
+      connection.socket.unref();
+      sweeper ??= setInterval(sweep, SWEEP_MS).unref();
     },
     close() {
       closed = true;
-      for (const connections of [...idle.values()]) {
-        for (const connection of [...connections]) connection.close();
-      }
-      idle.clear();
+      clearInterval(sweeper);
+      for (const idle of origins.values()) for (const { connection } of idle) connection.close();
+      origins.clear();
       size = 0;
     },
   };

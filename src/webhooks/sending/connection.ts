@@ -1,166 +1,116 @@
-import type { IncomingHttpHeaders } from 'node:http';
 import type { Socket } from 'node:net';
-import { Client, type Dispatcher } from 'undici';
-import { describeNetworkError, NothingWritten, SendFailure } from '../../outbound/failure.ts';
+import type { Deadline } from '../../outbound/deadline.ts';
+import {
+  CLOSED_MESSAGE,
+  describeNetworkError,
+  EndedWithoutResponse,
+  NothingWritten,
+  SendFailure,
+} from '../../outbound/failure.ts';
+import { createResponseReader, type HttpResponse } from './response.ts';
+import type { ResponseHead } from './response-head.ts';
 
 export interface HttpRequest {
   url: URL;
+  /** Besides host, connection and content-length. */
   headers: Record<string, string>;
   body: Uint8Array;
-}
-
-/** What came back on one connection. The status line alone decides; the body may be cut. */
-export interface HttpAnswer {
-  status: number;
-  /** The Location header; null when it is missing, empty or repeated. */
-  location: string | null;
-  bodyText: string;
-  /** False when the rest of the body was left unread, so the connection is gone. */
-  complete: boolean;
 }
 
 /** One connected socket that speaks HTTP/1.1, one request at a time. */
 export interface Connection {
   readonly socket: Socket;
+  /** By `performance.now()`. */
   readonly openedAt: number;
+  /** Milliseconds for which it lay idle before it was taken from the pool; 0 when it is fresh. */
+  idledMs: number;
   /** Whether the socket still looks alive. */
   isOpen(): boolean;
   /**
-   * Posts a request and reads its answer until the body ends, `maxBytes` of it were read or the signal aborts.
-   * @throws NothingWritten when the connection was lost before the request was written, SendFailure for any
-   * other network error before the status line was read, or the signal's reason.
+   * Posts a request and reads its response until the body ends, `maxBodyBytes` of it were read or the time is over.
+   * @throws NothingWritten when the connection was lost before, EndedWithoutResponse when it ended before the first byte
+   * of a response, SendFailure for any other error before the head was read, or the reason of the deadline
    */
-  post(request: HttpRequest, limits: { maxBytes: number; signal: AbortSignal }): Promise<HttpAnswer>;
+  post(request: HttpRequest, limits: { maxBodyBytes: number; deadline: Deadline }): Promise<HttpResponse>;
   close(): void;
 }
 
-const KEPT_TEXT_BYTES = 1_024;
 /** The body of a redirect to follow is of little interest. */
 const REDIRECT_BODY_MS = 500;
-/** Shorter than the idle time of common servers (Node closes after 5 s), so that an idle socket is rarely a dead one. */
-const IDLE_MS = 4_000;
-const MAX_HEADER_BYTES = 16 * 1_024;
+const NOT_IN_A_HEADER = /[^\t\x20-\x7e\x80-\xff]/;
 
-/** Wraps a socket that is already connected; undici neither resolves nor dials anything itself. */
-export function openConnection(origin: string, socket: Socket): Connection {
-  let handedOver = false;
-  const client = new Client(origin, {
-    allowH2: false,
-    pipelining: 1,
-    headersTimeout: 0,
-    bodyTimeout: 0,
-    keepAliveTimeout: IDLE_MS,
-    keepAliveMaxTimeout: IDLE_MS,
-    maxHeaderSize: MAX_HEADER_BYTES,
-    connect(_options, callback) {
-      // Asked a second time, the first socket is lost. A plain error: undici would retry a SocketError.
-      if (handedOver) return callback(new Error('The connection was lost.'), null);
-      handedOver = true;
-      // Not at once: undici would miss it while it is still starting the connect.
-      queueMicrotask(() => callback(null, socket));
-    },
-  });
-  const close = (): void => {
-    socket.destroy();
-    // Rejects nobody who listens: the request in flight has its own error.
-    client.destroy().catch(() => undefined);
-  };
+/** The request that is under way on a connection. */
+interface Exchange {
+  read(bytes: Buffer): void;
+  lost(error: Error | null): void;
+}
+
+/** Makes a connection of a socket that is already connected; nothing here resolves or dials. */
+export function openConnection(socket: Socket): Connection {
+  let exchange: Exchange | null = null;
+  // What comes unasked for would be taken as the response to the next request.
+  socket.on('data', (bytes: Buffer) => (exchange === null ? socket.destroy() : exchange.read(bytes)));
+  socket.on('error', (error) => exchange?.lost(error));
+  socket.on('end', () => exchange?.lost(null));
+  socket.on('close', () => exchange?.lost(null));
+  const isOpen = (): boolean => !socket.destroyed && socket.readable && socket.writable;
+
   return {
     socket,
     openedAt: performance.now(),
-    isOpen: () => !socket.destroyed && socket.readable && socket.writable,
-    post: (request, { maxBytes, signal }) =>
+    idledMs: 0,
+    isOpen,
+    close: () => socket.destroy(),
+    post: (request, { maxBodyBytes, deadline }) =>
       new Promise((resolve, reject) => {
-        signal.throwIfAborted();
-        const reader = createReader(maxBytes, {
-          settle(result) {
-            signal.removeEventListener('abort', abort);
-            if ('failure' in result) reject(result.failure);
-            else resolve(result.answer);
+        const bytes = Buffer.concat([Buffer.from(headOf(request), 'latin1'), request.body]);
+        if (!isOpen()) throw new NothingWritten(CLOSED_MESSAGE);
+        const reader = createResponseReader(maxBodyBytes);
+        let redirectTimer: NodeJS.Timeout | undefined;
+        /** Ends the exchange: with the response if its head was read, else with the failure. */
+        const end = (failure: () => unknown): void => {
+          exchange = null;
+          clearTimeout(redirectTimer);
+          deadline.whenOver(null);
+          const response = reader.response();
+          if (response !== null && socket.writableLength > 0) response.reusableMs = 0;
+          if (response === null || response.reusableMs === 0) socket.destroy();
+          if (response === null) reject(failure());
+          else resolve(response);
+        };
+        exchange = {
+          read(received) {
+            try {
+              if (reader.read(received)) return end(() => null);
+            } catch (error) {
+              return end(() => error);
+            }
+            if (redirectTimer === undefined && isRedirect(reader.head())) {
+              redirectTimer = setTimeout(end, REDIRECT_BODY_MS, () => null);
+            }
           },
-          close,
-        });
-        const abort = (): void => reader.giveUp(signal.reason);
-        signal.addEventListener('abort', abort, { once: true });
-        const { pathname, search } = request.url;
-        const { headers, body } = request;
-        client.dispatch({ method: 'POST', path: `${pathname}${search}`, headers, body }, reader.handler);
+          lost(error) {
+            const message = error === null ? CLOSED_MESSAGE : describeNetworkError(error);
+            end(() => (reader.hasBegun() ? new SendFailure(message) : new EndedWithoutResponse(message)));
+          },
+        };
+        deadline.whenOver((reason) => end(() => reason));
+        if (socket.destroyed) return;
+        socket.write(bytes);
       }),
-    close,
   };
 }
 
-interface ReaderExits {
-  settle(result: { answer: HttpAnswer } | { failure: unknown }): void;
-  close(): void;
+function isRedirect(head: ResponseHead | null): boolean {
+  return head !== null && head.status >= 300 && head.status <= 399 && head.location !== null;
 }
 
-/** Collects one answer from undici's events, and settles exactly once. */
-function createReader(maxBytes: number, exits: ReaderExits) {
-  let written = false;
-  let settled = false;
-  let start: { status: number; location: string | null } | null = null;
-  let readBytes = 0;
-  let redirectTimer: NodeJS.Timeout | undefined;
-  const kept: Buffer[] = [];
-
-  const settle = (result: { answer: HttpAnswer } | { failure: unknown }): void => {
-    if (settled) return;
-    settled = true;
-    clearTimeout(redirectTimer);
-    exits.settle(result);
-  };
-  /** Ends the reading: with the answer if its status line was read, else with the failure. */
-  const finish = (complete: boolean, failure: unknown): void => {
-    if (start === null) settle({ failure });
-    else settle({ answer: { ...start, bodyText: toText(Buffer.concat(kept)), complete } });
-    if (!complete) exits.close();
-  };
-  const giveUp = (reason: unknown): void => finish(false, reason);
-
-  const handler: Dispatcher.DispatchHandler = {
-    onRequestStart(controller) {
-      if (settled) controller.abort(new NothingWritten('The attempt is over.'));
-      else written = true;
-    },
-    onResponseStart(_controller, status, headers) {
-      if (status < 200) return;
-      start = { status, location: locationOf(headers) };
-      const isRedirect = status >= 300 && status <= 399 && start.location !== null;
-      if (isRedirect) redirectTimer = setTimeout(() => finish(false, null), REDIRECT_BODY_MS);
-    },
-    onResponseData(_controller, chunk) {
-      if (readBytes < KEPT_TEXT_BYTES) kept.push(chunk.subarray(0, KEPT_TEXT_BYTES - readBytes));
-      readBytes += chunk.length;
-      if (readBytes >= maxBytes) finish(false, null);
-    },
-    onResponseEnd() {
-      finish(true, null);
-    },
-    onResponseError(_controller, error) {
-      if (isInvalidArgument(error)) settle({ failure: error });
-      const message = describeNetworkError(error);
-      finish(false, written ? new SendFailure(message) : new NothingWritten(message));
-    },
-  };
-  return { handler, giveUp };
-}
-
-function locationOf(headers: IncomingHttpHeaders): string | null {
-  const { location } = headers;
-  if (typeof location !== 'string' || location === '') return null;
-  // Header bytes arrive as Latin-1 characters, while a URL's are UTF-8 (Fetch standard, location URL).
-  return Buffer.from(location, 'latin1').toString();
-}
-
-/** undici refuses a header we made: a fault of this program and not of the receiver. */
-function isInvalidArgument(error: Error): boolean {
-  return 'code' in error && error.code === 'UND_ERR_INVALID_ARG';
-}
-
-/** At most 1 KiB of valid UTF-8 without NULs; a character cut at the end is left out. */
-function toText(bytes: Buffer): string {
-  const text = new TextDecoder().decode(bytes, { stream: true }).replaceAll('\0', '\uFFFD');
-  const { read } = new TextEncoder().encodeInto(text, new Uint8Array(KEPT_TEXT_BYTES));
-  return text.slice(0, read);
+/** @throws TypeError for a header that would end before its end: a fault of this program */
+function headOf({ url, headers, body }: HttpRequest): string {
+  let head = `POST ${url.pathname}${url.search} HTTP/1.1\r\nhost: ${url.host}\r\nconnection: keep-alive\r\n`;
+  for (const [name, value] of Object.entries(headers)) {
+    if (NOT_IN_A_HEADER.test(value)) throw new TypeError(`The header ${name} holds what no header may hold.`);
+    head += `${name}: ${value}\r\n`;
+  }
+  return `${head}content-length: ${body.byteLength}\r\n\r\n`;
 }

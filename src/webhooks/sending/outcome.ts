@@ -8,9 +8,11 @@ export interface Responded {
   /** At most the first 1 KiB of the body, as text that Postgres stores: valid UTF-8 without NULs. */
   bodyText: string;
   durationMs: number;
-  /** Redirects followed on the way to this answer. */
+  /** Set when a request was made once more, because the reused connection ended under the first. */
+  repeated?: true;
+  /** Redirects followed on the way to this response. */
   redirects: number;
-  /** Set when the answer is a redirect that was not followed. */
+  /** Set when the response is a redirect that was not followed. */
   refusedRedirect?: RefusedRedirect;
 }
 
@@ -20,6 +22,8 @@ export interface NoResponse {
   /** A sentence to show to the endpoint's owner. It names no address. */
   error: string;
   durationMs: number;
+  /** As of {@link Responded}. */
+  repeated?: true;
 }
 
 /** `beforeWrite` said stop. */
@@ -31,10 +35,10 @@ export interface Stopped {
 export type SendOutcome = Responded | NoResponse | Stopped;
 
 /** An outcome that counts as an attempt. */
-export type AttemptOutcome = Responded | NoResponse;
+export type SendResult = Responded | NoResponse;
 
 /** What follows from an attempt (contract.md D6, D9 and D10). */
-export function classify(outcome: AttemptOutcome): 'succeeded' | 'retry' | 'failed' {
+export function classify(outcome: SendResult): 'succeeded' | 'retry' | 'failed' {
   if (outcome.kind === 'no-response') return 'retry';
   const { status } = outcome;
   if (isSuccess(status)) return 'succeeded';
@@ -53,7 +57,7 @@ const REFUSED_REDIRECT_MESSAGES = {
 } satisfies Record<RefusedRedirect, string>;
 
 /** Why an attempt failed, as a delivery's errorMessage shows it; null after success. */
-export function errorMessage(outcome: AttemptOutcome): string | null {
+export function errorMessage(outcome: SendResult): string | null {
   if (outcome.kind === 'no-response') return outcome.error;
   const { status, refusedRedirect } = outcome;
   if (isSuccess(status)) return null;

@@ -1,23 +1,29 @@
 import { BLOCKED_ADDRESS_MESSAGE, hostOf, judgeUrl } from '../../outbound/address-guard.ts';
 import { type Deadline, startDeadline } from '../../outbound/deadline.ts';
 import { dial, isAllowed } from '../../outbound/dial.ts';
-import { NothingWritten, SendFailure } from '../../outbound/failure.ts';
+import { EndedWithoutResponse, NothingWritten, SendFailure } from '../../outbound/failure.ts';
 import type { AddressGuard } from '../../outbound/resolver.ts';
-import { type Connection, type HttpAnswer, openConnection } from './connection.ts';
+import { type Connection, openConnection } from './connection.ts';
 import { createConnectionPool } from './connection-pool.ts';
 import type { RefusedRedirect, Responded, SendOutcome, Stopped } from './outcome.ts';
+import type { HttpResponse } from './response.ts';
 
 export interface SendRequest {
   url: string;
-  headers: Record<string, string>;
   body: Uint8Array;
   /** Gives the attempt up: `send` then rejects with its reason, unless a status line was already read. */
   signal?: AbortSignal;
   /**
    * Awaited after DNS and connect, right before each write: the first, every redirect's, and on pooled sockets
-   * too. Its headers replace those of the request; on stop nothing is written. Its time is not counted.
+   * too. On stop nothing is written. Its time is not counted. Where a connection was lost and another one took long to
+   * make, it is asked again with the same `hop`, so it must mean the same then.
    */
-  beforeWrite: () => Promise<WriteDecision>;
+  beforeWrite: (write: Write) => Promise<WriteDecision>;
+}
+
+export interface Write {
+  /** 0 for the first URL, then the redirects followed. */
+  readonly hop: number;
 }
 
 export type WriteDecision =
@@ -28,7 +34,7 @@ export interface WebhookSenderOptions {
   guard: AddressGuard;
   /** Milliseconds for one attempt: DNS, connect, redirects and body (contract.md D7). */
   timeoutMs?: number;
-  /** Bytes of one answer's body that are read at most; then its socket is closed. */
+  /** Bytes of one response's body that are read at most; then its socket is closed. */
   maxResponseBytes?: number;
   userAgent?: string;
   /** Certificate authorities in PEM, instead of those Node trusts. */
@@ -47,7 +53,22 @@ export interface WebhookSender {
 
 const MAX_REDIRECTS = 3;
 
-type HopResult = { kind: 'answered'; answer: HttpAnswer } | { kind: 'blocked' } | Stopped;
+/** A decision to write that is older is asked for again: the endpoint may have gone while another connection was made. */
+const DECISION_MS = 1_000;
+/** A reused connection that ends this soon after its last response was hardly closed for being idle. */
+const MIN_IDLE_TO_REPEAT_MS = 1_000;
+/** For one write. Where all of them are lost, the receiver is the cause. */
+const MAX_CONNECTIONS = 3;
+
+type HopResult = { kind: 'response'; response: HttpResponse } | { kind: 'blocked' } | Stopped;
+
+/** What belongs to one call of `send`. */
+interface Attempt {
+  readonly request: SendRequest;
+  readonly deadline: Deadline;
+  /** Whether a request was made once more because a reused connection ended under it. */
+  repeated: boolean;
+}
 
 const UNRESOLVED_MESSAGES = {
   'not found': 'The host name of the URL does not exist.',
@@ -71,7 +92,7 @@ export function createWebhookSender(options: WebhookSenderOptions): WebhookSende
       signal,
       ...(ca === undefined ? {} : { ca }),
     });
-    return openConnection(url.origin, socket);
+    return openConnection(socket);
   }
 
   /** A pooled socket is judged again on every delivery (contract.md D12). */
@@ -82,53 +103,55 @@ export function createWebhookSender(options: WebhookSenderOptions): WebhookSende
     return null;
   }
 
-  /** Posts once on a connection nobody else uses. */
-  async function postOn(
-    connection: Connection,
-    url: URL,
-    request: SendRequest,
-    deadline: Deadline,
-  ): Promise<HopResult> {
-    let reusable = false;
-    try {
-      const decision = await deadline.raceUncounted(request.beforeWrite());
-      if (!decision.proceed) return { kind: 'stopped', reason: decision.reason };
-      const headers = mergeHeaders({ 'user-agent': userAgent }, request.headers, decision.headers);
-      const limits = { maxBytes: maxResponseBytes, signal: deadline.signal };
-      const answer = await connection.post({ url, headers, body: request.body }, limits);
-      reusable = answer.complete;
-      return { kind: 'answered', answer };
-    } finally {
-      if (reusable) pool.give(url.origin, connection);
-      else connection.close();
-    }
-  }
-
-  /** A pooled connection that was lost before anything was written is replaced by a new one. */
-  async function sendHop(url: URL, request: SendRequest, deadline: Deadline): Promise<HopResult> {
-    const pooled = takePooled(url.origin);
-    if (pooled !== null) {
+  /**
+   * Asks `beforeWrite` and posts. Lost connections are replaced within the attempt: before the write any, because
+   * receivers close idle ones while our database is away, and after it one that had idled, whose end crossed the request.
+   */
+  async function sendHop(url: URL, hop: number, attempt: Attempt): Promise<HopResult> {
+    const { request, deadline } = attempt;
+    const limits = { maxBodyBytes: maxResponseBytes, deadline };
+    let decided: { headers: Record<string, string>; at: number } | null = null;
+    let connection = takePooled(url.origin);
+    for (let connections = 1; ; connections += 1) {
+      connection ??= await open(url, deadline);
+      if (connection === null) return { kind: 'blocked' };
       try {
-        return await postOn(pooled, url, request, deadline);
+        if (decided === null || performance.now() - decided.at > DECISION_MS) {
+          const decision = await deadline.raceUncounted(request.beforeWrite({ hop }));
+          if (!decision.proceed) {
+            connection.close();
+            return { kind: 'stopped', reason: decision.reason };
+          }
+          decided = { headers: { 'user-agent': userAgent, ...decision.headers }, at: performance.now() };
+        }
+        const response = await connection.post({ url, headers: decided.headers, body: request.body }, limits);
+        if (response.reusableMs > 0) pool.give(url.origin, connection, response.reusableMs);
+        return { kind: 'response', response };
       } catch (error) {
-        if (!(error instanceof NothingWritten)) throw error;
+        connection.close();
+        const isRepeat = error instanceof EndedWithoutResponse && connection.idledMs >= MIN_IDLE_TO_REPEAT_MS;
+        if (!isRepeat && !(error instanceof NothingWritten && connections < MAX_CONNECTIONS)) throw error;
+        attempt.repeated ||= isRepeat;
+        connection = null;
       }
     }
-    const connection = await open(url, deadline);
-    return connection === null ? { kind: 'blocked' } : postOn(connection, url, request, deadline);
   }
 
   return {
     async send(request) {
       const startedAt = performance.now();
       const deadline = startDeadline(timeoutMs, request.signal);
-      const elapsed = (): number => Math.round(performance.now() - startedAt);
+      const attempt: Attempt = { request, deadline, repeated: false };
+      const measured = () => ({
+        durationMs: Math.round(performance.now() - startedAt),
+        ...(attempt.repeated ? { repeated: true as const } : {}),
+      });
       try {
-        const result = await followRedirects(request.url, (url) => sendHop(url, request, deadline));
-        return result.kind === 'stopped' ? result : { ...result, durationMs: elapsed() };
+        const result = await followRedirects(request.url, (url, hop) => sendHop(url, hop, attempt));
+        return result.kind === 'stopped' ? result : { ...result, ...measured() };
       } catch (error) {
         if (!(error instanceof SendFailure)) throw error;
-        return { kind: 'no-response', error: error.message, durationMs: elapsed() };
+        return { kind: 'no-response', error: error.message, ...measured() };
       } finally {
         deadline.clear();
       }
@@ -142,41 +165,39 @@ export function createWebhookSender(options: WebhookSenderOptions): WebhookSende
 type Followed = Omit<Responded, 'durationMs'> | Stopped;
 
 /**
- * Follows every 3xx with a Location, three hops at most; method and body stay (contract.md D11). A redirect that is not followed is itself the answer. http and https may lead to each other.
+ * Follows every 3xx with a Location, three hops at most; method and body stay (contract.md D11). A redirect that is not
+ * followed is itself the response. http and https may lead to each other.
  * @throws SendFailure when the first URL is refused, or from `sendHop`.
  */
-async function followRedirects(text: string, sendHop: (url: URL) => Promise<HopResult>): Promise<Followed> {
+async function followRedirects(
+  text: string,
+  sendHop: (url: URL, hop: number) => Promise<HopResult>,
+): Promise<Followed> {
   const first = judgeUrl(text);
   if (!first.ok) throw new SendFailure(first.reason);
   let url = first.url;
-  let redirectAnswer: HttpAnswer | null = null;
+  let redirect: HttpResponse | null = null;
   for (let redirects = 0; ; redirects += 1) {
-    const result = await sendHop(url);
+    const result = await sendHop(url, redirects);
     if (result.kind === 'stopped') return result;
     if (result.kind === 'blocked') {
-      if (redirectAnswer === null) throw new SendFailure(BLOCKED_ADDRESS_MESSAGE);
-      return responded(redirectAnswer, redirects - 1, 'blocked');
+      if (redirect === null) throw new SendFailure(BLOCKED_ADDRESS_MESSAGE);
+      return responded(redirect, redirects - 1, 'blocked');
     }
-    const { answer } = result;
-    if (answer.status < 300 || answer.status > 399) return responded(answer, redirects);
-    if (answer.location === null) return responded(answer, redirects, 'no location');
-    if (redirects === MAX_REDIRECTS) return responded(answer, redirects, 'too many');
-    const next = URL.parse(answer.location, url.href);
+    const { response } = result;
+    if (response.status < 300 || response.status > 399) return responded(response, redirects);
+    if (response.location === null) return responded(response, redirects, 'no location');
+    if (redirects === MAX_REDIRECTS) return responded(response, redirects, 'too many');
+    const next = URL.parse(response.location, url.href);
     const verdict = next === null ? null : judgeUrl(next.href);
-    if (verdict === null || !verdict.ok) return responded(answer, redirects, 'bad url');
-    redirectAnswer = answer;
+    if (verdict === null || !verdict.ok) return responded(response, redirects, 'bad url');
+    redirect = response;
     url = verdict.url;
   }
 }
 
-function responded(answer: HttpAnswer, redirects: number, refusedRedirect?: RefusedRedirect): Followed {
-  const { status, bodyText } = answer;
+function responded(response: HttpResponse, redirects: number, refusedRedirect?: RefusedRedirect): Followed {
+  const { status, bodyText } = response;
   const refusal = refusedRedirect === undefined ? {} : { refusedRedirect };
   return { kind: 'responded', status, bodyText, redirects, ...refusal };
-}
-
-/** Later headers replace earlier ones of the same name in any case. */
-function mergeHeaders(...lists: Record<string, string>[]): Record<string, string> {
-  const entries = lists.flatMap((list) => Object.entries(list));
-  return Object.fromEntries(entries.map(([name, value]) => [name.toLowerCase(), value]));
 }

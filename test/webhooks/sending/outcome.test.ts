@@ -24,7 +24,7 @@ describe('classify and errorMessage', () => {
     expect(errorMessage(outcome)).toBe(verdict === 'succeeded' ? null : `The receiver answered ${status}.`);
   });
 
-  it('takes no answer as a retry', () => {
+  it('takes no response as a retry', () => {
     const outcome = { kind: 'no-response', error: BLOCKED_ADDRESS_MESSAGE, durationMs: 1 } as const;
     expect(classify(outcome)).toBe('retry');
     expect(errorMessage(outcome)).toBe(BLOCKED_ADDRESS_MESSAGE);

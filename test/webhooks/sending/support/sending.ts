@@ -55,7 +55,6 @@ export function post(
 ): Promise<SendOutcome> {
   return sender.send({
     url,
-    headers: { 'content-type': 'application/json' },
     body: BODY,
     beforeWrite: async () => ({ proceed: true, headers: { 'x-service-signature': 'fresh' } }),
     ...more,
@@ -64,13 +63,13 @@ export function post(
 
 export async function expectResponded(outcome: Promise<SendOutcome>): Promise<Responded> {
   const settled = await outcome;
-  if (settled.kind !== 'responded') throw new Error(`expected an answer: ${JSON.stringify(settled)}`);
+  if (settled.kind !== 'responded') throw new Error(`expected a response: ${JSON.stringify(settled)}`);
   return settled;
 }
 
 export async function expectNoResponse(outcome: Promise<SendOutcome>): Promise<NoResponse> {
   const settled = await outcome;
-  if (settled.kind !== 'no-response') throw new Error(`expected no answer: ${JSON.stringify(settled)}`);
+  if (settled.kind !== 'no-response') throw new Error(`expected no response: ${JSON.stringify(settled)}`);
   return settled;
 }
 

@@ -1,0 +1,207 @@
+import type { Socket } from 'node:net';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { describe, expect, it } from 'vitest';
+import { parseNetworks } from '../../../src/networks.ts';
+import { createAddressGuard } from '../../../src/outbound/resolver.ts';
+import type { SendRequest } from '../../../src/webhooks/sending/sender.ts';
+import { startRawReceiver, startReceiver } from '../../support/receiver.ts';
+import { closing, expectNoResponse, expectResponded, post, setUpSender, until } from './support/sending.ts';
+
+const OK = 'HTTP/1.1 204 No Content\r\n\r\n';
+
+/** Asked before a write, as slow as a database can be that is away for a while. */
+function slowly(milliseconds: number) {
+  const hops: number[] = [];
+  const beforeWrite: SendRequest['beforeWrite'] = async ({ hop }) => {
+    hops.push(hop);
+    await sleep(milliseconds);
+    return { proceed: true, headers: {} };
+  };
+  return { hops, beforeWrite };
+}
+
+/** Closes a connection on which nothing has happened for so long. */
+const closingIdle = (milliseconds: number) => (socket: Socket) => {
+  socket.setTimeout(milliseconds, () => socket.end());
+  socket.on('data', () => socket.write(OK));
+};
+
+/** Responds to the first request of a connection and ends at the next one, without a word. */
+const endingAtTheSecond = (socket: Socket) => {
+  let requests = 0;
+  socket.on('data', () => {
+    requests += 1;
+    if (requests === 1) socket.write(OK);
+    else socket.end();
+  });
+};
+
+describe('a connection that is lost before anything is written', () => {
+  it('is dialled again within the attempt when the receiver closed it while the database was away', async () => {
+    const receiver = closing(await startRawReceiver(closingIdle(1_000)));
+    const { sender } = await setUpSender({ timeoutMs: 1_500 });
+    for (const connections of [2, 3]) {
+      const { hops, beforeWrite } = slowly(3_000);
+      const outcome = await expectResponded(post(sender, receiver.url, { beforeWrite }));
+      expect(outcome.status).toBe(204);
+      expect(outcome.repeated).toBeUndefined();
+      // The decision is a moment old; asked again, it would be late again.
+      expect(hops).toEqual([0]);
+      // First a fresh connection is lost, then the pooled one of the first delivery.
+      expect(receiver.connections()).toBe(connections);
+    }
+  }, 15_000);
+
+  it('is asked for again where dialling takes long: the endpoint may be gone by then', async () => {
+    const receiver = closing(await startReceiver());
+    const real = createAddressGuard({ allowedNetworks: parseNetworks('127.0.0.1/32') });
+    let waitMs = 0;
+    const resolve = async (host: string) => {
+      await sleep(waitMs);
+      return real.resolve(host);
+    };
+    const { sender } = await setUpSender({ guard: { ...real, resolve } });
+    await expectResponded(post(sender, receiver.url));
+    waitMs = 1_200;
+    const hops: number[] = [];
+    const outcome = await post(sender, receiver.url, {
+      beforeWrite: async ({ hop }) => {
+        hops.push(hop);
+        if (hops.length > 1) return { proceed: false, reason: 'deleted meanwhile' };
+        receiver.dropConnections();
+        await sleep(50);
+        return { proceed: true, headers: {} };
+      },
+    });
+    expect(outcome).toEqual({ kind: 'stopped', reason: 'deleted meanwhile' });
+    expect(hops).toEqual([0, 0]);
+    expect(receiver.received).toHaveLength(1);
+  });
+
+  it('is dialled three times at most', async () => {
+    const receiver = closing(await startRawReceiver((socket) => socket.end()));
+    const { sender } = await setUpSender();
+    const outcome = await expectNoResponse(post(sender, receiver.url, slowly(100)));
+    expect(outcome.error).toBe('The connection was closed before a response came.');
+    expect(receiver.connections()).toBeLessThanOrEqual(3);
+  });
+});
+
+describe('a reused connection that ends under a request', () => {
+  it('after it had idled for a second: the request is made once more, within the same attempt', async () => {
+    const receiver = closing(await startRawReceiver(endingAtTheSecond));
+    const { sender } = await setUpSender();
+    expect((await expectResponded(post(sender, receiver.url))).repeated).toBeUndefined();
+    await sleep(1_100);
+    const { hops, beforeWrite } = slowly(0);
+    const outcome = await expectResponded(post(sender, receiver.url, { beforeWrite }));
+    expect(outcome).toMatchObject({ status: 204, repeated: true });
+    expect(hops).toEqual([0]);
+    expect(receiver.connections()).toBe(2);
+  });
+
+  it('before that: it counts as a network error, for the receiver may have taken it', async () => {
+    const receiver = closing(await startRawReceiver(endingAtTheSecond));
+    const { sender } = await setUpSender();
+    await expectResponded(post(sender, receiver.url));
+    const outcome = await expectNoResponse(post(sender, receiver.url));
+    expect(outcome.error).toBe('The connection was closed before a response came.');
+    expect(outcome.repeated).toBeUndefined();
+    expect(receiver.connections()).toBe(1);
+  });
+
+  it('with half a response: nothing is repeated', async () => {
+    let requests = 0;
+    const receiver = closing(
+      await startRawReceiver((socket) => {
+        socket.on('data', () => {
+          requests += 1;
+          if (requests === 1) socket.write(OK);
+          else socket.end('HTTP/1.1 20');
+        });
+      }),
+    );
+    const { sender } = await setUpSender();
+    await expectResponded(post(sender, receiver.url));
+    await sleep(1_100);
+    await expectNoResponse(post(sender, receiver.url));
+    expect(requests).toBe(2);
+  });
+
+  it('and a second time on the fresh one: the attempt has failed, after two requests', async () => {
+    let requests = 0;
+    const receiver = closing(
+      await startRawReceiver((socket) => {
+        socket.on('data', () => {
+          requests += 1;
+          if (requests === 1) socket.write(OK);
+          else socket.resetAndDestroy();
+        });
+      }),
+    );
+    const { sender } = await setUpSender();
+    await expectResponded(post(sender, receiver.url));
+    await sleep(1_100);
+    expect(await expectNoResponse(post(sender, receiver.url))).toMatchObject({ repeated: true });
+    expect(requests).toBe(3);
+  });
+
+  it('at a redirect: that hop alone is made once more', async () => {
+    const target = closing(await startRawReceiver(endingAtTheSecond));
+    const receiver = closing(
+      await startReceiver((_request, response) => response.writeHead(307, { location: target.url }).end()),
+    );
+    const { sender } = await setUpSender();
+    const first = await expectResponded(post(sender, receiver.url));
+    expect(first).toMatchObject({ status: 204, redirects: 1 });
+    await sleep(1_100);
+    const { hops, beforeWrite } = slowly(0);
+    const outcome = await expectResponded(post(sender, receiver.url, { beforeWrite }));
+    expect(outcome).toMatchObject({ status: 204, redirects: 1, repeated: true });
+    expect(hops).toEqual([0, 1]);
+    expect(receiver.received.map(({ connection }) => connection)).toEqual([1, 1]);
+    expect(target.connections()).toBe(2);
+  });
+});
+
+describe('idle connections', () => {
+  const talking = (headers: string) => (socket: Socket) => {
+    socket.on('data', () => socket.write(`HTTP/1.1 200 OK\r\n${headers}content-length: 0\r\n\r\n`));
+  };
+
+  it('are given up after 4 seconds, and by what the receiver says in Keep-Alive, less a second', async () => {
+    const silent = closing(await startRawReceiver(talking('')));
+    const short = closing(await startRawReceiver(talking('Keep-Alive: max=9, timeout=2\r\n')));
+    const long = closing(await startRawReceiver(talking('keep-alive: timeout=20\r\n')));
+    const never = closing(await startRawReceiver(talking('keep-alive: timeout=1\r\n')));
+    const all = [silent, short, long, never];
+    const { sender } = await setUpSender();
+    const sendToAll = () => Promise.all(all.map(({ url }) => expectResponded(post(sender, url))));
+    const open = () => all.map((receiver) => receiver.openConnections());
+    await sendToAll();
+    await until(() => never.openConnections() === 0);
+    expect(open()).toEqual([1, 1, 1, 0]);
+    await sleep(2_200);
+    expect(open()).toEqual([1, 0, 1, 0]);
+    await sleep(3_000);
+    expect(open()).toEqual([0, 0, 1, 0]);
+    await sendToAll();
+    expect(all.map((receiver) => receiver.connections())).toEqual([2, 2, 1, 2]);
+  }, 10_000);
+
+  it('are given up when something comes that nobody asked for, which is no response to the next request', async () => {
+    const receiver = closing(
+      await startRawReceiver((socket) => {
+        socket.once('data', () => {
+          socket.write(OK);
+          setTimeout(() => socket.write('HTTP/1.1 500 Planted\r\ncontent-length: 0\r\n\r\n'), 50);
+        });
+      }),
+    );
+    const { sender } = await setUpSender();
+    await expectResponded(post(sender, receiver.url));
+    await until(() => receiver.openConnections() === 0);
+    expect(await expectResponded(post(sender, receiver.url))).toMatchObject({ status: 204 });
+    expect(receiver.connections()).toBe(2);
+  });
+});
