@@ -1,8 +1,9 @@
 import { Socket } from 'node:net';
 import { type ConnectionProvider, type Dialect, Kysely, PostgresDialect, type Transaction } from 'kysely';
 import pg from 'pg';
+import { ServiceError } from '../errors.ts';
+import { createTurns } from '../turns.ts';
 import { sendPreparedByName } from './prepared.ts';
-import { createShares } from './shares.ts';
 import { destroySilentConnections } from './silence.ts';
 import type { Tables } from './tables.ts';
 
@@ -101,6 +102,14 @@ export interface SharedDatabase {
 
 /** The part of a pool that is kept for what is asked on nobody's behalf: one in five connections, one at least. */
 const COMMON_PART = 5;
+/** Requests of one holder that may wait for a connection. */
+const MAX_WAITING = 500;
+
+const busy = (): ServiceError =>
+  new ServiceError(
+    'SERVICE_UNAVAILABLE',
+    'Too many requests of this workspace use the database already. Try again shortly.',
+  );
 
 /** `waitMs`: milliseconds that a request waits in all for connections of its holder's share. */
 export function createSharedDatabase(
@@ -118,7 +127,8 @@ export function createSharedDatabase(
   const config = { dialect };
   const common = new Kysely<Tables>(config);
   const direct = common.getExecutor();
-  const shares = createShares(poolSize - Math.ceil(poolSize / COMMON_PART));
+  const total = poolSize - Math.ceil(poolSize / COMMON_PART);
+  const turns = createTurns({ total, perOwner: 'half', maxWaiting: MAX_WAITING, refusal: busy });
   return {
     common,
     of: (holder) => {
@@ -126,19 +136,19 @@ export function createSharedDatabase(
       const provider: ConnectionProvider = {
         async provideConnection(consumer, abort) {
           const began = performance.now();
-          const giveBack = await shares.take(holder, patience);
+          const release = await turns.take(holder, { waitMs: patience });
           patience -= performance.now() - began;
           try {
             return await direct.provideConnection(consumer, abort);
           } finally {
-            giveBack();
+            release();
           }
         },
       };
       const executor = direct.withConnectionProvider(provider);
       return new Kysely<Tables>({ config, dialect, driver, executor });
     },
-    waiting: shares.waiting,
+    waiting: turns.waiting,
     destroy: () => common.destroy(),
   };
 }
