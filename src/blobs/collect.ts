@@ -1,4 +1,5 @@
 import { sql } from 'kysely';
+import { inBatches } from '../db/batches.ts';
 import type { Database } from '../db/database.ts';
 import { inTransaction } from '../db/transaction.ts';
 import type { BlobStore } from './blob-store.ts';
@@ -44,15 +45,13 @@ export async function collectBlobs(db: Database, options: CollectOptions): Promi
   if (ours !== true) return ours;
   let removed = 0;
   if (from?.stage !== 'files') {
-    for (let after = from?.after ?? ''; removed < MAX_REMOVED; ) {
-      signal.throwIfAborted();
-      const batch = await collectRows(db, options, after);
+    const batches = inBatches(from?.after ?? '', (after: string) => collectRows(db, options, after));
+    for await (const batch of batches) {
       for (const hash of batch.removed) {
         if (await inTransaction(db, (tx) => removeUnnamed(tx, blobs, hash))) removed += 1;
       }
-      if (batch.last === null) break;
-      after = batch.last;
-      onProgress?.({ stage: 'rows', after });
+      if (batch.last !== null) onProgress?.({ stage: 'rows', after: batch.last });
+      if (removed >= MAX_REMOVED) break;
     }
   }
   const start = from?.stage === 'files' ? Number.parseInt(from.after, 16) + 1 : 0;
@@ -67,7 +66,7 @@ export async function collectBlobs(db: Database, options: CollectOptions): Promi
 
 /** Notes images of rows that a release wrote which did not know this table, along the index of their hashes. */
 async function noteUnknown(db: Database, { signal, from, onProgress }: CollectOptions): Promise<void> {
-  for (let after = ''; ; ) {
+  const note = async (after: string): Promise<{ last: string | null }> => {
     signal.throwIfAborted();
     const { rows } = await sql<{ last: string | null }>`
       WITH page AS MATERIALIZED (
@@ -81,10 +80,10 @@ async function noteUnknown(db: Database, { signal, from, onProgress }: CollectOp
         ON CONFLICT DO NOTHING
       )
       SELECT max(content_hash) AS last FROM page`.execute(db);
-    const last = rows[0]?.last ?? null;
-    if (last === null) return;
-    after = last;
-    onProgress?.(from ?? { stage: 'rows', after: '' });
+    return { last: rows[0]?.last ?? null };
+  };
+  for await (const { last } of inBatches('', note)) {
+    if (last !== null) onProgress?.(from ?? { stage: 'rows', after: '' });
   }
 }
 
@@ -101,9 +100,10 @@ async function isOurs(db: Database, blobs: BlobStore): Promise<true | 0 | null> 
  */
 async function collectRows(
   db: Database,
-  { graceMs }: CollectOptions,
+  { graceMs, signal }: CollectOptions,
   after: string,
 ): Promise<{ removed: string[]; last: string | null }> {
+  signal.throwIfAborted();
   return inTransaction(db, async (tx) => {
     const { rows } = await sql<{ hash: string }>`
       SELECT hash FROM blobs WHERE hash > ${after} ORDER BY hash LIMIT ${BLOBS_A_BATCH}
