@@ -228,6 +228,11 @@ it('a folder that cannot be worked on fails its own step alone, and the next nig
   const operator = await connectOperator();
   const prune = operator.client.schedule.getHandle(`${service.config.TEMPORAL_TASK_QUEUE_PREFIX}prune`);
   try {
+    // A worker makes its schedules while it works already.
+    await eventually(
+      () => prune.describe().catch(() => null),
+      (schedule) => schedule !== null,
+    );
     for (let night = 1; night <= 2; night += 1) {
       await sql`INSERT INTO events (id, workspace_id, type, body, created_at)
         VALUES (gen_random_uuid(), ${workspace.id}, 'ping', '', to_timestamp(0))`.execute(service.db);
