@@ -29,7 +29,7 @@ export const beat = (): void => heartbeat(progress());
 
 /** Logs what an end could not undo. */
 export const onLeftOver = (part: string, error: unknown): void =>
-  log.error('ended, but not all of it could be undone', { part, error });
+  log.error('ended, but some of the clean-up failed', { part, error });
 
 /**
  * Runs database work. What the connection is to blame for is repeated for as long as it takes. What will be so next

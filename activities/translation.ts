@@ -39,7 +39,7 @@ export function createTranslationActivities(dependencies: { db: Database; provid
           return { segments: await translateBatch({ db, provider }, { jobId, batch, signal }) };
         } catch (error) {
           if (error instanceof ProviderError && error.kind === 'misconfigured') {
-            log.error('the translation engine refuses this deployment: translations wait', {
+            log.error('the translation engine rejects our settings: translations are waiting', {
               error: error.message,
             });
           }
@@ -75,7 +75,7 @@ async function requireOpen(db: Database, jobId: JobId): Promise<void> {
   if (!(await whileAway(() => isJobOpen(db, jobId)))) {
     throw ApplicationFailure.create({
       type: 'JobEnded',
-      message: 'The job has ended already.',
+      message: 'The job has already ended.',
       nonRetryable: true,
       category: 'BENIGN',
     });

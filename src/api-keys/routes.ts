@@ -68,7 +68,7 @@ export const createApiKeyRoutes = (): RouteModule[] => [
       bodyExample: { label: 'Publishing site', roleId: ROLE_ID, expiresAt: '2027-11-21T00:00:00Z' },
       responses: {
         201: {
-          description: 'The key, shown this once.',
+          description: 'The key, shown only once.',
           schema: createdApiKeySchema,
           example: createdExample,
         },
@@ -109,7 +109,7 @@ export const createApiKeyRoutes = (): RouteModule[] => [
       permissions: ['api_keys.create', 'api_keys.revoke'],
       responses: {
         201: {
-          description: 'The new key, shown this once.',
+          description: 'The new key, shown only once.',
           schema: createdApiKeySchema,
           example: createdExample,
         },

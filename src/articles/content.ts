@@ -25,7 +25,7 @@ export async function refuseHeroInBody(
   if (shown === undefined) return;
   throw invalid(
     `/documentJson/blocks/${shown.block}/assetId`,
-    "This is the article's hero, its cover; it cannot be part of the body.",
+    "This image is the article's hero; the body cannot use it.",
   );
 }
 

@@ -29,7 +29,7 @@ export const documentField = z
       context.issues.push({ code: 'custom', path, message, input: value });
     }
     for (let more = 0; more < checked.omitted; more += 1) {
-      context.issues.push({ code: 'custom', path: [], message: 'breaks the format', input: value });
+      context.issues.push({ code: 'custom', path: [], message: 'does not match the format', input: value });
     }
     return z.NEVER;
   })

@@ -26,7 +26,7 @@ export function requireMatch(ifMatch: string | undefined, article: AnsweredArtic
   if (ifMatch === undefined || ifMatch.trim() === '*') return;
   const tags = ifMatch.length > MAX_IF_MATCH ? [] : ifMatch.split(',').map((tag) => tag.trim());
   if (tags.length === 0 || !tags.every((tag) => TAG.test(tag))) {
-    throw new ServiceError('INVALID_REQUEST', 'If-Match is no list of entity tags.', {
+    throw new ServiceError('INVALID_REQUEST', 'If-Match is not a list of entity tags.', {
       issues: [{ pointer: 'header/If-Match', detail: 'Send the ETag of the article you read, unchanged.' }],
     });
   }
@@ -34,6 +34,6 @@ export function requireMatch(ifMatch: string | undefined, article: AnsweredArtic
   if (tags.includes(etagOf(article))) return;
   throw new ServiceError(
     'PRECONDITION_FAILED',
-    'The article was changed since you read it. Read it again and apply your change to that version.',
+    'The article has changed since you read it. Read it again and apply your change to that version.',
   );
 }

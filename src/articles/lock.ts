@@ -26,12 +26,12 @@ export const mayBe = (action: ArticleAction) => (eb: ExpressionBuilder<Tables, '
 
 /** 409 because a job owns the article's content and status. */
 export const ownedByJob = (): ServiceError =>
-  conflict('A job is working on this article. Wait for its end, or cancel it.', 'job_running');
+  conflict('A job is working on this article. Wait for it to end, or cancel it.', 'job_running');
 
 /** 409 for a move that the state machine does not allow. */
 const forbiddenMove = (action: ArticleAction, status: ArticleRow['status']): ServiceError =>
   conflict(
-    `An article that is ${status} cannot go through "${action}"; that needs ${TRANSITIONS[action].from.join(', ')}.`,
+    `The article is ${status}; "${action}" is possible only from ${TRANSITIONS[action].from.join(', ')}.`,
     'status',
   );
 

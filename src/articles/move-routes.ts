@@ -27,7 +27,7 @@ export const createArticleMoveRoutes = (): RouteModule[] => [
       operationId: 'publishArticle',
       summary: 'Publish an article',
       description:
-        'APPROVED becomes PUBLISHED; from any other status 409. The body is rendered once more. Emits article.published.',
+        'APPROVED becomes PUBLISHED; from any other status 409. Renders the body again. Emits article.published.',
       tags: ['Articles'],
       scope: 'article',
       permissions: ['articles.publish'],

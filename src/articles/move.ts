@@ -60,6 +60,6 @@ async function whyNot(tx: Tx, articleId: ArticleId): Promise<ServiceError> {
     .where(hasContent)
     .executeTakeFirst();
   return filled === undefined
-    ? conflict('An article without any block has nothing to review or to publish.', 'no_content')
+    ? conflict('An article without blocks has nothing to review or publish.', 'no_content')
     : ownedByJob();
 }

@@ -14,7 +14,7 @@ export const MAX_ATTEMPTS = 5;
 
 /** 503 after that: what the body shows changed between its rendering and the lock, each time. */
 export const restless = (): ServiceError =>
-  new ServiceError('SERVICE_UNAVAILABLE', 'The article is changing all the time. Try again shortly.');
+  new ServiceError('SERVICE_UNAVAILABLE', 'The article keeps changing. Try again shortly.');
 
 /** A body rendered before the transaction, so that no lock and no connection waits for it. */
 export interface PreparedBody {

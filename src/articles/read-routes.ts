@@ -19,7 +19,7 @@ export const createArticleReadRoutes = (): RouteModule[] => [
       operationId: 'listArticles',
       summary: 'List articles',
       description:
-        'Newest first, page by page, without bodies. The filters narrow the list; one that names nothing of the workspace leaves it empty.',
+        'Newest first, page by page, without bodies. A filter that matches nothing in the workspace gives an empty list.',
       tags: ['Articles'],
       scope: 'workspace',
       permissions: ['articles.read'],
@@ -47,7 +47,7 @@ export const createArticleReadRoutes = (): RouteModule[] => [
       operationId: 'findArticleBySlug',
       summary: 'Find an article by its slug',
       description:
-        'A slug that an article had while it was published still leads to it; `redirect` is true then, and a site sends its readers to the present slug.',
+        'A slug that an article had while published still finds it: `redirect` is then true, and a site should redirect its readers to the current slug.',
       tags: ['Articles'],
       scope: 'project',
       permissions: ['articles.read'],
@@ -84,7 +84,7 @@ export const createArticleReadRoutes = (): RouteModule[] => [
       path: '/api/articles/{articleId}/versions',
       operationId: 'listArticleVersions',
       summary: 'List the language versions of an article',
-      description: 'Every version of its translation group, itself included, by language tag.',
+      description: 'Every version in its translation group, itself included, sorted by language tag.',
       tags: ['Articles'],
       scope: 'article',
       permissions: ['articles.read'],

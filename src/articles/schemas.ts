@@ -30,24 +30,24 @@ export const articleSchema = z
     generationConfig: z
       .record(z.string(), z.unknown())
       .nullable()
-      .describe('Settings that an AI generation was started with; null without one'),
+      .describe('Settings of the AI generation that wrote it; null if there was none'),
     outline: z
       .record(z.string(), z.unknown())
       .nullable()
-      .describe('What a generation planned from; null without one'),
+      .describe('What that generation planned from; null if there was none'),
     createdBy: z
       .string()
       .nullable()
       .describe('The user who made it, or the creator of the key that did; null when there is none'),
-    publishedAt: date.nullable().describe('When it was last published; null when it never was'),
+    publishedAt: date.nullable().describe('When it was last published; null if it never was'),
     briefId: z.uuid().nullable(),
     publishedUrl: z
       .string()
       .nullable()
-      .describe('The address that a publishing integration reported; null until one does'),
+      .describe('The URL that a publishing integration reported; null until one does'),
     wordCount: z.int().nullable().describe('Words of the document, counted on every save'),
     createdAt: date,
-    updatedAt: date.describe('Moves on a save, a change of status or a new rendering'),
+    updatedAt: date.describe('Changes on a save, a status change or a new rendering'),
   })
   .meta({ id: 'Article' });
 

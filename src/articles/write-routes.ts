@@ -39,7 +39,7 @@ export const createArticleWriteRoutes = (): RouteModule[] => [
       operationId: 'updateArticle',
       summary: 'Save an article',
       description:
-        'Changes the fields that are sent. Send the ETag of the version you read as If-Match, and a save on top of somebody else’s answers 412 instead of undoing it; without the header the last save wins. A PUBLISHED article that changed emits article.updated, and its old slug becomes a redirect. 409 while a job works on the article.',
+        'Changes only the fields you send. Send the ETag of the version you read as If-Match: if someone else has saved since, the response is 412 and nothing is overwritten. Without the header the last save wins. A PUBLISHED article that changed emits article.updated, and its old slug becomes a redirect. 409 while a job works on the article.',
       tags: ['Articles'],
       scope: 'article',
       permissions: ['articles.update'],
@@ -49,7 +49,7 @@ export const createArticleWriteRoutes = (): RouteModule[] => [
       bodyBytes: ARTICLE_BODY_BYTES,
       headers: {
         'If-Match': {
-          description: 'The ETag of the version that the change was made on.',
+          description: 'The ETag of the version that your change is based on.',
           maxLength: MAX_IF_MATCH,
         },
       },

@@ -105,7 +105,7 @@ function get(url: URL, socket: Socket): Promise<IncomingMessage> {
 }
 
 async function readBody(answer: IncomingMessage, maxBytes: number): Promise<Uint8Array> {
-  const tooLarge = new SendFailure(`It has more than ${maxBytes} bytes.`);
+  const tooLarge = new SendFailure(`It is larger than ${maxBytes} bytes.`);
   if (Number(answer.headers['content-length'] ?? 0) > maxBytes) throw tooLarge;
   const chunks: Buffer[] = [];
   let size = 0;
@@ -117,7 +117,7 @@ async function readBody(answer: IncomingMessage, maxBytes: number): Promise<Uint
     }
   } catch (error) {
     if (error instanceof SendFailure) throw error;
-    throw new SendFailure('The connection was closed before all of it had come.');
+    throw new SendFailure('The connection was closed before the whole image had arrived.');
   }
   return Buffer.concat(chunks);
 }

@@ -19,7 +19,7 @@ export const assetSchema = z
     altText: z.string(),
     url: z.string().meta({
       description:
-        'Where readers get the image, relative to the service and without a key. Changes with its bytes.',
+        'Where readers load the image, relative to the service and without a key. Changes when its bytes do.',
     }),
     createdAt: timestamp,
   })
@@ -28,7 +28,7 @@ export const assetSchema = z
 export type Asset = z.infer<typeof assetSchema>;
 
 const altText = trimmedText(0, MAX_ALT_TEXT).meta({
-  description: 'Shown where a body leaves its own empty.',
+  description: 'Used by image blocks that have none of their own.',
 });
 
 export const uploadQuery = z.object({

@@ -69,7 +69,7 @@ export const createCategoryRoutes = (): RouteModule[] => [
       operationId: 'createCategory',
       summary: 'Create a category',
       description:
-        'Needs a name in the primary language. Names are unique in the workspace by language, whatever their case.',
+        'Needs a name in the primary language. Names are unique per workspace and language, ignoring case.',
       tags: ['Categories'],
       scope: 'workspace',
       permissions: ['categories.create'],

@@ -141,7 +141,7 @@ export function createApp(dependencies: HttpDependencies, routes: readonly Route
       if (allow === null) throw notFound('path');
       exchange.headers.Allow = allow;
       if (c.req.method === 'OPTIONS') return answer(exchange, 204, null, {});
-      throw new ServiceError('METHOD_NOT_ALLOWED', `This path answers to ${allow}.`);
+      throw new ServiceError('METHOD_NOT_ALLOWED', `This path allows ${allow}.`);
     }),
   );
   return app;

@@ -47,7 +47,7 @@ export interface OpenBody extends BodySource {
 }
 
 const tooLarge = (limit: number): ServiceError =>
-  new ServiceError('PAYLOAD_TOO_LARGE', `A body may have ${limit} bytes at most.`);
+  new ServiceError('PAYLOAD_TOO_LARGE', `The body may have at most ${limit} bytes.`);
 
 const busy = (): ServiceError =>
   new ServiceError('SERVICE_UNAVAILABLE', 'Too many large bodies are at work already. Try again shortly.');

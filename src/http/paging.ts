@@ -26,7 +26,7 @@ export const pageQuery = z.object({
   limit: integerParameter(1, 100, 50),
   cursor: z.string().max(MAX_CURSOR).optional().meta({
     pattern: '^[A-Za-z0-9_-]+$',
-    description: 'The nextCursor of the page before. Omitted for the first page.',
+    description: 'The nextCursor of the previous page. Omit it for the first page.',
   }),
 });
 
@@ -68,7 +68,7 @@ export function decodeCursor<Id extends string>(cursor: string | undefined): Pos
   const at = parseDateTime(time);
   const id = parseId<Id>(text);
   if (at === null || id === null || rest.length > 0) {
-    throw invalid('query/cursor', 'Send the nextCursor of the page before, unchanged.');
+    throw invalid('query/cursor', 'Send the nextCursor of the previous page, unchanged.');
   }
   return { at, id };
 }

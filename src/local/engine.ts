@@ -96,7 +96,7 @@ export async function untilReady(
     if (!isAlive(engine.process)) throw exited(name, engine.log);
     if (ready) return;
     if (Date.now() > deadline) {
-      throw new Error(`${name} did not get ready within ${wait.timeoutMs / 1000} s.${lastLines(engine.log)}`);
+      throw new Error(`${name} was not ready within ${wait.timeoutMs / 1000} s.${lastLines(engine.log)}`);
     }
     await sleep(25);
   }

@@ -28,7 +28,7 @@ function announce({ url, temporalUiUrl, dataDir }: LocalService, created: Create
   say(`  Data folder    ${dataDir}`);
   if (created !== null) {
     say('');
-    say(`The owner key of workspace ${DEFAULT_WORKSPACE} (${created.workspaceId}), shown this once:`);
+    say(`The owner key of workspace ${DEFAULT_WORKSPACE} (${created.workspaceId}), shown only once:`);
     say('');
     say(`  ${created.apiKey.key}`);
     say('');

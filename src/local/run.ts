@@ -74,7 +74,7 @@ function listenForSignals(stop: AbortController): void {
       say(`\n${reason}: stopping requests first, then the worker, then the engines.`);
       stop.abort(new Error(reason));
     } else if (now - told > SAME_SIGNAL_MS) {
-      say('Still stopping; nothing is lost by waiting.');
+      say('Still stopping; please wait.');
     } else {
       return;
     }

@@ -89,7 +89,7 @@ export async function startLocalService(options: LocalServiceOptions): Promise<L
       () => db.destroy(),
     );
     if (!(await settlesWithin(STOP_DEADLINE_MS, stopped))) {
-      logger.warn(`not stopped within ${STOP_DEADLINE_MS / 1_000} seconds; ending the engines all the same`);
+      logger.warn(`not stopped within ${STOP_DEADLINE_MS / 1_000} seconds; ending the engines anyway`);
     }
     await inOrder(() => stack.stop());
     // What an engine that hangs has kept waiting is let go now.
@@ -181,7 +181,7 @@ function explainListening(error: unknown, { HOST, PORT }: Config): unknown {
     case 'EADDRNOTAVAIL':
     case 'ENOTFOUND':
     case 'EAI_AGAIN':
-      return new PlainError(`HOST ${HOST} is no address of this machine.`);
+      return new PlainError(`HOST ${HOST} is not an address of this machine.`);
     default:
       return error;
   }

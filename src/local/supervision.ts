@@ -93,8 +93,8 @@ async function requireFreePort({ name, port }: KeptEngine): Promise<void> {
   while (await accepts(port)) {
     if (performance.now() > deadline) {
       throw new Error(
-        `${name} cannot come back: another process has taken its port ${port} meanwhile. ` +
-          'Start the service again: the data is kept, and a free port is found.',
+        `${name} cannot be restarted: another process has taken its port ${port}. ` +
+          'Start the service again: the data is kept, and a free port is chosen.',
       );
     }
     await sleep(100);

@@ -87,7 +87,7 @@ export async function restartTemporal(
   engine: TemporalEngine,
   options: Omit<TemporalOptions, 'cli'>,
 ): Promise<TemporalEngine> {
-  if (engine.cli === undefined) throw new Error('What Temporal ran from is not known.');
+  if (engine.cli === undefined) throw new Error('The executable that Temporal ran from is unknown.');
   return startTemporal({
     ...options,
     cli: engine.cli,

@@ -26,15 +26,14 @@ export function renderBacklog(backlog: Backlog, readAt: Date): Promise<string> {
   open.set({ stage: 'retry' }, handedOver.retries);
   gauge(
     'webhook_outbox_oldest_age_seconds',
-    'How long the oldest delivery has been due that is not handed to Temporal.',
+    'How long the oldest delivery not yet handed to Temporal has been due.',
   ).set(outbox.oldestAge);
-  gauge(
-    'webhook_retry_oldest_overdue_seconds',
-    'How long the retry has been due that should have been made first.',
-  ).set(handedOver.oldestOverdue);
+  gauge('webhook_retry_oldest_overdue_seconds', 'How long the most overdue retry has been due.').set(
+    handedOver.oldestOverdue,
+  );
 
   const held = gauge('credit_holds_open', 'Holds that are neither settled nor released.', 'purpose');
-  const credits = gauge('credit_holds_open_credits', 'Credits that open holds keep.', 'purpose');
+  const credits = gauge('credit_holds_open_credits', 'Credits held by open holds.', 'purpose');
   const heldFor = gauge('credit_holds_oldest_age_seconds', 'Age of the oldest open hold.', 'purpose');
   for (const purpose of PURPOSES) {
     const found = holds.find((hold) => hold.purpose === purpose);

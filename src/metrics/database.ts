@@ -33,7 +33,7 @@ export function createDatabaseMetrics(options: DatabaseMetricsOptions): Database
   const { connectionString, registry, logger, maxAgeMs = MAX_AGE_MS } = options;
   const errors = new Counter({
     name: 'database_metrics_errors_total',
-    help: 'Times that the figures from the database could not be read.',
+    help: 'Failed reads of the figures from the database.',
     registers: [registry],
   });
   let db: Database | undefined;

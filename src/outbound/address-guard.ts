@@ -71,7 +71,7 @@ export function judgeUrl(text: string): UrlVerdict {
     return { ok: false, reason: 'The URL must start with http:// or https://.' };
   }
   if (url.username !== '' || url.password !== '') {
-    return { ok: false, reason: 'The URL must not hold a user name or a password.' };
+    return { ok: false, reason: 'The URL must not contain a user name or password.' };
   }
   if (url.port === '0') return { ok: false, reason: 'The port of the URL is not valid.' };
   if (url.hostname.endsWith('.')) url.hostname = url.hostname.slice(0, -1);

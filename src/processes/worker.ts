@@ -190,7 +190,7 @@ export async function startWorker(
     for (const worker of workers) if (worker.getState() === 'RUNNING') worker.shutdown();
     const ends = await Promise.allSettled([scheduled, ...runs]);
     for (const end of ends) {
-      if (end.status === 'rejected') logger.warn({ err: end.reason }, 'a worker did not end in order');
+      if (end.status === 'rejected') logger.warn({ err: end.reason }, 'a worker did not stop cleanly');
     }
     await sender.close();
     await metrics.close();
@@ -221,7 +221,7 @@ async function ensureSchedulesPatiently(
       await ensureSchedules(client, names);
       return;
     } catch (error) {
-      logger.warn({ err: error }, 'schedules not made yet');
+      logger.warn({ err: error }, 'schedules not created yet');
       await sleep(2_000, undefined, { signal }).catch(() => undefined);
     }
   }
@@ -243,10 +243,7 @@ async function connectPatiently(config: ConnectedConfig, logger: Logger): Promis
         if (isRefusal(error)) throw error;
       });
       for (const { name, error } of await registerSearchAttributes(connection, config.TEMPORAL_NAMESPACE)) {
-        logger.warn(
-          { err: error },
-          `search attribute ${name} not registered; runs may have to go without it`,
-        );
+        logger.warn({ err: error }, `search attribute ${name} not registered; runs may lack it`);
       }
       return connection;
     } catch (error) {

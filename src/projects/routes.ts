@@ -103,7 +103,7 @@ export const createProjectRoutes = (): RouteModule[] => [
       operationId: 'updateProject',
       summary: 'Change a project',
       description:
-        'Changes the fields that are sent. A language that an article has cannot be removed: 409. Archiving leaves the articles published.',
+        'Changes only the fields you send. A language that articles use cannot be removed (409). Archiving leaves the articles published.',
       tags: ['Projects'],
       scope: 'project',
       permissions: ['projects.update'],

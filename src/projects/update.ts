@@ -103,5 +103,8 @@ async function refuseUsedLanguages(tx: Tx, projectId: ProjectId, removed: readon
     .execute();
   if (used.length === 0) return;
   const list = used.map((row) => row.primary_language).join(', ');
-  throw conflict(`The project has articles in ${list}. Delete them before you remove it.`, 'language_in_use');
+  throw conflict(
+    `The project has articles in ${list}. Delete them before removing the language.`,
+    'language_in_use',
+  );
 }

@@ -41,7 +41,7 @@ export function createApertiumProvider({ url, timeoutMs }: ApertiumOptions): Tra
     if (parsed.success) return parsed.data;
     throw new ProviderError(
       'retryable',
-      'Apertium answered with something unexpected. If this lasts, check APERTIUM_URL.',
+      'Apertium sent an unexpected response. If this lasts, check APERTIUM_URL.',
     );
   };
 

@@ -98,7 +98,7 @@ function callError(
 }
 
 function unreadable(): string {
-  return `${NAMES.engine} answered with something that is no chat completion. If this lasts, check ${NAMES.addressVariables}.`;
+  return `${NAMES.engine} sent a response that is not a chat completion. If this lasts, check ${NAMES.addressVariables}.`;
 }
 
 /** `error.code` or `error.type` of an error answer. */

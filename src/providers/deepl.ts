@@ -89,7 +89,7 @@ async function requestTranslations(
   }
   const texts = readTexts(answer.body);
   if (texts?.length === body.text.length) return texts;
-  throw new ProviderError('retryable', 'DeepL answered with something that is no list of translations.');
+  throw new ProviderError('retryable', 'DeepL sent a response that is not a list of translations.');
 }
 
 function readTexts(body: string): string[] | undefined {

@@ -78,7 +78,7 @@ export function statusError(
   if (status === 404) {
     return new ProviderError(
       'misconfigured',
-      `${engine} does not know what was asked for (${what}). Check ${addressVariables}.`,
+      `${engine} did not find what was requested (${what}). Check ${addressVariables}.`,
     );
   }
   if (status === 402 || status === 456 || code === 'insufficient_quota') {
@@ -90,10 +90,10 @@ export function statusError(
   const retryAfterMs = readRetryAfter(headers);
   if (retryAfterMs !== undefined && retryAfterMs > LONGEST_WAIT_MS) {
     const minutes = Math.ceil(retryAfterMs / 60_000);
-    return new ProviderError('fatal', `${engine} asks to come back in ${minutes} minutes (${what}).`);
+    return new ProviderError('fatal', `${engine} asks to be tried again in ${minutes} minutes (${what}).`);
   }
   const message =
-    status === 429 ? `${engine} limits the rate (${what}).` : `${engine} is out of order (${what}).`;
+    status === 429 ? `${engine} limits the rate (${what}).` : `${engine} is unavailable (${what}).`;
   return new ProviderError('retryable', message, retryAfterMs === undefined ? {} : { retryAfterMs });
 }
 

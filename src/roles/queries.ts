@@ -140,6 +140,6 @@ const NAME_INDEXES = new Set(['roles_name_key', 'roles_folded_name_key']);
 /** Passes any error on, but a name that is taken as the conflict it is. */
 export function rethrowNameTaken(error: unknown): never {
   throw NAME_INDEXES.has(uniqueViolation(error) ?? '')
-    ? conflict('The workspace already has a role of that name.', 'name_taken')
+    ? conflict('The workspace already has a role with that name.', 'name_taken')
     : error;
 }

@@ -48,7 +48,7 @@ export const createRoleRoutes = (): RouteModule[] => [
       operationId: 'createRole',
       summary: 'Create a role',
       description:
-        'It may hold only permissions the caller holds. The name is unique in the workspace, in upper and lower case alike.',
+        'It may hold only permissions the caller holds. The name is unique in the workspace, ignoring case.',
       tags: ['Roles'],
       scope: 'workspace',
       permissions: ['roles.create'],
@@ -92,8 +92,8 @@ export const createRoleRoutes = (): RouteModule[] => [
       operationId: 'deleteRole',
       summary: 'Delete a role',
       description:
-        'Refused while a key that is neither revoked nor expired acts with it (409 `role_in_use`) and for built-in ' +
-        'roles. Dead keys of the role stay listed with roleId null.',
+        'Refused while a key that is neither revoked nor expired has it (409 `role_in_use`) and for built-in ' +
+        'roles. Revoked and expired keys of the role stay listed with roleId null.',
       tags: ['Roles'],
       scope: 'workspace',
       permissions: ['roles.delete'],

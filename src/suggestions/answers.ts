@@ -191,7 +191,7 @@ async function readProposals(
   const taken = await findTaken([...named.keys()]);
   const free = [...named].filter(([key]) => !taken.has(key)).map(([, category]) => category);
   for (const [key, { name }] of named) {
-    if (taken.has(key)) defects.push(about('The workspace has a category of this name already.', name));
+    if (taken.has(key)) defects.push(about('The workspace already has a category with this name.', name));
   }
   return free.slice(0, MAX_SUGGESTIONS);
 }

@@ -105,7 +105,7 @@ async function giveUp(
   logger: Logger,
 ): Promise<OperationEnd> {
   await releaseOperation(db, id, 'failed', (part, error) =>
-    logger.error({ err: error, operationId: id, part }, 'ended, but not all of it could be undone'),
+    logger.error({ err: error, operationId: id, part }, 'ended, but some of the clean-up failed'),
   );
   return (await readEnd(db, id)) ?? { status: 'failed' };
 }

@@ -69,9 +69,9 @@ export async function installMeasuredRuntime(logger: Logger): Promise<void> {
       installRuntime(logger, (await freePorts(1))[0]);
       return;
     } catch (error) {
-      logger.debug({ err: error }, "port for the metrics of Temporal's SDK not to be had");
+      logger.debug({ err: error }, "no port for the metrics of Temporal's SDK");
     }
   }
-  logger.warn("going without the metrics of Temporal's SDK");
+  logger.warn("continuing without the metrics of Temporal's SDK");
   installRuntime(logger);
 }

@@ -30,7 +30,7 @@ export async function cancelJob(
       status: 'CANCELLED',
       onLeftOver: context.runs.onLeftOver,
     });
-    if (ended === null) throw conflict('The job has ended already; there is nothing to cancel.', 'job_ended');
+    if (ended === null) throw conflict('The job has already ended; there is nothing to cancel.', 'job_ended');
     await recordAudit(tx, context, {
       action: 'jobs.cancelled',
       targetType: 'job',

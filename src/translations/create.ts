@@ -64,7 +64,7 @@ export async function createTranslation(
       const queued = await inTransaction(context.db, (tx) => replayOrCreate(tx, context, input, counted));
       if (queued !== null) return queued;
     }
-    throw new ServiceError('SERVICE_UNAVAILABLE', 'The article is changing all the time. Try again shortly.');
+    throw new ServiceError('SERVICE_UNAVAILABLE', 'The article keeps changing. Try again shortly.');
   };
   const { created, run } = await attempt().catch((error: unknown) => {
     if (!RACES.has(uniqueViolation(error) ?? '')) throw error;
@@ -139,7 +139,7 @@ async function create(
     throw invalid('', 'The article has no content to translate yet.');
   }
   if (source.generating) {
-    throw conflict('The article is being generated; translate it when that has ended.', 'generation_running');
+    throw conflict('The article is being generated; translate it once that has ended.', 'generation_running');
   }
 
   if (priced === null || priced.document !== source.snapshot.document.text) return null;

@@ -31,7 +31,7 @@ export const createTranslationRoutes = (runs: TranslationRuns): RouteModule[] =>
       query: estimateQuery,
       responses: {
         200: {
-          description: 'The price, the wallet, and whether the one covers the other.',
+          description: 'The price, the wallet, and whether it covers the price.',
           schema: estimateAnswer,
           example: {
             estimate: { words: 1612, total: 2 },
@@ -69,7 +69,7 @@ export const createTranslationRoutes = (runs: TranslationRuns): RouteModule[] =>
       responses: {
         202: { description: 'Queued.', schema: createAnswer, example: createdExample },
         200: {
-          description: 'The key is known: the original job and its article as they are now.',
+          description: 'The key was used before: the original job and its article as they are now.',
           schema: replayAnswer,
           example: replayExample,
         },

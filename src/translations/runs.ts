@@ -83,6 +83,6 @@ export function createTranslationRuns({
         cancelRun(client, translationWorkflowId(job.id)),
         'run of a cancelled job not reached',
       ),
-    onLeftOver: (part, err) => logger.error({ err, part }, 'ended, but not all of it could be undone'),
+    onLeftOver: (part, err) => logger.error({ err, part }, 'ended, but some of the clean-up failed'),
   };
 }

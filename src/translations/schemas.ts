@@ -8,7 +8,7 @@ export const estimateSchema = z
   .object({
     words: z.int().meta({
       description:
-        "Words in the source's current content. Title, meta texts, keywords, alternative texts and titles of links count only as far as they have more than 200 words and a fifth of the body's. 40 characters without a space are a word at least.",
+        "Words in the source's current content. Title, meta texts, keywords, alternative texts and link titles count only beyond a free 200 words plus a fifth of the body's. 40 characters without a space count as at least one word.",
     }),
     total: z.int().meta({ description: 'Credits: 1 per started 1,000 words.' }),
   })
@@ -32,7 +32,7 @@ export const createBody = z.object({
   }),
   idempotencyKey: idempotencyKey
     .optional()
-    .meta({ description: 'Wins over the Idempotency-Key header, which is then ignored.' }),
+    .meta({ description: 'Takes precedence over the Idempotency-Key header.' }),
 });
 
 const created = { article: articleSchema, job: jobSchema };

@@ -10,7 +10,7 @@ export function checkTargetLanguage(
   source: { primary_language: string; languages: readonly string[] },
 ): void {
   if (target === source.primary_language) {
-    throw invalid(pointer, `The article is written in ${target} already; ask for another language.`);
+    throw invalid(pointer, `The article is already written in ${target}; choose another language.`);
   }
   if (!source.languages.includes(target)) {
     throw invalid(

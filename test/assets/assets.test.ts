@@ -260,10 +260,10 @@ it('never dials what the guard refuses, first or by redirect, and gives up on wh
     [`${site.url}/to-trap`, /does not point to a public address/],
     [`${site.url}/loop`, /answered 302/],
     [`${site.url}/gone`, /answered 404/],
-    [`${site.url}/text`, /no PNG/],
+    [`${site.url}/text`, /not a PNG/],
     [`${site.url}/cut`, /closed/],
     ['ftp://127.0.0.1/x', /must start with http/],
-    ['http://user:secret@127.0.0.1/x', /user name or a password/],
+    ['http://user:secret@127.0.0.1/x', /user name or password/],
     ['nonsense', /not valid/],
   ];
   for (const [url, reason] of refused) {

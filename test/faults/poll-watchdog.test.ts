@@ -32,7 +32,7 @@ test('a worker whose slots are held by work that does not end is told of, and no
   const workspace = await service.workspace();
   const { job } = await calls.translate(workspace);
   const reason = await eventually(unwell, (found) => found !== null, 30_000);
-  expect(reason).toMatch(new RegExp(`^${translation} has not been asked for activities for \\d+ seconds$`));
+  expect(reason).toMatch(new RegExp(`^${translation} has not been polled for activities for \\d+ seconds$`));
   // Long before its own limit the process itself is not worth a new one.
   expect((await fetch(`${new URL(worker.metricsUrl).origin}/healthz`)).status).toBe(200);
   release();
@@ -59,7 +59,7 @@ test('pollers that stand still with free slots are told of, unless Temporal or t
   });
   const untilTold = () => eventually(unwell, (found) => found !== null, 5_000);
   expect(await unwell()).toBeNull();
-  expect(await untilTold()).toMatch(/^q has not been asked for workflow tasks/);
+  expect(await untilTold()).toMatch(/^q has not been polled for workflow tasks/);
   polls += 1;
   expect(await unwell()).toBeNull();
   await untilTold();

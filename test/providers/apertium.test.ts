@@ -100,7 +100,7 @@ describe('failures of Apertium', () => {
       'a full server',
       { status: 503, headers: { 'retry-after': '2' }, body: {} },
       'retryable',
-      'out of order',
+      'is unavailable',
     ],
     [
       'a pair that was removed',
@@ -109,8 +109,8 @@ describe('failures of Apertium', () => {
       'did not accept',
     ],
     ['a server of another kind', { status: 404, body: 'no' }, 'misconfigured', 'Check APERTIUM_URL'],
-    ['nonsense', { body: '<html>' }, 'retryable', 'something unexpected'],
-    ['an answer without a text', { body: { responseData: {} } }, 'retryable', 'something unexpected'],
+    ['nonsense', { body: '<html>' }, 'retryable', 'unexpected response'],
+    ['an answer without a text', { body: { responseData: {} } }, 'retryable', 'unexpected response'],
     ['silence', silence, 'retryable', 'did not answer within 0.4 s'],
     ['half an answer', breakOff, 'retryable', 'could not be reached'],
   ])('are told apart: %s', async (_what, answer, kind, words) => {

@@ -144,9 +144,9 @@ describe('failures of DeepL', () => {
     [400, {}, { message: "Value for 'target_lang' not supported." }, 'fatal', 'from EN to PT-BR'],
     [413, {}, { message: 'too large' }, 'fatal', 'did not accept'],
     [429, { 'retry-after': '3' }, {}, 'retryable', 'limits the rate'],
-    [529, {}, {}, 'retryable', 'out of order'],
-    [200, {}, { translations: [{ text: 'one only' }] }, 'retryable', 'no list of translations'],
-    [200, {}, '<html>', 'retryable', 'no list of translations'],
+    [529, {}, {}, 'retryable', 'is unavailable'],
+    [200, {}, { translations: [{ text: 'one only' }] }, 'retryable', 'not a list of translations'],
+    [200, {}, '<html>', 'retryable', 'not a list of translations'],
   ])('are told apart: %i', async (status, headers, body, kind, words) => {
     server.answer = () => ({ status, headers: headers as Record<string, string>, body });
     const error = await failure(run());

@@ -163,7 +163,7 @@ describe('suggesting categories for an article', () => {
       { name: 'Ways', reason: 'why' },
     ]);
     expect(model.asked[2]?.rejected?.problems).toEqual([
-      { problem: 'The workspace has a category of this name already.', given: 'Straße' },
+      { problem: 'The workspace already has a category with this name.', given: 'Straße' },
     ]);
   });
 
@@ -182,7 +182,7 @@ describe('suggesting categories for an article', () => {
   it('an answer that is no JSON, a refusal, or another language counts as nothing after the second time', async () => {
     const unusable = [
       async () => {
-        throw new UnusableAnswer('The answer was no JSON object.');
+        throw new UnusableAnswer('The answer was not a JSON object.');
       },
       async () => {
         throw new ProviderError('refused', 'The language model declines to work on this text.');

@@ -30,12 +30,12 @@ function locate(file: string): string {
 export const articleCommand = (): Command =>
   new Command('article').description('articles').addCommand(
     new Command('import')
-      .description('make an article from a Markdown or documentJson file; local images come with it')
+      .description('create an article from a Markdown or documentJson file, with its local images')
       .requiredOption('--project <id>', 'its project')
       .requiredOption('--language <tag>', "one of the project's languages")
       .requiredOption('--file <path>', 'a .md or .json file')
       .option('--status <status>', IMPORT_STATUSES.join(', '), 'DRAFT')
-      .option('--title <title>', "else the first heading, or the file's name")
+      .option('--title <title>', 'default: the first heading, else the file name')
       .option('--keywords <list>', 'target keywords, separated by commas', '')
       .action(
         action(importOptions, async ({ db, blobs, operatorOf }, { project, file, ...input }) => {

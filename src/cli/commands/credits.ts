@@ -22,10 +22,7 @@ const addingCommand = (name: string, description: string, add: typeof grantCredi
     .description(description)
     .requiredOption('--workspace <id>', 'the workspace')
     .requiredOption('--amount <number>', 'credits to add, 1 or more')
-    .option(
-      '--payment-event-id <id>',
-      "the payment provider's event; one that was counted before changes nothing",
-    )
+    .option('--payment-event-id <id>', "the payment provider's event id; an event counts only once")
     .action(
       action(addOptions, async ({ db, operatorOf }, { workspace, ...input }) => ({
         ...(await add(operatorOf(await requireWorkspace(db, workspace)), input)),

@@ -20,7 +20,7 @@ const addOptions = z.object({
 export const ideasCommand = (): Command =>
   new Command('ideas').description("ideas that a project's category suggestions draw on").addCommand(
     new Command('add')
-      .description('add an idea, or give the one of this title other keywords')
+      .description('add an idea, or replace the keywords of the one with this title')
       .requiredOption('--project <id>', 'its project')
       .requiredOption('--title <title>', '1 to 200 characters')
       .option('--keywords <a,b>', `up to ${MAX_KEYWORDS}`)

@@ -19,7 +19,7 @@ const createOptions = z.object({
 export const projectCommand = (): Command =>
   new Command('project').description('projects, which articles belong to').addCommand(
     new Command('create')
-      .description('make a project')
+      .description('create a project')
       .requiredOption('--workspace <id>', 'its workspace')
       .requiredOption('--name <name>', '1 to 200 characters')
       .requiredOption('--languages <tags>', 'such as en,es,pt-BR')

@@ -14,7 +14,7 @@ import { requireWorkspace, workspaceOfRole } from '../targets.ts';
 const { name } = createRoleBody.shape;
 const permissions = listOf(
   z.enum(PERMISSIONS, {
-    error: ({ input }) => `${String(input)} is no permission; there are ${PERMISSIONS.join(', ')}.`,
+    error: ({ input }) => `${String(input)} is not a permission. Use some of ${PERMISSIONS.join(', ')}.`,
   }),
   200,
 );
@@ -30,12 +30,9 @@ const deleteOptions = z.object({ role: roleId });
 
 const create = (): Command =>
   new Command('create')
-    .description('make a role')
+    .description('create a role')
     .requiredOption('--workspace <id>', 'its workspace')
-    .requiredOption(
-      '--name <name>',
-      '1 to 120 characters, unique in the workspace in upper and lower case alike',
-    )
+    .requiredOption('--name <name>', '1 to 120 characters, unique in the workspace, ignoring case')
     .requiredOption('--permissions <list>', 'such as articles.read,articles.update')
     .action(
       action(createOptions, async ({ db, operatorOf }, { workspace, ...input }) => {
@@ -48,7 +45,7 @@ const update = (): Command =>
   new Command('update')
     .description('rename a role, replace its permissions, or both; its keys follow at once')
     .requiredOption('--role <id>', 'the role')
-    .option('--name <name>', '1 to 120 characters, unique in the workspace in upper and lower case alike')
+    .option('--name <name>', '1 to 120 characters, unique in the workspace, ignoring case')
     .option('--permissions <list>', 'the whole new set')
     .action(
       action(updateOptions, async ({ db, operatorOf }, { role, ...input }) => {

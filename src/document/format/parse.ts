@@ -144,7 +144,7 @@ class Check {
     if (problem !== null) return problem;
     this.marks += marks;
     if (this.marks > this.bounds.marks) {
-      return `has, with the texts before it, more than ${this.bounds.marks} marks of Markdown`;
+      return `has, together with the texts before it, more than ${this.bounds.marks} Markdown marks`;
     }
     // What is refused anyway is not parsed to the end.
     return this.count < MAX_DOCUMENT_ISSUES ? (this.texts.of(text).problems[0] ?? null) : null;

@@ -120,7 +120,7 @@ function listFields(level: number, minItems: number) {
 }
 
 const deepest: z.ZodType<SubList | null, unknown> = z.null({
-  error: `lists nest to ${MAX_LIST_LEVELS} levels in all`,
+  error: `lists can be nested ${MAX_LIST_LEVELS} levels deep at most`,
 });
 
 function subList(level: number): z.ZodType<SubList, unknown> {
@@ -188,7 +188,7 @@ export const blockSchema = z.discriminatedUnion('type', [
 export const documentSchema = z
   .object({ version: z.literal(1), blocks: z.array(blockSchema).max(MAX_BLOCKS) })
   .meta({
-    description: `Block ids are unique. Texts have at most ${MAX_TEXT} characters, code ${MAX_CODE}. A paragraph of a markdown text holds at most ${MAX_PARAGRAPH_MARKS} marks (\`[ ] * _ < & \\ !\`, backticks and line ends), fewer where many of them are emphasis; all texts together hold ${MAX_DOCUMENT_MARKS}. Titles of links in them have at most ${MAX_LINK_TITLE} characters.`,
+    description: `Block ids are unique. Texts have at most ${MAX_TEXT} characters, code ${MAX_CODE}. A paragraph of Markdown text has at most ${MAX_PARAGRAPH_MARKS} marks (\`[ ] * _ < & \\ !\`, backticks and line ends), fewer if many of them are emphasis; all texts together have at most ${MAX_DOCUMENT_MARKS}. Link titles have at most ${MAX_LINK_TITLE} characters.`,
   });
 
 export type DocumentJson = z.infer<typeof documentSchema>;

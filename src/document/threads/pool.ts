@@ -120,7 +120,7 @@ async function onThread(timeoutMs: number, posted: Posted): Promise<unknown> {
     return await work;
   } catch (error) {
     if (!signal.aborted) throw error;
-    throw new TooSlowError('The document took too long to work on.', error);
+    throw new TooSlowError('The document took too long to process.', error);
   } finally {
     inHand.delete(work);
   }

@@ -202,7 +202,7 @@ function count(json: string): Counted {
   const texts = new ParsedTexts();
   const parsed = parseDocument(readDocument(json), texts, STORED_BOUNDS);
   if (!parsed.ok) {
-    const [issue = { pointer: '', blockId: null, message: 'breaks the format' }] = parsed.issues;
+    const [issue = { pointer: '', blockId: null, message: 'does not match the format' }] = parsed.issues;
     return { ok: false, issue };
   }
   const { document } = parsed;
