@@ -108,7 +108,7 @@ const MAX_WAITING = 500;
 const busy = (): ServiceError =>
   new ServiceError(
     'SERVICE_UNAVAILABLE',
-    'Too many requests of this workspace use the database already. Try again shortly.',
+    'Too many requests of this workspace are already using the database. Try again shortly.',
   );
 
 /** `waitMs`: milliseconds that a request waits in all for connections of its holder's share. */

@@ -50,7 +50,10 @@ const tooLarge = (limit: number): ServiceError =>
   new ServiceError('PAYLOAD_TOO_LARGE', `The body may have at most ${limit} bytes.`);
 
 const busy = (): ServiceError =>
-  new ServiceError('SERVICE_UNAVAILABLE', 'Too many large bodies are at work already. Try again shortly.');
+  new ServiceError(
+    'SERVICE_UNAVAILABLE',
+    'Too many large request bodies are being processed. Try again shortly.',
+  );
 
 const incomplete = (cause?: unknown): ServiceError =>
   new ServiceError('INVALID_REQUEST', 'The body ended before it was complete.', { cause });

@@ -35,7 +35,7 @@ const turns = createTurns({
   refusal: () =>
     new ServiceError(
       'SERVICE_UNAVAILABLE',
-      'Too many large documents are being worked on. Try again shortly.',
+      'Too many large documents are being processed. Try again shortly.',
     ),
 });
 
