@@ -1,4 +1,5 @@
 import { sql } from 'kysely';
+import { bytesOf } from '../articles/images.ts';
 import { articleColumns } from '../articles/queries.ts';
 import { type AnsweredArticle, toArticle } from '../articles/schemas.ts';
 import { recordAudit } from '../audit/record.ts';
@@ -144,7 +145,7 @@ async function create(
 
   if (priced === null || priced.document !== source.snapshot.document.text) return null;
   const estimate = estimateCounted(source.snapshot, priced.counted);
-  const bytes = source.snapshot.assets.reduce((sum, asset) => sum + asset.byteSize, 0);
+  const bytes = bytesOf(source.snapshot.assets);
   const reused = await reuseDraft(tx, workspaceId, source.translation_group_id, input.language);
   const article = reused ?? (await insertDraft(tx, workspaceId, source, input.language));
   await copyCategories(tx, workspaceId, input.articleId, article.id);

@@ -1,4 +1,5 @@
 import { sql } from 'kysely';
+import { readAssets } from '../articles/images.ts';
 import type { Queryable, Tx } from '../db/database.ts';
 import type { SourceAsset, TranslationSource } from '../document/translation/source.ts';
 import type { ArticleId, ProjectId, TranslationGroupId, WorkspaceId } from '../ids.ts';
@@ -37,31 +38,6 @@ export const readTexts = (db: Queryable, workspaceId: WorkspaceId, articleId: Ar
     .where('articles.id', '=', articleId);
 
 type Texts = NonNullable<Awaited<ReturnType<ReturnType<typeof readTexts>['executeTakeFirst']>>>;
-
-/** The source's images, oldest first. */
-export async function readAssets(
-  db: Queryable,
-  workspaceId: WorkspaceId,
-  articleId: ArticleId,
-): Promise<SourceAsset[]> {
-  const rows = await db
-    .selectFrom('assets')
-    .select(['id', 'role', 'content_hash', 'media_type', 'byte_size', 'file_name', 'alt_text'])
-    .where('workspace_id', '=', workspaceId)
-    .where('article_id', '=', articleId)
-    .orderBy('created_at')
-    .orderBy('id')
-    .execute();
-  return rows.map((asset) => ({
-    id: asset.id,
-    role: asset.role,
-    contentHash: asset.content_hash,
-    mediaType: asset.media_type,
-    byteSize: asset.byte_size,
-    fileName: asset.file_name,
-    altText: asset.alt_text,
-  }));
-}
 
 /** All that is translated of a source, its body as text: `writeJson` makes a TranslationSource of it. */
 export type SourceTexts = Omit<TranslationSource, 'document'> & { readonly document: JsonText };

@@ -1,11 +1,10 @@
 import { sql } from 'kysely';
+import { bytesOf, copiesOf, imagesForBody, insertAssets, newAssetIds } from '../articles/images.ts';
 import { chooseSlugInTurn } from '../articles/insert.ts';
 import { addressesOf, type Rendering, readReferences, referencesOf, renderBody } from '../articles/render.ts';
-import { assetPath } from '../blobs/address.ts';
 import { keepBlobs } from '../blobs/references.ts';
 import { MissingHoldError, settleHold } from '../credits/holds.ts';
 import { releaseBytes } from '../credits/storage-quota.ts';
-import { createdInOrder } from '../db/created-in-order.ts';
 import type { Database, Tx } from '../db/database.ts';
 import { uniqueViolation } from '../db/errors.ts';
 import { inTransaction } from '../db/transaction.ts';
@@ -14,7 +13,7 @@ import { inTheBackground } from '../document/threads/share.ts';
 import type { AssembledArticle, References } from '../document/threads/tasks.ts';
 import { ReassemblyError } from '../document/translation/reassemble.ts';
 import type { SourceAsset } from '../document/translation/source.ts';
-import { type ArticleId, type AssetId, type JobId, newId, type ProjectId, type WorkspaceId } from '../ids.ts';
+import type { ArticleId, AssetId, JobId, ProjectId, WorkspaceId } from '../ids.ts';
 import { isJobOpen, lockArticleOf } from './open-job.ts';
 
 /** What the transaction writes, worked out before it takes a lock. */
@@ -86,11 +85,11 @@ async function assemble(db: Database, jobId: JobId): Promise<Result> {
   }
   const linked = referencesOf(snapshot).articleIds;
   const articleIds = await targetVersions(db, workspace_id, linked, target_language);
-  const assetIds = new Map(assets.map((asset) => [asset.id as string, newId<AssetId>()]));
+  const assetIds = newAssetIds(assets);
   const shown = linked.map((id) => (articleIds.get(id) ?? id) as ArticleId);
   const references = {
     links: await addressesOf(db, project_id, shown),
-    images: inlineImages(assets, assetIds),
+    images: imagesForBody(copiesOf(assets, assetIds)),
   };
   const assembled = await inTheBackground(workspace_id, () =>
     doTask('assemble', snapshot, translations, { articleIds, assetIds }, references),
@@ -98,17 +97,6 @@ async function assemble(db: Database, jobId: JobId): Promise<Result> {
   if (!assembled.ok) throw new ReassemblyError(assembled.problem);
   const { article } = assembled;
   return { article, references, language: target_language, assets, assetIds };
-}
-
-/** The copies of the body's images, as they will be: a copy shares its source's bytes. */
-function inlineImages(assets: readonly SourceAsset[], assetIds: ReadonlyMap<string, AssetId>) {
-  const images = new Map<string, { url: string; altText: string }>();
-  for (const asset of assets) {
-    const id = assetIds.get(asset.id);
-    if (id === undefined || asset.role !== 'inline') continue;
-    images.set(id, { url: assetPath({ id, content_hash: asset.contentHash }), altText: asset.altText });
-  }
-  return images;
 }
 
 /** For each of the articles: its version in the target language, where there is one. */
@@ -195,8 +183,8 @@ async function settle(tx: Tx, jobId: JobId, result: Result): Promise<boolean> {
 }
 
 /**
- * Rows that share the source's blobs: storage is content-addressed, so no bytes move. An image that was deleted so long
- * ago that its bytes are gone is left out; a block that shows it renders as nothing.
+ * Copies the source's images. One that was deleted so long ago that its bytes are gone is left out; a block that shows
+ * it renders as nothing.
  * @returns the bytes of those left out
  */
 async function copyAssets(
@@ -208,26 +196,9 @@ async function copyAssets(
     tx,
     assets.map((asset) => asset.contentHash),
   );
-  const rows = assets.flatMap((asset, index) => {
-    const id = assetIds.get(asset.id);
-    return id === undefined || !kept.has(asset.contentHash)
-      ? []
-      : [
-          {
-            id,
-            workspace_id: target.workspace_id,
-            article_id: target.id,
-            role: asset.role,
-            content_hash: asset.contentHash,
-            media_type: asset.mediaType,
-            byte_size: asset.byteSize,
-            file_name: asset.fileName,
-            alt_text: article.altTexts.get(asset.id) ?? asset.altText,
-            created_at: createdInOrder(index),
-          },
-        ];
-  });
-  if (rows.length > 0) await tx.insertInto('assets').values(rows).execute();
-  const left = assets.filter((asset) => !kept.has(asset.contentHash));
-  return left.reduce((sum, { byteSize }) => sum + byteSize, 0);
+  const texts = assets
+    .filter((asset) => kept.has(asset.contentHash))
+    .map((asset) => ({ ...asset, altText: article.altTexts.get(asset.id) ?? asset.altText }));
+  await insertAssets(tx, target.workspace_id, target.id, copiesOf(texts, assetIds));
+  return bytesOf(assets.filter((asset) => !kept.has(asset.contentHash)));
 }
