@@ -2,10 +2,9 @@ import { hash } from 'node:crypto';
 import { CHARACTERS_A_WORD, textWeight } from '../document/format/words.ts';
 import { doTask } from '../document/threads/pool.ts';
 import type { Counted } from '../document/threads/tasks.ts';
-import type { Snapshot } from '../document/translation/segments.ts';
 import { metaFields } from '../document/translation/segments.ts';
 import { invalid } from '../errors.ts';
-import type { JsonText } from '../json-text.ts';
+import type { SourceTexts } from './read-source.ts';
 
 const WORDS_PER_CREDIT = 1000;
 /** Words beside the body that cost nothing: so many, and one for every so many words of the body. */
@@ -32,14 +31,12 @@ export const freeWords = (bodyWords: number): number =>
  * @throws {ServiceError} INVALID_REQUEST for a stored body that a translation could not be written into, because it is
  *   older than a rule of the format
  */
-export async function estimateSource(source: Source): Promise<Estimate> {
+export async function estimateSource(source: SourceTexts): Promise<Estimate> {
   return estimateCounted(source, await countBody(source.document.text));
 }
 
-type Source = Omit<Snapshot, 'document'> & { readonly document: JsonText };
-
 /** The same of a body that was counted before: what a transaction does, for it must not wait for a thread. */
-export function estimateCounted(source: Source, counted: Counted): Estimate {
+export function estimateCounted(source: SourceTexts, counted: Counted): Estimate {
   if (!counted.ok) {
     const { pointer, message } = counted.issue;
     throw invalid('', `The article's documentJson breaks a rule of its format at "${pointer}": ${message}.`);

@@ -1,7 +1,7 @@
 import { sql } from 'kysely';
 import { readAssets } from '../articles/images.ts';
 import type { Queryable, Tx } from '../db/database.ts';
-import type { SourceAsset, TranslationSource } from '../document/translation/source.ts';
+import type { Snapshot, SourceAsset } from '../document/translation/source.ts';
 import type { ArticleId, ProjectId, TranslationGroupId, WorkspaceId } from '../ids.ts';
 import { JsonText } from '../json-text.ts';
 
@@ -39,8 +39,8 @@ export const readTexts = (db: Queryable, workspaceId: WorkspaceId, articleId: Ar
 
 type Texts = NonNullable<Awaited<ReturnType<ReturnType<typeof readTexts>['executeTakeFirst']>>>;
 
-/** All that is translated of a source, its body as text: `writeJson` makes a TranslationSource of it. */
-export type SourceTexts = Omit<TranslationSource, 'document'> & { readonly document: JsonText };
+/** All that is translated of a source, its body as text: `writeJson` makes a Snapshot of it. */
+export type SourceTexts = Omit<Snapshot, 'document'> & { readonly document: JsonText };
 
 export const toSnapshot = (texts: Texts, assets: readonly SourceAsset[]): SourceTexts => ({
   title: texts.title,

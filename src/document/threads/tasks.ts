@@ -18,13 +18,8 @@ import {
   reassemble,
   type TranslatedArticle,
 } from '../translation/reassemble.ts';
-import {
-  type BatchBounds,
-  extractSegments,
-  planBatches,
-  type Segment,
-  type Snapshot,
-} from '../translation/segments.ts';
+import { type BatchBounds, extractSegments, planBatches, type Segment } from '../translation/segments.ts';
+import type { Snapshot } from '../translation/source.ts';
 
 /** Texts that were parsed already: as they are, or as bytes when another thread parsed them. */
 export type Parsed = ParsedTexts | Uint8Array;

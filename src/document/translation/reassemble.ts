@@ -8,7 +8,8 @@ import { cutAtWord } from '../text/cut.ts';
 import { MAX_LINK_TITLE } from '../text/marks.ts';
 import { checkSegment } from './check.ts';
 import { encodeField } from './field-codec.ts';
-import { metaFields, needsTranslation, partKey, type Snapshot, titleKey } from './segments.ts';
+import { metaFields, needsTranslation, partKey, titleKey } from './segments.ts';
+import type { Snapshot } from './source.ts';
 import { joinParts, splitLong } from './split.ts';
 import { parseTags, serializeTags, type TagContent } from './tags.ts';
 
