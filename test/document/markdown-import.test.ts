@@ -28,7 +28,7 @@ describe('importing Markdown', () => {
       '| a | b |\n|:-:|---|\n| `x` | y \\| z |\n| short |',
       '![An image](img/a%20b.png?raw=1 "Cap") ![](https://a.example/remote.png)',
       '***',
-      '<div><p>Some <em>html</em> &amp; text</p><script>x()</script></div>',
+      '<div><p>Some <em>html</em> &amp; text &#8212; &#x2014; &mdash;</p><script>x()</script></div>',
       '- item\n\n  ```sh\n  npm i\n  ```\n- other',
       '[bad](javascript:alert(1)) ![x](data:image/png;base64,AAAA)',
     ].join('\n\n');
@@ -84,7 +84,7 @@ describe('importing Markdown', () => {
       { type: 'image', assetId: ASSET, altText: 'An image', caption: 'Cap' },
       { type: 'paragraph', text: '<https://a.example/remote.png>', format: 'markdown' },
       { type: 'divider' },
-      { type: 'paragraph', text: 'Some html & text' },
+      { type: 'paragraph', text: 'Some html & text — — —' },
       { type: 'list', ordered: false, items: ['item'] },
       { type: 'code', text: 'npm i', language: 'sh' },
       { type: 'list', ordered: false, items: ['other'] },
