@@ -1,4 +1,4 @@
-import { sql } from 'kysely';
+import { type SelectQueryBuilder, sql } from 'kysely';
 import { z } from 'zod';
 import { invalid } from '../errors.ts';
 import { iso, parseDateTime } from '../fields.ts';
@@ -39,19 +39,36 @@ export interface Position<Id extends string> {
   readonly id: Id;
 }
 
-/** Rows behind the position in a list that goes from the newest to the oldest. */
-export const olderThan = ({ at, id }: Position<string>) =>
-  sql<boolean>`(created_at, id) < (${iso(at)}, ${id})`;
+/** Which page is asked for. */
+export interface PageRequest<Id extends string> {
+  /** Rows, at most. */
+  readonly limit: number;
+  /** Where the page before has ended; null for the first one. */
+  readonly position: Position<Id> | null;
+}
 
-/** One row more than a page shows tells whether another page follows: it is left out here, and answered as a cursor. */
-export function pageOf<Row extends { readonly created_at: Date; readonly id: string }>(
-  rows: readonly Row[],
-  limit: number,
-): { shown: Row[]; nextCursor: string | null } {
+/**
+ * Reads a page of the query's rows, from the newest to the oldest.
+ * @returns the rows, and where the next page begins; null on the last one
+ */
+export async function readPage<DB, TB extends keyof DB, Row extends { created_at: Date; id: string }>(
+  query: SelectQueryBuilder<DB, TB, Row>,
+  { limit, position }: PageRequest<string>,
+): Promise<{ rows: Row[]; nextCursor: string | null }> {
+  const older =
+    position === null
+      ? query
+      : query.where(sql<boolean>`(created_at, id) < (${iso(position.at)}, ${position.id})`);
+  const rows: Row[] = await older
+    .orderBy(sql`created_at`, 'desc')
+    .orderBy(sql`id`, 'desc')
+    // One row more than is shown tells whether another page follows.
+    .limit(limit + 1)
+    .execute();
   const shown = rows.slice(0, limit);
   const last = shown.at(-1);
   const more = rows.length > limit && last !== undefined;
-  return { shown, nextCursor: more ? encodeCursor({ at: last.created_at, id: last.id }) : null };
+  return { rows: shown, nextCursor: more ? encodeCursor({ at: last.created_at, id: last.id }) : null };
 }
 
 /** The position as opaque text that a client sends back. */
