@@ -1,5 +1,6 @@
 import { isDeepStrictEqual } from 'node:util';
 import { sql } from 'kysely';
+import type { z } from 'zod';
 import { recordAudit } from '../audit/record.ts';
 import { requirePermissions, type VerbContext } from '../context.ts';
 import type { Tx } from '../db/database.ts';
@@ -10,9 +11,9 @@ import { recordEvents } from '../events/record.ts';
 import type { ArticleId } from '../ids.ts';
 import { slugify } from '../slug.ts';
 import { refuseHeroInBody, writtenNow } from './content.ts';
-import type { CheckedBody } from './document-field.ts';
 import { requireMatch } from './etag.ts';
 import { updatedEvents } from './events.ts';
+import type { updateArticleBody } from './input-schemas.ts';
 import { chooseSlugInTurn, slugTaken } from './insert.ts';
 import { lockArticle, mayBe, ownedByJob } from './lock.ts';
 import { isCurrent, MAX_ATTEMPTS, type PreparedBody, prepareBody, restless } from './prepare.ts';
@@ -21,17 +22,7 @@ import { endRedirect, keepRedirect } from './redirects.ts';
 import { type AnsweredArticle, toArticle } from './schemas.ts';
 
 /** What an editor may change; a field left out stays as it is, null empties a meta field. */
-export interface ArticleChanges {
-  /** 1 to 300 characters, trimmed. */
-  readonly title?: string | undefined;
-  /** Lower-case letters, digits and hyphens. */
-  readonly slug?: string | undefined;
-  readonly documentJson?: CheckedBody | undefined;
-  readonly metaTitle?: string | null | undefined;
-  readonly metaDescription?: string | null | undefined;
-  readonly targetKeywords?: readonly string[] | undefined;
-  readonly secondaryKeywords?: readonly string[] | undefined;
-}
+export type ArticleChanges = z.output<typeof updateArticleBody>;
 
 /**
  * Saves an article (articles.update): dead links are dropped, words counted, the body rendered. A PUBLISHED
