@@ -4,12 +4,10 @@ import { inTransaction } from '../db/transaction.ts';
 import { invalid } from '../errors.ts';
 import { type ApiKeyId, newId, type RoleId } from '../ids.ts';
 import { permissionsOf } from '../permissions.ts';
-import { holdKey, holdRoles } from '../roles/authority.ts';
-import { requireGrantable } from '../roles/grant.ts';
+import { holdKey, holdRoles, requireGrantable } from '../roles/authority.ts';
 import { hasRole } from '../roles/queries.ts';
 import { generateKey } from './key-format.ts';
-import { insertApiKey } from './queries.ts';
-import { rethrowRoleDeleted, roleDeleted } from './role-deleted.ts';
+import { insertApiKey, rethrowRoleDeleted, roleDeleted } from './queries.ts';
 
 export interface CreateApiKeyInput {
   /** 1 to 120 characters, trimmed. */

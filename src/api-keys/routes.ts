@@ -3,7 +3,7 @@ import { defineRoute, type RouteModule } from '../http/route.ts';
 import { pathId } from '../http/scope.ts';
 import type { ApiKeyId } from '../ids.ts';
 import { createApiKey } from './create.ts';
-import { listApiKeys } from './list.ts';
+import { listApiKeys } from './queries.ts';
 import { revokeApiKey } from './revoke.ts';
 import { rotateApiKey } from './rotate.ts';
 import { apiKeySchema, createApiKeyBody, createdApiKeySchema } from './schemas.ts';

@@ -1,5 +1,5 @@
 import { sql } from 'kysely';
-import { assetPath } from '../blobs/address.ts';
+import { assetPath } from '../blobs/asset.ts';
 import type { Queryable, Tx } from '../db/database.ts';
 import type { SourceAsset } from '../document/translation/source.ts';
 import { type ArticleId, type AssetId, newId, type WorkspaceId } from '../ids.ts';

@@ -1,6 +1,6 @@
 import { readFile, realpath, stat } from 'node:fs/promises';
 import path from 'node:path';
-import { MAX_IMAGE_BYTES } from '../blobs/limits.ts';
+import { MAX_IMAGE_BYTES } from '../blobs/asset.ts';
 import { imageMediaType } from '../blobs/media-type.ts';
 import { errorCode } from '../error-text.ts';
 

@@ -6,7 +6,7 @@ import { requireOperator, type VerbContext } from '../context.ts';
 import { reserveBytes, storageQuotaExceeded } from '../credits/storage-quota.ts';
 import { inTransaction } from '../db/transaction.ts';
 import { MAX_TITLE } from '../document/format/limits.ts';
-import { cutAtWord } from '../document/text/cut.ts';
+import { cutAtWord } from '../document/text/characters.ts';
 import type { SourceAsset } from '../document/translation/source.ts';
 import { recordEvents } from '../events/record.ts';
 import { type ArticleId, newId, type ProjectId, type TranslationGroupId } from '../ids.ts';

@@ -1,5 +1,5 @@
 import { sql } from 'kysely';
-import { assetPath } from '../blobs/address.ts';
+import { assetPath } from '../blobs/asset.ts';
 import type { VerbContext } from '../context.ts';
 import type { Queryable, Tx } from '../db/database.ts';
 import { doTask } from '../document/threads/pool.ts';

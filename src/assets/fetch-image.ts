@@ -1,7 +1,7 @@
 import { type IncomingMessage, request } from 'node:http';
 import type { Socket } from 'node:net';
 import path from 'node:path';
-import { IMAGE_MEDIA_TYPES, MAX_FILE_NAME, MAX_IMAGE_BYTES } from '../blobs/limits.ts';
+import { IMAGE_MEDIA_TYPES, MAX_FILE_NAME, MAX_IMAGE_BYTES } from '../blobs/asset.ts';
 import { codePoints } from '../document/text/characters.ts';
 import { invalid, type ServiceError } from '../errors.ts';
 import { BLOCKED_ADDRESS_MESSAGE, hostOf, judgeUrl } from '../outbound/address-guard.ts';

@@ -1,4 +1,4 @@
-import { contentMark } from '../blobs/address.ts';
+import { contentMark } from '../blobs/asset.ts';
 import type { BlobStore } from '../blobs/blob-store.ts';
 import type { Database } from '../db/database.ts';
 import { notFound } from '../errors.ts';

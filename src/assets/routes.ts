@@ -1,6 +1,6 @@
 import { z } from 'zod';
+import { IMAGE_MEDIA_TYPES, MAX_IMAGE_BYTES } from '../blobs/asset.ts';
 import type { BlobStore } from '../blobs/blob-store.ts';
-import { IMAGE_MEDIA_TYPES, MAX_IMAGE_BYTES } from '../blobs/limits.ts';
 import { defineRoute, type RouteModule } from '../http/route.ts';
 import { pathId } from '../http/scope.ts';
 import type { AssetId } from '../ids.ts';

@@ -1,7 +1,6 @@
 import type { Selectable } from 'kysely';
 import { z } from 'zod';
-import { assetPath } from '../blobs/address.ts';
-import { MAX_ALT_TEXT, MAX_FILE_NAME } from '../blobs/limits.ts';
+import { assetPath, MAX_ALT_TEXT, MAX_FILE_NAME } from '../blobs/asset.ts';
 import type { Tables } from '../db/tables.ts';
 import { timestamp, trimmedText, urlText, uuid } from '../fields.ts';
 

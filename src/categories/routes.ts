@@ -5,7 +5,7 @@ import type { CategoryId } from '../ids.ts';
 import { assignCategories } from './assign.ts';
 import { createCategory } from './create.ts';
 import { deleteCategory } from './delete.ts';
-import { listCategories } from './list.ts';
+import { listCategories } from './queries.ts';
 import {
   type Category,
   categorySchema,

@@ -3,7 +3,7 @@ import { mkdir, rename, writeFile } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { Command } from 'commander';
 import { bundleWorkflows } from '../temporal/bundle.ts';
-import { reportFailure } from './failure.ts';
+import { reportFailure } from './session.ts';
 
 async function bundle(file: string): Promise<void> {
   const { code } = await bundleWorkflows();

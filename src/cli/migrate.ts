@@ -2,8 +2,7 @@
 import { Command } from 'commander';
 import { loadConfig } from '../config.ts';
 import { migrateDown, migrateToLatest } from '../db/migrate.ts';
-import { reportFailure } from './failure.ts';
-import { note, withDatabase } from './session.ts';
+import { note, reportFailure, withDatabase } from './session.ts';
 
 async function migrate({ down = false }: { down?: boolean }): Promise<void> {
   const config = loadConfig();

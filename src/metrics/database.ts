@@ -2,8 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { Logger } from 'pino';
 import { Counter, type Registry } from 'prom-client';
 import { createDatabase, type Database } from '../db/database.ts';
-import { readBacklog } from './backlog.ts';
-import { renderBacklog } from './backlog-text.ts';
+import { readBacklog, renderBacklog } from './backlog.ts';
 import type { MetricsSource } from './serve.ts';
 
 /** How old an answer may be, in milliseconds: the database is asked no more often, however often it is scraped. */

@@ -3,8 +3,7 @@ import { requirePermissions, type VerbContext } from '../context.ts';
 import { inTransaction } from '../db/transaction.ts';
 import { newId, type RoleId } from '../ids.ts';
 import type { Permission } from '../permissions.ts';
-import { holdKey, holdRoles } from './authority.ts';
-import { requireGrantable } from './grant.ts';
+import { holdKey, holdRoles, requireGrantable } from './authority.ts';
 import { insertRole, rethrowNameTaken } from './queries.ts';
 import type { RoleItem } from './schemas.ts';
 

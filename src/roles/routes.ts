@@ -4,7 +4,7 @@ import { pathId } from '../http/scope.ts';
 import type { RoleId } from '../ids.ts';
 import { createRole } from './create.ts';
 import { deleteRole } from './delete.ts';
-import { listRoles } from './list.ts';
+import { listRoles } from './queries.ts';
 import { createRoleBody, roleSchema, updateRoleBody } from './schemas.ts';
 import { updateRole } from './update.ts';
 

@@ -4,8 +4,7 @@ import { inTransaction } from '../db/transaction.ts';
 import { conflict, notFound } from '../errors.ts';
 import type { RoleId } from '../ids.ts';
 import type { Permission } from '../permissions.ts';
-import { holdKey, holdRoles } from './authority.ts';
-import { requireGrantable } from './grant.ts';
+import { holdKey, holdRoles, requireGrantable } from './authority.ts';
 import { rethrowNameTaken, updateRoleRow } from './queries.ts';
 import type { RoleItem } from './schemas.ts';
 

@@ -1,8 +1,9 @@
 import { IllegalStateError } from '@temporalio/common';
-import { Runtime } from '@temporalio/worker';
+import { NativeConnection, Runtime } from '@temporalio/worker';
 import type { Logger } from 'pino';
 import { freePorts, LOOPBACK } from '../ports.ts';
-import { rowOfRun } from './log-ids.ts';
+import { rowOfRun } from './ids.ts';
+import type { TemporalTarget } from './target.ts';
 
 const LEVELS = { TRACE: 'trace', DEBUG: 'debug', INFO: 'info', WARN: 'warn', ERROR: 'error' } as const;
 /** How many free ports are tried before the SDK goes without metrics. */
@@ -75,3 +76,7 @@ export async function installMeasuredRuntime(logger: Logger): Promise<void> {
   logger.warn("continuing without the metrics of Temporal's SDK");
   installRuntime(logger);
 }
+
+/** One connection for clients and workers of a process: only a shared one lets a worker take its own starts eagerly. */
+export const connectTemporal = (target: TemporalTarget): Promise<NativeConnection> =>
+  NativeConnection.connect({ ...target });

@@ -14,15 +14,14 @@ import type { Counted } from '../document/threads/tasks.ts';
 import { conflict, invalid, notFound, ServiceError } from '../errors.ts';
 import { recordEvents } from '../events/record.ts';
 import { type ArticleId, type JobId, newId } from '../ids.ts';
-import { jobColumns } from '../jobs/queries.ts';
-import { type Job, toJob } from '../jobs/schemas.ts';
+import { jobColumns, toJob } from '../jobs/queries.ts';
+import type { Job } from '../jobs/schemas.ts';
 import { writeJson } from '../json-text.ts';
 import { translationWorkflowId } from '../temporal/ids.ts';
 import { insertDraft, reuseDraft } from './draft.ts';
 import { countBody, type Estimate, estimateCounted } from './price.ts';
-import { readSource, readTexts } from './read-source.ts';
+import { checkTargetLanguage, readSource, readTexts } from './read-source.ts';
 import type { TranslationJob, TranslationRuns } from './runs.ts';
-import { checkTargetLanguage } from './target-language.ts';
 
 export interface CreateTranslation {
   readonly articleId: ArticleId;

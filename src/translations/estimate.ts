@@ -1,11 +1,11 @@
 import { readAssets } from '../articles/images.ts';
 import { requirePermissions, type VerbContext } from '../context.ts';
-import { type Wallet, walletOf } from '../credits/wallet.ts';
+import type { Wallet } from '../credits/schemas.ts';
+import { walletOf } from '../credits/wallet.ts';
 import { notFound } from '../errors.ts';
 import type { ArticleId } from '../ids.ts';
 import { type Estimate, estimateSource } from './price.ts';
-import { readTexts, toSnapshot } from './read-source.ts';
-import { checkTargetLanguage } from './target-language.ts';
+import { checkTargetLanguage, readTexts, toSnapshot } from './read-source.ts';
 
 /** What a translation would cost, and whether the wallet covers it. Nothing is reserved (articles.read). */
 export async function estimateTranslation(

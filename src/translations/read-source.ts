@@ -2,6 +2,7 @@ import { sql } from 'kysely';
 import { readAssets } from '../articles/images.ts';
 import type { Queryable, Tx } from '../db/database.ts';
 import type { Snapshot, SourceAsset } from '../document/translation/source.ts';
+import { invalid } from '../errors.ts';
 import type { ArticleId, ProjectId, TranslationGroupId, WorkspaceId } from '../ids.ts';
 import { JsonText } from '../json-text.ts';
 
@@ -83,4 +84,24 @@ export async function readSource(
     isEmpty: row.is_empty,
     snapshot: toSnapshot(row, await readAssets(tx, workspaceId, articleId)),
   };
+}
+
+/**
+ * Refuses a target that the source can't be translated into.
+ * @throws {ServiceError} INVALID_REQUEST naming `pointer` (contract.md T)
+ */
+export function checkTargetLanguage(
+  pointer: string,
+  target: string,
+  source: { primary_language: string; languages: readonly string[] },
+): void {
+  if (target === source.primary_language) {
+    throw invalid(pointer, `The article is already written in ${target}; choose another language.`);
+  }
+  if (!source.languages.includes(target)) {
+    throw invalid(
+      pointer,
+      `${target} is not one of the project's languages: ${source.languages.join(', ')}.`,
+    );
+  }
 }

@@ -6,7 +6,7 @@ import type { Actor } from '../context.ts';
 import type { Database, Tx } from '../db/database.ts';
 import { inTransaction } from '../db/transaction.ts';
 import { type ApiKeyId, newId, type RoleId, type WorkspaceId } from '../ids.ts';
-import { insertBuiltInRoles } from '../roles/built-in.ts';
+import { insertBuiltInRoles } from '../roles/queries.ts';
 
 export interface CreateWorkspaceInput {
   /** 1 to 120 characters, trimmed. Need not be unique. */

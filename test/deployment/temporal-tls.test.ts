@@ -6,7 +6,7 @@ import { createServer, type Server } from 'node:tls';
 import { Connection } from '@temporalio/client';
 import { afterAll, beforeAll, expect, inject, it } from 'vitest';
 import { loadConfig } from '../../src/config.ts';
-import { connectTemporal } from '../../src/temporal/connection.ts';
+import { connectTemporal } from '../../src/temporal/runtime.ts';
 import { temporalTarget } from '../../src/temporal/target.ts';
 import { createCertificate } from '../webhooks/sending/support/certificate.ts';
 

@@ -4,7 +4,8 @@ import { describe, expect, it } from 'vitest';
 import { parseDocument } from '../../src/document/format/parse.ts';
 import type { DocumentJson } from '../../src/document/format/schema.ts';
 import { importMarkdown } from '../../src/document/markdown/import.ts';
-import { type Resolver, renderMarkdown } from '../../src/document/render/render.ts';
+import { renderMarkdown } from '../../src/document/render/markdown.ts';
+import type { Resolver } from '../../src/document/render/shared.ts';
 import { anyDocument } from './arbitraries.ts';
 
 const ASSET = 'aaaaaaaa-aaaa-4aaa-8aaa-aaaaaaaaaaaa';

@@ -1,7 +1,6 @@
 import { Command } from 'commander';
 import { z } from 'zod';
-import { grantCredits } from '../../credits/grant.ts';
-import { purchaseCredits } from '../../credits/purchase.ts';
+import { grantCredits, purchaseCredits } from '../../credits/wallet.ts';
 import { idOf, trimmedText } from '../../fields.ts';
 import type { WorkspaceId } from '../../ids.ts';
 import { action } from '../action.ts';

@@ -5,13 +5,14 @@
 import { dropDeadLinks } from '../format/links.ts';
 import { type DocumentIssue, parseDocument, STORED_BOUNDS } from '../format/parse.ts';
 import type { DocumentJson } from '../format/schema.ts';
-import { uncountedWeight } from '../format/uncounted.ts';
 import { collectTexts } from '../format/walk.ts';
-import { countWords, textWeight } from '../format/words.ts';
+import { countWords, textWeight, uncountedWeight } from '../format/words.ts';
 import { toPlainText, weighInline } from '../inline/parse.ts';
 import { ParsedTexts } from '../inline/texts.ts';
 import { importMarkdown } from '../markdown/import.ts';
-import { type Resolver, renderHtml, renderMarkdown } from '../render/render.ts';
+import { renderHtml } from '../render/html.ts';
+import { renderMarkdown } from '../render/markdown.ts';
+import type { Resolver } from '../render/shared.ts';
 import {
   type IdMaps,
   ReassemblyError,

@@ -4,7 +4,7 @@ import { parseDocument, STORED_BOUNDS } from '../format/parse.ts';
 import { type DocumentJson, MAX_ALT_TEXT } from '../format/schema.ts';
 import { mapTexts, type TextChange, type TextField } from '../format/walk.ts';
 import { ParsedTexts } from '../inline/texts.ts';
-import { cutAtWord } from '../text/cut.ts';
+import { cutAtWord } from '../text/characters.ts';
 import { MAX_LINK_TITLE } from '../text/marks.ts';
 import { checkSegment } from './check.ts';
 import { encodeField } from './field-codec.ts';
