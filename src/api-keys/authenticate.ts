@@ -63,7 +63,7 @@ const BEARER = /^Bearer +([^\s]+) *$/i;
  * The hash of the key that an Authorization header carries, checked without a query.
  * @throws {ServiceError} UNAUTHENTICATED when there is none, or its form or checksum is wrong
  */
-export function readKeyHash(authorization: string | null): Buffer {
+function readKeyHash(authorization: string | null): Buffer {
   if (authorization === null) {
     throw new ServiceError('UNAUTHENTICATED', 'Send an API key as Authorization: Bearer <API_KEY>.');
   }

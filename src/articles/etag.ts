@@ -7,7 +7,7 @@ import type { AnsweredArticle } from './schemas.ts';
  * The strong entity tag of an article as it is answered (RFC 9110, 8.8.3). It is made of the answer's own
  * content, so whoever changes the article, an editor, a job or a re-render, changes its tag.
  */
-export const etagOf = (article: AnsweredArticle): string => etagOfJson(writeJson(article));
+const etagOf = (article: AnsweredArticle): string => etagOfJson(writeJson(article));
 
 /** The same for an article that is written already. */
 export const etagOfJson = (json: string): string => `"${hash('sha256', json, 'base64url').slice(0, 27)}"`;

@@ -88,7 +88,7 @@ export async function renderBody(
 }
 
 /** Renders an article's body as of now (contract.md R3). */
-export async function renderArticle(db: Queryable, article: Renderable): Promise<Rendering> {
+async function renderArticle(db: Queryable, article: Renderable): Promise<Rendering> {
   return renderBody(article.document, await readReferences(db, article));
 }
 

@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { codePoints, languageTag } from '../fields.ts';
 
 /** Options that do not say what they should; the message names each of them. */
-export class OptionError extends Error {
+class OptionError extends Error {
   override readonly name = 'OptionError';
 }
 

@@ -20,7 +20,7 @@ import { invocation } from './privileges.ts';
 import { endProcess, isAlive, processIdentitySchema } from './processes.ts';
 
 /** Name of the service's database in the embedded server. */
-export const DATABASE_NAME = 'wcs';
+const DATABASE_NAME = 'wcs';
 
 export const postgresEngineSchema = z.object({
   process: processIdentitySchema,

@@ -147,31 +147,6 @@ export async function startStack(options: StackOptions = {}): Promise<Stack> {
   }
 }
 
-/** The engines that run on a data folder. */
-export type RunningStack = {
-  /** Null when that engine is not an embedded one, or does not run. */
-  databaseUrl: string | null;
-  temporalAddress: string | null;
-  temporalUiUrl: string | null;
-  /** False after a crash: the engines still run, but nobody will end them before the next start. */
-  ownerAlive: boolean;
-};
-
-/** Finds the engines that run on a data folder by its stack.json; null when none does. */
-export function findStack(dataDir: string): RunningStack | null {
-  const record = readStackRecord(resolve(dataDir));
-  if (record === null) return null;
-  const postgres = record.postgres !== null && isAlive(record.postgres.process) ? record.postgres : null;
-  const temporal = record.temporal !== null && isAlive(record.temporal.process) ? record.temporal : null;
-  if (postgres === null && temporal === null) return null;
-  return {
-    databaseUrl: postgres?.databaseUrl ?? null,
-    temporalAddress: temporal?.address ?? null,
-    temporalUiUrl: temporal?.uiUrl ?? null,
-    ownerAlive: isAlive(record.owner),
-  };
-}
-
 type Session = {
   dataDir: string;
   durable: boolean;

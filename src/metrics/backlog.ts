@@ -5,14 +5,14 @@ import type { Database, Tx } from '../db/database.ts';
 import { endpointsWith } from '../webhooks/outbox/skip-scan.ts';
 
 /** Rows that are counted at most, of each kind: a longer backlog is told as this many. */
-export const MOST_COUNTED = 10_000;
+const MOST_COUNTED = 10_000;
 /** Endpoints with waiting deliveries that are looked at for the oldest one. */
 const MOST_ENDPOINTS = 1_000;
 /** Milliseconds after which Postgres ends any one of these statements. */
 const STATEMENT_TIMEOUT_MS = 1_000;
 
 /** What waits, as the database knows it. Ages are in seconds, 0 when nothing waits. */
-export interface Backlog {
+interface Backlog {
   /** Not handed to Temporal yet. The age counts from when the oldest one was due. */
   readonly outbox: { readonly fresh: number; readonly retries: number; readonly oldestAge: number };
   /** Handed to Temporal and not ended. */

@@ -109,7 +109,7 @@ function errorCode(body: string | undefined): unknown {
 }
 
 /** The JSON object in an answer, with or without a code fence or words around it. */
-export function findObject(text: string): Readonly<Record<string, unknown>> | null {
+function findObject(text: string): Readonly<Record<string, unknown>> | null {
   const fenced = /```(?:json)?\s*([\s\S]*?)```/i.exec(text)?.[1];
   const first = text.indexOf('{');
   const last = text.lastIndexOf('}');

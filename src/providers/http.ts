@@ -98,7 +98,7 @@ export function statusError(
 }
 
 /** Retry-After in seconds or as a date (RFC 9110, 10.2.3), or `retry-after-ms`; in milliseconds. */
-export function readRetryAfter(headers: Headers, now = Date.now()): number | undefined {
+function readRetryAfter(headers: Headers, now = Date.now()): number | undefined {
   const milliseconds = headers.get('retry-after-ms');
   if (milliseconds !== null && /^\d{1,12}(\.\d+)?$/.test(milliseconds)) return Number(milliseconds);
   const given = headers.get('retry-after');

@@ -55,7 +55,7 @@ function servePrepared(
 const readErrorPage = (slug: string): string => readFileSync(`${ERROR_PAGES}${slug}.md`, 'utf8');
 
 /** The page of each error code, as the reference shows it. */
-export const errorPages = (): ErrorPage[] =>
+const errorPages = (): ErrorPage[] =>
   ERROR_CODES.map((code) => {
     const example = problemExample(code);
     return {

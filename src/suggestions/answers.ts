@@ -218,14 +218,14 @@ const tidy = (text: string): string =>
     .trim();
 
 /** The name as it could be saved, or null when it is empty or too long. */
-export function cleanName(name: string): string | null {
+function cleanName(name: string): string | null {
   const clean = tidy(name);
   const length = codePoints(clean);
   return length >= 1 && length <= MAX_NAME ? clean : null;
 }
 
 /** The reason, cut to 300 code points (contract.md S2). */
-export function cutReason(reason: string): string {
+function cutReason(reason: string): string {
   const characters = [...tidy(reason)];
   return characters.length <= MAX_REASON
     ? characters.join('')
@@ -237,7 +237,7 @@ export function cutReason(reason: string): string {
  * else one that differs only in naming a region, or not (`en` for `en-GB`), when there is no other it could be.
  * @param targets canonical tags
  */
-export function targetOf(tag: string, targets: readonly string[]): string | null {
+function targetOf(tag: string, targets: readonly string[]): string | null {
   const answered = canonicalLanguage(tag);
   if (answered === null) return null;
   if (targets.includes(answered)) return answered;

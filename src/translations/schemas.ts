@@ -4,7 +4,7 @@ import { walletSchema } from '../credits/schemas.ts';
 import { idempotencyKey, languageTag } from '../fields.ts';
 import { jobSchema } from '../jobs/schemas.ts';
 
-export const estimateSchema = z
+const estimateSchema = z
   .object({
     words: z.int().meta({
       description:

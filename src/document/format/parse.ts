@@ -23,7 +23,7 @@ export interface DocumentIssue {
 }
 
 /** Broken rules that are worded; the rest is counted. */
-export const MAX_DOCUMENT_ISSUES = 50;
+const MAX_DOCUMENT_ISSUES = 50;
 
 /** The valid document, or the first broken rules and the number of the others. */
 export type ParsedDocument =
@@ -40,7 +40,7 @@ export interface TextBounds {
 }
 
 /** What a client may send. */
-export const CLIENT_BOUNDS: TextBounds = {
+const CLIENT_BOUNDS: TextBounds = {
   text: MAX_TEXT,
   altText: MAX_ALT_TEXT,
   code: MAX_CODE,

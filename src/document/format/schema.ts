@@ -4,7 +4,7 @@ import { withinBounds } from '../text/characters.ts';
 import { MAX_DOCUMENT_MARKS, MAX_LINK_TITLE, MAX_PARAGRAPH_MARKS } from '../text/marks.ts';
 
 /** Links one block may hold. */
-export const MAX_LINKS = 20;
+const MAX_LINKS = 20;
 /** Levels of nested lists, the outermost included. */
 export const MAX_LIST_LEVELS = 4;
 /** Characters the text of a `links` entry may have. */
@@ -15,11 +15,11 @@ export const MAX_CODE_LANGUAGE = 40;
 /** Blocks a document may have. */
 export const MAX_BLOCKS = 10_000;
 /** Items one list, or list inside a list, may have. */
-export const MAX_ITEMS = 2_000;
+const MAX_ITEMS = 2_000;
 /** Rows a table may have below its header. */
-export const MAX_ROWS = 5_000;
+const MAX_ROWS = 5_000;
 /** Columns a table may have. */
-export const MAX_COLUMNS = 100;
+const MAX_COLUMNS = 100;
 /** Characters of any text of a block but code. */
 export const MAX_TEXT = 20_000;
 /** Characters of a code block. */
@@ -194,12 +194,5 @@ export const documentSchema = z
 export type DocumentJson = z.infer<typeof documentSchema>;
 export type Block = z.infer<typeof blockSchema>;
 export type BlockType = Block['type'];
-export type HeadingBlock = z.infer<typeof heading>;
-export type ParagraphBlock = z.infer<typeof paragraph>;
-export type ListBlock = z.infer<typeof list>;
-export type QuoteBlock = z.infer<typeof quote>;
-export type ImageBlock = z.infer<typeof image>;
-export type CodeBlock = z.infer<typeof code>;
 export type TableBlock = z.infer<typeof table>;
-export type DividerBlock = z.infer<typeof divider>;
 export type ArticleLink = z.infer<typeof link>;

@@ -9,12 +9,10 @@ export interface HtmlImage {
   readonly title: string | null;
 }
 
-/** Drops comments, scripts, styles and tags, keeps the text; ends of block elements become line ends. */
-export function htmlToText(html: string): string {
-  return stripTags(cutHidden(html));
-}
-
-/** The same with the images where they stand between texts. An image without an address leaves its alternative text. */
+/**
+ * Drops comments, scripts, styles and tags, keeps the text; ends of block elements become line ends. Images stand
+ * between the texts; one without an address leaves its alternative text.
+ */
 export function htmlToParts(html: string): (string | HtmlImage)[] {
   const shown = cutHidden(html);
   const parts: (string | HtmlImage)[] = [];
