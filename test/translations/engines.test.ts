@@ -91,7 +91,7 @@ describe('a job on a language model', () => {
     }
   });
 
-  it('tells its steps and progress: nothing while queued, then translate, then finalize; never backwards', async () => {
+  it('shows no step while queued, then translate, then finalize, and never less progress than before', async () => {
     model.answer = async (request) => {
       await sleep(120);
       return pseudoCompletion(request);
