@@ -5,7 +5,6 @@ import { recordAudit } from '../audit/record.ts';
 import { requirePermissions, type VerbContext } from '../context.ts';
 import type { Tx } from '../db/database.ts';
 import { uniqueViolation } from '../db/errors.ts';
-import { inTransaction } from '../db/transaction.ts';
 import type { ArticleChange } from '../events/catalog.ts';
 import { recordEvents } from '../events/record.ts';
 import type { ArticleId } from '../ids.ts';
@@ -16,9 +15,10 @@ import { updatedEvents } from './events.ts';
 import type { updateArticleBody } from './input-schemas.ts';
 import { chooseSlugInTurn, slugTaken } from './insert.ts';
 import { lockArticle, mayBe, ownedByJob } from './lock.ts';
-import { isCurrent, MAX_ATTEMPTS, type PreparedBody, prepareBody, restless } from './prepare.ts';
+import { prepareBody, withRenderings } from './prepare.ts';
 import { type ArticleRow, articleColumns } from './queries.ts';
 import { endRedirect, keepRedirect } from './redirects.ts';
+import type { Renderer } from './render.ts';
 import { type AnsweredArticle, toArticle } from './schemas.ts';
 
 /** What an editor may change; a field left out stays as it is, null empties a meta field. */
@@ -41,15 +41,14 @@ export async function updateArticle(
   ifMatch?: string,
 ): Promise<AnsweredArticle> {
   requirePermissions(context.actor, 'articles.update');
-  for (let attempt = 1; ; attempt += 1) {
-    const prepared = await prepareBody(context.db, context, articleId, changes.documentJson);
+  const prepared = await prepareBody(context.db, context, articleId, changes.documentJson);
+  for (;;) {
     try {
-      const saved = await inTransaction(context.db, (tx) =>
-        save(tx, context, articleId, changes, prepared, ifMatch),
+      return await withRenderings(
+        context.db,
+        (tx, render) => save(tx, context, render, articleId, changes, ifMatch),
+        prepared,
       );
-      if (saved !== null) return saved;
-      // What the body shows changed between its rendering and the lock, and again each time: somebody else's turn.
-      if (attempt === MAX_ATTEMPTS) throw restless();
     } catch (error) {
       if (uniqueViolation(error) !== 'articles_slug_key') throw error;
       if (changes.slug !== undefined) throw slugTaken(changes.slug);
@@ -58,22 +57,19 @@ export async function updateArticle(
   }
 }
 
-/** @returns null when the body shows other things by now than when it was rendered */
 async function save(
   tx: Tx,
   context: VerbContext,
+  render: Renderer,
   articleId: ArticleId,
   changes: ArticleChanges,
-  prepared: PreparedBody | null,
   ifMatch: string | undefined,
-): Promise<AnsweredArticle | null> {
+): Promise<AnsweredArticle> {
   const before = await lockArticle(tx, context.actor.workspaceId, articleId, 'edit');
   requireMatch(ifMatch, toArticle(before));
   const body = changes.documentJson?.stored;
   if (body !== undefined) await refuseHeroInBody(tx, articleId, body);
-  if (prepared === null || (body === undefined && before.document !== prepared.document)) return null;
-  const { rendering } = prepared;
-  if (!(await isCurrent(tx, before, prepared))) return null;
+  const [{ rendering }] = await render(tx, [{ ...before, document: body?.json ?? before.document }]);
 
   const wanted = {
     title: changes.title ?? before.title,

@@ -28,8 +28,8 @@ const types: pg.CustomTypesConfig = {
 const KEEP_ALIVE = { enable: true, initialDelay: 10_000, interval: 5_000, count: 3 };
 /**
  * Milliseconds a session may stand still inside a transaction, while others wait for its locks. Beside Postgres a
- * transaction waits for the disk, where images are stored, and for a thread, where an article has to be rendered again
- * because another one changed: a session that stands still for longer has lost its client.
+ * transaction waits for nothing but the disk, where images are stored: a session that stands still for longer has lost
+ * its client.
  */
 const IDLE_IN_TRANSACTION_MS = 15_000;
 

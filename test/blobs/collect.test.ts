@@ -243,7 +243,7 @@ it('a folder that cannot be worked on fails its own step alone, and the next nig
       );
       const run = info.recentActions.at(-1)?.action.workflow.workflowId ?? '';
       await expect(operator.client.workflow.getHandle(run).result()).rejects.toMatchObject({
-        cause: { type: 'PruneIncomplete', message: expect.stringContaining('stored images') },
+        cause: { type: 'PruneIncomplete', message: expect.stringContaining('unused images') },
       });
       expect(await service.db.selectFrom('events').select('id').execute()).toEqual([]);
     }
@@ -274,6 +274,8 @@ it('the nightly run removes what nothing names, and a translation that comes too
   });
   await upload(editor, source.id, image(0));
   const asset = await upload(editor, source.id, image(1));
+  const blocks = [paragraph('Text to translate'), { id: 'i', type: 'image', assetId: asset.id, altText: '' }];
+  expect((await editor.patch(source.id, { documentJson: { version: 1, blocks } })).status).toBe(200);
   const { body } = await editor.call('POST', `/api/articles/${source.id}/translations`, { language: 'es' });
   const used = await editor.storageUsed();
   await remove(editor, source.id, asset.id);
@@ -293,5 +295,6 @@ it('the nightly run removes what nothing names, and a translation that comes too
   const { assets } = (await editor.call('GET', assetsOf(body.article.id))).body;
   expect(assets).toHaveLength(1);
   expect(await served(assets[0])).toBe(200);
+  expect((await editor.read(body.article.id)).contentHtml).toMatch(/^<p>.*<\/p>$/);
   expect(await editor.storageUsed()).toBe(used - 2 * image(1).length);
 });

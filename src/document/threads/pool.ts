@@ -87,6 +87,13 @@ type Arguments<Name extends TaskName> = Parameters<(typeof TASKS)[Name]>;
 type Result<Name extends TaskName> = ReturnType<(typeof TASKS)[Name]>;
 const HERE: { [Name in TaskName]: (...args: Arguments<Name>) => Result<Name> } = TASKS;
 
+/** Does a task at once, where it is small enough for the event loop; undefined where it is not. */
+export const doSmallTask = <Name extends TaskName>(
+  task: Name,
+  ...args: Arguments<Name>
+): Result<Name> | undefined =>
+  NEVER_ON_THE_LOOP.has(task) || !isSmall(...textsOf(args)) ? undefined : HERE[task](...args);
+
 /**
  * Does a task.
  * @throws {ServiceError} SERVICE_UNAVAILABLE when the workspace's turn did not come in time
@@ -101,7 +108,8 @@ export async function doTaskWithin<Name extends TaskName>(
   task: Name,
   ...args: Arguments<Name>
 ): Promise<Result<Name>> {
-  if (!NEVER_ON_THE_LOOP.has(task) && isSmall(...textsOf(args))) return HERE[task](...args);
+  const done = doSmallTask(task, ...args);
+  if (done !== undefined) return done;
   const { of, waitMs } = currentShare();
   const release = await turns.take(of, { waitMs });
   try {
