@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { dateTime, idOf, timestamp, trimmedText, uuid } from '../fields.ts';
-import type { RoleId } from '../ids.ts';
+import type { ApiKeyId, RoleId } from '../ids.ts';
 
 /** contract.md K3. */
 export const apiKeySchema = z
@@ -29,7 +29,7 @@ export const createApiKeyBody = z.object({
 /** The only answer that ever holds a raw key. */
 export const createdApiKeySchema = z
   .object({
-    apiKey: z.object({ id: uuid, prefix: z.string(), label: z.string() }),
+    apiKey: z.object({ id: idOf<ApiKeyId>(), prefix: z.string(), label: z.string() }),
     key: z.string().meta({ description: 'The raw key. It is shown only once and cannot be read again.' }),
   })
   .meta({ id: 'CreatedApiKey' });

@@ -3,7 +3,9 @@ import { z } from 'zod';
 import type { Tables } from '../db/tables.ts';
 import { languageTag, timestamp, trimmedText, uuid } from '../fields.ts';
 import { pageQuery } from '../http/paging.ts';
-import { MAX_PROJECT_LANGUAGES } from './create.ts';
+
+/** Languages a project may have. */
+export const MAX_PROJECT_LANGUAGES = 100;
 
 export const projectSchema = z
   .object({

@@ -19,9 +19,10 @@ import type { Job } from '../jobs/schemas.ts';
 import { writeJson } from '../json-text.ts';
 import { translationWorkflowId } from '../temporal/ids.ts';
 import { insertDraft, reuseDraft } from './draft.ts';
-import { countBody, type Estimate, estimateCounted } from './price.ts';
+import { countBody, estimateCounted } from './price.ts';
 import { checkTargetLanguage, readSource, readTexts } from './read-source.ts';
 import type { TranslationJob, TranslationRuns } from './runs.ts';
+import type { Estimate } from './schemas.ts';
 
 export interface CreateTranslation {
   readonly articleId: ArticleId;

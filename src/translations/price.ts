@@ -5,19 +5,12 @@ import type { Counted } from '../document/threads/tasks.ts';
 import { metaFields } from '../document/translation/segments.ts';
 import { invalid } from '../errors.ts';
 import type { SourceTexts } from './read-source.ts';
+import type { Estimate } from './schemas.ts';
 
 const WORDS_PER_CREDIT = 1000;
 /** Words beside the body that cost nothing: so many, and one for every so many words of the body. */
 const FREE_WORDS = 200;
 const BODY_WORDS_PER_FREE_WORD = 5;
-
-/** contract.md T1. */
-export interface Estimate {
-  /** Words in the source's current content: of its body, and of what goes beyond the free words beside it. */
-  readonly words: number;
-  /** Credits: 1 per started 1,000 words, for any target language. */
-  readonly total: number;
-}
 
 const toWords = (weight: number): number => Math.floor(weight / CHARACTERS_A_WORD);
 

@@ -14,6 +14,9 @@ const estimateSchema = z
   })
   .meta({ id: 'Estimate' });
 
+/** contract.md T1. */
+export type Estimate = z.infer<typeof estimateSchema>;
+
 export const estimateQuery = z.object({
   language: languageTag.meta({
     description: "The target: one of the project's languages, not the source's.",

@@ -1,7 +1,8 @@
 import { z } from 'zod';
 import type { DeliveryStatus } from '../db/tables.ts';
 import { EVENT_TYPES } from '../events/catalog.ts';
-import { dateTime, shortText, timestamp, urlText, uuid } from '../fields.ts';
+import { dateTime, idOf, shortText, timestamp, urlText } from '../fields.ts';
+import type { DeliveryId, EndpointId } from '../ids.ts';
 
 const DELIVERY_STATUSES = ['pending', 'succeeded', 'failed'] as const satisfies readonly DeliveryStatus[];
 const MAX_DESCRIPTION = 500;
@@ -13,7 +14,7 @@ const eventName = z
   .meta({ id: 'EventName', description: 'A subscribable event (contract.md E).' });
 
 const endpointFields = {
-  id: uuid,
+  id: idOf<EndpointId>(),
   url: z
     .string()
     .meta({ format: 'uri', description: 'Receives the signed POST, normalised by the WHATWG URL rules.' }),
@@ -52,8 +53,8 @@ export const registeredEndpointSchema = z
   .meta({ id: 'RegisteredWebhookEndpoint' });
 
 const deliveryFields = {
-  id: uuid.meta({ description: 'The x-service-delivery header of every attempt.' }),
-  endpointId: uuid,
+  id: idOf<DeliveryId>().meta({ description: 'The x-service-delivery header of every attempt.' }),
+  endpointId: idOf<EndpointId>(),
   eventType: eventName,
   status: z.enum(DELIVERY_STATUSES),
   attempts: z.int().min(0).max(6).meta({ description: 'Attempts made so far.' }),

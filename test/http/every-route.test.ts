@@ -114,7 +114,7 @@ async function forEach(
 }
 
 async function keyWith(permissions: readonly Permission[], expiresAt?: Date): Promise<string> {
-  const { id } = await createRole(workspace.context, { name: randomUUID(), permissions });
+  const { id } = await createRole(workspace.context, { name: randomUUID(), permissions: [...permissions] });
   return (await createApiKey(workspace.context, { label: 'test', roleId: id, expiresAt })).key;
 }
 

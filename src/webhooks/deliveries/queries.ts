@@ -12,9 +12,7 @@ import type { WebhookDelivery, WebhookDeliveryDetail } from '../schemas.ts';
 const RECENT = 50;
 
 /** A delivery on the wire. */
-export interface DeliveryItem extends Omit<WebhookDelivery, 'id' | 'endpointId' | 'eventType'> {
-  readonly id: DeliveryId;
-  readonly endpointId: EndpointId;
+export interface DeliveryItem extends Omit<WebhookDelivery, 'eventType'> {
   readonly eventType: string;
 }
 
