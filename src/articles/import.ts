@@ -20,8 +20,6 @@ import { readReferences, renderBody } from './render.ts';
 export const IMPORT_STATUSES = ['DRAFT', 'NEEDS_REVIEW', 'APPROVED', 'PUBLISHED'] as const;
 export type ImportStatus = (typeof IMPORT_STATUSES)[number];
 
-export { MAX_TITLE };
-
 export interface ImportContext extends VerbContext {
   readonly blobs: BlobStore;
 }

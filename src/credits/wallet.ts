@@ -22,8 +22,11 @@ export async function readWallet({ db, actor }: VerbContext): Promise<Wallet> {
   return walletOf(db, actor.workspaceId);
 }
 
+/** Credits that one command can give. */
+export const MAX_CREDITS = 1_000_000_000;
+
 interface AddCredits {
-  /** Credits, 1 or more. */
+  /** Credits, 1 to {@link MAX_CREDITS}. */
   readonly amount: number;
   /** The payment provider's event; one of our own making when left out. */
   readonly paymentEventId?: string | undefined;

@@ -2,11 +2,12 @@ import { existsSync } from 'node:fs';
 import path from 'node:path';
 import { Command } from 'commander';
 import { z } from 'zod';
-import { IMPORT_STATUSES, importArticle, MAX_TITLE } from '../../articles/import.ts';
-import { idOf, languageTag, trimmedText } from '../../fields.ts';
+import { IMPORT_STATUSES, importArticle } from '../../articles/import.ts';
+import { createArticleBody } from '../../articles/input-schemas.ts';
+import { idOf, languageTag } from '../../fields.ts';
 import type { ProjectId } from '../../ids.ts';
 import { action } from '../action.ts';
-import { texts } from '../options.ts';
+import { commaSeparated } from '../options.ts';
 import { note } from '../session.ts';
 import { workspaceOfProject } from '../targets.ts';
 
@@ -14,9 +15,9 @@ const importOptions = z.object({
   project: idOf<ProjectId>(),
   language: languageTag,
   file: z.string().min(1, 'Expected a path.'),
-  status: z.enum(IMPORT_STATUSES, `Expected one of ${IMPORT_STATUSES.join(', ')}.`),
-  title: trimmedText(1, MAX_TITLE).optional(),
-  keywords: texts(200, 100),
+  status: z.enum(IMPORT_STATUSES),
+  title: createArticleBody.shape.title.optional(),
+  keywords: commaSeparated.pipe(createArticleBody.shape.targetKeywords.unwrap()),
 });
 
 /** npm runs scripts in the package's folder; a relative path means the folder the operator typed it in. */

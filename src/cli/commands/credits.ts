@@ -1,14 +1,11 @@
 import { Command } from 'commander';
 import { z } from 'zod';
-import { grantCredits, purchaseCredits } from '../../credits/wallet.ts';
+import { grantCredits, MAX_CREDITS, purchaseCredits } from '../../credits/wallet.ts';
 import { idOf, trimmedText } from '../../fields.ts';
 import type { WorkspaceId } from '../../ids.ts';
 import { action } from '../action.ts';
 import { integer } from '../options.ts';
 import { requireWorkspace } from '../targets.ts';
-
-/** Credits one command can give. */
-export const MAX_CREDITS = 1_000_000_000;
 
 const addOptions = z.object({
   workspace: idOf<WorkspaceId>(),

@@ -3,16 +3,15 @@ import { z } from 'zod';
 import { idOf } from '../../fields.ts';
 import type { WorkspaceId } from '../../ids.ts';
 import { createProject } from '../../projects/create.ts';
-import { createProjectBody, MAX_PROJECT_LANGUAGES } from '../../projects/schemas.ts';
+import { createProjectBody } from '../../projects/schemas.ts';
 import { action } from '../action.ts';
-import { languages } from '../options.ts';
+import { commaSeparated } from '../options.ts';
 import { requireWorkspace } from '../targets.ts';
 
 const createOptions = z.object({
   workspace: idOf<WorkspaceId>(),
-  name: createProjectBody.shape.name,
-  languages: languages(MAX_PROJECT_LANGUAGES),
-  primaryLanguage: createProjectBody.shape.primaryLanguage,
+  ...createProjectBody.shape,
+  languages: commaSeparated.pipe(createProjectBody.shape.languages),
 });
 
 /** `project create` */

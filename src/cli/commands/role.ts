@@ -2,22 +2,16 @@ import { Command } from 'commander';
 import { z } from 'zod';
 import { idOf } from '../../fields.ts';
 import type { RoleId, WorkspaceId } from '../../ids.ts';
-import { PERMISSIONS } from '../../permissions.ts';
 import { createRole } from '../../roles/create.ts';
 import { deleteRole } from '../../roles/delete.ts';
 import { createRoleBody } from '../../roles/schemas.ts';
 import { updateRole } from '../../roles/update.ts';
 import { action } from '../action.ts';
-import { listOf } from '../options.ts';
+import { commaSeparated } from '../options.ts';
 import { requireWorkspace, workspaceOfRole } from '../targets.ts';
 
 const { name } = createRoleBody.shape;
-const permissions = listOf(
-  z.enum(PERMISSIONS, {
-    error: ({ input }) => `${String(input)} is not a permission. Use some of ${PERMISSIONS.join(', ')}.`,
-  }),
-  200,
-);
+const permissions = commaSeparated.pipe(createRoleBody.shape.permissions);
 const roleId = idOf<RoleId>();
 
 const createOptions = z.object({ workspace: idOf<WorkspaceId>(), name, permissions });

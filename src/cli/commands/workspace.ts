@@ -1,15 +1,15 @@
 import { Command } from 'commander';
 import { z } from 'zod';
-import { idOf, trimmedText } from '../../fields.ts';
+import { MAX_CREDITS } from '../../credits/wallet.ts';
+import { idOf } from '../../fields.ts';
 import type { WorkspaceId } from '../../ids.ts';
-import { createWorkspace } from '../../workspaces/create.ts';
+import { createWorkspace, workspaceName } from '../../workspaces/create.ts';
 import { deleteWorkspace } from '../../workspaces/delete.ts';
 import { action } from '../action.ts';
 import { integer } from '../options.ts';
 import { requireWorkspace } from '../targets.ts';
-import { MAX_CREDITS } from './credits.ts';
 
-const createOptions = z.object({ name: trimmedText(1, 120), credits: integer(0, MAX_CREDITS) });
+const createOptions = z.object({ name: workspaceName, credits: integer(0, MAX_CREDITS) });
 
 const deleteOptions = z.object({ workspace: idOf<WorkspaceId>() });
 
