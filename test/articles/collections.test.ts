@@ -73,7 +73,7 @@ it('duplicates content, images and categories into a new group, within the stora
   await setQuota(workspace.context, { storageBytes: 1_000_000 });
 });
 
-it('deleting takes reviews, redirects, assets and jobs along; only a PUBLISHED one is told of', async () => {
+it('deleting takes reviews, redirects, assets and jobs along, and tells that a PUBLISHED one is gone', async () => {
   const { id } = await editor.published(projectId, { title: 'Short life' });
   await editor.patch(id, { title: 'Shorter life' });
   expect((await editor.remove(id)).body).toEqual({ ok: true });

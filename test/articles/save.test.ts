@@ -125,7 +125,7 @@ it('two editors who save at once: one 200, one 412, and nothing is lost', async 
   );
 });
 
-it('a PUBLISHED article tells exactly the fields that changed; a save that changes nothing writes nothing', async () => {
+it('a PUBLISHED article tells exactly the fields that a save changed, and nothing when it changed none', async () => {
   const article = await editor.published(projectId, { title: 'Exactly', metaTitle: 'Old' });
   const { id } = article;
   const set = {

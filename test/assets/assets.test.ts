@@ -136,7 +136,7 @@ it('refuses what is no image, too large or beyond the quota, and keeps nothing o
   expect((await editor.call('GET', assetsOf(id))).body.assets).toHaveLength(2);
 });
 
-it('replacing the cover tells image.regenerated, and article.updated when published; a first one replaces nothing', async () => {
+it('replacing the cover, not adding a first one, tells image.regenerated, and article.updated when published', async () => {
   const draft = await editor.create(projectId);
   const article = await editor.published(projectId);
   const path = (id: string) => `/api/articles/${id}/hero`;

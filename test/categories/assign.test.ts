@@ -84,7 +84,7 @@ describe('assigning categories', () => {
     expect(await calls.events(workspace)).toEqual([]);
   });
 
-  it('tells of a PUBLISHED article whose set changed, once, in the exact bytes; a new order is only stored', async () => {
+  it('tells of a PUBLISHED article whose set changed, once and in the exact bytes, and not of a new order', async () => {
     const page = await article('PUBLISHED', 'Tab\there, "quotes", \\ and \u2028 园艺 🌱 </script>');
     const [a, b] = (await categories('A', 'B')).map(({ id }) => id);
     if (a === undefined || b === undefined) throw new Error('unreachable');

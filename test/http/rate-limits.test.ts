@@ -65,7 +65,7 @@ test('all keys of a workspace share its limit, and a limit of 0 a key turns both
   });
 });
 
-test('failed authentication is limited by address before any look-up; good keys do not count', () =>
+test('failed authentications of an address are limited before any look-up, and only they count', () =>
   withLimits({ perKey: 0, perWorkspace: 0, authFailures: 3 }, async (api) => {
     for (let index = 0; index < 5; index += 1) {
       expect((await whoami(api, workspace.ownerKey)).status).toBe(200);

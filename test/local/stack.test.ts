@@ -1,14 +1,5 @@
 import { spawn } from 'node:child_process';
-import {
-  chmodSync,
-  cpSync,
-  existsSync,
-  mkdirSync,
-  readFileSync,
-  rmSync,
-  statSync,
-  writeFileSync,
-} from 'node:fs';
+import { chmodSync, cpSync, existsSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { join, relative } from 'node:path';
 import { Client, Connection } from '@temporalio/client';
 import { expect, onTestFinished, test } from 'vitest';
@@ -168,7 +159,7 @@ test('of starts at the same moment exactly one wins, and stacks on different fol
   await temporal(throwAway.temporalAddress, (client) => client.workflowService.getSystemInfo({}));
 });
 
-test('engines that the environment names are used and left alone; a start that is abandoned leaves nothing running', {
+test('engines that the environment names are used and left alone', {
   timeout: 60_000,
 }, async () => {
   const dataDir = temporaryFolder();
@@ -189,17 +180,18 @@ test('engines that the environment names are used and left alone; a start that i
   await expect(startStack({ dataDir, env: { ...named, DATABASE_URL: bytes } })).rejects.toThrow(
     /SQL_ASCII.*UTF8/,
   );
+});
 
+test('a start that fails or is abandoned leaves nothing running', async () => {
+  const dataDir = temporaryFolder();
+  endEnginesAfterTest(dataDir);
   const broken = { PATH: '', TEMPORAL_CLI_PATH: join(dataDir, 'no-such-file') };
-  mkdirSync(join(dataDir, 'own'));
-  await expect(startStack({ dataDir: join(dataDir, 'own'), env: broken })).rejects.toThrow(
-    /TEMPORAL_CLI_PATH/,
-  );
-  expect(existsSync(join(dataDir, 'own', 'postgres', 'postmaster.pid'))).toBe(false);
-  expect(existsSync(join(dataDir, 'own', 'stack.json'))).toBe(false);
+  await expect(startStack({ dataDir, env: broken })).rejects.toThrow(/TEMPORAL_CLI_PATH/);
+  expect(existsSync(join(dataDir, 'postgres', 'postmaster.pid'))).toBe(false);
+  expect(existsSync(join(dataDir, 'stack.json'))).toBe(false);
   const abandoned = AbortSignal.timeout(30);
-  await expect(startStack({ dataDir: join(dataDir, 'own'), env, signal: abandoned })).rejects.toThrow();
-  expect(runningEngines(join(dataDir, 'own'))).toEqual([]);
+  await expect(startStack({ dataDir, env, signal: abandoned })).rejects.toThrow();
+  expect(runningEngines(dataDir)).toEqual([]);
 });
 
 test('a checkout below a folder that only its owner may enter has a database, for root as well', async () => {

@@ -59,7 +59,7 @@ test('a cached executable that is torn is never run, but fetched again', async (
   expect(readFileSync(path)).toEqual(whole);
 });
 
-test('an older executable on PATH is used when nothing newer can be fetched; for an hour nothing is asked again', async () => {
+test('an older executable on PATH is used for an hour, without asking again, when nothing newer can be fetched', async () => {
   const at = await temporalSources({ download: 'none', index: 'none' });
   const onPath = script(join(at.bin, 'temporal'), `echo '${OLDER}'`);
   const older = { path: onPath, version: 'v1.6.0', source: 'PATH' };

@@ -103,7 +103,7 @@ test.for(PIPS)(
   },
 );
 
-test('a proxy that does not answer is given up; the download host is asked only through it', async () => {
+test('a proxy that does not answer is given up, and the download host is not asked around it', async () => {
   const at = await temporalSources({ download: 'whole', index: 'none' });
   const proxy = await silentProxy();
   putGo(at.bin, at.calls, LAST_RESORT);
