@@ -6,7 +6,7 @@ import { handBack } from '../src/webhooks/burst/hand-back.ts';
 import { announce, type BurstNotice } from '../src/webhooks/burst/notices.ts';
 import { NOTHING_SENT, sendBurst } from '../src/webhooks/burst/send.ts';
 import type { BurstTracker } from '../src/webhooks/burst/tracker.ts';
-import { onDatabase, persistently } from './failures.ts';
+import { asFinalFailure, retryWhileDatabaseIsAway } from './failures.ts';
 import { whileBeating } from './heartbeat.ts';
 import type { WebhookActivityDependencies } from './webhooks.ts';
 
@@ -47,7 +47,7 @@ export function createBurstActivities(dependencies: BurstActivityDependencies) {
         () => heartbeat(progress),
         async () => {
           if (attempt > 1 || mode === 'hand back') {
-            const handedBack = await persistently(() => handBack(db, burstId, 'all'));
+            const handedBack = await retryWhileDatabaseIsAway(() => handBack(db, burstId, 'all'));
             await tell('claimed', burstId);
             return { ...progress, handedBack: progress.handedBack + handedBack };
           }
@@ -56,7 +56,7 @@ export function createBurstActivities(dependencies: BurstActivityDependencies) {
             ...dependencies,
             burstId,
             cancelled: cancellationSignal(),
-            persistently,
+            retryWhileDatabaseIsAway,
             onProgress: (result) => {
               progress = result;
             },
@@ -69,6 +69,6 @@ export function createBurstActivities(dependencies: BurstActivityDependencies) {
 
     /** Ends what a burst that was stopped has neither recorded nor handed back. */
     endBurst: (burstId: BurstId, reason: string): Promise<number> =>
-      onDatabase(() => endBurst(db, burstId, reason)),
+      asFinalFailure(() => endBurst(db, burstId, reason)),
   };
 }

@@ -36,7 +36,7 @@ export const onLeftOver = (part: string, error: unknown): void =>
  * time too ends the activity: a broken constraint (but for a slug lost in a race), bad data, a mistake in our own
  * code. Anything else is tried ten times.
  */
-export async function onDatabase<Result>(work: () => Promise<Result>): Promise<Result> {
+export async function asFinalFailure<Result>(work: () => Promise<Result>): Promise<Result> {
   try {
     return await work();
   } catch (error) {
@@ -77,7 +77,7 @@ function nameOf(error: unknown): { type: string; message: string } {
  * knows is tried ten times, and what will be so next time too is not repeated. The caller heartbeats meanwhile.
  * @throws the cancellation's reason, or a failure that ends the activity
  */
-export async function persistently<Result>(work: () => Promise<Result>): Promise<Result> {
+export async function retryWhileDatabaseIsAway<Result>(work: () => Promise<Result>): Promise<Result> {
   let failures = 0;
   const again = (error: unknown): boolean => {
     const kind = errorKind(error);

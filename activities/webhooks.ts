@@ -10,7 +10,7 @@ import { MAX_ATTEMPTS, waitAfter } from '../src/webhooks/attempts/schedule.ts';
 import type { OutboxBell } from '../src/webhooks/outbox/bell.ts';
 import type { WebhookSender } from '../src/webhooks/sending/sender.ts';
 import { deliveryHeaders } from '../src/webhooks/sending/signature.ts';
-import { onDatabase, persistently } from './failures.ts';
+import { asFinalFailure, retryWhileDatabaseIsAway } from './failures.ts';
 import { whileBeating } from './heartbeat.ts';
 
 const HEARTBEAT_MS = 5_000;
@@ -31,12 +31,12 @@ export function createWebhookActivities(dependencies: WebhookActivityDependencie
   const { db, sender, bell, onAttemptBegan, onAttemptEnded } = dependencies;
 
   async function stop(deliveryId: DeliveryId, reason: string): Promise<AttemptResult> {
-    await persistently(() => endDelivery(db, deliveryId, reason));
+    await retryWhileDatabaseIsAway(() => endDelivery(db, deliveryId, reason));
     return { kind: 'stopped', reason };
   }
 
   async function attempt(deliveryId: DeliveryId, offset: number): Promise<AttemptResult> {
-    const delivery = await persistently(() => readDelivery(db, deliveryId));
+    const delivery = await retryWhileDatabaseIsAway(() => readDelivery(db, deliveryId));
     const reason = reasonToStop(delivery);
     if (delivery === undefined || reason !== null) return stop(deliveryId, reason ?? ENDPOINT_DELETED);
     // Neither a reset nor a restart numbers backwards, and an attempt that a lost worker began stays spent.
@@ -52,7 +52,7 @@ export function createWebhookActivities(dependencies: WebhookActivityDependencie
       body: delivery.body,
       signal: cancellationSignal(),
       beforeWrite: async () => {
-        const current = await persistently(() => readDelivery(db, deliveryId));
+        const current = await retryWhileDatabaseIsAway(() => readDelivery(db, deliveryId));
         const reason = reasonToStop(current);
         if (current === undefined || reason !== null) {
           return { proceed: false, reason: reason ?? ENDPOINT_DELETED };
@@ -101,7 +101,7 @@ export function createWebhookActivities(dependencies: WebhookActivityDependencie
 
     /** Records an outcome that the attempt itself could not. One that cannot be recorded at all is in the log. */
     recordAttempt: (deliveryId: DeliveryId, outcome: AttemptOutcome): Promise<void> =>
-      onDatabase(() => recordAttempt(db, deliveryId, outcome)).catch((error: unknown) => {
+      asFinalFailure(() => recordAttempt(db, deliveryId, outcome)).catch((error: unknown) => {
         const { number, verdict, responseStatus } = outcome;
         log.warn('outcome not recorded', { deliveryId, number, verdict, responseStatus });
         throw error;
@@ -109,6 +109,6 @@ export function createWebhookActivities(dependencies: WebhookActivityDependencie
 
     /** Ends a delivery whose run stops without an outcome of its own. */
     endDelivery: (deliveryId: DeliveryId, reason: string): Promise<boolean> =>
-      onDatabase(() => endDelivery(db, deliveryId, reason)),
+      asFinalFailure(() => endDelivery(db, deliveryId, reason)),
   };
 }

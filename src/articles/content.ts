@@ -30,4 +30,4 @@ export async function refuseHeroInBody(
 }
 
 /** The time of a write, read when it happens: a save that waited for another never gets the earlier time. */
-export const writtenNow = sql<Date>`clock_timestamp()`;
+export const clockTimestamp = sql<Date>`clock_timestamp()`;

@@ -9,7 +9,7 @@ import type { createArticleBody } from './input-schemas.ts';
 import { insertArticle } from './insert.ts';
 import { endRedirect } from './redirects.ts';
 import { readReferences, renderBody } from './render.ts';
-import { type AnsweredArticle, toArticle } from './schemas.ts';
+import { type ArticleResponse, toArticle } from './schemas.ts';
 
 /** Without a language the project's primary one is taken, without a slug one is made of the title. */
 export type CreateArticleInput = z.output<typeof createArticleBody> & { readonly projectId: ProjectId };
@@ -25,7 +25,7 @@ const EMPTY_DOCUMENT = '{"version":1,"blocks":[]}';
 export async function createArticle(
   context: VerbContext,
   input: CreateArticleInput,
-): Promise<AnsweredArticle> {
+): Promise<ArticleResponse> {
   const { db, actor } = context;
   requirePermissions(actor, 'articles.create');
   const { projectId, title } = input;

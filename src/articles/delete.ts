@@ -4,7 +4,7 @@ import { releaseBytes } from '../credits/storage-quota.ts';
 import { recordEvents } from '../events/record.ts';
 import type { ArticleId } from '../ids.ts';
 import { unpublishedEvent } from './events.ts';
-import { lockArticle, mayBe, ownedByJob } from './lock.ts';
+import { lockArticle, ownedByJob, whereAllowed } from './lock.ts';
 import { withRenderings } from './prepare.ts';
 import { renderLinkers } from './render.ts';
 
@@ -26,7 +26,7 @@ export async function deleteArticle(context: VerbContext, articleId: ArticleId):
     const deleted = await tx
       .deleteFrom('articles')
       .where('id', '=', articleId)
-      .where(mayBe('delete'))
+      .where(whereAllowed('delete'))
       .executeTakeFirst();
     if (deleted.numDeletedRows === 0n) throw ownedByJob();
     if (article.status === 'PUBLISHED') {

@@ -16,7 +16,7 @@ import { insertArticle } from './insert.ts';
 import { MAX_ATTEMPTS, restless } from './prepare.ts';
 import { articleColumns } from './queries.ts';
 import { addressesOf, type Rendering, referencesOf, renderBody } from './render.ts';
-import { type AnsweredArticle, toArticle } from './schemas.ts';
+import { type ArticleResponse, toArticle } from './schemas.ts';
 
 /**
  * Makes a DRAFT with the article's language, content, images and categories, in a translation group of its
@@ -28,7 +28,7 @@ export async function duplicateArticle(
   context: VerbContext,
   articleId: ArticleId,
   title?: string,
-): Promise<AnsweredArticle> {
+): Promise<ArticleResponse> {
   requirePermissions(context.actor, 'articles.create', 'articles.read');
   for (let attempt = 1; attempt <= MAX_ATTEMPTS; attempt += 1) {
     const prepared = await prepareCopy(context.db, context.actor.workspaceId, articleId);
@@ -76,7 +76,7 @@ async function insertCopy(
   articleId: ArticleId,
   title: string | undefined,
   prepared: PreparedCopy | null,
-): Promise<AnsweredArticle | null> {
+): Promise<ArticleResponse | null> {
   const { workspaceId } = context.actor;
   const source = await articleOf(tx, workspaceId, articleId).forShare().executeTakeFirst();
   if (source === undefined) throw notFound('article');

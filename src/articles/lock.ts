@@ -10,7 +10,7 @@ import { type ArticleAction, allows, JOB_OWNED, TRANSITIONS } from './states.ts'
  * The guard of every statement that edits, moves or deletes an article: its status is one of those the
  * action starts from, and no job that is still open owns it.
  */
-export const mayBe = (action: ArticleAction) => (eb: ExpressionBuilder<Tables, 'articles'>) =>
+export const whereAllowed = (action: ArticleAction) => (eb: ExpressionBuilder<Tables, 'articles'>) =>
   eb.and([
     eb('articles.status', 'in', TRANSITIONS[action].from),
     eb.not(

@@ -7,14 +7,14 @@ import { lockArticle } from './lock.ts';
 import { moveArticle } from './move.ts';
 import { prepareBody, withRenderings } from './prepare.ts';
 import { renderLinkers } from './render.ts';
-import { type AnsweredArticle, toArticle } from './schemas.ts';
+import { type ArticleResponse, toArticle } from './schemas.ts';
 
 /**
  * Publishes an APPROVED article (articles.publish). Emits article.published; articles that link to it are
  * rendered again.
  * @throws {ServiceError} RESOURCE_NOT_FOUND; CONFLICT `job_running`, `no_content` or `status`
  */
-export async function publishArticle(context: VerbContext, articleId: ArticleId): Promise<AnsweredArticle> {
+export async function publishArticle(context: VerbContext, articleId: ArticleId): Promise<ArticleResponse> {
   const { db, actor } = context;
   requirePermissions(actor, 'articles.publish');
   const prepared = await prepareBody(db, context, articleId);
@@ -42,7 +42,7 @@ export async function publishArticle(context: VerbContext, articleId: ArticleId)
  * articles that link to it are rendered again.
  * @throws {ServiceError} RESOURCE_NOT_FOUND; CONFLICT `job_running` or `status`
  */
-export async function unpublishArticle(context: VerbContext, articleId: ArticleId): Promise<AnsweredArticle> {
+export async function unpublishArticle(context: VerbContext, articleId: ArticleId): Promise<ArticleResponse> {
   const { db, actor } = context;
   requirePermissions(actor, 'articles.publish');
   return withRenderings(db, async (tx, render) => {

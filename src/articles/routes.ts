@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { ARTICLE_BODY_BYTES } from '../document/format/limits.ts';
 import { decodeCursor, nextCursor } from '../http/paging.ts';
-import { defineRoute, type RouteAnswer, type RouteModule } from '../http/route.ts';
+import { defineRoute, type RouteModule, type RouteResponse } from '../http/route.ts';
 import type { ArticleId } from '../ids.ts';
 import { JsonText, writeJson } from '../json-text.ts';
 import { createArticle } from './create.ts';
@@ -20,14 +20,14 @@ import {
 import { listArticles, listVersions } from './list.ts';
 import { publishArticle, unpublishArticle } from './publish.ts';
 import { readArticle } from './read.ts';
-import { type AnsweredArticle, type Article, articleSchema, articleSummarySchema } from './schemas.ts';
+import { type Article, type ArticleResponse, articleSchema, articleSummarySchema } from './schemas.ts';
 import { submitArticle } from './submit.ts';
 import { updateArticle } from './update.ts';
 
 const ETAG = { ETag: "The version's tag, for If-Match." };
 
 /** The documentation of an answer that holds one article. */
-const articleAnswer = (description: string, article: Partial<Article> = {}) => ({
+const articleResponse = (description: string, article: Partial<Article> = {}) => ({
   description,
   schema: z.object({ article: articleSchema }),
   example: { article: { ...articleExample, ...article } },
@@ -35,7 +35,7 @@ const articleAnswer = (description: string, article: Partial<Article> = {}) => (
 });
 
 /** One article with its entity tag. Both are made of the same text, which is written once. */
-function answerArticle(article: AnsweredArticle, status: 200 | 201 = 200): RouteAnswer {
+function respondWithArticle(article: ArticleResponse, status: 200 | 201 = 200): RouteResponse {
   const json = writeJson(article);
   return { status, body: { article: new JsonText(json) }, headers: { ETag: etagOfJson(json) } };
 }
@@ -104,9 +104,9 @@ export const createArticleRoutes = (): RouteModule[] => [
       tags: ['Articles'],
       scope: 'article',
       permissions: ['articles.read'],
-      responses: { 200: articleAnswer('The article.') },
+      responses: { 200: articleResponse('The article.') },
     },
-    async ({ context, params }) => answerArticle(await readArticle(context, params.articleId)),
+    async ({ context, params }) => respondWithArticle(await readArticle(context, params.articleId)),
   ),
   defineRoute(
     {
@@ -145,11 +145,11 @@ export const createArticleRoutes = (): RouteModule[] => [
       bodyChecksAsync: true,
       bodyExample: createExample,
       bodyBytes: ARTICLE_BODY_BYTES,
-      responses: { 201: articleAnswer('The new article.') },
+      responses: { 201: articleResponse('The new article.') },
       errors: ['CONFLICT'],
     },
     async ({ context, params, body }) =>
-      answerArticle(await createArticle(context, { projectId: params.projectId, ...body }), 201),
+      respondWithArticle(await createArticle(context, { projectId: params.projectId, ...body }), 201),
   ),
   defineRoute(
     {
@@ -173,7 +173,7 @@ export const createArticleRoutes = (): RouteModule[] => [
         },
       },
       responses: {
-        200: articleAnswer('The article as it is now.', {
+        200: articleResponse('The article as it is now.', {
           title: 'A garden in early spring',
           slug: 'a-garden-in-early-spring',
         }),
@@ -181,7 +181,7 @@ export const createArticleRoutes = (): RouteModule[] => [
       errors: ['CONFLICT', 'PRECONDITION_FAILED'],
     },
     async ({ context, params, body, headers }) =>
-      answerArticle(
+      respondWithArticle(
         await updateArticle(context, params.articleId, body, headers.get('if-match') ?? undefined),
       ),
   ),
@@ -199,11 +199,11 @@ export const createArticleRoutes = (): RouteModule[] => [
       body: duplicateArticleBody,
       bodyOptional: true,
       bodyExample: { title: 'A garden in autumn' },
-      responses: { 201: articleAnswer('The copy.', { title: 'A garden in autumn' }) },
+      responses: { 201: articleResponse('The copy.', { title: 'A garden in autumn' }) },
       errors: ['QUOTA_EXCEEDED'],
     },
     async ({ context, params, body }) =>
-      answerArticle(await duplicateArticle(context, params.articleId, body?.title), 201),
+      respondWithArticle(await duplicateArticle(context, params.articleId, body?.title), 201),
   ),
   defineRoute(
     {
@@ -240,10 +240,10 @@ export const createArticleRoutes = (): RouteModule[] => [
       tags: ['Articles'],
       scope: 'article',
       permissions: ['articles.update'],
-      responses: { 200: articleAnswer('The article.', { status: 'NEEDS_REVIEW' }) },
+      responses: { 200: articleResponse('The article.', { status: 'NEEDS_REVIEW' }) },
       errors: ['CONFLICT'],
     },
-    async ({ context, params }) => answerArticle(await submitArticle(context, params.articleId)),
+    async ({ context, params }) => respondWithArticle(await submitArticle(context, params.articleId)),
   ),
   defineRoute(
     {
@@ -257,11 +257,14 @@ export const createArticleRoutes = (): RouteModule[] => [
       scope: 'article',
       permissions: ['articles.publish'],
       responses: {
-        200: articleAnswer('The article.', { status: 'PUBLISHED', publishedAt: '2026-11-21T09:00:00.000Z' }),
+        200: articleResponse('The article.', {
+          status: 'PUBLISHED',
+          publishedAt: '2026-11-21T09:00:00.000Z',
+        }),
       },
       errors: ['CONFLICT'],
     },
-    async ({ context, params }) => answerArticle(await publishArticle(context, params.articleId)),
+    async ({ context, params }) => respondWithArticle(await publishArticle(context, params.articleId)),
   ),
   defineRoute(
     {
@@ -274,9 +277,9 @@ export const createArticleRoutes = (): RouteModule[] => [
       tags: ['Articles'],
       scope: 'article',
       permissions: ['articles.publish'],
-      responses: { 200: articleAnswer('The article.', { publishedAt: '2026-11-21T09:00:00.000Z' }) },
+      responses: { 200: articleResponse('The article.', { publishedAt: '2026-11-21T09:00:00.000Z' }) },
       errors: ['CONFLICT'],
     },
-    async ({ context, params }) => answerArticle(await unpublishArticle(context, params.articleId)),
+    async ({ context, params }) => respondWithArticle(await unpublishArticle(context, params.articleId)),
   ),
 ];

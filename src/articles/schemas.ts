@@ -55,7 +55,7 @@ export const articleSchema = z
 export type Article = z.infer<typeof articleSchema>;
 
 /** An article as it is answered: its JSON is text until `writeJson` puts it in. */
-export type AnsweredArticle = Omit<Article, 'documentJson' | 'generationConfig' | 'outline'> & {
+export type ArticleResponse = Omit<Article, 'documentJson' | 'generationConfig' | 'outline'> & {
   readonly documentJson: JsonText;
   readonly generationConfig: JsonText | null;
   readonly outline: JsonText | null;
@@ -111,7 +111,7 @@ export const toSummary = (row: ArticleSummaryRow): ArticleSummary => ({
 const asText = (json: string | null): JsonText | null => (json === null ? null : new JsonText(json));
 
 /** The wire form of an article's row. */
-export const toArticle = (row: ArticleRow): AnsweredArticle => ({
+export const toArticle = (row: ArticleRow): ArticleResponse => ({
   ...beforeBody(row),
   documentJson: new JsonText(row.document),
   contentHtml: row.content_html,

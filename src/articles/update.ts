@@ -9,17 +9,17 @@ import type { ArticleChange } from '../events/catalog.ts';
 import { recordEvents } from '../events/record.ts';
 import type { ArticleId } from '../ids.ts';
 import { slugify } from '../slug.ts';
-import { refuseHeroInBody, writtenNow } from './content.ts';
+import { clockTimestamp, refuseHeroInBody } from './content.ts';
 import { requireMatch } from './etag.ts';
 import { updatedEvents } from './events.ts';
 import type { updateArticleBody } from './input-schemas.ts';
-import { chooseSlugInTurn, slugTaken } from './insert.ts';
-import { lockArticle, mayBe, ownedByJob } from './lock.ts';
+import { lockAndChooseSlug, slugTaken } from './insert.ts';
+import { lockArticle, ownedByJob, whereAllowed } from './lock.ts';
 import { prepareBody, withRenderings } from './prepare.ts';
 import { type ArticleRow, articleColumns } from './queries.ts';
 import { endRedirect, keepRedirect } from './redirects.ts';
 import type { Renderer } from './render.ts';
-import { type AnsweredArticle, toArticle } from './schemas.ts';
+import { type ArticleResponse, toArticle } from './schemas.ts';
 
 /** What an editor may change; a field left out stays as it is, null empties a meta field. */
 export type ArticleChanges = z.output<typeof updateArticleBody>;
@@ -39,7 +39,7 @@ export async function updateArticle(
   articleId: ArticleId,
   changes: ArticleChanges,
   ifMatch?: string,
-): Promise<AnsweredArticle> {
+): Promise<ArticleResponse> {
   requirePermissions(context.actor, 'articles.update');
   const prepared = await prepareBody(context.db, context, articleId, changes.documentJson);
   for (;;) {
@@ -64,7 +64,7 @@ async function save(
   articleId: ArticleId,
   changes: ArticleChanges,
   ifMatch: string | undefined,
-): Promise<AnsweredArticle> {
+): Promise<ArticleResponse> {
   const before = await lockArticle(tx, context.actor.workspaceId, articleId, 'edit');
   requireMatch(ifMatch, toArticle(before));
   const body = changes.documentJson?.stored;
@@ -92,10 +92,10 @@ async function save(
       ...wanted,
       ...rendering,
       ...(isSame ? {} : { document: body.json, word_count: body.words }),
-      updated_at: writtenNow,
+      updated_at: clockTimestamp,
     })
     .where('id', '=', articleId)
-    .where(mayBe('edit'))
+    .where(whereAllowed('edit'))
     .returning(articleColumns)
     .executeTakeFirst();
   if (after === undefined) throw ownedByJob();
@@ -129,7 +129,7 @@ async function slugFor(tx: Tx, before: ArticleRow, { slug, title }: ArticleChang
   if (title === undefined) return before.slug;
   const base = slugify(before.title, 'article');
   if (slugify(title, 'article') === base || !isSlugOf(before.slug, base)) return before.slug;
-  return chooseSlugInTurn(
+  return lockAndChooseSlug(
     tx,
     { projectId: before.project_id, language: before.primary_language, except: before.id },
     title,

@@ -1,4 +1,4 @@
-import { writtenNow } from '../articles/content.ts';
+import { clockTimestamp } from '../articles/content.ts';
 import { updatedEvents } from '../articles/events.ts';
 import { lockArticle } from '../articles/lock.ts';
 import { withRenderings } from '../articles/prepare.ts';
@@ -93,7 +93,7 @@ async function showChange(
   if (asset.role === 'hero') {
     const after = await tx
       .updateTable('articles')
-      .set({ updated_at: writtenNow })
+      .set({ updated_at: clockTimestamp })
       .where('id', '=', article.id)
       .returning(articleColumns)
       .executeTakeFirstOrThrow();

@@ -24,7 +24,7 @@ const example: Asset = {
   createdAt: '2026-11-21T07:30:00.000Z',
 };
 const hero: Asset = { ...example, role: 'hero' };
-const answer = z.object({ asset: assetSchema });
+const responseSchema = z.object({ asset: assetSchema });
 const upload = { mediaTypes: IMAGE_MEDIA_TYPES, maxBytes: MAX_IMAGE_BYTES };
 const HERO_EVENTS =
   'An existing cover is replaced, its bytes no longer count toward the storage quota, and image.regenerated is emitted. A PUBLISHED article emits article.updated with content.';
@@ -73,7 +73,7 @@ export const createAssetRoutes = ({
       permissions: ['articles.update'],
       query: uploadQuery,
       upload,
-      responses: { 201: { description: 'The image.', schema: answer, example: { asset: example } } },
+      responses: { 201: { description: 'The image.', schema: responseSchema, example: { asset: example } } },
       errors: ['CONFLICT', 'QUOTA_EXCEEDED'],
     },
     async ({ context, params, query, bytes }) => ({
@@ -93,7 +93,7 @@ export const createAssetRoutes = ({
       tags: ['Assets'],
       scope: 'article',
       permissions: ['articles.read'],
-      responses: { 200: { description: 'The image.', schema: answer, example: { asset: example } } },
+      responses: { 200: { description: 'The image.', schema: responseSchema, example: { asset: example } } },
     },
     async ({ context, params }) => ({
       status: 200,
@@ -113,7 +113,7 @@ export const createAssetRoutes = ({
       permissions: ['articles.update'],
       body: updateAssetBody,
       bodyExample: { altText: 'Plan of the vegetable bed' },
-      responses: { 200: { description: 'The image.', schema: answer, example: { asset: example } } },
+      responses: { 200: { description: 'The image.', schema: responseSchema, example: { asset: example } } },
       errors: ['CONFLICT'],
     },
     async ({ context, params, body }) => ({
@@ -163,7 +163,7 @@ export const createAssetRoutes = ({
       permissions: ['articles.update'],
       query: uploadQuery,
       upload,
-      responses: { 201: { description: 'The cover.', schema: answer, example: { asset: hero } } },
+      responses: { 201: { description: 'The cover.', schema: responseSchema, example: { asset: hero } } },
       errors: ['CONFLICT', 'QUOTA_EXCEEDED'],
     },
     async ({ context, params, query, bytes }) => ({
@@ -185,7 +185,7 @@ export const createAssetRoutes = ({
       permissions: ['articles.update'],
       body: heroFromUrlBody,
       bodyExample: { url: 'https://images.example.com/garden.jpg', altText: 'A garden in spring' },
-      responses: { 201: { description: 'The cover.', schema: answer, example: { asset: hero } } },
+      responses: { 201: { description: 'The cover.', schema: responseSchema, example: { asset: hero } } },
       errors: ['CONFLICT', 'QUOTA_EXCEEDED'],
     },
     async ({ context, params, body }) => ({

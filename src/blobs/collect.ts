@@ -5,9 +5,9 @@ import { inTransaction } from '../db/transaction.ts';
 import type { BlobStore } from './blob-store.ts';
 import { removeUnnamed } from './references.ts';
 
-const BLOBS_A_BATCH = 500;
+const BLOBS_PER_BATCH = 500;
 /** Rows of images that are looked at together; those beyond that have the same bytes are the same image. */
-const ROWS_A_PAGE = 10_000;
+const ROWS_PER_PAGE = 10_000;
 /** Files that one round removes; the next night goes on. */
 const MAX_REMOVED = 50_000;
 /** Images looked for in the folder, to see whether it is the database's. */
@@ -71,7 +71,7 @@ async function noteUnknown(db: Database, { signal, from, onProgress }: CollectOp
     const { rows } = await sql<{ last: string | null }>`
       WITH page AS MATERIALIZED (
         SELECT content_hash, byte_size FROM assets WHERE content_hash > ${after}
-        ORDER BY content_hash LIMIT ${ROWS_A_PAGE}
+        ORDER BY content_hash LIMIT ${ROWS_PER_PAGE}
       ), noted AS (
         INSERT INTO blobs (hash, size)
         SELECT content_hash, max(byte_size) FROM page
@@ -106,7 +106,7 @@ async function collectRows(
   signal.throwIfAborted();
   return inTransaction(db, async (tx) => {
     const { rows } = await sql<{ hash: string }>`
-      SELECT hash FROM blobs WHERE hash > ${after} ORDER BY hash LIMIT ${BLOBS_A_BATCH}
+      SELECT hash FROM blobs WHERE hash > ${after} ORDER BY hash LIMIT ${BLOBS_PER_BATCH}
       FOR UPDATE SKIP LOCKED`.execute(tx);
     const hashes = rows.map(({ hash }) => hash);
     // Statements of their own: whoever names one of these from now on waits for the locks above.
@@ -134,9 +134,9 @@ async function sweepShard(
   const { hashes, drafts } = await blobs.list(shard);
   for (const draft of drafts) await blobs.discardDraft(draft, ABANDONED_DRAFT_MS);
   let removed = 0;
-  for (let from = 0; from < hashes.length; from += BLOBS_A_BATCH) {
+  for (let from = 0; from < hashes.length; from += BLOBS_PER_BATCH) {
     signal.throwIfAborted();
-    const batch = hashes.slice(from, from + BLOBS_A_BATCH);
+    const batch = hashes.slice(from, from + BLOBS_PER_BATCH);
     const { rows } = await sql<{ hash: string }>`
       SELECT hash FROM unnest(${batch}::text[]) AS file (hash)
       WHERE NOT EXISTS (SELECT FROM blobs WHERE blobs.hash = file.hash)`.execute(db);

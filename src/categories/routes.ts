@@ -38,7 +38,7 @@ const example = {
     },
   ],
 } satisfies Category;
-const answerSchema = z.object({ category: categorySchema });
+const responseSchema = z.object({ category: categorySchema });
 
 /** List, create, update, delete and assign (contract.md C). */
 export const createCategoryRoutes = (): RouteModule[] => [
@@ -76,7 +76,7 @@ export const createCategoryRoutes = (): RouteModule[] => [
       body: createCategoryBody,
       bodyExample: { primaryLanguage: 'en', translations: [{ language: 'en', name: 'Gardening' }] },
       responses: {
-        201: { description: 'The new category.', schema: answerSchema, example: { category: example } },
+        201: { description: 'The new category.', schema: responseSchema, example: { category: example } },
       },
       errors: ['CONFLICT'],
     },
@@ -100,7 +100,7 @@ export const createCategoryRoutes = (): RouteModule[] => [
       responses: {
         200: {
           description: 'The category as it is now.',
-          schema: answerSchema,
+          schema: responseSchema,
           example: { category: example },
         },
       },

@@ -80,7 +80,7 @@ const ANSWER_HEADERS = {
   },
 };
 
-function errorAnswers(definition: RouteDefinition): Operation['responses'] {
+function errorResponses(definition: RouteDefinition): Operation['responses'] {
   const byStatus = new Map<number, ErrorCode[]>();
   for (const code of errorsOf(definition)) {
     const { status } = PROBLEMS[code];
@@ -165,7 +165,7 @@ function operationOf(definition: RouteDefinition, write: ReturnType<typeof creat
   const { method, path, operationId, summary, permissions } = definition;
   const needs =
     permissions.length === 0 ? 'Any valid key may call it.' : `Needs ${permissions.join(' and ')}.`;
-  const answers = Object.entries(definition.responses).map(
+  const successes = Object.entries(definition.responses).map(
     ([status, { description, schema, example, headers = {} }]) => [
       status,
       {
@@ -198,7 +198,7 @@ function operationOf(definition: RouteDefinition, write: ReturnType<typeof creat
     security: [{ [SECURITY_SCHEME]: [] }],
     parameters: parametersOf(definition, (schema) => write(schema, 'input', operationId)),
     ...requestBodyOf(definition, write),
-    responses: { ...Object.fromEntries(answers), ...errorAnswers(definition) },
+    responses: { ...Object.fromEntries(successes), ...errorResponses(definition) },
     'x-permissions': [...permissions],
   } as Operation;
 }

@@ -17,7 +17,7 @@ import { readIfPresent, writeSecretFile } from '../files.ts';
 import { engineEnvironment, type Progress } from './engine.ts';
 import type { PostgresBinaries } from './postgres-binaries.ts';
 import { type Account, invocation, unprivilegedAccount } from './privileges.ts';
-import { commandLine, endProcess, findProcessesIn, identifyProcess } from './processes.ts';
+import { commandLine, endProcess, findProcessesIn, identifyProcess } from './process-identity.ts';
 
 /** Kept inside the cluster, so that neither is ever there without the other. */
 const PASSWORD_FILE = 'superuser-password';

@@ -17,7 +17,7 @@ import {
 import { type PostgresBinaries, postgresBinaries } from './postgres-binaries.ts';
 import { type Cluster, clearServerRemains, openCluster, POSTGRES_END } from './postgres-cluster.ts';
 import { invocation } from './privileges.ts';
-import { endProcess, isAlive, processIdentitySchema } from './processes.ts';
+import { endProcess, isAlive, processIdentitySchema } from './process-identity.ts';
 
 /** Name of the service's database in the embedded server. */
 const DATABASE_NAME = 'wcs';

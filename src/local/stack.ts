@@ -13,7 +13,7 @@ import {
   startPostgres,
   stopPostgres,
 } from './postgres.ts';
-import { isAlive, ownIdentity } from './processes.ts';
+import { isAlive, ownIdentity } from './process-identity.ts';
 import { readStackRecord, removeStackRecord, type StackRecord, writeStackRecord } from './stack-file.ts';
 import { type KeptEngine, type Supervision, superviseEngines } from './supervision.ts';
 import { findTemporalCli } from './temporal-cli.ts';
@@ -119,7 +119,7 @@ export async function startStack(options: StackOptions = {}): Promise<Stack> {
       postgres: previous?.postgres ?? null,
       temporal: previous?.temporal ?? null,
     };
-    const [postgres, temporal] = await both(
+    const [postgres, temporal] = await startTogether(
       abandon,
       external.databaseUrl === null ? openPostgres(session) : endPostgres(session),
       external.temporalAddress === null ? openTemporal(session) : endTemporal(session),
@@ -179,7 +179,11 @@ async function lockFolder(dataDir: string, signal: AbortSignal | undefined) {
  * Waits for both even when one fails, so that nothing is still being started while the rest is being ended; the first
  * failure has the other abandoned.
  */
-async function both<A, B>(abandon: AbortController, first: Promise<A>, second: Promise<B>): Promise<[A, B]> {
+async function startTogether<A, B>(
+  abandon: AbortController,
+  first: Promise<A>,
+  second: Promise<B>,
+): Promise<[A, B]> {
   try {
     return await Promise.all([first, second]);
   } catch (error) {

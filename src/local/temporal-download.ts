@@ -40,8 +40,8 @@ export async function downloadRelease(
   };
   try {
     const platform = `arch=${process.arch === 'x64' ? 'amd64' : process.arch}&platform=${process.platform}`;
-    const answer = await get(`${release.downloads}/cli/${release.version}?${platform}&format=tar.gz`);
-    const { archiveUrl, fileToExtract } = archiveSchema.parse(await answer.json());
+    const response = await get(`${release.downloads}/cli/${release.version}?${platform}&format=tar.gz`);
+    const { archiveUrl, fileToExtract } = archiveSchema.parse(await response.json());
     const { body } = await get(archiveUrl);
     if (body === null) throw new Error(`${host} sent an empty archive`);
     const folder = join(scratch, 'unpacked');

@@ -4,7 +4,7 @@ import { z } from 'zod';
 import { accepts, freePorts, LOOPBACK } from '../ports.ts';
 import { type Progress, spawnEngine, untilReady, withAttempts } from './engine.ts';
 import { invocation } from './privileges.ts';
-import { endProcess, findProcesses, isAlive, processIdentitySchema } from './processes.ts';
+import { endProcess, findProcesses, isAlive, processIdentitySchema } from './process-identity.ts';
 import type { TemporalCli } from './temporal-release.ts';
 
 /** The search attributes of our workflows, all of type Keyword (design.md §7). */

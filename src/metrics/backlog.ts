@@ -5,9 +5,9 @@ import type { Database, Tx } from '../db/database.ts';
 import { endpointsWith } from '../webhooks/outbox/skip-scan.ts';
 
 /** Rows that are counted at most, of each kind: a longer backlog is told as this many. */
-const MOST_COUNTED = 10_000;
+const MAX_COUNTED = 10_000;
 /** Endpoints with waiting deliveries that are looked at for the oldest one. */
-const MOST_ENDPOINTS = 1_000;
+const MAX_ENDPOINTS = 1_000;
 /** Milliseconds after which Postgres ends any one of these statements. */
 const STATEMENT_TIMEOUT_MS = 1_000;
 
@@ -78,14 +78,14 @@ async function readOutboxIndex(
   const result = await sql<{ count: number; oldestAge: number }>`
     WITH RECURSIVE waiting (endpoint_id) AS (${endpointsWith('waiting', rows)}
     ), first AS (
-      SELECT due FROM (SELECT endpoint_id FROM waiting WHERE endpoint_id IS NOT NULL LIMIT ${MOST_ENDPOINTS}) AS found
+      SELECT due FROM (SELECT endpoint_id FROM waiting WHERE endpoint_id IS NOT NULL LIMIT ${MAX_ENDPOINTS}) AS found
       CROSS JOIN LATERAL (
         SELECT GREATEST(created_at, next_attempt_at) AS due FROM webhook_deliveries
         WHERE ${rows} AND webhook_deliveries.endpoint_id = found.endpoint_id
         ORDER BY ${order} LIMIT 1
       ) AS oldest
     ), counted AS (
-      SELECT FROM webhook_deliveries WHERE ${rows} ORDER BY endpoint_id, ${order} LIMIT ${MOST_COUNTED}
+      SELECT FROM webhook_deliveries WHERE ${rows} ORDER BY endpoint_id, ${order} LIMIT ${MAX_COUNTED}
     )
     SELECT (SELECT count(*) FROM counted)::integer AS count,
       coalesce(GREATEST(0, (SELECT extract(epoch FROM now() - min(due)) FROM first)), 0)::float8 AS "oldestAge"
@@ -101,7 +101,7 @@ async function readHandedOver(tx: Tx): Promise<Backlog['handedOver']> {
         AS "oldestOverdue"
     FROM (
       SELECT attempts, next_attempt_at FROM webhook_deliveries WHERE ended_at IS NULL AND NOT outbox
-      ORDER BY next_attempt_at LIMIT ${MOST_COUNTED}
+      ORDER BY next_attempt_at LIMIT ${MAX_COUNTED}
     ) AS open
   `.execute(tx);
   return rows[0] ?? { firstAttempts: 0, retries: 0, oldestOverdue: 0 };
@@ -113,7 +113,7 @@ async function readHolds(tx: Tx): Promise<Backlog['holds']> {
       GREATEST(0, extract(epoch FROM now() - min(created_at)))::float8 AS "oldestAge"
     FROM (
       SELECT purpose, amount, created_at FROM holds WHERE status = 'open'
-      ORDER BY created_at LIMIT ${MOST_COUNTED}
+      ORDER BY created_at LIMIT ${MAX_COUNTED}
     ) AS open
     GROUP BY purpose
   `.execute(tx);
@@ -126,7 +126,7 @@ async function readJobs(tx: Tx): Promise<Backlog['jobs']> {
       GREATEST(0, extract(epoch FROM now() - min(created_at)))::float8 AS "oldestAge"
     FROM (
       SELECT kind, status, created_at FROM jobs WHERE ended_at IS NULL
-      ORDER BY created_at LIMIT ${MOST_COUNTED}
+      ORDER BY created_at LIMIT ${MAX_COUNTED}
     ) AS open
     GROUP BY kind, status
   `.execute(tx);

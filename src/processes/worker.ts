@@ -23,11 +23,11 @@ import { createSuggestionProvider } from '../suggestions/index.ts';
 import type { SuggestionProvider } from '../suggestions/provider.ts';
 import { askForNamespace, explainRefusal, isRefusal, watchAccess } from '../temporal/access.ts';
 import { bundleWorkflows } from '../temporal/bundle.ts';
-import { type TemporalNames, temporalNames } from '../temporal/names.ts';
+import { temporalConnectionOptions } from '../temporal/connection-options.ts';
 import { connectTemporal, installMeasuredRuntime, sdkMetricsUrl } from '../temporal/runtime.ts';
 import { ensureSchedules } from '../temporal/schedules.ts';
 import { registerSearchAttributes } from '../temporal/search-attributes.ts';
-import { temporalTarget } from '../temporal/target.ts';
+import { type TaskQueues, taskQueues } from '../temporal/task-queues.ts';
 import { workerTuning } from '../temporal/tuning.ts';
 import { createBurstTracker } from '../webhooks/burst/tracker.ts';
 import { createOutboxBell } from '../webhooks/outbox/bell.ts';
@@ -74,7 +74,7 @@ export async function startWorker(
     temporal: { needed: true, check: access.check },
   });
   const relayUnwell = watchRelay(() => relaying?.sinceRound(), readiness);
-  const names = temporalNames(config.TEMPORAL_TASK_QUEUE_PREFIX);
+  const names = taskQueues(config.TEMPORAL_TASK_QUEUE_PREFIX);
   const workersUnwell = watchPolls({
     queues: [names.translation, names.webhooks, names.ai, names.maintenance],
     read: () => readSdkMetrics(sdkMetricsUrl() ?? '').catch(() => ''),
@@ -211,7 +211,7 @@ export async function startWorker(
 /** Repeats until it succeeds: a server that restarts at this moment must not stop a worker that runs already. */
 async function ensureSchedulesPatiently(
   client: Client,
-  names: TemporalNames,
+  names: TaskQueues,
   logger: Logger,
   signal: AbortSignal,
 ): Promise<void> {
@@ -231,7 +231,7 @@ async function ensureSchedulesPatiently(
  * @throws {ConfigurationError} when it is there and refuses access: to wait would not help
  */
 async function connectPatiently(config: ConnectedConfig, logger: Logger): Promise<NativeConnection> {
-  const target = temporalTarget(config);
+  const target = temporalConnectionOptions(config);
   for (;;) {
     try {
       // A connection that fails takes the runtime with it.

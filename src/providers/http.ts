@@ -18,7 +18,7 @@ export interface CallLimits {
   readonly signal: AbortSignal;
 }
 
-export interface HttpAnswer {
+export interface HttpResponse {
   readonly status: number;
   readonly headers: Headers;
   readonly body: string;
@@ -33,18 +33,18 @@ export async function callEngine(
   url: URL,
   init: RequestInit,
   { timeoutMs, signal }: CallLimits,
-): Promise<HttpAnswer> {
+): Promise<HttpResponse> {
   const deadline = AbortSignal.timeout(timeoutMs);
   try {
     const response = await fetch(url, { ...init, signal: AbortSignal.any([signal, deadline]) });
     return { status: response.status, headers: response.headers, body: await response.text() };
   } catch (error) {
-    throw noAnswer(names, error, { timeoutMs, signal, deadline });
+    throw noResponse(names, error, { timeoutMs, signal, deadline });
   }
 }
 
 /** Why a call ended without an answer: given up by the caller, out of time, or a broken connection. */
-export function noAnswer(
+export function noResponse(
   { engine, addressVariables }: EngineNames,
   error: unknown,
   { timeoutMs, signal, deadline }: CallLimits & { deadline: AbortSignal },

@@ -1,7 +1,7 @@
 import { sql } from 'kysely';
 import type { AiOperationId } from '../ids.ts';
 import { releaseOperation } from '../suggestions/operations.ts';
-import { cancelRun, runState } from '../temporal/runs.ts';
+import { cancelRun, runState } from '../temporal/workflow-client.ts';
 import type { ReconcileDependencies } from './jobs.ts';
 import { lookAtEach, PAGE, type Position } from './rows.ts';
 

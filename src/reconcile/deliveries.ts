@@ -1,7 +1,7 @@
 import { sql } from 'kysely';
 import type { BurstId, DeliveryId } from '../ids.ts';
 import { burstWorkflowId, deliveryWorkflowId } from '../temporal/ids.ts';
-import { runState } from '../temporal/runs.ts';
+import { runState } from '../temporal/workflow-client.ts';
 import { endAbandonedDelivery } from '../webhooks/attempts/record.ts';
 import { handBack } from '../webhooks/burst/hand-back.ts';
 import type { ReconcileDependencies } from './jobs.ts';

@@ -2,8 +2,8 @@ import { sql } from 'kysely';
 import { releaseHold } from '../credits/holds.ts';
 import type { Database } from '../db/database.ts';
 import { inTransaction } from '../db/transaction.ts';
-import type { TemporalNames } from '../temporal/names.ts';
-import { runState, type TemporalClient } from '../temporal/runs.ts';
+import type { TaskQueues } from '../temporal/task-queues.ts';
+import { runState, type TemporalClient } from '../temporal/workflow-client.ts';
 import { endTranslation, freeStrandedArticles } from '../translations/end.ts';
 import { startTranslation } from '../translations/runs.ts';
 import { lookAtEach, PAGE, type Position, type Watcher } from './rows.ts';
@@ -11,7 +11,7 @@ import { lookAtEach, PAGE, type Position, type Watcher } from './rows.ts';
 export interface ReconcileDependencies extends Watcher {
   readonly db: Database;
   readonly client: TemporalClient;
-  readonly names: TemporalNames;
+  readonly names: TaskQueues;
   /** What is younger than this is still in the hands of whoever created it; milliseconds. */
   readonly minimumAgeMs: number;
 }

@@ -2,7 +2,7 @@ import { unpublishedEvent } from '../articles/events.ts';
 import { type Move, moveArticle } from '../articles/move.ts';
 import { withRenderings } from '../articles/prepare.ts';
 import { renderLinkers } from '../articles/render.ts';
-import { type AnsweredArticle, toArticle } from '../articles/schemas.ts';
+import { type ArticleResponse, toArticle } from '../articles/schemas.ts';
 import { recordAudit } from '../audit/record.ts';
 import { requirePermissions, type VerbContext } from '../context.ts';
 import type { ReviewDecision } from '../db/tables.ts';
@@ -28,7 +28,7 @@ export async function reviewArticle(
   context: VerbContext,
   articleId: ArticleId,
   input: { decision: ReviewDecision; comment?: string | undefined },
-): Promise<{ review: Review; article: AnsweredArticle }> {
+): Promise<{ review: Review; article: ArticleResponse }> {
   const { db, actor } = context;
   requirePermissions(actor, 'articles.review');
   const { decision, comment = '' } = input;

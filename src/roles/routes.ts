@@ -17,7 +17,7 @@ const example = {
   updatedAt: '2026-11-21T07:30:00.000Z',
 };
 const bodyExample = { name: 'Publisher', permissions: ['articles.read', 'articles.publish'] };
-const answerSchema = z.object({ role: roleSchema });
+const responseSchema = z.object({ role: roleSchema });
 
 /** Roles of a workspace: a key acts with the permissions of its role. */
 export const createRoleRoutes = (): RouteModule[] => [
@@ -55,7 +55,7 @@ export const createRoleRoutes = (): RouteModule[] => [
       body: createRoleBody,
       bodyExample,
       responses: {
-        201: { description: 'The new role.', schema: answerSchema, example: { role: example } },
+        201: { description: 'The new role.', schema: responseSchema, example: { role: example } },
       },
       errors: ['CONFLICT'],
     },
@@ -76,7 +76,7 @@ export const createRoleRoutes = (): RouteModule[] => [
       body: updateRoleBody,
       bodyExample,
       responses: {
-        200: { description: 'The role as it is now.', schema: answerSchema, example: { role: example } },
+        200: { description: 'The role as it is now.', schema: responseSchema, example: { role: example } },
       },
       errors: ['CONFLICT'],
     },

@@ -3,7 +3,7 @@ import { inBatches, type PruneOptions } from '../db/batches.ts';
 import type { Database } from '../db/database.ts';
 import type { AiOperationId } from '../ids.ts';
 
-const OPERATIONS_A_BATCH = 1_000;
+const OPERATIONS_PER_BATCH = 1_000;
 
 interface Batch {
   readonly removed: number;
@@ -21,14 +21,14 @@ async function pruneBatch(db: Database, retentionMs: number, after: AiOperationI
         AND NOT EXISTS (
           SELECT FROM holds AS hold WHERE hold.run_id = operation.id AND hold.status = 'open')
       ORDER BY operation.id
-      LIMIT ${OPERATIONS_A_BATCH}
+      LIMIT ${OPERATIONS_PER_BATCH}
       FOR UPDATE OF operation SKIP LOCKED
     ), removed AS (
       DELETE FROM ai_operations AS operation USING old WHERE operation.id = old.id
       RETURNING 1
     )
     SELECT (SELECT count(*)::integer FROM removed) AS removed,
-      (SELECT id FROM old ORDER BY id OFFSET ${OPERATIONS_A_BATCH - 1}) AS last
+      (SELECT id FROM old ORDER BY id OFFSET ${OPERATIONS_PER_BATCH - 1}) AS last
   `.execute(db);
   return rows[0] ?? { removed: 0, last: null };
 }

@@ -2,12 +2,12 @@ import { IllegalStateError } from '@temporalio/common';
 import { NativeConnection, Runtime } from '@temporalio/worker';
 import type { Logger } from 'pino';
 import { freePorts, LOOPBACK } from '../ports.ts';
+import type { TemporalConnectionOptions } from './connection-options.ts';
 import { rowOfRun } from './ids.ts';
-import type { TemporalTarget } from './target.ts';
 
 const LEVELS = { TRACE: 'trace', DEBUG: 'debug', INFO: 'info', WARN: 'warn', ERROR: 'error' } as const;
 /** How many free ports are tried before the SDK goes without metrics. */
-const MOST_PORTS = 3;
+const MAX_PORTS = 3;
 
 let metricsUrl: string | undefined;
 
@@ -65,7 +65,7 @@ export function installRuntime(logger: Logger, metricsPort?: number): void {
 
 /** The same, with the SDK's metrics on a free port: see `sdkMetricsUrl`. */
 export async function installMeasuredRuntime(logger: Logger): Promise<void> {
-  for (let tried = 0; tried < MOST_PORTS; tried += 1) {
+  for (let tried = 0; tried < MAX_PORTS; tried += 1) {
     try {
       installRuntime(logger, (await freePorts(1))[0]);
       return;
@@ -78,5 +78,5 @@ export async function installMeasuredRuntime(logger: Logger): Promise<void> {
 }
 
 /** One connection for clients and workers of a process: only a shared one lets a worker take its own starts eagerly. */
-export const connectTemporal = (target: TemporalTarget): Promise<NativeConnection> =>
+export const connectTemporal = (target: TemporalConnectionOptions): Promise<NativeConnection> =>
   NativeConnection.connect({ ...target });

@@ -1,7 +1,7 @@
 import { sql } from 'kysely';
 import { bytesOf } from '../articles/images.ts';
 import { articleColumns } from '../articles/queries.ts';
-import { type AnsweredArticle, toArticle } from '../articles/schemas.ts';
+import { type ArticleResponse, toArticle } from '../articles/schemas.ts';
 import { recordAudit } from '../audit/record.ts';
 import { copyCategories } from '../categories/copy.ts';
 import { requirePermissions, type VerbContext } from '../context.ts';
@@ -32,8 +32,8 @@ export interface CreateTranslation {
 }
 
 export type CreatedTranslation =
-  | { reused: false; article: AnsweredArticle; job: Job; estimate: Estimate }
-  | { reused: true; article: AnsweredArticle; job: Job; estimate: null };
+  | { reused: false; article: ArticleResponse; job: Job; estimate: Estimate }
+  | { reused: true; article: ArticleResponse; job: Job; estimate: null };
 
 /** What the transaction comes to; no run for a replay. */
 interface Queued {

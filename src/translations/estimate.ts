@@ -6,13 +6,13 @@ import { notFound } from '../errors.ts';
 import type { ArticleId } from '../ids.ts';
 import { estimateSource } from './price.ts';
 import { checkTargetLanguage, readTexts, toSnapshot } from './read-source.ts';
-import type { estimateAnswer } from './schemas.ts';
+import type { estimateResponse } from './schemas.ts';
 
 /** What a translation would cost, and whether the wallet covers it. Nothing is reserved (articles.read). */
 export async function estimateTranslation(
   { db, actor }: VerbContext,
   input: { articleId: ArticleId; language: string },
-): Promise<z.output<typeof estimateAnswer>> {
+): Promise<z.output<typeof estimateResponse>> {
   requirePermissions(actor, 'articles.read');
   const source = await readTexts(db, actor.workspaceId, input.articleId).executeTakeFirst();
   if (source === undefined) throw notFound('article');

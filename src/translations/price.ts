@@ -1,5 +1,5 @@
 import { hash } from 'node:crypto';
-import { CHARACTERS_A_WORD, textWeight } from '../document/format/words.ts';
+import { CHARACTERS_PER_WORD, textWeight } from '../document/format/words.ts';
 import { doTask } from '../document/threads/pool.ts';
 import type { Counted } from '../document/threads/tasks.ts';
 import { metaFields } from '../document/translation/segments.ts';
@@ -12,7 +12,7 @@ const WORDS_PER_CREDIT = 1000;
 const FREE_WORDS = 200;
 const BODY_WORDS_PER_FREE_WORD = 5;
 
-const toWords = (weight: number): number => Math.floor(weight / CHARACTERS_A_WORD);
+const toWords = (weight: number): number => Math.floor(weight / CHARACTERS_PER_WORD);
 
 /** Words beside a body of so many that are translated for nothing. */
 export const freeWords = (bodyWords: number): number =>
@@ -35,7 +35,7 @@ export function estimateCounted(source: SourceTexts, counted: Counted): Estimate
     throw invalid('', `The article's documentJson breaks a rule of its format at "${pointer}": ${message}.`);
   }
   const beside = metaFields(source).reduce((sum, { text }) => sum + textWeight(text), counted.beside);
-  const free = CHARACTERS_A_WORD * freeWords(toWords(counted.body));
+  const free = CHARACTERS_PER_WORD * freeWords(toWords(counted.body));
   const words = toWords(counted.body + Math.max(0, beside - free));
   return { words, total: Math.ceil(words / WORDS_PER_CREDIT) };
 }

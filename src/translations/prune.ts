@@ -4,7 +4,7 @@ import type { Database } from '../db/database.ts';
 import type { JobId } from '../ids.ts';
 
 /** A job of a long article has some thousand segments, so a batch holds few jobs. */
-const JOBS_A_BATCH = 20;
+const JOBS_PER_BATCH = 20;
 
 interface Batch {
   readonly jobs: number;
@@ -24,7 +24,7 @@ async function pruneBatch(db: Database, retentionMs: number, after: JobId | null
         AND job.ended_at < now() - make_interval(secs => ${retentionMs / 1_000})
         AND (${after}::uuid IS NULL OR translation.job_id > ${after}::uuid)
       ORDER BY translation.job_id
-      LIMIT ${JOBS_A_BATCH}
+      LIMIT ${JOBS_PER_BATCH}
       FOR UPDATE OF translation SKIP LOCKED
     ), emptied AS (
       UPDATE translations AS translation SET snapshot = NULL FROM old
@@ -35,7 +35,7 @@ async function pruneBatch(db: Database, retentionMs: number, after: JobId | null
     )
     SELECT (SELECT count(*)::integer FROM old) AS jobs,
       (SELECT count(*)::integer FROM removed) AS segments,
-      (SELECT job_id FROM old ORDER BY job_id OFFSET ${JOBS_A_BATCH - 1}) AS last
+      (SELECT job_id FROM old ORDER BY job_id OFFSET ${JOBS_PER_BATCH - 1}) AS last
   `.execute(db);
   return rows[0] ?? NOTHING;
 }

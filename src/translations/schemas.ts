@@ -23,7 +23,7 @@ export const estimateQuery = z.object({
   }),
 });
 
-export const estimateAnswer = z.object({
+export const estimateResponse = z.object({
   estimate: estimateSchema,
   wallet: walletSchema,
   sufficient: z.boolean().meta({ description: 'True when wallet.available covers estimate.total.' }),
@@ -40,10 +40,10 @@ export const createBody = z.object({
 
 const created = { article: articleSchema, job: jobSchema };
 
-export const createAnswer = z.object({
+export const createResponse = z.object({
   ...created,
   estimate: estimateSchema,
   reused: z.literal(false),
 });
 
-export const replayAnswer = z.object({ ...created, estimate: z.null(), reused: z.literal(true) });
+export const replayResponse = z.object({ ...created, estimate: z.null(), reused: z.literal(true) });

@@ -1,6 +1,6 @@
 import { sql } from 'kysely';
 import { bytesOf, copiesOf, imagesForBody, insertAssets, newAssetIds } from '../articles/images.ts';
-import { chooseSlugInTurn } from '../articles/insert.ts';
+import { lockAndChooseSlug } from '../articles/insert.ts';
 import { type PreparedBody, withRenderings } from '../articles/prepare.ts';
 import { addressesOf, type Renderer, referencesOf, toRendering } from '../articles/render.ts';
 import { keepBlobs } from '../blobs/references.ts';
@@ -14,7 +14,7 @@ import type { AssembledArticle } from '../document/threads/tasks.ts';
 import { ReassemblyError } from '../document/translation/reassemble.ts';
 import type { SourceAsset } from '../document/translation/source.ts';
 import type { ArticleId, JobId, WorkspaceId } from '../ids.ts';
-import { isJobOpen, lockArticleOf } from './open-job.ts';
+import { isJobOpen, lockArticleOf } from './run-state.ts';
 
 /** What the transaction writes, worked out before it takes a lock. */
 interface Result {
@@ -28,7 +28,7 @@ interface Result {
 }
 
 /** Shows that nothing but writing the result is left. */
-async function enterFinalize(db: Database, jobId: JobId): Promise<void> {
+async function markFinalizing(db: Database, jobId: JobId): Promise<void> {
   await db
     .updateTable('jobs')
     .set((eb) => ({
@@ -47,7 +47,7 @@ async function enterFinalize(db: Database, jobId: JobId): Promise<void> {
  */
 export async function settleTranslation(db: Database, jobId: JobId): Promise<boolean> {
   if (!(await isJobOpen(db, jobId))) return false;
-  await enterFinalize(db, jobId);
+  await markFinalizing(db, jobId);
   const result = await assemble(db, jobId);
   for (let attempt = 1; ; attempt += 1) {
     try {
@@ -154,7 +154,7 @@ async function settle(tx: Tx, jobId: JobId, result: Result, render: Renderer): P
 
   const { article } = result;
   const bytesLeft = await addImages(tx, target, result.images);
-  const slug = await chooseSlugInTurn(
+  const slug = await lockAndChooseSlug(
     tx,
     { projectId: target.project_id, language: result.language, except: target.id },
     article.title,

@@ -114,9 +114,9 @@ test('an expiresAt that is no date and time with an offset is refused', async ()
     5,
     '2021-13-01T00:00:00Z',
   ]) {
-    const answer = await createDated(bad);
-    expect(answer.status).toBe(400);
-    expect(answer.body.errors?.[0]?.pointer).toBe('/expiresAt');
+    const response = await createDated(bad);
+    expect(response.status).toBe(400);
+    expect(response.body.errors?.[0]?.pointer).toBe('/expiresAt');
   }
 });
 

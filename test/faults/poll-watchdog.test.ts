@@ -2,8 +2,8 @@ import { expect, test } from 'vitest';
 import type { Readiness } from '../../src/http/readiness.ts';
 import { watchPolls } from '../../src/metrics/polls.ts';
 import { readSdkMetrics } from '../../src/metrics/temporal.ts';
-import { temporalNames } from '../../src/temporal/names.ts';
 import { sdkMetricsUrl } from '../../src/temporal/runtime.ts';
+import { taskQueues } from '../../src/temporal/task-queues.ts';
 import { useTestService } from '../support/service.ts';
 import { createStandIn, translating } from '../support/translating.ts';
 import { eventually } from '../support/wait.ts';
@@ -20,7 +20,7 @@ test('a worker whose slots are held by work that does not end is told of, and no
   });
   engine.behave = () => held;
   const worker = await service.startWorker({ provider: engine }, { TRANSLATION_ACTIVITY_SLOTS: '1' });
-  const { translation, webhooks, ai, maintenance } = temporalNames(service.config.TEMPORAL_TASK_QUEUE_PREFIX);
+  const { translation, webhooks, ai, maintenance } = taskQueues(service.config.TEMPORAL_TASK_QUEUE_PREFIX);
   const unwell = watchPolls({
     queues: [translation, webhooks, ai, maintenance],
     read: () => readSdkMetrics(sdkMetricsUrl() ?? ''),

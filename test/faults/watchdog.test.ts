@@ -5,7 +5,7 @@ import { createDatabase, type Database } from '../../src/db/database.ts';
 import { createDatabaseProbe, type DatabaseProbe } from '../../src/db/probe.ts';
 import { createReadiness } from '../../src/http/readiness.ts';
 import { watchRelay } from '../../src/metrics/health.ts';
-import { temporalNames } from '../../src/temporal/names.ts';
+import { taskQueues } from '../../src/temporal/task-queues.ts';
 import { createBurstTracker } from '../../src/webhooks/burst/tracker.ts';
 import { createOutboxBell } from '../../src/webhooks/outbox/bell.ts';
 import { type Relay, startRelay } from '../../src/webhooks/outbox/relay.ts';
@@ -32,7 +32,7 @@ beforeAll(async () => {
     db,
     listenUrl: url.href,
     client: new Client(),
-    names: temporalNames('watchdog-'),
+    names: taskQueues('watchdog-'),
     logger,
     bell: createOutboxBell(),
     tracker: createBurstTracker(),

@@ -6,7 +6,7 @@ import { fileURLToPath } from 'node:url';
 import pg from 'pg';
 import { onTestFinished } from 'vitest';
 import { z } from 'zod';
-import { isAlive } from '../../src/local/processes.ts';
+import { isAlive } from '../../src/local/process-identity.ts';
 import { readStackRecord, type StackRecord } from '../../src/local/stack-file.ts';
 
 const upSchema = z.object({

@@ -6,7 +6,7 @@ import { expect, onTestFinished, test } from 'vitest';
 import { withEmbeddedDatabase } from '../../src/local/embedded-database.ts';
 import { postgresBinaries } from '../../src/local/postgres-binaries.ts';
 import { openCluster } from '../../src/local/postgres-cluster.ts';
-import { identifyProcess, isAlive } from '../../src/local/processes.ts';
+import { identifyProcess, isAlive } from '../../src/local/process-identity.ts';
 import { StackRunningError, startStack } from '../../src/local/stack.ts';
 import { readStackRecord, writeStackRecord } from '../../src/local/stack-file.ts';
 import { SEARCH_ATTRIBUTES } from '../../src/local/temporal-server.ts';

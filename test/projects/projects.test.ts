@@ -62,8 +62,8 @@ it('creates, reads, lists and changes projects, checked on the result', async ()
     [{ archived: 'yes' }, '/archived'],
   ];
   for (const [body, pointer] of bad) {
-    const answer = await patch(project.id, body);
-    expect([answer.status, answer.body.errors[0].pointer]).toEqual([400, pointer]);
+    const response = await patch(project.id, body);
+    expect([response.status, response.body.errors[0].pointer]).toEqual([400, pointer]);
   }
   const second = (await create({ name: 'B', languages: ['en'], primaryLanguage: 'en' })).body.project;
   const list = async (query = '') =>

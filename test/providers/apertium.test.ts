@@ -5,8 +5,8 @@ import { translateSegments } from '../../src/providers/translate.ts';
 import { ProviderError, type TranslationProvider } from '../../src/providers/types.ts';
 import {
   breakOff,
-  type EngineAnswer,
   type EngineRequest,
+  type EngineResponse,
   type EngineServer,
   silence,
   startEngineServer,
@@ -21,7 +21,7 @@ let server: EngineServer;
 let provider: TranslationProvider;
 
 /** APY's answers, as its version 0.11 gives them. */
-function apy(translate: (text: string) => EngineAnswer): (request: EngineRequest) => EngineAnswer {
+function apy(translate: (text: string) => EngineResponse): (request: EngineRequest) => EngineResponse {
   return (request) => {
     if (request.path === '/listPairs') {
       const pairs = [
@@ -35,7 +35,7 @@ function apy(translate: (text: string) => EngineAnswer): (request: EngineRequest
     return translate(new URLSearchParams(request.body).get('q') ?? '');
   };
 }
-const translated = (text: string): EngineAnswer => ({
+const translated = (text: string): EngineResponse => ({
   body: { responseData: { translatedText: text }, responseDetails: null, responseStatus: 200 },
 });
 const pseudo = apy((text) => translated(pseudoLocalize(text)));
@@ -95,7 +95,7 @@ describe('a request to Apertium', () => {
 });
 
 describe('failures of Apertium', () => {
-  it.each<[string, EngineAnswer, string, string]>([
+  it.each<[string, EngineResponse, string, string]>([
     [
       'a full server',
       { status: 503, headers: { 'retry-after': '2' }, body: {} },

@@ -11,7 +11,7 @@ import { askedTexts, chatRequest, completion, pseudoCompletion } from './support
 import {
   breakOff,
   drip,
-  type EngineAnswer,
+  type EngineResponse,
   type EngineServer,
   silence,
   startEngineServer,
@@ -49,7 +49,7 @@ const failure = async (promise: Promise<unknown>): Promise<ProviderError> => {
   expect(String(error)).not.toContain(KEY);
   return error as ProviderError;
 };
-const problem = (status: number, error: unknown, headers: Record<string, string> = {}): EngineAnswer => ({
+const problem = (status: number, error: unknown, headers: Record<string, string> = {}): EngineResponse => ({
   status,
   headers,
   body: { error },

@@ -36,11 +36,11 @@ test('a workspace is born with Owner, Admin and Editor, which can be neither edi
     [...BUILT_IN_ROLES.editor.permissions].sort(),
   );
   for (const { id } of roles) {
-    for (const answer of [
+    for (const response of [
       await asOwner('DELETE', `/${id}`),
       await asOwner('PATCH', `/${id}`, { name: 'x' }),
     ]) {
-      expect([answer.status, answer.body.details]).toEqual([409, { reason: 'built_in_role' }]);
+      expect([response.status, response.body.details]).toEqual([409, { reason: 'built_in_role' }]);
     }
   }
 });
@@ -91,15 +91,15 @@ test('bad roles are refused with the field that is bad', async () => {
     ['PATCH', `/${id}`, [], ''],
   ];
   for (const [method, suffix, body, pointer] of cases) {
-    const answer = await asOwner(method, suffix, body);
-    expect([answer.status, answer.body.errors?.[0]?.pointer]).toEqual([400, pointer]);
+    const response = await asOwner(method, suffix, body);
+    expect([response.status, response.body.errors?.[0]?.pointer]).toEqual([400, pointer]);
   }
   await create('Taken');
-  for (const answer of [
+  for (const response of [
     await asOwner('POST', '', { name: 'Taken', permissions: [] }),
     await asOwner('PATCH', `/${id}`, { name: ' Taken' }),
   ]) {
-    expect([answer.status, answer.body.details]).toEqual([409, { reason: 'name_taken' }]);
+    expect([response.status, response.body.details]).toEqual([409, { reason: 'name_taken' }]);
   }
 });
 
@@ -111,9 +111,9 @@ test('nobody gives a role permissions they lack', async () => {
     ['POST', ''],
     ['PATCH', `/${id}`],
   ] as const) {
-    const answer = await api.call(method, path + suffix, { key, body: wide });
-    expect(answer.status).toBe(403);
-    expect(answer.body.details).toEqual({ permissions: ['audit.read', 'workspaces.delete'] });
+    const response = await api.call(method, path + suffix, { key, body: wide });
+    expect(response.status).toBe(403);
+    expect(response.body.details).toEqual({ permissions: ['audit.read', 'workspaces.delete'] });
   }
   const allowed = await api.call('PATCH', `${path}/${id}`, { key, body: { permissions: ['roles.update'] } });
   expect(allowed.status).toBe(200);
@@ -150,8 +150,8 @@ test('the operator makes keys of any role of the workspace, and of no other', as
 test('names are compared in any case: a role made or renamed into another one is 409, its own may change case', async () => {
   const support = await create('Straße');
   for (const name of ['STRASSE', 'straẞe', 'OWNER', 'EDITOR']) {
-    const answer = await asOwner('POST', '', { name, permissions: [] });
-    expect([name, answer.status, answer.body.details]).toEqual([name, 409, { reason: 'name_taken' }]);
+    const response = await asOwner('POST', '', { name, permissions: [] });
+    expect([name, response.status, response.body.details]).toEqual([name, 409, { reason: 'name_taken' }]);
   }
   const other = await create('Gasse');
   expect((await asOwner('PATCH', `/${other.id}`, { name: 'strasse' })).body.details).toEqual({

@@ -179,9 +179,9 @@ describe('cancelling', () => {
       async () => asked,
       (count) => count > 0,
     );
-    const answer = await calls.cancel(workspace, job.id);
-    expect(answer.status).toBe(202);
-    expect(answer.body.job).toMatchObject({ status: 'CANCELLED', consumedCredits: 0, errorCode: null });
+    const response = await calls.cancel(workspace, job.id);
+    expect(response.status).toBe(202);
+    expect(response.body.job).toMatchObject({ status: 'CANCELLED', consumedCredits: 0, errorCode: null });
     expect(await calls.readArticle(workspace, article.id)).toMatchObject({ status: 'DRAFT', wordCount: 0 });
     expect(await calls.readWallet(workspace)).toEqual({ balance: 10, reserved: 0, available: 10 });
     await eventually(

@@ -1,7 +1,7 @@
 import { MockActivityEnvironment } from '@temporalio/testing';
 import { sql } from 'kysely';
 import { expect, it } from 'vitest';
-import { MAX_FAILURES, onDatabase } from '../../activities/failures.ts';
+import { asFinalFailure, MAX_FAILURES } from '../../activities/failures.ts';
 import type { JobId } from '../../src/ids.ts';
 import { translationWorkflowId } from '../../src/temporal/ids.ts';
 import { cancelJob } from '../../src/translations/cancel.ts';
@@ -146,7 +146,9 @@ it('an error that nobody knows is tried again and counted, and a settled job is 
 it('the tenth unknown error ends an activity, and an error of the connection never does', async () => {
   const attempt = async (failures: number, error: Error): Promise<unknown> => {
     const environment = new MockActivityEnvironment({ attempt: 50, heartbeatDetails: { failures } });
-    return environment.run(() => onDatabase(() => Promise.reject(error))).catch((thrown: unknown) => thrown);
+    return environment
+      .run(() => asFinalFailure(() => Promise.reject(error)))
+      .catch((thrown: unknown) => thrown);
   };
   const unknown = new Error('who knows');
   expect(await attempt(MAX_FAILURES - 2, unknown)).toBe(unknown);

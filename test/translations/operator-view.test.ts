@@ -9,15 +9,15 @@ const { service, operator, workspace, calls } = useTranslations();
 /** A translation that was asked for with a request id of the client's own. */
 async function askFor() {
   const source = await createArticle(service.db, workspace, await service.project(workspace));
-  const answer = await service.call(
+  const response = await service.call(
     workspace.key,
     'POST',
     `/api/articles/${source.id}/translations`,
     { language: 'es' },
     { 'x-request-id': 'request-of-the-test' },
   );
-  expect(answer.headers.get('x-request-id')).toBe('request-of-the-test');
-  return { source, article: answer.body.article, job: answer.body.job };
+  expect(response.headers.get('x-request-id')).toBe('request-of-the-test');
+  return { source, article: response.body.article, job: response.body.job };
 }
 
 it("a run's summary, memo and search attributes say who, what and why, and none of its content", async () => {

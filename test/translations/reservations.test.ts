@@ -12,10 +12,10 @@ const request = (articleId: string, language = 'es') =>
   service.call(workspace.key, 'POST', `/api/articles/${articleId}/translations`, { language });
 
 async function translateTo(articleId: string, language = 'es') {
-  const answer = await request(articleId, language);
-  expect(answer.status).toBe(202);
-  const job = await calls.untilFinal(workspace, answer.body.job.id);
-  return { job, article: await calls.readArticle(workspace, answer.body.article.id) };
+  const response = await request(articleId, language);
+  expect(response.status).toBe(202);
+  const job = await calls.untilFinal(workspace, response.body.job.id);
+  return { job, article: await calls.readArticle(workspace, response.body.article.id) };
 }
 
 it('is held from the request on, and given back by a failure and by a cancellation, not by a success', async () => {
@@ -162,10 +162,10 @@ it('at any moment: the job ends once, and credits and bytes agree with how it en
     await addAsset(service, workspace, source.id, 'inline', 1);
     const { body } = await request(source.id);
     await new Promise((resolve) => setTimeout(resolve, Math.random() * 120));
-    const answer = await calls.cancel(workspace, body.job.id);
+    const response = await calls.cancel(workspace, body.job.id);
     const done = await calls.untilFinal(workspace, body.job.id);
-    expect([done.status, answer.status]).toEqual(
-      answer.status === 202 ? ['CANCELLED', 202] : ['COMPLETED', 409],
+    expect([done.status, response.status]).toEqual(
+      response.status === 202 ? ['CANCELLED', 202] : ['COMPLETED', 409],
     );
     if (done.status === 'COMPLETED') completed += 1;
     expect((await calls.readArticle(workspace, done.articleId)).status).toBe(

@@ -13,10 +13,10 @@ const request = (articleId: string, language = 'es') =>
   service.call(workspace.key, 'POST', `/api/articles/${articleId}/translations`, { language });
 
 async function translateTo(articleId: string, language = 'es') {
-  const answer = await request(articleId, language);
-  expect(answer.status).toBe(202);
-  const job = await calls.untilFinal(workspace, answer.body.job.id);
-  return { job, article: await calls.readArticle(workspace, answer.body.article.id) };
+  const response = await request(articleId, language);
+  expect(response.status).toBe(202);
+  const job = await calls.untilFinal(workspace, response.body.job.id);
+  return { job, article: await calls.readArticle(workspace, response.body.article.id) };
 }
 
 it('has its title, slug, meta fields, keywords, alt texts, captions and attributions translated', async () => {

@@ -78,8 +78,8 @@ it('a batch that somebody stands in the way of takes none of the others back', a
   const path = `/api/workspaces/${workspace.id}`;
   await service.db.transaction().execute(async (tx) => {
     await tx.selectFrom('articles').select('id').where('id', '=', id).forUpdate().execute();
-    const answer = await service.call(workspace.key, 'DELETE', path);
-    expect([answer.status, answer.body]).toEqual([200, { ok: true }]);
+    const response = await service.call(workspace.key, 'DELETE', path);
+    expect([response.status, response.body]).toEqual([200, { ok: true }]);
     const left = service.db.selectFrom('events').select('id').where('workspace_id', '=', workspace.id);
     expect(await left.execute()).toEqual([]);
   });

@@ -16,14 +16,14 @@ export function countTextWords(text: string): number {
 }
 
 /** Characters other than spaces that are priced as one word where a text has hardly any: letters without a break, signs. */
-export const CHARACTERS_A_WORD = 40;
+export const CHARACTERS_PER_WORD = 40;
 
 /**
- * What a text weighs in the price of a translation: `CHARACTERS_A_WORD` for each of its words, or all its characters
+ * What a text weighs in the price of a translation: `CHARACTERS_PER_WORD` for each of its words, or all its characters
  * but spaces when they are more. An integer, so that sums are exact.
  */
 export const textWeight = (text: string): number =>
-  Math.max(CHARACTERS_A_WORD * countTextWords(text), text.replace(/\s+/g, '').length);
+  Math.max(CHARACTERS_PER_WORD * countTextWords(text), text.replace(/\s+/g, '').length);
 
 /**
  * Words of the document as shown: headings, paragraphs, quotes, attributions, list items, table cells and captions.

@@ -52,7 +52,7 @@ export interface BurstOptions extends BurstStatementOptions {
  * @throws the reason of `cancelled`
  */
 export async function sendBurst(options: BurstOptions): Promise<DeliverBurstResult> {
-  const { db, sender, burstId, cancelled, stopping, persistently } = options;
+  const { db, sender, burstId, cancelled, stopping, retryWhileDatabaseIsAway } = options;
   const result = { ...NOTHING_SENT };
   const { begin, record } = createBurstStatements(options);
   const recordings = new Set<Promise<void>>();
@@ -91,7 +91,7 @@ export async function sendBurst(options: BurstOptions): Promise<DeliverBurstResu
     if (sent.kind === 'stopped') {
       if (isTaken) result.handedBack += 1;
       else {
-        await persistently(() => endDelivery(db, deliveryId, sent.reason));
+        await retryWhileDatabaseIsAway(() => endDelivery(db, deliveryId, sent.reason));
         result.stopped += 1;
       }
       return;
@@ -120,17 +120,17 @@ export async function sendBurst(options: BurstOptions): Promise<DeliverBurstResu
   );
   const giveUp = async (which: 'stalled' | 'all') => {
     const ids = lanes.giveUp(which).map(({ id }) => id);
-    if (ids.length > 0) result.handedBack += await persistently(() => handBack(db, burstId, ids));
+    if (ids.length > 0) result.handedBack += await retryWhileDatabaseIsAway(() => handBack(db, burstId, ids));
   };
 
   /** Takes deliveries over and starts them; those of disabled endpoints end here. */
   async function claim(most: number): Promise<BurstDelivery[]> {
-    const deliveries = await persistently(() =>
+    const deliveries = await retryWhileDatabaseIsAway(() =>
       claimBurst(db, burstId, { most, without: lanes.supplied(), limits: lanes.limits() }),
     );
     const disabled = deliveries.filter(({ active }) => !active).map(({ id }) => id);
     if (disabled.length > 0) {
-      result.stopped += await persistently(() => endDeliveries(db, disabled, ENDPOINT_DISABLED));
+      result.stopped += await retryWhileDatabaseIsAway(() => endDeliveries(db, disabled, ENDPOINT_DISABLED));
     }
     lanes.add(deliveries.filter(({ active }) => active));
     return deliveries;
@@ -194,7 +194,7 @@ export async function sendBurst(options: BurstOptions): Promise<DeliverBurstResu
   }
   cancelled.throwIfAborted();
   // What ended in an error of our own: as unknown as with a lost worker.
-  result.handedBack += await persistently(() => handBack(db, burstId, 'all'));
+  result.handedBack += await retryWhileDatabaseIsAway(() => handBack(db, burstId, 'all'));
   options.bell.ring();
   return result;
 }

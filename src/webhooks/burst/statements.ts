@@ -13,7 +13,7 @@ export interface BurstStatementOptions {
   readonly burstId: BurstId;
   readonly cancelled: AbortSignal;
   /** Repeats database work while the database is away. */
-  readonly persistently: <Result>(work: () => Promise<Result>) => Promise<Result>;
+  readonly retryWhileDatabaseIsAway: <Result>(work: () => Promise<Result>) => Promise<Result>;
 }
 
 /** What each attempt of a burst asks and tells the database, in statements that attempts share. */
@@ -25,12 +25,12 @@ export interface BurstStatements {
 }
 
 export function createBurstStatements(options: BurstStatementOptions): BurstStatements {
-  const { db, burstId, cancelled, persistently } = options;
+  const { db, burstId, cancelled, retryWhileDatabaseIsAway } = options;
 
   /** What the wire has answered is recorded even when an operator cancels meanwhile. */
   async function answered<Result>(write: () => Promise<Result>): Promise<Result> {
     try {
-      return await persistently(write);
+      return await retryWhileDatabaseIsAway(write);
     } catch (error) {
       if (!cancelled.aborted) throw error;
       return write();
@@ -38,7 +38,7 @@ export function createBurstStatements(options: BurstStatementOptions): BurstStat
   }
 
   const beginTogether = createBatcher((ids: readonly DeliveryId[]) =>
-    persistently(() => beginAttempts(db, burstId, ids)),
+    retryWhileDatabaseIsAway(() => beginAttempts(db, burstId, ids)),
   );
   const recordTogether = createBatcher(async (outcomes: readonly DeliveryOutcome[]) => {
     const recorded = await answered(() => recordAttempts(db, outcomes, 'outbox', 'skip'));

@@ -2,8 +2,8 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { Logger } from 'pino';
 import type { Database } from '../../db/database.ts';
 import { type BurstId, type DeliveryId, type EndpointId, newId } from '../../ids.ts';
-import type { TemporalNames } from '../../temporal/names.ts';
-import type { TemporalClient } from '../../temporal/runs.ts';
+import type { TaskQueues } from '../../temporal/task-queues.ts';
+import type { TemporalClient } from '../../temporal/workflow-client.ts';
 import type { BurstTracker } from '../burst/tracker.ts';
 import { isBacklog, measureBacklog } from './backlog.ts';
 import type { OutboxBell } from './bell.ts';
@@ -30,7 +30,7 @@ export interface RelayOptions {
   /** A connection string that reaches Postgres itself: LISTEN does not pass through a pooler. */
   readonly listenUrl: string;
   readonly client: TemporalClient;
-  readonly names: TemporalNames;
+  readonly names: TaskQueues;
   readonly logger: Logger;
   /** Rings whenever the outbox may have new rows; the relay rings it for what it hears from Postgres. */
   readonly bell: OutboxBell;

@@ -1,7 +1,7 @@
 import { deliveryWorkflowId } from '../../temporal/ids.ts';
-import type { TemporalNames } from '../../temporal/names.ts';
-import { startOnce, type TemporalClient } from '../../temporal/runs.ts';
 import { searchAttributes } from '../../temporal/search-attributes.ts';
+import type { TaskQueues } from '../../temporal/task-queues.ts';
+import { startOnce, type TemporalClient } from '../../temporal/workflow-client.ts';
 import type { ClaimedDelivery } from './claim.ts';
 
 const DEADLINE_MS = 10_000;
@@ -15,7 +15,7 @@ const hostOf = (url: string): string => URL.parse(url)?.host ?? 'unknown host';
  */
 export function startDelivery(
   client: TemporalClient,
-  names: TemporalNames,
+  names: TaskQueues,
   delivery: ClaimedDelivery,
 ): Promise<boolean> {
   const wait = delivery.attempts === 0 ? 0 : (delivery.next_attempt_at?.getTime() ?? 0) - Date.now();

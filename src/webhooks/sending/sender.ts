@@ -1,4 +1,4 @@
-import { BLOCKED_ADDRESS_MESSAGE, hostOf, judgeUrl } from '../../outbound/address-guard.ts';
+import { BLOCKED_ADDRESS_MESSAGE, hostOf, parseReceiverUrl } from '../../outbound/address-guard.ts';
 import { type Deadline, startDeadline } from '../../outbound/deadline.ts';
 import { dial, isAllowed } from '../../outbound/dial.ts';
 import { NothingWritten, SendFailure } from '../../outbound/failure.ts';
@@ -146,7 +146,7 @@ type Followed = Omit<Responded, 'durationMs'> | Stopped;
  * @throws SendFailure when the first URL is refused, or from `sendHop`.
  */
 async function followRedirects(text: string, sendHop: (url: URL) => Promise<HopResult>): Promise<Followed> {
-  const first = judgeUrl(text);
+  const first = parseReceiverUrl(text);
   if (!first.ok) throw new SendFailure(first.reason);
   let url = first.url;
   let redirectAnswer: HttpAnswer | null = null;
@@ -162,7 +162,7 @@ async function followRedirects(text: string, sendHop: (url: URL) => Promise<HopR
     if (answer.location === null) return responded(answer, redirects, 'no location');
     if (redirects === MAX_REDIRECTS) return responded(answer, redirects, 'too many');
     const next = URL.parse(answer.location, url.href);
-    const verdict = next === null ? null : judgeUrl(next.href);
+    const verdict = next === null ? null : parseReceiverUrl(next.href);
     if (verdict === null || !verdict.ok) return responded(answer, redirects, 'bad url');
     redirectAnswer = answer;
     url = verdict.url;
