@@ -1,6 +1,6 @@
 import { loadConfig, requireAddresses } from './src/config.ts';
 import { createLogger } from './src/logger.ts';
-import { runUntilSignal } from './src/processes/process.ts';
+import { runUntilSignal } from './src/processes/lifecycle.ts';
 import { startWorker } from './src/processes/worker.ts';
 
 const logger = createLogger(process.env.LOG_LEVEL || 'info', 'worker');

@@ -3,7 +3,7 @@ import type { AiOperationId } from '../src/ids.ts';
 import { type AskDependencies, askOperation } from '../src/suggestions/ask.ts';
 import { releaseOperation, settleOperation } from '../src/suggestions/operations.ts';
 import type { AskResult } from '../src/temporal/shapes.ts';
-import { beat, onDatabase, onLeftOver, providerFailure } from './failures.ts';
+import { asFinalFailure, beat, onLeftOver, providerFailure } from './failures.ts';
 import { whileBeating } from './heartbeat.ts';
 
 const HEARTBEAT_MS = 2_500;
@@ -26,10 +26,10 @@ export function createAiActivities(dependencies: AskDependencies) {
       }),
 
     /** Charges for the stored result; false when the operation had ended before. */
-    settle: (id: AiOperationId): Promise<boolean> => onDatabase(() => settleOperation(db, id)),
+    settle: (id: AiOperationId): Promise<boolean> => asFinalFailure(() => settleOperation(db, id)),
 
     /** Ends the operation without a charge; false when it had ended before. */
     release: (id: AiOperationId, status: 'empty' | 'failed'): Promise<boolean> =>
-      onDatabase(() => releaseOperation(db, id, status, onLeftOver)),
+      asFinalFailure(() => releaseOperation(db, id, status, onLeftOver)),
   };
 }

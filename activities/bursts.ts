@@ -5,7 +5,7 @@ import type { BurstId } from '../src/ids.ts';
 import type { DeliverBurstResult } from '../src/temporal/shapes.ts';
 import { freeBurst as free } from '../src/webhooks/deliveries/end.ts';
 import { type Bursts, NOTHING_SENT } from '../src/webhooks/relay/bursts.ts';
-import { onDatabase, persistently } from './failures.ts';
+import { asFinalFailure, retryWhileDatabaseIsAway } from './failures.ts';
 import { whileBeating } from './heartbeat.ts';
 
 const HEARTBEAT_MS = 5_000;
@@ -27,7 +27,7 @@ export const createBurstActivities = ({ db, bursts, stopping }: BurstActivityDep
     let progress: DeliverBurstResult = heartbeatDetails ?? NOTHING_SENT;
     const send = async () => {
       if (attempt > 1) {
-        const freed = await persistently(() => free(db, burstId));
+        const freed = await retryWhileDatabaseIsAway(() => free(db, burstId));
         log.warn('freed what a lost worker had', { burstId, deliveries: freed });
         return { ...progress, freed: progress.freed + freed };
       }
@@ -36,7 +36,7 @@ export const createBurstActivities = ({ db, bursts, stopping }: BurstActivityDep
       return bursts.run(burstId, {
         cancelled: cancellationSignal(),
         stopping,
-        persistently: (work) => inActivity(() => persistently(work)),
+        retryWhileDatabaseIsAway: (work) => inActivity(() => retryWhileDatabaseIsAway(work)),
         onProgress: (result) => {
           progress = { ...result };
         },
@@ -46,7 +46,7 @@ export const createBurstActivities = ({ db, bursts, stopping }: BurstActivityDep
   },
 
   /** Frees what a burst has that an operator stopped. */
-  freeBurst: (burstId: BurstId): Promise<number> => onDatabase(() => free(db, burstId)),
+  freeBurst: (burstId: BurstId): Promise<number> => asFinalFailure(() => free(db, burstId)),
 });
 
 /** Bursts of release 0.1 that are still open: what they had was freed when the database was brought up to date. */

@@ -29,14 +29,14 @@ export const beat = (): void => heartbeat(progress());
 
 /** Logs what an end could not undo. */
 export const onLeftOver = (part: string, error: unknown): void =>
-  log.error('ended, but not all of it could be undone', { part, error });
+  log.error('ended, but some of the clean-up failed', { part, error });
 
 /**
  * Runs database work. What the connection is to blame for is repeated for as long as it takes. What will be so next
  * time too ends the activity: a broken constraint (but for a slug lost in a race), bad data, a mistake in our own
  * code. Anything else is tried ten times.
  */
-export async function onDatabase<Result>(work: () => Promise<Result>): Promise<Result> {
+export async function asFinalFailure<Result>(work: () => Promise<Result>): Promise<Result> {
   try {
     return await work();
   } catch (error) {
@@ -77,7 +77,7 @@ function nameOf(error: unknown): { type: string; message: string } {
  * knows is tried ten times, and what will be so next time too is not repeated. The caller heartbeats meanwhile.
  * @throws the cancellation's reason, or a failure that ends the activity
  */
-export async function persistently<Result>(work: () => Promise<Result>): Promise<Result> {
+export async function retryWhileDatabaseIsAway<Result>(work: () => Promise<Result>): Promise<Result> {
   let failures = 0;
   const again = (error: unknown): boolean => {
     const kind = errorKind(error);

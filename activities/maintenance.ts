@@ -55,7 +55,7 @@ export function createMaintenanceActivities(
       }).catch((error: unknown) => {
         throw ofTheFolder(error) ?? error;
       });
-      if (removed === null) log.warn('no known image in the folder of stored images: nothing removed');
+      if (removed === null) log.warn('the image folder contains no known image: nothing removed');
       return { blobs: removed ?? 0 };
     },
   };
@@ -64,7 +64,7 @@ export function createMaintenanceActivities(
 /** An error of the folder of images, which somebody has to see to: the next night is early enough to try again. */
 function ofTheFolder(error: unknown): ApplicationFailure | undefined {
   if (!(error instanceof Error && 'syscall' in error) || errorKind(error) === 'passing') return undefined;
-  log.error('the folder of stored images cannot be worked on', { error });
+  log.error('cannot access the image folder', { error });
   return ApplicationFailure.create({
     type: 'BlobFolderError',
     message: `${errorCode(error)} at ${error.syscall}`,

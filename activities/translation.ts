@@ -6,10 +6,10 @@ import type { JobId } from '../src/ids.ts';
 import { ProviderError, type TranslationProvider } from '../src/providers/types.ts';
 import { translateBatch } from '../src/translations/batch.ts';
 import { endTranslation } from '../src/translations/end.ts';
-import { isJobOpen, takeOver } from '../src/translations/open-job.ts';
 import { planSegments } from '../src/translations/plan.ts';
+import { isJobOpen, takeOver } from '../src/translations/run-state.ts';
 import { settleTranslation } from '../src/translations/settle.ts';
-import { beat, onDatabase, onLeftOver, providerFailure, whileAway } from './failures.ts';
+import { asFinalFailure, beat, onLeftOver, providerFailure, whileAway } from './failures.ts';
 import { whileBeating } from './heartbeat.ts';
 
 const HEARTBEAT_MS = 5_000;
@@ -21,11 +21,11 @@ export function createTranslationActivities(dependencies: { db: Database; provid
   const { db, provider } = dependencies;
   return {
     /** Takes the hold over; false when the job has ended. */
-    reserve: (jobId: JobId): Promise<boolean> => onDatabase(() => takeOver(db, jobId)),
+    reserve: (jobId: JobId): Promise<boolean> => asFinalFailure(() => takeOver(db, jobId)),
 
     /** Writes the segments as rows and answers how many batches they make; none when the job has ended. */
     planSegments: (jobId: JobId): Promise<{ batches: number }> =>
-      onDatabase(async () => {
+      asFinalFailure(async () => {
         await requireOpen(db, jobId);
         return { batches: await planSegments(db, jobId, provider.name) };
       }),
@@ -39,7 +39,7 @@ export function createTranslationActivities(dependencies: { db: Database; provid
           return { segments: await translateBatch({ db, provider }, { jobId, batch, signal }) };
         } catch (error) {
           if (error instanceof ProviderError && error.kind === 'misconfigured') {
-            log.error('the translation engine refuses this deployment: translations wait', {
+            log.error('the translation engine rejects our settings: translations are waiting', {
               error: error.message,
             });
           }
@@ -48,11 +48,11 @@ export function createTranslationActivities(dependencies: { db: Database; provid
       }),
 
     /** Writes the article and the charge; false when the job had ended before. */
-    settle: (jobId: JobId): Promise<boolean> => onDatabase(() => settleTranslation(db, jobId)),
+    settle: (jobId: JobId): Promise<boolean> => asFinalFailure(() => settleTranslation(db, jobId)),
 
     /** Ends the job as FAILED; false when it had ended before. */
     fail: (jobId: JobId, errorMessage: string): Promise<boolean> =>
-      onDatabase(async () => {
+      asFinalFailure(async () => {
         const ended = await inTransaction(db, (tx) =>
           endTranslation(tx, jobId, { status: 'FAILED', errorMessage, onLeftOver }),
         );
@@ -61,7 +61,7 @@ export function createTranslationActivities(dependencies: { db: Database; provid
 
     /** Ends the job as CANCELLED; false when it had ended before. */
     cancel: (jobId: JobId): Promise<boolean> =>
-      onDatabase(async () => {
+      asFinalFailure(async () => {
         const ended = await inTransaction(db, (tx) =>
           endTranslation(tx, jobId, { status: 'CANCELLED', onLeftOver }),
         );
@@ -75,7 +75,7 @@ async function requireOpen(db: Database, jobId: JobId): Promise<void> {
   if (!(await whileAway(() => isJobOpen(db, jobId)))) {
     throw ApplicationFailure.create({
       type: 'JobEnded',
-      message: 'The job has ended already.',
+      message: 'The job has already ended.',
       nonRetryable: true,
       category: 'BENIGN',
     });

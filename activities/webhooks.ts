@@ -11,7 +11,7 @@ import { type DeliveryInRun, readInRun } from '../src/webhooks/deliveries/read-o
 import { recordAttempts } from '../src/webhooks/deliveries/record.ts';
 import { ENDPOINT_DISABLED } from '../src/webhooks/deliveries/states.ts';
 import type { WebhookSender } from '../src/webhooks/sending/sender.ts';
-import { onDatabase, persistently } from './failures.ts';
+import { asFinalFailure, retryWhileDatabaseIsAway } from './failures.ts';
 import { whileBeating } from './heartbeat.ts';
 
 const HEARTBEAT_MS = 5_000;
@@ -32,12 +32,13 @@ export function createWebhookActivities(dependencies: WebhookActivityDependencie
   const { db, sender, takeClaimed, onAttemptBegan, onAttemptEnded } = dependencies;
 
   async function stop(deliveryId: DeliveryId, reason: string): Promise<AttemptResult> {
-    await persistently(() => endInRun(db, deliveryId, reason));
+    await retryWhileDatabaseIsAway(() => endInRun(db, deliveryId, reason));
     return { kind: 'stopped', reason };
   }
 
   async function attempt(deliveryId: DeliveryId, offset: number): Promise<AttemptResult> {
-    const delivery = takeClaimed(deliveryId) ?? (await persistently(() => readInRun(db, deliveryId)));
+    const delivery =
+      takeClaimed(deliveryId) ?? (await retryWhileDatabaseIsAway(() => readInRun(db, deliveryId)));
     if (delivery === undefined) return { kind: 'stopped', reason: 'delivery ended' };
     // Neither a reset nor a restart numbers backwards, and an attempt that a lost worker began stays spent.
     const scheduled = offset + activityInfo().attempt;
@@ -46,7 +47,7 @@ export function createWebhookActivities(dependencies: WebhookActivityDependencie
     onAttemptBegan(number, delivery.createdAt);
     const request = { ...delivery, deliveryId, signal: cancellationSignal() };
     const made = await makeAttempt(sender, request, number, async (start) => {
-      const [begun] = await persistently(() => beginAttempts(db, { kind: 'run' }, [start]));
+      const [begun] = await retryWhileDatabaseIsAway(() => beginAttempts(db, { kind: 'run' }, [start]));
       return begun ?? { kind: 'superseded' };
     });
     if (made.kind === 'superseded') return { kind: 'stopped', reason: 'another attempt has begun' };
@@ -86,7 +87,7 @@ export function createWebhookActivities(dependencies: WebhookActivityDependencie
 
     /** Records an outcome that the attempt itself could not. One that cannot be recorded at all is in the log. */
     recordAttempt: async (deliveryId: DeliveryId, outcome: AttemptRecord): Promise<void> => {
-      await onDatabase(() => recordAttempts(db, [{ ...outcome, deliveryId }])).catch((error: unknown) => {
+      await asFinalFailure(() => recordAttempts(db, [{ ...outcome, deliveryId }])).catch((error: unknown) => {
         const { number, verdict, responseStatus } = outcome;
         log.warn('outcome not recorded', { deliveryId, number, verdict, responseStatus });
         throw error;
@@ -95,6 +96,6 @@ export function createWebhookActivities(dependencies: WebhookActivityDependencie
 
     /** Ends a delivery whose run stops without an outcome of its own. */
     endDelivery: (deliveryId: DeliveryId, reason: string): Promise<boolean> =>
-      onDatabase(() => endInRun(db, deliveryId, reason)),
+      asFinalFailure(() => endInRun(db, deliveryId, reason)),
   };
 }

@@ -9,7 +9,7 @@ import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'no
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { say, table } from '../soak/support/report.ts';
+import { print, table } from '../soak/support/report.ts';
 import { comparisonRows, figureRows, type SuiteResult } from './lib/suite.ts';
 
 const SUITES = {
@@ -25,7 +25,7 @@ const SUITES = {
 const wanted = process.argv.slice(2);
 const unknown = wanted.filter((name) => !(name in SUITES));
 if (unknown.length > 0) {
-  say(`No suite ${unknown.join(', ')}. There are: ${Object.keys(SUITES).join(', ')}.`);
+  print(`No suite ${unknown.join(', ')}. There are: ${Object.keys(SUITES).join(', ')}.`);
   process.exit(2);
 }
 
@@ -34,7 +34,7 @@ const results: SuiteResult[] = [];
 const failed: string[] = [];
 for (const [name, file] of Object.entries(SUITES)) {
   if (wanted.length > 0 && !wanted.includes(name)) continue;
-  say(`\n${name}: bench/${file}`);
+  print(`\n${name}: bench/${file}`);
   const resultFile = join(folder, `${name}.json`);
   const child = spawn(process.execPath, [fileURLToPath(new URL(file, import.meta.url))], {
     stdio: 'inherit',
@@ -46,12 +46,12 @@ for (const [name, file] of Object.entries(SUITES)) {
 }
 rmSync(folder, { recursive: true, force: true });
 
-say();
-say(table(comparisonRows(results.flatMap(({ comparisons }) => comparisons))));
+print();
+print(table(comparisonRows(results.flatMap(({ comparisons }) => comparisons))));
 const figures = results.flatMap((result) => result.figures);
 if (figures.length > 0) {
-  say();
-  say(table(figureRows(figures)));
+  print();
+  print(table(figureRows(figures)));
 }
 
 const file = process.env.BENCH_JSON || fileURLToPath(new URL('results.json', import.meta.url));
@@ -60,8 +60,8 @@ const kept = earlier.filter(({ suite }) => !results.some((result) => result.suit
 const order = Object.keys(SUITES);
 const all = [...kept, ...results].sort((a, b) => order.indexOf(a.suite) - order.indexOf(b.suite));
 writeFileSync(file, `${JSON.stringify(all, null, 2)}\n`);
-say(`\nKept in ${file}.`);
+print(`\nKept in ${file}.`);
 if (failed.length > 0) {
-  say(`\nFailed or missed: ${failed.join(', ')}`);
+  print(`\nFailed or missed: ${failed.join(', ')}`);
   process.exitCode = 1;
 }

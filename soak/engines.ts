@@ -6,7 +6,7 @@
  */
 import { killEngines } from './support/engine-kills.ts';
 import { temporaryFolder } from './support/engines.ts';
-import { median, say, seconds, table } from './support/report.ts';
+import { median, print, seconds, table } from './support/report.ts';
 
 const ROUNDS = Number(process.env.KILL_ROUNDS ?? 10);
 const READY_WITHIN_MS = 15_000;
@@ -15,11 +15,11 @@ const startedAt = Date.now();
 const folder = temporaryFolder();
 try {
   const { kills, load, evidence, problems, output } = await killEngines(folder.path, ROUNDS, (line) =>
-    say(`${seconds(Date.now() - startedAt, 1).padStart(7)} s  ${line}`),
+    print(`${seconds(Date.now() - startedAt, 1).padStart(7)} s  ${line}`),
   );
   const late = kills.filter(({ readyAfterMs }) => readyAfterMs > READY_WITHIN_MS);
-  say();
-  say(
+  print();
+  print(
     table([
       ['killed', 'times', 'ready again after s: median', 'longest'],
       ...(['postgres', 'temporal'] as const).map((engine) => {
@@ -28,8 +28,8 @@ try {
       }),
     ]),
   );
-  say();
-  say(
+  print();
+  print(
     table([
       ['events', 'translations', 'deliveries', 'sends', 'answered 503', 'duplicates', 'refused while down'],
       [
@@ -43,12 +43,12 @@ try {
       ],
     ]),
   );
-  say();
-  for (const line of output.split('\n').filter((text) => /has died|is back/.test(text))) say(`  ${line}`);
-  for (const problem of problems.slice(0, 20)) say(`OFF: ${problem}`);
-  if (late.length > 0) say(`OFF: ${late.length} times not ready within ${READY_WITHIN_MS / 1_000} s`);
+  print();
+  for (const line of output.split('\n').filter((text) => /has died|is back/.test(text))) print(`  ${line}`);
+  for (const problem of problems.slice(0, 20)) print(`OFF: ${problem}`);
+  if (late.length > 0) print(`OFF: ${late.length} times not ready within ${READY_WITHIN_MS / 1_000} s`);
   const isWell = problems.length === 0 && late.length === 0;
-  say(isWell ? 'Nothing was lost or doubled.' : `${problems.length + late.length} problems.`);
+  print(isWell ? 'Nothing was lost or doubled.' : `${problems.length + late.length} problems.`);
   process.exitCode = isWell ? 0 : 1;
 } finally {
   folder.remove();

@@ -17,7 +17,7 @@ import { startProcess } from '../test/support/processes.ts';
 import { type Receiver, startReceiver } from '../test/support/receiver.ts';
 import { storeCategory, storePublishedArticles } from './support/category.ts';
 import { startEphemeralEngines } from './support/engines.ts';
-import { median, quantile, say, seconds, table } from './support/report.ts';
+import { median, print, quantile, seconds, table } from './support/report.ts';
 import { createScriptService, type ScriptWorkspace } from './support/service.ts';
 
 const count = (name: string, value: number): number => Number(process.env[name] ?? value);
@@ -27,7 +27,7 @@ const BACKLOG = count('FAIRNESS_BACKLOG', 20_000);
 const HANG_MS = 15_000;
 const SAMPLES = 200;
 const SAMPLE_EVERY_MS = 100;
-const MOST_P99_RATIO = 1.5;
+const MAX_P99_RATIO = 1.5;
 const DRAIN_MS = 45 * 60_000;
 
 const engines = await startEphemeralEngines();
@@ -103,7 +103,7 @@ async function besideHangingEndpoint(healthy: Subscriber): Promise<void> {
     await service.emit(hanging.workspace, HANGING);
     while (hanging.receiver.received.length < 20) await sleep(50);
     beside.push(...(await sampleLatencies(healthy, SAMPLES)));
-    say(`round ${round}: the hanging receiver had ${hanging.receiver.received.length} requests`);
+    print(`round ${round}: the hanging receiver had ${hanging.receiver.received.length} requests`);
     await hanging.unsubscribe();
   }
   const row = (name: string, values: number[]) => [
@@ -111,7 +111,7 @@ async function besideHangingEndpoint(healthy: Subscriber): Promise<void> {
     values.length,
     ...[0.5, 0.95, 0.99, 1].map((share) => quantile(values, share)),
   ];
-  say(
+  print(
     table([
       ['healthy endpoint, ms to arrive', 'samples', 'p50', 'p95', 'p99', 'longest'],
       row('alone', alone),
@@ -119,8 +119,8 @@ async function besideHangingEndpoint(healthy: Subscriber): Promise<void> {
     ]),
   );
   const ratio = quantile(beside, 0.99) / quantile(alone, 0.99);
-  say(`p99 beside / p99 alone: ${ratio.toFixed(2)}`);
-  if (ratio > MOST_P99_RATIO) problems.push(`p99 is ${ratio.toFixed(2)} times that alone`);
+  print(`p99 beside / p99 alone: ${ratio.toFixed(2)}`);
+  if (ratio > MAX_P99_RATIO) problems.push(`p99 is ${ratio.toFixed(2)} times that alone`);
 }
 
 async function besideBacklog(other: Subscriber, workerPid: number): Promise<void> {
@@ -132,16 +132,16 @@ async function besideBacklog(other: Subscriber, workerPid: number): Promise<void
   const before = { server: memory(server.pid), worker: memory(workerPid) };
   const startedAt = Date.now();
   const path = `/api/workspaces/${busy.workspace.id}/categories/${categoryId}`;
-  const answer = await fetch(`http://127.0.0.1:${port}${path}`, {
+  const response = await fetch(`http://127.0.0.1:${port}${path}`, {
     method: 'PATCH',
     headers: { authorization: `Bearer ${busy.workspace.key}`, 'content-type': 'application/json' },
     body: JSON.stringify({ translations: [{ language: 'en', name: 'Renamed' }] }),
   });
-  if (answer.status !== 200) problems.push(`the rename was answered ${answer.status}`);
-  say(`a category with ${BACKLOG} articles renamed in ${seconds(Date.now() - startedAt)} s`);
+  if (response.status !== 200) problems.push(`the rename was answered ${response.status}`);
+  print(`a category with ${BACKLOG} articles renamed in ${seconds(Date.now() - startedAt)} s`);
   const singles = await sampleLatencies(other, 50);
   const during = busy.receiver.received.length;
-  say(
+  print(
     table([
       ["another workspace's events, ms to arrive", 'samples', 'p50', 'p95', 'longest'],
       [
@@ -161,10 +161,10 @@ async function besideBacklog(other: Subscriber, workerPid: number): Promise<void
   }
   const took = Date.now() - startedAt;
   const ids = new Set(busy.receiver.received.map(({ headers }) => headers['x-service-delivery']));
-  say(
+  print(
     `${ids.size} of ${BACKLOG} arrived in ${seconds(took, 0)} s, ${((ids.size * 1_000) / took).toFixed(0)}/s`,
   );
-  say(`${busy.receiver.received.length - ids.size} sent twice, ${open} still open`);
+  print(`${busy.receiver.received.length - ids.size} sent twice, ${open} still open`);
   if (ids.size !== BACKLOG || open > 0) problems.push('the backlog did not drain');
   await sleep(10_000);
   const after = { server: memory(server.pid), worker: memory(workerPid) };
@@ -175,7 +175,7 @@ async function besideBacklog(other: Subscriber, workerPid: number): Promise<void
     mib(after[name].highest),
     mib(after[name].now),
   ];
-  say(table([['MiB resident', 'before', 'at most', 'after'], row('server'), row('worker')]));
+  print(table([['MiB resident', 'before', 'at most', 'after'], row('server'), row('worker')]));
   server.kill('SIGTERM');
   await server.ended;
   await busy.unsubscribe();
@@ -192,5 +192,5 @@ try {
   await service.stop();
   await engines.stop();
 }
-for (const problem of problems) say(`OFF: ${problem}`);
+for (const problem of problems) print(`OFF: ${problem}`);
 process.exitCode = problems.length === 0 ? 0 : 1;

@@ -15,12 +15,12 @@ import { completed, type Program, stopProgram, watch } from './production/progra
 import { serviceOf } from './production/temporal-cluster.ts';
 import { startEphemeralEngines, temporaryFolder } from './support/engines.ts';
 import { buildImage, type Image } from './support/image.ts';
-import { say, seconds } from './support/report.ts';
+import { print, seconds } from './support/report.ts';
 
 const HEALTHY_MS = 60_000;
 
 const startedAt = Date.now();
-const note = (line: string) => say(`${seconds(Date.now() - startedAt, 1).padStart(7)} s  ${line}`);
+const note = (line: string) => print(`${seconds(Date.now() - startedAt, 1).padStart(7)} s  ${line}`);
 const problems: string[] = [];
 const expect = (holds: boolean, promise: string) => {
   note(`${holds ? 'yes' : 'NO '}  ${promise}`);

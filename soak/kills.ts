@@ -11,7 +11,7 @@ import { accepts } from '../src/ports.ts';
 import { startDurableEngines } from './support/durable-engines.ts';
 import { gatherEvidence } from './support/evidence.ts';
 import { startLoad } from './support/load.ts';
-import { say, seconds, table } from './support/report.ts';
+import { print, seconds, table } from './support/report.ts';
 import { createScriptService } from './support/service.ts';
 import { supervise } from './support/supervisor.ts';
 import { startWitness } from './support/witness.ts';
@@ -87,25 +87,25 @@ try {
     await killAndRestart[kind]();
     kills.push({ kind, at, downMs: Date.now() - at });
     const arrived = witnesses.reduce((sum, { sends }) => sum + sends.size, 0);
-    say(
+    print(
       `${elapsed()}  round ${round}: ${kind} killed; ${load.stored.size + load.accepted.size} events, ${arrived} arrived`,
     );
   }
   await sleep(5_000);
   await load.stop();
-  say(`${elapsed()}  load ended, waiting for what is open`);
+  print(`${elapsed()}  load ended, waiting for what is open`);
   const deadline = Date.now() + DRAIN_MS;
   for (let open = -1; open !== 0 && Date.now() < deadline; ) {
     await sleep(open === -1 ? 0 : 5_000);
     const now = await openDeliveries();
-    if (now !== open) say(`${elapsed()}  ${now} deliveries open`);
+    if (now !== open) print(`${elapsed()}  ${now} deliveries open`);
     open = now;
   }
 
   const evidence = await gatherEvidence(service.db, load, witnesses);
   const blamed = evidence.duplicatedAt.map((at) => closestKill(at)?.kind);
-  say();
-  say(
+  print();
+  print(
     table([
       ['killed', 'times', 'longest down s', 'sent twice around it'],
       ...KINDS.map((kind) => {
@@ -115,8 +115,8 @@ try {
       }),
     ]),
   );
-  say();
-  say(
+  print();
+  print(
     table([
       [
         'events',
@@ -141,13 +141,13 @@ try {
     ]),
   );
   const attempts = [...evidence.attempts].sort(([a], [b]) => a - b);
-  say(`deliveries by attempts: ${attempts.map(([number, count]) => `${number}: ${count}`).join(', ')}`);
+  print(`deliveries by attempts: ${attempts.map(([number, count]) => `${number}: ${count}`).join(', ')}`);
   await Promise.all([server.stop(), ...workers.map((worker) => worker.stop())]);
   const faults = [server, ...workers].flatMap((process) => process.faults);
-  say(`ends of worker and server that no kill explains: ${faults.length}`);
-  for (const fault of faults) say(`  ${fault}`);
-  for (const problem of evidence.problems.slice(0, 20)) say(`OFF: ${problem}`);
-  say(evidence.problems.length === 0 ? 'Nothing was lost.' : `${evidence.problems.length} problems.`);
+  print(`ends of worker and server that no kill explains: ${faults.length}`);
+  for (const fault of faults) print(`  ${fault}`);
+  for (const problem of evidence.problems.slice(0, 20)) print(`OFF: ${problem}`);
+  print(evidence.problems.length === 0 ? 'Nothing was lost.' : `${evidence.problems.length} problems.`);
   process.exitCode = evidence.problems.length === 0 ? 0 : 1;
   for (const { receiver } of witnesses) await receiver.close();
 } finally {

@@ -18,7 +18,7 @@ import { audit, countOpen, startAuditor } from './production/audit.ts';
 import { type Deployment, deploy } from './production/deployment.ts';
 import { completed, watch } from './production/programs.ts';
 import { startReplica } from './production/replica.ts';
-import { say, seconds, table } from './support/report.ts';
+import { print, seconds, table } from './support/report.ts';
 
 const MINUTES = Number(process.env.PRODUCTION_MINUTES ?? 5);
 const KILL_EVERY_MS = Number(process.env.PRODUCTION_KILL_EVERY_SECONDS ?? 5) * 1_000;
@@ -26,7 +26,7 @@ const KILL_EVERY_MS = Number(process.env.PRODUCTION_KILL_EVERY_SECONDS ?? 5) * 1
 const DRAIN_MS = 12 * 60_000;
 
 const startedAt = Date.now();
-const note = (line: string) => say(`${seconds(Date.now() - startedAt, 1).padStart(7)} s  ${line}`);
+const note = (line: string) => print(`${seconds(Date.now() - startedAt, 1).padStart(7)} s  ${line}`);
 
 /** The operator's command line, run in the image as `docker compose run --rm server node src/cli/admin.ts` would. */
 async function admin(deployment: Deployment, ...args: string[]): Promise<Record<string, unknown>> {
@@ -134,10 +134,10 @@ try {
   const memory = [server, ...workers].map(({ name, pid }) => `${name} ${memoryMiB(pid()).toFixed(0)} MiB`);
   const stops = await Promise.all([server, ...workers].map((each) => each.stop()));
 
-  say();
-  say(table(tallyRows(load.tallies)));
-  say();
-  say(
+  print();
+  print(table(tallyRows(load.tallies)));
+  print();
+  print(
     table([
       [
         'kills',
@@ -165,18 +165,18 @@ try {
       ],
     ]),
   );
-  say();
+  print();
   const attempts = [...findings.attempts].sort(([a], [b]) => a - b);
-  say(`deliveries by attempts: ${attempts.map(([number, count]) => `${number}: ${count}`).join(', ')}`);
-  say(
+  print(`deliveries by attempts: ${attempts.map(([number, count]) => `${number}: ${count}`).join(', ')}`);
+  print(
     `jobs: ${JSON.stringify(findings.jobs)}; memory: ${memory.join(', ')}; exit codes: ${stops.join(', ')}`,
   );
   const failures = load.tallies.flatMap(({ name, failures }) => failures.map((text) => `${name}: ${text}`));
   const faults = [server, ...workers].flatMap((each) => each.faults);
   if (stops.some((status) => status !== 0)) faults.push(`not every process stopped in order: ${stops}`);
   const problems = [...findings.problems, ...failures, ...faults];
-  for (const problem of problems.slice(0, 20)) say(`OFF: ${problem}`);
-  say(
+  for (const problem of problems.slice(0, 20)) print(`OFF: ${problem}`);
+  print(
     problems.length === 0
       ? 'No delivery was lost, no hold stranded, no request failed.'
       : `${problems.length} problems.`,

@@ -6,7 +6,7 @@ import { MAX_ATTEMPTS, waitAfter } from '../src/webhooks/attempts/schedule.ts';
 import { startReceiver } from '../test/support/receiver.ts';
 import { eventually } from '../test/support/wait.ts';
 import { startEphemeralEngines } from './support/engines.ts';
-import { say, seconds, table } from './support/report.ts';
+import { print, seconds, table } from './support/report.ts';
 import { createScriptService } from './support/service.ts';
 
 const TOLERANCE_MS = 2_000;
@@ -18,7 +18,7 @@ const receiver = await startReceiver();
 const answeredAt: number[] = [];
 receiver.answer = () => {
   answeredAt.push(Date.now());
-  say(`${new Date().toISOString()}  attempt ${answeredAt.length} arrived, answered 503`);
+  print(`${new Date().toISOString()}  attempt ${answeredAt.length} arrived, answered 503`);
   return 503;
 };
 const problems: string[] = [];
@@ -55,7 +55,7 @@ try {
     rows.push([number, new Date(arrived).toISOString().slice(11, 23), duration_ms, ...cells]);
     check(response_status === 503, `attempt ${number}: status ${response_status}`);
   }
-  say(table(rows));
+  print(table(rows));
   check(attempts.length === MAX_ATTEMPTS, `${attempts.length} attempts logged`);
   check(receiver.received.length === MAX_ATTEMPTS, `${receiver.received.length} requests received`);
   const header = (name: string) => new Set(receiver.received.map(({ headers }) => headers[name]));
@@ -64,12 +64,12 @@ try {
   check(delivery.status === 'failed', `status ${delivery.status}`);
   check(delivery.attempts === MAX_ATTEMPTS, `attempts ${delivery.attempts}`);
   check(delivery.next_attempt_at === null, 'a next attempt is still planned');
-  say(`delivery: ${delivery.status}, ${delivery.attempts} attempts, ${delivery.error_message}`);
+  print(`delivery: ${delivery.status}, ${delivery.attempts} attempts, ${delivery.error_message}`);
 } finally {
   await service.stop();
   await receiver.close();
   await engines.stop();
 }
-for (const problem of problems) say(`OFF: ${problem}`);
-say(problems.length === 0 ? 'The schedule holds.' : 'The schedule does not hold.');
+for (const problem of problems) print(`OFF: ${problem}`);
+print(problems.length === 0 ? 'The schedule holds.' : 'The schedule does not hold.');
 process.exitCode = problems.length === 0 ? 0 : 1;

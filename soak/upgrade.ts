@@ -14,7 +14,7 @@ import { readStackRecord } from '../src/local/stack-file.ts';
 import { temporaryFolder } from './support/engines.ts';
 import { gatherEvidence } from './support/evidence.ts';
 import { startLoad } from './support/load.ts';
-import { say, seconds, table } from './support/report.ts';
+import { print, seconds, table } from './support/report.ts';
 import { createScriptService } from './support/service.ts';
 import { startWitness } from './support/witness.ts';
 
@@ -78,7 +78,7 @@ async function stillOpen(db: ReturnType<typeof createDatabase>) {
 }
 
 try {
-  say(`Starting on ${old}`);
+  print(`Starting on ${old}`);
   const before = await start(old);
   const service = createScriptService({
     databaseUrl: before.databaseUrl,
@@ -112,11 +112,11 @@ try {
   const problems: string[] = [];
   if (left.jobs === 0 || left.retries === 0)
     problems.push('nothing was open at the stop: the run shows nothing');
-  say(`Open after the start on the new one: ${JSON.stringify(left)}`);
+  print(`Open after the start on the new one: ${JSON.stringify(left)}`);
   for (let open = left; open.jobs + open.deliveries > 0 && Date.now() - stoppedAt < DRAIN_MS; ) {
     await sleep(5_000);
     open = await stillOpen(db);
-    say(`${seconds(Date.now() - stoppedAt, 0).padStart(5)} s  ${JSON.stringify(open)}`);
+    print(`${seconds(Date.now() - stoppedAt, 0).padStart(5)} s  ${JSON.stringify(open)}`);
   }
 
   const evidence = await gatherEvidence(db, load, witnesses);
@@ -146,10 +146,10 @@ try {
   await stop(after.child);
   for (const { receiver } of witnesses) await receiver.close();
 
-  say(
+  print(
     `Temporal's databases: ${readdirSync(join(dataDir, 'temporal')).filter((name) => name.endsWith('.db'))}`,
   );
-  say(
+  print(
     table([
       ['translations', 'events', 'deliveries', 'sends', 'answered 503', 'duplicates'],
       [
@@ -162,8 +162,8 @@ try {
       ],
     ]),
   );
-  for (const problem of problems.slice(0, 20)) say(`OFF: ${problem}`);
-  say(problems.length === 0 ? 'Nothing was lost or doubled.' : `${problems.length} problems.`);
+  for (const problem of problems.slice(0, 20)) print(`OFF: ${problem}`);
+  print(problems.length === 0 ? 'Nothing was lost or doubled.' : `${problems.length} problems.`);
   process.exitCode = problems.length === 0 ? 0 : 1;
 } finally {
   if (existsSync(folder.path) && process.exitCode === 0) folder.remove();

@@ -9,7 +9,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { askedTexts, pseudoCompletion } from '../test/providers/support/chat-completions.ts';
 import { startEngineServer } from '../test/providers/support/engine-server.ts';
 import { startEphemeralEngines } from './support/engines.ts';
-import { say, table } from './support/report.ts';
+import { print, table } from './support/report.ts';
 import { createScriptService } from './support/service.ts';
 import { createTranslations, untilEnded } from './support/translations.ts';
 
@@ -87,10 +87,10 @@ const wallet = await db
   .where('workspace_id', '=', workspace.id)
   .executeTakeFirstOrThrow();
 
-say(table(rows));
+print(table(rows));
 const batches = new Set(asked).size;
-say(`\n${WORDS} words, ${batches} batches, ${asked.length} questions, ${KILLS} kills: job ${job.status}`);
-say(`charges ${JSON.stringify(charges.map(({ amount }) => amount))}, wallet ${JSON.stringify(wallet)}`);
+print(`\n${WORDS} words, ${batches} batches, ${asked.length} questions, ${KILLS} kills: job ${job.status}`);
+print(`charges ${JSON.stringify(charges.map(({ amount }) => amount))}, wallet ${JSON.stringify(wallet)}`);
 const credits = Math.ceil(WORDS / 1_000);
 check(job.status === 'COMPLETED' && job.consumed_credits === credits, `the job is ${job.status}`);
 check(article.status === 'NEEDS_REVIEW' && article.word_count === WORDS, `the article is ${article.status}`);
@@ -102,5 +102,5 @@ await translations.close();
 await service.stop();
 await engines.stop();
 await model.close();
-for (const problem of problems) say(`OFF: ${problem}`);
+for (const problem of problems) print(`OFF: ${problem}`);
 process.exitCode = problems.length === 0 ? 0 : 1;

@@ -164,7 +164,7 @@ export class ConfigurationError extends Error {
 }
 
 /**
- * Reads the environment variables that README.md lists.
+ * Reads the environment variables that docs/configuration.md lists.
  * @throws {ConfigurationError} naming every bad variable, never its value
  */
 export function loadConfig(env: NodeJS.ProcessEnv = process.env): Config {

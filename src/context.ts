@@ -28,7 +28,7 @@ export interface VerbContext {
 }
 
 /** Those of the wanted permissions that the actor lacks, sorted. */
-export function missingPermissions(actor: Actor, wanted: Iterable<Permission>): Permission[] {
+function missingPermissions(actor: Actor, wanted: Iterable<Permission>): Permission[] {
   if (actor.kind === 'operator') return [];
   return [...new Set(wanted)].filter((permission) => !actor.permissions.has(permission)).sort();
 }

@@ -25,28 +25,21 @@ export const codePoints = (text: string): number => {
   return count;
 };
 
-/** An id as a plain string, in lower case. For documentation of answers, and where no brand is needed. */
-export const uuid = z
-  .string()
-  .transform((text, context) => {
-    const parsed = parseId(text);
-    if (parsed !== null) return parsed;
-    context.addIssue({ code: 'custom', message: 'Expected a UUID.' });
+/** Text that `parse` makes something of; what it makes null of is refused with the message. */
+const parsed = <Value>(parse: (text: string) => Value | null, message: string) =>
+  z.string().transform((text, context): Value => {
+    const value = parse(text);
+    if (value !== null) return value;
+    context.addIssue({ code: 'custom', message });
     return z.NEVER;
-  })
-  .meta(UUID_META);
+  });
 
 /** An id of a body field with its brand: `idOf<RoleId>()`. */
 export const idOf = <Id extends string>() =>
-  z
-    .string()
-    .transform((text, context): Id => {
-      const parsed = parseId<Id>(text);
-      if (parsed !== null) return parsed;
-      context.addIssue({ code: 'custom', message: 'Expected a UUID.' });
-      return z.NEVER;
-    })
-    .meta(UUID_META);
+  parsed((text) => parseId<Id>(text), 'Expected a UUID.').meta(UUID_META);
+
+/** An id as a plain string, in lower case. For documentation of answers, and where no brand is needed. */
+export const uuid = idOf<string>();
 
 /**
  * The tag in its canonical form (BCP 47 through `Intl.getCanonicalLocales`), or null when it is none:
@@ -62,15 +55,9 @@ export function canonicalLanguage(tag: string): string | null {
 }
 
 /** A language tag, canonicalised. */
-export const languageTag = z
-  .string()
-  .transform((text, context) => {
-    const tag = canonicalLanguage(text);
-    if (tag !== null) return tag;
-    context.addIssue({ code: 'custom', message: 'Expected a language tag such as en or pt-BR.' });
-    return z.NEVER;
-  })
-  .meta(LANGUAGE_META);
+export const languageTag = parsed(canonicalLanguage, 'Expected a language tag such as en or pt-BR.').meta(
+  LANGUAGE_META,
+);
 
 /** Whether the text has `min` to `max` code points; text that is far too long is not counted. */
 const hasLength = (text: string, min: number, max: number): boolean => {
@@ -149,18 +136,10 @@ export function parseDateTime(text: string): Date | null {
 }
 
 /** A date-time with any offset, as a Date. */
-export const dateTime = z
-  .string()
-  .transform((text, context) => {
-    const date = parseDateTime(text);
-    if (date !== null) return date;
-    context.addIssue({
-      code: 'custom',
-      message: 'Expected a date-time with an offset, such as 2027-01-31T12:00:00Z.',
-    });
-    return z.NEVER;
-  })
-  .meta({ type: 'string', format: 'date-time', maxLength: 35, examples: ['2027-01-31T12:00:00Z'] });
+export const dateTime = parsed(
+  parseDateTime,
+  'Expected a date-time with an offset, such as 2027-01-31T12:00:00Z.',
+).meta({ type: 'string', format: 'date-time', maxLength: 35, examples: ['2027-01-31T12:00:00Z'] });
 
 /** contract.md T12. */
 export const idempotencyKey = shortText(8, 200).meta({ examples: ['translate-7f9c24e8-es'] });

@@ -11,7 +11,7 @@ export const LOOPBACK = '127.0.0.1';
  */
 const QUIET_PORTS = [20_000, 32_000] as const;
 /** How many of them are tried before the system is asked for any. */
-const MOST_TRIES = 50;
+const MAX_TRIES = 50;
 
 /**
  * Finds free TCP ports on the loopback address. All are held open together before any is given back, so the answer
@@ -46,7 +46,7 @@ export function accepts(port: number): Promise<boolean> {
 }
 
 async function listenQuietly(): Promise<Server> {
-  for (let tried = 0; tried < MOST_TRIES; tried += 1) {
+  for (let tried = 0; tried < MAX_TRIES; tried += 1) {
     try {
       return await listen(randomInt(...QUIET_PORTS));
     } catch (error) {

@@ -31,15 +31,6 @@ function numbered(base: string, number: number): string {
   return `${base.slice(0, MAX_LENGTH - suffix.length).replace(/-+$/, '')}${suffix}`;
 }
 
-/** `base`, or `base` with the lowest number from 2 that is not taken: `name`, `name-2`, `name-3` … */
-export function freeSlug(base: string, taken: ReadonlySet<string>): string {
-  if (!taken.has(base)) return base;
-  for (let number = 2; ; number += 1) {
-    const slug = numbered(base, number);
-    if (!taken.has(slug)) return slug;
-  }
-}
-
 /** Numbers that are tried one by one. */
 const NEAR = 32;
 /** Slugs of one look-up. */

@@ -54,8 +54,8 @@ export async function prune(): Promise<PruneResult> {
     : { aiOperations: 0 };
   const blobs = patched('blobs')
     ? await step(
-        'stored images in nobody’s use',
-        () => activities.pruneBlobs.executeWithOptions({ summary: 'stored images in nobody’s use' }, []),
+        'unused images',
+        () => activities.pruneBlobs.executeWithOptions({ summary: 'unused images' }, []),
         { blobs: 0 },
       )
     : { blobs: 0 };

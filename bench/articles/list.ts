@@ -8,7 +8,7 @@
 import { performance } from 'node:perf_hooks';
 import { sql } from 'kysely';
 import { migrate, temporaryFolder } from '../../soak/support/engines.ts';
-import { median, say } from '../../soak/support/report.ts';
+import { median, print } from '../../soak/support/report.ts';
 import { type ArticleFilter, listArticles } from '../../src/articles/list.ts';
 import { createCategory } from '../../src/categories/create.ts';
 import type { VerbContext } from '../../src/context.ts';
@@ -95,7 +95,7 @@ async function run(databaseUrl: string): Promise<void> {
   await migrate(databaseUrl);
   const db = createDatabase({ connectionString: databaseUrl, poolSize: 2, statementTimeout: 0 });
   try {
-    say(`${ARTICLES} articles to list, as many that are left out`);
+    print(`${ARTICLES} articles to list, as many that are left out`);
     const seeded = await seed(db);
     const { projectId, categoryId } = seeded;
     const filters: Record<string, ArticleFilter> = {
@@ -109,7 +109,7 @@ async function run(databaseUrl: string): Promise<void> {
     };
     const comparisons: Comparison[] = [];
     for (const [name, filter] of Object.entries(filters)) {
-      say(name);
+      print(name);
       const position = await lastPage(seeded, name === 'no filter');
       const { ours, bare } = await alternate(ROUNDS, {
         ours: readPage(seeded, filter, position),

@@ -10,7 +10,7 @@ import { performance } from 'node:perf_hooks';
 import { sql } from 'kysely';
 import { storeCategory, storePublishedArticles } from '../../soak/support/category.ts';
 import { migrate, temporaryFolder } from '../../soak/support/engines.ts';
-import { say } from '../../soak/support/report.ts';
+import { print } from '../../soak/support/report.ts';
 import { updateCategory } from '../../src/categories/update.ts';
 import type { VerbContext } from '../../src/context.ts';
 import { createDatabase } from '../../src/db/database.ts';
@@ -102,7 +102,7 @@ async function measure(context: VerbContext, articles: number): Promise<Comparis
     renames.push(await timed(rename(`Carried by ${articles}, renamed ${round}`)));
     await reset(context);
     bares.push(await timed(() => writeBare(context)));
-    say(
+    print(
       `${articles} articles, round ${round}: ${renames.at(-1)?.toFixed(0)} ms, bare ${bares.at(-1)?.toFixed(0)} ms`,
     );
   }

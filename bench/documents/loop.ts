@@ -13,7 +13,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { fromMarkdown } from 'mdast-util-from-markdown';
 import { startEphemeralEngines } from '../../soak/support/engines.ts';
-import { say } from '../../soak/support/report.ts';
+import { print } from '../../soak/support/report.ts';
 import { createDatabase } from '../../src/db/database.ts';
 import { collectTexts } from '../../src/document/format/walk.ts';
 import { importMarkdown } from '../../src/document/markdown/import.ts';
@@ -151,7 +151,7 @@ async function measure(
   const { longestMs, memoryMiB } = await askLoop();
   memory = Math.max(memory, memoryMiB);
   const took = (performance.now() - startedAt) / 3;
-  say(
+  print(
     `${name}: loop late by ${longestMs.toFixed(0)} ms, light ${Math.max(...waits).toFixed(0)} ms, ${took.toFixed(0)} ms each`,
   );
   figures.push(

@@ -1,6 +1,6 @@
 import { writeFileSync } from 'node:fs';
 import { availableParallelism, cpus, loadavg, totalmem } from 'node:os';
-import { median, quantile, say, table } from '../../soak/support/report.ts';
+import { median, print, quantile, table } from '../../soak/support/report.ts';
 
 /** Measurements of one thing of ours and of the bare thing beside it, taken in turns in one run. */
 export interface Comparison {
@@ -123,14 +123,14 @@ export function report(
   }));
   const summaries = figures.map(summarize);
   const result: SuiteResult = { suite, machine: describeMachine(), comparisons: judged, figures: summaries };
-  say();
-  say(table(comparisonRows(judged)));
+  print();
+  print(table(comparisonRows(judged)));
   if (summaries.length > 0) {
-    say();
-    say(table(figureRows(summaries)));
+    print();
+    print(table(figureRows(summaries)));
   }
   const { node, cpu, cores, memoryGiB, load } = result.machine;
-  say(`\nNode ${node}, ${cores} cores of ${cpu}, ${memoryGiB} GiB, load ${load}`);
+  print(`\nNode ${node}, ${cores} cores of ${cpu}, ${memoryGiB} GiB, load ${load}`);
   if (process.env.BENCH_RESULT) writeFileSync(process.env.BENCH_RESULT, `${JSON.stringify(result)}\n`);
   if (judged.some(({ kept }) => kept === false)) process.exitCode = 1;
 }
@@ -147,7 +147,7 @@ export async function alternate<Name extends string>(
       results[name].push(await measurements[name]());
     }
     const line = names.map((name) => `${name} ${rounded(results[name].at(-1) ?? Number.NaN)}`);
-    say(`round ${round + 1} of ${rounds}: ${line.join(', ')}`);
+    print(`round ${round + 1} of ${rounds}: ${line.join(', ')}`);
   }
   return results;
 }

@@ -9,7 +9,7 @@
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { startEphemeralEngines } from '../../soak/support/engines.ts';
-import { say } from '../../soak/support/report.ts';
+import { print } from '../../soak/support/report.ts';
 import { createScriptService } from '../../soak/support/service.ts';
 import { createTranslations, untilEnded } from '../../soak/support/translations.ts';
 import { extractSegments, planBatches, type Segment } from '../../src/document/translation/segments.ts';
@@ -95,7 +95,7 @@ const figures: Figure[] = [];
 for (const words of SIZES) {
   const taken: number[] = [];
   for (let round = 0; round < ROUNDS; round += 1) taken.push(await translate(words));
-  say(`${words} words: ${taken.map((seconds) => seconds.toFixed(2)).join(', ')} s`);
+  print(`${words} words: ${taken.map((seconds) => seconds.toFixed(2)).join(', ')} s`);
   const name = words.toLocaleString('en');
   figures.push({ name: `${name} words, seconds`, values: taken });
   figures.push({ name: `${name} words, words/s`, values: taken.map((seconds) => words / seconds) });

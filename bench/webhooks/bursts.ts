@@ -7,7 +7,7 @@
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { startEphemeralEngines } from '../../soak/support/engines.ts';
-import { say } from '../../soak/support/report.ts';
+import { print } from '../../soak/support/report.ts';
 import { createScriptService, type ScriptWorkspace } from '../../soak/support/service.ts';
 import { type Comparison, type Figure, report } from '../lib/suite.ts';
 import { startBaseline } from './bare/baseline.ts';
@@ -105,14 +105,14 @@ try {
   const rates = new Map<string, number[]>();
   const add = (name: string, value: number) => {
     rates.set(name, [...(rates.get(name) ?? []), value]);
-    say(`${name}: ${value.toFixed(0)}/s`);
+    print(`${name}: ${value.toFixed(0)}/s`);
   };
   const latencies = async (how: string, paces: readonly number[], seconds: number) => {
     figures.push({ name: `store to receive at 1/s, ms, ${how}`, values: await paced(one, 1, SINGLES) });
     for (const pace of paces) {
       const values = await paced(one, pace, pace * seconds);
       figures.push({ name: `store to receive at ${pace}/s, ms, ${how}`, values });
-      say(`${pace} a second, ${how}: measured`);
+      print(`${pace} a second, ${how}: measured`);
     }
   };
 
@@ -122,7 +122,7 @@ try {
   await baseline.plain(BARE / 2, CONCURRENCY);
   await loop.rate(SMALL, first);
   for (let round = 1; round <= ROUNDS; round += 1) {
-    say(`round ${round} of ${ROUNDS}`);
+    print(`round ${round} of ${ROUNDS}`);
     add('bare runs', (BARE * 1_000) / (await baseline.plain(BARE, CONCURRENCY)).tookMs);
     for (const [name, workspaces, size] of shapes) add(name, await backlog(workspaces, size));
     add('bare loop', await loop.rate(LARGE, first));

@@ -146,10 +146,10 @@ export function generate({ paths, components }: OpenApi): string {
 
 if (import.meta.main) {
   const service = process.argv[2] ?? 'http://127.0.0.1:3000';
-  const answer = await fetch(new URL('/openapi.json', service));
-  if (!answer.ok) throw new Error(`${service}/openapi.json answered ${answer.status}`);
+  const response = await fetch(new URL('/openapi.json', service));
+  if (!response.ok) throw new Error(`${service}/openapi.json answered ${response.status}`);
   await writeFile(
     fileURLToPath(new URL('./api.ts', import.meta.url)),
-    generate((await answer.json()) as OpenApi),
+    generate((await response.json()) as OpenApi),
   );
 }

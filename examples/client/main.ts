@@ -44,13 +44,13 @@ async function untilFinal(call: Call, jobId: string): Promise<Job> {
 }
 
 /** Lists keys, prices a translation, makes it, waits for it, and verifies the webhook that tells of it. */
-export async function walk(call: Call, say: (line: string) => void): Promise<Article> {
+export async function walk(call: Call, print: (line: string) => void): Promise<Article> {
   const { workspace } = (await call('whoami', {})).body;
   const workspaceId = workspace.id;
 
   const { apiKeys } = (await call('listApiKeys', { params: { workspaceId } })).body;
   for (const { label, prefix, lastUsedAt } of apiKeys)
-    say(`key ${prefix}… ${label}, last used ${lastUsedAt}`);
+    print(`key ${prefix}… ${label}, last used ${lastUsedAt}`);
 
   const { project } = (
     await call('createProject', {
@@ -91,7 +91,9 @@ export async function walk(call: Call, say: (line: string) => void): Promise<Art
   const { estimate, sufficient } = (
     await call('estimateTranslation', { params: { articleId: source.id }, query: { language: 'es' } })
   ).body;
-  say(`${estimate.words} words cost ${estimate.total} credit(s), ${sufficient ? 'covered' : 'not covered'}`);
+  print(
+    `${estimate.words} words cost ${estimate.total} credit(s), ${sufficient ? 'covered' : 'not covered'}`,
+  );
 
   const translate = () =>
     call('createTranslation', {
@@ -103,21 +105,21 @@ export async function walk(call: Call, say: (line: string) => void): Promise<Art
   const first = await translate();
   // The same key again is the same job, not a second translation: safe after a lost answer.
   const second = await translate();
-  say(`job ${first.body.job.id}; asked again: ${second.body.reused ? 'the same job' : 'another job'}`);
+  print(`job ${first.body.job.id}; asked again: ${second.body.reused ? 'the same job' : 'another job'}`);
 
   const job = await untilFinal(call, first.body.job.id);
   if (job.status !== 'COMPLETED') throw new Error(`${job.errorCode}: ${job.errorMessage}`);
   const { article } = (await call('readArticle', { params: { articleId: job.articleId } })).body;
-  say(`${article.status} in ${article.primaryLanguage}: ${article.title}`);
+  print(`${article.status} in ${article.primaryLanguage}: ${article.title}`);
 
   const webhook = await received;
-  say(`verified webhook ${webhook.event} of article ${webhook.data.articleId}`);
+  print(`verified webhook ${webhook.event} of article ${webhook.data.articleId}`);
 
   try {
     await call('createTranslation', { params: { articleId: source.id }, body: { language: 'es' } });
   } catch (error) {
     if (!(error instanceof ApiError)) throw error;
-    say(`a second Spanish version is refused: ${error.problem.code}, see ${error.problem.type}`);
+    print(`a second Spanish version is refused: ${error.problem.code}, see ${error.problem.type}`);
   }
   await call('deleteWebhook', { params: { workspaceId, endpointId: registered.body.endpoint.id } });
   return article;

@@ -28,7 +28,7 @@ export interface Comparison {
  * Insists that a translation is its source in other words: the same blocks with the same ids, code and addresses
  * byte by byte, every text with a letter in it changed, and the image replaced by its copy.
  *
- * @throws {PlainError} naming the first block or text that differs
+ * @throws {UserError} naming the first block or text that differs
  */
 export function compareDocuments(source: DocumentJson, target: DocumentJson): Comparison {
   const absent = BLOCK_TYPES.filter((type) => !source.blocks.some((block) => block.type === type));

@@ -1,7 +1,7 @@
 /** `npm run demo`: one real article on its whole way through the service; `-- --exit` ends when it is over. */
 import { parseArgs } from 'node:util';
 import { Listr } from 'listr2';
-import { runLocally, say } from '../../src/local/run.ts';
+import { print, runLocally } from '../../src/local/run-locally.ts';
 import { untilAborted } from '../../src/local/service.ts';
 import { accepts } from '../../src/ports.ts';
 import { startReceiver } from './receiver.ts';
@@ -11,7 +11,7 @@ import { createSteps, type Findings } from './steps.ts';
 const DEFAULT_PORT = 3_000;
 const exit = readArguments();
 if (process.env.DATABASE_URL || process.env.TEMPORAL_ADDRESS) {
-  say('DATABASE_URL and TEMPORAL_ADDRESS are left alone: the demo has engines of its own.');
+  print('DATABASE_URL and TEMPORAL_ADDRESS are left alone: the demo has engines of its own.');
 }
 
 await runLocally({
@@ -19,7 +19,7 @@ await runLocally({
   env: await demoEnvironment(process.env),
   async use(service, signal) {
     const receiver = await startReceiver();
-    say('');
+    print('');
     try {
       const tasks = new Listr<Findings>(createSteps(service, receiver), {
         // Ctrl-C is handled for the whole process, which has engines to stop.
@@ -28,9 +28,9 @@ await runLocally({
       // Filled step by step.
       report(service, await tasks.run({} as Findings));
       if (exit) return;
-      say('');
-      say('Everything stays up until Ctrl-C; `npm start` has the same data afterwards.');
-      receiver.onReceived = ({ webhook, why }) => say(`webhook: ${webhook?.event ?? `refused, ${why}`}`);
+      print('');
+      print('Everything stays up until Ctrl-C; `npm start` has the same data afterwards.');
+      receiver.onReceived = ({ webhook, why }) => print(`webhook: ${webhook?.event ?? `refused, ${why}`}`);
       await untilAborted(signal);
     } finally {
       await receiver.close();

@@ -1,6 +1,6 @@
 import type { Block, BlockType } from '../../src/document/format/schema.ts';
 import { collectTexts } from '../../src/document/format/walk.ts';
-import { say } from '../../src/local/run.ts';
+import { print } from '../../src/local/run-locally.ts';
 import type { LocalService } from '../../src/local/service.ts';
 import type { Findings } from './steps.ts';
 
@@ -10,9 +10,9 @@ const WIDTH = 84;
 /** Shows what the steps found: some of the texts side by side, the money, the webhooks, and where to look further. */
 export function report({ url, temporalUiUrl }: LocalService, found: Findings): void {
   const { source, target, before, after, job, deliveries, runUrl, workspaceId, key } = found;
-  say('');
-  say('Source and translation (pseudo-localisation: no model was called)');
-  say('');
+  print('');
+  print('Source and translation (pseudo-localisation: no model was called)');
+  print('');
   pair('title', source.title, target.title);
   for (const [index, block] of source.documentJson.blocks.entries()) {
     const translated = target.documentJson.blocks[index];
@@ -20,30 +20,30 @@ export function report({ url, temporalUiUrl }: LocalService, found: Findings): v
       pair(block.type, textOf(block), textOf(translated));
     }
   }
-  say('');
-  say('Wallet');
-  say('');
-  say(`  before     balance ${before.balance}, reserved ${before.reserved}, available ${before.available}`);
-  say(`  after      balance ${after.balance}, reserved ${after.reserved}, available ${after.available}`);
-  say(
+  print('');
+  print('Wallet');
+  print('');
+  print(`  before     balance ${before.balance}, reserved ${before.reserved}, available ${before.available}`);
+  print(`  after      balance ${after.balance}, reserved ${after.reserved}, available ${after.available}`);
+  print(
     `  job        estimated ${job.estimatedCredits}, reserved ${job.reservedCredits}, consumed ${job.consumedCredits}`,
   );
-  say('');
-  say('Webhooks');
+  print('');
+  print('Webhooks');
   for (const { received, delivery } of deliveries) {
-    say('');
-    say(`  ${received.raw}`);
-    say(`  x-service-signature: ${received.signature} (genuine)`);
-    say(`  delivery ${delivery.id}: ${delivery.status} at attempt ${delivery.attempts}`);
+    print('');
+    print(`  ${received.raw}`);
+    print(`  x-service-signature: ${received.signature} (genuine)`);
+    print(`  delivery ${delivery.id}: ${delivery.status} at attempt ${delivery.attempts}`);
   }
-  say('');
-  say('Look further');
-  say('');
-  say(`  Reference      ${url}/docs`);
-  if (temporalUiUrl !== null) say(`  Temporal UI    ${temporalUiUrl}`);
-  if (runUrl !== null) say(`  This run       ${runUrl}`);
-  say(`  The article    curl -H 'Authorization: Bearer ${key}' ${url}/api/articles/${target.id}`);
-  say(
+  print('');
+  print('Look further');
+  print('');
+  print(`  Reference      ${url}/docs`);
+  if (temporalUiUrl !== null) print(`  Temporal UI    ${temporalUiUrl}`);
+  if (runUrl !== null) print(`  This run       ${runUrl}`);
+  print(`  The article    curl -H 'Authorization: Bearer ${key}' ${url}/api/articles/${target.id}`);
+  print(
     `  Its webhooks   curl -H 'Authorization: Bearer ${key}' ${url}/api/workspaces/${workspaceId}/webhooks`,
   );
 }
@@ -57,8 +57,10 @@ function isShown(blocks: readonly Block[], index: number): boolean {
 }
 
 function pair(type: BlockType | 'title', before: string, after: string): void {
-  say(`  ${type.padEnd(10)} ${cut(before)}`);
-  say(`  ${''.padEnd(10)} ${type === 'code' && before === after ? '(byte for byte the same)' : cut(after)}`);
+  print(`  ${type.padEnd(10)} ${cut(before)}`);
+  print(
+    `  ${''.padEnd(10)} ${type === 'code' && before === after ? '(byte for byte the same)' : cut(after)}`,
+  );
 }
 
 function textOf(block: Block): string {

@@ -3,7 +3,7 @@ import { existsSync, mkdirSync, readFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { promisify } from 'node:util';
-import { htmlToText } from '../../src/document/text/html-text.ts';
+import { htmlToParts } from '../../src/document/text/html-text.ts';
 
 const run = promisify(execFile);
 
@@ -31,7 +31,7 @@ export async function parallelTexts(
 
 function segmentsOf(html: string): string[] {
   return [...html.matchAll(/<(h\d|p)\b[^>]*>([\s\S]*?)<\/\1>/g)].map(([, , content = '']) =>
-    htmlToText(content).replace(/\s+/g, ' ').trim(),
+    htmlToParts(content).join('').replace(/\s+/g, ' ').trim(),
   );
 }
 

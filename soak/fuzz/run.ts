@@ -8,7 +8,7 @@ import { findTemporalCli } from '../../src/local/temporal-cli.ts';
 /** The release whose checks the service was last seen to pass. */
 const SCHEMATHESIS_VERSION = '4.32.5';
 
-const say = (line: string): void => void process.stderr.write(`${line}\n`);
+const print = (line: string): void => void process.stderr.write(`${line}\n`);
 
 /** Runs a command with our own output. @throws Error when it does not end with 0 */
 const run = (command: string, args: readonly string[]): Promise<void> =>
@@ -25,7 +25,7 @@ async function installSchemathesis(): Promise<string> {
   const folder = join(tmpdir(), `wcs-schemathesis-${SCHEMATHESIS_VERSION}`);
   const command = join(folder, 'bin', 'schemathesis');
   if (existsSync(command)) return command;
-  say(`Installing schemathesis ${SCHEMATHESIS_VERSION} into ${folder}`);
+  print(`Installing schemathesis ${SCHEMATHESIS_VERSION} into ${folder}`);
   try {
     await run('python3', ['-m', 'venv', folder]);
     await run(join(folder, 'bin', 'pip'), ['install', '--quiet', `schemathesis==${SCHEMATHESIS_VERSION}`]);
@@ -72,7 +72,7 @@ async function main(): Promise<number> {
     });
   });
   const schemathesis = process.env.FUZZ_PART === 'sizes' ? 'none' : await installSchemathesis();
-  const { path: temporal } = await findTemporalCli({ env: process.env, onProgress: say });
+  const { path: temporal } = await findTemporalCli({ env: process.env, onProgress: print });
   const folder = mkdtempSync(join(tmpdir(), 'wcs-fuzz-'));
   const isolated = fileURLToPath(new URL('isolated.ts', import.meta.url));
   const child = spawn('unshare', [...isolation(), process.execPath, isolated], {
@@ -98,13 +98,13 @@ async function main(): Promise<number> {
     child.on('exit', (status) => resolve(status ?? 1));
   });
   if (code === 0) rmSync(folder, { recursive: true, force: true });
-  else say(`The service's log and schemathesis' settings are in ${folder}`);
+  else print(`The service's log and schemathesis' settings are in ${folder}`);
   return code;
 }
 
 try {
   process.exitCode = await main();
 } catch (error) {
-  say(error instanceof Error ? error.message : String(error));
+  print(error instanceof Error ? error.message : String(error));
   process.exitCode = 1;
 }

@@ -56,7 +56,7 @@ async function makeDatabases(superuserUrl: string, script: string): Promise<void
  * Carries the compose file out on this machine: Postgres (the embedded one) with the databases and roles of its script,
  * Temporal on it, the image built in an empty folder, and `migrate` run from there.
  */
-export async function deploy(say: (line: string) => void): Promise<Deployment> {
+export async function deploy(print: (line: string) => void): Promise<Deployment> {
   const folder = temporaryFolder();
   // The image's user has to get in.
   chmodSync(folder.path, 0o755);
@@ -76,13 +76,13 @@ export async function deploy(say: (line: string) => void): Promise<Deployment> {
     folder.remove();
   };
   try {
-    const image = buildImage(REPOSITORY, sub('image'), say);
+    const image = buildImage(REPOSITORY, sub('image'), print);
     const postgres = await startPostgres({
       dataDir: sub('postgres'),
       durable: true,
       detached: false,
       onSpawn: () => undefined,
-      onProgress: say,
+      onProgress: print,
     });
     stops.push(() => stopPostgres(postgres));
     const port = Number(new URL(postgres.databaseUrl).port);
@@ -92,7 +92,7 @@ export async function deploy(say: (line: string) => void): Promise<Deployment> {
       compose,
       folder: sub('temporal'),
       postgresPort: port,
-      say,
+      print,
     });
     stops.push(() => cluster.stop());
     const envOf = (service: string) => {
@@ -108,7 +108,7 @@ export async function deploy(say: (line: string) => void): Promise<Deployment> {
         METRICS_PORT: '0',
       };
     };
-    say('Running migrate');
+    print('Running migrate');
     const migrate = image.start(serviceOf(compose, 'migrate').command ?? [], envOf('migrate'));
     await completed('migrate', watch(migrate, join(folder.path, 'migrate.log')));
     const { DATABASE_URL: databaseUrl } = envOf('server');

@@ -26,7 +26,7 @@ export interface TemporalServerFiles {
  */
 export async function temporalServerFiles(
   version: string,
-  say: (line: string) => void,
+  print: (line: string) => void,
 ): Promise<TemporalServerFiles> {
   const folder = join(cacheFolder(process.env), `temporal-server-v${version}`);
   const files = {
@@ -39,7 +39,7 @@ export async function temporalServerFiles(
   const attempt = await waitForLock(join(folder, 'build.lock'), 'build', { timeoutMs: BUILD_WAIT_MS });
   if ('heldBy' in attempt) throw new Error(`process ${attempt.heldBy.pid} has been building it for too long`);
   try {
-    if (!isComplete(files)) await build(version, folder, say);
+    if (!isComplete(files)) await build(version, folder, print);
   } finally {
     attempt.lock.release();
   }
@@ -55,15 +55,15 @@ function isComplete(files: TemporalServerFiles): boolean {
   }
 }
 
-async function build(version: string, folder: string, say: (line: string) => void): Promise<void> {
+async function build(version: string, folder: string, print: (line: string) => void): Promise<void> {
   const go = findOnPath('go', process.env) ?? findOnPath('go', { PATH: '/usr/local/go/bin' });
   if (go === null) throw new Error(`Go is needed once, to build Temporal ${version}: there is none on PATH.`);
   const scratch = join(folder, 'scratch');
   rmSync(scratch, { recursive: true, force: true });
   mkdirSync(scratch);
-  say(`Building Temporal ${version} with Go: 3 to 10 minutes, once`);
+  print(`Building Temporal ${version} with Go: 3 to 10 minutes, once`);
   const packages = ['cmd/server', 'cmd/tools/sql'].map((path) => `${MODULE}/${path}@v${version}`);
-  await install(go, packages, scratch, say);
+  await install(go, packages, scratch, print);
   const { stdout } = await promisify(execFile)(go, ['mod', 'download', '-json', `${MODULE}@v${version}`]);
   const { Dir: source } = JSON.parse(stdout) as { Dir: string };
   const schema = join(scratch, 'schema');
@@ -83,7 +83,7 @@ async function install(
   go: string,
   packages: readonly string[],
   bin: string,
-  say: (line: string) => void,
+  print: (line: string) => void,
 ): Promise<void> {
   const startedAt = Date.now();
   const child = spawn(go, ['install', '-v', ...packages], {
@@ -98,7 +98,7 @@ async function install(
     last = line;
   });
   const teller = setInterval(
-    () => say(`  ${seconds(Date.now() - startedAt, 0)} s, ${lines} modules and packages, now ${last}`),
+    () => print(`  ${seconds(Date.now() - startedAt, 0)} s, ${lines} modules and packages, now ${last}`),
     TELL_EVERY_MS,
   );
   try {

@@ -18,7 +18,7 @@ export interface ClusterOptions {
   readonly compose: ComposeFile;
   readonly folder: string;
   readonly postgresPort: number;
-  readonly say: (line: string) => void;
+  readonly print: (line: string) => void;
 }
 
 /** Variables of the server's own configuration that take a port of this machine. */
@@ -55,11 +55,11 @@ function fileOf(compose: ComposeFile, service: ComposeService, path: string | un
  * the compose file's own commands for the schema (twice, as a second `up` does) and the namespace. Only addresses differ.
  */
 export async function startTemporalCluster(options: ClusterOptions): Promise<TemporalCluster> {
-  const { compose, folder, postgresPort, say } = options;
+  const { compose, folder, postgresPort, print } = options;
   const service = serviceOf(compose, 'temporal');
   const version = /:(.+)$/.exec(service.image)?.[1] ?? '';
-  const files = await temporalServerFiles(version, say);
-  const cli = await findTemporalCli({ env: process.env, onProgress: say });
+  const files = await temporalServerFiles(version, print);
+  const cli = await findTemporalCli({ env: process.env, onProgress: print });
   const bin = join(folder, 'bin');
   mkdirSync(bin);
   symlinkSync(files.sqlTool, join(bin, 'temporal-sql-tool'));
@@ -73,7 +73,7 @@ export async function startTemporalCluster(options: ClusterOptions): Promise<Tem
     await completed(name, program).finally(() => clearTimeout(timer));
   };
 
-  say('Making the schema of Temporal');
+  print('Making the schema of Temporal');
   const database = { SQL_HOST: LOOPBACK, SQL_PORT: String(postgresPort), SCHEMA: files.schema };
   await oneShot('temporal-schema', database);
   await oneShot('temporal-schema', database);
@@ -82,7 +82,7 @@ export async function startTemporalCluster(options: ClusterOptions): Promise<Tem
   writeFileSync(dynamicConfig, fileOf(compose, service, service.environment.DYNAMIC_CONFIG_FILE_PATH));
   const ports = await Promise.all(PORTS.map(quietPort));
   const address = `${LOOPBACK}:${ports[0]}`;
-  say(`Starting Temporal ${version} at ${address}`);
+  print(`Starting Temporal ${version} at ${address}`);
   const server = startProgram(
     // As the image's own entry point does: the configuration is the environment.
     [files.server, 'start'],

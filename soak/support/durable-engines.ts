@@ -2,12 +2,12 @@ import { randomInt } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { EngineExitedError } from '../../src/local/engine.ts';
 import { type PostgresEngine, startPostgres, stopPostgres } from '../../src/local/postgres.ts';
-import { isAlive, type ProcessIdentity } from '../../src/local/processes.ts';
+import { isAlive, type ProcessIdentity } from '../../src/local/process-identity.ts';
 import { findTemporalCli } from '../../src/local/temporal-cli.ts';
 import { startTemporal, stopTemporal, type TemporalEngine } from '../../src/local/temporal-server.ts';
 import { accepts } from '../../src/ports.ts';
 import { migrate, temporaryFolder, writeBundle } from './engines.ts';
-import { say } from './report.ts';
+import { print } from './report.ts';
 
 /** An engine that keeps everything on disk and comes back on the same port. */
 export interface DurableEngine {
@@ -57,7 +57,7 @@ async function patiently<Engine>(start: () => Promise<Engine>): Promise<Engine> 
 /** Postgres with fsync and Temporal's dev server with a database file, as `npm start` runs them, on fixed ports. */
 export async function startDurableEngines(): Promise<DurableEngines> {
   const folder = temporaryFolder();
-  const cli = await findTemporalCli({ env: process.env, onProgress: say });
+  const cli = await findTemporalCli({ env: process.env, onProgress: print });
   const ports = { postgres: await quietPort(), temporal: await quietPort() };
   const common = {
     dataDir: folder.path,

@@ -1,6 +1,6 @@
 import { randomInt } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { isAlive } from '../../src/local/processes.ts';
+import { isAlive } from '../../src/local/process-identity.ts';
 import { readStackRecord, type StackRecord } from '../../src/local/stack-file.ts';
 import { launch, ready } from '../../test/support/start.ts';
 import { type Evidence, gatherEvidence } from './evidence.ts';

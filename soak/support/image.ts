@@ -49,7 +49,7 @@ const isRoot = process.getuid?.() === 0;
  * machine's own shell and npm, since there is no Debian under them; absolute paths lie below the stage's folder.
  * @throws for an instruction it does not know, and when a step fails
  */
-export function buildImage(context: string, into: string, say: (line: string) => void): Image {
+export function buildImage(context: string, into: string, print: (line: string) => void): Image {
   const stages = parseDockerfile(readFileSync(join(context, 'Dockerfile'), 'utf8'));
   const allowed = allowedPaths(readFileSync(join(context, '.dockerignore'), 'utf8'));
   const built = new Map<string, BuiltStage>();
@@ -58,7 +58,7 @@ export function buildImage(context: string, into: string, say: (line: string) =>
     last = openStage(join(into, stage.name ?? `stage-${index}`), stage.from);
     built.set(stage.name ?? String(index), last);
     for (const instruction of stage.instructions) {
-      say(`${instruction.name} ${instruction.rest}`.slice(0, 110));
+      print(`${instruction.name} ${instruction.rest}`.slice(0, 110));
       carryOut(instruction, last, { context, allowed, built });
     }
   }

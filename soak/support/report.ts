@@ -1,5 +1,5 @@
 /** Writes a line of the script's report. */
-export const say = (line = ''): void => void process.stdout.write(`${line}\n`);
+export const print = (line = ''): void => void process.stdout.write(`${line}\n`);
 
 /** Rows as an aligned table in plain text, its first row being the head. */
 export function table(rows: readonly (readonly (string | number)[])[]): string {

@@ -3,7 +3,7 @@ import { pino } from 'pino';
 import type { Database } from '../../src/db/database.ts';
 import { type ArticleId, type JobId, newId } from '../../src/ids.ts';
 import { createProject } from '../../src/projects/create.ts';
-import { temporalNames } from '../../src/temporal/names.ts';
+import { taskQueues } from '../../src/temporal/task-queues.ts';
 import { createTranslation } from '../../src/translations/create.ts';
 import { createTranslationRuns } from '../../src/translations/runs.ts';
 import { createArticle, longDocument } from '../../test/support/articles.ts';
@@ -28,7 +28,7 @@ export async function createTranslations(service: ScriptService): Promise<Transl
   const { db, env } = service;
   const connection = await Connection.connect({ address: env.TEMPORAL_ADDRESS ?? '' });
   const client = new Client({ connection });
-  const names = temporalNames(env.TEMPORAL_TASK_QUEUE_PREFIX);
+  const names = taskQueues(env.TEMPORAL_TASK_QUEUE_PREFIX);
   const runs = createTranslationRuns({ client, names, logger: pino({ level: 'warn' }) });
   return {
     async translate(workspace, words) {

@@ -3,7 +3,7 @@ import type { KeyActor } from '../context.ts';
 import type { Database } from '../db/database.ts';
 import { preparedStatement } from '../db/prepared.ts';
 import { keyRefused, ServiceError } from '../errors.ts';
-import type { RouteScope } from '../http/route.ts';
+import type { PathResource } from '../http/route.ts';
 import type { Identified, Identify, NamedResource } from '../http/scope.ts';
 import type { ApiKeyId, RoleId, WorkspaceId } from '../ids.ts';
 import { BUILT_IN_ROLES, isPermission, type Permission } from '../permissions.ts';
@@ -46,7 +46,7 @@ const STATEMENTS = {
   article: findKey('find_key_article', inTable('articles')),
   project: findKey('find_key_project', inTable('projects')),
   job: findKey('find_key_job', inTable('jobs')),
-} as const satisfies Record<Exclude<RouteScope, 'caller'>, string>;
+} as const satisfies Record<Exclude<PathResource, 'caller'>, string>;
 const FIND_KEY = findKey('find_key', 'true');
 
 /** The sets of the built-in roles, which most keys have, are made once. */
@@ -63,7 +63,7 @@ const BEARER = /^Bearer +([^\s]+) *$/i;
  * The hash of the key that an Authorization header carries, checked without a query.
  * @throws {ServiceError} UNAUTHENTICATED when there is none, or its form or checksum is wrong
  */
-export function readKeyHash(authorization: string | null): Buffer {
+function readKeyHash(authorization: string | null): Buffer {
   if (authorization === null) {
     throw new ServiceError('UNAUTHENTICATED', 'Send an API key as Authorization: Bearer <API_KEY>.');
   }

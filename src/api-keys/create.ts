@@ -1,29 +1,21 @@
+import type { z } from 'zod';
 import { recordAudit } from '../audit/record.ts';
 import { requirePermissions, type VerbContext } from '../context.ts';
 import { inTransaction } from '../db/transaction.ts';
 import { invalid } from '../errors.ts';
-import { type ApiKeyId, newId, type RoleId } from '../ids.ts';
+import { type ApiKeyId, newId } from '../ids.ts';
 import { permissionsOf } from '../permissions.ts';
-import { holdKey, holdRoles } from '../roles/authority.ts';
-import { requireGrantable } from '../roles/grant.ts';
+import { holdKey, holdRoles, requireGrantable } from '../roles/authority.ts';
 import { hasRole } from '../roles/queries.ts';
 import { generateKey } from './key-format.ts';
-import { insertApiKey } from './queries.ts';
-import { rethrowRoleDeleted, roleDeleted } from './role-deleted.ts';
+import { insertApiKey, rethrowRoleDeleted, roleDeleted } from './queries.ts';
+import type { createApiKeyBody, createdApiKeySchema } from './schemas.ts';
 
-export interface CreateApiKeyInput {
-  /** 1 to 120 characters, trimmed. */
-  readonly label: string;
-  readonly roleId: RoleId;
-  /** Not compared with the clock: a past one gives a key that is already expired. */
-  readonly expiresAt?: Date | undefined;
-}
+/** `expiresAt` is not compared with the clock: a past one gives a key that is already expired. */
+export type CreateApiKeyInput = z.output<typeof createApiKeyBody>;
 
 /** A new key. `key` is the raw key: this is the only place and time it exists outside its holder. */
-export interface CreatedApiKey {
-  readonly apiKey: { readonly id: ApiKeyId; readonly prefix: string; readonly label: string };
-  readonly key: string;
-}
+export type CreatedApiKey = z.output<typeof createdApiKeySchema>;
 
 /**
  * Makes a key that acts with a role of the workspace (contract.md K4 to K7).

@@ -1,6 +1,9 @@
 import { CompiledQuery, sql } from 'kysely';
-import type { Queryable, Tx } from '../db/database.ts';
+import { requirePermissions, type VerbContext } from '../context.ts';
+import type { Tx } from '../db/database.ts';
+import { foreignKeyViolation } from '../db/errors.ts';
 import { preparedStatement } from '../db/prepared.ts';
+import { conflict, type ServiceError } from '../errors.ts';
 import { iso } from '../fields.ts';
 import type { ApiKeyId, RoleId, WorkspaceId } from '../ids.ts';
 import type { ApiKeyItem } from './schemas.ts';
@@ -22,9 +25,10 @@ const LIST_KEYS = preparedStatement(
    FROM api_keys WHERE workspace_id = $1 ORDER BY created_at, id`,
 );
 
-/** Every key of the workspace, revoked and expired ones included, oldest first. */
-export async function selectApiKeys(db: Queryable, workspaceId: WorkspaceId): Promise<ApiKeyItem[]> {
-  const query = CompiledQuery.raw(LIST_KEYS, [workspaceId]) as CompiledQuery<ListedRow>;
+/** Every key of the workspace, revoked and expired ones included, oldest first (contract.md K3). */
+export async function listApiKeys({ db, actor }: VerbContext): Promise<ApiKeyItem[]> {
+  requirePermissions(actor, 'api_keys.read');
+  const query = CompiledQuery.raw(LIST_KEYS, [actor.workspaceId]) as CompiledQuery<ListedRow>;
   const { rows } = await db.executeQuery(query);
   return rows.map((row) => ({
     id: row.id,
@@ -74,4 +78,12 @@ export async function revokeKey(tx: Tx, workspaceId: WorkspaceId, id: ApiKeyId):
     .where('revoked_at', 'is', null)
     .executeTakeFirst();
   return numUpdatedRows === 1n;
+}
+
+/** contract.md K7: the role went away while its key was being made, or before it was rotated. */
+export const roleDeleted = (): ServiceError => conflict('The role was deleted.', 'role_deleted');
+
+/** Passes any error on, but a key's reference to a role that is gone as the conflict it is. */
+export function rethrowRoleDeleted(error: unknown): never {
+  throw foreignKeyViolation(error) === 'api_keys_role_fkey' ? roleDeleted() : error;
 }

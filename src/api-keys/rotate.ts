@@ -4,12 +4,10 @@ import { inTransaction } from '../db/transaction.ts';
 import { notFound, ServiceError } from '../errors.ts';
 import { type ApiKeyId, newId } from '../ids.ts';
 import { permissionsOf } from '../permissions.ts';
-import { holdKey, holdRoles } from '../roles/authority.ts';
-import { requireGrantable } from '../roles/grant.ts';
+import { holdKey, holdRoles, requireGrantable } from '../roles/authority.ts';
 import type { CreatedApiKey } from './create.ts';
 import { generateKey } from './key-format.ts';
-import { insertApiKey, revokeKey } from './queries.ts';
-import { rethrowRoleDeleted, roleDeleted } from './role-deleted.ts';
+import { insertApiKey, rethrowRoleDeleted, revokeKey, roleDeleted } from './queries.ts';
 
 /**
  * Replaces a key by one with the same label, role and expiry, in one transaction: of several rotations

@@ -3,7 +3,7 @@ import { defineRoute, type RouteModule } from '../http/route.ts';
 import { pathId } from '../http/scope.ts';
 import type { ApiKeyId } from '../ids.ts';
 import { createApiKey } from './create.ts';
-import { listApiKeys } from './list.ts';
+import { listApiKeys } from './queries.ts';
 import { revokeApiKey } from './revoke.ts';
 import { rotateApiKey } from './rotate.ts';
 import { apiKeySchema, createApiKeyBody, createdApiKeySchema } from './schemas.ts';
@@ -68,7 +68,7 @@ export const createApiKeyRoutes = (): RouteModule[] => [
       bodyExample: { label: 'Publishing site', roleId: ROLE_ID, expiresAt: '2027-11-21T00:00:00Z' },
       responses: {
         201: {
-          description: 'The key, shown this once.',
+          description: 'The key, shown only once.',
           schema: createdApiKeySchema,
           example: createdExample,
         },
@@ -109,7 +109,7 @@ export const createApiKeyRoutes = (): RouteModule[] => [
       permissions: ['api_keys.create', 'api_keys.revoke'],
       responses: {
         201: {
-          description: 'The new key, shown this once.',
+          description: 'The new key, shown only once.',
           schema: createdApiKeySchema,
           example: createdExample,
         },

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { dateTime, idOf, timestamp, trimmedText, uuid } from '../fields.ts';
-import type { RoleId } from '../ids.ts';
+import type { ApiKeyId, RoleId } from '../ids.ts';
 
 /** contract.md K3. */
 export const apiKeySchema = z
@@ -8,9 +8,11 @@ export const apiKeySchema = z
     id: uuid,
     label: z.string(),
     prefix: z.string().meta({ description: "The key's first 16 characters." }),
-    roleId: uuid.nullable().meta({ description: 'Null only for a dead key whose role was deleted.' }),
+    roleId: uuid
+      .nullable()
+      .meta({ description: 'Null only for a revoked or expired key whose role was deleted.' }),
     createdAt: timestamp,
-    lastUsedAt: timestamp.nullable().meta({ description: 'Written with a delay of some seconds.' }),
+    lastUsedAt: timestamp.nullable().meta({ description: 'Updated with a delay of a few seconds.' }),
     expiresAt: timestamp.nullable(),
     revokedAt: timestamp.nullable(),
   })
@@ -27,7 +29,7 @@ export const createApiKeyBody = z.object({
 /** The only answer that ever holds a raw key. */
 export const createdApiKeySchema = z
   .object({
-    apiKey: z.object({ id: uuid, prefix: z.string(), label: z.string() }),
-    key: z.string().meta({ description: 'The raw key. It is shown this once and cannot be read again.' }),
+    apiKey: z.object({ id: idOf<ApiKeyId>(), prefix: z.string(), label: z.string() }),
+    key: z.string().meta({ description: 'The raw key. It is shown only once and cannot be read again.' }),
   })
   .meta({ id: 'CreatedApiKey' });

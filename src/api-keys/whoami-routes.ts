@@ -30,7 +30,7 @@ export const createWhoamiRoutes = (limits: Pick<HttpLimits, 'perKey' | 'perWorks
       path: '/api/whoami',
       operationId: 'whoami',
       summary: 'Who am I',
-      description: 'The workspace, role, permissions and limits of the key that asks.',
+      description: 'The workspace, role, permissions and limits of the calling key.',
       tags: ['API keys'],
       scope: 'caller',
       permissions: [],
@@ -49,8 +49,7 @@ export const createWhoamiRoutes = (limits: Pick<HttpLimits, 'perKey' | 'perWorks
       },
     },
     async ({ context: { actor } }) => {
-      if (actor.kind !== 'api_key')
-        throw new ServiceError('UNAUTHENTICATED', 'Only a key can ask who it is.');
+      if (actor.kind !== 'api_key') throw new ServiceError('UNAUTHENTICATED', 'This call needs an API key.');
       return {
         status: 200,
         body: {

@@ -25,9 +25,9 @@ export async function refuseHeroInBody(
   if (shown === undefined) return;
   throw invalid(
     `/documentJson/blocks/${shown.block}/assetId`,
-    "This is the article's hero, its cover; it cannot be part of the body.",
+    "This image is the article's hero; the body cannot use it.",
   );
 }
 
 /** The time of a write, read when it happens: a save that waited for another never gets the earlier time. */
-export const writtenNow = sql<Date>`clock_timestamp()`;
+export const clockTimestamp = sql<Date>`clock_timestamp()`;

@@ -1,29 +1,18 @@
+import type { z } from 'zod';
 import { recordAudit } from '../audit/record.ts';
 import { requirePermissions, type VerbContext } from '../context.ts';
 import { inTransaction } from '../db/transaction.ts';
 import { recordEvents } from '../events/record.ts';
 import { type ArticleId, newId, type ProjectId, type TranslationGroupId } from '../ids.ts';
 import { lockLanguages, requireProjectLanguage } from '../projects/languages.ts';
-import type { CheckedBody } from './document-field.ts';
+import type { createArticleBody } from './input-schemas.ts';
 import { insertArticle } from './insert.ts';
 import { endRedirect } from './redirects.ts';
 import { readReferences, renderBody } from './render.ts';
-import { type AnsweredArticle, toArticle } from './schemas.ts';
+import { type ArticleResponse, toArticle } from './schemas.ts';
 
-export interface CreateArticleInput {
-  readonly projectId: ProjectId;
-  /** 1 to 300 characters, trimmed. */
-  readonly title: string;
-  /** Canonical tag, one of the project's languages; else the project's primary one. */
-  readonly primaryLanguage?: string | undefined;
-  /** Lower-case letters, digits and hyphens; else made of the title. */
-  readonly slug?: string | undefined;
-  readonly documentJson?: CheckedBody | undefined;
-  readonly metaTitle?: string | null | undefined;
-  readonly metaDescription?: string | null | undefined;
-  readonly targetKeywords?: readonly string[] | undefined;
-  readonly secondaryKeywords?: readonly string[] | undefined;
-}
+/** Without a language the project's primary one is taken, without a slug one is made of the title. */
+export type CreateArticleInput = z.output<typeof createArticleBody> & { readonly projectId: ProjectId };
 
 const EMPTY_DOCUMENT = '{"version":1,"blocks":[]}';
 
@@ -36,7 +25,7 @@ const EMPTY_DOCUMENT = '{"version":1,"blocks":[]}';
 export async function createArticle(
   context: VerbContext,
   input: CreateArticleInput,
-): Promise<AnsweredArticle> {
+): Promise<ArticleResponse> {
   const { db, actor } = context;
   requirePermissions(actor, 'articles.create');
   const { projectId, title } = input;

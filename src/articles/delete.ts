@@ -1,11 +1,11 @@
 import { recordAudit } from '../audit/record.ts';
 import { requirePermissions, type VerbContext } from '../context.ts';
 import { releaseBytes } from '../credits/storage-quota.ts';
-import { inTransaction } from '../db/transaction.ts';
 import { recordEvents } from '../events/record.ts';
 import type { ArticleId } from '../ids.ts';
 import { unpublishedEvent } from './events.ts';
-import { lockArticle, mayBe, ownedByJob } from './lock.ts';
+import { lockArticle, ownedByJob, whereAllowed } from './lock.ts';
+import { withRenderings } from './prepare.ts';
 import { renderLinkers } from './render.ts';
 
 /**
@@ -16,7 +16,7 @@ import { renderLinkers } from './render.ts';
 export async function deleteArticle(context: VerbContext, articleId: ArticleId): Promise<void> {
   const { db, actor } = context;
   requirePermissions(actor, 'articles.delete');
-  await inTransaction(db, async (tx) => {
+  await withRenderings(db, async (tx, render) => {
     const article = await lockArticle(tx, actor.workspaceId, articleId, 'delete');
     const assets = await tx
       .selectFrom('assets')
@@ -26,12 +26,12 @@ export async function deleteArticle(context: VerbContext, articleId: ArticleId):
     const deleted = await tx
       .deleteFrom('articles')
       .where('id', '=', articleId)
-      .where(mayBe('delete'))
+      .where(whereAllowed('delete'))
       .executeTakeFirst();
     if (deleted.numDeletedRows === 0n) throw ownedByJob();
     if (article.status === 'PUBLISHED') {
       await recordEvents(tx, context, [unpublishedEvent(article, 'DELETED')]);
-      await renderLinkers(tx, context, article);
+      await renderLinkers(tx, context, render, article);
     }
     await recordAudit(tx, context, {
       action: 'articles.deleted',

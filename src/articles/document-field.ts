@@ -14,7 +14,7 @@ export interface CheckedBody {
  * Checks a value against the document format, on a thread when it is large.
  * @throws {ServiceError} SERVICE_UNAVAILABLE when the workspace's turn did not come in time
  */
-export const checkBody = (value: unknown) => doTask('check', JSON.stringify(value));
+const checkBody = (value: unknown) => doTask('check', JSON.stringify(value));
 
 const { $schema: _, ...shape } = z.toJSONSchema(documentSchema, { io: 'input', unrepresentable: 'any' });
 
@@ -29,7 +29,7 @@ export const documentField = z
       context.issues.push({ code: 'custom', path, message, input: value });
     }
     for (let more = 0; more < checked.omitted; more += 1) {
-      context.issues.push({ code: 'custom', path: [], message: 'breaks the format', input: value });
+      context.issues.push({ code: 'custom', path: [], message: 'does not match the format', input: value });
     }
     return z.NEVER;
   })

@@ -1,22 +1,22 @@
 import { isDeepStrictEqual } from 'node:util';
 import { recordAudit } from '../audit/record.ts';
-import { assetPath } from '../blobs/address.ts';
 import { copyCategories } from '../categories/copy.ts';
 import { requirePermissions, type VerbContext } from '../context.ts';
 import { reserveBytes, storageQuotaExceeded } from '../credits/storage-quota.ts';
-import { createdInOrder } from '../db/created-in-order.ts';
 import type { Database, Queryable, Tx } from '../db/database.ts';
 import { inTransaction } from '../db/transaction.ts';
 import { doTask } from '../document/threads/pool.ts';
 import type { References } from '../document/threads/tasks.ts';
+import type { SourceAsset } from '../document/translation/source.ts';
 import { notFound } from '../errors.ts';
 import { recordEvents } from '../events/record.ts';
-import { type ArticleId, type AssetId, newId, type TranslationGroupId, type WorkspaceId } from '../ids.ts';
+import { type ArticleId, newId, type TranslationGroupId, type WorkspaceId } from '../ids.ts';
+import { bytesOf, copiesOf, imagesForBody, insertAssets, newAssetIds, readAssets } from './images.ts';
 import { insertArticle } from './insert.ts';
 import { MAX_ATTEMPTS, restless } from './prepare.ts';
 import { articleColumns } from './queries.ts';
 import { addressesOf, type Rendering, referencesOf, renderBody } from './render.ts';
-import { type AnsweredArticle, toArticle } from './schemas.ts';
+import { type ArticleResponse, toArticle } from './schemas.ts';
 
 /**
  * Makes a DRAFT with the article's language, content, images and categories, in a translation group of its
@@ -28,7 +28,7 @@ export async function duplicateArticle(
   context: VerbContext,
   articleId: ArticleId,
   title?: string,
-): Promise<AnsweredArticle> {
+): Promise<ArticleResponse> {
   requirePermissions(context.actor, 'articles.create', 'articles.read');
   for (let attempt = 1; attempt <= MAX_ATTEMPTS; attempt += 1) {
     const prepared = await prepareCopy(context.db, context.actor.workspaceId, articleId);
@@ -41,8 +41,8 @@ export async function duplicateArticle(
 /** A copy's body rendered before the transaction, so that no lock and no connection waits for it. */
 interface PreparedCopy {
   /** What it was made from. */
-  readonly source: { readonly document: string; readonly assets: readonly CopiedAsset[] };
-  readonly assetIds: ReadonlyMap<string, AssetId>;
+  readonly source: { readonly document: string; readonly assets: readonly SourceAsset[] };
+  readonly copies: readonly SourceAsset[];
   readonly links: References['links'];
   readonly content: Rendering & { readonly document: string };
 }
@@ -55,21 +55,15 @@ async function prepareCopy(
 ): Promise<PreparedCopy | null> {
   const source = await articleOf(db, workspaceId, articleId).executeTakeFirst();
   if (source === undefined) return null;
-  const assets = await assetsOf(db, workspaceId, articleId);
-  const assetIds = new Map<string, AssetId>(assets.map((asset) => [asset.id, newId<AssetId>()]));
+  const assets = await readAssets(db, workspaceId, articleId);
+  const assetIds = newAssetIds(assets);
+  const copies = copiesOf(assets, assetIds);
   const document = await doTask('replaceAssets', source.document, assetIds);
   const links = await addressesOf(db, source.project_id, referencesOf(document).articleIds);
-  const images = new Map<string, { url: string; altText: string }>();
-  for (const { role, content_hash, alt_text, ...asset } of assets) {
-    const id = assetIds.get(asset.id);
-    if (id !== undefined && role === 'inline') {
-      images.set(id, { url: assetPath({ id, content_hash }), altText: alt_text });
-    }
-  }
-  const rendering = await renderBody(document, { links, images });
+  const rendering = await renderBody(document, { links, images: imagesForBody(copies) });
   return {
     source: { document: source.document, assets },
-    assetIds,
+    copies,
     links,
     content: { document, ...rendering },
   };
@@ -82,11 +76,11 @@ async function insertCopy(
   articleId: ArticleId,
   title: string | undefined,
   prepared: PreparedCopy | null,
-): Promise<AnsweredArticle | null> {
+): Promise<ArticleResponse | null> {
   const { workspaceId } = context.actor;
   const source = await articleOf(tx, workspaceId, articleId).forShare().executeTakeFirst();
   if (source === undefined) throw notFound('article');
-  const assets = await assetsOf(tx, workspaceId, articleId);
+  const assets = await readAssets(tx, workspaceId, articleId);
   if (prepared === null || !isDeepStrictEqual({ document: source.document, assets }, prepared.source)) {
     return null;
   }
@@ -109,7 +103,7 @@ async function insertCopy(
     primary_language: source.primary_language,
     translation_group_id: newId<TranslationGroupId>(),
   });
-  await copyAssets(tx, workspaceId, id, assets, prepared.assetIds);
+  await insertAssets(tx, workspaceId, id, prepared.copies);
   await copyCategories(tx, workspaceId, articleId, id);
   await recordEvents(tx, context, [
     {
@@ -123,7 +117,7 @@ async function insertCopy(
     targetId: id,
     details: { sourceArticleId: articleId, title: article.title },
   });
-  const bytes = assets.reduce((sum, { byte_size }) => sum + byte_size, 0);
+  const bytes = bytesOf(assets);
   if (!(await reserveBytes(tx, workspaceId, bytes))) throw storageQuotaExceeded(bytes);
   return toArticle(article);
 }
@@ -134,38 +128,3 @@ const articleOf = (db: Queryable, workspaceId: WorkspaceId, articleId: ArticleId
     .select(articleColumns)
     .where('workspace_id', '=', workspaceId)
     .where('id', '=', articleId);
-
-const assetsOf = (db: Queryable, workspaceId: WorkspaceId, articleId: ArticleId) =>
-  db
-    .selectFrom('assets')
-    .select(['id', 'role', 'content_hash', 'media_type', 'byte_size', 'file_name', 'alt_text'])
-    .where('workspace_id', '=', workspaceId)
-    .where('article_id', '=', articleId)
-    .orderBy('created_at')
-    .orderBy('id')
-    .execute();
-
-type CopiedAsset = Awaited<ReturnType<typeof assetsOf>>[number];
-
-/** Rows that share the source's blobs: storage is content-addressed, so no bytes move. */
-async function copyAssets(
-  tx: Tx,
-  workspaceId: WorkspaceId,
-  targetId: ArticleId,
-  assets: readonly CopiedAsset[],
-  assetIds: ReadonlyMap<string, AssetId>,
-): Promise<void> {
-  if (assets.length === 0) return;
-  await tx
-    .insertInto('assets')
-    .values(
-      assets.map((asset, index) => ({
-        ...asset,
-        id: assetIds.get(asset.id) ?? newId<AssetId>(),
-        workspace_id: workspaceId,
-        article_id: targetId,
-        created_at: createdInOrder(index),
-      })),
-    )
-    .execute();
-}

@@ -1,13 +1,13 @@
 import { hash } from 'node:crypto';
 import { ServiceError } from '../errors.ts';
 import { writeJson } from '../json-text.ts';
-import type { AnsweredArticle } from './schemas.ts';
+import type { ArticleResponse } from './schemas.ts';
 
 /**
  * The strong entity tag of an article as it is answered (RFC 9110, 8.8.3). It is made of the answer's own
  * content, so whoever changes the article, an editor, a job or a re-render, changes its tag.
  */
-export const etagOf = (article: AnsweredArticle): string => etagOfJson(writeJson(article));
+const etagOf = (article: ArticleResponse): string => etagOfJson(writeJson(article));
 
 /** The same for an article that is written already. */
 export const etagOfJson = (json: string): string => `"${hash('sha256', json, 'base64url').slice(0, 27)}"`;
@@ -22,11 +22,11 @@ const TAG = /^(?:W\/)?"[\x21\x23-\x7e\x80-\xff]*"$/;
  * any version will do.
  * @throws {ServiceError} PRECONDITION_FAILED; INVALID_REQUEST for a header that is no list of tags
  */
-export function requireMatch(ifMatch: string | undefined, article: AnsweredArticle): void {
+export function requireMatch(ifMatch: string | undefined, article: ArticleResponse): void {
   if (ifMatch === undefined || ifMatch.trim() === '*') return;
   const tags = ifMatch.length > MAX_IF_MATCH ? [] : ifMatch.split(',').map((tag) => tag.trim());
   if (tags.length === 0 || !tags.every((tag) => TAG.test(tag))) {
-    throw new ServiceError('INVALID_REQUEST', 'If-Match is no list of entity tags.', {
+    throw new ServiceError('INVALID_REQUEST', 'If-Match is not a list of entity tags.', {
       issues: [{ pointer: 'header/If-Match', detail: 'Send the ETag of the article you read, unchanged.' }],
     });
   }
@@ -34,6 +34,6 @@ export function requireMatch(ifMatch: string | undefined, article: AnsweredArtic
   if (tags.includes(etagOf(article))) return;
   throw new ServiceError(
     'PRECONDITION_FAILED',
-    'The article was changed since you read it. Read it again and apply your change to that version.',
+    'The article has changed since you read it. Read it again and apply your change to that version.',
   );
 }

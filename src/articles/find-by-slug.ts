@@ -2,10 +2,10 @@ import { requirePermissions, type VerbContext } from '../context.ts';
 import { notFound } from '../errors.ts';
 import type { ProjectId } from '../ids.ts';
 import { articleColumns } from './queries.ts';
-import { type AnsweredArticle, toArticle } from './schemas.ts';
+import { type ArticleResponse, toArticle } from './schemas.ts';
 
 export interface FoundBySlug {
-  readonly article: AnsweredArticle;
+  readonly article: ArticleResponse;
   /** True when the slug is one the article had while it was published: a site redirects to the present one. */
   readonly redirect: boolean;
 }

@@ -55,7 +55,7 @@ async function readText(file: string): Promise<string> {
 async function readBytes(file: string): Promise<Buffer> {
   try {
     const found = await stat(file);
-    if (!found.isFile()) throw invalid('/file', `${file} is no file.`);
+    if (!found.isFile()) throw invalid('/file', `${file} is not a file.`);
     if (found.size > ARTICLE_BODY_BYTES) {
       throw invalid('/file', `${file} has ${found.size} bytes; ${ARTICLE_BODY_BYTES} are allowed.`);
     }
@@ -65,7 +65,7 @@ async function readBytes(file: string): Promise<Buffer> {
     if (error instanceof ServiceError || code === undefined) throw error;
     throw invalid(
       '/file',
-      code === 'ENOENT' ? `There is no file ${file}.` : `${file} cannot be read (${code}).`,
+      code === 'ENOENT' ? `${file} does not exist.` : `${file} cannot be read (${code}).`,
     );
   }
 }
@@ -79,7 +79,7 @@ function parseJson(file: string, text: string): unknown {
   try {
     return JSON.parse(text);
   } catch (error) {
-    throw invalid('/file', `${file} is no valid JSON: ${errorMessage(error)}`);
+    throw invalid('/file', `${file} is not valid JSON: ${errorMessage(error)}`);
   }
 }
 
@@ -102,7 +102,7 @@ function accepted(file: string, checked: CheckedDocument): CheckedBody {
   const { issues, omitted } = checked;
   const lines = issues.map(describeIssue);
   if (omitted > 0) lines.push(`and ${omitted} more`);
-  throw new ServiceError('INVALID_REQUEST', `${file} is no valid document:\n  ${lines.join('\n  ')}`, {
+  throw new ServiceError('INVALID_REQUEST', `${file} is not a valid document:\n  ${lines.join('\n  ')}`, {
     issues: issues.map(({ pointer, message }) => ({ pointer, detail: message })),
     issuesOmitted: omitted,
   });

@@ -1,6 +1,6 @@
 import { readFile, realpath, stat } from 'node:fs/promises';
 import path from 'node:path';
-import { MAX_IMAGE_BYTES } from '../blobs/limits.ts';
+import { MAX_IMAGE_BYTES } from '../blobs/asset.ts';
 import { imageMediaType } from '../blobs/media-type.ts';
 import { errorCode } from '../error-text.ts';
 
@@ -28,14 +28,14 @@ export async function readLocalImage(folder: string, imagePath: string): Promise
     const root = await realpath(folder);
     const file = await realpath(path.resolve(root, imagePath));
     if (!file.startsWith(root.endsWith(path.sep) ? root : root + path.sep)) {
-      return failed("is outside of the article's folder");
+      return failed("is outside the article's folder");
     }
     const found = await stat(file);
-    if (!found.isFile()) return failed('is no file');
+    if (!found.isFile()) return failed('is not a file');
     if (found.size > MAX_IMAGE_BYTES) return failed(`is larger than ${MAX_IMAGE_BYTES} bytes`);
     const bytes = await readFile(file);
     const mediaType = imageMediaType(bytes);
-    if (mediaType === null) return failed('is no PNG, JPEG, GIF, WebP, AVIF or SVG image');
+    if (mediaType === null) return failed('is not a PNG, JPEG, GIF, WebP, AVIF or SVG image');
     return { ok: true, image: { bytes, mediaType, fileName: path.basename(imagePath).normalize('NFC') } };
   } catch (error) {
     const code = errorCode(error);

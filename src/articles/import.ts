@@ -1,27 +1,24 @@
 import path from 'node:path';
 import { recordAudit } from '../audit/record.ts';
-import { assetPath } from '../blobs/address.ts';
 import { type BlobStore, contentHashOf } from '../blobs/blob-store.ts';
 import { type NewBlob, storeBlobs } from '../blobs/references.ts';
 import { requireOperator, type VerbContext } from '../context.ts';
 import { reserveBytes, storageQuotaExceeded } from '../credits/storage-quota.ts';
-import { createdInOrder } from '../db/created-in-order.ts';
-import type { Tx } from '../db/database.ts';
 import { inTransaction } from '../db/transaction.ts';
 import { MAX_TITLE } from '../document/format/limits.ts';
-import { cutAtWord } from '../document/text/cut.ts';
+import { cutAtWord } from '../document/text/characters.ts';
+import type { SourceAsset } from '../document/translation/source.ts';
 import { recordEvents } from '../events/record.ts';
-import { type ArticleId, newId, type ProjectId, type TranslationGroupId, type WorkspaceId } from '../ids.ts';
+import { type ArticleId, newId, type ProjectId, type TranslationGroupId } from '../ids.ts';
 import { lockLanguages, requireProjectLanguage } from '../projects/languages.ts';
-import { type ImportedAsset, readImportFile } from './import-file.ts';
+import { bytesOf, imagesForBody, insertAssets } from './images.ts';
+import { readImportFile } from './import-file.ts';
 import { insertArticle } from './insert.ts';
 import { readReferences, renderBody } from './render.ts';
 
 /** The states in which an article can begin its life by import. */
 export const IMPORT_STATUSES = ['DRAFT', 'NEEDS_REVIEW', 'APPROVED', 'PUBLISHED'] as const;
 export type ImportStatus = (typeof IMPORT_STATUSES)[number];
-
-export { MAX_TITLE };
 
 export interface ImportContext extends VerbContext {
   readonly blobs: BlobStore;
@@ -74,21 +71,18 @@ export async function importArticle(
   } = await readImportFile(input.file, input.title !== undefined);
   const title = input.title ?? titleFrom(found, input.file);
   const wordCount = document.words;
-  const added: NewAsset[] = [];
-  for (const asset of assets) added.push({ ...asset, contentHash: await contentHashOf(asset.bytes) });
+  const added: (SourceAsset & NewBlob)[] = [];
+  for (const asset of assets) {
+    const contentHash = await contentHashOf(asset.bytes);
+    added.push({ ...asset, role: 'inline', contentHash, byteSize: asset.bytes.byteLength });
+  }
 
   const articleId = newId<ArticleId>();
   const translationGroupId = newId<TranslationGroupId>();
   // Before the transaction: nobody waits for it, and nothing but this import gives the article images.
   const article = { id: articleId, project_id: projectId, document: document.json };
   const { links } = await readReferences(db, article);
-  const images = new Map(
-    added.map(({ id, contentHash, altText }) => [
-      id as string,
-      { url: assetPath({ id, content_hash: contentHash }), altText },
-    ]),
-  );
-  const rendering = await renderBody(document.json, { links, images }, texts);
+  const rendering = await renderBody(document.json, { links, images: imagesForBody(added) }, texts);
   await inTransaction(db, async (tx) => {
     requireProjectLanguage('/language', language, await lockLanguages(tx, workspaceId, projectId));
     await insertArticle(tx, {
@@ -105,7 +99,7 @@ export async function importArticle(
       word_count: wordCount,
       ...(status === 'PUBLISHED' ? { published_at: new Date() } : {}),
     });
-    const bytes = await insertAssets(tx, workspaceId, articleId, added);
+    await insertAssets(tx, workspaceId, articleId, added);
     await recordEvents(tx, context, [{ type: 'article.created', data: { articleId, projectId, title } }]);
     await recordAudit(tx, context, {
       action: 'articles.imported',
@@ -120,45 +114,16 @@ export async function importArticle(
         images: assets.length,
       },
     });
+    const bytes = bytesOf(added);
     if (!(await reserveBytes(tx, workspaceId, bytes))) throw storageQuotaExceeded(bytes);
     await storeBlobs(tx, blobs, added);
   });
   return { articleId, translationGroupId, wordCount, warnings };
 }
 
-type NewAsset = ImportedAsset & NewBlob;
-
 /** The heading on one line, or the file's name without its extension. */
 function titleFrom(heading: string | null, file: string): string {
   const oneLine = (text: string): string => text.normalize('NFC').replace(/\s+/g, ' ').trim();
   const title = oneLine(heading ?? '') || oneLine(path.parse(file).name) || 'Untitled';
   return cutAtWord(title, MAX_TITLE);
-}
-
-/** @returns the bytes the rows count for */
-async function insertAssets(
-  tx: Tx,
-  workspaceId: WorkspaceId,
-  articleId: ArticleId,
-  assets: readonly NewAsset[],
-): Promise<number> {
-  if (assets.length === 0) return 0;
-  await tx
-    .insertInto('assets')
-    .values(
-      assets.map((asset, index) => ({
-        id: asset.id,
-        workspace_id: workspaceId,
-        article_id: articleId,
-        role: 'inline' as const,
-        content_hash: asset.contentHash,
-        media_type: asset.mediaType,
-        byte_size: asset.bytes.byteLength,
-        file_name: asset.fileName,
-        alt_text: asset.altText,
-        created_at: createdInOrder(index),
-      })),
-    )
-    .execute();
-  return assets.reduce((sum, { bytes }) => sum + bytes.byteLength, 0);
 }

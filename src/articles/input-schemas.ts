@@ -28,8 +28,8 @@ export const createArticleBody = z.object({
   title: trimmedText(1, MAX_TITLE),
   primaryLanguage: languageTag
     .optional()
-    .meta({ description: "One of the project's languages; its primary one when omitted." }),
-  slug: slug.optional().meta({ description: 'Made of the title when omitted.' }),
+    .meta({ description: "One of the project's languages; its primary language when omitted." }),
+  slug: slug.optional().meta({ description: 'Derived from the title when omitted.' }),
   documentJson: documentField.optional(),
   metaTitle: metaTitle.optional(),
   metaDescription: metaDescription.optional(),
@@ -40,17 +40,17 @@ export const createArticleBody = z.object({
 export const updateArticleBody = z.object({
   title: trimmedText(1, MAX_TITLE).optional(),
   slug: slug.optional().meta({
-    description: "Omitted, it follows a new title as long as it is the old title's own.",
+    description: 'When omitted, a slug derived from the old title follows the new one.',
   }),
   documentJson: documentField.optional(),
-  metaTitle: metaTitle.optional().meta({ description: 'null empties it.' }),
-  metaDescription: metaDescription.optional().meta({ description: 'null empties it.' }),
+  metaTitle: metaTitle.optional().meta({ description: 'null clears it.' }),
+  metaDescription: metaDescription.optional().meta({ description: 'null clears it.' }),
   targetKeywords: keywords.optional(),
   secondaryKeywords: keywords.optional(),
 });
 
 export const duplicateArticleBody = z.object({
-  title: trimmedText(1, MAX_TITLE).optional().meta({ description: "The article's own when omitted." }),
+  title: trimmedText(1, MAX_TITLE).optional().meta({ description: "The original's title when omitted." }),
 });
 
 export const listArticlesQuery = pageQuery.extend({

@@ -45,7 +45,7 @@ const chooseSlug = (tx: Tx, scope: SlugScope, title: string): Promise<string> =>
  * {@link chooseSlug} for an article that exists already: those of one project and language choose in turn
  * until their transactions end, so that only inserts can still take the slug in between.
  */
-export async function chooseSlugInTurn(tx: Tx, scope: SlugScope, title: string): Promise<string> {
+export async function lockAndChooseSlug(tx: Tx, scope: SlugScope, title: string): Promise<string> {
   const turn = `${scope.projectId} ${scope.language}`;
   await sql`SELECT pg_advisory_xact_lock(hashtextextended(${turn}, 0))`.execute(tx);
   return chooseSlug(tx, scope, title);

@@ -2,7 +2,7 @@ import { sql } from 'kysely';
 import { requirePermissions, type VerbContext } from '../context.ts';
 import type { ArticleStatus } from '../db/tables.ts';
 import { notFound } from '../errors.ts';
-import { olderThan, type Position, pageOf } from '../http/paging.ts';
+import { type PageRequest, readPage } from '../http/paging.ts';
 import type { ArticleId, CategoryId, ProjectId } from '../ids.ts';
 import { summaryColumns } from './queries.ts';
 import { type ArticleSummary, toSummary } from './schemas.ts';
@@ -28,17 +28,10 @@ export interface ArticlePage {
  */
 export async function listArticles(
   { db, actor }: VerbContext,
-  page: ArticleFilter & { limit: number; position: Position<ArticleId> | null },
+  { projectId, status, language, categoryId, ...page }: ArticleFilter & PageRequest<ArticleId>,
 ): Promise<ArticlePage> {
   requirePermissions(actor, 'articles.read');
-  const { projectId, status, language, categoryId, limit, position } = page;
-  let query = db
-    .selectFrom('articles')
-    .select(summaryColumns)
-    .where('workspace_id', '=', actor.workspaceId)
-    .orderBy('created_at', 'desc')
-    .orderBy('id', 'desc')
-    .limit(limit + 1);
+  let query = db.selectFrom('articles').select(summaryColumns).where('workspace_id', '=', actor.workspaceId);
   if (projectId !== undefined) query = query.where('project_id', '=', projectId);
   if (status !== undefined) query = query.where('status', '=', status);
   if (language !== undefined) query = query.where('primary_language', '=', language);
@@ -53,10 +46,8 @@ export async function listArticles(
       ),
     );
   }
-  if (position !== null) query = query.where(olderThan(position));
-  const rows = await query.execute();
-  const { shown, nextCursor } = pageOf(rows, limit);
-  return { articles: shown.map(toSummary), nextCursor };
+  const { rows, nextCursor } = await readPage(query, page);
+  return { articles: rows.map(toSummary), nextCursor };
 }
 
 /** Every language version of the article's group, itself included (articles.read), by language tag. */

@@ -10,7 +10,7 @@ import { type ArticleAction, allows, JOB_OWNED, TRANSITIONS } from './states.ts'
  * The guard of every statement that edits, moves or deletes an article: its status is one of those the
  * action starts from, and no job that is still open owns it.
  */
-export const mayBe = (action: ArticleAction) => (eb: ExpressionBuilder<Tables, 'articles'>) =>
+export const whereAllowed = (action: ArticleAction) => (eb: ExpressionBuilder<Tables, 'articles'>) =>
   eb.and([
     eb('articles.status', 'in', TRANSITIONS[action].from),
     eb.not(
@@ -26,12 +26,12 @@ export const mayBe = (action: ArticleAction) => (eb: ExpressionBuilder<Tables, '
 
 /** 409 because a job owns the article's content and status. */
 export const ownedByJob = (): ServiceError =>
-  conflict('A job is working on this article. Wait for its end, or cancel it.', 'job_running');
+  conflict('A job is working on this article. Wait for it to end, or cancel it.', 'job_running');
 
 /** 409 for a move that the state machine does not allow. */
 const forbiddenMove = (action: ArticleAction, status: ArticleRow['status']): ServiceError =>
   conflict(
-    `An article that is ${status} cannot go through "${action}"; that needs ${TRANSITIONS[action].from.join(', ')}.`,
+    `The article is ${status}; "${action}" is possible only from ${TRANSITIONS[action].from.join(', ')}.`,
     'status',
   );
 

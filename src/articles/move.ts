@@ -2,8 +2,8 @@ import { sql } from 'kysely';
 import type { Tx } from '../db/database.ts';
 import { conflict, type ServiceError } from '../errors.ts';
 import type { ArticleId, WorkspaceId } from '../ids.ts';
-import { writtenNow } from './content.ts';
-import { holdCategories, lockArticle, mayBe, ownedByJob } from './lock.ts';
+import { clockTimestamp } from './content.ts';
+import { holdCategories, lockArticle, ownedByJob, whereAllowed } from './lock.ts';
 import { type ArticleRow, articleColumns } from './queries.ts';
 import type { Rendering } from './render.ts';
 import { type ArticleAction, TRANSITIONS } from './states.ts';
@@ -40,11 +40,11 @@ export async function moveArticle(
     .set({
       status: TRANSITIONS[move].to,
       ...rendering,
-      ...(move === 'publish' ? { published_at: writtenNow } : {}),
-      updated_at: writtenNow,
+      ...(move === 'publish' ? { published_at: clockTimestamp } : {}),
+      updated_at: clockTimestamp,
     })
     .where('id', '=', articleId)
-    .where(mayBe(move))
+    .where(whereAllowed(move))
     .where(NEEDS_CONTENT.has(move) ? hasContent : sql<boolean>`true`)
     .returning(articleColumns)
     .executeTakeFirst();
@@ -60,6 +60,6 @@ async function whyNot(tx: Tx, articleId: ArticleId): Promise<ServiceError> {
     .where(hasContent)
     .executeTakeFirst();
   return filled === undefined
-    ? conflict('An article without any block has nothing to review or to publish.', 'no_content')
+    ? conflict('An article without blocks has nothing to review or publish.', 'no_content')
     : ownedByJob();
 }

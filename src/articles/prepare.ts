@@ -3,48 +3,122 @@ import { isDeepStrictEqual } from 'node:util';
 import { sql } from 'kysely';
 import type { VerbContext } from '../context.ts';
 import type { Database, Tx } from '../db/database.ts';
+import { inTransaction } from '../db/transaction.ts';
 import type { References } from '../document/threads/tasks.ts';
 import { ServiceError } from '../errors.ts';
 import type { ArticleId } from '../ids.ts';
 import type { CheckedBody } from './document-field.ts';
-import { type Renderable, type Rendering, readReferences, renderBody } from './render.ts';
+import {
+  type Renderable,
+  type Renderer,
+  type Rendering,
+  readReferences,
+  referencesOf,
+  renderBody,
+  renderSmallBody,
+} from './render.ts';
 
 /** Renderings that may be made in vain because images or addresses changed meanwhile. */
 export const MAX_ATTEMPTS = 5;
 
 /** 503 after that: what the body shows changed between its rendering and the lock, each time. */
 export const restless = (): ServiceError =>
-  new ServiceError('SERVICE_UNAVAILABLE', 'The article is changing all the time. Try again shortly.');
+  new ServiceError('SERVICE_UNAVAILABLE', 'The article keeps changing. Try again shortly.');
 
-/** A body rendered before the transaction, so that no lock and no connection waits for it. */
-export interface PreparedBody {
+/** What a body is rendered from. */
+interface Source {
+  readonly id: ArticleId;
+  /** documentJson as text. */
   readonly document: string;
   readonly references: References;
+}
+
+/** A body rendered before the transaction, so that no lock and no connection waits for it. */
+export interface PreparedBody extends Source {
   readonly rendering: Rendering;
 }
 
-/** Null when there is no such article. */
+/** Renders the article's body, or `body` as its next one. @returns an empty list when there is no such article */
 export async function prepareBody(
   db: Database,
   { actor }: VerbContext,
   id: ArticleId,
   body?: CheckedBody,
-): Promise<PreparedBody | null> {
+): Promise<PreparedBody[]> {
   const stored = await db
     .selectFrom('articles')
     .select(['project_id', sql<string>`document::text`.as('document')])
     .where('workspace_id', '=', actor.workspaceId)
     .where('id', '=', id)
     .executeTakeFirst();
-  if (stored === undefined) return null;
+  if (stored === undefined) return [];
   const document = body?.stored.json ?? stored.document;
   const references = await readReferences(db, { id, project_id: stored.project_id, document });
-  return { document, references, rendering: await renderBody(document, references, body?.texts) };
+  return [{ id, document, references, rendering: await renderBody(document, references, body?.texts) }];
 }
 
-/** True when the locked article shows what it did when the body was rendered. */
-export const isCurrent = async (
-  tx: Tx,
-  article: Renderable,
-  { document, references }: PreparedBody,
-): Promise<boolean> => isDeepStrictEqual(await readReferences(tx, { ...article, document }), references);
+/** True when the body shows the same with both. */
+function showsSame(document: string, before: References, now: References): boolean {
+  const { articleIds, assetIds } = referencesOf(document);
+  return (
+    articleIds.every((id) => before.links.get(id) === now.links.get(id)) &&
+    assetIds.every((id) => isDeepStrictEqual(before.images.get(id), now.images.get(id)))
+  );
+}
+
+/** Rolls a transaction back whose large bodies have to be rendered first. */
+class Unrendered extends Error {
+  readonly sources: readonly Source[];
+
+  constructor(sources: readonly Source[]) {
+    super('Large bodies have to be rendered before this transaction.');
+    this.sources = sources;
+  }
+}
+
+const rendererOf = (prepared: ReadonlyMap<ArticleId, PreparedBody>): Renderer =>
+  (async (tx: Tx, articles: readonly Renderable[]) => {
+    const rendered: { article: Renderable; rendering: Rendering }[] = [];
+    const missing: Source[] = [];
+    for (const article of articles) {
+      const { id, document } = article;
+      const references = await readReferences(tx, article);
+      const known = prepared.get(id);
+      const rendering =
+        known?.document === document && showsSame(document, known.references, references)
+          ? known.rendering
+          : renderSmallBody(document, references);
+      if (rendering === null) missing.push({ id, document, references });
+      else rendered.push({ article, rendering });
+    }
+    if (missing.length > 0) throw new Unrendered(missing);
+    return rendered;
+  }) as Renderer;
+
+/**
+ * Runs `work` in one transaction whose renderer never waits for a thread, since others wait for its locks. Small bodies
+ * are rendered in place. For a large one that is not among the prepared ones, or shows something else by now, the
+ * transaction is rolled back, the body rendered with what it would have shown, and the transaction tried again.
+ * @param work has no effect outside the transaction
+ * @throws {ServiceError} SERVICE_UNAVAILABLE when what a body shows changed again each time
+ */
+export async function withRenderings<Result>(
+  db: Database,
+  work: (tx: Tx, render: Renderer) => Promise<Result>,
+  prepared: readonly PreparedBody[] = [],
+): Promise<Result> {
+  const ready = new Map(prepared.map((body) => [body.id, body]));
+  const render = rendererOf(ready);
+  for (let attempt = 1; attempt <= MAX_ATTEMPTS; attempt += 1) {
+    try {
+      return await inTransaction(db, (tx) => work(tx, render));
+    } catch (error) {
+      if (!(error instanceof Unrendered)) throw error;
+      for (const source of error.sources) {
+        const rendering = await renderBody(source.document, source.references);
+        ready.set(source.id, { ...source, rendering });
+      }
+    }
+  }
+  throw restless();
+}

@@ -2,13 +2,13 @@ import { requirePermissions, type VerbContext } from '../context.ts';
 import { notFound } from '../errors.ts';
 import type { ArticleId } from '../ids.ts';
 import { articleColumns } from './queries.ts';
-import { type AnsweredArticle, toArticle } from './schemas.ts';
+import { type ArticleResponse, toArticle } from './schemas.ts';
 
 /** Reads one article of the actor's workspace (articles.read). */
 export async function readArticle(
   { db, actor }: VerbContext,
   articleId: ArticleId,
-): Promise<AnsweredArticle> {
+): Promise<ArticleResponse> {
   requirePermissions(actor, 'articles.read');
   const row = await db
     .selectFrom('articles')

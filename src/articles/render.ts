@@ -1,9 +1,9 @@
 import { sql } from 'kysely';
-import { assetPath } from '../blobs/address.ts';
+import { assetPath } from '../blobs/asset.ts';
 import type { VerbContext } from '../context.ts';
 import type { Queryable, Tx } from '../db/database.ts';
-import { doTask } from '../document/threads/pool.ts';
-import type { Parsed, References } from '../document/threads/tasks.ts';
+import { doSmallTask, doTask } from '../document/threads/pool.ts';
+import type { Parsed, References, Rendered } from '../document/threads/tasks.ts';
 import { recordEvents } from '../events/record.ts';
 import type { ArticleId, AssetId, ProjectId } from '../ids.ts';
 import { updatedEvents } from './events.ts';
@@ -77,52 +77,65 @@ export async function readReferences(db: Queryable, article: Renderable): Promis
   };
 }
 
+export const toRendering = ({ html, markdown }: Rendered): Rendering => ({
+  content_html: html,
+  content_markdown: markdown,
+});
+
 /** Renders a body with what its links and images are; `texts` are its parsed texts, when there are some. */
 export async function renderBody(
   document: string,
   references: References,
   texts?: Parsed,
 ): Promise<Rendering> {
-  const { html, markdown } = await doTask('render', document, references, texts);
-  return { content_html: html, content_markdown: markdown };
+  return toRendering(await doTask('render', document, references, texts));
 }
 
-/** Renders an article's body as of now (contract.md R3). */
-export async function renderArticle(db: Queryable, article: Renderable): Promise<Rendering> {
-  return renderBody(article.document, await readReferences(db, article));
+/** The same without waiting for a thread; null for a body that needs one. */
+export function renderSmallBody(document: string, references: References): Rendering | null {
+  const rendered = doSmallTask('render', document, references);
+  return rendered === undefined ? null : toRendering(rendered);
 }
+
+/** Renders bodies as of now (contract.md R3) inside the transaction that `withRenderings` gives it to. */
+export type Renderer = <const Articles extends readonly Renderable[]>(
+  tx: Tx,
+  articles: Articles,
+) => Promise<{ [Index in keyof Articles]: { article: Articles[Index]; rendering: Rendering } }>;
 
 /**
- * Renders an article again and stores the result when it is another one: an image of it changed, or an
- * article it links to got or lost its address. Its updatedAt moves then.
- * @returns the article as it is now, and whether it was stored anew
+ * Renders articles again after an image of theirs changed, or an article they link to got or lost its address. Those
+ * that came out differently are stored, with a new updatedAt, and emit article.updated where they are PUBLISHED.
  */
 export async function renderAgain(
   tx: Tx,
-  article: ArticleRow,
-): Promise<{ article: ArticleRow; rendered: boolean }> {
-  const rendering = await renderArticle(tx, article);
-  const same =
-    rendering.content_html === article.content_html &&
-    rendering.content_markdown === article.content_markdown;
-  if (same) return { article, rendered: false };
-  const stored = await tx
-    .updateTable('articles')
-    .set({ ...rendering, updated_at: sql<Date>`clock_timestamp()` })
-    .where('id', '=', article.id)
-    .returning(articleColumns)
-    .executeTakeFirstOrThrow();
-  return { article: stored, rendered: true };
+  context: Pick<VerbContext, 'actor' | 'requestId'>,
+  render: Renderer,
+  articles: readonly ArticleRow[],
+): Promise<void> {
+  for (const { article, rendering } of await render(tx, articles)) {
+    const isSame =
+      rendering.content_html === article.content_html &&
+      rendering.content_markdown === article.content_markdown;
+    if (isSame) continue;
+    const stored = await tx
+      .updateTable('articles')
+      .set({ ...rendering, updated_at: sql<Date>`clock_timestamp()` })
+      .where('id', '=', article.id)
+      .returning(articleColumns)
+      .executeTakeFirstOrThrow();
+    await recordEvents(tx, context, updatedEvents(stored, ['content']));
+  }
 }
 
 /**
- * Renders the articles that link to one whose address appeared or went away. What a site shows of a
- * PUBLISHED linker changed with it, so those emit article.updated. An article without an address resolves
- * no link, so nothing is looked for then.
+ * Renders the articles that link to one whose address appeared or went away. An article without an address
+ * resolves no link, so nothing is looked for then.
  */
 export async function renderLinkers(
   tx: Tx,
   context: Pick<VerbContext, 'actor' | 'requestId'>,
+  render: Renderer,
   target: Pick<ArticleRow, 'id' | 'project_id' | 'published_url'>,
 ): Promise<void> {
   if (target.published_url === null) return;
@@ -137,8 +150,5 @@ export async function renderLinkers(
     .orderBy('id')
     .forUpdate()
     .execute();
-  for (const linker of linkers) {
-    const { article, rendered } = await renderAgain(tx, linker);
-    if (rendered) await recordEvents(tx, context, updatedEvents(article, ['content']));
-  }
+  await renderAgain(tx, context, render, linkers);
 }

@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { ARTICLE_STATUSES } from '../db/tables.ts';
 import { documentSchema } from '../document/format/schema.ts';
+import { iso } from '../fields.ts';
 import { JsonText } from '../json-text.ts';
 import type { ArticleRow, ArticleSummaryRow } from './queries.ts';
 
@@ -30,31 +31,31 @@ export const articleSchema = z
     generationConfig: z
       .record(z.string(), z.unknown())
       .nullable()
-      .describe('Settings that an AI generation was started with; null without one'),
+      .describe('Settings of the AI generation that wrote it; null if there was none'),
     outline: z
       .record(z.string(), z.unknown())
       .nullable()
-      .describe('What a generation planned from; null without one'),
+      .describe('What that generation planned from; null if there was none'),
     createdBy: z
       .string()
       .nullable()
       .describe('The user who made it, or the creator of the key that did; null when there is none'),
-    publishedAt: date.nullable().describe('When it was last published; null when it never was'),
+    publishedAt: date.nullable().describe('When it was last published; null if it never was'),
     briefId: z.uuid().nullable(),
     publishedUrl: z
       .string()
       .nullable()
-      .describe('The address that a publishing integration reported; null until one does'),
+      .describe('The URL that a publishing integration reported; null until one does'),
     wordCount: z.int().nullable().describe('Words of the document, counted on every save'),
     createdAt: date,
-    updatedAt: date.describe('Moves on a save, a change of status or a new rendering'),
+    updatedAt: date.describe('Changes on a save, a status change or a new rendering'),
   })
   .meta({ id: 'Article' });
 
 export type Article = z.infer<typeof articleSchema>;
 
 /** An article as it is answered: its JSON is text until `writeJson` puts it in. */
-export type AnsweredArticle = Omit<Article, 'documentJson' | 'generationConfig' | 'outline'> & {
+export type ArticleResponse = Omit<Article, 'documentJson' | 'generationConfig' | 'outline'> & {
   readonly documentJson: JsonText;
   readonly generationConfig: JsonText | null;
   readonly outline: JsonText | null;
@@ -73,55 +74,50 @@ export const articleSummarySchema = articleSchema
 
 export type ArticleSummary = z.infer<typeof articleSummarySchema>;
 
-/** The wire form of a row in a list. */
-export const toSummary = (row: ArticleSummaryRow): ArticleSummary => ({
+// Three parts, because the fields that a list leaves out stand between them.
+const beforeBody = (row: ArticleSummaryRow) => ({
   id: row.id,
   workspaceId: row.workspace_id,
   projectId: row.project_id,
   title: row.title,
   slug: row.slug,
   status: row.status,
+});
+const afterBody = (row: ArticleSummaryRow) => ({
   metaTitle: row.meta_title,
   metaDescription: row.meta_description,
   targetKeywords: row.target_keywords,
   secondaryKeywords: row.secondary_keywords,
   primaryLanguage: row.primary_language,
   translationGroupId: row.translation_group_id,
+});
+const afterGeneration = (row: ArticleSummaryRow) => ({
   createdBy: row.created_by,
-  publishedAt: row.published_at?.toISOString() ?? null,
+  publishedAt: iso(row.published_at),
   briefId: row.brief_id,
   publishedUrl: row.published_url,
   wordCount: row.word_count,
-  createdAt: row.created_at.toISOString(),
-  updatedAt: row.updated_at.toISOString(),
+  createdAt: iso(row.created_at),
+  updatedAt: iso(row.updated_at),
+});
+
+/** The wire form of a row in a list. */
+export const toSummary = (row: ArticleSummaryRow): ArticleSummary => ({
+  ...beforeBody(row),
+  ...afterBody(row),
+  ...afterGeneration(row),
 });
 
 const asText = (json: string | null): JsonText | null => (json === null ? null : new JsonText(json));
 
 /** The wire form of an article's row. */
-export const toArticle = (row: ArticleRow): AnsweredArticle => ({
-  id: row.id,
-  workspaceId: row.workspace_id,
-  projectId: row.project_id,
-  title: row.title,
-  slug: row.slug,
-  status: row.status,
+export const toArticle = (row: ArticleRow): ArticleResponse => ({
+  ...beforeBody(row),
   documentJson: new JsonText(row.document),
   contentHtml: row.content_html,
   contentMarkdown: row.content_markdown,
-  metaTitle: row.meta_title,
-  metaDescription: row.meta_description,
-  targetKeywords: row.target_keywords,
-  secondaryKeywords: row.secondary_keywords,
-  primaryLanguage: row.primary_language,
-  translationGroupId: row.translation_group_id,
+  ...afterBody(row),
   generationConfig: asText(row.generation_config),
   outline: asText(row.outline),
-  createdBy: row.created_by,
-  publishedAt: row.published_at?.toISOString() ?? null,
-  briefId: row.brief_id,
-  publishedUrl: row.published_url,
-  wordCount: row.word_count,
-  createdAt: row.created_at.toISOString(),
-  updatedAt: row.updated_at.toISOString(),
+  ...afterGeneration(row),
 });

@@ -3,13 +3,13 @@ import { requirePermissions, type VerbContext } from '../context.ts';
 import { inTransaction } from '../db/transaction.ts';
 import type { ArticleId } from '../ids.ts';
 import { moveArticle } from './move.ts';
-import { type AnsweredArticle, toArticle } from './schemas.ts';
+import { type ArticleResponse, toArticle } from './schemas.ts';
 
 /**
  * Hands an article in for review (articles.update): DRAFT or CHANGES_REQUESTED becomes NEEDS_REVIEW.
  * @throws {ServiceError} RESOURCE_NOT_FOUND; CONFLICT `job_running`, `no_content` or `status`
  */
-export async function submitArticle(context: VerbContext, articleId: ArticleId): Promise<AnsweredArticle> {
+export async function submitArticle(context: VerbContext, articleId: ArticleId): Promise<ArticleResponse> {
   const { db, actor } = context;
   requirePermissions(actor, 'articles.update');
   return inTransaction(db, async (tx) => {

@@ -1,37 +1,28 @@
 import { isDeepStrictEqual } from 'node:util';
 import { sql } from 'kysely';
+import type { z } from 'zod';
 import { recordAudit } from '../audit/record.ts';
 import { requirePermissions, type VerbContext } from '../context.ts';
 import type { Tx } from '../db/database.ts';
 import { uniqueViolation } from '../db/errors.ts';
-import { inTransaction } from '../db/transaction.ts';
 import type { ArticleChange } from '../events/catalog.ts';
 import { recordEvents } from '../events/record.ts';
 import type { ArticleId } from '../ids.ts';
 import { slugify } from '../slug.ts';
-import { refuseHeroInBody, writtenNow } from './content.ts';
-import type { CheckedBody } from './document-field.ts';
+import { clockTimestamp, refuseHeroInBody } from './content.ts';
 import { requireMatch } from './etag.ts';
 import { updatedEvents } from './events.ts';
-import { chooseSlugInTurn, slugTaken } from './insert.ts';
-import { lockArticle, mayBe, ownedByJob } from './lock.ts';
-import { isCurrent, MAX_ATTEMPTS, type PreparedBody, prepareBody, restless } from './prepare.ts';
+import type { updateArticleBody } from './input-schemas.ts';
+import { lockAndChooseSlug, slugTaken } from './insert.ts';
+import { lockArticle, ownedByJob, whereAllowed } from './lock.ts';
+import { prepareBody, withRenderings } from './prepare.ts';
 import { type ArticleRow, articleColumns } from './queries.ts';
 import { endRedirect, keepRedirect } from './redirects.ts';
-import { type AnsweredArticle, toArticle } from './schemas.ts';
+import type { Renderer } from './render.ts';
+import { type ArticleResponse, toArticle } from './schemas.ts';
 
 /** What an editor may change; a field left out stays as it is, null empties a meta field. */
-export interface ArticleChanges {
-  /** 1 to 300 characters, trimmed. */
-  readonly title?: string | undefined;
-  /** Lower-case letters, digits and hyphens. */
-  readonly slug?: string | undefined;
-  readonly documentJson?: CheckedBody | undefined;
-  readonly metaTitle?: string | null | undefined;
-  readonly metaDescription?: string | null | undefined;
-  readonly targetKeywords?: readonly string[] | undefined;
-  readonly secondaryKeywords?: readonly string[] | undefined;
-}
+export type ArticleChanges = z.output<typeof updateArticleBody>;
 
 /**
  * Saves an article (articles.update): dead links are dropped, words counted, the body rendered. A PUBLISHED
@@ -48,17 +39,16 @@ export async function updateArticle(
   articleId: ArticleId,
   changes: ArticleChanges,
   ifMatch?: string,
-): Promise<AnsweredArticle> {
+): Promise<ArticleResponse> {
   requirePermissions(context.actor, 'articles.update');
-  for (let attempt = 1; ; attempt += 1) {
-    const prepared = await prepareBody(context.db, context, articleId, changes.documentJson);
+  const prepared = await prepareBody(context.db, context, articleId, changes.documentJson);
+  for (;;) {
     try {
-      const saved = await inTransaction(context.db, (tx) =>
-        save(tx, context, articleId, changes, prepared, ifMatch),
+      return await withRenderings(
+        context.db,
+        (tx, render) => save(tx, context, render, articleId, changes, ifMatch),
+        prepared,
       );
-      if (saved !== null) return saved;
-      // What the body shows changed between its rendering and the lock, and again each time: somebody else's turn.
-      if (attempt === MAX_ATTEMPTS) throw restless();
     } catch (error) {
       if (uniqueViolation(error) !== 'articles_slug_key') throw error;
       if (changes.slug !== undefined) throw slugTaken(changes.slug);
@@ -67,22 +57,19 @@ export async function updateArticle(
   }
 }
 
-/** @returns null when the body shows other things by now than when it was rendered */
 async function save(
   tx: Tx,
   context: VerbContext,
+  render: Renderer,
   articleId: ArticleId,
   changes: ArticleChanges,
-  prepared: PreparedBody | null,
   ifMatch: string | undefined,
-): Promise<AnsweredArticle | null> {
+): Promise<ArticleResponse> {
   const before = await lockArticle(tx, context.actor.workspaceId, articleId, 'edit');
   requireMatch(ifMatch, toArticle(before));
   const body = changes.documentJson?.stored;
   if (body !== undefined) await refuseHeroInBody(tx, articleId, body);
-  if (prepared === null || (body === undefined && before.document !== prepared.document)) return null;
-  const { rendering } = prepared;
-  if (!(await isCurrent(tx, before, prepared))) return null;
+  const [{ rendering }] = await render(tx, [{ ...before, document: body?.json ?? before.document }]);
 
   const wanted = {
     title: changes.title ?? before.title,
@@ -105,10 +92,10 @@ async function save(
       ...wanted,
       ...rendering,
       ...(isSame ? {} : { document: body.json, word_count: body.words }),
-      updated_at: writtenNow,
+      updated_at: clockTimestamp,
     })
     .where('id', '=', articleId)
-    .where(mayBe('edit'))
+    .where(whereAllowed('edit'))
     .returning(articleColumns)
     .executeTakeFirst();
   if (after === undefined) throw ownedByJob();
@@ -142,7 +129,7 @@ async function slugFor(tx: Tx, before: ArticleRow, { slug, title }: ArticleChang
   if (title === undefined) return before.slug;
   const base = slugify(before.title, 'article');
   if (slugify(title, 'article') === base || !isSlugOf(before.slug, base)) return before.slug;
-  return chooseSlugInTurn(
+  return lockAndChooseSlug(
     tx,
     { projectId: before.project_id, language: before.primary_language, except: before.id },
     title,

@@ -1,13 +1,13 @@
-import { writtenNow } from '../articles/content.ts';
+import { clockTimestamp } from '../articles/content.ts';
 import { updatedEvents } from '../articles/events.ts';
 import { lockArticle } from '../articles/lock.ts';
+import { withRenderings } from '../articles/prepare.ts';
 import { type ArticleRow, articleColumns } from '../articles/queries.ts';
-import { renderAgain } from '../articles/render.ts';
+import { type Renderer, renderAgain } from '../articles/render.ts';
 import { recordAudit } from '../audit/record.ts';
 import { requirePermissions, type VerbContext } from '../context.ts';
 import { releaseBytes } from '../credits/storage-quota.ts';
 import type { Tx } from '../db/database.ts';
-import { inTransaction } from '../db/transaction.ts';
 import { notFound } from '../errors.ts';
 import { recordEvents } from '../events/record.ts';
 import type { ArticleId, AssetId } from '../ids.ts';
@@ -24,7 +24,7 @@ export async function updateAsset(
 ): Promise<Asset> {
   const { db, actor } = context;
   requirePermissions(actor, 'articles.update');
-  return inTransaction(db, async (tx) => {
+  return withRenderings(db, async (tx, render) => {
     const article = await lockArticle(tx, actor.workspaceId, articleId, 'edit');
     const before = await findAsset(tx, articleId, assetId);
     if (before.alt_text === altText) return toAsset(before);
@@ -34,7 +34,7 @@ export async function updateAsset(
       .where('id', '=', assetId)
       .returning(assetColumns)
       .executeTakeFirstOrThrow();
-    await showChange(tx, context, article, after);
+    await showChange(tx, context, render, article, after);
     await recordAudit(tx, context, {
       action: 'assets.updated',
       targetType: 'asset',
@@ -56,11 +56,11 @@ export async function deleteAsset(
 ): Promise<void> {
   const { db, actor } = context;
   requirePermissions(actor, 'articles.update');
-  await inTransaction(db, async (tx) => {
+  await withRenderings(db, async (tx, render) => {
     const article = await lockArticle(tx, actor.workspaceId, articleId, 'edit');
     const asset = await findAsset(tx, articleId, assetId);
     await tx.deleteFrom('assets').where('id', '=', assetId).execute();
-    await showChange(tx, context, article, asset);
+    await showChange(tx, context, render, article, asset);
     await recordAudit(tx, context, {
       action: 'assets.deleted',
       targetType: 'asset',
@@ -83,17 +83,22 @@ async function findAsset(tx: Tx, articleId: ArticleId, assetId: AssetId): Promis
 }
 
 /** The hero shows on its own; an inline image shows where the body has it. */
-async function showChange(tx: Tx, context: VerbContext, article: ArticleRow, asset: AssetRow): Promise<void> {
+async function showChange(
+  tx: Tx,
+  context: VerbContext,
+  render: Renderer,
+  article: ArticleRow,
+  asset: AssetRow,
+): Promise<void> {
   if (asset.role === 'hero') {
     const after = await tx
       .updateTable('articles')
-      .set({ updated_at: writtenNow })
+      .set({ updated_at: clockTimestamp })
       .where('id', '=', article.id)
       .returning(articleColumns)
       .executeTakeFirstOrThrow();
     await recordEvents(tx, context, updatedEvents(after, ['content']));
     return;
   }
-  const { article: after, rendered } = await renderAgain(tx, article);
-  if (rendered) await recordEvents(tx, context, updatedEvents(after, ['content']));
+  await renderAgain(tx, context, render, [article]);
 }

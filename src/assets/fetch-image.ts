@@ -1,10 +1,10 @@
 import { type IncomingMessage, request } from 'node:http';
 import type { Socket } from 'node:net';
 import path from 'node:path';
-import { IMAGE_MEDIA_TYPES, MAX_FILE_NAME, MAX_IMAGE_BYTES } from '../blobs/limits.ts';
+import { IMAGE_MEDIA_TYPES, MAX_FILE_NAME, MAX_IMAGE_BYTES } from '../blobs/asset.ts';
 import { codePoints } from '../document/text/characters.ts';
 import { invalid, type ServiceError } from '../errors.ts';
-import { BLOCKED_ADDRESS_MESSAGE, hostOf, judgeUrl } from '../outbound/address-guard.ts';
+import { BLOCKED_ADDRESS_MESSAGE, hostOf, parseReceiverUrl } from '../outbound/address-guard.ts';
 import { type Deadline, startDeadline } from '../outbound/deadline.ts';
 import { dial } from '../outbound/dial.ts';
 import { describeNetworkError, SendFailure } from '../outbound/failure.ts';
@@ -50,20 +50,20 @@ export function createImageFetcher({
   async function follow(text: string, deadline: Deadline): Promise<FetchedImage> {
     let next = text;
     for (let redirects = 0; ; redirects += 1) {
-      const verdict = judgeUrl(next);
+      const verdict = parseReceiverUrl(next);
       if (!verdict.ok) throw new SendFailure(verdict.reason);
       const { url } = verdict;
       const socket = await open(url, deadline);
       try {
-        const answer = await deadline.race(get(url, socket));
-        const status = answer.statusCode ?? 0;
-        const { location } = answer.headers;
+        const response = await deadline.race(get(url, socket));
+        const status = response.statusCode ?? 0;
+        const { location } = response.headers;
         if (status >= 300 && status <= 399 && location !== undefined && redirects < MAX_REDIRECTS) {
           next = URL.parse(location, url.href)?.href ?? '';
           continue;
         }
         if (status !== 200) throw new SendFailure(`The URL answered ${status}.`);
-        return { bytes: await deadline.race(readBody(answer, maxBytes)), fileName: fileNameOf(url) };
+        return { bytes: await deadline.race(readBody(response, maxBytes)), fileName: fileNameOf(url) };
       } finally {
         socket.destroy();
       }
@@ -104,20 +104,20 @@ function get(url: URL, socket: Socket): Promise<IncomingMessage> {
   });
 }
 
-async function readBody(answer: IncomingMessage, maxBytes: number): Promise<Uint8Array> {
-  const tooLarge = new SendFailure(`It has more than ${maxBytes} bytes.`);
-  if (Number(answer.headers['content-length'] ?? 0) > maxBytes) throw tooLarge;
+async function readBody(response: IncomingMessage, maxBytes: number): Promise<Uint8Array> {
+  const tooLarge = new SendFailure(`It is larger than ${maxBytes} bytes.`);
+  if (Number(response.headers['content-length'] ?? 0) > maxBytes) throw tooLarge;
   const chunks: Buffer[] = [];
   let size = 0;
   try {
-    for await (const chunk of answer as AsyncIterable<Buffer>) {
+    for await (const chunk of response as AsyncIterable<Buffer>) {
       size += chunk.length;
       if (size > maxBytes) throw tooLarge;
       chunks.push(chunk);
     }
   } catch (error) {
     if (error instanceof SendFailure) throw error;
-    throw new SendFailure('The connection was closed before all of it had come.');
+    throw new SendFailure('The connection was closed before the whole image had arrived.');
   }
   return Buffer.concat(chunks);
 }

@@ -1,4 +1,4 @@
-import { writtenNow } from '../articles/content.ts';
+import { clockTimestamp } from '../articles/content.ts';
 import { updatedEvents } from '../articles/events.ts';
 import { lockArticle } from '../articles/lock.ts';
 import { articleColumns } from '../articles/queries.ts';
@@ -72,7 +72,7 @@ async function setHero(
     );
     const article = await tx
       .updateTable('articles')
-      .set({ updated_at: writtenNow })
+      .set({ updated_at: clockTimestamp })
       .where('id', '=', articleId)
       .returning(articleColumns)
       .executeTakeFirstOrThrow();

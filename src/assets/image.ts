@@ -15,6 +15,7 @@ export interface NewImage extends NewBlob {
  */
 export async function readImage(bytes: Uint8Array, pointer: string): Promise<NewImage> {
   const mediaType = imageMediaType(Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength));
-  if (mediaType === null) throw invalid(pointer, 'The file is no PNG, JPEG, GIF, WebP, AVIF or SVG image.');
+  if (mediaType === null)
+    throw invalid(pointer, 'The file is not a PNG, JPEG, GIF, WebP, AVIF or SVG image.');
   return { bytes, contentHash: await contentHashOf(bytes), mediaType };
 }

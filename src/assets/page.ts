@@ -1,8 +1,8 @@
-import { contentMark } from '../blobs/address.ts';
+import { contentMark } from '../blobs/asset.ts';
 import type { BlobStore } from '../blobs/blob-store.ts';
 import type { Database } from '../db/database.ts';
 import { notFound } from '../errors.ts';
-import { answer } from '../http/exchange.ts';
+import { respond } from '../http/exchange.ts';
 import type { Page } from '../http/pages.ts';
 import { type AssetId, parseId } from '../ids.ts';
 
@@ -38,7 +38,7 @@ export const createAssetPages = ({ db, blobs }: { db: Database; blobs: BlobStore
       }
       const bytes = await blobs.get(asset.content_hash);
       if (bytes === null) throw notFound('asset');
-      return answer(exchange, 200, new Uint8Array(bytes), imageHeaders(asset.media_type));
+      return respond(exchange, 200, new Uint8Array(bytes), imageHeaders(asset.media_type));
     },
   },
 ];

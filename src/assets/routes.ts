@@ -1,6 +1,6 @@
 import { z } from 'zod';
+import { IMAGE_MEDIA_TYPES, MAX_IMAGE_BYTES } from '../blobs/asset.ts';
 import type { BlobStore } from '../blobs/blob-store.ts';
-import { IMAGE_MEDIA_TYPES, MAX_IMAGE_BYTES } from '../blobs/limits.ts';
 import { defineRoute, type RouteModule } from '../http/route.ts';
 import { pathId } from '../http/scope.ts';
 import type { AssetId } from '../ids.ts';
@@ -24,10 +24,10 @@ const example: Asset = {
   createdAt: '2026-11-21T07:30:00.000Z',
 };
 const hero: Asset = { ...example, role: 'hero' };
-const answer = z.object({ asset: assetSchema });
+const responseSchema = z.object({ asset: assetSchema });
 const upload = { mediaTypes: IMAGE_MEDIA_TYPES, maxBytes: MAX_IMAGE_BYTES };
 const HERO_EVENTS =
-  'It replaces the cover that was there, whose bytes are given back; image.regenerated tells of it then. A PUBLISHED article emits article.updated with content.';
+  'An existing cover is replaced, its bytes no longer count toward the storage quota, and image.regenerated is emitted. A PUBLISHED article emits article.updated with content.';
 
 /** The images of articles. */
 export const createAssetRoutes = ({
@@ -67,13 +67,13 @@ export const createAssetRoutes = ({
       operationId: 'uploadAsset',
       summary: 'Upload an image for the body',
       description:
-        'The body of the request is the file itself. An image block of the article shows it by its id. It counts toward the storage quota. 409 while a job works on the article.',
+        'The request body is the file itself. An image block of the article refers to it by id. It counts toward the storage quota. 409 while a job works on the article.',
       tags: ['Assets'],
       scope: 'article',
       permissions: ['articles.update'],
       query: uploadQuery,
       upload,
-      responses: { 201: { description: 'The image.', schema: answer, example: { asset: example } } },
+      responses: { 201: { description: 'The image.', schema: responseSchema, example: { asset: example } } },
       errors: ['CONFLICT', 'QUOTA_EXCEEDED'],
     },
     async ({ context, params, query, bytes }) => ({
@@ -89,11 +89,11 @@ export const createAssetRoutes = ({
       path: '/api/articles/{articleId}/assets/{assetId}',
       operationId: 'readAsset',
       summary: 'Read an image',
-      description: 'Its `url` gives the bytes, without a key.',
+      description: 'Its `url` serves the bytes without a key.',
       tags: ['Assets'],
       scope: 'article',
       permissions: ['articles.read'],
-      responses: { 200: { description: 'The image.', schema: answer, example: { asset: example } } },
+      responses: { 200: { description: 'The image.', schema: responseSchema, example: { asset: example } } },
     },
     async ({ context, params }) => ({
       status: 200,
@@ -107,13 +107,13 @@ export const createAssetRoutes = ({
       operationId: 'updateAsset',
       summary: "Change an image's alternative text",
       description:
-        'The article is rendered again where the image shows; a PUBLISHED one emits article.updated with content when readers see the change. 409 while a job works on the article.',
+        'The article is rendered again if its body shows the image; a PUBLISHED one emits article.updated with content when readers see the change. 409 while a job works on the article.',
       tags: ['Assets'],
       scope: 'article',
       permissions: ['articles.update'],
       body: updateAssetBody,
       bodyExample: { altText: 'Plan of the vegetable bed' },
-      responses: { 200: { description: 'The image.', schema: answer, example: { asset: example } } },
+      responses: { 200: { description: 'The image.', schema: responseSchema, example: { asset: example } } },
       errors: ['CONFLICT'],
     },
     async ({ context, params, body }) => ({
@@ -134,7 +134,7 @@ export const createAssetRoutes = ({
       operationId: 'deleteAsset',
       summary: 'Delete an image',
       description:
-        'Its bytes are given back, and blocks that show it render as nothing; a PUBLISHED article emits article.updated with content when readers see the change. 409 while a job works on the article.',
+        'Its bytes no longer count toward the storage quota, and blocks that show it render as nothing; a PUBLISHED article emits article.updated with content when readers see the change. 409 while a job works on the article.',
       tags: ['Assets'],
       scope: 'article',
       permissions: ['articles.update'],
@@ -157,13 +157,13 @@ export const createAssetRoutes = ({
       path: '/api/articles/{articleId}/hero',
       operationId: 'uploadHero',
       summary: 'Upload the cover of an article',
-      description: `The body of the request is the file itself. ${HERO_EVENTS} 409 while a job works on the article.`,
+      description: `The request body is the file itself. ${HERO_EVENTS} 409 while a job works on the article.`,
       tags: ['Assets'],
       scope: 'article',
       permissions: ['articles.update'],
       query: uploadQuery,
       upload,
-      responses: { 201: { description: 'The cover.', schema: answer, example: { asset: hero } } },
+      responses: { 201: { description: 'The cover.', schema: responseSchema, example: { asset: hero } } },
       errors: ['CONFLICT', 'QUOTA_EXCEEDED'],
     },
     async ({ context, params, query, bytes }) => ({
@@ -179,13 +179,13 @@ export const createAssetRoutes = ({
       path: '/api/articles/{articleId}/hero/from-url',
       operationId: 'fetchHero',
       summary: 'Fetch the cover of an article from a URL',
-      description: `The image is fetched once and kept, within 15 seconds; only public addresses are dialled, and at most three redirects followed. ${HERO_EVENTS} 409 while a job works on the article.`,
+      description: `The image is fetched once, within 15 seconds, and stored. Only public addresses are contacted, and at most three redirects are followed. ${HERO_EVENTS} 409 while a job works on the article.`,
       tags: ['Assets'],
       scope: 'article',
       permissions: ['articles.update'],
       body: heroFromUrlBody,
       bodyExample: { url: 'https://images.example.com/garden.jpg', altText: 'A garden in spring' },
-      responses: { 201: { description: 'The cover.', schema: answer, example: { asset: hero } } },
+      responses: { 201: { description: 'The cover.', schema: responseSchema, example: { asset: hero } } },
       errors: ['CONFLICT', 'QUOTA_EXCEEDED'],
     },
     async ({ context, params, body }) => ({

@@ -1,7 +1,6 @@
 import type { Selectable } from 'kysely';
 import { z } from 'zod';
-import { assetPath } from '../blobs/address.ts';
-import { MAX_ALT_TEXT, MAX_FILE_NAME } from '../blobs/limits.ts';
+import { assetPath, MAX_ALT_TEXT, MAX_FILE_NAME } from '../blobs/asset.ts';
 import type { Tables } from '../db/tables.ts';
 import { timestamp, trimmedText, urlText, uuid } from '../fields.ts';
 
@@ -19,7 +18,7 @@ export const assetSchema = z
     altText: z.string(),
     url: z.string().meta({
       description:
-        'Where readers get the image, relative to the service and without a key. Changes with its bytes.',
+        'Where readers load the image, relative to the service and without a key. Changes when its bytes do.',
     }),
     createdAt: timestamp,
   })
@@ -28,7 +27,7 @@ export const assetSchema = z
 export type Asset = z.infer<typeof assetSchema>;
 
 const altText = trimmedText(0, MAX_ALT_TEXT).meta({
-  description: 'Shown where a body leaves its own empty.',
+  description: 'Used by image blocks that have none of their own.',
 });
 
 export const uploadQuery = z.object({

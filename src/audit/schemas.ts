@@ -20,5 +20,4 @@ const auditEntrySchema = z
 
 export const auditPageSchema = z.object({ entries: z.array(auditEntrySchema), nextCursor });
 
-export type AuditEntryItem = z.infer<typeof auditEntrySchema>;
 export type AuditPage = z.infer<typeof auditPageSchema>;

@@ -1,12 +1,13 @@
 import { sql } from 'kysely';
+import { inBatches } from '../db/batches.ts';
 import type { Database } from '../db/database.ts';
 import { inTransaction } from '../db/transaction.ts';
 import type { BlobStore } from './blob-store.ts';
 import { removeUnnamed } from './references.ts';
 
-const BLOBS_A_BATCH = 500;
+const BLOBS_PER_BATCH = 500;
 /** Rows of images that are looked at together; those beyond that have the same bytes are the same image. */
-const ROWS_A_PAGE = 10_000;
+const ROWS_PER_PAGE = 10_000;
 /** Files that one round removes; the next night goes on. */
 const MAX_REMOVED = 50_000;
 /** Images looked for in the folder, to see whether it is the database's. */
@@ -44,15 +45,13 @@ export async function collectBlobs(db: Database, options: CollectOptions): Promi
   if (ours !== true) return ours;
   let removed = 0;
   if (from?.stage !== 'files') {
-    for (let after = from?.after ?? ''; removed < MAX_REMOVED; ) {
-      signal.throwIfAborted();
-      const batch = await collectRows(db, options, after);
+    const batches = inBatches(from?.after ?? '', (after: string) => collectRows(db, options, after));
+    for await (const batch of batches) {
       for (const hash of batch.removed) {
         if (await inTransaction(db, (tx) => removeUnnamed(tx, blobs, hash))) removed += 1;
       }
-      if (batch.last === null) break;
-      after = batch.last;
-      onProgress?.({ stage: 'rows', after });
+      if (batch.last !== null) onProgress?.({ stage: 'rows', after: batch.last });
+      if (removed >= MAX_REMOVED) break;
     }
   }
   const start = from?.stage === 'files' ? Number.parseInt(from.after, 16) + 1 : 0;
@@ -67,12 +66,12 @@ export async function collectBlobs(db: Database, options: CollectOptions): Promi
 
 /** Notes images of rows that a release wrote which did not know this table, along the index of their hashes. */
 async function noteUnknown(db: Database, { signal, from, onProgress }: CollectOptions): Promise<void> {
-  for (let after = ''; ; ) {
+  const note = async (after: string): Promise<{ last: string | null }> => {
     signal.throwIfAborted();
     const { rows } = await sql<{ last: string | null }>`
       WITH page AS MATERIALIZED (
         SELECT content_hash, byte_size FROM assets WHERE content_hash > ${after}
-        ORDER BY content_hash LIMIT ${ROWS_A_PAGE}
+        ORDER BY content_hash LIMIT ${ROWS_PER_PAGE}
       ), noted AS (
         INSERT INTO blobs (hash, size)
         SELECT content_hash, max(byte_size) FROM page
@@ -81,10 +80,10 @@ async function noteUnknown(db: Database, { signal, from, onProgress }: CollectOp
         ON CONFLICT DO NOTHING
       )
       SELECT max(content_hash) AS last FROM page`.execute(db);
-    const last = rows[0]?.last ?? null;
-    if (last === null) return;
-    after = last;
-    onProgress?.(from ?? { stage: 'rows', after: '' });
+    return { last: rows[0]?.last ?? null };
+  };
+  for await (const { last } of inBatches('', note)) {
+    if (last !== null) onProgress?.(from ?? { stage: 'rows', after: '' });
   }
 }
 
@@ -101,12 +100,13 @@ async function isOurs(db: Database, blobs: BlobStore): Promise<true | 0 | null> 
  */
 async function collectRows(
   db: Database,
-  { graceMs }: CollectOptions,
+  { graceMs, signal }: CollectOptions,
   after: string,
 ): Promise<{ removed: string[]; last: string | null }> {
+  signal.throwIfAborted();
   return inTransaction(db, async (tx) => {
     const { rows } = await sql<{ hash: string }>`
-      SELECT hash FROM blobs WHERE hash > ${after} ORDER BY hash LIMIT ${BLOBS_A_BATCH}
+      SELECT hash FROM blobs WHERE hash > ${after} ORDER BY hash LIMIT ${BLOBS_PER_BATCH}
       FOR UPDATE SKIP LOCKED`.execute(tx);
     const hashes = rows.map(({ hash }) => hash);
     // Statements of their own: whoever names one of these from now on waits for the locks above.
@@ -134,9 +134,9 @@ async function sweepShard(
   const { hashes, drafts } = await blobs.list(shard);
   for (const draft of drafts) await blobs.discardDraft(draft, ABANDONED_DRAFT_MS);
   let removed = 0;
-  for (let from = 0; from < hashes.length; from += BLOBS_A_BATCH) {
+  for (let from = 0; from < hashes.length; from += BLOBS_PER_BATCH) {
     signal.throwIfAborted();
-    const batch = hashes.slice(from, from + BLOBS_A_BATCH);
+    const batch = hashes.slice(from, from + BLOBS_PER_BATCH);
     const { rows } = await sql<{ hash: string }>`
       SELECT hash FROM unnest(${batch}::text[]) AS file (hash)
       WHERE NOT EXISTS (SELECT FROM blobs WHERE blobs.hash = file.hash)`.execute(db);

@@ -1,13 +1,11 @@
+import type { z } from 'zod';
 import { invalid } from '../errors.ts';
 import type { CategoryNameId } from '../ids.ts';
 import type { NewName } from './names.ts';
+import type { updateCategoryBody } from './schemas.ts';
 
 /** PATCH's three fields; tags are canonical, at most one name per language. */
-export interface CategoryPatch {
-  readonly primaryLanguage?: string | undefined;
-  readonly translations?: readonly NewName[] | undefined;
-  readonly removeLanguages?: readonly string[] | undefined;
-}
+export type CategoryPatch = z.output<typeof updateCategoryBody>;
 
 export interface CurrentName extends NewName {
   readonly id: CategoryNameId;

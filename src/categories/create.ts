@@ -1,22 +1,19 @@
+import type { z } from 'zod';
 import { recordAudit } from '../audit/record.ts';
 import { requirePermissions, type VerbContext } from '../context.ts';
 import { type CategoryId, newId } from '../ids.ts';
-import { addName, type NewName, withFreeSlugs } from './names.ts';
+import { addName, withFreeSlugs } from './names.ts';
 import { selectCategory } from './queries.ts';
-import type { Category } from './schemas.ts';
-
-export interface CreateCategoryInput {
-  /** Canonical tag; one of the names is in it. */
-  readonly primaryLanguage: string;
-  /** One per language. */
-  readonly translations: readonly NewName[];
-}
+import type { Category, createCategoryBody } from './schemas.ts';
 
 /**
  * Creates a category of the workspace with its names (contract.md C1 to C4).
  * @throws {ServiceError} CONFLICT `name_taken` when another category has one of the names in that language
  */
-export async function createCategory(context: VerbContext, input: CreateCategoryInput): Promise<Category> {
+export async function createCategory(
+  context: VerbContext,
+  input: z.output<typeof createCategoryBody>,
+): Promise<Category> {
   const { db, actor } = context;
   requirePermissions(actor, 'categories.create');
   const { workspaceId } = actor;

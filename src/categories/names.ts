@@ -1,10 +1,11 @@
+import { sql } from 'kysely';
 import type { Database, Tx } from '../db/database.ts';
 import { uniqueViolation } from '../db/errors.ts';
 import { inTransaction } from '../db/transaction.ts';
 import { conflict } from '../errors.ts';
 import { type CategoryId, type CategoryNameId, newId, type WorkspaceId } from '../ids.ts';
 import { nameKey } from '../name-key.ts';
-import { freeSlug, slugify } from '../slug.ts';
+import { findFreeSlug, slugify } from '../slug.ts';
 
 /** Whose names are written: at most one per language. */
 export interface CategoryKey {
@@ -36,23 +37,23 @@ export async function withFreeSlugs<Result>(
 }
 
 /** A slug for the name that no other name of the workspace has in its language, as of now. */
-async function chooseSlug(
+const chooseSlug = (
   tx: Tx,
   workspaceId: WorkspaceId,
   { language, name }: NewName,
   own: CategoryNameId | null,
-): Promise<string> {
-  const base = slugify(name, 'category');
-  const taken = await tx
-    .selectFrom('category_names')
-    .select('slug')
-    .where('workspace_id', '=', workspaceId)
-    .where('language', '=', language)
-    .where('slug', 'like', `${base.slice(0, 100)}%`)
-    .where((eb) => (own === null ? eb.lit(true) : eb('id', '!=', own)))
-    .execute();
-  return freeSlug(base, new Set(taken.map(({ slug }) => slug)));
-}
+): Promise<string> =>
+  findFreeSlug(slugify(name, 'category'), async (slugs) => {
+    const taken = await tx
+      .selectFrom('category_names')
+      .select('slug')
+      .where('workspace_id', '=', workspaceId)
+      .where('language', '=', language)
+      .where(sql<boolean>`slug = ANY (${[...slugs]}::text[])`)
+      .where((eb) => (own === null ? eb.lit(true) : eb('id', '!=', own)))
+      .execute();
+    return new Set(taken.map(({ slug }) => slug));
+  });
 
 /** Passes errors on; the one that means "taken" becomes a 409. */
 const rethrowNameTaken =

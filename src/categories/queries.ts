@@ -1,5 +1,6 @@
 import { type ExpressionBuilder, sql } from 'kysely';
 import { jsonArrayFrom } from 'kysely/helpers/postgres';
+import { requirePermissions, type VerbContext } from '../context.ts';
 import type { Queryable, Tx } from '../db/database.ts';
 import type { Tables } from '../db/tables.ts';
 import { notFound } from '../errors.ts';
@@ -57,9 +58,10 @@ export async function selectCategory(
   return toCategory(workspaceId, row);
 }
 
-/** Every category of the workspace with the count of articles that carry it, oldest first, in one query. */
-export async function selectCategories(db: Queryable, workspaceId: WorkspaceId): Promise<ListedCategory[]> {
-  const rows = await categoriesOf(db, workspaceId)
+/** Every category of the workspace with the count of its articles, oldest first, in one query (contract.md C13). */
+export async function listCategories({ db, actor }: VerbContext): Promise<ListedCategory[]> {
+  requirePermissions(actor, 'categories.read');
+  const rows = await categoriesOf(db, actor.workspaceId)
     .select((eb) =>
       eb
         .selectFrom('article_categories')
@@ -70,7 +72,7 @@ export async function selectCategories(db: Queryable, workspaceId: WorkspaceId):
     .orderBy('categories.created_at')
     .orderBy('categories.id')
     .execute();
-  return rows.map((row) => ({ ...toCategory(workspaceId, row), articleCount: row.article_count ?? 0 }));
+  return rows.map((row) => ({ ...toCategory(actor.workspaceId, row), articleCount: row.article_count ?? 0 }));
 }
 
 /** The reduced shape of each of these categories, in the order of `ids`. */

@@ -5,7 +5,7 @@ import type { CategoryId } from '../ids.ts';
 import { assignCategories } from './assign.ts';
 import { createCategory } from './create.ts';
 import { deleteCategory } from './delete.ts';
-import { listCategories } from './list.ts';
+import { listCategories } from './queries.ts';
 import {
   type Category,
   categorySchema,
@@ -38,7 +38,7 @@ const example = {
     },
   ],
 } satisfies Category;
-const answerSchema = z.object({ category: categorySchema });
+const responseSchema = z.object({ category: categorySchema });
 
 /** List, create, update, delete and assign (contract.md C). */
 export const createCategoryRoutes = (): RouteModule[] => [
@@ -69,14 +69,14 @@ export const createCategoryRoutes = (): RouteModule[] => [
       operationId: 'createCategory',
       summary: 'Create a category',
       description:
-        'Needs a name in the primary language. Names are unique in the workspace by language, whatever their case.',
+        'Needs a name in the primary language. Names are unique per workspace and language, ignoring case.',
       tags: ['Categories'],
       scope: 'workspace',
       permissions: ['categories.create'],
       body: createCategoryBody,
       bodyExample: { primaryLanguage: 'en', translations: [{ language: 'en', name: 'Gardening' }] },
       responses: {
-        201: { description: 'The new category.', schema: answerSchema, example: { category: example } },
+        201: { description: 'The new category.', schema: responseSchema, example: { category: example } },
       },
       errors: ['CONFLICT'],
     },
@@ -100,7 +100,7 @@ export const createCategoryRoutes = (): RouteModule[] => [
       responses: {
         200: {
           description: 'The category as it is now.',
-          schema: answerSchema,
+          schema: responseSchema,
           example: { category: example },
         },
       },

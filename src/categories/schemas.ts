@@ -71,7 +71,7 @@ function refuseRepeatedLanguages(names: NewNames, context: z.RefinementCtx): voi
       context.addIssue({
         code: 'custom',
         path: ['translations', index, 'language'],
-        message: `There is a name in ${language} already.`,
+        message: `There is already a name in ${language}.`,
       });
     }
     seen.add(language);
@@ -109,14 +109,14 @@ export const updateCategoryBody = z
     removeLanguages: z
       .array(languageTag)
       .max(MAX_NAMES)
-      .meta({ description: 'A language the category has no name in changes nothing.' })
+      .meta({ description: 'Languages in which the category has no name are ignored.' })
       .optional(),
   })
   .superRefine(({ primaryLanguage, translations, removeLanguages }, context) => {
     if (primaryLanguage === undefined && translations === undefined && removeLanguages === undefined) {
       context.addIssue({
         code: 'custom',
-        message: 'Send primaryLanguage, translations, removeLanguages, or several of them.',
+        message: 'Send at least one of primaryLanguage, translations and removeLanguages.',
       });
     }
     refuseRepeatedLanguages(translations ?? [], context);

@@ -11,7 +11,7 @@ import { queueCommand } from './commands/queue.ts';
 import { quotaCommand } from './commands/quota.ts';
 import { roleCommand } from './commands/role.ts';
 import { workspaceCommand } from './commands/workspace.ts';
-import { reportFailure } from './failure.ts';
+import { reportFailure } from './session.ts';
 
 const program = new Command('admin')
   .usage('<command> [options]   (npm run --silent admin -- <command> [options])')

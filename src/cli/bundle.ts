@@ -3,7 +3,7 @@ import { mkdir, rename, writeFile } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { Command } from 'commander';
 import { bundleWorkflows } from '../temporal/bundle.ts';
-import { reportFailure } from './failure.ts';
+import { reportFailure } from './session.ts';
 
 async function bundle(file: string): Promise<void> {
   const { code } = await bundleWorkflows();
@@ -17,7 +17,7 @@ async function bundle(file: string): Promise<void> {
 
 await new Command('bundle')
   .description('Bundles the workflows into one file, so that workers need not do it at every start.')
-  .argument('<file>', 'where to write it; name the same in WORKFLOW_BUNDLE')
+  .argument('<file>', 'where to write it; set WORKFLOW_BUNDLE to the same path')
   .action(bundle)
   .parseAsync()
   .catch(reportFailure);

@@ -2,8 +2,7 @@
 import { Command } from 'commander';
 import { loadConfig } from '../config.ts';
 import { migrateDown, migrateToLatest } from '../db/migrate.ts';
-import { reportFailure } from './failure.ts';
-import { note, withDatabase } from './session.ts';
+import { note, reportFailure, withDatabase } from './session.ts';
 
 async function migrate({ down = false }: { down?: boolean }): Promise<void> {
   const config = loadConfig();
@@ -14,13 +13,13 @@ async function migrate({ down = false }: { down?: boolean }): Promise<void> {
   );
   for (const name of names) process.stdout.write(`${down ? 'took back' : 'applied'} ${name}\n`);
   if (names.length === 0) {
-    process.stdout.write(down ? 'there was no migration to take back\n' : 'the schema is up to date\n');
+    process.stdout.write(down ? 'there was no migration to revert\n' : 'the schema is up to date\n');
   }
 }
 
 await new Command('migrate')
-  .description('Brings the schema of the database to the newest version.')
-  .option('--down', 'take the newest migration back instead')
+  .description('Migrates the database to the newest schema.')
+  .option('--down', 'revert the newest migration instead')
   .action(migrate)
   .parseAsync()
   .catch(reportFailure);

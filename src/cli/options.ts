@@ -1,8 +1,7 @@
 import { z } from 'zod';
-import { codePoints, languageTag } from '../fields.ts';
 
 /** Options that do not say what they should; the message names each of them. */
-export class OptionError extends Error {
+class OptionError extends Error {
   override readonly name = 'OptionError';
 }
 
@@ -14,33 +13,15 @@ export const integer = (min: number, max: number) =>
     .transform(Number)
     .pipe(z.number().min(min, `Expected at least ${min}.`).max(max, `Expected at most ${max}.`));
 
-const commaSeparated = z.string().transform((text) =>
-  text
-    .split(',')
-    .map((item) => item.normalize('NFC').trim())
-    .filter((item) => item !== ''),
-);
-
-/** Values separated by commas, trimmed, repeats once, each checked by `item`. */
-export const listOf = <Item extends z.ZodType<unknown, string>>(item: Item, max: number) =>
-  commaSeparated
-    .pipe(z.array(item).max(max, `Expected at most ${max} values.`))
-    .transform((items) => [...new Set(items)]);
-
-/** Language tags, canonical. */
-export const languages = (max: number) => listOf(languageTag, max);
-
-/** Short free texts such as keywords. */
-export const texts = (maxCharacters: number, maxItems: number) =>
-  listOf(
-    z
-      .string()
-      .refine(
-        (text) => codePoints(text) <= maxCharacters,
-        `Expected at most ${maxCharacters} characters each.`,
-      ),
-    maxItems,
-  );
+/** Values separated by commas, trimmed, repeats once: for the schema of a list to check. */
+export const commaSeparated = z.string().transform((text) => [
+  ...new Set(
+    text
+      .split(',')
+      .map((item) => item.normalize('NFC').trim())
+      .filter((item) => item !== ''),
+  ),
+]);
 
 const optionName = (key: string): string =>
   `--${key.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`)}`;
@@ -50,7 +31,12 @@ const optionName = (key: string): string =>
  * @throws {OptionError} naming every bad option and what it should be
  */
 export function parseOptions<Schema extends z.ZodType>(schema: Schema, given: unknown): z.output<Schema> {
-  const parsed = schema.safeParse(given);
+  const parsed = schema.safeParse(given, {
+    error: ({ code, input, values }) =>
+      code === 'invalid_value' && Array.isArray(values)
+        ? `${String(input)} is not one of ${values.join(', ')}.`
+        : undefined,
+  });
   if (parsed.success) return parsed.data;
   const lines = parsed.error.issues.map(({ path, message }) => {
     const [key] = path;

@@ -2,7 +2,7 @@ import { Client, Connection } from '@temporalio/client';
 import type { Config } from '../config.ts';
 import type { DeliveryId } from '../ids.ts';
 import { readStackRecord } from '../local/stack-file.ts';
-import { temporalTarget } from '../temporal/target.ts';
+import { temporalConnectionOptions } from '../temporal/connection-options.ts';
 import { cancelRuns } from '../webhooks/endpoints/run-canceller.ts';
 import { note } from './session.ts';
 
@@ -16,7 +16,9 @@ const MOST = 1_000;
 export async function cancelRunsIfReached(config: Config, ids: readonly DeliveryId[]): Promise<void> {
   const address = config.TEMPORAL_ADDRESS ?? readStackRecord(config.DATA_DIR)?.temporal?.address;
   if (address === undefined || ids.length === 0) return;
-  const connection = Connection.lazy({ ...temporalTarget({ ...config, TEMPORAL_ADDRESS: address }) });
+  const connection = Connection.lazy({
+    ...temporalConnectionOptions({ ...config, TEMPORAL_ADDRESS: address }),
+  });
   try {
     const client = new Client({ connection, namespace: config.TEMPORAL_NAMESPACE });
     const failures = await cancelRuns(client, ids.slice(0, MOST), () => true);

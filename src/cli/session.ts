@@ -6,6 +6,7 @@ import type { VerbContext } from '../context.ts';
 import { createDatabase, type Database } from '../db/database.ts';
 import { migrateToLatest, requireSchema } from '../db/migrate.ts';
 import { closeThreads } from '../document/threads/pool.ts';
+import { errorMessage } from '../error-text.ts';
 import { DELIVERIES_CHANNEL, deliveriesStored } from '../events/stored.ts';
 import type { WorkspaceId } from '../ids.ts';
 import { withEmbeddedDatabase } from '../local/embedded-database.ts';
@@ -82,3 +83,9 @@ export const withSession = <Result>(
       if (stored) await sql`NOTIFY ${sql.raw(DELIVERIES_CHANNEL)}`.execute(db).catch(() => undefined);
     }
   });
+
+/** Says on stderr why a command failed and makes the process end with status 1. */
+export function reportFailure(error: unknown): void {
+  note(`error: ${errorMessage(error)}`);
+  process.exitCode = 1;
+}

@@ -8,7 +8,7 @@ import type { LedgerPage } from './schemas.ts';
 /** The position after an entry, as opaque text. */
 const encodeCursor = (id: LedgerEntryId): string => Buffer.from(`ledger ${id}`).toString('base64url');
 
-const badCursor = () => invalid('query/cursor', 'Send the nextCursor of the page before, unchanged.');
+const badCursor = () => invalid('query/cursor', 'Send the nextCursor of the previous page, unchanged.');
 
 /** @throws {ServiceError} INVALID_REQUEST for text that no page ended with */
 export function decodeLedgerCursor(cursor: string | undefined): LedgerEntryId | null {

@@ -33,7 +33,7 @@ export const createCreditRoutes = (): RouteModule[] => [
       operationId: 'listLedger',
       summary: 'Read the credit ledger',
       description:
-        'Every change of the balance, newest first, page by page. The amounts sum up to the balance.',
+        'Every change of the balance, newest first, page by page. The amounts add up to the balance.',
       tags: ['Credits'],
       scope: 'workspace',
       permissions: ['credits.read'],

@@ -28,5 +28,6 @@ const ledgerEntrySchema = z
 
 export const ledgerPageSchema = z.object({ entries: z.array(ledgerEntrySchema), nextCursor });
 
+export type Wallet = z.infer<typeof walletSchema>;
 export type LedgerEntry = z.infer<typeof ledgerEntrySchema>;
 export type LedgerPage = z.infer<typeof ledgerPageSchema>;

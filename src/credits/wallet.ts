@@ -1,13 +1,10 @@
-import { requirePermissions, type VerbContext } from '../context.ts';
+import { recordAudit } from '../audit/record.ts';
+import { requireOperator, requirePermissions, type VerbContext } from '../context.ts';
 import type { Queryable } from '../db/database.ts';
-import type { WorkspaceId } from '../ids.ts';
-
-/** contract.md T1; all in credits. */
-export interface Wallet {
-  readonly balance: number;
-  readonly reserved: number;
-  readonly available: number;
-}
+import { inTransaction } from '../db/transaction.ts';
+import { recordEvents } from '../events/record.ts';
+import { newId, type WorkspaceId } from '../ids.ts';
+import type { Wallet } from './schemas.ts';
 
 /** The wallet as of this statement. */
 export async function walletOf(db: Queryable, workspaceId: WorkspaceId): Promise<Wallet> {
@@ -24,3 +21,64 @@ export async function readWallet({ db, actor }: VerbContext): Promise<Wallet> {
   requirePermissions(actor, 'credits.read');
   return walletOf(db, actor.workspaceId);
 }
+
+/** Credits that one command can give. */
+export const MAX_CREDITS = 1_000_000_000;
+
+interface AddCredits {
+  /** Credits, 1 to {@link MAX_CREDITS}. */
+  readonly amount: number;
+  /** The payment provider's event; one of our own making when left out. */
+  readonly paymentEventId?: string | undefined;
+}
+
+/** What each way of adding credits is called. */
+const KINDS = {
+  grant: { event: 'credits.granted', action: 'credits.granted' },
+  purchase: { event: 'credits.purchased', action: 'credits.purchased' },
+} as const;
+
+/**
+ * Adds credits to the workspace's wallet: ledger entry, balance, audit entry and event in one transaction.
+ * A payment event counts once, whichever way it was told before: repeated, it changes nothing.
+ */
+async function addCredits(
+  context: VerbContext,
+  kind: keyof typeof KINDS,
+  { amount, paymentEventId = `${kind}_${newId()}` }: AddCredits,
+): Promise<Wallet> {
+  requireOperator(context.actor);
+  const { workspaceId } = context.actor;
+  const { event, action } = KINDS[kind];
+  return inTransaction(context.db, async (tx) => {
+    const entry = await tx
+      .insertInto('ledger_entries')
+      .values({ workspace_id: workspaceId, kind, amount, payment_event_id: paymentEventId })
+      .onConflict((on) => on.constraint('ledger_entries_payment_event_key').doNothing())
+      .returning('id')
+      .executeTakeFirst();
+    if (entry !== undefined) {
+      await recordEvents(tx, context, [{ type: event, data: { creditAmount: amount, paymentEventId } }]);
+      await recordAudit(tx, context, {
+        action,
+        targetType: 'wallet',
+        targetId: workspaceId,
+        details: { amount, paymentEventId },
+      });
+      await tx
+        .updateTable('wallets')
+        .set((eb) => ({ balance: eb('balance', '+', amount) }))
+        .where('workspace_id', '=', workspaceId)
+        .execute();
+    }
+    return walletOf(tx, workspaceId);
+  });
+}
+
+/** Adds plan credits of a paid invoice and emits credits.granted (operator only). */
+export const grantCredits = (context: VerbContext, input: AddCredits): Promise<Wallet> =>
+  addCredits(context, 'grant', input);
+
+/** Adds the credits of a paid credit pack and emits credits.purchased (operator only). */
+export const purchaseCredits = (context: VerbContext, input: AddCredits): Promise<Wallet> =>
+  addCredits(context, 'purchase', input);

@@ -1,8 +1,9 @@
 import { Socket } from 'node:net';
 import { type ConnectionProvider, type Dialect, Kysely, PostgresDialect, type Transaction } from 'kysely';
 import pg from 'pg';
+import { ServiceError } from '../errors.ts';
+import { createTurns } from '../turns.ts';
 import { sendPreparedByName } from './prepared.ts';
-import { createShares } from './shares.ts';
 import { destroySilentConnections } from './silence.ts';
 import type { Tables } from './tables.ts';
 
@@ -27,8 +28,8 @@ const types: pg.CustomTypesConfig = {
 const KEEP_ALIVE = { enable: true, initialDelay: 10_000, interval: 5_000, count: 3 };
 /**
  * Milliseconds a session may stand still inside a transaction, while others wait for its locks. Beside Postgres a
- * transaction waits for the disk, where images are stored, and for a thread, where an article has to be rendered again
- * because another one changed: a session that stands still for longer has lost its client.
+ * transaction waits for nothing but the disk, where images are stored: a session that stands still for longer has lost
+ * its client.
  */
 const IDLE_IN_TRANSACTION_MS = 15_000;
 
@@ -118,6 +119,14 @@ export interface SharedDatabase {
 
 /** The part of a pool that is kept for what is asked on nobody's behalf: one in five connections, one at least. */
 const COMMON_PART = 5;
+/** Requests of one holder that may wait for a connection. */
+const MAX_WAITING = 500;
+
+const busy = (): ServiceError =>
+  new ServiceError(
+    'SERVICE_UNAVAILABLE',
+    'Too many requests of this workspace are already using the database. Try again shortly.',
+  );
 
 /** `waitMs`: milliseconds that a request waits in all for connections of its holder's share. */
 export function createSharedDatabase(
@@ -135,7 +144,8 @@ export function createSharedDatabase(
   const config = { dialect };
   const common = new Kysely<Tables>(config);
   const direct = common.getExecutor();
-  const shares = createShares(poolSize - Math.ceil(poolSize / COMMON_PART));
+  const total = poolSize - Math.ceil(poolSize / COMMON_PART);
+  const turns = createTurns({ total, perOwner: 'half', maxWaiting: MAX_WAITING, refusal: busy });
   return {
     common,
     of: (holder) => {
@@ -143,19 +153,19 @@ export function createSharedDatabase(
       const provider: ConnectionProvider = {
         async provideConnection(consumer, abort) {
           const began = performance.now();
-          const giveBack = await shares.take(holder, patience);
+          const release = await turns.take(holder, { waitMs: patience });
           patience -= performance.now() - began;
           try {
             return await direct.provideConnection(consumer, abort);
           } finally {
-            giveBack();
+            release();
           }
         },
       };
       const executor = direct.withConnectionProvider(provider);
       return new Kysely<Tables>({ config, dialect, driver, executor });
     },
-    waiting: shares.waiting,
+    waiting: turns.waiting,
     destroy: () => common.destroy(),
   };
 }

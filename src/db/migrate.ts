@@ -62,7 +62,7 @@ export async function requireSchema(db: Database): Promise<void> {
 }
 
 const madeLater = (name: string) => async (): Promise<never> => {
-  throw new Error(`${name} was made by a later release; only that release can take it back.`);
+  throw new Error(`${name} was created by a later release; only that release can revert it.`);
 };
 
 /** All migrations as Kysely runs them; those of later releases count as made and can't be taken back. */

@@ -21,7 +21,7 @@ export function createDatabaseProbe(connectionString: string): DatabaseProbe {
   return {
     async check() {
       const { rows } = await pool.query<{ standby: boolean }>('SELECT pg_is_in_recovery() AS standby');
-      if (rows[0]?.standby !== false) throw new Error('Postgres is a standby: it takes no writes');
+      if (rows[0]?.standby !== false) throw new Error('Postgres is a standby: it accepts no writes');
     },
     close: () => pool.end(),
   };

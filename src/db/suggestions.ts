@@ -1,6 +1,6 @@
 /** The results of paid suggestions as they are stored on their operation. Shapes only. */
 
-export const AI_OPERATION_KINDS = ['article_categories', 'project_categories', 'category_names'] as const;
+const AI_OPERATION_KINDS = ['article_categories', 'project_categories', 'category_names'] as const;
 export type AiOperationKind = (typeof AI_OPERATION_KINDS)[number];
 
 /** A category that the article could be given. */

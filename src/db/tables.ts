@@ -1,6 +1,6 @@
 import type { ColumnType, Generated, JSONColumnType } from 'kysely';
 import type { DocumentJson } from '../document/format/schema.ts';
-import type { TranslationSource } from '../document/translation/source.ts';
+import type { Snapshot } from '../document/translation/source.ts';
 import type {
   AiOperationId,
   ApiKeyId,
@@ -270,7 +270,7 @@ export interface Tables {
     target_language: string;
     provider: Nullable<string>;
     batch_count: Nullable<number>;
-    snapshot: NullableJson<TranslationSource>;
+    snapshot: NullableJson<Snapshot>;
   };
   translation_segments: {
     job_id: JobId;

@@ -8,12 +8,12 @@ import type { WorkspaceId } from '../ids.ts';
 import { createBodyReader } from './body.ts';
 import { createClientAddress } from './client-address.ts';
 import {
-  answer,
-  answerJson,
   createExchanges,
   type Env,
   type Exchange,
+  jsonResponse,
   type Observation,
+  respond,
 } from './exchange.ts';
 import { DEFAULT_BODY_BYTES, type HttpLimits } from './limits.ts';
 import { documentRoutes } from './openapi.ts';
@@ -109,7 +109,7 @@ export function createApp(dependencies: HttpDependencies, routes: readonly Route
     try {
       const context = { db: databaseOf(actor.workspaceId), actor, requestId: exchange.requestId };
       const result = await route.run({ context, params, url: c.req.url, body, headers });
-      return answerJson(exchange, result.status, result.body, result.headers);
+      return jsonResponse(exchange, result.status, result.body, result.headers);
     } finally {
       body.close();
     }
@@ -140,8 +140,8 @@ export function createApp(dependencies: HttpDependencies, routes: readonly Route
       const allow = allowedMethods(c.req.path);
       if (allow === null) throw notFound('path');
       exchange.headers.Allow = allow;
-      if (c.req.method === 'OPTIONS') return answer(exchange, 204, null, {});
-      throw new ServiceError('METHOD_NOT_ALLOWED', `This path answers to ${allow}.`);
+      if (c.req.method === 'OPTIONS') return respond(exchange, 204, null, {});
+      throw new ServiceError('METHOD_NOT_ALLOWED', `This path allows ${allow}.`);
     }),
   );
   return app;

@@ -1,7 +1,8 @@
+import { setImmediate as othersGoFirst } from 'node:timers/promises';
 import type { HttpBindings } from '@hono/node-server';
 import { ServiceError } from '../errors.ts';
+import { createTurns } from '../turns.ts';
 import type { BodySource } from './input.ts';
-import { createTurns } from './turns.ts';
 
 const MIB = 1024 * 1024;
 const EMPTY = new Uint8Array();
@@ -16,6 +17,8 @@ const ROOMY_BODY_BYTES = 16 * 1024;
 const ROOM = { total: 64 * MIB, perOwner: 16 * MIB };
 /** Room for a byte of JSON: its text, what is parsed and what is rendered of it are kept beside one another. */
 const ROOM_PER_JSON_BYTE = 4;
+/** Bodies of one workspace that may wait for room, and as many for their turn. */
+const MAX_WAITING = 32;
 
 /** What the bodies of one process share. */
 export interface BodyReader {
@@ -44,7 +47,13 @@ export interface OpenBody extends BodySource {
 }
 
 const tooLarge = (limit: number): ServiceError =>
-  new ServiceError('PAYLOAD_TOO_LARGE', `A body may have ${limit} bytes at most.`);
+  new ServiceError('PAYLOAD_TOO_LARGE', `The body may have at most ${limit} bytes.`);
+
+const busy = (): ServiceError =>
+  new ServiceError(
+    'SERVICE_UNAVAILABLE',
+    'Too many large request bodies are being processed. Try again shortly.',
+  );
 
 const incomplete = (cause?: unknown): ServiceError =>
   new ServiceError('INVALID_REQUEST', 'The body ended before it was complete.', { cause });
@@ -94,8 +103,8 @@ function whenGone(connection: BodyOptions['connection']): AbortSignal {
  * @param waitMs how long a body waits for room, and again for its turn
  */
 export function createBodyReader(waitMs: number): BodyReader {
-  const room = createTurns({ ...ROOM, waitMs });
-  const turns = createTurns({ ...LARGE_BODIES, waitMs });
+  const room = createTurns({ ...ROOM, maxWaiting: MAX_WAITING, refusal: busy });
+  const turns = createTurns({ ...LARGE_BODIES, maxWaiting: MAX_WAITING, refusal: busy });
   return {
     open: (request, options) => {
       const { headers } = request;
@@ -110,10 +119,13 @@ export function createBodyReader(waitMs: number): BodyReader {
         const readAll = () => (declared === null ? readUndeclared(request, options) : readDeclared(request));
         const most = declared ?? limit;
         if (most <= ROOMY_BODY_BYTES) return readAll();
-        const gone = whenGone(connection);
-        giveRoomBack = await room.take(owner, json ? most * ROOM_PER_JSON_BYTE : most, gone);
+        const signal = whenGone(connection);
+        const amount = json ? most * ROOM_PER_JSON_BYTE : most;
+        giveRoomBack = await room.take(owner, { amount, waitMs, signal });
         const bytes = await readAll();
-        if (json && bytes.length > LARGE_BODY_BYTES) endTurn = await turns.take(owner, 1, gone);
+        if (!json || bytes.length <= LARGE_BODY_BYTES) return bytes;
+        endTurn = await turns.take(owner, { waitMs, signal });
+        await othersGoFirst();
         return bytes;
       };
       return {

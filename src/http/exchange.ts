@@ -50,7 +50,7 @@ const EVERY_ANSWER = {
 };
 
 /** An answer with everything each one carries; `headers` win over the common ones. */
-export function answer(
+export function respond(
   exchange: Exchange,
   status: number,
   body: string | Uint8Array<ArrayBuffer> | null,
@@ -63,25 +63,25 @@ export function answer(
   });
 }
 
-export const answerJson = (
+export const jsonResponse = (
   exchange: Exchange,
   status: number,
   body: unknown,
   headers: Readonly<Record<string, string>> = {},
-): Response => answer(exchange, status, writeJson(body), { 'Content-Type': 'application/json', ...headers });
+): Response => respond(exchange, status, writeJson(body), { 'Content-Type': 'application/json', ...headers });
 
 /** The answer when even the answer to an error could not be made: it needs nothing that could fail. */
-const lastAnswer = (exchange: Exchange): Response =>
-  answer(
+const lastResortResponse = (exchange: Exchange): Response =>
+  respond(
     exchange,
     500,
     JSON.stringify(toProblem(new ServiceError('INTERNAL_ERROR', UNEXPECTED), exchange.requestId)),
     { 'Content-Type': 'application/problem+json' },
   );
 
-function answerProblem(exchange: Exchange, error: unknown, report: Report): Response {
+function problemResponse(exchange: Exchange, error: unknown, report: Report): Response {
   const problem = toProblem(toServiceError(error, report, exchange.requestId), exchange.requestId);
-  return answer(exchange, problem.status, JSON.stringify(problem), {
+  return respond(exchange, problem.status, JSON.stringify(problem), {
     'Content-Type': 'application/problem+json',
     ...(problem.status === 401 ? { 'WWW-Authenticate': 'Bearer' } : {}),
     ...(problem.status === 503 ? { 'Retry-After': '5' } : {}),
@@ -127,13 +127,13 @@ export function createExchanges({ logger, clientAddress, observe }: ExchangeDepe
   const line = surely(logger.child({}, { redact: [] }));
   const report = surely(logger);
 
-  const answerError = (exchange: Exchange, error: unknown): Response => {
+  const errorResponse = (exchange: Exchange, error: unknown): Response => {
     try {
-      return answerProblem(exchange, error, (fields, message) => report('error', fields, message));
+      return problemResponse(exchange, error, (fields, message) => report('error', fields, message));
     } catch {
       // What was thrown cannot be looked at, so it is left alone.
       report('error', { requestId: exchange.requestId }, 'an error could not be described');
-      return lastAnswer(exchange);
+      return lastResortResponse(exchange);
     }
   };
 
@@ -152,7 +152,7 @@ export function createExchanges({ logger, clientAddress, observe }: ExchangeDepe
       try {
         response = await work(exchange, c);
       } catch (error) {
-        response = answerError(exchange, error);
+        response = errorResponse(exchange, error);
       }
       const { requestId, actor, status, address } = exchange;
       const milliseconds = performance.now() - exchange.startedAt;

@@ -130,7 +130,7 @@ export function parseQuery(schema: z.ZodObject | undefined, url: string): Record
   for (const name of Object.keys(schema.shape)) {
     const [value, ...repeated] = query.getAll(name);
     if (value === undefined) continue;
-    if (repeated.length > 0) throw invalid(`query/${name}`, 'Send this query parameter once.');
+    if (repeated.length > 0) throw invalid(`query/${name}`, 'Send this query parameter only once.');
     if (hasUnsafeCharacters(value)) {
       throw invalid(`query/${name}`, 'NUL characters and lone surrogates are not allowed.');
     }

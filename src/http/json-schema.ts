@@ -24,10 +24,10 @@ type Override = NonNullable<NonNullable<Parameters<typeof z.toJSONSchema>[1]>['o
  * For answers. zod cannot tell what a transformed field looks like, and calls it anything: ours only turn null
  * into absent, so it is what went in, without null. And clients must bear fields that are added later.
  */
-const describeAnswer: Override = ({ jsonSchema, zodSchema: { _zod } }) => {
+const describeResponse: Override = ({ jsonSchema, zodSchema: { _zod } }) => {
   const { def } = _zod;
   if (Object.keys(jsonSchema).length === 0 && def.type === 'pipe' && def.out._zod.def.type === 'transform') {
-    const options = { io: 'output', unrepresentable: 'any', override: describeAnswer } as const;
+    const options = { io: 'output', unrepresentable: 'any', override: describeResponse } as const;
     const { $schema: _, ...before } = z.toJSONSchema(def.in, options);
     Object.assign(jsonSchema, withoutNull(before));
   }
@@ -82,7 +82,7 @@ export function createSchemaWriter(addComponent: AddComponent) {
     const generated = z.toJSONSchema(schema, {
       io,
       unrepresentable: 'any',
-      ...(io === 'output' ? { override: describeAnswer } : {}),
+      ...(io === 'output' ? { override: describeResponse } : {}),
     });
     const {
       $schema: _,

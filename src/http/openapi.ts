@@ -19,17 +19,17 @@ const problemSchema = z
   .object({
     type: z.string().meta({ format: 'uri-reference', description: 'The page that explains the code.' }),
     title: z.string(),
-    status: z.int().meta({ description: 'The HTTP status, once more.' }),
-    detail: z.string().meta({ description: 'What went wrong this time, for a person.' }),
-    code: z.enum(ERROR_CODES).meta({ description: 'What a program should look at.' }),
-    requestId: z.string().meta({ description: 'The X-Request-Id of this answer.' }),
+    status: z.int().meta({ description: 'The HTTP status code, repeated.' }),
+    detail: z.string().meta({ description: 'What went wrong this time, for people to read.' }),
+    code: z.enum(ERROR_CODES).meta({ description: 'What programs should check.' }),
+    requestId: z.string().meta({ description: 'The X-Request-Id of this response.' }),
     details: z
       .object({
         permissions: z
           .array(z.string())
           .optional()
           .meta({ description: 'The permissions the caller lacks, sorted.' }),
-        reason: z.string().optional().meta({ description: 'Which of several conflicts it is.' }),
+        reason: z.string().optional().meta({ description: 'Which kind of conflict it is.' }),
       })
       .optional(),
     errors: z
@@ -43,14 +43,14 @@ const problemSchema = z
       )
       .max(MAX_ISSUES)
       .optional()
-      .meta({ description: `The bad fields, the first ${MAX_ISSUES} of them.` }),
+      .meta({ description: `The invalid fields, at most the first ${MAX_ISSUES}.` }),
     errorsOmitted: z
       .int()
       .min(1)
       .optional()
-      .meta({ description: 'How many more bad fields there are; absent when `errors` has them all.' }),
+      .meta({ description: 'How many more invalid fields there are; absent when `errors` has them all.' }),
   })
-  .meta({ id: 'Problem', description: 'An error answer (RFC 9457).' });
+  .meta({ id: 'Problem', description: 'An error response (RFC 9457).' });
 
 /** The codes an operation can answer: those of its kind, and its own. */
 function errorsOf(definition: RouteDefinition): ErrorCode[] {
@@ -66,20 +66,21 @@ function errorsOf(definition: RouteDefinition): ErrorCode[] {
 
 const ANSWER_HEADERS = {
   'X-Request-Id': {
-    description: 'Names this request in the log and the audit; a safe one sent by the client is kept.',
+    description:
+      'Identifies this request in the log and the audit log; a well-formed one sent by the client is kept.',
     schema: { type: 'string' as const },
   },
   'RateLimit-Policy': {
-    description: 'The limits that count this request (draft-ietf-httpapi-ratelimit-headers).',
+    description: 'The limits that apply to this request (draft-ietf-httpapi-ratelimit-headers).',
     schema: { type: 'string' as const },
   },
   RateLimit: {
-    description: 'What is left of each limit (`r`) and the seconds until it is whole again (`t`).',
+    description: 'What remains of each limit (`r`) and the seconds until it is full again (`t`).',
     schema: { type: 'string' as const },
   },
 };
 
-function errorAnswers(definition: RouteDefinition): Operation['responses'] {
+function errorResponses(definition: RouteDefinition): Operation['responses'] {
   const byStatus = new Map<number, ErrorCode[]>();
   for (const code of errorsOf(definition)) {
     const { status } = PROBLEMS[code];
@@ -139,7 +140,7 @@ function requestBodyOf(definition: RouteDefinition, write: ReturnType<typeof cre
     const content = { schema: { type: 'string' as const, format: 'binary' } };
     return {
       requestBody: {
-        description: `The file itself, ${upload.maxBytes} bytes at most.`,
+        description: `The file itself, at most ${upload.maxBytes} bytes.`,
         required: true,
         content: Object.fromEntries(upload.mediaTypes.map((type) => [type, content])),
       },
@@ -148,7 +149,7 @@ function requestBodyOf(definition: RouteDefinition, write: ReturnType<typeof cre
   if (body === undefined) return {};
   return {
     requestBody: {
-      description: `${bodyBytes} bytes at most, ${MAX_DEPTH} levels and ${MAX_VALUES} values.`,
+      description: `At most ${bodyBytes} bytes, ${MAX_DEPTH} levels of nesting and ${MAX_VALUES} values.`,
       required: !(definition.bodyOptional ?? false),
       content: {
         'application/json': {
@@ -164,7 +165,7 @@ function operationOf(definition: RouteDefinition, write: ReturnType<typeof creat
   const { method, path, operationId, summary, permissions } = definition;
   const needs =
     permissions.length === 0 ? 'Any valid key may call it.' : `Needs ${permissions.join(' and ')}.`;
-  const answers = Object.entries(definition.responses).map(
+  const successes = Object.entries(definition.responses).map(
     ([status, { description, schema, example, headers = {} }]) => [
       status,
       {
@@ -197,7 +198,7 @@ function operationOf(definition: RouteDefinition, write: ReturnType<typeof creat
     security: [{ [SECURITY_SCHEME]: [] }],
     parameters: parametersOf(definition, (schema) => write(schema, 'input', operationId)),
     ...requestBodyOf(definition, write),
-    responses: { ...Object.fromEntries(answers), ...errorAnswers(definition) },
+    responses: { ...Object.fromEntries(successes), ...errorResponses(definition) },
     'x-permissions': [...permissions],
   } as Operation;
 }
@@ -235,7 +236,7 @@ export function documentRoutes(app: OpenAPIHono<Env>, routes: readonly RouteModu
         version: '1',
         description:
           'API keys, signed webhooks, multilingual categories and paid translation of articles. ' +
-          'Every error answer is an application/problem+json document with a stable `code`.',
+          'Every error response is an application/problem+json document with a stable `code`.',
         license: { name: 'Apache-2.0' },
       },
       servers: [{ url: '/' }],

@@ -1,5 +1,5 @@
 import type { Context } from 'hono';
-import { answerJson, type Env, type Exchange } from './exchange.ts';
+import { type Env, type Exchange, jsonResponse } from './exchange.ts';
 import type { Readiness } from './readiness.ts';
 
 export interface Page {
@@ -11,13 +11,13 @@ export interface Page {
 
 /** Whether the process lives, and whether it can answer requests (docs/deployment.md). */
 export const createProbes = (readiness: () => Promise<Readiness>): readonly Page[] => [
-  { path: '/healthz', probe: true, serve: async (exchange) => answerJson(exchange, 200, { status: 'ok' }) },
+  { path: '/healthz', probe: true, serve: async (exchange) => jsonResponse(exchange, 200, { status: 'ok' }) },
   {
     path: '/readyz',
     probe: true,
     serve: async (exchange) => {
       const { ready, checks } = await readiness();
-      return answerJson(exchange, ready ? 200 : 503, { status: ready ? 'ready' : 'not ready', checks });
+      return jsonResponse(exchange, ready ? 200 : 503, { status: ready ? 'ready' : 'not ready', checks });
     },
   },
 ];

@@ -1,11 +1,11 @@
-import { sql } from 'kysely';
+import { type SelectQueryBuilder, sql } from 'kysely';
 import { z } from 'zod';
 import { invalid } from '../errors.ts';
 import { iso, parseDateTime } from '../fields.ts';
 import { parseId } from '../ids.ts';
 
 /** A whole number written in a query parameter. */
-export const integerParameter = (min: number, max: number, fallback: number) =>
+const integerParameter = (min: number, max: number, fallback: number) =>
   z
     .string()
     .optional()
@@ -26,7 +26,7 @@ export const pageQuery = z.object({
   limit: integerParameter(1, 100, 50),
   cursor: z.string().max(MAX_CURSOR).optional().meta({
     pattern: '^[A-Za-z0-9_-]+$',
-    description: 'The nextCursor of the page before. Omitted for the first page.',
+    description: 'The nextCursor of the previous page. Omit it for the first page.',
   }),
 });
 
@@ -39,19 +39,36 @@ export interface Position<Id extends string> {
   readonly id: Id;
 }
 
-/** Rows behind the position in a list that goes from the newest to the oldest. */
-export const olderThan = ({ at, id }: Position<string>) =>
-  sql<boolean>`(created_at, id) < (${iso(at)}, ${id})`;
+/** Which page is asked for. */
+export interface PageRequest<Id extends string> {
+  /** Rows, at most. */
+  readonly limit: number;
+  /** Where the page before has ended; null for the first one. */
+  readonly position: Position<Id> | null;
+}
 
-/** One row more than a page shows tells whether another page follows: it is left out here, and answered as a cursor. */
-export function pageOf<Row extends { readonly created_at: Date; readonly id: string }>(
-  rows: readonly Row[],
-  limit: number,
-): { shown: Row[]; nextCursor: string | null } {
+/**
+ * Reads a page of the query's rows, from the newest to the oldest.
+ * @returns the rows, and where the next page begins; null on the last one
+ */
+export async function readPage<DB, TB extends keyof DB, Row extends { created_at: Date; id: string }>(
+  query: SelectQueryBuilder<DB, TB, Row>,
+  { limit, position }: PageRequest<string>,
+): Promise<{ rows: Row[]; nextCursor: string | null }> {
+  const older =
+    position === null
+      ? query
+      : query.where(sql<boolean>`(created_at, id) < (${iso(position.at)}, ${position.id})`);
+  const rows: Row[] = await older
+    .orderBy(sql`created_at`, 'desc')
+    .orderBy(sql`id`, 'desc')
+    // One row more than is shown tells whether another page follows.
+    .limit(limit + 1)
+    .execute();
   const shown = rows.slice(0, limit);
   const last = shown.at(-1);
   const more = rows.length > limit && last !== undefined;
-  return { shown, nextCursor: more ? encodeCursor({ at: last.created_at, id: last.id }) : null };
+  return { rows: shown, nextCursor: more ? encodeCursor({ at: last.created_at, id: last.id }) : null };
 }
 
 /** The position as opaque text that a client sends back. */
@@ -68,7 +85,7 @@ export function decodeCursor<Id extends string>(cursor: string | undefined): Pos
   const at = parseDateTime(time);
   const id = parseId<Id>(text);
   if (at === null || id === null || rest.length > 0) {
-    throw invalid('query/cursor', 'Send the nextCursor of the page before, unchanged.');
+    throw invalid('query/cursor', 'Send the nextCursor of the previous page, unchanged.');
   }
   return { at, id };
 }

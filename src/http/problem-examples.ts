@@ -20,16 +20,13 @@ const EXAMPLES = {
     details: { permissions: ['api_keys.create'] },
   }),
   RESOURCE_NOT_FOUND: new ServiceError('RESOURCE_NOT_FOUND', 'No such workspace.'),
-  METHOD_NOT_ALLOWED: new ServiceError(
-    'METHOD_NOT_ALLOWED',
-    'This path answers to GET, HEAD, OPTIONS, POST.',
-  ),
+  METHOD_NOT_ALLOWED: new ServiceError('METHOD_NOT_ALLOWED', 'This path allows GET, HEAD, OPTIONS, POST.'),
   CONFLICT: new ServiceError('CONFLICT', 'The role was deleted.', { details: { reason: 'role_deleted' } }),
   PRECONDITION_FAILED: new ServiceError(
     'PRECONDITION_FAILED',
     'The resource has changed since the version named in If-Match.',
   ),
-  PAYLOAD_TOO_LARGE: new ServiceError('PAYLOAD_TOO_LARGE', 'A body may have 65536 bytes at most.'),
+  PAYLOAD_TOO_LARGE: new ServiceError('PAYLOAD_TOO_LARGE', 'The body may have at most 65536 bytes.'),
   UNSUPPORTED_MEDIA_TYPE: new ServiceError(
     'UNSUPPORTED_MEDIA_TYPE',
     'Send the body as application/json in UTF-8.',
@@ -37,7 +34,7 @@ const EXAMPLES = {
   QUOTA_EXCEEDED: new ServiceError('QUOTA_EXCEEDED', 'The monthly quota of AI operations is used up.'),
   RATE_LIMITED: new ServiceError(
     'RATE_LIMITED',
-    'More than 6000 requests a minute of this key. Wait for Retry-After seconds.',
+    'More than 6000 requests a minute for this key. Wait the seconds that Retry-After gives.',
   ),
   INTERNAL_ERROR: new ServiceError(
     'INTERNAL_ERROR',

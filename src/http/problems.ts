@@ -124,10 +124,14 @@ export function toServiceError(error: unknown, report: Report, requestId: string
     );
   }
   if (isDeletedMeanwhile(error)) {
-    report({ requestId, err: describeError(error) }, 'deleted meanwhile');
-    return new ServiceError('RESOURCE_NOT_FOUND', 'Something this request works on was deleted meanwhile.', {
-      cause: error,
-    });
+    report({ requestId, err: describeError(error) }, 'deleted in the meantime');
+    return new ServiceError(
+      'RESOURCE_NOT_FOUND',
+      'Something this request uses was deleted in the meantime.',
+      {
+        cause: error,
+      },
+    );
   }
   if (isDatabaseUnavailable(error)) {
     report({ requestId, err: describeError(error) }, 'database unavailable');

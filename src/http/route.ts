@@ -7,7 +7,7 @@ import type { Permission } from '../permissions.ts';
 import { type BodySource, parseBody, parseQuery, readUpload, type Upload } from './input.ts';
 
 /** What the path names: it is looked up for the caller before anything else is checked. */
-export type RouteScope = 'workspace' | 'article' | 'project' | 'job' | 'caller';
+export type PathResource = 'workspace' | 'article' | 'project' | 'job' | 'caller';
 
 export type Method = 'get' | 'post' | 'put' | 'patch' | 'delete';
 
@@ -18,7 +18,7 @@ export const SCOPE_PARAMETERS = {
   project: 'projectId',
   job: 'jobId',
   caller: null,
-} as const satisfies Record<RouteScope, string | null>;
+} as const satisfies Record<PathResource, string | null>;
 
 interface ScopeIds {
   readonly workspaceId: WorkspaceId;
@@ -32,7 +32,7 @@ type NamesIn<Path extends string> = Path extends `${string}{${infer Name}}${infe
   : never;
 
 /** The scope's own id is branded (it exists and is the caller's); any further id is the raw text of the path. */
-type Params<Path extends string, Scope extends RouteScope> = {
+type Params<Path extends string, Scope extends PathResource> = {
   readonly [Name in NamesIn<Path>]: Name extends (typeof SCOPE_PARAMETERS)[Scope] & keyof ScopeIds
     ? ScopeIds[Name]
     : string;
@@ -44,13 +44,13 @@ type BodyOf<Body, Optional> = Body extends z.ZodType
   : undefined;
 
 /** A success answer. `headers` are added to those every answer carries. */
-export interface RouteAnswer {
+export interface RouteResponse {
   readonly status: 200 | 201 | 202;
   readonly body: unknown;
   readonly headers?: Readonly<Record<string, string>>;
 }
 
-export interface DocumentedAnswer {
+export interface DocumentedResponse {
   readonly description: string;
   readonly schema: z.ZodType;
   readonly example?: unknown;
@@ -74,7 +74,7 @@ export interface RouteDefinition {
   readonly summary: string;
   readonly description?: string;
   readonly tags: readonly [string];
-  readonly scope: RouteScope;
+  readonly scope: PathResource;
   /** All of them are needed: 403 before the body is read. Documented as `x-permissions`. */
   readonly permissions: readonly Permission[];
   readonly query?: z.ZodObject | undefined;
@@ -90,7 +90,7 @@ export interface RouteDefinition {
   readonly upload?: Upload;
   /** Request headers the route reads, for the documentation alone: the handler reads and checks them. */
   readonly headers?: Readonly<Record<string, DocumentedHeader>>;
-  readonly responses: Readonly<Record<number, DocumentedAnswer>>;
+  readonly responses: Readonly<Record<number, DocumentedResponse>>;
   /** Error codes beyond those every route of its kind can answer. */
   readonly errors?: readonly ErrorCode[];
 }
@@ -108,7 +108,7 @@ export interface RouteRequest {
 export interface RouteModule {
   readonly definition: RouteDefinition;
   /** Validates query and body, then runs the handler. */
-  readonly run: (request: RouteRequest) => Promise<RouteAnswer>;
+  readonly run: (request: RouteRequest) => Promise<RouteResponse>;
 }
 
 type TypedDefinition<Path, Scope, Query, Body, BodyOptional> = Omit<
@@ -122,7 +122,7 @@ type TypedDefinition<Path, Scope, Query, Body, BodyOptional> = Omit<
   readonly bodyOptional?: BodyOptional;
 };
 
-export interface HandlerInput<Path extends string, Scope extends RouteScope, Query, Body, BodyOptional> {
+export interface HandlerInput<Path extends string, Scope extends PathResource, Query, Body, BodyOptional> {
   readonly context: VerbContext;
   readonly params: Params<Path, Scope>;
   readonly query: QueryOf<Query>;
@@ -140,13 +140,13 @@ export interface HandlerInput<Path extends string, Scope extends RouteScope, Que
  */
 export function defineRoute<
   const Path extends string,
-  const Scope extends RouteScope,
+  const Scope extends PathResource,
   Query extends z.ZodObject | undefined = undefined,
   Body extends z.ZodType | undefined = undefined,
   const BodyOptional extends boolean = false,
 >(
   definition: TypedDefinition<Path, Scope, Query, Body, BodyOptional>,
-  handler: (input: HandlerInput<Path, Scope, Query, Body, BodyOptional>) => Promise<RouteAnswer>,
+  handler: (input: HandlerInput<Path, Scope, Query, Body, BodyOptional>) => Promise<RouteResponse>,
 ): RouteModule {
   const { query, body: schema, bodyOptional = false, bodyChecksAsync = false, upload } = definition;
   const expected =

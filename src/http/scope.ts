@@ -1,12 +1,12 @@
 import type { KeyActor } from '../context.ts';
 import { notFound } from '../errors.ts';
 import { parseId } from '../ids.ts';
-import { type RouteScope, SCOPE_PARAMETERS } from './route.ts';
+import { type PathResource, SCOPE_PARAMETERS } from './route.ts';
 
 /** What a path names for the caller to have; `id` is null for a text that can be no id. */
 export type NamedResource =
   | { readonly scope: 'caller' }
-  | { readonly scope: Exclude<RouteScope, 'caller'>; readonly id: string | null };
+  | { readonly scope: Exclude<PathResource, 'caller'>; readonly id: string | null };
 
 /** Who asks, and whether what the path names is theirs. */
 export interface Identified {
@@ -21,7 +21,7 @@ export interface Identified {
 export type Identify = (authorization: string | null, named: NamedResource) => Promise<Identified>;
 
 /** What the path names, its id in canonical form. */
-export function namedResource(scope: RouteScope, params: Readonly<Record<string, string>>): NamedResource {
+export function namedResource(scope: PathResource, params: Readonly<Record<string, string>>): NamedResource {
   return scope === 'caller' ? { scope } : { scope, id: parseId(params[SCOPE_PARAMETERS[scope]] ?? '') };
 }
 

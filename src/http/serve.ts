@@ -72,7 +72,7 @@ export async function serveHttp(app: App, options: ServeOptions): Promise<Runnin
   const close = async (): Promise<void> => {
     const closed = new Promise<void>((resolve) => server.close(() => resolve()));
     const deadline = setTimeout(() => {
-      logger.warn('requests still in flight at the deadline were cut');
+      logger.warn('requests still in flight at the deadline were cut off');
       server.closeAllConnections();
     }, drainTimeout);
     // A connection whose request has ended would be kept open for the next one.

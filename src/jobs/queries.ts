@@ -1,5 +1,9 @@
 import type { Selectable } from 'kysely';
+import { requirePermissions, type VerbContext } from '../context.ts';
 import type { Tables } from '../db/tables.ts';
+import { notFound } from '../errors.ts';
+import type { JobId } from '../ids.ts';
+import type { Job } from './schemas.ts';
 
 /** Everything a job answer shows. */
 export const jobColumns = [
@@ -21,3 +25,35 @@ export const jobColumns = [
 ] as const satisfies readonly (keyof Tables['jobs'])[];
 
 export type JobRow = Pick<Selectable<Tables['jobs']>, (typeof jobColumns)[number]>;
+
+/** The wire form of a job's row. */
+export const toJob = (row: JobRow): Job => ({
+  id: row.id,
+  articleId: row.article_id,
+  workspaceId: row.workspace_id,
+  projectId: row.project_id,
+  status: row.status,
+  kind: row.kind,
+  currentStep: row.current_step,
+  progress: row.progress,
+  idempotencyKey: row.idempotency_key,
+  estimatedCredits: row.estimated_credits,
+  reservedCredits: row.reserved_credits,
+  consumedCredits: row.consumed_credits,
+  errorCode: row.error_code,
+  errorMessage: row.error_message,
+  createdAt: row.created_at.toISOString(),
+});
+
+/** Reads one job of the actor's workspace (articles.read). */
+export async function readJob({ db, actor }: VerbContext, jobId: JobId): Promise<Job> {
+  requirePermissions(actor, 'articles.read');
+  const row = await db
+    .selectFrom('jobs')
+    .select(jobColumns)
+    .where('workspace_id', '=', actor.workspaceId)
+    .where('id', '=', jobId)
+    .executeTakeFirst();
+  if (row === undefined) throw notFound('job');
+  return toJob(row);
+}

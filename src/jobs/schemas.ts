@@ -1,6 +1,5 @@
 import { z } from 'zod';
 import { JOB_STATUSES, JOB_STEPS } from '../db/tables.ts';
-import type { JobRow } from './queries.ts';
 
 /** contract.md J1. */
 export const jobSchema = z
@@ -29,22 +28,3 @@ export const jobSchema = z
   .meta({ id: 'Job' });
 
 export type Job = z.infer<typeof jobSchema>;
-
-/** The wire form of a job's row. */
-export const toJob = (row: JobRow): Job => ({
-  id: row.id,
-  articleId: row.article_id,
-  workspaceId: row.workspace_id,
-  projectId: row.project_id,
-  status: row.status,
-  kind: row.kind,
-  currentStep: row.current_step,
-  progress: row.progress,
-  idempotencyKey: row.idempotency_key,
-  estimatedCredits: row.estimated_credits,
-  reservedCredits: row.reserved_credits,
-  consumedCredits: row.consumed_credits,
-  errorCode: row.error_code,
-  errorMessage: row.error_message,
-  createdAt: row.created_at.toISOString(),
-});

@@ -4,7 +4,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { Progress } from './engine.ts';
 import { tryLock } from './lock.ts';
 import { type PostgresEngine, postgresAnswers, startPostgres, stopPostgres } from './postgres.ts';
-import { isAlive, ownIdentity } from './processes.ts';
+import { isAlive, ownIdentity } from './process-identity.ts';
 import { readStackRecord, removeStackRecord, type StackRecord, writeStackRecord } from './stack-file.ts';
 
 /** How long a command waits for another one, or for a stack that is starting, in milliseconds. */

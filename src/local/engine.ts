@@ -4,7 +4,7 @@ import { dirname, parse } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { errorMessage } from '../error-text.ts';
 import type { Invocation } from './privileges.ts';
-import { identifyProcess, isAlive, type ProcessIdentity } from './processes.ts';
+import { identifyProcess, isAlive, type ProcessIdentity } from './process-identity.ts';
 
 /** Told what is going on while something takes time; one short sentence a call. */
 export type Progress = (message: string) => void;
@@ -96,7 +96,7 @@ export async function untilReady(
     if (!isAlive(engine.process)) throw exited(name, engine.log);
     if (ready) return;
     if (Date.now() > deadline) {
-      throw new Error(`${name} did not get ready within ${wait.timeoutMs / 1000} s.${lastLines(engine.log)}`);
+      throw new Error(`${name} was not ready within ${wait.timeoutMs / 1000} s.${lastLines(engine.log)}`);
     }
     await sleep(25);
   }

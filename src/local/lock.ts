@@ -5,7 +5,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { z } from 'zod';
 import { errorCode } from '../error-text.ts';
 import { readIfPresent } from '../files.ts';
-import { isAlive, ownIdentity, processIdentitySchema } from './processes.ts';
+import { isAlive, ownIdentity, processIdentitySchema } from './process-identity.ts';
 
 const holderSchema = processIdentitySchema.extend({ token: z.uuid(), purpose: z.string() });
 

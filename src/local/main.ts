@@ -1,7 +1,7 @@
 /** `npm start`: everything the service needs, in one process and two engines. */
 import { bootstrapWorkspace, DEFAULT_WORKSPACE } from '../workspaces/bootstrap.ts';
 import type { CreatedWorkspace } from '../workspaces/create.ts';
-import { runLocally, say } from './run.ts';
+import { print, runLocally } from './run-locally.ts';
 import { type LocalService, untilAborted } from './service.ts';
 
 const startedAt = performance.now();
@@ -19,23 +19,23 @@ await runLocally({
 
 function announce({ url, temporalUiUrl, dataDir }: LocalService, created: CreatedWorkspace | null): void {
   const seconds = ((performance.now() - startedAt) / 1_000).toFixed(1);
-  say('');
-  say(`The service is ready (${seconds} s).`);
-  say('');
-  say(`  API            ${url}`);
-  say(`  Reference      ${url}/docs`);
-  if (temporalUiUrl !== null) say(`  Temporal UI    ${temporalUiUrl}`);
-  say(`  Data folder    ${dataDir}`);
+  print('');
+  print(`The service is ready (${seconds} s).`);
+  print('');
+  print(`  API            ${url}`);
+  print(`  Reference      ${url}/docs`);
+  if (temporalUiUrl !== null) print(`  Temporal UI    ${temporalUiUrl}`);
+  print(`  Data folder    ${dataDir}`);
   if (created !== null) {
-    say('');
-    say(`The owner key of workspace ${DEFAULT_WORKSPACE} (${created.workspaceId}), shown this once:`);
-    say('');
-    say(`  ${created.apiKey.key}`);
-    say('');
-    say('Try it:');
-    say('');
-    say(`  curl -H 'Authorization: Bearer ${created.apiKey.key}' ${url}/api/whoami`);
+    print('');
+    print(`The owner key of workspace ${DEFAULT_WORKSPACE} (${created.workspaceId}), shown only once:`);
+    print('');
+    print(`  ${created.apiKey.key}`);
+    print('');
+    print('Try it:');
+    print('');
+    print(`  curl -H 'Authorization: Bearer ${created.apiKey.key}' ${url}/api/whoami`);
   }
-  say('');
-  say('Ctrl-C stops everything; the data stays.');
+  print('');
+  print('Ctrl-C stops everything; the data stays.');
 }

@@ -17,7 +17,7 @@ import { readIfPresent, writeSecretFile } from '../files.ts';
 import { engineEnvironment, type Progress } from './engine.ts';
 import type { PostgresBinaries } from './postgres-binaries.ts';
 import { type Account, invocation, unprivilegedAccount } from './privileges.ts';
-import { commandLine, endProcess, findProcessesIn, identifyProcess } from './processes.ts';
+import { commandLine, endProcess, findProcessesIn, identifyProcess } from './process-identity.ts';
 
 /** Kept inside the cluster, so that neither is ever there without the other. */
 const PASSWORD_FILE = 'superuser-password';
@@ -56,7 +56,7 @@ export async function openCluster(
 ): Promise<Cluster> {
   const folder = join(dataDir, 'postgres');
   if (readIfPresent(join(folder, 'PG_VERSION')) === null) {
-    options.onProgress('Making the database files (first start only)');
+    options.onProgress('Creating the database files (first start only)');
     await initialise(binaries, dataDir, folder, options);
   }
   const password = readIfPresent(join(folder, PASSWORD_FILE));
@@ -100,7 +100,9 @@ async function initialise(
   } catch (cause) {
     removeDrafts(dataDir);
     const said = cause instanceof Error && 'stderr' in cause ? String(cause.stderr).trim() : '';
-    throw new Error(`The embedded database cannot be made in ${folder}. ${said || String(cause)}`, { cause });
+    throw new Error(`The embedded database cannot be created in ${folder}. ${said || String(cause)}`, {
+      cause,
+    });
   } finally {
     rmSync(passwordFile, { force: true });
   }

@@ -17,10 +17,10 @@ import {
 import { type PostgresBinaries, postgresBinaries } from './postgres-binaries.ts';
 import { type Cluster, clearServerRemains, openCluster, POSTGRES_END } from './postgres-cluster.ts';
 import { invocation } from './privileges.ts';
-import { endProcess, isAlive, processIdentitySchema } from './processes.ts';
+import { endProcess, isAlive, processIdentitySchema } from './process-identity.ts';
 
 /** Name of the service's database in the embedded server. */
-export const DATABASE_NAME = 'wcs';
+const DATABASE_NAME = 'wcs';
 
 export const postgresEngineSchema = z.object({
   process: processIdentitySchema,

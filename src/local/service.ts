@@ -5,7 +5,7 @@ import type { Config, ConnectedConfig } from '../config.ts';
 import { connectionName, createDatabase, type Database } from '../db/database.ts';
 import { migrateToLatest, requireSchema } from '../db/migrate.ts';
 import { errorCode, errorMessage } from '../error-text.ts';
-import { STOP_DEADLINE_MS } from '../processes/process.ts';
+import { STOP_DEADLINE_MS } from '../processes/lifecycle.ts';
 import type { RunningService } from '../processes/server.ts';
 import type { RunningWorker } from '../processes/worker.ts';
 import type { Progress } from './engine.ts';
@@ -19,8 +19,8 @@ const EXTERNAL_TEMPORAL_WAIT_MS = 5_000;
 const AFTER_ENGINES_MS = 5_000;
 
 /** An end whose message tells the user all there is to tell, without a stack. */
-export class PlainError extends Error {
-  override readonly name = 'PlainError';
+export class UserError extends Error {
+  override readonly name = 'UserError';
 }
 
 export interface LocalServiceOptions {
@@ -54,7 +54,7 @@ export interface LocalService {
 
 /**
  * Brings up all that the environment does not name, migrates the embedded database and starts server and worker.
- * @throws {PlainError} for what the user can put right: an engine that does not come up, a port that is taken
+ * @throws {UserError} for what the user can put right: an engine that does not come up, a port that is taken
  */
 export async function startLocalService(options: LocalServiceOptions): Promise<LocalService> {
   const { config, logger, signal, onProgress } = options;
@@ -89,7 +89,7 @@ export async function startLocalService(options: LocalServiceOptions): Promise<L
       () => db.destroy(),
     );
     if (!(await settlesWithin(STOP_DEADLINE_MS, stopped))) {
-      logger.warn(`not stopped within ${STOP_DEADLINE_MS / 1_000} seconds; ending the engines all the same`);
+      logger.warn(`not stopped within ${STOP_DEADLINE_MS / 1_000} seconds; ending the engines anyway`);
     }
     await inOrder(() => stack.stop());
     // What an engine that hangs has kept waiting is let go now.
@@ -120,7 +120,7 @@ export async function startLocalService(options: LocalServiceOptions): Promise<L
     const failed = Promise.race([
       starting.then(({ done }) => done).then(() => new Promise<never>(() => undefined)),
       stack.failed.catch((error: unknown) => {
-        throw new PlainError(errorMessage(error), { cause: error });
+        throw new UserError(errorMessage(error), { cause: error });
       }),
     ]);
     // Watched by the caller once the start is over.
@@ -159,7 +159,7 @@ async function openStack({ config, env, onProgress, signal }: LocalServiceOption
     return await startStack({ dataDir: config.DATA_DIR, env, keepRunning: true, onProgress, signal });
   } catch (error) {
     signal.throwIfAborted();
-    throw new PlainError(errorMessage(error), { cause: error });
+    throw new UserError(errorMessage(error), { cause: error });
   }
 }
 
@@ -180,13 +180,13 @@ function connect(config: Config, stack: Stack, workflowBundle: string): Connecte
 function explainListening(error: unknown, { HOST, PORT }: Config): unknown {
   switch (errorCode(error)) {
     case 'EADDRINUSE':
-      return new PlainError(`PORT ${PORT} on ${HOST} is taken by another process. Set PORT to a free one.`);
+      return new UserError(`PORT ${PORT} on ${HOST} is taken by another process. Set PORT to a free one.`);
     case 'EACCES':
-      return new PlainError(`PORT ${PORT} may not be used by this user. Set PORT to one above 1023.`);
+      return new UserError(`PORT ${PORT} may not be used by this user. Set PORT to one above 1023.`);
     case 'EADDRNOTAVAIL':
     case 'ENOTFOUND':
     case 'EAI_AGAIN':
-      return new PlainError(`HOST ${HOST} is no address of this machine.`);
+      return new UserError(`HOST ${HOST} is not an address of this machine.`);
     default:
       return error;
   }

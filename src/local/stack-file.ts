@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { z } from 'zod';
 import { readIfPresent, writeSecretFile } from '../files.ts';
 import { postgresEngineSchema } from './postgres.ts';
-import { processIdentitySchema } from './processes.ts';
+import { processIdentitySchema } from './process-identity.ts';
 import { temporalEngineSchema } from './temporal-server.ts';
 
 const stackRecordSchema = z.object({

@@ -13,7 +13,7 @@ import {
   startPostgres,
   stopPostgres,
 } from './postgres.ts';
-import { isAlive, ownIdentity } from './processes.ts';
+import { isAlive, ownIdentity } from './process-identity.ts';
 import { readStackRecord, removeStackRecord, type StackRecord, writeStackRecord } from './stack-file.ts';
 import { type KeptEngine, type Supervision, superviseEngines } from './supervision.ts';
 import { findTemporalCli } from './temporal-cli.ts';
@@ -119,7 +119,7 @@ export async function startStack(options: StackOptions = {}): Promise<Stack> {
       postgres: previous?.postgres ?? null,
       temporal: previous?.temporal ?? null,
     };
-    const [postgres, temporal] = await both(
+    const [postgres, temporal] = await startTogether(
       abandon,
       external.databaseUrl === null ? openPostgres(session) : endPostgres(session),
       external.temporalAddress === null ? openTemporal(session) : endTemporal(session),
@@ -145,31 +145,6 @@ export async function startStack(options: StackOptions = {}): Promise<Stack> {
     await release().catch((cause: unknown) => session.onProgress(errorMessage(cause)));
     throw error;
   }
-}
-
-/** The engines that run on a data folder. */
-export type RunningStack = {
-  /** Null when that engine is not an embedded one, or does not run. */
-  databaseUrl: string | null;
-  temporalAddress: string | null;
-  temporalUiUrl: string | null;
-  /** False after a crash: the engines still run, but nobody will end them before the next start. */
-  ownerAlive: boolean;
-};
-
-/** Finds the engines that run on a data folder by its stack.json; null when none does. */
-export function findStack(dataDir: string): RunningStack | null {
-  const record = readStackRecord(resolve(dataDir));
-  if (record === null) return null;
-  const postgres = record.postgres !== null && isAlive(record.postgres.process) ? record.postgres : null;
-  const temporal = record.temporal !== null && isAlive(record.temporal.process) ? record.temporal : null;
-  if (postgres === null && temporal === null) return null;
-  return {
-    databaseUrl: postgres?.databaseUrl ?? null,
-    temporalAddress: temporal?.address ?? null,
-    temporalUiUrl: temporal?.uiUrl ?? null,
-    ownerAlive: isAlive(record.owner),
-  };
 }
 
 type Session = {
@@ -204,7 +179,11 @@ async function lockFolder(dataDir: string, signal: AbortSignal | undefined) {
  * Waits for both even when one fails, so that nothing is still being started while the rest is being ended; the first
  * failure has the other abandoned.
  */
-async function both<A, B>(abandon: AbortController, first: Promise<A>, second: Promise<B>): Promise<[A, B]> {
+async function startTogether<A, B>(
+  abandon: AbortController,
+  first: Promise<A>,
+  second: Promise<B>,
+): Promise<[A, B]> {
   try {
     return await Promise.all([first, second]);
   } catch (error) {

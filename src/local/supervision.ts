@@ -1,10 +1,10 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { accepts } from '../ports.ts';
 import { EngineExitedError, type Progress } from './engine.ts';
-import { isAlive, type ProcessIdentity } from './processes.ts';
+import { isAlive, type ProcessIdentity } from './process-identity.ts';
 
 /** So many deaths within this time, in milliseconds, are no accident any more. */
-const MOST_DEATHS = 3;
+const MAX_DEATHS = 3;
 const WITHIN_MS = 60_000;
 
 /** Milliseconds between two looks; a look is two small files on Linux, and a process of its own elsewhere. */
@@ -69,9 +69,9 @@ async function keepRunning(engine: KeptEngine, onProgress: Progress, signal: Abo
     }
     const diedAt = performance.now();
     deaths = [...deaths.filter((at) => at > diedAt - WITHIN_MS), diedAt];
-    if (deaths.length >= MOST_DEATHS) {
+    if (deaths.length >= MAX_DEATHS) {
       throw new Error(
-        `${name} has died ${MOST_DEATHS} times within a minute, so it is given up. ${lastWords}`,
+        `${name} has died ${MAX_DEATHS} times within a minute, so it is given up. ${lastWords}`,
       );
     }
     onProgress(`${name} has died (process ${process.pid}): starting it again on the same data.`);
@@ -93,8 +93,8 @@ async function requireFreePort({ name, port }: KeptEngine): Promise<void> {
   while (await accepts(port)) {
     if (performance.now() > deadline) {
       throw new Error(
-        `${name} cannot come back: another process has taken its port ${port} meanwhile. ` +
-          'Start the service again: the data is kept, and a free port is found.',
+        `${name} cannot be restarted: another process has taken its port ${port}. ` +
+          'Start the service again: the data is kept, and a free port is chosen.',
       );
     }
     await sleep(100);

@@ -50,12 +50,12 @@ async function lookOnPath(
   for (const path of findAllOnPath('temporal', env)) {
     const found = await askVersion(path);
     if (found === null) {
-      onProgress(`Passing over ${path}: it does not answer --version`);
+      onProgress(`Skipping ${path}: it does not answer --version`);
       continue;
     }
     const cli: TemporalCli = { path, version: found.version, source: 'PATH' };
     if (!isOlder(found.server, release.server)) return { cli, tooOld: false };
-    onProgress(`Passing over ${path}: its server ${found.server} is older than ${release.server}`);
+    onProgress(`Skipping ${path}: its server ${found.server} is older than ${release.server}`);
     if (!isOlder(found.server, LAST_RESORT.server)) older ??= cli;
   }
   return older === null ? null : { cli: older, tooOld: true };
@@ -65,7 +65,7 @@ async function namedCli(path: string): Promise<TemporalCli> {
   const found = await askVersion(path);
   if (found === null) {
     throw new Error(
-      `TEMPORAL_CLI_PATH is ${path}, but that is no Temporal CLI: it does not answer --version.`,
+      `TEMPORAL_CLI_PATH is ${path}, but that is not the Temporal CLI: it does not answer --version.`,
     );
   }
   return { path, version: found.version, source: 'TEMPORAL_CLI_PATH' };

@@ -40,10 +40,10 @@ export async function downloadRelease(
   };
   try {
     const platform = `arch=${process.arch === 'x64' ? 'amd64' : process.arch}&platform=${process.platform}`;
-    const answer = await get(`${release.downloads}/cli/${release.version}?${platform}&format=tar.gz`);
-    const { archiveUrl, fileToExtract } = archiveSchema.parse(await answer.json());
+    const response = await get(`${release.downloads}/cli/${release.version}?${platform}&format=tar.gz`);
+    const { archiveUrl, fileToExtract } = archiveSchema.parse(await response.json());
     const { body } = await get(archiveUrl);
-    if (body === null) throw new Error(`${host} sends an empty archive`);
+    if (body === null) throw new Error(`${host} sent an empty archive`);
     const folder = join(scratch, 'unpacked');
     mkdirSync(folder);
     const unpack = unpackTar(folder, {
@@ -56,7 +56,7 @@ export async function downloadRelease(
   } catch (error) {
     watch.signal.throwIfAborted();
     throw error instanceof TypeError
-      ? new Error(`${host} cannot be reached or broke off: ${causeOf(error)}`)
+      ? new Error(`${host} could not be reached or closed the connection: ${causeOf(error)}`)
       : error;
   } finally {
     watch.end();

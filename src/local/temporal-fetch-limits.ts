@@ -43,7 +43,7 @@ export function watchFetch(source: string, options: FetchOptions): FetchWatch {
   return {
     signal: AbortSignal.any([controller.signal, ...(signal === undefined ? [] : [signal])]),
     seen(bytes) {
-      if (bytes > SIZE_LIMIT) giveUp('sends more than any release has');
+      if (bytes > SIZE_LIMIT) giveUp('sent more than any release contains');
       if (bytes > most) stalled.refresh();
       most = Math.max(most, bytes);
       if (most < 1_000_000 || Date.now() - toldAt < TELL_EVERY_MS) return;
@@ -75,7 +75,7 @@ export function sizeLimit(): Transform {
   return new Transform({
     transform(chunk: Buffer, _encoding, done) {
       sum += chunk.length;
-      if (sum > SIZE_LIMIT) done(new Error('the archive unpacks to more than any release has'));
+      if (sum > SIZE_LIMIT) done(new Error('the archive unpacks to more than any release contains'));
       else done(null, chunk);
     },
   });

@@ -100,7 +100,7 @@ async function fetchRelease(
       options.signal?.throwIfAborted();
       const failure = `${way.name}: ${errorMessage(error)}`;
       failures.push(failure);
-      options.onProgress(`The Temporal CLI did not come by ${failure}`);
+      options.onProgress(`Could not get the Temporal CLI by ${failure}`);
     }
   }
   return null;
@@ -135,7 +135,7 @@ async function buildLastResort(
 /** Only called once the file is known for what it is. */
 async function runnable(file: string): Promise<string> {
   chmodSync(file, 0o755);
-  if ((await askVersion(file)) === null) throw new Error('what it brought does not answer --version');
+  if ((await askVersion(file)) === null) throw new Error('the file it fetched does not answer --version');
   return file;
 }
 

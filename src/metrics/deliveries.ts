@@ -30,13 +30,13 @@ function endOf(verdict: AttemptRecord['verdict'], number: number): (typeof ENDS)
 export function createDeliveryMetrics(registry: Registry): DeliveryMetrics {
   const attempts = new Counter({
     name: 'webhook_delivery_attempts_total',
-    help: 'Attempts made, by what they came to.',
+    help: 'Attempts made, by outcome.',
     labelNames: ['outcome'] as const,
     registers: [registry],
   });
   const ended = new Counter({
     name: 'webhook_deliveries_ended_total',
-    help: 'Deliveries that an attempt ended: delivered, refused by an answer that is not retried, or given up.',
+    help: 'Deliveries ended by an attempt: delivered, refused with a response that is not retried, or given up.',
     labelNames: ['outcome'] as const,
     registers: [registry],
   });

@@ -26,8 +26,6 @@ export function watchRelay(
     const { checks } = await readiness();
     if (checks.postgres !== 'ok') lastAway = performance.now();
     const idle = Math.min(sinceRound() ?? 0, performance.now() - lastAway);
-    return idle > limitMs
-      ? `the outbox has not been looked at for ${Math.round(idle / 1_000)} seconds`
-      : null;
+    return idle > limitMs ? `the outbox has not been checked for ${Math.round(idle / 1_000)} seconds` : null;
   };
 }

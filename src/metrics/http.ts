@@ -17,7 +17,7 @@ export function createHttpMetrics(waiting: () => number): HttpMetrics {
   const registry = createProcessMetrics();
   new Gauge({
     name: 'database_connection_waiters',
-    help: "Requests that wait for a connection of their workspace's share.",
+    help: "Requests waiting for a connection from their workspace's share.",
     registers: [registry],
     collect() {
       this.set(waiting());
@@ -25,7 +25,7 @@ export function createHttpMetrics(waiting: () => number): HttpMetrics {
   });
   const duration = new Histogram({
     name: 'http_request_duration_seconds',
-    help: 'Time to answer, by route, method and status.',
+    help: 'Response time, by route, method and status.',
     labelNames: ['route', 'method', 'status'] as const,
     buckets: [0.002, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 10, 60],
     registers: [registry],

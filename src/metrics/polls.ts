@@ -56,7 +56,7 @@ export function watchPolls({ queues, read, readiness, limits }: PollWatch): () =
         const left = sampleOf(exposition, 'temporal_worker_task_slots_available', `"${slots}"`, `"${queue}"`);
         if (now - last.at > (left === 0 ? full : free)) {
           still.push(
-            `${queue} has not been asked for ${what} for ${Math.round((now - last.at) / 1_000)} seconds`,
+            `${queue} has not been polled for ${what} for ${Math.round((now - last.at) / 1_000)} seconds`,
           );
         }
       }

@@ -1,4 +1,5 @@
-import { collectDefaultMetrics, Registry } from 'prom-client';
+import { collectDefaultMetrics, Gauge, Registry } from 'prom-client';
+import type { Readiness } from '../http/readiness.ts';
 
 /** Milliseconds between two looks at the event loop's delay. */
 const EVENT_LOOP_RESOLUTION_MS = 50;
@@ -8,4 +9,19 @@ export function createProcessMetrics(): Registry {
   const registry = new Registry();
   collectDefaultMetrics({ register: registry, eventLoopMonitoringPrecision: EVENT_LOOP_RESOLUTION_MS });
   return registry;
+}
+
+/** Registers `dependency_available`, which is asked for whenever the registry is read. */
+export function createDependencyMetrics(registry: Registry, readiness: () => Promise<Readiness>): void {
+  new Gauge({
+    name: 'dependency_available',
+    help: 'Whether each part that this process depends on answers: 1 or 0.',
+    labelNames: ['dependency'] as const,
+    registers: [registry],
+    async collect() {
+      for (const [dependency, state] of Object.entries((await readiness()).checks)) {
+        this.set({ dependency }, state === 'ok' ? 1 : 0);
+      }
+    },
+  });
 }

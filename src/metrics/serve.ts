@@ -74,7 +74,7 @@ export async function serveMetrics(
       reject(
         new ConfigurationError(
           BAD_HOST.has(code ?? '')
-            ? `METRICS_HOST ${host} is no address of this machine.`
+            ? `METRICS_HOST ${host} is not an address of this machine.`
             : `METRICS_PORT ${port}: ${message}. Set it to a free port, or to none.`,
         ),
       ),

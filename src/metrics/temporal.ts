@@ -21,7 +21,7 @@ export async function readSdkMetrics(address: string): Promise<string> {
 export function createTemporalMetrics(url: () => string | undefined, registry: Registry): MetricsSource {
   const errors = new Counter({
     name: 'worker_sdk_metrics_errors_total',
-    help: "Times that the figures of Temporal's SDK could not be read.",
+    help: "Failed reads of the metrics of Temporal's SDK.",
     registers: [registry],
   });
   return async () => {

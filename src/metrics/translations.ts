@@ -25,24 +25,24 @@ const isRefusal = (error: unknown): boolean =>
 export function createTranslationMetrics(registry: Registry): CountTranslations {
   const batches = new Counter({
     name: 'translation_batches_total',
-    help: 'Tries to translate a batch, by what they came to.',
+    help: 'Attempts to translate a batch, by outcome.',
     labelNames: ['outcome'] as const,
     registers: [registry],
   });
   const segments = new Counter({
     name: 'translation_segments_total',
-    help: 'Segments of text that the translation engine was asked for in batches that came to an end.',
+    help: 'Text segments sent to the translation engine in batches that have ended.',
     registers: [registry],
   });
   const jobs = new Counter({
     name: 'translation_jobs_ended_total',
-    help: 'Translation jobs ended by their run, by what they came to.',
+    help: 'Translation jobs ended by their run, by outcome.',
     labelNames: ['outcome'] as const,
     registers: [registry],
   });
   const refusals = new Counter({
     name: 'translation_engine_refusals_total',
-    help: 'Batches that the engine refused because of the settings here: the key, the address or model, the quota.',
+    help: 'Batches that the engine refused because of our settings: key, address, model or quota.',
     registers: [registry],
   });
   for (const outcome of ['translated', 'failed']) batches.inc({ outcome }, 0);

@@ -3,9 +3,9 @@ import ipaddr from 'ipaddr.js';
 import type { AllowedNetworks, Network } from '../networks.ts';
 import { isRefusedPort } from './refused-ports.ts';
 
-export type AddressVerdict = 'allowed' | 'blocked';
+export type AddressClass = 'allowed' | 'blocked';
 
-export type UrlVerdict = { ok: true; url: URL } | { ok: false; reason: string };
+export type ParsedReceiverUrl = { ok: true; url: URL } | { ok: false; reason: string };
 
 /** Constant by design: it names no address, so a receiver's owner can't map the network behind the service. */
 export const BLOCKED_ADDRESS_MESSAGE = 'The URL does not point to a public address.';
@@ -27,7 +27,7 @@ const ISATAP_FLAG_BITS = 0x0300;
  * Judges one address in text form: allowed when it is public unicast or lies in one of `allowedNetworks`.
  * Whatever is not a plain IPv4 or IPv6 address, zone ids included, is blocked.
  */
-export function judgeAddress(ip: string, allowedNetworks: AllowedNetworks = []): AddressVerdict {
+export function classifyAddress(ip: string, allowedNetworks: AllowedNetworks = []): AddressClass {
   // ipaddr.js also reads the short, octal and hexadecimal spellings of IPv4, which nobody dials.
   if (isIP(ip) === 0 || ip.includes('%')) return 'blocked';
   const address = ipaddr.parse(ip);
@@ -63,7 +63,7 @@ function isIsatap(address: ipaddr.IPv6): boolean {
  * numeric spelling of IPv4. Its addresses are judged apart: `hostOf` and `fixedAddresses` lead to them.
  * The reason of a refusal is a sentence to show.
  */
-export function judgeUrl(text: string): UrlVerdict {
+export function parseReceiverUrl(text: string): ParsedReceiverUrl {
   if (text.length > MAX_URL_LENGTH) return tooLong();
   const url = URL.parse(text);
   if (url === null) return { ok: false, reason: 'The URL is not valid.' };
@@ -72,7 +72,7 @@ export function judgeUrl(text: string): UrlVerdict {
     return { ok: false, reason: 'The URL must start with http:// or https://.' };
   }
   if (url.username !== '' || url.password !== '') {
-    return { ok: false, reason: 'The URL must not hold a user name or a password.' };
+    return { ok: false, reason: 'The URL must not contain a user name or password.' };
   }
   if (url.port === '0') return { ok: false, reason: 'The port of the URL is not valid.' };
   if (isRefusedPort(url.port)) return { ok: false, reason: 'The port of the URL is one of another service.' };
@@ -81,7 +81,7 @@ export function judgeUrl(text: string): UrlVerdict {
   return { ok: true, url };
 }
 
-function tooLong(): UrlVerdict {
+function tooLong(): ParsedReceiverUrl {
   return { ok: false, reason: `The URL must not be longer than ${MAX_URL_LENGTH} characters.` };
 }
 

@@ -1,7 +1,13 @@
 import { Resolver } from 'node:dns/promises';
 import { errorCode } from '../error-text.ts';
 import type { AllowedNetworks } from '../networks.ts';
-import { BLOCKED_ADDRESS_MESSAGE, fixedAddresses, hostOf, judgeAddress, judgeUrl } from './address-guard.ts';
+import {
+  BLOCKED_ADDRESS_MESSAGE,
+  classifyAddress,
+  fixedAddresses,
+  hostOf,
+  parseReceiverUrl,
+} from './address-guard.ts';
 
 /** An address the guard has allowed. Only these are dialled, so what was checked is what is dialled. */
 export type VettedAddress = string & { readonly __brand: 'VettedAddress' };
@@ -36,7 +42,7 @@ export function createAddressGuard(options: AddressGuardOptions): AddressGuard {
   const { allowedNetworks, dnsServers, dnsTimeoutMs = 5_000 } = options;
   const resolver = new Resolver({ timeout: Math.ceil(dnsTimeoutMs / DNS_TRIES), tries: DNS_TRIES });
   if (dnsServers !== undefined) resolver.setServers(dnsServers);
-  const allows = (ip: string): boolean => judgeAddress(ip, allowedNetworks) === 'allowed';
+  const allows = (ip: string): boolean => classifyAddress(ip, allowedNetworks) === 'allowed';
   const isVetted = (ip: string): ip is VettedAddress => allows(ip);
 
   const resolve = async (host: string): Promise<Resolution> => {
@@ -94,7 +100,7 @@ export async function checkUrlAtRegistration(
   text: string,
   guard: AddressGuard,
 ): Promise<{ ok: true } | { ok: false; reason: string }> {
-  const verdict = judgeUrl(text);
+  const verdict = parseReceiverUrl(text);
   if (!verdict.ok) return verdict;
   const resolution = await guard.resolve(hostOf(verdict.url));
   return resolution.kind === 'blocked' ? { ok: false, reason: BLOCKED_ADDRESS_MESSAGE } : { ok: true };

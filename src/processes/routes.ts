@@ -15,8 +15,8 @@ import { createProjectRoutes } from '../projects/routes.ts';
 import { createReviewRoutes } from '../reviews/routes.ts';
 import { createRoleRoutes } from '../roles/routes.ts';
 import { createSuggestionRoutes } from '../suggestions/routes.ts';
-import type { TemporalNames } from '../temporal/names.ts';
-import type { TemporalClient } from '../temporal/runs.ts';
+import type { TaskQueues } from '../temporal/task-queues.ts';
+import type { TemporalClient } from '../temporal/workflow-client.ts';
 import { createJobRoutes } from '../translations/job-routes.ts';
 import { createTranslationRoutes } from '../translations/routes.ts';
 import { createTranslationRuns } from '../translations/runs.ts';
@@ -27,7 +27,7 @@ import { createWorkspaceRoutes } from '../workspaces/routes.ts';
 
 export interface RouteDependencies {
   readonly client: TemporalClient;
-  readonly names: TemporalNames;
+  readonly names: TaskQueues;
   readonly logger: Logger;
   readonly guard: AddressGuard;
   readonly sender: WebhookSender;

@@ -13,13 +13,13 @@ import { createApp } from '../http/app.ts';
 import { DEFAULT_HTTP_LIMITS } from '../http/limits.ts';
 import { createReadiness } from '../http/readiness.ts';
 import { serveHttp } from '../http/serve.ts';
-import { createDependencyMetrics } from '../metrics/dependencies.ts';
 import { createHttpMetrics } from '../metrics/http.ts';
+import { createDependencyMetrics } from '../metrics/process.ts';
 import { type RunningMetrics, serveMetrics } from '../metrics/serve.ts';
 import { createAddressGuard } from '../outbound/resolver.ts';
 import { createReferencePages } from '../reference/pages.ts';
-import { temporalNames } from '../temporal/names.ts';
-import { temporalTarget } from '../temporal/target.ts';
+import { temporalConnectionOptions } from '../temporal/connection-options.ts';
+import { taskQueues } from '../temporal/task-queues.ts';
 import { createRunCanceller } from '../webhooks/endpoints/run-canceller.ts';
 import { createWebhookSender } from '../webhooks/sending/sender.ts';
 import { createRoutes } from './routes.ts';
@@ -42,7 +42,7 @@ const LOCK_TIMEOUT_MS = 3_000;
 
 /** Composes and starts the HTTP process. Temporal need not be there: its connection is made when it is. */
 export async function startServer(config: ConnectedConfig, logger: Logger): Promise<RunningService> {
-  const target = temporalTarget(config);
+  const target = temporalConnectionOptions(config);
   const database = createSharedDatabase({
     connectionString: config.DATABASE_URL,
     poolSize: config.DATABASE_POOL_SIZE,
@@ -68,7 +68,7 @@ export async function startServer(config: ConnectedConfig, logger: Logger): Prom
     perAddress: config.RATE_LIMIT_PER_ADDRESS,
     authFailures: config.RATE_LIMIT_AUTH_FAILURES,
   };
-  const names = temporalNames(config.TEMPORAL_TASK_QUEUE_PREFIX);
+  const names = taskQueues(config.TEMPORAL_TASK_QUEUE_PREFIX);
   const runCanceller = createRunCanceller({ client, logger });
   const notifier = startDeliveryNotifier({ connectionString: config.DATABASE_URL, logger });
   const probe = createDatabaseProbe(config.DATABASE_URL);

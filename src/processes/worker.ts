@@ -25,12 +25,11 @@ import { createSuggestionProvider } from '../suggestions/index.ts';
 import type { SuggestionProvider } from '../suggestions/provider.ts';
 import { askForNamespace, explainRefusal, isRefusal, watchAccess } from '../temporal/access.ts';
 import { bundleWorkflows } from '../temporal/bundle.ts';
-import { connectTemporal } from '../temporal/connection.ts';
-import { type TemporalNames, temporalNames } from '../temporal/names.ts';
-import { installMeasuredRuntime, sdkMetricsUrl } from '../temporal/runtime.ts';
+import { temporalConnectionOptions } from '../temporal/connection-options.ts';
+import { connectTemporal, installMeasuredRuntime, sdkMetricsUrl } from '../temporal/runtime.ts';
 import { ensureSchedules } from '../temporal/schedules.ts';
 import { registerSearchAttributes } from '../temporal/search-attributes.ts';
-import { temporalTarget } from '../temporal/target.ts';
+import { type TaskQueues, taskQueues } from '../temporal/task-queues.ts';
 import { workerTuning } from '../temporal/tuning.ts';
 import { createBursts } from '../webhooks/relay/bursts.ts';
 import { createCapacity } from '../webhooks/relay/capacity.ts';
@@ -83,7 +82,7 @@ export async function startWorker(
     temporal: { needed: true, check: access.check },
   });
   const relayUnwell = watchRelay(() => relaying?.sinceRound(), readiness);
-  const names = temporalNames(config.TEMPORAL_TASK_QUEUE_PREFIX);
+  const names = taskQueues(config.TEMPORAL_TASK_QUEUE_PREFIX);
   const workersUnwell = watchPolls({
     queues: [names.translation, names.webhooks, names.bursts, names.ai, names.maintenance],
     read: () => readSdkMetrics(sdkMetricsUrl() ?? '').catch(() => ''),
@@ -228,7 +227,7 @@ export async function startWorker(
     for (const worker of workers) if (worker.getState() === 'RUNNING') worker.shutdown();
     const ends = await Promise.allSettled([scheduled, ...running]);
     for (const end of ends) {
-      if (end.status === 'rejected') logger.warn({ err: end.reason }, 'a worker did not end in order');
+      if (end.status === 'rejected') logger.warn({ err: end.reason }, 'a worker did not stop cleanly');
     }
     await notifier.stop();
     await sender.close();
@@ -270,7 +269,7 @@ const createDeliveryDatabase = (config: ConnectedConfig, logger: Logger): Databa
 /** Repeats until it succeeds: a server that restarts at this moment must not stop a worker that runs already. */
 async function ensureSchedulesPatiently(
   client: Client,
-  names: TemporalNames,
+  names: TaskQueues,
   logger: Logger,
   signal: AbortSignal,
 ): Promise<void> {
@@ -279,7 +278,7 @@ async function ensureSchedulesPatiently(
       await ensureSchedules(client, names);
       return;
     } catch (error) {
-      logger.warn({ err: error }, 'schedules not made yet');
+      logger.warn({ err: error }, 'schedules not created yet');
       await sleep(2_000, undefined, { signal }).catch(() => undefined);
     }
   }
@@ -290,7 +289,7 @@ async function ensureSchedulesPatiently(
  * @throws {ConfigurationError} when it is there and refuses access: to wait would not help
  */
 async function connectPatiently(config: ConnectedConfig, logger: Logger): Promise<NativeConnection> {
-  const target = temporalTarget(config);
+  const target = temporalConnectionOptions(config);
   for (;;) {
     try {
       // A connection that fails takes the runtime with it.
@@ -301,10 +300,7 @@ async function connectPatiently(config: ConnectedConfig, logger: Logger): Promis
         if (isRefusal(error)) throw error;
       });
       for (const { name, error } of await registerSearchAttributes(connection, config.TEMPORAL_NAMESPACE)) {
-        logger.warn(
-          { err: error },
-          `search attribute ${name} not registered; runs may have to go without it`,
-        );
+        logger.warn({ err: error }, `search attribute ${name} not registered; runs may lack it`);
       }
       return connection;
     } catch (error) {

@@ -1,27 +1,20 @@
+import type { z } from 'zod';
 import { recordAudit } from '../audit/record.ts';
 import { requirePermissions, type VerbContext } from '../context.ts';
 import { inTransaction } from '../db/transaction.ts';
 import { invalid } from '../errors.ts';
 import { newId, type ProjectId } from '../ids.ts';
-
-/** Languages a project may have. */
-export const MAX_PROJECT_LANGUAGES = 100;
-
-export interface CreateProjectInput {
-  /** 1 to 200 characters, trimmed. */
-  readonly name: string;
-  /** Canonical language tags; repeats count once, the order is kept. */
-  readonly languages: readonly string[];
-  /** One of them. */
-  readonly primaryLanguage: string;
-}
+import { type createProjectBody, MAX_PROJECT_LANGUAGES } from './schemas.ts';
 
 /**
  * Makes a project in the actor's workspace (projects.create).
  * @throws {ServiceError} INVALID_REQUEST without a language, with more than 100, or when the primary
  * language is not among them
  */
-export async function createProject(context: VerbContext, input: CreateProjectInput): Promise<ProjectId> {
+export async function createProject(
+  context: VerbContext,
+  input: z.output<typeof createProjectBody>,
+): Promise<ProjectId> {
   const { db, actor } = context;
   requirePermissions(actor, 'projects.create');
   const { name, primaryLanguage } = input;

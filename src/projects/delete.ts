@@ -34,7 +34,7 @@ export async function deleteProject(context: VerbContext, projectId: ProjectId):
       .executeTakeFirst();
     if (job !== undefined) {
       throw conflict(
-        'A job is working on an article of this project. Wait for its end, or cancel it.',
+        'A job is working on an article of this project. Wait for it to end, or cancel it.',
         'job_running',
       );
     }

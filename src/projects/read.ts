@@ -1,7 +1,7 @@
 import { requirePermissions, type VerbContext } from '../context.ts';
 import type { Queryable } from '../db/database.ts';
 import { notFound } from '../errors.ts';
-import { olderThan, type Position, pageOf } from '../http/paging.ts';
+import { type PageRequest, readPage } from '../http/paging.ts';
 import type { ProjectId, WorkspaceId } from '../ids.ts';
 import { type Project, projectColumns, toProject } from './schemas.ts';
 
@@ -30,20 +30,11 @@ export async function readProject({ db, actor }: VerbContext, projectId: Project
 /** One page of the workspace's projects (projects.read), newest first, beginning after `position`. */
 export async function listProjects(
   { db, actor }: VerbContext,
-  page: { archived?: boolean | undefined; limit: number; position: Position<ProjectId> | null },
+  { archived, ...page }: PageRequest<ProjectId> & { archived?: boolean | undefined },
 ): Promise<{ projects: Project[]; nextCursor: string | null }> {
   requirePermissions(actor, 'projects.read');
-  const { archived, limit, position } = page;
-  let query = db
-    .selectFrom('projects')
-    .select(projectColumns)
-    .where('workspace_id', '=', actor.workspaceId)
-    .orderBy('created_at', 'desc')
-    .orderBy('id', 'desc')
-    .limit(limit + 1);
+  let query = db.selectFrom('projects').select(projectColumns).where('workspace_id', '=', actor.workspaceId);
   if (archived !== undefined) query = query.where('archived_at', archived ? 'is not' : 'is', null);
-  if (position !== null) query = query.where(olderThan(position));
-  const rows = await query.execute();
-  const { shown, nextCursor } = pageOf(rows, limit);
-  return { projects: shown.map(toProject), nextCursor };
+  const { rows, nextCursor } = await readPage(query, page);
+  return { projects: rows.map(toProject), nextCursor };
 }

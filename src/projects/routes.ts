@@ -24,7 +24,7 @@ const example: Project = {
   createdAt: '2026-11-21T07:30:00.000Z',
   updatedAt: '2026-11-21T07:30:00.000Z',
 };
-const answer = z.object({ project: projectSchema });
+const responseSchema = z.object({ project: projectSchema });
 
 /** Projects, which articles belong to. */
 export const createProjectRoutes = (): RouteModule[] => [
@@ -70,7 +70,9 @@ export const createProjectRoutes = (): RouteModule[] => [
       permissions: ['projects.create'],
       body: createProjectBody,
       bodyExample: { name: example.name, languages: example.languages, primaryLanguage: 'en' },
-      responses: { 201: { description: 'The new project.', schema: answer, example: { project: example } } },
+      responses: {
+        201: { description: 'The new project.', schema: responseSchema, example: { project: example } },
+      },
     },
     async ({ context, body }) => {
       const id = await createProject(context, body);
@@ -89,7 +91,9 @@ export const createProjectRoutes = (): RouteModule[] => [
       tags: ['Projects'],
       scope: 'project',
       permissions: ['projects.read'],
-      responses: { 200: { description: 'The project.', schema: answer, example: { project: example } } },
+      responses: {
+        200: { description: 'The project.', schema: responseSchema, example: { project: example } },
+      },
     },
     async ({ context, params }) => ({
       status: 200,
@@ -103,7 +107,7 @@ export const createProjectRoutes = (): RouteModule[] => [
       operationId: 'updateProject',
       summary: 'Change a project',
       description:
-        'Changes the fields that are sent. A language that an article has cannot be removed: 409. Archiving leaves the articles published.',
+        'Changes only the fields you send. A language that articles use cannot be removed (409). Archiving leaves the articles published.',
       tags: ['Projects'],
       scope: 'project',
       permissions: ['projects.update'],
@@ -112,7 +116,7 @@ export const createProjectRoutes = (): RouteModule[] => [
       responses: {
         200: {
           description: 'The project as it is now.',
-          schema: answer,
+          schema: responseSchema,
           example: { project: { ...example, languages: ['en', 'es', 'pt-BR'] } },
         },
       },

@@ -3,7 +3,9 @@ import { z } from 'zod';
 import type { Tables } from '../db/tables.ts';
 import { languageTag, timestamp, trimmedText, uuid } from '../fields.ts';
 import { pageQuery } from '../http/paging.ts';
-import { MAX_PROJECT_LANGUAGES } from './create.ts';
+
+/** Languages a project may have. */
+export const MAX_PROJECT_LANGUAGES = 100;
 
 export const projectSchema = z
   .object({
@@ -14,7 +16,7 @@ export const projectSchema = z
     primaryLanguage: z.string().meta({ description: 'One of languages.' }),
     archivedAt: timestamp
       .nullable()
-      .meta({ description: 'Null for a project in use. Archiving leaves its articles as they are.' }),
+      .meta({ description: 'Null for an active project. Archiving leaves its articles as they are.' }),
     createdAt: timestamp,
     updatedAt: timestamp,
   })
@@ -35,7 +37,7 @@ export const createProjectBody = z.object({
 
 export const updateProjectBody = z.object({
   name: trimmedText(1, 200).optional(),
-  languages: languages.optional().meta({ description: 'Replaces them all.' }),
+  languages: languages.optional().meta({ description: 'Replaces the whole list.' }),
   primaryLanguage: languageTag.optional(),
   archived: z.boolean().optional().meta({ description: 'Its articles stay as they are, published or not.' }),
 });
@@ -44,7 +46,7 @@ export const listProjectsQuery = pageQuery.extend({
   archived: z
     .enum(['true', 'false'])
     .optional()
-    .meta({ description: 'Only archived projects, or only those in use.' }),
+    .meta({ description: 'Only archived projects, or only active ones.' }),
 });
 
 export const projectColumns = [

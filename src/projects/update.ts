@@ -1,21 +1,13 @@
 import { isDeepStrictEqual } from 'node:util';
 import { sql } from 'kysely';
+import type { z } from 'zod';
 import { recordAudit } from '../audit/record.ts';
 import { requirePermissions, type VerbContext } from '../context.ts';
 import type { Tx } from '../db/database.ts';
 import { inTransaction } from '../db/transaction.ts';
 import { conflict, invalid, notFound } from '../errors.ts';
 import type { ProjectId } from '../ids.ts';
-import { type Project, projectColumns, toProject } from './schemas.ts';
-
-export interface ProjectChanges {
-  /** 1 to 200 characters, trimmed. */
-  readonly name?: string | undefined;
-  /** Canonical tags, 1 to 100; repeats count once, the order is kept. */
-  readonly languages?: readonly string[] | undefined;
-  readonly primaryLanguage?: string | undefined;
-  readonly archived?: boolean | undefined;
-}
+import { type Project, projectColumns, toProject, type updateProjectBody } from './schemas.ts';
 
 /**
  * Changes the fields that are given (projects.update), checked on the result. The row is locked before the
@@ -27,7 +19,7 @@ export interface ProjectChanges {
 export async function updateProject(
   context: VerbContext,
   projectId: ProjectId,
-  changes: ProjectChanges,
+  changes: z.output<typeof updateProjectBody>,
 ): Promise<Project> {
   const { db, actor } = context;
   requirePermissions(actor, 'projects.update');
@@ -103,5 +95,8 @@ async function refuseUsedLanguages(tx: Tx, projectId: ProjectId, removed: readon
     .execute();
   if (used.length === 0) return;
   const list = used.map((row) => row.primary_language).join(', ');
-  throw conflict(`The project has articles in ${list}. Delete them before you remove it.`, 'language_in_use');
+  throw conflict(
+    `The project has articles in ${list}. Delete them before removing the language.`,
+    'language_in_use',
+  );
 }

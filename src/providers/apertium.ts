@@ -35,13 +35,13 @@ export function createApertiumProvider({ url, timeoutMs }: ApertiumOptions): Tra
     schema: Schema,
     limits: CallLimits,
   ): Promise<z.output<Schema>> => {
-    const answer = await callEngine(NAMES, joinUrl(url, path), init, limits);
-    if (answer.status !== 200) throw statusError(NAMES, answer);
-    const parsed = schema.safeParse(parseJson(answer.body));
+    const response = await callEngine(NAMES, joinUrl(url, path), init, limits);
+    if (response.status !== 200) throw statusError(NAMES, response);
+    const parsed = schema.safeParse(parseJson(response.body));
     if (parsed.success) return parsed.data;
     throw new ProviderError(
       'retryable',
-      'Apertium answered with something unexpected. If this lasts, check APERTIUM_URL.',
+      'Apertium sent an unexpected response. If this lasts, check APERTIUM_URL.',
     );
   };
 

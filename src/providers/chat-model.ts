@@ -1,7 +1,7 @@
 /** One question to a model behind an OpenAI-compatible API, answered by a JSON object. */
 import { createOpenAICompatible } from '@ai-sdk/openai-compatible';
 import { APICallError } from 'ai';
-import { type EngineNames, machineCode, noAnswer, statusError } from './http.ts';
+import { type EngineNames, machineCode, noResponse, statusError } from './http.ts';
 import { ProviderError } from './types.ts';
 
 export interface ChatModelOptions {
@@ -68,7 +68,7 @@ export function createChatModel({ baseUrl, model, apiKey, timeoutMs }: ChatModel
         }),
       ).catch((error: unknown) => {
         throw signal.aborted || deadline.aborted
-          ? noAnswer(NAMES, error, { timeoutMs, signal, deadline })
+          ? noResponse(NAMES, error, { timeoutMs, signal, deadline })
           : callError(error, { timeoutMs, signal, deadline, apiKey });
       });
       if (result.finishReason.unified === 'content-filter') throw refusal();
@@ -90,7 +90,7 @@ function callError(
     return new ProviderError('retryable', unreadable(), { cause: error });
   }
   const { statusCode: status, responseHeaders } = error;
-  if (status === undefined) return noAnswer(NAMES, error, call);
+  if (status === undefined) return noResponse(NAMES, error, call);
   if (status < 400) return new ProviderError('retryable', unreadable(), { cause: error });
   const code = machineCode(errorCode(error.responseBody), call.apiKey);
   if (code === 'content_filter' || code === 'content_policy_violation') return refusal();
@@ -98,7 +98,7 @@ function callError(
 }
 
 function unreadable(): string {
-  return `${NAMES.engine} answered with something that is no chat completion. If this lasts, check ${NAMES.addressVariables}.`;
+  return `${NAMES.engine} sent a response that is not a chat completion. If this lasts, check ${NAMES.addressVariables}.`;
 }
 
 /** `error.code` or `error.type` of an error answer. */
@@ -109,7 +109,7 @@ function errorCode(body: string | undefined): unknown {
 }
 
 /** The JSON object in an answer, with or without a code fence or words around it. */
-export function findObject(text: string): Readonly<Record<string, unknown>> | null {
+function findObject(text: string): Readonly<Record<string, unknown>> | null {
   const fenced = /```(?:json)?\s*([\s\S]*?)```/i.exec(text)?.[1];
   const first = text.indexOf('{');
   const last = text.lastIndexOf('}');

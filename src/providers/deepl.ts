@@ -23,7 +23,7 @@ const NAMES: EngineNames = {
   keyVariable: 'DEEPL_API_KEY',
 };
 
-const answerSchema = z.object({ translations: z.array(z.object({ text: z.string() })) });
+const responseSchema = z.object({ translations: z.array(z.object({ text: z.string() })) });
 
 /**
  * DeepL with its strict XML tag handling. The HTTP call is our own: the vendor's client can neither be aborted nor
@@ -60,7 +60,7 @@ async function requestTranslations(
   body: { text: readonly string[]; source_lang: string; target_lang: string },
   limits: CallLimits,
 ): Promise<string[]> {
-  const answer = await callEngine(
+  const response = await callEngine(
     NAMES,
     url,
     {
@@ -78,23 +78,23 @@ async function requestTranslations(
     },
     limits,
   );
-  if (answer.status !== 200) {
-    if (answer.status === 400 && /(?:source|target)_lang/.test(answer.body)) {
+  if (response.status !== 200) {
+    if (response.status === 400 && /(?:source|target)_lang/.test(response.body)) {
       throw new ProviderError(
         'fatal',
         `DeepL does not translate from ${body.source_lang} to ${body.target_lang}.`,
       );
     }
-    throw statusError(NAMES, answer);
+    throw statusError(NAMES, response);
   }
-  const texts = readTexts(answer.body);
+  const texts = readTexts(response.body);
   if (texts?.length === body.text.length) return texts;
-  throw new ProviderError('retryable', 'DeepL answered with something that is no list of translations.');
+  throw new ProviderError('retryable', 'DeepL sent a response that is not a list of translations.');
 }
 
 function readTexts(body: string): string[] | undefined {
   try {
-    return answerSchema.parse(JSON.parse(body)).translations.map(({ text }) => text);
+    return responseSchema.parse(JSON.parse(body)).translations.map(({ text }) => text);
   } catch {
     return undefined;
   }

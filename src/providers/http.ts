@@ -18,7 +18,7 @@ export interface CallLimits {
   readonly signal: AbortSignal;
 }
 
-export interface HttpAnswer {
+export interface HttpResponse {
   readonly status: number;
   readonly headers: Headers;
   readonly body: string;
@@ -33,18 +33,18 @@ export async function callEngine(
   url: URL,
   init: RequestInit,
   { timeoutMs, signal }: CallLimits,
-): Promise<HttpAnswer> {
+): Promise<HttpResponse> {
   const deadline = AbortSignal.timeout(timeoutMs);
   try {
     const response = await fetch(url, { ...init, signal: AbortSignal.any([signal, deadline]) });
     return { status: response.status, headers: response.headers, body: await response.text() };
   } catch (error) {
-    throw noAnswer(names, error, { timeoutMs, signal, deadline });
+    throw noResponse(names, error, { timeoutMs, signal, deadline });
   }
 }
 
 /** Why a call ended without an answer: given up by the caller, out of time, or a broken connection. */
-export function noAnswer(
+export function noResponse(
   { engine, addressVariables }: EngineNames,
   error: unknown,
   { timeoutMs, signal, deadline }: CallLimits & { deadline: AbortSignal },
@@ -78,7 +78,7 @@ export function statusError(
   if (status === 404) {
     return new ProviderError(
       'misconfigured',
-      `${engine} does not know what was asked for (${what}). Check ${addressVariables}.`,
+      `${engine} did not find what was requested (${what}). Check ${addressVariables}.`,
     );
   }
   if (status === 402 || status === 456 || code === 'insufficient_quota') {
@@ -90,15 +90,15 @@ export function statusError(
   const retryAfterMs = readRetryAfter(headers);
   if (retryAfterMs !== undefined && retryAfterMs > LONGEST_WAIT_MS) {
     const minutes = Math.ceil(retryAfterMs / 60_000);
-    return new ProviderError('fatal', `${engine} asks to come back in ${minutes} minutes (${what}).`);
+    return new ProviderError('fatal', `${engine} asks to be tried again in ${minutes} minutes (${what}).`);
   }
   const message =
-    status === 429 ? `${engine} limits the rate (${what}).` : `${engine} is out of order (${what}).`;
+    status === 429 ? `${engine} limits the rate (${what}).` : `${engine} is unavailable (${what}).`;
   return new ProviderError('retryable', message, retryAfterMs === undefined ? {} : { retryAfterMs });
 }
 
 /** Retry-After in seconds or as a date (RFC 9110, 10.2.3), or `retry-after-ms`; in milliseconds. */
-export function readRetryAfter(headers: Headers, now = Date.now()): number | undefined {
+function readRetryAfter(headers: Headers, now = Date.now()): number | undefined {
   const milliseconds = headers.get('retry-after-ms');
   if (milliseconds !== null && /^\d{1,12}(\.\d+)?$/.test(milliseconds)) return Number(milliseconds);
   const given = headers.get('retry-after');

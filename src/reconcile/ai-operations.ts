@@ -1,10 +1,10 @@
 import { sql } from 'kysely';
 import type { AiOperationId } from '../ids.ts';
 import { releaseOperation } from '../suggestions/operations.ts';
-import { cancelRun, runState } from '../temporal/runs.ts';
+import { cancelRun, runState } from '../temporal/workflow-client.ts';
 import type { ReconcileDependencies } from './jobs.ts';
+import { lookAtEach, PAGE, type Position } from './rows.ts';
 
-const PAGE = 200;
 /** A request waits for 60 s at most: whatever is older is in nobody's hands. */
 const ABANDONED_AFTER_MS = 90_000;
 
@@ -14,7 +14,7 @@ const ABANDONED_AFTER_MS = 90_000;
  * @returns how many were ended
  */
 export async function endAbandonedOperations(dependencies: ReconcileDependencies): Promise<number> {
-  const { db, client, minimumAgeMs, onProgress, onError } = dependencies;
+  const { db, client, minimumAgeMs, onError } = dependencies;
   let ended = 0;
   const look = async (operation: { id: AiOperationId; workflow_id: string; abandoned: boolean }) => {
     const state = await runState(client, operation.workflow_id);
@@ -22,9 +22,8 @@ export async function endAbandonedOperations(dependencies: ReconcileDependencies
     if (await releaseOperation(db, operation.id, 'failed', onError)) ended += 1;
     if (state === 'running') await cancelRun(client, operation.workflow_id);
   };
-  let last: { createdAt: Date; id: string } | null = null;
-  for (let looked = 0; ; ) {
-    let query = db
+  const unfinished = (last: Position) =>
+    db
       .selectFrom('ai_operations')
       .select(['id', 'workflow_id', 'created_at'])
       .select(
@@ -34,22 +33,11 @@ export async function endAbandonedOperations(dependencies: ReconcileDependencies
       )
       .where('status', '=', 'open')
       .where('created_at', '<', sql<Date>`now() - make_interval(secs => ${minimumAgeMs / 1_000})`)
+      .where(sql<boolean>`(created_at, id) > (${last.created_at}::timestamptz, ${last.id}::uuid)`)
       .orderBy('created_at')
       .orderBy('id')
-      .limit(PAGE);
-    if (last !== null) {
-      query = query.where(
-        sql<boolean>`(created_at, id) > (${last.createdAt}::timestamptz, ${last.id}::uuid)`,
-      );
-    }
-    const operations = await query.execute();
-    for (const operation of operations) {
-      await look(operation).catch((error: unknown) => onError(operation.id, error));
-      looked += 1;
-      onProgress(looked);
-    }
-    const end = operations.at(-1);
-    if (operations.length < PAGE || end === undefined) return ended;
-    last = { createdAt: end.created_at, id: end.id };
-  }
+      .limit(PAGE)
+      .execute();
+  await lookAtEach(dependencies, unfinished, look);
+  return ended;
 }

@@ -1,7 +1,7 @@
 import { sql } from 'kysely';
 import type { BurstId } from '../ids.ts';
 import { burstWorkflowId, deliveryWorkflowId } from '../temporal/ids.ts';
-import { runState } from '../temporal/runs.ts';
+import { runState } from '../temporal/workflow-client.ts';
 import { endInRun, freeBurst } from '../webhooks/deliveries/end.ts';
 import {
   type OverduePosition,

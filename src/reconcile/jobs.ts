@@ -2,23 +2,18 @@ import { sql } from 'kysely';
 import { releaseHold } from '../credits/holds.ts';
 import type { Database } from '../db/database.ts';
 import { inTransaction } from '../db/transaction.ts';
-import type { TemporalNames } from '../temporal/names.ts';
-import { runState, type TemporalClient } from '../temporal/runs.ts';
+import type { TaskQueues } from '../temporal/task-queues.ts';
+import { runState, type TemporalClient } from '../temporal/workflow-client.ts';
 import { endTranslation, freeStrandedArticles } from '../translations/end.ts';
 import { startTranslation } from '../translations/runs.ts';
+import { lookAtEach, PAGE, type Position, type Watcher } from './rows.ts';
 
-const PAGE = 200;
-
-export interface ReconcileDependencies {
+export interface ReconcileDependencies extends Watcher {
   readonly db: Database;
   readonly client: TemporalClient;
-  readonly names: TemporalNames;
+  readonly names: TaskQueues;
   /** What is younger than this is still in the hands of whoever created it; milliseconds. */
   readonly minimumAgeMs: number;
-  /** Called now and then with what has been looked at; what it throws stops the work there. */
-  readonly onProgress: (looked: number) => void;
-  /** Called for a row that could not be looked at; the others are, all the same. */
-  readonly onError: (id: string, error: unknown) => void;
 }
 
 /**
@@ -28,7 +23,7 @@ export interface ReconcileDependencies {
 export async function reconcileJobs(
   dependencies: ReconcileDependencies,
 ): Promise<{ started: number; ended: number }> {
-  const { db, client, names, minimumAgeMs, onProgress, onError } = dependencies;
+  const { db, client, names, minimumAgeMs, onError } = dependencies;
   const counts = { started: 0, ended: 0 };
   const look = async (job: Awaited<ReturnType<typeof openJobs>>[number]) => {
     const state = await runState(client, job.workflow_id);
@@ -47,28 +42,13 @@ export async function reconcileJobs(
     }
   };
   await freeStrandedArticles(db, onError);
-  let last: Position | null = null;
-  for (let looked = 0; ; ) {
-    const jobs = await openJobs(db, minimumAgeMs, last);
-    for (const job of jobs) {
-      await look(job).catch((error: unknown) => onError(job.id, error));
-      looked += 1;
-      onProgress(looked);
-    }
-    const end = jobs.at(-1);
-    if (jobs.length < PAGE || end === undefined) return counts;
-    last = { createdAt: end.created_at, id: end.id };
-  }
-}
-
-interface Position {
-  readonly createdAt: Date;
-  readonly id: string;
+  await lookAtEach(dependencies, (last) => openJobs(db, minimumAgeMs, last), look);
+  return counts;
 }
 
 /** The next open translations that are old enough, in the order of their creation. */
-function openJobs(db: Database, minimumAgeMs: number, after: Position | null) {
-  let query = db
+function openJobs(db: Database, minimumAgeMs: number, after: Position) {
+  return db
     .selectFrom('jobs')
     .innerJoin('translations', 'translations.job_id', 'jobs.id')
     .select([
@@ -83,15 +63,11 @@ function openJobs(db: Database, minimumAgeMs: number, after: Position | null) {
     ])
     .where('jobs.ended_at', 'is', null)
     .where('jobs.created_at', '<', sql<Date>`now() - make_interval(secs => ${minimumAgeMs / 1000})`)
+    .where(sql<boolean>`(jobs.created_at, jobs.id) > (${after.created_at}::timestamptz, ${after.id}::uuid)`)
     .orderBy('jobs.created_at')
     .orderBy('jobs.id')
-    .limit(PAGE);
-  if (after !== null) {
-    query = query.where(
-      sql<boolean>`(jobs.created_at, jobs.id) > (${after.createdAt}::timestamptz, ${after.id}::uuid)`,
-    );
-  }
-  return query.execute();
+    .limit(PAGE)
+    .execute();
 }
 
 /**

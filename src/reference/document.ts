@@ -16,7 +16,7 @@ export interface Parameter {
   readonly schema: Schema;
 }
 
-export interface Answer {
+export interface ResponseObject {
   readonly description: string;
   readonly headers?: Readonly<Record<string, { readonly description?: string }>>;
   readonly content?: Readonly<Record<string, Media>>;
@@ -33,7 +33,7 @@ export interface Operation {
     readonly required?: boolean;
     readonly content: Readonly<Record<string, Media>>;
   };
-  readonly responses: Readonly<Record<string, Answer>>;
+  readonly responses: Readonly<Record<string, ResponseObject>>;
   readonly 'x-permissions'?: readonly string[];
 }
 

@@ -1,5 +1,5 @@
 import { curlCommand } from './curl.ts';
-import { type Answer, type Call, errorsOf, type Operation } from './document.ts';
+import { type Call, errorsOf, type Operation, type ResponseObject } from './document.ts';
 import { escapeHtml } from './html.ts';
 import { fieldItem, fieldList, typeOf } from './schema.ts';
 import { block, code, jsonBlock, paragraphs, prose } from './text.ts';
@@ -46,15 +46,15 @@ function bodyFields({ requestBody }: Operation): string {
   return `<h4>Body</h4><p>${prose(requestBody.description ?? '')} Its type is one of ${types}.</p>`;
 }
 
-const successes = ({ responses }: Operation): [string, Answer][] =>
+const successes = ({ responses }: Operation): [string, ResponseObject][] =>
   Object.entries(responses).filter(([status]) => status.startsWith('2'));
 
-function answerFields(status: string, { description, headers = {}, content }: Answer): string {
+function responseFields(status: string, { description, headers = {}, content }: ResponseObject): string {
   const [media] = Object.values(content ?? {});
   const own = Object.entries(headers).filter(([name]) => !COMMON_HEADERS.has(name));
   const list = own.map(([name, header]) => `<li>${code(name)}: ${prose(header.description ?? '')}</li>`);
   return (
-    `<h4>Answer ${status}</h4><p>${prose(description)}</p>` +
+    `<h4>Response ${status}</h4><p>${prose(description)}</p>` +
     (list.length === 0 ? '' : `<ul>${list.join('')}</ul>`) +
     fieldList(media?.schema ?? {})
   );
@@ -73,12 +73,12 @@ function errorLinks(operation: Operation, pages: ReadonlyMap<string, ErrorPage>)
 
 function examples(call: Call): string {
   const { operation } = call;
-  const answers = successes(operation).map(([status, { content }]) => {
+  const responses = successes(operation).map(([status, { content }]) => {
     const [media] = Object.values(content ?? {});
-    return `<h4>Answer ${status}</h4>${jsonBlock(`Example of answer ${status}`, media?.example ?? {})}`;
+    return `<h4>Response ${status}</h4>${jsonBlock(`Example of response ${status}`, media?.example ?? {})}`;
   });
   const request = block('Request as a curl command', escapeHtml(curlCommand(call)));
-  return `<div class="examples"><h4>Request</h4>${request}${answers.join('')}</div>`;
+  return `<div class="examples"><h4>Request</h4>${request}${responses.join('')}</div>`;
 }
 
 /** The description, its permissions marked as code. */
@@ -93,14 +93,14 @@ function describe({ description = '', 'x-permissions': permissions = [] }: Opera
 export function operationSection(call: Call, pages: ReadonlyMap<string, ErrorPage>): string {
   const { method, path, operation } = call;
   const id = escapeHtml(operation.operationId);
-  const answers = successes(operation).map(([status, answer]) => answerFields(status, answer));
+  const responses = successes(operation).map(([status, response]) => responseFields(status, response));
   return (
     `<section class="call" id="${id}" aria-labelledby="${id}-title"><div class="about">` +
     `<h3 id="${id}-title"><a href="#${id}">${escapeHtml(operation.summary)}</a></h3>` +
     `<p class="path">${methodBadge(method)} ${code(path)}</p>${describe(operation)}` +
     parameterList(operation) +
     bodyFields(operation) +
-    answers.join('') +
+    responses.join('') +
     errorLinks(operation, pages) +
     `</div>${examples(call)}</section>`
   );

@@ -63,15 +63,15 @@ function start({ info }: OpenApiDocument): string {
   return (
     `<section class="area" id="start"><h1>${escapeHtml(info.title)}</h1>${paragraphs(info.description)}` +
     `<p>The same for machines: <a href="/openapi.json">/openapi.json</a> (OpenAPI 3.1).</p>` +
-    `<h2>Make a first call</h2><p>Every call needs an API key of the workspace. The examples on this page are made for a ` +
-    `shell in which these are set, and a variable for each id of the path: ${code('{workspaceId}')} is ${code('$WORKSPACE_ID')}.</p>` +
+    `<h2>Make a first call</h2><p>Every call needs an API key of the workspace. The examples on this page expect ` +
+    `these shell variables, and one for each id of the path: ${code('{workspaceId}')} is ${code('$WORKSPACE_ID')}.</p>` +
     `${block('A first call', lines)}<ul>` +
-    `<li>A key acts with the permissions of its role and only in its own workspace. What is not the caller's answers 404, as what does not exist.</li>` +
-    `<li>Bodies are JSON. Fields nobody knows are ignored, ${code('null')} for an optional field means that it is absent.</li>` +
-    `<li>Date-times are taken with any offset and answered in UTC. Language tags are BCP 47, such as ${code('en')} or ${code('pt-BR')}.</li>` +
-    `<li>Long lists come in pages: send the ${code('nextCursor')} of one as ${code('cursor')} of the next, until it is null.</li>` +
-    `<li>An error is an ${code('application/problem+json')} document: look at its ${code('code')}, and quote its ${code('requestId')}, which is also in ${code('X-Request-Id')} of every answer.</li>` +
-    `<li>${code('RateLimit')} tells what is left of each limit; a 429 comes with ${code('Retry-After')} when a limit was reached.</li></ul></section>`
+    `<li>A key acts with the permissions of its role and only in its own workspace. Anything outside it responds with 404, as if it did not exist.</li>` +
+    `<li>Bodies are JSON. Unknown fields are ignored; ${code('null')} for an optional field means that it is absent.</li>` +
+    `<li>Date-times are accepted with any offset and returned in UTC. Language tags are BCP 47, such as ${code('en')} or ${code('pt-BR')}.</li>` +
+    `<li>Long lists are paginated: send the ${code('nextCursor')} of one page as ${code('cursor')} to get the next, until it is null.</li>` +
+    `<li>An error is an ${code('application/problem+json')} document: check its ${code('code')}, and quote its ${code('requestId')} in reports. Every response has it as ${code('X-Request-Id')}.</li>` +
+    `<li>${code('RateLimit')} shows what remains of each limit; a 429 for a limit that was reached has ${code('Retry-After')}.</li></ul></section>`
   );
 }
 

@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import type { Context } from 'hono';
 import { type ErrorCode, notFound } from '../errors.ts';
-import { answer, type Env, type Exchange } from '../http/exchange.ts';
+import { type Env, type Exchange, respond } from '../http/exchange.ts';
 import type { Page } from '../http/pages.ts';
 import { problemExample } from '../http/problem-examples.ts';
 import { ERROR_CODES, PROBLEMS, problemSlug } from '../http/problems.ts';
@@ -48,14 +48,14 @@ function servePrepared(
     const { text, tag } = prepared();
     const known = c.req.header('if-none-match')?.split(',') ?? [];
     const isKnown = known.some((one) => one.trim().replace(/^W\//, '') === tag);
-    return answer(exchange, isKnown ? 304 : 200, isKnown ? null : text, { ...headers, ETag: tag });
+    return respond(exchange, isKnown ? 304 : 200, isKnown ? null : text, { ...headers, ETag: tag });
   };
 }
 
 const readErrorPage = (slug: string): string => readFileSync(`${ERROR_PAGES}${slug}.md`, 'utf8');
 
 /** The page of each error code, as the reference shows it. */
-export const errorPages = (): ErrorPage[] =>
+const errorPages = (): ErrorPage[] =>
   ERROR_CODES.map((code) => {
     const example = problemExample(code);
     return {

@@ -51,7 +51,7 @@ function range(least: unknown, most: unknown, unit: string): string | null {
 }
 
 /** The bounds of a value in words: `1 to 120 characters`; empty when it has none. */
-export function boundsOf(schema: Schema): string {
+function boundsOf(schema: Schema): string {
   return [
     range(schema.minLength, schema.maxLength, ' characters'),
     range(schema.minItems, schema.maxItems, ' items'),

@@ -1,11 +1,11 @@
 import { unpublishedEvent } from '../articles/events.ts';
 import { type Move, moveArticle } from '../articles/move.ts';
+import { withRenderings } from '../articles/prepare.ts';
 import { renderLinkers } from '../articles/render.ts';
-import { type AnsweredArticle, toArticle } from '../articles/schemas.ts';
+import { type ArticleResponse, toArticle } from '../articles/schemas.ts';
 import { recordAudit } from '../audit/record.ts';
 import { requirePermissions, type VerbContext } from '../context.ts';
 import type { ReviewDecision } from '../db/tables.ts';
-import { inTransaction } from '../db/transaction.ts';
 import type { NewEvent } from '../events/catalog.ts';
 import { recordEvents } from '../events/record.ts';
 import { type ArticleId, newId, type ReviewId } from '../ids.ts';
@@ -28,11 +28,11 @@ export async function reviewArticle(
   context: VerbContext,
   articleId: ArticleId,
   input: { decision: ReviewDecision; comment?: string | undefined },
-): Promise<{ review: Review; article: AnsweredArticle }> {
+): Promise<{ review: Review; article: ArticleResponse }> {
   const { db, actor } = context;
   requirePermissions(actor, 'articles.review');
   const { decision, comment = '' } = input;
-  return inTransaction(db, async (tx) => {
+  return withRenderings(db, async (tx, render) => {
     const { before, after } = await moveArticle(tx, actor.workspaceId, articleId, MOVES[decision]);
     const review = await tx
       .insertInto('reviews')
@@ -53,7 +53,7 @@ export async function reviewArticle(
         : [{ type: 'article.rejected', data: { articleId, reviewId, decision } }];
     if (before.status === 'PUBLISHED') events.push(unpublishedEvent(after, after.status));
     await recordEvents(tx, context, events);
-    if (before.status === 'PUBLISHED') await renderLinkers(tx, context, after);
+    if (before.status === 'PUBLISHED') await renderLinkers(tx, context, render, after);
     await recordAudit(tx, context, {
       action: 'reviews.created',
       targetType: 'review',

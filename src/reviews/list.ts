@@ -1,5 +1,5 @@
 import { requirePermissions, type VerbContext } from '../context.ts';
-import { olderThan, type Position, pageOf } from '../http/paging.ts';
+import { type PageRequest, readPage } from '../http/paging.ts';
 import type { ArticleId, ReviewId } from '../ids.ts';
 import { type Review, reviewColumns, toReview } from './schemas.ts';
 
@@ -7,19 +7,14 @@ import { type Review, reviewColumns, toReview } from './schemas.ts';
 export async function listReviews(
   { db, actor }: VerbContext,
   articleId: ArticleId,
-  { limit, position }: { limit: number; position: Position<ReviewId> | null },
+  page: PageRequest<ReviewId>,
 ): Promise<{ reviews: Review[]; nextCursor: string | null }> {
   requirePermissions(actor, 'articles.read');
-  let query = db
+  const query = db
     .selectFrom('reviews')
     .select(reviewColumns)
     .where('workspace_id', '=', actor.workspaceId)
-    .where('article_id', '=', articleId)
-    .orderBy('created_at', 'desc')
-    .orderBy('id', 'desc')
-    .limit(limit + 1);
-  if (position !== null) query = query.where(olderThan(position));
-  const rows = await query.execute();
-  const { shown, nextCursor } = pageOf(rows, limit);
-  return { reviews: shown.map(toReview), nextCursor };
+    .where('article_id', '=', articleId);
+  const { rows, nextCursor } = await readPage(query, page);
+  return { reviews: rows.map(toReview), nextCursor };
 }

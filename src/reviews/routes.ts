@@ -57,7 +57,7 @@ export const createReviewRoutes = (): RouteModule[] => [
       operationId: 'reviewArticle',
       summary: 'Review an article',
       description:
-        'NEEDS_REVIEW can be approved. NEEDS_REVIEW, APPROVED and PUBLISHED can be rejected or sent back for changes, and become CHANGES_REQUESTED; a PUBLISHED one is no longer published then. From any other status 409. Emits article.approved, or article.rejected, which article.unpublished follows for a PUBLISHED one.',
+        'NEEDS_REVIEW can be approved. NEEDS_REVIEW, APPROVED and PUBLISHED can be rejected or sent back for changes, and become CHANGES_REQUESTED; a PUBLISHED one is then unpublished. From any other status 409. Emits article.approved, or article.rejected, followed by article.unpublished for a PUBLISHED one.',
       tags: ['Reviews'],
       scope: 'article',
       permissions: ['articles.review'],

@@ -1,7 +1,7 @@
 import { sql } from 'kysely';
 import { type Actor, requirePermissions } from '../context.ts';
 import type { Tx } from '../db/database.ts';
-import { keyRefused } from '../errors.ts';
+import { keyRefused, ServiceError } from '../errors.ts';
 import type { ApiKeyId, RoleId } from '../ids.ts';
 import { isPermission, type Permission, permissionsOf } from '../permissions.ts';
 import { lockRole, type RoleRow } from './queries.ts';
@@ -98,4 +98,18 @@ export async function holdRoles(
   const current: Actor = { ...actor, permissions: new Set(permissionsOf(ownRow).filter(isPermission)) };
   requirePermissions(current, ...wanted);
   return { actor: current, role };
+}
+
+/**
+ * Nobody hands out more than they hold. A permission that only a later release knows is one the caller lacks.
+ * @throws {ServiceError} FORBIDDEN with the lacking permissions in `details.permissions`, sorted
+ */
+export function requireGrantable(actor: Actor, permissions: readonly string[]): void {
+  if (actor.kind === 'operator') return;
+  const held: ReadonlySet<string> = actor.permissions;
+  const missing = [...new Set(permissions)].filter((name) => !held.has(name)).sort();
+  if (missing.length === 0) return;
+  throw new ServiceError('FORBIDDEN', `The role holds permissions you lack: ${missing.join(', ')}.`, {
+    details: { permissions: missing },
+  });
 }

@@ -1,25 +1,21 @@
+import type { z } from 'zod';
 import { recordAudit } from '../audit/record.ts';
 import { requirePermissions, type VerbContext } from '../context.ts';
 import { inTransaction } from '../db/transaction.ts';
 import { newId, type RoleId } from '../ids.ts';
-import type { Permission } from '../permissions.ts';
-import { holdKey, holdRoles } from './authority.ts';
-import { requireGrantable } from './grant.ts';
+import { holdKey, holdRoles, requireGrantable } from './authority.ts';
 import { insertRole, rethrowNameTaken } from './queries.ts';
-import type { RoleItem } from './schemas.ts';
-
-export interface CreateRoleInput {
-  /** 1 to 120 characters, trimmed; unique in the workspace, in upper and lower case alike. */
-  readonly name: string;
-  readonly permissions: readonly Permission[];
-}
+import type { createRoleBody, RoleItem } from './schemas.ts';
 
 /**
  * Adds a role with some of the permissions the caller holds.
  * @throws {ServiceError} FORBIDDEN for permissions the caller lacks, CONFLICT `name_taken`, UNAUTHENTICATED when the
  *   caller's key has ended meanwhile
  */
-export async function createRole(context: VerbContext, input: CreateRoleInput): Promise<RoleItem> {
+export async function createRole(
+  context: VerbContext,
+  input: z.output<typeof createRoleBody>,
+): Promise<RoleItem> {
   const { db, actor } = context;
   requirePermissions(actor, 'roles.create');
   requireGrantable(actor, input.permissions);

@@ -18,7 +18,7 @@ export async function deleteRole(context: VerbContext, id: RoleId): Promise<void
     if (role === undefined) throw notFound('role');
     if (role.built_in) throw conflict('A built-in role cannot be deleted.', 'built_in_role');
     if (await hasLiveKey(tx, actor.workspaceId, id)) {
-      throw conflict('A key that is in use acts with this role. Revoke it first.', 'role_in_use');
+      throw conflict('An active key has this role. Revoke it first.', 'role_in_use');
     }
     await tx.deleteFrom('roles').where('workspace_id', '=', actor.workspaceId).where('id', '=', id).execute();
     await recordAudit(tx, context, {

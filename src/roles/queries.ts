@@ -1,11 +1,12 @@
 import { sql } from 'kysely';
+import { requirePermissions, type VerbContext } from '../context.ts';
 import type { Queryable, Tx } from '../db/database.ts';
 import { uniqueViolation } from '../db/errors.ts';
 import { conflict } from '../errors.ts';
 import { iso } from '../fields.ts';
-import type { RoleId, WorkspaceId } from '../ids.ts';
+import { newId, type RoleId, type WorkspaceId } from '../ids.ts';
 import { nameKey } from '../name-key.ts';
-import { isPermission, permissionsOf } from '../permissions.ts';
+import { BUILT_IN_ROLES, isPermission, permissionsOf } from '../permissions.ts';
 import type { RoleItem } from './schemas.ts';
 
 const COLUMNS = ['id', 'name', 'permissions', 'built_in', 'created_at', 'updated_at'] as const;
@@ -30,11 +31,12 @@ const toItem = (row: RoleRow): RoleItem => ({
 });
 
 /** Every role of the workspace, built-in ones first, then by name. */
-export async function selectRoles(db: Queryable, workspaceId: WorkspaceId): Promise<RoleItem[]> {
+export async function listRoles({ db, actor }: VerbContext): Promise<RoleItem[]> {
+  requirePermissions(actor, 'roles.read');
   const rows = await db
     .selectFrom('roles')
     .select(COLUMNS)
-    .where('workspace_id', '=', workspaceId)
+    .where('workspace_id', '=', actor.workspaceId)
     .orderBy('built_in', 'desc')
     .orderBy('name')
     .execute();
@@ -140,6 +142,22 @@ const NAME_INDEXES = new Set(['roles_name_key', 'roles_folded_name_key']);
 /** Passes any error on, but a name that is taken as the conflict it is. */
 export function rethrowNameTaken(error: unknown): never {
   throw NAME_INDEXES.has(uniqueViolation(error) ?? '')
-    ? conflict('The workspace already has a role of that name.', 'name_taken')
+    ? conflict('The workspace already has a role with that name.', 'name_taken')
     : error;
+}
+
+/** Gives a new workspace its built-in roles, in the transaction that makes it. */
+export async function insertBuiltInRoles(
+  tx: Tx,
+  workspaceId: WorkspaceId,
+): Promise<{ owner: RoleId; admin: RoleId; editor: RoleId }> {
+  const insert = async ({ name, permissions }: (typeof BUILT_IN_ROLES)[keyof typeof BUILT_IN_ROLES]) => {
+    const role = { id: newId<RoleId>(), workspaceId, name, permissions, builtIn: true };
+    return (await insertRole(tx, role)).id;
+  };
+  return {
+    owner: await insert(BUILT_IN_ROLES.owner),
+    admin: await insert(BUILT_IN_ROLES.admin),
+    editor: await insert(BUILT_IN_ROLES.editor),
+  };
 }

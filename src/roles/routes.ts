@@ -4,7 +4,7 @@ import { pathId } from '../http/scope.ts';
 import type { RoleId } from '../ids.ts';
 import { createRole } from './create.ts';
 import { deleteRole } from './delete.ts';
-import { listRoles } from './list.ts';
+import { listRoles } from './queries.ts';
 import { createRoleBody, roleSchema, updateRoleBody } from './schemas.ts';
 import { updateRole } from './update.ts';
 
@@ -17,7 +17,7 @@ const example = {
   updatedAt: '2026-11-21T07:30:00.000Z',
 };
 const bodyExample = { name: 'Publisher', permissions: ['articles.read', 'articles.publish'] };
-const answerSchema = z.object({ role: roleSchema });
+const responseSchema = z.object({ role: roleSchema });
 
 /** Roles of a workspace: a key acts with the permissions of its role. */
 export const createRoleRoutes = (): RouteModule[] => [
@@ -48,14 +48,14 @@ export const createRoleRoutes = (): RouteModule[] => [
       operationId: 'createRole',
       summary: 'Create a role',
       description:
-        'It may hold only permissions the caller holds. The name is unique in the workspace, in upper and lower case alike.',
+        'It may hold only permissions the caller holds. The name is unique in the workspace, ignoring case.',
       tags: ['Roles'],
       scope: 'workspace',
       permissions: ['roles.create'],
       body: createRoleBody,
       bodyExample,
       responses: {
-        201: { description: 'The new role.', schema: answerSchema, example: { role: example } },
+        201: { description: 'The new role.', schema: responseSchema, example: { role: example } },
       },
       errors: ['CONFLICT'],
     },
@@ -76,7 +76,7 @@ export const createRoleRoutes = (): RouteModule[] => [
       body: updateRoleBody,
       bodyExample,
       responses: {
-        200: { description: 'The role as it is now.', schema: answerSchema, example: { role: example } },
+        200: { description: 'The role as it is now.', schema: responseSchema, example: { role: example } },
       },
       errors: ['CONFLICT'],
     },
@@ -92,8 +92,8 @@ export const createRoleRoutes = (): RouteModule[] => [
       operationId: 'deleteRole',
       summary: 'Delete a role',
       description:
-        'Refused while a key that is neither revoked nor expired acts with it (409 `role_in_use`) and for built-in ' +
-        'roles. Dead keys of the role stay listed with roleId null.',
+        'Refused while a key that is neither revoked nor expired has it (409 `role_in_use`) and for built-in ' +
+        'roles. Revoked and expired keys of the role stay listed with roleId null.',
       tags: ['Roles'],
       scope: 'workspace',
       permissions: ['roles.delete'],

@@ -1,11 +1,11 @@
 import { z } from 'zod';
-import { timestamp, trimmedText, uuid } from '../fields.ts';
+import { idOf, timestamp, trimmedText } from '../fields.ts';
 import type { RoleId } from '../ids.ts';
 import { PERMISSIONS, type Permission } from '../permissions.ts';
 
 export const roleSchema = z
   .object({
-    id: uuid,
+    id: idOf<RoleId>(),
     name: z.string(),
     permissions: z.array(z.enum(PERMISSIONS)).meta({ description: 'Sorted.' }),
     builtIn: z.boolean().meta({ description: 'Built-in roles can be neither edited nor deleted.' }),
@@ -14,7 +14,7 @@ export const roleSchema = z
   })
   .meta({ id: 'Role' });
 
-export type RoleItem = z.infer<typeof roleSchema> & { readonly id: RoleId };
+export type RoleItem = z.infer<typeof roleSchema>;
 
 /** Names of the catalog; one given twice counts once. */
 const permissionList = z

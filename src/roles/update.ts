@@ -1,19 +1,12 @@
+import type { z } from 'zod';
 import { recordAudit } from '../audit/record.ts';
 import { requirePermissions, type VerbContext } from '../context.ts';
 import { inTransaction } from '../db/transaction.ts';
 import { conflict, notFound } from '../errors.ts';
 import type { RoleId } from '../ids.ts';
-import type { Permission } from '../permissions.ts';
-import { holdKey, holdRoles } from './authority.ts';
-import { requireGrantable } from './grant.ts';
+import { holdKey, holdRoles, requireGrantable } from './authority.ts';
 import { rethrowNameTaken, updateRoleRow } from './queries.ts';
-import type { RoleItem } from './schemas.ts';
-
-export interface UpdateRoleInput {
-  readonly name?: string | undefined;
-  /** Replaces the whole set. */
-  readonly permissions?: readonly Permission[] | undefined;
-}
+import type { RoleItem, updateRoleBody } from './schemas.ts';
 
 /**
  * Renames a role, replaces its permissions, or both. Keys of the role follow from their next request on.
@@ -23,7 +16,7 @@ export interface UpdateRoleInput {
 export async function updateRole(
   context: VerbContext,
   id: RoleId,
-  input: UpdateRoleInput,
+  input: z.output<typeof updateRoleBody>,
 ): Promise<RoleItem> {
   const { db, actor } = context;
   requirePermissions(actor, 'roles.update');

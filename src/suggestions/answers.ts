@@ -1,4 +1,3 @@
-/** The shape that models answer in, and the rules that turn an answer into suggestions. */
 import { z } from 'zod';
 import type {
   ArticleSuggestions,
@@ -7,7 +6,7 @@ import type {
   ProposedCategory,
   Suggestions,
 } from '../db/suggestions.ts';
-import { codePoints } from '../fields.ts';
+import { canonicalLanguage, codePoints } from '../fields.ts';
 import { nameKey } from '../name-key.ts';
 import type { Problem } from './provider.ts';
 import {
@@ -18,7 +17,8 @@ import {
   type ProjectQuestion,
   type Question,
 } from './questions.ts';
-import { targetOf } from './target-of.ts';
+
+/** The shape that models answer in, and the rules that turn an answer into suggestions. */
 
 /** contract.md S2. */
 export const MAX_REASON = 300;
@@ -191,7 +191,7 @@ async function readProposals(
   const taken = await findTaken([...named.keys()]);
   const free = [...named].filter(([key]) => !taken.has(key)).map(([, category]) => category);
   for (const [key, { name }] of named) {
-    if (taken.has(key)) defects.push(about('The workspace has a category of this name already.', name));
+    if (taken.has(key)) defects.push(about('The workspace already has a category with this name.', name));
   }
   return free.slice(0, MAX_SUGGESTIONS);
 }
@@ -218,16 +218,40 @@ const tidy = (text: string): string =>
     .trim();
 
 /** The name as it could be saved, or null when it is empty or too long. */
-export function cleanName(name: string): string | null {
+function cleanName(name: string): string | null {
   const clean = tidy(name);
   const length = codePoints(clean);
   return length >= 1 && length <= MAX_NAME ? clean : null;
 }
 
 /** The reason, cut to 300 code points (contract.md S2). */
-export function cutReason(reason: string): string {
+function cutReason(reason: string): string {
   const characters = [...tidy(reason)];
   return characters.length <= MAX_REASON
     ? characters.join('')
     : `${characters.slice(0, MAX_REASON - 1).join('')}…`;
+}
+
+/**
+ * Which of the languages that were asked for a model means by the tag it answers with. The tag itself comes first;
+ * else one that differs only in naming a region, or not (`en` for `en-GB`), when there is no other it could be.
+ * @param targets canonical tags
+ */
+function targetOf(tag: string, targets: readonly string[]): string | null {
+  const answered = canonicalLanguage(tag);
+  if (answered === null) return null;
+  if (targets.includes(answered)) return answered;
+  const alike = targets.filter((target) => differOnlyInRegion(answered, target));
+  return alike.length === 1 ? (alike[0] ?? null) : null;
+}
+
+/** True for `en` and `en-GB`; not for `en-US` and `en-GB`, nor for `zh` and `zh-Hant`, which is another script. */
+function differOnlyInRegion(one: string, other: string): boolean {
+  const [first, second] = [new Intl.Locale(one), new Intl.Locale(other)];
+  const [a, b] = [first.maximize(), second.maximize()];
+  return (
+    a.language === b.language &&
+    a.script === b.script &&
+    (first.region === undefined) !== (second.region === undefined)
+  );
 }

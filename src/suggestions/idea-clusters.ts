@@ -1,14 +1,19 @@
+import { z } from 'zod';
 import { recordAudit } from '../audit/record.ts';
 import { requireOperator, type VerbContext } from '../context.ts';
 import { inTransaction } from '../db/transaction.ts';
+import { MAX_KEYWORD } from '../document/format/limits.ts';
+import { trimmedText } from '../fields.ts';
 import { type IdeaClusterId, newId, type ProjectId } from '../ids.ts';
 
-export interface NewIdeaCluster {
-  readonly projectId: ProjectId;
-  /** 1 to 200 code points, trimmed. */
-  readonly title: string;
-  readonly keywords: readonly string[];
-}
+export const MAX_KEYWORDS = 25;
+
+export const newIdeaCluster = z.object({
+  title: trimmedText(1, 200),
+  keywords: z
+    .array(trimmedText(1, MAX_KEYWORD))
+    .max(MAX_KEYWORDS, `Expected at most ${MAX_KEYWORDS} keywords.`),
+});
 
 /**
  * Adds an idea that the project's category suggestions draw on; one under the same title gets the new
@@ -17,7 +22,7 @@ export interface NewIdeaCluster {
  */
 export async function addIdeaCluster(
   context: VerbContext,
-  { projectId, title, keywords }: NewIdeaCluster,
+  { projectId, title, keywords }: z.output<typeof newIdeaCluster> & { readonly projectId: ProjectId },
 ): Promise<IdeaClusterId> {
   requireOperator(context.actor);
   return inTransaction(context.db, async (tx) => {

@@ -46,7 +46,7 @@ export function createOpenAiCompatibleSuggestions(options: OpenAiCompatibleOptio
           signal,
         });
         if (truncated) throw new UnusableAnswer('The answer was cut off at its length limit.');
-        if (object === null) throw new UnusableAnswer('The answer was no JSON object.');
+        if (object === null) throw new UnusableAnswer('The answer was not a JSON object.');
         return object;
       } catch (error) {
         throw error instanceof ProviderError && hasCode(error, NOT_CONNECTED)

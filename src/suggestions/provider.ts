@@ -29,7 +29,7 @@ export interface SuggestionRequest {
 export interface SuggestionProvider {
   readonly name: string;
   /**
-   * The answer as parsed JSON, unchecked: its shape is that of `answerSchema`.
+   * The answer as parsed JSON, unchecked: its shape is that of `responseSchema`.
    * @throws {UnusableAnswer} for an answer that is no JSON object or was cut off
    * @throws {ProviderError} `refused` when the model declines, another kind when there is no answer; or the
    *   signal's reason

@@ -1,18 +1,13 @@
 import { sql } from 'kysely';
+import { inBatches, type PruneOptions } from '../db/batches.ts';
 import type { Database } from '../db/database.ts';
 import type { AiOperationId } from '../ids.ts';
 
-const OPERATIONS_A_BATCH = 1_000;
-
-export interface PruneOperationsOptions {
-  /** Milliseconds that ended operations are kept. */
-  readonly retentionMs: number;
-  /** Called after every batch; what it throws stops the work there. */
-  readonly onProgress?: () => void;
-}
+const OPERATIONS_PER_BATCH = 1_000;
 
 interface Batch {
   readonly removed: number;
+  /** Null when there was not enough for a full batch. */
   readonly last: AiOperationId | null;
 }
 
@@ -26,14 +21,14 @@ async function pruneBatch(db: Database, retentionMs: number, after: AiOperationI
         AND NOT EXISTS (
           SELECT FROM holds AS hold WHERE hold.run_id = operation.id AND hold.status = 'open')
       ORDER BY operation.id
-      LIMIT ${OPERATIONS_A_BATCH}
+      LIMIT ${OPERATIONS_PER_BATCH}
       FOR UPDATE OF operation SKIP LOCKED
     ), removed AS (
       DELETE FROM ai_operations AS operation USING old WHERE operation.id = old.id
       RETURNING 1
     )
     SELECT (SELECT count(*)::integer FROM removed) AS removed,
-      (SELECT id FROM old ORDER BY id DESC LIMIT 1) AS last
+      (SELECT id FROM old ORDER BY id OFFSET ${OPERATIONS_PER_BATCH - 1}) AS last
   `.execute(db);
   return rows[0] ?? { removed: 0, last: null };
 }
@@ -46,13 +41,13 @@ async function pruneBatch(db: Database, retentionMs: number, after: AiOperationI
  */
 export async function pruneOperations(
   db: Database,
-  { retentionMs, onProgress }: PruneOperationsOptions,
+  { retentionMs, onProgress }: PruneOptions,
 ): Promise<number> {
   let removed = 0;
-  for (let batch = await pruneBatch(db, retentionMs, null); batch.removed > 0; ) {
+  const batches = inBatches(null, (after: AiOperationId | null) => pruneBatch(db, retentionMs, after));
+  for await (const batch of batches) {
     removed += batch.removed;
     onProgress?.();
-    batch = await pruneBatch(db, retentionMs, batch.last);
   }
   return removed;
 }

@@ -93,7 +93,7 @@ function proposeForProject({
     sources,
     taken,
     language,
-    (name) => `Pseudo suggestion: “${name}” stands in the project's ideas, keywords or titles.`,
+    (name) => `Pseudo suggestion: “${name}” appears in the project's ideas, keywords or titles.`,
   ).slice(0, MAX_SUGGESTIONS);
 }
 

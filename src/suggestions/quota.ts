@@ -32,5 +32,5 @@ export async function uncountOperation(tx: Tx, workspaceId: WorkspaceId, month: 
 export const aiQuotaExceeded = (): ServiceError =>
   new ServiceError(
     'QUOTA_EXCEEDED',
-    "The workspace's AI operations of this month are used up. The count starts again on the first of the month (UTC).",
+    'The workspace has used up its AI operations for this month. The count resets on the first of the month (UTC).',
   );

@@ -1,7 +1,7 @@
 import { defineRoute, type RouteModule } from '../http/route.ts';
 import { pathId } from '../http/scope.ts';
 import type { CategoryId } from '../ids.ts';
-import type { RunDependencies } from './run.ts';
+import type { RunDependencies } from './await-operation.ts';
 import {
   articleSuggestionsAnswer,
   projectSuggestionsAnswer,

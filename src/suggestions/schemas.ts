@@ -33,7 +33,7 @@ export const translateNamesBody = z.object({
     .superRefine((tags, context) => {
       for (const [index, tag] of tags.entries()) {
         if (tags.indexOf(tag) === index) continue;
-        context.addIssue({ code: 'custom', path: [index], message: `${tag} is asked for twice.` });
+        context.addIssue({ code: 'custom', path: [index], message: `${tag} is listed twice.` });
       }
     })
     .meta({ description: "Each once; not the category's primary language.", uniqueItems: true }),

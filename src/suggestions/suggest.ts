@@ -11,9 +11,9 @@ import type {
 import { inTransaction } from '../db/transaction.ts';
 import { invalid, notFound } from '../errors.ts';
 import type { ArticleId, CategoryId, ProjectId } from '../ids.ts';
+import { type PaidResult, type RunDependencies, runOperation } from './await-operation.ts';
 import { type NewOperation, reserveOperation } from './operations.ts';
 import { namesPrice, SUGGESTION_CREDITS } from './price.ts';
-import { type PaidResult, type RunDependencies, runOperation } from './run.ts';
 import type { translateNamesBody } from './schemas.ts';
 
 /** What a paid verb needs besides: where its run is started and awaited. */

@@ -1,12 +1,13 @@
 import { IllegalStateError } from '@temporalio/common';
-import { Runtime } from '@temporalio/worker';
+import { NativeConnection, Runtime } from '@temporalio/worker';
 import type { Logger } from 'pino';
 import { freePorts, LOOPBACK } from '../ports.ts';
-import { rowOfRun } from './log-ids.ts';
+import type { TemporalConnectionOptions } from './connection-options.ts';
+import { rowOfRun } from './ids.ts';
 
 const LEVELS = { TRACE: 'trace', DEBUG: 'debug', INFO: 'info', WARN: 'warn', ERROR: 'error' } as const;
 /** How many free ports are tried before the SDK goes without metrics. */
-const MOST_PORTS = 3;
+const MAX_PORTS = 3;
 
 let metricsUrl: string | undefined;
 
@@ -64,14 +65,18 @@ export function installRuntime(logger: Logger, metricsPort?: number): void {
 
 /** The same, with the SDK's metrics on a free port: see `sdkMetricsUrl`. */
 export async function installMeasuredRuntime(logger: Logger): Promise<void> {
-  for (let tried = 0; tried < MOST_PORTS; tried += 1) {
+  for (let tried = 0; tried < MAX_PORTS; tried += 1) {
     try {
       installRuntime(logger, (await freePorts(1))[0]);
       return;
     } catch (error) {
-      logger.debug({ err: error }, "port for the metrics of Temporal's SDK not to be had");
+      logger.debug({ err: error }, "no port for the metrics of Temporal's SDK");
     }
   }
-  logger.warn("going without the metrics of Temporal's SDK");
+  logger.warn("continuing without the metrics of Temporal's SDK");
   installRuntime(logger);
 }
+
+/** One connection for clients and workers of a process: only a shared one lets a worker take its own starts eagerly. */
+export const connectTemporal = (target: TemporalConnectionOptions): Promise<NativeConnection> =>
+  NativeConnection.connect({ ...target });

@@ -1,6 +1,6 @@
 import { ScheduleAlreadyRunning, type ScheduleOptions, ScheduleOverlapPolicy } from '@temporalio/client';
-import type { TemporalNames } from './names.ts';
-import type { TemporalClient } from './runs.ts';
+import type { TaskQueues } from './task-queues.ts';
+import type { TemporalClient } from './workflow-client.ts';
 
 const DEADLINE_MS = 10_000;
 
@@ -24,7 +24,7 @@ async function ensure(client: TemporalClient, options: ScheduleOptions): Promise
  * Makes `reconcile` run every minute, and once now, since what happened while no worker was there should
  * not wait; and `prune` every night. Several workers may call this at once.
  */
-export async function ensureSchedules(client: TemporalClient, names: TemporalNames): Promise<void> {
+export async function ensureSchedules(client: TemporalClient, names: TaskQueues): Promise<void> {
   const created = await ensure(client, {
     scheduleId: names.reconcileSchedule,
     spec: { intervals: [{ every: '1 minute' }] },

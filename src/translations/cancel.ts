@@ -3,7 +3,8 @@ import { requirePermissions, type VerbContext } from '../context.ts';
 import { inTransaction } from '../db/transaction.ts';
 import { conflict, notFound } from '../errors.ts';
 import type { JobId } from '../ids.ts';
-import { type Job, toJob } from '../jobs/schemas.ts';
+import { toJob } from '../jobs/queries.ts';
+import type { Job } from '../jobs/schemas.ts';
 import { endTranslation } from './end.ts';
 import type { TranslationRuns } from './runs.ts';
 
@@ -30,7 +31,7 @@ export async function cancelJob(
       status: 'CANCELLED',
       onLeftOver: context.runs.onLeftOver,
     });
-    if (ended === null) throw conflict('The job has ended already; there is nothing to cancel.', 'job_ended');
+    if (ended === null) throw conflict('The job has already ended; there is nothing to cancel.', 'job_ended');
     await recordAudit(tx, context, {
       action: 'jobs.cancelled',
       targetType: 'job',

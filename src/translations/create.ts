@@ -1,6 +1,7 @@
 import { sql } from 'kysely';
+import { bytesOf } from '../articles/images.ts';
 import { articleColumns } from '../articles/queries.ts';
-import { type AnsweredArticle, toArticle } from '../articles/schemas.ts';
+import { type ArticleResponse, toArticle } from '../articles/schemas.ts';
 import { recordAudit } from '../audit/record.ts';
 import { copyCategories } from '../categories/copy.ts';
 import { requirePermissions, type VerbContext } from '../context.ts';
@@ -13,15 +14,15 @@ import type { Counted } from '../document/threads/tasks.ts';
 import { conflict, invalid, notFound, ServiceError } from '../errors.ts';
 import { recordEvents } from '../events/record.ts';
 import { type ArticleId, type JobId, newId } from '../ids.ts';
-import { jobColumns } from '../jobs/queries.ts';
-import { type Job, toJob } from '../jobs/schemas.ts';
+import { jobColumns, toJob } from '../jobs/queries.ts';
+import type { Job } from '../jobs/schemas.ts';
 import { writeJson } from '../json-text.ts';
 import { translationWorkflowId } from '../temporal/ids.ts';
 import { insertDraft, reuseDraft } from './draft.ts';
-import { countBody, type Estimate, estimateCounted } from './price.ts';
-import { readSource, readTexts } from './read-source.ts';
+import { countBody, estimateCounted } from './price.ts';
+import { checkTargetLanguage, readSource, readTexts } from './read-source.ts';
 import type { TranslationJob, TranslationRuns } from './runs.ts';
-import { checkTargetLanguage } from './target-language.ts';
+import type { Estimate } from './schemas.ts';
 
 export interface CreateTranslation {
   readonly articleId: ArticleId;
@@ -31,8 +32,8 @@ export interface CreateTranslation {
 }
 
 export type CreatedTranslation =
-  | { reused: false; article: AnsweredArticle; job: Job; estimate: Estimate }
-  | { reused: true; article: AnsweredArticle; job: Job; estimate: null };
+  | { reused: false; article: ArticleResponse; job: Job; estimate: Estimate }
+  | { reused: true; article: ArticleResponse; job: Job; estimate: null };
 
 /** What the transaction comes to; no run for a replay. */
 interface Queued {
@@ -64,7 +65,7 @@ export async function createTranslation(
       const queued = await inTransaction(context.db, (tx) => replayOrCreate(tx, context, input, counted));
       if (queued !== null) return queued;
     }
-    throw new ServiceError('SERVICE_UNAVAILABLE', 'The article is changing all the time. Try again shortly.');
+    throw new ServiceError('SERVICE_UNAVAILABLE', 'The article keeps changing. Try again shortly.');
   };
   const { created, run } = await attempt().catch((error: unknown) => {
     if (!RACES.has(uniqueViolation(error) ?? '')) throw error;
@@ -139,12 +140,12 @@ async function create(
     throw invalid('', 'The article has no content to translate yet.');
   }
   if (source.generating) {
-    throw conflict('The article is being generated; translate it when that has ended.', 'generation_running');
+    throw conflict('The article is being generated; translate it once that has ended.', 'generation_running');
   }
 
   if (priced === null || priced.document !== source.snapshot.document.text) return null;
   const estimate = estimateCounted(source.snapshot, priced.counted);
-  const bytes = source.snapshot.assets.reduce((sum, asset) => sum + asset.byteSize, 0);
+  const bytes = bytesOf(source.snapshot.assets);
   const reused = await reuseDraft(tx, workspaceId, source.translation_group_id, input.language);
   const article = reused ?? (await insertDraft(tx, workspaceId, source, input.language));
   await copyCategories(tx, workspaceId, input.articleId, article.id);

@@ -7,7 +7,7 @@ import { inTransaction } from '../db/transaction.ts';
 import type { ArticleId, JobId } from '../ids.ts';
 import { type JobRow, jobColumns } from '../jobs/queries.ts';
 import { EMPTY_DOCUMENT } from './draft.ts';
-import { lockArticleOf } from './open-job.ts';
+import { lockArticleOf } from './run-state.ts';
 
 /** Articles that one round of `reconcile` looks at. */
 const MAX_STRANDED = 1_000;

@@ -1,16 +1,18 @@
+import type { z } from 'zod';
+import { readAssets } from '../articles/images.ts';
 import { requirePermissions, type VerbContext } from '../context.ts';
-import { type Wallet, walletOf } from '../credits/wallet.ts';
+import { walletOf } from '../credits/wallet.ts';
 import { notFound } from '../errors.ts';
 import type { ArticleId } from '../ids.ts';
-import { type Estimate, estimateSource } from './price.ts';
-import { readAssets, readTexts, toSnapshot } from './read-source.ts';
-import { checkTargetLanguage } from './target-language.ts';
+import { estimateSource } from './price.ts';
+import { checkTargetLanguage, readTexts, toSnapshot } from './read-source.ts';
+import type { estimateResponse } from './schemas.ts';
 
 /** What a translation would cost, and whether the wallet covers it. Nothing is reserved (articles.read). */
 export async function estimateTranslation(
   { db, actor }: VerbContext,
   input: { articleId: ArticleId; language: string },
-): Promise<{ estimate: Estimate; wallet: Wallet; sufficient: boolean }> {
+): Promise<z.output<typeof estimateResponse>> {
   requirePermissions(actor, 'articles.read');
   const source = await readTexts(db, actor.workspaceId, input.articleId).executeTakeFirst();
   if (source === undefined) throw notFound('article');

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { defineRoute, type RouteModule } from '../http/route.ts';
 import { cancelledJobExample, runningJobExample } from '../jobs/examples.ts';
-import { readJob } from '../jobs/read.ts';
+import { readJob } from '../jobs/queries.ts';
 import { jobSchema } from '../jobs/schemas.ts';
 import { cancelJob } from './cancel.ts';
 import type { TranslationRuns } from './runs.ts';

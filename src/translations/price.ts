@@ -1,26 +1,18 @@
 import { hash } from 'node:crypto';
-import { CHARACTERS_A_WORD, textWeight } from '../document/format/words.ts';
+import { CHARACTERS_PER_WORD, textWeight } from '../document/format/words.ts';
 import { doTask } from '../document/threads/pool.ts';
 import type { Counted } from '../document/threads/tasks.ts';
-import type { Snapshot } from '../document/translation/segments.ts';
 import { metaFields } from '../document/translation/segments.ts';
 import { invalid } from '../errors.ts';
-import type { JsonText } from '../json-text.ts';
+import type { SourceTexts } from './read-source.ts';
+import type { Estimate } from './schemas.ts';
 
 const WORDS_PER_CREDIT = 1000;
 /** Words beside the body that cost nothing: so many, and one for every so many words of the body. */
 const FREE_WORDS = 200;
 const BODY_WORDS_PER_FREE_WORD = 5;
 
-/** contract.md T1. */
-export interface Estimate {
-  /** Words in the source's current content: of its body, and of what goes beyond the free words beside it. */
-  readonly words: number;
-  /** Credits: 1 per started 1,000 words, for any target language. */
-  readonly total: number;
-}
-
-const toWords = (weight: number): number => Math.floor(weight / CHARACTERS_A_WORD);
+const toWords = (weight: number): number => Math.floor(weight / CHARACTERS_PER_WORD);
 
 /** Words beside a body of so many that are translated for nothing. */
 export const freeWords = (bodyWords: number): number =>
@@ -32,20 +24,18 @@ export const freeWords = (bodyWords: number): number =>
  * @throws {ServiceError} INVALID_REQUEST for a stored body that a translation could not be written into, because it is
  *   older than a rule of the format
  */
-export async function estimateSource(source: Source): Promise<Estimate> {
+export async function estimateSource(source: SourceTexts): Promise<Estimate> {
   return estimateCounted(source, await countBody(source.document.text));
 }
 
-type Source = Omit<Snapshot, 'document'> & { readonly document: JsonText };
-
 /** The same of a body that was counted before: what a transaction does, for it must not wait for a thread. */
-export function estimateCounted(source: Source, counted: Counted): Estimate {
+export function estimateCounted(source: SourceTexts, counted: Counted): Estimate {
   if (!counted.ok) {
     const { pointer, message } = counted.issue;
     throw invalid('', `The article's documentJson breaks a rule of its format at "${pointer}": ${message}.`);
   }
   const beside = metaFields(source).reduce((sum, { text }) => sum + textWeight(text), counted.beside);
-  const free = CHARACTERS_A_WORD * freeWords(toWords(counted.body));
+  const free = CHARACTERS_PER_WORD * freeWords(toWords(counted.body));
   const words = toWords(counted.body + Math.max(0, beside - free));
   return { words, total: Math.ceil(words / WORDS_PER_CREDIT) };
 }

@@ -1,20 +1,15 @@
 import { sql } from 'kysely';
+import { inBatches, type PruneOptions } from '../db/batches.ts';
 import type { Database } from '../db/database.ts';
 import type { JobId } from '../ids.ts';
 
 /** A job of a long article has some thousand segments, so a batch holds few jobs. */
-const JOBS_A_BATCH = 20;
-
-export interface PruneTranslationsOptions {
-  /** Milliseconds that the snapshot and the segments of an ended job are kept. */
-  readonly retentionMs: number;
-  /** Called after every batch; what it throws stops the work there. */
-  readonly onProgress?: () => void;
-}
+const JOBS_PER_BATCH = 20;
 
 interface Batch {
   readonly jobs: number;
   readonly segments: number;
+  /** Null when there was not enough for a full batch. */
   readonly last: JobId | null;
 }
 
@@ -29,7 +24,7 @@ async function pruneBatch(db: Database, retentionMs: number, after: JobId | null
         AND job.ended_at < now() - make_interval(secs => ${retentionMs / 1_000})
         AND (${after}::uuid IS NULL OR translation.job_id > ${after}::uuid)
       ORDER BY translation.job_id
-      LIMIT ${JOBS_A_BATCH}
+      LIMIT ${JOBS_PER_BATCH}
       FOR UPDATE OF translation SKIP LOCKED
     ), emptied AS (
       UPDATE translations AS translation SET snapshot = NULL FROM old
@@ -40,7 +35,7 @@ async function pruneBatch(db: Database, retentionMs: number, after: JobId | null
     )
     SELECT (SELECT count(*)::integer FROM old) AS jobs,
       (SELECT count(*)::integer FROM removed) AS segments,
-      (SELECT job_id FROM old ORDER BY job_id DESC LIMIT 1) AS last
+      (SELECT job_id FROM old ORDER BY job_id OFFSET ${JOBS_PER_BATCH - 1}) AS last
   `.execute(db);
   return rows[0] ?? NOTHING;
 }
@@ -52,15 +47,15 @@ async function pruneBatch(db: Database, retentionMs: number, after: JobId | null
  */
 export async function pruneTranslations(
   db: Database,
-  { retentionMs, onProgress }: PruneTranslationsOptions,
+  { retentionMs, onProgress }: PruneOptions,
 ): Promise<{ jobs: number; segments: number }> {
   let jobs = 0;
   let segments = 0;
-  for (let batch = await pruneBatch(db, retentionMs, null); batch.jobs > 0; ) {
+  const batches = inBatches(null, (after: JobId | null) => pruneBatch(db, retentionMs, after));
+  for await (const batch of batches) {
     jobs += batch.jobs;
     segments += batch.segments;
     onProgress?.();
-    batch = await pruneBatch(db, retentionMs, batch.last);
   }
   return { jobs, segments };
 }

@@ -1,6 +1,8 @@
 import { sql } from 'kysely';
+import { readAssets } from '../articles/images.ts';
 import type { Queryable, Tx } from '../db/database.ts';
-import type { SourceAsset, TranslationSource } from '../document/translation/source.ts';
+import type { Snapshot, SourceAsset } from '../document/translation/source.ts';
+import { invalid } from '../errors.ts';
 import type { ArticleId, ProjectId, TranslationGroupId, WorkspaceId } from '../ids.ts';
 import { JsonText } from '../json-text.ts';
 
@@ -38,33 +40,8 @@ export const readTexts = (db: Queryable, workspaceId: WorkspaceId, articleId: Ar
 
 type Texts = NonNullable<Awaited<ReturnType<ReturnType<typeof readTexts>['executeTakeFirst']>>>;
 
-/** The source's images, oldest first. */
-export async function readAssets(
-  db: Queryable,
-  workspaceId: WorkspaceId,
-  articleId: ArticleId,
-): Promise<SourceAsset[]> {
-  const rows = await db
-    .selectFrom('assets')
-    .select(['id', 'role', 'content_hash', 'media_type', 'byte_size', 'file_name', 'alt_text'])
-    .where('workspace_id', '=', workspaceId)
-    .where('article_id', '=', articleId)
-    .orderBy('created_at')
-    .orderBy('id')
-    .execute();
-  return rows.map((asset) => ({
-    id: asset.id,
-    role: asset.role,
-    contentHash: asset.content_hash,
-    mediaType: asset.media_type,
-    byteSize: asset.byte_size,
-    fileName: asset.file_name,
-    altText: asset.alt_text,
-  }));
-}
-
-/** All that is translated of a source, its body as text: `writeJson` makes a TranslationSource of it. */
-export type SourceTexts = Omit<TranslationSource, 'document'> & { readonly document: JsonText };
+/** All that is translated of a source, its body as text: `writeJson` makes a Snapshot of it. */
+export type SourceTexts = Omit<Snapshot, 'document'> & { readonly document: JsonText };
 
 export const toSnapshot = (texts: Texts, assets: readonly SourceAsset[]): SourceTexts => ({
   title: texts.title,
@@ -107,4 +84,24 @@ export async function readSource(
     isEmpty: row.is_empty,
     snapshot: toSnapshot(row, await readAssets(tx, workspaceId, articleId)),
   };
+}
+
+/**
+ * Refuses a target that the source can't be translated into.
+ * @throws {ServiceError} INVALID_REQUEST naming `pointer` (contract.md T)
+ */
+export function checkTargetLanguage(
+  pointer: string,
+  target: string,
+  source: { primary_language: string; languages: readonly string[] },
+): void {
+  if (target === source.primary_language) {
+    throw invalid(pointer, `The article is already written in ${target}; choose another language.`);
+  }
+  if (!source.languages.includes(target)) {
+    throw invalid(
+      pointer,
+      `${target} is not one of the project's languages: ${source.languages.join(', ')}.`,
+    );
+  }
 }

@@ -5,7 +5,7 @@ import { createTranslation } from './create.ts';
 import { estimateTranslation } from './estimate.ts';
 import { createdExample, replayExample } from './examples.ts';
 import type { TranslationRuns } from './runs.ts';
-import { createAnswer, createBody, estimateAnswer, estimateQuery, replayAnswer } from './schemas.ts';
+import { createBody, createResponse, estimateQuery, estimateResponse, replayResponse } from './schemas.ts';
 
 /** The header's key, when the body has none. @throws {ServiceError} INVALID_REQUEST for a bad length */
 function keyFrom(headers: Headers): string | undefined {
@@ -31,8 +31,8 @@ export const createTranslationRoutes = (runs: TranslationRuns): RouteModule[] =>
       query: estimateQuery,
       responses: {
         200: {
-          description: 'The price, the wallet, and whether the one covers the other.',
-          schema: estimateAnswer,
+          description: 'The price, the wallet, and whether it covers the price.',
+          schema: estimateResponse,
           example: {
             estimate: { words: 1612, total: 2 },
             wallet: { balance: 1000, reserved: 0, available: 1000 },
@@ -67,10 +67,10 @@ export const createTranslationRoutes = (runs: TranslationRuns): RouteModule[] =>
         },
       },
       responses: {
-        202: { description: 'Queued.', schema: createAnswer, example: createdExample },
+        202: { description: 'Queued.', schema: createResponse, example: createdExample },
         200: {
-          description: 'The key is known: the original job and its article as they are now.',
-          schema: replayAnswer,
+          description: 'The key was used before: the original job and its article as they are now.',
+          schema: replayResponse,
           example: replayExample,
         },
       },

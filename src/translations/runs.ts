@@ -3,9 +3,9 @@ import type { Logger } from 'pino';
 import type { OnLeftOver } from '../db/savepoint.ts';
 import type { Tables } from '../db/tables.ts';
 import { translationWorkflowId } from '../temporal/ids.ts';
-import type { TemporalNames } from '../temporal/names.ts';
-import { cancelRun, startOnce, type TemporalClient } from '../temporal/runs.ts';
 import { searchAttributes } from '../temporal/search-attributes.ts';
+import type { TaskQueues } from '../temporal/task-queues.ts';
+import { cancelRun, startOnce, type TemporalClient } from '../temporal/workflow-client.ts';
 
 const DEADLINE_MS = 2_000;
 
@@ -19,7 +19,7 @@ export type TranslationJob = Pick<
 /** Starts the run of a committed job; a job whose start fails is found by `reconcile`. */
 export const startTranslation = (
   client: TemporalClient,
-  names: TemporalNames,
+  names: TaskQueues,
   job: TranslationJob,
 ): Promise<boolean> =>
   startOnce(client, 'translateArticle', {
@@ -49,7 +49,7 @@ export interface TranslationRuns {
 
 export interface TranslationRunDependencies {
   readonly client: TemporalClient;
-  readonly names: TemporalNames;
+  readonly names: TaskQueues;
   readonly logger: Logger;
 }
 
@@ -83,6 +83,6 @@ export function createTranslationRuns({
         cancelRun(client, translationWorkflowId(job.id)),
         'run of a cancelled job not reached',
       ),
-    onLeftOver: (part, err) => logger.error({ err, part }, 'ended, but not all of it could be undone'),
+    onLeftOver: (part, err) => logger.error({ err, part }, 'ended, but some of the clean-up failed'),
   };
 }

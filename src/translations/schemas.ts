@@ -4,15 +4,18 @@ import { walletSchema } from '../credits/schemas.ts';
 import { idempotencyKey, languageTag } from '../fields.ts';
 import { jobSchema } from '../jobs/schemas.ts';
 
-export const estimateSchema = z
+const estimateSchema = z
   .object({
     words: z.int().meta({
       description:
-        "Words in the source's current content. Title, meta texts, keywords, alternative texts and titles of links count only as far as they have more than 200 words and a fifth of the body's. 40 characters without a space are a word at least.",
+        "Words in the source's current content. Title, meta texts, keywords, alternative texts and link titles count only beyond a free 200 words plus a fifth of the body's. 40 characters without a space count as at least one word.",
     }),
     total: z.int().meta({ description: 'Credits: 1 per started 1,000 words.' }),
   })
   .meta({ id: 'Estimate' });
+
+/** contract.md T1. */
+export type Estimate = z.infer<typeof estimateSchema>;
 
 export const estimateQuery = z.object({
   language: languageTag.meta({
@@ -20,7 +23,7 @@ export const estimateQuery = z.object({
   }),
 });
 
-export const estimateAnswer = z.object({
+export const estimateResponse = z.object({
   estimate: estimateSchema,
   wallet: walletSchema,
   sufficient: z.boolean().meta({ description: 'True when wallet.available covers estimate.total.' }),
@@ -32,15 +35,15 @@ export const createBody = z.object({
   }),
   idempotencyKey: idempotencyKey
     .optional()
-    .meta({ description: 'Wins over the Idempotency-Key header, which is then ignored.' }),
+    .meta({ description: 'Takes precedence over the Idempotency-Key header.' }),
 });
 
 const created = { article: articleSchema, job: jobSchema };
 
-export const createAnswer = z.object({
+export const createResponse = z.object({
   ...created,
   estimate: estimateSchema,
   reused: z.literal(false),
 });
 
-export const replayAnswer = z.object({ ...created, estimate: z.null(), reused: z.literal(true) });
+export const replayResponse = z.object({ ...created, estimate: z.null(), reused: z.literal(true) });

@@ -1,34 +1,34 @@
 import { sql } from 'kysely';
-import { chooseSlugInTurn } from '../articles/insert.ts';
-import { addressesOf, type Rendering, readReferences, referencesOf, renderBody } from '../articles/render.ts';
-import { assetPath } from '../blobs/address.ts';
+import { bytesOf, copiesOf, imagesForBody, insertAssets, newAssetIds } from '../articles/images.ts';
+import { lockAndChooseSlug } from '../articles/insert.ts';
+import { type PreparedBody, withRenderings } from '../articles/prepare.ts';
+import { addressesOf, type Renderer, referencesOf, toRendering } from '../articles/render.ts';
 import { keepBlobs } from '../blobs/references.ts';
 import { MissingHoldError, settleHold } from '../credits/holds.ts';
 import { releaseBytes } from '../credits/storage-quota.ts';
-import { createdInOrder } from '../db/created-in-order.ts';
 import type { Database, Tx } from '../db/database.ts';
 import { uniqueViolation } from '../db/errors.ts';
-import { inTransaction } from '../db/transaction.ts';
 import { doTask } from '../document/threads/pool.ts';
 import { inTheBackground } from '../document/threads/share.ts';
-import type { AssembledArticle, References } from '../document/threads/tasks.ts';
+import type { AssembledArticle } from '../document/threads/tasks.ts';
 import { ReassemblyError } from '../document/translation/reassemble.ts';
 import type { SourceAsset } from '../document/translation/source.ts';
-import { type ArticleId, type AssetId, type JobId, newId, type ProjectId, type WorkspaceId } from '../ids.ts';
-import { isJobOpen, lockArticleOf } from './open-job.ts';
+import type { ArticleId, JobId, WorkspaceId } from '../ids.ts';
+import { isJobOpen, lockArticleOf } from './run-state.ts';
 
 /** What the transaction writes, worked out before it takes a lock. */
 interface Result {
+  readonly workspaceId: WorkspaceId;
   readonly article: AssembledArticle;
-  /** What it was rendered with. */
-  readonly references: References;
+  /** Rendered with the copies of the images, and the addresses of its links by now. */
+  readonly body: PreparedBody;
   readonly language: string;
-  readonly assets: readonly SourceAsset[];
-  readonly assetIds: ReadonlyMap<string, AssetId>;
+  /** Copies of the source's images. */
+  readonly images: readonly SourceAsset[];
 }
 
 /** Shows that nothing but writing the result is left. */
-async function enterFinalize(db: Database, jobId: JobId): Promise<void> {
+async function markFinalizing(db: Database, jobId: JobId): Promise<void> {
   await db
     .updateTable('jobs')
     .set((eb) => ({
@@ -47,11 +47,13 @@ async function enterFinalize(db: Database, jobId: JobId): Promise<void> {
  */
 export async function settleTranslation(db: Database, jobId: JobId): Promise<boolean> {
   if (!(await isJobOpen(db, jobId))) return false;
-  await enterFinalize(db, jobId);
+  await markFinalizing(db, jobId);
   const result = await assemble(db, jobId);
   for (let attempt = 1; ; attempt += 1) {
     try {
-      return await inTransaction(db, (tx) => settle(tx, jobId, result));
+      return await inTheBackground(result.workspaceId, () =>
+        withRenderings(db, (tx, render) => settle(tx, jobId, result, render), [result.body]),
+      );
     } catch (error) {
       // Another article took the slug between the choice and the commit.
       if (attempt === 5 || uniqueViolation(error) !== 'articles_slug_key') throw error;
@@ -60,7 +62,7 @@ export async function settleTranslation(db: Database, jobId: JobId): Promise<boo
 }
 
 async function assemble(db: Database, jobId: JobId): Promise<Result> {
-  const { snapshot, assets, target_language, workspace_id, project_id } = await db
+  const { snapshot, assets, target_language, workspace_id, project_id, article_id } = await db
     .selectFrom('translations')
     .innerJoin('jobs', 'jobs.id', 'translations.job_id')
     .select([
@@ -69,6 +71,7 @@ async function assemble(db: Database, jobId: JobId): Promise<Result> {
       'target_language',
       'jobs.workspace_id',
       'jobs.project_id',
+      'jobs.article_id',
     ])
     .where('job_id', '=', jobId)
     .executeTakeFirstOrThrow();
@@ -86,29 +89,29 @@ async function assemble(db: Database, jobId: JobId): Promise<Result> {
   }
   const linked = referencesOf(snapshot).articleIds;
   const articleIds = await targetVersions(db, workspace_id, linked, target_language);
-  const assetIds = new Map(assets.map((asset) => [asset.id as string, newId<AssetId>()]));
+  const assetIds = newAssetIds(assets);
   const shown = linked.map((id) => (articleIds.get(id) ?? id) as ArticleId);
   const references = {
     links: await addressesOf(db, project_id, shown),
-    images: inlineImages(assets, assetIds),
+    images: imagesForBody(copiesOf(assets, assetIds)),
   };
   const assembled = await inTheBackground(workspace_id, () =>
     doTask('assemble', snapshot, translations, { articleIds, assetIds }, references),
   );
   if (!assembled.ok) throw new ReassemblyError(assembled.problem);
   const { article } = assembled;
-  return { article, references, language: target_language, assets, assetIds };
-}
-
-/** The copies of the body's images, as they will be: a copy shares its source's bytes. */
-function inlineImages(assets: readonly SourceAsset[], assetIds: ReadonlyMap<string, AssetId>) {
-  const images = new Map<string, { url: string; altText: string }>();
-  for (const asset of assets) {
-    const id = assetIds.get(asset.id);
-    if (id === undefined || asset.role !== 'inline') continue;
-    images.set(id, { url: assetPath({ id, content_hash: asset.contentHash }), altText: asset.altText });
-  }
-  return images;
+  const described = assets.map((asset) => ({
+    ...asset,
+    altText: article.altTexts.get(asset.id) ?? asset.altText,
+  }));
+  const images = copiesOf(described, assetIds);
+  const body = {
+    id: article_id,
+    document: article.stored.json,
+    references: { ...references, images: imagesForBody(images) },
+    rendering: toRendering(article.rendered),
+  };
+  return { workspaceId: workspace_id, article, body, language: target_language, images };
 }
 
 /** For each of the articles: its version in the target language, where there is one. */
@@ -131,20 +134,7 @@ async function targetVersions(
   return new Map(rows.map((row) => [row.sourceId, row.versionId]));
 }
 
-/** The rendering made before the lock, or a new one when a linked article got or lost its address since. */
-async function renderingOf(
-  tx: Tx,
-  target: { id: ArticleId; project_id: ProjectId; workspace_id: WorkspaceId },
-  { article: { stored, rendered }, references }: Result,
-): Promise<Rendering> {
-  const now = await readReferences(tx, { ...target, document: stored.json });
-  const isSame = stored.articleIds.every((id) => now.links.get(id) === references.links.get(id));
-  return isSame
-    ? { content_html: rendered.html, content_markdown: rendered.markdown }
-    : inTheBackground(target.workspace_id, () => renderBody(stored.json, now));
-}
-
-async function settle(tx: Tx, jobId: JobId, result: Result): Promise<boolean> {
+async function settle(tx: Tx, jobId: JobId, result: Result, render: Renderer): Promise<boolean> {
   const target = await lockArticleOf(tx, jobId);
   if (target === undefined) return false;
   const job = await tx
@@ -163,13 +153,13 @@ async function settle(tx: Tx, jobId: JobId, result: Result): Promise<boolean> {
   if (job === undefined) return false;
 
   const { article } = result;
-  const bytesLeft = await copyAssets(tx, target, result);
-  const slug = await chooseSlugInTurn(
+  const bytesLeft = await addImages(tx, target, result.images);
+  const slug = await lockAndChooseSlug(
     tx,
     { projectId: target.project_id, language: result.language, except: target.id },
     article.title,
   );
-  const rendering = await renderingOf(tx, target, result);
+  const [{ rendering }] = await render(tx, [{ ...target, document: article.stored.json }]);
   await tx
     .updateTable('articles')
     .set((eb) => ({
@@ -195,39 +185,24 @@ async function settle(tx: Tx, jobId: JobId, result: Result): Promise<boolean> {
 }
 
 /**
- * Rows that share the source's blobs: storage is content-addressed, so no bytes move. An image that was deleted so long
- * ago that its bytes are gone is left out; a block that shows it renders as nothing.
+ * Adds the copies of the source's images. One that was deleted so long ago that its bytes are gone is left out; a block
+ * that shows it renders as nothing.
  * @returns the bytes of those left out
  */
-async function copyAssets(
+async function addImages(
   tx: Tx,
   target: { id: ArticleId; workspace_id: WorkspaceId },
-  { assets, assetIds, article }: Result,
+  images: readonly SourceAsset[],
 ): Promise<number> {
   const kept = await keepBlobs(
     tx,
-    assets.map((asset) => asset.contentHash),
+    images.map((image) => image.contentHash),
   );
-  const rows = assets.flatMap((asset, index) => {
-    const id = assetIds.get(asset.id);
-    return id === undefined || !kept.has(asset.contentHash)
-      ? []
-      : [
-          {
-            id,
-            workspace_id: target.workspace_id,
-            article_id: target.id,
-            role: asset.role,
-            content_hash: asset.contentHash,
-            media_type: asset.mediaType,
-            byte_size: asset.byteSize,
-            file_name: asset.fileName,
-            alt_text: article.altTexts.get(asset.id) ?? asset.altText,
-            created_at: createdInOrder(index),
-          },
-        ];
-  });
-  if (rows.length > 0) await tx.insertInto('assets').values(rows).execute();
-  const left = assets.filter((asset) => !kept.has(asset.contentHash));
-  return left.reduce((sum, { byteSize }) => sum + byteSize, 0);
+  await insertAssets(
+    tx,
+    target.workspace_id,
+    target.id,
+    images.filter((image) => kept.has(image.contentHash)),
+  );
+  return bytesOf(images.filter((image) => !kept.has(image.contentHash)));
 }

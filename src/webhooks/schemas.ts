@@ -1,7 +1,8 @@
 import { z } from 'zod';
 import type { DeliveryStatus } from '../db/tables.ts';
 import { EVENT_TYPES } from '../events/catalog.ts';
-import { dateTime, shortText, timestamp, urlText, uuid } from '../fields.ts';
+import { dateTime, idOf, shortText, timestamp, urlText } from '../fields.ts';
+import type { DeliveryId, EndpointId } from '../ids.ts';
 
 const DELIVERY_STATUSES = ['pending', 'succeeded', 'failed'] as const satisfies readonly DeliveryStatus[];
 const MAX_DESCRIPTION = 500;
@@ -13,7 +14,7 @@ const eventName = z
   .meta({ id: 'EventName', description: 'A subscribable event (contract.md E).' });
 
 const endpointFields = {
-  id: uuid,
+  id: idOf<EndpointId>(),
   url: z
     .string()
     .meta({ format: 'uri', description: 'Receives the signed POST, normalised by the WHATWG URL rules.' }),
@@ -46,21 +47,20 @@ export const registeredEndpointSchema = z
     endpoint: z.object(endpointFields),
     secret: z.string().meta({
       description:
-        'Signs every delivery, used as UTF-8 text with its whsec_ marker. It is shown this once and cannot be read again.',
+        'Signs every delivery, used as UTF-8 text with its whsec_ marker. It is shown only once and cannot be read again.',
     }),
   })
   .meta({ id: 'RegisteredWebhookEndpoint' });
 
 const deliveryFields = {
-  id: uuid.meta({ description: 'The x-service-delivery header of every attempt.' }),
-  endpointId: uuid,
+  id: idOf<DeliveryId>().meta({ description: 'The x-service-delivery header of every attempt.' }),
+  endpointId: idOf<EndpointId>(),
   eventType: eventName,
   status: z.enum(DELIVERY_STATUSES),
   attempts: z.int().min(0).max(6).meta({ description: 'Attempts made so far.' }),
-  responseStatus: z
-    .int()
-    .nullable()
-    .meta({ description: 'HTTP status of the latest attempt; null before any, and when no answer came.' }),
+  responseStatus: z.int().nullable().meta({
+    description: 'HTTP status of the latest attempt; null before the first, and when there was no response.',
+  }),
   errorMessage: z
     .string()
     .nullable()
@@ -82,7 +82,7 @@ const attemptSchema = z
     responseBody: z
       .string()
       .nullable()
-      .meta({ description: 'The first 1 KiB of the answer; null when no answer came.' }),
+      .meta({ description: 'The first 1 KiB of the response body; null when there was no response.' }),
   })
   .meta({ id: 'WebhookAttempt' });
 
@@ -125,7 +125,7 @@ export const webhookListSchema = z.object({
   deliveries: z
     .array(webhookDeliverySchema)
     .max(50)
-    .meta({ description: 'The 50 most recent ones over all endpoints, newest first.' }),
+    .meta({ description: 'The 50 most recent over all endpoints, newest first.' }),
   events: z.array(eventName).meta({ description: 'Every subscribable event.' }),
 });
 
@@ -152,10 +152,10 @@ export const redeliverFailedSchema = z.object({
 export const pingResultSchema = z
   .object({
     delivered: z.boolean().meta({ description: 'True when the receiver answered 2xx.' }),
-    responseStatus: z.int().nullable().meta({ description: 'Null when no answer came.' }),
+    responseStatus: z.int().nullable().meta({ description: 'Null when there was no response.' }),
     errorMessage: z.string().nullable().meta({ description: 'Null when it was delivered.' }),
     durationMs: z.int().min(0),
-    responseBody: z.string().nullable().meta({ description: 'The first 1 KiB of the answer.' }),
+    responseBody: z.string().nullable().meta({ description: 'The first 1 KiB of the response body.' }),
   })
   .meta({ id: 'WebhookPingResult' });
 

@@ -97,7 +97,7 @@ function headerValue(headers: ReceivedHeaders, name: string): string | null {
   // Node and fetch join repeated lines with a comma, which only the signature's fields may hold.
   const isJoined = name !== SIGNATURE_HEADER && value?.includes(',') === true;
   if (others.length > 0 || isJoined) {
-    throw new WebhookVerificationError('repeated_header', `${name} is there more than once`);
+    throw new WebhookVerificationError('repeated_header', `${name} occurs more than once`);
   }
   return value ?? null;
 }

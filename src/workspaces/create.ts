@@ -5,11 +5,15 @@ import { recordAudit } from '../audit/record.ts';
 import type { Actor } from '../context.ts';
 import type { Database, Tx } from '../db/database.ts';
 import { inTransaction } from '../db/transaction.ts';
+import { trimmedText } from '../fields.ts';
 import { type ApiKeyId, newId, type RoleId, type WorkspaceId } from '../ids.ts';
-import { insertBuiltInRoles } from '../roles/built-in.ts';
+import { insertBuiltInRoles } from '../roles/queries.ts';
+
+/** Need not be unique. */
+export const workspaceName = trimmedText(1, 120);
 
 export interface CreateWorkspaceInput {
-  /** 1 to 120 characters, trimmed. Need not be unique. */
+  /** As {@link workspaceName} leaves it. */
   readonly name: string;
   /** Credits of the first grant; 0 for none. */
   readonly credits: number;

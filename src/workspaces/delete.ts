@@ -39,7 +39,7 @@ export async function deleteWorkspace(
       .executeTakeFirst();
     if (job !== undefined) {
       throw conflict(
-        'A job of this workspace is still running. Wait for its end, or cancel it.',
+        'A job of this workspace is still running. Wait for it to end, or cancel it.',
         'job_running',
       );
     }

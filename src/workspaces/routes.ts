@@ -14,10 +14,9 @@ export const createWorkspaceRoutes = (): RouteModule[] => [
       operationId: 'deleteWorkspace',
       summary: 'Delete the workspace',
       description:
-        'With all it has: keys, roles, projects, articles, categories, endpoints, credits and audit log. It cannot be ' +
-        'undone and emits no events. No key is known from the answer on; the rows of a large workspace are removed in the minutes after. ' +
-        ' Refused while a job is open (409 `job_running`). Of the built-in roles only Owner ' +
-        'may do it.',
+        'Everything in it goes: keys, roles, projects, articles, categories, endpoints, credits and audit log. This cannot be ' +
+        'undone and emits no events. From the response on, none of its keys works; the rows of a large workspace are removed over the ' +
+        'following minutes. Refused while a job is open (409 `job_running`). Of the built-in roles only Owner may do it.',
       tags: ['Workspaces'],
       scope: 'workspace',
       permissions: ['workspaces.delete'],

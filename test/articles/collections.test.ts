@@ -37,9 +37,9 @@ it('duplicates content, images and categories into a new group, within the stora
   await editor.call('PUT', `/api/articles/${source.id}/categories`, { categoryIds });
   const used = await editor.storageUsed();
 
-  const answer = await editor.call('POST', `/api/articles/${source.id}/duplicate`);
-  expect(answer.status).toBe(201);
-  const copy: Article = answer.body.article;
+  const response = await editor.call('POST', `/api/articles/${source.id}/duplicate`);
+  expect(response.status).toBe(201);
+  const copy: Article = response.body.article;
   const original = await editor.read(source.id);
   expect(copy).toMatchObject({
     title: 'Original',
@@ -73,7 +73,7 @@ it('duplicates content, images and categories into a new group, within the stora
   await setQuota(workspace.context, { storageBytes: 1_000_000 });
 });
 
-it('deleting takes reviews, redirects, assets and jobs along; only a PUBLISHED one is told of', async () => {
+it('deleting takes reviews, redirects, assets and jobs along, and tells that a PUBLISHED one is gone', async () => {
   const { id } = await editor.published(projectId, { title: 'Short life' });
   await editor.patch(id, { title: 'Shorter life' });
   expect((await editor.remove(id)).body).toEqual({ ok: true });
@@ -129,8 +129,11 @@ it('lists by every filter, newest first, each article once, and versions by lang
   );
   expect(await listed(`&projectId=${projectId}`)).toEqual([]);
   for (const query of ['limit=0', 'limit=101', 'status=GONE', 'language=%20', 'projectId=x', 'cursor=x']) {
-    const answer = await mine.call('GET', `/api/workspaces/${other.id}/articles?${query}`);
-    expect([answer.status, answer.body.errors?.[0].pointer]).toEqual([400, `query/${query.split('=')[0]}`]);
+    const response = await mine.call('GET', `/api/workspaces/${other.id}/articles?${query}`);
+    expect([response.status, response.body.errors?.[0].pointer]).toEqual([
+      400,
+      `query/${query.split('=')[0]}`,
+    ]);
   }
 
   const source = await createArticle(service.db, other, projectA, { title: 'Source' });

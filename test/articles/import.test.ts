@@ -136,7 +136,7 @@ it('takes over a Markdown article with its local images and tells what it left o
   expect(imported.warnings).toEqual([
     expect.stringMatching(/\.\.\/secret\.png is outside/),
     expect.stringMatching(/link\.png is outside/),
-    expect.stringMatching(/fake\.png is no PNG/),
+    expect.stringMatching(/fake\.png is not a PNG/),
     expect.stringMatching(/gone\.png does not exist/),
   ]);
   const now = await database.db
@@ -282,10 +282,10 @@ it('refuses unreadable files, foreign projects and unknown languages, and stores
   const cases: [work: () => Promise<unknown>, message: RegExp][] = [
     [() => importFile(fine, { language: 'de' }), /language de is not one of the project's languages: en, es/],
     [() => importFile(fine, { projectId: newId<ProjectId>() }), /No such project/],
-    [() => importFile(path.join(folder, 'missing.md')), /There is no file .*missing\.md/],
-    [() => importFile(folder), /is no file/],
+    [() => importFile(path.join(folder, 'missing.md')), /missing\.md does not exist/],
+    [() => importFile(folder), /is not a file/],
     [() => importFile(fileOf('latin1.md', Buffer.from('caf\xe9', 'latin1'))), /not encoded as UTF-8/],
-    [() => importFile(fileOf('half.json', '{"version":1,')), /no valid JSON/],
+    [() => importFile(fileOf('half.json', '{"version":1,')), /not valid JSON/],
     [() => importFile(fileOf('array.json', '[]')), /the document: .*object/],
     [() => importFile(fileOf('page.html', '<p>')), /neither a Markdown/],
   ];

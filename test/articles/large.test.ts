@@ -44,9 +44,9 @@ it('a bad large body is refused together with the other fields, and changes noth
   const editor = editing(service, workspace);
   const { id } = await editor.create(projectId);
   const before = await editor.read(id);
-  const answer = await editor.patch(id, { title: '', documentJson: large('[x](javascript:y)') });
-  expect(answer.status).toBe(400);
-  expect(answer.body.errors.map(({ pointer }: { pointer: string }) => pointer).sort()).toEqual([
+  const response = await editor.patch(id, { title: '', documentJson: large('[x](javascript:y)') });
+  expect(response.status).toBe(400);
+  expect(response.body.errors.map(({ pointer }: { pointer: string }) => pointer).sort()).toEqual([
     '/documentJson/blocks/300/text',
     '/title',
   ]);

@@ -19,15 +19,15 @@ beforeAll(async () => {
 const lastEvent = async (id: string) => (await editor.events(id)).at(-1);
 
 it('creates a DRAFT, rendered and counted, in a group of its own, and tells article.created', async () => {
-  const answer = await editor.call('POST', `/api/projects/${projectId}/articles`, {
+  const response = await editor.call('POST', `/api/projects/${projectId}/articles`, {
     title: '  Im Fruhling: Cafe\u0301 ',
     primaryLanguage: 'DE',
     documentJson: documentOf({ id: 'a', type: 'paragraph', text: 'Zwei **Worte**', format: 'markdown' }),
     metaTitle: 'Meta',
     targetKeywords: ['eins', ' zwei '],
   });
-  expect(answer.status).toBe(201);
-  const article: Article = answer.body.article;
+  expect(response.status).toBe(201);
+  const article: Article = response.body.article;
   expect(article).toEqual({
     id: expect.any(String),
     workspaceId: workspace.id,
@@ -56,7 +56,7 @@ it('creates a DRAFT, rendered and counted, in a group of its own, and tells arti
   });
   const read = await editor.call('GET', `/api/articles/${article.id}`);
   expect(read.body.article).toEqual(article);
-  expect(read.headers.get('etag')).toBe(answer.headers.get('etag'));
+  expect(read.headers.get('etag')).toBe(response.headers.get('etag'));
   expect(await editor.events(article.id)).toEqual([
     { event: 'article.created', data: { articleId: article.id, projectId, title: 'Im Fruhling: Café' } },
   ]);
@@ -91,8 +91,8 @@ it('refuses bad input naming the field, and leaves nothing behind', async () => 
     [{}, '/title'],
   ];
   for (const [body, pointer] of bad) {
-    const answer = await editor.call('POST', `/api/projects/${projectId}/articles`, body);
-    expect([answer.status, answer.body.errors?.[0]?.pointer]).toEqual([400, pointer]);
+    const response = await editor.call('POST', `/api/projects/${projectId}/articles`, body);
+    expect([response.status, response.body.errors?.[0]?.pointer]).toEqual([400, pointer]);
   }
   expect(await count()).toBe(before);
 });
@@ -125,7 +125,7 @@ it('two editors who save at once: one 200, one 412, and nothing is lost', async 
   );
 });
 
-it('a PUBLISHED article tells exactly the fields that changed; a save that changes nothing writes nothing', async () => {
+it('a PUBLISHED article tells exactly the fields that a save changed, and nothing when it changed none', async () => {
   const article = await editor.published(projectId, { title: 'Exactly', metaTitle: 'Old' });
   const { id } = article;
   const set = {

@@ -88,7 +88,7 @@ it('every move from every status ends as the table says, with its events, or is 
       const article = await articleIn(from);
       const before = await stored(article.id);
       const row = rowOf(from, action);
-      const answer = await perform(action, article.id);
+      const response = await perform(action, article.id);
       const after = await stored(article.id);
       const [created, ...types] = await editor.eventTypes(article.id);
       const name = `${from} ${action}`;
@@ -96,14 +96,14 @@ it('every move from every status ends as the table says, with its events, or is 
       expect(types.sort(), name).toEqual(row?.[3] ?? []);
       if (row === undefined) {
         const reason = from === 'QUEUED' || from === 'PROCESSING' ? 'job_running' : 'status';
-        expect([answer.status, answer.body.code, answer.body.details.reason], name).toEqual([
+        expect([response.status, response.body.code, response.body.details.reason], name).toEqual([
           409,
           'CONFLICT',
           reason,
         ]);
         expect(after, name).toEqual(before);
       } else {
-        expect([200, 201], name).toContain(answer.status);
+        expect([200, 201], name).toContain(response.status);
         expect(after?.status ?? 'DELETED', name).toBe(row[2]);
       }
     }
@@ -116,8 +116,8 @@ it('a job that is still open owns its article, whatever its status: edits, moves
     const jobId = await editor.openJob(article);
     const before = await stored(article.id);
     for (const action of ACTIONS) {
-      const answer = await perform(action, article.id);
-      expect([from, action, answer.status, answer.body.details.reason]).toEqual([
+      const response = await perform(action, article.id);
+      expect([from, action, response.status, response.body.details.reason]).toEqual([
         from,
         action,
         409,

@@ -1,9 +1,14 @@
 import { sql } from 'kysely';
 import { afterAll, expect, it } from 'vitest';
+import type { DocumentJson } from '../../src/document/format/schema.ts';
 import { closeThreads, doTaskWithin } from '../../src/document/threads/pool.ts';
 import { onBehalfOf } from '../../src/document/threads/share.ts';
+import { type ArticleId, type AssetId, newId } from '../../src/ids.ts';
 import { createArticle, longDocument } from '../support/articles.ts';
-import { useTestService } from '../support/service.ts';
+import { type TestWorkspace, useTestService } from '../support/service.ts';
+import { createStandIn, translating } from '../support/translating.ts';
+import { eventually } from '../support/wait.ts';
+import { untilWaiting, whileLocked } from '../translations/support/locks.ts';
 
 const service = useTestService();
 afterAll(closeThreads);
@@ -20,6 +25,26 @@ const occupyThreads = (): Promise<unknown> => {
   );
 };
 
+const pause = () => new Promise((resolve) => setTimeout(resolve, 1_000));
+
+/** Refused at once where somebody holds the article's row. */
+const takeLock = (id: string) =>
+  sql`SELECT FROM articles WHERE id = ${id} FOR UPDATE NOWAIT`.execute(service.db);
+
+/** While no thread is free: the request waits, and nobody else waits for the article. */
+async function answerWithoutLock(id: string, request: () => Promise<{ status: number }>): Promise<number> {
+  const busy = occupyThreads();
+  let answered = false;
+  const response = request().finally(() => {
+    answered = true;
+  });
+  await pause();
+  expect(answered).toBe(false);
+  await takeLock(id);
+  await busy;
+  return (await response).status;
+}
+
 it.each([
   ['publishing', 'publish', {}, 200],
   ['duplication', 'duplicate', {}, 201],
@@ -30,14 +55,114 @@ it.each([
     document: longDocument(5_000),
     status: 'APPROVED',
   });
-  const busy = occupyThreads();
-  let answered = false;
-  const request = service.call(workspace.key, 'POST', `/api/articles/${id}/${path}`, body).finally(() => {
-    answered = true;
+  const request = () => service.call(workspace.key, 'POST', `/api/articles/${id}/${path}`, body);
+  expect(await answerWithoutLock(id, request)).toBe(status);
+});
+
+const setAddress = (id: ArticleId) =>
+  service.db
+    .updateTable('articles')
+    .set({ published_url: 'https://example.com/target' })
+    .where('id', '=', id)
+    .execute();
+
+/** A large article that shows two images and links to a published one. */
+async function createLinker(workspace: TestWorkspace) {
+  const projectId = await service.project(workspace);
+  const target = await createArticle(service.db, workspace, projectId, { status: 'PUBLISHED' });
+  const assetIds = [newId<AssetId>(), newId<AssetId>()] as const;
+  const document: DocumentJson = {
+    version: 1,
+    blocks: [
+      ...longDocument(5_000).blocks,
+      { id: 'l', type: 'paragraph', text: 'See there.', links: [{ text: 'there', articleId: target.id }] },
+      ...assetIds.map((assetId, index) => ({
+        id: `i${index}`,
+        type: 'image' as const,
+        assetId,
+        altText: '',
+      })),
+    ],
+  };
+  const { id } = await createArticle(service.db, workspace, projectId, { document });
+  const hash = 'b'.repeat(64);
+  await service.db
+    .insertInto('assets')
+    .values(
+      assetIds.map((assetId) => ({
+        id: assetId,
+        workspace_id: workspace.id,
+        article_id: id,
+        role: 'inline' as const,
+        content_hash: hash,
+        media_type: 'image/png',
+        byte_size: 0,
+        file_name: 'a.png',
+        alt_text: 'Old',
+      })),
+    )
+    .execute();
+  const call = (method: string, path: string, body?: unknown) =>
+    service.call(workspace.key, method, `/api/articles/${path}`, body);
+  return {
+    id,
+    target,
+    call,
+    setAlt: (index: 0 | 1, altText: string) => call('PATCH', `${id}/assets/${assetIds[index]}`, { altText }),
+    remove: (index: 0 | 1) => call('DELETE', `${id}/assets/${assetIds[index]}`),
+    html: async (): Promise<string> => (await call('GET', id)).body.article.contentHtml,
+  };
+}
+
+it('a large article is rendered again without a lock on it', async () => {
+  const { id, target, call, setAlt, remove, html } = await createLinker(await service.workspace());
+  await setAddress(target.id);
+  expect(await answerWithoutLock(id, () => setAlt(0, 'New'))).toBe(200);
+  expect((await html()).match(/<a href="[^"]+"|alt="\w+"/g)).toEqual([
+    '<a href="https://example.com/target"',
+    'alt="New"',
+    'alt="Old"',
+  ]);
+  expect(await answerWithoutLock(id, () => call('POST', `${target.id}/unpublish`))).toBe(200);
+  expect(await html()).not.toContain('<a ');
+  expect(await answerWithoutLock(id, () => remove(1))).toBe(200);
+  expect((await html()).match(/alt="\w+"/g)).toEqual(['alt="New"']);
+});
+
+it('shows both of two changes that were made of a large article at once', async () => {
+  const { setAlt, html } = await createLinker(await service.workspace());
+  const responses = await Promise.all([setAlt(0, 'First'), setAlt(1, 'Second')]);
+  expect(responses.map(({ status }) => status)).toEqual([200, 200]);
+  expect((await html()).match(/alt="\w+"/g)).toEqual(['alt="First"', 'alt="Second"']);
+});
+
+it('a large translation that a link changed for is rendered again without a lock on it', async () => {
+  const provider = createStandIn();
+  let go = (): void => undefined;
+  const gate = new Promise<void>((resolve) => {
+    go = resolve;
   });
-  await new Promise((resolve) => setTimeout(resolve, 1_000));
-  expect(answered).toBe(false);
-  await sql`SELECT FROM articles WHERE id = ${id} FOR UPDATE NOWAIT`.execute(service.db);
+  provider.behave = () => gate;
+  const calls = translating(service);
+  await service.startWorker({ provider });
+  const workspace = await service.workspace(100);
+  const { id, target, call } = await createLinker(workspace);
+  const { article, job } = (await call('POST', `${id}/translations`, { language: 'es' })).body;
+  await eventually(
+    () => calls.readJob(workspace, job.id),
+    ({ status }) => status === 'TRANSLATING',
+  );
+  let busy: Promise<unknown> | undefined;
+  await whileLocked(service.db, article.id, async () => {
+    go();
+    await untilWaiting(service.db, 1);
+    await setAddress(target.id);
+    busy = occupyThreads();
+  });
+  await pause();
+  expect((await calls.readJob(workspace, job.id)).status).toBe('TRANSLATING');
+  await takeLock(article.id);
   await busy;
-  expect((await request).status).toBe(status);
+  expect((await calls.untilFinal(workspace, job.id)).status).toBe('COMPLETED');
+  expect((await calls.readArticle(workspace, article.id)).contentHtml).toContain('example.com/target');
 });

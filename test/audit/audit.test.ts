@@ -98,8 +98,8 @@ test('a bad limit or cursor is 400 and names the parameter', async () => {
     ['?cursor=%00', 'query/cursor'],
     ['?cursor=', 'query/cursor'],
   ] as const) {
-    const answer = await read(query);
-    expect([query, answer.status, answer.body.errors?.[0]?.pointer]).toEqual([query, 400, pointer]);
+    const response = await read(query);
+    expect([query, response.status, response.body.errors?.[0]?.pointer]).toEqual([query, 400, pointer]);
   }
   expect((await read('?unknown=1')).status).toBe(200);
 });

@@ -45,8 +45,8 @@ const updated = (row: TestArticle): string =>
     },
   });
 
-const ids = (answer: { body: { categories: { id: string }[] } }) =>
-  answer.body.categories.map(({ id }) => id);
+const ids = (response: { body: { categories: { id: string }[] } }) =>
+  response.body.categories.map(({ id }) => id);
 const countOf = async (id: string): Promise<number> =>
   (await calls.list(workspace)).find((category: { id: string }) => category.id === id).articleCount;
 
@@ -84,7 +84,7 @@ describe('assigning categories', () => {
     expect(await calls.events(workspace)).toEqual([]);
   });
 
-  it('tells of a PUBLISHED article whose set changed, once, in the exact bytes; a new order is only stored', async () => {
+  it('tells of a PUBLISHED article whose set changed, once and in the exact bytes, and not of a new order', async () => {
     const page = await article('PUBLISHED', 'Tab\there, "quotes", \\ and \u2028 园艺 🌱 </script>');
     const [a, b] = (await categories('A', 'B')).map(({ id }) => id);
     if (a === undefined || b === undefined) throw new Error('unreachable');
@@ -121,8 +121,8 @@ describe('assigning categories', () => {
     if (own === undefined) throw new Error('unreachable');
     await calls.assign(workspace, draft.id, [own.id]);
     const expectInvalid = async (body: unknown, ...pointers: string[]) => {
-      const answer = await service.call(workspace.key, 'PUT', `/api/articles/${draft.id}/categories`, body);
-      expect(answer).toMatchObject({
+      const response = await service.call(workspace.key, 'PUT', `/api/articles/${draft.id}/categories`, body);
+      expect(response).toMatchObject({
         status: 400,
         body: { code: 'INVALID_REQUEST', errors: pointers.map((pointer) => ({ pointer })) },
       });
@@ -145,13 +145,13 @@ describe('assigning categories', () => {
     const [a] = await categories('A');
     if (a === undefined) throw new Error('unreachable');
     await calls.assign(workspace, source.id, [a.id]);
-    const answer = await service.call(workspace.key, 'POST', `/api/articles/${source.id}/translations`, {
+    const response = await service.call(workspace.key, 'POST', `/api/articles/${source.id}/translations`, {
       language: 'es',
     });
-    expect(answer.status).toBe(202);
+    expect(response.status).toBe(202);
     expect(await countOf(a.id)).toBe(2);
     expect((await calls.rename(workspace, a.id, { en: 'Renamed' })).status).toBe(200);
-    expect((await calls.assign(workspace, answer.body.article.id, [])).status).toBe(200);
+    expect((await calls.assign(workspace, response.body.article.id, [])).status).toBe(200);
     expect((await calls.remove(workspace, a.id)).body).toEqual({ ok: true, articleCount: 1 });
   });
 });

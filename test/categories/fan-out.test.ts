@@ -136,8 +136,8 @@ it('two changes after each other are two events an article, in their order', asy
   await endpoints(1);
   const requests: string[] = [];
   for (const name of ['First', 'Second']) {
-    const answer = await calls.rename(workspace, category.id, { en: name });
-    requests.push(answer.headers.get('x-request-id') ?? '');
+    const response = await calls.rename(workspace, category.id, { en: name });
+    requests.push(response.headers.get('x-request-id') ?? '');
   }
   await expand();
   expect((await storedEvents()).map((row) => row.request_id)).toEqual(

@@ -224,8 +224,8 @@ describe('a patch', () => {
       { removeLanguages: ['fr'], primaryLanguage: 'en' },
       { translations: [], removeLanguages: [] },
     ]) {
-      const answer = await calls.patch(own, created.id, body);
-      expect(answer).toMatchObject({ status: 200, body: { category: created } });
+      const response = await calls.patch(own, created.id, body);
+      expect(response).toMatchObject({ status: 200, body: { category: created } });
     }
     expect(await calls.events(own)).toEqual([]);
     expect(await calls.audit(own, 'categories.updated')).toHaveLength(3);

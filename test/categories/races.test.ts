@@ -217,9 +217,9 @@ test('publishing waits for a rename that has looked for carriers already, so tha
       .where('id', '=', category.id as CategoryId)
       .forUpdate()
       .execute();
-    published = service.call(own.key, 'POST', `/api/articles/${page.id}/publish`).then((answer) => {
+    published = service.call(own.key, 'POST', `/api/articles/${page.id}/publish`).then((response) => {
       answered = true;
-      return answer;
+      return response;
     });
     await sleep(500);
     expect(answered).toBe(false);

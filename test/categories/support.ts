@@ -22,9 +22,9 @@ export const categoryCalls = (service: TestService) => {
       }),
     /** A category that must come into being. */
     async category(workspace: TestWorkspace, names: Readonly<Record<string, string>>): Promise<Category> {
-      const answer = await calls.create(workspace, names);
-      if (answer.status !== 201) throw new Error(JSON.stringify(answer.body));
-      return answer.body.category;
+      const response = await calls.create(workspace, names);
+      if (response.status !== 201) throw new Error(JSON.stringify(response.body));
+      return response.body.category;
     },
     patch: (workspace: TestWorkspace, id: string, body: unknown): Promise<Answer> =>
       service.call(workspace.key, 'PATCH', pathOf(workspace, id), body),

@@ -310,7 +310,7 @@ it('refuses bad input with a message on stderr, a status other than 0 and an emp
     ],
     [
       ['role', 'create', '--workspace', 'nonsense', '--name', 'R', '--permissions', 'articles.fly'],
-      /--workspace: Expected a UUID.*articles\.fly is no permission/s,
+      /--workspace: Expected a UUID.*articles\.fly is not one of/s,
     ],
     [['role', 'delete', '--role', roles.owner], /built-in/],
     [['key', 'create', ...workspace, '--role', other.roles.owner, '--label', 'L'], /no such role/],

@@ -81,7 +81,7 @@ it('is content with a schema that a later release has changed, and says what to 
   );
   await requireSchema(database.db);
   expect(await migrateToLatest(database.db)).toEqual([]);
-  await expect(migrateDown(database.db)).rejects.toThrow(/9999_later was made by a later release/);
+  await expect(migrateDown(database.db)).rejects.toThrow(/9999_later was created by a later release/);
   await sql`DELETE FROM kysely_migration WHERE name = '9999_later'`.execute(database.db);
   const [taken] = await migrateDown(database.db);
   await expect(requireSchema(database.db)).rejects.toThrow(

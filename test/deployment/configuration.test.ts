@@ -4,13 +4,13 @@ import { sql } from 'kysely';
 import { expect, it } from 'vitest';
 import { loadConfig } from '../../src/config.ts';
 import { createDatabase } from '../../src/db/database.ts';
-import { temporalTarget } from '../../src/temporal/target.ts';
+import { temporalConnectionOptions } from '../../src/temporal/connection-options.ts';
 import { workerTuning } from '../../src/temporal/tuning.ts';
 import { createTestDatabase } from '../support/database.ts';
 
 const addresses = { DATABASE_URL: 'postgres://u:p@127.0.0.1:1/d', TEMPORAL_ADDRESS: '127.0.0.1:1' };
 const target = (env: Record<string, string>) =>
-  temporalTarget({ ...loadConfig({ ...addresses, ...env }), TEMPORAL_ADDRESS: '127.0.0.1:1' });
+  temporalConnectionOptions({ ...loadConfig({ ...addresses, ...env }), TEMPORAL_ADDRESS: '127.0.0.1:1' });
 
 it('a worker has its documented slots, caches and pollers unless told otherwise', () => {
   expect(workerTuning(loadConfig({}))).toEqual({

@@ -6,8 +6,8 @@ import { createServer, type Server } from 'node:tls';
 import { Connection } from '@temporalio/client';
 import { afterAll, beforeAll, expect, inject, it } from 'vitest';
 import { loadConfig } from '../../src/config.ts';
-import { connectTemporal } from '../../src/temporal/connection.ts';
-import { temporalTarget } from '../../src/temporal/target.ts';
+import { temporalConnectionOptions } from '../../src/temporal/connection-options.ts';
+import { connectTemporal } from '../../src/temporal/runtime.ts';
 import { createCertificate } from '../webhooks/sending/support/certificate.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'wcs-tls-'));
@@ -47,7 +47,7 @@ afterAll(async () => {
 });
 
 const targetOf = (env: Record<string, string>) =>
-  temporalTarget({ ...loadConfig(env), TEMPORAL_ADDRESS: address });
+  temporalConnectionOptions({ ...loadConfig(env), TEMPORAL_ADDRESS: address });
 
 it('server and worker reach Temporal over TLS with a client certificate and a private authority', async () => {
   const target = targetOf(files);

@@ -5,7 +5,6 @@ import { expect, test } from 'vitest';
 
 const root = fileURLToPath(new URL('../../', import.meta.url));
 const read = (file: string): string => readFileSync(join(root, file), 'utf8');
-const readme = read('README.md');
 const pages = [
   'README.md',
   'CONTRIBUTING.md',
@@ -15,8 +14,7 @@ const pages = [
 
 /** The variables of the table, each with what its row says of its default. */
 function documented(): Map<string, string> {
-  const table = /^## Configure it$(.*?)^## /ms.exec(readme)?.[1] ?? '';
-  const rows = [...table.matchAll(/^\| (`[^|]+`) +\| ([^|]*)\|/gm)];
+  const rows = [...read('docs/configuration.md').matchAll(/^\| (`[^|]+`) +\| ([^|]*)\|/gm)];
   return new Map(
     rows.flatMap(([, names = '', value = '']) =>
       [...names.matchAll(/`([A-Z][A-Z0-9_]+)`/g)].map(([, name = '']): [string, string] => [

@@ -47,7 +47,7 @@ const curlOf = (call: Call): string =>
 
 /** The blocks of JSON of a call, in their order, as values. */
 const examplesOf = (call: Call): unknown[] =>
-  [...sectionOf(call).matchAll(/aria-label="Example of answer \d+"><code>(.*?)<\/code>/gs)].map(
+  [...sectionOf(call).matchAll(/aria-label="Example of response \d+"><code>(.*?)<\/code>/gs)].map(
     ([, block = '']) => JSON.parse(unescapeHtml(block.replaceAll(/<[^>]+>/g, ''))),
   );
 

@@ -1,7 +1,8 @@
 /** Random valid documents, rich in what breaks translators: marks, links, code, addresses, CJK, awkward characters. */
 import fc from 'fast-check';
 import type { Block, DocumentJson } from '../../src/document/format/schema.ts';
-import type { Snapshot } from '../../src/document/translation/segments.ts';
+import type { Snapshot, SourceAsset } from '../../src/document/translation/source.ts';
+import type { AssetId } from '../../src/ids.ts';
 
 const word = fc.oneof(
   { weight: 6, arbitrary: fc.constantFrom('alpha', 'Beta', 'naïve', '2024', 'snake_case', 'x', 'C++') },
@@ -183,6 +184,17 @@ export const anyDocument: fc.Arbitrary<DocumentJson> = fc.array(body, { maxLengt
   blocks: blocks.map((block, index) => ({ id: `id-${index}`, ...block }) as Block),
 }));
 
+/** An image of a snapshot; a translation changes nothing but what is given here. */
+export const imageOf = (id: string, altText: string): SourceAsset => ({
+  id: id as AssetId,
+  altText,
+  role: 'inline',
+  contentHash: '0'.repeat(64),
+  mediaType: 'image/png',
+  byteSize: 1,
+  fileName: 'image.png',
+});
+
 /** Any snapshot of an article. */
 export const anySnapshot: fc.Arbitrary<Snapshot> = fc.record({
   title: plainText,
@@ -191,5 +203,7 @@ export const anySnapshot: fc.Arbitrary<Snapshot> = fc.record({
   targetKeywords: fc.array(plainText, { maxLength: 2 }),
   secondaryKeywords: fc.array(plainText, { maxLength: 2 }),
   document: anyDocument,
-  assets: fc.array(fc.record({ id: uuid, altText: plainText }), { maxLength: 2 }),
+  assets: fc
+    .array(fc.tuple(uuid, plainText), { maxLength: 2 })
+    .map((some) => some.map((each) => imageOf(...each))),
 });

@@ -113,7 +113,9 @@ describe('limited inline Markdown', () => {
     expect(inlineProblems('*a_ '.repeat(few / 2 + 1))[0]).toMatch(/emphasis/);
     expect(inlineProblems('[a](b) '.repeat(MAX_PARAGRAPH_MARKS / 2))).toEqual([]);
     for (const mark of ['[', ']', '`', '<', '&amp;', '\\[', 'a\n', '![', 'a_b ']) {
-      expect(inlineProblems(mark.repeat(MAX_PARAGRAPH_MARKS + 2))[0], mark).toMatch(/more than 500 marks/);
+      expect(inlineProblems(mark.repeat(MAX_PARAGRAPH_MARKS + 2))[0], mark).toMatch(
+        /more than 500 Markdown marks/,
+      );
       expect(inlineProblems(`${mark.repeat(100)}\n\n`.repeat(20)), mark).toEqual([]);
     }
     // A title that never ends is looked for to the end of the paragraph, so a few are the most.

@@ -4,7 +4,8 @@ import { describe, expect, it } from 'vitest';
 import { parseDocument } from '../../src/document/format/parse.ts';
 import type { DocumentJson } from '../../src/document/format/schema.ts';
 import { importMarkdown } from '../../src/document/markdown/import.ts';
-import { type Resolver, renderMarkdown } from '../../src/document/render/render.ts';
+import { renderMarkdown } from '../../src/document/render/markdown.ts';
+import type { Resolver } from '../../src/document/render/shared.ts';
 import { anyDocument } from './arbitraries.ts';
 
 const ASSET = 'aaaaaaaa-aaaa-4aaa-8aaa-aaaaaaaaaaaa';
@@ -28,7 +29,7 @@ describe('importing Markdown', () => {
       '| a | b |\n|:-:|---|\n| `x` | y \\| z |\n| short |',
       '![An image](img/a%20b.png?raw=1 "Cap") ![](https://a.example/remote.png)',
       '***',
-      '<div><p>Some <em>html</em> &amp; text</p><script>x()</script></div>',
+      '<div><p>Some <em>html</em> &amp; text &#8212; &#x2014; &mdash;</p><script>x()</script></div>',
       '- item\n\n  ```sh\n  npm i\n  ```\n- other',
       '[bad](javascript:alert(1)) ![x](data:image/png;base64,AAAA)',
     ].join('\n\n');
@@ -84,7 +85,7 @@ describe('importing Markdown', () => {
       { type: 'image', assetId: ASSET, altText: 'An image', caption: 'Cap' },
       { type: 'paragraph', text: '<https://a.example/remote.png>', format: 'markdown' },
       { type: 'divider' },
-      { type: 'paragraph', text: 'Some html & text' },
+      { type: 'paragraph', text: 'Some html & text — — —' },
       { type: 'list', ordered: false, items: ['item'] },
       { type: 'code', text: 'npm i', language: 'sh' },
       { type: 'list', ordered: false, items: ['other'] },

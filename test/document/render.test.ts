@@ -1,12 +1,10 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import { dropDeadLinks } from '../../src/document/format/links.ts';
 import type { Block, DocumentJson } from '../../src/document/format/schema.ts';
-import {
-  dropDeadLinks,
-  type Resolver,
-  renderHtml,
-  renderMarkdown,
-} from '../../src/document/render/render.ts';
+import { renderHtml } from '../../src/document/render/html.ts';
+import { renderMarkdown } from '../../src/document/render/markdown.ts';
+import type { Resolver } from '../../src/document/render/shared.ts';
 import { anyDocument } from './arbitraries.ts';
 
 const A = 'aaaaaaaa-aaaa-4aaa-8aaa-aaaaaaaaaaaa';

@@ -49,7 +49,7 @@ describe('the document format', () => {
       {
         pointer: '/blocks/0/children/0/children/0/children/0/children/0',
         blockId: 'list',
-        message: 'lists nest to 4 levels in all',
+        message: 'lists can be nested 4 levels deep at most',
       },
     ]);
   });
@@ -121,7 +121,12 @@ describe('the document format', () => {
       '/altText',
       /1000/,
     ],
-    ['too many marks', paragraph({ text: '['.repeat(501), format: 'markdown' }), '/text', /500 marks/],
+    [
+      'too many marks',
+      paragraph({ text: '['.repeat(501), format: 'markdown' }),
+      '/text',
+      /500 Markdown marks/,
+    ],
     [
       'too long a link title',
       paragraph({ text: `[a](b "${'t'.repeat(201)}")`, format: 'markdown' }),
@@ -235,7 +240,7 @@ describe('counting words', () => {
       }));
     expect(issues(...marked(100))).toEqual([]);
     expect(issues(...marked(101))).toEqual([
-      { pointer: '/blocks/100/text', blockId: '100', message: expect.stringMatching(/50000 marks/) },
+      { pointer: '/blocks/100/text', blockId: '100', message: expect.stringMatching(/50000 Markdown marks/) },
     ]);
   });
 });

@@ -1,6 +1,5 @@
 import { afterAll, describe, expect, it } from 'vitest';
 import { errorKind } from '../../src/db/passing.ts';
-import { FairQueue } from '../../src/document/threads/fair-queue.ts';
 import {
   closeThreads,
   doTask,
@@ -95,44 +94,5 @@ describe('work on documents', () => {
     await closeThreads();
     expect(await work).toMatchObject({ ok: true, body: expect.any(Number) });
     expect(await doTask('count', documentOf(400))).toEqual(await work);
-  });
-});
-
-describe('the queue before the threads', () => {
-  const busy = () => new Error('busy');
-  const queueOf = (slots: number, slotsOfOne = slots) =>
-    new FairQueue({ slots, slotsOfOne, waitingOfOne: 3, refusal: busy });
-  const work = (name: string, log: string[]) => async () => {
-    log.push(name);
-    await new Promise((resolve) => setImmediate(resolve));
-  };
-
-  it('lets workspaces take turns, however much one of them asks for', async () => {
-    const queue = queueOf(1);
-    const log: string[] = [];
-    const of = (share: string) => ({ of: share, waitMs: 5_000 });
-    await Promise.all([
-      ...['a1', 'a2', 'a3'].map((name) => queue.run(of('a'), work(name, log))),
-      ...['b1', 'b2'].map((name) => queue.run(of('b'), work(name, log))),
-      queue.run(of('c'), work('c1', log)),
-    ]);
-    expect(log).toEqual(['a1', 'b1', 'c1', 'a2', 'b2', 'a3']);
-    expect(queue.size).toBe(0);
-  });
-
-  it('keeps a slot for others, refuses who waits too long, and who has too many waiting', async () => {
-    const queue = queueOf(2, 1);
-    let release = (): void => undefined;
-    const held = new Promise<void>((resolve) => {
-      release = resolve;
-    });
-    const first = queue.run({ of: 'a', waitMs: 5_000 }, () => held);
-    await expect(queue.run({ of: 'a', waitMs: 10 }, async () => 1)).rejects.toThrow('busy');
-    expect(await queue.run({ of: 'b', waitMs: 10 }, async () => 2)).toBe(2);
-    const waiting = [1, 2, 3].map((n) => queue.run({ of: 'a', waitMs: 5_000 }, async () => n));
-    await expect(queue.run({ of: 'a', waitMs: 5_000 }, async () => 4)).rejects.toThrow('busy');
-    release();
-    await first;
-    expect(await Promise.all(waiting)).toEqual([1, 2, 3]);
   });
 });

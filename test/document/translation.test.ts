@@ -8,17 +8,13 @@ import { parseInline } from '../../src/document/inline/parse.ts';
 import { importMarkdown } from '../../src/document/markdown/import.ts';
 import { checkSegment } from '../../src/document/translation/check.ts';
 import { reassemble, type TranslatedArticle } from '../../src/document/translation/reassemble.ts';
-import {
-  extractSegments,
-  planBatches,
-  type Snapshot,
-  segmentWords,
-} from '../../src/document/translation/segments.ts';
+import { extractSegments, planBatches, segmentWords } from '../../src/document/translation/segments.ts';
+import type { Snapshot } from '../../src/document/translation/source.ts';
 import { createTranslationProvider } from '../../src/providers/index.ts';
 import { pseudoLocalize } from '../../src/providers/pseudo.ts';
 import { translateSegments } from '../../src/providers/translate.ts';
 import { ProviderError, type TranslationProvider } from '../../src/providers/types.ts';
-import { anySnapshot } from './arbitraries.ts';
+import { anySnapshot, imageOf } from './arbitraries.ts';
 
 const NO_IDS = { articleIds: new Map<string, string>(), assetIds: new Map<string, string>() };
 
@@ -267,7 +263,7 @@ describe('translating a document', () => {
           { id: 'd', type: 'paragraph', text: '— 42 —' },
         ],
       },
-      assets: [{ id: assetId, altText: 'A cup of coffee' }],
+      assets: [imageOf(assetId, 'A cup of coffee')],
     };
     expect(extractSegments(snapshot).map(({ key, text }) => [key, text])).toEqual([
       ['title', 'Coffee'],

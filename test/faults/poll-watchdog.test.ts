@@ -2,8 +2,8 @@ import { expect, test } from 'vitest';
 import type { Readiness } from '../../src/http/readiness.ts';
 import { watchPolls } from '../../src/metrics/polls.ts';
 import { readSdkMetrics } from '../../src/metrics/temporal.ts';
-import { temporalNames } from '../../src/temporal/names.ts';
 import { sdkMetricsUrl } from '../../src/temporal/runtime.ts';
+import { taskQueues } from '../../src/temporal/task-queues.ts';
 import { useTestService } from '../support/service.ts';
 import { createStandIn, translating } from '../support/translating.ts';
 import { eventually } from '../support/wait.ts';
@@ -20,7 +20,7 @@ test('a worker whose slots are held by work that does not end is told of, and no
   });
   engine.behave = () => held;
   const worker = await service.startWorker({ provider: engine }, { TRANSLATION_ACTIVITY_SLOTS: '1' });
-  const { translation, webhooks, ai, maintenance } = temporalNames(service.config.TEMPORAL_TASK_QUEUE_PREFIX);
+  const { translation, webhooks, ai, maintenance } = taskQueues(service.config.TEMPORAL_TASK_QUEUE_PREFIX);
   const unwell = watchPolls({
     queues: [translation, webhooks, ai, maintenance],
     read: () => readSdkMetrics(sdkMetricsUrl() ?? ''),
@@ -32,7 +32,7 @@ test('a worker whose slots are held by work that does not end is told of, and no
   const workspace = await service.workspace();
   const { job } = await calls.translate(workspace);
   const reason = await eventually(unwell, (found) => found !== null, 30_000);
-  expect(reason).toMatch(new RegExp(`^${translation} has not been asked for activities for \\d+ seconds$`));
+  expect(reason).toMatch(new RegExp(`^${translation} has not been polled for activities for \\d+ seconds$`));
   // Long before its own limit the process itself is not worth a new one.
   expect((await fetch(`${new URL(worker.metricsUrl).origin}/healthz`)).status).toBe(200);
   release();
@@ -59,7 +59,7 @@ test('pollers that stand still with free slots are told of, unless Temporal or t
   });
   const untilTold = () => eventually(unwell, (found) => found !== null, 5_000);
   expect(await unwell()).toBeNull();
-  expect(await untilTold()).toMatch(/^q has not been asked for workflow tasks/);
+  expect(await untilTold()).toMatch(/^q has not been polled for workflow tasks/);
   polls += 1;
   expect(await unwell()).toBeNull();
   await untilTold();

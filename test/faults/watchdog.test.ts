@@ -5,7 +5,7 @@ import { createDatabase, type Database } from '../../src/db/database.ts';
 import { createDatabaseProbe, type DatabaseProbe } from '../../src/db/probe.ts';
 import { createReadiness } from '../../src/http/readiness.ts';
 import { watchRelay } from '../../src/metrics/health.ts';
-import { temporalNames } from '../../src/temporal/names.ts';
+import { taskQueues } from '../../src/temporal/task-queues.ts';
 import { createBurstTracker } from '../../src/webhooks/burst/tracker.ts';
 import { createOutboxBell } from '../../src/webhooks/outbox/bell.ts';
 import { type Relay, startRelay } from '../../src/webhooks/outbox/relay.ts';
@@ -32,7 +32,7 @@ beforeAll(async () => {
     db,
     listenUrl: url.href,
     client: new Client(),
-    names: temporalNames('watchdog-'),
+    names: taskQueues('watchdog-'),
     logger,
     bell: createOutboxBell(),
     tracker: createBurstTracker(),
@@ -55,7 +55,7 @@ test('a relay that gets nowhere although Postgres answers is told of, and no lon
   await database.db.transaction().execute(async (tx) => {
     await sql`LOCK TABLE webhook_deliveries`.execute(tx);
     const reason = await eventually(unwell, (found) => found !== null);
-    expect(reason).toMatch(/outbox has not been looked at for \d+ seconds/);
+    expect(reason).toMatch(/outbox has not been checked for \d+ seconds/);
   });
   await eventually(unwell, (found) => found === null);
 });

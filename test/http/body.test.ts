@@ -41,8 +41,8 @@ test('what JSON can say but Postgres cannot keep is 400 and names the field', as
     ['{"text":"x"} trailing', ''],
   ];
   for (const [body, pointer] of cases) {
-    const answer = await post(body);
-    expect([body.slice(0, 40), answer.status, answer.body.errors?.[0]?.pointer]).toEqual([
+    const response = await post(body);
+    expect([body.slice(0, 40), response.status, response.body.errors?.[0]?.pointer]).toEqual([
       body.slice(0, 40),
       400,
       pointer,
@@ -57,10 +57,10 @@ test('what JSON can say but Postgres cannot keep is 400 and names the field', as
 });
 
 test('unknown fields are dropped, null stands for absent where a field is optional, __proto__ is harmless', async () => {
-  const answer = await post(
+  const response = await post(
     '{"text":"x","note":null,"clearable":null,"items":[{"count":null}],"other":1,"__proto__":{"polluted":1}}',
   );
-  expect([answer.status, JSON.parse(answer.text)]).toEqual([
+  expect([response.status, JSON.parse(response.text)]).toEqual([
     200,
     { echoed: { text: 'x', clearable: null, items: [{}] }, polluted: false },
   ]);

@@ -73,8 +73,8 @@ const post = (path: string, body: unknown) => send(service.url, 'POST', path, { 
 test('a list that is too long is one bad field, however long it is, and changes nothing', async () => {
   const path = `/api/workspaces/${workspace.id}/webhooks`;
   for (const count of [101, 32_000]) {
-    const answer = await post(path, { url: 'https://example.com/', events: Array(count).fill(0) });
-    expect([answer.status, answer.body.errors, answer.body.errorsOmitted]).toEqual([
+    const response = await post(path, { url: 'https://example.com/', events: Array(count).fill(0) });
+    expect([response.status, response.body.errors, response.body.errorsOmitted]).toEqual([
       400,
       [{ pointer: '/events', detail: 'Expected at most 100 events.' }],
       undefined,
@@ -85,13 +85,13 @@ test('a list that is too long is one bad field, however long it is, and changes 
 
 test('the first 50 bad fields are named, with the number of the others', async () => {
   const events = Array(100).fill(0);
-  const answer = await post(`/api/workspaces/${workspace.id}/webhooks`, { url: 7, events });
-  expect(answer.body.detail).toBe('101 fields are invalid; see errors.');
-  expect(answer.body.errors?.map(({ pointer }) => pointer)).toEqual([
+  const response = await post(`/api/workspaces/${workspace.id}/webhooks`, { url: 7, events });
+  expect(response.body.detail).toBe('101 fields are invalid; see errors.');
+  expect(response.body.errors?.map(({ pointer }) => pointer)).toEqual([
     '/url',
     ...Array.from({ length: 49 }, (_, index) => `/events/${index}`),
   ]);
-  expect(answer.body.errorsOmitted).toBe(51);
+  expect(response.body.errorsOmitted).toBe(51);
 });
 
 test('each route reads as many bytes as OpenAPI says, and refuses one more', async () => {
@@ -103,7 +103,7 @@ test('each route reads as many bytes as OpenAPI says, and refuses one more', asy
   const operations = Object.values(document.paths).flatMap((methods) => Object.values(methods));
   for (const [id, path, limit] of limits) {
     const described = operations.find(({ operationId }) => operationId === id)?.requestBody?.description;
-    expect(described).toMatch(new RegExp(`^${limit} bytes at most`));
+    expect(described).toMatch(new RegExp(`^At most ${limit} bytes`));
     const of = (size: number): string => {
       const body = JSON.stringify({ title: 'x', name: 'x', permissions: [], padding: '' });
       return body.replace('"padding":""', `"padding":"${'x'.repeat(size - body.length)}"`);
@@ -122,8 +122,8 @@ test('a body holds 32 levels and 100,000 values, and no more, whatever else is w
     201, 201,
   ]);
   for (const body of [nested(33), filled(100_001), '['.repeat(1024 * 1024), '{"a":'.repeat(200_000)]) {
-    const answer = await post(path, body);
-    expect([answer.status, answer.body.errors]).toEqual([
+    const response = await post(path, body);
+    expect([response.status, response.body.errors]).toEqual([
       400,
       [{ pointer: '', detail: expect.stringMatching(/deeper than 32 levels|more than 100000 values/) }],
     ]);

@@ -84,15 +84,15 @@ test('checks run in order: key, workspace, permission, body', async () => {
 });
 
 test('an error is a problem document with its code, its page and the id of the request', async () => {
-  const answer = await post({ text: 7, note: 'far too long for a note', items: [{ count: 'x' }, 1] });
-  expect(answer.headers.get('content-type')).toBe('application/problem+json');
-  expect(answer.body).toEqual({
+  const response = await post({ text: 7, note: 'far too long for a note', items: [{ count: 'x' }, 1] });
+  expect(response.headers.get('content-type')).toBe('application/problem+json');
+  expect(response.body).toEqual({
     type: '/docs/errors/invalid-request',
     title: 'Invalid request',
     status: 400,
     detail: '4 fields are invalid; see errors.',
     code: 'INVALID_REQUEST',
-    requestId: answer.headers.get('x-request-id'),
+    requestId: response.headers.get('x-request-id'),
     errors: ['/text', '/note', '/items/0/count', '/items/1'].map((pointer) => ({
       pointer,
       detail: expect.stringMatching(/\.$/),
@@ -153,7 +153,7 @@ test('malformed requests are answered, and the server lives on', async () => {
   const get = (target: string, host = 'localhost') =>
     raw(api.url, `GET ${target} HTTP/1.1\r\nHost: ${host}\r\nConnection: close\r\n\r\n`);
   expect(await get('/healthz')).toMatch(/^HTTP\/1.1 200 /);
-  for (const answer of [
+  for (const response of [
     await get('/healthz', 'a b'),
     await get('//'),
     await get('/%'),
@@ -164,7 +164,7 @@ test('malformed requests are answered, and the server lives on', async () => {
     await raw(api.url, 'nonsense\r\n\r\n'),
     await raw(api.url, `GET /healthz HTTP/1.1\r\nHost: x\r\nX-Big: ${'x'.repeat(20_000)}\r\n\r\n`),
   ]) {
-    expect(answer).toMatch(/^HTTP\/1.1 4\d\d /);
+    expect(response).toMatch(/^HTTP\/1.1 4\d\d /);
   }
   expect(await get('/healthz')).toMatch(/^HTTP\/1.1 200 /);
 });
@@ -179,11 +179,11 @@ test('a request id of the client is kept when it is safe, and replaced when it i
 });
 
 test('an unexpected error is 500 without its text, and the log knows it by the request id, without secrets', async () => {
-  const answer = await api.call('GET', '/api/broken', { key: workspace.ownerKey });
-  expect([answer.status, answer.body.code]).toEqual([500, 'INTERNAL_ERROR']);
-  expect(answer.text).not.toContain('leak');
+  const response = await api.call('GET', '/api/broken', { key: workspace.ownerKey });
+  expect([response.status, response.body.code]).toEqual([500, 'INTERNAL_ERROR']);
+  expect(response.text).not.toContain('leak');
   const line = api.log.find(
-    (text) => text.includes(answer.body.requestId) && text.includes('unexpected error'),
+    (text) => text.includes(response.body.requestId) && text.includes('unexpected error'),
   );
   expect(line).toContain('leak: wcsk_[redacted]');
 });
@@ -191,13 +191,13 @@ test('an unexpected error is 500 without its text, and the log knows it by the r
 test('a database that is away is 503 on every route, and health and readiness tell it apart', async () => {
   const gone = createDatabase({ connectionString: 'postgres://nobody@127.0.0.1:1/none' });
   const cut = await startApi(gone);
-  const answer = await cut.call('GET', '/api/whoami', { key: workspace.ownerKey });
-  expect([answer.status, answer.body.code, answer.headers.get('retry-after')]).toEqual([
+  const response = await cut.call('GET', '/api/whoami', { key: workspace.ownerKey });
+  expect([response.status, response.body.code, response.headers.get('retry-after')]).toEqual([
     503,
     'SERVICE_UNAVAILABLE',
     '5',
   ]);
-  expect(answer.text).not.toMatch(/127\.0\.0\.1|ECONNREFUSED/);
+  expect(response.text).not.toMatch(/127\.0\.0\.1|ECONNREFUSED/);
   await cut.close();
   await gone.destroy();
 

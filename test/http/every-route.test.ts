@@ -90,17 +90,19 @@ async function call(
     /\{(\w+)\}/g,
     (_match, name: string) => values[name] ?? randomUUID(),
   );
-  const answer = await send(service.url, operation.method, path, options);
-  expect(operation.statuses, `${operation.name} documents what it answers`).toContain(String(answer.status));
-  expect(answer.headers.get('x-request-id'), operation.name).toBeTruthy();
-  if (answer.status >= 400) {
-    expect(answer.headers.get('content-type'), operation.name).toBe('application/problem+json');
-    expect(answer.body).toMatchObject({
-      status: answer.status,
-      requestId: answer.headers.get('x-request-id'),
+  const response = await send(service.url, operation.method, path, options);
+  expect(operation.statuses, `${operation.name} documents what it answers`).toContain(
+    String(response.status),
+  );
+  expect(response.headers.get('x-request-id'), operation.name).toBeTruthy();
+  if (response.status >= 400) {
+    expect(response.headers.get('content-type'), operation.name).toBe('application/problem+json');
+    expect(response.body).toMatchObject({
+      status: response.status,
+      requestId: response.headers.get('x-request-id'),
     });
   }
-  return answer;
+  return response;
 }
 
 /** Runs `work` for each operation and compares what came of it with what each should give. */
@@ -114,7 +116,7 @@ async function forEach(
 }
 
 async function keyWith(permissions: readonly Permission[], expiresAt?: Date): Promise<string> {
-  const { id } = await createRole(workspace.context, { name: randomUUID(), permissions });
+  const { id } = await createRole(workspace.context, { name: randomUUID(), permissions: [...permissions] });
   return (await createApiKey(workspace.context, { label: 'test', roleId: id, expiresAt })).key;
 }
 
@@ -257,8 +259,8 @@ test('an unknown, malformed or foreign id of anything further down the path is 4
       async (operation) => {
         const params = Object.fromEntries(operation.others.map((name) => [name, id]));
         const body = operation.hasBody ? { body: operation.example } : {};
-        const answer = await call(operation, { key: workspace.key, params, ...body });
-        return [answer.status, answer.body.code];
+        const response = await call(operation, { key: workspace.key, params, ...body });
+        return [response.status, response.body.code];
       },
       [404, 'RESOURCE_NOT_FOUND'],
     );
@@ -277,9 +279,9 @@ test('every path answers 405 with Allow to the methods it does not have, and OPT
     for (const method of methods) expect(allow, path).toContain(method);
     for (const method of ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE']) {
       if (allow.has(method)) continue;
-      const answer = await send(service.url, method, concrete, { key: workspace.key });
-      expect([path, method, answer.status]).toEqual([path, method, 405]);
-      expect(answer.headers.get('allow')).toBe(options.headers.get('allow'));
+      const response = await send(service.url, method, concrete, { key: workspace.key });
+      expect([path, method, response.status]).toEqual([path, method, 405]);
+      expect(response.headers.get('allow')).toBe(options.headers.get('allow'));
     }
     expect(allow.has('HEAD'), path).toBe(allow.has('GET'));
   }

@@ -38,14 +38,14 @@ async function expectProblem(api: TestApi, error: unknown): Promise<string> {
   work = async () => {
     throw error;
   };
-  const answer = await api.call('GET', '/api/broken', { key: workspace.ownerKey });
-  expect([answer.status, answer.headers.get('content-type'), answer.body.code]).toEqual([
+  const response = await api.call('GET', '/api/broken', { key: workspace.ownerKey });
+  expect([response.status, response.headers.get('content-type'), response.body.code]).toEqual([
     500,
     'application/problem+json',
     'INTERNAL_ERROR',
   ]);
-  expect(answer.headers.get('x-request-id')).toBe(answer.body.requestId);
-  return answer.body.requestId;
+  expect(response.headers.get('x-request-id')).toBe(response.body.requestId);
+  return response.body.requestId;
 }
 
 test('an error that cannot even be looked at is a problem document and a line of the log', async () => {

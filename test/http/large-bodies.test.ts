@@ -28,7 +28,7 @@ const end = (name: string): void => {
 const untilEnded = (name: string) => new Promise<void>((resolve) => atWork.set(name, resolve));
 
 const bodySchema = z.object({ name: z.string() });
-const answer = z.object({ name: z.string() });
+const response = z.object({ name: z.string() });
 const definition = {
   method: 'post',
   summary: 'Hold',
@@ -36,7 +36,7 @@ const definition = {
   scope: 'workspace',
   permissions: [],
   bodyBytes: MIB,
-  responses: { 200: { description: 'Ended.', schema: answer } },
+  responses: { 200: { description: 'Ended.', schema: response } },
 } as const;
 
 /** A body that is checked until it is told to end. */

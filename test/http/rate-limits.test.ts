@@ -28,10 +28,10 @@ const whoami = (api: TestApi, key: string, headers: Record<string, string> = {})
 test('a key may send so many requests a minute, told by RateLimit headers, then 429 with Retry-After', () =>
   withLimits({ perKey: 3, perWorkspace: 100, authFailures: 0 }, async (api) => {
     for (let left = 2; left >= 0; left -= 1) {
-      const answer = await whoami(api, workspace.ownerKey);
-      expect(answer.status).toBe(200);
-      expect(answer.headers.get('ratelimit-policy')).toBe('"key";q=3;w=60, "workspace";q=100;w=60');
-      expect(answer.headers.get('ratelimit')).toMatch(
+      const response = await whoami(api, workspace.ownerKey);
+      expect(response.status).toBe(200);
+      expect(response.headers.get('ratelimit-policy')).toBe('"key";q=3;w=60, "workspace";q=100;w=60');
+      expect(response.headers.get('ratelimit')).toMatch(
         new RegExp(`^"key";r=${left};t=\\d+, "workspace";r=${97 + left};t=\\d+$`),
       );
     }
@@ -58,14 +58,14 @@ test('all keys of a workspace share its limit, and a limit of 0 a key turns both
   });
   await withLimits({ perKey: 0, perWorkspace: 1, authFailures: 0 }, async (api) => {
     for (let index = 0; index < 5; index += 1) {
-      const answer = await whoami(api, key);
-      expect(answer.status).toBe(200);
-      expect(answer.headers.get('ratelimit')).toBeNull();
+      const response = await whoami(api, key);
+      expect(response.status).toBe(200);
+      expect(response.headers.get('ratelimit')).toBeNull();
     }
   });
 });
 
-test('failed authentication is limited by address before any look-up; good keys do not count', () =>
+test('failed authentications of an address are limited before any look-up, and only they count', () =>
   withLimits({ perKey: 0, perWorkspace: 0, authFailures: 3 }, async (api) => {
     for (let index = 0; index < 5; index += 1) {
       expect((await whoami(api, workspace.ownerKey)).status).toBe(200);
@@ -118,13 +118,13 @@ test('a body counts one more for every 64 KiB of it, whether its length was decl
   withLimits({ perKey: 100, perWorkspace: 1_000, authFailures: 0 }, async (api) => {
     const path = `/api/workspaces/${workspace.id}/roles`;
     const left = async (body: string | ReadableStream | undefined, status: number): Promise<number> => {
-      const answer = await fetch(api.url + path, {
+      const response = await fetch(api.url + path, {
         method: body === undefined ? 'GET' : 'POST',
         headers: { authorization: `Bearer ${workspace.ownerKey}`, 'content-type': 'application/json' },
         ...(body === undefined ? {} : { body, duplex: 'half' }),
       });
-      expect(answer.status).toBe(status);
-      return Number(/"key";r=(\d+)/.exec(answer.headers.get('ratelimit') ?? '')?.[1]);
+      expect(response.status).toBe(status);
+      return Number(/"key";r=(\d+)/.exec(response.headers.get('ratelimit') ?? '')?.[1]);
     };
     const full = `{"name":"x","permissions":[],"x":"${'x'.repeat(64 * 1024 - 37)}"}`.padEnd(64 * 1024);
     const streamed = (text: string): ReadableStream => new Blob([text]).stream();

@@ -43,7 +43,7 @@ const until = (postgresIs: string, temporalIs: string, url?: string) =>
     ({ checks }) => checks.postgres === postgresIs && checks.temporal === temporalIs,
   );
 
-test('/readyz is 503 without Postgres alone, tells of Temporal, and recovers; /healthz does not mind', async () => {
+test('/readyz is 503 while Postgres is away, not Temporal, and /healthz is 200 all along', async () => {
   expect((await until('ok', 'ok')).status).toBe(200);
 
   await temporal.cut();

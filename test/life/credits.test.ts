@@ -1,7 +1,6 @@
 import { beforeEach, expect, it } from 'vitest';
-import { grantCredits } from '../../src/credits/grant.ts';
-import { purchaseCredits } from '../../src/credits/purchase.ts';
 import type { LedgerEntry } from '../../src/credits/schemas.ts';
+import { grantCredits, purchaseCredits } from '../../src/credits/wallet.ts';
 import { runCli } from '../cli/run.ts';
 import { type TestWorkspace, useTestService } from '../support/service.ts';
 

@@ -2,7 +2,7 @@ import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { expect, onTestFinished, test } from 'vitest';
-import { findProcesses, isAlive } from '../../src/local/processes.ts';
+import { findProcesses, isAlive } from '../../src/local/process-identity.ts';
 import { readStackRecord, type StackRecord } from '../../src/local/stack-file.ts';
 import { type Launched, launch, ready } from '../support/start.ts';
 import { eventually } from '../support/wait.ts';

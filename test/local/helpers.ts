@@ -6,6 +6,7 @@ import { fileURLToPath } from 'node:url';
 import pg from 'pg';
 import { onTestFinished } from 'vitest';
 import { z } from 'zod';
+import { isAlive } from '../../src/local/process-identity.ts';
 import { readStackRecord, type StackRecord } from '../../src/local/stack-file.ts';
 
 const upSchema = z.object({
@@ -76,6 +77,15 @@ export async function query<T extends pg.QueryResultRow>(databaseUrl: string, sq
 export function enginePids(dataDir: string): { postgres: number | undefined; temporal: number | undefined } {
   const record: StackRecord | null = readStackRecord(dataDir);
   return { postgres: record?.postgres?.process.pid, temporal: record?.temporal?.process.pid };
+}
+
+/** The engines that stack.json names and that are alive. */
+export function runningEngines(dataDir: string): ('postgres' | 'temporal')[] {
+  const record = readStackRecord(dataDir);
+  return (['postgres', 'temporal'] as const).filter((name) => {
+    const engine = record?.[name];
+    return engine !== null && engine !== undefined && isAlive(engine.process);
+  });
 }
 
 /** Ends engines that a failed test may have left on the folder. */

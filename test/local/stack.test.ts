@@ -1,22 +1,13 @@
 import { spawn } from 'node:child_process';
-import {
-  chmodSync,
-  cpSync,
-  existsSync,
-  mkdirSync,
-  readFileSync,
-  rmSync,
-  statSync,
-  writeFileSync,
-} from 'node:fs';
+import { chmodSync, cpSync, existsSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { join, relative } from 'node:path';
 import { Client, Connection } from '@temporalio/client';
 import { expect, onTestFinished, test } from 'vitest';
 import { withEmbeddedDatabase } from '../../src/local/embedded-database.ts';
 import { postgresBinaries } from '../../src/local/postgres-binaries.ts';
 import { openCluster } from '../../src/local/postgres-cluster.ts';
-import { identifyProcess, isAlive } from '../../src/local/processes.ts';
-import { findStack, StackRunningError, startStack } from '../../src/local/stack.ts';
+import { identifyProcess, isAlive } from '../../src/local/process-identity.ts';
+import { StackRunningError, startStack } from '../../src/local/stack.ts';
 import { readStackRecord, writeStackRecord } from '../../src/local/stack-file.ts';
 import { SEARCH_ATTRIBUTES } from '../../src/local/temporal-server.ts';
 import {
@@ -24,6 +15,7 @@ import {
   enginePids,
   killHard,
   query,
+  runningEngines,
   runScript,
   startOwner,
   temporaryFolder,
@@ -73,7 +65,7 @@ test('a stack outlives the death of its owner, and the next start takes it over 
   // The owner dies: its engines go on, and belong to the next start.
   const pids = enginePids(dataDir);
   await killHard(first);
-  expect(findStack(dataDir)).toMatchObject({ databaseUrl: first.stack.databaseUrl, ownerAlive: false });
+  expect(runningEngines(dataDir)).toEqual(['postgres', 'temporal']);
   const second = await startOwner(dataDir);
   expect(enginePids(dataDir)).toEqual(pids);
   expect(second.stack).toEqual(first.stack);
@@ -81,7 +73,7 @@ test('a stack outlives the death of its owner, and the next start takes it over 
   // Everything dies at once, as in a power failure.
   for (const pid of Object.values(pids)) process.kill(pid ?? 0, 'SIGKILL');
   await killHard(second);
-  expect(findStack(dataDir)).toBeNull();
+  expect(runningEngines(dataDir)).toEqual([]);
   const third = await startOwner(dataDir);
   expect(await query(third.stack.databaseUrl, 'SELECT body FROM note')).toEqual([{ body: '日本語' }]);
   await temporal(third.stack.temporalAddress, async (client) => {
@@ -158,7 +150,7 @@ test('of starts at the same moment exactly one wins, and stacks on different fol
   await winner.ended;
   const commands = [1, 2].map(() => withEmbeddedDatabase(dataDir, count));
   expect(await Promise.all(commands)).toEqual([[{ notes: 0 }], [{ notes: 0 }]]);
-  expect(findStack(dataDir)).toBeNull();
+  expect(runningEngines(dataDir)).toEqual([]);
   await expect(
     withEmbeddedDatabase(dataDir, async () => Promise.reject(new Error('as it is'))),
   ).rejects.toThrow('as it is');
@@ -167,7 +159,7 @@ test('of starts at the same moment exactly one wins, and stacks on different fol
   await temporal(throwAway.temporalAddress, (client) => client.workflowService.getSystemInfo({}));
 });
 
-test('engines that the environment names are used and left alone; a start that is abandoned leaves nothing running', {
+test('engines that the environment names are used and left alone', {
   timeout: 60_000,
 }, async () => {
   const dataDir = temporaryFolder();
@@ -188,17 +180,18 @@ test('engines that the environment names are used and left alone; a start that i
   await expect(startStack({ dataDir, env: { ...named, DATABASE_URL: bytes } })).rejects.toThrow(
     /SQL_ASCII.*UTF8/,
   );
+});
 
+test('a start that fails or is abandoned leaves nothing running', async () => {
+  const dataDir = temporaryFolder();
+  endEnginesAfterTest(dataDir);
   const broken = { PATH: '', TEMPORAL_CLI_PATH: join(dataDir, 'no-such-file') };
-  mkdirSync(join(dataDir, 'own'));
-  await expect(startStack({ dataDir: join(dataDir, 'own'), env: broken })).rejects.toThrow(
-    /TEMPORAL_CLI_PATH/,
-  );
-  expect(existsSync(join(dataDir, 'own', 'postgres', 'postmaster.pid'))).toBe(false);
-  expect(existsSync(join(dataDir, 'own', 'stack.json'))).toBe(false);
+  await expect(startStack({ dataDir, env: broken })).rejects.toThrow(/TEMPORAL_CLI_PATH/);
+  expect(existsSync(join(dataDir, 'postgres', 'postmaster.pid'))).toBe(false);
+  expect(existsSync(join(dataDir, 'stack.json'))).toBe(false);
   const abandoned = AbortSignal.timeout(30);
-  await expect(startStack({ dataDir: join(dataDir, 'own'), env, signal: abandoned })).rejects.toThrow();
-  expect(findStack(join(dataDir, 'own'))).toBeNull();
+  await expect(startStack({ dataDir, env, signal: abandoned })).rejects.toThrow();
+  expect(runningEngines(dataDir)).toEqual([]);
 });
 
 test('a checkout below a folder that only its owner may enter has a database, for root as well', async () => {

@@ -3,7 +3,7 @@ import type { AddressInfo } from 'node:net';
 import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { expect, inject, onTestFinished, test } from 'vitest';
-import { identifyProcess } from '../../src/local/processes.ts';
+import { identifyProcess } from '../../src/local/process-identity.ts';
 import { createTestDatabase } from '../support/database.ts';
 import { type Launched, launch as launchProcess, ready } from '../support/start.ts';
 import { endEnginesAfterTest, enginePids, temporaryFolder } from './helpers.ts';

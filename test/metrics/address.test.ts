@@ -27,7 +27,7 @@ it('an address that cannot be had stops the start with the name of the variable'
   const taken = Number(new URL(served.url).port);
   await expect(serveMetrics(new Registry(), { port: taken })).rejects.toThrow(`METRICS_PORT ${taken}`);
   await expect(serveMetrics(new Registry(), { host: '192.0.2.1', port: 0 })).rejects.toThrow(
-    'METRICS_HOST 192.0.2.1 is no address of this machine',
+    'METRICS_HOST 192.0.2.1 is not an address of this machine',
   );
   await served.close();
 });

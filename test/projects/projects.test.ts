@@ -62,8 +62,8 @@ it('creates, reads, lists and changes projects, checked on the result', async ()
     [{ archived: 'yes' }, '/archived'],
   ];
   for (const [body, pointer] of bad) {
-    const answer = await patch(project.id, body);
-    expect([answer.status, answer.body.errors[0].pointer]).toEqual([400, pointer]);
+    const response = await patch(project.id, body);
+    expect([response.status, response.body.errors[0].pointer]).toEqual([400, pointer]);
   }
   const second = (await create({ name: 'B', languages: ['en'], primaryLanguage: 'en' })).body.project;
   const list = async (query = '') =>
@@ -99,14 +99,18 @@ it('a language that an article has cannot be removed, also when both happen at o
   }
 });
 
-it('archiving leaves articles published; deleting takes them along without events and gives bytes back', async () => {
+it('archiving leaves articles published', async () => {
+  const projectId = await service.project(workspace);
+  const article = await editor.published(projectId);
+  await patch(projectId, { archived: true });
+  expect((await editor.read(article.id)).status).toBe('PUBLISHED');
+});
+
+it('deleting takes articles along without events and gives their bytes back', async () => {
   const projectId = await service.project(workspace);
   const article = await editor.published(projectId);
   await editor.upload('POST', `/api/articles/${article.id}/assets`, PNG);
   expect(await editor.storageUsed()).toBe(PNG.length);
-  await patch(projectId, { archived: true });
-  expect((await editor.read(article.id)).status).toBe('PUBLISHED');
-
   const before = await events();
   const jobId = await editor.openJob(article);
   const refused = await editor.call('DELETE', `/api/projects/${projectId}`);

@@ -5,8 +5,8 @@ import { translateSegments } from '../../src/providers/translate.ts';
 import { ProviderError, type TranslationProvider } from '../../src/providers/types.ts';
 import {
   breakOff,
-  type EngineAnswer,
   type EngineRequest,
+  type EngineResponse,
   type EngineServer,
   silence,
   startEngineServer,
@@ -21,7 +21,7 @@ let server: EngineServer;
 let provider: TranslationProvider;
 
 /** APY's answers, as its version 0.11 gives them. */
-function apy(translate: (text: string) => EngineAnswer): (request: EngineRequest) => EngineAnswer {
+function apy(translate: (text: string) => EngineResponse): (request: EngineRequest) => EngineResponse {
   return (request) => {
     if (request.path === '/listPairs') {
       const pairs = [
@@ -35,7 +35,7 @@ function apy(translate: (text: string) => EngineAnswer): (request: EngineRequest
     return translate(new URLSearchParams(request.body).get('q') ?? '');
   };
 }
-const translated = (text: string): EngineAnswer => ({
+const translated = (text: string): EngineResponse => ({
   body: { responseData: { translatedText: text }, responseDetails: null, responseStatus: 200 },
 });
 const pseudo = apy((text) => translated(pseudoLocalize(text)));
@@ -95,12 +95,12 @@ describe('a request to Apertium', () => {
 });
 
 describe('failures of Apertium', () => {
-  it.each<[string, EngineAnswer, string, string]>([
+  it.each<[string, EngineResponse, string, string]>([
     [
       'a full server',
       { status: 503, headers: { 'retry-after': '2' }, body: {} },
       'retryable',
-      'out of order',
+      'is unavailable',
     ],
     [
       'a pair that was removed',
@@ -109,8 +109,8 @@ describe('failures of Apertium', () => {
       'did not accept',
     ],
     ['a server of another kind', { status: 404, body: 'no' }, 'misconfigured', 'Check APERTIUM_URL'],
-    ['nonsense', { body: '<html>' }, 'retryable', 'something unexpected'],
-    ['an answer without a text', { body: { responseData: {} } }, 'retryable', 'something unexpected'],
+    ['nonsense', { body: '<html>' }, 'retryable', 'unexpected response'],
+    ['an answer without a text', { body: { responseData: {} } }, 'retryable', 'unexpected response'],
     ['silence', silence, 'retryable', 'did not answer within 0.4 s'],
     ['half an answer', breakOff, 'retryable', 'could not be reached'],
   ])('are told apart: %s', async (_what, answer, kind, words) => {

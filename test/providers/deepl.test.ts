@@ -67,14 +67,16 @@ describe('a request to DeepL', () => {
     expect(server.requests).toHaveLength(1);
   });
 
-  it('holds at most 50 texts and 128 KiB; more are several requests, answered in order', async () => {
+  it('puts at most 50 texts into a request, and answers those of several in order', async () => {
     const many = Array.from({ length: 120 }, (_, index) => ({
       id: `s${index}`,
       text: `Text number ${index}`,
     }));
     expect(await run(many)).toEqual(new Map(many.map(({ id, text }) => [id, pseudoLocalize(text)])));
     expect(server.requests.map((request) => texts(request).length)).toEqual([50, 50, 20]);
-    server.requests.length = 0;
+  });
+
+  it('puts at most 128 KiB into a request', async () => {
     const large = Array.from({ length: 9 }, (_, index) => ({
       id: `s${index}`,
       text: 'großer Text '.repeat(2_500),
@@ -144,9 +146,9 @@ describe('failures of DeepL', () => {
     [400, {}, { message: "Value for 'target_lang' not supported." }, 'fatal', 'from EN to PT-BR'],
     [413, {}, { message: 'too large' }, 'fatal', 'did not accept'],
     [429, { 'retry-after': '3' }, {}, 'retryable', 'limits the rate'],
-    [529, {}, {}, 'retryable', 'out of order'],
-    [200, {}, { translations: [{ text: 'one only' }] }, 'retryable', 'no list of translations'],
-    [200, {}, '<html>', 'retryable', 'no list of translations'],
+    [529, {}, {}, 'retryable', 'is unavailable'],
+    [200, {}, { translations: [{ text: 'one only' }] }, 'retryable', 'not a list of translations'],
+    [200, {}, '<html>', 'retryable', 'not a list of translations'],
   ])('are told apart: %i', async (status, headers, body, kind, words) => {
     server.answer = () => ({ status, headers: headers as Record<string, string>, body });
     const error = await failure(run());

@@ -11,7 +11,7 @@ import { askedTexts, chatRequest, completion, pseudoCompletion } from './support
 import {
   breakOff,
   drip,
-  type EngineAnswer,
+  type EngineResponse,
   type EngineServer,
   silence,
   startEngineServer,
@@ -49,7 +49,7 @@ const failure = async (promise: Promise<unknown>): Promise<ProviderError> => {
   expect(String(error)).not.toContain(KEY);
   return error as ProviderError;
 };
-const problem = (status: number, error: unknown, headers: Record<string, string> = {}): EngineAnswer => ({
+const problem = (status: number, error: unknown, headers: Record<string, string> = {}): EngineResponse => ({
   status,
   headers,
   body: { error },
@@ -233,7 +233,7 @@ describe('failures of the model', () => {
       'fatal',
       429,
       { message: 'later' },
-      'come back in 1440 minutes',
+      'tried again in 1440 minutes',
       { 'retry-after': '86400' },
     ],
   ])(
@@ -249,8 +249,8 @@ describe('failures of the model', () => {
   it.each([
     ['never answers', silence, 'did not answer within 0.4 s'],
     ['drips', drip, 'did not answer within 0.4 s'],
-    ['breaks off', breakOff, 'no chat completion'],
-    ['is a web page', { body: '<html>', headers: { 'content-type': 'text/html' } }, 'no chat completion'],
+    ['breaks off', breakOff, 'not a chat completion'],
+    ['is a web page', { body: '<html>', headers: { 'content-type': 'text/html' } }, 'not a chat completion'],
   ])('may pass when the server %s', async (_what, answer, words) => {
     server.answer = () => answer;
     const error = await failure(run());

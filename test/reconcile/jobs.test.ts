@@ -1,33 +1,11 @@
-import { afterAll, beforeAll, beforeEach, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
 import type { JobId } from '../../src/ids.ts';
 import { translationWorkflowId } from '../../src/temporal/ids.ts';
-import { type TestWorkspace, useTestService } from '../support/service.ts';
-import { connectOperator, type Operator } from '../support/temporal.ts';
-import { createStandIn, hang, translating } from '../support/translating.ts';
+import { hang, useTranslations } from '../support/translating.ts';
 import { eventually } from '../support/wait.ts';
 
-const service = useTestService();
+const { service, provider, operator, workspace, calls, reconcile } = useTranslations();
 
-let operator: Operator;
-let workspace: TestWorkspace;
-let calls: ReturnType<typeof translating>;
-const provider = createStandIn();
-
-beforeAll(async () => {
-  operator = await connectOperator();
-  calls = translating(service);
-  await service.startWorker({ provider });
-});
-afterAll(async () => {
-  await operator.close();
-});
-beforeEach(async () => {
-  provider.behave = async () => undefined;
-  workspace = await service.workspace(10);
-});
-
-const reconcile = () =>
-  operator.client.schedule.getHandle(`${service.config.TEMPORAL_TASK_QUEUE_PREFIX}reconcile`).trigger();
 const untouched = { balance: 10, reserved: 0, available: 10 };
 
 it('a run that an operator terminates ends its job FAILED, releases its hold and is not started again', async () => {

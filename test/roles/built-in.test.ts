@@ -45,11 +45,14 @@ test('a permission that came with an upgrade is held by the built-in roles at on
 
 test('nobody passes the built-in Owner on by what its row still says', async () => {
   const narrow = await workspace.keyWith('api_keys.create', 'articles.read');
-  const answer = await api.call('POST', `${path}/api-keys`, {
+  const response = await api.call('POST', `${path}/api-keys`, {
     key: narrow,
     body: { label: 'too much', roleId: workspace.roles.owner },
   });
-  expect([answer.status, answer.body.details?.permissions?.includes('roles.update')]).toEqual([403, true]);
+  expect([response.status, response.body.details?.permissions?.includes('roles.update')]).toEqual([
+    403,
+    true,
+  ]);
 });
 
 test('a role that holds what only a later release knows is not granted by one who may not hold it', async () => {
@@ -60,6 +63,6 @@ test('a role that holds what only a later release knows is not granted by one wh
     .where('id', '=', roleId)
     .execute();
   const narrow = await workspace.keyWith('api_keys.create', 'articles.read');
-  const answer = await api.call('POST', `${path}/api-keys`, { key: narrow, body: { label: 'x', roleId } });
-  expect([answer.status, answer.body.details]).toEqual([403, { permissions: ['later.permission'] }]);
+  const response = await api.call('POST', `${path}/api-keys`, { key: narrow, body: { label: 'x', roleId } });
+  expect([response.status, response.body.details]).toEqual([403, { permissions: ['later.permission'] }]);
 });

@@ -110,7 +110,7 @@ it('what the end of an operation could not give back is told by name, and the op
 });
 
 describe('without an answer in time', () => {
-  it('no worker there: 503 and released; the worker that comes later asks nothing and charges nothing', async () => {
+  it('no worker there: 503 and released, and the worker that comes later neither asks nor charges', async () => {
     await start();
     await expectUnavailable();
     expect(await calls.used(workspace)).toBe(0);

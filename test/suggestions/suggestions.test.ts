@@ -142,7 +142,7 @@ describe('suggesting categories for an article', () => {
     expect([...existing[0].reason]).toHaveLength(MAX_REASON);
   });
 
-  it('leaves out new names that are too long, empty, doubled, or taken in any case; nothing left is asked again once', async () => {
+  it('leaves out new names that are too long, empty, doubled, or taken in any case', async () => {
     await categories.category(workspace, { en: 'STRASSE', de: 'Weg' });
     const proposed = (...names: string[]) => ({
       language: 'en',
@@ -157,13 +157,21 @@ describe('suggesting categories for an article', () => {
       credits: 1,
     });
     expect(model.asked).toHaveLength(1);
+  });
 
-    model.reply = async ({ rejected }) => (rejected === undefined ? proposed('Straße') : proposed('Ways'));
+  it('asks again once when no new name is left', async () => {
+    await categories.category(workspace, { en: 'STRASSE' });
+    const proposed = (name: string) => ({
+      language: 'en',
+      existing: [],
+      proposed: [{ name, reason: 'why' }],
+    });
+    model.reply = async ({ rejected }) => proposed(rejected === undefined ? 'Straße' : 'Ways');
     expect((await calls.forArticle(workspace, articleId)).body.proposed).toEqual([
       { name: 'Ways', reason: 'why' },
     ]);
-    expect(model.asked[2]?.rejected?.problems).toEqual([
-      { problem: 'The workspace has a category of this name already.', given: 'Straße' },
+    expect(model.asked[1]?.rejected?.problems).toEqual([
+      { problem: 'The workspace already has a category with this name.', given: 'Straße' },
     ]);
   });
 
@@ -182,7 +190,7 @@ describe('suggesting categories for an article', () => {
   it('an answer that is no JSON, a refusal, or another language counts as nothing after the second time', async () => {
     const unusable = [
       async () => {
-        throw new UnusableAnswer('The answer was no JSON object.');
+        throw new UnusableAnswer('The answer was not a JSON object.');
       },
       async () => {
         throw new ProviderError('refused', 'The language model declines to work on this text.');
@@ -247,7 +255,7 @@ describe('suggesting categories for a project', () => {
 });
 
 describe('suggesting names of a category', () => {
-  it('gives one name a language in the order asked for; half a credit each, rounded up', async () => {
+  it('gives one name a language in the order asked for, for half a credit each, rounded up', async () => {
     const { id } = await categories.category(workspace, { en: 'Gardening' });
     const answer = await calls.names(workspace, id, ['ES', 'pt-br', 'de']);
     expect(answer.body).toEqual({
@@ -325,7 +333,7 @@ describe('suggesting names of a category', () => {
     await expectNothing(await calls.names(workspace, id, ['de']), { names: [] }, 2);
   });
 
-  it('refuses no languages, more than ten, one twice, no tags, and the primary language; nothing is reserved', async () => {
+  it('refuses no languages, more than ten, one twice, no tags, and the primary language before anything is reserved', async () => {
     const { id } = await categories.category(workspace, { 'pt-BR': 'Jardim' });
     const refusals: [unknown, string][] = [
       [[], '/languages'],

@@ -7,7 +7,7 @@ import { createDatabase } from '../../src/db/database.ts';
 import { migrateToLatest } from '../../src/db/migrate.ts';
 import { startStack } from '../../src/local/stack.ts';
 import { bundleWorkflows } from '../../src/temporal/bundle.ts';
-import { connectTemporal } from '../../src/temporal/connection.ts';
+import { connectTemporal } from '../../src/temporal/runtime.ts';
 import { registerSearchAttributes } from '../../src/temporal/search-attributes.ts';
 import { databaseUrl, withServer } from './database-url.ts';
 

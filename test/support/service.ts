@@ -129,17 +129,31 @@ export async function startTestService(env: Record<string, string> = {}): Promis
   };
 }
 
+/** Stands for what a hook of the file makes later, and makes anew when it runs for each test. */
+export function madeLater<Made extends object>(name: string): { it: Made; set: (made: Made) => void } {
+  let made: Made | undefined;
+  const it = new Proxy({} as Made, {
+    get(_, property) {
+      if (made === undefined) throw new Error(`The ${name} of this file is not there yet.`);
+      return Reflect.get(made, property);
+    },
+  });
+  return {
+    it,
+    set: (value) => {
+      made = value;
+    },
+  };
+}
+
 /** The service of a test file: started before its tests and stopped after them. */
 export function useTestService(env: Record<string, string> = {}): TestService {
+  const service = madeLater<TestService>('service');
   let running: TestService | undefined;
   beforeAll(async () => {
     running = await startTestService(env);
+    service.set(running);
   });
   afterAll(() => running?.stop());
-  return new Proxy({} as TestService, {
-    get(_, name) {
-      if (running === undefined) throw new Error('The service of this file is not running yet.');
-      return Reflect.get(running, name);
-    },
-  });
+  return service.it;
 }

@@ -1,10 +1,11 @@
-import { expect } from 'vitest';
+import { afterAll, beforeAll, beforeEach, expect } from 'vitest';
 import type { Article } from '../../src/articles/schemas.ts';
 import type { Job } from '../../src/jobs/schemas.ts';
 import { createPseudoProvider } from '../../src/providers/pseudo.ts';
 import type { TranslationProvider } from '../../src/providers/types.ts';
 import { createArticle, longDocument } from './articles.ts';
-import type { TestService, TestWorkspace } from './service.ts';
+import { madeLater, type TestService, type TestWorkspace, useTestService } from './service.ts';
+import { connectOperator, type Operator } from './temporal.ts';
 import { eventually } from './wait.ts';
 
 export const isFinal = (job: Job): boolean => ['COMPLETED', 'FAILED', 'CANCELLED'].includes(job.status);
@@ -62,3 +63,36 @@ export const translating = (service: TestService) => {
   };
   return calls;
 };
+
+/**
+ * What a file about translations needs: the service with a worker on a stand-in for the engine, an operator, and a
+ * fresh workspace with so many credits for each test.
+ */
+export function useTranslations({ credits = 10 } = {}) {
+  const service = useTestService();
+  const provider = createStandIn();
+  const operator = madeLater<Operator>('operator');
+  const workspace = madeLater<TestWorkspace>('workspace');
+  let connected: Operator | undefined;
+  beforeAll(async () => {
+    connected = await connectOperator();
+    operator.set(connected);
+    await service.startWorker({ provider });
+  });
+  afterAll(() => connected?.close());
+  beforeEach(async () => {
+    provider.behave = async () => undefined;
+    workspace.set(await service.workspace(credits));
+  });
+  /** Lets the round begin now that looks for lost runs. */
+  const reconcile = () =>
+    operator.it.client.schedule.getHandle(`${service.config.TEMPORAL_TASK_QUEUE_PREFIX}reconcile`).trigger();
+  return {
+    service,
+    provider,
+    operator: operator.it,
+    workspace: workspace.it,
+    calls: translating(service),
+    reconcile,
+  };
+}

@@ -4,8 +4,8 @@ import { msToTs } from '@temporalio/common/lib/time.js';
 import { afterAll, beforeAll, expect, inject, it } from 'vitest';
 import { type ArticleId, type JobId, newId, type WorkspaceId } from '../../src/ids.ts';
 import { translationWorkflowId } from '../../src/temporal/ids.ts';
-import { temporalNames } from '../../src/temporal/names.ts';
-import { cancelRun, runState } from '../../src/temporal/runs.ts';
+import { taskQueues } from '../../src/temporal/task-queues.ts';
+import { cancelRun, runState } from '../../src/temporal/workflow-client.ts';
 import { startTranslation } from '../../src/translations/runs.ts';
 import { eventually } from '../support/wait.ts';
 
@@ -25,7 +25,7 @@ afterAll(() => connection.close());
 
 const articleId = newId<ArticleId>();
 const start = (jobId: JobId, by = client) =>
-  startTranslation(by, temporalNames('runs-'), {
+  startTranslation(by, taskQueues('runs-'), {
     id: jobId,
     workspace_id: newId<WorkspaceId>(),
     article_id: articleId,

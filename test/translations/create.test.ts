@@ -40,11 +40,11 @@ const create = (workspace: TestWorkspace, articleId: string, body: unknown, head
 /** Expects a refusal with the status and code that changed not a single row. */
 async function expectRefusal(act: () => Promise<Answer>, status: number, code: string): Promise<Answer> {
   const before = await countRows();
-  const answer = await act();
-  expect(answer.body).toMatchObject({ status, code });
-  expect(answer.status).toBe(status);
+  const response = await act();
+  expect(response.body).toMatchObject({ status, code });
+  expect(response.status).toBe(status);
   expect(await countRows()).toEqual(before);
-  return answer;
+  return response;
 }
 
 describe('an accepted translation', () => {
@@ -52,9 +52,9 @@ describe('an accepted translation', () => {
     const workspace = await service.workspace(10);
     const projectId = await service.project(workspace);
     const source = await createArticle(service.db, workspace, projectId, { document: longDocument(1001) });
-    const answer = await create(workspace, source.id, { language: 'ES', idempotencyKey: 'first-key' });
-    expect(answer.status).toBe(202);
-    const { article, job, estimate, reused } = answer.body;
+    const response = await create(workspace, source.id, { language: 'ES', idempotencyKey: 'first-key' });
+    expect(response.status).toBe(202);
+    const { article, job, estimate, reused } = response.body;
     expect(estimate).toEqual({ words: 1001, total: 2 });
     expect(reused).toBe(false);
     expect(article).toMatchObject({
@@ -87,8 +87,8 @@ describe('an accepted translation', () => {
       createdAt: expect.stringMatching(/^\d{4}-.*\.\d{3}Z$/),
     });
     expect(await wallet(workspace)).toEqual({ balance: 10, reserved: 2 });
-    const walletAnswer = await service.call(workspace.key, 'GET', `/api/workspaces/${workspace.id}/wallet`);
-    expect(walletAnswer.body).toEqual({ wallet: { balance: 10, reserved: 2, available: 8 } });
+    const walletResponse = await service.call(workspace.key, 'GET', `/api/workspaces/${workspace.id}/wallet`);
+    expect(walletResponse.body).toEqual({ wallet: { balance: 10, reserved: 2, available: 8 } });
   });
 
   it('generates an idempotency key when none is sent, and takes the header when the body has none', async () => {
@@ -146,9 +146,9 @@ describe('an accepted translation', () => {
     const source = await createArticle(service.db, workspace, projectId, {
       document: { version: 1, blocks: [{ id: 'd', type: 'divider' }] },
     });
-    const answer = await create(workspace, source.id, { language: 'es' });
-    expect(answer.status).toBe(202);
-    expect(answer.body.estimate).toEqual({ words: 0, total: 0 });
+    const response = await create(workspace, source.id, { language: 'es' });
+    expect(response.status).toBe(202);
+    expect(response.body.estimate).toEqual({ words: 0, total: 0 });
   });
 });
 
@@ -174,8 +174,11 @@ describe('a replayed idempotency key', () => {
     for (let round = 0; round < 2; round += 1) {
       const workspace = await service.workspace();
       const source = await createArticle(service.db, workspace, await service.project(workspace));
-      const answer = await create(workspace, source.id, { language: 'es', idempotencyKey: 'everybodys-key' });
-      expect(answer.status).toBe(202);
+      const response = await create(workspace, source.id, {
+        language: 'es',
+        idempotencyKey: 'everybodys-key',
+      });
+      expect(response.status).toBe(202);
     }
   });
 });
@@ -195,8 +198,8 @@ describe('a refused translation leaves nothing behind', () => {
       [{ language: 'es', idempotencyKey: 'x'.repeat(201) }, '/idempotencyKey'],
     ];
     for (const [body, pointer] of cases) {
-      const answer = await expectRefusal(() => create(workspace, source.id, body), 400, 'INVALID_REQUEST');
-      expect(answer.body.errors).toEqual([expect.objectContaining({ pointer })]);
+      const response = await expectRefusal(() => create(workspace, source.id, body), 400, 'INVALID_REQUEST');
+      expect(response.body.errors).toEqual([expect.objectContaining({ pointer })]);
     }
     const header = await expectRefusal(
       () => create(workspace, source.id, { language: 'es' }, { 'idempotency-key': 'short' }),
@@ -244,8 +247,8 @@ describe('a refused translation leaves nothing behind', () => {
       .where('id', '=', workspace.roles.owner)
       .execute();
     expect(role).toHaveLength(1);
-    const answer = await expectRefusal(() => create(workspace, source.id, {}), 403, 'FORBIDDEN');
-    expect(answer.body.details.permissions).toEqual(['articles.generate']);
+    const response = await expectRefusal(() => create(workspace, source.id, {}), 403, 'FORBIDDEN');
+    expect(response.body.details.permissions).toEqual(['articles.generate']);
   });
 
   it('402 when the wallet does not cover it', async () => {
@@ -353,7 +356,7 @@ describe('races', () => {
     const answers = await Promise.all(
       Array.from({ length: 10 }, () => create(workspace, source.id, { language: 'es' })),
     );
-    expect(answers.map((answer) => answer.status).sort()).toEqual([202, ...Array(9).fill(409)]);
+    expect(answers.map((response) => response.status).sort()).toEqual([202, ...Array(9).fill(409)]);
     expect(await wallet(workspace)).toEqual({ balance: 1000, reserved: 1 });
   });
 
@@ -365,8 +368,8 @@ describe('races', () => {
         create(workspace, source.id, { language: 'es', idempotencyKey: 'ten-at-once' }),
       ),
     );
-    expect(answers.map((answer) => answer.status).sort()).toEqual([...Array(9).fill(200), 202]);
-    expect(new Set(answers.map((answer) => answer.body.job.id)).size).toBe(1);
+    expect(answers.map((response) => response.status).sort()).toEqual([...Array(9).fill(200), 202]);
+    expect(new Set(answers.map((response) => response.body.job.id)).size).toBe(1);
     expect(await wallet(workspace)).toEqual({ balance: 1000, reserved: 1 });
   });
 
@@ -384,7 +387,7 @@ describe('races', () => {
           return create(workspace, source.id, { language: 'es', idempotencyKey: 'one-after-another' });
         }),
       );
-      expect(answers.map((answer) => answer.status).sort()).toEqual([...Array(7).fill(200), 202]);
+      expect(answers.map((response) => response.status).sort()).toEqual([...Array(7).fill(200), 202]);
       expect(await wallet(workspace)).toEqual({ balance: 1000, reserved: 1 });
     }
   });
@@ -395,7 +398,7 @@ describe('races', () => {
     const answers = await Promise.all(
       ['es', 'de'].map((language) => create(workspace, source.id, { language })),
     );
-    expect(answers.map((answer) => answer.status).sort()).toEqual([202, 402]);
+    expect(answers.map((response) => response.status).sort()).toEqual([202, 402]);
     expect(await wallet(workspace)).toEqual({ balance: 1, reserved: 1 });
   });
 });
@@ -407,9 +410,9 @@ describe('the estimate', () => {
       document: longDocument(1001),
     });
     const path = `/api/articles/${source.id}/translations/estimate`;
-    const answer = await service.call(workspace.key, 'GET', `${path}?language=es`);
-    expect(answer.status).toBe(200);
-    expect(answer.body).toEqual({
+    const response = await service.call(workspace.key, 'GET', `${path}?language=es`);
+    expect(response.status).toBe(200);
+    expect(response.body).toEqual({
       estimate: { words: 1001, total: 2 },
       wallet: { balance: 1, reserved: 0, available: 1 },
       sufficient: false,

@@ -91,7 +91,7 @@ describe('a job on a language model', () => {
     }
   });
 
-  it('tells its steps and progress: nothing while queued, then translate, then finalize; never backwards', async () => {
+  it('shows no step while queued, then translate, then finalize, and never less progress than before', async () => {
     model.answer = async (request) => {
       await sleep(120);
       return pseudoCompletion(request);
@@ -213,8 +213,8 @@ describe('a job on a language model', () => {
       () => completion('{"title":""}'),
       /^openai-compatible gave no usable translation of \S+: (the translation is empty|there is no translation)/,
     ],
-  ])('fails with a message to act on, the key nowhere: %s', async (_what, answer, message) => {
-    model.answer = answer;
+  ])('fails with a message to act on, the key nowhere: %s', async (_what, response, message) => {
+    model.answer = response;
     const { article, job } = await calls.translate(workspace, 100);
     const failed = await calls.untilFinal(workspace, job.id);
     expect(failed).toMatchObject({ status: 'FAILED', errorCode: 'TRANSLATION_FAILED', consumedCredits: 0 });
@@ -242,11 +242,11 @@ it('a history of 100,000 words, in long and in short texts, stays under 2,000 ev
   };
   for (const document of [longDocument(100_000), table]) {
     const source = await createArticle(service.db, workspace, await service.project(workspace), { document });
-    const answer = await service.call(workspace.key, 'POST', `/api/articles/${source.id}/translations`, {
+    const response = await service.call(workspace.key, 'POST', `/api/articles/${source.id}/translations`, {
       language: 'es',
     });
-    expect(answer.body.estimate).toEqual({ words: 100_000, total: 100 });
-    const done = await eventually(() => calls.readJob(workspace, answer.body.job.id), isFinal, 240_000);
+    expect(response.body.estimate).toEqual({ words: 100_000, total: 100 });
+    const done = await eventually(() => calls.readJob(workspace, response.body.job.id), isFinal, 240_000);
     expect(done).toMatchObject({ status: 'COMPLETED', consumedCredits: 100 });
     const { events, bytes } = await runOf(done);
     expect(events).toBeGreaterThan(800);

@@ -1,34 +1,14 @@
 import { MockActivityEnvironment } from '@temporalio/testing';
 import { sql } from 'kysely';
-import { afterAll, beforeAll, beforeEach, expect, it } from 'vitest';
-import { MAX_FAILURES, onDatabase } from '../../activities/failures.ts';
+import { expect, it } from 'vitest';
+import { asFinalFailure, MAX_FAILURES } from '../../activities/failures.ts';
 import type { JobId } from '../../src/ids.ts';
 import { translationWorkflowId } from '../../src/temporal/ids.ts';
 import { cancelJob } from '../../src/translations/cancel.ts';
-import { type TestWorkspace, useTestService } from '../support/service.ts';
-import { connectOperator, type Operator } from '../support/temporal.ts';
-import { createStandIn, hang, translating } from '../support/translating.ts';
+import { hang, useTranslations } from '../support/translating.ts';
 import { eventually } from '../support/wait.ts';
 
-const service = useTestService();
-
-let operator: Operator;
-let workspace: TestWorkspace;
-let calls: ReturnType<typeof translating>;
-const provider = createStandIn();
-
-beforeAll(async () => {
-  operator = await connectOperator();
-  calls = translating(service);
-  await service.startWorker({ provider });
-});
-afterAll(async () => {
-  await operator.close();
-});
-beforeEach(async () => {
-  provider.behave = async () => undefined;
-  workspace = await service.workspace(10);
-});
+const { service, provider, operator, workspace, calls, reconcile } = useTranslations();
 
 const untouched = { balance: 10, reserved: 0, available: 10 };
 
@@ -56,9 +36,6 @@ async function expectFailed(job: { id: string }): Promise<void> {
     consumedCredits: 0,
   });
 }
-
-const reconcile = () =>
-  operator.client.schedule.getHandle(`${service.config.TEMPORAL_TASK_QUEUE_PREFIX}reconcile`).trigger();
 
 it('an article that Postgres refuses to store fails its job at once and releases its credits', async () => {
   const allow = await refuse('articles', { sqlstate: '54000', when: "NEW.status = 'NEEDS_REVIEW'" });
@@ -169,7 +146,9 @@ it('an error that nobody knows is tried again and counted, and a settled job is 
 it('the tenth unknown error ends an activity, and an error of the connection never does', async () => {
   const attempt = async (failures: number, error: Error): Promise<unknown> => {
     const environment = new MockActivityEnvironment({ attempt: 50, heartbeatDetails: { failures } });
-    return environment.run(() => onDatabase(() => Promise.reject(error))).catch((thrown: unknown) => thrown);
+    return environment
+      .run(() => asFinalFailure(() => Promise.reject(error)))
+      .catch((thrown: unknown) => thrown);
   };
   const unknown = new Error('who knows');
   expect(await attempt(MAX_FAILURES - 2, unknown)).toBe(unknown);

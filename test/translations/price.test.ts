@@ -1,8 +1,9 @@
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
 import type { DocumentJson } from '../../src/document/format/schema.ts';
-import { CHARACTERS_A_WORD, countWords, textWeight } from '../../src/document/format/words.ts';
-import { extractSegments, type Snapshot } from '../../src/document/translation/segments.ts';
+import { CHARACTERS_PER_WORD, countWords, textWeight } from '../../src/document/format/words.ts';
+import { extractSegments } from '../../src/document/translation/segments.ts';
+import type { Snapshot } from '../../src/document/translation/source.ts';
 import { parseTags, tagText } from '../../src/document/translation/tags.ts';
 import { JsonText } from '../../src/json-text.ts';
 import { estimateSource, freeWords } from '../../src/translations/price.ts';
@@ -16,7 +17,7 @@ const textsSent = (source: Snapshot): string[] =>
     if (!parsed.ok) throw new Error(parsed.problem);
     return tagText(parsed.nodes);
   });
-const toWords = (weight: number) => Math.floor(weight / CHARACTERS_A_WORD);
+const toWords = (weight: number) => Math.floor(weight / CHARACTERS_PER_WORD);
 const sum = (texts: readonly string[], measure: (text: string) => number) =>
   texts.reduce((total, text) => total + measure(text), 0);
 
@@ -60,7 +61,7 @@ it('what an engine is sent of any article is what was priced, and no more than 2
       const sent = textsSent(source);
       expect(toWords(sum(sent, textWeight))).toBeLessThanOrEqual(words + free);
       const characters = sum(sent, (text) => text.replace(/\s/g, '').length);
-      expect(characters).toBeLessThan(CHARACTERS_A_WORD * (words + free + 1));
+      expect(characters).toBeLessThan(CHARACTERS_PER_WORD * (words + free + 1));
       expect(words).toBeGreaterThanOrEqual(countWords(source.document));
       expect(total).toBe(Math.ceil(words / 1_000));
     }),

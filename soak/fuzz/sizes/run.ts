@@ -21,7 +21,7 @@ const HOSTILE_SECONDS = 60;
 /** Its heaviest legal requests, sent over and over in the second phase; as many are of the heaviest small ones. */
 const HEAVIEST = 40;
 
-const say = (line: string): void => void process.stderr.write(`${line}\n`);
+const print = (line: string): void => void process.stderr.write(`${line}\n`);
 
 interface Document {
   readonly paths: Readonly<Record<string, Readonly<Record<string, Operation>>>>;
@@ -121,7 +121,7 @@ async function beside(
   const seen = JSON.parse(output) as { milliseconds: number[]; failures: string[] };
   const p99 = quantile(seen.milliseconds, 0.99);
   const longest = Math.max(...seen.milliseconds);
-  say(
+  print(
     `${name}: the other tenant asked ${seen.milliseconds.length} times, p50 ${Math.round(quantile(seen.milliseconds, 0.5))} ms, ` +
       `p99 ${Math.round(p99)} ms, longest ${Math.round(longest)} ms, ${seen.failures.length} failures; server ${Math.round(memory)} MiB at most (${made})`,
   );
@@ -185,7 +185,7 @@ export async function fuzzSizes(
       await Promise.all([lane(), lane(), lane(), lane()]);
       client.close();
       const rest = Date.now() < until ? 'all' : 'not all';
-      say(`every size: ${sent} requests, ${rest} of them; ${legal.length} were accepted`);
+      print(`every size: ${sent} requests, ${rest} of them; ${legal.length} were accepted`);
       if (rest !== 'all') broken.push(`every size: ${seconds} seconds were not enough`);
     })),
   );
@@ -197,7 +197,7 @@ export async function fuzzSizes(
     sorted.filter(({ name }) => name.includes(JUST_SMALL) === small).slice(0, HEAVIEST),
   );
   for (const { name, milliseconds } of heaviest.flatMap((some) => some.slice(0, 5)))
-    say(`  ${Math.round(milliseconds)} ms: ${name}`);
+    print(`  ${Math.round(milliseconds)} ms: ${name}`);
   const second = await startProcess('server.ts', env);
   const limited = urlOf(second);
   broken.push(
@@ -219,7 +219,7 @@ export async function fuzzSizes(
       };
       await Promise.all(Array.from({ length: HOSTILE }, (_, index) => lane(index * 3)));
       client.close();
-      say(`hostile tenant: answers by status ${JSON.stringify(Object.fromEntries(counts))}`);
+      print(`hostile tenant: answers by status ${JSON.stringify(Object.fromEntries(counts))}`);
     })),
   );
   second.kill('SIGTERM');

@@ -2,11 +2,12 @@ import { existsSync } from 'node:fs';
 import path from 'node:path';
 import { Command } from 'commander';
 import { z } from 'zod';
-import { IMPORT_STATUSES, importArticle, MAX_TITLE } from '../../articles/import.ts';
-import { idOf, languageTag, trimmedText } from '../../fields.ts';
+import { IMPORT_STATUSES, importArticle } from '../../articles/import.ts';
+import { createArticleBody } from '../../articles/input-schemas.ts';
+import { idOf, languageTag } from '../../fields.ts';
 import type { ProjectId } from '../../ids.ts';
 import { action } from '../action.ts';
-import { texts } from '../options.ts';
+import { commaSeparated } from '../options.ts';
 import { note } from '../session.ts';
 import { workspaceOfProject } from '../targets.ts';
 
@@ -14,9 +15,9 @@ const importOptions = z.object({
   project: idOf<ProjectId>(),
   language: languageTag,
   file: z.string().min(1, 'Expected a path.'),
-  status: z.enum(IMPORT_STATUSES, `Expected one of ${IMPORT_STATUSES.join(', ')}.`),
-  title: trimmedText(1, MAX_TITLE).optional(),
-  keywords: texts(200, 100),
+  status: z.enum(IMPORT_STATUSES),
+  title: createArticleBody.shape.title.optional(),
+  keywords: commaSeparated.pipe(createArticleBody.shape.targetKeywords.unwrap()),
 });
 
 /** npm runs scripts in the package's folder; a relative path means the folder the operator typed it in. */
@@ -30,12 +31,12 @@ function locate(file: string): string {
 export const articleCommand = (): Command =>
   new Command('article').description('articles').addCommand(
     new Command('import')
-      .description('make an article from a Markdown or documentJson file; local images come with it')
+      .description('create an article from a Markdown or documentJson file, with its local images')
       .requiredOption('--project <id>', 'its project')
       .requiredOption('--language <tag>', "one of the project's languages")
       .requiredOption('--file <path>', 'a .md or .json file')
       .option('--status <status>', IMPORT_STATUSES.join(', '), 'DRAFT')
-      .option('--title <title>', "else the first heading, or the file's name")
+      .option('--title <title>', 'default: the first heading, else the file name')
       .option('--keywords <list>', 'target keywords, separated by commas', '')
       .action(
         action(importOptions, async ({ db, blobs, operatorOf }, { project, file, ...input }) => {

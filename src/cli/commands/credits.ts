@@ -1,15 +1,11 @@
 import { Command } from 'commander';
 import { z } from 'zod';
-import { grantCredits } from '../../credits/grant.ts';
-import { purchaseCredits } from '../../credits/purchase.ts';
+import { grantCredits, MAX_CREDITS, purchaseCredits } from '../../credits/wallet.ts';
 import { idOf, trimmedText } from '../../fields.ts';
 import type { WorkspaceId } from '../../ids.ts';
 import { action } from '../action.ts';
 import { integer } from '../options.ts';
 import { requireWorkspace } from '../targets.ts';
-
-/** Credits one command can give. */
-export const MAX_CREDITS = 1_000_000_000;
 
 const addOptions = z.object({
   workspace: idOf<WorkspaceId>(),
@@ -22,10 +18,7 @@ const addingCommand = (name: string, description: string, add: typeof grantCredi
     .description(description)
     .requiredOption('--workspace <id>', 'the workspace')
     .requiredOption('--amount <number>', 'credits to add, 1 or more')
-    .option(
-      '--payment-event-id <id>',
-      "the payment provider's event; one that was counted before changes nothing",
-    )
+    .option('--payment-event-id <id>', "the payment provider's event id; an event counts only once")
     .action(
       action(addOptions, async ({ db, operatorOf }, { workspace, ...input }) => ({
         ...(await add(operatorOf(await requireWorkspace(db, workspace)), input)),

@@ -25,6 +25,6 @@ export const endpointCommand = (): Command =>
   new Command('endpoint')
     .description('webhook endpoints')
     .addCommand(
-      switchTo('disable', false, 'queue no more events for an endpoint, and send nothing that still waits'),
+      switchTo('disable', false, 'stop queueing events for an endpoint, and send none of those that wait'),
     )
     .addCommand(switchTo('enable', true, 'queue events for an endpoint again'));

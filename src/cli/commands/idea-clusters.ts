@@ -1,26 +1,23 @@
 import { Command } from 'commander';
 import { z } from 'zod';
-import { idOf, trimmedText } from '../../fields.ts';
+import { idOf } from '../../fields.ts';
 import type { ProjectId } from '../../ids.ts';
-import { addIdeaCluster } from '../../suggestions/idea-clusters.ts';
+import { addIdeaCluster, MAX_KEYWORDS, newIdeaCluster } from '../../suggestions/idea-clusters.ts';
 import { action } from '../action.ts';
-import { texts } from '../options.ts';
+import { commaSeparated } from '../options.ts';
 import { workspaceOfProject } from '../targets.ts';
-
-const MAX_KEYWORD = 200;
-const MAX_KEYWORDS = 25;
 
 const addOptions = z.object({
   project: idOf<ProjectId>(),
-  title: trimmedText(1, 200),
-  keywords: texts(MAX_KEYWORD, MAX_KEYWORDS).default([]),
+  title: newIdeaCluster.shape.title,
+  keywords: commaSeparated.default([]).pipe(newIdeaCluster.shape.keywords),
 });
 
 /** `ideas add` */
 export const ideasCommand = (): Command =>
   new Command('ideas').description("ideas that a project's category suggestions draw on").addCommand(
     new Command('add')
-      .description('add an idea, or give the one of this title other keywords')
+      .description('add an idea, or replace the keywords of the one with this title')
       .requiredOption('--project <id>', 'its project')
       .requiredOption('--title <title>', '1 to 200 characters')
       .option('--keywords <a,b>', `up to ${MAX_KEYWORDS}`)

@@ -18,11 +18,11 @@ const createOptions = z.object({
 export const keyCommand = (): Command =>
   new Command('key').description('API keys').addCommand(
     new Command('create')
-      .description('make a key, which is shown once')
+      .description('create a key, which is shown only once')
       .requiredOption('--workspace <id>', 'its workspace')
       .requiredOption('--role <id>', 'a role of that workspace')
       .requiredOption('--label <label>', '1 to 120 characters')
-      .option('--expires-at <date-time>', 'such as 2027-01-31T12:00:00Z; never when left out')
+      .option('--expires-at <date-time>', 'such as 2027-01-31T12:00:00Z; without it the key never expires')
       .action(
         action(createOptions, async ({ db, operatorOf }, { workspace, role, label, expiresAt }) => {
           const context = operatorOf(await requireWorkspace(db, workspace));

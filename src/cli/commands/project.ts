@@ -2,24 +2,23 @@ import { Command } from 'commander';
 import { z } from 'zod';
 import { idOf } from '../../fields.ts';
 import type { WorkspaceId } from '../../ids.ts';
-import { createProject, MAX_PROJECT_LANGUAGES } from '../../projects/create.ts';
+import { createProject } from '../../projects/create.ts';
 import { createProjectBody } from '../../projects/schemas.ts';
 import { action } from '../action.ts';
-import { languages } from '../options.ts';
+import { commaSeparated } from '../options.ts';
 import { requireWorkspace } from '../targets.ts';
 
 const createOptions = z.object({
   workspace: idOf<WorkspaceId>(),
-  name: createProjectBody.shape.name,
-  languages: languages(MAX_PROJECT_LANGUAGES),
-  primaryLanguage: createProjectBody.shape.primaryLanguage,
+  ...createProjectBody.shape,
+  languages: commaSeparated.pipe(createProjectBody.shape.languages),
 });
 
 /** `project create` */
 export const projectCommand = (): Command =>
   new Command('project').description('projects, which articles belong to').addCommand(
     new Command('create')
-      .description('make a project')
+      .description('create a project')
       .requiredOption('--workspace <id>', 'its workspace')
       .requiredOption('--name <name>', '1 to 200 characters')
       .requiredOption('--languages <tags>', 'such as en,es,pt-BR')

@@ -24,7 +24,7 @@ const setOptions = z
 export const quotaCommand = (): Command =>
   new Command('quota').description("a workspace's quotas").addCommand(
     new Command('set')
-      .description('set one quota or both; prints both as they are then')
+      .description('set one quota or both, and print both')
       .requiredOption('--workspace <id>', 'the workspace')
       .option('--ai-operations <number>', 'AI operations a month')
       .option('--storage-bytes <number>', 'bytes of stored images')

@@ -2,22 +2,16 @@ import { Command } from 'commander';
 import { z } from 'zod';
 import { idOf } from '../../fields.ts';
 import type { RoleId, WorkspaceId } from '../../ids.ts';
-import { PERMISSIONS } from '../../permissions.ts';
 import { createRole } from '../../roles/create.ts';
 import { deleteRole } from '../../roles/delete.ts';
 import { createRoleBody } from '../../roles/schemas.ts';
 import { updateRole } from '../../roles/update.ts';
 import { action } from '../action.ts';
-import { listOf } from '../options.ts';
+import { commaSeparated } from '../options.ts';
 import { requireWorkspace, workspaceOfRole } from '../targets.ts';
 
 const { name } = createRoleBody.shape;
-const permissions = listOf(
-  z.enum(PERMISSIONS, {
-    error: ({ input }) => `${String(input)} is no permission; there are ${PERMISSIONS.join(', ')}.`,
-  }),
-  200,
-);
+const permissions = commaSeparated.pipe(createRoleBody.shape.permissions);
 const roleId = idOf<RoleId>();
 
 const createOptions = z.object({ workspace: idOf<WorkspaceId>(), name, permissions });
@@ -30,12 +24,9 @@ const deleteOptions = z.object({ role: roleId });
 
 const create = (): Command =>
   new Command('create')
-    .description('make a role')
+    .description('create a role')
     .requiredOption('--workspace <id>', 'its workspace')
-    .requiredOption(
-      '--name <name>',
-      '1 to 120 characters, unique in the workspace in upper and lower case alike',
-    )
+    .requiredOption('--name <name>', '1 to 120 characters, unique in the workspace, ignoring case')
     .requiredOption('--permissions <list>', 'such as articles.read,articles.update')
     .action(
       action(createOptions, async ({ db, operatorOf }, { workspace, ...input }) => {
@@ -48,7 +39,7 @@ const update = (): Command =>
   new Command('update')
     .description('rename a role, replace its permissions, or both; its keys follow at once')
     .requiredOption('--role <id>', 'the role')
-    .option('--name <name>', '1 to 120 characters, unique in the workspace in upper and lower case alike')
+    .option('--name <name>', '1 to 120 characters, unique in the workspace, ignoring case')
     .option('--permissions <list>', 'the whole new set')
     .action(
       action(updateOptions, async ({ db, operatorOf }, { role, ...input }) => {

@@ -1,15 +1,15 @@
 import { Command } from 'commander';
 import { z } from 'zod';
-import { idOf, trimmedText } from '../../fields.ts';
+import { MAX_CREDITS } from '../../credits/wallet.ts';
+import { idOf } from '../../fields.ts';
 import type { WorkspaceId } from '../../ids.ts';
-import { createWorkspace } from '../../workspaces/create.ts';
+import { createWorkspace, workspaceName } from '../../workspaces/create.ts';
 import { deleteWorkspace } from '../../workspaces/delete.ts';
 import { action } from '../action.ts';
 import { integer } from '../options.ts';
 import { requireWorkspace } from '../targets.ts';
-import { MAX_CREDITS } from './credits.ts';
 
-const createOptions = z.object({ name: trimmedText(1, 120), credits: integer(0, MAX_CREDITS) });
+const createOptions = z.object({ name: workspaceName, credits: integer(0, MAX_CREDITS) });
 
 const deleteOptions = z.object({ workspace: idOf<WorkspaceId>() });
 
@@ -19,14 +19,16 @@ export const workspaceCommand = (): Command =>
     .description('workspaces')
     .addCommand(
       new Command('create')
-        .description('make a workspace with its built-in roles and a first key of the role Owner, shown once')
+        .description('create a workspace with its built-in roles and a first Owner key, shown only once')
         .requiredOption('--name <name>', '1 to 120 characters')
-        .option('--credits <number>', 'credits to begin with', '1000')
+        .option('--credits <number>', 'initial credits', '1000')
         .action(action(createOptions, async ({ db }, input) => ({ ...(await createWorkspace(db, input)) }))),
     )
     .addCommand(
       new Command('delete')
-        .description('delete a workspace with all it has, without events; not while one of its jobs is open')
+        .description(
+          'delete a workspace and everything in it, without events; refused while one of its jobs is open',
+        )
         .requiredOption('--workspace <id>', 'the workspace')
         .action(
           action(deleteOptions, async ({ db, operatorOf }, { workspace }) => {

@@ -23,7 +23,7 @@ export interface DocumentIssue {
 }
 
 /** Broken rules that are worded; the rest is counted. */
-export const MAX_DOCUMENT_ISSUES = 50;
+const MAX_DOCUMENT_ISSUES = 50;
 
 /** The valid document, or the first broken rules and the number of the others. */
 export type ParsedDocument =
@@ -40,7 +40,7 @@ export interface TextBounds {
 }
 
 /** What a client may send. */
-export const CLIENT_BOUNDS: TextBounds = {
+const CLIENT_BOUNDS: TextBounds = {
   text: MAX_TEXT,
   altText: MAX_ALT_TEXT,
   code: MAX_CODE,
@@ -144,7 +144,7 @@ class Check {
     if (problem !== null) return problem;
     this.marks += marks;
     if (this.marks > this.bounds.marks) {
-      return `has, with the texts before it, more than ${this.bounds.marks} marks of Markdown`;
+      return `has, together with the texts before it, more than ${this.bounds.marks} Markdown marks`;
     }
     // What is refused anyway is not parsed to the end.
     return this.count < MAX_DOCUMENT_ISSUES ? (this.texts.of(text).problems[0] ?? null) : null;

@@ -4,7 +4,7 @@ import { withinBounds } from '../text/characters.ts';
 import { MAX_DOCUMENT_MARKS, MAX_LINK_TITLE, MAX_PARAGRAPH_MARKS } from '../text/marks.ts';
 
 /** Links one block may hold. */
-export const MAX_LINKS = 20;
+const MAX_LINKS = 20;
 /** Levels of nested lists, the outermost included. */
 export const MAX_LIST_LEVELS = 4;
 /** Characters the text of a `links` entry may have. */
@@ -15,11 +15,11 @@ export const MAX_CODE_LANGUAGE = 40;
 /** Blocks a document may have. */
 export const MAX_BLOCKS = 10_000;
 /** Items one list, or list inside a list, may have. */
-export const MAX_ITEMS = 2_000;
+const MAX_ITEMS = 2_000;
 /** Rows a table may have below its header. */
-export const MAX_ROWS = 5_000;
+const MAX_ROWS = 5_000;
 /** Columns a table may have. */
-export const MAX_COLUMNS = 100;
+const MAX_COLUMNS = 100;
 /** Characters of any text of a block but code. */
 export const MAX_TEXT = 20_000;
 /** Characters of a code block. */
@@ -120,7 +120,7 @@ function listFields(level: number, minItems: number) {
 }
 
 const deepest: z.ZodType<SubList | null, unknown> = z.null({
-  error: `lists nest to ${MAX_LIST_LEVELS} levels in all`,
+  error: `lists can be nested ${MAX_LIST_LEVELS} levels deep at most`,
 });
 
 function subList(level: number): z.ZodType<SubList, unknown> {
@@ -188,18 +188,11 @@ export const blockSchema = z.discriminatedUnion('type', [
 export const documentSchema = z
   .object({ version: z.literal(1), blocks: z.array(blockSchema).max(MAX_BLOCKS) })
   .meta({
-    description: `Block ids are unique. Texts have at most ${MAX_TEXT} characters, code ${MAX_CODE}. A paragraph of a markdown text holds at most ${MAX_PARAGRAPH_MARKS} marks (\`[ ] * _ < & \\ !\`, backticks and line ends), fewer where many of them are emphasis; all texts together hold ${MAX_DOCUMENT_MARKS}. Titles of links in them have at most ${MAX_LINK_TITLE} characters.`,
+    description: `Block ids are unique. Texts have at most ${MAX_TEXT} characters, code ${MAX_CODE}. A paragraph of Markdown text has at most ${MAX_PARAGRAPH_MARKS} marks (\`[ ] * _ < & \\ !\`, backticks and line ends), fewer if many of them are emphasis; all texts together have at most ${MAX_DOCUMENT_MARKS}. Link titles have at most ${MAX_LINK_TITLE} characters.`,
   });
 
 export type DocumentJson = z.infer<typeof documentSchema>;
 export type Block = z.infer<typeof blockSchema>;
 export type BlockType = Block['type'];
-export type HeadingBlock = z.infer<typeof heading>;
-export type ParagraphBlock = z.infer<typeof paragraph>;
-export type ListBlock = z.infer<typeof list>;
-export type QuoteBlock = z.infer<typeof quote>;
-export type ImageBlock = z.infer<typeof image>;
-export type CodeBlock = z.infer<typeof code>;
 export type TableBlock = z.infer<typeof table>;
-export type DividerBlock = z.infer<typeof divider>;
 export type ArticleLink = z.infer<typeof link>;

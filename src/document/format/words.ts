@@ -1,5 +1,6 @@
 /** Word counting: the count is the price of a translation (design.md §9), so it is one function used everywhere. */
 
+import type { InlineRun } from '../inline/runs.ts';
 import { ParsedTexts } from '../inline/texts.ts';
 import type { DocumentJson } from './schema.ts';
 import { collectTexts } from './walk.ts';
@@ -15,14 +16,14 @@ export function countTextWords(text: string): number {
 }
 
 /** Characters other than spaces that are priced as one word where a text has hardly any: letters without a break, signs. */
-export const CHARACTERS_A_WORD = 40;
+export const CHARACTERS_PER_WORD = 40;
 
 /**
- * What a text weighs in the price of a translation: `CHARACTERS_A_WORD` for each of its words, or all its characters
+ * What a text weighs in the price of a translation: `CHARACTERS_PER_WORD` for each of its words, or all its characters
  * but spaces when they are more. An integer, so that sums are exact.
  */
 export const textWeight = (text: string): number =>
-  Math.max(CHARACTERS_A_WORD * countTextWords(text), text.replace(/\s+/g, '').length);
+  Math.max(CHARACTERS_PER_WORD * countTextWords(text), text.replace(/\s+/g, '').length);
 
 /**
  * Words of the document as shown: headings, paragraphs, quotes, attributions, list items, table cells and captions.
@@ -41,4 +42,25 @@ export function countWords(
     count += measure(field.markdown ? texts.plain(field.text) : field.text);
   }
   return count;
+}
+
+/**
+ * Weight of what is translated of a document although it does not count as words of the body: alternative texts, and
+ * the titles of inline links.
+ */
+export function uncountedWeight(document: DocumentJson, texts = new ParsedTexts()): number {
+  let weight = 0;
+  for (const field of collectTexts(document)) {
+    if (field.kind === 'altText') {
+      weight += textWeight(field.text);
+    } else if (field.markdown && field.text.includes('](')) {
+      for (const title of titlesIn(texts.runs(field.text))) weight += textWeight(title);
+    }
+  }
+  return weight;
+}
+
+/** The title of each link once, however many runs it has. */
+function titlesIn(runs: readonly InlineRun[]): string[] {
+  return [...new Set(runs.map(({ link }) => link))].flatMap((link) => link?.title ?? []);
 }

@@ -12,8 +12,7 @@ import type {
 } from 'mdast';
 import { type Block, type DocumentJson, MAX_ALT_TEXT, MAX_CODE_LANGUAGE } from '../format/schema.ts';
 import { type InlineRun, runsText, textRun } from '../inline/runs.ts';
-import { codePoints } from '../text/characters.ts';
-import { cutAtWord } from '../text/cut.ts';
+import { codePoints, cutAtWord } from '../text/characters.ts';
 import { htmlToParts } from '../text/html-text.ts';
 import { isAllowedLinkUrl } from '../text/urls.ts';
 import { fieldText, fieldTexts, type NewBlock } from './field-text.ts';

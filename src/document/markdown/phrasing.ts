@@ -8,7 +8,7 @@ import {
   normalizeRuns,
   textRun,
 } from '../inline/runs.ts';
-import { cutAtWord } from '../text/cut.ts';
+import { cutAtWord } from '../text/characters.ts';
 import { htmlToParts } from '../text/html-text.ts';
 import { MAX_LINK_TITLE } from '../text/marks.ts';
 import { isAllowedLinkUrl } from '../text/urls.ts';

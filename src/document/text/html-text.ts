@@ -1,17 +1,6 @@
 /** The text inside raw HTML of an imported file. Only for reading: the result is plain text and is escaped wherever it is shown. */
 
-const ENTITIES: Readonly<Record<string, string>> = {
-  amp: '&',
-  lt: '<',
-  gt: '>',
-  quot: '"',
-  apos: "'",
-  nbsp: ' ',
-  copy: '©',
-  mdash: '—',
-  ndash: '–',
-  hellip: '…',
-};
+import { decodeReferences } from './references.ts';
 
 /** An `<img>` of the HTML. */
 export interface HtmlImage {
@@ -20,12 +9,10 @@ export interface HtmlImage {
   readonly title: string | null;
 }
 
-/** Drops comments, scripts, styles and tags, keeps the text; ends of block elements become line ends. */
-export function htmlToText(html: string): string {
-  return stripTags(cutHidden(html));
-}
-
-/** The same with the images where they stand between texts. An image without an address leaves its alternative text. */
+/**
+ * Drops comments, scripts, styles and tags, keeps the text; ends of block elements become line ends. Images stand
+ * between the texts; one without an address leaves its alternative text.
+ */
 export function htmlToParts(html: string): (string | HtmlImage)[] {
   const shown = cutHidden(html);
   const parts: (string | HtmlImage)[] = [];
@@ -45,7 +32,7 @@ function attribute(tag: string, name: 'src' | 'alt' | 'title'): string {
   const match = new RegExp(`\\s${name}\\s{0,9}=\\s{0,9}(?:"([^"]*)"|'([^']*)'|([^\\s"'=<>\`]+))`, 'i').exec(
     tag,
   );
-  return unescapeReferences(match?.[1] ?? match?.[2] ?? match?.[3] ?? '');
+  return decodeReferences(match?.[1] ?? match?.[2] ?? match?.[3] ?? '');
 }
 
 function cutHidden(html: string): string {
@@ -53,20 +40,11 @@ function cutHidden(html: string): string {
 }
 
 function stripTags(html: string): string {
-  return unescapeReferences(
+  return decodeReferences(
     html
       .replace(/<br\s{0,9}\/?>|<\/(?:p|div|li|tr|h[1-6]|summary|details|table|ul|ol|section)>/gi, '\n')
       .replace(/<\/?[a-z!?][^<>]*>/gi, ''),
   );
-}
-
-function unescapeReferences(text: string): string {
-  return text.replace(/&(?:#(\d{1,7})|([a-z]{2,6}));/gi, (all, code, name) => {
-    if (typeof name === 'string') return ENTITIES[name.toLowerCase()] ?? all;
-    const point = Number(code);
-    const valid = point > 31 && point <= 0x10ffff && (point < 0xd800 || point > 0xdfff);
-    return valid ? String.fromCodePoint(point) : '';
-  });
 }
 
 /** Removes every stretch from `from` to `to`; one that never ends reaches to the end of the text. */

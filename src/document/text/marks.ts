@@ -64,9 +64,9 @@ function unendedTitles(paragraph: string): number {
 /** Why a paragraph with these marks is not taken, in words; null when it is. */
 export function marksProblem({ all, emphasis }: Marks): string | null {
   if (all > MAX_PARAGRAPH_MARKS) {
-    return `has more than ${MAX_PARAGRAPH_MARKS} marks of Markdown in one paragraph: ${all}`;
+    return `has more than ${MAX_PARAGRAPH_MARKS} Markdown marks in one paragraph: ${all}`;
   }
   return all * emphasis > MAX_MARK_PAIRS
-    ? `has too many marks of emphasis in one paragraph: ${emphasis} among ${all} marks of Markdown`
+    ? `has too many emphasis marks in one paragraph: ${emphasis} among ${all} Markdown marks`
     : null;
 }

@@ -5,7 +5,7 @@
 import { availableParallelism } from 'node:os';
 import { Piscina } from 'piscina';
 import { ServiceError, TooSlowError } from '../../errors.ts';
-import { FairQueue } from './fair-queue.ts';
+import { createTurns } from '../../turns.ts';
 import { currentShare } from './share.ts';
 import { TASKS, type TaskName } from './tasks.ts';
 import type { Posted } from './thread.ts';
@@ -28,14 +28,14 @@ const IDLE_MS = 10_000;
 const OLD_HEAP_MB = 72;
 const YOUNG_HEAP_MB = 8;
 
-const queue = new FairQueue({
-  slots: THREADS,
-  slotsOfOne: THREADS - 1,
-  waitingOfOne: 64,
+const turns = createTurns({
+  total: THREADS,
+  perOwner: THREADS - 1,
+  maxWaiting: 64,
   refusal: () =>
     new ServiceError(
       'SERVICE_UNAVAILABLE',
-      'Too many large documents are being worked on. Try again shortly.',
+      'Too many large documents are being processed. Try again shortly.',
     ),
 });
 
@@ -49,7 +49,7 @@ function startThreads(): Piscina<Posted, unknown> {
     minThreads: 0,
     maxThreads: THREADS,
     idleTimeout: IDLE_MS,
-    // The queue before it hands over no more than there are threads.
+    // No more tasks have their turn than there are threads.
     maxQueue: THREADS,
     resourceLimits: { maxOldGenerationSizeMb: OLD_HEAP_MB, maxYoungGenerationSizeMb: YOUNG_HEAP_MB },
     execArgv: [],
@@ -87,6 +87,13 @@ type Arguments<Name extends TaskName> = Parameters<(typeof TASKS)[Name]>;
 type Result<Name extends TaskName> = ReturnType<(typeof TASKS)[Name]>;
 const HERE: { [Name in TaskName]: (...args: Arguments<Name>) => Result<Name> } = TASKS;
 
+/** Does a task at once, where it is small enough for the event loop; undefined where it is not. */
+export const doSmallTask = <Name extends TaskName>(
+  task: Name,
+  ...args: Arguments<Name>
+): Result<Name> | undefined =>
+  NEVER_ON_THE_LOOP.has(task) || !isSmall(...textsOf(args)) ? undefined : HERE[task](...args);
+
 /**
  * Does a task.
  * @throws {ServiceError} SERVICE_UNAVAILABLE when the workspace's turn did not come in time
@@ -101,21 +108,30 @@ export async function doTaskWithin<Name extends TaskName>(
   task: Name,
   ...args: Arguments<Name>
 ): Promise<Result<Name>> {
-  if (!NEVER_ON_THE_LOOP.has(task) && isSmall(...textsOf(args))) return HERE[task](...args);
-  return queue.run(currentShare(), async () => {
-    threads ??= startThreads();
-    const signal = AbortSignal.timeout(timeoutMs);
-    const work = threads.run({ task, args }, { signal });
-    inHand.add(work);
-    try {
-      return (await work) as Result<Name>;
-    } catch (error) {
-      if (!signal.aborted) throw error;
-      throw new TooSlowError('The document took too long to work on.', error);
-    } finally {
-      inHand.delete(work);
-    }
-  });
+  const done = doSmallTask(task, ...args);
+  if (done !== undefined) return done;
+  const { of, waitMs } = currentShare();
+  const release = await turns.take(of, { waitMs });
+  try {
+    return (await onThread(timeoutMs, { task, args })) as Result<Name>;
+  } finally {
+    release();
+  }
+}
+
+async function onThread(timeoutMs: number, posted: Posted): Promise<unknown> {
+  threads ??= startThreads();
+  const signal = AbortSignal.timeout(timeoutMs);
+  const work = threads.run(posted, { signal });
+  inHand.add(work);
+  try {
+    return await work;
+  } catch (error) {
+    if (!signal.aborted) throw error;
+    throw new TooSlowError('The document took too long to process.', error);
+  } finally {
+    inHand.delete(work);
+  }
 }
 
 /** Lets the work in hand end, then ends the threads. Later work starts new ones. */

@@ -5,26 +5,22 @@
 import { dropDeadLinks } from '../format/links.ts';
 import { type DocumentIssue, parseDocument, STORED_BOUNDS } from '../format/parse.ts';
 import type { DocumentJson } from '../format/schema.ts';
-import { uncountedWeight } from '../format/uncounted.ts';
 import { collectTexts } from '../format/walk.ts';
-import { countWords, textWeight } from '../format/words.ts';
+import { countWords, textWeight, uncountedWeight } from '../format/words.ts';
 import { toPlainText, weighInline } from '../inline/parse.ts';
 import { ParsedTexts } from '../inline/texts.ts';
 import { importMarkdown } from '../markdown/import.ts';
-import { type Resolver, renderHtml, renderMarkdown } from '../render/render.ts';
+import { renderHtml } from '../render/html.ts';
+import { renderMarkdown } from '../render/markdown.ts';
+import type { Resolver } from '../render/shared.ts';
 import {
   type IdMaps,
   ReassemblyError,
   reassemble,
   type TranslatedArticle,
 } from '../translation/reassemble.ts';
-import {
-  type BatchBounds,
-  extractSegments,
-  planBatches,
-  type Segment,
-  type Snapshot,
-} from '../translation/segments.ts';
+import { type BatchBounds, extractSegments, planBatches, type Segment } from '../translation/segments.ts';
+import type { Snapshot } from '../translation/source.ts';
 
 /** Texts that were parsed already: as they are, or as bytes when another thread parsed them. */
 export type Parsed = ParsedTexts | Uint8Array;
@@ -202,7 +198,7 @@ function count(json: string): Counted {
   const texts = new ParsedTexts();
   const parsed = parseDocument(readDocument(json), texts, STORED_BOUNDS);
   if (!parsed.ok) {
-    const [issue = { pointer: '', blockId: null, message: 'breaks the format' }] = parsed.issues;
+    const [issue = { pointer: '', blockId: null, message: 'does not match the format' }] = parsed.issues;
     return { ok: false, issue };
   }
   const { document } = parsed;

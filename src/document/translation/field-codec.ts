@@ -6,7 +6,7 @@ import type { TextChange, TextField } from '../format/walk.ts';
 import { serializeInline } from '../inline/markdown.ts';
 import { parseInline } from '../inline/parse.ts';
 import { type InlineNode, type InlineRun, type LinkTarget, nestRuns } from '../inline/runs.ts';
-import { cutAtWord } from '../text/cut.ts';
+import { cutAtWord } from '../text/characters.ts';
 import { findLiterals, type TextRange } from '../text/urls.ts';
 import type { TagContent, TagNode } from './tags.ts';
 

@@ -4,11 +4,12 @@ import { parseDocument, STORED_BOUNDS } from '../format/parse.ts';
 import { type DocumentJson, MAX_ALT_TEXT } from '../format/schema.ts';
 import { mapTexts, type TextChange, type TextField } from '../format/walk.ts';
 import { ParsedTexts } from '../inline/texts.ts';
-import { cutAtWord } from '../text/cut.ts';
+import { cutAtWord } from '../text/characters.ts';
 import { MAX_LINK_TITLE } from '../text/marks.ts';
 import { checkSegment } from './check.ts';
 import { encodeField } from './field-codec.ts';
-import { metaFields, needsTranslation, partKey, type Snapshot, titleKey } from './segments.ts';
+import { metaFields, needsTranslation, partKey, titleKey } from './segments.ts';
+import type { Snapshot } from './source.ts';
 import { joinParts, splitLong } from './split.ts';
 import { parseTags, serializeTags, type TagContent } from './tags.ts';
 

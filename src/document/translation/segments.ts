@@ -1,23 +1,11 @@
 /** An article as the list of texts that a provider translates. */
 
-import type { DocumentJson } from '../format/schema.ts';
 import { collectTexts, type FieldKind, type TextField } from '../format/walk.ts';
 import { countTextWords } from '../format/words.ts';
 import { encodeField } from './field-codec.ts';
+import type { Snapshot } from './source.ts';
 import { splitLong } from './split.ts';
 import { eachTag, serializeTags, type TagContent, tagText } from './tags.ts';
-
-/** What a translation starts from: the source as it was when the job was created. */
-export interface Snapshot {
-  readonly title: string;
-  readonly metaTitle: string | null;
-  readonly metaDescription: string | null;
-  readonly targetKeywords: readonly string[];
-  readonly secondaryKeywords: readonly string[];
-  readonly document: DocumentJson;
-  /** The article's images, the cover included. */
-  readonly assets: readonly { readonly id: string; readonly altText: string }[];
-}
 
 export type SegmentKind = 'title' | 'metaTitle' | 'metaDescription' | 'keyword' | 'linkTitle' | FieldKind;
 

@@ -13,12 +13,13 @@ export interface SourceAsset {
 }
 
 /** What a job translates: the source as it was when the job was created, whatever is edited meanwhile. */
-export interface TranslationSource {
+export interface Snapshot {
   readonly title: string;
   readonly metaTitle: string | null;
   readonly metaDescription: string | null;
   readonly targetKeywords: readonly string[];
   readonly secondaryKeywords: readonly string[];
   readonly document: DocumentJson;
+  /** The cover included. */
   readonly assets: readonly SourceAsset[];
 }

@@ -3,6 +3,8 @@
  * (`<a id="1">text</a>`, `<b id="2">`, `<i id="3">`) and empty tags for what must survive as it is (`<x id="4"/>`).
  */
 
+import { decodeReferences } from '../text/references.ts';
+
 /** a: link, b: bold, i: italic, x: untouchable content. */
 export type TagName = 'a' | 'b' | 'i' | 'x';
 
@@ -31,29 +33,6 @@ function escapeXml(text: string): string {
   return text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;');
 }
 
-const ENTITIES: Readonly<Record<string, string>> = {
-  amp: '&',
-  lt: '<',
-  gt: '>',
-  quot: '"',
-  apos: "'",
-  nbsp: '\u00a0',
-};
-
-function unescapeXml(text: string): string {
-  return text.replace(
-    /&(?:#(\d{1,7})|#x([\da-f]{1,6})|(amp|lt|gt|quot|apos|nbsp));/gi,
-    (all, decimal, hex, name) => {
-      if (typeof name === 'string') return ENTITIES[name.toLowerCase()] ?? all;
-      const code =
-        typeof decimal === 'string' ? Number.parseInt(decimal, 10) : Number.parseInt(String(hex), 16);
-      return code > 0 && code <= 0x10ffff && (code < 0xd800 || code > 0xdfff)
-        ? String.fromCodePoint(code)
-        : all;
-    },
-  );
-}
-
 /** The tree, or what is wrong with the markup in words a model understands. */
 export type ParsedTags = { ok: true; nodes: TagContent[] } | { ok: false; problem: string };
 
@@ -67,7 +46,7 @@ export function parseTags(markup: string): ParsedTags {
   let text = 0;
   let search = 0;
   const flush = (end: number): void => {
-    if (end > text) children.push(unescapeXml(markup.slice(text, end)));
+    if (end > text) children.push(decodeReferences(markup.slice(text, end)));
   };
   for (let at = markup.indexOf('<'); at !== -1; at = markup.indexOf('<', search)) {
     TAG.lastIndex = at;

@@ -5,8 +5,7 @@ import type { EndpointId, WorkspaceId } from '../../ids.ts';
 import type { WebhookEndpoint } from '../schemas.ts';
 
 /** An endpoint on the wire, with the event names that its registration checked. */
-export interface EndpointItem extends Omit<WebhookEndpoint, 'id' | 'events'> {
-  readonly id: EndpointId;
+export interface EndpointItem extends Omit<WebhookEndpoint, 'events'> {
   readonly events: string[];
 }
 

@@ -6,7 +6,7 @@ import { conflict, invalid } from '../../errors.ts';
 import type { EventType } from '../../events/catalog.ts';
 import { iso } from '../../fields.ts';
 import { type EndpointId, newId, type WorkspaceId } from '../../ids.ts';
-import { judgeUrl } from '../../outbound/address-guard.ts';
+import { parseReceiverUrl } from '../../outbound/address-guard.ts';
 import { type AddressGuard, checkUrlAtRegistration } from '../../outbound/resolver.ts';
 import { type EndpointItem, receiverOf } from './queries.ts';
 import { generateSecret } from './secret.ts';
@@ -50,7 +50,7 @@ async function requireRoom(tx: Tx, workspaceId: WorkspaceId): Promise<void> {
 
 /** @throws {ServiceError} INVALID_REQUEST for a URL that nothing may be sent to */
 async function normaliseUrl(text: string, guard: AddressGuard): Promise<string> {
-  const verdict = judgeUrl(text);
+  const verdict = parseReceiverUrl(text);
   if (!verdict.ok) throw invalid('/url', verdict.reason);
   const { href } = verdict.url;
   const checked = await checkUrlAtRegistration(href, guard);

@@ -1,7 +1,7 @@
 import type { Logger } from 'pino';
 import type { DeliveryId } from '../../ids.ts';
 import { deliveryWorkflowId } from '../../temporal/ids.ts';
-import { cancelRun, type TemporalClient } from '../../temporal/runs.ts';
+import { cancelRun, type TemporalClient } from '../../temporal/workflow-client.ts';
 
 const PARALLEL = 20;
 /** So many calls without an answer mean that Temporal is away, and that the rest would only wait too. */

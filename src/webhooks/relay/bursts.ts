@@ -37,7 +37,7 @@ export interface BurstOptions {
   /** Aborted when the worker stops: nothing more is taken, and what is in flight ends. */
   readonly stopping: AbortSignal;
   /** Repeats database work while the database is away. */
-  readonly persistently: <Result>(work: () => Promise<Result>) => Promise<Result>;
+  readonly retryWhileDatabaseIsAway: <Result>(work: () => Promise<Result>) => Promise<Result>;
   readonly onProgress: (result: DeliverBurstResult) => void;
 }
 
@@ -69,19 +69,19 @@ export function createBursts(dependencies: BurstsDependencies): Bursts {
   const open = new Set<OpenBurst>();
 
   async function run(burstId: BurstId, options: BurstOptions): Promise<DeliverBurstResult> {
-    const { cancelled, stopping, persistently, onProgress } = options;
+    const { cancelled, stopping, retryWhileDatabaseIsAway, onProgress } = options;
     const holder: Holder = { kind: 'burst', burstId };
     const result = { ...NOTHING_SENT };
     const underWay = new Set<Promise<void>>();
     let usedAt = performance.now();
 
     const begin = createBatcher((starts: readonly AttemptStart[]) =>
-      persistently(() => beginAttempts(db, holder, starts)),
+      retryWhileDatabaseIsAway(() => beginAttempts(db, holder, starts)),
     );
     /** What the wire has answered is recorded even when an operator cancels meanwhile. */
     const record = async (attempts: readonly RecordedAttempt[]) => {
       const write = () => recordAttempts(db, attempts);
-      const recorded = await persistently(write).catch((error: unknown) => {
+      const recorded = await retryWhileDatabaseIsAway(write).catch((error: unknown) => {
         if (!cancelled.aborted) throw error;
         return write();
       });
@@ -99,7 +99,7 @@ export function createBursts(dependencies: BurstsDependencies): Bursts {
         const made = await makeAttempt(sender, { ...delivery, deliveryId, signal: cancelled }, number, begin);
         if (made.kind !== 'made') {
           if (made.kind === 'stopped' && made.reason === ENDPOINT_DISABLED) {
-            await persistently(() => endOpen(db, [deliveryId], ENDPOINT_DISABLED));
+            await retryWhileDatabaseIsAway(() => endOpen(db, [deliveryId], ENDPOINT_DISABLED));
           }
           result.stopped += 1;
           return;
@@ -145,7 +145,7 @@ export function createBursts(dependencies: BurstsDependencies): Bursts {
       },
     };
 
-    const opened = await persistently(() => openBurst(db, burstId));
+    const opened = await retryWhileDatabaseIsAway(() => openBurst(db, burstId));
     try {
       // A burst that is run anew beside an execution that may live is over.
       if (opened) {
@@ -167,7 +167,7 @@ export function createBursts(dependencies: BurstsDependencies): Bursts {
       }
     }
     cancelled.throwIfAborted();
-    result.freed += await persistently(() => freeBurst(db, burstId));
+    result.freed += await retryWhileDatabaseIsAway(() => freeBurst(db, burstId));
     wake();
     return result;
   }

@@ -5,8 +5,8 @@ import { expandFanOuts } from '../../events/fan-out.ts';
 import { deliveriesStored } from '../../events/stored.ts';
 import { type BurstId, type EndpointId, newId, type WorkspaceId } from '../../ids.ts';
 import { burstWorkflowId } from '../../temporal/ids.ts';
-import type { TemporalNames } from '../../temporal/names.ts';
-import { awaitRun, type TemporalClient } from '../../temporal/runs.ts';
+import type { TaskQueues } from '../../temporal/task-queues.ts';
+import { awaitRun, type TemporalClient } from '../../temporal/workflow-client.ts';
 import { endDisabled } from '../deliveries/end.ts';
 import type { Bursts } from './bursts.ts';
 import type { Capacity } from './capacity.ts';
@@ -43,7 +43,7 @@ export interface RelayOptions {
   /** A connection string that reaches Postgres itself: LISTEN does not pass through a pooler. */
   readonly listenUrl: string;
   readonly client: TemporalClient;
-  readonly names: TemporalNames;
+  readonly names: TaskQueues;
   readonly logger: Logger;
   readonly runs: Runs;
   readonly bursts: Bursts;

@@ -1,8 +1,8 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Logger } from 'pino';
 import type { DeliveryId } from '../../ids.ts';
-import type { TemporalNames } from '../../temporal/names.ts';
-import type { TemporalClient } from '../../temporal/runs.ts';
+import type { TaskQueues } from '../../temporal/task-queues.ts';
+import type { TemporalClient } from '../../temporal/workflow-client.ts';
 import type { ClaimedDelivery } from './claim.ts';
 import { startDelivery } from './start.ts';
 
@@ -26,7 +26,7 @@ export interface Runs {
   stop(): Promise<void>;
 }
 
-export function createRuns(client: TemporalClient, names: TemporalNames, logger: Logger): Runs {
+export function createRuns(client: TemporalClient, names: TaskQueues, logger: Logger): Runs {
   const kept = new Map<DeliveryId, ClaimedDelivery>();
   const starts = new Set<Promise<void>>();
   const failing = new Set<DeliveryId>();

@@ -1,8 +1,8 @@
 import type { BurstId, DeliveryId, EndpointId, WorkspaceId } from '../../ids.ts';
 import { burstWorkflowId, deliveryWorkflowId } from '../../temporal/ids.ts';
-import type { TemporalNames } from '../../temporal/names.ts';
-import { startOnce, type TemporalClient } from '../../temporal/runs.ts';
 import { searchAttributes } from '../../temporal/search-attributes.ts';
+import type { TaskQueues } from '../../temporal/task-queues.ts';
+import { startOnce, type TemporalClient } from '../../temporal/workflow-client.ts';
 
 const DEADLINE_MS = 10_000;
 
@@ -29,7 +29,7 @@ const hostOf = (url: string): string => URL.parse(url)?.host ?? 'unknown host';
  */
 export const startDelivery = (
   client: TemporalClient,
-  names: TemporalNames,
+  names: TaskQueues,
   delivery: StartedDelivery,
   waitMs = 0,
 ): Promise<boolean> =>
@@ -52,11 +52,7 @@ export const startDelivery = (
   });
 
 /** Starts a run that sends whatever is due. It claims for itself, so a start that is lost loses nothing. */
-export const startBurst = (
-  client: TemporalClient,
-  names: TemporalNames,
-  burstId: BurstId,
-): Promise<boolean> =>
+export const startBurst = (client: TemporalClient, names: TaskQueues, burstId: BurstId): Promise<boolean> =>
   startOnce(client, 'deliverBurst', {
     deadlineMs: DEADLINE_MS,
     taskQueue: names.bursts,

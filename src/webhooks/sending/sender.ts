@@ -1,4 +1,4 @@
-import { BLOCKED_ADDRESS_MESSAGE, hostOf, judgeUrl } from '../../outbound/address-guard.ts';
+import { BLOCKED_ADDRESS_MESSAGE, hostOf, parseReceiverUrl } from '../../outbound/address-guard.ts';
 import { type Deadline, startDeadline } from '../../outbound/deadline.ts';
 import { dial, isAllowed } from '../../outbound/dial.ts';
 import { EndedWithoutResponse, NothingWritten, SendFailure } from '../../outbound/failure.ts';
@@ -173,7 +173,7 @@ async function followRedirects(
   text: string,
   sendHop: (url: URL, hop: number) => Promise<HopResult>,
 ): Promise<Followed> {
-  const first = judgeUrl(text);
+  const first = parseReceiverUrl(text);
   if (!first.ok) throw new SendFailure(first.reason);
   let url = first.url;
   let redirect: HttpResponse | null = null;
@@ -189,7 +189,7 @@ async function followRedirects(
     if (response.location === null) return responded(response, redirects, 'no location');
     if (redirects === MAX_REDIRECTS) return responded(response, redirects, 'too many');
     const next = URL.parse(response.location, url.href);
-    const verdict = next === null ? null : judgeUrl(next.href);
+    const verdict = next === null ? null : parseReceiverUrl(next.href);
     if (verdict === null || !verdict.ok) return responded(response, redirects, 'bad url');
     redirect = response;
     url = verdict.url;

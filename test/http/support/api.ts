@@ -7,7 +7,7 @@ import { createApiKeyRoutes } from '../../../src/api-keys/routes.ts';
 import type { ApiKeyItem } from '../../../src/api-keys/schemas.ts';
 import { createWhoamiRoutes } from '../../../src/api-keys/whoami-routes.ts';
 import { createAuditRoutes } from '../../../src/audit/routes.ts';
-import type { AuditEntryItem } from '../../../src/audit/schemas.ts';
+import type { AuditPage } from '../../../src/audit/schemas.ts';
 import type { VerbContext } from '../../../src/context.ts';
 import type { Database } from '../../../src/db/database.ts';
 import { createApp, type HttpDependencies } from '../../../src/http/app.ts';
@@ -39,7 +39,7 @@ export interface AnswerBody {
   readonly role: RoleItem;
   readonly roles: RoleItem[];
   readonly permissions: string[];
-  readonly entries: AuditEntryItem[];
+  readonly entries: AuditPage['entries'];
   readonly nextCursor: string | null;
   readonly checks: Readonly<Record<string, string>>;
 }

@@ -1,5 +1,5 @@
 import { pseudoLocalize } from '../../../src/providers/pseudo.ts';
-import type { EngineAnswer, EngineRequest } from './engine-server.ts';
+import type { EngineRequest, EngineResponse } from './engine-server.ts';
 
 /** A request of the chat completions API, as far as the stand-ins look at it. */
 export interface ChatRequest {
@@ -30,7 +30,7 @@ export function askedTexts(request: EngineRequest): Record<string, string> {
 export const completion = (
   content: string | null,
   options: { finishReason?: string; refusal?: string } = {},
-): EngineAnswer => ({
+): EngineResponse => ({
   body: {
     id: 'chatcmpl-1',
     object: 'chat.completion',
@@ -52,7 +52,7 @@ export const completion = (
 });
 
 /** Translates what is asked for as the pseudo provider does. */
-export const pseudoCompletion = (request: EngineRequest): EngineAnswer =>
+export const pseudoCompletion = (request: EngineRequest): EngineResponse =>
   completion(
     JSON.stringify(
       Object.fromEntries(Object.entries(askedTexts(request)).map(([id, text]) => [id, pseudoLocalize(text)])),

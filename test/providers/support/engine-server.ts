@@ -9,7 +9,7 @@ export interface EngineRequest {
 }
 
 /** What the stand-in does with a request: an answer, or its hands on the raw response. */
-export type EngineAnswer =
+export type EngineResponse =
   | { status?: number; headers?: Record<string, string>; body: unknown }
   | ((response: ServerResponse) => void);
 
@@ -18,7 +18,7 @@ export interface EngineServer {
   readonly requests: EngineRequest[];
   /** Requests whose caller hung up before the answer. */
   readonly abandoned: () => number;
-  answer: (request: EngineRequest) => EngineAnswer | Promise<EngineAnswer>;
+  answer: (request: EngineRequest) => EngineResponse | Promise<EngineResponse>;
   close(): Promise<void>;
 }
 

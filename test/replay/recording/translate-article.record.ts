@@ -3,7 +3,7 @@ import type { JobId } from '../../../src/ids.ts';
 import type { RunningWorker } from '../../../src/processes/worker.ts';
 import { ProviderError } from '../../../src/providers/types.ts';
 import { translationWorkflowId } from '../../../src/temporal/ids.ts';
-import { temporalNames } from '../../../src/temporal/names.ts';
+import { taskQueues } from '../../../src/temporal/task-queues.ts';
 import { pseudoCompletion } from '../../providers/support/chat-completions.ts';
 import { silence, startEngineServer } from '../../providers/support/engine-server.ts';
 import { startProcess } from '../../support/processes.ts';
@@ -108,7 +108,7 @@ it('terminated by an operator; reconcile ends the job', async () => {
   const operator = await connectOperator();
   await operator.client.workflow.getHandle(workflowId(job)).terminate('stopped by hand');
   await recordHistory(workflowId(job), 'translateArticle/terminated');
-  const { reconcileSchedule } = temporalNames(service.config.TEMPORAL_TASK_QUEUE_PREFIX);
+  const { reconcileSchedule } = taskQueues(service.config.TEMPORAL_TASK_QUEUE_PREFIX);
   await operator.client.schedule.getHandle(reconcileSchedule).trigger();
   await operator.close();
   expect(await calls.untilFinal(workspace, job.id)).toMatchObject({

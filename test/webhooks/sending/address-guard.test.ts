@@ -1,14 +1,19 @@
 import { describe, expect, it } from 'vitest';
 import { parseNetworks } from '../../../src/networks.ts';
-import { fixedAddresses, hostOf, judgeAddress, judgeUrl } from '../../../src/outbound/address-guard.ts';
+import {
+  classifyAddress,
+  fixedAddresses,
+  hostOf,
+  parseReceiverUrl,
+} from '../../../src/outbound/address-guard.ts';
 
 /** Judges a host as a URL spells it, the way the sender does, without DNS and without a dial. */
-function judgeHost(host: string, allowed = ''): 'allowed' | 'blocked' | 'needs DNS' | 'refused' {
-  const verdict = judgeUrl(`http://${host}/`);
+function classifyHost(host: string, allowed = ''): 'allowed' | 'blocked' | 'needs DNS' | 'refused' {
+  const verdict = parseReceiverUrl(`http://${host}/`);
   if (!verdict.ok) return 'refused';
   const addresses = fixedAddresses(hostOf(verdict.url));
   if (addresses === null) return 'needs DNS';
-  const verdicts = addresses.map((address) => judgeAddress(address, parseNetworks(allowed)));
+  const verdicts = addresses.map((address) => classifyAddress(address, parseNetworks(allowed)));
   return verdicts.includes('allowed') ? 'allowed' : 'blocked';
 }
 
@@ -65,11 +70,11 @@ const ALLOWED_HOSTS = [
 
 describe('judging a host', () => {
   it.each(BLOCKED_HOSTS)('blocks %s', (host) => {
-    expect(judgeHost(host)).toBe('blocked');
+    expect(classifyHost(host)).toBe('blocked');
   });
 
   it.each(ALLOWED_HOSTS)('allows %s', (host) => {
-    expect(judgeHost(host)).toBe('allowed');
+    expect(classifyHost(host)).toBe('allowed');
   });
 
   it('tries more than 60 different hostile spellings', () => {
@@ -85,7 +90,7 @@ describe('judging a host', () => {
     '127.0.0.1.nip.io',
     'a_b.test',
   ])('leaves %s to DNS', (host) => {
-    expect(judgeHost(host)).toBe('needs DNS');
+    expect(classifyHost(host)).toBe('needs DNS');
   });
 });
 
@@ -94,16 +99,16 @@ describe('judging an address', () => {
     ...['', ' ', 'localhost', '127.1', '2130706433', '0x7f.1', '0177.0.0.1', '8.8.8.8.', '8.8.8', '08.8.8.8'],
     ...['[2606:4700::1]', 'fe80::1%lo', '2606:4700::1%1', '8.8.8.8/32', '8.8.8.8 ', '256.1.1.1', ':::1'],
   ])('blocks %j, which is no plain public address', (text) => {
-    expect(judgeAddress(text, parseNetworks('0.0.0.0/32, fe80::/10'))).toBe('blocked');
+    expect(classifyAddress(text, parseNetworks('0.0.0.0/32, fe80::/10'))).toBe('blocked');
   });
 
   it('opens what lies in an allowed network, and nothing else', () => {
     const networks = parseNetworks(' 127.0.0.1/32,10.1.0.0/16  fd00:1::/32 ');
-    const judged = (ip: string) => judgeAddress(ip, networks);
+    const judged = (ip: string) => classifyAddress(ip, networks);
     for (const ip of ['127.0.0.1', '10.1.2.3', 'fd00:1::5', '8.8.8.8']) expect(judged(ip)).toBe('allowed');
     const blocked = ['127.0.0.2', '127.0.0.9', '10.2.0.0', 'fd00:2::1', '::1', '::ffff:127.0.0.1'];
     for (const ip of [...blocked, '64:ff9b::7f00:1']) expect(judged(ip)).toBe('blocked');
-    expect(judgeHost('localhost', '::1/128')).toBe('allowed');
+    expect(classifyHost('localhost', '::1/128')).toBe('allowed');
   });
 });
 
@@ -111,7 +116,7 @@ describe('allowed networks', () => {
   it('may be empty, and a bit set beyond the prefix does not matter', () => {
     expect(parseNetworks('')).toEqual([]);
     expect(parseNetworks([' '])).toEqual([]);
-    expect(judgeAddress('10.9.9.9', parseNetworks(['10.0.0.1/8']))).toBe('allowed');
+    expect(classifyAddress('10.9.9.9', parseNetworks(['10.0.0.1/8']))).toBe('allowed');
   });
 
   it.each([
@@ -158,7 +163,7 @@ describe('judging a URL', () => {
     [`http://example.com/${'a'.repeat(2_048)}`, '2048'],
     [`http://example.com/${'ü'.repeat(500)}`, '2048'],
   ])('refuses %s', (text, reason) => {
-    const verdict = judgeUrl(text);
+    const verdict = parseReceiverUrl(text);
     expect(verdict).toEqual({ ok: false, reason: expect.stringContaining(reason) });
   });
 
@@ -170,13 +175,13 @@ describe('judging a URL', () => {
     [' http://example.com:8080\n', 'http://example.com:8080/'],
     ['http://[2606:4700:0:0::1]:81/', 'http://[2606:4700::1]:81/'],
   ])('normalises %j', (text, href) => {
-    const verdict = judgeUrl(text);
+    const verdict = parseReceiverUrl(text);
     expect(verdict.ok && verdict.url.href).toBe(href);
   });
 
   it('refuses every port that browsers refuse, but that of discard, and those of the databases and queues nearby', () => {
     const refused = Array.from({ length: 65_535 }, (_, index) => index + 1).filter(
-      (port) => !judgeUrl(`http://example.com:${port}/`).ok,
+      (port) => !parseReceiverUrl(`http://example.com:${port}/`).ok,
     );
     for (const port of [22, 25, 53, 110, 143, 465, 587, 993, 995, 6000, 6667, 10_080])
       expect(refused).toContain(port);

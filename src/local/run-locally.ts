@@ -2,7 +2,7 @@ import { EventEmitter } from 'node:events';
 import { type Logger, pino } from 'pino';
 import { type Config, ConfigurationError, loadConfig } from '../config.ts';
 import { createLogger } from '../logger.ts';
-import { type LocalService, PlainError, startLocalService, untilAborted } from './service.ts';
+import { type LocalService, startLocalService, UserError, untilAborted } from './service.ts';
 
 /** A signal that comes again within this time is the same Ctrl-C, passed on by npm. */
 const SAME_SIGNAL_MS = 1_000;
@@ -18,7 +18,7 @@ export interface LocalRun {
 }
 
 /** Writes a line for the user. */
-export const say = (line: string): void => void process.stdout.write(`${line}\n`);
+export const print = (line: string): void => void process.stdout.write(`${line}\n`);
 
 /**
  * Runs the whole service in this process until `use` is over or a signal comes (SIGINT, SIGTERM, SIGHUP), stops it
@@ -41,7 +41,7 @@ export async function runLocally({ name, env, use }: LocalRun): Promise<never> {
   listenForSignals(stop);
   let service: LocalService | undefined;
   try {
-    service = await startLocalService({ config, env, logger, onProgress: say, signal: stop.signal });
+    service = await startLocalService({ config, env, logger, onProgress: print, signal: stop.signal });
     await Promise.race([use(service, stop.signal), untilAborted(stop.signal), service.failed]);
   } catch (error) {
     if (!stop.signal.aborted) fail(error);
@@ -61,7 +61,7 @@ function readConfig(env: NodeJS.ProcessEnv): Config {
 }
 
 function report(error: unknown, logger: Logger): void {
-  if (error instanceof PlainError) process.stderr.write(`${error.message}\n`);
+  if (error instanceof UserError) process.stderr.write(`${error.message}\n`);
   else logger.fatal({ err: error }, 'stopped by an error');
 }
 
@@ -71,10 +71,10 @@ function listenForSignals(stop: AbortController): void {
   const onStop = (reason: string) => {
     const now = performance.now();
     if (!stop.signal.aborted) {
-      say(`\n${reason}: stopping requests first, then the worker, then the engines.`);
+      print(`\n${reason}: stopping requests first, then the worker, then the engines.`);
       stop.abort(new Error(reason));
     } else if (now - told > SAME_SIGNAL_MS) {
-      say('Still stopping; nothing is lost by waiting.');
+      print('Still stopping; please wait.');
     } else {
       return;
     }

@@ -1,34 +1,23 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import type { RunningWorker } from '../../src/processes/worker.ts';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { ProviderError } from '../../src/providers/types.ts';
 import { verifyWebhook } from '../../src/webhooks/verify.ts';
 import { type Receiver, startReceiver } from '../support/receiver.ts';
-import { useTestService } from '../support/service.ts';
-import { createStandIn, hang, translating } from '../support/translating.ts';
+import { hang, useTranslations } from '../support/translating.ts';
 import { eventually } from '../support/wait.ts';
 
-const service = useTestService();
+const { service, provider, workspace, calls } = useTranslations();
 
 let receiver: Receiver;
-let worker: RunningWorker;
-let calls: ReturnType<typeof translating>;
-const provider = createStandIn();
 
 beforeAll(async () => {
-  calls = translating(service);
   receiver = await startReceiver();
-  worker = await service.startWorker({ provider });
 });
 afterAll(async () => {
   await receiver.close();
 });
-beforeEach(() => {
-  provider.behave = async () => undefined;
-});
 
 describe('a translation', () => {
   it('is written, charged once, and announced with a valid signature', async () => {
-    const workspace = await service.workspace(5);
     const registered = await service.call(workspace.key, 'POST', `/api/workspaces/${workspace.id}/webhooks`, {
       url: receiver.url,
       events: ['article.created'],
@@ -52,7 +41,7 @@ describe('a translation', () => {
     expect(translated.documentJson.blocks.map((block) => block.id)).toEqual(
       source.document.blocks.map((block) => block.id),
     );
-    expect(await calls.readWallet(workspace)).toEqual({ balance: 3, reserved: 0, available: 3 });
+    expect(await calls.readWallet(workspace)).toEqual({ balance: 8, reserved: 0, available: 8 });
     const ledger = await service.db
       .selectFrom('ledger_entries')
       .select(['kind', 'amount'])
@@ -60,7 +49,7 @@ describe('a translation', () => {
       .orderBy('id')
       .execute();
     expect(ledger).toEqual([
-      { kind: 'grant', amount: 5 },
+      { kind: 'grant', amount: 10 },
       { kind: 'settlement', amount: -2 },
     ]);
 
@@ -96,7 +85,6 @@ describe('a translation', () => {
   });
 
   it('emits article.created only, and no event that belongs to generations', async () => {
-    const workspace = await service.workspace(5);
     const { job } = await calls.translate(workspace);
     await calls.untilFinal(workspace, job.id);
     const events = await service.db
@@ -110,13 +98,18 @@ describe('a translation', () => {
 });
 
 describe('a failed translation', () => {
-  it('ends FAILED with a message, an empty draft and its credits back; its key replays the failure; a new request reuses the draft', async () => {
+  async function fail() {
     provider.behave = async () => {
       throw new ProviderError('fatal', 'The engine does not know this language pair.');
     };
-    const workspace = await service.workspace(5);
     const { source, article, job } = await calls.translate(workspace, 1200, 'will-fail-1');
     const failed = await calls.untilFinal(workspace, job.id);
+    provider.behave = async () => undefined;
+    return { path: `/api/articles/${source.id}/translations`, article, failed };
+  }
+
+  it('ends FAILED with a message, an empty draft and its credits back', async () => {
+    const { article, failed } = await fail();
     expect(failed).toMatchObject({
       status: 'FAILED',
       consumedCredits: 0,
@@ -124,24 +117,31 @@ describe('a failed translation', () => {
       errorMessage: 'The engine does not know this language pair.',
     });
     expect(failed.progress).toBeLessThan(100);
-    const draft = await calls.readArticle(workspace, article.id);
-    expect(draft).toMatchObject({ status: 'DRAFT', documentJson: { version: 1, blocks: [] }, wordCount: 0 });
-    expect(await calls.readWallet(workspace)).toEqual({ balance: 5, reserved: 0, available: 5 });
+    expect(await calls.readArticle(workspace, article.id)).toMatchObject({
+      status: 'DRAFT',
+      documentJson: { version: 1, blocks: [] },
+      wordCount: 0,
+    });
+    expect(await calls.readWallet(workspace)).toEqual({ balance: 10, reserved: 0, available: 10 });
+  });
 
-    provider.behave = async () => undefined;
-    const path = `/api/articles/${source.id}/translations`;
+  it('is what its idempotency key is answered with from then on', async () => {
+    const { path, article, failed } = await fail();
     const replay = await service.call(workspace.key, 'POST', path, {
       language: 'es',
       idempotencyKey: 'will-fail-1',
     });
     expect(replay.status).toBe(200);
+    const draft = await calls.readArticle(workspace, article.id);
     expect(replay.body).toEqual({ article: draft, job: failed, estimate: null, reused: true });
+  });
 
+  it('leaves a draft that the next request fills, announced once', async () => {
+    const { path, article } = await fail();
     const again = await service.call(workspace.key, 'POST', path, { language: 'es' });
     expect(again.status).toBe(202);
     expect(again.body.article.id).toBe(article.id);
-    const done = await calls.untilFinal(workspace, again.body.job.id);
-    expect(done.status).toBe('COMPLETED');
+    expect(await calls.untilFinal(workspace, again.body.job.id)).toMatchObject({ status: 'COMPLETED' });
     const events = await service.db
       .selectFrom('events')
       .select('id')
@@ -157,7 +157,6 @@ describe('a failed translation', () => {
       failures -= 1;
       if (failures >= 0) throw new ProviderError('retryable', 'busy', { retryAfterMs: 50 });
     };
-    const workspace = await service.workspace(5);
     const { job } = await calls.translate(workspace, 300);
     expect(await calls.untilFinal(workspace, job.id)).toMatchObject({ status: 'COMPLETED' });
   });
@@ -175,17 +174,16 @@ describe('cancelling', () => {
         given += 1;
       }
     };
-    const workspace = await service.workspace(5);
     const { article, job } = await calls.translate(workspace);
     await eventually(
       async () => asked,
       (count) => count > 0,
     );
-    const answer = await calls.cancel(workspace, job.id);
-    expect(answer.status).toBe(202);
-    expect(answer.body.job).toMatchObject({ status: 'CANCELLED', consumedCredits: 0, errorCode: null });
+    const response = await calls.cancel(workspace, job.id);
+    expect(response.status).toBe(202);
+    expect(response.body.job).toMatchObject({ status: 'CANCELLED', consumedCredits: 0, errorCode: null });
     expect(await calls.readArticle(workspace, article.id)).toMatchObject({ status: 'DRAFT', wordCount: 0 });
-    expect(await calls.readWallet(workspace)).toEqual({ balance: 5, reserved: 0, available: 5 });
+    expect(await calls.readWallet(workspace)).toEqual({ balance: 10, reserved: 0, available: 10 });
     await eventually(
       async () => given,
       (count) => count > 0,
@@ -194,17 +192,15 @@ describe('cancelling', () => {
   });
 
   it('a finished job: 409, and nothing changes', async () => {
-    const workspace = await service.workspace(5);
     const { job } = await calls.translate(workspace);
     const done = await calls.untilFinal(workspace, job.id);
     expect((await calls.cancel(workspace, job.id)).status).toBe(409);
     expect(await calls.readJob(workspace, job.id)).toEqual(done);
-    expect(await calls.readWallet(workspace)).toEqual({ balance: 3, reserved: 0, available: 3 });
+    expect(await calls.readWallet(workspace)).toEqual({ balance: 8, reserved: 0, available: 8 });
   });
 
-  it('a queued job, with no worker there; the worker that comes back leaves it alone', async () => {
-    await worker.stop();
-    const workspace = await service.workspace(5);
+  it('a queued job, with no worker there: it stays cancelled when one comes back', async () => {
+    await service.stopWorkers();
     const { article, job } = await calls.translate(workspace);
     expect((await calls.cancel(workspace, job.id)).status).toBe(202);
     expect(await calls.readJob(workspace, job.id)).toMatchObject({
@@ -212,11 +208,11 @@ describe('cancelling', () => {
       progress: 0,
       currentStep: null,
     });
-    worker = await service.startWorker({ provider });
+    await service.startWorker({ provider });
     const next = await calls.translate(workspace);
     await calls.untilFinal(workspace, next.job.id);
     expect(await calls.readJob(workspace, job.id)).toMatchObject({ status: 'CANCELLED' });
     expect(await calls.readArticle(workspace, article.id)).toMatchObject({ status: 'DRAFT' });
-    expect(await calls.readWallet(workspace)).toEqual({ balance: 3, reserved: 0, available: 3 });
+    expect(await calls.readWallet(workspace)).toEqual({ balance: 8, reserved: 0, available: 8 });
   });
 });

@@ -1,5 +1,5 @@
 /** Task queues and schedules of one deployment. */
-export interface TemporalNames {
+export interface TaskQueues {
   readonly translation: string;
   readonly webhooks: string;
   readonly bursts: string;
@@ -10,7 +10,7 @@ export interface TemporalNames {
 }
 
 /** A prefix keeps two deployments apart that share a namespace. */
-export const temporalNames = (prefix = ''): TemporalNames => ({
+export const taskQueues = (prefix = ''): TaskQueues => ({
   translation: `${prefix}translation`,
   webhooks: `${prefix}webhooks`,
   bursts: `${prefix}webhook-bursts`,

@@ -4,7 +4,7 @@ import { type Config, ConfigurationError } from '../config.ts';
 import { errorCode } from '../error-text.ts';
 
 /** How to reach the frontend: understood by the client's connection and by the worker's alike. */
-export interface TemporalTarget {
+export interface TemporalConnectionOptions {
   /** host:port */
   readonly address: string;
   readonly apiKey?: string;
@@ -20,7 +20,7 @@ type TemporalConfig = Pick<Config, 'TEMPORAL_API_KEY' | 'TEMPORAL_TLS' | (typeof
  * Where Temporal is and how one proves who one is: by an API key or by a client certificate, both over TLS.
  * @throws {ConfigurationError} naming the variable whose file cannot be read
  */
-export function temporalTarget(config: TemporalConfig): TemporalTarget {
+export function temporalConnectionOptions(config: TemporalConfig): TemporalConnectionOptions {
   const { TEMPORAL_ADDRESS: address, TEMPORAL_API_KEY: apiKey, TEMPORAL_TLS: wanted } = config;
   const target = { address, ...(apiKey !== undefined && { apiKey }) };
   const implied = [apiKey, ...FILES.map((name) => config[name])].some((value) => value !== undefined);

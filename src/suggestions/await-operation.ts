@@ -6,16 +6,16 @@ import type { AiOperationKind, Suggestions } from '../db/suggestions.ts';
 import { ServiceError } from '../errors.ts';
 import type { ArticleId } from '../ids.ts';
 import { aiOperationWorkflowId } from '../temporal/ids.ts';
-import type { TemporalNames } from '../temporal/names.ts';
-import { cancelRun, startOnce, type TemporalClient } from '../temporal/runs.ts';
 import { searchAttributes } from '../temporal/search-attributes.ts';
+import type { TaskQueues } from '../temporal/task-queues.ts';
+import { cancelRun, startOnce, type TemporalClient } from '../temporal/workflow-client.ts';
 import { type OperationEnd, type ReservedOperation, readEnd, releaseOperation } from './operations.ts';
 
 const START_DEADLINE_MS = 5_000;
 
 export interface RunDependencies {
   readonly client: TemporalClient;
-  readonly names: TemporalNames;
+  readonly names: TaskQueues;
   readonly logger: Logger;
   /** Milliseconds that a request waits for its result, 60,000 at most. */
   readonly aiWaitMs: number;
@@ -105,7 +105,7 @@ async function giveUp(
   logger: Logger,
 ): Promise<OperationEnd> {
   await releaseOperation(db, id, 'failed', (part, error) =>
-    logger.error({ err: error, operationId: id, part }, 'ended, but not all of it could be undone'),
+    logger.error({ err: error, operationId: id, part }, 'ended, but some of the clean-up failed'),
   );
   return (await readEnd(db, id)) ?? { status: 'failed' };
 }

@@ -1,0 +1,87 @@
+import { sql } from 'kysely';
+import { assetPath } from '../blobs/asset.ts';
+import type { Queryable, Tx } from '../db/database.ts';
+import type { SourceAsset } from '../document/translation/source.ts';
+import { type ArticleId, type AssetId, newId, type WorkspaceId } from '../ids.ts';
+
+/** The article's images, the cover included, oldest first. */
+export async function readAssets(
+  db: Queryable,
+  workspaceId: WorkspaceId,
+  articleId: ArticleId,
+): Promise<SourceAsset[]> {
+  const rows = await db
+    .selectFrom('assets')
+    .select(['id', 'role', 'content_hash', 'media_type', 'byte_size', 'file_name', 'alt_text'])
+    .where('workspace_id', '=', workspaceId)
+    .where('article_id', '=', articleId)
+    .orderBy('created_at')
+    .orderBy('id')
+    .execute();
+  return rows.map((asset) => ({
+    id: asset.id,
+    role: asset.role,
+    contentHash: asset.content_hash,
+    mediaType: asset.media_type,
+    byteSize: asset.byte_size,
+    fileName: asset.file_name,
+    altText: asset.alt_text,
+  }));
+}
+
+/** Ids for copies of the images, each by the one of its source. */
+export const newAssetIds = (assets: readonly SourceAsset[]): Map<string, AssetId> =>
+  new Map(assets.map(({ id }) => [id, newId<AssetId>()]));
+
+/** The images under the ids that their copies have: storage is content-addressed, so no bytes move. */
+export const copiesOf = (
+  assets: readonly SourceAsset[],
+  ids: ReadonlyMap<string, AssetId>,
+): readonly SourceAsset[] => assets.map((asset) => ({ ...asset, id: ids.get(asset.id) ?? newId<AssetId>() }));
+
+/** Those images that a body may show, as it shows them. */
+export const imagesForBody = (
+  assets: readonly SourceAsset[],
+): Map<string, { url: string; altText: string }> =>
+  new Map(
+    assets
+      .filter(({ role }) => role === 'inline')
+      .map(({ id, contentHash, altText }) => [
+        id,
+        { url: assetPath({ id, content_hash: contentHash }), altText },
+      ]),
+  );
+
+/** What the images count for in the storage quota. */
+export const bytesOf = (assets: readonly Pick<SourceAsset, 'byteSize'>[]): number =>
+  assets.reduce((sum, { byteSize }) => sum + byteSize, 0);
+
+/**
+ * Adds images to an article, in this order: they are listed by `created_at`, so each is a millisecond younger than the
+ * one before.
+ */
+export async function insertAssets(
+  tx: Tx,
+  workspaceId: WorkspaceId,
+  articleId: ArticleId,
+  assets: readonly SourceAsset[],
+): Promise<void> {
+  if (assets.length === 0) return;
+  await tx
+    .insertInto('assets')
+    .values(
+      assets.map((asset, index) => ({
+        id: asset.id,
+        workspace_id: workspaceId,
+        article_id: articleId,
+        role: asset.role,
+        content_hash: asset.contentHash,
+        media_type: asset.mediaType,
+        byte_size: asset.byteSize,
+        file_name: asset.fileName,
+        alt_text: asset.altText,
+        created_at: sql<Date>`now() + make_interval(secs => ${index / 1_000})`,
+      })),
+    )
+    .execute();
+}

@@ -1,0 +1,134 @@
+/** Hands out what is scarce (threads, connections, bytes of memory) so that no owner keeps the others waiting. */
+
+export interface TurnOptions {
+  /** Units there are in all: threads, connections, bytes. */
+  readonly total: number;
+  /**
+   * Units that one owner may hold, `total` at most; a claim to more is one to this many. With `half`, a claim is met
+   * while the owner holds no more than is left afterwards: half of all when it is alone, a quarter beside one that
+   * holds a half, and so on. So something is left for whoever comes next, without knowing how many will.
+   */
+  readonly perOwner: number | 'half';
+  /** Claims of one owner that may wait; one more is refused at once. */
+  readonly maxWaiting: number;
+  /** What a claim is refused with that waited too long, or has too many before it. */
+  readonly refusal: () => Error;
+}
+
+export interface Claim {
+  /** Units, above 0; 1 by default. */
+  readonly amount?: number;
+  /** Milliseconds that the claim may wait. */
+  readonly waitMs: number;
+  /** Takes the claim back while it waits. */
+  readonly signal?: AbortSignal;
+}
+
+export interface Turns {
+  /**
+   * Waits until the owner may have what it claims. Owners who wait are served in turn, each its own oldest claim first,
+   * so that the many claims of one never stand before another's only one.
+   * @returns releases the units, once however often it is called
+   * @throws the refusal of `TurnOptions`; the reason of `signal`
+   */
+  readonly take: (owner: string, claim: Claim) => Promise<() => void>;
+  /** Claims that wait. */
+  readonly waiting: () => number;
+}
+
+interface Waiter {
+  readonly amount: number;
+  readonly grant: () => void;
+}
+
+interface Owner {
+  readonly name: string;
+  held: number;
+  /** Oldest first. */
+  readonly waiters: Set<Waiter>;
+}
+
+export function createTurns({ total, perOwner, maxWaiting, refusal }: TurnOptions): Turns {
+  const owners = new Map<string, Owner>();
+  /** Owners who wait, in the order in which they are served next. */
+  const line = new Set<Owner>();
+  let free = total;
+
+  const mayHold = (units: number): boolean => units <= (perOwner === 'half' ? free : perOwner);
+
+  /** To the end of the line; out of it without anything that waits. */
+  const goLast = (owner: Owner): void => {
+    line.delete(owner);
+    if (owner.waiters.size > 0) line.add(owner);
+    else if (owner.held === 0) owners.delete(owner.name);
+  };
+
+  /** Passes over owners who hold all they may, and ends when nothing is free: it looks at few, however many wait. */
+  const serve = (): void => {
+    for (const owner of line) {
+      const [next] = owner.waiters;
+      if (free === 0 || next === undefined) return;
+      if (!mayHold(owner.held + next.amount)) continue;
+      // What is free is kept for whose turn it is: smaller claims behind it would take it away for ever.
+      if (next.amount > free) return;
+      free -= next.amount;
+      owner.held += next.amount;
+      owner.waiters.delete(next);
+      goLast(owner);
+      next.grant();
+    }
+  };
+
+  const granted = (owner: Owner, amount: number, { waitMs, signal }: Claim): Promise<void> =>
+    new Promise((resolve, reject) => {
+      let timer: NodeJS.Timeout | undefined;
+      const stopWaiting = (): void => {
+        clearTimeout(timer);
+        signal?.removeEventListener('abort', onAbort);
+      };
+      const leave = (reason: unknown): void => {
+        stopWaiting();
+        owner.waiters.delete(waiter);
+        // With other claims the owner keeps its place.
+        if (owner.waiters.size === 0) goLast(owner);
+        reject(reason);
+        serve();
+      };
+      const onAbort = (): void => leave(signal?.reason);
+      const waiter: Waiter = {
+        amount,
+        grant: () => {
+          stopWaiting();
+          resolve();
+        },
+      };
+      owner.waiters.add(waiter);
+      line.add(owner);
+      serve();
+      if (!owner.waiters.has(waiter)) return;
+      timer = setTimeout(() => leave(refusal()), waitMs);
+      signal?.addEventListener('abort', onAbort);
+    });
+
+  return {
+    take: async (name, claim) => {
+      claim.signal?.throwIfAborted();
+      const owner = owners.get(name) ?? { name, held: 0, waiters: new Set() };
+      if (owner.waiters.size >= maxWaiting) throw refusal();
+      owners.set(name, owner);
+      const amount = Math.min(claim.amount ?? 1, perOwner === 'half' ? total : perOwner);
+      await granted(owner, amount, claim);
+      let released = false;
+      return () => {
+        if (released) return;
+        released = true;
+        free += amount;
+        owner.held -= amount;
+        // Others come before whoever has just had a turn.
+        goLast(owner);
+        serve();
+      };
+    },
+    waiting: () => [...line].reduce((sum, { waiters }) => sum + waiters.size, 0),
+  };
+}

@@ -1,0 +1,65 @@
+import { expect, it } from 'vitest';
+import { ProviderError } from '../../src/providers/types.ts';
+import { useTranslations } from '../support/translating.ts';
+import { createIllustrated } from './support/images.ts';
+
+const { service, provider, workspace, calls } = useTranslations();
+
+async function translate(articleId: string, language = 'es') {
+  const { status, body } = await service.call(
+    workspace.key,
+    'POST',
+    `/api/articles/${articleId}/translations`,
+    { language },
+  );
+  expect(status).toBe(202);
+  return body;
+}
+
+it('a draft that a cancelled run left is reused, with the categories the source has now', async () => {
+  const { source } = await createIllustrated(service, workspace);
+  const categories: string[] = [];
+  for (const name of ['Beds', 'Water']) {
+    const { body } = await service.call(workspace.key, 'POST', `/api/workspaces/${workspace.id}/categories`, {
+      primaryLanguage: 'en',
+      translations: [{ language: 'en', name }],
+    });
+    categories.push(body.category.id);
+  }
+  const assign = (ids: string[]) =>
+    service.call(workspace.key, 'PUT', `/api/articles/${source.id}/categories`, { categoryIds: ids });
+  await assign(categories);
+  const first = await translate(source.id);
+  await calls.cancel(workspace, first.job.id);
+  await assign(categories.slice(1));
+  const second = await translate(source.id);
+  expect(second.article.id).toBe(first.article.id);
+  const links = await service.db
+    .selectFrom('article_categories')
+    .select('category_id')
+    .where('article_id', '=', first.article.id)
+    .execute();
+  expect(links).toEqual([{ category_id: categories[1] }]);
+});
+
+it('the empty draft of a failed translation is neither reviewed nor published, and is filled by the next one', async () => {
+  provider.behave = async () => {
+    throw new ProviderError('fatal', 'The engine does not know this language pair.');
+  };
+  const { source } = await createIllustrated(service, workspace);
+  const { article, job } = await translate(source.id);
+  await calls.untilFinal(workspace, job.id);
+  const move = (what: string) => service.call(workspace.key, 'POST', `/api/articles/${article.id}/${what}`);
+  expect(await move('submit')).toMatchObject({
+    status: 409,
+    body: { code: 'CONFLICT', details: { reason: 'no_content' } },
+  });
+  // One that was emptied after its approval is not published either.
+  await service.db.updateTable('articles').set({ status: 'APPROVED' }).where('id', '=', article.id).execute();
+  expect(await move('publish')).toMatchObject({ status: 409, body: { details: { reason: 'no_content' } } });
+  await service.db.updateTable('articles').set({ status: 'DRAFT' }).where('id', '=', article.id).execute();
+  provider.behave = async () => undefined;
+  const again = await translate(source.id);
+  expect(again.article.id).toBe(article.id);
+  expect(await calls.untilFinal(workspace, again.job.id)).toMatchObject({ status: 'COMPLETED' });
+});
