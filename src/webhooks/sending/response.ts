@@ -74,6 +74,7 @@ export function createResponseReader(maxBodyBytes: number): ResponseReader {
   const readHead = (bytes: Buffer): boolean => {
     let from = Math.max(0, partLength - HEAD_END.length + 1);
     let rest = partLength === 0 ? bytes : append(bytes);
+    let isFirst = true;
     for (;;) {
       const end = rest.indexOf(HEAD_END, from, 'latin1');
       if (end === -1 || interimBytes + end > MAX_HEAD_BYTES) break;
@@ -84,10 +85,13 @@ export function createResponseReader(maxBodyBytes: number): ResponseReader {
         return readBody(rest);
       }
       interimBytes += end + HEAD_END.length;
-      // What is left may lie in the very buffer it is appended to below.
+      from = 0;
+      isFirst = false;
+    }
+    if (!isFirst) {
+      // What is left may lie in the very buffer that it is appended to below.
       rest = Buffer.from(rest);
       partLength = 0;
-      from = 0;
     }
     if (!rest.toString('latin1', 0, PROTOCOL.length).startsWith(PROTOCOL.slice(0, rest.length))) {
       throw new SendFailure('The response is not valid HTTP.');
