@@ -1,6 +1,5 @@
-import type { QueryResult, RawBuilder } from 'kysely';
+import type { Kysely, QueryResult, RawBuilder } from 'kysely';
 import type pg from 'pg';
-import type { Queryable } from './database.ts';
 
 const names = new Map<string, string>();
 
@@ -15,8 +14,8 @@ export function preparedStatement(name: string, text: string): string {
 }
 
 /** Runs a statement whose text is always the same under a name, as {@link preparedStatement} does. */
-export function executePrepared<Row>(
-  db: Queryable,
+export function executePrepared<Tables, Row>(
+  db: Kysely<Tables>,
   name: string,
   query: RawBuilder<Row>,
 ): Promise<QueryResult<Row>> {
