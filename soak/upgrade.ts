@@ -65,11 +65,7 @@ async function stop(child: ChildProcess): Promise<void> {
 /** Translations without a result, and deliveries that have not ended, with those among them that were tried before. */
 async function stillOpen(db: ReturnType<typeof createDatabase>) {
   const jobs = await db.selectFrom('jobs').select('id').where('ended_at', 'is', null).execute();
-  const deliveries = await db
-    .selectFrom('webhook_deliveries')
-    .select('attempts')
-    .where('ended_at', 'is', null)
-    .execute();
+  const deliveries = await db.selectFrom('webhook_open').select('attempts').execute();
   return {
     jobs: jobs.length,
     deliveries: deliveries.length,
