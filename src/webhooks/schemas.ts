@@ -130,7 +130,7 @@ export const webhookListSchema = z.object({
 });
 
 export const listOpenDeliveriesQuery = z.object({
-  status: z.literal('open').meta({ description: 'Those that have neither been delivered nor given up.' }),
+  status: z.enum(['open']).optional().meta({ description: 'Open ones; there is no other choice yet.' }),
 });
 
 export const openDeliveryListSchema = z.object({
