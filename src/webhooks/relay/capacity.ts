@@ -20,6 +20,8 @@ interface EndpointLoad {
 export interface Capacity {
   /** How many more deliveries of an endpoint may be taken. */
   room(endpointId: EndpointId, workspaceId: WorkspaceId): number;
+  /** A function like `room` that counts what it has given as taken: for many endpoints in one claim. */
+  shareOut(): (endpointId: EndpointId, workspaceId: WorkspaceId) => number;
   /** Endpoints with requests in flight, and their workspaces. */
   busy(): readonly (readonly [EndpointId, WorkspaceId])[];
   /** How many more in all. */
@@ -43,21 +45,33 @@ export function createCapacity(): Capacity {
     if (of === 0) workspaces.delete(workspaceId);
     else workspaces.set(workspaceId, of);
   };
+  const room = (endpointId: EndpointId, workspaceId: WorkspaceId, givenToIt = 0, givenInAll = 0): number => {
+    const load = endpoints.get(endpointId);
+    return Math.max(
+      0,
+      Math.min(
+        (load?.cap ?? LEAST) - (load?.inFlight ?? 0),
+        OF_A_WORKSPACE - (workspaces.get(workspaceId) ?? 0) - givenToIt,
+        IN_ALL - inFlight - givenInAll,
+      ),
+    );
+  };
   return {
     busy: () => [...endpoints].map(([id, { workspaceId }]) => [id, workspaceId] as const),
     get left() {
       return IN_ALL - inFlight;
     },
-    room(endpointId, workspaceId) {
-      const load = endpoints.get(endpointId);
-      return Math.max(
-        0,
-        Math.min(
-          (load?.cap ?? LEAST) - (load?.inFlight ?? 0),
-          OF_A_WORKSPACE - (workspaces.get(workspaceId) ?? 0),
-          IN_ALL - inFlight,
-        ),
-      );
+    room,
+    shareOut() {
+      const given = new Map<WorkspaceId, number>();
+      let inAll = 0;
+      return (endpointId, workspaceId) => {
+        const before = given.get(workspaceId) ?? 0;
+        const share = room(endpointId, workspaceId, before, inAll);
+        given.set(workspaceId, before + share);
+        inAll += share;
+        return share;
+      };
     },
     began(endpointId, workspaceId) {
       count(workspaceId, 1);

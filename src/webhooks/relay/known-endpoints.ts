@@ -9,16 +9,23 @@ const LATE_COMMITS_MS = 2_000;
 /** After so long an endpoint is looked at from the beginning again. */
 const FROM_THE_BEGINNING_MS = 10_000;
 
+/** What was stored lately for one endpoint is likely to be followed by more. */
+const RECENT_MS = 10_000;
+const MAX_RECENT = 200;
+
 export interface KnownEndpoint {
   readonly id: EndpointId;
   readonly workspaceId: WorkspaceId;
   /** When the next delivery is due, on this process's monotonic clock, in milliseconds; it may be over. */
   dueAt: number;
-  dueFrom: Date | '-infinity';
-  lookedFromTheBeginningAt: number;
+  /** When something was claimed of it last. */
+  readonly claimedAt: number;
+  /** Where to look from. */
+  readonly dueFrom: Date | '-infinity';
+  readonly lookedFromTheBeginningAt: number;
 }
 
-/** The endpoints that this process knows to have waiting deliveries, and when the next of each is due. */
+/** The endpoints that this process knows to have waiting deliveries, or had lately, and when the next of each is due. */
 export interface KnownEndpoints {
   /** Takes over what a claim has seen at `now`. @param more whether more than those claimed may be due */
   saw(endpoint: SeenEndpoint, more: boolean, now: number): void;
@@ -26,6 +33,8 @@ export interface KnownEndpoints {
   willBeDue(id: EndpointId, workspaceId: WorkspaceId, at: number): void;
   /** Those with something due at `now`, the one first that has not been asked for the longest. */
   due(now: number): KnownEndpoint[];
+  /** Those that had something lately, the latest first. */
+  recent(now: number): KnownEndpoint[];
   /** When the next is due after `now`; Infinity when none is known. */
   nextAfter(now: number): number;
 }
@@ -37,8 +46,9 @@ export function createKnownEndpoints(): KnownEndpoints {
     saw({ id, workspaceId, nextDueIn, claimedUpTo }, more, now) {
       const before = known.get(id);
       known.delete(id);
-      if (!more && nextDueIn === null) return;
-      const dueAt = more ? now : now + (nextDueIn ?? 0) * 1_000;
+      const claimedAt = claimedUpTo === null ? (before?.claimedAt ?? Number.NEGATIVE_INFINITY) : now;
+      const isWaiting = more || nextDueIn !== null;
+      if (!isWaiting && now - claimedAt > RECENT_MS) return;
       const isStale = now - (before?.lookedFromTheBeginningAt ?? now) > FROM_THE_BEGINNING_MS;
       const watermark =
         claimedUpTo === null
@@ -47,7 +57,8 @@ export function createKnownEndpoints(): KnownEndpoints {
       known.set(id, {
         id,
         workspaceId,
-        dueAt,
+        dueAt: more ? now : now + (nextDueIn ?? Number.POSITIVE_INFINITY) * 1_000,
+        claimedAt,
         dueFrom: isStale ? '-infinity' : watermark,
         lookedFromTheBeginningAt: isStale ? now : (before?.lookedFromTheBeginningAt ?? now),
       });
@@ -55,9 +66,27 @@ export function createKnownEndpoints(): KnownEndpoints {
     willBeDue(id, workspaceId, at) {
       const endpoint = known.get(id);
       if (endpoint !== undefined) endpoint.dueAt = Math.min(endpoint.dueAt, at);
-      else known.set(id, { id, workspaceId, dueAt: at, dueFrom: '-infinity', lookedFromTheBeginningAt: at });
+      else {
+        known.set(id, {
+          id,
+          workspaceId,
+          dueAt: at,
+          claimedAt: Number.NEGATIVE_INFINITY,
+          dueFrom: '-infinity',
+          lookedFromTheBeginningAt: at,
+        });
+      }
     },
     due: (now) => [...known.values()].filter(({ dueAt }) => dueAt <= now),
+    recent(now) {
+      const recent: KnownEndpoint[] = [];
+      for (const endpoint of [...known.values()].reverse()) {
+        const isRecent = now - endpoint.claimedAt <= RECENT_MS;
+        if (isRecent && recent.length < MAX_RECENT) recent.push(endpoint);
+        else if (!isRecent && endpoint.dueAt === Number.POSITIVE_INFINITY) known.delete(endpoint.id);
+      }
+      return recent;
+    },
     nextAfter(now) {
       let next = Number.POSITIVE_INFINITY;
       for (const { dueAt } of known.values()) if (dueAt > now && dueAt < next) next = dueAt;

@@ -72,7 +72,9 @@ export function startRelay(options: RelayOptions): Relay {
   const stopping = new AbortController();
   const tokens = createTokens(options.runsPerSecond, performance.now());
   const startedBursts = new Set<Promise<void>>();
+  const disabled = new Set<EndpointId>();
   let isWanted = true;
+  let isStored = true;
   let isLookWanted = true;
   let lookAt = 0;
   let leftSince: number | null = null;
@@ -85,6 +87,7 @@ export function startRelay(options: RelayOptions): Relay {
     wakeUp();
   };
   const look = () => {
+    isStored = true;
     isLookWanted = true;
     wake();
   };
@@ -129,13 +132,18 @@ export function startRelay(options: RelayOptions): Relay {
     const isLook = isLookWanted && now >= lookAt;
     const due = known.due(now);
     const candidates = new Map<EndpointId, Candidate>();
+    const share = capacity.shareOut();
     const consider = (endpointId: EndpointId, workspaceId: WorkspaceId, dueFrom: Candidate['dueFrom']) => {
-      const room = burst === undefined ? 0 : capacity.room(endpointId, workspaceId);
+      if (candidates.has(endpointId)) return;
+      const room = burst === undefined ? 0 : share(endpointId, workspaceId);
       if (isLook || room > 0 || runsLeft > 0) candidates.set(endpointId, { endpointId, dueFrom, room });
     };
+    for (const { id, workspaceId, dueFrom } of due) consider(id, workspaceId, dueFrom);
+    if (isStored)
+      for (const { id, workspaceId, dueFrom } of known.recent(now)) consider(id, workspaceId, dueFrom);
     // What a look finds besides is taken for an endpoint with nothing in flight.
     if (isLook) for (const [id, workspaceId] of capacity.busy()) consider(id, workspaceId, '-infinity');
-    for (const { id, workspaceId, dueFrom } of due) consider(id, workspaceId, dueFrom);
+    isStored = false;
     if (!isLook && candidates.size === 0) {
       startBurstWhenNeeded(burst === undefined && due.some(hasRoom), now);
       return;
@@ -163,7 +171,7 @@ export function startRelay(options: RelayOptions): Relay {
         endpoint.active && (endpoint.due > FEW_DUE || endpoint.due > (claimed.get(endpoint.id) ?? 0));
       known.saw(endpoint, isMore, now);
       if (isMore && hasRoom(endpoint)) isLeft = true;
-      if (!endpoint.active && endpoint.due > 0) await endAllDisabled(endpoint);
+      if (!endpoint.active && endpoint.due > 0) disabled.add(endpoint.id);
     }
     if (isLeft && claim.deliveries.length > 0) isWanted = true;
     startBurstWhenNeeded(isLeft && burst === undefined, now);
@@ -172,8 +180,22 @@ export function startRelay(options: RelayOptions): Relay {
   const hasRoom = ({ id, workspaceId }: Pick<SeenEndpoint, 'id' | 'workspaceId'>) =>
     capacity.room(id, workspaceId) > 0;
 
-  async function endAllDisabled({ id }: SeenEndpoint): Promise<void> {
-    while (!stopping.signal.aborted && (await endDisabled(db, id, DISABLED_LIMIT)) === DISABLED_LIMIT);
+  /** Ends what is due of disabled endpoints, some of each in turn, while claims go on. */
+  async function endDisabledOnes(): Promise<void> {
+    while (!stopping.signal.aborted) {
+      for (const endpointId of disabled) {
+        disabled.delete(endpointId);
+        const ended = await endDisabled(options.common, endpointId, DISABLED_LIMIT).catch(
+          (error: unknown) => {
+            logger.warn({ err: error, endpointId }, 'deliveries of a disabled endpoint not ended');
+            return 0;
+          },
+        );
+        if (ended === DISABLED_LIMIT) disabled.add(endpointId);
+        if (stopping.signal.aborted) return;
+      }
+      await sleep(LEFT_MS, undefined, { signal: stopping.signal }).catch(() => undefined);
+    }
   }
 
   const attempt = async (work: () => Promise<void>) => {
@@ -232,8 +254,7 @@ export function startRelay(options: RelayOptions): Relay {
   }
 
   const unsubscribe = deliveriesStored.subscribe(look);
-  const running = run();
-  const expanding = expand();
+  const working = [run(), expand(), endDisabledOnes()];
   const listening = listenForDeliveries({ ...options, onStored: look }, stopping.signal);
   return {
     sinceRound: () => performance.now() - wentWell,
@@ -241,7 +262,7 @@ export function startRelay(options: RelayOptions): Relay {
       unsubscribe();
       stopping.abort();
       wake();
-      await Promise.all([running, expanding, listening, runs.stop()]);
+      await Promise.all([...working, listening, runs.stop()]);
     },
   };
 }
