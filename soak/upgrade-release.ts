@@ -14,7 +14,7 @@ import { readStackRecord } from '../src/local/stack-file.ts';
 import { verifyWebhook } from '../src/webhooks/verify.ts';
 import { type Receiver, startReceiver } from '../test/support/receiver.ts';
 import { temporaryFolder } from './support/engines.ts';
-import { say, seconds, table } from './support/report.ts';
+import { print, seconds, table } from './support/report.ts';
 
 const EVENTS = 400;
 const READY_MS = 180_000;
@@ -139,7 +139,7 @@ const deliveryIds = async (db: Database, from: string): Promise<Set<string>> =>
   new Set((await sql<{ id: string }>`SELECT id FROM ${sql.raw(from)}`.execute(db)).rows.map(({ id }) => id));
 
 try {
-  say(`Starting the release of ${oldRelease}`);
+  print(`Starting the release of ${oldRelease}`);
   const before = await start(oldRelease);
   const { workspaceId, apiKey } = admin(oldRelease, 'workspace', 'create', '--name', 'Upgrade');
   const register = async (to: string) => {
@@ -173,19 +173,19 @@ try {
   const stored = await deliveryIds(old, 'webhook_deliveries');
   const sentBefore = new Map(witnesses.flatMap(({ sends }) => [...sends]));
   await old.destroy();
-  say(table([[...states.keys()], [...states.values()]]));
+  print(table([[...states.keys()], [...states.values()]]));
   upgraded = true;
 
-  say('Starting this release on its data');
+  print('Starting this release on its data');
   const after = await start('.');
   const db = connect();
   const startedAt = Date.now();
-  say(`Ready ${seconds(startedAt - killedAt)} s after the kill`);
+  print(`Ready ${seconds(startedAt - killedAt)} s after the kill`);
   let open = Number.POSITIVE_INFINITY;
   while (open > 0 && Date.now() - startedAt < DRAIN_MS) {
     await sleep(5_000);
     open = (await deliveryIds(db, 'webhook_open')).size;
-    say(`${seconds(Date.now() - startedAt, 0).padStart(5)} s  ${open} open`);
+    print(`${seconds(Date.now() - startedAt, 0).padStart(5)} s  ${open} open`);
   }
 
   const problems = witnesses.flatMap(({ forged }) => forged);
@@ -221,14 +221,14 @@ try {
   for (const { receiver } of witnesses) await receiver.close();
 
   const sends = witnesses.reduce((sum, each) => sum + [...each.sends.values()].reduce((a, b) => a + b, 0), 0);
-  say(
+  print(
     table([
       ['deliveries', 'sent before the kill', 'sends', 'attempts', 'sends not recorded'],
       [ended.length, sentBefore.size, sends, attempts, repeated],
     ]),
   );
-  for (const problem of problems.slice(0, 20)) say(`OFF: ${problem}`);
-  say(problems.length === 0 ? 'All arrived, none was lost.' : `${problems.length} problems.`);
+  for (const problem of problems.slice(0, 20)) print(`OFF: ${problem}`);
+  print(problems.length === 0 ? 'All arrived, none was lost.' : `${problems.length} problems.`);
   process.exitCode = problems.length === 0 ? 0 : 1;
 } finally {
   if (process.exitCode === 0) folder.remove();

@@ -63,8 +63,8 @@ it('an empty database has every series, at 0', async () => {
 it('deliveries are told by who has them, and the longest wait of those that nobody has, whichever endpoint it is', async () => {
   const metrics = await serveDatabaseMetrics(service.config.DATABASE_URL, 0);
   const endpoints = [];
-  for (const port of [1, 2, 3, 4]) {
-    endpoints.push((await register(service, workspace, `http://127.0.0.1:${port}/`)).id);
+  for (const path of [1, 2, 3, 4]) {
+    endpoints.push((await register(service, workspace, `http://127.0.0.1:9/${path}`)).id);
   }
   const [late, running, sending, deleted] = endpoints as [EndpointId, EndpointId, EndpointId, EndpointId];
   const ago = (seconds: number) => sql<Date>`now() - make_interval(secs => ${seconds})`;
