@@ -1,8 +1,7 @@
 import type { z } from 'zod';
-import { recordAudit } from '../audit/record.ts';
 import { requirePermissions, type VerbContext } from '../context.ts';
 import { inTransaction } from '../db/transaction.ts';
-import { recordEvents } from '../events/record.ts';
+import { recordChange } from '../events/record.ts';
 import { type ArticleId, newId, type ProjectId, type TranslationGroupId } from '../ids.ts';
 import { lockLanguages, requireProjectLanguage } from '../projects/languages.ts';
 import type { createArticleBody } from './input-schemas.ts';
@@ -56,13 +55,11 @@ export async function createArticle(
       word_count: input.documentJson?.stored.words ?? 0,
     });
     if (input.slug !== undefined) await endRedirect(tx, row);
-    await recordEvents(tx, context, [{ type: 'article.created', data: { articleId: id, projectId, title } }]);
-    await recordAudit(tx, context, {
-      action: 'articles.created',
-      targetType: 'article',
-      targetId: id,
-      details: { projectId, title, language },
-    });
+    const details = { projectId, title, language };
+    const audit = { action: 'articles.created', targetType: 'article', targetId: id, details };
+    await recordChange(tx, context, audit, [
+      { type: 'article.created', data: { articleId: id, projectId, title } },
+    ]);
     return toArticle(row);
   });
 }

@@ -1,9 +1,9 @@
 import { sql } from 'kysely';
 import type { Tx } from '../db/database.ts';
-import { conflict, type ServiceError } from '../errors.ts';
+import { executePrepared } from '../db/prepared.ts';
 import type { ArticleId, WorkspaceId } from '../ids.ts';
 import { clockTimestamp } from './content.ts';
-import { holdCategories, lockArticle, ownedByJob, whereAllowed } from './lock.ts';
+import { holdsCategories, lockArticleToMove, whereAllowed, whyNotMoved } from './lock.ts';
 import { type ArticleRow, articleColumns } from './queries.ts';
 import type { Rendering } from './render.ts';
 import { type ArticleAction, TRANSITIONS } from './states.ts';
@@ -19,9 +19,7 @@ const NEEDS_CONTENT: ReadonlySet<Move> = new Set(['submit', 'publish']);
 const hasContent = sql<boolean>`jsonb_array_length(document -> 'blocks') > 0`;
 
 /**
- * Moves an article along one row of the state machine, in the caller's transaction. Publishing sets
- * publishedAt, which unpublishing keeps; it waits for changes of the article's categories.
- * @param rendering of the body, when it was made anew
+ * Moves an article along one row of the state machine, in the caller's transaction.
  * @returns the article before and after
  * @throws {ServiceError} RESOURCE_NOT_FOUND; CONFLICT `job_running`, `no_content` or `status`
  */
@@ -29,37 +27,41 @@ export async function moveArticle(
   tx: Tx,
   workspaceId: WorkspaceId,
   articleId: ArticleId,
-  move: Move,
-  rendering: Partial<Rendering> = {},
+  move: Exclude<Move, 'publish'>,
 ): Promise<{ before: ArticleRow; after: ArticleRow }> {
-  const before = await lockArticle(tx, workspaceId, articleId, move);
-  // A rename that is under way has asked already who is published, and one that comes later sees this article.
-  if (move === 'publish') await holdCategories(tx, articleId);
-  const after = await tx
+  const before = await lockArticleToMove(tx, workspaceId, articleId, move);
+  return { before, after: await moveLocked(tx, articleId, move, {}) };
+}
+
+/**
+ * Moves an article that `lockArticleToMove` has locked. Publishing sets publishedAt, which unpublishing keeps; it waits
+ * for changes of the article's categories: a rename that is under way has asked already who is published, and one that
+ * comes later sees this article.
+ * @param rendering of the body, which publishing makes anew
+ * @throws {ServiceError} CONFLICT `job_running` or `no_content`
+ */
+export async function moveLocked<Kind extends Move>(
+  tx: Tx,
+  articleId: ArticleId,
+  move: Kind,
+  rendering: Kind extends 'publish' ? Rendering : Record<never, never>,
+): Promise<ArticleRow> {
+  const isPublished = move === 'publish';
+  const query = tx
     .updateTable('articles')
     .set({
       status: TRANSITIONS[move].to,
       ...rendering,
-      ...(move === 'publish' ? { published_at: clockTimestamp } : {}),
+      ...(isPublished ? { published_at: clockTimestamp } : {}),
       updated_at: clockTimestamp,
     })
     .where('id', '=', articleId)
     .where(whereAllowed(move))
-    .where(NEEDS_CONTENT.has(move) ? hasContent : sql<boolean>`true`)
-    .returning(articleColumns)
-    .executeTakeFirst();
-  if (after === undefined) throw await whyNot(tx, articleId);
-  return { before, after };
-}
-
-async function whyNot(tx: Tx, articleId: ArticleId): Promise<ServiceError> {
-  const filled = await tx
-    .selectFrom('articles')
-    .select('id')
-    .where('id', '=', articleId)
-    .where(hasContent)
-    .executeTakeFirst();
-  return filled === undefined
-    ? conflict('An article without blocks has nothing to review or publish.', 'no_content')
-    : ownedByJob();
+    .$if(NEEDS_CONTENT.has(move), (update) => update.where(hasContent))
+    .$if(isPublished, (update) => update.where(holdsCategories(articleId)))
+    .returning(articleColumns);
+  const { rows } = await executePrepared(tx, `move_article_${move}`, query);
+  const [after] = rows;
+  if (after === undefined) throw await whyNotMoved(tx, articleId);
+  return after;
 }

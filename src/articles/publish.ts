@@ -1,11 +1,10 @@
-import { recordAudit } from '../audit/record.ts';
 import { requirePermissions, type VerbContext } from '../context.ts';
-import { recordEvents } from '../events/record.ts';
+import { recordChange } from '../events/record.ts';
 import type { ArticleId } from '../ids.ts';
 import { articleSetOf, unpublishedEvent } from './events.ts';
-import { lockArticle } from './lock.ts';
-import { moveArticle } from './move.ts';
-import { prepareBody, withRenderings } from './prepare.ts';
+import { lockArticleToMove } from './lock.ts';
+import { moveArticle, moveLocked } from './move.ts';
+import { withRenderings } from './prepare.ts';
 import { renderLinkers } from './render.ts';
 import { type ArticleResponse, toArticle } from './schemas.ts';
 
@@ -17,24 +16,19 @@ import { type ArticleResponse, toArticle } from './schemas.ts';
 export async function publishArticle(context: VerbContext, articleId: ArticleId): Promise<ArticleResponse> {
   const { db, actor } = context;
   requirePermissions(actor, 'articles.publish');
-  const prepared = await prepareBody(db, context, articleId);
-  return withRenderings(
-    db,
-    async (tx, render) => {
-      const before = await lockArticle(tx, actor.workspaceId, articleId, 'publish');
-      const [{ rendering }] = await render(tx, [before]);
-      const { after } = await moveArticle(tx, actor.workspaceId, articleId, 'publish', rendering);
-      await recordEvents(tx, context, [{ type: 'article.published', data: articleSetOf(after) }]);
-      await renderLinkers(tx, context, render, after);
-      await recordAudit(tx, context, {
-        action: 'articles.published',
-        targetType: 'article',
-        targetId: articleId,
-      });
-      return toArticle(after);
-    },
-    prepared,
-  );
+  return withRenderings(db, async (tx, render) => {
+    const before = await lockArticleToMove(tx, actor.workspaceId, articleId, 'publish');
+    const [{ rendering }] = await render(tx, [before]);
+    const after = await moveLocked(tx, articleId, 'publish', rendering);
+    await recordChange(
+      tx,
+      context,
+      { action: 'articles.published', targetType: 'article', targetId: articleId },
+      [{ type: 'article.published', data: articleSetOf(after) }],
+    );
+    await renderLinkers(tx, context, render, after);
+    return toArticle(after);
+  });
 }
 
 /**
@@ -47,13 +41,13 @@ export async function unpublishArticle(context: VerbContext, articleId: ArticleI
   requirePermissions(actor, 'articles.publish');
   return withRenderings(db, async (tx, render) => {
     const { after } = await moveArticle(tx, actor.workspaceId, articleId, 'unpublish');
-    await recordEvents(tx, context, [unpublishedEvent(after, after.status)]);
+    await recordChange(
+      tx,
+      context,
+      { action: 'articles.unpublished', targetType: 'article', targetId: articleId },
+      [unpublishedEvent(after, after.status)],
+    );
     await renderLinkers(tx, context, render, after);
-    await recordAudit(tx, context, {
-      action: 'articles.unpublished',
-      targetType: 'article',
-      targetId: articleId,
-    });
     return toArticle(after);
   });
 }

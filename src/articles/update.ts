@@ -1,12 +1,11 @@
 import { isDeepStrictEqual } from 'node:util';
 import { sql } from 'kysely';
 import type { z } from 'zod';
-import { recordAudit } from '../audit/record.ts';
 import { requirePermissions, type VerbContext } from '../context.ts';
 import type { Tx } from '../db/database.ts';
 import { uniqueViolation } from '../db/errors.ts';
 import type { ArticleChange } from '../events/catalog.ts';
-import { recordEvents } from '../events/record.ts';
+import { recordChange } from '../events/record.ts';
 import type { ArticleId } from '../ids.ts';
 import { slugify } from '../slug.ts';
 import { clockTimestamp, refuseHeroInBody } from './content.ts';
@@ -103,13 +102,13 @@ async function save(
     await endRedirect(tx, after);
     if (before.status === 'PUBLISHED') await keepRedirect(tx, before);
   }
-  await recordEvents(tx, context, updatedEvents(after, changed, before.slug));
-  await recordAudit(tx, context, {
+  const audit = {
     action: 'articles.updated',
     targetType: 'article',
     targetId: articleId,
     details: { changed },
-  });
+  };
+  await recordChange(tx, context, audit, updatedEvents(after, changed, before.slug));
   return toArticle(after);
 }
 

@@ -1,6 +1,7 @@
 import { sql } from 'kysely';
-import type { Actor, VerbContext } from '../context.ts';
+import type { VerbContext } from '../context.ts';
 import type { Tx } from '../db/database.ts';
+import { executePrepared } from '../db/prepared.ts';
 import { type AuditEntryId, newOrderedId } from '../ids.ts';
 
 export interface AuditRecord {
@@ -13,30 +14,29 @@ export interface AuditRecord {
   readonly details?: Readonly<Record<string, unknown>>;
 }
 
-const actorColumns = (actor: Actor) =>
-  actor.kind === 'api_key'
-    ? { actor_kind: 'api_key' as const, actor_id: actor.keyId }
-    : { actor_kind: 'operator' as const, actor_id: null };
+/** The columns of an entry for the actor's workspace, but for its time. */
+export const auditEntry = (
+  { actor, requestId }: Pick<VerbContext, 'actor' | 'requestId'>,
+  { action, targetType, targetId, details = {} }: AuditRecord,
+) => ({
+  id: newOrderedId<AuditEntryId>(),
+  workspace_id: actor.workspaceId,
+  actor_kind: actor.kind,
+  actor_id: actor.kind === 'api_key' ? actor.keyId : null,
+  action,
+  target_type: targetType,
+  target_id: targetId,
+  details: JSON.stringify(details),
+  request_id: requestId,
+});
 
 /** Writes an audit entry for the actor's workspace in the transaction of the change it tells of. */
 export async function recordAudit(
   tx: Tx,
-  { actor, requestId }: Pick<VerbContext, 'actor' | 'requestId'>,
-  { action, targetType, targetId, details = {} }: AuditRecord,
+  context: Pick<VerbContext, 'actor' | 'requestId'>,
+  record: AuditRecord,
 ): Promise<void> {
-  await tx
-    .insertInto('audit_entries')
-    .values({
-      id: newOrderedId<AuditEntryId>(),
-      workspace_id: actor.workspaceId,
-      ...actorColumns(actor),
-      action,
-      target_type: targetType,
-      target_id: targetId,
-      details: JSON.stringify(details),
-      request_id: requestId,
-      // The order of entries is the order they were written in, also within one transaction and one millisecond.
-      created_at: sql<Date>`clock_timestamp()`,
-    })
-    .execute();
+  // The order of entries is the order they were written in, also within one transaction and one millisecond.
+  const values = { ...auditEntry(context, record), created_at: sql<Date>`clock_timestamp()` };
+  await executePrepared(tx, 'record_audit', tx.insertInto('audit_entries').values(values));
 }

@@ -1,4 +1,4 @@
-import type { Kysely, QueryResult, RawBuilder } from 'kysely';
+import type { CompiledQuery, Kysely, QueryExecutorProvider, QueryResult } from 'kysely';
 import type pg from 'pg';
 
 const names = new Map<string, string>();
@@ -17,7 +17,7 @@ export function preparedStatement(name: string, text: string): string {
 export function executePrepared<Tables, Row>(
   db: Kysely<Tables>,
   name: string,
-  query: RawBuilder<Row>,
+  query: { compile(db: QueryExecutorProvider): CompiledQuery<Row> },
 ): Promise<QueryResult<Row>> {
   const compiled = query.compile(db);
   preparedStatement(name, compiled.sql);

@@ -1,4 +1,5 @@
 import { CompiledQuery } from 'kysely';
+import { type AuditRecord, auditEntry, recordAudit } from '../audit/record.ts';
 import type { VerbContext } from '../context.ts';
 import type { Tx } from '../db/database.ts';
 import { preparedStatement } from '../db/prepared.ts';
@@ -11,9 +12,8 @@ import { deliveriesStored } from './stored.ts';
  * the ids: `uuidv7()` grows within a session. Nothing reads an event but by its deliveries, so one that nobody hears of
  * is not stored.
  */
-const RECORD_EVENTS = preparedStatement(
-  'record_events',
-  `WITH input AS MATERIALIZED (
+const storing = (alsoDone: string): string => `
+   WITH input AS MATERIALIZED (
      SELECT uuidv7() AS id, type, article_id, body
      FROM unnest($3::text[], $4::uuid[], $5::bytea[]) WITH ORDINALITY AS given (type, article_id, body, position)
      ORDER BY position
@@ -36,8 +36,16 @@ const RECORD_EVENTS = preparedStatement(
      SELECT id, $1, endpoint_id, event_id, uuid_extract_timestamp(event_id), type, clock_timestamp(),
        uuid_extract_timestamp(id)
      FROM deliveries
-   )
-   SELECT count(*)::integer AS deliveries FROM deliveries`,
+   )${alsoDone}
+   SELECT count(*)::integer AS deliveries FROM deliveries`;
+const RECORD_EVENTS = preparedStatement('record_events', storing(''));
+const RECORD_CHANGE = preparedStatement(
+  'record_change',
+  storing(`, audited AS (
+     INSERT INTO audit_entries
+       (id, workspace_id, request_id, actor_kind, actor_id, action, target_type, target_id, details, created_at)
+     VALUES ($6, $1, $2, $7, $8, $9, $10, $11, $12, clock_timestamp())
+   )`),
 );
 
 /**
@@ -49,14 +57,38 @@ const RECORD_EVENTS = preparedStatement(
  */
 export async function recordEvents(
   tx: Tx,
-  { actor, requestId }: Pick<VerbContext, 'actor' | 'requestId'>,
+  context: Pick<VerbContext, 'actor' | 'requestId'>,
   events: readonly NewEvent[],
 ): Promise<void> {
-  if (events.length === 0) return;
-  const articleIds = events.map(({ data }) => ('articleId' in data ? data.articleId : null));
-  const types = events.map((event) => event.type);
-  const bodies = events.map((event) => Buffer.from(JSON.stringify({ event: event.type, data: event.data })));
-  const query = CompiledQuery.raw(RECORD_EVENTS, [actor.workspaceId, requestId, types, articleIds, bodies]);
-  const { rows } = await tx.executeQuery(query as CompiledQuery<{ deliveries: number }>);
+  if (events.length > 0) await store(tx, RECORD_EVENTS, parametersOf(context, events));
+}
+
+/** The same together with the change's audit entry, in one statement. */
+export async function recordChange(
+  tx: Tx,
+  context: Pick<VerbContext, 'actor' | 'requestId'>,
+  audit: AuditRecord,
+  events: readonly NewEvent[],
+): Promise<void> {
+  if (events.length === 0) return recordAudit(tx, context, audit);
+  const { id, actor_kind, actor_id, action, target_type, target_id, details } = auditEntry(context, audit);
+  const entry = [id, actor_kind, actor_id, action, target_type, target_id, details];
+  await store(tx, RECORD_CHANGE, [...parametersOf(context, events), ...entry]);
+}
+
+const parametersOf = (
+  { actor, requestId }: Pick<VerbContext, 'actor' | 'requestId'>,
+  events: readonly NewEvent[],
+): unknown[] => [
+  actor.workspaceId,
+  requestId,
+  events.map((event) => event.type),
+  events.map(({ data }) => ('articleId' in data ? data.articleId : null)),
+  events.map((event) => Buffer.from(JSON.stringify({ event: event.type, data: event.data }))),
+];
+
+async function store(tx: Tx, text: string, parameters: readonly unknown[]): Promise<void> {
+  const query = CompiledQuery.raw(text, [...parameters]) as CompiledQuery<{ deliveries: number }>;
+  const { rows } = await tx.executeQuery(query);
   if ((rows[0]?.deliveries ?? 0) > 0) afterCommit(tx, deliveriesStored.notify);
 }

@@ -3,11 +3,10 @@ import { type Move, moveArticle } from '../articles/move.ts';
 import { withRenderings } from '../articles/prepare.ts';
 import { renderLinkers } from '../articles/render.ts';
 import { type ArticleResponse, toArticle } from '../articles/schemas.ts';
-import { recordAudit } from '../audit/record.ts';
 import { requirePermissions, type VerbContext } from '../context.ts';
 import type { ReviewDecision } from '../db/tables.ts';
 import type { NewEvent } from '../events/catalog.ts';
-import { recordEvents } from '../events/record.ts';
+import { recordChange } from '../events/record.ts';
 import { type ArticleId, newId, type ReviewId } from '../ids.ts';
 import { type Review, reviewColumns, toReview } from './schemas.ts';
 
@@ -16,7 +15,7 @@ const MOVES = {
   approved: 'approve',
   rejected: 'reject',
   changes_requested: 'request_changes',
-} as const satisfies Record<ReviewDecision, Move>;
+} as const satisfies Record<ReviewDecision, Exclude<Move, 'publish'>>;
 
 /**
  * Records a reviewer's decision and moves the article by it (articles.review): article.approved, or
@@ -52,14 +51,10 @@ export async function reviewArticle(
         ? [{ type: 'article.approved', data: { articleId, reviewId, previousStatus: before.status } }]
         : [{ type: 'article.rejected', data: { articleId, reviewId, decision } }];
     if (before.status === 'PUBLISHED') events.push(unpublishedEvent(after, after.status));
-    await recordEvents(tx, context, events);
+    const details = { articleId, decision, previousStatus: before.status };
+    const audit = { action: 'reviews.created', targetType: 'review', targetId: reviewId, details };
+    await recordChange(tx, context, audit, events);
     if (before.status === 'PUBLISHED') await renderLinkers(tx, context, render, after);
-    await recordAudit(tx, context, {
-      action: 'reviews.created',
-      targetType: 'review',
-      targetId: reviewId,
-      details: { articleId, decision, previousStatus: before.status },
-    });
     return { review: toReview(review), article: toArticle(after) };
   });
 }

@@ -9,6 +9,7 @@ import { type ArticleId, newId, type ProjectId } from '../../src/ids.ts';
 import { createProject } from '../../src/projects/create.ts';
 import { createWorkspace } from '../../src/workspaces/create.ts';
 import { createTestDatabase, type TestDatabase } from '../support/database.ts';
+import { listenToAll } from '../support/events.ts';
 
 const PNG = Buffer.from(
   'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mP8z8BQDwAEhQGAhKmMIQAAAABJRU5ErkJggg==',
@@ -24,6 +25,7 @@ beforeAll(async () => {
   database = await createTestDatabase();
   folder = mkdtempSync(path.join(tmpdir(), 'wcs-import-'));
   const { workspaceId } = await createWorkspace(database.db, { name: 'Import', credits: 0 });
+  await listenToAll(database.db, workspaceId);
   context = {
     db: database.db,
     actor: { kind: 'operator', workspaceId },

@@ -1,6 +1,7 @@
 import { beforeAll, expect, it } from 'vitest';
 import type { Article } from '../../src/articles/schemas.ts';
 import type { ProjectId } from '../../src/ids.ts';
+import { listenToAll } from '../support/events.ts';
 import { type TestWorkspace, useTestService } from '../support/service.ts';
 import { documentOf, type Editing, editing, paragraph } from './support.ts';
 
@@ -12,6 +13,7 @@ let editor: Editing;
 
 beforeAll(async () => {
   workspace = await service.workspace();
+  await listenToAll(service.db, workspace.id);
   projectId = await service.project(workspace);
   editor = editing(service, workspace);
 });

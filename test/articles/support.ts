@@ -2,6 +2,7 @@ import { expect } from 'vitest';
 import type { Article } from '../../src/articles/schemas.ts';
 import type { ArticleStatus } from '../../src/db/tables.ts';
 import { type ArticleId, type JobId, newId, type ProjectId } from '../../src/ids.ts';
+import { listenToAll } from '../support/events.ts';
 import type { Answer, TestService, TestWorkspace } from '../support/service.ts';
 
 export const PNG = Buffer.from(
@@ -20,11 +21,14 @@ export const editing = (service: TestService, workspace: TestWorkspace) => {
     body?: unknown,
     headers?: Record<string, string>,
   ): Promise<Answer> => service.call(workspace.key, method, path, body, headers);
+  let listening: Promise<unknown> | undefined;
   const of = (id: string, more = '') => `/api/articles/${id}${more}`;
   const self = {
     call,
     read: async (id: string): Promise<Article> => (await call('GET', of(id))).body.article,
     async create(projectId: ProjectId, body: Record<string, unknown> = {}): Promise<Article> {
+      listening ??= listenToAll(service.db, workspace.id);
+      await listening;
       const answer = await call('POST', `/api/projects/${projectId}/articles`, {
         title: 'A garden',
         documentJson: documentOf(paragraph('Water the young plants.')),
@@ -64,7 +68,7 @@ export const editing = (service: TestService, workspace: TestWorkspace) => {
         .selectFrom('events')
         .select(['type', 'body'])
         .where('article_id', '=', articleId)
-        .orderBy('created_at')
+        .orderBy('id')
         .execute();
       return rows.map(({ body }) => JSON.parse(body.toString()));
     },

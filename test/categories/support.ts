@@ -59,7 +59,7 @@ export const categoryCalls = (service: TestService) => {
         .selectFrom('events')
         .select(['article_id', 'body', 'type'])
         .where('workspace_id', '=', workspace.id)
-        .orderBy('created_at')
+        .orderBy('id')
         .execute();
       return rows.map(({ article_id, type, body }) => ({
         articleId: article_id,

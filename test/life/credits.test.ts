@@ -2,6 +2,7 @@ import { beforeEach, expect, it } from 'vitest';
 import type { LedgerEntry } from '../../src/credits/schemas.ts';
 import { grantCredits, purchaseCredits } from '../../src/credits/wallet.ts';
 import { runCli } from '../cli/run.ts';
+import { listenToAll } from '../support/events.ts';
 import { type TestWorkspace, useTestService } from '../support/service.ts';
 
 const service = useTestService();
@@ -22,11 +23,12 @@ const events = async () =>
       .selectFrom('events')
       .select('body')
       .where('workspace_id', '=', workspace.id)
-      .orderBy('created_at')
+      .orderBy('id')
       .execute()
   ).map(({ body }) => JSON.parse(body.toString()));
 
 it('a payment event counts once, whoever tells it and how often, and emits one event', async () => {
+  await listenToAll(service.db, workspace.id);
   const paymentEventId = 'evt_1';
   await Promise.all([
     ...Array.from({ length: 5 }, () => purchaseCredits(workspace.context, { amount: 500, paymentEventId })),

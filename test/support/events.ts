@@ -2,7 +2,7 @@ import { sql } from 'kysely';
 import type { Database } from '../../src/db/database.ts';
 import type { DeliveryStatus, LoggedAttempt } from '../../src/db/tables.ts';
 import { inTransaction } from '../../src/db/transaction.ts';
-import type { NewEvent } from '../../src/events/catalog.ts';
+import { EVENT_TYPES, type NewEvent } from '../../src/events/catalog.ts';
 import { recordEvents } from '../../src/events/record.ts';
 import {
   type ArticleId,
@@ -16,6 +16,22 @@ import {
 } from '../../src/ids.ts';
 import type { TestService, TestWorkspace } from './service.ts';
 import { eventually } from './wait.ts';
+
+/** Stores an endpoint that subscribes to every event, so that each is stored; nothing answers where it is. */
+export async function listenToAll(db: Database, workspaceId: WorkspaceId): Promise<EndpointId> {
+  const id = newId<EndpointId>();
+  await db
+    .insertInto('webhook_endpoints')
+    .values({
+      id,
+      workspace_id: workspaceId,
+      url: 'http://127.0.0.1:9/',
+      secret: 's',
+      events: [...EVENT_TYPES],
+    })
+    .execute();
+  return id;
+}
 
 /** Registers a receiver for article.created and returns the endpoint's id and secret. */
 export async function register(

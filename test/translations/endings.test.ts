@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { ProviderError } from '../../src/providers/types.ts';
 import { verifyWebhook } from '../../src/webhooks/verify.ts';
+import { listenToAll } from '../support/events.ts';
 import { type Receiver, startReceiver } from '../support/receiver.ts';
 import { hang, useTranslations } from '../support/translating.ts';
 import { eventually } from '../support/wait.ts';
@@ -85,6 +86,7 @@ describe('a translation', () => {
   });
 
   it('emits article.created only, and no event that belongs to generations', async () => {
+    await listenToAll(service.db, workspace.id);
     const { job } = await calls.translate(workspace);
     await calls.untilFinal(workspace, job.id);
     const events = await service.db
@@ -102,6 +104,7 @@ describe('a failed translation', () => {
     provider.behave = async () => {
       throw new ProviderError('fatal', 'The engine does not know this language pair.');
     };
+    await listenToAll(service.db, workspace.id);
     const { source, article, job } = await calls.translate(workspace, 1200, 'will-fail-1');
     const failed = await calls.untilFinal(workspace, job.id);
     provider.behave = async () => undefined;
