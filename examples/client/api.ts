@@ -17,9 +17,11 @@ export type WebhookDelivery = { id: string; endpointId: string; eventType: Event
 
 export type RegisteredWebhookEndpoint = { endpoint: { id: string; url: string; events: EventName[]; active: boolean; createdAt: string }; secret: string };
 
+export type OpenWebhookDelivery = { id: string; endpointId: string; eventType: EventName; status: 'pending' | 'succeeded' | 'failed'; attempts: number; responseStatus: number | null; errorMessage: string | null; deliveredAt: string | null; createdAt: string; nextAttemptAt: string | null; workflowId: string | null };
+
 export type WebhookPingResult = { delivered: boolean; responseStatus: number | null; errorMessage: string | null; durationMs: number; responseBody: string | null };
 
-export type WebhookDeliveryDetail = { id: string; endpointId: string; eventType: EventName; status: 'pending' | 'succeeded' | 'failed'; attempts: number; responseStatus: number | null; errorMessage: string | null; deliveredAt: string | null; createdAt: string; nextAttemptAt: string | null; workflowId: string; body: string; attemptLog: WebhookAttempt[] };
+export type WebhookDeliveryDetail = { id: string; endpointId: string; eventType: EventName; status: 'pending' | 'succeeded' | 'failed'; attempts: number; responseStatus: number | null; errorMessage: string | null; deliveredAt: string | null; createdAt: string; nextAttemptAt: string | null; workflowId: string | null; body: string; attemptLog: WebhookAttempt[] };
 
 export type WebhookAttempt = { number: number; startedAt: string; durationMs: number; responseStatus: number | null; errorMessage: string | null; responseBody: string | null };
 
@@ -113,6 +115,11 @@ export interface Operations {
     input: { params: { workspaceId: string; endpointId: string } };
     output: { status: 200; headers: Headers; body: { ok: true } };
   };
+  /** List the open deliveries of an endpoint */
+  listOpenWebhookDeliveries: {
+    input: { params: { workspaceId: string; endpointId: string }; query?: { status?: 'open' } };
+    output: { status: 200; headers: Headers; body: { deliveries: OpenWebhookDelivery[] } };
+  };
   /** Send a test event to an endpoint */
   testWebhook: {
     input: { params: { workspaceId: string; endpointId: string } };
@@ -132,6 +139,11 @@ export interface Operations {
   redeliverWebhook: {
     input: { params: { workspaceId: string; deliveryId: string } };
     output: { status: 202; headers: Headers; body: { delivery: WebhookDelivery } };
+  };
+  /** Cancel a webhook delivery */
+  cancelWebhookDelivery: {
+    input: { params: { workspaceId: string; deliveryId: string } };
+    output: { status: 200; headers: Headers; body: { delivery: WebhookDelivery } };
   };
   /** List projects */
   listProjects: {
@@ -354,10 +366,12 @@ export const OPERATIONS = {
   listWebhooks: ['GET', '/api/workspaces/{workspaceId}/webhooks'],
   registerWebhook: ['POST', '/api/workspaces/{workspaceId}/webhooks'],
   deleteWebhook: ['DELETE', '/api/workspaces/{workspaceId}/webhooks/{endpointId}'],
+  listOpenWebhookDeliveries: ['GET', '/api/workspaces/{workspaceId}/webhooks/{endpointId}/deliveries'],
   testWebhook: ['POST', '/api/workspaces/{workspaceId}/webhooks/{endpointId}/test'],
   redeliverFailedWebhooks: ['POST', '/api/workspaces/{workspaceId}/webhooks/{endpointId}/redeliver'],
   getWebhookDelivery: ['GET', '/api/workspaces/{workspaceId}/webhooks/deliveries/{deliveryId}'],
   redeliverWebhook: ['POST', '/api/workspaces/{workspaceId}/webhooks/deliveries/{deliveryId}/redeliver'],
+  cancelWebhookDelivery: ['POST', '/api/workspaces/{workspaceId}/webhooks/deliveries/{deliveryId}/cancel'],
   listProjects: ['GET', '/api/workspaces/{workspaceId}/projects'],
   createProject: ['POST', '/api/workspaces/{workspaceId}/projects'],
   readProject: ['GET', '/api/projects/{projectId}'],
