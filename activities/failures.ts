@@ -9,7 +9,7 @@ import { ReassemblyError } from '../src/document/translation/reassemble.ts';
 import { ProviderError } from '../src/providers/types.ts';
 
 const READ_RETRY_MS = 1_000;
-/** Failures that speak neither of the connection nor of a certain end: after so many the activity has failed for good. */
+/** Failures of unknown cause: after this many the activity fails permanently. */
 export const MAX_FAILURES = 10;
 
 /** What an attempt leaves for the next one, in its heartbeats. */
@@ -73,8 +73,8 @@ function nameOf(error: unknown): { type: string; message: string } {
 }
 
 /**
- * Repeats database work inside the attempt while the database is away, so that this spends no attempt. What nobody
- * knows is tried ten times, and what will be so next time too is not repeated. The caller heartbeats meanwhile.
+ * Repeats database work inside the attempt while the database is away, so that this uses up no attempt. An unknown
+ * failure is tried ten times, a permanent one is not repeated. The caller must heartbeat.
  * @throws the cancellation's reason, or a failure that ends the activity
  */
 export async function retryWhileDatabaseIsAway<Result>(work: () => Promise<Result>): Promise<Result> {

@@ -47,7 +47,7 @@ interface PreparedCopy {
   readonly content: Rendering & { readonly document: string };
 }
 
-/** Null when there is no such article. */
+/** Null when the article does not exist. */
 async function prepareCopy(
   db: Database,
   workspaceId: WorkspaceId,

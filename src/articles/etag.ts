@@ -5,7 +5,7 @@ import type { ArticleResponse } from './schemas.ts';
 
 /**
  * The strong entity tag of an article as it is answered (RFC 9110, 8.8.3). It is made of the answer's own
- * content, so whoever changes the article, an editor, a job or a re-render, changes its tag.
+ * content, so any change of the article, by an editor, a job or a re-render, changes its tag.
  */
 const etagOf = (article: ArticleResponse): string => etagOfJson(writeJson(article));
 
@@ -20,7 +20,7 @@ const TAG = /^(?:W\/)?"[\x21\x23-\x7e\x80-\xff]*"$/;
 /**
  * Refuses a save that was made on another version than the stored one. Without the header, or with `*`,
  * any version will do.
- * @throws {ServiceError} PRECONDITION_FAILED; INVALID_REQUEST for a header that is no list of tags
+ * @throws {ServiceError} PRECONDITION_FAILED; INVALID_REQUEST for a header that is not a list of tags
  */
 export function requireMatch(ifMatch: string | undefined, article: ArticleResponse): void {
   if (ifMatch === undefined || ifMatch.trim() === '*') return;

@@ -31,7 +31,7 @@ export interface ImportedFile {
 /**
  * Reads an article from a Markdown (`.md`) or documentJson (`.json`) file.
  * @param keepTitleHeading keeps a Markdown file's level-1 title heading in the body
- * @throws {ServiceError} INVALID_REQUEST for a file that cannot be read, is no UTF-8 or JSON, or breaks a
+ * @throws {ServiceError} INVALID_REQUEST for a file that cannot be read, is not UTF-8 or JSON, or breaks a
  *   rule of the document format; each broken rule is named with its block
  */
 export async function readImportFile(file: string, keepTitleHeading: boolean): Promise<ImportedFile> {

@@ -51,7 +51,7 @@ export async function lockAndChooseSlug(tx: Tx, scope: SlugScope, title: string)
   return chooseSlug(tx, scope, title);
 }
 
-/** 409 for a slug somebody asked for by name. */
+/** 409 for a slug that was asked for by name. */
 export const slugTaken = (slug: string): ServiceError =>
   conflict(
     `Another article of the project has the slug ${JSON.stringify(slug)} in this language.`,

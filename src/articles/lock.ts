@@ -53,7 +53,7 @@ export async function lockArticle(
     .forUpdate()
     .executeTakeFirst();
   if (row === undefined) throw notFound('article');
-  // A statement of its own: it sees a job that was committed while the lock was waited for.
+  // A separate statement, so that it sees a job committed while this one waited for the lock.
   const job = await tx
     .selectFrom('jobs')
     .select('id')
@@ -68,7 +68,7 @@ export async function lockArticle(
 
 /**
  * Keeps the categories of a locked article as they are until the transaction ends: by id, as assigning them does, so
- * that nobody waits in a circle with a rename or a deletion.
+ * that there is no deadlock with a rename or a deletion.
  */
 export async function holdCategories(tx: Tx, articleId: ArticleId): Promise<void> {
   await tx

@@ -21,7 +21,7 @@ const hasContent = sql<boolean>`jsonb_array_length(document -> 'blocks') > 0`;
 /**
  * Moves an article along one row of the state machine, in the caller's transaction. Publishing sets
  * publishedAt, which unpublishing keeps; it waits for changes of the article's categories.
- * @param rendering of the body, when it was made anew
+ * @param rendering of the body, when it was made again
  * @returns the article before and after
  * @throws {ServiceError} RESOURCE_NOT_FOUND; CONFLICT `job_running`, `no_content` or `status`
  */
@@ -33,7 +33,7 @@ export async function moveArticle(
   rendering: Partial<Rendering> = {},
 ): Promise<{ before: ArticleRow; after: ArticleRow }> {
   const before = await lockArticle(tx, workspaceId, articleId, move);
-  // A rename that is under way has asked already who is published, and one that comes later sees this article.
+  // A rename in progress has already read who is published; a later one sees this article.
   if (move === 'publish') await holdCategories(tx, articleId);
   const after = await tx
     .updateTable('articles')

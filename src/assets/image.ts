@@ -9,9 +9,9 @@ export interface NewImage extends NewBlob {
 }
 
 /**
- * Recognises an image by its own bytes, whatever it was called.
+ * Recognises an image by its bytes, whatever its name says.
  * @param pointer the field to blame
- * @throws {ServiceError} INVALID_REQUEST when the bytes are no image
+ * @throws {ServiceError} INVALID_REQUEST when the bytes are not an image
  */
 export async function readImage(bytes: Uint8Array, pointer: string): Promise<NewImage> {
   const mediaType = imageMediaType(Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength));

@@ -18,7 +18,7 @@ const actorColumns = (actor: Actor) =>
     ? { actor_kind: 'api_key' as const, actor_id: actor.keyId }
     : { actor_kind: 'operator' as const, actor_id: null };
 
-/** Writes an audit entry for the actor's workspace in the transaction of the change it tells of. */
+/** Writes an audit entry for the actor's workspace in the transaction of the change it describes. */
 export async function recordAudit(
   tx: Tx,
   { actor, requestId }: Pick<VerbContext, 'actor' | 'requestId'>,

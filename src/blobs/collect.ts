@@ -8,14 +8,14 @@ import { removeUnnamed } from './references.ts';
 const BLOBS_PER_BATCH = 500;
 /** Rows of images that are looked at together; those beyond that have the same bytes are the same image. */
 const ROWS_PER_PAGE = 10_000;
-/** Files that one round removes; the next night goes on. */
+/** Files that one round removes; the next night continues. */
 const MAX_REMOVED = 50_000;
 /** Images looked for in the folder, to see whether it is the database's. */
 const SAMPLE = 20;
 /** A part of a file that a lost process left behind. */
 const ABANDONED_DRAFT_MS = 86_400_000;
 
-/** How far a round has come: the last hash whose row was looked at, or the last sub-folder that was swept. */
+/** Progress of a round: the last hash whose row was checked, or the last sub-folder swept. */
 export interface CollectPosition {
   readonly stage: 'rows' | 'files';
   readonly after: string;
@@ -109,7 +109,7 @@ async function collectRows(
       SELECT hash FROM blobs WHERE hash > ${after} ORDER BY hash LIMIT ${BLOBS_PER_BATCH}
       FOR UPDATE SKIP LOCKED`.execute(tx);
     const hashes = rows.map(({ hash }) => hash);
-    // Statements of their own: whoever names one of these from now on waits for the locks above.
+    // Separate statements: anyone who refers to one of these from now on waits for the locks above.
     await sql`
       UPDATE blobs SET unreferenced_since = CASE WHEN unreferenced_since IS NULL THEN now() END
       WHERE hash = ANY (${hashes}::text[])

@@ -54,7 +54,7 @@ export async function keepBlobs(tx: Tx, hashes: readonly string[]): Promise<Read
 }
 
 /**
- * Removes the bytes of a hash that no row names, unless somebody is writing them at this moment.
+ * Removes the bytes of a hash that no row names, unless they are being written right now.
  * @returns whether they were removed
  */
 export async function removeUnnamed(tx: Tx, blobs: BlobStore, hash: string): Promise<boolean> {

@@ -53,11 +53,11 @@ export interface DatabaseOptions {
    * and the next one may not have them.
    */
   readonly prepareStatements?: boolean;
-  /** Called when a connection is lost; the pool replaces it by itself. */
+  /** Called when a connection is lost; the pool replaces it. */
   readonly onError?: (error: Error) => void;
 }
 
-/** A pool whose connections end by themselves when Postgres no longer answers; `end()` closes them. */
+/** A pool that drops its connections when Postgres no longer answers; `end()` closes them. */
 export function createPool(options: DatabaseOptions): pg.Pool {
   const { statementTimeout = 25_000, lockTimeout } = options;
   const pool = new pg.Pool({
@@ -71,7 +71,7 @@ export function createPool(options: DatabaseOptions): pg.Pool {
     types,
   });
   // Without a listener a connection that is lost ends the process: idle, or between two queries of a transaction. Each
-  // tells of it itself; the pool does so once more for those that idle.
+  // reports it itself; the pool reports it again for idle ones.
   const onError = (error: Error) => options.onError?.(error);
   pool.on('error', () => undefined);
   pool.on('connect', (client) => {
@@ -90,7 +90,7 @@ export const createDatabase = (options: DatabaseOptions): Database =>
 
 /** One pool for many: what one of them waits for, the others do not. */
 export interface SharedDatabase {
-  /** For what is asked on nobody's behalf: whose a key is, an image that needs none. A part of the pool is kept for it. */
+  /** For work of no workspace: looking up keys, serving images without one. A part of the pool is reserved for it. */
   readonly common: Database;
   /** The same pool for one request of a holder, which gets a share. Nobody may hold one connection and ask for another. */
   readonly of: (holder: string) => Database;
@@ -100,7 +100,7 @@ export interface SharedDatabase {
   readonly destroy: () => Promise<void>;
 }
 
-/** The part of a pool that is kept for what is asked on nobody's behalf: one in five connections, one at least. */
+/** The part of a pool reserved for work of no workspace: one in five connections, at least one. */
 const COMMON_PART = 5;
 /** Requests of one holder that may wait for a connection. */
 const MAX_WAITING = 500;

@@ -45,7 +45,7 @@ async function appliedMigrations(db: QueryExecutorProvider): Promise<string[]> {
 
 /**
  * Insists on a schema that has all this release needs. One that later releases have changed has: while they are being
- * rolled out, this one's processes go on.
+ * rolled out, this release's processes keep running.
  * @throws Error that says what to do
  */
 export async function requireSchema(db: Database): Promise<void> {
@@ -130,7 +130,7 @@ async function step(connection: Database, name: string | undefined, direction: '
 
 /**
  * Brings the schema to the newest version and returns the names of the migrations it ran. What processes read and
- * write meanwhile goes on: no migration waits for a lock longer than two seconds at a time. Processes that start
+ * write at the same time continue: no migration waits for a lock longer than two seconds at a time. Processes that start
  * together wait for each other.
  * @param db without a limit on statements: building an index takes as long as it takes
  * @throws when the database's encoding is not UTF8, where lengths and names would be counted in bytes

@@ -26,7 +26,7 @@ const TABLES: readonly { readonly table: string; readonly doubtful: RawBuilder<u
 /**
  * Gives names the key they are compared by where a process of a release before, which ran on after the migration, wrote
  * another or none. A name whose key is taken by then gets a suffix that no name can have, and stays beside the other
- * one until it is renamed. Row by row: nobody waits for it, and it can be cut off anywhere.
+ * one until it is renamed. Row by row, so that no one waits long and it can be interrupted anywhere.
  */
 export async function refreshNameKeys(db: Database, note: Note): Promise<void> {
   for (const { table, doubtful } of TABLES) {

@@ -4,7 +4,7 @@ import type pg from 'pg';
 const MARGIN_MS = 2_000;
 /** Milliseconds between two looks at a pool's connections. */
 const LOOK_MS = 500;
-/** A query without an answer for this long casts doubt on the connections that idle beside it. */
+/** A query unanswered for this long casts doubt on the idle connections of the pool. */
 const DOUBT_MS = 1_000;
 /** What a connection that idles gets to answer when it is in doubt. */
 const PROBE_MS = 1_000;
@@ -77,7 +77,7 @@ export function destroySilentConnections(pool: pg.Pool, statementTimeout: number
       const { client, idle, probedAt, heardAt, endedAt } = watched;
       if (!idle || endedAt !== null || probedAt !== null || heardAt >= oldest) continue;
       watched.probedAt = now;
-      // Whoever is given the connection meanwhile waits for this answer first.
+      // The next user of the connection waits for this answer first.
       client.query('SELECT 1', () => {
         watched.probedAt = null;
       });

@@ -99,7 +99,8 @@ function whenGone(connection: BodyOptions['connection']): AbortSignal {
 
 /**
  * What bodies take is bounded: their bytes while they come, so that slow senders fill no memory, and, once a large one
- * is complete, a turn in which it is parsed and checked. Neither who waits for it nor who has it waits for the database.
+ * is complete, a turn in which it is parsed and checked. Neither the wait for a turn nor the turn itself waits for the
+ * database.
  * @param waitMs how long a body waits for room, and again for its turn
  */
 export function createBodyReader(waitMs: number): BodyReader {

@@ -101,7 +101,7 @@ function sayOnStderr(level: string, fields: object, message: string): void {
   try {
     writeSync(2, `${JSON.stringify({ level, ...fields, message })}\n`);
   } catch {
-    // Nobody is left to tell, and the answer still has to go out.
+    // There is nowhere left to report to, and the response still has to go out.
   }
 }
 

@@ -21,7 +21,7 @@ function withoutNull(schema: JsonSchema): JsonSchema {
 type Override = NonNullable<NonNullable<Parameters<typeof z.toJSONSchema>[1]>['override']>;
 
 /**
- * For answers. zod cannot tell what a transformed field looks like, and calls it anything: ours only turn null
+ * For responses. zod does not know what a transformed field looks like and allows anything: ours only turn null
  * into absent, so it is what went in, without null. And clients must bear fields that are added later.
  */
 const describeResponse: Override = ({ jsonSchema, zodSchema: { _zod } }) => {

@@ -27,7 +27,7 @@ const isDigit = (byte: number | undefined): boolean => byte !== undefined && byt
 const isExponent = (byte: number): boolean => byte === 0x65 || byte === 0x45;
 
 /**
- * Counts levels and values in the text itself, before anything is built of it. Text that is no JSON is
+ * Counts levels and values in the text itself, before anything is built from it. Text that is not JSON is
  * counted up to the place where a parser stops, at least.
  * @returns whether a number may overflow a double
  * @throws {ServiceError} INVALID_REQUEST above MAX_DEPTH or MAX_VALUES

@@ -101,7 +101,7 @@ const isDeletedMeanwhile = (error: unknown): boolean =>
 /** Writes an error into the log. */
 export type Report = (fields: object, message: string) => void;
 
-/** All that a client is told of what the service did not expect. */
+/** All that a client sees of an unexpected error. */
 export const UNEXPECTED = 'Something went wrong. Quote the requestId when you report it.';
 
 /**

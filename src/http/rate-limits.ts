@@ -7,7 +7,7 @@ const WINDOW_SECONDS = 60;
 /** Bytes of a body that count as one request more. */
 const BYTES_PER_POINT = 64 * 1024;
 
-/** Headers that tell a client where it stands. */
+/** Headers that show a client its remaining limits. */
 export type LimitHeaders = Record<string, string>;
 
 interface Policy {

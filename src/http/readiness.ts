@@ -11,7 +11,7 @@ export interface Readiness {
 export interface Dependency {
   /** Resolves when the part is usable. */
   readonly check: () => Promise<void>;
-  /** Whether nothing can be answered without it; else its state is only told. */
+  /** Whether the process is useless without it; otherwise its state is only reported. */
   readonly needed: boolean;
 }
 

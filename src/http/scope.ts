@@ -36,7 +36,7 @@ export function scopedParams(
 
 /**
  * The id of something further down the path, `what` it is in words: `pathId<RoleId>(params.roleId, 'role')`.
- * @throws {ServiceError} RESOURCE_NOT_FOUND for a text that is no id
+ * @throws {ServiceError} RESOURCE_NOT_FOUND for a text that is not an id
  */
 export function pathId<Id extends string>(text: string, what: string): Id {
   const id = parseId<Id>(text);

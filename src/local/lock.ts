@@ -57,7 +57,7 @@ export function tryLock(path: string, purpose: string): LockAttempt {
   }
 }
 
-/** What `waitForLock` may be told: how long to wait in milliseconds, whom to wait for, and when to stop. */
+/** Options of `waitForLock`: how long to wait in milliseconds, whom to wait for, and when to stop. */
 export type LockWait = {
   timeoutMs: number;
   /** Called once for each failed attempt; false ends the waiting at once. */

@@ -79,7 +79,7 @@ async function initialise(
   const account = unprivilegedAccount();
   const password = randomBytes(24).toString('base64url');
   removeDrafts(dataDir);
-  // A name of its own: the initdb of a start that was killed may still be at work.
+  // A unique name: the initdb of a killed start may still be running.
   const draft = mkdtempSync(join(dataDir, DRAFT));
   const passwordFile = `${draft}.password`;
   writeSecretFile(passwordFile, password);
@@ -108,7 +108,7 @@ async function initialise(
   }
 }
 
-/** Removes what interrupted starts left. What cannot be removed now is only in nobody's way. */
+/** Removes what interrupted starts left behind. What cannot be removed now does no harm. */
 function removeDrafts(dataDir: string): void {
   for (const name of readdirSync(dataDir)) {
     if (!name.startsWith(DRAFT)) continue;
@@ -158,7 +158,7 @@ async function endServer(folder: string): Promise<void> {
 }
 
 /**
- * Ends the children of a server that was killed. Each notices by itself, but only when its statement is over, and
+ * Ends the children of a server that was killed. Each notices on its own, but only when its statement is over, and
  * until then its shared memory keeps the next server from starting. Elsewhere than on Linux they are waited for.
  */
 async function endOrphans(folder: string): Promise<void> {

@@ -95,7 +95,7 @@ export async function stopPostgres(engine: PostgresEngine): Promise<void> {
 }
 
 /**
- * Checks a database that somebody else runs.
+ * Checks a database that we do not run.
  *
  * @throws Error naming DATABASE_URL when it cannot be reached, or when its encoding is not UTF8 (lengths would then be
  * counted in bytes)

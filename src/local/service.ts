@@ -18,7 +18,7 @@ const EXTERNAL_TEMPORAL_WAIT_MS = 5_000;
 /** What is left of server and worker has this long once the engines are gone, in milliseconds. */
 const AFTER_ENGINES_MS = 5_000;
 
-/** An end whose message tells the user all there is to tell, without a stack. */
+/** An error whose message is all the user needs, without a stack. */
 export class UserError extends Error {
   override readonly name = 'UserError';
 }
@@ -46,7 +46,7 @@ export interface LocalService {
   /** Rejects when the worker ends by itself, or an engine can't be kept running; never resolves. */
   readonly failed: Promise<never>;
   /**
-   * Drains HTTP, then the worker, then ends the engines that are ours, whatever hangs: within two minutes. Never
+   * Drains HTTP, then the worker, then ends our engines, within two minutes even if something hangs. Never
    * rejects: what fails is logged.
    */
   stop(): Promise<void>;
@@ -60,7 +60,7 @@ export async function startLocalService(options: LocalServiceOptions): Promise<L
   const { config, logger, signal, onProgress } = options;
   const bundling = config.WORKFLOW_BUNDLE ?? cachedWorkflowBundle(config.DATA_DIR);
   const loading = Promise.all([import('../processes/server.ts'), import('../processes/worker.ts'), bundling]);
-  // Should the engines fail first, nobody waits for it any more.
+  // If the engines fail first, nothing awaits it.
   loading.catch(() => undefined);
 
   const stack = await openStack(options);

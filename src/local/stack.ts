@@ -158,7 +158,7 @@ type Session = {
   record: StackRecord;
 };
 
-/** The data folder by its one true name, so that two names for it (a symbolic link) are no two stacks. */
+/** The data folder by its one true name, so that two names for it (a symbolic link) are not two stacks. */
 function folderOf(dataDir = '.data'): string {
   mkdirSync(dataDir, { recursive: true });
   return realpathSync(resolve(dataDir));

@@ -3,7 +3,7 @@ import { accepts } from '../ports.ts';
 import { EngineExitedError, type Progress } from './engine.ts';
 import { isAlive, type ProcessIdentity } from './process-identity.ts';
 
-/** So many deaths within this time, in milliseconds, are no accident any more. */
+/** This many deaths within this time, in milliseconds, are no accident. */
 const MAX_DEATHS = 3;
 const WITHIN_MS = 60_000;
 
@@ -87,7 +87,7 @@ async function keepRunning(engine: KeptEngine, onProgress: Progress, signal: Abo
   }
 }
 
-/** @throws Error when another process has taken the port meanwhile */
+/** @throws Error when another process has taken the port */
 async function requireFreePort({ name, port }: KeptEngine): Promise<void> {
   const deadline = performance.now() + PORT_WAIT_MS;
   while (await accepts(port)) {

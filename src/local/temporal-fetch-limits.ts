@@ -4,13 +4,13 @@ import type { Progress } from './engine.ts';
 /** A fetch that brings no byte for this long is given up. */
 const STALL_MS = 15_000;
 
-/** Longest time a fetch may take, however steadily it goes on. */
+/** Longest time a fetch may take, however steady it is. */
 const FETCH_LIMIT_MS = 10 * 60_000;
 
 /** Far more than any archive or executable of a release has, in bytes. */
 const SIZE_LIMIT = 600_000_000;
 
-/** How often progress is told while something takes long. */
+/** How often progress is reported during a long fetch. */
 export const TELL_EVERY_MS = 5_000;
 
 export type FetchOptions = {
@@ -24,7 +24,7 @@ export type FetchOptions = {
 /** Watches over one fetch: aborts `signal` when it stands still, takes too long or brings too much. */
 export type FetchWatch = {
   signal: AbortSignal;
-  /** To be told how many bytes have come so far; tells the user now and then. */
+  /** Call with the bytes received so far; reports to the user now and then. */
   seen(bytes: number): void;
   end(): void;
 };
@@ -57,7 +57,7 @@ export function watchFetch(source: string, options: FetchOptions): FetchWatch {
   };
 }
 
-/** Passes bytes on, told to `onBytes` as a running sum. */
+/** Passes bytes on, reporting the running sum to `onBytes`. */
 export function meter(onBytes: (sum: number) => void): Transform {
   let sum = 0;
   return new Transform({

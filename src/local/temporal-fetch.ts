@@ -28,7 +28,7 @@ const WAYS = [
 ];
 
 /**
- * Fetches the release into the cache, one process at a time: those who waited take what it brought.
+ * Fetches the release into the cache, one process at a time: those who waited use what it fetched.
  *
  * @param olderOnPath what to use when the release cannot be had
  * @throws Error that lists the ways when none works
@@ -139,7 +139,7 @@ async function runnable(file: string): Promise<string> {
   return file;
 }
 
-/** A folder of its own for each way: what an abandoned command still writes ends up nowhere. */
+/** A separate folder for each way, so that what an abandoned command still writes does no harm. */
 function scratchIn(folder: string): string {
   return mkdtempSync(join(folder, SCRATCH_PREFIX));
 }

@@ -43,7 +43,7 @@ export const TEMPORAL_RELEASE: TemporalRelease = {
   },
 };
 
-/** The newest release that `go install` can build; used when nothing newer is to be had. */
+/** The newest release that `go install` can build; used when nothing newer is available. */
 export const LAST_RESORT = { version: 'v1.5.1', server: '1.29.1' } as const;
 
 /**
@@ -85,7 +85,7 @@ export function isOlder(a: string, b: string): boolean {
 
 /**
  * Runs `--version`. `version` is a file-name-safe name of the release, such as v1.9.1; builds by `go install` know only
- * their server's version, so they are named after it. Null when it is no Temporal CLI.
+ * their server's version, so they are named after it. Null when it is not a Temporal CLI.
  */
 export async function askVersion(path: string): Promise<{ version: string; server: string } | null> {
   try {

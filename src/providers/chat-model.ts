@@ -45,7 +45,7 @@ const NAMES: EngineNames = {
   keyVariable: 'AI_API_KEY',
 };
 
-/** A model that is asked once a question: whoever asks decides about retries. */
+/** A model that is asked once per question: the caller decides about retries. */
 export function createChatModel({ baseUrl, model, apiKey, timeoutMs }: ChatModelOptions): ChatModel {
   const chat = createOpenAICompatible({
     name: 'openai-compatible',

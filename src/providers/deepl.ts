@@ -27,7 +27,7 @@ const responseSchema = z.object({ translations: z.array(z.object({ text: z.strin
 
 /**
  * DeepL with its strict XML tag handling. The HTTP call is our own: the vendor's client can neither be aborted nor
- * tells Retry-After, and both belong to a job that can be cancelled and retried.
+ * expose Retry-After, and a job that can be cancelled and retried needs both.
  */
 export function createDeepLProvider(options: DeepLOptions): TranslationProvider {
   const { apiKey, timeoutMs } = options;

@@ -1,7 +1,7 @@
 /** What the engines that speak HTTP share: one call with a deadline, and what its failures mean. */
 import { ProviderError } from './types.ts';
 
-/** A longer wait than this is no wait: the job fails and can be started again. Milliseconds. */
+/** The longest Retry-After to wait for; beyond it the job fails and can be started again. Milliseconds. */
 const LONGEST_WAIT_MS = 3_600_000;
 
 /** An engine as error messages name it. */
@@ -61,7 +61,7 @@ export function noResponse(
 }
 
 /**
- * What an answer that is no success means. Only its status and a machine-readable code get into the message: an
+ * What a response that is not a success means. Only its status and a machine-readable code get into the message: an
  * engine's own words may repeat a part of the key or of the text.
  */
 export function statusError(

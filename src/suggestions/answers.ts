@@ -23,7 +23,7 @@ import {
 /** contract.md S2. */
 export const MAX_REASON = 300;
 export const MAX_NAME = 80;
-/** What is wrong with an answer is told up to here. */
+/** The longest description of what is wrong with an answer. */
 const MAX_PROBLEMS = 10;
 
 const language = z.string().describe('The tag of the language that names and reasons are written in.');
@@ -196,7 +196,7 @@ async function readProposals(
   return free.slice(0, MAX_SUGGESTIONS);
 }
 
-/** What a model gave is told beside what is wrong with it, short, and never within our words. */
+/** What a model answered is quoted next to what is wrong with it, shortened, and never inside our own words. */
 const about = (problem: string, given: string): Problem => ({
   problem,
   given: [...tidy(given)].slice(0, MAX_NAME).join(''),

@@ -53,7 +53,7 @@ export async function runOperation(
       return { suggestions: null, credits: 0 };
     case 'failed': {
       logger.warn({ err: cause, requestId, operationId: operation.id }, 'paid operation without an answer');
-      // Whatever still works on it need not; nobody waits for it any more.
+      // Work still in progress can stop: no one waits for it any more.
       if (!(cause instanceof WorkflowFailedError)) {
         cancelRun(client, aiOperationWorkflowId(operation.id)).catch(() => undefined);
       }
@@ -98,7 +98,7 @@ async function awaitRun(
   }
 }
 
-/** Releases an operation that is still open; whoever ended it first decides. */
+/** Releases an operation that is still open; the first to end it decides. */
 async function giveUp(
   db: VerbContext['db'],
   { id }: ReservedOperation,

@@ -154,7 +154,7 @@ export async function unmarkAsked(db: Database, id: AiOperationId, mark: Date): 
     .execute();
 }
 
-/** Stores what the model's answer came to. @returns false when the operation has ended meanwhile */
+/** Stores the outcome of the model's answer. @returns false when the operation has already ended */
 export async function storeResult(
   db: Database,
   id: AiOperationId,
@@ -198,7 +198,7 @@ export async function settleOperation(db: Database, id: AiOperationId): Promise<
 
 /**
  * Ends an open operation without a charge: `empty` when nothing usable came back, `failed` when no answer
- * came at all. The month's count is given back only when no model was called. A part that cannot be done is told to
+ * came at all. The month's count is given back only when no model was called. A part that fails is reported to
  * `onLeftOver`: a hold is found by `reconcile`, a month's count stays one too high.
  * @returns false when it had ended before; nothing is changed then
  */

@@ -1,4 +1,4 @@
-/** What a model is told: the task as instructions, everything that customers wrote as data. */
+/** What a model is sent: the task as instructions, everything that customers wrote as data. */
 import { MAX_NAME, MAX_REASON } from './answers.ts';
 import { MAX_SUGGESTIONS, type Question } from './questions.ts';
 

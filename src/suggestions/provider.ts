@@ -11,7 +11,7 @@ export interface Rejection {
 
 /** Something wrong with an answer. */
 export interface Problem {
-  /** In words of ours that a model understands. */
+  /** In our words, for a model to read. */
   readonly problem: string;
   /** What it is about, as the model gave it, of at most 80 characters: data, and never part of an instruction. */
   readonly given?: string;
@@ -30,7 +30,7 @@ export interface SuggestionProvider {
   readonly name: string;
   /**
    * The answer as parsed JSON, unchecked: its shape is that of `responseSchema`.
-   * @throws {UnusableAnswer} for an answer that is no JSON object or was cut off
+   * @throws {UnusableAnswer} for an answer that is not a JSON object or was cut off
    * @throws {ProviderError} `refused` when the model declines, another kind when there is no answer; or the
    *   signal's reason
    */

@@ -16,7 +16,7 @@ export interface DeliverWebhookInput {
   readonly offset: number;
 }
 
-/** What one attempt came to, when the database could not be told. */
+/** The outcome of one attempt that could not be recorded in the database. */
 export interface AttemptOutcome {
   readonly number: number;
   readonly startedAt: string;
@@ -61,7 +61,7 @@ export interface AiOperationInput {
   readonly operationId: AiOperationId;
 }
 
-/** What asking came to: `ended` when the operation's hold was open no longer. */
+/** The outcome of asking: `ended` when the operation's hold was no longer open. */
 export type AskResult =
   | { readonly kind: 'answered'; readonly suggestions: number }
   | { readonly kind: 'ended' };

@@ -60,7 +60,7 @@ function startThreads(): Piscina<Posted, unknown> {
 
 const PLACE = /[[\]*_`<&!\\]|"(?=[,\]])/g;
 
-/** True for texts that together are worked on fast enough to do so where everybody waits for it. */
+/** True for texts that together are fast enough to process on the event loop. */
 export function isSmall(...texts: readonly string[]): boolean {
   let characters = 0;
   for (const { length } of texts) characters += length;
@@ -102,7 +102,7 @@ export const doSmallTask = <Name extends TaskName>(
 export const doTask = <Name extends TaskName>(task: Name, ...args: Arguments<Name>) =>
   doTaskWithin(TASK_TIMEOUT_MS, task, ...args);
 
-/** The same within so many milliseconds, once its turn has come. */
+/** The same within this many milliseconds, counted from its turn. */
 export async function doTaskWithin<Name extends TaskName>(
   timeoutMs: number,
   task: Name,

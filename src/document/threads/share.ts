@@ -8,7 +8,7 @@ export interface Share {
   readonly waitMs: number;
 }
 
-/** What a request waits for its turn: clients are told to come again after that. */
+/** How long a request waits for its turn before clients are asked to try again. */
 const REQUEST_WAIT_MS = 10_000;
 /** What an activity waits; it is repeated after that. */
 export const BACKGROUND_WAIT_MS = 30_000;
