@@ -71,7 +71,7 @@ function ofTheFolder(error: unknown): ApplicationFailure | undefined {
 
 /**
  * Between two batches: reports progress to Temporal, and stops here when the worker is to end or the run was
- * cancelled. What is left to do is found by the next attempt.
+ * cancelled. The next attempt finds what is left to do.
  */
 function beat(looked?: number): void {
   heartbeat(looked);

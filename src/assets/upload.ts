@@ -17,7 +17,7 @@ export interface AssetContext extends VerbContext {
 export interface UploadInput {
   readonly articleId: ArticleId;
   readonly bytes: Uint8Array;
-  /** 1 to 255 characters; `image` when left out. */
+  /** 1 to 255 characters; `image` when omitted. */
   readonly fileName?: string | undefined;
   readonly altText?: string | undefined;
 }

@@ -19,13 +19,13 @@ export interface BlobStore {
   readonly discardDraft: (draft: string, minimumAgeMs: number) => Promise<void>;
 }
 
-/** The address of bytes: their SHA-256, 64 hex digits. Worked out off the event loop. */
+/** The address of bytes: their SHA-256, 64 hex digits. Computed off the event loop. */
 export async function contentHashOf(bytes: Uint8Array): Promise<string> {
   return Buffer.from(await subtle.digest('SHA-256', bytes as Uint8Array<ArrayBuffer>)).toString('hex');
 }
 
 const HASH = /^[0-9a-f]{64}$/;
-/** How the names of files end that are not whole yet. */
+/** Suffix of files that are still being written. */
 const DRAFT = '.tmp';
 
 /** Where the blobs of a data folder are. */

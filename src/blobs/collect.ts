@@ -6,11 +6,11 @@ import type { BlobStore } from './blob-store.ts';
 import { removeUnnamed } from './references.ts';
 
 const BLOBS_PER_BATCH = 500;
-/** Rows of images that are looked at together; those beyond that have the same bytes are the same image. */
+/** Image rows read at a time; further rows with the same bytes are the same image. */
 const ROWS_PER_PAGE = 10_000;
 /** Files that one round removes; the next night continues. */
 const MAX_REMOVED = 50_000;
-/** Images looked for in the folder, to see whether it is the database's. */
+/** Images sampled to check that the folder belongs to the database. */
 const SAMPLE = 20;
 /** A part of a file that a lost process left behind. */
 const ABANDONED_DRAFT_MS = 86_400_000;
@@ -27,7 +27,7 @@ export interface CollectOptions {
   readonly graceMs: number;
   /** Stops between two batches. */
   readonly signal: AbortSignal;
-  /** Where an earlier attempt of the round has stopped. */
+  /** Where an earlier attempt of the round stopped. */
   readonly from?: CollectPosition | undefined;
   readonly onProgress?: (position: CollectPosition) => void;
 }
@@ -64,7 +64,7 @@ export async function collectBlobs(db: Database, options: CollectOptions): Promi
   return removed;
 }
 
-/** Notes images of rows that a release wrote which did not know this table, along the index of their hashes. */
+/** Adds images from rows written by a release that did not know this table, in the order of their hashes. */
 async function noteUnknown(db: Database, { signal, from, onProgress }: CollectOptions): Promise<void> {
   const note = async (after: string): Promise<{ last: string | null }> => {
     signal.throwIfAborted();
@@ -87,7 +87,7 @@ async function noteUnknown(db: Database, { signal, from, onProgress }: CollectOp
   }
 }
 
-/** 0 when the database knows no image at all, so that nothing can be said of the folder. */
+/** 0 when the database knows no image at all, so that the folder cannot be checked. */
 async function isOurs(db: Database, blobs: BlobStore): Promise<true | 0 | null> {
   const known = await db.selectFrom('blobs').select('hash').orderBy('hash').limit(SAMPLE).execute();
   for (const { hash } of known) if (await blobs.has(hash)) return true;

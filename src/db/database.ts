@@ -12,7 +12,7 @@ export type Tx = Transaction<Tables>;
 /** Either: a query that works inside and outside a transaction. */
 export type Queryable = Database | Tx;
 
-/** Credits, bytes and counts stay far below 2^53; anything above is a fault that must not be rounded silently. */
+/** Credits, bytes and counts stay far below 2^53; anything above is a bug that must not be rounded silently. */
 function parseBigint(text: string): number {
   const value = Number(text);
   if (!Number.isSafeInteger(value)) throw new RangeError(`bigint out of range: ${text}`);
@@ -24,11 +24,11 @@ const types: pg.CustomTypesConfig = {
     oid === pg.types.builtins.INT8 ? parseBigint : pg.types.getTypeParser(oid, format),
 };
 
-/** TCP asks after a peer that is quiet for 10 s, and gives it up after 15 more. In milliseconds. */
+/** TCP probes a peer that is silent for 10 s, and gives up after 15 more. In milliseconds. */
 const KEEP_ALIVE = { enable: true, initialDelay: 10_000, interval: 5_000, count: 3 };
 /**
- * Milliseconds a session may stand still inside a transaction, while others wait for its locks. Beside Postgres a
- * transaction waits for nothing but the disk, where images are stored: a session that stands still for longer has lost
+ * Milliseconds a session may idle inside a transaction, while others wait for its locks. Apart from Postgres a
+ * transaction waits only for the disk, where images are stored: a session that idles for longer has lost
  * its client.
  */
 const IDLE_IN_TRANSACTION_MS = 15_000;
@@ -92,7 +92,7 @@ export const createDatabase = (options: DatabaseOptions): Database =>
 export interface SharedDatabase {
   /** For work of no workspace: looking up keys, serving images without one. A part of the pool is reserved for it. */
   readonly common: Database;
-  /** The same pool for one request of a holder, which gets a share. Nobody may hold one connection and ask for another. */
+  /** The same pool for one request of a holder, which gets a share. Never hold one connection and ask for another. */
   readonly of: (holder: string) => Database;
   /** Callers of `of` that wait for a connection. */
   readonly waiting: () => number;

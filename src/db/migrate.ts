@@ -16,8 +16,8 @@ const LOCK_POLL_MS = 250;
 const LOCK_WAIT_MS = 3_600_000;
 
 /**
- * A file of migrations/. Each runs in a transaction of its own, which is tried again when it does not get a lock soon.
- * One that says `online` runs outside of any, by steps that can be done again: it may be cut off between two of them.
+ * A file of migrations/. Each runs in a transaction of its own, which is retried when it does not get a lock soon.
+ * An `online` one runs outside any transaction, in repeatable steps: it may be interrupted between two of them.
  */
 type MigrationFile =
   | { readonly online?: undefined; readonly up: TransactionalStep; readonly down: TransactionalStep }
@@ -34,7 +34,7 @@ async function ownMigrations(): Promise<string[]> {
 const load = async (name: string): Promise<MigrationFile> =>
   (await import(pathToFileURL(path.join(folder, `${name}.ts`)).href)) as MigrationFile;
 
-/** The names of the migrations that the database has had, its own release's and later ones. */
+/** The names of the migrations applied to the database, by this and by later releases. */
 async function appliedMigrations(db: QueryExecutorProvider): Promise<string[]> {
   const { rows } = await sql<{ known: boolean }>`
     SELECT to_regclass('kysely_migration') IS NOT NULL AS known`.execute(db);
@@ -44,7 +44,7 @@ async function appliedMigrations(db: QueryExecutorProvider): Promise<string[]> {
 }
 
 /**
- * Insists on a schema that has all this release needs. One that later releases have changed has: while they are being
+ * Requires a schema that has all this release needs. A schema changed by later releases is fine: while they are being
  * rolled out, this release's processes keep running.
  * @throws Error that says what to do
  */
@@ -61,7 +61,7 @@ const madeLater = (name: string) => async (): Promise<never> => {
   throw new Error(`${name} was created by a later release; only that release can revert it.`);
 };
 
-/** All migrations as Kysely runs them; those of later releases count as made and can't be taken back. */
+/** All migrations as Kysely runs them; those of later releases count as applied and can't be reverted. */
 async function provide(db: QueryExecutorProvider, note: Note): Promise<Record<string, Migration>> {
   const own = await ownMigrations();
   const newest = own.at(-1) ?? '';
@@ -87,8 +87,8 @@ function finish({ error, results }: MigrationResultSet): string[] {
 }
 
 /**
- * Runs `work` on one connection while no other process migrates. It asks for the lock again and again: one that stood
- * waiting inside a statement would be waited for in turn by an index that is being built.
+ * Runs `work` on one connection while no other process migrates. It polls for the lock: a request that waited
+ * inside a statement would block an index that is being built.
  */
 const alone = <Result>(db: Database, note: Note, work: (connection: Database) => Promise<Result>) =>
   db.connection().execute(async (connection) => {
@@ -116,7 +116,7 @@ const alone = <Result>(db: Database, note: Note, work: (connection: Database) =>
     }
   });
 
-/** Makes or takes back one migration, and returns its name; null when there is none left. */
+/** Applies or reverts one migration, and returns its name; null when there is none left. */
 async function step(connection: Database, name: string | undefined, direction: 'up' | 'down', note: Note) {
   if (name === undefined) return null;
   const migrations = await provide(connection, note);
@@ -159,7 +159,7 @@ export async function migrateToLatest(db: Database, note: Note = () => undefined
   });
 }
 
-/** Takes back the newest migration, and returns its name in a list (empty when there was none). */
+/** Reverts the newest migration, and returns its name in a list (empty when there was none). */
 export async function migrateDown(db: Database, note: Note = () => undefined): Promise<string[]> {
   return alone(db, note, async (connection) => {
     const newest = (await appliedMigrations(connection)).at(-1);

@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { type Kysely, type RawBuilder, sql } from 'kysely';
 import { isLockTimeout } from './errors.ts';
 
-/** How long a migration may wait for a lock, and keep everybody behind it waiting, before it steps back. */
+/** How long a migration may wait for a lock, blocking everyone behind it, before it backs off. */
 export const LOCK_TIMEOUT = '2s';
 /** How long it keeps trying: a dump of a large database holds its locks until it is done. */
 const PATIENCE_MS = 3_600_000;
@@ -37,7 +37,7 @@ export async function withLockRetries<Result>(
 export interface OnlineSteps {
   /** For operators: what was done to rows that someone may miss. */
   readonly note: Note;
-  /** A statement that needs a strong lock for a moment, and no more than a moment. */
+  /** A statement that needs a strong lock for only a moment. */
   readonly alter: (statement: RawBuilder<unknown>) => Promise<void>;
   /** Builds an index, `ON table (…)`, while the table is read and written. */
   readonly createIndex: (name: string, definition: string, unique?: 'UNIQUE') => Promise<void>;

@@ -62,9 +62,9 @@ function isPassing(error: Error): boolean {
 }
 
 /**
- * How an error of database work has to be taken: `passing` when the connection or a race failed and not the work,
+ * How to treat an error of database work: `passing` when the connection or a race failed and not the work,
  * so that it can be repeated for as long as it takes; `lasting` when repeating is certain to fail again; `unknown`
- * for everything else, which deserves some more tries but not for ever.
+ * for everything else, which is retried a limited number of times.
  */
 export function errorKind(error: unknown): 'passing' | 'lasting' | 'unknown' {
   const errors = chain(error);

@@ -25,7 +25,7 @@ export async function inTransaction<Result>(
 }
 
 /**
- * Lets the rest of the transaction have statements that take longer than the pool's others may.
+ * Raises the statement limit for the rest of the transaction.
  * @param ms milliseconds; 0 for no limit
  */
 export async function allowLongStatements(tx: Tx, ms: number): Promise<void> {

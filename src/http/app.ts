@@ -56,7 +56,7 @@ function methodsByPath(routes: readonly { method: string; path: string }[]) {
 }
 
 /**
- * The service's HTTP face: the given routes behind authentication, rate limits and the fixed order of
+ * The service's HTTP edge: the given routes behind authentication, rate limits and the fixed order of
  * checks (design.md §5), and the pages that need no key. CORS is off: no answer carries its headers.
  */
 export function createApp(dependencies: HttpDependencies, routes: readonly RouteModule[]): OpenAPIHono<Env> {

@@ -103,7 +103,7 @@ function assertSafeMembers(holder: object, path: Path): void {
 }
 
 /**
- * The value that the bytes write as JSON, at a cost that grows with their number and no faster. Refused is what
+ * The value that the bytes write as JSON, at a cost that grows with their number and no faster. It refuses what
  * JSON can say but the service cannot keep: NUL characters and lone surrogates in strings and names, numbers
  * that overflow a double. Properties named `__proto__` are left out, so that no later copy of the value can
  * reach a prototype.

@@ -43,7 +43,7 @@ export interface Position<Id extends string> {
 export interface PageRequest<Id extends string> {
   /** Rows, at most. */
   readonly limit: number;
-  /** Where the page before has ended; null for the first one. */
+  /** Where the previous page ended; null for the first page. */
   readonly position: Position<Id> | null;
 }
 

@@ -59,7 +59,7 @@ function writeHeaders(headers: LimitHeaders, counts: readonly Count[]): void {
 
 /**
  * The limits of this process: they are counted in its memory, so n processes let n times as much
- * through. Every method writes the answer's headers into `headers`.
+ * through. Every method writes the response's headers into `headers`.
  */
 export interface RateLimiter {
   /** @throws {ServiceError} RATE_LIMITED when the address has failed to authenticate too often */

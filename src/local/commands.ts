@@ -9,7 +9,7 @@ export type CommandOptions = {
   cwd: string;
   /** Ends the command; its reason is what `runCommand` throws. */
   signal: AbortSignal;
-  /** Told each line of its standard error. */
+  /** Called with each line of its standard error. */
   onLine?: (line: string) => void;
 };
 

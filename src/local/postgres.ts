@@ -36,7 +36,7 @@ export type PostgresOptions = {
   dataDir: string;
   /** False trades durability for speed: throw-away databases only. */
   durable: boolean;
-  /** In a process group of its own, so that Ctrl-C does not reach it. */
+  /** In its own process group, so that Ctrl-C does not reach it. */
   detached: boolean;
   /** A free one when omitted. */
   port?: number;

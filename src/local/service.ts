@@ -12,7 +12,7 @@ import type { Progress } from './engine.ts';
 import { type Stack, startStack } from './stack.ts';
 import { cachedWorkflowBundle } from './workflow-bundle.ts';
 
-/** How long a start waits for a Temporal server that is not ours before it goes on without, in milliseconds. */
+/** How long a start waits for a Temporal server that is not ours before it continues without, in milliseconds. */
 const EXTERNAL_TEMPORAL_WAIT_MS = 5_000;
 
 /** What is left of server and worker has this long once the engines are gone, in milliseconds. */
@@ -54,7 +54,7 @@ export interface LocalService {
 
 /**
  * Brings up all that the environment does not name, migrates the embedded database and starts server and worker.
- * @throws {UserError} for what the user can put right: an engine that does not come up, a port that is taken
+ * @throws {UserError} for what the user can fix: an engine that does not come up, a port that is taken
  */
 export async function startLocalService(options: LocalServiceOptions): Promise<LocalService> {
   const { config, logger, signal, onProgress } = options;
@@ -92,7 +92,7 @@ export async function startLocalService(options: LocalServiceOptions): Promise<L
       logger.warn(`not stopped within ${STOP_DEADLINE_MS / 1_000} seconds; ending the engines anyway`);
     }
     await inOrder(() => stack.stop());
-    // What an engine that hangs has kept waiting is let go now.
+    // Releases what a hanging engine has kept waiting.
     await settlesWithin(AFTER_ENGINES_MS, stopped);
   };
   const stop = () => {

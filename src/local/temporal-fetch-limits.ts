@@ -17,11 +17,11 @@ export type FetchOptions = {
   env: NodeJS.ProcessEnv;
   onProgress: Progress;
   signal?: AbortSignal | undefined;
-  /** How long a fetch may stand still before it is given up, in milliseconds. */
+  /** How long a fetch may stall before it is given up, in milliseconds. */
   stallMs?: number | undefined;
 };
 
-/** Watches over one fetch: aborts `signal` when it stands still, takes too long or brings too much. */
+/** Watches one fetch: aborts `signal` when it stalls, takes too long or is too large. */
 export type FetchWatch = {
   signal: AbortSignal;
   /** Call with the bytes received so far; reports to the user now and then. */
@@ -29,7 +29,7 @@ export type FetchWatch = {
   end(): void;
 };
 
-/** @param source whom to blame for standing still */
+/** @param source whom to blame for a stall */
 export function watchFetch(source: string, options: FetchOptions): FetchWatch {
   const { onProgress, signal, stallMs = STALL_MS } = options;
   const controller = new AbortController();

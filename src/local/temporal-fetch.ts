@@ -30,7 +30,7 @@ const WAYS = [
 /**
  * Fetches the release into the cache, one process at a time: those who waited use what it fetched.
  *
- * @param olderOnPath what to use when the release cannot be had
+ * @param olderOnPath what to use when the release is unavailable
  * @throws Error that lists the ways when none works
  */
 export async function fetchOnce(
@@ -132,7 +132,7 @@ async function buildLastResort(
   }
 }
 
-/** Only called once the file is known for what it is. */
+/** Only called once the file's hash has been checked. */
 async function runnable(file: string): Promise<string> {
   chmodSync(file, 0o755);
   if ((await askVersion(file)) === null) throw new Error('the file it fetched does not answer --version');

@@ -66,7 +66,7 @@ export async function sha256(path: string): Promise<string> {
 }
 
 /**
- * Refuses a file that is not the expected one, so that it is never run.
+ * Refuses an unexpected file, so that it is never run.
  *
  * @param what names the file in the message
  * @throws Error with both hashes
