@@ -11,7 +11,7 @@ import { endRedirect } from './redirects.ts';
 import { readReferences, renderBody } from './render.ts';
 import { type ArticleResponse, toArticle } from './schemas.ts';
 
-/** Without a language the project's primary one is taken, without a slug one is made of the title. */
+/** The language defaults to the project's primary one, the slug is derived from the title. */
 export type CreateArticleInput = z.output<typeof createArticleBody> & { readonly projectId: ProjectId };
 
 const EMPTY_DOCUMENT = '{"version":1,"blocks":[]}';

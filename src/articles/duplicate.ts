@@ -21,7 +21,7 @@ import { type ArticleResponse, toArticle } from './schemas.ts';
 /**
  * Makes a DRAFT with the article's language, content, images and categories, in a translation group of its
  * own (articles.create and articles.read). Emits article.created.
- * @param title of the copy; the article's own when left out
+ * @param title of the copy; the original's when omitted
  * @throws {ServiceError} RESOURCE_NOT_FOUND; QUOTA_EXCEEDED when the copied images do not fit
  */
 export async function duplicateArticle(

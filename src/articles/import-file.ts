@@ -18,13 +18,13 @@ export interface ImportedAsset extends LocalImage {
   readonly altText: string;
 }
 
-/** What a file holds, checked, before anything of it is stored. */
+/** A file's contents, checked, before any of it is stored. */
 export interface ImportedFile {
   readonly body: CheckedBody;
   /** The first heading, or the front matter's title; null when there is neither. */
   readonly title: string | null;
   readonly assets: readonly ImportedAsset[];
-  /** What of the file could not be taken over, one sentence each. */
+  /** What could not be imported, one sentence each. */
   readonly warnings: readonly string[];
 }
 

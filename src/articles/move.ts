@@ -12,7 +12,7 @@ import { type ArticleAction, TRANSITIONS } from './states.ts';
 export type Move = Exclude<ArticleAction, 'edit' | 'delete'>;
 
 /**
- * What an article without a block cannot go through: there is nothing to see, and an empty draft that a failed
+ * Moves that an article without blocks cannot make: there is nothing to see, and an empty draft that a failed
  * translation left has to stay one, so that a later request can fill it.
  */
 const NEEDS_CONTENT: ReadonlySet<Move> = new Set(['submit', 'publish']);

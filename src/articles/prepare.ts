@@ -21,7 +21,7 @@ import {
 /** Renderings that may be wasted because images or addresses changed in between. */
 export const MAX_ATTEMPTS = 5;
 
-/** 503 after that: what the body shows changed between its rendering and the lock, each time. */
+/** 503 when what the body shows changed between its rendering and the lock each time. */
 export const restless = (): ServiceError =>
   new ServiceError('SERVICE_UNAVAILABLE', 'The article keeps changing. Try again shortly.');
 

@@ -7,13 +7,13 @@ const LONGEST_WAIT_MS = 3_600_000;
 /** An engine as error messages name it. */
 export interface EngineNames {
   readonly engine: string;
-  /** The variables an operator looks at when address or credentials are refused. */
+  /** The variables an operator checks when address or credentials are refused. */
   readonly addressVariables: string;
   readonly keyVariable: string;
 }
 
 export interface CallLimits {
-  /** Milliseconds for the whole call, the answer's body included. */
+  /** Milliseconds for the whole call, the response body included. */
   readonly timeoutMs: number;
   readonly signal: AbortSignal;
 }
@@ -25,7 +25,7 @@ export interface HttpResponse {
 }
 
 /**
- * Sends one request and reads the whole answer, whatever its status.
+ * Sends one request and reads the whole response, whatever its status.
  * @throws {ProviderError} retryable when there is no answer in time; the signal's reason when aborted
  */
 export async function callEngine(
@@ -43,7 +43,7 @@ export async function callEngine(
   }
 }
 
-/** Why a call ended without an answer: given up by the caller, out of time, or a broken connection. */
+/** Why a call ended without a response: aborted by the caller, out of time, or a broken connection. */
 export function noResponse(
   { engine, addressVariables }: EngineNames,
   error: unknown,

@@ -25,8 +25,8 @@ export interface AskDependencies {
 
 /**
  * Asks the model the question of an open operation, and stores the result. An operation whose hold
- * is open no longer is left alone; one that was answered before is not asked again; one about something that
- * is gone, or holds nothing to draw on, calls no model.
+ * is no longer open is left alone; one that was answered before is not asked again; one about something that
+ * is gone, or has nothing to draw on, calls no model.
  * @throws {ProviderError} when the model could not be asked, or the signal's reason
  */
 export async function askOperation(

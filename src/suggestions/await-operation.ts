@@ -34,7 +34,7 @@ const SUMMARIES: Record<AiOperationKind, string> = {
 };
 
 /**
- * Runs a reserved operation and waits for its end. Nothing but the row decides what that was: when the wait
+ * Runs a reserved operation and waits for its end. Only the row decides how it ended: when the wait
  * is over, or Temporal can't be reached, the hold is released, unless the run has settled before.
  * @throws {ServiceError} SERVICE_UNAVAILABLE when no answer came; nothing is charged then
  */
@@ -78,7 +78,7 @@ async function awaitRun(
       deadlineMs: Math.min(START_DEADLINE_MS, aiWaitMs),
       taskQueue: names.ai,
       workflowId,
-      // Each decision takes milliseconds; one that was lost with its worker is made again while somebody still waits.
+      // Each decision takes milliseconds; one lost with its worker is repeated while the request still waits.
       workflowTaskTimeout: '5 seconds',
       args: [{ operationId: operation.id }],
       staticSummary: `${SUMMARIES[operation.kind]} ${operation.targetId}`,

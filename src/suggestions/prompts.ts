@@ -42,7 +42,7 @@ export function instructionsFor(question: Question): string {
   }
 }
 
-/** What the question is about, as JSON data. No id of ours is part of it. */
+/** What the question is about, as JSON data. It contains no ids. */
 export function questionData(question: Question): Readonly<Record<string, unknown>> {
   switch (question.kind) {
     case 'article_categories': {

@@ -1,4 +1,4 @@
-/** The small interface behind which every model that makes suggestions lives. */
+/** The interface that every model for suggestions implements. */
 import { ProviderError } from '../providers/types.ts';
 import type { Question } from './questions.ts';
 
@@ -29,7 +29,7 @@ export interface SuggestionRequest {
 export interface SuggestionProvider {
   readonly name: string;
   /**
-   * The answer as parsed JSON, unchecked: its shape is that of `responseSchema`.
+   * The answer as parsed JSON, unchecked: its shape is that of `answerSchemas`.
    * @throws {UnusableAnswer} for an answer that is not a JSON object or was cut off
    * @throws {ProviderError} `refused` when the model declines, another kind when there is no answer; or the
    *   signal's reason
@@ -42,5 +42,5 @@ export class UnusableAnswer extends Error {
   override readonly name = 'UnusableAnswer';
 }
 
-/** The request never got as far as a model: there was no connection. */
+/** The request never reached a model: there was no connection. */
 export class ModelNotReached extends ProviderError {}

@@ -5,7 +5,7 @@ const REFUSALS = new Set<unknown>([7, 16]);
 /** The same in the text of an error that has no code: one of the connection itself. */
 const REFUSAL_WORDS = /PermissionDenied|Unauthenticated|does not have permission|valid authentication/;
 
-/** A refusal may be the server's own trouble for a moment; one that lasts for so long, in milliseconds, is meant. */
+/** A refusal may be a momentary fault of the server; one that lasts this long, in milliseconds, is real. */
 const MEANT_AFTER_MS = 60_000;
 
 /** Whether an error of a call or of the connection means that Temporal refuses us access. */
