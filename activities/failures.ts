@@ -9,7 +9,7 @@ import { ReassemblyError } from '../src/document/translation/reassemble.ts';
 import { ProviderError } from '../src/providers/types.ts';
 
 const READ_RETRY_MS = 1_000;
-/** Failures that speak neither of the connection nor of a certain end: after so many the activity has failed for good. */
+/** Failures of unknown cause: after this many the activity fails permanently. */
 export const MAX_FAILURES = 10;
 
 /** What an attempt leaves for the next one, in its heartbeats. */
@@ -24,16 +24,16 @@ function progress(): Progress {
   return { failures: typeof failures === 'number' ? failures : 0 };
 }
 
-/** A sign of life that keeps what earlier attempts have counted. */
+/** Heartbeats, keeping the counts of earlier attempts. */
 export const beat = (): void => heartbeat(progress());
 
-/** Logs what an end could not undo. */
+/** Logs a clean-up that failed. */
 export const onLeftOver = (part: string, error: unknown): void =>
   log.error('ended, but some of the clean-up failed', { part, error });
 
 /**
- * Runs database work. What the connection is to blame for is repeated for as long as it takes. What will be so next
- * time too ends the activity: a broken constraint (but for a slug lost in a race), bad data, a mistake in our own
+ * Runs database work. Connection failures are repeated for as long as they last. A permanent error ends
+ * the activity: a broken constraint (except for a slug lost in a race), bad data, a bug in our
  * code. Anything else is tried ten times.
  */
 export async function asFinalFailure<Result>(work: () => Promise<Result>): Promise<Result> {
@@ -73,8 +73,8 @@ function nameOf(error: unknown): { type: string; message: string } {
 }
 
 /**
- * Repeats database work inside the attempt while the database is away, so that this spends no attempt. What nobody
- * knows is tried ten times, and what will be so next time too is not repeated. The caller heartbeats meanwhile.
+ * Repeats database work inside the attempt while the database is away, so that this uses up no attempt. An unknown
+ * failure is tried ten times, a permanent one is not repeated. The caller must heartbeat.
  * @throws the cancellation's reason, or a failure that ends the activity
  */
 export async function retryWhileDatabaseIsAway<Result>(work: () => Promise<Result>): Promise<Result> {
@@ -121,8 +121,8 @@ async function repeat<Result>(
 type RetriedKinds = readonly ('retryable' | 'misconfigured')[];
 
 /**
- * An error of work with a provider as Temporal understands it. An error that is not the provider's is one of the
- * database, or of our own.
+ * Turns an error of work with a provider into Temporal's form. An error that is not the provider's comes from the
+ * database or our own code.
  */
 export function providerFailure(error: unknown, retried: RetriedKinds): unknown {
   if (cancellationSignal().aborted) return new CancelledFailure('cancelled while waiting for the provider');

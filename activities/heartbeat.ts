@@ -1,5 +1,5 @@
 /**
- * Tells Temporal at a steady pace, from now on, that the work goes on.
+ * Heartbeats to Temporal at a steady pace from now on.
  * @param beat sends one sign of life
  */
 export async function whileBeating<Result>(

@@ -15,7 +15,7 @@ import { emptyDeletedWorkspaces } from '../src/workspaces/empty.ts';
 
 export type MaintenanceActivities = ReturnType<typeof createMaintenanceActivities>;
 
-/** The steps of `reconcile` and `prune`. Each looks at rows that nobody has moved for a while, and leaves all others alone. */
+/** The steps of `reconcile` and `prune`. Each touches only rows that have not moved for a while. */
 export function createMaintenanceActivities(
   dependencies: Omit<ReconcileDependencies, 'onProgress' | 'onError'> & {
     readonly retentionMs: number;
@@ -61,7 +61,7 @@ export function createMaintenanceActivities(
   };
 }
 
-/** An error of the folder of images, which somebody has to see to: the next night is early enough to try again. */
+/** An error of the image folder, which an operator has to fix: the next nightly run is soon enough to retry. */
 function ofTheFolder(error: unknown): ApplicationFailure | undefined {
   if (!(error instanceof Error && 'syscall' in error) || errorKind(error) === 'passing') return undefined;
   log.error('cannot access the image folder', { error });
@@ -73,8 +73,8 @@ function ofTheFolder(error: unknown): ApplicationFailure | undefined {
 }
 
 /**
- * Between two batches: tells Temporal how far this is, and stops here when the worker is to end or the run was
- * cancelled. What is left to do is found by the next attempt.
+ * Between two batches: reports progress to Temporal, and stops here when the worker is to end or the run was
+ * cancelled. The next attempt finds what is left to do.
  */
 function beat(looked?: number): void {
   heartbeat(looked);

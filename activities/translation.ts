@@ -70,7 +70,7 @@ export function createTranslationActivities(dependencies: { db: Database; provid
   };
 }
 
-/** Stops the run of a job that was cancelled or ended meanwhile. */
+/** Stops the run of a job that has been cancelled or has ended. */
 async function requireOpen(db: Database, jobId: JobId): Promise<void> {
   if (!(await whileAway(() => isJobOpen(db, jobId)))) {
     throw ApplicationFailure.create({

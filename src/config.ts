@@ -123,7 +123,7 @@ const variables = z.object({
 });
 
 const environment = variables.superRefine((config, context) => {
-  // Suggestions use the model whenever there is one, whatever engine translates.
+  // Suggestions use the model whenever there is one, independent of the translation engine.
   if (
     config.AI_BASE_URL !== undefined &&
     config.AI_MODEL === undefined &&

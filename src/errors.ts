@@ -79,6 +79,6 @@ export const invalid = (pointer: string, detail: string): ServiceError =>
 export const conflict = (message: string, reason?: string): ServiceError =>
   new ServiceError('CONFLICT', message, reason === undefined ? {} : { details: { reason } });
 
-/** 401 for a key that is unknown, revoked or expired: which of them it is, is nobody's business. */
+/** 401 for a key that is unknown, revoked or expired, without revealing which. */
 export const keyRefused = (): ServiceError =>
   new ServiceError('UNAUTHENTICATED', 'The API key is not valid. It may be mistyped, expired or revoked.');

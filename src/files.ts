@@ -1,7 +1,7 @@
 import { closeSync, fsyncSync, openSync, readFileSync, renameSync, rmSync, writeSync } from 'node:fs';
 import { errorCode } from './error-text.ts';
 
-/** The text of a file, or null when there is no such file. */
+/** The text of a file, or null when it does not exist. */
 export function readIfPresent(path: string): string | null {
   try {
     return readFileSync(path, 'utf8');

@@ -41,7 +41,7 @@ export function newOrderedId<Id extends string>(): Id {
   const now = Date.now();
   sequence += 1;
   if (now > lastMillisecond || sequence > 0xfff) {
-    // Ahead of a clock that was set back, or of 4,096 ids in a millisecond, the time goes on by itself.
+    // When the clock was set back, or after 4,096 ids in a millisecond, the time part runs ahead of the clock.
     lastMillisecond = Math.max(now, lastMillisecond + 1);
     sequence = 0;
   }
@@ -51,7 +51,7 @@ export function newOrderedId<Id extends string>(): Id {
 }
 
 /**
- * The text as an id, in lower case, or null when it is no UUID. Postgres would answer a malformed one
+ * The text as an id, in lower case, or null when it is not a UUID. Postgres would answer a malformed one
  * with an error, so a path or body id passes here before it reaches a query.
  */
 export const parseId = <Id extends string>(text: string): Id | null =>

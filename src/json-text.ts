@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 
-/** What stands in a document for JSON text until all of it is written: nobody can guess it. */
+/** An unguessable placeholder for JSON text until the whole document is written. */
 const MARK = `json-text ${randomUUID()} `;
 let collected: string[] | undefined;
 

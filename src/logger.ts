@@ -7,8 +7,8 @@ const BUFFER_MS = 100;
 
 /**
  * JSON lines on stderr, so that stdout stays the command's own. Nothing that could hold a secret is logged
- * whole. Lines are buffered, but for fatal ones, and none is lost when the process ends, by an error that
- * nobody caught too; only a kill from outside can take the last tenth of a second with it.
+ * whole. Lines are buffered, but for fatal ones, and none is lost when the process ends, even by an uncaught
+ * error; only a kill from outside can lose the last tenth of a second.
  */
 export function createLogger(level: string, name: string): Logger {
   const destination = pino.destination({

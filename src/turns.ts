@@ -6,7 +6,7 @@ export interface TurnOptions {
   /**
    * Units that one owner may hold, `total` at most; a claim to more is one to this many. With `half`, a claim is met
    * while the owner holds no more than is left afterwards: half of all when it is alone, a quarter beside one that
-   * holds a half, and so on. So something is left for whoever comes next, without knowing how many will.
+   * holds a half, and so on. So something is always left for the next owner.
    */
   readonly perOwner: number | 'half';
   /** Claims of one owner that may wait; one more is refused at once. */
@@ -63,13 +63,13 @@ export function createTurns({ total, perOwner, maxWaiting, refusal }: TurnOption
     else if (owner.held === 0) owners.delete(owner.name);
   };
 
-  /** Passes over owners who hold all they may, and ends when nothing is free: it looks at few, however many wait. */
+  /** Passes over owners who hold all they may, and ends when nothing is free: it checks few, however many wait. */
   const serve = (): void => {
     for (const owner of line) {
       const [next] = owner.waiters;
       if (free === 0 || next === undefined) return;
       if (!mayHold(owner.held + next.amount)) continue;
-      // What is free is kept for whose turn it is: smaller claims behind it would take it away for ever.
+      // What is free is kept for the owner whose turn it is: smaller claims behind it could starve it.
       if (next.amount > free) return;
       free -= next.amount;
       owner.held += next.amount;
@@ -124,7 +124,7 @@ export function createTurns({ total, perOwner, maxWaiting, refusal }: TurnOption
         released = true;
         free += amount;
         owner.held -= amount;
-        // Others come before whoever has just had a turn.
+        // Others come before the owner that just had a turn.
         goLast(owner);
         serve();
       };

@@ -4,7 +4,7 @@ import type { AiOperationInput, AiOperationResult } from '../src/temporal/shapes
 
 /**
  * Whoever made the request waits for 60 seconds, and everything counts: four attempts at a model that
- * may come back, a lost worker noticed within ten seconds, and no attempt after nobody waits any more.
+ * may come back, a lost worker noticed within ten seconds, and no attempt once no request waits for it.
  */
 const { ask } = proxyActivities<AiActivities>({
   startToCloseTimeout: '50 seconds',

@@ -25,7 +25,7 @@ interface KeyRow {
 
 /**
  * A key with its authority as of now, and whether the workspace has what the path names. Every request runs one of
- * these: neither we nor Postgres build it anew each time.
+ * these, so that neither we nor Postgres rebuild it each time.
  */
 const findKey = (name: string, found: string): string =>
   preparedStatement(

@@ -19,8 +19,8 @@ export type CreatedApiKey = z.output<typeof createdApiKeySchema>;
 
 /**
  * Makes a key that acts with a role of the workspace (contract.md K4 to K7).
- * @throws {ServiceError} INVALID_REQUEST for a role the workspace has not, FORBIDDEN for one broader than
- * the caller, CONFLICT `role_deleted` when it went away meanwhile, UNAUTHENTICATED when the caller's key did
+ * @throws {ServiceError} INVALID_REQUEST for a role the workspace does not have, FORBIDDEN for one broader than
+ * the caller, CONFLICT `role_deleted` when it was deleted concurrently, UNAUTHENTICATED when the caller's key was
  */
 export async function createApiKey(context: VerbContext, input: CreateApiKeyInput): Promise<CreatedApiKey> {
   const { db, actor } = context;

@@ -52,7 +52,7 @@ export interface NewApiKey {
   readonly expiresAt: Date | null;
 }
 
-/** Stores a new key. A role deleted meanwhile is a foreign key violation on `api_keys_role_fkey`. */
+/** Stores a new key. A concurrently deleted role is a foreign key violation on `api_keys_role_fkey`. */
 export async function insertApiKey(tx: Tx, key: NewApiKey): Promise<void> {
   await tx
     .insertInto('api_keys')
@@ -68,7 +68,7 @@ export async function insertApiKey(tx: Tx, key: NewApiKey): Promise<void> {
     .execute();
 }
 
-/** Revokes a key that is not revoked yet; false when there is none such in the workspace. */
+/** Revokes a key that is not revoked yet; false when the workspace has no such key. */
 export async function revokeKey(tx: Tx, workspaceId: WorkspaceId, id: ApiKeyId): Promise<boolean> {
   const { numUpdatedRows } = await tx
     .updateTable('api_keys')

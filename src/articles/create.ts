@@ -10,7 +10,7 @@ import { endRedirect } from './redirects.ts';
 import { readReferences, renderBody } from './render.ts';
 import { type ArticleResponse, toArticle } from './schemas.ts';
 
-/** Without a language the project's primary one is taken, without a slug one is made of the title. */
+/** The language defaults to the project's primary one, the slug is derived from the title. */
 export type CreateArticleInput = z.output<typeof createArticleBody> & { readonly projectId: ProjectId };
 
 const EMPTY_DOCUMENT = '{"version":1,"blocks":[]}';
@@ -18,7 +18,7 @@ const EMPTY_DOCUMENT = '{"version":1,"blocks":[]}';
 /**
  * Makes a DRAFT in a translation group of its own (articles.create), rendered and counted. Emits
  * article.created.
- * @throws {ServiceError} RESOURCE_NOT_FOUND for the project, INVALID_REQUEST for a language it has not,
+ * @throws {ServiceError} RESOURCE_NOT_FOUND for the project, INVALID_REQUEST for a language it lacks,
  *   CONFLICT `slug_taken` for a given slug
  */
 export async function createArticle(
@@ -30,7 +30,7 @@ export async function createArticle(
   const { projectId, title } = input;
   const id = newId<ArticleId>();
   const document = input.documentJson?.stored.json ?? EMPTY_DOCUMENT;
-  // Before the transaction: nobody waits for it, and a new article has no images that could come in between.
+  // Before the transaction, where it holds no locks; a new article has no images that could change in between.
   const references = await readReferences(db, { id, project_id: projectId, document });
   const rendering = await renderBody(document, references, input.documentJson?.texts);
   return inTransaction(db, async (tx) => {

@@ -9,7 +9,7 @@ import { withRenderings } from './prepare.ts';
 import { renderLinkers } from './render.ts';
 
 /**
- * Deletes an article with its jobs, reviews, redirects and assets, whose bytes are given back
+ * Deletes an article with its jobs, reviews, redirects and assets, whose bytes are returned to the quota
  * (articles.delete). One that was PUBLISHED emits article.unpublished with status DELETED; any other nothing.
  * @throws {ServiceError} RESOURCE_NOT_FOUND; CONFLICT `job_running`
  */

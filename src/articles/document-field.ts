@@ -18,7 +18,7 @@ const checkBody = (value: unknown) => doTask('check', JSON.stringify(value));
 
 const { $schema: _, ...shape } = z.toJSONSchema(documentSchema, { io: 'input', unrepresentable: 'any' });
 
-/** documentJson of a request. It is described by its format's schema, and checked where nobody waits for it. */
+/** documentJson of a request. Described by its format's schema, and checked off the event loop. */
 export const documentField = z
   .unknown()
   .transform(async (value, context): Promise<CheckedBody> => {

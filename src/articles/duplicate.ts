@@ -21,7 +21,7 @@ import { type ArticleResponse, toArticle } from './schemas.ts';
 /**
  * Makes a DRAFT with the article's language, content, images and categories, in a translation group of its
  * own (articles.create and articles.read). Emits article.created.
- * @param title of the copy; the article's own when left out
+ * @param title of the copy; the original's when omitted
  * @throws {ServiceError} RESOURCE_NOT_FOUND; QUOTA_EXCEEDED when the copied images do not fit
  */
 export async function duplicateArticle(
@@ -47,7 +47,7 @@ interface PreparedCopy {
   readonly content: Rendering & { readonly document: string };
 }
 
-/** Null when there is no such article. */
+/** Null when the article does not exist. */
 async function prepareCopy(
   db: Database,
   workspaceId: WorkspaceId,

@@ -4,12 +4,12 @@ import { writeJson } from '../json-text.ts';
 import type { ArticleResponse } from './schemas.ts';
 
 /**
- * The strong entity tag of an article as it is answered (RFC 9110, 8.8.3). It is made of the answer's own
- * content, so whoever changes the article, an editor, a job or a re-render, changes its tag.
+ * The strong entity tag of an article as sent (RFC 9110, 8.8.3). It is made from the response's own
+ * content, so any change of the article, by an editor, a job or a re-render, changes its tag.
  */
 const etagOf = (article: ArticleResponse): string => etagOfJson(writeJson(article));
 
-/** The same for an article that is written already. */
+/** The same for an article already written as JSON. */
 export const etagOfJson = (json: string): string => `"${hash('sha256', json, 'base64url').slice(0, 27)}"`;
 
 /** Characters of an If-Match header: some tens of tags. */
@@ -18,9 +18,9 @@ export const MAX_IF_MATCH = 2_048;
 const TAG = /^(?:W\/)?"[\x21\x23-\x7e\x80-\xff]*"$/;
 
 /**
- * Refuses a save that was made on another version than the stored one. Without the header, or with `*`,
- * any version will do.
- * @throws {ServiceError} PRECONDITION_FAILED; INVALID_REQUEST for a header that is no list of tags
+ * Refuses a save based on another version than the stored one. Without the header, or with `*`,
+ * any version is fine.
+ * @throws {ServiceError} PRECONDITION_FAILED; INVALID_REQUEST for a header that is not a list of tags
  */
 export function requireMatch(ifMatch: string | undefined, article: ArticleResponse): void {
   if (ifMatch === undefined || ifMatch.trim() === '*') return;

@@ -13,7 +13,7 @@ type SetRow = Pick<
   | 'title'
 >;
 
-/** contract.md E5: the article set, with the status the event tells of. */
+/** contract.md E5: the article set, with the status the event reports. */
 export const articleSetOf = (row: SetRow, status: ArticleSet['status'] = row.status): ArticleSet => ({
   articleId: row.id,
   workspaceId: row.workspace_id,
@@ -26,7 +26,7 @@ export const articleSetOf = (row: SetRow, status: ArticleSet['status'] = row.sta
 });
 
 /**
- * article.updated, when there is anything to tell (contract.md E3): the article is
+ * article.updated, when there is anything to report (contract.md E3): the article is
  * PUBLISHED and something changed. `previousSlug` is given when the slug is among it.
  */
 export function updatedEvents(

@@ -45,7 +45,7 @@ const {
 /** The same as a list shows it. */
 export const summaryExample = summary;
 
-/** A body that makes it. */
+/** A request body that creates it. */
 export const createExample = {
   title: articleExample.title,
   primaryLanguage: 'en',

@@ -18,20 +18,20 @@ export interface ImportedAsset extends LocalImage {
   readonly altText: string;
 }
 
-/** What a file holds, checked, before anything of it is stored. */
+/** A file's contents, checked, before any of it is stored. */
 export interface ImportedFile {
   readonly body: CheckedBody;
   /** The first heading, or the front matter's title; null when there is neither. */
   readonly title: string | null;
   readonly assets: readonly ImportedAsset[];
-  /** What of the file could not be taken over, one sentence each. */
+  /** What could not be imported, one sentence each. */
   readonly warnings: readonly string[];
 }
 
 /**
  * Reads an article from a Markdown (`.md`) or documentJson (`.json`) file.
  * @param keepTitleHeading keeps a Markdown file's level-1 title heading in the body
- * @throws {ServiceError} INVALID_REQUEST for a file that cannot be read, is no UTF-8 or JSON, or breaks a
+ * @throws {ServiceError} INVALID_REQUEST for a file that cannot be read, is not UTF-8 or JSON, or breaks a
  *   rule of the document format; each broken rule is named with its block
  */
 export async function readImportFile(file: string, keepTitleHeading: boolean): Promise<ImportedFile> {

@@ -20,7 +20,7 @@ const failed = (problem: string): LocalImageResult => ({ ok: false, problem });
 
 /**
  * Reads an image that a Markdown file names relative to its own folder. Only files inside that folder are
- * ever read, symbolic links followed first: an article that somebody else wrote must not be able to carry
+ * ever read, symbolic links followed first: an article from someone else must not be able to carry
  * off other files of the machine.
  */
 export async function readLocalImage(folder: string, imagePath: string): Promise<LocalImageResult> {

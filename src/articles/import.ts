@@ -16,7 +16,7 @@ import { readImportFile } from './import-file.ts';
 import { insertArticle } from './insert.ts';
 import { readReferences, renderBody } from './render.ts';
 
-/** The states in which an article can begin its life by import. */
+/** The statuses that an import can give an article. */
 export const IMPORT_STATUSES = ['DRAFT', 'NEEDS_REVIEW', 'APPROVED', 'PUBLISHED'] as const;
 export type ImportStatus = (typeof IMPORT_STATUSES)[number];
 
@@ -41,15 +41,15 @@ export interface ImportedArticle {
   readonly articleId: ArticleId;
   readonly translationGroupId: TranslationGroupId;
   readonly wordCount: number;
-  /** What of the file could not be taken over, one sentence each. */
+  /** What could not be imported, one sentence each. */
   readonly warnings: readonly string[];
 }
 
 /**
- * Makes an article from a file of this machine, which is why only the operator may. Its local images become
+ * Creates an article from a file on this machine, which is why only the operator may. Its local images become
  * assets that count toward the storage quota. Whatever the status, article.created is the only event.
- * @throws {ServiceError} RESOURCE_NOT_FOUND for the project, INVALID_REQUEST for a language it has not or a
- *   file that is no valid article, QUOTA_EXCEEDED for images that do not fit; no row is left behind then
+ * @throws {ServiceError} RESOURCE_NOT_FOUND for the project, INVALID_REQUEST for a language it lacks or a
+ *   file that is not a valid article, QUOTA_EXCEEDED for images that do not fit; no row is left behind then
  */
 export async function importArticle(
   context: ImportContext,
@@ -79,7 +79,7 @@ export async function importArticle(
 
   const articleId = newId<ArticleId>();
   const translationGroupId = newId<TranslationGroupId>();
-  // Before the transaction: nobody waits for it, and nothing but this import gives the article images.
+  // Before the transaction, where it holds no locks; only this import gives the article images.
   const article = { id: articleId, project_id: projectId, document: document.json };
   const { links } = await readReferences(db, article);
   const rendering = await renderBody(document.json, { links, images: imagesForBody(added) }, texts);

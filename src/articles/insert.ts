@@ -9,7 +9,7 @@ import { type ArticleRow, articleColumns } from './queries.ts';
 interface SlugScope {
   readonly projectId: ProjectId;
   readonly language: string;
-  /** The article that looks for a slug: what it has is free for it. */
+  /** The article that needs a slug: its own slugs are free for it. */
   readonly except?: ArticleId;
 }
 
@@ -42,8 +42,8 @@ const chooseSlug = (tx: Tx, scope: SlugScope, title: string): Promise<string> =>
   findFreeSlug(slugify(title, 'article'), (slugs) => takenSlugs(tx, scope, slugs));
 
 /**
- * {@link chooseSlug} for an article that exists already: those of one project and language choose in turn
- * until their transactions end, so that only inserts can still take the slug in between.
+ * {@link chooseSlug} for an article that exists already: articles of one project and language choose one after another,
+ * each until its transaction ends, so that only inserts can still take the slug in between.
  */
 export async function lockAndChooseSlug(tx: Tx, scope: SlugScope, title: string): Promise<string> {
   const turn = `${scope.projectId} ${scope.language}`;
@@ -51,7 +51,7 @@ export async function lockAndChooseSlug(tx: Tx, scope: SlugScope, title: string)
   return chooseSlug(tx, scope, title);
 }
 
-/** 409 for a slug somebody asked for by name. */
+/** 409 for a slug that was asked for by name. */
 export const slugTaken = (slug: string): ServiceError =>
   conflict(
     `Another article of the project has the slug ${JSON.stringify(slug)} in this language.`,
@@ -60,7 +60,7 @@ export const slugTaken = (slug: string): ServiceError =>
 
 /**
  * Inserts an article under the first free slug of its title. Another transaction that takes the same slug
- * at the same moment is waited for, and the next number is tried. A given slug is taken as it is.
+ * at the same moment is waited for, and the next number is tried. A given slug is used as it is.
  * @throws {ServiceError} CONFLICT `slug_taken` for a given slug that is not free
  * @throws the unique violation of (translation group, language) as Postgres reports it
  */

@@ -7,7 +7,7 @@ import type { ArticleId, CategoryId, ProjectId } from '../ids.ts';
 import { summaryColumns } from './queries.ts';
 import { type ArticleSummary, toSummary } from './schemas.ts';
 
-/** All of them narrow the list; one that names nothing of the workspace leaves it empty. */
+/** Each narrows the list; one that matches nothing in the workspace leaves it empty. */
 export interface ArticleFilter {
   readonly projectId?: ProjectId | undefined;
   readonly status?: ArticleStatus | undefined;

@@ -18,10 +18,10 @@ import {
   renderSmallBody,
 } from './render.ts';
 
-/** Renderings that may be made in vain because images or addresses changed meanwhile. */
+/** Renderings that may be wasted because images or addresses changed in between. */
 export const MAX_ATTEMPTS = 5;
 
-/** 503 after that: what the body shows changed between its rendering and the lock, each time. */
+/** 503 when what the body shows changed between its rendering and the lock each time. */
 export const restless = (): ServiceError =>
   new ServiceError('SERVICE_UNAVAILABLE', 'The article keeps changing. Try again shortly.');
 
@@ -38,7 +38,7 @@ export interface PreparedBody extends Source {
   readonly rendering: Rendering;
 }
 
-/** Renders the article's body, or `body` as its next one. @returns an empty list when there is no such article */
+/** Renders the article's body, or `body` as its next one. @returns an empty list when the article does not exist */
 export async function prepareBody(
   db: Database,
   { actor }: VerbContext,

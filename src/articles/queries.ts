@@ -1,7 +1,7 @@
 import { type Selectable, sql } from 'kysely';
 import type { Tables } from '../db/tables.ts';
 
-/** Everything an article answer shows. Its JSON comes as text: it is passed on, never parsed on the way. */
+/** Everything an article response shows. Its JSON stays text: it is passed on, never parsed on the way. */
 export const articleColumns = [
   'articles.id',
   'articles.workspace_id',

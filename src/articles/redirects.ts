@@ -20,7 +20,7 @@ export async function keepRedirect(tx: Tx, article: Slugged): Promise<void> {
     .execute();
 }
 
-/** An article in use goes before a redirect: whoever takes a slug ends the redirect that it was. */
+/** An article wins over a redirect: taking a slug ends a redirect from it. */
 export async function endRedirect(
   tx: Tx,
   article: Pick<Slugged, 'project_id' | 'primary_language' | 'slug'>,

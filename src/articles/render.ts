@@ -130,7 +130,7 @@ export async function renderAgain(
 
 /**
  * Renders the articles that link to one whose address appeared or went away. An article without an address
- * resolves no link, so nothing is looked for then.
+ * resolves no link, so there is nothing to render then.
  */
 export async function renderLinkers(
   tx: Tx,

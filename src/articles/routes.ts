@@ -26,7 +26,7 @@ import { updateArticle } from './update.ts';
 
 const ETAG = { ETag: "The version's tag, for If-Match." };
 
-/** The documentation of an answer that holds one article. */
+/** The documentation of a response with one article. */
 const articleResponse = (description: string, article: Partial<Article> = {}) => ({
   description,
   schema: z.object({ article: articleSchema }),

@@ -54,7 +54,7 @@ export const articleSchema = z
 
 export type Article = z.infer<typeof articleSchema>;
 
-/** An article as it is answered: its JSON is text until `writeJson` puts it in. */
+/** An article as sent: its JSON is text until `writeJson` inserts it. */
 export type ArticleResponse = Omit<Article, 'documentJson' | 'generationConfig' | 'outline'> & {
   readonly documentJson: JsonText;
   readonly generationConfig: JsonText | null;
@@ -74,7 +74,7 @@ export const articleSummarySchema = articleSchema
 
 export type ArticleSummary = z.infer<typeof articleSummarySchema>;
 
-// Three parts, because the fields that a list leaves out stand between them.
+// Three parts, because the fields that a list omits come in between.
 const beforeBody = (row: ArticleSummaryRow) => ({
   id: row.id,
   workspaceId: row.workspace_id,

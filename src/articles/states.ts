@@ -41,7 +41,7 @@ export const TRANSITIONS = {
   delete: { from: AT_REST, to: 'DELETED' },
 } as const satisfies Record<ArticleAction, Transition>;
 
-/** True when the action may be done to an article of that status. */
+/** True when the action is allowed on an article of that status. */
 export const allows = (action: ArticleAction, from: ArticleStatus): boolean => {
   const transition: Transition = TRANSITIONS[action];
   return transition.from.includes(from);

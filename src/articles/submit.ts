@@ -6,7 +6,7 @@ import { moveArticle } from './move.ts';
 import { type ArticleResponse, toArticle } from './schemas.ts';
 
 /**
- * Hands an article in for review (articles.update): DRAFT or CHANGES_REQUESTED becomes NEEDS_REVIEW.
+ * Submits an article for review (articles.update): DRAFT or CHANGES_REQUESTED becomes NEEDS_REVIEW.
  * @throws {ServiceError} RESOURCE_NOT_FOUND; CONFLICT `job_running`, `no_content` or `status`
  */
 export async function submitArticle(context: VerbContext, articleId: ArticleId): Promise<ArticleResponse> {

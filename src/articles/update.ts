@@ -20,7 +20,7 @@ import { endRedirect, keepRedirect } from './redirects.ts';
 import type { Renderer } from './render.ts';
 import { type ArticleResponse, toArticle } from './schemas.ts';
 
-/** What an editor may change; a field left out stays as it is, null empties a meta field. */
+/** What an editor may change; an omitted field stays as it is, null clears a meta field. */
 export type ArticleChanges = z.output<typeof updateArticleBody>;
 
 /**
@@ -29,7 +29,7 @@ export type ArticleChanges = z.output<typeof updateArticleBody>;
  * redirect. A save that changes nothing writes and emits nothing.
  *
  * The slug follows the title as long as it is the title's own; one chosen by hand stays.
- * @param ifMatch the If-Match header: the version the change was made on
+ * @param ifMatch the If-Match header: the version the change is based on
  * @throws {ServiceError} RESOURCE_NOT_FOUND; CONFLICT `job_running` or `slug_taken`; PRECONDITION_FAILED;
  *   INVALID_REQUEST for the hero in the body
  */
@@ -122,7 +122,7 @@ async function isStored(tx: Tx, articleId: ArticleId, json: string): Promise<boo
   return same;
 }
 
-/** The slug after the save: as given, or of the new title when the present one is of the old title. */
+/** The slug after the save: as given, or derived from the new title when the present one derives from the old title. */
 async function slugFor(tx: Tx, before: ArticleRow, { slug, title }: ArticleChanges): Promise<string> {
   if (slug !== undefined) return slug;
   if (title === undefined) return before.slug;

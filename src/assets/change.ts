@@ -46,7 +46,7 @@ export async function updateAsset(
 }
 
 /**
- * Deletes an image and gives its bytes back (articles.update). Blocks that show it render as nothing from
+ * Deletes an image and returns its bytes to the quota (articles.update). Blocks that show it render as nothing from
  * then on; a PUBLISHED article emits article.updated with content when readers see the change.
  * @throws {ServiceError} RESOURCE_NOT_FOUND; CONFLICT `job_running`
  */

@@ -10,7 +10,7 @@ import { dial } from '../outbound/dial.ts';
 import { describeNetworkError, SendFailure } from '../outbound/failure.ts';
 import type { AddressGuard } from '../outbound/resolver.ts';
 
-/** A file as it came from a URL. */
+/** A file fetched from a URL. */
 export interface FetchedImage {
   readonly bytes: Uint8Array;
   /** The last part of the path. */
@@ -27,9 +27,9 @@ const UNRESOLVED = 'The host name of the URL could not be resolved.';
 const refused = (reason: string): ServiceError => invalid('/url', reason);
 
 /**
- * Creates what fetches images that people name by URL. Like webhooks it dials only addresses that the guard
+ * Creates the fetcher of images by URL. Like webhooks it dials only addresses that the guard
  * has allowed, for the first URL and for each of at most three redirects, and gives up after 15 seconds
- * altogether or 20 MiB.
+ * in all or 20 MiB.
  */
 export function createImageFetcher({
   guard,
@@ -83,7 +83,7 @@ export function createImageFetcher({
   };
 }
 
-/** Asks on a socket that is connected already; node:http neither resolves nor dials anything itself. */
+/** Requests over a socket that is already connected; node:http neither resolves nor dials anything itself. */
 function get(url: URL, socket: Socket): Promise<IncomingMessage> {
   return new Promise((resolve, reject) => {
     const outgoing = request({

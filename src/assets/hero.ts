@@ -25,9 +25,9 @@ interface NewHero {
 
 /**
  * Makes an uploaded image the article's cover (articles.update). One that was there before is deleted and
- * its bytes are given back; image.regenerated tells of the new one then. A PUBLISHED article emits
+ * its bytes are returned to the quota; image.regenerated then reports the new one. A PUBLISHED article emits
  * article.updated with content.
- * @throws {ServiceError} INVALID_REQUEST for bytes that are no image; RESOURCE_NOT_FOUND; CONFLICT
+ * @throws {ServiceError} INVALID_REQUEST for bytes that are not an image; RESOURCE_NOT_FOUND; CONFLICT
  *   `job_running`; QUOTA_EXCEEDED
  */
 export async function uploadHero(context: AssetContext, input: UploadInput): Promise<Asset> {
@@ -38,7 +38,7 @@ export async function uploadHero(context: AssetContext, input: UploadInput): Pro
 }
 
 /**
- * The same with an image fetched from a URL, under the same guard as webhooks. Nothing is locked meanwhile.
+ * The same with an image fetched from a URL, under the same guard as webhooks. Nothing is locked during the fetch.
  * @throws {ServiceError} as `uploadHero`, and INVALID_REQUEST when the image could not be fetched
  */
 export async function fetchHero(

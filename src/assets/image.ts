@@ -3,15 +3,15 @@ import { imageMediaType } from '../blobs/media-type.ts';
 import type { NewBlob } from '../blobs/references.ts';
 import { invalid } from '../errors.ts';
 
-/** An image that was recognised, and is stored nowhere yet. */
+/** An image that was recognised but is not stored yet. */
 export interface NewImage extends NewBlob {
   readonly mediaType: string;
 }
 
 /**
- * Recognises an image by its own bytes, whatever it was called.
+ * Recognises an image by its bytes, whatever its name says.
  * @param pointer the field to blame
- * @throws {ServiceError} INVALID_REQUEST when the bytes are no image
+ * @throws {ServiceError} INVALID_REQUEST when the bytes are not an image
  */
 export async function readImage(bytes: Uint8Array, pointer: string): Promise<NewImage> {
   const mediaType = imageMediaType(Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength));

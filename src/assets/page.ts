@@ -19,7 +19,7 @@ const imageHeaders = (mediaType: string): Record<string, string> => ({
 });
 
 /**
- * Serves images without a key, at addresses that nobody can guess: the asset's random id and the mark of
+ * Serves images without a key, at addresses that cannot be guessed: the asset's random id and the mark of
  * its bytes (see `assetPath`).
  */
 export const createAssetPages = ({ db, blobs }: { db: Database; blobs: BlobStore }): Page[] => [

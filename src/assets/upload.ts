@@ -17,7 +17,7 @@ export interface AssetContext extends VerbContext {
 export interface UploadInput {
   readonly articleId: ArticleId;
   readonly bytes: Uint8Array;
-  /** 1 to 255 characters; `image` when left out. */
+  /** 1 to 255 characters; `image` when omitted. */
   readonly fileName?: string | undefined;
   readonly altText?: string | undefined;
 }
@@ -25,7 +25,7 @@ export interface UploadInput {
 /**
  * Adds an image to the article for its body to show (articles.update). Its bytes count toward the storage
  * quota. The body does not name it yet, so nothing a reader sees changes.
- * @throws {ServiceError} INVALID_REQUEST for bytes that are no image; RESOURCE_NOT_FOUND; CONFLICT
+ * @throws {ServiceError} INVALID_REQUEST for bytes that are not an image; RESOURCE_NOT_FOUND; CONFLICT
  *   `job_running`; QUOTA_EXCEEDED
  */
 export async function uploadAsset(context: AssetContext, input: UploadInput): Promise<Asset> {

@@ -30,7 +30,7 @@ export const auditEntry = (
   request_id: requestId,
 });
 
-/** Writes an audit entry for the actor's workspace in the transaction of the change it tells of. */
+/** Writes an audit entry for the actor's workspace in the transaction of the change it describes. */
 export async function recordAudit(
   tx: Tx,
   context: Pick<VerbContext, 'actor' | 'requestId'>,

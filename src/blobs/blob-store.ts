@@ -3,7 +3,7 @@ import { type FileHandle, mkdir, open, readdir, readFile, rename, rm, stat } fro
 import path from 'node:path';
 import { errorCode } from '../error-text.ts';
 
-/** Bytes by their hash: the same bytes are kept once, whoever stores them, and never change. */
+/** Bytes by their hash: equal bytes are stored once and never change. */
 export interface BlobStore {
   /** Returns when the bytes, whose hash is given, are durable. */
   readonly put: (contentHash: string, bytes: Uint8Array) => Promise<void>;
@@ -15,17 +15,17 @@ export interface BlobStore {
   readonly remove: (contentHash: string) => Promise<void>;
   /** The hashes that begin with the two digits, and the drafts left beside them. */
   readonly list: (shard: string) => Promise<{ hashes: string[]; drafts: string[] }>;
-  /** Removes a draft that nobody has written to for so many milliseconds. */
+  /** Removes a draft that has not been written to for this many milliseconds. */
   readonly discardDraft: (draft: string, minimumAgeMs: number) => Promise<void>;
 }
 
-/** The address of bytes: their SHA-256, 64 hex digits. Worked out off the event loop. */
+/** The address of bytes: their SHA-256, 64 hex digits. Computed off the event loop. */
 export async function contentHashOf(bytes: Uint8Array): Promise<string> {
   return Buffer.from(await subtle.digest('SHA-256', bytes as Uint8Array<ArrayBuffer>)).toString('hex');
 }
 
 const HASH = /^[0-9a-f]{64}$/;
-/** How the names of files end that are not whole yet. */
+/** Suffix of files that are still being written. */
 const DRAFT = '.tmp';
 
 /** Where the blobs of a data folder are. */
@@ -34,7 +34,7 @@ export const blobFolder = (dataDir: string): string => path.join(dataDir, 'blobs
 /**
  * A store in a local folder, which is made with the first blob. Two levels of sub-folders keep each of them
  * small. A blob is written under a temporary name and renamed when it is whole, so that readers never see
- * a part, whatever ends the process.
+ * a part, even when the process is killed.
  */
 export function createLocalBlobStore(folder: string): BlobStore {
   const pathOf = (hash: string): string => path.join(folder, hash.slice(0, 2), hash.slice(2, 4), hash);

@@ -6,16 +6,16 @@ import type { BlobStore } from './blob-store.ts';
 import { removeUnnamed } from './references.ts';
 
 const BLOBS_PER_BATCH = 500;
-/** Rows of images that are looked at together; those beyond that have the same bytes are the same image. */
+/** Image rows read at a time; further rows with the same bytes are the same image. */
 const ROWS_PER_PAGE = 10_000;
-/** Files that one round removes; the next night goes on. */
+/** Files that one round removes; the next night continues. */
 const MAX_REMOVED = 50_000;
-/** Images looked for in the folder, to see whether it is the database's. */
+/** Images sampled to check that the folder belongs to the database. */
 const SAMPLE = 20;
 /** A part of a file that a lost process left behind. */
 const ABANDONED_DRAFT_MS = 86_400_000;
 
-/** How far a round has come: the last hash whose row was looked at, or the last sub-folder that was swept. */
+/** Progress of a round: the last hash whose row was checked, or the last sub-folder swept. */
 export interface CollectPosition {
   readonly stage: 'rows' | 'files';
   readonly after: string;
@@ -27,7 +27,7 @@ export interface CollectOptions {
   readonly graceMs: number;
   /** Stops between two batches. */
   readonly signal: AbortSignal;
-  /** Where an earlier attempt of the round has stopped. */
+  /** Where an earlier attempt of the round stopped. */
   readonly from?: CollectPosition | undefined;
   readonly onProgress?: (position: CollectPosition) => void;
 }
@@ -64,7 +64,7 @@ export async function collectBlobs(db: Database, options: CollectOptions): Promi
   return removed;
 }
 
-/** Notes images of rows that a release wrote which did not know this table, along the index of their hashes. */
+/** Adds images from rows written by a release that did not know this table, in the order of their hashes. */
 async function noteUnknown(db: Database, { signal, from, onProgress }: CollectOptions): Promise<void> {
   const note = async (after: string): Promise<{ last: string | null }> => {
     signal.throwIfAborted();
@@ -87,7 +87,7 @@ async function noteUnknown(db: Database, { signal, from, onProgress }: CollectOp
   }
 }
 
-/** 0 when the database knows no image at all, so that nothing can be said of the folder. */
+/** 0 when the database knows no image at all, so that the folder cannot be checked. */
 async function isOurs(db: Database, blobs: BlobStore): Promise<true | 0 | null> {
   const known = await db.selectFrom('blobs').select('hash').orderBy('hash').limit(SAMPLE).execute();
   for (const { hash } of known) if (await blobs.has(hash)) return true;
@@ -109,7 +109,7 @@ async function collectRows(
       SELECT hash FROM blobs WHERE hash > ${after} ORDER BY hash LIMIT ${BLOBS_PER_BATCH}
       FOR UPDATE SKIP LOCKED`.execute(tx);
     const hashes = rows.map(({ hash }) => hash);
-    // Statements of their own: whoever names one of these from now on waits for the locks above.
+    // Separate statements: anyone who refers to one of these from now on waits for the locks above.
     await sql`
       UPDATE blobs SET unreferenced_since = CASE WHEN unreferenced_since IS NULL THEN now() END
       WHERE hash = ANY (${hashes}::text[])

@@ -44,7 +44,7 @@ function isSvg(bytes: Buffer): boolean {
 
 /**
  * The media type of a PNG, JPEG, GIF, WebP, AVIF or SVG image, or null for anything else. An SVG image can
- * carry scripts: whoever serves one must keep a browser from running them.
+ * carry scripts: serve one only so that browsers do not run them.
  */
 export const imageMediaType = (bytes: Buffer): string | null =>
   SIGNATURES.find(({ matches }) => matches(bytes))?.mediaType ?? null;

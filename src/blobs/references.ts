@@ -9,16 +9,16 @@ export interface NewBlob {
   readonly contentHash: string;
 }
 
-/** Whoever writes or removes the bytes of one hash holds this until its transaction ends. */
+/** Held by a writer or remover of the bytes of one hash until its transaction ends. */
 const lockKey = (hash: string) => sql`hashtextextended(${`blob ${hash}`}, 0)`;
 
 /**
  * Makes the bytes durable and notes that they are in use. Called last in the transaction that inserts the rows
- * naming them, after the quota was asked: what is refused is never written, and no row without its bytes commits.
+ * naming them, after the quota check: refused bytes are never written, and no row commits without its bytes.
  */
 export async function storeBlobs(tx: Tx, blobs: BlobStore, added: readonly NewBlob[]): Promise<void> {
   const byHash = new Map(added.map((blob) => [blob.contentHash, blob.bytes]));
-  // In one order for everybody, so that two that store the same images do not wait for each other.
+  // Always in one order, so that two writers of the same images do not deadlock.
   for (const [hash, bytes] of [...byHash].sort(([one], [other]) => (one < other ? -1 : 1))) {
     await sql`SELECT pg_advisory_xact_lock(${lockKey(hash)})`.execute(tx);
     await blobs.put(hash, bytes);
@@ -54,7 +54,7 @@ export async function keepBlobs(tx: Tx, hashes: readonly string[]): Promise<Read
 }
 
 /**
- * Removes the bytes of a hash that no row names, unless somebody is writing them at this moment.
+ * Removes the bytes of a hash that no row names, unless they are being written right now.
  * @returns whether they were removed
  */
 export async function removeUnnamed(tx: Tx, blobs: BlobStore, hash: string): Promise<boolean> {

@@ -18,7 +18,7 @@ export interface AssignCategoriesInput {
  * Replaces an article's categories (contract.md C14 to C16), whatever its status and its jobs. A new
  * order of the same set is stored and emits nothing.
  * @returns the categories in the order assigned
- * @throws {ServiceError} RESOURCE_NOT_FOUND for the article; INVALID_REQUEST naming each id that is no category
+ * @throws {ServiceError} RESOURCE_NOT_FOUND for the article; INVALID_REQUEST naming each id that is not a category
  *   of its workspace, one deleted at this moment included
  */
 export async function assignCategories(

@@ -35,7 +35,7 @@ const languageOf = (change: NameChange): string =>
   change.kind === 'remove' ? change.from.language : change.to.language;
 
 /**
- * What a patch does to a category: its three fields are one decision, checked on the result (contract.md C7). A name it already has, and a language it has not, change nothing.
+ * What a patch does to a category: its three fields are one decision, checked on the result (contract.md C7). A name it already has, and a language it lacks, change nothing.
  * @throws {ServiceError} INVALID_REQUEST when the result has no name in its primary language
  */
 export function planChange(current: CurrentCategory, patch: CategoryPatch): CategoryChange {

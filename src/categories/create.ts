@@ -17,7 +17,7 @@ export async function createCategory(
   const { db, actor } = context;
   requirePermissions(actor, 'categories.create');
   const { workspaceId } = actor;
-  // In one order everywhere: transactions that want the same names wait for each other, not in a circle.
+  // In one order everywhere, so that transactions after the same names cannot deadlock.
   const names = [...input.translations].sort((a, b) => (a.language < b.language ? -1 : 1));
   return withFreeSlugs(db, async (tx) => {
     const categoryId = newId<CategoryId>();

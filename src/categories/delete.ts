@@ -7,7 +7,7 @@ import type { CategoryId } from '../ids.ts';
 import { lockCategory } from './queries.ts';
 
 /**
- * Deletes a category with its names and its links, and tells each PUBLISHED article that carried it
+ * Deletes a category with its names and its links, and emits an event for each PUBLISHED article that carried it
  * (contract.md C12). Returns how many articles of any status carried it.
  * @throws {ServiceError} RESOURCE_NOT_FOUND for an unknown or foreign category
  */

@@ -21,7 +21,7 @@ export interface NewName {
 
 /**
  * Runs `work` in a transaction, and again whenever another transaction took a slug that this one had found free.
- * Each such failure is somebody else's commit, so this ends.
+ * Each such failure means that another transaction committed, so this ends.
  */
 export async function withFreeSlugs<Result>(
   db: Database,

@@ -9,7 +9,7 @@ import type { CategoryId, CategoryNameId, WorkspaceId } from '../ids.ts';
 import type { CurrentCategory } from './change.ts';
 import type { Category, ListedCategory, ReducedCategory } from './schemas.ts';
 
-/** Tags are ASCII: the order of their bytes, whatever the database's collation is. */
+/** Tags are ASCII: byte order, independent of the database's collation. */
 const byLanguage = sql`category_names.language COLLATE "C"`;
 
 const namesOf = (eb: ExpressionBuilder<Tables, 'categories'>) =>
@@ -94,7 +94,7 @@ export async function selectReduced(
 
 /**
  * Locks a category that is about to change, and reads it. The lock is FOR UPDATE, so that assigning the category
- * waits: whoever carries it when the change commits is told of it, by this change or by an assignment after it.
+ * waits: every article that carries it when the change commits gets an event, from this change or from a later assignment.
  * @throws {ServiceError} RESOURCE_NOT_FOUND for an unknown or foreign category
  */
 export async function lockCategory(

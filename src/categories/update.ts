@@ -10,7 +10,7 @@ import { lockCategory, selectCategory } from './queries.ts';
 import type { Category } from './schemas.ts';
 
 /**
- * Applies a patch as one decision (contract.md C7 to C11) and tells each PUBLISHED article that carries
+ * Applies a patch as one decision (contract.md C7 to C11) and emits an event for each PUBLISHED article that carries
  * the category. One that changes nothing emits nothing and moves no updatedAt.
  * @throws {ServiceError} RESOURCE_NOT_FOUND; INVALID_REQUEST when no name would be left in the primary language;
  *   CONFLICT `name_taken`

@@ -31,7 +31,7 @@ async function numberOf(db: Database, workspaceId: WorkspaceId, id: LedgerEntryI
   return row.id;
 }
 
-/** One page of the workspace's ledger (credits.read), newest first, whose entries sum up to the balance. */
+/** One page of the workspace's ledger (credits.read), newest first, whose entries add up to the balance. */
 export async function listLedger(
   { db, actor }: VerbContext,
   { limit, before }: { limit: number; before: LedgerEntryId | null },

@@ -28,7 +28,7 @@ export const MAX_CREDITS = 1_000_000_000;
 interface AddCredits {
   /** Credits, 1 to {@link MAX_CREDITS}. */
   readonly amount: number;
-  /** The payment provider's event; one of our own making when left out. */
+  /** The payment provider's event id; generated when omitted. */
   readonly paymentEventId?: string | undefined;
 }
 
@@ -40,7 +40,7 @@ const KINDS = {
 
 /**
  * Adds credits to the workspace's wallet: ledger entry, balance, audit entry and event in one transaction.
- * A payment event counts once, whichever way it was told before: repeated, it changes nothing.
+ * A payment event counts once, whichever way it arrived before: repeated, it changes nothing.
  */
 async function addCredits(
   context: VerbContext,

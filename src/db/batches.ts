@@ -1,6 +1,6 @@
-/** How a job that removes what is old works on. */
+/** How a pruning job proceeds. */
 export interface PruneOptions {
-  /** Milliseconds that what has ended is kept. */
+  /** How long ended rows are kept, in milliseconds. */
   readonly retentionMs: number;
   /** Called after every batch; what it throws stops the work there. */
   readonly onProgress?: () => void;

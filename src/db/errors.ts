@@ -17,7 +17,7 @@ export const uniqueViolation = (error: unknown): string | null => constraintOf(e
 export const foreignKeyViolation = (error: unknown): string | null =>
   constraintOf(error, FOREIGN_KEY_VIOLATION);
 
-/** True when Postgres ended one of several transactions so that the others could go on; it is safe to run it again. */
+/** True when Postgres ended this transaction so that others could continue; it is safe to run it again. */
 export const isRetryable = (error: unknown): boolean =>
   error instanceof pg.DatabaseError &&
   (error.code === DEADLOCK_DETECTED || error.code === SERIALIZATION_FAILURE);

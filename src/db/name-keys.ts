@@ -13,9 +13,9 @@ interface Row {
   readonly name_key: string | null;
 }
 
-/** Where names are kept with a key, and which of them a release before may have written without the right one. */
+/** Where names are kept with a key, and which of them the previous release may have written without the right one. */
 const TABLES: readonly { readonly table: string; readonly doubtful: RawBuilder<unknown> }[] = [
-  // In ASCII the releases agree; what was told apart by a suffix keeps it.
+  // In ASCII the releases agree; a name with a disambiguating suffix keeps it.
   {
     table: 'category_names',
     doubtful: sql`octet_length(name) <> char_length(name) AND name_key !~ '(OLD|DUPLICATE) '`,
@@ -24,9 +24,9 @@ const TABLES: readonly { readonly table: string; readonly doubtful: RawBuilder<u
 ];
 
 /**
- * Gives names the key they are compared by where a process of a release before, which ran on after the migration, wrote
+ * Gives names their comparison key where a process of the previous release, still running after the migration, wrote
  * another or none. A name whose key is taken by then gets a suffix that no name can have, and stays beside the other
- * one until it is renamed. Row by row: nobody waits for it, and it can be cut off anywhere.
+ * one until it is renamed. Row by row, so that no one waits long and it can be interrupted anywhere.
  */
 export async function refreshNameKeys(db: Database, note: Note): Promise<void> {
   for (const { table, doubtful } of TABLES) {

@@ -2,18 +2,18 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { type Kysely, type RawBuilder, sql } from 'kysely';
 import { isLockTimeout } from './errors.ts';
 
-/** How long a migration may wait for a lock, and keep everybody behind it waiting, before it steps back. */
+/** How long a migration may wait for a lock, blocking everyone behind it, before it backs off. */
 export const LOCK_TIMEOUT = '2s';
-/** How long it goes on trying: a dump of a large database holds its locks for as long as it takes. */
+/** How long it keeps trying: a dump of a large database holds its locks until it is done. */
 const PATIENCE_MS = 3_600_000;
 const LONGEST_PAUSE_MS = 10_000;
 
-/** Takes a line of progress for the person who watches. */
+/** Takes a line of progress for the operator. */
 export type Note = (line: string) => void;
 
 /**
  * Runs `work`, and again with growing pauses whenever it did not get a lock within its lock_timeout: whoever it
- * stood in front of goes on meanwhile.
+ * blocked can continue in between.
  * @throws what `work` throws, a lock timeout only after an hour
  */
 export async function withLockRetries<Result>(
@@ -35,9 +35,9 @@ export async function withLockRetries<Result>(
 
 /** How a migration outside a transaction changes a table that is in use. Each step can be done again. */
 export interface OnlineSteps {
-  /** For people: what was done to rows that somebody may miss. */
+  /** For operators: what was done to rows that someone may miss. */
   readonly note: Note;
-  /** A statement that needs a strong lock for a moment, and no more than a moment. */
+  /** A statement that needs a strong lock for only a moment. */
   readonly alter: (statement: RawBuilder<unknown>) => Promise<void>;
   /** What has to happen whole; all of it happens anew when a lock is not to be had. */
   readonly transaction: (work: (tx: Kysely<unknown>) => Promise<void>) => Promise<void>;
@@ -56,7 +56,7 @@ export function onlineSteps(db: Kysely<unknown>, migration: string, note: Note):
       try {
         await statement.execute(db);
       } finally {
-        // Building an index only waits for others and keeps nobody waiting.
+        // Building an index waits for others but blocks no one.
         await sql`SET lock_timeout = 0`.execute(db);
       }
     });

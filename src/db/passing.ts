@@ -2,13 +2,13 @@ import pg from 'pg';
 import { ServiceError, TooSlowError } from '../errors.ts';
 
 /**
- * SQLSTATE classes that speak of the connection, of a server short of resources, of who may connect to which database
+ * SQLSTATE classes about the connection, a server short of resources, or who may connect to which database
  * (passwords and databases are changed while we run), or of the server's disks; not of the statement.
  */
 const PASSING_CLASSES = new Set(['08', '28', '3D', '53', '58']);
 /**
  * A statement ended at its time limit or by an operator; shutdown, crash, start, a dropped database, a session ended as
- * idle, also inside a transaction; a standby; a lost race, a deadlock, a lock not to be had in time.
+ * idle, also inside a transaction; a standby; a lost race, a deadlock, a lock timeout.
  */
 const PASSING_CODES = new Set([
   '57014',
@@ -35,7 +35,7 @@ const DRIVER_MESSAGES =
   /connection (?:terminated|error|timeout|ended|closed)|timeout exceeded when trying to connect|query (?:read )?timeout|after calling end on the pool|not queryable|SSL connection|^SASL:/i;
 /** Of a session, not of a statement: Postgres ends the session with it. */
 const ENDS_THE_SESSION = new Set(['FATAL', 'PANIC']);
-/** A mistake in our own code. */
+/** A bug in our code. */
 const MISTAKES = [TypeError, RangeError, ReferenceError, SyntaxError] as const;
 
 const chain = (error: unknown): Error[] => {
@@ -62,9 +62,9 @@ function isPassing(error: Error): boolean {
 }
 
 /**
- * How an error of database work has to be taken: `passing` when the connection or a race failed and not the work,
+ * How to treat an error of database work: `passing` when the connection or a race failed and not the work,
  * so that it can be repeated for as long as it takes; `lasting` when repeating is certain to fail again; `unknown`
- * for everything else, which deserves some more tries but not for ever.
+ * for everything else, which is retried a limited number of times.
  */
 export function errorKind(error: unknown): 'passing' | 'lasting' | 'unknown' {
   const errors = chain(error);

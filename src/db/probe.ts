@@ -9,7 +9,7 @@ export interface DatabaseProbe {
   readonly close: () => Promise<void>;
 }
 
-/** Asks Postgres on a connection of its own: a pool that is busy does not make it seem away. */
+/** Asks Postgres on its own connection, so that a busy pool does not make it seem down. */
 export function createDatabaseProbe(connectionString: string): DatabaseProbe {
   const pool = createPool({
     connectionString,

@@ -2,12 +2,12 @@ import { sql } from 'kysely';
 import type { Tx } from './database.ts';
 import { errorKind } from './passing.ts';
 
-/** Told what of an end could not be done, by name, and why: who ends something says so where operators look. */
+/** Called with the name of a clean-up that failed, and why, so that it is reported where operators look. */
 export type OnLeftOver = (part: string, error: unknown) => void;
 
 /**
  * Runs one part of a transaction that must not keep the others from taking effect. When it fails, and not because
- * of the connection, its own statements are undone, `onPassedOver` is told, and the transaction goes on.
+ * of the connection, its own statements are undone, `onPassedOver` is called, and the transaction continues.
  * @returns whether the part took effect
  */
 export async function inSavepoint(

@@ -1,16 +1,16 @@
 import type pg from 'pg';
 
-/** What Postgres gets beyond its own limit on a statement, in milliseconds. */
+/** Milliseconds that Postgres gets beyond its own limit on a statement. */
 const MARGIN_MS = 2_000;
-/** Milliseconds between two looks at a pool's connections. */
+/** Milliseconds between two checks of a pool's connections. */
 const LOOK_MS = 500;
-/** A query without an answer for this long casts doubt on the connections that idle beside it. */
+/** A query unanswered for this long casts doubt on the idle connections of the pool. */
 const DOUBT_MS = 1_000;
-/** What a connection that idles gets to answer when it is in doubt. */
+/** How long an idle connection in doubt gets to answer. */
 const PROBE_MS = 1_000;
 /** Milliseconds between two questions whether Postgres still works on a statement that may take long. */
 const INQUIRE_MS = 2_000;
-/** What a peer gets to close a connection that we have ended. */
+/** How long a peer gets to close a connection that we have ended. */
 const CLOSING_MS = 2_000;
 
 interface Watched {
@@ -34,7 +34,7 @@ type Query = (text: unknown, values?: unknown, ...rest: unknown[]) => unknown;
 type End = (callback: () => void) => void;
 
 /**
- * Gives the rest of a transaction another limit on its statements; 0 or more milliseconds, 0 for none. Tells which process
+ * Gives the rest of a transaction another limit on its statements; 0 or more milliseconds, 0 for none. Reports which process
  * works on them, so that another connection can ask for it: a pooler's clients know no process of Postgres otherwise.
  */
 export const SET_STATEMENT_TIMEOUT =
@@ -46,9 +46,9 @@ const limitOf = (statementTimeout: number): number =>
   statementTimeout === 0 ? Number.POSITIVE_INFINITY : statementTimeout + MARGIN_MS;
 
 /**
- * Destroys connections whose peer has gone without a word, which TCP itself notices after a quarter of an hour only: the
- * query that waits fails as on any lost connection, and the pool makes a new one. Connections that idle while another
- * waits for long are asked too, and go when they don't answer, or the next caller would be given one of them. For a
+ * Destroys connections whose peer has silently gone, which TCP itself notices only after a quarter of an hour: the
+ * waiting query fails as on any lost connection, and the pool opens a new one. Connections that idle while another
+ * waits long are probed too and dropped when they don't answer, or the next caller would get one of them. For a
  * statement that may take long, another connection asks from the usual limit on whether Postgres is still at work on it.
  * @param statementTimeout what Postgres itself allows a statement, in milliseconds; with 0 nothing is too long
  */
@@ -77,7 +77,7 @@ export function destroySilentConnections(pool: pg.Pool, statementTimeout: number
       const { client, idle, probedAt, heardAt, endedAt } = watched;
       if (!idle || endedAt !== null || probedAt !== null || heardAt >= oldest) continue;
       watched.probedAt = now;
-      // Whoever is given the connection meanwhile waits for this answer first.
+      // The next user of the connection waits for this answer first.
       client.query('SELECT 1', () => {
         watched.probedAt = null;
       });
@@ -161,7 +161,7 @@ function rememberBackend(watched: Watched, answer: unknown): void {
   );
 }
 
-/** After a look at the socket: when it was this process that stood still, the answer lies there. */
+/** Run after the socket was read: if this process itself was blocked, the answer is already there. */
 function giveUp({ client }: Watched, waitedMs: number, stillWaits: () => boolean): void {
   setImmediate(() => {
     if (!stillWaits()) return;

@@ -107,7 +107,7 @@ export interface Tables {
     id: RoleId;
     workspace_id: WorkspaceId;
     name: string;
-    /** What the name is compared by; null where a release that knew none wrote the row. */
+    /** The name's comparison key; null in rows written by a release that did not know it. */
     name_key: Nullable<string>;
     permissions: string[];
     built_in: Default<boolean>;

@@ -56,7 +56,7 @@ function methodsByPath(routes: readonly { method: string; path: string }[]) {
 }
 
 /**
- * The service's HTTP face: the given routes behind authentication, rate limits and the fixed order of
+ * The service's HTTP edge: the given routes behind authentication, rate limits and the fixed order of
  * checks (design.md §5), and the pages that need no key. CORS is off: no answer carries its headers.
  */
 export function createApp(dependencies: HttpDependencies, routes: readonly RouteModule[]): OpenAPIHono<Env> {
@@ -95,7 +95,7 @@ export function createApp(dependencies: HttpDependencies, routes: readonly Route
     const named = namedResource(scope, given);
     const { actor, found } = await identify(exchange, headers.get('authorization'), named);
     await limiter.consume(actor, exchange.headers);
-    // Unknown, foreign and malformed ids are answered alike, so that nobody can probe what exists.
+    // Unknown, foreign and malformed ids get the same response, so that existence cannot be probed.
     if (!found) throw notFound(scope);
     const params = scopedParams(named, given);
     requirePermissions(actor, ...permissions);

@@ -11,7 +11,7 @@ const EMPTY = new Uint8Array();
 const LARGE_BODY_BYTES = 256 * 1024;
 /** Large bodies that are parsed or checked at the same time in this process, and of one workspace. */
 const LARGE_BODIES = { total: 2, perOwner: 1 };
-/** Bodies above this many bytes find room for themselves before they are read. */
+/** Bodies above this many bytes reserve memory before they are read. */
 const ROOMY_BODY_BYTES = 16 * 1024;
 /** Room for such bodies, in bytes, which each has from its first byte to its answer. */
 const ROOM = { total: 64 * MIB, perOwner: 16 * MIB };
@@ -42,7 +42,7 @@ export interface BodyOptions {
 }
 
 export interface OpenBody extends BodySource {
-  /** Gives back the body's room: once the request is answered. */
+  /** Releases the body's room, once the request is answered. */
   readonly close: () => void;
 }
 
@@ -58,7 +58,7 @@ const busy = (): ServiceError =>
 const incomplete = (cause?: unknown): ServiceError =>
   new ServiceError('INVALID_REQUEST', 'The body ended before it was complete.', { cause });
 
-/** The bytes of a body that says beforehand how many they are. */
+/** The bytes of a body with a declared length. */
 async function readDeclared(request: Request): Promise<Uint8Array> {
   try {
     return new Uint8Array(await request.arrayBuffer());
@@ -67,7 +67,7 @@ async function readDeclared(request: Request): Promise<Uint8Array> {
   }
 }
 
-/** The bytes of a body that does not say how many they are; those of a refused one are charged for too. */
+/** The bytes of a body without a declared length; those of a refused one count toward the rate limit too. */
 async function readUndeclared(
   { body }: Request,
   { limit, charge }: Pick<BodyOptions, 'limit' | 'charge'>,
@@ -98,8 +98,9 @@ function whenGone(connection: BodyOptions['connection']): AbortSignal {
 }
 
 /**
- * What bodies take is bounded: their bytes while they come, so that slow senders fill no memory, and, once a large one
- * is complete, a turn in which it is parsed and checked. Neither who waits for it nor who has it waits for the database.
+ * Bounds what bodies take: their bytes while they arrive, so that slow senders fill no memory, and, once a large one
+ * is complete, a turn in which it is parsed and checked. Neither the wait for a turn nor the turn itself waits for the
+ * database.
  * @param waitMs how long a body waits for room, and again for its turn
  */
 export function createBodyReader(waitMs: number): BodyReader {

@@ -18,7 +18,7 @@ const bare = (text: string): string =>
 
 /**
  * Says which client a request comes from: the socket's peer, or, when that is a trusted proxy, the last
- * address of X-Forwarded-For that is none. Anyone can send that header, so it counts from trusted
+ * address of X-Forwarded-For that is not a trusted proxy. Anyone can send that header, so it counts from trusted
  * proxies only.
  * @param trustedProxies addresses or CIDR ranges
  */

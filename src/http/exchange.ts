@@ -9,13 +9,13 @@ import { ServiceError } from '../errors.ts';
 import { writeJson } from '../json-text.ts';
 import { type Report, toProblem, toServiceError, UNEXPECTED } from './problems.ts';
 
-/** What is known of a request from its first moment to its log line. */
+/** What is known about a request from its start to its log line. */
 export interface Exchange {
   readonly requestId: string;
   readonly startedAt: number;
   /** The client, as rate limits and the log know it. */
   readonly address: string;
-  /** Headers its answer will carry besides those every answer has. */
+  /** Headers of its response beyond those of every response. */
   readonly headers: Record<string, string>;
   actor?: KeyActor;
   status: number;
@@ -49,7 +49,7 @@ const EVERY_ANSWER = {
   'X-Frame-Options': 'DENY',
 };
 
-/** An answer with everything each one carries; `headers` win over the common ones. */
+/** A response with the common headers; `headers` win over them. */
 export function respond(
   exchange: Exchange,
   status: number,
@@ -70,7 +70,7 @@ export const jsonResponse = (
   headers: Readonly<Record<string, string>> = {},
 ): Response => respond(exchange, status, writeJson(body), { 'Content-Type': 'application/json', ...headers });
 
-/** The answer when even the answer to an error could not be made: it needs nothing that could fail. */
+/** The response when even the error response could not be built: it needs nothing that could fail. */
 const lastResortResponse = (exchange: Exchange): Response =>
   respond(
     exchange,
@@ -85,7 +85,7 @@ function problemResponse(exchange: Exchange, error: unknown, report: Report): Re
     'Content-Type': 'application/problem+json',
     ...(problem.status === 401 ? { 'WWW-Authenticate': 'Bearer' } : {}),
     ...(problem.status === 503 ? { 'Retry-After': '5' } : {}),
-    // What is left of a body that was refused unread is not read to the end either.
+    // The rest of a body that was refused unread is not read either.
     ...(problem.status === 413 ? { Connection: 'close' } : {}),
   });
 }
@@ -96,16 +96,16 @@ export interface ExchangeDependencies {
   readonly observe?: ((observation: Observation) => void) | undefined;
 }
 
-/** Says on stderr itself what the log did not take. */
+/** Writes to stderr directly what the log did not take. */
 function sayOnStderr(level: string, fields: object, message: string): void {
   try {
     writeSync(2, `${JSON.stringify({ level, ...fields, message })}\n`);
   } catch {
-    // Nobody is left to tell, and the answer still has to go out.
+    // There is nowhere left to report to, and the response still has to go out.
   }
 }
 
-/** Writes a line of the log that no failing log stops. */
+/** Writes a log line even when the log fails. */
 const surely =
   (logger: Logger) =>
   (level: 'debug' | 'info' | 'error', fields: object, message: string): void => {
@@ -119,7 +119,7 @@ const surely =
 export type Env = { Bindings: Partial<HttpBindings> };
 
 /**
- * Wraps the work of one request: gives it an id, turns whatever it throws into a problem answer, and
+ * Wraps the work of one request: gives it an id, turns whatever it throws into a problem response, and
  * writes the log line. The line names the route, never a raw path, header, query or body.
  */
 export function createExchanges({ logger, clientAddress, observe }: ExchangeDependencies) {
@@ -131,7 +131,7 @@ export function createExchanges({ logger, clientAddress, observe }: ExchangeDepe
     try {
       return problemResponse(exchange, error, (fields, message) => report('error', fields, message));
     } catch {
-      // What was thrown cannot be looked at, so it is left alone.
+      // What was thrown cannot be inspected, so it is left alone.
       report('error', { requestId: exchange.requestId }, 'an error could not be described');
       return lastResortResponse(exchange);
     }

@@ -6,7 +6,7 @@ import { hasUnsafeCharacters, pointerTo, readJson } from './json.ts';
 export interface Upload {
   /** Content types that are taken, such as `image/png`. */
   readonly mediaTypes: readonly string[];
-  /** Bytes it may have; the limit of JSON bodies does not count for it. */
+  /** Bytes it may have; the limit of JSON bodies does not apply. */
   readonly maxBytes: number;
 }
 
@@ -18,7 +18,7 @@ export interface BodySource {
    * @throws {ServiceError} PAYLOAD_TOO_LARGE
    */
   readonly read: () => Promise<Uint8Array>;
-  /** Ends the turn that a large body has: once it is parsed and checked. */
+  /** Ends the turn of a large body, once it is parsed and checked. */
   readonly checked: () => void;
 }
 
@@ -57,8 +57,8 @@ const describe = (issue: z.core.$ZodIssue, root: unknown): string => {
 type Checked<Output> = { issues: readonly RawIssue[]; value: Output };
 
 /**
- * What the schema makes of the value. safeParse would word every issue there is, the 100,000th too; these are
- * worded by who answers them.
+ * The schema's result for the value. safeParse would word every issue, even the 100,000th; these are
+ * worded by the code that responds with them.
  */
 function check<Schema extends z.ZodType>(schema: Schema, value: unknown): Checked<z.output<Schema>> {
   const result = schema._zod.run({ value, issues: [] }, { async: false });
@@ -66,7 +66,7 @@ function check<Schema extends z.ZodType>(schema: Schema, value: unknown): Checke
   return { issues: result.issues, value: result.value as z.output<Schema> };
 }
 
-/** The same for a schema with fields that are checked elsewhere; it is slower. */
+/** The same for a schema with fields that are checked elsewhere; slower. */
 async function checkPatiently<Schema extends z.ZodType>(
   schema: Schema,
   value: unknown,
@@ -79,7 +79,7 @@ type Pointer = (path: readonly PropertyKey[]) => string;
 
 /**
  * The value as the schema's output. Null for an optional field means absent (design.md §5): a null the
- * schema refuses is taken out and the value checked once more.
+ * schema refuses is removed and the value checked again.
  * @throws {ServiceError} INVALID_REQUEST naming the first MAX_ISSUES bad fields, with the number of the others
  */
 function validate<Schema extends z.ZodType>(
@@ -159,7 +159,7 @@ function assertJsonContentType(headers: Headers): void {
 /** The body that a route takes. */
 export interface ExpectedBody {
   readonly schema: z.ZodType;
-  /** True when it may be left out. */
+  /** True when it may be omitted. */
   readonly optional: boolean;
   /** True when the schema checks asynchronously. */
   readonly patient: boolean;

@@ -21,8 +21,8 @@ function withoutNull(schema: JsonSchema): JsonSchema {
 type Override = NonNullable<NonNullable<Parameters<typeof z.toJSONSchema>[1]>['override']>;
 
 /**
- * For answers. zod cannot tell what a transformed field looks like, and calls it anything: ours only turn null
- * into absent, so it is what went in, without null. And clients must bear fields that are added later.
+ * For responses. zod does not know what a transformed field looks like and allows anything: ours only turn null
+ * into absent, so the shape is the input without null. And clients must tolerate fields that are added later.
  */
 const describeResponse: Override = ({ jsonSchema, zodSchema: { _zod } }) => {
   const { def } = _zod;
@@ -65,7 +65,7 @@ function withOptionalNulls(schema: unknown): unknown {
 /**
  * Turns zod schemas into the JSON Schema of OpenAPI 3.1, from the same objects that validate. Schemas
  * with an id (`.meta({ id: 'Article' })`) become components, once each; where a request's form of one
- * differs from the answer's, it is called `ArticleInput`.
+ * differs from the response's, it is called `ArticleInput`.
  */
 export function createSchemaWriter(addComponent: AddComponent) {
   const known = new Map<string, string>();

@@ -27,7 +27,7 @@ const isDigit = (byte: number | undefined): boolean => byte !== undefined && byt
 const isExponent = (byte: number): boolean => byte === 0x65 || byte === 0x45;
 
 /**
- * Counts levels and values in the text itself, before anything is built of it. Text that is no JSON is
+ * Counts levels and values in the text itself, before anything is built from it. Text that is not JSON is
  * counted up to the place where a parser stops, at least.
  * @returns whether a number may overflow a double
  * @throws {ServiceError} INVALID_REQUEST above MAX_DEPTH or MAX_VALUES
@@ -103,7 +103,7 @@ function assertSafeMembers(holder: object, path: Path): void {
 }
 
 /**
- * The value that the bytes write as JSON, at a cost that grows with their number and no faster. Refused is what
+ * The value that the bytes write as JSON, at a cost that grows with their number and no faster. It refuses what
  * JSON can say but the service cannot keep: NUL characters and lone surrogates in strings and names, numbers
  * that overflow a double. Properties named `__proto__` are left out, so that no later copy of the value can
  * reach a prototype.

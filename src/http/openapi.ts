@@ -52,7 +52,7 @@ const problemSchema = z
   })
   .meta({ id: 'Problem', description: 'An error response (RFC 9457).' });
 
-/** The codes an operation can answer: those of its kind, and its own. */
+/** The error codes of an operation: those of its kind, and its own. */
 function errorsOf(definition: RouteDefinition): ErrorCode[] {
   const codes = new Set<ErrorCode>(['INVALID_REQUEST', 'UNAUTHENTICATED', ...(definition.errors ?? [])]);
   if (definition.permissions.length > 0) codes.add('FORBIDDEN');
@@ -205,7 +205,7 @@ function operationOf(definition: RouteDefinition, write: ReturnType<typeof creat
 
 /**
  * Registers every route in the app's OpenAPI registry, from the schemas that validate, and returns what
- * makes the document (OpenAPI 3.1, relative to the server it was read from). It is made once.
+ * builds the document (OpenAPI 3.1, relative to the server it was read from), once.
  */
 export function documentRoutes(app: OpenAPIHono<Env>, routes: readonly RouteModule[]): () => object {
   const registry = app.openAPIRegistry;

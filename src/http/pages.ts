@@ -9,7 +9,7 @@ export interface Page {
   readonly probe?: boolean;
 }
 
-/** Whether the process lives, and whether it can answer requests (docs/deployment.md). */
+/** Whether the process is alive, and whether it can serve requests (docs/deployment.md). */
 export const createProbes = (readiness: () => Promise<Readiness>): readonly Page[] => [
   { path: '/healthz', probe: true, serve: async (exchange) => jsonResponse(exchange, 200, { status: 'ok' }) },
   {

@@ -43,7 +43,7 @@ export interface Position<Id extends string> {
 export interface PageRequest<Id extends string> {
   /** Rows, at most. */
   readonly limit: number;
-  /** Where the page before has ended; null for the first one. */
+  /** Where the previous page ended; null for the first page. */
   readonly position: Position<Id> | null;
 }
 
@@ -62,7 +62,7 @@ export async function readPage<DB, TB extends keyof DB, Row extends { created_at
   const rows: Row[] = await older
     .orderBy(sql`created_at`, 'desc')
     .orderBy(sql`id`, 'desc')
-    // One row more than is shown tells whether another page follows.
+    // One extra row shows whether another page follows.
     .limit(limit + 1)
     .execute();
   const shown = rows.slice(0, limit);

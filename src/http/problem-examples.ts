@@ -46,5 +46,5 @@ const EXAMPLES = {
   ),
 } as const satisfies Record<ErrorCode, ServiceError>;
 
-/** What an answer with this code looks like, for the documentation. */
+/** What a response with this code looks like, for the documentation. */
 export const problemExample = (code: ErrorCode): Problem => toProblem(EXAMPLES[code], REQUEST_ID);

@@ -27,7 +27,7 @@ export const ERROR_CODES = Object.keys(PROBLEMS) as ErrorCode[];
 /** The name of a code's page: `INVALID_REQUEST` → `invalid-request`. */
 export const problemSlug = (code: ErrorCode): string => code.toLowerCase().replaceAll('_', '-');
 
-/** The body of every error answer, as application/problem+json (RFC 9457). */
+/** The body of every error response, as application/problem+json (RFC 9457). */
 export interface Problem {
   /** The page that explains the code, relative to the service. */
   readonly type: string;
@@ -38,7 +38,7 @@ export interface Problem {
   readonly requestId: string;
   readonly details?: ErrorDetails;
   readonly errors?: readonly FieldIssue[];
-  /** Bad fields that are not among `errors`; absent when there are none. */
+  /** The number of invalid fields that `errors` leaves out; absent when there are none. */
   readonly errorsOmitted?: number;
 }
 
@@ -84,7 +84,7 @@ export function isDatabaseUnavailable(error: unknown): boolean {
 }
 
 /**
- * What Postgres ends a statement with so that others can go on: a time limit of a statement, of a lock or of an
+ * Errors by which Postgres ends a statement so that others can continue: a time limit of a statement, of a lock or of an
  * idle transaction, a deadlock, a serialization failure.
  */
 const BUSY_SQLSTATES = new Set(['57014', '55P03', '25P03', '40P01', '40001']);
@@ -101,11 +101,11 @@ const isDeletedMeanwhile = (error: unknown): boolean =>
 /** Writes an error into the log. */
 export type Report = (fields: object, message: string) => void;
 
-/** All that a client is told of what the service did not expect. */
+/** All that a client sees of an unexpected error. */
 export const UNEXPECTED = 'Something went wrong. Quote the requestId when you report it.';
 
 /**
- * Any thrown value as a refusal a client may see. What the service did not expect is logged, and its
+ * Any thrown value as a refusal a client may see. An unexpected error is logged, and its
  * text never leaves the log.
  */
 export function toServiceError(error: unknown, report: Report, requestId: string): ServiceError {

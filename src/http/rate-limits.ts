@@ -7,7 +7,7 @@ const WINDOW_SECONDS = 60;
 /** Bytes of a body that count as one request more. */
 const BYTES_PER_POINT = 64 * 1024;
 
-/** Headers that tell a client where it stands. */
+/** Headers that show a client its remaining limits. */
 export type LimitHeaders = Record<string, string>;
 
 interface Policy {
@@ -59,7 +59,7 @@ function writeHeaders(headers: LimitHeaders, counts: readonly Count[]): void {
 
 /**
  * The limits of this process: they are counted in its memory, so n processes let n times as much
- * through. Every method writes the answer's headers into `headers`.
+ * through. Every method writes the response's headers into `headers`.
  */
 export interface RateLimiter {
   /** @throws {ServiceError} RATE_LIMITED when the address has failed to authenticate too often */

@@ -4,20 +4,20 @@ export type DependencyState = 'ok' | 'unavailable';
 
 export interface Readiness {
   readonly ready: boolean;
-  /** Each part by name. Why one is not usable is for the log of that part, not for the world. */
+  /** Each part by name. Why one is unusable is in that part's log, not in the response. */
   readonly checks: Readonly<Record<string, DependencyState>>;
 }
 
 export interface Dependency {
   /** Resolves when the part is usable. */
   readonly check: () => Promise<void>;
-  /** Whether nothing can be answered without it; else its state is only told. */
+  /** Whether the process is useless without it; otherwise its state is only reported. */
   readonly needed: boolean;
 }
 
-/** How old an answer may be, in milliseconds: the parts are asked no more often, however many ask for it. */
+/** How long a result is reused, in milliseconds, however often it is asked for. */
 const MAX_AGE_MS = 1_000;
-/** A part that takes longer is not usable, in milliseconds. */
+/** A part that takes longer counts as unusable, in milliseconds. */
 const DEADLINE_MS = 2_000;
 
 /** @returns a function that asks all parts at once, unless it has just done so */

@@ -43,7 +43,7 @@ type BodyOf<Body, Optional> = Body extends z.ZodType
   ? z.output<Body> | (Optional extends true ? undefined : never)
   : undefined;
 
-/** A success answer. `headers` are added to those every answer carries. */
+/** A success response. `headers` are added to those of every response. */
 export interface RouteResponse {
   readonly status: 200 | 201 | 202;
   readonly body: unknown;
@@ -54,7 +54,7 @@ export interface DocumentedResponse {
   readonly description: string;
   readonly schema: z.ZodType;
   readonly example?: unknown;
-  /** Headers of this answer beyond those of every answer, each with its description. */
+  /** Headers of this response beyond those of every response, each with its description. */
   readonly headers?: Readonly<Record<string, string>>;
 }
 
@@ -91,7 +91,7 @@ export interface RouteDefinition {
   /** Request headers the route reads, for the documentation alone: the handler reads and checks them. */
   readonly headers?: Readonly<Record<string, DocumentedHeader>>;
   readonly responses: Readonly<Record<number, DocumentedResponse>>;
-  /** Error codes beyond those every route of its kind can answer. */
+  /** Error codes beyond those of every route of its kind. */
   readonly errors?: readonly ErrorCode[];
 }
 
@@ -134,7 +134,7 @@ export interface HandlerInput<Path extends string, Scope extends PathResource, Q
 }
 
 /**
- * Declares one operation: its contract and what answers it. The order of checks around the handler is
+ * Declares one operation: its contract and its handler. The order of checks around the handler is
  * fixed (design.md §5): 401, 404 for the scope's id, 403, 400 for query and body; everything after is
  * the handler's. Unknown fields are dropped and null counts as absent for an optional field.
  */

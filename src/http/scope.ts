@@ -3,12 +3,12 @@ import { notFound } from '../errors.ts';
 import { parseId } from '../ids.ts';
 import { type PathResource, SCOPE_PARAMETERS } from './route.ts';
 
-/** What a path names for the caller to have; `id` is null for a text that can be no id. */
+/** The resource that a path names; `id` is null for a text that cannot be an id. */
 export type NamedResource =
   | { readonly scope: 'caller' }
   | { readonly scope: Exclude<PathResource, 'caller'>; readonly id: string | null };
 
-/** Who asks, and whether what the path names is theirs. */
+/** The caller, and whether the named resource is theirs. */
 export interface Identified {
   readonly actor: KeyActor;
   readonly found: boolean;
@@ -36,7 +36,7 @@ export function scopedParams(
 
 /**
  * The id of something further down the path, `what` it is in words: `pathId<RoleId>(params.roleId, 'role')`.
- * @throws {ServiceError} RESOURCE_NOT_FOUND for a text that is no id
+ * @throws {ServiceError} RESOURCE_NOT_FOUND for a text that is not an id
  */
 export function pathId<Id extends string>(text: string, what: string): Id {
   const id = parseId<Id>(text);

@@ -11,14 +11,14 @@ export interface ServeOptions {
   /** 0 takes a free one. */
   readonly port: number;
   readonly logger: Logger;
-  /** Milliseconds that requests in flight get to end at `close`; 25 s by default. */
+  /** Milliseconds that requests in flight get to finish at `close`; 25 s by default. */
   readonly drainTimeout?: number;
 }
 
 export interface RunningServer {
   /** Where it listens, such as `http://127.0.0.1:3000`. */
   readonly url: string;
-  /** Stops accepting, waits for requests in flight, and cuts what outlives the deadline. */
+  /** Stops accepting, waits for requests in flight, and cuts off what outlives the deadline. */
   readonly close: () => Promise<void>;
 }
 
@@ -30,7 +30,7 @@ interface App {
 const urlOf = ({ address, port, family }: AddressInfo): string =>
   `http://${family === 'IPv6' ? `[${address}]` : address}:${port}`;
 
-/** What never reaches the app: a request target or Host header that no URL can be made of. */
+/** Refuses what never reaches the app: a request target or Host header that makes no valid URL. */
 const malformed = (): Response => {
   const requestId = randomUUID();
   const error = new ServiceError('INVALID_REQUEST', 'The request line or the Host header is malformed.');

@@ -1,7 +1,7 @@
 import { spawn } from 'node:child_process';
 import { createInterface } from 'node:readline';
 
-/** How long a command that was told to end may take before it is killed. */
+/** How long a command may take to end before it is killed. */
 const END_MS = 5_000;
 
 export type CommandOptions = {
@@ -9,7 +9,7 @@ export type CommandOptions = {
   cwd: string;
   /** Ends the command; its reason is what `runCommand` throws. */
   signal: AbortSignal;
-  /** Told each line of its standard error. */
+  /** Called with each line of its standard error. */
   onLine?: (line: string) => void;
 };
 
@@ -34,7 +34,7 @@ export async function runCommand(
   let kill: NodeJS.Timeout | undefined;
   const end = () => {
     child.kill('SIGTERM');
-    // Commands of its own could keep the pipe open.
+    // Its child processes could keep the pipe open.
     child.stderr.destroy();
     kill = setTimeout(() => child.kill('SIGKILL'), END_MS);
   };

@@ -13,7 +13,7 @@ const WAIT_MS = 90_000;
 /**
  * Runs a command on the embedded database of a data folder, whether its stack runs or not. A running Postgres is used
  * as it is. Otherwise one is started for the command and ended after it; commands at the same time take turns, and a
- * stack that is started meanwhile waits.
+ * stack that starts at the same time waits.
  *
  * @param use gets the database's URL (with its password); its result or error is passed on
  * @throws Error when the database does not come up, or stays in use by others for too long
@@ -55,7 +55,7 @@ async function useUnderLock<T>(
   onProgress: Progress,
 ): Promise<T> {
   const left = readStackRecord(dataDir);
-  // Left by an owner that crashed: it stays as it is for the next start to take over.
+  // Left by an owner that crashed: the next start will take it over.
   if (left?.postgres && (await postgresAnswers(left.postgres))) return use(left.postgres.databaseUrl);
   if (left?.postgres) await stopPostgres(left.postgres);
   const record: StackRecord = { owner: ownIdentity(), postgres: null, temporal: left?.temporal ?? null };

@@ -6,10 +6,10 @@ import { errorMessage } from '../error-text.ts';
 import type { Invocation } from './privileges.ts';
 import { identifyProcess, isAlive, type ProcessIdentity } from './process-identity.ts';
 
-/** Told what is going on while something takes time; one short sentence a call. */
+/** Called with progress while something takes time; one short sentence per call. */
 export type Progress = (message: string) => void;
 
-/** An engine's log file is put aside when it has grown to this many bytes. */
+/** An engine's log file is rotated at this many bytes. */
 const LOG_LIMIT = 10 * 1024 * 1024;
 
 /** Variables an engine may see: enough to find its libraries and folders, and none of the service's secrets. */
@@ -37,7 +37,7 @@ export class EngineExitedError extends Error {
 }
 
 /**
- * Spawns an engine with its output appended to a log file. A detached one is in a process group of its own, so that
+ * Spawns an engine with its output appended to a log file. A detached one is in its own process group, so that
  * Ctrl-C reaches only us and we decide when it ends; it does not keep this process alive either way.
  *
  * @throws EngineExitedError when it cannot be started or is gone at once
@@ -92,7 +92,7 @@ export async function untilReady(
   for (;;) {
     wait.signal?.throwIfAborted();
     const ready = await probe();
-    // Looked at last: an engine that lost its port to another process must not pass for that one.
+    // Checked last: an engine that lost its port to another process must not be mistaken for that one.
     if (!isAlive(engine.process)) throw exited(name, engine.log);
     if (ready) return;
     if (Date.now() > deadline) {

@@ -21,8 +21,8 @@ export type LockAttempt = { lock: Lock } | { heldBy: LockHolder };
 
 /**
  * Takes an exclusive lock file, at once or not at all. The file appears with its contents in one step (a hard link),
- * so it always names its holder. The lock of a dead process is taken over; who may do so is settled by a lock of its
- * own, named after the dead holder's token, so of any number of takers exactly one wins.
+ * so it always names its holder. The lock of a dead process is taken over; a second lock decides by whom,
+ * named after the dead holder's token, so exactly one of any number of takers wins.
  *
  * @param path the lock file, in an existing folder
  * @param purpose a word for the holder's reason, shown to those who are refused
@@ -57,7 +57,7 @@ export function tryLock(path: string, purpose: string): LockAttempt {
   }
 }
 
-/** What `waitForLock` may be told: how long to wait in milliseconds, whom to wait for, and when to stop. */
+/** Options of `waitForLock`: how long to wait in milliseconds, whom to wait for, and when to stop. */
 export type LockWait = {
   timeoutMs: number;
   /** Called once for each failed attempt; false ends the waiting at once. */

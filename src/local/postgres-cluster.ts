@@ -46,7 +46,7 @@ export type Cluster = {
 };
 
 /**
- * Opens the cluster in `<dataDir>/postgres`, making it when there is none. It is made beside its place and moved there
+ * Opens the cluster in `<dataDir>/postgres`, creating it when there is none. It is created next to its place and moved there
  * when complete: an interrupted start leaves nothing half done.
  */
 export async function openCluster(
@@ -79,7 +79,7 @@ async function initialise(
   const account = unprivilegedAccount();
   const password = randomBytes(24).toString('base64url');
   removeDrafts(dataDir);
-  // A name of its own: the initdb of a start that was killed may still be at work.
+  // A unique name: the initdb of a killed start may still be running.
   const draft = mkdtempSync(join(dataDir, DRAFT));
   const passwordFile = `${draft}.password`;
   writeSecretFile(passwordFile, password);
@@ -108,7 +108,7 @@ async function initialise(
   }
 }
 
-/** Removes what interrupted starts left. What cannot be removed now is only in nobody's way. */
+/** Removes what interrupted starts left behind. What cannot be removed now does no harm. */
 function removeDrafts(dataDir: string): void {
   for (const name of readdirSync(dataDir)) {
     if (!name.startsWith(DRAFT)) continue;
@@ -120,7 +120,7 @@ function removeDrafts(dataDir: string): void {
   }
 }
 
-/** The server runs as whoever owns the files. Files of root (a copy made by root, say) are handed over first. */
+/** The server runs as the owner of the files. Files of root (such as a copy made by root) are given away first. */
 function accountOf(folder: string): Account | null {
   const fallback = unprivilegedAccount();
   if (fallback === null) return null;
@@ -135,8 +135,8 @@ function accountOf(folder: string): Account | null {
 
 /**
  * Deals with what an earlier server left, before a new one starts on the same files. A server of these files that
- * still runs (its owner died before writing it down) is ended. A number in postmaster.pid that meanwhile belongs to
- * something else would make Postgres refuse to start: the file goes. In all other cases Postgres decides itself.
+ * still runs (its owner died before writing it down) is ended. A number in postmaster.pid that now belongs to
+ * another process would make Postgres refuse to start: the file is removed. In all other cases Postgres decides.
  */
 export async function clearServerRemains(folder: string): Promise<void> {
   await endServer(folder);
@@ -158,7 +158,7 @@ async function endServer(folder: string): Promise<void> {
 }
 
 /**
- * Ends the children of a server that was killed. Each notices by itself, but only when its statement is over, and
+ * Ends the children of a server that was killed. Each notices on its own, but only when its statement is over, and
  * until then its shared memory keeps the next server from starting. Elsewhere than on Linux they are waited for.
  */
 async function endOrphans(folder: string): Promise<void> {

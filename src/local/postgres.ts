@@ -36,7 +36,7 @@ export type PostgresOptions = {
   dataDir: string;
   /** False trades durability for speed: throw-away databases only. */
   durable: boolean;
-  /** In a process group of its own, so that Ctrl-C does not reach it. */
+  /** In its own process group, so that Ctrl-C does not reach it. */
   detached: boolean;
   /** A free one when omitted. */
   port?: number;
@@ -95,7 +95,7 @@ export async function stopPostgres(engine: PostgresEngine): Promise<void> {
 }
 
 /**
- * Checks a database that somebody else runs.
+ * Checks a database that we do not run.
  *
  * @throws Error naming DATABASE_URL when it cannot be reached, or when its encoding is not UTF8 (lengths would then be
  * counted in bytes)

@@ -6,7 +6,7 @@ import { readIfPresent } from '../files.ts';
 /** A user of this machine, by numbers. */
 export type Account = { uid: number; gid: number };
 
-/** What to hand to `spawn` so that a command runs as wanted. */
+/** Arguments for `spawn` so that a command runs as wanted. */
 export type Invocation = { command: string; args: string[]; uid?: number; gid?: number };
 
 /** How a command is to be run. */
@@ -19,7 +19,7 @@ export type LaunchOptions = {
   dieWithParent: boolean;
 };
 
-/** Postgres refuses to run as root: then it runs as this account. Null when the present user will do. */
+/** Postgres refuses to run as root: then it runs as this account. Null when the present user is fine. */
 export function unprivilegedAccount(): Account | null {
   if (process.getuid?.() !== 0) return null;
   const passwd = readIfPresent('/etc/passwd') ?? '';
@@ -32,7 +32,7 @@ export function unprivilegedAccount(): Account | null {
 }
 
 /**
- * Works out how to run a command. A checkout below a folder that only root may enter (/root, a `mktemp -d`) is closed
+ * Decides how to run a command. A checkout below a folder that only root may enter (/root, a `mktemp -d`) is closed
  * to the account: then the command keeps one capability, to read and pass through folders, and nothing else of root.
  *
  * @throws Error naming the closed folder when neither way is open

@@ -65,7 +65,7 @@ export function commandLine(pid: number): string | null {
 
 /**
  * Finds processes by a part of their command line (arguments joined by single spaces). Finds none on Windows, where
- * the command lines of other processes are not to be had cheaply.
+ * the command lines of other processes are expensive to read.
  */
 export function findProcesses(part: string): ProcessIdentity[] {
   return commandLines()

@@ -65,7 +65,7 @@ function report(error: unknown, logger: Logger): void {
   else logger.fatal({ err: error }, 'stopped by an error');
 }
 
-/** The first signal stops everything; later ones only hear that it takes a moment. */
+/** The first signal stops everything; later ones only print that it takes a moment. */
 function listenForSignals(stop: AbortController): void {
   let told = 0;
   const onStop = (reason: string) => {
@@ -85,8 +85,8 @@ function listenForSignals(stop: AbortController): void {
 }
 
 /**
- * npm passes SIGTERM on to the shell between it and us, which dies of it without a word: all that we can notice is
- * that our parent is another one.
+ * npm passes SIGTERM on to the shell between it and us, which dies silently: all that we can notice is
+ * that our parent has changed.
  */
 function onParentGone(tell: () => void): void {
   const parent = process.ppid;

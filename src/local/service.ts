@@ -12,13 +12,13 @@ import type { Progress } from './engine.ts';
 import { type Stack, startStack } from './stack.ts';
 import { cachedWorkflowBundle } from './workflow-bundle.ts';
 
-/** How long a start waits for a Temporal server that is not ours before it goes on without, in milliseconds. */
+/** How long a start waits for a Temporal server that is not ours before it continues without, in milliseconds. */
 const EXTERNAL_TEMPORAL_WAIT_MS = 5_000;
 
 /** What is left of server and worker has this long once the engines are gone, in milliseconds. */
 const AFTER_ENGINES_MS = 5_000;
 
-/** An end whose message tells the user all there is to tell, without a stack. */
+/** An error whose message is all the user needs, without a stack. */
 export class UserError extends Error {
   override readonly name = 'UserError';
 }
@@ -46,7 +46,7 @@ export interface LocalService {
   /** Rejects when the worker ends by itself, or an engine can't be kept running; never resolves. */
   readonly failed: Promise<never>;
   /**
-   * Drains HTTP, then the worker, then ends the engines that are ours, whatever hangs: within two minutes. Never
+   * Drains HTTP, then the worker, then ends our engines, within two minutes even if something hangs. Never
    * rejects: what fails is logged.
    */
   stop(): Promise<void>;
@@ -54,13 +54,13 @@ export interface LocalService {
 
 /**
  * Brings up all that the environment does not name, migrates the embedded database and starts server and worker.
- * @throws {UserError} for what the user can put right: an engine that does not come up, a port that is taken
+ * @throws {UserError} for what the user can fix: an engine that does not come up, a port that is taken
  */
 export async function startLocalService(options: LocalServiceOptions): Promise<LocalService> {
   const { config, logger, signal, onProgress } = options;
   const bundling = config.WORKFLOW_BUNDLE ?? cachedWorkflowBundle(config.DATA_DIR);
   const loading = Promise.all([import('../processes/server.ts'), import('../processes/worker.ts'), bundling]);
-  // Should the engines fail first, nobody waits for it any more.
+  // If the engines fail first, nothing awaits it.
   loading.catch(() => undefined);
 
   const stack = await openStack(options);
@@ -92,7 +92,7 @@ export async function startLocalService(options: LocalServiceOptions): Promise<L
       logger.warn(`not stopped within ${STOP_DEADLINE_MS / 1_000} seconds; ending the engines anyway`);
     }
     await inOrder(() => stack.stop());
-    // What an engine that hangs has kept waiting is let go now.
+    // Releases what a hanging engine has kept waiting.
     await settlesWithin(AFTER_ENGINES_MS, stopped);
   };
   const stop = () => {

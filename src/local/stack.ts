@@ -158,7 +158,7 @@ type Session = {
   record: StackRecord;
 };
 
-/** The data folder by its one true name, so that two names for it (a symbolic link) are no two stacks. */
+/** The data folder by its one true name, so that two names for it (a symbolic link) are not two stacks. */
 function folderOf(dataDir = '.data'): string {
   mkdirSync(dataDir, { recursive: true });
   return realpathSync(resolve(dataDir));
@@ -258,13 +258,13 @@ async function endTemporal(session: Session): Promise<null> {
   return null;
 }
 
-/** Written down at once: should we die now, the next start knows the process. */
+/** Written at once: if we die now, the next start knows the process. */
 function note(session: Session, engine: Partial<StackRecord>): void {
   session.record = { ...session.record, ...engine };
   writeStackRecord(session.dataDir, session.record);
 }
 
-/** Both at once, since neither works with the other. A failure of one does not spare the other. */
+/** Both at once, since neither depends on the other. A failure of one does not stop the end of the other. */
 async function stopEngines({ postgres, temporal }: StackRecord): Promise<void> {
   const ends = await Promise.allSettled([
     postgres === null ? undefined : stopPostgres(postgres),

@@ -3,11 +3,11 @@ import { accepts } from '../ports.ts';
 import { EngineExitedError, type Progress } from './engine.ts';
 import { isAlive, type ProcessIdentity } from './process-identity.ts';
 
-/** So many deaths within this time, in milliseconds, are no accident any more. */
+/** This many deaths within this time, in milliseconds, are no accident. */
 const MAX_DEATHS = 3;
 const WITHIN_MS = 60_000;
 
-/** Milliseconds between two looks; a look is two small files on Linux, and a process of its own elsewhere. */
+/** Milliseconds between two checks; a check reads two small files on Linux, and spawns a process elsewhere. */
 const LOOK_EVERY_MS = process.platform === 'linux' ? 100 : 2_000;
 
 /** How long a port may still be held after the death of its engine, in milliseconds. */
@@ -19,7 +19,7 @@ export type KeptEngine = {
   /** The one port at which its clients know it. */
   port: number;
   logFile: string;
-  /** The process that it is at this moment, or was last. */
+  /** Its current process, or its last one. */
   process(): ProcessIdentity;
   /**
    * Starts it again on the same data and port, and ends early with the signal.
@@ -32,7 +32,7 @@ export type KeptEngine = {
 export type Supervision = {
   /** Rejects, in plain words, when an engine can't be kept running; never resolves. */
   failed: Promise<never>;
-  /** Starts none any more; resolves when none is on its way. Never rejects. */
+  /** Stops starting engines; resolves when no start is in progress. Never rejects. */
   stop(): Promise<void>;
 };
 
@@ -45,7 +45,7 @@ export function superviseEngines(
   const either = AbortSignal.any([ceased.signal, signal]);
   const watches = engines.map((engine) => keepRunning(engine, onProgress, either));
   const failed = Promise.all(watches).then(() => new Promise<never>(() => undefined));
-  // Whoever waits for it hears of it.
+  // Callers that await it see the error.
   failed.catch(() => undefined);
   return {
     failed,
@@ -56,7 +56,7 @@ export function superviseEngines(
   };
 }
 
-/** A start that fails because the engine dies on its way counts as a death like any other. */
+/** A start that fails because the engine dies counts as a death like any other. */
 async function keepRunning(engine: KeptEngine, onProgress: Progress, signal: AbortSignal): Promise<void> {
   const { name, logFile } = engine;
   let deaths: number[] = [];
@@ -87,7 +87,7 @@ async function keepRunning(engine: KeptEngine, onProgress: Progress, signal: Abo
   }
 }
 
-/** @throws Error when another process has taken the port meanwhile */
+/** @throws Error when another process has taken the port */
 async function requireFreePort({ name, port }: KeptEngine): Promise<void> {
   const deadline = performance.now() + PORT_WAIT_MS;
   while (await accepts(port)) {

@@ -10,16 +10,16 @@ import {
   type TemporalRelease,
 } from './temporal-release.ts';
 
-/** While the fetches have failed this lately, an older executable is used without trying them again. */
+/** After a failed fetch, an older executable is used for this long without trying again. */
 const FAILED_LATELY_MS = 60 * 60_000;
 
-/** The executables that were fetched or built before. Each is checked before it may be run: a file can be torn. */
+/** The executables fetched or built before. Each is checked before it is run: a file can be corrupt. */
 export type TemporalCache = {
   /** Of the release; the lock of all fetches lies here. */
   folder: string;
   /** The pinned executable, null when there is none; throws an Error with both hashes when it is another file. */
   pinned(): Promise<string | null>;
-  /** What Go has built of the last resort; null when there is none that is as it was built. */
+  /** The last resort as Go built it; null when there is none, or it has changed since. */
   built(): Promise<string | null>;
   /** Puts a checked file into place, in one step. Answers its path there. */
   keepPinned(file: string): string;
@@ -70,7 +70,7 @@ export function openCache(env: NodeJS.ProcessEnv, release: TemporalRelease): Tem
   };
 }
 
-/** Nobody ever sees half an executable, nor is one left by a power failure. */
+/** No one ever sees half an executable, not even after a power failure. */
 function keep(file: string, path: string): void {
   const descriptor = openSync(file, 'r+');
   try {

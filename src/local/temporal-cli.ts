@@ -14,7 +14,7 @@ import {
 } from './temporal-release.ts';
 
 export type TemporalCliOptions = FetchOptions & {
-  /** What may be fetched and how it is known again; the pinned release unless a test has one of its own. */
+  /** What may be fetched and how it is recognised; the pinned release except in tests. */
   release?: TemporalRelease;
 };
 

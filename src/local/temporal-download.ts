@@ -18,7 +18,7 @@ const archiveSchema = z.object({ archiveUrl: z.url({ protocol: /^https?$/ }), fi
 
 /**
  * Downloads the official archive as Temporal's SDKs do: the service at `release.downloads` names the archive of this
- * platform. (The SDK itself offers no download without running what it brought, before anybody could look at it.)
+ * platform. (The SDK cannot download without running the file before it could be checked.)
  *
  * @param scratch an existing empty folder
  * @returns the unpacked file, not checked yet

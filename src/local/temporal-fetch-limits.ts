@@ -4,32 +4,32 @@ import type { Progress } from './engine.ts';
 /** A fetch that brings no byte for this long is given up. */
 const STALL_MS = 15_000;
 
-/** Longest time a fetch may take, however steadily it goes on. */
+/** Longest time a fetch may take, however steady it is. */
 const FETCH_LIMIT_MS = 10 * 60_000;
 
 /** Far more than any archive or executable of a release has, in bytes. */
 const SIZE_LIMIT = 600_000_000;
 
-/** How often progress is told while something takes long. */
+/** How often progress is reported during a long fetch. */
 export const TELL_EVERY_MS = 5_000;
 
 export type FetchOptions = {
   env: NodeJS.ProcessEnv;
   onProgress: Progress;
   signal?: AbortSignal | undefined;
-  /** How long a fetch may stand still before it is given up, in milliseconds. */
+  /** How long a fetch may stall before it is given up, in milliseconds. */
   stallMs?: number | undefined;
 };
 
-/** Watches over one fetch: aborts `signal` when it stands still, takes too long or brings too much. */
+/** Watches one fetch: aborts `signal` when it stalls, takes too long or is too large. */
 export type FetchWatch = {
   signal: AbortSignal;
-  /** To be told how many bytes have come so far; tells the user now and then. */
+  /** Call with the bytes received so far; reports to the user now and then. */
   seen(bytes: number): void;
   end(): void;
 };
 
-/** @param source whom to blame for standing still */
+/** @param source whom to blame for a stall */
 export function watchFetch(source: string, options: FetchOptions): FetchWatch {
   const { onProgress, signal, stallMs = STALL_MS } = options;
   const controller = new AbortController();
@@ -57,7 +57,7 @@ export function watchFetch(source: string, options: FetchOptions): FetchWatch {
   };
 }
 
-/** Passes bytes on, told to `onBytes` as a running sum. */
+/** Passes bytes on, reporting the running sum to `onBytes`. */
 export function meter(onBytes: (sum: number) => void): Transform {
   let sum = 0;
   return new Transform({

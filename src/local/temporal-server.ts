@@ -24,7 +24,7 @@ export const temporalEngineSchema = z.object({
   address: z.string(),
   /** Address of the web UI; null when it runs without. */
   uiUrl: z.string().nullable(),
-  /** What it runs from, so that it can be started again as it was. Engines of older releases did not write it down. */
+  /** What it runs from, so that it can be restarted as it was. Older releases did not record it. */
   cli: z.object({ path: z.string(), version: z.string() }).optional(),
 });
 
@@ -37,7 +37,7 @@ export type TemporalOptions = {
   ui: boolean;
   /** False keeps everything in memory, gone when the server ends. */
   durable: boolean;
-  /** In a process group of its own, so that Ctrl-C does not reach it. */
+  /** In its own process group, so that Ctrl-C does not reach it. */
   detached: boolean;
   /** Of the gRPC frontend; a free one when omitted. */
   port?: number;
@@ -112,7 +112,7 @@ export const temporalLog = (dataDir: string): string => join(dataDir, 'logs', 't
 async function storageArguments(options: TemporalOptions): Promise<string[]> {
   const folder = join(options.dataDir, 'temporal');
   mkdirSync(folder, { recursive: true, mode: 0o700 });
-  // A server whose owner died before it could write the number down: two on one file would ruin it.
+  // A server whose owner died before recording its process: two on one file would corrupt it.
   for (const left of findProcesses(`--db-filename ${folder}${sep}`)) await endProcess(left, TEMPORAL_END);
   return [
     // The schema is made once and never migrated, so each version has a file of its own.

@@ -4,7 +4,7 @@ import type { HoldPurpose } from '../credits/holds.ts';
 import type { Database, Tx } from '../db/database.ts';
 import { isFree } from '../webhooks/deliveries/states.ts';
 
-/** Rows that are counted at most, of each kind: a longer backlog is told as this many. */
+/** Most rows counted of each kind: a longer backlog is reported as this many. */
 const MAX_COUNTED = 10_000;
 /** Endpoints with waiting deliveries that are looked at for the oldest one. */
 const MAX_ENDPOINTS = 1_000;

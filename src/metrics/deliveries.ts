@@ -26,7 +26,7 @@ function endOf(verdict: AttemptRecord['verdict'], number: number): (typeof ENDS)
   return number >= MAX_ATTEMPTS ? 'given_up' : null;
 }
 
-/** Counts the attempts that this process makes, how late the first ones are, and what their deliveries come to. */
+/** Counts the attempts that this process makes, how late the first ones are, and how their deliveries end. */
 export function createDeliveryMetrics(registry: Registry): DeliveryMetrics {
   const attempts = new Counter({
     name: 'webhook_delivery_attempts_total',

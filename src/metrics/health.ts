@@ -1,6 +1,6 @@
 import type { Readiness } from '../http/readiness.ts';
 
-/** What /healthz and /readyz on the metrics' port tell. */
+/** What /healthz and /readyz on the metrics' port report. */
 export interface Health {
   /** What only a new process can put right; null while all is well. */
   readonly unwell: () => Promise<string | null>;

@@ -16,7 +16,7 @@ export interface RunningMetrics {
 }
 
 export interface MetricsAddress {
-  /** Loopback unless told otherwise. */
+  /** Loopback by default. */
   readonly host?: string;
   /** 0 takes a free one. */
   readonly port: number;
@@ -33,7 +33,7 @@ const BAD_HOST = new Set(['EADDRNOTAVAIL', 'ENOTFOUND', 'EAI_AGAIN']);
 
 /**
  * Serves a registry and further sources together at /metrics on a port of its own. The registry is read last, so that
- * it tells what went wrong with the sources in this very answer. /healthz answers 503 when only a new process would
+ * it reports what went wrong with the sources in this same response. /healthz answers 503 when only a new process would
  * help, /readyz when a part is missing without which this one can do nothing.
  * @throws {ConfigurationError} when host or port cannot be had
  */

@@ -28,7 +28,7 @@ const ISATAP_FLAG_BITS = 0x0300;
  * Whatever is not a plain IPv4 or IPv6 address, zone ids included, is blocked.
  */
 export function classifyAddress(ip: string, allowedNetworks: AllowedNetworks = []): AddressClass {
-  // ipaddr.js also reads the short, octal and hexadecimal spellings of IPv4, which nobody dials.
+  // ipaddr.js also reads the short, octal and hexadecimal spellings of IPv4, which are never dialled.
   if (isIP(ip) === 0 || ip.includes('%')) return 'blocked';
   const address = ipaddr.parse(ip);
   if (allowedNetworks.some((network) => contains(network, address))) return 'allowed';

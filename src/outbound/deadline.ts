@@ -6,7 +6,7 @@ export interface Deadline {
   readonly signal: AbortSignal;
   /** Waits for a promise, but no longer than the time lasts. */
   race<T>(promise: Promise<T>): Promise<T>;
-  /** Waits for work of our own: its time is not the receiver's, so the clock stands still. */
+  /** Waits for our own work: that time is not the receiver's, so the clock stops. */
   raceUncounted<T>(promise: Promise<T>): Promise<T>;
   /** Has a listener called once when the time is over, with the reason of `signal`, at once if it is; null takes it away. */
   whenOver(listener: ((reason: unknown) => void) | null): void;

@@ -55,7 +55,7 @@ export function dial(
       reject(reason);
     };
     signal.addEventListener('abort', abort, { once: true });
-    // Kept for the socket's whole life: an error while nobody uses it must not end the process.
+    // Kept for the socket's whole life: an error while it is idle must not end the process.
     socket.on('error', (error) => fail(new SendFailure(describeNetworkError(error))));
     socket.once(secure ? 'secureConnect' : 'connect', () => {
       if (!isAllowed(socket, guard)) return fail(new SendFailure(BLOCKED_ADDRESS_MESSAGE));
@@ -65,7 +65,7 @@ export function dial(
   });
 }
 
-/** Judges the address a socket is really connected to, whatever was resolved. */
+/** Checks the address that a socket is really connected to, whatever was resolved. */
 export function isAllowed(socket: Socket, guard: AddressGuard): boolean {
   return socket.remoteAddress !== undefined && guard.allows(socket.remoteAddress);
 }

@@ -11,9 +11,9 @@ interface Running {
 }
 
 /**
- * Runs a process until it is told to stop, and ends it: the first SIGINT or SIGTERM stops it in order, and
+ * Runs a process until it is asked to stop, and ends it: the first SIGINT or SIGTERM stops it in order, and
  * so does the end of `done`, after which the status is 1 when it failed. A signal during the start ends it at
- * once: nothing has been taken on yet. Errors that stop the start are told in one line, the configuration's
+ * once: no work has been accepted yet. Errors that stop the start are printed in one line, the configuration's
  * in plain words.
  */
 export async function runUntilSignal(logger: Logger, start: () => Promise<Running>): Promise<never> {

@@ -43,7 +43,7 @@ import { startWorkerMetrics } from './worker-metrics.ts';
 const SHUTDOWN_GRACE = '25 seconds';
 /** Reconcile and prune may take long, and lose nothing when they stop between two batches. */
 const MAINTENANCE_GRACE = '1 second';
-/** What has not listened by then, or has nobody to report to, is left: the process must end. */
+/** What has not stopped by then is abandoned: the process must end. */
 const SHUTDOWN_FORCE = '45 seconds';
 
 /** Bursts of one worker that send at once: while one lets its last attempts end, the other takes what is due. */

@@ -7,15 +7,16 @@ import { conflict, notFound } from '../errors.ts';
 import type { ProjectId, WorkspaceId } from '../ids.ts';
 
 /**
- * Deletes a project with its articles, without events (projects.delete; contract.md E9). The bytes of their images are given back. The project's row is locked before open jobs are looked
- * for, and whoever queues a job shares that lock.
+ * Deletes a project with its articles, without events (projects.delete; contract.md E9). The bytes of their images are
+ * returned to the quota. The project's row is locked before open jobs are looked for, and queueing a job takes the same
+ * lock in share mode.
  * @throws {ServiceError} RESOURCE_NOT_FOUND; CONFLICT `job_running`
  */
 export async function deleteProject(context: VerbContext, projectId: ProjectId): Promise<void> {
   const { db, actor } = context;
   requirePermissions(actor, 'projects.delete');
   await inTransaction(db, async (tx) => {
-    // Articles go before their project in the lock order, as whoever translates one takes both.
+    // Articles come before their project in the lock order, as a translation locks both.
     await lockArticles(tx, actor.workspaceId, projectId);
     const project = await tx
       .selectFrom('projects')

@@ -11,7 +11,7 @@ import { type Project, projectColumns, toProject, type updateProjectBody } from 
 
 /**
  * Changes the fields that are given (projects.update), checked on the result. The row is locked before the
- * articles are looked at, and whoever makes an article shares that lock, so no article ends up in a
+ * articles are read, and creating an article takes it in share mode, so no article ends up in a
  * language that is being removed. No article changes, and no event is sent.
  * @throws {ServiceError} RESOURCE_NOT_FOUND; INVALID_REQUEST for a primary language that is not among the
  *   languages; CONFLICT `language_in_use` for a removed language that an article has

@@ -11,7 +11,7 @@ export interface ApertiumOptions {
   readonly timeoutMs: number;
 }
 
-/** How long the list of installed pairs is believed. Milliseconds. */
+/** How long the list of installed pairs is cached. Milliseconds. */
 const PAIRS_MAX_AGE_MS = 60_000;
 
 const NAMES: EngineNames = {
@@ -64,7 +64,7 @@ export function createApertiumProvider({ url, timeoutMs }: ApertiumOptions): Tra
         const { responseData } = await call('translate', { method: 'POST', body }, translationSchema, limits);
         return responseData.translatedText;
       };
-      // One text a call: the engine knows no lists, and a text must not run into the next.
+      // One text per call: the engine has no lists, and a text must not run into the next.
       const translateTexts = async (texts: readonly string[]): Promise<string[]> => {
         const translations: string[] = [];
         for (const text of texts) translations.push(await translateText(text));

@@ -30,7 +30,7 @@ export interface ChatQuestion {
 export interface ChatAnswer {
   /** The object in the answer, unchecked; null when there is none. */
   readonly object: Readonly<Record<string, unknown>> | null;
-  /** True when the model stopped at a length limit: the object is not to be trusted, even if it parses. */
+  /** True when the model stopped at a length limit: the object cannot be trusted, even if it parses. */
   readonly truncated: boolean;
 }
 
@@ -45,7 +45,7 @@ const NAMES: EngineNames = {
   keyVariable: 'AI_API_KEY',
 };
 
-/** A model that is asked once a question: whoever asks decides about retries. */
+/** A model that is asked once per question: the caller decides about retries. */
 export function createChatModel({ baseUrl, model, apiKey, timeoutMs }: ChatModelOptions): ChatModel {
   const chat = createOpenAICompatible({
     name: 'openai-compatible',
@@ -101,7 +101,7 @@ function unreadable(): string {
   return `${NAMES.engine} sent a response that is not a chat completion. If this lasts, check ${NAMES.addressVariables}.`;
 }
 
-/** `error.code` or `error.type` of an error answer. */
+/** `error.code` or `error.type` of an error response. */
 function errorCode(body: string | undefined): unknown {
   const error = parseObject(body ?? '')?.error;
   if (typeof error !== 'object' || error === null) return undefined;

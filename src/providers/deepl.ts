@@ -14,7 +14,7 @@ export interface DeepLOptions {
 /** DeepL's bounds of one request. */
 const MAX_TEXTS = 50;
 const MAX_BYTES = 128 * 1024;
-/** What is kept free in a request for its other fields. */
+/** Bytes of a request reserved for its other fields. */
 const ENVELOPE_BYTES = 2 * 1024;
 
 const NAMES: EngineNames = {
@@ -27,7 +27,7 @@ const responseSchema = z.object({ translations: z.array(z.object({ text: z.strin
 
 /**
  * DeepL with its strict XML tag handling. The HTTP call is our own: the vendor's client can neither be aborted nor
- * tells Retry-After, and both belong to a job that can be cancelled and retried.
+ * expose Retry-After, and a job that can be cancelled and retried needs both.
  */
 export function createDeepLProvider(options: DeepLOptions): TranslationProvider {
   const { apiKey, timeoutMs } = options;
@@ -70,7 +70,7 @@ async function requestTranslations(
         ...body,
         tag_handling: 'xml',
         tag_handling_version: 'v2',
-        // Paired tags stand inside sentences; what splits and what is layout is known already.
+        // Paired tags occur inside sentences; splitting and layout are already settled.
         outline_detection: false,
         non_splitting_tags: ['a', 'b', 'i', 'x'],
         preserve_formatting: true,

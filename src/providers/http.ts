@@ -1,19 +1,19 @@
 /** What the engines that speak HTTP share: one call with a deadline, and what its failures mean. */
 import { ProviderError } from './types.ts';
 
-/** A longer wait than this is no wait: the job fails and can be started again. Milliseconds. */
+/** The longest Retry-After to wait for; beyond it the job fails and can be started again. Milliseconds. */
 const LONGEST_WAIT_MS = 3_600_000;
 
 /** An engine as error messages name it. */
 export interface EngineNames {
   readonly engine: string;
-  /** The variables an operator looks at when address or credentials are refused. */
+  /** The variables an operator checks when address or credentials are refused. */
   readonly addressVariables: string;
   readonly keyVariable: string;
 }
 
 export interface CallLimits {
-  /** Milliseconds for the whole call, the answer's body included. */
+  /** Milliseconds for the whole call, the response body included. */
   readonly timeoutMs: number;
   readonly signal: AbortSignal;
 }
@@ -25,7 +25,7 @@ export interface HttpResponse {
 }
 
 /**
- * Sends one request and reads the whole answer, whatever its status.
+ * Sends one request and reads the whole response, whatever its status.
  * @throws {ProviderError} retryable when there is no answer in time; the signal's reason when aborted
  */
 export async function callEngine(
@@ -43,7 +43,7 @@ export async function callEngine(
   }
 }
 
-/** Why a call ended without an answer: given up by the caller, out of time, or a broken connection. */
+/** Why a call ended without a response: aborted by the caller, out of time, or a broken connection. */
 export function noResponse(
   { engine, addressVariables }: EngineNames,
   error: unknown,
@@ -61,7 +61,7 @@ export function noResponse(
 }
 
 /**
- * What an answer that is no success means. Only its status and a machine-readable code get into the message: an
+ * What a response that is not a success means. Only its status and a machine-readable code get into the message: an
  * engine's own words may repeat a part of the key or of the text.
  */
 export function statusError(

@@ -1,4 +1,4 @@
-/** The one place where a configured provider is made. */
+/** The one place that creates the configured provider. */
 import { type Config, ConfigurationError } from '../config.ts';
 import { createApertiumProvider } from './apertium.ts';
 import { createDeepLProvider } from './deepl.ts';

@@ -75,7 +75,7 @@ function strictObject(ids: readonly string[]): Record<string, unknown> {
   };
 }
 
-/** The texts of the ids asked for; what is no text counts as missing. */
+/** The texts of the requested ids; a value that is not a text counts as missing. */
 function pickTexts(
   object: Readonly<Record<string, unknown>> | null,
   segments: TranslationRequest['segments'],

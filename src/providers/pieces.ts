@@ -1,4 +1,4 @@
-/** The way out for engines that cannot be told what was wrong: the stretches between the tags, one by one. */
+/** The fallback for engines that cannot be given corrections: the stretches between the tags, one by one. */
 import { parseTags, serializeTags, type TagContent, tagText } from '../document/translation/tags.ts';
 import type { TranslationText } from './types.ts';
 
@@ -41,7 +41,7 @@ function* eachPiece(nodes: readonly TagContent[]): Generator<string> {
   }
 }
 
-/** An answer as text. What looks like a tag in it is none of ours. */
+/** An answer as text. What looks like a tag in it is not one of ours. */
 function plain(answer: string): string {
   const result = parseTags(answer);
   return result.ok ? tagText(result.nodes) : answer;

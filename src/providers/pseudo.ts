@@ -11,7 +11,7 @@ const MARKUP = /<[^<>]*>|&(?:#\d+|#x[\da-f]+|[a-z]+);/gi;
 
 /**
  * The offline default: pseudo-localisation. Latin letters get accents and every text stands in `⟦…⟧`, so that it is
- * readable, visibly no translation, and different from its source in any script. Deterministic.
+ * readable, visibly not a translation, and different from its source in any script. Deterministic.
  */
 export function createPseudoProvider(): TranslationProvider {
   return {

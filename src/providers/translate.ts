@@ -20,7 +20,7 @@ interface Attempt {
 
 /**
  * Translates the segments and checks each one. Unusable answers are asked for again together, with what is wrong;
- * what is still unusable is asked for alone. An answer with soft defects only is taken after one repair.
+ * what is still unusable is asked for one by one. An answer with only soft defects is accepted after one repair.
  * @returns a usable translation for every segment id.
  * @throws ProviderError as the provider threw it, or `fatal` naming the segment and its defect. The signal's reason when aborted.
  */
@@ -94,7 +94,7 @@ function usableAnswers(attempts: readonly Attempt[], acceptSoft: boolean): Map<s
   );
 }
 
-/** An answer that will do if nothing better comes. */
+/** An answer that is good enough if nothing better comes. */
 function softAnswer({ segment, answer, defects }: Attempt): [string, string][] {
   return answer !== null && defects.every((defect) => defect.soft) ? [[segment.id, answer]] : [];
 }

@@ -1,4 +1,4 @@
-/** The small interface behind which every model and machine-translation engine lives. */
+/** The interface that every translation model and engine implements. */
 
 /** A text in the protected form of design.md §9 and its id within the request. */
 export interface TranslationText {
@@ -35,7 +35,7 @@ export interface TranslationProvider {
 
 /**
  * retryable: may pass (rate limit, outage). misconfigured: the deployment's key, address or account is refused, which
- * meets every text of every tenant until an operator puts it right. fatal: will not pass. refused: the engine declines
+ * affects every text of every tenant until an operator fixes it. fatal: will not pass. refused: the engine declines
  * this content.
  */
 export type ProviderErrorKind = 'retryable' | 'misconfigured' | 'fatal' | 'refused';

@@ -5,12 +5,12 @@ import { cancelRun, runState } from '../temporal/workflow-client.ts';
 import type { ReconcileDependencies } from './jobs.ts';
 import { lookAtEach, PAGE, type Position } from './rows.ts';
 
-/** A request waits for 60 s at most: whatever is older is in nobody's hands. */
+/** A request waits at most 60 s: no one waits for an older operation. */
 const ABANDONED_AFTER_MS = 90_000;
 
 /**
- * Ends unfinished AI operations and releases their holds: those whose run has closed, and those that nobody
- * can be waiting for any more, whatever their run does. None is ever started again: there is nobody to answer.
+ * Ends unfinished AI operations and releases their holds: those whose run has closed, and those that no request
+ * can still be waiting for, whatever their run does. None is started again: no one would get the result.
  * @returns how many were ended
  */
 export async function endAbandonedOperations(dependencies: ReconcileDependencies): Promise<number> {

@@ -12,7 +12,7 @@ export interface ReconcileDependencies extends Watcher {
   readonly db: Database;
   readonly client: TemporalClient;
   readonly names: TaskQueues;
-  /** What is younger than this is still in the hands of whoever created it; milliseconds. */
+  /** What is younger than this is left to its creator; milliseconds. */
   readonly minimumAgeMs: number;
 }
 

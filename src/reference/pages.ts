@@ -39,7 +39,7 @@ function once(render: () => string): () => { readonly text: string; readonly tag
   };
 }
 
-/** Answers a text that is the same for everybody, and nothing but its headers to who has it already. */
+/** Responds with a text that is the same for everyone, or only with headers to a client that already has it. */
 function servePrepared(
   prepared: ReturnType<typeof once>,
   headers: Readonly<Record<string, string>>,

@@ -11,7 +11,7 @@ function choices(schema: Schema): Schema[] {
   return own.length === 0 ? [schema] : own.flatMap(choices);
 }
 
-/** What tells one object of several from the others: the constant of its `type`. */
+/** What distinguishes one object from the others: the constant of its `type`. */
 function kindOf(schema: Schema): string | null {
   const { type } = (schema.properties ?? {}) as Record<string, Schema>;
   return typeof type?.const === 'string' ? type.const : null;

@@ -45,8 +45,8 @@ async function lockKey(
 
 /**
  * Keeps the caller's key as it is until the transaction ends, and locks another one besides that is to be replaced.
- * @returns the other key, undefined when the workspace has none such or none was named
- * @throws {ServiceError} UNAUTHENTICATED when the caller's key has ended meanwhile
+ * @returns the other key, undefined when the workspace has no such key or none was named
+ * @throws {ServiceError} UNAUTHENTICATED when the caller's key has ended in the meantime
  */
 export async function holdKey(tx: Tx, actor: Actor, toReplace?: ApiKeyId): Promise<HeldKey | undefined> {
   const own = actor.kind === 'api_key' ? actor.keyId : undefined;

@@ -10,7 +10,7 @@ import type { createRoleBody, RoleItem } from './schemas.ts';
 /**
  * Adds a role with some of the permissions the caller holds.
  * @throws {ServiceError} FORBIDDEN for permissions the caller lacks, CONFLICT `name_taken`, UNAUTHENTICATED when the
- *   caller's key has ended meanwhile
+ *   caller's key has ended in the meantime
  */
 export async function createRole(
   context: VerbContext,

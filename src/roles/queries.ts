@@ -23,7 +23,7 @@ export interface RoleRow {
 const toItem = (row: RoleRow): RoleItem => ({
   id: row.id,
   name: row.name,
-  // A name that only a later release knows is no permission here.
+  // A name that only a later release knows is not a permission here.
   permissions: permissionsOf(row).filter(isPermission).sort(),
   builtIn: row.built_in,
   createdAt: iso(row.created_at),

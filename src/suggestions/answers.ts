@@ -23,7 +23,7 @@ import {
 /** contract.md S2. */
 export const MAX_REASON = 300;
 export const MAX_NAME = 80;
-/** What is wrong with an answer is told up to here. */
+/** The longest description of what is wrong with an answer. */
 const MAX_PROBLEMS = 10;
 
 const language = z.string().describe('The tag of the language that names and reasons are written in.');
@@ -59,7 +59,7 @@ export type CheckedAnswer =
   | { readonly usable: true; readonly suggestions: Suggestions }
   | { readonly usable: false; readonly problems: readonly Problem[] };
 
-/** Which of these names' keys a category of the workspace has, in whatever language. */
+/** Which of these names' keys a category of the workspace has, in any language. */
 export type FindTaken = (keys: readonly string[]) => Promise<ReadonlySet<string>>;
 
 /**
@@ -196,13 +196,13 @@ async function readProposals(
   return free.slice(0, MAX_SUGGESTIONS);
 }
 
-/** What a model gave is told beside what is wrong with it, short, and never within our words. */
+/** What a model answered is quoted next to what is wrong with it, shortened, and never inside our own words. */
 const about = (problem: string, given: string): Problem => ({
   problem,
   given: [...tidy(given)].slice(0, MAX_NAME).join(''),
 });
 
-/** The model says which language it wrote in: another one than asked is unusable. */
+/** The model says which language it wrote in: one that was not asked for is unusable. */
 function isLanguage(asked: string, answered: string, defects: Problem[]): boolean {
   if (targetOf(answered, [asked]) !== null) return true;
   defects.push(about(`The names have to be in ${asked}, not in this language.`, answered));
@@ -233,8 +233,8 @@ function cutReason(reason: string): string {
 }
 
 /**
- * Which of the languages that were asked for a model means by the tag it answers with. The tag itself comes first;
- * else one that differs only in naming a region, or not (`en` for `en-GB`), when there is no other it could be.
+ * Which of the requested languages a model means by its tag. The tag itself comes first;
+ * else one that differs only in having a region or not (`en` for `en-GB`), when only one fits.
  * @param targets canonical tags
  */
 function targetOf(tag: string, targets: readonly string[]): string | null {

@@ -13,7 +13,7 @@ const TIMES = 2;
 /** How much of a rejected answer the model is shown again. */
 const MAX_SHOWN = 4_000;
 
-/** Milliseconds after which nothing more is asked for: whoever made the request would not see it any more. */
+/** Milliseconds after which no more questions are asked: the request would no longer get the result. */
 const MORE_UNTIL_MS = 35_000;
 /** Names in other languages may be those of other categories: saving decides. */
 const NOTHING_TAKEN: FindTaken = async () => new Set();
@@ -24,9 +24,9 @@ export interface AskDependencies {
 }
 
 /**
- * Asks the model what an open operation wants to know, and stores what came of it. An operation whose hold
- * is open no longer is left alone; one that was answered before is not asked again; one about something that
- * is gone, or holds nothing to draw on, calls no model.
+ * Asks the model the question of an open operation, and stores the result. An operation whose hold
+ * is no longer open is left alone; one that was answered before is not asked again; one about something that
+ * is gone, or has nothing to draw on, calls no model.
  * @throws {ProviderError} when the model could not be asked, or the signal's reason
  */
 export async function askOperation(
@@ -59,7 +59,7 @@ export async function askOperation(
 }
 
 /**
- * Asks once more for the languages that an answer left out. What there is stays, whatever becomes of that.
+ * Asks once more for the languages that an answer left out. The first answer is kept whatever the second brings.
  * @returns the suggestions, or more of them
  */
 async function askForMissing(
@@ -114,7 +114,7 @@ export async function askModel(
       if (error instanceof UnusableAnswer)
         rejected = { answer: null, problems: [{ problem: error.message }] };
       else if (isRefusal(error)) rejected = { answer: null, problems: [{ problem: 'It was declined.' }] };
-      // Once the model has answered, it was reached, whatever becomes of the second question.
+      // Once the model has answered, it was reached, whatever happens to the second question.
       else if (error instanceof ModelNotReached && rejected !== undefined) {
         throw new ProviderError(error.kind, error.message);
       } else throw error;

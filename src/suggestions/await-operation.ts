@@ -34,7 +34,7 @@ const SUMMARIES: Record<AiOperationKind, string> = {
 };
 
 /**
- * Runs a reserved operation and waits for its end. Nothing but the row decides what that was: when the wait
+ * Runs a reserved operation and waits for its end. Only the row decides how it ended: when the wait
  * is over, or Temporal can't be reached, the hold is released, unless the run has settled before.
  * @throws {ServiceError} SERVICE_UNAVAILABLE when no answer came; nothing is charged then
  */
@@ -53,7 +53,7 @@ export async function runOperation(
       return { suggestions: null, credits: 0 };
     case 'failed': {
       logger.warn({ err: cause, requestId, operationId: operation.id }, 'paid operation without an answer');
-      // Whatever still works on it need not; nobody waits for it any more.
+      // Work still in progress can stop: no one waits for it any more.
       if (!(cause instanceof WorkflowFailedError)) {
         cancelRun(client, aiOperationWorkflowId(operation.id)).catch(() => undefined);
       }
@@ -78,7 +78,7 @@ async function awaitRun(
       deadlineMs: Math.min(START_DEADLINE_MS, aiWaitMs),
       taskQueue: names.ai,
       workflowId,
-      // Each decision takes milliseconds; one that was lost with its worker is made again while somebody still waits.
+      // Each decision takes milliseconds; one lost with its worker is repeated while the request still waits.
       workflowTaskTimeout: '5 seconds',
       args: [{ operationId: operation.id }],
       staticSummary: `${SUMMARIES[operation.kind]} ${operation.targetId}`,
@@ -98,7 +98,7 @@ async function awaitRun(
   }
 }
 
-/** Releases an operation that is still open; whoever ended it first decides. */
+/** Releases an operation that is still open; the first to end it decides. */
 async function giveUp(
   db: VerbContext['db'],
   { id }: ReservedOperation,

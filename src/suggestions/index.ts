@@ -3,7 +3,7 @@ import { createOpenAiCompatibleSuggestions } from './openai-compatible.ts';
 import type { SuggestionProvider } from './provider.ts';
 import { createPseudoSuggestions } from './pseudo.ts';
 
-/** Somebody waits for the answer, so one question may take less time than a batch of a translation. */
+/** A request waits for the answer, so one question gets less time than a batch of a translation. */
 const LONGEST_CALL_MS = 25_000;
 
 export type SuggestionProviderConfig = Pick<Config, 'AI_BASE_URL' | 'AI_MODEL' | 'AI_API_KEY'> &

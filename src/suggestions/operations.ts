@@ -51,7 +51,7 @@ export interface OpenOperation {
 
 /**
  * Reserves an operation in the caller's transaction, after all of its own checks: the row, the audit entry,
- * the hold, the month's count, and the wallet last, so that the rows all requests share are locked shortly.
+ * the hold, the month's count, and the wallet last, so that rows shared by all requests are locked briefly.
  * @throws {ServiceError} INSUFFICIENT_CREDITS, before QUOTA_EXCEEDED
  */
 export async function reserveOperation(
@@ -104,7 +104,7 @@ export async function findOpenOperation(db: Database, id: AiOperationId): Promis
   return { workspaceId, targetId, ...rest };
 }
 
-/** That a model is about to be asked. */
+/** The mark that a model is about to be asked. */
 export interface Asking {
   /** Whether it had been marked before. */
   readonly again: boolean;
@@ -114,7 +114,7 @@ export interface Asking {
 
 /**
  * Marks that a model is about to be called: from now on the operation counts toward the month, whatever
- * comes of it.
+ * happens.
  * @returns null when the operation has ended, and no model may be called
  */
 export async function markAsked(db: Database, id: AiOperationId): Promise<Asking | null> {
@@ -140,7 +140,7 @@ export async function markAsked(db: Database, id: AiOperationId): Promise<Asking
 }
 
 /**
- * Takes an attempt's mark back, when it is certain that it reached no model. A mark that a later attempt has set in
+ * Removes an attempt's mark when it is certain that it reached no model. A mark that a later attempt has set in
  * its place stays: that one may be talking to the model.
  */
 export async function unmarkAsked(db: Database, id: AiOperationId, mark: Date): Promise<void> {
@@ -154,7 +154,7 @@ export async function unmarkAsked(db: Database, id: AiOperationId, mark: Date): 
     .execute();
 }
 
-/** Stores what the model's answer came to. @returns false when the operation has ended meanwhile */
+/** Stores the outcome of the model's answer. @returns false when the operation has already ended */
 export async function storeResult(
   db: Database,
   id: AiOperationId,
@@ -198,7 +198,7 @@ export async function settleOperation(db: Database, id: AiOperationId): Promise<
 
 /**
  * Ends an open operation without a charge: `empty` when nothing usable came back, `failed` when no answer
- * came at all. The month's count is given back only when no model was called. A part that cannot be done is told to
+ * came at all. The month's count is given back only when no model was called. A part that fails is reported to
  * `onLeftOver`: a hold is found by `reconcile`, a month's count stays one too high.
  * @returns false when it had ended before; nothing is changed then
  */

@@ -1,4 +1,4 @@
-/** What a model is told: the task as instructions, everything that customers wrote as data. */
+/** What a model is sent: the task as instructions, everything that customers wrote as data. */
 import { MAX_NAME, MAX_REASON } from './answers.ts';
 import { MAX_SUGGESTIONS, type Question } from './questions.ts';
 
@@ -42,7 +42,7 @@ export function instructionsFor(question: Question): string {
   }
 }
 
-/** What the question is about, as JSON data. No id of ours is part of it. */
+/** What the question is about, as JSON data. It contains no ids. */
 export function questionData(question: Question): Readonly<Record<string, unknown>> {
   switch (question.kind) {
     case 'article_categories': {

@@ -1,4 +1,4 @@
-/** The small interface behind which every model that makes suggestions lives. */
+/** The interface that every model for suggestions implements. */
 import { ProviderError } from '../providers/types.ts';
 import type { Question } from './questions.ts';
 
@@ -11,7 +11,7 @@ export interface Rejection {
 
 /** Something wrong with an answer. */
 export interface Problem {
-  /** In words of ours that a model understands. */
+  /** In our words, for a model to read. */
   readonly problem: string;
   /** What it is about, as the model gave it, of at most 80 characters: data, and never part of an instruction. */
   readonly given?: string;
@@ -29,8 +29,8 @@ export interface SuggestionRequest {
 export interface SuggestionProvider {
   readonly name: string;
   /**
-   * The answer as parsed JSON, unchecked: its shape is that of `responseSchema`.
-   * @throws {UnusableAnswer} for an answer that is no JSON object or was cut off
+   * The answer as parsed JSON, unchecked: its shape is that of `answerSchemas`.
+   * @throws {UnusableAnswer} for an answer that is not a JSON object or was cut off
    * @throws {ProviderError} `refused` when the model declines, another kind when there is no answer; or the
    *   signal's reason
    */
@@ -42,5 +42,5 @@ export class UnusableAnswer extends Error {
   override readonly name = 'UnusableAnswer';
 }
 
-/** The request never got as far as a model: there was no connection. */
+/** The request never reached a model: there was no connection. */
 export class ModelNotReached extends ProviderError {}

@@ -35,7 +35,7 @@ async function pruneBatch(db: Database, retentionMs: number, after: AiOperationI
 
 /**
  * Removes AI operations, with the suggestions stored on them, that ended longer ago than the retention. What a month
- * has used is counted in a table of its own, and what was charged is in the ledger: neither changes. Open operations
+ * has used is counted in a separate table, and what was charged is in the ledger: neither changes. Open operations
  * stay, however old; every batch is one statement.
  * @returns how many were removed
  */

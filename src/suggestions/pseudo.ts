@@ -10,7 +10,7 @@ import {
   type Question,
 } from './questions.ts';
 
-/** Proposals that one article gives rise to. */
+/** Proposals per article. */
 const MAX_PROPOSED = 3;
 /** Shorter Latin words are mostly articles, pronouns and prepositions. */
 const MIN_LATIN_WORD = 5;

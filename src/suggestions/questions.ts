@@ -28,7 +28,7 @@ export interface ProjectQuestion {
   readonly titles: readonly string[];
   readonly keywords: readonly string[];
   readonly ideas: readonly { readonly title: string; readonly keywords: readonly string[] }[];
-  /** Names that the workspace's categories have already, in whatever language. */
+  /** Names that the workspace's categories already have, in any language. */
   readonly taken: readonly string[];
 }
 

@@ -18,7 +18,7 @@ export async function countOperation(tx: Tx, workspaceId: WorkspaceId, month: st
   return numAffectedRows === 1n;
 }
 
-/** Gives an operation back to the month that counted it. */
+/** Subtracts an operation from the month that counted it. */
 export async function uncountOperation(tx: Tx, workspaceId: WorkspaceId, month: string): Promise<void> {
   await tx
     .updateTable('ai_operation_usage')

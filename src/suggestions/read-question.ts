@@ -1,4 +1,4 @@
-/** What a model has to know to answer, read from the rows as they are now. */
+/** What a model needs to know to answer, read from the rows as they are now. */
 import { sql } from 'kysely';
 import type { Database } from '../db/database.ts';
 import { doTask } from '../document/threads/pool.ts';
@@ -65,7 +65,7 @@ async function readArticleQuestion(
         AND NOT EXISTS (SELECT FROM category_names AS own
           WHERE own.category_id = name.category_id AND own.language = ${article.primary_language})))`,
     )
-    // Of more categories than a model is shown, those that are used most.
+    // When there are more categories than a model is shown, those used most.
     .orderBy(
       (eb) =>
         eb
@@ -180,7 +180,7 @@ async function readNamesQuestion(
   return primary === undefined ? null : { kind: 'category_names', ...primary, targets };
 }
 
-/** Looks names up by their keys among all of the workspace's categories, in whatever language. */
+/** Looks names up by their keys among all of the workspace's categories, in any language. */
 export const findTakenNames =
   (db: Database, workspaceId: WorkspaceId): FindTaken =>
   async (keys) => {

@@ -16,7 +16,7 @@ import { type NewOperation, reserveOperation } from './operations.ts';
 import { namesPrice, SUGGESTION_CREDITS } from './price.ts';
 import type { translateNamesBody } from './schemas.ts';
 
-/** What a paid verb needs besides: where its run is started and awaited. */
+/** What a paid verb also needs: where its run is started and awaited. */
 export type PaidContext = VerbContext & { readonly runs: RunDependencies };
 
 /** What came back, as it is stored, and what was charged for it: 0 credits when nothing did. */

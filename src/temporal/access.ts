@@ -5,10 +5,10 @@ const REFUSALS = new Set<unknown>([7, 16]);
 /** The same in the text of an error that has no code: one of the connection itself. */
 const REFUSAL_WORDS = /PermissionDenied|Unauthenticated|does not have permission|valid authentication/;
 
-/** A refusal may be the server's own trouble for a moment; one that lasts for so long, in milliseconds, is meant. */
+/** A refusal may be a momentary fault of the server; one that lasts this long, in milliseconds, is real. */
 const MEANT_AFTER_MS = 60_000;
 
-/** Whether an error of a call, or of the connection, says that Temporal does not accept who is asking. */
+/** Whether an error of a call or of the connection means that Temporal refuses us access. */
 export function isRefusal(error: unknown): boolean {
   for (let cause = error; cause instanceof Error; cause = cause.cause) {
     if ('code' in cause && REFUSALS.has(cause.code)) return true;
@@ -31,7 +31,7 @@ export async function askForNamespace(
   );
 }
 
-/** What to do about a refusal, for whoever runs the worker. */
+/** What to do about a refusal, for the operator of the worker. */
 export const explainRefusal = (address: string, namespace: string): string =>
   `Temporal at ${address} refuses access to the namespace ${namespace}. Check TEMPORAL_API_KEY ` +
   '(or TEMPORAL_TLS_CERT and TEMPORAL_TLS_KEY) and TEMPORAL_NAMESPACE.';

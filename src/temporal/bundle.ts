@@ -11,7 +11,7 @@ const logger = {
   error: (message: string) => process.stderr.write(`${message}\n`),
 };
 
-/** All workflows as one script; 1 to 3 seconds of work, so production workers are given the finished file. */
+/** All workflows as one script; 1 to 3 seconds of work, so production workers get the finished file. */
 export const bundleWorkflows = (): Promise<WorkflowBundleWithSourceMap> =>
   bundleWorkflowCode({
     workflowsPath: fileURLToPath(new URL('../../workflows/index.ts', import.meta.url)),

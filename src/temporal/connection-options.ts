@@ -17,7 +17,7 @@ type TemporalConfig = Pick<Config, 'TEMPORAL_API_KEY' | 'TEMPORAL_TLS' | (typeof
 };
 
 /**
- * Where Temporal is and how one proves who one is: by an API key or by a client certificate, both over TLS.
+ * Where Temporal is and how we authenticate: by an API key or a client certificate, both over TLS.
  * @throws {ConfigurationError} naming the variable whose file cannot be read
  */
 export function temporalConnectionOptions(config: TemporalConfig): TemporalConnectionOptions {

@@ -20,7 +20,7 @@ const REFUSED_FOR_MS = 10 * 60_000;
 const INVALID_ARGUMENT = 3;
 
 /**
- * Makes the attributes known to the namespace, each by itself; nothing changes for those that are there already.
+ * Makes the attributes known to the namespace, one by one; those that exist are left alone.
  * @returns those that the server does not let clients add (Temporal Cloud: register them there by hand), with its reason
  */
 export async function registerSearchAttributes(
@@ -47,7 +47,7 @@ export async function registerSearchAttributes(
   return refused;
 }
 
-/** Which attributes the namespace of a client has refused, and until when that is taken for granted. */
+/** Which attributes the namespace of a client has refused, and until when not to ask again. */
 const refusedBy = new WeakMap<object, Map<string, number>>();
 
 /** The attributes without those that the client's namespace is known not to have. */

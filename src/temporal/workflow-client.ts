@@ -12,7 +12,7 @@ import type { StartedWorkflows } from './shapes.ts';
 /** The calls of a client whose transport can be given a deadline. */
 export type TemporalClient = Pick<Client, 'workflow' | 'schedule' | 'withDeadline'>;
 
-/** `completed` is a closed run that ended by itself, with a result. */
+/** `completed` is a closed run that ended on its own, with a result. */
 export type RunState = 'running' | 'completed' | 'closed' | 'unknown';
 
 /**

@@ -35,13 +35,13 @@ export type CreatedTranslation =
   | { reused: false; article: ArticleResponse; job: Job; estimate: Estimate }
   | { reused: true; article: ArticleResponse; job: Job; estimate: null };
 
-/** What the transaction comes to; no run for a replay. */
+/** The outcome of the transaction; a replay starts no run. */
 interface Queued {
   readonly created: CreatedTranslation;
   readonly run: TranslationJob | null;
 }
 
-/** Bodies that may be counted in vain because the article changed meanwhile. */
+/** Bodies that may be counted in vain because the article changed in between. */
 const MAX_ATTEMPTS = 5;
 
 /** Two requests that race for one language: the loser's transaction runs once more and sees the winner. */
@@ -81,7 +81,7 @@ interface CountedSource {
   readonly counted: Counted;
 }
 
-/** Null when there is no such article. */
+/** Null when the article does not exist. */
 async function countSource({ db, actor }: VerbContext, articleId: ArticleId): Promise<CountedSource | null> {
   const texts = await readTexts(db, actor.workspaceId, articleId).executeTakeFirst();
   if (texts === undefined) return null;

@@ -90,7 +90,7 @@ export async function freeStrandedArticles(db: Database, onLeftOver: OnLeftOver)
   for (const { id } of stranded) {
     freed += await inTransaction(db, async (tx) => {
       await tx.selectFrom('articles').select('id').where('id', '=', id).forUpdate().execute();
-      // A statement of its own: it sees a job that was made while the article was waited for.
+      // A separate statement, so that it sees a job created while this one waited for the article.
       const open = await tx
         .selectFrom('jobs')
         .select('id')

@@ -8,13 +8,13 @@ import type { SourceTexts } from './read-source.ts';
 import type { Estimate } from './schemas.ts';
 
 const WORDS_PER_CREDIT = 1000;
-/** Words beside the body that cost nothing: so many, and one for every so many words of the body. */
+/** Free words outside the body: this many, and one per `BODY_WORDS_PER_FREE_WORD` words of the body. */
 const FREE_WORDS = 200;
 const BODY_WORDS_PER_FREE_WORD = 5;
 
 const toWords = (weight: number): number => Math.floor(weight / CHARACTERS_PER_WORD);
 
-/** Words beside a body of so many that are translated for nothing. */
+/** Words outside a body of this length that are translated for free. */
 export const freeWords = (bodyWords: number): number =>
   FREE_WORDS + Math.floor(bodyWords / BODY_WORDS_PER_FREE_WORD);
 
@@ -40,11 +40,11 @@ export function estimateCounted(source: SourceTexts, counted: Counted): Estimate
   return { words, total: Math.ceil(words / WORDS_PER_CREDIT) };
 }
 
-/** What bodies came to, the oldest first: an estimate is asked for again and again while an editor looks at it. */
+/** Counts of bodies, the oldest first: editors ask for the same estimate again and again. */
 const counted = new Map<string, Counted>();
 const MAX_COUNTED = 1_000;
 
-/** What a body comes to, on a thread when it is large. */
+/** Counts a body, on a thread when it is large. */
 export async function countBody(json: string): Promise<Counted> {
   const key = hash('sha256', json);
   const known = counted.get(key);

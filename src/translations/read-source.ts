@@ -66,7 +66,7 @@ export async function readSource(
     .forShare(['articles', 'projects'])
     .executeTakeFirst();
   if (row === undefined) return undefined;
-  // A statement of its own: it sees a generation that was committed while the lock was waited for.
+  // A separate statement, so that it sees a generation committed while this one waited for the lock.
   const generation = await tx
     .selectFrom('jobs')
     .select('id')

@@ -3,7 +3,7 @@ import type { Database, Queryable, Tx } from '../db/database.ts';
 import { inTransaction } from '../db/transaction.ts';
 import type { JobId } from '../ids.ts';
 
-/** True while the job has not ended; every activity asks before it works. */
+/** True while the job has not ended; every activity checks it first. */
 export async function isJobOpen(db: Queryable, jobId: JobId): Promise<boolean> {
   const job = await db
     .selectFrom('jobs')

@@ -27,7 +27,7 @@ export const startTranslation = (
     taskQueue: names.translation,
     workflowId: translationWorkflowId(job.id),
     args: [{ jobId: job.id }],
-    // Ids and languages alone: whoever may look into Temporal has not been given what customers write.
+    // Ids and languages only: access to Temporal must not give access to what customers write.
     staticSummary: `translate ${job.article_id}: ${job.source_language} → ${job.target_language}`,
     memo: { requestId: job.request_id ?? '', jobId: job.id },
     typedSearchAttributes: [

@@ -148,7 +148,7 @@ export const redeliverFailedSchema = z.object({
   count: z.int().min(0).max(10_000).meta({ description: 'Deliveries that were queued.' }),
 });
 
-/** What a ping came to. */
+/** The outcome of a ping. */
 export const pingResultSchema = z
   .object({
     delivered: z.boolean().meta({ description: 'True when the receiver answered 2xx.' }),

@@ -12,7 +12,7 @@ import { emptyWorkspace } from './empty.ts';
  * The row is locked before open jobs are looked for, and every job that is made refers to it, so none slips in between.
  * @param patienceMs milliseconds that the rows may take here; an operator, who can call again, waits for all of them
  * @throws {ServiceError} RESOURCE_NOT_FOUND; CONFLICT `job_running`; UNAUTHENTICATED and FORBIDDEN when the caller's
- *   key or role has changed meanwhile
+ *   key or role has changed in the meantime
  */
 export async function deleteWorkspace(
   { db, actor }: VerbContext,
@@ -64,6 +64,6 @@ export async function deleteWorkspace(
   const end = performance.now() + patienceMs;
   const emptied = emptyWorkspace(db, workspaceId, () => performance.now() < end);
   if (patienceMs === Number.POSITIVE_INFINITY) await emptied;
-  // It is deleted; a failure here is met again by `reconcile`, which tells it.
+  // It is deleted; `reconcile` will meet a failure here again and report it.
   else await emptied.catch(() => false);
 }

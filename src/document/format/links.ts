@@ -10,7 +10,7 @@ export interface PlacedLink {
   readonly end: number;
 }
 
-/** Finds each link's first literal occurrence (contract.md F4); links whose words are gone are left out. */
+/** Finds each link's first literal occurrence (contract.md F4); links whose words no longer occur are left out. */
 export function placeLinks(text: string, links: readonly ArticleLink[]): PlacedLink[] {
   return links.flatMap((link, index) => {
     const start = text.indexOf(link.text);

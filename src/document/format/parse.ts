@@ -47,8 +47,8 @@ const CLIENT_BOUNDS: TextBounds = {
   marks: MAX_DOCUMENT_MARKS,
 };
 /**
- * What may be translated and stored again: whatever is stored, for it may be older than the bounds of today, and
- * whatever a translation makes of it. Its answers are bounded one by one, and the marks they add are escaped.
+ * What may be translated and stored again: anything stored, which may predate today's bounds, and
+ * anything a translation makes of it. Its answers are bounded one by one, and the marks they add are escaped.
  */
 export const STORED_BOUNDS: TextBounds = {
   text: Number.POSITIVE_INFINITY,

@@ -74,7 +74,7 @@ function splitFrontMatter(source: string): { body: string; title: string | null 
   return { body: source.slice(start + end.index + end[0].length), title: title || null };
 }
 
-/** A dash and a name, which may go on in further lines; lines that begin with a dash themselves are a dialogue. */
+/** A dash and a name, which may continue on further lines; lines that begin with a dash themselves are a dialogue. */
 const ATTRIBUTION = /^(?:—|―|–|--)\s*(\S.*(?:\n(?!\s*(?:—|―|–|--)).*)*)$/u;
 
 class Importer {

@@ -30,7 +30,7 @@ export class ListReader {
     this.definitions = definitions;
   }
 
-  /** The parts of a list, in order: after an item that holds code, a table or an image, the list goes on in a new block. */
+  /** The parts of a list, in order: after an item that holds code, a table or an image, the list continues in a new block. */
   read(list: List): ListPart[] {
     const parts: ListPart[] = [];
     let draft: DraftList = { ordered: list.ordered === true, items: [] };

@@ -32,7 +32,7 @@ export function linkTo({ url, title }: { url: string; title?: string | null | un
   return { url, title: title ? cutAtWord(title, MAX_LINK_TITLE) : null };
 }
 
-/** True for an address on another machine: no file of ours. */
+/** True for an address on another machine, not a local file. */
 export function isRemote(url: string): boolean {
   return /^(?:[a-z][a-z0-9+.-]*:|\/\/)/i.test(url);
 }

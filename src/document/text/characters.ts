@@ -25,7 +25,7 @@ export function cutAtWord(text: string, limit: number): string {
   if (head.length <= limit) return text;
   const hard = head.slice(0, limit).join('');
   const length = hard.length;
-  // A few more characters tell whether the last word is complete.
+  // A few more characters show whether the last word is complete.
   let end = 0;
   for (const segment of SEGMENTER.segment(head.slice(0, limit + 40).join(''))) {
     const next = segment.index + segment.segment.length;

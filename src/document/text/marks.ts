@@ -29,7 +29,7 @@ export interface Marks {
 
 /**
  * The marks of one paragraph: `[ ] * _ ` < & \ !` and line ends. An escaped character counts once, with its backslash;
- * `_` inside a word counts, but is no emphasis.
+ * `_` inside a word counts, but is not emphasis.
  */
 export function countMarks(paragraph: string): Marks {
   let all = 0;

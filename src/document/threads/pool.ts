@@ -1,6 +1,6 @@
 /**
- * Where work on documents is done: small ones on the event loop, large ones on a pool of threads, so that nobody else
- * waits for them. The pool belongs to the process; its threads start when they are needed and end when they idle.
+ * Where work on documents is done: small ones on the event loop, large ones on a pool of threads, so that no one else
+ * waits for them. The pool belongs to the process; its threads start on demand and end when idle.
  */
 import { availableParallelism } from 'node:os';
 import { Piscina } from 'piscina';
@@ -24,7 +24,7 @@ const THREADS = Math.max(2, Math.min(4, availableParallelism() - 1));
 /** Far beyond what the largest document takes; with the wait before it, it fits into the minute an activity has. */
 export const TASK_TIMEOUT_MS = 25_000;
 const IDLE_MS = 10_000;
-/** The largest table fits into three quarters of it; without a bound threads keep what they once needed. */
+/** The largest table needs three quarters of it; without a bound threads never release memory. */
 const OLD_HEAP_MB = 72;
 const YOUNG_HEAP_MB = 8;
 
@@ -49,18 +49,18 @@ function startThreads(): Piscina<Posted, unknown> {
     minThreads: 0,
     maxThreads: THREADS,
     idleTimeout: IDLE_MS,
-    // No more tasks have their turn than there are threads.
+    // Never more tasks at once than threads.
     maxQueue: THREADS,
     resourceLimits: { maxOldGenerationSizeMb: OLD_HEAP_MB, maxYoungGenerationSizeMb: YOUNG_HEAP_MB },
     execArgv: [],
-    // What requests and heartbeats wait for comes first.
+    // Tasks that requests and heartbeats wait for come first.
     niceIncrement: 5,
   });
 }
 
 const PLACE = /[[\]*_`<&!\\]|"(?=[,\]])/g;
 
-/** True for texts that together are worked on fast enough to do so where everybody waits for it. */
+/** True for texts that together are fast enough to process on the event loop. */
 export function isSmall(...texts: readonly string[]): boolean {
   let characters = 0;
   for (const { length } of texts) characters += length;
@@ -87,7 +87,7 @@ type Arguments<Name extends TaskName> = Parameters<(typeof TASKS)[Name]>;
 type Result<Name extends TaskName> = ReturnType<(typeof TASKS)[Name]>;
 const HERE: { [Name in TaskName]: (...args: Arguments<Name>) => Result<Name> } = TASKS;
 
-/** Does a task at once, where it is small enough for the event loop; undefined where it is not. */
+/** Does a task now if it is small enough for the event loop; otherwise undefined. */
 export const doSmallTask = <Name extends TaskName>(
   task: Name,
   ...args: Arguments<Name>
@@ -102,7 +102,7 @@ export const doSmallTask = <Name extends TaskName>(
 export const doTask = <Name extends TaskName>(task: Name, ...args: Arguments<Name>) =>
   doTaskWithin(TASK_TIMEOUT_MS, task, ...args);
 
-/** The same within so many milliseconds, once its turn has come. */
+/** The same within this many milliseconds, counted from its turn. */
 export async function doTaskWithin<Name extends TaskName>(
   timeoutMs: number,
   task: Name,
@@ -134,7 +134,7 @@ async function onThread(timeoutMs: number, posted: Posted): Promise<unknown> {
   }
 }
 
-/** Lets the work in hand end, then ends the threads. Later work starts new ones. */
+/** Waits for work in progress, then ends the threads. Later work starts new ones. */
 export async function closeThreads(): Promise<void> {
   const closing = threads;
   threads = undefined;

@@ -1,4 +1,4 @@
-/** On whose behalf work is done, so that nobody takes more than a share of the threads. */
+/** On whose behalf work is done, so that no workspace takes more than its share of the threads. */
 import { AsyncLocalStorage } from 'node:async_hooks';
 
 export interface Share {
@@ -8,9 +8,9 @@ export interface Share {
   readonly waitMs: number;
 }
 
-/** What a request waits for its turn: clients are told to come again after that. */
+/** How long a request waits for its turn before clients are asked to try again. */
 const REQUEST_WAIT_MS = 10_000;
-/** What an activity waits; it is repeated after that. */
+/** How long an activity waits for its turn before it is repeated. */
 export const BACKGROUND_WAIT_MS = 30_000;
 const NOBODY: Share = { of: '', waitMs: REQUEST_WAIT_MS };
 const storage = new AsyncLocalStorage<Share>();

@@ -1,5 +1,5 @@
 /**
- * The work on whole documents that is worth a thread of its own when the document is large. Everything goes in and
+ * Work on whole documents, which runs on a separate thread when the document is large. Everything goes in and
  * comes out as text, so that little has to be copied between threads.
  */
 import { dropDeadLinks } from '../format/links.ts';
@@ -22,10 +22,10 @@ import {
 import { type BatchBounds, extractSegments, planBatches, type Segment } from '../translation/segments.ts';
 import type { Snapshot } from '../translation/source.ts';
 
-/** Texts that were parsed already: as they are, or as bytes when another thread parsed them. */
+/** Texts already parsed: as they are, or as bytes when another thread parsed them. */
 export type Parsed = ParsedTexts | Uint8Array;
 
-/** A valid document as it is stored, and what its readers need to know of it. */
+/** A valid document as it is stored, and what its users need to know about it. */
 export interface StoredDocument {
   /** documentJson, its dead links dropped. */
   readonly json: string;
@@ -193,7 +193,7 @@ export type Counted =
   | { readonly ok: true; readonly body: number; readonly beside: number }
   | { readonly ok: false; readonly issue: DocumentIssue };
 
-/** What a translation could not be written back into is found here, before it is paid for. */
+/** A document that a translation could not be written back into is found here, before it is paid for. */
 function count(json: string): Counted {
   const texts = new ParsedTexts();
   const parsed = parseDocument(readDocument(json), texts, STORED_BOUNDS);
@@ -215,7 +215,7 @@ function excerpt(json: string, characters: number): string {
   let length = 0;
   for (const { kind, markdown, text } of collectTexts(readDocument(json))) {
     if (kind === 'altText') continue;
-    // A text from before marks were bounded is shown as it is written.
+    // A text from before marks were bounded is shown as written.
     const shown = markdown && weighInline(text).problem === null ? toPlainText(text) : text;
     parts.push(shown);
     length += shown.length;

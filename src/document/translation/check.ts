@@ -4,7 +4,7 @@ import { countTextWords } from '../format/words.ts';
 import { holdsAtom } from './segments.ts';
 import { eachTag, parseTags, type TagContent, type TagNode, tagText } from './tags.ts';
 
-/** Something wrong with a translated segment, said so that a model can mend it. */
+/** A defect of a translated segment, worded so that a model can fix it. */
 export interface Defect {
   readonly code:
     | 'missing'
@@ -16,11 +16,11 @@ export interface Defect {
     | 'length'
     | 'untranslated';
   readonly message: string;
-  /** A soft defect is worth one more question, but the text is usable. */
+  /** A soft defect is worth asking again once, but the text is usable. */
   readonly soft: boolean;
 }
 
-/** Words from which an answer equal to its source looks like no translation at all. */
+/** From this many words on, an answer equal to its source looks untranslated. */
 const UNTRANSLATED_WORDS = 8;
 
 /**

@@ -13,7 +13,7 @@ import type { TagContent, TagNode } from './tags.ts';
 /** A field in protected form. Encoding is deterministic: the same field always gets the same tag ids. */
 export interface EncodedField {
   readonly nodes: TagContent[];
-  /** Titles of inline links by tag id: prose of its own, translated apart. */
+  /** Titles of inline links by tag id: separate prose, translated on its own. */
   readonly titles: ReadonlyMap<number, string>;
   /** The field's new content from a translated tree that has the same tags. */
   decode(nodes: readonly TagContent[], titles: ReadonlyMap<number, string>): TextChange;

@@ -12,7 +12,7 @@ export interface SourceAsset {
   readonly altText: string;
 }
 
-/** What a job translates: the source as it was when the job was created, whatever is edited meanwhile. */
+/** What a job translates: the source as it was when the job was created, whatever is edited later. */
 export interface Snapshot {
   readonly title: string;
   readonly metaTitle: string | null;
