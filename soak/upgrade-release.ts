@@ -54,11 +54,20 @@ async function end(child: ChildProcess, signal: 'SIGTERM' | 'SIGKILL'): Promise<
   await ended;
 }
 
-function connect(): Database {
-  const databaseUrl = readStackRecord(dataDir)?.postgres?.databaseUrl;
-  if (databaseUrl === undefined) throw new Error('stack.json names no database.');
-  return createDatabase({ connectionString: databaseUrl, applicationName: 'script' });
+function databaseUrl(): string {
+  const found = readStackRecord(dataDir)?.postgres?.databaseUrl;
+  if (found === undefined) throw new Error('stack.json names no database.');
+  return found;
 }
+
+const connect = (): Database =>
+  createDatabase({ connectionString: databaseUrl(), applicationName: 'script' });
+
+/** What `npm run migrate` of this release says beside the old one. */
+const migrateBeside = (): string =>
+  spawnSync(process.execPath, ['src/cli/migrate.ts'], {
+    ...{ env: { ...env, DATABASE_URL: databaseUrl() }, encoding: 'utf8' },
+  }).stderr;
 
 function admin(release: string, ...args: string[]): { workspaceId: string; apiKey: { key: string } } {
   const { stdout, stderr } = spawnSync(process.execPath, ['src/cli/admin.ts', '--json', ...args], {
@@ -166,6 +175,8 @@ try {
     await emit(old, workspaceId, count);
     await sleep(UNDER_WAY_MS / 2);
   }
+  const refusal = migrateBeside();
+  print(refusal);
   await emit(old, workspaceId, 5);
   await end(before, 'SIGKILL');
   const killedAt = Date.now();
@@ -189,6 +200,8 @@ try {
   }
 
   const problems = witnesses.flatMap(({ forged }) => forged);
+  if (!/release 0\.1 are connected .* relay .* worker/.test(refusal))
+    problems.push('migrate did not refuse beside 0.1');
   if (stored.size !== 5 * EVENTS) problems.push(`${stored.size} deliveries stored`);
   for (const state of ['waits', 'in its run', 'begun in a burst', 'ended succeeded', 'ended failed']) {
     if (!states.has(state))
