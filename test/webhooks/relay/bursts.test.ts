@@ -7,7 +7,6 @@ import { verifyWebhook } from '../../../src/webhooks/verify.ts';
 import { articleEvents, emit, emitTogether, rowsOf } from '../../support/events.ts';
 import { startTestService, type TestService } from '../../support/service.ts';
 import { connectOperator, type Operator } from '../../support/temporal.ts';
-import { eventually } from '../../support/wait.ts';
 import { burstOf, deliveryIds, subscribe, untilAll, untilReceived } from './support.ts';
 
 let service: TestService;
