@@ -24,7 +24,7 @@ import type { BurstId } from '../../ids.ts';
  * An attempt begins with the last statement before its request is written: it requires the holder and a living, active
  * endpoint, and leaves the attempt's number and a token in `begun` and `begun_token`. Whoever frees a delivery whose
  * attempt has begun spends that attempt, since its request may have been sent. A failure is recorded only under the
- * number and token it began with. A 2xx requires an open row and nothing else: whatever came in between, it was
+ * number and token it began with, or, where nothing could be written, while none has begun under its number. A 2xx requires an open row and nothing else: whatever came in between, it was
  * delivered.
  */
 

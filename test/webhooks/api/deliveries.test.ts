@@ -196,6 +196,20 @@ it('cancels a delivery between two attempts, and its run ends', async () => {
   expect(receiver.received).toHaveLength(1);
 });
 
+it('counts an attempt that finds nobody listening, says so, and tries again', async () => {
+  await receiver.close();
+  const id = await emitOne();
+  await untilDelivery(service, id, (delivery) => delivery.attempts === 1);
+  const { delivery } = (await call('GET', `/deliveries/${id}`)).body;
+  expect(delivery).toMatchObject({
+    status: 'failed',
+    responseStatus: null,
+    errorMessage: 'The connection was refused.',
+    attemptLog: [{ number: 1, errorMessage: 'The connection was refused.', responseBody: null }],
+  });
+  expect(Date.parse(delivery.nextAttemptAt)).toBeGreaterThan(Date.now() + 20_000);
+});
+
 it('redelivers one event as a new delivery: another id, the same bytes, a signature of its own', async () => {
   receiver.answer = () => 404;
   const id = await emitOne();
