@@ -18,7 +18,7 @@ import { type Receiver, startReceiver } from '../test/support/receiver.ts';
 import { storeCategory, storePublishedArticles } from './support/category.ts';
 import { startEphemeralEngines } from './support/engines.ts';
 import { median, print, quantile, seconds, table } from './support/report.ts';
-import { createScriptService, type ScriptWorkspace } from './support/service.ts';
+import { countOpen, createScriptService, type ScriptWorkspace } from './support/service.ts';
 
 const count = (name: string, value: number): number => Number(process.env[name] ?? value);
 const ROUNDS = count('FAIRNESS_ROUNDS', 3);
@@ -84,15 +84,7 @@ function memory(pid: number): { now: number; highest: number } {
   }
 }
 
-const openDeliveries = async ({ workspace }: Subscriber): Promise<number> => {
-  const { open } = await service.db
-    .selectFrom('webhook_deliveries')
-    .select(({ fn }) => fn.countAll<number>().as('open'))
-    .where('workspace_id', '=', workspace.id)
-    .where('ended_at', 'is', null)
-    .executeTakeFirstOrThrow();
-  return open;
-};
+const openDeliveries = ({ workspace }: Subscriber): Promise<number> => countOpen(service.db, workspace.id);
 
 async function besideHangingEndpoint(healthy: Subscriber): Promise<void> {
   const alone: number[] = [];

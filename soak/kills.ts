@@ -1,27 +1,37 @@
 /**
- * Kills worker, server, Temporal or Postgres with -9 at random moments under load and starts it again, for KILL_ROUNDS
- * rounds (40). Every event that was stored must reach its receivers at least once, and each event one receiver under
- * one delivery id only. Ends with status 1 when anything is off. About 20 minutes.
+ * Breaks worker, server, Temporal, Postgres and the network between them at random moments under load, for KILL_ROUNDS
+ * rounds (60): see {@link faultsOf}. Every event that was stored must reach its receivers at least once, and each event
+ * one receiver under one delivery id only; no delivery is tried more than six times, and what is sent beyond the
+ * attempts that its row counts is explained by a fault that it met or by a connection that was used again. Ends with
+ * status 1 when anything is off. About 25 minutes.
  *
- * KILL_AT_ONCE (1) is the number of events of one transaction: with 50, first attempts go through bursts.
+ * Environment: KILL_AT_ONCE (50), the events of the larger transactions, which go through bursts; 0 for none.
+ * KILL_CROWD_MS (2000) between two of them, and KILL_SINGLE_MS (200) between single events, which get runs.
+ * KILL_KINDS (worker,server,temporal,postgres,frozen,silent).
  */
 import { randomInt } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { accepts } from '../src/ports.ts';
+import { startTcpProxy, type TcpProxy } from '../test/support/tcp-proxy.ts';
 import { startDurableEngines } from './support/durable-engines.ts';
-import { gatherEvidence } from './support/evidence.ts';
+import { type Fault, gatherEvidence } from './support/evidence.ts';
+import { FAULT_KINDS, type FaultKind, faultsOf } from './support/faults.ts';
 import { startLoad } from './support/load.ts';
 import { print, seconds, table } from './support/report.ts';
-import { createScriptService } from './support/service.ts';
+import { countOpen, createScriptService } from './support/service.ts';
 import { supervise } from './support/supervisor.ts';
 import { startWitness } from './support/witness.ts';
 
-const ROUNDS = Number(process.env.KILL_ROUNDS ?? 40);
-const AT_ONCE = Number(process.env.KILL_AT_ONCE ?? 1);
-const KINDS = ['worker', 'server', 'temporal', 'postgres'] as const;
-type Kind = (typeof KINDS)[number];
+const count = (name: string, value: number): number => Number(process.env[name] ?? value);
+const ROUNDS = count('KILL_ROUNDS', 60);
+const AT_ONCE = count('KILL_AT_ONCE', 50);
+const CROWD_MS = count('KILL_CROWD_MS', 2_000);
+const SINGLE_MS = count('KILL_SINGLE_MS', 200);
+const wanted = process.env.KILL_KINDS?.split(',');
+const KINDS = FAULT_KINDS.filter((kind) => wanted?.includes(kind) ?? true);
+/** Kinds that take their time: the next rounds go on meanwhile. */
+const SLOW: readonly FaultKind[] = ['frozen', 'silent'];
 /** Share of first attempts that the receivers answer with 503. */
-const REFUSE = AT_ONCE > 1 ? 0.005 : 0.02;
+const REFUSE = 0.01;
 /** Longest wait for everything to arrive once the kills are over: a lost attempt and some refusals, each with its wait. */
 const DRAIN_MS = 12 * 60_000;
 
@@ -29,80 +39,78 @@ const startedAt = Date.now();
 const elapsed = () => `${seconds(Date.now() - startedAt, 1).padStart(7)} s`;
 const engines = await startDurableEngines();
 const service = createScriptService(engines);
-const PORT = String(randomInt(20_000, 32_000));
-const kills: { kind: Kind; at: number; downMs: number }[] = [];
+const PORT = randomInt(20_000, 32_000);
+const kills: (Fault & { kind: FaultKind })[] = [];
 
 /** The kill that a first send was interrupted by: the one nearest to it. */
 const closestKill = (at: number) => kills.toSorted((a, b) => Math.abs(a.at - at) - Math.abs(b.at - at))[0];
 
-const openDeliveries = async (): Promise<number> => {
-  const { open } = await service.db
-    .selectFrom('webhook_deliveries')
-    .select(({ fn }) => fn.countAll<number>().as('open'))
-    .where('ended_at', 'is', null)
-    .executeTakeFirstOrThrow();
-  return open;
-};
+/** A door before one of the first worker's engines. @param address host:port or a connection string */
+async function proxied(address: string): Promise<{ proxy: TcpProxy; address: string }> {
+  const isUrl = address.includes('://');
+  const url = new URL(isUrl ? address : `tcp://${address}`);
+  const proxy = await startTcpProxy({ host: url.hostname, port: Number(url.port) });
+  const { host } = url;
+  return { proxy, address: address.replace(host, proxy.address) };
+}
 
 try {
   const workspace = await service.workspace('Kills');
   const witnesses = [
     await startWitness(service, workspace, 'quick', { delayMs: 0, refuse: REFUSE }),
-    await startWitness(service, workspace, 'slow', { delayMs: AT_ONCE > 1 ? 100 : 1_000, refuse: REFUSE }),
+    await startWitness(service, workspace, 'slow', { delayMs: AT_ONCE > 1 ? 300 : 1_000, refuse: REFUSE }),
   ];
-  const workers = [await supervise('worker.ts', service.env), await supervise('worker.ts', service.env)];
-  const server = await supervise('server.ts', { ...service.env, PORT });
-  const serverUrl = `http://127.0.0.1:${PORT}`;
+  const postgres = await proxied(engines.databaseUrl);
+  const temporal = await proxied(engines.temporalAddress);
+  const proxies = [postgres.proxy, temporal.proxy];
+  const behindProxies = { DATABASE_URL: postgres.address, TEMPORAL_ADDRESS: temporal.address };
+  const workers = [
+    await supervise('worker.ts', { ...service.env, ...behindProxies }),
+    await supervise('worker.ts', service.env),
+  ];
+  const server = await supervise('server.ts', { ...service.env, PORT: String(PORT) });
   const load = await startLoad({
     service,
     workspace,
-    serverUrl,
-    storeAtOnce: AT_ONCE,
-    storeEveryMs: AT_ONCE > 1 ? 1_000 : 200,
+    serverUrl: `http://127.0.0.1:${PORT}`,
+    storeAtOnce: 1,
+    storeEveryMs: SINGLE_MS,
     translateEveryMs: 1_000,
+    ...(AT_ONCE > 0 ? { crowds: { atOnce: AT_ONCE, everyMs: CROWD_MS } } : {}),
   });
+  const faults = faultsOf({ engines, workers, server, serverPort: PORT, proxies });
+  const slowOnes = new Map<FaultKind, Promise<void>>();
 
-  const killAndRestart = {
-    worker: async () => workers[randomInt(workers.length)]?.kill(),
-    server: async () => {
-      server.kill();
-      while (!(await accepts(Number(PORT)))) await sleep(50);
-    },
-    temporal: async () => {
-      await engines.temporal.kill();
-      await sleep(randomInt(200, 3_000));
-      await engines.temporal.restart();
-    },
-    postgres: async () => {
-      await engines.postgres.kill();
-      await sleep(randomInt(200, 3_000));
-      await engines.postgres.restart();
-    },
-  } satisfies Record<Kind, () => Promise<void>>;
-
+  const breakOne = async (kind: FaultKind) => {
+    const at = Date.now();
+    await faults[kind]();
+    kills.push({ kind, at, downMs: Date.now() - at });
+  };
   for (let round = 1; round <= ROUNDS; round += 1) {
     const kind = KINDS[round % KINDS.length] ?? 'worker';
     await sleep(randomInt(3_000, 9_000));
-    const at = Date.now();
-    await killAndRestart[kind]();
-    kills.push({ kind, at, downMs: Date.now() - at });
+    await slowOnes.get(kind);
+    const broken = breakOne(kind);
+    if (SLOW.includes(kind)) slowOnes.set(kind, broken);
+    else await broken;
     const arrived = witnesses.reduce((sum, { sends }) => sum + sends.size, 0);
     print(
-      `${elapsed()}  round ${round}: ${kind} killed; ${load.stored.size + load.accepted.size} events, ${arrived} arrived`,
+      `${elapsed()}  round ${round}: ${kind}; ${load.stored.size + load.accepted.size} events, ${arrived} arrived`,
     );
   }
+  await Promise.all(slowOnes.values());
   await sleep(5_000);
   await load.stop();
   print(`${elapsed()}  load ended, waiting for what is open`);
   const deadline = Date.now() + DRAIN_MS;
   for (let open = -1; open !== 0 && Date.now() < deadline; ) {
     await sleep(open === -1 ? 0 : 5_000);
-    const now = await openDeliveries();
+    const now = await countOpen(service.db);
     if (now !== open) print(`${elapsed()}  ${now} deliveries open`);
     open = now;
   }
 
-  const evidence = await gatherEvidence(service.db, load, witnesses);
+  const evidence = await gatherEvidence(service.db, load, witnesses, kills);
   const blamed = evidence.duplicatedAt.map((at) => closestKill(at)?.kind);
   print();
   print(
@@ -126,6 +134,7 @@ try {
         'sends',
         'answered 503',
         'duplicates',
+        'beyond attempts',
         'not stored or accepted',
       ],
       [
@@ -136,6 +145,7 @@ try {
         evidence.sends,
         evidence.refused,
         evidence.duplicates,
+        evidence.uncounted,
         load.refused.stored + load.refused.accepted,
       ],
     ]),
@@ -143,13 +153,14 @@ try {
   const attempts = [...evidence.attempts].sort(([a], [b]) => a - b);
   print(`deliveries by attempts: ${attempts.map(([number, count]) => `${number}: ${count}`).join(', ')}`);
   await Promise.all([server.stop(), ...workers.map((worker) => worker.stop())]);
-  const faults = [server, ...workers].flatMap((process) => process.faults);
-  print(`ends of worker and server that no kill explains: ${faults.length}`);
-  for (const fault of faults) print(`  ${fault}`);
+  const ends = [server, ...workers].flatMap((process) => process.faults);
+  print(`ends of worker and server that no kill explains: ${ends.length}`);
+  for (const end of ends) print(`  ${end}`);
   for (const problem of evidence.problems.slice(0, 20)) print(`OFF: ${problem}`);
   print(evidence.problems.length === 0 ? 'Nothing was lost.' : `${evidence.problems.length} problems.`);
   process.exitCode = evidence.problems.length === 0 ? 0 : 1;
   for (const { receiver } of witnesses) await receiver.close();
+  for (const proxy of proxies) await proxy.close();
 } finally {
   await service.stop();
   await engines.stop();

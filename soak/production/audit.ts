@@ -1,5 +1,8 @@
 import { sql } from 'kysely';
 import type { Database } from '../../src/db/database.ts';
+import type { DeliveryStatus } from '../../src/db/tables.ts';
+import type { DeliveryId, EventId } from '../../src/ids.ts';
+import { MAX_ATTEMPTS } from '../../src/webhooks/attempts/schedule.ts';
 import { verifyWebhook } from '../../src/webhooks/verify.ts';
 import { type Receiver, startReceiver } from '../../test/support/receiver.ts';
 
@@ -46,7 +49,7 @@ export async function startAuditor(): Promise<Auditor> {
 /** What is still under way. */
 export async function countOpen(db: Database): Promise<Record<'deliveries' | 'jobs' | 'holds', number>> {
   const { rows } = await sql<{ deliveries: number; jobs: number; holds: number }>`
-    SELECT (SELECT count(*) FROM webhook_deliveries WHERE ended_at IS NULL) AS deliveries,
+    SELECT (SELECT count(*) FROM webhook_open) AS deliveries,
            (SELECT count(*) FROM jobs WHERE ended_at IS NULL) AS jobs,
            (SELECT count(*) FROM holds WHERE status = 'open') AS holds`.execute(db);
   return rows[0] ?? { deliveries: 0, jobs: 0, holds: 0 };
@@ -65,6 +68,17 @@ export interface Findings {
   readonly problems: string[];
 }
 
+/** An event and a delivery of it, wherever that is; nulls where it has none. */
+interface StoredDelivery {
+  readonly event: EventId;
+  readonly type: string;
+  readonly body: Buffer;
+  readonly id: DeliveryId | null;
+  readonly status: DeliveryStatus | null;
+  readonly attempts: number | null;
+  readonly error_message: string | null;
+}
+
 /** Compares what is stored with what arrived, and the books with each other. */
 export async function audit(
   db: Database,
@@ -72,12 +86,13 @@ export async function audit(
   acceptedJobs: ReadonlySet<string>,
 ): Promise<Findings> {
   const problems = [...auditor.problems];
-  const rows = await db
-    .selectFrom('events as event')
-    .leftJoin('webhook_deliveries as delivery', 'delivery.event_id', 'event.id')
-    .select(['event.id as event', 'event.type', 'event.body'])
-    .select(['delivery.id', 'delivery.status', 'delivery.attempts', 'delivery.error_message'])
-    .execute();
+  const { rows } = await sql<StoredDelivery>`
+    SELECT event.id AS event, event.type, event.body, delivery.id, delivery.status, delivery.attempts,
+      delivery.error_message
+    FROM events AS event
+    LEFT JOIN (SELECT id, event_id, status, attempts, error_message FROM webhook_open
+      UNION ALL SELECT id, event_id, status, attempts, error_message FROM webhook_log) AS delivery
+      ON delivery.event_id = event.id`.execute(db);
   const attempts = new Map<number, number>();
   const known = new Set<string>();
   for (const row of rows) {
@@ -86,7 +101,9 @@ export async function audit(
       continue;
     }
     known.add(row.id);
-    attempts.set(row.attempts ?? 0, (attempts.get(row.attempts ?? 0) ?? 0) + 1);
+    const made = row.attempts ?? 0;
+    attempts.set(made, (attempts.get(made) ?? 0) + 1);
+    if (made > MAX_ATTEMPTS) problems.push(`delivery ${row.id} was tried ${made} times`);
     const seen = auditor.arrived.get(row.id);
     if (seen === undefined) problems.push(`delivery ${row.id} never arrived: ${row.error_message}`);
     else if (seen.body !== row.body.toString('hex'))

@@ -5,7 +5,7 @@ import { readStackRecord, type StackRecord } from '../../src/local/stack-file.ts
 import { launch, ready } from '../../test/support/start.ts';
 import { type Evidence, gatherEvidence } from './evidence.ts';
 import { type Load, startLoad } from './load.ts';
-import { createScriptService, type ScriptService } from './service.ts';
+import { countOpen, createScriptService, type ScriptService } from './service.ts';
 import { findUnsettled } from './settled.ts';
 import { startWitness } from './witness.ts';
 
@@ -142,7 +142,7 @@ async function isReady(serverUrl: string): Promise<boolean> {
 async function drain({ db }: ScriptService, onProgress: (line: string) => void): Promise<number> {
   const deadline = performance.now() + DRAIN_MS;
   for (let before = -1; ; ) {
-    const open = await countOpen(db);
+    const open = await countUnfinished(db);
     if (open !== before) onProgress(`${open} deliveries and jobs open`);
     if (open === 0 || performance.now() > deadline) return open;
     before = open;
@@ -150,15 +150,11 @@ async function drain({ db }: ScriptService, onProgress: (line: string) => void):
   }
 }
 
-async function countOpen(db: ScriptService['db']): Promise<number> {
-  const counts = await Promise.all(
-    (['webhook_deliveries', 'jobs'] as const).map((table) =>
-      db
-        .selectFrom(table)
-        .select(({ fn }) => fn.countAll<number>().as('open'))
-        .where('ended_at', 'is', null)
-        .executeTakeFirstOrThrow(),
-    ),
-  );
-  return counts.reduce((sum, { open }) => sum + open, 0);
+async function countUnfinished(db: ScriptService['db']): Promise<number> {
+  const { jobs } = await db
+    .selectFrom('jobs')
+    .select(({ fn }) => fn.countAll<number>().as('jobs'))
+    .where('ended_at', 'is', null)
+    .executeTakeFirstOrThrow();
+  return jobs + (await countOpen(db));
 }

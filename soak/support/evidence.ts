@@ -1,17 +1,23 @@
+import { sql } from 'kysely';
 import type { Database } from '../../src/db/database.ts';
+import type { DeliveryStatus } from '../../src/db/tables.ts';
+import type { BurstId, DeliveryId, EndpointId, EventId } from '../../src/ids.ts';
+import { MAX_ATTEMPTS } from '../../src/webhooks/attempts/schedule.ts';
 import type { Load } from './load.ts';
 import type { Witness } from './witness.ts';
 
 export interface Evidence {
   readonly events: number;
   readonly deliveries: number;
-  /** Deliveries whose last attempt was a burst's. */
+  /** Deliveries that a burst had at their end. */
   readonly inBursts: number;
   readonly sends: number;
   /** Answered 503 on purpose. */
   readonly refused: number;
   /** Sends beyond the first of a delivery and those that a 503 asked for. */
   readonly duplicates: number;
+  /** Sends beyond the attempts that a delivery's row counts. */
+  readonly uncounted: number;
   /** When the first send of each delivery that was sent more often than needed arrived. */
   readonly duplicatedAt: number[];
   readonly attempts: ReadonlyMap<number, number>;
@@ -19,18 +25,55 @@ export interface Evidence {
   readonly problems: string[];
 }
 
-/** Compares what was acknowledged, what the database holds and what arrived. */
+/** A time in which something was down, in milliseconds since the epoch. */
+export interface Fault {
+  readonly at: number;
+  readonly downMs: number;
+}
+
+interface Row {
+  readonly id: DeliveryId;
+  readonly endpoint_id: EndpointId;
+  readonly event_id: EventId;
+  readonly article_id: string;
+  readonly status: DeliveryStatus;
+  readonly attempts: number;
+  readonly error_message: string | null;
+  readonly in_run: boolean;
+  readonly burst_id: BurstId | null;
+}
+
+async function selectDeliveries(db: Database): Promise<Row[]> {
+  const shared = sql`id, endpoint_id, event_id, event_created_at, status, attempts, error_message, in_run, burst_id`;
+  const { rows } = await sql<Row>`
+    SELECT delivery.*, event.article_id
+    FROM (SELECT ${shared} FROM webhook_open UNION ALL SELECT ${shared} FROM webhook_log) AS delivery
+    JOIN events AS event ON event.id = delivery.event_id AND event.created_at = delivery.event_created_at`.execute(
+    db,
+  );
+  return rows;
+}
+
+/** What is lost with a worker is found, and sent again, so long after it. */
+const FOUND_AFTER_MS = 30_000;
+
+/** Faults that a delivery met between its first and its last send. */
+const metBy = (faults: readonly Fault[], sends: readonly number[]): number =>
+  faults.filter(
+    ({ at, downMs }) => at + downMs + FOUND_AFTER_MS > (sends[0] ?? 0) && at < (sends.at(-1) ?? 0),
+  ).length;
+
+/**
+ * Compares what was acknowledged, what the database holds and what arrived.
+ * @param faults where given, sends beyond the counted attempts must be explained by them
+ */
 export async function gatherEvidence(
   db: Database,
   load: Pick<Load, 'stored' | 'accepted'>,
   witnesses: readonly Witness[],
+  faults: readonly Fault[] = [],
 ): Promise<Evidence> {
-  const rows = await db
-    .selectFrom('webhook_deliveries as delivery')
-    .innerJoin('events as event', 'event.id', 'delivery.event_id')
-    .select(['delivery.id', 'delivery.endpoint_id', 'delivery.status', 'delivery.attempts'])
-    .select(['delivery.error_message', 'delivery.burst_id', 'event.article_id', 'event.id as event_id'])
-    .execute();
+  const rows = await selectDeliveries(db);
   const problems: string[] = [];
   const storedArticles = new Set(rows.map(({ article_id }) => article_id));
   for (const [name, articles] of Object.entries({ stored: load.stored, accepted: load.accepted })) {
@@ -44,14 +87,22 @@ export async function gatherEvidence(
       problems.push(`event ${eventId}: ${deliveries.length} deliveries`);
   }
   const attempts = new Map<number, number>();
+  let uncounted = 0;
   for (const row of rows) {
     attempts.set(row.attempts, (attempts.get(row.attempts) ?? 0) + 1);
     const witness = witnesses.find(({ endpointId }) => endpointId === row.endpoint_id);
     const seen = witness?.sends.get(row.id);
-    if (seen === undefined)
-      problems.push(`delivery ${row.id} never arrived: ${row.status}, ${row.error_message}`);
-    else if (seen.articleId !== row.article_id) problems.push(`delivery ${row.id} arrived with another body`);
     if (row.status !== 'succeeded') problems.push(`delivery ${row.id}: ${row.status}, ${row.error_message}`);
+    if (row.attempts > MAX_ATTEMPTS) problems.push(`delivery ${row.id}: ${row.attempts} attempts`);
+    if (seen === undefined) {
+      problems.push(`delivery ${row.id} never arrived: ${row.status}, ${row.error_message}`);
+      continue;
+    }
+    if (seen.articleId !== row.article_id) problems.push(`delivery ${row.id} arrived with another body`);
+    const beyond = seen.at.length - row.attempts;
+    uncounted += Math.max(0, beyond);
+    if (beyond > metBy(faults, seen.at) + seen.onReused)
+      problems.push(`delivery ${row.id}: ${seen.at.length} sends for ${row.attempts} attempts`);
   }
   const known = new Set<string>(rows.map(({ id }) => id));
   const all = witnesses.flatMap((witness) => [...witness.sends]);
@@ -72,6 +123,7 @@ export async function gatherEvidence(
     sends,
     refused,
     duplicates: sends - all.length - refused,
+    uncounted,
     duplicatedAt: all
       .filter(([, seen]) => seen.at.length > (seen.refused ? 2 : 1))
       .map(([, { at }]) => at[0] ?? 0),

@@ -23,6 +23,8 @@ export interface LoadOptions {
   readonly storeAtOnce: number;
   /** Milliseconds between two transactions, and between two translations. */
   readonly storeEveryMs: number;
+  /** Larger transactions beside these. */
+  readonly crowds?: { readonly atOnce: number; readonly everyMs: number };
   readonly translateEveryMs: number;
 }
 
@@ -38,8 +40,9 @@ export async function startLoad(options: LoadOptions): Promise<Load> {
   const accepted = new Set<string>();
   const refused = { stored: 0, accepted: 0 };
 
-  const store = async () => {
-    const { articleIds } = await service.emit(workspace, options.storeAtOnce);
+  const { crowds } = options;
+  const store = (atOnce: number) => async () => {
+    const { articleIds } = await service.emit(workspace, atOnce);
     for (const id of articleIds) stored.add(id);
   };
   const translate = async () => {
@@ -69,7 +72,8 @@ export async function startLoad(options: LoadOptions): Promise<Load> {
     }
   };
   const streams = [
-    every(options.storeEveryMs, store, 'stored'),
+    every(options.storeEveryMs, store(options.storeAtOnce), 'stored'),
+    ...(crowds === undefined ? [] : [every(crowds.everyMs, store(crowds.atOnce), 'stored')]),
     every(options.translateEveryMs, translate, 'accepted'),
   ];
   return {

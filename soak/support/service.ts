@@ -3,8 +3,10 @@ import type { VerbContext } from '../../src/context.ts';
 import { createDatabase, type Database } from '../../src/db/database.ts';
 import { inTransaction } from '../../src/db/transaction.ts';
 import type { NewEvent } from '../../src/events/catalog.ts';
+import { startDeliveryNotifier } from '../../src/events/notifier.ts';
 import { recordEvents } from '../../src/events/record.ts';
 import type { EndpointId, WorkspaceId } from '../../src/ids.ts';
+import { createLogger } from '../../src/logger.ts';
 import { parseNetworks } from '../../src/networks.ts';
 import { createAddressGuard } from '../../src/outbound/resolver.ts';
 import { registerEndpoint } from '../../src/webhooks/endpoints/register.ts';
@@ -55,6 +57,11 @@ export function createScriptService(engines: Omit<Engines, 'stop' | 'temporalUiU
     statementTimeout: 120_000,
     onError: () => undefined,
   });
+  // What the script stores is told to the workers as what a server stores.
+  const notifier = startDeliveryNotifier({
+    connectionString: engines.databaseUrl,
+    logger: createLogger('fatal', 'script'),
+  });
   const guard = createAddressGuard({ allowedNetworks: parseNetworks(LOOPBACK) });
   const env = {
     DATABASE_URL: engines.databaseUrl,
@@ -63,7 +70,7 @@ export function createScriptService(engines: Omit<Engines, 'stop' | 'temporalUiU
     WORKFLOW_BUNDLE: engines.workflowBundle,
     WEBHOOK_ALLOWED_NETWORKS: LOOPBACK.join(','),
     RATE_LIMIT_PER_KEY: '0',
-    WEBHOOK_BURST_THRESHOLD: process.env.WEBHOOK_BURST_THRESHOLD ?? '',
+    WEBHOOK_RUNS_PER_SECOND: process.env.WEBHOOK_RUNS_PER_SECOND ?? '',
   };
   const workers: ServiceProcess[] = [];
   return {
@@ -93,7 +100,18 @@ export function createScriptService(engines: Omit<Engines, 'stop' | 'temporalUiU
     async stop() {
       for (const worker of workers) worker.kill('SIGTERM');
       await Promise.all(workers.map((worker) => worker.ended));
+      await notifier.stop();
       await db.destroy();
     },
   };
+}
+
+/** Deliveries that have not ended, of one workspace or of all. */
+export async function countOpen(db: Database, workspaceId?: WorkspaceId): Promise<number> {
+  const { open } = await db
+    .selectFrom('webhook_open')
+    .select(({ fn }) => fn.countAll<number>().as('open'))
+    .$if(workspaceId !== undefined, (query) => query.where('workspace_id', '=', workspaceId as WorkspaceId))
+    .executeTakeFirstOrThrow();
+  return open;
 }

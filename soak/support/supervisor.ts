@@ -5,6 +5,8 @@ import { type ServiceProcess, startProcess } from '../../test/support/processes.
 export interface Supervised {
   /** kill -9. */
   kill(): void;
+  /** SIGSTOP. @returns how to let it go on; that does nothing when it was killed meanwhile */
+  freeze(): () => void;
   /** How often it ended without having been killed here, with the last lines of its log. */
   readonly faults: string[];
   /** Ends it in order. */
@@ -45,6 +47,11 @@ export async function supervise(
     kill() {
       killed = true;
       current?.kill('SIGKILL');
+    },
+    freeze() {
+      const frozen = current;
+      frozen?.kill('SIGSTOP');
+      return () => frozen?.kill('SIGCONT');
     },
     async stop() {
       stopping = true;

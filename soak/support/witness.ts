@@ -17,6 +17,8 @@ export interface Sends {
   readonly at: number[];
   /** Whether the first was answered 503 on purpose. */
   refused: boolean;
+  /** Those among them that came over a connection that had carried another request. */
+  onReused: number;
 }
 
 /** A receiver that remembers every send, checks its signature and now and then is slow or refuses. */
@@ -40,14 +42,23 @@ export async function startWitness(
   const receiver = await startReceiver();
   const { id, secret } = await service.register(workspace, receiver.url);
   const witness: Witness = { name, endpointId: id, receiver, sends: new Map(), forged: [] };
-  receiver.answer = async ({ raw, headers, at }) => {
+  let newest = 0;
+  receiver.answer = async ({ raw, headers, at, connection }) => {
+    const isReused = connection <= newest;
+    newest = Math.max(newest, connection);
     receiver.received.length = 0;
     try {
       const { deliveryId, data } = verifyWebhook(raw, headers, secret);
       const key = deliveryId ?? '';
-      const seen = witness.sends.get(key) ?? { articleId: String(data.articleId), at: [], refused: false };
+      const seen = witness.sends.get(key) ?? {
+        articleId: String(data.articleId),
+        at: [],
+        refused: false,
+        onReused: 0,
+      };
       if (seen.articleId !== data.articleId) witness.forged.push(`${key} told of two articles`);
       seen.at.push(at);
+      if (isReused) seen.onReused += 1;
       witness.sends.set(key, seen);
       if (seen.at.length === 1 && Math.random() < refuse) {
         seen.refused = true;
