@@ -8,8 +8,6 @@ const LOOK_MS = 500;
 const DOUBT_MS = 1_000;
 /** How long an idle connection in doubt gets to answer. */
 const PROBE_MS = 1_000;
-/** Milliseconds between two questions whether Postgres still works on a statement that may take long. */
-const INQUIRE_MS = 2_000;
 /** How long a peer gets to close a connection that we have ended. */
 const CLOSING_MS = 2_000;
 
@@ -17,16 +15,10 @@ interface Watched {
   readonly client: pg.PoolClient;
   /** When the oldest query without an answer was sent; null while there is none. */
   askedAt: number | null;
-  /** How long its answer may take, in milliseconds. */
-  limit: number;
   heardAt: number;
   idle: boolean;
   /** When it was asked whether it is still there; null while it is not in doubt. */
   probedAt: number | null;
-  /** The process of Postgres that works for a transaction with long statements; null for any other. */
-  backend: number | null;
-  /** When Postgres was last asked whether it still works on the query. */
-  inquiredAt: number;
   endedAt: number | null;
 }
 
@@ -34,26 +26,13 @@ type Query = (text: unknown, values?: unknown, ...rest: unknown[]) => unknown;
 type End = (callback: () => void) => void;
 
 /**
- * Gives the rest of a transaction another limit on its statements; 0 or more milliseconds, 0 for none. Reports which process
- * works on them, so that another connection can ask for it: a pooler's clients know no process of Postgres otherwise.
- */
-export const SET_STATEMENT_TIMEOUT =
-  "SELECT set_config('statement_timeout', $1, true), pg_backend_pid() AS backend";
-
-const IS_AT_WORK = "SELECT FROM pg_stat_activity WHERE pid = $1 AND state = 'active'";
-
-const limitOf = (statementTimeout: number): number =>
-  statementTimeout === 0 ? Number.POSITIVE_INFINITY : statementTimeout + MARGIN_MS;
-
-/**
  * Destroys connections whose peer has silently gone, which TCP itself notices only after a quarter of an hour: the
  * waiting query fails as on any lost connection, and the pool opens a new one. Connections that idle while another
- * waits long are probed too and dropped when they don't answer, or the next caller would get one of them. For a
- * statement that may take long, another connection asks from the usual limit on whether Postgres is still at work on it.
+ * waits long are probed too and dropped when they don't answer, or the next caller would get one of them.
  * @param statementTimeout what Postgres itself allows a statement, in milliseconds; with 0 nothing is too long
  */
 export function destroySilentConnections(pool: pg.Pool, statementTimeout: number): void {
-  const usual = limitOf(statementTimeout);
+  const limit = statementTimeout === 0 ? Number.POSITIVE_INFINITY : statementTimeout + MARGIN_MS;
   const connections = new Map<pg.PoolClient, Watched>();
   let looking: NodeJS.Timeout | undefined;
 
@@ -61,7 +40,7 @@ export function destroySilentConnections(pool: pg.Pool, statementTimeout: number
     const now = performance.now();
     let oldest = Number.POSITIVE_INFINITY;
     for (const watched of connections.values()) {
-      const { client, askedAt, limit, probedAt, endedAt } = watched;
+      const { client, askedAt, probedAt, endedAt } = watched;
       if (endedAt !== null) {
         if (now - endedAt > CLOSING_MS) client.connection.stream.destroy();
       } else if (probedAt !== null && now - probedAt > PROBE_MS) {
@@ -69,7 +48,6 @@ export function destroySilentConnections(pool: pg.Pool, statementTimeout: number
       } else if (askedAt !== null) {
         if (now - askedAt > limit) giveUp(watched, limit, () => watched.askedAt === askedAt);
         else if (now - askedAt > DOUBT_MS) oldest = Math.min(oldest, askedAt);
-        if (now - askedAt > usual) inquire(watched, askedAt);
       }
     }
     if (oldest === Number.POSITIVE_INFINITY) return;
@@ -84,30 +62,13 @@ export function destroySilentConnections(pool: pg.Pool, statementTimeout: number
     }
   }
 
-  function inquire(watched: Watched, askedAt: number): void {
-    const { backend, inquiredAt } = watched;
-    if (backend === null || performance.now() - inquiredAt < INQUIRE_MS) return;
-    watched.inquiredAt = performance.now();
-    pool.query(IS_AT_WORK, [backend]).then(
-      ({ rowCount }) => {
-        const waited = Math.round(performance.now() - askedAt);
-        if (rowCount === 0) giveUp(watched, waited, () => watched.askedAt === askedAt);
-      },
-      // Postgres is away: it is asked again.
-      () => undefined,
-    );
-  }
-
   pool.on('connect', (client) => {
     const watched: Watched = {
       client,
       askedAt: null,
-      limit: usual,
       heardAt: performance.now(),
       idle: false,
       probedAt: null,
-      backend: null,
-      inquiredAt: 0,
       endedAt: null,
     };
     connections.set(client, watched);
@@ -116,12 +77,7 @@ export function destroySilentConnections(pool: pg.Pool, statementTimeout: number
     Object.assign(client, {
       query: (text: unknown, values?: unknown, ...rest: unknown[]) => {
         watched.askedAt ??= performance.now();
-        const answer = query(text, values, ...rest);
-        if (text === SET_STATEMENT_TIMEOUT && Array.isArray(values)) {
-          watched.limit = limitOf(Number(values[0]));
-          rememberBackend(watched, answer);
-        }
-        return answer;
+        return query(text, values, ...rest);
       },
       end: (callback: () => void) => {
         watched.endedAt ??= performance.now();
@@ -142,23 +98,10 @@ export function destroySilentConnections(pool: pg.Pool, statementTimeout: number
   });
   const setIdle = (client: pg.PoolClient, idle: boolean) => {
     const watched = connections.get(client);
-    if (watched === undefined) return;
-    watched.idle = idle;
-    watched.limit = usual;
-    watched.backend = null;
+    if (watched !== undefined) watched.idle = idle;
   };
   pool.on('acquire', (client) => setIdle(client, false));
   pool.on('release', (_error, client) => setIdle(client, true));
-}
-
-function rememberBackend(watched: Watched, answer: unknown): void {
-  if (!(answer instanceof Promise)) return;
-  answer.then(
-    ({ rows }: pg.QueryResult<{ backend: number }>) => {
-      watched.backend = rows[0]?.backend ?? null;
-    },
-    () => undefined,
-  );
 }
 
 /** Run after the socket was read: if this process itself was blocked, the answer is already there. */

@@ -1,8 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { CompiledQuery } from 'kysely';
 import type { Database, Tx } from './database.ts';
 import { isRetryable } from './errors.ts';
-import { SET_STATEMENT_TIMEOUT } from './silence.ts';
 
 const RETRIES = 3;
 
@@ -58,12 +56,4 @@ function callSafely(callback: () => void): void {
   } catch (error) {
     process.emitWarning(error instanceof Error ? error : String(error));
   }
-}
-
-/**
- * Lets the rest of the transaction have statements that take longer than the pool's others may.
- * @param ms milliseconds; 0 for no limit
- */
-export async function allowLongStatements(tx: Tx, ms: number): Promise<void> {
-  await tx.executeQuery(CompiledQuery.raw(SET_STATEMENT_TIMEOUT, [String(ms)]));
 }
