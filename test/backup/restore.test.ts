@@ -21,6 +21,7 @@ import { type Model, startModel } from './support/model.ts';
 import {
   chargedRuns,
   type Delivery,
+  isFree,
   nothingOpen,
   openWork,
   readDeliveries,
@@ -100,10 +101,11 @@ describe.each(methods)('$name', ({ take }) => {
     const db = createDatabase({ connectionString: databaseUrl });
     onEnd(() => db.destroy());
     const { twice, last, later } = life.retried;
-    await sql`UPDATE webhook_deliveries SET
-        attempts = CASE id WHEN ${last} THEN 5 ELSE attempts END,
-        next_attempt_at = now() + CASE id WHEN ${later} THEN interval '1 hour' ELSE interval '-5 seconds' END
+    await sql`UPDATE webhook_open SET
+        attempts = CASE id WHEN ${last} THEN 5 ELSE attempts END, begun = CASE id WHEN ${last} THEN 5 ELSE begun END,
+        due_at = now() + CASE id WHEN ${later} THEN interval '1 hour' ELSE interval '-5 seconds' END
       WHERE id IN (${twice}, ${last}, ${later})`.execute(db);
+    await sql`UPDATE webhook_bursts SET started_at = started_at - interval '2 minutes'`.execute(db);
     await sql`UPDATE ai_operations SET created_at = created_at - interval '2 minutes'`.execute(db);
     for (const { receiver } of life.subscribers) receiver.received.length = 0;
     model.asked.length = 0;
@@ -178,8 +180,8 @@ describe.each(methods)('$name', ({ take }) => {
         expect(ends.get(row.id)).toEqual(row);
         expect(arrived.get(row.id)).toBeUndefined();
       } else if (row.id !== later && row.id !== last) {
-        // An attempt that a burst had begun is spent, whatever came of it.
-        const spent = row.attempts + (row.burst_id !== null && row.begun_at !== null ? 1 : 0);
+        // An attempt that had begun is spent, whatever came of it.
+        const spent = Math.max(row.attempts, row.begun);
         expect(ends.get(row.id)).toMatchObject({ status: 'succeeded', attempts: spent + 1 });
         expect(arrived.get(row.id)).toBe(1);
       }
@@ -193,8 +195,7 @@ describe.each(methods)('$name', ({ take }) => {
     // A wait that is not over is not cut short; once it is over, the attempt follows.
     expect(ends.get(later)).toMatchObject({ status: 'failed', attempts: 1, ended_at: null });
     expect(arrived.get(later)).toBeUndefined();
-    await sql`UPDATE webhook_deliveries SET next_attempt_at = now() - interval '2 seconds'
-      WHERE id = ${later}`.execute(db);
+    await sql`UPDATE webhook_open SET due_at = now() - interval '2 seconds' WHERE id = ${later}`.execute(db);
     await reconcile(address);
     const sent = await eventually(
       () => readDelivery(db, later),
@@ -208,7 +209,7 @@ describe.each(methods)('$name', ({ take }) => {
     const { db, databaseUrl } = await restore('second');
     const after = await resume(databaseUrl, inject('temporalAddress'));
     await eventually(
-      async () => (await readDeliveries(db)).some(({ outbox }) => outbox),
+      async () => (await readDeliveries(db)).some((row) => isFree(row) && row.attempts === 0),
       (waiting) => !waiting,
     );
     await reconcile(inject('temporalAddress'));
@@ -244,18 +245,15 @@ async function startEmptyTemporal(
 /** The backup holds deliveries in every state there is. */
 function expectEveryState(saved: readonly Delivery[], { retried, gone }: Life): void {
   const state = (id: DeliveryId) => saved.find((row) => row.id === id);
-  const waiting = { status: 'failed', ended_at: null, outbox: false };
+  const waiting = { status: 'failed', ended_at: null, in_run: true };
   expect(state(retried.twice)).toMatchObject({ ...waiting, attempts: 2 });
   expect(state(retried.last)).toMatchObject({ ...waiting, attempts: 5 });
   expect(state(retried.later)).toMatchObject({ ...waiting, attempts: 1 });
   const pending = saved.filter(({ status }) => status === 'pending');
-  expect(pending.filter(({ outbox }) => outbox).length).toBeGreaterThan(4);
-  const handedOver = pending.filter(({ outbox }) => !outbox);
-  expect(handedOver.filter(({ burst_id }) => burst_id === null).length).toBeGreaterThan(0);
-  expect(handedOver.filter(({ begun_at }) => begun_at !== null).length).toBeGreaterThan(0);
-  expect(handedOver.filter((row) => row.burst_id !== null && row.begun_at === null).length).toBeGreaterThan(
-    0,
-  );
+  expect(pending.filter(isFree).length).toBeGreaterThan(4);
+  const begun = pending.filter((row) => row.begun > row.attempts);
+  expect(begun.filter(({ in_run }) => in_run).length).toBeGreaterThan(0);
+  expect(begun.filter(({ burst_id }) => burst_id !== null).length).toBeGreaterThan(0);
   expect(saved.filter(({ status }) => status === 'succeeded').length).toBeGreaterThan(1);
   expect(saved.find(({ workspace_id }) => workspace_id === gone.id)).toMatchObject({
     status: 'failed',

@@ -6,9 +6,10 @@ import { createDatabaseProbe, type DatabaseProbe } from '../../src/db/probe.ts';
 import { createReadiness } from '../../src/http/readiness.ts';
 import { watchRelay } from '../../src/metrics/health.ts';
 import { taskQueues } from '../../src/temporal/task-queues.ts';
-import { createBurstTracker } from '../../src/webhooks/burst/tracker.ts';
-import { createOutboxBell } from '../../src/webhooks/outbox/bell.ts';
-import { type Relay, startRelay } from '../../src/webhooks/outbox/relay.ts';
+import { createCapacity } from '../../src/webhooks/relay/capacity.ts';
+import { createKnownEndpoints } from '../../src/webhooks/relay/known-endpoints.ts';
+import { type Relay, startRelay } from '../../src/webhooks/relay/relay.ts';
+import { createRuns } from '../../src/webhooks/relay/runs.ts';
 import { createTestDatabase, type TestDatabase } from '../support/database.ts';
 import { logger } from '../support/service.ts';
 import { startTcpProxy, type TcpProxy } from '../support/tcp-proxy.ts';
@@ -28,15 +29,16 @@ beforeAll(async () => {
   proxy = await startTcpProxy({ host: url.hostname, port: Number(url.port) });
   url.host = proxy.address;
   db = createDatabase({ connectionString: url.href, statementTimeout: 1_000, connectTimeout: 1_000 });
+  const client = new Client();
+  const names = taskQueues('watchdog-');
+  const capacity = createCapacity();
+  const known = createKnownEndpoints();
+  const waker = { wake: () => undefined };
   relay = startRelay({
-    db,
-    listenUrl: url.href,
-    client: new Client(),
-    names: taskQueues('watchdog-'),
-    logger,
-    bell: createOutboxBell(),
-    tracker: createBurstTracker(),
-    burstThreshold: 0,
+    ...{ db, common: db, listenUrl: url.href, client, names, logger, capacity, known, waker },
+    runs: createRuns(client, names, logger),
+    bursts: { accepting: () => undefined, run: () => Promise.reject(new Error('not asked for')) },
+    runsPerSecond: 10,
   });
   probe = createDatabaseProbe(url.href);
   const readiness = createReadiness({ postgres: { needed: true, check: probe.check } });
@@ -53,7 +55,7 @@ afterAll(async () => {
 test('a relay that gets nowhere although Postgres answers is told of, and no longer when it goes on', async () => {
   expect(await unwell()).toBeNull();
   await database.db.transaction().execute(async (tx) => {
-    await sql`LOCK TABLE webhook_deliveries`.execute(tx);
+    await sql`LOCK TABLE webhook_open`.execute(tx);
     const reason = await eventually(unwell, (found) => found !== null);
     expect(reason).toMatch(/outbox has not been checked for \d+ seconds/);
   });

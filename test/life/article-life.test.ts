@@ -6,6 +6,7 @@ import type { Article } from '../../src/articles/schemas.ts';
 import { EVENT_TYPES } from '../../src/events/catalog.ts';
 import { verifyWebhook } from '../../src/webhooks/verify.ts';
 import { type Editing, editing, PNG } from '../articles/support.ts';
+import { rowsOf } from '../support/events.ts';
 import { type Receiver, startReceiver } from '../support/receiver.ts';
 import { type TestWorkspace, useTestService } from '../support/service.ts';
 import { translating } from '../support/translating.ts';
@@ -157,16 +158,10 @@ it('an article lives from draft to deletion, and receivers get exactly the event
     reason: 'deleted',
   });
 
-  // What came after the last delivery would be one event too many: nothing may be left in the outbox.
+  // What came after the last delivery would be one event too many: nothing may be open.
   await eventually(
-    () =>
-      service.db
-        .selectFrom('webhook_deliveries')
-        .select('id')
-        .where('workspace_id', '=', workspace.id)
-        .where('status', '!=', 'succeeded')
-        .execute(),
-    (waiting) => waiting.length === 0,
+    () => rowsOf(service, workspace),
+    (deliveries) => deliveries.every(({ status }) => status === 'succeeded'),
   );
   // Deliveries come in any order, and one may come twice.
   const once = new Map(receiver.received.map((entry) => [entry.headers['x-service-delivery'], entry]));

@@ -11,6 +11,7 @@ import { connectOperator } from '../../support/temporal.ts';
 import { eventually } from '../../support/wait.ts';
 import type { Deployment } from './deployment.ts';
 import type { Model } from './model.ts';
+import { readDeliveries, readDelivery } from './state.ts';
 
 /** Batches of the long translation that the model answers before it hangs. */
 const ANSWERED_BATCHES = 3;
@@ -35,7 +36,7 @@ export interface Life {
   readonly gone: Subscriber;
   /** Never answers. */
   readonly silent: Subscriber;
-  /** Never answers, and has a backlog, some of it taken by a burst. */
+  /** Never answers, and has a backlog, some of it in a burst. */
   readonly crowded: Subscriber;
   /** Deliveries of `failing`: one that waits after two attempts, two after one. */
   readonly retried: { readonly twice: DeliveryId; readonly last: DeliveryId; readonly later: DeliveryId };
@@ -68,18 +69,14 @@ export async function live(deployment: Deployment, model: Model): Promise<Life> 
   const crowded = await subscriber('Crowded', () => new Promise(() => undefined));
   const emitOne = async (workspace: ScriptWorkspace): Promise<DeliveryId> => {
     const { articleIds } = await deployment.emit(workspace);
-    const { id } = await db
-      .selectFrom('webhook_deliveries as delivery')
-      .innerJoin('events', 'events.id', 'delivery.event_id')
-      .select('delivery.id')
-      .where('events.article_id', 'in', articleIds)
-      .executeTakeFirstOrThrow();
-    return id;
+    const delivery = (await readDeliveries(db)).find(({ article_id }) => articleIds[0] === article_id);
+    if (delivery === undefined) throw new Error('no delivery was stored');
+    return delivery.id;
   };
   const attempted = (id: DeliveryId, attempts: number) =>
     eventually(
-      () => db.selectFrom('webhook_deliveries').select('attempts').where('id', '=', id).executeTakeFirst(),
-      (row) => row?.attempts === attempts,
+      () => readDelivery(db, id),
+      (row) => row.attempts === attempts,
       60_000,
     );
 

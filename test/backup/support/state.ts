@@ -1,20 +1,50 @@
 import { sql } from 'kysely';
 import type { Database } from '../../../src/db/database.ts';
-import type { DeliveryId } from '../../../src/ids.ts';
+import type { DeliveryStatus } from '../../../src/db/tables.ts';
+import type { BurstId, DeliveryId, WorkspaceId } from '../../../src/ids.ts';
 
-export const readDeliveries = (db: Database) =>
-  db.selectFrom('webhook_deliveries').selectAll().orderBy('seq').execute();
+/** A delivery, open or ended. */
+export interface Delivery {
+  readonly id: DeliveryId;
+  readonly workspace_id: WorkspaceId;
+  readonly status: DeliveryStatus;
+  readonly attempts: number;
+  /** Attempts begun; 0 once it has ended. */
+  readonly begun: number;
+  readonly in_run: boolean;
+  readonly burst_id: BurstId | null;
+  readonly article_id: string | null;
+  readonly response_status: number | null;
+  readonly ended_at: Date | null;
+}
 
-export const readDelivery = (db: Database, id: DeliveryId) =>
-  db.selectFrom('webhook_deliveries').selectAll().where('id', '=', id).executeTakeFirstOrThrow();
+export const isFree = ({ ended_at, in_run, burst_id }: Delivery): boolean =>
+  ended_at === null && !in_run && burst_id === null;
 
-export type Delivery = Awaited<ReturnType<typeof readDelivery>>;
+/** All of them, the oldest first. */
+export async function readDeliveries(db: Database): Promise<Delivery[]> {
+  const { rows } = await sql<Delivery>`
+    SELECT delivery.*, event.article_id FROM (
+      SELECT id, event_id, workspace_id, status, attempts, begun, in_run, burst_id, response_status,
+        NULL::timestamptz AS ended_at FROM webhook_open
+      UNION ALL
+      SELECT id, event_id, workspace_id, status, attempts, 0, in_run, burst_id, response_status, ended_at
+      FROM webhook_log
+    ) AS delivery JOIN events AS event ON event.id = delivery.event_id
+    ORDER BY delivery.id`.execute(db);
+  return rows;
+}
+
+export async function readDelivery(db: Database, id: DeliveryId): Promise<Delivery> {
+  const delivery = (await readDeliveries(db)).find((row) => row.id === id);
+  if (delivery === undefined) throw new Error(`no delivery ${id}`);
+  return delivery;
+}
 
 /** How much is open. Deliveries whose next attempt lies further ahead than any wait is long are not counted. */
 export async function openWork(db: Database) {
   const { rows } = await sql<Record<'deliveries' | 'jobs' | 'operations' | 'holds', number>>`
-    SELECT (SELECT count(*)::integer FROM webhook_deliveries
-        WHERE ended_at IS NULL AND next_attempt_at < now() + interval '9 minutes') AS deliveries,
+    SELECT (SELECT count(*)::integer FROM webhook_open WHERE due_at < now() + interval '9 minutes') AS deliveries,
       (SELECT count(*)::integer FROM jobs WHERE ended_at IS NULL) AS jobs,
       (SELECT count(*)::integer FROM ai_operations WHERE status = 'open') AS operations,
       (SELECT count(*)::integer FROM holds WHERE status = 'open') AS holds`.execute(db);

@@ -5,7 +5,7 @@ import { emitTogether } from '../../support/events.ts';
 import { startProcess } from '../../support/processes.ts';
 import { startTestService, type TestService } from '../../support/service.ts';
 import { connectOperator, type Operator } from '../../support/temporal.ts';
-import { burstOf, type Subscriber, subscribe, untilReceived } from '../../webhooks/burst/support.ts';
+import { burstOf, type Subscriber, subscribe, untilReceived } from '../../webhooks/relay/support.ts';
 import { recordHistory } from './history.ts';
 
 let service: TestService;
