@@ -251,3 +251,18 @@ it('sends nothing after the deletion returned and cancels the runs that wait for
   }
   expect(receiver.received).toHaveLength(received);
 });
+
+it('leaves the rest to reconcile, which removes the endpoint with its last row', async () => {
+  await service.startWorker();
+  const workspace = await service.workspace();
+  const { id } = await register(service, workspace, receiver.url);
+  await storeDeliveries(service.db, workspace, id, { count: 100, state: 'failed' });
+  expect((await remove(workspace, id)).status).toBe(200);
+  await letTwoMinutesPass(id);
+  await eventually(
+    () => endpointRows(id),
+    (rows) => rows.length === 0,
+    90_000,
+  );
+  expect(await countOf(id)).toBe(0);
+}, 120_000);
