@@ -65,13 +65,14 @@ export async function endInRun(db: Queryable, id: DeliveryId, reason: string): P
 }
 
 /**
- * Ends due deliveries of a disabled endpoint that nobody has.
+ * Ends due deliveries that nobody has of an endpoint, if it is still disabled.
  * @returns how many; `limit` when more may be left
  */
 export async function endDisabled(db: Queryable, endpointId: EndpointId, limit: number): Promise<number> {
   const ended = await endWhere(
     db,
-    sql`delivery.endpoint_id = ${endpointId} AND delivery.due_at <= now() AND ${isFree}`,
+    sql`delivery.endpoint_id = ${endpointId} AND delivery.due_at <= now() AND ${isFree}
+      AND NOT (SELECT active FROM webhook_endpoints WHERE id = ${endpointId})`,
     ENDPOINT_DISABLED,
     limit,
   );
@@ -87,9 +88,13 @@ export async function freeBurst(db: Database, burstId: BurstId): Promise<number>
   return inTransaction(db, async (tx) => {
     // First: it waits for claims under way, and makes later ones come to nothing.
     await tx.deleteFrom('webhook_bursts').where('id', '=', burstId).execute();
-    const { rows } = await sql<{ count: number }>`
+    // By a statement of its own: the next one then sees what began while this one waited for its lock.
+    const { rows: held } = await sql<{ id: DeliveryId }>`
+      SELECT id FROM webhook_open WHERE burst_id = ${burstId} ORDER BY id FOR UPDATE`.execute(tx);
+    if (held.length === 0) return 0;
+    await sql`
       WITH held AS MATERIALIZED (
-        SELECT id FROM webhook_open WHERE burst_id = ${burstId} ORDER BY id FOR UPDATE
+        SELECT unnest(${held.map(({ id }) => id)}::uuid[]) AS id
       ), ended AS (
         DELETE FROM webhook_open AS delivery USING held
         WHERE delivery.id = held.id AND delivery.begun > delivery.attempts AND delivery.begun >= ${MAX_ATTEMPTS}
@@ -100,17 +105,14 @@ export async function freeBurst(db: Database, burstId: BurstId): Promise<number>
       ), unsent AS (
         UPDATE webhook_open AS delivery SET burst_id = NULL FROM held
         WHERE delivery.id = held.id AND delivery.begun <= delivery.attempts
-        RETURNING 1
-      ), spent AS (
-        UPDATE webhook_open AS delivery
-        SET burst_id = NULL, attempts = delivery.begun, status = 'failed', response_status = NULL,
-          error_message = ${UNKNOWN_OUTCOME}, due_at = now() + make_interval(secs =>
-            least(${FIRST_WAIT_MS / 1_000} * power(2, delivery.begun - 1), ${LONGEST_WAIT_MS / 1_000}))
-        FROM held
-        WHERE delivery.id = held.id AND delivery.begun > delivery.attempts AND delivery.begun < ${MAX_ATTEMPTS}
-        RETURNING 1
       )
-      SELECT count(*)::integer AS count FROM held`.execute(tx);
-    return rows[0]?.count ?? 0;
+      UPDATE webhook_open AS delivery
+      SET burst_id = NULL, attempts = delivery.begun, status = 'failed', response_status = NULL,
+        error_message = ${UNKNOWN_OUTCOME}, due_at = now() + make_interval(secs =>
+          least(${FIRST_WAIT_MS / 1_000} * power(2, delivery.begun - 1), ${LONGEST_WAIT_MS / 1_000}))
+      FROM held
+      WHERE delivery.id = held.id AND delivery.begun > delivery.attempts AND delivery.begun < ${MAX_ATTEMPTS}
+    `.execute(tx);
+    return held.length;
   });
 }

@@ -10,6 +10,7 @@ import type { Holder } from '../../../src/webhooks/deliveries/states.ts';
 import { claimDue } from '../../../src/webhooks/relay/claim.ts';
 import { register } from '../../support/events.ts';
 import { type TestWorkspace, useTestService } from '../../support/service.ts';
+import { eventually } from '../../support/wait.ts';
 import { storeDeliveries } from '../api/support/deliveries.ts';
 
 const service = useTestService();
@@ -167,6 +168,10 @@ describe('claiming', () => {
     expect(seen.deliveries).toEqual([]);
     expect(seen.endpoints).toMatchObject([{ active: false, due: 6 }]);
     expect(await endDisabled(service.db, endpointId, 1_000)).toBe(7);
+    await store(1);
+    const enabled = service.db.updateTable('webhook_endpoints').set({ active: true });
+    await enabled.where('id', '=', endpointId).execute();
+    expect(await endDisabled(service.db, endpointId, 1_000)).toBe(0);
     const rows = await service.db
       .selectFrom('webhook_log')
       .selectAll()
@@ -290,6 +295,25 @@ describe('a burst that is lost', () => {
     expect(await open(sixth)).toBeUndefined();
     expect(await logged(sixth)).toMatchObject({ status: 'failed', attempts: 6 });
     expect(await freeBurst(service.db, burstId)).toBe(0);
+  });
+
+  it('keeps nothing, not even what begins at the moment it is freed', async () => {
+    await store(1);
+    const burstId = await openBurst();
+    const id = first(await claimForBurst(burstId));
+    const freed = await service.db.transaction().execute(async (tx) => {
+      await beginAttempts(tx as typeof service.db, inBurst(burstId), [
+        { deliveryId: id, number: 1, token: randomUUID() },
+      ]);
+      const freeing = freeBurst(service.db, burstId);
+      await eventually(
+        () => sql`SELECT FROM pg_locks WHERE NOT granted`.execute(service.db),
+        ({ rows }) => rows.length > 0,
+      );
+      return { freeing };
+    });
+    expect(await freed.freeing).toBe(1);
+    expect(await open(id)).toMatchObject({ burst_id: null, attempts: 1, status: 'failed' });
   });
 
   it('begins nothing more, as a worker that was frozen finds when it goes on', async () => {
