@@ -227,7 +227,8 @@ export function startRelay(options: RelayOptions): Relay {
       }
       await attempt(round);
       if (stopping.signal.aborted) return;
-      if (performance.now() - startedAt < ROUND_MS) await sleep(ROUND_MS - (performance.now() - startedAt));
+      const took = performance.now() - startedAt;
+      if (took < ROUND_MS) await sleep(ROUND_MS - took);
       if (isWanted) continue;
       // A look that is wanted before its time waits for it.
       await sleepUntil(
