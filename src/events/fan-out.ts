@@ -42,30 +42,26 @@ export async function announceToCarriers(
   // Lists are cut for all endpoints that subscribe: one that is not active now may be when they are expanded.
   const { rows } = await sql<Frozen>`
     WITH touched AS (${carriers}
-    ), published AS MATERIALIZED (
-      SELECT article.id, row_number() OVER () - 1 AS position
+    ), counted AS MATERIALIZED (
+      SELECT count(*) AS articles,
+        coalesce(array_agg(article.id) FILTER (WHERE article.status = 'PUBLISHED'), '{}') AS ids
       FROM touched JOIN articles AS article ON article.id = touched.article_id
-      WHERE CASE WHEN article.workspace_id = ${workspaceId} AND article.status = 'PUBLISHED' THEN true ELSE false END
     ), listening AS MATERIALIZED (
-      SELECT count(*) AS living, count(*) FILTER (WHERE active) AS active
+      SELECT count(*)::integer AS living, count(*) FILTER (WHERE active)::integer AS active
       FROM webhook_endpoints
       WHERE workspace_id = ${workspaceId} AND deleted_at IS NULL AND 'article.updated' = ANY (events)
     ), announced AS MATERIALIZED (
-      SELECT CASE WHEN active > 0 THEN articles ELSE 0 END AS articles,
-        active * articles > ${MAX_DELIVERIES_AT_ONCE} AS later,
-        LEAST(${MAX_ARTICLES}, GREATEST(1, ${MAX_DELIVERIES} / GREATEST(1, living))) AS a_list
-      FROM listening, (SELECT count(*) AS articles FROM published) AS counted
+      SELECT articles, ids, CASE WHEN active > 0 THEN cardinality(ids) ELSE 0 END AS announced,
+        active * cardinality(ids)::bigint > ${MAX_DELIVERIES_AT_ONCE} AS later,
+        LEAST(${MAX_ARTICLES}, GREATEST(1, ${MAX_DELIVERIES} / GREATEST(1, living))) AS size
+      FROM counted, listening
     ), frozen AS (
       INSERT INTO event_fanouts (workspace_id, changed, request_id, article_ids, created_at)
-      SELECT ${workspaceId}, ${[...changed]}, ${context.requestId}, array_agg(id), clock_timestamp()
-      FROM published, announced
+      SELECT ${workspaceId}, ${[...changed]}, ${context.requestId}, ids[first : first + size - 1], clock_timestamp()
+      FROM announced CROSS JOIN LATERAL generate_series(1, announced, size) AS first
       WHERE later
-      GROUP BY position / a_list
-      ORDER BY position / a_list
     )
-    SELECT (SELECT count(*) FROM touched)::integer AS articles, announced.articles::integer AS announced,
-      CASE WHEN announced.articles > 0 AND NOT later THEN ARRAY(SELECT id FROM published) END AS ids
-    FROM announced
+    SELECT articles::integer, announced, CASE WHEN announced > 0 AND NOT later THEN ids END AS ids FROM announced
   `.execute(tx);
   const { articles, announced, ids } = rows[0] ?? { articles: 0, announced: 0, ids: null };
   if (ids !== null) await recordArticleUpdates(tx, context, ids, changed);
