@@ -1,5 +1,4 @@
 import { isDeepStrictEqual } from 'node:util';
-import { recordAudit } from '../audit/record.ts';
 import { copyCategories } from '../categories/copy.ts';
 import { requirePermissions, type VerbContext } from '../context.ts';
 import { reserveBytes, storageQuotaExceeded } from '../credits/storage-quota.ts';
@@ -9,7 +8,7 @@ import { doTask } from '../document/threads/pool.ts';
 import type { References } from '../document/threads/tasks.ts';
 import type { SourceAsset } from '../document/translation/source.ts';
 import { notFound } from '../errors.ts';
-import { recordEvents } from '../events/record.ts';
+import { recordChange } from '../events/record.ts';
 import { type ArticleId, newId, type TranslationGroupId, type WorkspaceId } from '../ids.ts';
 import { bytesOf, copiesOf, imagesForBody, insertAssets, newAssetIds, readAssets } from './images.ts';
 import { insertArticle } from './insert.ts';
@@ -105,18 +104,10 @@ async function insertCopy(
   });
   await insertAssets(tx, workspaceId, id, prepared.copies);
   await copyCategories(tx, workspaceId, articleId, id);
-  await recordEvents(tx, context, [
-    {
-      type: 'article.created',
-      data: { articleId: id, projectId: article.project_id, title: article.title },
-    },
-  ]);
-  await recordAudit(tx, context, {
-    action: 'articles.duplicated',
-    targetType: 'article',
-    targetId: id,
-    details: { sourceArticleId: articleId, title: article.title },
-  });
+  const details = { sourceArticleId: articleId, title: article.title };
+  const audit = { action: 'articles.duplicated', targetType: 'article', targetId: id, details };
+  const created = { articleId: id, projectId: article.project_id, title: article.title };
+  await recordChange(tx, context, audit, [{ type: 'article.created', data: created }]);
   const bytes = bytesOf(assets);
   if (!(await reserveBytes(tx, workspaceId, bytes))) throw storageQuotaExceeded(bytes);
   return toArticle(article);

@@ -1,8 +1,7 @@
-import { recordAudit } from '../audit/record.ts';
 import { requireOperator, requirePermissions, type VerbContext } from '../context.ts';
 import type { Queryable } from '../db/database.ts';
 import { inTransaction } from '../db/transaction.ts';
-import { recordEvents } from '../events/record.ts';
+import { recordChange } from '../events/record.ts';
 import { newId, type WorkspaceId } from '../ids.ts';
 import type { Wallet } from './schemas.ts';
 
@@ -58,13 +57,11 @@ async function addCredits(
       .returning('id')
       .executeTakeFirst();
     if (entry !== undefined) {
-      await recordEvents(tx, context, [{ type: event, data: { creditAmount: amount, paymentEventId } }]);
-      await recordAudit(tx, context, {
-        action,
-        targetType: 'wallet',
-        targetId: workspaceId,
-        details: { amount, paymentEventId },
-      });
+      const details = { amount, paymentEventId };
+      const audit = { action, targetType: 'wallet', targetId: workspaceId, details };
+      await recordChange(tx, context, audit, [
+        { type: event, data: { creditAmount: amount, paymentEventId } },
+      ]);
       await tx
         .updateTable('wallets')
         .set((eb) => ({ balance: eb('balance', '+', amount) }))
