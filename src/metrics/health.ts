@@ -11,7 +11,7 @@ export interface Health {
 const LONGEST_WITHOUT_ROUND_MS = 120_000;
 
 /**
- * Tells when the relay no longer looks at the outbox although Postgres answers. While Postgres is away, and for a time
+ * Tells when the relay no longer looks for due deliveries although Postgres answers. While Postgres is away, and for a time
  * after it, a new process would do no better.
  * @param sinceRound milliseconds since the relay's last good round; undefined before the relay runs
  * @param limitMs milliseconds
@@ -26,6 +26,6 @@ export function watchRelay(
     const { checks } = await readiness();
     if (checks.postgres !== 'ok') lastAway = performance.now();
     const idle = Math.min(sinceRound() ?? 0, performance.now() - lastAway);
-    return idle > limitMs ? `the outbox has not been checked for ${Math.round(idle / 1_000)} seconds` : null;
+    return idle > limitMs ? `due deliveries have not been looked for in ${Math.round(idle / 1_000)} seconds` : null;
   };
 }

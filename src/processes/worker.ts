@@ -64,7 +64,7 @@ export interface WorkerOverrides {
   readonly suggestions?: SuggestionProvider;
 }
 
-/** Composes and starts the worker process: workflows, activities and the outbox relay. */
+/** Composes and starts the worker process: workflows, activities and the relay of deliveries. */
 export async function startWorker(
   config: ConnectedConfig,
   logger: Logger,
