@@ -7,6 +7,7 @@ import {
   type ServerHttp2Stream,
 } from 'node:http2';
 import type { AddressInfo } from 'node:net';
+import { basename } from 'node:path';
 
 /** A Temporal server that asks for an API key: passes calls with the right one on, and refuses all others. */
 export interface TemporalGate {
@@ -14,6 +15,8 @@ export interface TemporalGate {
   readonly address: string;
   /** The key that counts. */
   key: string;
+  /** Whether the answer to a call that was passed on gets lost; none does at first. */
+  loses: (method: string) => boolean;
   /** Calls that were refused. */
   readonly refused: () => number;
   close(): Promise<void>;
@@ -50,13 +53,14 @@ export async function openGate(target: string, key: string, code: number): Promi
 
   function pass(stream: ServerHttp2Stream, headers: IncomingHttpHeaders): void {
     const request = upstream.request(headers);
+    const method = basename(headers[':path'] ?? '');
     let trailers: IncomingHttpHeaders = {};
     request.on('error', () => stream.close());
     request.on('trailers', (received) => {
       trailers = received;
     });
     request.on('response', (answer, flags) => {
-      if (stream.destroyed) return;
+      if (stream.destroyed || gate.loses(method)) return;
       const endStream = (flags & constants.NGHTTP2_FLAG_END_STREAM) !== 0;
       stream.respond(answer, { endStream, waitForTrailers: !endStream });
       if (!endStream) request.pipe(stream);
@@ -70,6 +74,7 @@ export async function openGate(target: string, key: string, code: number): Promi
   const gate: TemporalGate = {
     address: `127.0.0.1:${(server.address() as AddressInfo).port}`,
     key,
+    loses: () => false,
     refused: () => refused,
     async close() {
       for (const session of sessions) session.destroy();

@@ -1,0 +1,166 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { afterEach, beforeEach, expect, it, onTestFinished } from 'vitest';
+import { freeBurst } from '../../../src/webhooks/deliveries/end.ts';
+import { emit, emitTogether, readDeliveryRow, rowsOf } from '../../support/events.ts';
+import { startProcess } from '../../support/processes.ts';
+import { startTestService, type TestService } from '../../support/service.ts';
+import { startTcpProxy } from '../../support/tcp-proxy.ts';
+import { openGate, UNAUTHENTICATED } from '../../support/temporal-gate.ts';
+import { eventually } from '../../support/wait.ts';
+import { burstOf, deliveryIds, type Subscriber, subscribe, untilAll, untilReceived } from './support.ts';
+
+const COUNT = 500;
+
+let service: TestService;
+let subscriber: Subscriber;
+
+beforeEach(async () => {
+  service = await startTestService();
+  subscriber = await subscribe(service);
+});
+afterEach(async () => {
+  await subscriber.receiver.close();
+  await service.stop();
+});
+
+/** Each delivery arrived, none of them twice. */
+const expectEachOnce = (ids: readonly string[]) =>
+  expect(deliveryIds(subscriber.receiver).sort()).toEqual([...ids].sort());
+
+it('Postgres that falls silent in mid-burst and never speaks again on its connections costs no attempt, and nothing is sent twice', async () => {
+  const { workspace, receiver } = subscriber;
+  const url = new URL(service.config.DATABASE_URL);
+  const postgres = await startTcpProxy({ host: url.hostname, port: Number(url.port) });
+  url.host = postgres.address;
+  const worker = await service.startWorker(
+    {},
+    { DATABASE_URL: url.href, DATABASE_STATEMENT_TIMEOUT_SECONDS: '2' },
+  );
+  receiver.answer = () => sleep(50, 204);
+  await emitTogether(service, workspace, COUNT);
+  await untilReceived(receiver, 60);
+  postgres.silence();
+  await sleep(5_000);
+  const sent = receiver.received.length;
+  expect(sent).toBeLessThan(COUNT);
+  postgres.speak({ lost: true });
+  const rows = await untilAll(service, workspace, ({ status }) => status === 'succeeded', 100_000);
+  expectEachOnce(rows.map(({ id }) => id));
+  expect(rows.every(({ attempts }) => attempts === 1)).toBe(true);
+  await worker.stop();
+  await postgres.close();
+}, 180_000);
+
+/** A worker as a process of its own, stopped with 20 of the deliveries in flight, all of which are answered 204 then. */
+async function frozenInMidBurst() {
+  const { workspace, receiver } = subscriber;
+  const frozen = await startProcess('worker.ts', service.env);
+  onTestFinished(() => frozen.kill('SIGKILL'));
+  const answered = Promise.withResolvers<number>();
+  receiver.answer = () => answered.promise;
+  await emitTogether(service, workspace, COUNT);
+  await untilReceived(receiver, 20);
+  const burstId = await burstOf(service, workspace);
+  frozen.kill('SIGSTOP');
+  receiver.answer = () => 204;
+  answered.resolve(204);
+  return { frozen, burstId };
+}
+
+const UNKNOWN = 'The attempt was interrupted and its outcome is unknown.';
+
+it('what a frozen worker was answered counts when it goes on, although its burst was freed meanwhile', async () => {
+  const { workspace } = subscriber;
+  const { frozen, burstId } = await frozenInMidBurst();
+  expect(await freeBurst(service.db, burstId)).toBe(20);
+  const spent = (await rowsOf(service, workspace)).filter(({ attempts }) => attempts === 1);
+  expect(spent.map((row) => row.error_message)).toEqual(Array(20).fill(UNKNOWN));
+  frozen.kill('SIGCONT');
+  const rows = await untilAll(service, workspace, ({ status }) => status === 'succeeded');
+  expectEachOnce(rows.map(({ id }) => id));
+  expect(rows.every(({ attempts }) => attempts === 1)).toBe(true);
+  frozen.kill('SIGTERM');
+  expect(await frozen.ended).toBe(0);
+}, 60_000);
+
+it('a worker that is frozen for longer than its burst lives costs what it had begun an attempt, and the rest nothing', async () => {
+  const { workspace, receiver } = subscriber;
+  const { frozen } = await frozenInMidBurst();
+  const begun = deliveryIds(receiver);
+  await service.startWorker();
+  const freed = await untilAll(
+    service,
+    workspace,
+    ({ status, attempts }) => status === 'succeeded' || attempts === 1,
+    60_000,
+  );
+  const spent = freed.filter(({ status }) => status === 'failed');
+  expect(spent.map(({ id }) => id)).toEqual(begun.sort());
+  expect(new Set(spent.map(({ error_message }) => error_message))).toEqual(new Set([UNKNOWN]));
+  frozen.kill('SIGCONT');
+  const rows = await untilAll(service, workspace, ({ status }) => status === 'succeeded', 60_000);
+  expect(deliveryIds(receiver).sort()).toEqual(
+    rows.flatMap(({ id, attempts }) => Array<string>(attempts).fill(id)).sort(),
+  );
+  expect(rows.filter(({ attempts }) => attempts > 1).every(({ id }) => begun.includes(id))).toBe(true);
+  expect(Math.max(...rows.map(({ attempts }) => attempts))).toBeLessThanOrEqual(2);
+  frozen.kill('SIGTERM');
+  expect(await frozen.ended).toBe(0);
+}, 180_000);
+
+it('Temporal that is away for ten seconds delays what is due, and nothing is lost or sent twice', async () => {
+  const { workspace, receiver } = subscriber;
+  const few = await subscribe(service);
+  const [host = '', port] = service.config.TEMPORAL_ADDRESS.split(':');
+  const temporal = await startTcpProxy({ host, port: Number(port) });
+  const worker = await service.startWorker({}, { TEMPORAL_ADDRESS: temporal.address });
+  await emit(service, few.workspace);
+  await untilReceived(few.receiver, 1);
+
+  await temporal.cut();
+  await Promise.all([1, 2, 3].map(() => emit(service, few.workspace)));
+  await emitTogether(service, workspace, COUNT);
+  await sleep(10_000);
+  expect([receiver.received.length, few.receiver.received.length]).toEqual([0, 1]);
+  await temporal.restore();
+
+  const rows = await untilAll(service, workspace, ({ status }) => status === 'succeeded', 60_000);
+  expectEachOnce(rows.map(({ id }) => id));
+  const others = await untilAll(service, few.workspace, ({ status }) => status === 'succeeded', 60_000);
+  expect(deliveryIds(few.receiver).sort()).toEqual(others.map(({ id }) => id).sort());
+  expect([...rows, ...others].every(({ attempts }) => attempts === 1)).toBe(true);
+  await worker.stop();
+  await temporal.close();
+  await few.receiver.close();
+}, 180_000);
+
+it('a delivery whose start is not known to have succeeded stays with its run while a burst sends beside it', async () => {
+  const { workspace, receiver } = subscriber;
+  const gate = await openGate(service.config.TEMPORAL_ADDRESS, 'key', UNAUTHENTICATED);
+  onTestFinished(() => gate.close());
+  let starts = 0;
+  gate.loses = (method) => {
+    if (method === 'StartWorkflowExecution') starts += 1;
+    return method === 'StartWorkflowExecution' && starts === 1;
+  };
+  const worker = await service.startWorker(
+    {},
+    { TEMPORAL_ADDRESS: gate.address, TEMPORAL_TLS: 'false', TEMPORAL_API_KEY: 'key' },
+  );
+  receiver.answer = () => sleep(50, 204);
+  const [id] = await emit(service, workspace);
+  if (id === undefined) throw new Error('no delivery was stored');
+  await eventually(
+    async () => starts,
+    (count) => count === 1,
+  );
+  await emitTogether(service, workspace, COUNT);
+  await untilReceived(receiver, 20);
+  expect(await readDeliveryRow(service, id)).toMatchObject({ in_run: true, attempts: 0 });
+
+  const rows = await untilAll(service, workspace, ({ status }) => status === 'succeeded', 60_000);
+  expectEachOnce(rows.map((row) => row.id));
+  const ways = rows.filter(({ in_run }) => in_run);
+  expect(ways.map((row) => [row.id, row.attempts])).toEqual([[id, 1]]);
+  await worker.stop();
+}, 180_000);
