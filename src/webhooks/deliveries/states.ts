@@ -15,8 +15,9 @@ import type { BurstId } from '../../ids.ts';
  * - free (neither `in_run` nor `burst_id`): waits until `due_at`, which only Postgres's clock sets and compares. Each
  *   worker's relay claims what is due. A process that dies here has nothing to lose.
  * - run (`in_run`): belongs to the one workflow `webhook-delivery-<id>`. The row says so before the run is started. The
- *   relay that claimed it repeats the start; when that relay has died, `reconcile` finds the row two minutes after
- *   `due_at`, and starts the run if Temporal does not know it. If the run was stopped from outside, it ends the delivery.
+ *   relay that claimed it repeats the start; one that never got the answer to a claim starts whatever is due in runs.
+ *   When that relay has died, `reconcile` finds the row two minutes after `due_at`, and starts the run if Temporal does
+ *   not know it. If the run was stopped from outside, it ends the delivery.
  * - burst (`burst_id`): belongs to a run that sends whatever is due, as long as its row in `webhook_bursts` exists.
  *   Claims hold that row FOR KEY SHARE and whoever frees a burst deletes it first, so nothing is claimed for a burst
  *   that is gone. It is freed at its end, by the next execution after a lost worker, and by `reconcile`.

@@ -76,6 +76,8 @@ export function startRelay(options: RelayOptions): Relay {
   let isWanted = true;
   let isStored = true;
   let isLookWanted = true;
+  let isClaimLost = false;
+  let startingLost = Promise.resolve();
   let lookAt = 0;
   let leftSince: number | null = null;
   let burstsFrom = 0;
@@ -180,6 +182,11 @@ export function startRelay(options: RelayOptions): Relay {
   const hasRoom = ({ id, workspaceId }: Pick<SeenEndpoint, 'id' | 'workspaceId'>) =>
     capacity.room(id, workspaceId) > 0;
 
+  const startLost = () =>
+    runs
+      .startLost(options.common)
+      .catch((error: unknown) => logger.warn({ err: error }, 'runs of a lost claim not started'));
+
   /** Ends what is due of disabled endpoints, some of each in turn, while claims go on. */
   async function endDisabledOnes(): Promise<void> {
     while (!stopping.signal.aborted) {
@@ -206,8 +213,11 @@ export function startRelay(options: RelayOptions): Relay {
     try {
       await Promise.race([work(), late]);
       wentWell = performance.now();
+      if (isClaimLost) startingLost = startingLost.then(startLost);
+      isClaimLost = false;
     } catch (error) {
       isLookWanted = true;
+      isClaimLost = true;
       logger.warn({ err: error }, 'due deliveries not claimed');
       await sleep(POLL_MS, undefined, { signal: stopping.signal }).catch(() => undefined);
     } finally {
@@ -263,7 +273,7 @@ export function startRelay(options: RelayOptions): Relay {
       unsubscribe();
       stopping.abort();
       wake();
-      await Promise.all([...working, listening, runs.stop()]);
+      await Promise.all([...working, listening, startingLost, runs.stop()]);
     },
   };
 }

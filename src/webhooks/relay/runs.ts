@@ -1,8 +1,10 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Logger } from 'pino';
+import type { Database } from '../../db/database.ts';
 import type { DeliveryId } from '../../ids.ts';
 import type { TaskQueues } from '../../temporal/task-queues.ts';
 import type { TemporalClient } from '../../temporal/workflow-client.ts';
+import { type OverduePosition, selectOverdueRuns } from '../deliveries/read-open.ts';
 import type { ClaimedDelivery } from './claim.ts';
 import { startDelivery } from './start.ts';
 
@@ -10,6 +12,8 @@ const FIRST_PAUSE_MS = 1_000;
 const LONGEST_PAUSE_MS = 60_000;
 /** Deliveries that are kept for the first attempt of their run; it reads the others from the database. */
 const MAX_KEPT = 500;
+/** Deliveries that are looked for lost claims at once. */
+const LOST_PAGE = 20;
 
 /** The runs that this process starts. */
 export interface Runs {
@@ -22,6 +26,11 @@ export interface Runs {
   start(delivery: ClaimedDelivery): void;
   /** The delivery as it was claimed, once, when it was claimed here; so its first attempt reads nothing. */
   take(id: DeliveryId): ClaimedDelivery | undefined;
+  /**
+   * Starts whatever is in_run and due: a claim whose answer was lost has told nobody what it took. Most of it has been
+   * started before, and what fails is left to `reconcile`.
+   */
+  startLost(db: Database): Promise<void>;
   /** Resolves when the starts under way have ended. What is not started by then is found by `reconcile`. */
   stop(): Promise<void>;
 }
@@ -72,6 +81,14 @@ export function createRuns(client: TemporalClient, names: TaskQueues, logger: Lo
       const delivery = kept.get(id);
       kept.delete(id);
       return delivery;
+    },
+    async startLost(db) {
+      let after: OverduePosition | undefined;
+      do {
+        const page = await selectOverdueRuns(db, { ageMs: 0, after, limit: LOST_PAGE });
+        await Promise.all(page.map((delivery) => startDelivery(client, names, delivery)));
+        after = page.length === LOST_PAGE ? page.at(-1) : undefined;
+      } while (after !== undefined && !stopping.signal.aborted);
     },
     async stop() {
       stopping.abort();
