@@ -9,7 +9,6 @@ const IN_ALL = 2_000;
 const OF_A_WORKSPACE = 500;
 
 interface EndpointLoad {
-  readonly workspaceId: WorkspaceId;
   inFlight: number;
   cap: number;
   /** Attempts that went well in a row while the cap was reached. */
@@ -22,8 +21,6 @@ export interface Capacity {
   room(endpointId: EndpointId, workspaceId: WorkspaceId): number;
   /** A function like `room` that counts what it has given as taken: for many endpoints in one claim. */
   shareOut(): (endpointId: EndpointId, workspaceId: WorkspaceId) => number;
-  /** Endpoints with requests in flight, and their workspaces. */
-  busy(): readonly (readonly [EndpointId, WorkspaceId])[];
   /** How many more in all. */
   readonly left: number;
   began(endpointId: EndpointId, workspaceId: WorkspaceId): void;
@@ -57,7 +54,6 @@ export function createCapacity(): Capacity {
     );
   };
   return {
-    busy: () => [...endpoints].map(([id, { workspaceId }]) => [id, workspaceId] as const),
     get left() {
       return IN_ALL - inFlight;
     },
@@ -75,7 +71,7 @@ export function createCapacity(): Capacity {
     },
     began(endpointId, workspaceId) {
       count(workspaceId, 1);
-      const load = endpoints.get(endpointId) ?? { workspaceId, inFlight: 0, cap: LEAST, wellInARow: 0 };
+      const load = endpoints.get(endpointId) ?? { inFlight: 0, cap: LEAST, wellInARow: 0 };
       load.inFlight += 1;
       endpoints.set(endpointId, load);
     },

@@ -47,9 +47,10 @@ export interface Candidate {
 }
 
 export interface ClaimOptions {
+  /** Those that come first are served first. */
   readonly candidates: readonly Candidate[];
-  /** Looks for further endpoints as well, and claims up to so many of each for a burst; null for no look. */
-  readonly roomOfOthers: number | null;
+  /** Whether to look for further endpoints as well. What is theirs gets runs, or is only seen. */
+  readonly isLook: boolean;
   /** How many to claim at most. */
   readonly limit: number;
   /** Runs that may be started now. */
@@ -84,20 +85,20 @@ const dueOf = (endpoint: string): RawBuilder<boolean> => sql`
  * and not that of their deliveries.
  */
 export async function claimDue(db: Database, options: ClaimOptions): Promise<Claim> {
-  const { candidates, roomOfOthers, limit, tokens, burstId } = options;
+  const { candidates, isLook, limit, tokens, burstId } = options;
   const query = sql<Row>`
     WITH RECURSIVE given AS MATERIALIZED (
       SELECT * FROM unnest(${candidates.map(({ endpointId }) => endpointId)}::uuid[],
         ${candidates.map(({ dueFrom }) => dueFrom)}::timestamptz[], ${candidates.map(({ room }) => room)}::integer[])
-        AS given (endpoint_id, due_from, room)
+        WITH ORDINALITY AS given (endpoint_id, due_from, room, position)
     ), waiting (endpoint_id) AS (
-      (SELECT endpoint_id FROM webhook_open WHERE ${roomOfOthers !== null}::boolean ORDER BY endpoint_id LIMIT 1)
+      (SELECT endpoint_id FROM webhook_open WHERE ${isLook}::boolean ORDER BY endpoint_id LIMIT 1)
       UNION ALL
       SELECT (SELECT endpoint_id FROM webhook_open WHERE endpoint_id > waiting.endpoint_id
               ORDER BY endpoint_id LIMIT 1)
       FROM waiting WHERE waiting.endpoint_id IS NOT NULL
     ), found AS MATERIALIZED (
-      SELECT endpoint_id, '-infinity'::timestamptz AS due_from, ${roomOfOthers ?? 0}::integer AS room
+      SELECT endpoint_id, '-infinity'::timestamptz AS due_from, 0 AS room, NULL::bigint AS position
       FROM waiting WHERE endpoint_id IS NOT NULL AND endpoint_id NOT IN (SELECT endpoint_id FROM given)
     ), seen AS MATERIALIZED (
       SELECT candidate.*, endpoint.workspace_id, endpoint.url, endpoint.active,
@@ -109,20 +110,21 @@ export async function claimDue(db: Database, options: ClaimOptions): Promise<Cla
       FROM (SELECT * FROM given UNION ALL SELECT * FROM found) AS candidate
       JOIN webhook_endpoints AS endpoint ON endpoint.id = candidate.endpoint_id AND ${isLiving}
     ), few AS (
-      SELECT endpoint_id, due, ${MAX_IN_RUNS} - (
+      SELECT endpoint_id, position, due, ${MAX_IN_RUNS} - (
         SELECT count(*) FROM (SELECT FROM webhook_open AS delivery
           WHERE delivery.endpoint_id = seen.endpoint_id AND delivery.in_run LIMIT ${MAX_IN_RUNS}) AS runs)::integer AS places
       FROM seen WHERE active AND due BETWEEN 1 AND ${FEW_DUE} AND ${tokens}::integer > 0
     ), into_runs AS (
-      SELECT endpoint_id, sum(due) OVER (ROWS UNBOUNDED PRECEDING) <= ${tokens}::integer AS affordable
+      SELECT endpoint_id, sum(due) OVER (ORDER BY position ROWS UNBOUNDED PRECEDING) <= ${tokens}::integer AS affordable
       FROM few WHERE places >= due
     ), burst AS MATERIALIZED (
       SELECT id FROM webhook_bursts WHERE id = ${burstId}::uuid FOR KEY SHARE
-    ), way AS (
+    ), way AS MATERIALIZED (
       SELECT seen.*, coalesce(into_runs.affordable, false) AS in_run,
         CASE WHEN into_runs.affordable THEN ${FEW_DUE} ELSE seen.room * (SELECT count(*) FROM burst) END AS most
       FROM seen LEFT JOIN into_runs USING (endpoint_id)
       WHERE seen.active AND seen.due > 0
+      ORDER BY position
     ), picked AS MATERIALIZED (
       SELECT next.id, way.in_run
       FROM way CROSS JOIN LATERAL (

@@ -3,7 +3,7 @@ import type { Logger } from 'pino';
 import type { Database } from '../../db/database.ts';
 import { expandFanOuts } from '../../events/fan-out.ts';
 import { deliveriesStored } from '../../events/stored.ts';
-import { type BurstId, type EndpointId, newId, type WorkspaceId } from '../../ids.ts';
+import { type BurstId, type EndpointId, newId } from '../../ids.ts';
 import { burstWorkflowId } from '../../temporal/ids.ts';
 import type { TaskQueues } from '../../temporal/task-queues.ts';
 import { awaitRun, type TemporalClient } from '../../temporal/workflow-client.ts';
@@ -11,7 +11,7 @@ import { endDisabled } from '../deliveries/end.ts';
 import type { Bursts } from './bursts.ts';
 import type { Capacity } from './capacity.ts';
 import { type Candidate, claimDue, FEW_DUE, type SeenEndpoint } from './claim.ts';
-import type { KnownEndpoints } from './known-endpoints.ts';
+import type { KnownEndpoint, KnownEndpoints } from './known-endpoints.ts';
 import { listenForDeliveries } from './listen.ts';
 import type { Runs } from './runs.ts';
 import { startBurst } from './start.ts';
@@ -26,9 +26,8 @@ const LONGEST_ROUND_MS = 60_000;
 /** A look for further endpoints takes at most a tenth of the time. */
 const PAUSE_PER_LOOK = 10;
 const LONGEST_LOOK_PAUSE_MS = 10_000;
-/** Deliveries of one claim, of one endpoint among them at first, and those of a disabled endpoint that one statement ends. */
+/** Deliveries of one claim, and those of a disabled endpoint that one statement ends. */
 const CLAIM_LIMIT = 500;
-const FIRST_ROOM = 20;
 const DISABLED_LIMIT = 1_000;
 /** A burst is started when due deliveries were left for so long. */
 const LEFT_MS = 100;
@@ -123,28 +122,33 @@ export function startRelay(options: RelayOptions): Relay {
     if (leftSince === null || now - leftSince < LEFT_MS || now < burstsFrom) return;
     if (startedBursts.size >= MAX_STARTED_BURSTS) return;
     leftSince = now;
-    const one = startOneBurst().finally(() => startedBursts.delete(one));
+    const one = startOneBurst().finally(() => {
+      startedBursts.delete(one);
+      wake();
+    });
     startedBursts.add(one);
   }
 
-  async function round(): Promise<void> {
-    const now = performance.now();
+  /** When to look whether a burst is needed still; the end of one that this relay has started wakes it, too. */
+  const nextBurstAt = (): number =>
+    leftSince === null || startedBursts.size >= MAX_STARTED_BURSTS
+      ? Number.POSITIVE_INFINITY
+      : Math.max(leftSince + LEFT_MS, burstsFrom);
+
+  async function round(now: number): Promise<void> {
     const burst = bursts.accepting();
     const runsLeft = runs.areStarting ? tokens.available(now) : 0;
     const isLook = isLookWanted && now >= lookAt;
     const due = known.due(now);
     const candidates = new Map<EndpointId, Candidate>();
     const share = capacity.shareOut();
-    const consider = (endpointId: EndpointId, workspaceId: WorkspaceId, dueFrom: Candidate['dueFrom']) => {
+    const consider = ({ id: endpointId, workspaceId, dueFrom }: KnownEndpoint) => {
       if (candidates.has(endpointId)) return;
       const room = burst === undefined ? 0 : share(endpointId, workspaceId);
       if (isLook || room > 0 || runsLeft > 0) candidates.set(endpointId, { endpointId, dueFrom, room });
     };
-    for (const { id, workspaceId, dueFrom } of due) consider(id, workspaceId, dueFrom);
-    if (isStored)
-      for (const { id, workspaceId, dueFrom } of known.recent(now)) consider(id, workspaceId, dueFrom);
-    // What a look finds besides is taken for an endpoint with nothing in flight.
-    if (isLook) for (const [id, workspaceId] of capacity.busy()) consider(id, workspaceId, '-infinity');
+    for (const endpoint of due) consider(endpoint);
+    if (isStored) for (const endpoint of known.recent(now)) consider(endpoint);
     isStored = false;
     if (!isLook && candidates.size === 0) {
       startBurstWhenNeeded(burst === undefined && due.some(hasRoom), now);
@@ -153,7 +157,7 @@ export function startRelay(options: RelayOptions): Relay {
     if (isLook) isLookWanted = false;
     const claim = await claimDue(db, {
       candidates: [...candidates.values()],
-      roomOfOthers: isLook ? Math.min(FIRST_ROOM, burst === undefined ? 0 : capacity.left) : null,
+      isLook,
       limit: Math.max(0, Math.min(CLAIM_LIMIT, burst === undefined ? runsLeft : capacity.left)),
       tokens: runsLeft,
       burstId: burst?.id ?? null,
@@ -168,14 +172,15 @@ export function startRelay(options: RelayOptions): Relay {
       else burst?.send(delivery);
     }
     let isLeft = false;
-    for (const endpoint of claim.endpoints) {
+    // Those that were served come last: the others are first in the next round.
+    for (const endpoint of claim.endpoints.toReversed()) {
       const isMore =
         endpoint.active && (endpoint.due > FEW_DUE || endpoint.due > (claimed.get(endpoint.id) ?? 0));
       known.saw(endpoint, isMore, now);
       if (isMore && hasRoom(endpoint)) isLeft = true;
       if (!endpoint.active && endpoint.due > 0) disabled.add(endpoint.id);
     }
-    if (isLeft && claim.deliveries.length > 0) isWanted = true;
+    if (isLeft && (isLook || claim.deliveries.length > 0)) isWanted = true;
     startBurstWhenNeeded(isLeft && burst === undefined, now);
   }
 
@@ -235,7 +240,7 @@ export function startRelay(options: RelayOptions): Relay {
         isLookWanted = true;
         pollAt = startedAt + POLL_MS;
       }
-      await attempt(round);
+      await attempt(() => round(startedAt));
       if (stopping.signal.aborted) return;
       const took = performance.now() - startedAt;
       if (took < ROUND_MS) await sleep(ROUND_MS - took);
@@ -246,7 +251,7 @@ export function startRelay(options: RelayOptions): Relay {
           pollAt,
           known.nextAfter(startedAt),
           isLookWanted ? lookAt : Number.POSITIVE_INFINITY,
-          leftSince === null ? Number.POSITIVE_INFINITY : leftSince + LEFT_MS,
+          nextBurstAt(),
         ),
       );
     }

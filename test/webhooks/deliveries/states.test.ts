@@ -38,12 +38,21 @@ async function openBurst(): Promise<BurstId> {
   return id;
 }
 
+const candidate = (room: number, id = endpointId) =>
+  ({ endpointId: id, dueFrom: '-infinity', room }) as const;
 const claim = (options: Partial<Parameters<typeof claimDue>[1]> = {}, db = service.db) =>
-  claimDue(db, { candidates: [], roomOfOthers: 20, limit: 500, tokens: 0, burstId: null, ...options });
-const claimForBurst = async (burstId: BurstId, roomOfOthers = 20) =>
-  (await claim({ burstId, roomOfOthers })).deliveries.map(({ id }) => id);
+  claimDue(db, {
+    candidates: [candidate(20)],
+    isLook: false,
+    limit: 500,
+    tokens: 0,
+    burstId: null,
+    ...options,
+  });
+const claimForBurst = async (burstId: BurstId, room = 20) =>
+  (await claim({ burstId, candidates: [candidate(room)] })).deliveries.map(({ id }) => id);
 const claimForRuns = async (tokens = 20) =>
-  (await claim({ tokens, roomOfOthers: 0 })).deliveries.map(({ id }) => id);
+  (await claim({ tokens, candidates: [], isLook: true })).deliveries.map(({ id }) => id);
 
 const open = (id: DeliveryId) =>
   service.db.selectFrom('webhook_open').selectAll().where('id', '=', id).executeTakeFirst();
@@ -102,6 +111,33 @@ describe('claiming', () => {
     expect(await claimForBurst(burstId)).toHaveLength(10);
   });
 
+  it('serves endpoints in the order in which they are asked for, however few it may take', async () => {
+    const ids = await Promise.all(
+      Array.from(
+        { length: 6 },
+        async () => (await register(service, workspace, 'http://127.0.0.1:9/hooks')).id,
+      ),
+    );
+    for (const id of ids) await storeDeliveries(service.db, workspace, id, { count: 10, state: 'pending' });
+    const burstId = await openBurst();
+    const order = [...ids].sort().reverse();
+    for (const id of order) {
+      const { deliveries } = await claim({
+        burstId,
+        limit: 10,
+        candidates: order.slice(order.indexOf(id)).map((each) => candidate(20, each)),
+      });
+      expect(deliveries.map((delivery) => delivery.endpointId)).toEqual(Array(10).fill(id));
+    }
+  });
+
+  it('only sees what a burst could take of endpoints that it looks for: they have no share yet', async () => {
+    await store(30);
+    const seen = await claim({ burstId: await openBurst(), candidates: [], isLook: true });
+    expect(seen.deliveries).toEqual([]);
+    expect(seen.endpoints).toMatchObject([{ id: endpointId, due: 6 }]);
+  });
+
   it('leaves alone what is not due yet, and says when it will be', async () => {
     await store(1);
     await sql`UPDATE webhook_open SET due_at = now() + interval '30 seconds'`.execute(service.db);
@@ -117,9 +153,7 @@ describe('claiming', () => {
       await store(200);
       const burstId = await openBurst();
       const claims = await Promise.all(
-        Array.from({ length: 4 }, (_, index) =>
-          claim({ burstId, roomOfOthers: 20 }, index % 2 === 0 ? service.db : others),
-        ),
+        Array.from({ length: 4 }, (_, index) => claim({ burstId }, index % 2 === 0 ? service.db : others)),
       );
       const ids = claims.flatMap(({ deliveries }) => deliveries.map(({ id }) => id));
       expect(new Set(ids).size).toBe(ids.length);
@@ -129,7 +163,7 @@ describe('claiming', () => {
         await sql`SELECT FROM webhook_open WHERE burst_id IS NULL ORDER BY due_at LIMIT 10 FOR UPDATE`.execute(
           tx,
         );
-        const rest = await claim({ burstId, roomOfOthers: 500 }, others);
+        const rest = await claim({ burstId, candidates: [candidate(500)] }, others);
         expect(rest.deliveries).toHaveLength(200 - ids.length - 10);
       });
     } finally {
