@@ -32,7 +32,7 @@ import { registerSearchAttributes } from '../temporal/search-attributes.ts';
 import { type TaskQueues, taskQueues } from '../temporal/task-queues.ts';
 import { workerTuning } from '../temporal/tuning.ts';
 import { createBursts } from '../webhooks/relay/bursts.ts';
-import { createCapacity } from '../webhooks/relay/capacity.ts';
+import { type Capacity, createCapacity } from '../webhooks/relay/capacity.ts';
 import { createKnownEndpoints } from '../webhooks/relay/known-endpoints.ts';
 import { type Relay, startRelay } from '../webhooks/relay/relay.ts';
 import { createRuns } from '../webhooks/relay/runs.ts';
@@ -62,6 +62,7 @@ export interface RunningWorker {
 export interface WorkerOverrides {
   readonly provider?: TranslationProvider;
   readonly suggestions?: SuggestionProvider;
+  readonly capacity?: Capacity;
 }
 
 /** Composes and starts the worker process: workflows, activities and the relay of deliveries. */
@@ -122,7 +123,7 @@ export async function startWorker(
     onAttemptEnded: metrics.attemptEnded,
   };
   const runs = createRuns(client, names, logger);
-  const capacity = createCapacity();
+  const capacity = overrides.capacity ?? createCapacity();
   const known = createKnownEndpoints();
   const waker = { wake: () => undefined };
   const bursts = createBursts({

@@ -13,13 +13,17 @@ export interface Baseline {
   plain(count: number, concurrency: number): Promise<BareResult>;
   /** Bare runs started eagerly by a client on the worker's own connection. */
   eager(count: number, concurrency: number): Promise<BareResult>;
+  /** The same, each after an INSERT and a claim of a row in Postgres. */
+  stored(count: number, concurrency: number): Promise<BareResult>;
   stop(): Promise<void>;
 }
 
 const TASK_QUEUE = 'bare';
 
 /** Starts the baseline's worker as a process of its own, as the service's worker is. */
-export async function startBaseline(engines: Engines): Promise<Baseline> {
+export async function startBaseline(
+  engines: Pick<Engines, 'temporalAddress' | 'databaseUrl'>,
+): Promise<Baseline> {
   const folder = temporaryFolder();
   const bundle = join(folder.path, 'bare.cjs');
   const { code } = await bundleWorkflowCode({
@@ -32,6 +36,7 @@ export async function startBaseline(engines: Engines): Promise<Baseline> {
       PATH: process.env.PATH,
       HOME: process.env.HOME,
       TEMPORAL_ADDRESS: engines.temporalAddress,
+      DATABASE_URL: engines.databaseUrl,
       BARE_BUNDLE: bundle,
       BARE_TASK_QUEUE: TASK_QUEUE,
     },
@@ -43,13 +48,15 @@ export async function startBaseline(engines: Engines): Promise<Baseline> {
   const connection = await Connection.connect({ address: engines.temporalAddress });
   const client = new Client({ connection });
   let requests = 0;
+  const start = (request: Omit<BareRequest, 'id'>) => {
+    requests += 1;
+    return ask(worker, { id: requests, ...request });
+  };
   return {
     plain: (count, concurrency) =>
       runBare(client, { taskQueue: TASK_QUEUE, count, concurrency, eager: false }),
-    eager: (count, concurrency) => {
-      requests += 1;
-      return ask(worker, { id: requests, count, concurrency });
-    },
+    eager: (count, concurrency) => start({ count, concurrency, stored: false }),
+    stored: (count, concurrency) => start({ count, concurrency, stored: true }),
     async stop() {
       const ended = new Promise((resolve) => worker.once('exit', resolve));
       worker.disconnect();

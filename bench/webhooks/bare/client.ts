@@ -8,10 +8,12 @@ export interface BareRun {
   /** Runs in flight at once. */
   readonly concurrency: number;
   readonly eager: boolean;
+  /** Done before each start, and counted. */
+  readonly before?: () => Promise<void>;
 }
 
 export interface BareResult {
-  /** For each run, milliseconds from the call of start to the activity. */
+  /** For each run, milliseconds from what is done before the start to the activity. */
   readonly reachedAfterMs: number[];
   /** Milliseconds from the first start to the last result. */
   readonly tookMs: number;
@@ -19,13 +21,14 @@ export interface BareResult {
 
 /** Starts bare runs and awaits their results. */
 export async function runBare(client: Client, options: BareRun): Promise<BareResult> {
-  const { taskQueue, count, concurrency, eager } = options;
+  const { taskQueue, count, concurrency, eager, before } = options;
   const reachedAfterMs: number[] = [];
   let left = count;
   const lane = async () => {
     while (left > 0) {
       left -= 1;
       const calledAt = Date.now();
+      await before?.();
       const reachedAt = await client.workflow.execute<typeof bare>('bare' as unknown as typeof bare, {
         taskQueue,
         workflowId: `bare-${randomUUID()}`,

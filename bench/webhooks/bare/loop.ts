@@ -5,8 +5,8 @@
 import { createHmac } from 'node:crypto';
 import { once } from 'node:events';
 import pg from 'pg';
-import { Pool } from 'undici';
-import type { LoopAnswer, LoopRequest } from './outbox.ts';
+import { Agent, request } from 'undici';
+import type { LoopAnswer } from './outbox.ts';
 
 const CLAIM = 200;
 const LOOPS = 4;
@@ -14,23 +14,23 @@ const CONNECTIONS = 64;
 
 const database = new pg.Pool({ connectionString: process.env.DATABASE_URL ?? '', max: LOOPS });
 
-async function work(receiver: Pool, path: string): Promise<void> {
+async function work(dispatcher: Agent): Promise<void> {
   for (;;) {
-    const { rows } = await database.query<{ id: string; body: Buffer }>(
+    const { rows } = await database.query<{ id: string; url: string; body: Buffer }>(
       `UPDATE bare_outbox SET claimed = true
        WHERE id IN (SELECT id FROM bare_outbox WHERE NOT claimed ORDER BY id LIMIT ${CLAIM} FOR UPDATE SKIP LOCKED)
-       RETURNING id, body`,
+       RETURNING id, url, body`,
     );
     if (rows.length === 0) return;
     const statuses = await Promise.all(
-      rows.map(async ({ body }) => {
+      rows.map(async ({ url, body }) => {
         const seconds = Math.floor(Date.now() / 1_000);
         const v1 = createHmac('sha256', 'secret').update(`${seconds}.`).update(body).digest('hex');
         const headers = {
           'content-type': 'application/json',
           'x-service-signature': `t=${seconds},v1=${v1}`,
         };
-        const answer = await receiver.request({ method: 'POST', path, headers, body });
+        const answer = await request(url, { dispatcher, method: 'POST', headers, body });
         await answer.body.dump();
         return answer.statusCode;
       }),
@@ -43,13 +43,12 @@ async function work(receiver: Pool, path: string): Promise<void> {
   }
 }
 
-process.on('message', async ({ url }: LoopRequest) => {
-  const { origin, pathname } = new URL(url);
-  const receiver = new Pool(origin, { connections: CONNECTIONS });
+process.on('message', async () => {
+  const dispatcher = new Agent({ connections: CONNECTIONS });
   const startedAt = Date.now();
-  await Promise.all(Array.from({ length: LOOPS }, () => work(receiver, pathname)));
+  await Promise.all(Array.from({ length: LOOPS }, () => work(dispatcher)));
   const answer: LoopAnswer = { tookMs: Date.now() - startedAt };
-  await receiver.close();
+  await dispatcher.close();
   process.send?.(answer);
 });
 await once(process, 'disconnect');

@@ -4,17 +4,13 @@ import { fileURLToPath } from 'node:url';
 import { sql } from 'kysely';
 import { createDatabase } from '../../../src/db/database.ts';
 
-export interface LoopRequest {
-  readonly url: string;
-}
-
 export interface LoopAnswer {
   readonly tookMs: number;
 }
 
 export interface BareLoop {
-  /** Stores rows, has them sent to one receiver and returns the rate, per second. */
-  rate(count: number, url: string): Promise<number>;
+  /** Stores rows, has them sent to receivers in equal shares and recorded, and returns the rate, per second. */
+  rate(count: number, urls: readonly string[]): Promise<number>;
   stop(): Promise<void>;
 }
 
@@ -24,6 +20,7 @@ export async function startBareLoop(databaseUrl: string): Promise<BareLoop> {
   await sql`
     CREATE TABLE bare_outbox (
       id bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
+      url text NOT NULL,
       body bytea NOT NULL,
       claimed boolean NOT NULL DEFAULT false,
       status integer,
@@ -37,11 +34,12 @@ export async function startBareLoop(databaseUrl: string): Promise<BareLoop> {
     JSON.stringify({ event: 'article.created', data: { articleId: 'a', projectId: 'b', title: 'Article' } }),
   );
   return {
-    async rate(count, url) {
-      await sql`INSERT INTO bare_outbox (body) SELECT ${body} FROM generate_series(1, ${count}::integer)`.execute(
-        db,
-      );
-      child.send({ url } satisfies LoopRequest);
+    async rate(count, urls) {
+      await sql`
+        INSERT INTO bare_outbox (url, body)
+        SELECT (${[...urls]}::text[])[1 + n % ${urls.length}::integer], ${body}
+        FROM generate_series(1, ${count}::integer) AS n`.execute(db);
+      child.send('start');
       const [answer] = await once(child, 'message');
       return (count * 1_000) / (answer as LoopAnswer).tookMs;
     },

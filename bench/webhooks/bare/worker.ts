@@ -1,27 +1,38 @@
 /**
  * The baseline's process: a worker for the bare workflow, and, told so by messages, a client on the worker's own
- * connection, which is what eager starts need. Environment: TEMPORAL_ADDRESS, BARE_BUNDLE, BARE_TASK_QUEUE.
+ * connection, which is what eager starts need. Environment: TEMPORAL_ADDRESS, DATABASE_URL, BARE_BUNDLE, BARE_TASK_QUEUE.
  */
 import { Client } from '@temporalio/client';
 import { NativeConnection, Worker } from '@temporalio/worker';
+import pg from 'pg';
+import { loadConfig } from '../../../src/config.ts';
 import { createLogger } from '../../../src/logger.ts';
 import { installRuntime } from '../../../src/temporal/runtime.ts';
+import { workerTuning } from '../../../src/temporal/tuning.ts';
 import { runBare } from './client.ts';
 
 export type BareActivities = typeof activities;
 
 /** What the parent asks for, and what it is answered. */
-export type BareRequest = { readonly id: number; readonly count: number; readonly concurrency: number };
+export interface BareRequest {
+  readonly id: number;
+  readonly count: number;
+  readonly concurrency: number;
+  /** Whether a row is stored and claimed before each start. */
+  readonly stored: boolean;
+}
 export type BareAnswer = { readonly id: number; readonly reachedAfterMs: number[]; readonly tookMs: number };
 
 const activities = { touch: async (): Promise<number> => Date.now() };
 
 const {
   TEMPORAL_ADDRESS: address = '',
+  DATABASE_URL = '',
   BARE_BUNDLE: codePath = '',
   BARE_TASK_QUEUE: taskQueue = '',
 } = process.env;
 installRuntime(createLogger('warn', 'bare'));
+const tuning = workerTuning(loadConfig());
 const connection = await NativeConnection.connect({ address });
 const client = new Client({ connection });
 const worker = await Worker.create({
@@ -29,15 +40,35 @@ const worker = await Worker.create({
   taskQueue,
   workflowBundle: { codePath },
   activities,
-  maxCachedWorkflows: 500,
-  maxConcurrentActivityTaskExecutions: 1_000,
+  ...tuning.pollers,
+  ...tuning.webhooks,
 });
-process.on('message', async ({ id, count, concurrency }: BareRequest) => {
-  const result = await runBare(client, { taskQueue, count, concurrency, eager: true });
+const database = new pg.Pool({ connectionString: DATABASE_URL, max: 4 });
+await database.query(
+  'CREATE TABLE IF NOT EXISTS bare_rows (id bigserial PRIMARY KEY, claimed boolean NOT NULL)',
+);
+
+/** What is stored and claimed before a run is started, each of them durably. */
+async function storeAndClaim(): Promise<void> {
+  const { rows } = await database.query({
+    name: 'store',
+    text: 'INSERT INTO bare_rows (claimed) VALUES (false) RETURNING id',
+  });
+  await database.query({
+    name: 'claim',
+    text: 'UPDATE bare_rows SET claimed = true WHERE id = $1',
+    values: [rows[0].id],
+  });
+}
+
+process.on('message', async ({ id, count, concurrency, stored }: BareRequest) => {
+  const before = stored ? { before: storeAndClaim } : {};
+  const result = await runBare(client, { taskQueue, count, concurrency, eager: true, ...before });
   process.send?.({ id, ...result } satisfies BareAnswer);
 });
 process.on('disconnect', () => worker.shutdown());
 const running = worker.run();
 process.send?.('ready');
 await running;
+await database.end();
 await connection.close();

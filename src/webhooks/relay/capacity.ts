@@ -31,8 +31,9 @@ export interface Capacity {
 /**
  * Each endpoint has a cap of its own that follows how it does: one more for each full round without a failure, half
  * for every outcome that is tried again. So a receiver that recovers meets a few requests, not all that wait.
+ * @param inAll requests in flight of the worker
  */
-export function createCapacity(): Capacity {
+export function createCapacity(inAll = IN_ALL): Capacity {
   const endpoints = new Map<EndpointId, EndpointLoad>();
   const workspaces = new Map<WorkspaceId, number>();
   let inFlight = 0;
@@ -49,13 +50,13 @@ export function createCapacity(): Capacity {
       Math.min(
         (load?.cap ?? LEAST) - (load?.inFlight ?? 0),
         OF_A_WORKSPACE - (workspaces.get(workspaceId) ?? 0) - givenToIt,
-        IN_ALL - inFlight - givenInAll,
+        inAll - inFlight - givenInAll,
       ),
     );
   };
   return {
     get left() {
-      return IN_ALL - inFlight;
+      return inAll - inFlight;
     },
     room,
     shareOut() {
