@@ -95,7 +95,7 @@ try {
     else await broken;
     const arrived = witnesses.reduce((sum, { sends }) => sum + sends.size, 0);
     print(
-      `${elapsed()}  round ${round}: ${kind}; ${load.stored.size + load.accepted.size} events, ${arrived} arrived`,
+      `${new Date().toISOString().slice(11)} ${elapsed()}  round ${round}: ${kind}; ${load.stored.size + load.accepted.size} events, ${arrived} arrived`,
     );
   }
   await Promise.all(slowOnes.values());
@@ -152,6 +152,7 @@ try {
   );
   const attempts = [...evidence.attempts].sort(([a], [b]) => a - b);
   print(`deliveries by attempts: ${attempts.map(([number, count]) => `${number}: ${count}`).join(', ')}`);
+  for (const line of evidence.stubborn.slice(0, 20)) print(`  ${line}`);
   await Promise.all([server.stop(), ...workers.map((worker) => worker.stop())]);
   const ends = [server, ...workers].flatMap((process) => process.faults);
   print(`ends of worker and server that no kill explains: ${ends.length}`);

@@ -1,6 +1,6 @@
 import { sql } from 'kysely';
 import type { Database } from '../../src/db/database.ts';
-import type { DeliveryStatus } from '../../src/db/tables.ts';
+import type { DeliveryStatus, LoggedAttempt } from '../../src/db/tables.ts';
 import type { BurstId, DeliveryId, EndpointId, EventId } from '../../src/ids.ts';
 import { MAX_ATTEMPTS } from '../../src/webhooks/attempts/schedule.ts';
 import type { Load } from './load.ts';
@@ -21,6 +21,8 @@ export interface Evidence {
   /** When the first send of each delivery that was sent more often than needed arrived. */
   readonly duplicatedAt: number[];
   readonly attempts: ReadonlyMap<number, number>;
+  /** What became of the deliveries that took three attempts or more, a line each. */
+  readonly stubborn: string[];
   /** What must not be; empty when everything holds. */
   readonly problems: string[];
 }
@@ -41,10 +43,11 @@ interface Row {
   readonly error_message: string | null;
   readonly in_run: boolean;
   readonly burst_id: BurstId | null;
+  readonly attempt_log: readonly LoggedAttempt[];
 }
 
 async function selectDeliveries(db: Database): Promise<Row[]> {
-  const shared = sql`id, endpoint_id, event_id, event_created_at, status, attempts, error_message, in_run, burst_id`;
+  const shared = sql`id, endpoint_id, event_id, event_created_at, status, attempts, error_message, in_run, burst_id, attempt_log`;
   const { rows } = await sql<Row>`
     SELECT delivery.*, event.article_id
     FROM (SELECT ${shared} FROM webhook_open UNION ALL SELECT ${shared} FROM webhook_log) AS delivery
@@ -56,6 +59,18 @@ async function selectDeliveries(db: Database): Promise<Row[]> {
 
 /** What is lost with a worker is found, and sent again, so long after it. */
 const FOUND_AFTER_MS = 30_000;
+
+const STUBBORN = 3;
+
+const describe = ({ id, attempts, in_run, attempt_log }: Row, sends: readonly number[]): string => {
+  const way = in_run ? 'in a run' : 'in bursts';
+  const log = attempt_log.map(({ number, startedAt, durationMs, responseStatus, errorMessage }) => {
+    const outcome = responseStatus ?? errorMessage ?? 'nothing';
+    return `${number} at ${startedAt.slice(11)} for ${durationMs} ms: ${outcome}`;
+  });
+  const arrived = sends.map((at) => new Date(at).toISOString().slice(11));
+  return `${id}, ${way}, ${attempts} attempts; logged ${log.join(', ')}; arrived ${arrived.join(', ')}`;
+};
 
 /** Faults that a delivery met between its first and its last send. */
 const metBy = (faults: readonly Fault[], sends: readonly number[]): number =>
@@ -87,6 +102,7 @@ export async function gatherEvidence(
       problems.push(`event ${eventId}: ${deliveries.length} deliveries`);
   }
   const attempts = new Map<number, number>();
+  const stubborn: string[] = [];
   let uncounted = 0;
   for (const row of rows) {
     attempts.set(row.attempts, (attempts.get(row.attempts) ?? 0) + 1);
@@ -101,6 +117,7 @@ export async function gatherEvidence(
     if (seen.articleId !== row.article_id) problems.push(`delivery ${row.id} arrived with another body`);
     const beyond = seen.at.length - row.attempts;
     uncounted += Math.max(0, beyond);
+    if (row.attempts >= STUBBORN) stubborn.push(describe(row, seen.at));
     if (beyond > metBy(faults, seen.at) + seen.onReused)
       problems.push(`delivery ${row.id}: ${seen.at.length} sends for ${row.attempts} attempts`);
   }
@@ -128,6 +145,7 @@ export async function gatherEvidence(
       .filter(([, seen]) => seen.at.length > (seen.refused ? 2 : 1))
       .map(([, { at }]) => at[0] ?? 0),
     attempts,
+    stubborn,
     problems,
   };
 }

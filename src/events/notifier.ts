@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Logger } from 'pino';
 import { connectionName, createPool } from '../db/database.ts';
-import { DELIVERIES_CHANNEL, deliveriesStored } from './stored.ts';
+import { DELIVERIES_CHANNEL, deliveriesStored, OWN_NOTICE } from './stored.ts';
 
 /** Milliseconds between two notices: what commits meanwhile is in the second. */
 const INTERVAL_MS = 5;
@@ -61,7 +61,7 @@ function startNotifier({ connectionString, logger }: DeliveryNotifierOptions): D
     while (wanted) {
       wanted = false;
       try {
-        await pool.query(`NOTIFY ${DELIVERIES_CHANNEL}`);
+        await pool.query(`NOTIFY ${DELIVERIES_CHANNEL}, '${OWN_NOTICE}'`);
         failing = false;
       } catch (error) {
         if (!failing)

@@ -1,7 +1,12 @@
+import { randomUUID } from 'node:crypto';
+
 /** Process-wide: transactions that store deliveries say so here once they have committed, and relays listen. */
 
-/** The channel of Postgres on which other processes say the same. A notice means "look", and has no payload. */
+/** The channel of Postgres on which other processes say the same. A notice means "look", whatever it says. */
 export const DELIVERIES_CHANNEL = 'webhook_deliveries';
+
+/** What this process's notices say, so that its relay, which was told at once, does not look a second time. */
+export const OWN_NOTICE: string = randomUUID();
 
 const listeners = new Set<() => void>();
 

@@ -1,7 +1,8 @@
 import pg from 'pg';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { startDeliveryNotifier } from '../../src/events/notifier.ts';
-import { DELIVERIES_CHANNEL, deliveriesStored } from '../../src/events/stored.ts';
+import { DELIVERIES_CHANNEL, deliveriesStored, OWN_NOTICE } from '../../src/events/stored.ts';
+import { listenForDeliveries } from '../../src/webhooks/relay/listen.ts';
 import { createTestDatabase, type TestDatabase } from '../support/database.ts';
 import { articleEvents } from '../support/events.ts';
 import { logger } from '../support/service.ts';
@@ -45,7 +46,32 @@ it('tells other processes of many transactions with few notices, and none of the
   await caughtUp();
   expect(heard.length).toBeGreaterThan(0);
   expect(heard.length).toBeLessThan(Math.min(most, 200));
-  expect(new Set(heard)).toEqual(new Set(['']));
+  expect(new Set(heard)).toEqual(new Set([OWN_NOTICE]));
+});
+
+it('leaves it to a relay of the same process, which is told at once, and wakes those of others', async () => {
+  let looks = 0;
+  const over = new AbortController();
+  const onStored = () => {
+    looks += 1;
+  };
+  const listening = listenForDeliveries({ listenUrl: database.url, logger, onStored }, over.signal);
+  const untilLooks = (wanted: number) =>
+    eventually(
+      async () => looks,
+      (count) => count >= wanted,
+    );
+  await untilLooks(1);
+  const notifier = start();
+  deliveriesStored.notify();
+  await notifier.stop();
+  await caughtUp();
+  expect(heard).toEqual([OWN_NOTICE]);
+  await listener.query(`NOTIFY ${DELIVERIES_CHANNEL}`);
+  await untilLooks(2);
+  expect(looks).toBe(2);
+  over.abort();
+  await listening;
 });
 
 it('sends what was signalled last before it stops, and nothing afterwards', async () => {

@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type pg from 'pg';
 import type { Logger } from 'pino';
 import { connectionName, createPool } from '../../db/database.ts';
-import { DELIVERIES_CHANNEL } from '../../events/stored.ts';
+import { DELIVERIES_CHANNEL, OWN_NOTICE } from '../../events/stored.ts';
 
 const RECONNECT_MS = 1_000;
 /** A connection that only listens would not notice that nobody speaks: it asks this often. In milliseconds. */
@@ -51,7 +51,9 @@ async function listenOn(
   { onStored }: ListenOptions,
   signal: AbortSignal,
 ): Promise<void> {
-  connection.on('notification', onStored);
+  connection.on('notification', ({ payload }) => {
+    if (payload !== OWN_NOTICE) onStored();
+  });
   const over = new AbortController();
   let lost: Error | undefined;
   const end = (error?: Error) => {
