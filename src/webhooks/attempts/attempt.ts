@@ -60,14 +60,15 @@ export async function makeAttempt(
 ): Promise<AttemptResult> {
   const start = { deliveryId: request.deliveryId, number, token: randomUUID() };
   const startedAt = new Date().toISOString();
-  let isSuperseded = false;
+  let begun: Begun | undefined;
   const sent = await sendSigned(sender, request, async () => {
-    const begun = await begin(start);
-    isSuperseded = begun.kind === 'superseded';
+    begun = await begin(start);
     if (begun.kind === 'begun') return begun;
     return { reason: begun.kind === 'stopped' ? begun.reason : begun.kind };
   });
-  if (isSuperseded) return { kind: 'superseded' };
+  // One that found nobody to send to is an attempt as well: of who has the delivery, and of an active endpoint.
+  begun ??= await begin(start);
+  if (begun.kind !== 'begun') return begun;
   if (sent.kind === 'stopped') return { kind: 'stopped', reason: sent.reason };
   const responded = sent.kind === 'responded' ? sent : null;
   return {

@@ -31,18 +31,14 @@ const toLogged = ({
   responseBody,
 });
 
-/**
- * SQL: the attempt is the one that began last, or none has begun as many: one that found nobody to send to has not. Those
- * of release 0.1 have no token.
- */
+/** SQL: the attempt is the one that began last. Those of release 0.1 have no token. */
 const isTheirs = sql<boolean>`delivery.attempts < attempt.number AND (attempt.token IS NULL
-  OR delivery.begun < attempt.number
   OR delivery.begun = attempt.number AND delivery.begun_token = attempt.token)`;
 
 /**
  * Records what became of attempts of different deliveries, in one statement however many. A delivery that is done goes
  * to the log; the others get the outcome and the time of their next attempt, and leave their burst. A failure is
- * taken only under the number and token that it began with, if it has, so that it may be recorded again, and so that one
+ * taken only under the number and token that it began with, so that it may be recorded again, and so that one
  * that comes late changes nothing. A 2xx wins over whatever an open row says.
  * @returns the deliveries whose rows it has changed
  */

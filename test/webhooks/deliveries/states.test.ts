@@ -3,11 +3,14 @@ import { sql } from 'kysely';
 import { beforeEach, describe, expect, it } from 'vitest';
 import { createDatabase } from '../../../src/db/database.ts';
 import { type BurstId, type DeliveryId, type EndpointId, newId } from '../../../src/ids.ts';
+import { createAddressGuard } from '../../../src/outbound/resolver.ts';
+import { makeAttempt } from '../../../src/webhooks/attempts/attempt.ts';
 import { beginAttempts } from '../../../src/webhooks/deliveries/begin.ts';
 import { endDisabled, endInRun, endOpen, freeBurst } from '../../../src/webhooks/deliveries/end.ts';
 import { type RecordedAttempt, recordAttempts } from '../../../src/webhooks/deliveries/record.ts';
 import type { Holder } from '../../../src/webhooks/deliveries/states.ts';
 import { claimDue } from '../../../src/webhooks/relay/claim.ts';
+import { createWebhookSender } from '../../../src/webhooks/sending/sender.ts';
 import { register } from '../../support/events.ts';
 import { type TestWorkspace, useTestService } from '../../support/service.ts';
 import { eventually } from '../../support/wait.ts';
@@ -298,6 +301,31 @@ describe('an attempt', () => {
     expect((await recordAttempts(service.db, [outcome(id, 'retry', { token })])).size).toBe(0);
     expect((await recordAttempts(service.db, [outcome(id, 'succeeded', { token })])).size).toBe(1);
     expect(await logged(id)).toMatchObject({ status: 'succeeded', attempts: 1 });
+  });
+
+  it('that found nobody to send to is recorded by who has the delivery, and by nobody else', async () => {
+    await store(1);
+    const burstId = await openBurst();
+    const id = first(await claimForBurst(burstId));
+    const sender = createWebhookSender({ guard: createAddressGuard({ allowedNetworks: [] }) });
+    const request = {
+      deliveryId: id,
+      eventType: 'article.created',
+      url: 'http://127.0.0.1/',
+      body: Buffer.from('{}'),
+    };
+    const attempt = (holder: Holder) =>
+      makeAttempt(sender, request, 1, async (start) => {
+        const [begun] = await beginAttempts(service.db, holder, [start]);
+        return begun ?? { kind: 'superseded' };
+      });
+    expect(await attempt(IN_RUN)).toEqual({ kind: 'superseded' });
+    const made = await attempt(inBurst(burstId));
+    if (made.kind !== 'made') throw new Error(made.kind);
+    expect(made.record).toMatchObject({ verdict: 'retry', responseStatus: null });
+    expect((await recordAttempts(service.db, [{ ...made.record, deliveryId: id }])).size).toBe(1);
+    expect(await open(id)).toMatchObject({ burst_id: null, attempts: 1, status: 'failed' });
+    await sender.close();
   });
 
   it('that was the sixth, or was refused for good, ends its delivery as failed', async () => {
