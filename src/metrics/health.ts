@@ -26,6 +26,8 @@ export function watchRelay(
     const { checks } = await readiness();
     if (checks.postgres !== 'ok') lastAway = performance.now();
     const idle = Math.min(sinceRound() ?? 0, performance.now() - lastAway);
-    return idle > limitMs ? `due deliveries have not been looked for in ${Math.round(idle / 1_000)} seconds` : null;
+    return idle > limitMs
+      ? `due deliveries have not been looked for in ${Math.round(idle / 1_000)} seconds`
+      : null;
   };
 }
