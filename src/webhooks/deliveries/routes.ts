@@ -54,7 +54,8 @@ export const createDeliveryRoutes = ({ runCanceller }: DeliveryRouteDependencies
       summary: 'Redeliver one event',
       description:
         "Queues a new delivery of the same event to the same endpoint, whatever the first one's status: the same " +
-        'body, a new id, and six attempts of its own. A disabled endpoint answers 409 `endpoint_disabled`.',
+        'body, a new id, and six attempts of its own. A disabled endpoint answers 409 `endpoint_disabled`, and an ' +
+        'event that is no longer kept 404.',
       tags: ['Webhooks'],
       scope: 'workspace',
       permissions: ['integrations.create'],

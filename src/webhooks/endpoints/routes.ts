@@ -111,8 +111,8 @@ export const createEndpointRoutes = ({
       operationId: 'deleteWebhook',
       summary: 'Delete a webhook endpoint',
       description:
-        'Removes the endpoint and its delivery log. Deliveries that wait, for their first attempt or a retry, ' +
-        'are not sent any more.',
+        'Removes the endpoint and its delivery log: neither is shown any more. Deliveries that wait, for their first ' +
+        'attempt or a retry, are not sent; an attempt that has begun may still arrive.',
       tags: ['Webhooks'],
       scope: 'workspace',
       permissions: ['integrations.delete'],
