@@ -22,11 +22,11 @@ import type { BurstId } from '../../ids.ts';
  *   Claims hold that row FOR KEY SHARE and whoever frees a burst deletes it first, so nothing is claimed for a burst
  *   that is gone. It is freed at its end, by the next execution after a lost worker, and by `reconcile`.
  *
- * An attempt begins with the last statement before its request is written: it requires the holder and a living, active
- * endpoint, and leaves the attempt's number and a token in `begun` and `begun_token`. Whoever frees a delivery whose
- * attempt has begun spends that attempt, since its request may have been sent. A failure is recorded only under the
- * number and token it began with, or, where nothing could be written, while none has begun under its number. A 2xx requires an open row and nothing else: whatever came in between, it was
- * delivered.
+ * An attempt begins with the last statement before its request is written, or after a dial that found nobody: it requires
+ * the holder and a living, active endpoint, and leaves the attempt's number and a token in `begun` and `begun_token`.
+ * Whoever frees a delivery whose attempt has begun spends that attempt, since its request may have been sent. A failure is
+ * recorded only under the number and token it began with. A 2xx requires an open row and nothing else: whatever came in
+ * between, it was delivered.
  */
 
 /** SQL over a row of `webhook_open` called `delivery`. */
