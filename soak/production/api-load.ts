@@ -6,14 +6,37 @@ export interface LoadTarget {
   readonly url: string;
   readonly key: string;
   readonly projectId: string;
+  readonly workspaceId: string;
   /** A published article, whose every rename is an event. */
   readonly articleId: string;
+  /** More of them, renamed in turn. */
+  readonly articleIds: readonly string[];
+  readonly renamesPerSecond: number;
+  /** Renamed in turn, which is an event of each article that carries it. */
+  readonly categories: readonly Carried[];
 }
+
+/** A category and the published articles that carry it. */
+export interface Carried {
+  readonly categoryId: string;
+  readonly articleIds: readonly string[];
+}
+
+/** Events that were acknowledged, and those of requests whose answer did not come. */
+export interface Owed {
+  surely: number;
+  perhaps: number;
+}
+
+/** An answer that says when to come again. */
+class Refused extends Error {}
 
 /** What a stream of requests came to. */
 export interface Tally {
   readonly name: string;
   requests: number;
+  /** Told to come again, as it may be where the machine is too small for the load. */
+  refused: number;
   readonly failures: string[];
   readonly milliseconds: number[];
 }
@@ -22,20 +45,32 @@ export interface ApiLoad {
   readonly tallies: readonly Tally[];
   /** Jobs of the translations that were accepted. */
   readonly jobs: ReadonlySet<string>;
+  /** By event type and article: `article.updated <id>`. */
+  readonly owed: ReadonlyMap<string, Owed>;
   stop(): Promise<void>;
 }
 
 /** Longer than a request for suggestions may take by its own promise, 60 s. */
 const GIVE_UP_MS = 65_000;
 const WORDS = 1_200;
+const CROWD_EVERY_MS = 45_000;
 
 /**
- * Calls the API at a steady pace, without waiting for the calls before: articles are made, one that is published is
- * renamed, translations and suggestions are paid for, and all of it is read. An answer that is not the one expected
- * is a failure.
+ * Calls the API at a steady pace, without waiting for the calls before: articles are made, published ones and
+ * categories are renamed, translations and suggestions are paid for, and all of it is read. An answer that is not the
+ * one expected is a failure, unless it says when to come again.
  */
-export function startApiLoad({ url, key, projectId, articleId }: LoadTarget): ApiLoad {
+export function startApiLoad(target: LoadTarget): ApiLoad {
+  const { url, key, projectId, workspaceId, articleId, articleIds, categories } = target;
   const jobs = new Set<string>();
+  const owed = new Map<string, Owed>();
+  const owe = (type: string, ids: readonly string[], how: keyof Owed) => {
+    for (const id of ids) {
+      const of = owed.get(`${type} ${id}`) ?? { surely: 0, perhaps: 0 };
+      of[how] += 1;
+      owed.set(`${type} ${id}`, of);
+    }
+  };
   const untranslated: string[] = [];
   const documentJson = longDocument(WORDS);
 
@@ -49,6 +84,7 @@ export function startApiLoad({ url, key, projectId, articleId }: LoadTarget): Ap
     });
     const text = await response.text();
     tally.milliseconds.push(performance.now() - startedAt);
+    if (response.status === 503 && response.headers.has('retry-after')) throw new Refused();
     if (response.status !== expected) throw new Error(`${response.status} ${text.slice(0, 200)}`);
     return JSON.parse(text) as { article: { id: string }; job: { id: string } };
   }
@@ -58,17 +94,39 @@ export function startApiLoad({ url, key, projectId, articleId }: LoadTarget): Ap
     serial += 1;
     const body = { title: `Article ${serial}`, documentJson };
     const { article } = await call(tally, 'POST', `/api/projects/${projectId}/articles`, 201, body);
+    owe('article.created', [article.id], 'surely');
     untranslated.push(article.id);
   };
-  const rename = async (tally: Tally) => {
+  const updating = async (ids: readonly string[], change: () => Promise<unknown>) => {
+    try {
+      await change();
+      owe('article.updated', ids, 'surely');
+    } catch (error) {
+      owe('article.updated', ids, 'perhaps');
+      throw error;
+    }
+  };
+  const rename = (choose: () => string) => (tally: Tally) => {
     serial += 1;
+    const id = choose();
     const body = { title: `A garden in spring, ${serial}` };
-    await call(tally, 'PATCH', `/api/articles/${articleId}`, 200, body);
+    return updating([id], () => call(tally, 'PATCH', `/api/articles/${id}`, 200, body));
+  };
+  let turn = 0;
+  const oneOfMany = () => articleIds[turn++ % articleIds.length] ?? articleId;
+  let categoryTurn = 0;
+  const renameCategory = async (tally: Tally) => {
+    const carried = categories[categoryTurn++ % categories.length];
+    if (carried === undefined) return;
+    const path = `/api/workspaces/${workspaceId}/categories/${carried.categoryId}`;
+    const body = { translations: [{ language: 'en', name: `Gardening ${categoryTurn}` }] };
+    await updating(carried.articleIds, () => call(tally, 'PATCH', path, 200, body));
   };
   const translate = async (tally: Tally) => {
     const source = untranslated.shift() ?? articleId;
     const path = `/api/articles/${source}/translations`;
-    const { job } = await call(tally, 'POST', path, 202, { language: 'es' });
+    const { article, job } = await call(tally, 'POST', path, 202, { language: 'es' });
+    owe('article.created', [article.id], 'surely');
     jobs.add(job.id);
   };
   const suggest = async (tally: Tally) => {
@@ -80,34 +138,44 @@ export function startApiLoad({ url, key, projectId, articleId }: LoadTarget): Ap
   };
 
   const open = new Set<Promise<void>>();
-  let stopped = false;
+  const stopping = new AbortController();
   const every = (name: string, ms: number, work: (tally: Tally) => Promise<void>) => {
-    const tally: Tally = { name, requests: 0, failures: [], milliseconds: [] };
+    const tally: Tally = { name, requests: 0, refused: 0, failures: [], milliseconds: [] };
     const run = async () => {
-      while (!stopped) {
+      for (let next = Date.now(); !stopping.signal.aborted; ) {
         tally.requests += 1;
         const one = work(tally).catch((error: unknown) => {
-          tally.failures.push(error instanceof Error ? error.message : String(error));
+          if (error instanceof Refused) tally.refused += 1;
+          else tally.failures.push(error instanceof Error ? error.message : String(error));
         });
         open.add(one);
         one.finally(() => open.delete(one));
-        await sleep(ms);
+        next += ms;
+        const wait = Math.max(0, next - Date.now());
+        await sleep(wait, undefined, { signal: stopping.signal }).catch(() => undefined);
       }
     };
     return { tally, running: run() };
   };
   const streams = [
-    every('create an article', 350, create),
-    every('rename a published one', 1_000, rename),
-    every('translate', 1_000, translate),
+    every('create an article', 1_000, create),
+    every(
+      'rename a published one',
+      1_000,
+      rename(() => articleId),
+    ),
+    every('rename one of many', 1_000 / target.renamesPerSecond, rename(oneOfMany)),
+    every('rename a category', CROWD_EVERY_MS, renameCategory),
+    every('translate', 2_000, translate),
     every('suggest categories', 4_000, suggest),
-    every('read', 250, read),
+    every('read', 500, read),
   ];
   return {
     tallies: streams.map(({ tally }) => tally),
     jobs,
+    owed,
     async stop() {
-      stopped = true;
+      stopping.abort();
       await Promise.all(streams.map(({ running }) => running));
       await Promise.all(open);
     },
@@ -116,10 +184,11 @@ export function startApiLoad({ url, key, projectId, articleId }: LoadTarget): Ap
 
 /** The tallies as rows of a table. */
 export const tallyRows = (tallies: readonly Tally[]): (string | number)[][] => [
-  ['calls', 'made', 'failed', 'median ms', 'p99 ms', 'longest ms'],
-  ...tallies.map(({ name, requests, failures, milliseconds }) => [
+  ['calls', 'made', 'refused', 'failed', 'median ms', 'p99 ms', 'longest ms'],
+  ...tallies.map(({ name, requests, refused, failures, milliseconds }) => [
     name,
     requests,
+    refused,
     failures.length,
     ...[0.5, 0.99, 1].map((share) => quantile(milliseconds, share).toFixed(0)),
   ]),

@@ -22,6 +22,7 @@ export interface Deployment {
   readonly databaseUrl: string;
   /** Of the server, as superuser: to look at connections. */
   readonly superuserUrl: string;
+  readonly temporalPid: number;
   /** The environment that the compose file gives to a service of this image, with this machine's addresses. */
   envOf(service: string): Record<string, string>;
   stop(): Promise<void>;
@@ -55,8 +56,13 @@ async function makeDatabases(superuserUrl: string, script: string): Promise<void
 /**
  * Carries the compose file out on this machine: Postgres (the embedded one) with the databases and roles of its script,
  * Temporal on it, the image built in an empty folder, and `migrate` run from there.
+ *
+ * @param settings variables that an operator would add to the compose file's
  */
-export async function deploy(print: (line: string) => void): Promise<Deployment> {
+export async function deploy(
+  print: (line: string) => void,
+  settings: Readonly<Record<string, string>>,
+): Promise<Deployment> {
   const folder = temporaryFolder();
   // The image's user has to get in.
   chmodSync(folder.path, 0o755);
@@ -106,13 +112,22 @@ export async function deploy(print: (line: string) => void): Promise<Deployment>
         WEBHOOK_ALLOWED_NETWORKS: '127.0.0.0/8',
         PORT: '0',
         METRICS_PORT: '0',
+        ...settings,
       };
     };
     print('Running migrate');
     const migrate = image.start(serviceOf(compose, 'migrate').command ?? [], envOf('migrate'));
     await completed('migrate', watch(migrate, join(folder.path, 'migrate.log')));
     const { DATABASE_URL: databaseUrl } = envOf('server');
-    return { image, folder: folder.path, databaseUrl, superuserUrl: postgres.databaseUrl, envOf, stop };
+    return {
+      image,
+      folder: folder.path,
+      databaseUrl,
+      superuserUrl: postgres.databaseUrl,
+      temporalPid: cluster.server.pid,
+      envOf,
+      stop,
+    };
   } catch (error) {
     await stop();
     throw error;

@@ -73,7 +73,7 @@ const describe = ({ id, attempts, in_run, attempt_log }: Row, sends: readonly nu
 };
 
 /** Faults that a delivery met between its first and its last send. */
-const metBy = (faults: readonly Fault[], sends: readonly number[]): number =>
+export const metBy = (faults: readonly Fault[], sends: readonly number[]): number =>
   faults.filter(
     ({ at, downMs }) => at + downMs + FOUND_AFTER_MS > (sends[0] ?? 0) && at < (sends.at(-1) ?? 0),
   ).length;
