@@ -50,7 +50,14 @@ export function createWebhookActivities(dependencies: WebhookActivityDependencie
       const [begun] = await retryWhileDatabaseIsAway(() => beginAttempts(db, { kind: 'run' }, [start]));
       return begun ?? { kind: 'superseded' };
     });
-    if (made.kind === 'superseded') return { kind: 'stopped', reason: 'another attempt has begun' };
+    if (made.kind === 'superseded') {
+      // An execution that is lost, or what this process kept is old: the next attempt reads the row and numbers on.
+      throw ApplicationFailure.create({
+        type: 'AttemptSuperseded',
+        message: `attempt ${number} has begun before`,
+        category: 'BENIGN',
+      });
+    }
     if (made.kind === 'stopped') {
       return made.reason === ENDPOINT_DISABLED ? stop(deliveryId, made.reason) : made;
     }

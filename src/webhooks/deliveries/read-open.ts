@@ -51,7 +51,8 @@ export interface OverdueRun {
 export type OverduePosition = Pick<OverdueRun, 'endpointId' | 'id'> & { readonly dueAt: Date | string };
 
 /**
- * A page of the deliveries in runs whose attempt is overdue by `ageMs` milliseconds, along the index of those in runs.
+ * A page of the deliveries in runs whose attempt is overdue by `ageMs` milliseconds, along the index of those in runs:
+ * also one whose event somebody has removed, which ends with its run.
  */
 export async function selectOverdueRuns(
   db: Database,
@@ -67,7 +68,7 @@ export async function selectOverdueRuns(
       event.request_id AS "requestId", delivery.due_at AS "dueAt"
     FROM webhook_open AS delivery
     JOIN webhook_endpoints AS endpoint ON endpoint.id = delivery.endpoint_id AND endpoint.deleted_at IS NULL
-    JOIN events AS event ON event.id = delivery.event_id AND event.created_at = delivery.event_created_at
+    LEFT JOIN events AS event ON event.id = delivery.event_id AND event.created_at = delivery.event_created_at
     WHERE delivery.in_run AND delivery.due_at < now() - make_interval(secs => ${ageMs / 1_000})
       AND (${after === undefined}::boolean OR (delivery.endpoint_id, delivery.due_at, delivery.id)
         > (${after?.endpointId ?? null}::uuid, ${after?.dueAt ?? null}::timestamptz, ${after?.id ?? null}::uuid))

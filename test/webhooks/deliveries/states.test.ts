@@ -1,32 +1,39 @@
 import { randomUUID } from 'node:crypto';
+import { MockActivityEnvironment } from '@temporalio/testing';
 import { sql } from 'kysely';
 import { beforeEach, describe, expect, it } from 'vitest';
+import { createWebhookActivities } from '../../../activities/webhooks.ts';
 import { createDatabase } from '../../../src/db/database.ts';
 import { type BurstId, type DeliveryId, type EndpointId, newId } from '../../../src/ids.ts';
 import { createAddressGuard } from '../../../src/outbound/resolver.ts';
 import { makeAttempt } from '../../../src/webhooks/attempts/attempt.ts';
 import { beginAttempts } from '../../../src/webhooks/deliveries/begin.ts';
 import { endDisabled, endInRun, endOpen, freeBurst } from '../../../src/webhooks/deliveries/end.ts';
+import { selectOverdueRuns } from '../../../src/webhooks/deliveries/read-open.ts';
 import { type RecordedAttempt, recordAttempts } from '../../../src/webhooks/deliveries/record.ts';
 import type { Holder } from '../../../src/webhooks/deliveries/states.ts';
 import { claimDue } from '../../../src/webhooks/relay/claim.ts';
 import { createWebhookSender } from '../../../src/webhooks/sending/sender.ts';
 import { register } from '../../support/events.ts';
+import { type Receiver, startReceiver } from '../../support/receiver.ts';
 import { type TestWorkspace, useTestService } from '../../support/service.ts';
 import { eventually } from '../../support/wait.ts';
 import { storeDeliveries } from '../api/support/deliveries.ts';
 
 const service = useTestService();
 
+let receiver: Receiver;
 let workspace: TestWorkspace;
 let endpointId: EndpointId;
 
 beforeEach(async () => {
+  receiver = await startReceiver();
   workspace = await service.workspace();
-  endpointId = (await register(service, workspace, 'http://127.0.0.1:9/hooks')).id;
+  endpointId = (await register(service, workspace, receiver.url)).id;
   return async () => {
     await sql`DELETE FROM webhook_open`.execute(service.db);
     await sql`DELETE FROM webhook_bursts`.execute(service.db);
+    await receiver.close();
   };
 });
 
@@ -307,7 +314,9 @@ describe('an attempt', () => {
     await store(1);
     const burstId = await openBurst();
     const id = first(await claimForBurst(burstId));
-    const sender = createWebhookSender({ guard: createAddressGuard({ allowedNetworks: [] }) });
+    const sender = createWebhookSender({
+      guard: createAddressGuard({ allowedNetworks: service.config.WEBHOOK_ALLOWED_NETWORKS }),
+    });
     const request = {
       deliveryId: id,
       eventType: 'article.created',
@@ -326,6 +335,37 @@ describe('an attempt', () => {
     expect((await recordAttempts(service.db, [{ ...made.record, deliveryId: id }])).size).toBe(1);
     expect(await open(id)).toMatchObject({ burst_id: null, attempts: 1, status: 'failed' });
     await sender.close();
+  });
+
+  it('of a run that meets one that has begun sends nothing, and the next one numbers on', async () => {
+    await store(1);
+    const { deliveries } = await claim({ tokens: 20, candidates: [], isLook: true });
+    const kept = [...deliveries];
+    const [{ id } = { id: newId<DeliveryId>() }] = deliveries;
+    await begin(IN_RUN, id);
+    const { attemptDelivery } = createWebhookActivities({
+      db: service.db,
+      sender: createWebhookSender({
+        guard: createAddressGuard({ allowedNetworks: service.config.WEBHOOK_ALLOWED_NETWORKS }),
+      }),
+      takeClaimed: () => kept.pop(),
+      onAttemptBegan: () => undefined,
+      onAttemptEnded: () => undefined,
+    });
+    const attempt = () => new MockActivityEnvironment({ attempt: 1 }).run(attemptDelivery, id, 0);
+    await expect(attempt()).rejects.toMatchObject({ type: 'AttemptSuperseded', nonRetryable: false });
+    expect(receiver.received).toEqual([]);
+    expect(await attempt()).toEqual({ kind: 'recorded', number: 2 });
+    expect(receiver.received).toHaveLength(1);
+  });
+
+  it('that is overdue in a run is found, also when somebody has removed its event', async () => {
+    await store(1);
+    const id = first(await claimForRuns());
+    await sql`UPDATE webhook_open SET due_at = now() - interval '1 minute'`.execute(service.db);
+    await service.db.deleteFrom('events').where('workspace_id', '=', workspace.id).execute();
+    const overdue = await selectOverdueRuns(service.db, { ageMs: 0, after: undefined, limit: 10 });
+    expect(overdue).toMatchObject([{ id, articleId: null, requestId: null }]);
   });
 
   it('that was the sixth, or was refused for good, ends its delivery as failed', async () => {
