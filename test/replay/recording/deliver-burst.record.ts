@@ -1,5 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, afterEach, beforeAll, beforeEach, it } from 'vitest';
+import type { BurstId } from '../../../src/ids.ts';
 import { burstWorkflowId } from '../../../src/temporal/ids.ts';
 import { emitTogether } from '../../support/events.ts';
 import { startProcess } from '../../support/processes.ts';
@@ -25,9 +26,12 @@ afterEach(async () => {
   await service.stop();
 });
 
+/** Beside the histories of release 0.1. */
+const recordBurst = (burstId: BurstId, scenario: string) =>
+  recordHistory(burstWorkflowId(burstId), `deliverBurst/${scenario}-in-0.2`);
 const emitBacklog = () => emitTogether(service, subscriber.workspace, 300);
 const record = async (scenario: string) =>
-  recordHistory(burstWorkflowId(await burstOf(service, subscriber.workspace)), `deliverBurst/${scenario}`);
+  recordBurst(await burstOf(service, subscriber.workspace), scenario);
 
 it('all succeed', async () => {
   await service.startWorker();
@@ -51,15 +55,28 @@ it('worker lost in the middle', async () => {
   lost.kill('SIGKILL');
   await lost.ended;
   await service.startWorker();
-  await recordHistory(burstWorkflowId(burstId), 'deliverBurst/worker-lost');
+  await recordBurst(burstId, 'worker-lost');
 });
 
 it('cancelled by an operator', async () => {
   await service.startWorker();
-  subscriber.receiver.answer = () => sleep(200, 204);
+  subscriber.receiver.answer = () => new Promise<number>(() => undefined);
   await emitBacklog();
   await untilReceived(subscriber.receiver, 15);
   const burstId = await burstOf(service, subscriber.workspace);
   await operator.client.workflow.getHandle(burstWorkflowId(burstId)).cancel();
-  await recordHistory(burstWorkflowId(burstId), 'deliverBurst/cancelled');
+  await recordBurst(burstId, 'cancelled');
+});
+
+it('cancelled by an operator after its worker was lost', async () => {
+  const lost = await startProcess('worker.ts', service.env);
+  subscriber.receiver.answer = () => sleep(200, 204);
+  await emitBacklog();
+  await untilReceived(subscriber.receiver, 15);
+  const burstId = await burstOf(service, subscriber.workspace);
+  lost.kill('SIGKILL');
+  await lost.ended;
+  await operator.client.workflow.getHandle(burstWorkflowId(burstId)).cancel();
+  await service.startWorker();
+  await recordBurst(burstId, 'cancelled-after-worker-lost');
 });

@@ -42,8 +42,9 @@ async function emitOne(): Promise<DeliveryId> {
   if (id === undefined) throw new Error('no delivery was queued');
   return id;
 }
+/** Beside the histories of release 0.1. */
 const record = (id: DeliveryId, scenario: string) =>
-  recordHistory(deliveryWorkflowId(id), `deliverWebhook/${scenario}`);
+  recordHistory(deliveryWorkflowId(id), `deliverWebhook/${scenario}-in-0.2`);
 const untilAttempts = (id: DeliveryId, attempts: number) =>
   untilDelivery(service, id, (delivery) => delivery.attempts >= attempts);
 
