@@ -62,7 +62,9 @@ async function lookAt(
 async function freeLostBursts({ db, client, onProgress, onError }: ReconcileDependencies): Promise<number> {
   const { rows } = await sql<{ id: BurstId }>`
     SELECT id FROM webhook_bursts WHERE started_at < now() - make_interval(secs => ${BURST_SECONDS})
-    ORDER BY started_at`.execute(db);
+    UNION ALL SELECT DISTINCT burst_id FROM webhook_open
+    WHERE burst_id IS NOT NULL AND NOT EXISTS (SELECT FROM webhook_bursts AS burst WHERE burst.id = burst_id)
+  `.execute(db);
   let freed = 0;
   for (const [index, { id }] of rows.entries()) {
     try {

@@ -155,10 +155,11 @@ it('what a burst had that Temporal does not know is free again: a begun delivery
     .insertInto('webhook_bursts')
     .values({ id: burstId, started_at: new Date(0) })
     .execute();
-  await service.db.updateTable('webhook_open').set({ burst_id: burstId }).execute();
+  // The other one's burst has not even a row of its own.
+  await service.db.updateTable('webhook_open').set({ burst_id: newId<BurstId>() }).execute();
   await service.db
     .updateTable('webhook_open')
-    .set({ begun: 1 })
+    .set({ begun: 1, burst_id: burstId })
     .where('id', '=', begun?.id ?? newId<DeliveryId>())
     .execute();
   await service.startWorker();
