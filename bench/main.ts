@@ -20,6 +20,9 @@ const SUITES = {
   translations: 'translations/overhead.ts',
   webhooks: 'webhooks/deliveries.ts',
   bursts: 'webhooks/bursts.ts',
+  singles: 'webhooks/singles.ts',
+  workers: 'webhooks/workers.ts',
+  neighbours: 'webhooks/neighbours.ts',
 } as const;
 
 const wanted = process.argv.slice(2);

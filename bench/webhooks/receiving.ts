@@ -20,9 +20,12 @@ export interface Sink {
   close(): Promise<void>;
 }
 
-/** Starts receivers beside this process, each on a port of its own, so that receiving is not part of sending. */
-export async function startSink(receivers: number): Promise<Sink> {
-  const child = fork(fileURLToPath(new URL('./sink.ts', import.meta.url)), [String(receivers)]);
+/** Starts receivers beside this process, each on a port of its own, so that receiving is not part of sending. They answer after `answerMs`. */
+export async function startSink(receivers: number, answerMs = 0): Promise<Sink> {
+  const child = fork(fileURLToPath(new URL('./sink.ts', import.meta.url)), [
+    String(receivers),
+    String(answerMs),
+  ]);
   const [urls] = await once(child, 'message');
   async function ask<Answer>(question: SinkQuestion): Promise<Answer> {
     child.send(question);

@@ -1,9 +1,10 @@
-/** Trivial receivers in a process of their own: they keep when each request came, and answer 204. */
+/** Trivial receivers in a process of their own: they keep when each request came, and answer 204, some after a while. */
 import { once } from 'node:events';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import type { SinkCount, SinkQuestion, SinkReport } from './receiving.ts';
 
+const [receivers, answerMs = 0] = process.argv.slice(2).map(Number);
 let received: { at: number; body: Buffer }[] = [];
 
 function receive(request: IncomingMessage, response: ServerResponse): void {
@@ -11,7 +12,8 @@ function receive(request: IncomingMessage, response: ServerResponse): void {
   request.on('data', (chunk: Buffer) => chunks.push(chunk));
   request.on('end', () => {
     received.push({ at: Date.now(), body: Buffer.concat(chunks) });
-    response.writeHead(204).end();
+    if (answerMs === 0) response.writeHead(204).end();
+    else setTimeout(() => response.writeHead(204).end(), answerMs);
   });
 }
 
@@ -25,7 +27,7 @@ process.on('message', (question: SinkQuestion) => {
 });
 process.on('disconnect', () => process.exit(0));
 
-const servers = Array.from({ length: Number(process.argv[2]) }, () => createServer(receive));
+const servers = Array.from({ length: receivers ?? 0 }, () => createServer(receive));
 for (const server of servers) {
   server.listen(0, '127.0.0.1');
   await once(server, 'listening');
