@@ -65,9 +65,9 @@ export async function startTcpProxy(initial: Target): Promise<TcpProxy> {
     ] as const) {
       socket.on('error', () => undefined);
       socket.on('close', () => {
-        pairs.delete(pair);
-        // While all is silent, the other side does not hear of it.
+        // While all is silent, the other side does not hear of it, and has still to be closed.
         if (silent === null && !pair.lost) other.destroy();
+        if (other.destroyed) pairs.delete(pair);
       });
     }
     client.on('data', (bytes: Buffer) => proxy.onSent(bytes, pair.number));
