@@ -224,9 +224,8 @@ export async function startWorker(
   let stopping: Promise<void> | undefined;
   const stop = async () => {
     stopped.abort();
-    await relay.stop();
     for (const worker of workers) if (worker.getState() === 'RUNNING') worker.shutdown();
-    const ends = await Promise.allSettled([scheduled, ...running]);
+    const ends = await Promise.allSettled([relay.stop(), scheduled, ...running]);
     for (const end of ends) {
       if (end.status === 'rejected') logger.warn({ err: end.reason }, 'a worker did not stop cleanly');
     }

@@ -23,8 +23,8 @@ const POLL_MS = 1_000;
 const ROUND_MS = 5;
 /** A round that takes longer is left to itself, and another begins. */
 const LONGEST_ROUND_MS = 60_000;
-/** A look for further endpoints takes at most a tenth of the time. */
-const PAUSE_PER_LOOK = 10;
+/** A look for further endpoints takes at most a fifth of the time. */
+const PAUSE_PER_LOOK = 4;
 const LONGEST_LOOK_PAUSE_MS = 10_000;
 /** Deliveries of one claim, and those of a disabled endpoint that one statement ends. */
 const CLAIM_LIMIT = 500;
