@@ -34,8 +34,8 @@ export async function readInRun(db: Database, deliveryId: DeliveryId): Promise<D
     .executeTakeFirst();
 }
 
-/** A delivery in a run whose attempt is long overdue. */
-export interface OverdueRun {
+/** What the run of a delivery shows to operators. */
+export interface StartedDelivery {
   readonly id: DeliveryId;
   readonly workspaceId: WorkspaceId;
   readonly endpointId: EndpointId;
@@ -44,6 +44,10 @@ export interface OverdueRun {
   readonly url: string;
   readonly articleId: string | null;
   readonly requestId: string | null;
+}
+
+/** A delivery in a run whose attempt is long overdue. */
+export interface OverdueRun extends StartedDelivery {
   readonly dueAt: Date;
 }
 

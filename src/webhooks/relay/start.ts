@@ -1,22 +1,11 @@
-import type { BurstId, DeliveryId, EndpointId, WorkspaceId } from '../../ids.ts';
+import type { BurstId } from '../../ids.ts';
 import { burstWorkflowId, deliveryWorkflowId } from '../../temporal/ids.ts';
 import { searchAttributes } from '../../temporal/search-attributes.ts';
 import type { TaskQueues } from '../../temporal/task-queues.ts';
 import { startOnce, type TemporalClient } from '../../temporal/workflow-client.ts';
+import type { StartedDelivery } from '../deliveries/read-open.ts';
 
 const DEADLINE_MS = 10_000;
-
-/** What the run of a delivery shows to operators. */
-export interface StartedDelivery {
-  readonly id: DeliveryId;
-  readonly workspaceId: WorkspaceId;
-  readonly endpointId: EndpointId;
-  readonly eventType: string;
-  readonly attempts: number;
-  readonly url: string;
-  readonly articleId: string | null;
-  readonly requestId: string | null;
-}
 
 /** The receiver as an operator may see it: paths and queries can carry tokens. */
 const hostOf = (url: string): string => URL.parse(url)?.host ?? 'unknown host';
