@@ -16,7 +16,7 @@ export interface DeliveryNotifierOptions {
 }
 
 export interface DeliveryNotifier {
-  /** Sends what is still to be sent, and closes the connection: within a few seconds. */
+  /** Sends what is still to be sent, and closes the connection: within a few seconds. It may be called again. */
   stop(): Promise<void>;
 }
 
@@ -33,12 +33,17 @@ export function startDeliveryNotifier(options: DeliveryNotifierOptions): Deliver
   const shared = running.get(connectionString) ?? { users: 0, notifier: startNotifier(options) };
   running.set(connectionString, shared);
   shared.users += 1;
+  const stop = async () => {
+    shared.users -= 1;
+    if (shared.users > 0) return;
+    running.delete(connectionString);
+    await shared.notifier.stop();
+  };
+  let stopping: Promise<void> | undefined;
   return {
-    async stop() {
-      shared.users -= 1;
-      if (shared.users > 0) return;
-      running.delete(connectionString);
-      await shared.notifier.stop();
+    stop() {
+      stopping ??= stop();
+      return stopping;
     },
   };
 }
