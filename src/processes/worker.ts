@@ -252,8 +252,9 @@ export async function startWorker(
 const DELIVERY_CONNECTIONS = 4;
 
 /**
- * The pool of the delivery engine. Its few statements are planned once a connection, and along indexes: plans that
- * were made while a table was small, or right after it was emptied, would be kept for a large one.
+ * The pool of the delivery engine. Its few statements are planned once a connection, and only as walks along indexes from
+ * one row to the next: a plan that scans, sorts or hashes is the best one for an empty table, and would be kept when it is
+ * large.
  */
 const createDeliveryDatabase = (config: ConnectedConfig, logger: Logger): Database =>
   createDatabase({
@@ -262,7 +263,13 @@ const createDeliveryDatabase = (config: ConnectedConfig, logger: Logger): Databa
     statementTimeout: config.DATABASE_STATEMENT_TIMEOUT_SECONDS * 1_000,
     applicationName: connectionName('deliveries'),
     prepareStatements: true,
-    settings: { enable_seqscan: 'off', plan_cache_mode: 'force_generic_plan' },
+    settings: {
+      enable_seqscan: 'off',
+      enable_bitmapscan: 'off',
+      enable_hashjoin: 'off',
+      enable_mergejoin: 'off',
+      plan_cache_mode: 'force_generic_plan',
+    },
     onError: (error) => logger.warn({ err: error }, 'database connection lost'),
   });
 

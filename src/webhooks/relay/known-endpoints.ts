@@ -6,6 +6,8 @@ import type { SeenEndpoint } from './claim.ts';
  * by the next look from the beginning.
  */
 const LATE_COMMITS_MS = 2_000;
+/** In a backlog such late ones are looked for this often; in between, the next claim begins where the last one ended. */
+const LOOK_BACK_MS = 500;
 /** After so long an endpoint is looked at from the beginning again. */
 const FROM_THE_BEGINNING_MS = 10_000;
 
@@ -22,6 +24,7 @@ export interface KnownEndpoint {
   readonly claimedAt: number;
   /** Where to look from. */
   readonly dueFrom: Date | '-infinity';
+  readonly lookedBackAt: number;
   readonly lookedFromTheBeginningAt: number;
 }
 
@@ -50,16 +53,19 @@ export function createKnownEndpoints(): KnownEndpoints {
       const isWaiting = more || nextDueIn !== null;
       if (!isWaiting && now - claimedAt > RECENT_MS) return;
       const isStale = now - (before?.lookedFromTheBeginningAt ?? now) > FROM_THE_BEGINNING_MS;
+      const lookedBackAt = before?.lookedBackAt ?? now;
+      const isBacklog = more && now - lookedBackAt <= LOOK_BACK_MS;
       const watermark =
         claimedUpTo === null
           ? (before?.dueFrom ?? '-infinity')
-          : new Date(claimedUpTo.getTime() - LATE_COMMITS_MS);
+          : new Date(claimedUpTo.getTime() - (isBacklog ? 0 : LATE_COMMITS_MS));
       known.set(id, {
         id,
         workspaceId,
         dueAt: more ? now : now + (nextDueIn ?? Number.POSITIVE_INFINITY) * 1_000,
         claimedAt,
         dueFrom: isStale ? '-infinity' : watermark,
+        lookedBackAt: isBacklog ? lookedBackAt : now,
         lookedFromTheBeginningAt: isStale ? now : (before?.lookedFromTheBeginningAt ?? now),
       });
     },
@@ -73,6 +79,7 @@ export function createKnownEndpoints(): KnownEndpoints {
           dueAt: at,
           claimedAt: Number.NEGATIVE_INFINITY,
           dueFrom: '-infinity',
+          lookedBackAt: at,
           lookedFromTheBeginningAt: at,
         });
       }
