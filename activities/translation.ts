@@ -3,11 +3,11 @@ import { ApplicationFailure } from '@temporalio/common';
 import type { Database } from '../src/db/database.ts';
 import { inTransaction } from '../src/db/transaction.ts';
 import type { JobId } from '../src/ids.ts';
+import { endJob } from '../src/jobs/end.ts';
+import { isJobOpen, takeOver } from '../src/jobs/run-state.ts';
 import { ProviderError, type TranslationProvider } from '../src/providers/types.ts';
 import { translateBatch } from '../src/translations/batch.ts';
-import { endTranslation } from '../src/translations/end.ts';
 import { planSegments } from '../src/translations/plan.ts';
-import { isJobOpen, takeOver } from '../src/translations/run-state.ts';
 import { settleTranslation } from '../src/translations/settle.ts';
 import { asFinalFailure, beat, onLeftOver, providerFailure, whileAway } from './failures.ts';
 import { whileBeating } from './heartbeat.ts';
@@ -21,7 +21,8 @@ export function createTranslationActivities(dependencies: { db: Database; provid
   const { db, provider } = dependencies;
   return {
     /** Takes the hold over; false when the job has ended. */
-    reserve: (jobId: JobId): Promise<boolean> => asFinalFailure(() => takeOver(db, jobId)),
+    reserve: (jobId: JobId): Promise<boolean> =>
+      asFinalFailure(() => takeOver(db, jobId, { status: 'TRANSLATING', step: 'translate' })),
 
     /** Writes the segments as rows and answers how many batches they make; none when the job has ended. */
     planSegments: (jobId: JobId): Promise<{ batches: number }> =>
@@ -54,7 +55,7 @@ export function createTranslationActivities(dependencies: { db: Database; provid
     fail: (jobId: JobId, errorMessage: string): Promise<boolean> =>
       asFinalFailure(async () => {
         const ended = await inTransaction(db, (tx) =>
-          endTranslation(tx, jobId, { status: 'FAILED', errorMessage, onLeftOver }),
+          endJob(tx, jobId, { status: 'FAILED', errorMessage, onLeftOver }),
         );
         return ended !== null;
       }),
@@ -62,9 +63,7 @@ export function createTranslationActivities(dependencies: { db: Database; provid
     /** Ends the job as CANCELLED; false when it had ended before. */
     cancel: (jobId: JobId): Promise<boolean> =>
       asFinalFailure(async () => {
-        const ended = await inTransaction(db, (tx) =>
-          endTranslation(tx, jobId, { status: 'CANCELLED', onLeftOver }),
-        );
+        const ended = await inTransaction(db, (tx) => endJob(tx, jobId, { status: 'CANCELLED', onLeftOver }));
         return ended !== null;
       }),
   };

@@ -49,7 +49,7 @@ export type Wallet = { balance: number; reserved: number; available: number };
 
 export type Job = { id: string; articleId: string; workspaceId: string; projectId: string; status: 'QUEUED' | 'TRANSLATING' | 'VALIDATING' | 'RESEARCHING' | 'OUTLINING' | 'WRITING' | 'GENERATING_IMAGE_PROMPTS' | 'GENERATING_IMAGES' | 'PROCESSING_MEDIA' | 'FINALIZING' | 'COMPLETED' | 'FAILED' | 'CANCELLED'; kind: 'generation' | 'translation'; currentStep: 'validate' | 'research' | 'outline' | 'write' | 'image-prompts' | 'images' | 'media-processing' | 'translate' | 'finalize' | null; progress: number; idempotencyKey: string; estimatedCredits: number; reservedCredits: number; consumedCredits: number; errorCode: 'GENERATION_FAILED' | 'TRANSLATION_FAILED' | null; errorMessage: string | null; createdAt: string };
 
-export type LedgerEntry = { id: string; kind: 'grant' | 'purchase' | 'settlement'; amount: number; paymentEventId: string | null; purpose: 'translation' | 'ai_operation' | null; runId: string | null; createdAt: string };
+export type LedgerEntry = { id: string; kind: 'grant' | 'purchase' | 'settlement'; amount: number; paymentEventId: string | null; purpose: 'translation' | 'refresh' | 'generate' | 'outline' | 'ai_operation' | null; runId: string | null; createdAt: string };
 
 export type AuditEntry = { id: string; action: string; actor: { kind: 'api_key' | 'operator' | 'system'; id: string | null }; targetType: string; targetId: string | null; details: Record<string, unknown>; requestId: string | null; createdAt: string };
 

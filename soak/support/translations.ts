@@ -2,10 +2,11 @@ import { Client, Connection } from '@temporalio/client';
 import { pino } from 'pino';
 import type { Database } from '../../src/db/database.ts';
 import { type ArticleId, type JobId, newId } from '../../src/ids.ts';
+import { createJobRuns } from '../../src/jobs/runs.ts';
+import { jobStarters } from '../../src/processes/job-starters.ts';
 import { createProject } from '../../src/projects/create.ts';
 import { taskQueues } from '../../src/temporal/task-queues.ts';
 import { createTranslation } from '../../src/translations/create.ts';
-import { createTranslationRuns } from '../../src/translations/runs.ts';
 import { createArticle, longDocument } from '../../test/support/articles.ts';
 import { eventually } from '../../test/support/wait.ts';
 import type { ScriptService, ScriptWorkspace } from './service.ts';
@@ -29,7 +30,12 @@ export async function createTranslations(service: ScriptService): Promise<Transl
   const connection = await Connection.connect({ address: env.TEMPORAL_ADDRESS ?? '' });
   const client = new Client({ connection });
   const names = taskQueues(env.TEMPORAL_TASK_QUEUE_PREFIX);
-  const runs = createTranslationRuns({ client, names, logger: pino({ level: 'warn' }) });
+  const runs = createJobRuns({
+    client,
+    names,
+    starters: jobStarters,
+    logger: pino({ level: 'warn' }),
+  });
   return {
     async translate(workspace, words) {
       const projectId = await createProject(workspace.context, {

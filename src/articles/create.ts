@@ -1,6 +1,7 @@
 import type { z } from 'zod';
 import { requirePermissions, type VerbContext } from '../context.ts';
 import { inTransaction } from '../db/transaction.ts';
+import { EMPTY_DOCUMENT } from '../document/format/schema.ts';
 import { recordChange } from '../events/record.ts';
 import { type ArticleId, newId, type ProjectId, type TranslationGroupId } from '../ids.ts';
 import { lockLanguages, requireProjectLanguage } from '../projects/languages.ts';
@@ -12,8 +13,6 @@ import { type ArticleResponse, toArticle } from './schemas.ts';
 
 /** The language defaults to the project's primary one, the slug is derived from the title. */
 export type CreateArticleInput = z.output<typeof createArticleBody> & { readonly projectId: ProjectId };
-
-const EMPTY_DOCUMENT = '{"version":1,"blocks":[]}';
 
 /**
  * Makes a DRAFT in a translation group of its own (articles.create), rendered and counted. Emits

@@ -1,5 +1,6 @@
 import { recordAudit } from '../audit/record.ts';
 import { requirePermissions, type VerbContext } from '../context.ts';
+import { releaseHold } from '../credits/holds.ts';
 import { releaseBytes } from '../credits/storage-quota.ts';
 import { recordEvents } from '../events/record.ts';
 import type { ArticleId } from '../ids.ts';
@@ -23,6 +24,14 @@ export async function deleteArticle(context: VerbContext, articleId: ArticleId):
       .select('byte_size')
       .where('article_id', '=', articleId)
       .execute();
+    // A refresh does not keep its article: it ends with it, and what it held is given back.
+    const jobs = await tx
+      .selectFrom('jobs')
+      .select(['id', 'held_bytes'])
+      .where('article_id', '=', articleId)
+      .where('ended_at', 'is', null)
+      .forUpdate()
+      .execute();
     const deleted = await tx
       .deleteFrom('articles')
       .where('id', '=', articleId)
@@ -39,7 +48,12 @@ export async function deleteArticle(context: VerbContext, articleId: ArticleId):
       targetId: articleId,
       details: { title: article.title, status: article.status },
     });
-    const bytes = assets.reduce((sum, { byte_size }) => sum + byte_size, 0);
-    await releaseBytes(tx, actor.workspaceId, bytes);
+    const bytes = [...assets.map(({ byte_size }) => byte_size), ...jobs.map(({ held_bytes }) => held_bytes)];
+    await releaseBytes(
+      tx,
+      actor.workspaceId,
+      bytes.reduce((sum, each) => sum + each, 0),
+    );
+    for (const { id } of jobs) await releaseHold(tx, id);
   });
 }

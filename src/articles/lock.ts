@@ -5,11 +5,11 @@ import type { Tables } from '../db/tables.ts';
 import { conflict, notFound, type ServiceError } from '../errors.ts';
 import type { ArticleId, WorkspaceId } from '../ids.ts';
 import { type ArticleRow, articleColumns } from './queries.ts';
-import { type ArticleAction, allows, JOB_OWNED, TRANSITIONS } from './states.ts';
+import { type ArticleAction, allows, JOB_OWNED, OWNING, TRANSITIONS } from './states.ts';
 
 /**
  * The guard of every statement that edits, moves or deletes an article: its status is one of those the
- * action starts from, and no job that is still open owns it.
+ * action starts from, and no open job owns it.
  */
 export const whereAllowed = (action: ArticleAction) => (eb: ExpressionBuilder<Tables, 'articles'>) =>
   eb.and([
@@ -20,6 +20,7 @@ export const whereAllowed = (action: ArticleAction) => (eb: ExpressionBuilder<Ta
           .selectFrom('jobs')
           .select(sql.lit(1).as('one'))
           .whereRef('jobs.article_id', '=', 'articles.id')
+          .where('jobs.purpose', 'in', OWNING)
           .where('jobs.ended_at', 'is', null),
       ),
     ),
@@ -50,11 +51,12 @@ async function lockRow(tx: Tx, workspaceId: WorkspaceId, articleId: ArticleId): 
 }
 
 /** A statement of its own: it sees a job that was committed while the article's lock was waited for. */
-async function hasOpenJob(tx: Tx, articleId: ArticleId): Promise<boolean> {
+async function isOwned(tx: Tx, articleId: ArticleId): Promise<boolean> {
   const job = await tx
     .selectFrom('jobs')
     .select('id')
     .where('article_id', '=', articleId)
+    .where('purpose', 'in', OWNING)
     .where('ended_at', 'is', null)
     .limit(1)
     .executeTakeFirst();
@@ -72,7 +74,7 @@ export async function lockArticle(
   action: ArticleAction,
 ): Promise<ArticleRow> {
   const row = await lockRow(tx, workspaceId, articleId);
-  if (JOB_OWNED.includes(row.status) || (await hasOpenJob(tx, articleId))) throw ownedByJob();
+  if (JOB_OWNED.includes(row.status) || (await isOwned(tx, articleId))) throw ownedByJob();
   if (!allows(action, row.status)) throw forbiddenMove(action, row.status);
   return row;
 }
@@ -89,13 +91,13 @@ export async function lockArticleToMove(
 ): Promise<ArticleRow> {
   const row = await lockRow(tx, workspaceId, articleId);
   if (allows(action, row.status)) return row;
-  const isOwned = JOB_OWNED.includes(row.status) || (await hasOpenJob(tx, articleId));
-  throw isOwned ? ownedByJob() : forbiddenMove(action, row.status);
+  const owned = JOB_OWNED.includes(row.status) || (await isOwned(tx, articleId));
+  throw owned ? ownedByJob() : forbiddenMove(action, row.status);
 }
 
 /** Why the guarded statement did not move a locked article whose status allows it. */
 export const whyNotMoved = async (tx: Tx, articleId: ArticleId): Promise<ServiceError> =>
-  (await hasOpenJob(tx, articleId))
+  (await isOwned(tx, articleId))
     ? ownedByJob()
     : conflict('An article without blocks has nothing to review or publish.', 'no_content');
 

@@ -1,4 +1,4 @@
-import type { ArticleStatus } from '../db/tables.ts';
+import type { ArticleStatus, JobPurpose } from '../db/tables.ts';
 
 /** What people and API keys do to an article; a job's own moves are those of its workflow. */
 export type ArticleAction =
@@ -19,6 +19,9 @@ interface Transition {
 
 /** Only a job moves an article out of these (contract.md R1). */
 export const JOB_OWNED: readonly ArticleStatus[] = ['QUEUED', 'PROCESSING'];
+
+/** Jobs of these purposes own their article while they are open; a refresh owns nothing. */
+export const OWNING: readonly JobPurpose[] = ['translate', 'generate', 'outline'];
 
 const AT_REST: readonly ArticleStatus[] = [
   'DRAFT',

@@ -1,8 +1,7 @@
 import type { Queryable, Tx } from '../db/database.ts';
+import type { HoldPurpose } from '../db/tables.ts';
 import { ServiceError } from '../errors.ts';
 import { type HoldId, newId, type WorkspaceId } from '../ids.ts';
-
-export type HoldPurpose = 'translation' | 'ai_operation';
 
 /**
  * Opens the hold of one run. The row only; the credits are taken by `reserveCredits`, which locks the

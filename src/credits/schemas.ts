@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { HOLD_PURPOSES } from '../db/tables.ts';
 import { timestamp, uuid } from '../fields.ts';
 import { nextCursor } from '../http/paging.ts';
 
@@ -17,11 +18,8 @@ const ledgerEntrySchema = z
     kind: z.enum(['grant', 'purchase', 'settlement']),
     amount: z.int().meta({ description: 'Credits: above 0 added, below 0 consumed.' }),
     paymentEventId: z.string().nullable().meta({ description: 'Of a grant or purchase.' }),
-    purpose: z
-      .enum(['translation', 'ai_operation'])
-      .nullable()
-      .meta({ description: 'What a settlement paid for.' }),
-    runId: uuid.nullable().meta({ description: "The run it paid for: a translation's job id." }),
+    purpose: z.enum(HOLD_PURPOSES).nullable().meta({ description: 'What a settlement paid for.' }),
+    runId: uuid.nullable().meta({ description: "The run it paid for: a job's id, or an AI operation's." }),
     createdAt: timestamp,
   })
   .meta({ id: 'LedgerEntry' });

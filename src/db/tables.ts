@@ -77,6 +77,13 @@ export const JOB_STEPS = [
 ] as const;
 export type JobStep = (typeof JOB_STEPS)[number];
 
+/** What a job is for, beside its kind: `translate` and `refresh` are translations, the others generations. */
+export type JobPurpose = 'translate' | 'refresh' | 'generate' | 'outline';
+
+/** What a hold pays for: a job by its purpose, `translation` being the name of `translate` since the first release. */
+export const HOLD_PURPOSES = ['translation', 'refresh', 'generate', 'outline', 'ai_operation'] as const;
+export type HoldPurpose = (typeof HOLD_PURPOSES)[number];
+
 export const REVIEW_DECISIONS = ['approved', 'rejected', 'changes_requested'] as const;
 export type ReviewDecision = (typeof REVIEW_DECISIONS)[number];
 
@@ -223,7 +230,7 @@ export interface Tables {
   holds: {
     id: HoldId;
     workspace_id: WorkspaceId;
-    purpose: 'translation' | 'ai_operation';
+    purpose: HoldPurpose;
     run_id: string;
     amount: number;
     status: Default<'open' | 'settled' | 'released'>;
@@ -247,6 +254,7 @@ export interface Tables {
     project_id: ProjectId;
     article_id: ArticleId;
     kind: 'generation' | 'translation';
+    purpose: JobPurpose;
     status: JobStatus;
     current_step: Nullable<JobStep>;
     progress: Default<number>;

@@ -1,7 +1,7 @@
 import { sql } from 'kysely';
 import { Gauge, Registry } from 'prom-client';
-import type { HoldPurpose } from '../credits/holds.ts';
 import type { Database, Tx } from '../db/database.ts';
+import { HOLD_PURPOSES, type HoldPurpose } from '../db/tables.ts';
 import { isFree } from '../webhooks/deliveries/states.ts';
 
 /** Most rows counted of each kind: a longer backlog is reported as this many. */
@@ -132,7 +132,6 @@ async function readJobs(tx: Tx): Promise<Backlog['jobs']> {
   return rows;
 }
 
-const PURPOSES = ['translation', 'ai_operation'] as const satisfies readonly HoldPurpose[];
 /** States that open jobs of this version are in: their series are there before the first job is. */
 const OPEN_STATES = ['QUEUED', 'TRANSLATING'] as const;
 
@@ -166,7 +165,7 @@ export function renderBacklog(backlog: Backlog, readAt: Date): Promise<string> {
   const held = gauge('credit_holds_open', 'Holds that are neither settled nor released.', 'purpose');
   const credits = gauge('credit_holds_open_credits', 'Credits that open holds keep.', 'purpose');
   const heldFor = gauge('credit_holds_oldest_age_seconds', 'Age of the oldest open hold.', 'purpose');
-  for (const purpose of PURPOSES) {
+  for (const purpose of HOLD_PURPOSES) {
     const found = holds.find((hold) => hold.purpose === purpose);
     held.set({ purpose }, found?.count ?? 0);
     credits.set({ purpose }, found?.credits ?? 0);

@@ -10,6 +10,8 @@ import { createCategoryRoutes } from '../categories/routes.ts';
 import { createCreditRoutes } from '../credits/routes.ts';
 import type { HttpLimits } from '../http/limits.ts';
 import type { RouteModule } from '../http/route.ts';
+import { createJobRoutes } from '../jobs/routes.ts';
+import { createJobRuns } from '../jobs/runs.ts';
 import type { AddressGuard } from '../outbound/resolver.ts';
 import { createProjectRoutes } from '../projects/routes.ts';
 import { createReviewRoutes } from '../reviews/routes.ts';
@@ -17,13 +19,12 @@ import { createRoleRoutes } from '../roles/routes.ts';
 import { createSuggestionRoutes } from '../suggestions/routes.ts';
 import type { TaskQueues } from '../temporal/task-queues.ts';
 import type { TemporalClient } from '../temporal/workflow-client.ts';
-import { createJobRoutes } from '../translations/job-routes.ts';
 import { createTranslationRoutes } from '../translations/routes.ts';
-import { createTranslationRuns } from '../translations/runs.ts';
 import type { RunCanceller } from '../webhooks/endpoints/run-canceller.ts';
 import { createWebhookRoutes } from '../webhooks/routes.ts';
 import type { WebhookSender } from '../webhooks/sending/sender.ts';
 import { createWorkspaceRoutes } from '../workspaces/routes.ts';
+import { jobStarters } from './job-starters.ts';
 
 export interface RouteDependencies {
   readonly client: TemporalClient;
@@ -40,7 +41,7 @@ export interface RouteDependencies {
 
 /** Every operation of the service, in the order of its reference page. */
 export function createRoutes(dependencies: RouteDependencies): RouteModule[] {
-  const translationRuns = createTranslationRuns(dependencies);
+  const jobRuns = createJobRuns({ ...dependencies, starters: jobStarters });
   return [
     ...createApiKeyRoutes(),
     ...createWhoamiRoutes(dependencies.limits),
@@ -55,8 +56,8 @@ export function createRoutes(dependencies: RouteDependencies): RouteModule[] {
     }),
     ...createCategoryRoutes(),
     ...createSuggestionRoutes(dependencies),
-    ...createTranslationRoutes(translationRuns),
-    ...createJobRoutes(translationRuns),
+    ...createTranslationRoutes(jobRuns),
+    ...createJobRoutes(jobRuns),
     ...createCreditRoutes(),
     ...createAuditRoutes(),
     ...createWorkspaceRoutes(),

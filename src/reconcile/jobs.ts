@@ -1,40 +1,42 @@
 import { sql } from 'kysely';
 import { releaseHold } from '../credits/holds.ts';
 import type { Database } from '../db/database.ts';
+import type { JobPurpose } from '../db/tables.ts';
 import { inTransaction } from '../db/transaction.ts';
+import { endJob, freeStrandedArticles } from '../jobs/end.ts';
+import type { JobStarters } from '../jobs/runs.ts';
 import type { TaskQueues } from '../temporal/task-queues.ts';
 import { runState, type TemporalClient } from '../temporal/workflow-client.ts';
-import { endTranslation, freeStrandedArticles } from '../translations/end.ts';
-import { startTranslation } from '../translations/runs.ts';
 import { lookAtEach, PAGE, type Position, type Watcher } from './rows.ts';
 
 export interface ReconcileDependencies extends Watcher {
   readonly db: Database;
   readonly client: TemporalClient;
   readonly names: TaskQueues;
+  readonly starters: JobStarters;
   /** What is younger than this is left to its creator; milliseconds. */
   readonly minimumAgeMs: number;
 }
 
 /**
- * Looks at every open translation that is old enough. A run that Temporal does not know is started; a
+ * Looks at every open job that is old enough, of the purposes that this release starts. A run that Temporal does not know is started; a
  * closed one that left its job open was ended from outside and is never restarted: its job fails.
  */
 export async function reconcileJobs(
   dependencies: ReconcileDependencies,
 ): Promise<{ started: number; ended: number }> {
-  const { db, client, names, minimumAgeMs, onError } = dependencies;
+  const { db, client, starters, onError } = dependencies;
   const counts = { started: 0, ended: 0 };
   const look = async (job: Awaited<ReturnType<typeof openJobs>>[number]) => {
     const state = await runState(client, job.workflow_id);
     if (state === 'unknown') {
-      await startTranslation(client, names, job);
+      await starters[job.purpose]?.(dependencies, job);
       counts.started += 1;
     } else if (state !== 'running') {
       const ended = await inTransaction(db, (tx) =>
-        endTranslation(tx, job.id, {
+        endJob(tx, job.id, {
           status: 'FAILED',
-          errorMessage: 'The translation was stopped by an operator. Nothing was charged.',
+          errorMessage: `The ${job.kind} was stopped by an operator. Nothing was charged.`,
           onLeftOver: onError,
         }),
       );
@@ -42,36 +44,36 @@ export async function reconcileJobs(
     }
   };
   await freeStrandedArticles(db, onError);
-  await lookAtEach(dependencies, (last) => openJobs(db, minimumAgeMs, last), look);
+  await lookAtEach(dependencies, (last) => openJobs(dependencies, last), look);
   return counts;
 }
 
-/** The next open translations that are old enough, in the order of their creation. */
-function openJobs(db: Database, minimumAgeMs: number, after: Position) {
+/** The next open jobs that are old enough, in the order of their creation. */
+function openJobs({ db, starters, minimumAgeMs }: ReconcileDependencies, after: Position) {
   return db
     .selectFrom('jobs')
-    .innerJoin('translations', 'translations.job_id', 'jobs.id')
     .select([
-      'jobs.id',
-      'jobs.workspace_id',
-      'jobs.article_id',
-      'jobs.workflow_id',
-      'jobs.request_id',
-      'jobs.created_at',
-      'translations.source_language',
-      'translations.target_language',
+      'id',
+      'kind',
+      'purpose',
+      'workspace_id',
+      'article_id',
+      'workflow_id',
+      'request_id',
+      'created_at',
     ])
-    .where('jobs.ended_at', 'is', null)
-    .where('jobs.created_at', '<', sql<Date>`now() - make_interval(secs => ${minimumAgeMs / 1000})`)
-    .where(sql<boolean>`(jobs.created_at, jobs.id) > (${after.created_at}::timestamptz, ${after.id}::uuid)`)
-    .orderBy('jobs.created_at')
-    .orderBy('jobs.id')
+    .where('ended_at', 'is', null)
+    .where('purpose', 'in', Object.keys(starters) as JobPurpose[])
+    .where('created_at', '<', sql<Date>`now() - make_interval(secs => ${minimumAgeMs / 1000})`)
+    .where(sql<boolean>`(created_at, id) > (${after.created_at}::timestamptz, ${after.id}::uuid)`)
+    .orderBy('created_at')
+    .orderBy('id')
     .limit(PAGE)
     .execute();
 }
 
 /**
- * Releases holds of translations and AI operations that are gone or have ended. No path of this service leaves one; a
+ * Releases holds of jobs and AI operations that are gone or have ended. No path of this service leaves one; a
  * restored backup or a hand in the database might.
  */
 export async function releaseStrandedHolds({

@@ -1,27 +1,22 @@
-import { sql } from 'kysely';
 import { bytesOf } from '../articles/images.ts';
-import { articleColumns } from '../articles/queries.ts';
 import { type ArticleResponse, toArticle } from '../articles/schemas.ts';
-import { recordAudit } from '../audit/record.ts';
 import { copyCategories } from '../categories/copy.ts';
 import { requirePermissions, type VerbContext } from '../context.ts';
-import { insufficientCredits, openHold, reserveCredits } from '../credits/holds.ts';
-import { reserveBytes, storageQuotaExceeded } from '../credits/storage-quota.ts';
 import type { Tx } from '../db/database.ts';
 import { uniqueViolation } from '../db/errors.ts';
 import { inTransaction } from '../db/transaction.ts';
 import type { Counted } from '../document/threads/tasks.ts';
 import { conflict, invalid, notFound, ServiceError } from '../errors.ts';
-import { recordEvents } from '../events/record.ts';
-import { type ArticleId, type JobId, newId } from '../ids.ts';
-import { jobColumns, toJob } from '../jobs/queries.ts';
+import type { ArticleId } from '../ids.ts';
+import { admitJob, findAdmitted, KEY_TAKEN } from '../jobs/admit.ts';
+import { toJob } from '../jobs/queries.ts';
+import type { JobRuns, StartableJob } from '../jobs/runs.ts';
 import type { Job } from '../jobs/schemas.ts';
 import { writeJson } from '../json-text.ts';
 import { translationWorkflowId } from '../temporal/ids.ts';
 import { insertDraft, reuseDraft } from './draft.ts';
 import { countBody, estimateCounted } from './price.ts';
 import { checkTargetLanguage, readSource, readTexts } from './read-source.ts';
-import type { TranslationJob, TranslationRuns } from './runs.ts';
 import type { Estimate } from './schemas.ts';
 
 export interface CreateTranslation {
@@ -38,14 +33,14 @@ export type CreatedTranslation =
 /** The outcome of the transaction; a replay starts no run. */
 interface Queued {
   readonly created: CreatedTranslation;
-  readonly run: TranslationJob | null;
+  readonly run: StartableJob | null;
 }
 
 /** Bodies that may be counted in vain because the article changed in between. */
 const MAX_ATTEMPTS = 5;
 
 /** Two requests that race for one language: the loser's transaction runs once more and sees the winner. */
-const RACES = new Set(['jobs_idempotency_key_key', 'articles_group_language_key']);
+const RACES = new Set([KEY_TAKEN, 'articles_group_language_key']);
 
 /**
  * Queues the translation of an article: the draft, the job with its snapshot of the source, the event
@@ -55,7 +50,7 @@ const RACES = new Set(['jobs_idempotency_key_key', 'articles_group_language_key'
  *   QUOTA_EXCEEDED as contract.md T5 to T10 list them; nothing is left behind then
  */
 export async function createTranslation(
-  context: VerbContext & { readonly runs: TranslationRuns },
+  context: VerbContext & { readonly runs: JobRuns },
   input: CreateTranslation,
 ): Promise<CreatedTranslation> {
   requirePermissions(context.actor, 'articles.create', 'articles.generate');
@@ -71,7 +66,7 @@ export async function createTranslation(
     if (!RACES.has(uniqueViolation(error) ?? '')) throw error;
     return attempt();
   });
-  if (run !== null) await context.runs.start(run);
+  if (run !== null) await context.runs.start(context.db, run);
   return created;
 }
 
@@ -100,30 +95,19 @@ async function replayOrCreate(
   return replayed ?? create(tx, context, input, counted);
 }
 
-/** The job that this workspace created under the key, whatever article or language is asked for now. */
-async function replay(tx: Tx, { actor }: VerbContext, key: string): Promise<Queued | null> {
-  // Repeats of one key wait for each other here: a twin that has committed is seen, never run into.
-  await sql`SELECT pg_advisory_xact_lock(hashtextextended(${`${actor.workspaceId} ${key}`}, 0))`.execute(tx);
-  // Whatever moves a job locks its article first, so job and article are of one moment.
-  const article = await tx
-    .selectFrom('articles')
-    .innerJoin('jobs', 'jobs.article_id', 'articles.id')
-    .select(articleColumns)
-    .where('jobs.workspace_id', '=', actor.workspaceId)
-    .where('jobs.idempotency_key', '=', key)
-    .forShare('articles')
-    .executeTakeFirst();
-  if (article === undefined) return null;
-  const job = await tx
-    .selectFrom('jobs')
-    .select(jobColumns)
-    .where('workspace_id', '=', actor.workspaceId)
-    .where('idempotency_key', '=', key)
-    .executeTakeFirstOrThrow();
-  return {
-    created: { reused: true, article: toArticle(article), job: toJob(job), estimate: null },
-    run: null,
-  };
+async function replay(tx: Tx, context: VerbContext, key: string): Promise<Queued | null> {
+  const admitted = await findAdmitted(tx, context, key);
+  return (
+    admitted && {
+      created: {
+        reused: true,
+        article: toArticle(admitted.article),
+        job: toJob(admitted.job),
+        estimate: null,
+      },
+      run: null,
+    }
+  );
 }
 
 async function create(
@@ -150,58 +134,42 @@ async function create(
   const article = reused ?? (await insertDraft(tx, workspaceId, source, input.language));
   await copyCategories(tx, workspaceId, input.articleId, article.id);
 
-  const jobId = newId<JobId>();
-  const job = await tx
-    .insertInto('jobs')
-    .values({
-      id: jobId,
-      workspace_id: workspaceId,
-      project_id: source.project_id,
-      article_id: article.id,
-      kind: 'translation',
-      status: 'QUEUED',
-      idempotency_key: input.idempotencyKey ?? `auto-${newId()}`,
-      estimated_credits: estimate.total,
-      reserved_credits: estimate.total,
-      held_bytes: bytes,
-      workflow_id: translationWorkflowId(jobId),
-      request_id: context.requestId,
-    })
-    .returning([...jobColumns, 'request_id'])
-    .executeTakeFirstOrThrow();
   const languages = { source_language: source.primary_language, target_language: input.language };
-  await tx
-    .insertInto('translations')
-    .values({
-      ...languages,
-      job_id: jobId,
-      workspace_id: workspaceId,
-      source_article_id: input.articleId,
-      snapshot: writeJson(source.snapshot),
-    })
-    .execute();
-  if (reused === null) {
-    await recordEvents(tx, context, [
-      {
-        type: 'article.created',
-        data: { articleId: article.id, projectId: article.project_id, title: article.title },
-      },
-    ]);
-  }
-  await recordAudit(tx, context, {
-    action: 'translations.created',
-    targetType: 'article',
-    targetId: article.id,
-    details: { jobId, sourceArticleId: input.articleId, language: input.language, credits: estimate.total },
+  const job = await admitJob(tx, context, {
+    purpose: 'translate',
+    article,
+    idempotencyKey: input.idempotencyKey,
+    credits: estimate.total,
+    bytes,
+    workflowId: translationWorkflowId,
+    events:
+      reused === null
+        ? [
+            {
+              type: 'article.created',
+              data: { articleId: article.id, projectId: article.project_id, title: article.title },
+            },
+          ]
+        : [],
+    audit: {
+      action: 'translations.created',
+      details: { sourceArticleId: input.articleId, language: input.language },
+    },
+    record: async (jobId) => {
+      await tx
+        .insertInto('translations')
+        .values({
+          ...languages,
+          job_id: jobId,
+          workspace_id: workspaceId,
+          source_article_id: input.articleId,
+          snapshot: writeJson(source.snapshot),
+        })
+        .execute();
+    },
   });
-
-  // The rows every run of the workspace shares are locked last, and for as short as can be.
-  await openHold(tx, { workspaceId, purpose: 'translation', runId: jobId, amount: estimate.total });
-  const bytesFit = await reserveBytes(tx, workspaceId, bytes);
-  if (!(await reserveCredits(tx, workspaceId, estimate.total))) throw insufficientCredits(estimate.total);
-  if (!bytesFit) throw storageQuotaExceeded(bytes);
   return {
     created: { reused: false, article: toArticle(article), job: toJob(job), estimate },
-    run: { ...job, ...languages },
+    run: job,
   };
 }

@@ -2,12 +2,10 @@ import { sql } from 'kysely';
 import { insertArticle } from '../articles/insert.ts';
 import { type ArticleRow, articleColumns } from '../articles/queries.ts';
 import type { Tx } from '../db/database.ts';
-import type { DocumentJson } from '../document/format/schema.ts';
+import { EMPTY_DOCUMENT } from '../document/format/schema.ts';
 import { conflict } from '../errors.ts';
 import { type ArticleId, newId, type TranslationGroupId, type WorkspaceId } from '../ids.ts';
 import type { LockedSource } from './read-source.ts';
-
-export const EMPTY_DOCUMENT: DocumentJson = { version: 1, blocks: [] };
 
 /**
  * The group's version in the target language when it is an empty draft that a failed or cancelled
@@ -36,8 +34,8 @@ export async function reuseDraft(
     .where('status', '=', 'DRAFT')
     .where(sql<boolean>`jsonb_array_length(document -> 'blocks') = 0`)
     .where(
-      sql<boolean>`(SELECT kind = 'translation' AND status IN ('FAILED', 'CANCELLED') FROM jobs
-        WHERE jobs.article_id = articles.id ORDER BY created_at DESC, id DESC LIMIT 1)`,
+      sql<boolean>`(SELECT purpose = 'translate' AND status IN ('FAILED', 'CANCELLED') FROM jobs
+        WHERE jobs.article_id = articles.id AND purpose <> 'refresh' ORDER BY created_at DESC, id DESC LIMIT 1)`,
     )
     .returning(articleColumns)
     .executeTakeFirst();
@@ -60,7 +58,7 @@ export const insertDraft = (
     project_id: source.project_id,
     title: source.snapshot.title,
     status: 'QUEUED',
-    document: JSON.stringify(EMPTY_DOCUMENT),
+    document: EMPTY_DOCUMENT,
     primary_language: language,
     translation_group_id: source.translation_group_id,
     word_count: 0,

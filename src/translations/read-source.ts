@@ -71,7 +71,7 @@ export async function readSource(
     .selectFrom('jobs')
     .select('id')
     .where('article_id', '=', articleId)
-    .where('kind', '=', 'generation')
+    .where('purpose', 'in', ['generate', 'outline'])
     .where('ended_at', 'is', null)
     .limit(1)
     .executeTakeFirst();

@@ -1,10 +1,10 @@
 import { invalid } from '../errors.ts';
 import { idempotencyKey } from '../fields.ts';
 import { defineRoute, type RouteModule } from '../http/route.ts';
+import type { JobRuns } from '../jobs/runs.ts';
 import { createTranslation } from './create.ts';
 import { estimateTranslation } from './estimate.ts';
 import { createdExample, replayExample } from './examples.ts';
-import type { TranslationRuns } from './runs.ts';
 import { createBody, createResponse, estimateQuery, estimateResponse, replayResponse } from './schemas.ts';
 
 /** The header's key, when the body has none. @throws {ServiceError} INVALID_REQUEST for a bad length */
@@ -17,7 +17,7 @@ function keyFrom(headers: Headers): string | undefined {
 }
 
 /** Estimate and create (contract.md T). */
-export const createTranslationRoutes = (runs: TranslationRuns): RouteModule[] => [
+export const createTranslationRoutes = (runs: JobRuns): RouteModule[] => [
   defineRoute(
     {
       method: 'get',

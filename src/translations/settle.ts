@@ -4,8 +4,6 @@ import { lockAndChooseSlug } from '../articles/insert.ts';
 import { type PreparedBody, withRenderings } from '../articles/prepare.ts';
 import { addressesOf, type Renderer, referencesOf, toRendering } from '../articles/render.ts';
 import { keepBlobs } from '../blobs/references.ts';
-import { MissingHoldError, settleHold } from '../credits/holds.ts';
-import { releaseBytes } from '../credits/storage-quota.ts';
 import type { Database, Tx } from '../db/database.ts';
 import { uniqueViolation } from '../db/errors.ts';
 import { doTask } from '../document/threads/pool.ts';
@@ -14,7 +12,7 @@ import type { AssembledArticle } from '../document/threads/tasks.ts';
 import { ReassemblyError } from '../document/translation/reassemble.ts';
 import type { SourceAsset } from '../document/translation/source.ts';
 import type { ArticleId, JobId, WorkspaceId } from '../ids.ts';
-import { isJobOpen, lockArticleOf } from './run-state.ts';
+import { isJobOpen, type JobTarget, settleJob } from '../jobs/run-state.ts';
 
 /** What the transaction writes, worked out before it takes a lock. */
 interface Result {
@@ -135,53 +133,34 @@ async function targetVersions(
 }
 
 async function settle(tx: Tx, jobId: JobId, result: Result, render: Renderer): Promise<boolean> {
-  const target = await lockArticleOf(tx, jobId);
-  if (target === undefined) return false;
-  const job = await tx
-    .updateTable('jobs')
-    .set((eb) => ({
-      status: 'COMPLETED',
-      current_step: 'finalize',
-      progress: 100,
-      consumed_credits: eb.ref('reserved_credits'),
-      ended_at: eb.fn('now'),
-    }))
-    .where('id', '=', jobId)
-    .where('status', '=', 'TRANSLATING')
-    .returning('consumed_credits')
-    .executeTakeFirst();
-  if (job === undefined) return false;
-
-  const { article } = result;
-  const bytesLeft = await addImages(tx, target, result.images);
-  const slug = await lockAndChooseSlug(
-    tx,
-    { projectId: target.project_id, language: result.language, except: target.id },
-    article.title,
-  );
-  const [{ rendering }] = await render(tx, [{ ...target, document: article.stored.json }]);
-  await tx
-    .updateTable('articles')
-    .set((eb) => ({
-      ...rendering,
-      title: article.title,
-      slug,
-      status: 'NEEDS_REVIEW',
-      document: article.stored.json,
-      meta_title: article.metaTitle,
-      meta_description: article.metaDescription,
-      target_keywords: article.targetKeywords,
-      secondary_keywords: article.secondaryKeywords,
-      word_count: article.stored.words,
-      updated_at: eb.fn('now'),
-    }))
-    .where('id', '=', target.id)
-    .execute();
-  await releaseBytes(tx, target.workspace_id, bytesLeft);
-  if (!(await settleHold(tx, jobId, job.consumed_credits))) {
-    throw new MissingHoldError(`job ${jobId} is open without a hold`);
-  }
-  return true;
+  return settleJob(tx, jobId, 'TRANSLATING', async (target) => {
+    const { article } = result;
+    const bytesLeft = await addImages(tx, target, result.images);
+    const slug = await lockAndChooseSlug(
+      tx,
+      { projectId: target.project_id, language: result.language, except: target.id },
+      article.title,
+    );
+    const [{ rendering }] = await render(tx, [{ ...target, document: article.stored.json }]);
+    await tx
+      .updateTable('articles')
+      .set((eb) => ({
+        ...rendering,
+        title: article.title,
+        slug,
+        status: 'NEEDS_REVIEW',
+        document: article.stored.json,
+        meta_title: article.metaTitle,
+        meta_description: article.metaDescription,
+        target_keywords: article.targetKeywords,
+        secondary_keywords: article.secondaryKeywords,
+        word_count: article.stored.words,
+        updated_at: eb.fn('now'),
+      }))
+      .where('id', '=', target.id)
+      .execute();
+    return bytesLeft;
+  });
 }
 
 /**
@@ -189,11 +168,7 @@ async function settle(tx: Tx, jobId: JobId, result: Result, render: Renderer): P
  * that shows it renders as nothing.
  * @returns the bytes of those left out
  */
-async function addImages(
-  tx: Tx,
-  target: { id: ArticleId; workspace_id: WorkspaceId },
-  images: readonly SourceAsset[],
-): Promise<number> {
+async function addImages(tx: Tx, target: JobTarget, images: readonly SourceAsset[]): Promise<number> {
   const kept = await keepBlobs(
     tx,
     images.map((image) => image.contentHash),

@@ -1,7 +1,8 @@
 import { expect } from 'vitest';
 import type { Article } from '../../src/articles/schemas.ts';
-import type { ArticleStatus } from '../../src/db/tables.ts';
+import type { ArticleStatus, JobPurpose } from '../../src/db/tables.ts';
 import { type ArticleId, type JobId, newId, type ProjectId } from '../../src/ids.ts';
+import { PURPOSES } from '../../src/jobs/purposes.ts';
 import { listenToAll } from '../support/events.ts';
 import type { Answer, TestService, TestWorkspace } from '../support/service.ts';
 
@@ -86,7 +87,7 @@ export const editing = (service: TestService, workspace: TestWorkspace) => {
         .where('id', '=', id as ArticleId)
         .execute(),
     /** An open job on the article, as a run in progress has one. */
-    async openJob(article: Article, kind: 'generation' | 'translation' = 'generation'): Promise<JobId> {
+    async openJob(article: Article, purpose: JobPurpose = 'generate'): Promise<JobId> {
       const id = newId<JobId>();
       await service.db
         .insertInto('jobs')
@@ -95,7 +96,8 @@ export const editing = (service: TestService, workspace: TestWorkspace) => {
           workspace_id: workspace.id,
           project_id: article.projectId as ProjectId,
           article_id: article.id as ArticleId,
-          kind,
+          kind: PURPOSES[purpose].kind,
+          purpose,
           status: 'QUEUED',
           idempotency_key: `test-${id}`,
           estimated_credits: 0,

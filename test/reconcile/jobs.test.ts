@@ -1,8 +1,14 @@
 import { expect, it } from 'vitest';
-import type { JobId } from '../../src/ids.ts';
+import { type ArticleId, type JobId, newId } from '../../src/ids.ts';
+import { freeStrandedArticles } from '../../src/jobs/end.ts';
+import { jobStarters } from '../../src/processes/job-starters.ts';
+import { reconcileJobs } from '../../src/reconcile/jobs.ts';
 import { translationWorkflowId } from '../../src/temporal/ids.ts';
+import { taskQueues } from '../../src/temporal/task-queues.ts';
+import { editing } from '../articles/support.ts';
 import { hang, useTranslations } from '../support/translating.ts';
 import { eventually } from '../support/wait.ts';
+import { untilWaiting } from '../translations/support/locks.ts';
 
 const { service, provider, operator, workspace, calls, reconcile } = useTranslations();
 
@@ -66,4 +72,80 @@ it('an open hold whose job has ended, as a restored backup may hold one, is rele
   );
   await reconcile();
   expect(await calls.readWallet(workspace)).toEqual({ balance: 9, reserved: 0, available: 9 });
+});
+
+it('the run of a job is started, found and stopped under the id that its row has', async () => {
+  await service.stopWorkers();
+  const editor = editing(service, workspace);
+  const article = await editor.create(await service.project(workspace));
+  const jobId = await editor.openJob(article, 'translate');
+  await service.db
+    .insertInto('translations')
+    .values({ job_id: jobId, workspace_id: workspace.id, source_language: 'en', target_language: 'es' })
+    .execute();
+  // One of a purpose that only a later release starts.
+  const later = await editor.openJob(await editor.create(await service.project(workspace)), 'generate');
+  const round = () =>
+    reconcileJobs({
+      db: service.db,
+      client: operator.client,
+      names: taskQueues(service.config.TEMPORAL_TASK_QUEUE_PREFIX),
+      starters: jobStarters,
+      minimumAgeMs: 0,
+      onProgress: () => undefined,
+      onError: (id, error) => expect.unreachable(`${id}: ${error}`),
+    });
+  expect(await round()).toEqual({ started: 1, ended: 0 });
+  expect(await round()).toEqual({ started: 0, ended: 0 });
+  const run = operator.client.workflow.getHandle(`test-${jobId}`);
+  expect((await run.describe()).status.name).toBe('RUNNING');
+  expect((await calls.cancel(workspace, jobId)).status).toBe(202);
+  const asked = (await run.fetchHistory()).events?.some(
+    (event) => event.workflowExecutionCancelRequestedEventAttributes,
+  );
+  expect(asked).toBe(true);
+  expect(await calls.readJob(workspace, later)).toMatchObject({ status: 'QUEUED' });
+  await service.startWorker({ provider });
+});
+
+it('an article is freed only when no open job owns it, also when one comes at that very moment', async () => {
+  const editor = editing(service, workspace);
+  const projectId = await service.project(workspace);
+  const [stranded, working, raced] = await Promise.all([1, 2, 3].map(() => editor.create(projectId)));
+  if (!stranded || !working || !raced) throw new Error('not created');
+  for (const { id } of [stranded, working, raced]) await editor.setStatus(id, 'PROCESSING');
+  for (const article of [stranded, raced]) await calls.cancel(workspace, await editor.openJob(article));
+  await editor.openJob(working);
+  for (const { id } of [stranded, raced]) await editor.setStatus(id, 'PROCESSING');
+  const again = newId<JobId>();
+  let freeing: Promise<number> | undefined;
+  await service.db.transaction().execute(async (tx) => {
+    await tx
+      .selectFrom('articles')
+      .select('id')
+      .where('id', '=', raced.id as ArticleId)
+      .forUpdate()
+      .execute();
+    freeing = freeStrandedArticles(service.db, (part, error) => expect.unreachable(`${part}: ${error}`));
+    await untilWaiting(service.db, 1);
+    await tx
+      .insertInto('jobs')
+      .values({
+        id: again,
+        workspace_id: workspace.id,
+        project_id: projectId,
+        article_id: raced.id as ArticleId,
+        kind: 'generation',
+        purpose: 'generate',
+        status: 'QUEUED',
+        idempotency_key: again,
+        estimated_credits: 0,
+        reserved_credits: 0,
+        workflow_id: again,
+      })
+      .execute();
+  });
+  expect(await freeing).toBe(1);
+  const statuses = await Promise.all([stranded, working, raced].map(({ id }) => editor.read(id)));
+  expect(statuses.map(({ status }) => status)).toEqual(['DRAFT', 'PROCESSING', 'PROCESSING']);
 });

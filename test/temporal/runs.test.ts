@@ -3,10 +3,10 @@ import { Client, Connection, type WorkflowClientInterceptor } from '@temporalio/
 import { msToTs } from '@temporalio/common/lib/time.js';
 import { afterAll, beforeAll, expect, inject, it } from 'vitest';
 import { type ArticleId, type JobId, newId, type WorkspaceId } from '../../src/ids.ts';
+import { startRun } from '../../src/jobs/runs.ts';
 import { translationWorkflowId } from '../../src/temporal/ids.ts';
 import { taskQueues } from '../../src/temporal/task-queues.ts';
 import { cancelRun, runState } from '../../src/temporal/workflow-client.ts';
-import { startTranslation } from '../../src/translations/runs.ts';
 import { eventually } from '../support/wait.ts';
 
 const NAMESPACE = `bare-${newId().slice(0, 8)}`;
@@ -25,14 +25,22 @@ afterAll(() => connection.close());
 
 const articleId = newId<ArticleId>();
 const start = (jobId: JobId, by = client) =>
-  startTranslation(by, taskQueues('runs-'), {
-    id: jobId,
-    workspace_id: newId<WorkspaceId>(),
-    article_id: articleId,
-    request_id: 'the-request',
-    source_language: 'en',
-    target_language: 'es',
-  });
+  startRun(
+    by,
+    {
+      id: jobId,
+      workspace_id: newId<WorkspaceId>(),
+      article_id: articleId,
+      purpose: 'translate',
+      workflow_id: translationWorkflowId(jobId),
+      request_id: 'the-request',
+    },
+    {
+      workflow: 'translateArticle',
+      taskQueue: taskQueues('runs-').translation,
+      summary: `translate ${articleId}`,
+    },
+  );
 
 it('a namespace without the search attributes gets its runs without them, with summary and memo', async () => {
   const jobId = newId<JobId>();
@@ -42,7 +50,7 @@ it('a namespace without the search attributes gets its runs without them, with s
     (started) => started !== null,
   );
   const run = await client.workflow.getHandle(translationWorkflowId(jobId)).describe();
-  expect(await run.staticSummary()).toBe(`translate ${articleId}: en → es`);
+  expect(await run.staticSummary()).toBe(`translate ${articleId}`);
   expect(run.memo).toMatchObject({ requestId: 'the-request', jobId });
   expect(run.typedSearchAttributes.getAll()).toEqual([]);
 });

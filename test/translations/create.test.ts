@@ -291,6 +291,7 @@ describe('a refused translation leaves nothing behind', () => {
         project_id: source.project_id,
         article_id: source.id,
         kind: 'generation',
+        purpose: 'generate',
         status: 'WRITING',
         current_step: 'write',
         idempotency_key: 'generation-1',

@@ -3,8 +3,8 @@ import { sql } from 'kysely';
 import { expect, it } from 'vitest';
 import { asFinalFailure, MAX_FAILURES } from '../../activities/failures.ts';
 import type { JobId } from '../../src/ids.ts';
+import { cancelJob } from '../../src/jobs/cancel.ts';
 import { translationWorkflowId } from '../../src/temporal/ids.ts';
-import { cancelJob } from '../../src/translations/cancel.ts';
 import { hang, useTranslations } from '../support/translating.ts';
 import { eventually } from '../support/wait.ts';
 

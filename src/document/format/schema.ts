@@ -192,6 +192,9 @@ export const documentSchema = z
   });
 
 export type DocumentJson = z.infer<typeof documentSchema>;
+
+/** The body of an article that has none yet, as it is stored. */
+export const EMPTY_DOCUMENT = '{"version":1,"blocks":[]}';
 export type Block = z.infer<typeof blockSchema>;
 export type BlockType = Block['type'];
 export type TableBlock = z.infer<typeof table>;

@@ -1,13 +1,13 @@
 import { z } from 'zod';
 import { defineRoute, type RouteModule } from '../http/route.ts';
-import { cancelledJobExample, runningJobExample } from '../jobs/examples.ts';
-import { readJob } from '../jobs/queries.ts';
-import { jobSchema } from '../jobs/schemas.ts';
 import { cancelJob } from './cancel.ts';
-import type { TranslationRuns } from './runs.ts';
+import { cancelledJobExample, runningJobExample } from './examples.ts';
+import { readJob } from './queries.ts';
+import type { JobRuns } from './runs.ts';
+import { jobSchema } from './schemas.ts';
 
 /** Reading and cancelling jobs. */
-export const createJobRoutes = (runs: TranslationRuns): RouteModule[] => [
+export const createJobRoutes = (runs: JobRuns): RouteModule[] => [
   defineRoute(
     {
       method: 'get',

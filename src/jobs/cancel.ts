@@ -3,31 +3,31 @@ import { requirePermissions, type VerbContext } from '../context.ts';
 import { inTransaction } from '../db/transaction.ts';
 import { conflict, notFound } from '../errors.ts';
 import type { JobId } from '../ids.ts';
-import { toJob } from '../jobs/queries.ts';
-import type { Job } from '../jobs/schemas.ts';
-import { endTranslation } from './end.ts';
-import type { TranslationRuns } from './runs.ts';
+import { endJob } from './end.ts';
+import { toJob } from './queries.ts';
+import type { JobRuns } from './runs.ts';
+import type { Job } from './schemas.ts';
 
 /**
- * Cancels an open translation (articles.generate). The decision is this transaction: when it commits the job
- * is CANCELLED, its article an empty draft and its credits free. Its run is asked to stop afterwards, which only
+ * Cancels an open job (articles.generate). The decision is this transaction: when it commits the job
+ * is CANCELLED, its article free (of a translation: an empty draft) and its credits too. Its run is asked to stop afterwards, which only
  * saves work.
  * @throws {ServiceError} CONFLICT when the job has ended
  */
 export async function cancelJob(
-  context: VerbContext & { readonly runs: TranslationRuns },
+  context: VerbContext & { readonly runs: JobRuns },
   jobId: JobId,
 ): Promise<Job> {
   requirePermissions(context.actor, 'articles.generate');
   const cancelled = await inTransaction(context.db, async (tx) => {
     const job = await tx
       .selectFrom('jobs')
-      .select(['status', 'kind'])
+      .select('id')
       .where('workspace_id', '=', context.actor.workspaceId)
       .where('id', '=', jobId)
       .executeTakeFirst();
     if (job === undefined) throw notFound('job');
-    const ended = await endTranslation(tx, jobId, {
+    const ended = await endJob(tx, jobId, {
       status: 'CANCELLED',
       onLeftOver: context.runs.onLeftOver,
     });

@@ -1,0 +1,106 @@
+import { isHoldOpen, MissingHoldError, settleHold } from '../credits/holds.ts';
+import { releaseBytes } from '../credits/storage-quota.ts';
+import type { Database, Queryable, Tx } from '../db/database.ts';
+import type { JobStatus, JobStep } from '../db/tables.ts';
+import { inTransaction } from '../db/transaction.ts';
+import type { ArticleId, JobId, ProjectId, WorkspaceId } from '../ids.ts';
+
+/** True while the job has not ended; every activity checks it first. */
+export async function isJobOpen(db: Queryable, jobId: JobId): Promise<boolean> {
+  const job = await db
+    .selectFrom('jobs')
+    .select('id')
+    .where('id', '=', jobId)
+    .where('ended_at', 'is', null)
+    .executeTakeFirst();
+  return job !== undefined;
+}
+
+/** The article that a job writes. */
+export interface JobTarget {
+  readonly id: ArticleId;
+  readonly workspace_id: WorkspaceId;
+  readonly project_id: ProjectId;
+}
+
+/**
+ * Locks the article that a job writes, which comes before the job everywhere: this order keeps what moves a job from
+ * deadlocking.
+ */
+export const lockArticleOf = (tx: Tx, jobId: JobId): Promise<JobTarget | undefined> =>
+  tx
+    .selectFrom('articles')
+    .innerJoin('jobs', 'jobs.article_id', 'articles.id')
+    .select(['articles.id', 'articles.workspace_id', 'articles.project_id'])
+    .where('jobs.id', '=', jobId)
+    .forUpdate('articles')
+    .executeTakeFirst();
+
+/**
+ * Takes the hold over for a run: the job enters its first step, an article that was QUEUED for it is PROCESSING.
+ * Running it again changes nothing.
+ * @returns false when the job has ended, so that the run has nothing to do
+ * @throws {MissingHoldError} when an open job has no open hold, which only a fault outside this service could cause
+ */
+export async function takeOver(
+  db: Database,
+  jobId: JobId,
+  first: { readonly status: JobStatus; readonly step: JobStep },
+): Promise<boolean> {
+  return inTransaction(db, async (tx) => {
+    await lockArticleOf(tx, jobId);
+    const job = await tx
+      .updateTable('jobs')
+      .set({ status: first.status, current_step: first.step })
+      .where('id', '=', jobId)
+      .where('status', 'in', ['QUEUED', first.status])
+      .returning('article_id')
+      .executeTakeFirst();
+    if (job === undefined) return false;
+    if (!(await isHoldOpen(tx, jobId))) throw new MissingHoldError(`job ${jobId} is open without a hold`);
+    await tx
+      .updateTable('articles')
+      .set((eb) => ({ status: 'PROCESSING', updated_at: eb.fn('now') }))
+      .where('id', '=', job.article_id)
+      .where('status', '=', 'QUEUED')
+      .execute();
+    return true;
+  });
+}
+
+/**
+ * Ends an open job with its result, in the caller's transaction: the job is COMPLETED, `write` writes what it made, and
+ * what was held is charged. Ending it without a result shares the guard, so whichever commits first wins.
+ * @param from the status of a run that has its result
+ * @param write answers how many of the held bytes the result does not need
+ * @returns false when the job had ended before; nothing is changed then
+ * @throws {MissingHoldError} when an open job has no open hold
+ */
+export async function settleJob(
+  tx: Tx,
+  jobId: JobId,
+  from: JobStatus,
+  write: (target: JobTarget) => Promise<number>,
+): Promise<boolean> {
+  const target = await lockArticleOf(tx, jobId);
+  if (target === undefined) return false;
+  const job = await tx
+    .updateTable('jobs')
+    .set((eb) => ({
+      status: 'COMPLETED',
+      current_step: 'finalize',
+      progress: 100,
+      consumed_credits: eb.ref('reserved_credits'),
+      ended_at: eb.fn('now'),
+    }))
+    .where('id', '=', jobId)
+    .where('status', '=', from)
+    .returning('consumed_credits')
+    .executeTakeFirst();
+  if (job === undefined) return false;
+  await releaseBytes(tx, target.workspace_id, await write(target));
+  if (!(await settleHold(tx, jobId, job.consumed_credits))) {
+    throw new MissingHoldError(`job ${jobId} is open without a hold`);
+  }
+  return true;
+}

@@ -1,0 +1,100 @@
+import type { Selectable } from 'kysely';
+import type { Logger } from 'pino';
+import type { Database } from '../db/database.ts';
+import type { OnLeftOver } from '../db/savepoint.ts';
+import type { JobPurpose, Tables } from '../db/tables.ts';
+import { searchAttributes } from '../temporal/search-attributes.ts';
+import type { TaskQueues } from '../temporal/task-queues.ts';
+import { cancelRun, startOnce, type TemporalClient } from '../temporal/workflow-client.ts';
+import { PURPOSES } from './purposes.ts';
+
+const DEADLINE_MS = 2_000;
+
+type Columns = Selectable<Tables['jobs']>;
+
+/** What a run is started from. */
+export type StartableJob = Pick<
+  Columns,
+  'id' | 'workspace_id' | 'article_id' | 'purpose' | 'workflow_id' | 'request_id'
+>;
+type CancellableJob = Pick<Columns, 'id' | 'workspace_id' | 'workflow_id'>;
+
+export interface StartDependencies {
+  readonly db: Database;
+  readonly client: TemporalClient;
+  readonly names: TaskQueues;
+}
+
+/**
+ * Starts the run of a committed job under its workflow id, which is used once.
+ * @throws when it could not; `reconcile` tries again
+ */
+export type StartJob = (dependencies: StartDependencies, job: StartableJob) => Promise<unknown>;
+
+/** The run of a job under its workflow id. @returns false when it was started before */
+export const startRun = (
+  client: TemporalClient,
+  job: StartableJob,
+  run: { readonly workflow: 'translateArticle'; readonly taskQueue: string; readonly summary: string },
+): Promise<boolean> =>
+  startOnce(client, run.workflow, {
+    deadlineMs: DEADLINE_MS,
+    taskQueue: run.taskQueue,
+    workflowId: job.workflow_id,
+    args: [{ jobId: job.id }],
+    staticSummary: run.summary,
+    memo: { requestId: job.request_id ?? '', jobId: job.id },
+    typedSearchAttributes: [
+      { key: searchAttributes.workspaceId, value: job.workspace_id },
+      { key: searchAttributes.articleId, value: job.article_id },
+      { key: searchAttributes.jobKind, value: PURPOSES[job.purpose].kind },
+    ],
+  });
+
+/** How the areas start their jobs, by purpose. Jobs of another purpose belong to a later release, which looks after them. */
+export type JobStarters = Readonly<Partial<Record<JobPurpose, StartJob>>>;
+
+/** What verbs do about runs once they have committed. It never fails: the rows have decided. */
+export interface JobRuns {
+  start(db: Database, job: StartableJob): Promise<void>;
+  cancel(job: CancellableJob, requestId: string): Promise<void>;
+  /** Logs what the end of a job could not give back. */
+  readonly onLeftOver: OnLeftOver;
+}
+
+export interface JobRunDependencies {
+  readonly client: TemporalClient;
+  readonly names: TaskQueues;
+  readonly starters: JobStarters;
+  readonly logger: Logger;
+}
+
+/** The runs of a process that answers requests. */
+export function createJobRuns({ client, names, starters, logger }: JobRunDependencies): JobRuns {
+  const attempt = async (
+    job: CancellableJob,
+    requestId: string | null,
+    call: Promise<unknown> | undefined,
+    message: string,
+  ) => {
+    try {
+      await call;
+    } catch (err) {
+      logger.warn({ err, requestId, workspaceId: job.workspace_id, jobId: job.id }, message);
+    }
+  };
+  return {
+    // Reconcile starts what could not be started here.
+    start: (db, job) =>
+      attempt(
+        job,
+        job.request_id,
+        starters[job.purpose]?.({ db, client, names }, job),
+        'job queued, but its run not started yet',
+      ),
+    // A run that is not reached stops at its next step.
+    cancel: (job, requestId) =>
+      attempt(job, requestId, cancelRun(client, job.workflow_id), 'run of a cancelled job not reached'),
+    onLeftOver: (part, err) => logger.error({ err, part }, 'ended, but some of the clean-up failed'),
+  };
+}
