@@ -39,6 +39,8 @@ export class ServiceError extends Error {
   readonly issues: readonly FieldIssue[] | undefined;
   /** Bad fields beyond those of `issues`. */
   readonly issuesOmitted: number;
+  /** Seconds after which to ask again. */
+  readonly retryAfter: number | undefined;
 
   constructor(
     code: ErrorCode,
@@ -47,6 +49,7 @@ export class ServiceError extends Error {
       details?: ErrorDetails;
       issues?: readonly FieldIssue[];
       issuesOmitted?: number;
+      retryAfter?: number;
       cause?: unknown;
     } = {},
   ) {
@@ -54,6 +57,7 @@ export class ServiceError extends Error {
     this.name = 'ServiceError';
     this.code = code;
     this.details = extra.details;
+    this.retryAfter = extra.retryAfter;
     this.issues = extra.issues?.slice(0, MAX_ISSUES);
     this.issuesOmitted = (extra.issuesOmitted ?? 0) + Math.max(0, (extra.issues?.length ?? 0) - MAX_ISSUES);
   }

@@ -320,9 +320,14 @@ export interface Operations {
     input: { params: { articleId: string }; headers?: { 'Idempotency-Key'?: string }; body: { language: string; idempotencyKey?: string | null } };
     output: { status: 200; headers: Headers; body: { article: Article; job: Job; estimate: null; reused: true } } | { status: 202; headers: Headers; body: { article: Article; job: Job; estimate: Estimate; reused: false } };
   };
+  /** List the jobs of an article */
+  listArticleJobs: {
+    input: { params: { articleId: string }; query?: { limit?: number; cursor?: string } };
+    output: { status: 200; headers: Headers; body: { jobs: Job[]; nextCursor: string | null } };
+  };
   /** Read a job */
   readJob: {
-    input: { params: { jobId: string } };
+    input: { params: { jobId: string }; query?: { wait?: number }; headers?: { 'If-None-Match'?: string } };
     output: { status: 200; headers: Headers; body: { job: Job } };
   };
   /** Cancel a job */
@@ -407,6 +412,7 @@ export const OPERATIONS = {
   suggestCategoryNames: ['POST', '/api/workspaces/{workspaceId}/categories/{categoryId}/translate'],
   estimateTranslation: ['GET', '/api/articles/{articleId}/translations/estimate'],
   createTranslation: ['POST', '/api/articles/{articleId}/translations'],
+  listArticleJobs: ['GET', '/api/articles/{articleId}/jobs'],
   readJob: ['GET', '/api/jobs/{jobId}'],
   cancelJob: ['POST', '/api/jobs/{jobId}/cancel'],
   readWallet: ['GET', '/api/workspaces/{workspaceId}/wallet'],

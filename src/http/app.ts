@@ -109,6 +109,7 @@ export function createApp(dependencies: HttpDependencies, routes: readonly Route
     try {
       const context = { db: databaseOf(actor.workspaceId), actor, requestId: exchange.requestId };
       const result = await route.run({ context, params, url: c.req.url, body, headers });
+      if (result.status === 304) return respond(exchange, 304, null, result.headers ?? {});
       return jsonResponse(exchange, result.status, result.body, result.headers);
     } finally {
       body.close();

@@ -80,11 +80,13 @@ const lastResortResponse = (exchange: Exchange): Response =>
   );
 
 function problemResponse(exchange: Exchange, error: unknown, report: Report): Response {
-  const problem = toProblem(toServiceError(error, report, exchange.requestId), exchange.requestId);
+  const refusal = toServiceError(error, report, exchange.requestId);
+  const problem = toProblem(refusal, exchange.requestId);
   return respond(exchange, problem.status, JSON.stringify(problem), {
     'Content-Type': 'application/problem+json',
     ...(problem.status === 401 ? { 'WWW-Authenticate': 'Bearer' } : {}),
     ...(problem.status === 503 ? { 'Retry-After': '5' } : {}),
+    ...(refusal.retryAfter === undefined ? {} : { 'Retry-After': String(refusal.retryAfter) }),
     // The rest of a body that was refused unread is not read either.
     ...(problem.status === 413 ? { Connection: 'close' } : {}),
   });

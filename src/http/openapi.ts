@@ -179,12 +179,16 @@ function operationOf(definition: RouteDefinition, write: ReturnType<typeof creat
             ]),
           ),
         },
-        content: {
-          'application/json': {
-            schema: write(schema, 'output', operationId),
-            ...(example === undefined ? {} : { example }),
-          },
-        },
+        ...(schema === undefined
+          ? {}
+          : {
+              content: {
+                'application/json': {
+                  schema: write(schema, 'output', operationId),
+                  ...(example === undefined ? {} : { example }),
+                },
+              },
+            }),
       },
     ],
   );

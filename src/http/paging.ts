@@ -5,7 +5,7 @@ import { iso, parseDateTime } from '../fields.ts';
 import { parseId } from '../ids.ts';
 
 /** A whole number written in a query parameter. */
-const integerParameter = (min: number, max: number, fallback: number) =>
+export const integerParameter = (min: number, max: number, fallback: number) =>
   z
     .string()
     .optional()

@@ -45,14 +45,15 @@ type BodyOf<Body, Optional> = Body extends z.ZodType
 
 /** A success response. `headers` are added to those of every response. */
 export interface RouteResponse {
-  readonly status: 200 | 201 | 202;
+  readonly status: 200 | 201 | 202 | 304;
   readonly body: unknown;
   readonly headers?: Readonly<Record<string, string>>;
 }
 
 export interface DocumentedResponse {
   readonly description: string;
-  readonly schema: z.ZodType;
+  /** None for a response without a body. */
+  readonly schema?: z.ZodType;
   readonly example?: unknown;
   /** Headers of this response beyond those of every response, each with its description. */
   readonly headers?: Readonly<Record<string, string>>;

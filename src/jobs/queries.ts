@@ -1,8 +1,10 @@
 import type { Selectable } from 'kysely';
+import { etagOfJson } from '../articles/etag.ts';
 import { requirePermissions, type VerbContext } from '../context.ts';
 import type { Tables } from '../db/tables.ts';
 import { notFound } from '../errors.ts';
-import type { JobId } from '../ids.ts';
+import { type PageRequest, readPage } from '../http/paging.ts';
+import type { ArticleId, JobId } from '../ids.ts';
 import type { Job } from './schemas.ts';
 
 /** Everything a job answer shows. */
@@ -44,6 +46,28 @@ export const toJob = (row: JobRow): Job => ({
   errorMessage: row.error_message,
   createdAt: row.created_at.toISOString(),
 });
+
+/** The entity tag of a job as sent: any change of it changes its tag. */
+export const jobTag = (job: Job): string => etagOfJson(JSON.stringify(job));
+
+/** True for a job that will not change any more. */
+export const isFinal = ({ status }: Job): boolean => ['COMPLETED', 'FAILED', 'CANCELLED'].includes(status);
+
+/** One page of the jobs that write an article, newest first (articles.read). */
+export async function listJobs(
+  { db, actor }: VerbContext,
+  articleId: ArticleId,
+  page: PageRequest<JobId>,
+): Promise<{ jobs: Job[]; nextCursor: string | null }> {
+  requirePermissions(actor, 'articles.read');
+  const query = db
+    .selectFrom('jobs')
+    .select(jobColumns)
+    .where('workspace_id', '=', actor.workspaceId)
+    .where('article_id', '=', articleId);
+  const { rows, nextCursor } = await readPage(query, page);
+  return { jobs: rows.map(toJob), nextCursor };
+}
 
 /** Reads one job of the actor's workspace (articles.read). */
 export async function readJob({ db, actor }: VerbContext, jobId: JobId): Promise<Job> {

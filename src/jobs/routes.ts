@@ -1,32 +1,99 @@
 import { z } from 'zod';
+import { decodeCursor, integerParameter, nextCursor, pageQuery } from '../http/paging.ts';
 import { defineRoute, type RouteModule } from '../http/route.ts';
+import type { JobId } from '../ids.ts';
 import { cancelJob } from './cancel.ts';
 import { cancelledJobExample, runningJobExample } from './examples.ts';
-import { readJob } from './queries.ts';
+import { isFinal, jobTag, listJobs, readJob } from './queries.ts';
 import type { JobRuns } from './runs.ts';
 import { jobSchema } from './schemas.ts';
+import type { JobWatch } from './watch.ts';
 
-/** Reading and cancelling jobs. */
-export const createJobRoutes = (runs: JobRuns): RouteModule[] => [
+/** Seconds that one request may wait. */
+const MAX_WAIT = 30;
+const MAX_IF_NONE_MATCH = 2_048;
+const ETAG = { ETag: "The job's tag, for If-None-Match." };
+
+/** True when the header names the tag; a weak one counts (RFC 9110, 13.1.2). */
+const names = (header: string | null, tag: string): boolean =>
+  (header ?? '')
+    .slice(0, MAX_IF_NONE_MATCH)
+    .split(',')
+    .some((each) => each.trim().replace(/^W\//, '') === tag);
+
+/** Reading, following and cancelling jobs. */
+export const createJobRoutes = (runs: JobRuns, watch: JobWatch): RouteModule[] => [
+  defineRoute(
+    {
+      method: 'get',
+      path: '/api/articles/{articleId}/jobs',
+      operationId: 'listArticleJobs',
+      summary: 'List the jobs of an article',
+      description: 'The runs that write or wrote this article, newest first, page by page.',
+      tags: ['Jobs'],
+      scope: 'article',
+      permissions: ['articles.read'],
+      query: pageQuery,
+      responses: {
+        200: {
+          description: 'One page.',
+          schema: z.object({ jobs: z.array(jobSchema), nextCursor }),
+          example: { jobs: [runningJobExample], nextCursor: null },
+        },
+      },
+    },
+    async ({ context, params, query }) => ({
+      status: 200,
+      body: await listJobs(context, params.articleId, {
+        limit: query.limit,
+        position: decodeCursor<JobId>(query.cursor),
+      }),
+    }),
+  ),
   defineRoute(
     {
       method: 'get',
       path: '/api/jobs/{jobId}',
       operationId: 'readJob',
       summary: 'Read a job',
-      description: 'Status, step and progress of a run. Poll it until the status is final.',
+      description:
+        'Status, step and progress of a run. To follow it, send the ETag of the last answer as If-None-Match, with `wait`: the answer comes when the job has changed, or is 304 when the time is over. A job that has ended is not waited for. At most 20 requests of a workspace wait at once; one more is 429.',
       tags: ['Jobs'],
       scope: 'job',
       permissions: ['articles.read'],
+      query: z.object({
+        wait: integerParameter(0, MAX_WAIT, 0).meta({
+          description: 'Seconds to wait for a change since the ETag in If-None-Match. Without that, no wait.',
+        }),
+      }),
+      headers: {
+        'If-None-Match': {
+          description: 'The ETag of the job as you know it.',
+          maxLength: MAX_IF_NONE_MATCH,
+        },
+      },
       responses: {
         200: {
           description: 'The job.',
           schema: z.object({ job: jobSchema }),
           example: { job: runningJobExample },
+          headers: ETAG,
         },
+        304: { description: 'It is still as you know it.', headers: ETAG },
       },
     },
-    async ({ context, params }) => ({ status: 200, body: { job: await readJob(context, params.jobId) } }),
+    async ({ context, params, query, headers }) => {
+      const known = headers.get('if-none-match');
+      let job = await readJob(context, params.jobId);
+      if (query.wait > 0 && names(known, jobTag(job)) && !isFinal(job)) {
+        await watch.untilChanged(context.actor.workspaceId, params.jobId, jobTag(job), query.wait * 1_000);
+        job = await readJob(context, params.jobId);
+      }
+      const tag = jobTag(job);
+      return names(known, tag)
+        ? { status: 304, body: null, headers: { ETag: tag } }
+        : { status: 200, body: { job }, headers: { ETag: tag } };
+    },
   ),
   defineRoute(
     {

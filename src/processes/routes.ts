@@ -12,6 +12,7 @@ import type { HttpLimits } from '../http/limits.ts';
 import type { RouteModule } from '../http/route.ts';
 import { createJobRoutes } from '../jobs/routes.ts';
 import { createJobRuns } from '../jobs/runs.ts';
+import type { JobWatch } from '../jobs/watch.ts';
 import type { AddressGuard } from '../outbound/resolver.ts';
 import { createProjectRoutes } from '../projects/routes.ts';
 import { createReviewRoutes } from '../reviews/routes.ts';
@@ -35,6 +36,7 @@ export interface RouteDependencies {
   readonly limits: HttpLimits;
   readonly blobs: BlobStore;
   readonly runCanceller: RunCanceller;
+  readonly jobWatch: JobWatch;
   /** Milliseconds that a paid request waits for its result. */
   readonly aiWaitMs: number;
 }
@@ -57,7 +59,7 @@ export function createRoutes(dependencies: RouteDependencies): RouteModule[] {
     ...createCategoryRoutes(),
     ...createSuggestionRoutes(dependencies),
     ...createTranslationRoutes(jobRuns),
-    ...createJobRoutes(jobRuns),
+    ...createJobRoutes(jobRuns, dependencies.jobWatch),
     ...createCreditRoutes(),
     ...createAuditRoutes(),
     ...createWorkspaceRoutes(),

@@ -13,6 +13,7 @@ import { createApp } from '../http/app.ts';
 import { DEFAULT_HTTP_LIMITS } from '../http/limits.ts';
 import { createReadiness } from '../http/readiness.ts';
 import { serveHttp } from '../http/serve.ts';
+import { createJobWatch } from '../jobs/watch.ts';
 import { createHttpMetrics } from '../metrics/http.ts';
 import { createDependencyMetrics } from '../metrics/process.ts';
 import { type RunningMetrics, serveMetrics } from '../metrics/serve.ts';
@@ -69,6 +70,7 @@ export async function startServer(config: ConnectedConfig, logger: Logger): Prom
     authFailures: config.RATE_LIMIT_AUTH_FAILURES,
   };
   const names = taskQueues(config.TEMPORAL_TASK_QUEUE_PREFIX);
+  const jobWatch = createJobWatch(db);
   const runCanceller = createRunCanceller({ client, logger });
   const notifier = startDeliveryNotifier({ connectionString: config.DATABASE_URL, logger });
   const probe = createDatabaseProbe(config.DATABASE_URL);
@@ -104,6 +106,7 @@ export async function startServer(config: ConnectedConfig, logger: Logger): Prom
       blobs,
       limits,
       runCanceller,
+      jobWatch,
       aiWaitMs: config.AI_WAIT_SECONDS * 1_000,
     }),
   );
@@ -137,6 +140,7 @@ export async function startServer(config: ConnectedConfig, logger: Logger): Prom
       url: server.url,
       metricsUrl,
       async stop() {
+        jobWatch.close();
         await server.close();
         await closeMetrics();
         await close();

@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, beforeEach, expect } from 'vitest';
 import type { Article } from '../../src/articles/schemas.ts';
+import { isFinal } from '../../src/jobs/queries.ts';
 import type { Job } from '../../src/jobs/schemas.ts';
 import { createPseudoProvider } from '../../src/providers/pseudo.ts';
 import type { TranslationProvider } from '../../src/providers/types.ts';
@@ -7,8 +8,6 @@ import { createArticle, longDocument } from './articles.ts';
 import { madeLater, type TestService, type TestWorkspace, useTestService } from './service.ts';
 import { connectOperator, type Operator } from './temporal.ts';
 import { eventually } from './wait.ts';
-
-export const isFinal = (job: Job): boolean => ['COMPLETED', 'FAILED', 'CANCELLED'].includes(job.status);
 
 /** A stand-in for a model: does what the test says, then answers like the pseudo provider. */
 export interface StandIn extends TranslationProvider {

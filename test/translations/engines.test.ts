@@ -3,6 +3,7 @@ import { Client, Connection } from '@temporalio/client';
 import { historyToJSON } from '@temporalio/common/lib/proto-utils.js';
 import { afterAll, beforeAll, beforeEach, describe, expect, inject, it } from 'vitest';
 import type { JobId } from '../../src/ids.ts';
+import { isFinal } from '../../src/jobs/queries.ts';
 import type { Job } from '../../src/jobs/schemas.ts';
 import type { RunningWorker } from '../../src/processes/worker.ts';
 import { translationWorkflowId } from '../../src/temporal/ids.ts';
@@ -10,7 +11,7 @@ import { askedTexts, completion, pseudoCompletion } from '../providers/support/c
 import { type EngineServer, startEngineServer } from '../providers/support/engine-server.ts';
 import { createArticle, longDocument } from '../support/articles.ts';
 import { startTestService, type TestService, type TestWorkspace } from '../support/service.ts';
-import { isFinal, translating } from '../support/translating.ts';
+import { translating } from '../support/translating.ts';
 import { eventually } from '../support/wait.ts';
 
 const KEY = 'sk-key-that-must-not-show-42';
