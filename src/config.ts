@@ -114,6 +114,7 @@ const variables = z.object({
   RATE_LIMIT_PER_ADDRESS: withDefault(count, 6_000),
   RATE_LIMIT_AUTH_FAILURES: withDefault(count, 300),
   TRUSTED_PROXIES: withDefault(cidrs, ''),
+  UNBILLED_LIMIT_WORDS: withDefault(count, 20_000),
   RECONCILE_AFTER_SECONDS: withDefault(fraction(0), 120),
   AI_WAIT_SECONDS: withDefault(fraction(1, 60), 60),
   RETENTION_DAYS: withDefault(fraction(1), 30),

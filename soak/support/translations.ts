@@ -3,7 +3,7 @@ import { pino } from 'pino';
 import type { Database } from '../../src/db/database.ts';
 import { type ArticleId, type JobId, newId } from '../../src/ids.ts';
 import { createJobRuns } from '../../src/jobs/runs.ts';
-import { jobStarters } from '../../src/processes/job-starters.ts';
+import { jobAreas } from '../../src/processes/job-areas.ts';
 import { createProject } from '../../src/projects/create.ts';
 import { taskQueues } from '../../src/temporal/task-queues.ts';
 import { createTranslation } from '../../src/translations/create.ts';
@@ -33,7 +33,8 @@ export async function createTranslations(service: ScriptService): Promise<Transl
   const runs = createJobRuns({
     client,
     names,
-    starters: jobStarters,
+    areas: jobAreas,
+    unbilledLimit: 0,
     logger: pino({ level: 'warn' }),
   });
   return {

@@ -287,6 +287,14 @@ export interface Tables {
     source_hash: string;
     source_text: string;
     target_text: Nullable<string>;
+    /** Null in rows of a release that did not count them. */
+    words: Nullable<number>;
+  };
+  unpaid_work: {
+    job_id: JobId;
+    workspace_id: WorkspaceId;
+    words: number;
+    created_at: CreatedAt;
   };
   events: {
     id: EventId;

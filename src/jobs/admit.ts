@@ -11,7 +11,8 @@ import { recordEvents } from '../events/record.ts';
 import { type ArticleId, type JobId, newId, type ProjectId } from '../ids.ts';
 import { PURPOSES } from './purposes.ts';
 import { type JobRow, jobColumns } from './queries.ts';
-import type { StartableJob } from './runs.ts';
+import type { JobRuns, StartableJob } from './runs.ts';
+import { requirePaying } from './unpaid.ts';
 
 /** Of two admissions that race for one key the loser runs into this; it runs once more and finds the winner. */
 export const KEY_TAKEN = 'jobs_idempotency_key_key';
@@ -67,7 +68,7 @@ export interface NewJob {
  */
 export async function admitJob(
   tx: Tx,
-  context: VerbContext,
+  context: VerbContext & { readonly runs: JobRuns },
   { purpose, article, credits, bytes, ...rest }: NewJob,
 ): Promise<JobRow & StartableJob> {
   const { workspaceId } = context.actor;
@@ -104,5 +105,6 @@ export async function admitJob(
   const bytesFit = await reserveBytes(tx, workspaceId, bytes);
   if (!(await reserveCredits(tx, workspaceId, credits))) throw insufficientCredits(credits);
   if (!bytesFit) throw storageQuotaExceeded(bytes);
+  await requirePaying(tx, workspaceId, context.runs.unbilledLimit);
   return job;
 }

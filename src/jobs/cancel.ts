@@ -7,6 +7,7 @@ import { endJob } from './end.ts';
 import { toJob } from './queries.ts';
 import type { JobRuns } from './runs.ts';
 import type { Job } from './schemas.ts';
+import { countUnpaid } from './unpaid.ts';
 
 /**
  * Cancels an open job (articles.generate). The decision is this transaction: when it commits the job
@@ -32,6 +33,8 @@ export async function cancelJob(
       onLeftOver: context.runs.onLeftOver,
     });
     if (ended === null) throw conflict('The job has already ended; there is nothing to cancel.', 'job_ended');
+    const words = (await context.runs.areas[ended.purpose]?.wordsMade(tx, jobId)) ?? 0;
+    await countUnpaid(tx, ended, words);
     await recordAudit(tx, context, {
       action: 'jobs.cancelled',
       targetType: 'job',

@@ -24,7 +24,7 @@ export type JobEnd = (
 };
 
 /** A job that has ended, with what asks its run to stop. */
-export type EndedJob = JobRow & { readonly workflow_id: string };
+export type EndedJob = JobRow & { readonly workflow_id: string; readonly purpose: JobPurpose };
 
 /**
  * Ends an open job without a result: the job keeps its progress, the article becomes what its purpose leaves, and

@@ -1,8 +1,9 @@
 import type { Selectable } from 'kysely';
 import type { Logger } from 'pino';
-import type { Database } from '../db/database.ts';
+import type { Database, Tx } from '../db/database.ts';
 import type { OnLeftOver } from '../db/savepoint.ts';
 import type { JobPurpose, Tables } from '../db/tables.ts';
+import type { JobId } from '../ids.ts';
 import { searchAttributes } from '../temporal/search-attributes.ts';
 import type { TaskQueues } from '../temporal/task-queues.ts';
 import { cancelRun, startOnce, type TemporalClient } from '../temporal/workflow-client.ts';
@@ -51,8 +52,15 @@ export const startRun = (
     ],
   });
 
-/** How the areas start their jobs, by purpose. Jobs of another purpose belong to a later release, which looks after them. */
-export type JobStarters = Readonly<Partial<Record<JobPurpose, StartJob>>>;
+/** What an area gives for the jobs of its purpose. */
+export interface JobArea {
+  readonly start: StartJob;
+  /** Words that an engine has made for a job so far. */
+  readonly wordsMade: (tx: Tx, jobId: JobId) => Promise<number>;
+}
+
+/** Jobs of a purpose without an area here belong to a later release, which looks after them. */
+export type JobAreas = Readonly<Partial<Record<JobPurpose, JobArea>>>;
 
 /** What verbs do about runs once they have committed. It never fails: the rows have decided. */
 export interface JobRuns {
@@ -60,17 +68,21 @@ export interface JobRuns {
   cancel(job: CancellableJob, requestId: string): Promise<void>;
   /** Logs what the end of a job could not give back. */
   readonly onLeftOver: OnLeftOver;
+  readonly areas: JobAreas;
+  /** Words of cancelled runs in 24 hours above which a new run is refused; 0 is no limit. */
+  readonly unbilledLimit: number;
 }
 
 export interface JobRunDependencies {
   readonly client: TemporalClient;
   readonly names: TaskQueues;
-  readonly starters: JobStarters;
+  readonly areas: JobAreas;
+  readonly unbilledLimit: number;
   readonly logger: Logger;
 }
 
 /** The runs of a process that answers requests. */
-export function createJobRuns({ client, names, starters, logger }: JobRunDependencies): JobRuns {
+export function createJobRuns({ client, names, areas, unbilledLimit, logger }: JobRunDependencies): JobRuns {
   const attempt = async (
     job: CancellableJob,
     requestId: string | null,
@@ -89,12 +101,14 @@ export function createJobRuns({ client, names, starters, logger }: JobRunDepende
       attempt(
         job,
         job.request_id,
-        starters[job.purpose]?.({ db, client, names }, job),
+        areas[job.purpose]?.start({ db, client, names }, job),
         'job queued, but its run not started yet',
       ),
     // A run that is not reached stops at its next step.
     cancel: (job, requestId) =>
       attempt(job, requestId, cancelRun(client, job.workflow_id), 'run of a cancelled job not reached'),
     onLeftOver: (part, err) => logger.error({ err, part }, 'ended, but some of the clean-up failed'),
+    areas,
+    unbilledLimit,
   };
 }

@@ -25,7 +25,7 @@ import type { RunCanceller } from '../webhooks/endpoints/run-canceller.ts';
 import { createWebhookRoutes } from '../webhooks/routes.ts';
 import type { WebhookSender } from '../webhooks/sending/sender.ts';
 import { createWorkspaceRoutes } from '../workspaces/routes.ts';
-import { jobStarters } from './job-starters.ts';
+import { jobAreas } from './job-areas.ts';
 
 export interface RouteDependencies {
   readonly client: TemporalClient;
@@ -37,13 +37,15 @@ export interface RouteDependencies {
   readonly blobs: BlobStore;
   readonly runCanceller: RunCanceller;
   readonly jobWatch: JobWatch;
+  /** As `JobRuns` has it. */
+  readonly unbilledLimit: number;
   /** Milliseconds that a paid request waits for its result. */
   readonly aiWaitMs: number;
 }
 
 /** Every operation of the service, in the order of its reference page. */
 export function createRoutes(dependencies: RouteDependencies): RouteModule[] {
-  const jobRuns = createJobRuns({ ...dependencies, starters: jobStarters });
+  const jobRuns = createJobRuns({ ...dependencies, areas: jobAreas });
   return [
     ...createApiKeyRoutes(),
     ...createWhoamiRoutes(dependencies.limits),

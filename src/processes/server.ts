@@ -107,6 +107,7 @@ export async function startServer(config: ConnectedConfig, logger: Logger): Prom
       limits,
       runCanceller,
       jobWatch,
+      unbilledLimit: config.UNBILLED_LIMIT_WORDS,
       aiWaitMs: config.AI_WAIT_SECONDS * 1_000,
     }),
   );

@@ -37,7 +37,7 @@ import { createKnownEndpoints } from '../webhooks/relay/known-endpoints.ts';
 import { type Relay, startRelay } from '../webhooks/relay/relay.ts';
 import { createRuns } from '../webhooks/relay/runs.ts';
 import { createWebhookSender } from '../webhooks/sending/sender.ts';
-import { jobStarters } from './job-starters.ts';
+import { jobAreas } from './job-areas.ts';
 import { startWorkerMetrics } from './worker-metrics.ts';
 
 /** Longer than one webhook attempt, so that a shutdown lets those in flight end. */
@@ -187,7 +187,7 @@ export async function startWorker(
         db,
         client,
         names,
-        starters: jobStarters,
+        areas: jobAreas,
         minimumAgeMs: config.RECONCILE_AFTER_SECONDS * 1_000,
         retentionMs: config.RETENTION_DAYS * 86_400_000,
         partitionMinutes: config.PARTITION_MINUTES,

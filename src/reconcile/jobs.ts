@@ -4,7 +4,7 @@ import type { Database } from '../db/database.ts';
 import type { JobPurpose } from '../db/tables.ts';
 import { inTransaction } from '../db/transaction.ts';
 import { endJob, freeStrandedArticles } from '../jobs/end.ts';
-import type { JobStarters } from '../jobs/runs.ts';
+import type { JobAreas } from '../jobs/runs.ts';
 import type { TaskQueues } from '../temporal/task-queues.ts';
 import { runState, type TemporalClient } from '../temporal/workflow-client.ts';
 import { lookAtEach, PAGE, type Position, type Watcher } from './rows.ts';
@@ -13,7 +13,7 @@ export interface ReconcileDependencies extends Watcher {
   readonly db: Database;
   readonly client: TemporalClient;
   readonly names: TaskQueues;
-  readonly starters: JobStarters;
+  readonly areas: JobAreas;
   /** What is younger than this is left to its creator; milliseconds. */
   readonly minimumAgeMs: number;
 }
@@ -25,12 +25,12 @@ export interface ReconcileDependencies extends Watcher {
 export async function reconcileJobs(
   dependencies: ReconcileDependencies,
 ): Promise<{ started: number; ended: number }> {
-  const { db, client, starters, onError } = dependencies;
+  const { db, client, areas, onError } = dependencies;
   const counts = { started: 0, ended: 0 };
   const look = async (job: Awaited<ReturnType<typeof openJobs>>[number]) => {
     const state = await runState(client, job.workflow_id);
     if (state === 'unknown') {
-      await starters[job.purpose]?.(dependencies, job);
+      await areas[job.purpose]?.start(dependencies, job);
       counts.started += 1;
     } else if (state !== 'running') {
       const ended = await inTransaction(db, (tx) =>
@@ -49,7 +49,7 @@ export async function reconcileJobs(
 }
 
 /** The next open jobs that are old enough, in the order of their creation. */
-function openJobs({ db, starters, minimumAgeMs }: ReconcileDependencies, after: Position) {
+function openJobs({ db, areas, minimumAgeMs }: ReconcileDependencies, after: Position) {
   return db
     .selectFrom('jobs')
     .select([
@@ -63,7 +63,7 @@ function openJobs({ db, starters, minimumAgeMs }: ReconcileDependencies, after: 
       'created_at',
     ])
     .where('ended_at', 'is', null)
-    .where('purpose', 'in', Object.keys(starters) as JobPurpose[])
+    .where('purpose', 'in', Object.keys(areas) as JobPurpose[])
     .where('created_at', '<', sql<Date>`now() - make_interval(secs => ${minimumAgeMs / 1000})`)
     .where(sql<boolean>`(created_at, id) > (${after.created_at}::timestamptz, ${after.id}::uuid)`)
     .orderBy('created_at')

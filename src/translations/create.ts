@@ -30,6 +30,8 @@ export type CreatedTranslation =
   | { reused: false; article: ArticleResponse; job: Job; estimate: Estimate }
   | { reused: true; article: ArticleResponse; job: Job; estimate: null };
 
+type Context = VerbContext & { readonly runs: JobRuns };
+
 /** The outcome of the transaction; a replay starts no run. */
 interface Queued {
   readonly created: CreatedTranslation;
@@ -50,7 +52,7 @@ const RACES = new Set([KEY_TAKEN, 'articles_group_language_key']);
  *   QUOTA_EXCEEDED as contract.md T5 to T10 list them; nothing is left behind then
  */
 export async function createTranslation(
-  context: VerbContext & { readonly runs: JobRuns },
+  context: Context,
   input: CreateTranslation,
 ): Promise<CreatedTranslation> {
   requirePermissions(context.actor, 'articles.create', 'articles.generate');
@@ -86,7 +88,7 @@ async function countSource({ db, actor }: VerbContext, articleId: ArticleId): Pr
 /** @returns null when the source has another body by now than when it was counted */
 async function replayOrCreate(
   tx: Tx,
-  context: VerbContext,
+  context: Context,
   input: CreateTranslation,
   counted: CountedSource | null,
 ): Promise<Queued | null> {
@@ -112,7 +114,7 @@ async function replay(tx: Tx, context: VerbContext, key: string): Promise<Queued
 
 async function create(
   tx: Tx,
-  context: VerbContext,
+  context: Context,
   input: CreateTranslation,
   priced: CountedSource | null,
 ): Promise<Queued | null> {

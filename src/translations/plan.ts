@@ -30,12 +30,13 @@ export async function planSegments(db: Database, jobId: JobId, provider: string)
   const rows = batches.flatMap((segments, batch) => segments.map((segment) => ({ ...segment, batch })));
   return inTransaction(db, async (tx) => {
     await sql`
-      INSERT INTO translation_segments (job_id, key, batch, source_hash, source_text)
+      INSERT INTO translation_segments (job_id, key, batch, source_hash, source_text, words)
       SELECT ${jobId}, * FROM unnest(
         ${rows.map((row) => row.key)}::text[],
         ${rows.map((row) => row.batch)}::integer[],
         ${rows.map((row) => hash('sha256', row.text))}::text[],
-        ${rows.map((row) => row.text)}::text[]
+        ${rows.map((row) => row.text)}::text[],
+        ${rows.map((row) => row.words)}::integer[]
       )
       ON CONFLICT DO NOTHING
     `.execute(tx);

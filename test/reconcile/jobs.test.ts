@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 import { type ArticleId, type JobId, newId } from '../../src/ids.ts';
 import { freeStrandedArticles } from '../../src/jobs/end.ts';
-import { jobStarters } from '../../src/processes/job-starters.ts';
+import { jobAreas } from '../../src/processes/job-areas.ts';
 import { reconcileJobs } from '../../src/reconcile/jobs.ts';
 import { translationWorkflowId } from '../../src/temporal/ids.ts';
 import { taskQueues } from '../../src/temporal/task-queues.ts';
@@ -90,7 +90,7 @@ it('the run of a job is started, found and stopped under the id that its row has
       db: service.db,
       client: operator.client,
       names: taskQueues(service.config.TEMPORAL_TASK_QUEUE_PREFIX),
-      starters: jobStarters,
+      areas: jobAreas,
       minimumAgeMs: 0,
       onProgress: () => undefined,
       onError: (id, error) => expect.unreachable(`${id}: ${error}`),

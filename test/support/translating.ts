@@ -67,8 +67,14 @@ export const translating = (service: TestService) => {
  * What a file about translations needs: the service with a worker on a stand-in for the engine, an operator, and a
  * fresh workspace with so many credits for each test.
  */
-export function useTranslations({ credits = 10 } = {}) {
-  const service = useTestService();
+export function useTranslations({
+  credits = 10,
+  env = {},
+}: {
+  credits?: number;
+  env?: Record<string, string>;
+} = {}) {
+  const service = useTestService(env);
   const provider = createStandIn();
   const operator = madeLater<Operator>('operator');
   const workspace = madeLater<TestWorkspace>('workspace');

@@ -4,6 +4,7 @@ import { expect, it } from 'vitest';
 import { asFinalFailure, MAX_FAILURES } from '../../activities/failures.ts';
 import type { JobId } from '../../src/ids.ts';
 import { cancelJob } from '../../src/jobs/cancel.ts';
+import { jobAreas } from '../../src/processes/job-areas.ts';
 import { translationWorkflowId } from '../../src/temporal/ids.ts';
 import { hang, useTranslations } from '../support/translating.ts';
 import { eventually } from '../support/wait.ts';
@@ -82,6 +83,8 @@ it('what a cancellation could not give back is told by name, and the job has end
     start: () => Promise.resolve(),
     cancel: () => Promise.resolve(),
     onLeftOver: (part: string) => void told.push(part),
+    areas: jobAreas,
+    unbilledLimit: 0,
   };
   const cancelled = await cancelJob({ ...workspace.context, runs }, job.id as JobId);
   expect([cancelled.status, told]).toEqual(['CANCELLED', [`hold of job ${job.id}`]]);

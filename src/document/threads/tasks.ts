@@ -19,7 +19,13 @@ import {
   reassemble,
   type TranslatedArticle,
 } from '../translation/reassemble.ts';
-import { type BatchBounds, extractSegments, planBatches, type Segment } from '../translation/segments.ts';
+import {
+  type BatchBounds,
+  extractSegments,
+  planBatches,
+  type Segment,
+  segmentWords,
+} from '../translation/segments.ts';
 import type { Snapshot } from '../translation/source.ts';
 
 /** Texts already parsed: as they are, or as bytes when another thread parsed them. */
@@ -106,15 +112,21 @@ function replaceAssets(json: string, assetIds: ReadonlyMap<string, string>): str
   return JSON.stringify(document);
 }
 
+export interface PlannedSegment extends Segment {
+  readonly words: number;
+}
+
 /** The segments of a snapshot (its JSON text) in batches. Where there are more than `many`, batches hold more of them. */
 function plan(
   snapshot: string,
   bounds: BatchBounds,
   { many, segmentsOfMany }: { many: number; segmentsOfMany: number },
-): Segment[][] {
+): PlannedSegment[][] {
   const segments = extractSegments(JSON.parse(snapshot) as Snapshot);
   const batches = planBatches(segments, bounds);
-  return batches.length <= many ? batches : planBatches(segments, { ...bounds, maxSegments: segmentsOfMany });
+  const planned =
+    batches.length <= many ? batches : planBatches(segments, { ...bounds, maxSegments: segmentsOfMany });
+  return planned.map((batch) => batch.map((segment) => ({ ...segment, words: segmentWords(segment) })));
 }
 
 /** A translated article as it is stored, rendered. */

@@ -1,0 +1,48 @@
+import { sql } from 'kysely';
+import type { Tx } from '../db/database.ts';
+import { ServiceError } from '../errors.ts';
+import type { JobId, WorkspaceId } from '../ids.ts';
+
+/** How long the words of a cancelled run count. */
+const WINDOW = sql`interval '24 hours'`;
+
+/** Counts words that were made for a run that the customer cancelled: nobody pays for them. */
+export async function countUnpaid(
+  tx: Tx,
+  job: { id: JobId; workspace_id: WorkspaceId },
+  words: number,
+): Promise<void> {
+  if (words === 0) return;
+  await sql`DELETE FROM unpaid_work WHERE workspace_id = ${job.workspace_id} AND created_at < now() - ${WINDOW}`.execute(
+    tx,
+  );
+  await tx
+    .insertInto('unpaid_work')
+    .values({ job_id: job.id, workspace_id: job.workspace_id, words })
+    .execute();
+}
+
+/**
+ * Refuses a run while the workspace's words of the last 24 hours are above the limit; 0 is none. The caller has the
+ * lock of the wallet, which every cancelled run passed before.
+ * @throws {ServiceError} QUOTA_EXCEEDED, with the seconds until enough of them are older
+ */
+export async function requirePaying(tx: Tx, workspaceId: WorkspaceId, limit: number): Promise<void> {
+  if (limit === 0) return;
+  // Newest first: those from which on the sum is above the limit have to grow old.
+  const { rows } = await sql<{ seconds: number | null }>`
+    SELECT ceil(extract(epoch FROM max(created_at) + ${WINDOW} - now()))::integer AS seconds
+    FROM (
+      SELECT created_at, sum(words) OVER (ORDER BY created_at DESC, job_id) AS so_far
+      FROM unpaid_work WHERE workspace_id = ${workspaceId} AND created_at >= now() - ${WINDOW}
+    ) AS unpaid
+    WHERE so_far > ${limit}
+  `.execute(tx);
+  const seconds = rows[0]?.seconds ?? null;
+  if (seconds === null) return;
+  throw new ServiceError(
+    'QUOTA_EXCEEDED',
+    `Runs that were cancelled in the last 24 hours had made more than ${limit} words that nobody pays for. Wait the seconds that Retry-After gives.`,
+    { retryAfter: Math.max(1, seconds) },
+  );
+}

@@ -1,0 +1,29 @@
+import { type JobArea, type StartJob, startRun } from '../jobs/runs.ts';
+
+const start: StartJob = async ({ db, client, names }, job) => {
+  const { source_language, target_language } = await db
+    .selectFrom('translations')
+    .select(['source_language', 'target_language'])
+    .where('job_id', '=', job.id)
+    .executeTakeFirstOrThrow();
+  return startRun(client, job, {
+    workflow: 'translateArticle',
+    taskQueue: names.translation,
+    // Ids and languages only: access to Temporal must not give access to what customers write.
+    summary: `translate ${job.article_id}: ${source_language} → ${target_language}`,
+  });
+};
+
+/** How translations take part in the foundation of paid jobs. */
+export const translationArea: JobArea = {
+  start,
+  async wordsMade(tx, jobId) {
+    const { words } = await tx
+      .selectFrom('translation_segments')
+      .select((eb) => eb.fn.coalesce(eb.fn.sum<number | string>('words'), eb.val(0)).as('words'))
+      .where('job_id', '=', jobId)
+      .where('target_text', 'is not', null)
+      .executeTakeFirstOrThrow();
+    return Number(words);
+  },
+};
