@@ -5,7 +5,9 @@ import { inTransaction } from '../src/db/transaction.ts';
 import type { JobId } from '../src/ids.ts';
 import { endJob } from '../src/jobs/end.ts';
 import { isJobOpen, takeOver } from '../src/jobs/run-state.ts';
+import { takeTurn } from '../src/jobs/turns.ts';
 import { ProviderError, type TranslationProvider } from '../src/providers/types.ts';
+import type { Turn } from '../src/temporal/shapes.ts';
 import { translateBatch } from '../src/translations/batch.ts';
 import { planSegments } from '../src/translations/plan.ts';
 import { settleTranslation } from '../src/translations/settle.ts';
@@ -13,6 +15,7 @@ import { asFinalFailure, beat, onLeftOver, providerFailure, whileAway } from './
 import { whileBeating } from './heartbeat.ts';
 
 const HEARTBEAT_MS = 5_000;
+const FIRST = { status: 'TRANSLATING', step: 'translate' } as const;
 
 export type TranslationActivities = ReturnType<typeof createTranslationActivities>;
 
@@ -20,9 +23,11 @@ export type TranslationActivities = ReturnType<typeof createTranslationActivitie
 export function createTranslationActivities(dependencies: { db: Database; provider: TranslationProvider }) {
   const { db, provider } = dependencies;
   return {
-    /** Takes the hold over; false when the job has ended. */
-    reserve: (jobId: JobId): Promise<boolean> =>
-      asFinalFailure(() => takeOver(db, jobId, { status: 'TRANSLATING', step: 'translate' })),
+    /** Takes the hold over when it is the job's turn among those of its workspace. */
+    takeTurn: (jobId: JobId): Promise<Turn> => asFinalFailure(() => takeTurn(db, jobId, FIRST)),
+
+    /** Takes the hold over; false when the job has ended. Runs of release 0.2 and before ask this. */
+    reserve: (jobId: JobId): Promise<boolean> => asFinalFailure(() => takeOver(db, jobId, FIRST)),
 
     /** Writes the segments as rows and answers how many batches they make; none when the job has ended. */
     planSegments: (jobId: JobId): Promise<{ batches: number }> =>

@@ -3,8 +3,13 @@ import {
   ActivityFailure,
   ApplicationFailure,
   CancellationScope,
+  ContinueAsNew,
+  continueAsNew,
   isCancellation,
+  patched,
   proxyActivities,
+  sleep,
+  workflowInfo,
 } from '@temporalio/workflow';
 import type { TranslationActivities } from '../activities/translation.ts';
 import type { JobId } from '../src/ids.ts';
@@ -13,43 +18,67 @@ import type { TranslateArticleInput, TranslateArticleResult } from '../src/tempo
 /** Batches of one job that are with the provider at the same time. */
 const PARALLEL_BATCHES = 4;
 
-/** Statements on Postgres: repeated for as long as it takes, but never against a broken constraint. */
-const { reserve, planSegments, settle, fail, cancel } = proxyActivities<TranslationActivities>({
-  startToCloseTimeout: '1 minute',
-  retry: { initialInterval: '500 ms', backoffCoefficient: 2, maximumInterval: '10 seconds' },
-  cancellationType: ActivityCancellationType.WAIT_CANCELLATION_COMPLETED,
-});
+/** A run asks again after a second for each that is ahead of it, and after a minute at the latest. */
+const ASK_AGAIN_MS = { each: 1_000, most: 60_000 } as const;
 
-/** 36 attempts are 30 minutes of failing, however long no worker is there to try. */
-const { translateBatch } = proxyActivities<TranslationActivities>({
-  startToCloseTimeout: '15 minutes',
-  heartbeatTimeout: '20 seconds',
-  retry: {
-    initialInterval: '1 second',
-    backoffCoefficient: 2,
-    maximumInterval: '1 minute',
-    maximumAttempts: 36,
-  },
-  cancellationType: ActivityCancellationType.WAIT_CANCELLATION_COMPLETED,
-});
+/**
+ * The activities of a run. Steps on Postgres and calls of engines have queues of their own, so that a settlement never
+ * waits behind engines, nor one workspace's only call behind another's steps.
+ * @param prefix what the names of this deployment's queues begin with; undefined for a run of release 0.2, whose activities
+ *   are on the queue of the workflow itself
+ */
+function connect(prefix: string | undefined) {
+  const on = (queue: string) => (prefix === undefined ? {} : { taskQueue: `${prefix}${queue}` });
+  return {
+    /** Statements on Postgres: repeated for as long as it takes, but never against a broken constraint. */
+    steps: proxyActivities<Omit<TranslationActivities, 'translateBatch'>>({
+      ...on('job-steps'),
+      startToCloseTimeout: '1 minute',
+      retry: { initialInterval: '500 ms', backoffCoefficient: 2, maximumInterval: '10 seconds' },
+      cancellationType: ActivityCancellationType.WAIT_CANCELLATION_COMPLETED,
+    }),
+    /** 36 attempts are 30 minutes of failing, however long no worker is there to try. */
+    engine: proxyActivities<Pick<TranslationActivities, 'translateBatch'>>({
+      ...on('engine-calls'),
+      startToCloseTimeout: '15 minutes',
+      heartbeatTimeout: '20 seconds',
+      retry: {
+        initialInterval: '1 second',
+        backoffCoefficient: 2,
+        maximumInterval: '1 minute',
+        maximumAttempts: 36,
+      },
+      cancellationType: ActivityCancellationType.WAIT_CANCELLATION_COMPLETED,
+    }),
+  };
+}
+
+type Connected = ReturnType<typeof connect>;
 
 /**
  * Fills the draft of a translation job: takes the hold over, plans segments, translates them in batches and
  * settles. Content never enters the history: segments are rows, and only counts come back.
  */
 export async function translateArticle({ jobId }: TranslateArticleInput): Promise<TranslateArticleResult> {
+  const inTurns = patched('turns-and-queues');
+  const { steps, engine } = connect(
+    inTurns ? workflowInfo().taskQueue.replace(/translation$/, '') : undefined,
+  );
+  const { planSegments, settle, cancel, fail } = steps;
   try {
-    if (!(await reserve.executeWithOptions({ summary: 'take the hold over' }, [jobId]))) {
-      return { outcome: 'already ended' };
-    }
+    const begun = inTurns
+      ? await awaitTurn(steps, jobId)
+      : await steps.reserve.executeWithOptions({ summary: 'take the hold over' }, [jobId]);
+    if (!begun) return { outcome: 'already ended' };
     const { batches } = await planSegments.executeWithOptions({ summary: 'split into segments' }, [jobId]);
-    await translateAll(jobId, batches);
+    await translateAll(engine, jobId, batches);
     // The point of no return: once begun, a cancellation comes too late.
     const settled = await CancellationScope.nonCancellable(() =>
       settle.executeWithOptions({ summary: 'write the article and charge' }, [jobId]),
     );
     return { outcome: settled ? 'settled' : 'already ended', batches };
   } catch (error) {
+    if (error instanceof ContinueAsNew) throw error;
     // A lost worker turns a cancellation into a heartbeat timeout, so the scope is asked, not the error.
     if (isCancellation(error) || CancellationScope.current().consideredCancelled) {
       await CancellationScope.nonCancellable(() =>
@@ -65,8 +94,27 @@ export async function translateArticle({ jobId }: TranslateArticleInput): Promis
   }
 }
 
+/**
+ * Takes the hold over as soon as few enough runs of the workspace are under way. Waiting holds no slot and no attempt.
+ * @returns false when the job has ended
+ */
+async function awaitTurn({ takeTurn }: Connected['steps'], jobId: JobId): Promise<boolean> {
+  for (;;) {
+    const turn = await takeTurn.executeWithOptions({ summary: 'take the hold over' }, [jobId]);
+    if (turn.outcome !== 'wait') return turn.outcome === 'taken';
+    await sleep(Math.min(turn.ahead * ASK_AGAIN_MS.each, ASK_AGAIN_MS.most));
+    if (workflowInfo().continueAsNewSuggested) {
+      await continueAsNew<(input: TranslateArticleInput) => Promise<TranslateArticleResult>>({ jobId });
+    }
+  }
+}
+
 /** Translates every batch, a few at a time; when one fails for good the others are cancelled and awaited first. */
-async function translateAll(jobId: JobId, batches: number): Promise<void> {
+async function translateAll(
+  { translateBatch }: Connected['engine'],
+  jobId: JobId,
+  batches: number,
+): Promise<void> {
   let next = 0;
   await CancellationScope.cancellable(async () => {
     const scope = CancellationScope.current();

@@ -36,36 +36,40 @@ export const lockArticleOf = (tx: Tx, jobId: JobId): Promise<JobTarget | undefin
     .forUpdate('articles')
     .executeTakeFirst();
 
+/** Where a run begins. */
+export interface FirstStep {
+  readonly status: JobStatus;
+  readonly step: JobStep;
+}
+
 /**
  * Takes the hold over for a run: the job enters its first step, an article that was QUEUED for it is PROCESSING.
  * Running it again changes nothing.
  * @returns false when the job has ended, so that the run has nothing to do
  * @throws {MissingHoldError} when an open job has no open hold, which only a fault outside this service could cause
  */
-export async function takeOver(
-  db: Database,
-  jobId: JobId,
-  first: { readonly status: JobStatus; readonly step: JobStep },
-): Promise<boolean> {
-  return inTransaction(db, async (tx) => {
-    await lockArticleOf(tx, jobId);
-    const job = await tx
-      .updateTable('jobs')
-      .set({ status: first.status, current_step: first.step })
-      .where('id', '=', jobId)
-      .where('status', 'in', ['QUEUED', first.status])
-      .returning('article_id')
-      .executeTakeFirst();
-    if (job === undefined) return false;
-    if (!(await isHoldOpen(tx, jobId))) throw new MissingHoldError(`job ${jobId} is open without a hold`);
-    await tx
-      .updateTable('articles')
-      .set((eb) => ({ status: 'PROCESSING', updated_at: eb.fn('now') }))
-      .where('id', '=', job.article_id)
-      .where('status', '=', 'QUEUED')
-      .execute();
-    return true;
-  });
+export const takeOver = (db: Database, jobId: JobId, first: FirstStep): Promise<boolean> =>
+  inTransaction(db, (tx) => takeOverIn(tx, jobId, first));
+
+/** The same in the caller's transaction. */
+export async function takeOverIn(tx: Tx, jobId: JobId, first: FirstStep): Promise<boolean> {
+  await lockArticleOf(tx, jobId);
+  const job = await tx
+    .updateTable('jobs')
+    .set({ status: first.status, current_step: first.step })
+    .where('id', '=', jobId)
+    .where('status', 'in', ['QUEUED', first.status])
+    .returning('article_id')
+    .executeTakeFirst();
+  if (job === undefined) return false;
+  if (!(await isHoldOpen(tx, jobId))) throw new MissingHoldError(`job ${jobId} is open without a hold`);
+  await tx
+    .updateTable('articles')
+    .set((eb) => ({ status: 'PROCESSING', updated_at: eb.fn('now') }))
+    .where('id', '=', job.article_id)
+    .where('status', '=', 'QUEUED')
+    .execute();
+  return true;
 }
 
 /**

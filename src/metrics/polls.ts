@@ -21,6 +21,8 @@ function sampleOf(exposition: string, name: string, ...labels: readonly string[]
 export interface PollWatch {
   /** Task queues that this process polls. */
   readonly queues: readonly string[];
+  /** Those among them that it polls for activities alone. */
+  readonly activityQueues?: readonly string[];
   /** The SDK's own series in the text format of Prometheus; empty when they cannot be had, of which nothing follows. */
   readonly read: () => Promise<string>;
   readonly readiness: () => Promise<Readiness>;
@@ -32,7 +34,13 @@ export interface PollWatch {
  * Tells when a worker no longer asks Temporal for work although Temporal and Postgres answer: its pollers stand still,
  * or all its slots are held by work that does not end. A worker without work polls all the time.
  */
-export function watchPolls({ queues, read, readiness, limits }: PollWatch): () => Promise<string | null> {
+export function watchPolls({
+  queues,
+  activityQueues = [],
+  read,
+  readiness,
+  limits,
+}: PollWatch): () => Promise<string | null> {
   const { free = LONGEST_WITHOUT_POLL_MS, full = LONGEST_WITHOUT_SLOT_MS } = limits ?? {};
   const seen = new Map<string, { polls: number; at: number }>();
   return async () => {
@@ -45,6 +53,7 @@ export function watchPolls({ queues, read, readiness, limits }: PollWatch): () =
     const still: string[] = [];
     for (const queue of queues) {
       for (const { operation, slots, what } of KINDS) {
+        if (slots === 'WorkflowWorker' && activityQueues.includes(queue)) continue;
         const polls =
           sampleOf(exposition, 'temporal_long_request_total', `"${operation}"`, `"${queue}"`) ?? 0;
         const key = `${operation} ${queue}`;

@@ -27,7 +27,7 @@ import { askForNamespace, explainRefusal, isRefusal, watchAccess } from '../temp
 import { bundleWorkflows } from '../temporal/bundle.ts';
 import { temporalConnectionOptions } from '../temporal/connection-options.ts';
 import { connectTemporal, installMeasuredRuntime, sdkMetricsUrl } from '../temporal/runtime.ts';
-import { ensureSchedules } from '../temporal/schedules.ts';
+import { ensureSchedules, restoreSchedules } from '../temporal/schedules.ts';
 import { registerSearchAttributes } from '../temporal/search-attributes.ts';
 import { type TaskQueues, taskQueues } from '../temporal/task-queues.ts';
 import { workerTuning } from '../temporal/tuning.ts';
@@ -50,6 +50,8 @@ const SHUTDOWN_FORCE = '45 seconds';
 /** Bursts of one worker that send at once: while one lets its last attempts end, the other takes what is due. */
 const BURSTS = 2;
 const BURSTS_CACHED = 20;
+/** Steps of paid jobs that one worker does at once: most of each is Postgres's. */
+const JOB_STEPS = 20;
 
 export interface RunningWorker {
   /** Where Prometheus reads. */
@@ -64,6 +66,8 @@ export interface WorkerOverrides {
   readonly provider?: TranslationProvider;
   readonly suggestions?: SuggestionProvider;
   readonly capacity?: Capacity;
+  /** How often it looks whether the schedules are still there, instead of each minute; milliseconds. */
+  readonly schedulesEveryMs?: number;
 }
 
 /** Composes and starts the worker process: workflows, activities and the relay of deliveries. */
@@ -86,7 +90,16 @@ export async function startWorker(
   const relayUnwell = watchRelay(() => relaying?.sinceRound(), readiness);
   const names = taskQueues(config.TEMPORAL_TASK_QUEUE_PREFIX);
   const workersUnwell = watchPolls({
-    queues: [names.translation, names.webhooks, names.bursts, names.ai, names.maintenance],
+    queues: [
+      names.translation,
+      names.jobSteps,
+      names.engineCalls,
+      names.webhooks,
+      names.bursts,
+      names.ai,
+      names.maintenance,
+    ],
+    activityQueues: [names.jobSteps, names.engineCalls],
     read: () => readSdkMetrics(sdkMetricsUrl() ?? '').catch(() => ''),
     readiness,
   });
@@ -147,12 +160,27 @@ export async function startWorker(
     // An attempt that hangs must be seen to live: heartbeats pass through at their own pace.
     maxHeartbeatThrottleInterval: '5 seconds',
   } satisfies Partial<WorkerOptions>;
+  const { workflowBundle: _, ...activitiesOnly } = common;
+  const translation = metrics.countTranslations(createTranslationActivities({ db, provider }));
   const workers = await Promise.all([
+    // Its activities are those of runs that release 0.2 began.
     Worker.create({
       ...common,
       taskQueue: names.translation,
-      activities: metrics.countTranslations(createTranslationActivities({ db, provider })),
+      activities: translation,
       ...tuning.translation,
+    }),
+    Worker.create({
+      ...activitiesOnly,
+      taskQueue: names.jobSteps,
+      activities: translation,
+      maxConcurrentActivityTaskExecutions: JOB_STEPS,
+    }),
+    Worker.create({
+      ...activitiesOnly,
+      taskQueue: names.engineCalls,
+      activities: translation,
+      maxConcurrentActivityTaskExecutions: config.TRANSLATION_ACTIVITY_SLOTS,
     }),
     Worker.create({
       ...common,
@@ -221,7 +249,7 @@ export async function startWorker(
   }).catch((error: unknown) => {
     if (!stopped.signal.aborted) logger.warn({ err: error }, 'partitions not made');
   });
-  const scheduled = ensureSchedulesPatiently(client, names, logger, stopped.signal);
+  const scheduled = keepSchedules(client, names, logger, stopped.signal, overrides.schedulesEveryMs);
 
   let stopping: Promise<void> | undefined;
   const stop = async () => {
@@ -275,21 +303,32 @@ const createDeliveryDatabase = (config: ConnectedConfig, logger: Logger): Databa
     onError: (error) => logger.warn({ err: error }, 'database connection lost'),
   });
 
-/** Repeats until it succeeds: a server that restarts at this moment must not stop a worker that runs already. */
-async function ensureSchedulesPatiently(
+/** How often a worker looks whether the schedules are still there, and how soon again after a failure; milliseconds. */
+const SCHEDULES_EVERY_MS = 60_000;
+const SCHEDULES_AGAIN_MS = 2_000;
+
+/**
+ * Makes the schedules, and again whenever Temporal has lost them. It repeats what fails: a server that restarts at this
+ * moment must not stop a worker that runs already.
+ */
+async function keepSchedules(
   client: Client,
   names: TaskQueues,
   logger: Logger,
   signal: AbortSignal,
+  everyMs = SCHEDULES_EVERY_MS,
 ): Promise<void> {
+  let work = ensureSchedules;
   while (!signal.aborted) {
+    let pause = everyMs;
     try {
-      await ensureSchedules(client, names);
-      return;
+      await work(client, names);
+      work = restoreSchedules;
     } catch (error) {
       logger.warn({ err: error }, 'schedules not created yet');
-      await sleep(2_000, undefined, { signal }).catch(() => undefined);
+      pause = SCHEDULES_AGAIN_MS;
     }
+    await sleep(pause, undefined, { signal }).catch(() => undefined);
   }
 }
 

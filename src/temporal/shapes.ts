@@ -10,6 +10,11 @@ export interface TranslateArticleResult {
   readonly batches?: number;
 }
 
+/** Whether a run may begin: `ahead` others of its workspace come first. */
+export type Turn =
+  | { readonly outcome: 'taken' | 'ended' }
+  | { readonly outcome: 'wait'; readonly ahead: number };
+
 export interface DeliverWebhookInput {
   readonly deliveryId: DeliveryId;
   /** Attempts made by earlier runs; the first attempt of this run has the next number. */

@@ -1,6 +1,10 @@
 /** Task queues and schedules of one deployment. */
 export interface TaskQueues {
   readonly translation: string;
+  /** Steps of paid jobs on Postgres. */
+  readonly jobSteps: string;
+  /** Calls of engines and models for paid jobs. */
+  readonly engineCalls: string;
   readonly webhooks: string;
   readonly bursts: string;
   readonly ai: string;
@@ -12,6 +16,8 @@ export interface TaskQueues {
 /** A prefix keeps two deployments apart that share a namespace. */
 export const taskQueues = (prefix = ''): TaskQueues => ({
   translation: `${prefix}translation`,
+  jobSteps: `${prefix}job-steps`,
+  engineCalls: `${prefix}engine-calls`,
   webhooks: `${prefix}webhooks`,
   bursts: `${prefix}webhook-bursts`,
   ai: `${prefix}ai`,

@@ -20,9 +20,12 @@ test('a worker whose slots are held by work that does not end is told of, and no
   });
   engine.behave = () => held;
   const worker = await service.startWorker({ provider: engine }, { TRANSLATION_ACTIVITY_SLOTS: '1' });
-  const { translation, webhooks, ai, maintenance } = taskQueues(service.config.TEMPORAL_TASK_QUEUE_PREFIX);
+  const { translation, jobSteps, engineCalls, webhooks, ai, maintenance } = taskQueues(
+    service.config.TEMPORAL_TASK_QUEUE_PREFIX,
+  );
   const unwell = watchPolls({
-    queues: [translation, webhooks, ai, maintenance],
+    queues: [translation, jobSteps, engineCalls, webhooks, ai, maintenance],
+    activityQueues: [jobSteps, engineCalls],
     read: () => readSdkMetrics(sdkMetricsUrl() ?? ''),
     readiness: async () => ALL_OK,
     limits: LIMITS,
@@ -32,7 +35,7 @@ test('a worker whose slots are held by work that does not end is told of, and no
   const workspace = await service.workspace();
   const { job } = await calls.translate(workspace);
   const reason = await eventually(unwell, (found) => found !== null, 30_000);
-  expect(reason).toMatch(new RegExp(`^${translation} has not been polled for activities for \\d+ seconds$`));
+  expect(reason).toMatch(new RegExp(`^${engineCalls} has not been polled for activities for \\d+ seconds$`));
   // Long before its own limit the process itself is not worth a new one.
   expect((await fetch(`${new URL(worker.metricsUrl).origin}/healthz`)).status).toBe(200);
   release();
