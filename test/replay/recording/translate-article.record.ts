@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import type { JobId } from '../../../src/ids.ts';
 import type { RunningWorker } from '../../../src/processes/worker.ts';
@@ -31,7 +32,7 @@ afterAll(() => service.stop());
 
 it('success in many batches', async () => {
   const { job } = await calls.translate(workspace, 6000);
-  await recordHistory(workflowId(job), 'translateArticle/success');
+  await recordHistory(workflowId(job), 'translateArticle/in-turns-success');
 });
 
 it('success in one batch, after failures that passed', async () => {
@@ -41,7 +42,23 @@ it('success in one batch, after failures that passed', async () => {
     if (failures >= 0) throw new ProviderError('retryable', 'busy');
   };
   const { job } = await calls.translate(workspace, 100);
-  await recordHistory(workflowId(job), 'translateArticle/success-after-retries');
+  await recordHistory(workflowId(job), 'translateArticle/in-turns-success-after-retries');
+});
+
+it('success after waiting for its turn', async () => {
+  provider.behave = hang;
+  const before = [];
+  for (let each = 0; each < 8; each += 1) before.push(await calls.translate(workspace, 100));
+  const isUnderWay = ({ status }: { status: string }) => status === 'TRANSLATING';
+  for (const { job } of before) await eventually(() => calls.readJob(workspace, job.id), isUnderWay);
+  const { job } = await calls.translate(workspace, 100);
+  const cancelled = await calls.translate(workspace, 100);
+  await sleep(1_500);
+  await calls.cancel(workspace, cancelled.job.id);
+  await recordHistory(workflowId(cancelled.job), 'translateArticle/in-turns-cancelled-while-waiting');
+  provider.behave = async () => undefined;
+  for (const each of before) await calls.cancel(workspace, each.job.id);
+  await recordHistory(workflowId(job), 'translateArticle/in-turns-success-after-waiting');
 });
 
 it('provider failure while other batches are under way', async () => {
@@ -52,7 +69,7 @@ it('provider failure while other batches are under way', async () => {
     throw new ProviderError('fatal', 'The engine does not know this language pair.');
   };
   const { job } = await calls.translate(workspace, 2400);
-  await recordHistory(workflowId(job), 'translateArticle/provider-failure');
+  await recordHistory(workflowId(job), 'translateArticle/in-turns-provider-failure');
 });
 
 it('cancelled in the middle', async () => {
@@ -63,7 +80,7 @@ it('cancelled in the middle', async () => {
     (current) => current.status === 'TRANSLATING',
   );
   await calls.cancel(workspace, job.id);
-  await recordHistory(workflowId(job), 'translateArticle/cancelled-in-the-middle');
+  await recordHistory(workflowId(job), 'translateArticle/in-turns-cancelled-in-the-middle');
 });
 
 it('cancelled while queued', async () => {
@@ -72,7 +89,7 @@ it('cancelled while queued', async () => {
   const { job } = await calls.translate(workspace, 100);
   await calls.cancel(workspace, job.id);
   worker = await service.startWorker({ provider });
-  await recordHistory(workflowId(job), 'translateArticle/cancelled-while-queued');
+  await recordHistory(workflowId(job), 'translateArticle/in-turns-cancelled-while-queued');
 });
 
 it('cancelled against settle: the cancellation commits first, while the run is past its point of no return', async () => {
@@ -94,7 +111,7 @@ it('cancelled against settle: the cancellation commits first, while the run is p
     await untilWaiting(service.db, 2);
   });
   expect((await cancelled)?.status).toBe(202);
-  await recordHistory(workflowId(job), 'translateArticle/cancelled-against-settle');
+  await recordHistory(workflowId(job), 'translateArticle/in-turns-cancelled-against-settle');
   expect(await calls.readJob(workspace, job.id)).toMatchObject({ status: 'CANCELLED', consumedCredits: 0 });
 });
 
@@ -107,7 +124,7 @@ it('terminated by an operator; reconcile ends the job', async () => {
   );
   const operator = await connectOperator();
   await operator.client.workflow.getHandle(workflowId(job)).terminate('stopped by hand');
-  await recordHistory(workflowId(job), 'translateArticle/terminated');
+  await recordHistory(workflowId(job), 'translateArticle/in-turns-terminated');
   const { reconcileSchedule } = taskQueues(service.config.TEMPORAL_TASK_QUEUE_PREFIX);
   await operator.client.schedule.getHandle(reconcileSchedule).trigger();
   await operator.close();
@@ -137,7 +154,7 @@ it('worker lost in the middle of its batches', async () => {
   await lost.ended;
   provider.behave = async () => undefined;
   worker = await service.startWorker({ provider });
-  await recordHistory(workflowId(job), 'translateArticle/worker-lost');
+  await recordHistory(workflowId(job), 'translateArticle/in-turns-worker-lost');
   expect(await calls.readJob(workspace, job.id)).toMatchObject({ status: 'COMPLETED', consumedCredits: 4 });
   await model.close();
 });
