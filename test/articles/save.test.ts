@@ -1,6 +1,6 @@
 import { beforeAll, expect, it } from 'vitest';
 import type { Article } from '../../src/articles/schemas.ts';
-import type { ProjectId } from '../../src/ids.ts';
+import type { ArticleId, ProjectId } from '../../src/ids.ts';
 import { listenToAll } from '../support/events.ts';
 import { type TestWorkspace, useTestService } from '../support/service.ts';
 import { documentOf, type Editing, editing, paragraph } from './support.ts';
@@ -72,6 +72,26 @@ it('creates a DRAFT, rendered and counted, in a group of its own, and tells arti
     wordCount: 0,
     documentJson: documentOf(),
   });
+});
+
+it('renders the body on every save and again when it is published', async () => {
+  const { id } = await editor.create(projectId, { title: 'Rendered' });
+  const saved = await editor.patch(id, { documentJson: documentOf(paragraph('Saved words')) });
+  expect(saved.body.article).toMatchObject({
+    contentHtml: '<p>Saved words</p>',
+    contentMarkdown: expect.stringContaining('Saved words'),
+  });
+  await editor.submit(id);
+  await editor.review(id, 'approved');
+  // As another release would have rendered it.
+  await service.db
+    .updateTable('articles')
+    .set({ content_html: '<p>old</p>', content_markdown: 'old' })
+    .where('id', '=', id as ArticleId)
+    .execute();
+  const { contentHtml, contentMarkdown } = saved.body.article;
+  expect((await editor.publish(id)).body.article).toMatchObject({ contentHtml, contentMarkdown });
+  expect(await editor.read(id)).toMatchObject({ status: 'PUBLISHED', contentHtml, contentMarkdown });
 });
 
 it('refuses bad input naming the field, and leaves nothing behind', async () => {

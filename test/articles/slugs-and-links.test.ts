@@ -111,6 +111,33 @@ it('drops dead links on the next save, and renders a link only while its target 
   const updates = (await editor.events(linker.id)).filter(({ event }) => event === 'article.updated');
   expect(updates.map(({ data }) => data.changed)).toEqual([['content'], ['content']]);
 
-  await editor.patch(linker.id, { documentJson: documentOf(paragraph('No link any more.')) });
-  expect((await editor.read(linker.id)).documentJson.blocks[0]).not.toHaveProperty('links');
+  // Sent again with its link, whose words are gone by now.
+  const [kept] = (await editor.read(linker.id)).documentJson.blocks;
+  expect(kept).toHaveProperty('links', [{ text: 'the target', articleId: target.id }]);
+  const saved = await editor.patch(linker.id, {
+    documentJson: documentOf({ ...kept, text: 'See the goal here.' }),
+  });
+  expect(saved.status).toBe(200);
+  const stored = (await editor.read(linker.id)).documentJson;
+  expect(stored).toEqual(documentOf(paragraph('See the goal here.')));
+});
+
+it('keeps the first link to an article only, in the whole document', async () => {
+  const target = await editor.create(projectId, { title: 'Linked twice' });
+  const other = await editor.create(projectId, { title: 'Linked once' });
+  const first = { text: 'the target', articleId: target.id };
+  const single = { text: 'another', articleId: other.id };
+  const linker = await editor.create(projectId, {
+    title: 'Linker of two',
+    documentJson: documentOf(
+      { ...paragraph('See the target here.', 'a'), links: [first, { text: 'here', articleId: target.id }] },
+      { ...paragraph('And the target again, and another.', 'b'), links: [first, single] },
+    ),
+  });
+  expect((await editor.read(linker.id)).documentJson).toEqual(
+    documentOf(
+      { ...paragraph('See the target here.', 'a'), links: [first] },
+      { ...paragraph('And the target again, and another.', 'b'), links: [single] },
+    ),
+  );
 });

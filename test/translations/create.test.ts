@@ -2,6 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { describe, expect, it } from 'vitest';
 import { newId } from '../../src/ids.ts';
 import { createArticle, longDocument } from '../support/articles.ts';
+import { listenToAll } from '../support/events.ts';
 import { type Answer, type TestWorkspace, useTestService } from '../support/service.ts';
 
 const service = useTestService();
@@ -89,6 +90,35 @@ describe('an accepted translation', () => {
     expect(await wallet(workspace)).toEqual({ balance: 10, reserved: 2 });
     const walletResponse = await service.call(workspace.key, 'GET', `/api/workspaces/${workspace.id}/wallet`);
     expect(walletResponse.body).toEqual({ wallet: { balance: 10, reserved: 2, available: 8 } });
+  });
+
+  it('tells article.created of the draft, and leaves an audit entry that says what it was made from', async () => {
+    const workspace = await service.workspace(10);
+    await listenToAll(service.db, workspace.id);
+    const projectId = await service.project(workspace);
+    const source = await createArticle(service.db, workspace, projectId, { document: longDocument(1001) });
+    const { article, job } = (await create(workspace, source.id, { language: 'es' })).body;
+    const events = await service.db
+      .selectFrom('events')
+      .select('body')
+      .where('workspace_id', '=', workspace.id)
+      .execute();
+    expect(events.map(({ body }) => JSON.parse(body.toString()))).toEqual([
+      { event: 'article.created', data: { articleId: article.id, projectId, title: source.title } },
+    ]);
+    const entries = await service.db
+      .selectFrom('audit_entries')
+      .select(['action', 'target_type', 'actor_kind', 'details'])
+      .where('target_id', '=', article.id)
+      .execute();
+    expect(entries).toEqual([
+      {
+        action: 'translations.created',
+        target_type: 'article',
+        actor_kind: 'api_key',
+        details: { jobId: job.id, sourceArticleId: source.id, language: 'es', credits: 2 },
+      },
+    ]);
   });
 
   it('generates an idempotency key when none is sent, and takes the header when the body has none', async () => {

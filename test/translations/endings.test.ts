@@ -17,6 +17,21 @@ afterAll(async () => {
   await receiver.close();
 });
 
+/** The engine answers one call, and does something else with all others. */
+function firstThen(behave: (signal: AbortSignal) => Promise<void>) {
+  let asked = 0;
+  return async (signal: AbortSignal) => {
+    asked += 1;
+    if (asked > 1) await behave(signal);
+  };
+}
+
+const untilProgress = (jobId: string) =>
+  eventually(
+    () => calls.readJob(workspace, jobId),
+    ({ progress }) => progress > 0,
+  );
+
 describe('a translation', () => {
   it('is written, charged once, and announced with a valid signature', async () => {
     const registered = await service.call(workspace.key, 'POST', `/api/workspaces/${workspace.id}/webhooks`, {
@@ -101,25 +116,33 @@ describe('a translation', () => {
 
 describe('a failed translation', () => {
   async function fail() {
-    provider.behave = async () => {
+    let release = (): void => undefined;
+    const gate = new Promise<void>((resolve) => {
+      release = resolve;
+    });
+    provider.behave = firstThen(async () => {
+      await gate;
       throw new ProviderError('fatal', 'The engine does not know this language pair.');
-    };
+    });
     await listenToAll(service.db, workspace.id);
     const { source, article, job } = await calls.translate(workspace, 1200, 'will-fail-1');
+    const { progress } = await untilProgress(job.id);
+    release();
     const failed = await calls.untilFinal(workspace, job.id);
     provider.behave = async () => undefined;
-    return { path: `/api/articles/${source.id}/translations`, article, failed };
+    return { path: `/api/articles/${source.id}/translations`, article, failed, progress };
   }
 
-  it('ends FAILED with a message, an empty draft and its credits back', async () => {
-    const { article, failed } = await fail();
+  it('ends FAILED with a message, its progress kept, an empty draft and its credits back', async () => {
+    const { article, failed, progress } = await fail();
     expect(failed).toMatchObject({
       status: 'FAILED',
+      progress,
       consumedCredits: 0,
       errorCode: 'TRANSLATION_FAILED',
       errorMessage: 'The engine does not know this language pair.',
     });
-    expect(failed.progress).toBeLessThan(100);
+    expect(progress).toBeLessThan(100);
     expect(await calls.readArticle(workspace, article.id)).toMatchObject({
       status: 'DRAFT',
       documentJson: { version: 1, blocks: [] },
@@ -169,28 +192,32 @@ describe('cancelling', () => {
   it('a running job: 202, CANCELLED with its progress kept, an empty draft, credits back, the call to the provider given up', async () => {
     let asked = 0;
     let given = 0;
-    provider.behave = async (signal) => {
+    provider.behave = firstThen(async (signal) => {
       asked += 1;
       try {
         await hang(signal);
       } finally {
         given += 1;
       }
-    };
+    });
     const { article, job } = await calls.translate(workspace);
     await eventually(
       async () => asked,
       (count) => count > 0,
     );
+    const { progress } = await untilProgress(job.id);
+    expect(progress).toBeLessThan(100);
     const response = await calls.cancel(workspace, job.id);
     expect(response.status).toBe(202);
-    expect(response.body.job).toMatchObject({ status: 'CANCELLED', consumedCredits: 0, errorCode: null });
+    const cancelled = { status: 'CANCELLED', progress, consumedCredits: 0, errorCode: null };
+    expect(response.body.job).toMatchObject(cancelled);
     expect(await calls.readArticle(workspace, article.id)).toMatchObject({ status: 'DRAFT', wordCount: 0 });
     expect(await calls.readWallet(workspace)).toEqual({ balance: 10, reserved: 0, available: 10 });
     await eventually(
       async () => given,
       (count) => count > 0,
     );
+    expect(await calls.readJob(workspace, job.id)).toMatchObject(cancelled);
     expect((await calls.cancel(workspace, job.id)).body).toMatchObject({ status: 409, code: 'CONFLICT' });
   });
 
