@@ -6,27 +6,27 @@ import type { BurstId } from '../../ids.ts';
  * row of `webhook_log`, where nothing changes any more. No open row means: ended.
  *
  *                    claim                        the request has been answered
- *     stored ─► free ─────► burst ──────────────────────────────┬─► ended (to the log, while its endpoint lives)
+ *     stored ─► free ─────► burst ──────────────────────────────┬─► ended (logged only if its endpoint still exists)
  *                ▲            │ attempts left, or burst is lost  │
  *                └────────────┘                                 │
  *               free ─────► run ────────────────────────────────┘
  *                    claim      a run keeps it over all its attempts, and never gives it back
  *
  * - free (neither `in_run` nor `burst_id`): waits until `due_at`, which only Postgres's clock sets and compares. Each
- *   worker's relay claims what is due. A process that dies here has nothing to lose.
+ *   worker's relay claims what is due. No process holds a free delivery, so a crash loses nothing.
  * - run (`in_run`): belongs to the one workflow `webhook-delivery-<id>`. The row says so before the run is started. The
- *   relay that claimed it repeats the start; one that never got the answer to a claim starts whatever is due in runs.
- *   When that relay has died, `reconcile` finds the row two minutes after `due_at`, and starts the run if Temporal does
- *   not know it. If the run was stopped from outside, it ends the delivery.
+ *   relay that claimed it repeats the start; a relay that never received the answer to its claim starts every due row
+ *   marked `in_run`. When that relay has died, `reconcile` finds the row two minutes after `due_at`, and starts the run
+ *   if Temporal does not know it. If the run was stopped from outside, it ends the delivery.
  * - burst (`burst_id`): belongs to a run that sends whatever is due, as long as its row in `webhook_bursts` exists.
  *   Claims hold that row FOR KEY SHARE and whoever frees a burst deletes it first, so nothing is claimed for a burst
  *   that is gone. It is freed at its end, by the next execution after a lost worker, and by `reconcile`.
  *
- * An attempt begins with the last statement before its request is written, or after a dial that found nobody: it requires
- * the holder and a living, active endpoint, and leaves the attempt's number and a token in `begun` and `begun_token`.
- * Whoever frees a delivery whose attempt has begun spends that attempt, since its request may have been sent. A failure is
- * recorded only under the number and token it began with. A 2xx requires an open row and nothing else: whatever came in
- * between, it was delivered.
+ * One statement begins an attempt: the last before its request is written or, if the dial failed, one after the dial. It
+ * requires the holder and a living, active endpoint, and leaves the attempt's number and a token in `begun` and
+ * `begun_token`. Whoever frees a delivery whose attempt has begun spends that attempt, since its request may have been
+ * sent. A failure is recorded only under the number and token it began with. A 2xx requires an open row and nothing else:
+ * whatever came in between, it was delivered.
  */
 
 /** SQL over a row of `webhook_open` called `delivery`. */
