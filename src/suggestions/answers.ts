@@ -8,7 +8,6 @@ import type {
 } from '../db/suggestions.ts';
 import { canonicalLanguage, codePoints } from '../fields.ts';
 import { nameKey } from '../name-key.ts';
-import type { Problem } from './provider.ts';
 import {
   type ArticleQuestion,
   countSuggestions,
@@ -16,7 +15,8 @@ import {
   type NamesQuestion,
   type ProjectQuestion,
   type Question,
-} from './questions.ts';
+} from './model-questions.ts';
+import type { Problem } from './provider.ts';
 
 /** The shape that models answer in, and the rules that turn an answer into suggestions. */
 

@@ -4,9 +4,9 @@ import type { AiOperationId } from '../ids.ts';
 import { ProviderError } from '../providers/types.ts';
 import type { AskResult } from '../temporal/shapes.ts';
 import { checkAnswer, type FindTaken } from './answers.ts';
+import { countSuggestions, type Question } from './model-questions.ts';
 import { findOpenOperation, markAsked, storeResult, unmarkAsked } from './operations.ts';
 import { ModelNotReached, type Rejection, type SuggestionProvider, UnusableAnswer } from './provider.ts';
-import { countSuggestions, type Question } from './questions.ts';
 import { findTakenNames, readQuestion } from './read-question.ts';
 
 const TIMES = 2;

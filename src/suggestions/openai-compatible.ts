@@ -2,6 +2,7 @@ import { z } from 'zod';
 import { type ChatTurn, createChatModel } from '../providers/chat-model.ts';
 import { ProviderError } from '../providers/types.ts';
 import { answerSchemas } from './answers.ts';
+import type { Question } from './model-questions.ts';
 import { instructionsFor, questionData } from './prompts.ts';
 import {
   ModelNotReached,
@@ -9,7 +10,6 @@ import {
   type SuggestionRequest,
   UnusableAnswer,
 } from './provider.ts';
-import type { Question } from './questions.ts';
 
 /** No connection was made, so nothing was sent. */
 const NOT_CONNECTED = new Set([

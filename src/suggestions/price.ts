@@ -1,5 +1,5 @@
 import type { Suggestions } from '../db/suggestions.ts';
-import { countSuggestions } from './questions.ts';
+import { countSuggestions } from './model-questions.ts';
 
 /** contract.md A6: suggestions for an article or a project, in credits. */
 export const SUGGESTION_CREDITS = 1;

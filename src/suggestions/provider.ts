@@ -1,6 +1,6 @@
 /** The interface that every model for suggestions implements. */
 import { ProviderError } from '../providers/types.ts';
-import type { Question } from './questions.ts';
+import type { Question } from './model-questions.ts';
 
 /** An earlier answer that could not be used. */
 export interface Rejection {

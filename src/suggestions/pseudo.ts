@@ -1,14 +1,14 @@
 import type { ProposedCategory } from '../db/suggestions.ts';
 import { pseudoLocalize } from '../providers/pseudo.ts';
 import { MAX_NAME } from './answers.ts';
-import type { SuggestionProvider } from './provider.ts';
 import {
   type ArticleQuestion,
   MAX_SUGGESTIONS,
   type NamesQuestion,
   type ProjectQuestion,
   type Question,
-} from './questions.ts';
+} from './model-questions.ts';
+import type { SuggestionProvider } from './provider.ts';
 
 /** Proposals per article. */
 const MAX_PROPOSED = 3;

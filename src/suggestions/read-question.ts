@@ -5,8 +5,8 @@ import { doTask } from '../document/threads/pool.ts';
 import { onBehalfOf } from '../document/threads/share.ts';
 import type { ArticleId, CategoryId, ProjectId, WorkspaceId } from '../ids.ts';
 import type { FindTaken } from './answers.ts';
+import type { ArticleQuestion, NamesQuestion, ProjectQuestion, Question } from './model-questions.ts';
 import type { OpenOperation } from './operations.ts';
-import type { ArticleQuestion, NamesQuestion, ProjectQuestion, Question } from './questions.ts';
 
 /** Bounds of what is sent to a model. */
 const MAX_TEXT = 6_000;

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { languageTag } from '../fields.ts';
 import { MAX_NAME, MAX_REASON } from './answers.ts';
-import { MAX_SUGGESTIONS } from './questions.ts';
+import { MAX_SUGGESTIONS } from './model-questions.ts';
 
 /** contract.md S5. */
 const MAX_LANGUAGES = 10;

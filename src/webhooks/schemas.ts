@@ -41,7 +41,7 @@ export const registerEndpointBody = z.object({
   description: shortText(0, MAX_DESCRIPTION).optional(),
 });
 
-/** The only answer that ever holds a secret. */
+/** The only response that ever holds a secret. */
 export const registeredEndpointSchema = z
   .object({
     endpoint: z.object(endpointFields),

@@ -4,9 +4,9 @@ import type { Suggestions } from '../../src/db/suggestions.ts';
 import { ProviderError } from '../../src/providers/types.ts';
 import { askModel } from '../../src/suggestions/ask.ts';
 import { createSuggestionProvider } from '../../src/suggestions/index.ts';
+import type { Question } from '../../src/suggestions/model-questions.ts';
 import { createOpenAiCompatibleSuggestions } from '../../src/suggestions/openai-compatible.ts';
 import { ModelNotReached } from '../../src/suggestions/provider.ts';
-import type { Question } from '../../src/suggestions/questions.ts';
 import { completion, type ModelServer, sendJson, startModelServer } from './support.ts';
 
 const KEY = 'sk-very-secret-key';

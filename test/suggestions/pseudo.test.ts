@@ -2,8 +2,8 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { nameKey } from '../../src/name-key.ts';
 import { checkAnswer } from '../../src/suggestions/answers.ts';
+import { countSuggestions, type Question } from '../../src/suggestions/model-questions.ts';
 import { createPseudoSuggestions } from '../../src/suggestions/pseudo.ts';
-import { countSuggestions, type Question } from '../../src/suggestions/questions.ts';
 
 const pseudo = createPseudoSuggestions();
 const { signal } = new AbortController();

@@ -10,7 +10,7 @@ interface Waiting<Item, Result> {
 /**
  * Collects calls while a batch is under way and runs them as the next one, so that the work grows with the load
  * in size and not in number, and a single call waits for nobody.
- * @param run answers as many results as it was given items, in their order; when it rejects, each call does
+ * @param run returns as many results as it was given items, in their order; when it rejects, each call does
  * @param limit items of one batch
  */
 export function createBatcher<Item, Result>(

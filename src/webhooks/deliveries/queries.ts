@@ -11,9 +11,9 @@ import type { OpenDelivery, WebhookDelivery, WebhookDeliveryDetail } from '../sc
 /** contract.md W4. */
 const RECENT = 50;
 /** Open deliveries of an endpoint that one list shows. */
-const MOST_OPEN = 100;
+const MAX_OPEN = 100;
 /** An endpoint has about 20 in runs, and more only where the release before left them. */
-const MOST_RUNS = 1_000;
+const MAX_RUNS = 1_000;
 const DAY_MS = 86_400_000;
 
 /** A delivery as both tables have it: of an open one it is not known yet when it was delivered, of an ended one nothing is due. */
@@ -141,7 +141,7 @@ export async function selectOpenDeliveries(
 ): Promise<OpenDelivery[]> {
   const { rows } = await sql<DeliveryRow>`
     ${FROM_OPEN} WHERE endpoint_id = ${endpointId} AND workspace_id = ${workspaceId}
-    ORDER BY due_at, id LIMIT ${MOST_OPEN}`.execute(db);
+    ORDER BY due_at, id LIMIT ${MAX_OPEN}`.execute(db);
   return rows.map(toOpenDelivery);
 }
 
@@ -153,7 +153,7 @@ export async function selectRunsOf(db: Queryable, endpointId: EndpointId): Promi
     .where('endpoint_id', '=', endpointId)
     .where('in_run', '=', true)
     .orderBy('due_at')
-    .limit(MOST_RUNS)
+    .limit(MAX_RUNS)
     .execute();
   return rows.map(({ id }) => id);
 }

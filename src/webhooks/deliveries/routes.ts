@@ -23,7 +23,7 @@ export const createDeliveryRoutes = ({ runCanceller }: DeliveryRouteDependencies
       operationId: 'getWebhookDelivery',
       summary: 'Read a webhook delivery',
       description:
-        'The delivery with the exact text it sends, every attempt so far with the first 1 KiB of the answer, and ' +
+        'The delivery with the exact text it sends, every attempt so far with the first 1 KiB of the response, and ' +
         'when the next attempt is due.',
       tags: ['Webhooks'],
       scope: 'workspace',

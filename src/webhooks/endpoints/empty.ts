@@ -7,7 +7,7 @@ import type { EndpointId } from '../../ids.ts';
 /** Rows that one statement removes. */
 const BATCH = 5_000;
 /** Deleted endpoints that one round looks at. */
-const MOST_ENDPOINTS = 1_000;
+const MAX_ENDPOINTS = 1_000;
 /** What one round spends. */
 const ROUND_MS = 30_000;
 
@@ -58,7 +58,7 @@ export async function emptyDeletedEndpoints({
     .select('id')
     .where('deleted_at', 'is not', null)
     .orderBy('deleted_at')
-    .limit(MOST_ENDPOINTS)
+    .limit(MAX_ENDPOINTS)
     .execute();
   for (let batches = 0; waiting.length > 0; ) {
     const goOn: typeof waiting = [];

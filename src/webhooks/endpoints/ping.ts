@@ -23,7 +23,7 @@ const selectReceiver = (db: Queryable, workspaceId: WorkspaceId, endpointId: End
     .executeTakeFirst();
 
 /**
- * Sends `ping` once, the way every delivery goes, and answers what became of it: address guard, redirects,
+ * Sends `ping` once, the way every delivery goes, and returns the outcome: address guard, redirects,
  * timeout and signature are the same, but nothing is logged as a delivery and nothing is retried. The audit
  * entry is written before, so that no request to a receiver goes unnoticed.
  * @throws {ServiceError} RESOURCE_NOT_FOUND, or CONFLICT `endpoint_disabled`; nothing was sent then

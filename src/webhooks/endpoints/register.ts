@@ -26,7 +26,7 @@ export interface RegisteredEndpoint {
 }
 
 /** Endpoints of a workspace, at most, that are not deleted: every event is stored once for each. */
-const MOST_ENDPOINTS = 100;
+const MAX_ENDPOINTS = 100;
 
 /**
  * Registrations of one workspace take turns at its row, so that none is counted too late.
@@ -40,9 +40,9 @@ async function requireRoom(tx: Tx, workspaceId: WorkspaceId): Promise<void> {
     .where('workspace_id', '=', workspaceId)
     .where('deleted_at', 'is', null)
     .executeTakeFirstOrThrow();
-  if (count >= MOST_ENDPOINTS) {
+  if (count >= MAX_ENDPOINTS) {
     throw conflict(
-      `A workspace has at most ${MOST_ENDPOINTS} webhook endpoints; delete one first.`,
+      `A workspace has at most ${MAX_ENDPOINTS} webhook endpoints; delete one first.`,
       'endpoint_limit',
     );
   }

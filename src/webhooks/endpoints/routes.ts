@@ -167,7 +167,7 @@ export const createEndpointRoutes = ({
       summary: 'Send a test event to an endpoint',
       description:
         'Sends `{ "event": "ping", "data": { "endpointId", "workspaceId" } }` once, signed like every delivery, ' +
-        'and answers what came of it, after 15 seconds at the latest. It is neither logged as a delivery nor ' +
+        'and returns the outcome, after 15 seconds at the latest. It is neither logged as a delivery nor ' +
         'retried. A disabled endpoint answers 409 `endpoint_disabled`.',
       tags: ['Webhooks'],
       scope: 'workspace',

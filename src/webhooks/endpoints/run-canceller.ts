@@ -5,7 +5,7 @@ import { cancelRun, type TemporalClient } from '../../temporal/workflow-client.t
 
 const PARALLEL = 20;
 /** So many calls without an answer mean that Temporal is away, and that the rest would only wait too. */
-const MOST_FAILURES = 20;
+const MAX_FAILURES = 20;
 
 export interface RunCanceller {
   /**
@@ -39,7 +39,7 @@ export async function cancelRuns(
   let failures = 0;
   const cancelNext = async (): Promise<void> => {
     for (const id of waiting) {
-      if (!goesOn() || failures >= MOST_FAILURES) return;
+      if (!goesOn() || failures >= MAX_FAILURES) return;
       try {
         await cancelRun(client, deliveryWorkflowId(id));
       } catch {

@@ -7,7 +7,7 @@ import { DELIVERIES_CHANNEL, OWN_NOTICE } from '../../events/stored.ts';
 const RECONNECT_MS = 1_000;
 /** A connection that only listens would not notice that nobody speaks: it asks this often. In milliseconds. */
 const ASK_MS = 10_000;
-/** Milliseconds that an answer to that may take. */
+/** Milliseconds that Postgres may take to answer that. */
 const STATEMENT_TIMEOUT_MS = 5_000;
 
 export interface ListenOptions {
