@@ -257,7 +257,10 @@ it('refuses beside a process of 0.1, says which, and changes nothing until it ha
   for (const process of older) await process.destroy();
   await migrateToLatest(db);
   expect(await count('webhook_open')).toBe(3);
-  await expect(migrateDown(db)).rejects.toThrow(/^Processes of release 0\.2 are connected .* worker/);
+  const takeAllBack = async () => {
+    while ((await migrateDown(db)).length > 0);
+  };
+  await expect(takeAllBack()).rejects.toThrow(/^Processes of release 0\.2 are connected .* worker/);
   await own.destroy();
 });
 

@@ -15,7 +15,7 @@ export interface RecordedAttempt extends AttemptRecord {
 
 const endOf = ({ startedAt, durationMs }: AttemptRecord): number => Date.parse(startedAt) + durationMs;
 
-const toLogged = ({ token, verdict, ...logged }: AttemptRecord): LoggedAttempt => logged;
+const toLogged = ({ deliveryId, token, verdict, ...logged }: RecordedAttempt): LoggedAttempt => logged;
 
 /** SQL: the attempt is the one that began last. Those of release 0.1 have no token. */
 const isTheirs = sql<boolean>`delivery.attempts < attempt.number AND (attempt.token IS NULL
