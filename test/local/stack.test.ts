@@ -10,6 +10,7 @@ import { identifyProcess, isAlive } from '../../src/local/process-identity.ts';
 import { StackRunningError, startStack } from '../../src/local/stack.ts';
 import { readStackRecord, writeStackRecord } from '../../src/local/stack-file.ts';
 import { SEARCH_ATTRIBUTES } from '../../src/local/temporal-server.ts';
+import { eventually } from '../support/wait.ts';
 import {
   endEnginesAfterTest,
   enginePids,
@@ -73,7 +74,11 @@ test('a stack outlives the death of its owner, and the next start takes it over 
   // Everything dies at once, as in a power failure.
   for (const pid of Object.values(pids)) process.kill(pid ?? 0, 'SIGKILL');
   await killHard(second);
-  expect(runningEngines(dataDir)).toEqual([]);
+  // A process that was killed takes a moment to be gone.
+  await eventually(
+    async () => runningEngines(dataDir),
+    (running) => running.length === 0,
+  );
   const third = await startOwner(dataDir);
   expect(await query(third.stack.databaseUrl, 'SELECT body FROM note')).toEqual([{ body: '日本語' }]);
   await temporal(third.stack.temporalAddress, async (client) => {
