@@ -7,19 +7,16 @@ import { useTranslations } from '../support/translating.ts';
 
 const { service, provider, calls } = useTranslations();
 
-/** Milliseconds from asking for the translation of an article of three batches until it is there. */
-async function timeOf(workspace: TestWorkspace): Promise<number> {
-  const began = performance.now();
+/** Asks for the translation of an article of three batches, and waits until it is there. */
+async function translateOne(workspace: TestWorkspace): Promise<void> {
   const { job } = await calls.translate(workspace, 1_000);
   expect((await calls.untilFinal(workspace, job.id)).status).toBe('COMPLETED');
-  return performance.now() - began;
 }
 
-it('sixty jobs of one workspace leave the only job of another at most twice its time, and eight are under way at once', async () => {
+it('the only job of a workspace passes the sixty of another, of which eight are under way at once', async () => {
   const one = await service.workspace(1_000);
   const many = await service.workspace(1_000);
   provider.behave = (signal) => sleep(1_000, undefined, { signal });
-  const alone = Math.min(await timeOf(one), await timeOf(one));
 
   const projectId = await service.project(many);
   const jobs: JobId[] = [];
@@ -45,11 +42,13 @@ it('sixty jobs of one workspace leave the only job of another at most twice its 
       await sleep(50);
     }
   })();
-  const beside = await timeOf(one);
+  await translateOne(one);
   watching.abort();
   await watched;
   expect(most).toBe(8);
-  expect(beside).toBeLessThanOrEqual(2 * alone);
+  const statuses = await Promise.all(jobs.map((id) => calls.readJob(many, id).then(({ status }) => status)));
+  // In the order of asking, all sixty would have come before.
+  expect(statuses.filter((status) => status === 'COMPLETED').length).toBeLessThan(40);
   for (const id of jobs) await calls.cancel(many, id);
 });
 
