@@ -1,7 +1,7 @@
 import { expect } from 'vitest';
 import type { Article } from '../../src/articles/schemas.ts';
 import type { ArticleStatus, JobPurpose } from '../../src/db/tables.ts';
-import { type ArticleId, type JobId, newId, type ProjectId } from '../../src/ids.ts';
+import { type ArticleId, type JobId, newOrderedId, type ProjectId } from '../../src/ids.ts';
 import { PURPOSES } from '../../src/jobs/purposes.ts';
 import { listenToAll } from '../support/events.ts';
 import type { Answer, TestService, TestWorkspace } from '../support/service.ts';
@@ -88,7 +88,8 @@ export const editing = (service: TestService, workspace: TestWorkspace) => {
         .execute(),
     /** An open job on the article, as a run in progress has one. */
     async openJob(article: Article, purpose: JobPurpose = 'generate'): Promise<JobId> {
-      const id = newId<JobId>();
+      // In the order of their making, also within one millisecond.
+      const id = newOrderedId<JobId>();
       await service.db
         .insertInto('jobs')
         .values({
