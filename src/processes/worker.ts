@@ -1,4 +1,3 @@
-import { setTimeout as sleep } from 'node:timers/promises';
 import { Client } from '@temporalio/client';
 import { type NativeConnection, Worker, type WorkerOptions } from '@temporalio/worker';
 import type { Logger } from 'pino';
@@ -8,8 +7,8 @@ import { createMaintenanceActivities } from '../../activities/maintenance.ts';
 import { createTranslationActivities } from '../../activities/translation.ts';
 import { createWebhookActivities } from '../../activities/webhooks.ts';
 import { blobFolder, createLocalBlobStore } from '../blobs/blob-store.ts';
-import { ConfigurationError, type ConnectedConfig } from '../config.ts';
-import { connectionName, createDatabase, type Database } from '../db/database.ts';
+import type { ConnectedConfig } from '../config.ts';
+import { connectionName, createDatabase } from '../db/database.ts';
 import { makePartitions } from '../db/partitions.ts';
 import { createDatabaseProbe } from '../db/probe.ts';
 import { closeThreads } from '../document/threads/pool.ts';
@@ -23,13 +22,10 @@ import { createTranslationProvider } from '../providers/index.ts';
 import type { TranslationProvider } from '../providers/types.ts';
 import { createSuggestionProvider } from '../suggestions/index.ts';
 import type { SuggestionProvider } from '../suggestions/provider.ts';
-import { askForNamespace, explainRefusal, isRefusal, watchAccess } from '../temporal/access.ts';
+import { askForNamespace, explainRefusal, watchAccess } from '../temporal/access.ts';
 import { bundleWorkflows } from '../temporal/bundle.ts';
-import { temporalConnectionOptions } from '../temporal/connection-options.ts';
-import { connectTemporal, installMeasuredRuntime, sdkMetricsUrl } from '../temporal/runtime.ts';
-import { ensureSchedules, restoreSchedules } from '../temporal/schedules.ts';
-import { registerSearchAttributes } from '../temporal/search-attributes.ts';
-import { type TaskQueues, taskQueues } from '../temporal/task-queues.ts';
+import { sdkMetricsUrl } from '../temporal/runtime.ts';
+import { taskQueues } from '../temporal/task-queues.ts';
 import { workerTuning } from '../temporal/tuning.ts';
 import { createBursts } from '../webhooks/relay/bursts.ts';
 import { type Capacity, createCapacity } from '../webhooks/relay/capacity.ts';
@@ -37,8 +33,10 @@ import { createKnownEndpoints } from '../webhooks/relay/known-endpoints.ts';
 import { type Relay, startRelay } from '../webhooks/relay/relay.ts';
 import { createRuns } from '../webhooks/relay/runs.ts';
 import { createWebhookSender } from '../webhooks/sending/sender.ts';
+import { createDeliveryDatabase } from './delivery-database.ts';
 import { jobAreas } from './job-areas.ts';
 import { startWorkerMetrics } from './worker-metrics.ts';
+import { connectPatiently, keepSchedules } from './worker-temporal.ts';
 
 /** Longer than one webhook attempt, so that a shutdown lets those in flight end. */
 const SHUTDOWN_GRACE = '25 seconds';
@@ -276,89 +274,4 @@ export async function startWorker(
       return stopping;
     },
   };
-}
-
-/** Connections for claims, and for what attempts ask and say. */
-const DELIVERY_CONNECTIONS = 4;
-
-/**
- * The pool of the delivery engine. Its few statements are planned once a connection, and only as walks along indexes from
- * one row to the next: a plan that scans, sorts or hashes is the best one for an empty table, and would be kept when it is
- * large.
- */
-const createDeliveryDatabase = (config: ConnectedConfig, logger: Logger): Database =>
-  createDatabase({
-    connectionString: config.DATABASE_DIRECT_URL ?? config.DATABASE_URL,
-    poolSize: DELIVERY_CONNECTIONS,
-    statementTimeout: config.DATABASE_STATEMENT_TIMEOUT_SECONDS * 1_000,
-    applicationName: connectionName('deliveries'),
-    prepareStatements: true,
-    settings: {
-      enable_seqscan: 'off',
-      enable_bitmapscan: 'off',
-      enable_hashjoin: 'off',
-      enable_mergejoin: 'off',
-      plan_cache_mode: 'force_generic_plan',
-    },
-    onError: (error) => logger.warn({ err: error }, 'database connection lost'),
-  });
-
-/** How often a worker looks whether the schedules are still there, and how soon again after a failure; milliseconds. */
-const SCHEDULES_EVERY_MS = 60_000;
-const SCHEDULES_AGAIN_MS = 2_000;
-
-/**
- * Makes the schedules, and again whenever Temporal has lost them. It repeats what fails: a server that restarts at this
- * moment must not stop a worker that runs already.
- */
-async function keepSchedules(
-  client: Client,
-  names: TaskQueues,
-  logger: Logger,
-  signal: AbortSignal,
-  everyMs = SCHEDULES_EVERY_MS,
-): Promise<void> {
-  let work = ensureSchedules;
-  while (!signal.aborted) {
-    let pause = everyMs;
-    try {
-      await work(client, names);
-      work = restoreSchedules;
-    } catch (error) {
-      logger.warn({ err: error }, 'schedules not created yet');
-      pause = SCHEDULES_AGAIN_MS;
-    }
-    await sleep(pause, undefined, { signal }).catch(() => undefined);
-  }
-}
-
-/**
- * Waits for a Temporal server that is not there yet, saying so.
- * @throws {ConfigurationError} when it is there and refuses access: to wait would not help
- */
-async function connectPatiently(config: ConnectedConfig, logger: Logger): Promise<NativeConnection> {
-  const target = temporalConnectionOptions(config);
-  for (;;) {
-    try {
-      // A connection that fails takes the runtime with it.
-      await installMeasuredRuntime(logger);
-      const connection = await connectTemporal(target);
-      await askForNamespace(connection, config.TEMPORAL_NAMESPACE, 5_000).catch((error: unknown) => {
-        // What else is wrong with the namespace may still pass.
-        if (isRefusal(error)) throw error;
-      });
-      for (const { name, error } of await registerSearchAttributes(connection, config.TEMPORAL_NAMESPACE)) {
-        logger.warn({ err: error }, `search attribute ${name} not registered; runs may lack it`);
-      }
-      return connection;
-    } catch (error) {
-      if (isRefusal(error)) {
-        throw new ConfigurationError(explainRefusal(config.TEMPORAL_ADDRESS, config.TEMPORAL_NAMESPACE), {
-          cause: error,
-        });
-      }
-      logger.warn({ err: error }, `waiting for Temporal at ${config.TEMPORAL_ADDRESS}`);
-      await sleep(2_000);
-    }
-  }
 }

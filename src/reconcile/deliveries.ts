@@ -3,17 +3,11 @@ import type { BurstId } from '../ids.ts';
 import { burstWorkflowId, deliveryWorkflowId } from '../temporal/ids.ts';
 import { runState } from '../temporal/workflow-client.ts';
 import { endInRun, freeBurst } from '../webhooks/deliveries/end.ts';
-import {
-  type OverduePosition,
-  type OverdueRun,
-  selectOverdueRuns,
-} from '../webhooks/deliveries/read-open.ts';
+import { type OverdueRun, overdueRuns } from '../webhooks/deliveries/read-open.ts';
 import { STOPPED_BY_OPERATOR } from '../webhooks/deliveries/states.ts';
 import { startDelivery } from '../webhooks/relay/start.ts';
 import type { ReconcileDependencies } from './jobs.ts';
 
-const PAGE = 200;
-const PARALLEL = 20;
 /** A burst is open for a minute, and its last attempts take 15 seconds. */
 const BURST_SECONDS = 90;
 
@@ -28,24 +22,19 @@ export async function reconcileDeliveries(
   const freed = await freeLostBursts(dependencies);
   const { db, minimumAgeMs: ageMs, onProgress, onError } = dependencies;
   const counts = { returned: freed, ended: 0 };
-  let after: OverduePosition | undefined;
-  for (let looked = 0; ; ) {
-    const page = await selectOverdueRuns(db, { ageMs, after, limit: PAGE });
-    for (let from = 0; from < page.length; from += PARALLEL) {
-      const some = page.slice(from, from + PARALLEL);
-      const ends = await Promise.all(
-        some.map((delivery) =>
-          lookAt(dependencies, delivery).catch((error: unknown) => onError(delivery.id, error)),
-        ),
-      );
-      counts.returned += ends.filter((end) => end === 'started').length;
-      counts.ended += ends.filter((end) => end === 'ended').length;
-      looked += some.length;
-      onProgress(looked);
-    }
-    after = page.at(-1);
-    if (page.length < PAGE) return counts;
+  let looked = 0;
+  for await (const page of overdueRuns(db, ageMs)) {
+    const ends = await Promise.all(
+      page.map((delivery) =>
+        lookAt(dependencies, delivery).catch((error: unknown) => onError(delivery.id, error)),
+      ),
+    );
+    counts.returned += ends.filter((end) => end === 'started').length;
+    counts.ended += ends.filter((end) => end === 'ended').length;
+    looked += page.length;
+    onProgress(looked);
   }
+  return counts;
 }
 
 async function lookAt(

@@ -1,5 +1,6 @@
 import { sql } from 'kysely';
 import { releaseHold } from '../credits/holds.ts';
+import type { Watcher } from '../db/batches.ts';
 import type { Database } from '../db/database.ts';
 import type { JobPurpose } from '../db/tables.ts';
 import { inTransaction } from '../db/transaction.ts';
@@ -7,7 +8,7 @@ import { endJob, freeStrandedArticles } from '../jobs/end.ts';
 import type { JobAreas } from '../jobs/runs.ts';
 import type { TaskQueues } from '../temporal/task-queues.ts';
 import { runState, type TemporalClient } from '../temporal/workflow-client.ts';
-import { lookAtEach, PAGE, type Position, type Watcher } from './rows.ts';
+import { lookAtEach, PAGE, type Position } from './rows.ts';
 
 export interface ReconcileDependencies extends Watcher {
   readonly db: Database;
@@ -19,8 +20,8 @@ export interface ReconcileDependencies extends Watcher {
 }
 
 /**
- * Looks at every open job that is old enough, of the purposes that this release starts. A run that Temporal does not know is started; a
- * closed one that left its job open was ended from outside and is never restarted: its job fails.
+ * Looks at every open job that is old enough, of the purposes that this release starts. A run that Temporal does not
+ * know is started; a closed one that left its job open was ended from outside and is never restarted: its job fails.
  */
 export async function reconcileJobs(
   dependencies: ReconcileDependencies,

@@ -1,4 +1,4 @@
-import { inBatches } from '../db/batches.ts';
+import { inBatches, type Watcher } from '../db/batches.ts';
 
 /** Rows of a page. */
 export const PAGE = 200;
@@ -10,14 +10,6 @@ export interface Position {
 }
 
 const START: Position = { created_at: new Date(0), id: '00000000-0000-0000-0000-000000000000' };
-
-/** Who is told of each row. */
-export interface Watcher {
-  /** Called now and then with what has been looked at; what it throws stops the work there. */
-  readonly onProgress: (looked: number) => void;
-  /** Called for a row that could not be looked at; the others are, all the same. */
-  readonly onError: (id: string, error: unknown) => void;
-}
 
 /** Looks at one row after the other, the oldest first, read page by page. */
 export async function lookAtEach<Row extends Position>(

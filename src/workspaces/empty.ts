@@ -1,4 +1,5 @@
 import { sql } from 'kysely';
+import type { Watcher } from '../db/batches.ts';
 import type { Database } from '../db/database.ts';
 import { removeNewest } from '../db/remove-newest.ts';
 import { inTransaction } from '../db/transaction.ts';
@@ -91,18 +92,13 @@ export async function emptyWorkspace(db: Database, id: WorkspaceId, goesOn: () =
 
 /**
  * Goes on with deleted workspaces that are not empty yet, for half a minute.
- * @param onProgress called before each batch; what it throws stops the work there
- * @param onError called for a workspace that could not be emptied; the others are, all the same
+ * @param onProgress called before each batch
  */
 export async function emptyDeletedWorkspaces({
   db,
   onProgress,
   onError,
-}: {
-  readonly db: Database;
-  readonly onProgress: (looked: number) => void;
-  readonly onError: (id: string, error: unknown) => void;
-}): Promise<void> {
+}: Watcher & { readonly db: Database }): Promise<void> {
   const end = performance.now() + ROUND_MS;
   let batches = 0;
   const goesOn = () => {

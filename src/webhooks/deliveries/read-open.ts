@@ -1,4 +1,5 @@
 import { sql } from 'kysely';
+import { inBatches } from '../../db/batches.ts';
 import type { Database } from '../../db/database.ts';
 import type { DeliveryId, EndpointId, WorkspaceId } from '../../ids.ts';
 
@@ -48,11 +49,27 @@ export interface StartedDelivery {
 
 /** A delivery in a run whose attempt is long overdue. */
 export interface OverdueRun extends StartedDelivery {
-  readonly dueAt: Date;
+  /** As Postgres writes it, to the microsecond: the next page begins behind it. */
+  readonly dueAt: string;
 }
 
-/** The last one of a page: the next begins behind it. */
-export type OverduePosition = Pick<OverdueRun, 'endpointId' | 'id'> & { readonly dueAt: Date | string };
+/** The last one of a page; null before the first. */
+type OverduePosition = Pick<OverdueRun, 'endpointId' | 'dueAt' | 'id'> | null;
+
+/** Deliveries of a page, which its reader may look at side by side. */
+const PAGE = 20;
+
+/** Every delivery in a run whose attempt is overdue by `ageMs` milliseconds, page by page. */
+export async function* overdueRuns(db: Database, ageMs: number): AsyncGenerator<readonly OverdueRun[]> {
+  const pages = inBatches<OverduePosition, { rows: OverdueRun[]; last: OverduePosition }>(
+    null,
+    async (after) => {
+      const rows = await selectOverdueRuns(db, { ageMs, after, limit: PAGE });
+      return { rows, last: rows.length < PAGE ? null : (rows.at(-1) ?? null) };
+    },
+  );
+  for await (const { rows } of pages) yield rows;
+}
 
 /**
  * A page of the deliveries in runs whose attempt is overdue by `ageMs` milliseconds, along the index of those in runs:
@@ -64,17 +81,17 @@ export async function selectOverdueRuns(
     ageMs,
     after,
     limit,
-  }: { readonly ageMs: number; readonly after: OverduePosition | undefined; readonly limit: number },
+  }: { readonly ageMs: number; readonly after: OverduePosition; readonly limit: number },
 ): Promise<OverdueRun[]> {
   const { rows } = await sql<OverdueRun>`
     SELECT delivery.id, delivery.workspace_id AS "workspaceId", delivery.endpoint_id AS "endpointId",
       delivery.event_type AS "eventType", greatest(delivery.attempts, delivery.begun) AS attempts, endpoint.url, event.article_id AS "articleId",
-      event.request_id AS "requestId", delivery.due_at AS "dueAt"
+      event.request_id AS "requestId", delivery.due_at::text AS "dueAt"
     FROM webhook_open AS delivery
     JOIN webhook_endpoints AS endpoint ON endpoint.id = delivery.endpoint_id AND endpoint.deleted_at IS NULL
     LEFT JOIN events AS event ON event.id = delivery.event_id AND event.created_at = delivery.event_created_at
     WHERE delivery.in_run AND delivery.due_at < now() - make_interval(secs => ${ageMs / 1_000})
-      AND (${after === undefined}::boolean OR (delivery.endpoint_id, delivery.due_at, delivery.id)
+      AND (${after === null}::boolean OR (delivery.endpoint_id, delivery.due_at, delivery.id)
         > (${after?.endpointId ?? null}::uuid, ${after?.dueAt ?? null}::timestamptz, ${after?.id ?? null}::uuid))
     ORDER BY delivery.endpoint_id, delivery.due_at, delivery.id LIMIT ${limit}`.execute(db);
   return rows;

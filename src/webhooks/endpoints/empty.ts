@@ -1,4 +1,5 @@
 import { sql } from 'kysely';
+import type { Watcher } from '../../db/batches.ts';
 import type { Database } from '../../db/database.ts';
 import { removeNewest } from '../../db/remove-newest.ts';
 import { retryingConflicts } from '../../db/transaction.ts';
@@ -40,18 +41,13 @@ export async function removeEmptied(db: Database, id: EndpointId): Promise<void>
 
 /**
  * Goes on with deleted endpoints, for half a minute: a batch of each in turn, and an endpoint's own row last.
- * @param onProgress called before each batch; what it throws stops the work there
- * @param onError called for an endpoint that could not be emptied; the others are, all the same
+ * @param onProgress called before each batch
  */
 export async function emptyDeletedEndpoints({
   db,
   onProgress,
   onError,
-}: {
-  readonly db: Database;
-  readonly onProgress: (looked: number) => void;
-  readonly onError: (id: string, error: unknown) => void;
-}): Promise<void> {
+}: Watcher & { readonly db: Database }): Promise<void> {
   const end = performance.now() + ROUND_MS;
   let waiting = await db
     .selectFrom('webhook_endpoints')

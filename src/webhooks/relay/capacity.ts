@@ -61,12 +61,12 @@ export function createCapacity(inAll = IN_ALL): Capacity {
     room,
     shareOut() {
       const given = new Map<WorkspaceId, number>();
-      let inAll = 0;
+      let givenInAll = 0;
       return (endpointId, workspaceId) => {
         const before = given.get(workspaceId) ?? 0;
-        const share = room(endpointId, workspaceId, before, inAll);
+        const share = room(endpointId, workspaceId, before, givenInAll);
         given.set(workspaceId, before + share);
-        inAll += share;
+        givenInAll += share;
         return share;
       };
     },

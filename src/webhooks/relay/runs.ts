@@ -4,7 +4,7 @@ import type { Database } from '../../db/database.ts';
 import type { DeliveryId } from '../../ids.ts';
 import type { TaskQueues } from '../../temporal/task-queues.ts';
 import type { TemporalClient } from '../../temporal/workflow-client.ts';
-import { type OverduePosition, selectOverdueRuns } from '../deliveries/read-open.ts';
+import { overdueRuns } from '../deliveries/read-open.ts';
 import type { ClaimedDelivery } from './claim.ts';
 import { startDelivery } from './start.ts';
 
@@ -12,8 +12,6 @@ const FIRST_PAUSE_MS = 1_000;
 const LONGEST_PAUSE_MS = 60_000;
 /** Deliveries that are kept for the first attempt of their run; it reads the others from the database. */
 const MAX_KEPT = 500;
-/** Deliveries that are looked for lost claims at once. */
-const LOST_PAGE = 20;
 
 /** The runs that this process starts. */
 export interface Runs {
@@ -83,12 +81,10 @@ export function createRuns(client: TemporalClient, names: TaskQueues, logger: Lo
       return delivery;
     },
     async startLost(db) {
-      let after: OverduePosition | undefined;
-      do {
-        const page = await selectOverdueRuns(db, { ageMs: 0, after, limit: LOST_PAGE });
+      for await (const page of overdueRuns(db, 0)) {
         await Promise.all(page.map((delivery) => startDelivery(client, names, delivery)));
-        after = page.length === LOST_PAGE ? page.at(-1) : undefined;
-      } while (after !== undefined && !stopping.signal.aborted);
+        if (stopping.signal.aborted) return;
+      }
     },
     async stop() {
       stopping.abort();

@@ -11,8 +11,7 @@ const DEADLINE_MS = 10_000;
 const hostOf = (url: string): string => URL.parse(url)?.host ?? 'unknown host';
 
 /**
- * Starts the run of a delivery: eagerly, on this process's own worker, unless its next attempt is still to come.
- * @param waitMs milliseconds until that
+ * Starts the run of a delivery whose attempt is due: eagerly, on this process's own worker.
  * @returns false when it was started before
  * @throws when the server can't be reached within ten seconds
  */
@@ -20,7 +19,6 @@ export const startDelivery = (
   client: TemporalClient,
   names: TaskQueues,
   delivery: StartedDelivery,
-  waitMs = 0,
 ): Promise<boolean> =>
   startOnce(client, 'deliverWebhook', {
     deadlineMs: DEADLINE_MS,
@@ -29,7 +27,7 @@ export const startDelivery = (
     args: [{ deliveryId: delivery.id, offset: delivery.attempts }],
     staticSummary: `${delivery.eventType} → ${hostOf(delivery.url)}`,
     memo: { requestId: delivery.requestId ?? '', endpointId: delivery.endpointId },
-    ...(waitMs > 0 ? { startDelay: waitMs } : { requestEagerStart: true }),
+    requestEagerStart: true,
     typedSearchAttributes: [
       { key: searchAttributes.workspaceId, value: delivery.workspaceId },
       { key: searchAttributes.endpointId, value: delivery.endpointId },

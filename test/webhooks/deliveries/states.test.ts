@@ -364,7 +364,7 @@ describe('an attempt', () => {
     const id = first(await claimForRuns());
     await sql`UPDATE webhook_open SET due_at = now() - interval '1 minute'`.execute(service.db);
     await service.db.deleteFrom('events').where('workspace_id', '=', workspace.id).execute();
-    const overdue = await selectOverdueRuns(service.db, { ageMs: 0, after: undefined, limit: 10 });
+    const overdue = await selectOverdueRuns(service.db, { ageMs: 0, after: null, limit: 10 });
     expect(overdue).toMatchObject([{ id, articleId: null, requestId: null }]);
   });
 
