@@ -70,6 +70,13 @@ export async function emit(
   return rows.map((row) => row.id);
 }
 
+/** The same for a workspace with one endpoint: the id of the only delivery. */
+export async function emitSingle(service: TestService, workspace: TestWorkspace): Promise<DeliveryId> {
+  const [id] = await emit(service, workspace);
+  if (id === undefined) throw new Error('no delivery was queued');
+  return id;
+}
+
 /** Events as a change would store them; `articleId` tells them apart. */
 export const articleEvents = (count: number): Extract<NewEvent, { type: 'article.created' }>[] =>
   Array.from({ length: count }, (_, index) => ({

@@ -57,6 +57,16 @@ export const translating = (service: TestService) => {
       expect(answer.status).toBe(202);
       return { source, article: answer.body.article as Article, job: answer.body.job as Job };
     },
+    /** Asks for a translation of an article that is there. */
+    request: (workspace: TestWorkspace, articleId: string, language = 'es') =>
+      service.call(workspace.key, 'POST', `/api/articles/${articleId}/translations`, { language }),
+    /** The same until its end: the job, and the article as it is then. */
+    async translateTo(workspace: TestWorkspace, articleId: string, language = 'es') {
+      const response = await calls.request(workspace, articleId, language);
+      expect(response.status).toBe(202);
+      const job = await calls.untilFinal(workspace, response.body.job.id);
+      return { job, article: await calls.readArticle(workspace, response.body.article.id) };
+    },
     untilFinal: (workspace: TestWorkspace, id: string) =>
       eventually(() => calls.readJob(workspace, id), isFinal, 60_000),
   };

@@ -9,15 +9,8 @@ import { addAsset, createIllustrated, usedBytes } from './support/images.ts';
 
 const { service, provider, workspace, calls } = useTranslations({ credits: 100 });
 
-const request = (articleId: string, language = 'es') =>
-  service.call(workspace.key, 'POST', `/api/articles/${articleId}/translations`, { language });
-
-async function translateTo(articleId: string, language = 'es') {
-  const response = await request(articleId, language);
-  expect(response.status).toBe(202);
-  const job = await calls.untilFinal(workspace, response.body.job.id);
-  return { job, article: await calls.readArticle(workspace, response.body.article.id) };
-}
+const request = (articleId: string, language = 'es') => calls.request(workspace, articleId, language);
+const translateTo = (articleId: string, language = 'es') => calls.translateTo(workspace, articleId, language);
 
 it('has its title, slug, meta fields, keywords, alt texts, captions and attributions translated', async () => {
   const projectId = await service.project(workspace);

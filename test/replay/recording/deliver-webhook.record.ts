@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, beforeEach, expect, it } from 'vitest';
 import type { DeliveryId } from '../../../src/ids.ts';
 import { deliveryWorkflowId } from '../../../src/temporal/ids.ts';
-import { emit, register, untilDelivery } from '../../support/events.ts';
+import { emitSingle, register, untilDelivery } from '../../support/events.ts';
 import { startProcess } from '../../support/processes.ts';
 import { type Receiver, startReceiver } from '../../support/receiver.ts';
 import { startTestService, type TestService, type TestWorkspace } from '../../support/service.ts';
@@ -37,11 +37,7 @@ beforeEach(async () => {
   return () => receiver.close();
 });
 
-async function emitOne(): Promise<DeliveryId> {
-  const [id] = await emit(service, workspace);
-  if (id === undefined) throw new Error('no delivery was queued');
-  return id;
-}
+const emitOne = () => emitSingle(service, workspace);
 /** Beside the histories of release 0.1. */
 const record = (id: DeliveryId, scenario: string) =>
   recordHistory(deliveryWorkflowId(id), `deliverWebhook/${scenario}-in-0.2`);

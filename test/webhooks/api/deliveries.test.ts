@@ -7,7 +7,7 @@ import { type BurstId, type DeliveryId, type EndpointId, instantOf, newId } from
 import { deliveryWorkflowId } from '../../../src/temporal/ids.ts';
 import { setEndpointActive } from '../../../src/webhooks/endpoints/set-active.ts';
 import { verifyWebhook } from '../../../src/webhooks/verify.ts';
-import { emit, register, untilDelivery } from '../../support/events.ts';
+import { emitSingle, register, untilDelivery } from '../../support/events.ts';
 import { type Receiver, startReceiver } from '../../support/receiver.ts';
 import { startTestService, type TestService, type TestWorkspace } from '../../support/service.ts';
 import { eventually } from '../../support/wait.ts';
@@ -46,11 +46,7 @@ const audited = async (action: string) =>
     .where('action', '=', action)
     .execute();
 
-async function emitOne(): Promise<DeliveryId> {
-  const [id] = await emit(service, workspace);
-  if (id === undefined) throw new Error('no delivery was queued');
-  return id;
-}
+const emitOne = () => emitSingle(service, workspace);
 
 it('shows a delivery with the exact text sent, each attempt and its answer, and when the next is due', async () => {
   receiver.answer = () => 503;

@@ -1,9 +1,9 @@
 import { sql } from 'kysely';
 import { afterAll, beforeAll, beforeEach, expect, it } from 'vitest';
-import type { DeliveryId, EndpointId } from '../../../src/ids.ts';
+import type { EndpointId } from '../../../src/ids.ts';
 import type { RunningWorker } from '../../../src/processes/worker.ts';
 import { deliveryWorkflowId } from '../../../src/temporal/ids.ts';
-import { emit, makeDue, readDeliveryRow, register, untilDelivery } from '../../support/events.ts';
+import { emit, emitSingle, makeDue, readDeliveryRow, register, untilDelivery } from '../../support/events.ts';
 import { startProcess } from '../../support/processes.ts';
 import { type Receiver, startReceiver } from '../../support/receiver.ts';
 import { type TestWorkspace, useTestService } from '../../support/service.ts';
@@ -40,11 +40,7 @@ beforeEach(async () => {
   return () => receiver.close();
 });
 
-async function emitOne(): Promise<DeliveryId> {
-  const [id] = await emit(service, workspace);
-  if (id === undefined) throw new Error('no delivery was queued');
-  return id;
-}
+const emitOne = () => emitSingle(service, workspace);
 const reconcile = () =>
   operator.client.schedule.getHandle(`${service.config.TEMPORAL_TASK_QUEUE_PREFIX}reconcile`).trigger();
 

@@ -3,7 +3,7 @@ import { afterAll, beforeAll, beforeEach, expect, inject, it } from 'vitest';
 import type { DeliveryId, EndpointId } from '../../../src/ids.ts';
 import { deliveryWorkflowId } from '../../../src/temporal/ids.ts';
 import { verifyWebhook } from '../../../src/webhooks/verify.ts';
-import { emit, makeDue, register, untilDelivery } from '../../support/events.ts';
+import { emitSingle, makeDue, register, untilDelivery } from '../../support/events.ts';
 import { type Receiver, startReceiver } from '../../support/receiver.ts';
 import { type TestWorkspace, useTestService } from '../../support/service.ts';
 import { eventually } from '../../support/wait.ts';
@@ -31,12 +31,7 @@ beforeEach(async () => {
   return () => receiver.close();
 });
 
-/** Stores an event and returns the id of its only delivery. */
-async function emitOne(): Promise<DeliveryId> {
-  const [id] = await emit(service, workspace);
-  if (id === undefined) throw new Error('no delivery was queued');
-  return id;
-}
+const emitOne = () => emitSingle(service, workspace);
 const describeRun = (id: DeliveryId) => client.workflow.getHandle(deliveryWorkflowId(id)).describe();
 
 it('sends the stored bytes once, signed over exactly them, and records the success', async () => {
