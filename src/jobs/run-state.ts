@@ -72,19 +72,28 @@ export async function takeOverIn(tx: Tx, jobId: JobId, first: FirstStep): Promis
   return true;
 }
 
+/** What a result needed of what its job held. */
+export interface Delivered {
+  /** Held bytes that it does not need. */
+  readonly bytesLeft: number;
+  /** What is charged, of the credits reserved; all of them when it is not given. */
+  readonly credits?: number;
+}
+
 /**
- * Ends an open job with its result, in the caller's transaction: the job is COMPLETED, `write` writes what it made, and
- * what was held is charged. Ending it without a result shares the guard, so whichever commits first wins.
+ * Ends an open job with its result, in the caller's transaction: the job is COMPLETED, `write` writes what it made, what
+ * that costs is charged and the rest of the hold released. Ending it without a result shares the guard, so whichever
+ * commits first wins.
  * @param from the status of a run that has its result
- * @param write answers how many of the held bytes the result does not need
  * @returns false when the job had ended before; nothing is changed then
  * @throws {MissingHoldError} when an open job has no open hold
+ * @throws {pg.DatabaseError} when more is to be charged than was reserved, or less than nothing
  */
 export async function settleJob(
   tx: Tx,
   jobId: JobId,
   from: JobStatus,
-  write: (target: JobTarget) => Promise<number>,
+  write: (target: JobTarget) => Promise<Delivered>,
 ): Promise<boolean> {
   const target = await lockArticleOf(tx, jobId);
   if (target === undefined) return false;
@@ -99,11 +108,15 @@ export async function settleJob(
     }))
     .where('id', '=', jobId)
     .where('status', '=', from)
-    .returning('consumed_credits')
+    .returning('reserved_credits')
     .executeTakeFirst();
   if (job === undefined) return false;
-  await releaseBytes(tx, target.workspace_id, await write(target));
-  if (!(await settleHold(tx, jobId, job.consumed_credits))) {
+  const { bytesLeft, credits = job.reserved_credits } = await write(target);
+  if (credits !== job.reserved_credits) {
+    await tx.updateTable('jobs').set({ consumed_credits: credits }).where('id', '=', jobId).execute();
+  }
+  await releaseBytes(tx, target.workspace_id, bytesLeft);
+  if (!(await settleHold(tx, jobId, credits))) {
     throw new MissingHoldError(`job ${jobId} is open without a hold`);
   }
   return true;

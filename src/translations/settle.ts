@@ -159,7 +159,7 @@ async function settle(tx: Tx, jobId: JobId, result: Result, render: Renderer): P
       }))
       .where('id', '=', target.id)
       .execute();
-    return bytesLeft;
+    return { bytesLeft };
   });
 }
 

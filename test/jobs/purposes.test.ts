@@ -190,7 +190,9 @@ describe('an open job without an open hold', () => {
     const { jobId } = await withJob('translate', 'QUEUED');
     await takeOver(service.db, jobId, first);
     await inTransaction(service.db, (tx) => releaseHold(tx, jobId));
-    const settled = inTransaction(service.db, (tx) => settleJob(tx, jobId, 'TRANSLATING', async () => 0));
+    const settled = inTransaction(service.db, (tx) =>
+      settleJob(tx, jobId, 'TRANSLATING', async () => ({ bytesLeft: 0 })),
+    );
     await expect(settled).rejects.toThrow('without a hold');
     expect(await jobOf(jobId)).toMatchObject({ status: 'TRANSLATING', consumed_credits: 0 });
     expect(await left()).toEqual({ ...UNTOUCHED, bytes: 100 });
@@ -204,7 +206,7 @@ it('a job that has ended is neither taken over nor settled, and one that nobody 
     inTransaction(service.db, (tx) =>
       settleJob(tx, id, 'TRANSLATING', async () => {
         written += 1;
-        return 0;
+        return { bytesLeft: 0 };
       }),
     );
   const { article, jobId } = await withJob('translate', 'QUEUED');
@@ -214,6 +216,54 @@ it('a job that has ended is neither taken over nor settled, and one that nobody 
   expect([await takeOver(service.db, jobId, first), await settle(jobId)]).toEqual([false, false]);
   expect([await jobOf(jobId), await left(), await editor.read(article.id)]).toEqual(after);
   expect(written).toBe(0);
+});
+
+describe('a result is charged what it costs', () => {
+  const settle = (id: JobId, credits?: number) =>
+    inTransaction(service.db, (tx) =>
+      settleJob(tx, id, 'TRANSLATING', async () => ({
+        bytesLeft: 40,
+        ...(credits === undefined ? {} : { credits }),
+      })),
+    );
+  const started = async () => {
+    const { jobId } = await withJob('refresh', 'PUBLISHED');
+    await takeOver(service.db, jobId, { status: 'TRANSLATING', step: 'translate' });
+    return jobId;
+  };
+  const charges = async () =>
+    (await service.call(workspace.key, 'GET', `/api/workspaces/${workspace.id}/ledger`)).body.entries
+      .filter(({ kind }: { kind: string }) => kind === 'settlement')
+      .map(({ amount, purpose, runId }: Record<string, unknown>) => ({ amount, purpose, runId }));
+
+  it.each([
+    ['all', undefined, 3],
+    ['all, when it is said', 3, 3],
+    ['a part', 1, 1],
+    ['nothing', 0, 0],
+  ] as const)('%s of what was held, and the rest is free again', async (_, credits, charged) => {
+    const runId = await started();
+    expect(await settle(runId, credits)).toBe(true);
+    const balance = 10 - charged;
+    expect(await left()).toEqual({ balance, reserved: 0, available: balance, bytes: 60 });
+    expect(await jobOf(runId)).toMatchObject({
+      status: 'COMPLETED',
+      reserved_credits: 3,
+      consumed_credits: charged,
+    });
+    expect(await charges()).toEqual(charged === 0 ? [] : [{ amount: -charged, purpose: 'refresh', runId }]);
+    // A second end charges and frees nothing.
+    expect([await settle(runId, 3), await fail(runId)]).toEqual([false, null]);
+    expect((await wallet()).balance).toBe(balance);
+  });
+
+  it.each([4, -1])('never %i of 3: nothing of it happens then', async (credits) => {
+    const runId = await started();
+    const before = await jobOf(runId);
+    await expect(settle(runId, credits)).rejects.toThrow('check constraint');
+    expect(await left()).toEqual({ balance: 10, reserved: 3, available: 7, bytes: 100 });
+    expect([await jobOf(runId), await charges()]).toEqual([before, []]);
+  });
 });
 
 it('a take-over moves an article that waits for it, and no other', async () => {
