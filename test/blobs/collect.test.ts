@@ -39,15 +39,18 @@ afterEach(async () => {
 /** An image of its own for every number. */
 const image = (number: number): Buffer => Buffer.concat([PNG, Buffer.from(`image ${number}`)]);
 const assetsOf = (articleId: string, more = '') => `/api/articles/${articleId}/assets${more}`;
-const files = (): string[] => {
+const stored = (name: RegExp): string[] => {
   try {
     return readdirSync(blobFolder(folder), { recursive: true, encoding: 'utf8' }).filter((file) =>
-      /.{64}/.test(file),
+      name.test(file),
     );
   } catch {
     return [];
   }
 };
+/** Whole ones: a server that is killed while it still writes leaves a draft instead. */
+const files = () => stored(/[0-9a-f]{64}$/);
+const drafts = () => stored(/\.tmp$/);
 const upload = async (by: Editing, articleId: string, bytes: Buffer) => {
   const { status, body } = await by.upload('POST', assetsOf(articleId), bytes);
   expect(status).toBe(201);
@@ -64,7 +67,7 @@ const age = async (ms: number) => {
     service.db,
   );
   const then = new Date(Date.now() - ms);
-  for (const file of files()) utimesSync(path.join(blobFolder(folder), file), then, then);
+  for (const file of [...files(), ...drafts()]) utimesSync(path.join(blobFolder(folder), file), then, then);
 };
 
 it('an image that the quota refuses is never written', async () => {
@@ -81,7 +84,7 @@ it('an image that the quota refuses is never written', async () => {
   await expect(importArticle({ ...workspace.context, blobs }, input)).rejects.toMatchObject({
     code: 'QUOTA_EXCEEDED',
   });
-  expect(files()).toEqual([]);
+  expect([...files(), ...drafts()]).toEqual([]);
 });
 
 it('an image whose bytes cannot be stored has no row and costs no quota', async () => {
@@ -184,6 +187,20 @@ it('a server that is killed between the file and the commit leaves a file that g
   expect(files()).toHaveLength(1);
 });
 
+it('a draft that a killed server left goes after a day, and not before', async () => {
+  const { id } = await editor.create(projectId);
+  await upload(editor, id, image(0));
+  const [file = ''] = files();
+  writeFileSync(path.join(blobFolder(folder), `${file}.0f.tmp`), 'a part');
+  await age(DAY_MS - 60_000);
+  expect(await collect(0)).toBe(0);
+  expect(drafts()).toHaveLength(1);
+  await age(DAY_MS);
+  expect(await collect(0)).toBe(0);
+  expect(drafts()).toEqual([]);
+  expect(files()).toEqual([file]);
+});
+
 it('a round stops when it is told to, and the next attempt goes on where it was', async () => {
   const { id } = await editor.create(projectId);
   await upload(editor, id, image(0));
@@ -209,8 +226,8 @@ it('a round stops when it is told to, and the next attempt goes on where it was'
 it('nothing is removed from a folder that has none of the images the database knows', async () => {
   const { id } = await editor.create(projectId);
   await upload(editor, id, image(1));
-  const [stored = ''] = files();
-  rmSync(path.join(blobFolder(folder), stored));
+  const [file = ''] = files();
+  rmSync(path.join(blobFolder(folder), file));
   await blobs.put('a'.repeat(64), image(2));
   await age(DAY_MS);
   expect(await collect(0)).toBe(null);
