@@ -1,5 +1,6 @@
 import type { ColumnType, Generated, JSONColumnType } from 'kysely';
 import type { DocumentJson } from '../document/format/schema.ts';
+import type { Provenance } from '../document/refresh/types.ts';
 import type { Snapshot } from '../document/translation/source.ts';
 import type {
   AiOperationId,
@@ -289,6 +290,13 @@ export interface Tables {
     target_text: Nullable<string>;
     /** Null in rows of a release that did not count them. */
     words: Nullable<number>;
+  };
+  /** What is known of a version since it was translated. */
+  article_provenance: {
+    article_id: ArticleId;
+    workspace_id: WorkspaceId;
+    source_article_id: ArticleId;
+    units: Json<Provenance>;
   };
   unpaid_work: {
     job_id: JobId;
