@@ -1,11 +1,12 @@
 import type { AiOperationId, BurstId, DeliveryId, JobId } from '../ids.ts';
 
 /** Arguments and results of workflows and activities: ids, counts and outcomes; never content or a secret. */
-export interface TranslateArticleInput {
+export interface TranslationRunInput {
   readonly jobId: JobId;
 }
 
-export interface TranslateArticleResult {
+/** How a run that translates in batches ended. */
+export interface TranslationRunResult {
   readonly outcome: 'settled' | 'already ended';
   readonly batches?: number;
 }
@@ -94,7 +95,7 @@ export interface PruneResult {
 
 /** The workflows that an area starts, by the name of their type. `workflows/` keeps to these shapes. */
 export interface StartedWorkflows {
-  readonly translateArticle: (input: TranslateArticleInput) => Promise<TranslateArticleResult>;
+  readonly translateArticle: (input: TranslationRunInput) => Promise<TranslationRunResult>;
   readonly deliverWebhook: (input: DeliverWebhookInput) => Promise<DeliverWebhookResult>;
   readonly deliverBurst: (input: DeliverBurstInput) => Promise<DeliverBurstResult>;
   readonly aiOperation: (input: AiOperationInput) => Promise<AiOperationResult>;
