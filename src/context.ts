@@ -27,6 +27,12 @@ export interface VerbContext {
   readonly requestId: string;
 }
 
+/** Whom a change is put down to: the actor of a request, or the service itself for what a job writes. */
+export interface Author {
+  readonly actor: Actor | { readonly kind: 'system'; readonly workspaceId: WorkspaceId };
+  readonly requestId: string;
+}
+
 /** Those of the wanted permissions that the actor lacks, sorted. */
 function missingPermissions(actor: Actor, wanted: Iterable<Permission>): Permission[] {
   if (actor.kind === 'operator') return [];

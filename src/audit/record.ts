@@ -1,5 +1,5 @@
 import { sql } from 'kysely';
-import type { VerbContext } from '../context.ts';
+import type { Author } from '../context.ts';
 import type { Tx } from '../db/database.ts';
 import { executePrepared } from '../db/prepared.ts';
 import { type AuditEntryId, newOrderedId } from '../ids.ts';
@@ -16,7 +16,7 @@ export interface AuditRecord {
 
 /** The columns of an entry for the actor's workspace, but for its time. */
 export const auditEntry = (
-  { actor, requestId }: Pick<VerbContext, 'actor' | 'requestId'>,
+  { actor, requestId }: Author,
   { action, targetType, targetId, details = {} }: AuditRecord,
 ) => ({
   id: newOrderedId<AuditEntryId>(),
@@ -31,11 +31,7 @@ export const auditEntry = (
 });
 
 /** Writes an audit entry for the actor's workspace in the transaction of the change it describes. */
-export async function recordAudit(
-  tx: Tx,
-  context: Pick<VerbContext, 'actor' | 'requestId'>,
-  record: AuditRecord,
-): Promise<void> {
+export async function recordAudit(tx: Tx, context: Author, record: AuditRecord): Promise<void> {
   // The order of entries is the order they were written in, also within one transaction and one millisecond.
   const values = { ...auditEntry(context, record), created_at: sql<Date>`clock_timestamp()` };
   await executePrepared(tx, 'record_audit', tx.insertInto('audit_entries').values(values));

@@ -1,6 +1,6 @@
 import { CompiledQuery } from 'kysely';
 import { type AuditRecord, auditEntry, recordAudit } from '../audit/record.ts';
-import type { VerbContext } from '../context.ts';
+import type { Author } from '../context.ts';
 import type { Tx } from '../db/database.ts';
 import { preparedStatement } from '../db/prepared.ts';
 import { afterCommit } from '../db/transaction.ts';
@@ -55,18 +55,14 @@ const RECORD_CHANGE = preparedStatement(
  *
  * Endpoints are read FOR KEY SHARE: the last of one that is being deleted waits for this transaction.
  */
-export async function recordEvents(
-  tx: Tx,
-  context: Pick<VerbContext, 'actor' | 'requestId'>,
-  events: readonly NewEvent[],
-): Promise<void> {
+export async function recordEvents(tx: Tx, context: Author, events: readonly NewEvent[]): Promise<void> {
   if (events.length > 0) await store(tx, RECORD_EVENTS, parametersOf(context, events));
 }
 
 /** The same together with the change's audit entry, in one statement. */
 export async function recordChange(
   tx: Tx,
-  context: Pick<VerbContext, 'actor' | 'requestId'>,
+  context: Author,
   audit: AuditRecord,
   events: readonly NewEvent[],
 ): Promise<void> {
@@ -76,10 +72,7 @@ export async function recordChange(
   await store(tx, RECORD_CHANGE, [...parametersOf(context, events), ...entry]);
 }
 
-const parametersOf = (
-  { actor, requestId }: Pick<VerbContext, 'actor' | 'requestId'>,
-  events: readonly NewEvent[],
-): unknown[] => [
+const parametersOf = ({ actor, requestId }: Author, events: readonly NewEvent[]): unknown[] => [
   actor.workspaceId,
   requestId,
   events.map((event) => event.type),
