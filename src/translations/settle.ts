@@ -164,8 +164,8 @@ async function settle(tx: Tx, jobId: JobId, result: Result, render: Renderer): P
 }
 
 /**
- * Adds the copies of the source's images. One that was deleted so long ago that its bytes are gone is left out; a block
- * that shows it renders as nothing.
+ * Adds the copies of the source's images. Left out is one that was deleted so long ago that its bytes are gone (a block
+ * that shows it renders as nothing), and the cover of a source when an editor gave the draft its own.
  * @returns the bytes of those left out
  */
 async function addImages(tx: Tx, target: JobTarget, images: readonly SourceAsset[]): Promise<number> {
@@ -173,11 +173,14 @@ async function addImages(tx: Tx, target: JobTarget, images: readonly SourceAsset
     tx,
     images.map((image) => image.contentHash),
   );
-  await insertAssets(
-    tx,
-    target.workspace_id,
-    target.id,
-    images.filter((image) => kept.has(image.contentHash)),
-  );
-  return bytesOf(images.filter((image) => !kept.has(image.contentHash)));
+  const ownCover = await tx
+    .selectFrom('assets')
+    .select('id')
+    .where('article_id', '=', target.id)
+    .where('role', '=', 'hero')
+    .executeTakeFirst();
+  const isAdded = ({ contentHash, role }: SourceAsset) =>
+    kept.has(contentHash) && (role !== 'hero' || ownCover === undefined);
+  await insertAssets(tx, target.workspace_id, target.id, images.filter(isAdded));
+  return bytesOf(images.filter((image) => !isAdded(image)));
 }

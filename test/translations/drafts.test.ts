@@ -1,7 +1,8 @@
 import { expect, it } from 'vitest';
+import type { ArticleId } from '../../src/ids.ts';
 import { ProviderError } from '../../src/providers/types.ts';
 import { useTranslations } from '../support/translating.ts';
-import { createIllustrated } from './support/images.ts';
+import { addAsset, createIllustrated, usedBytes } from './support/images.ts';
 
 const { service, provider, workspace, calls } = useTranslations();
 
@@ -62,4 +63,31 @@ it('the empty draft of a failed translation is neither reviewed nor published, a
   const again = await translate(source.id);
   expect(again.article.id).toBe(article.id);
   expect(await calls.untilFinal(workspace, again.job.id)).toMatchObject({ status: 'COMPLETED' });
+});
+
+it('a cover that an editor gave the draft of a failed translation stays, and the next one fills the draft', async () => {
+  const { source } = await createIllustrated(service, workspace);
+  await addAsset(service, workspace, source.id, 'hero', 500);
+  provider.behave = async () => {
+    throw new ProviderError('fatal', 'The engine does not know this language pair.');
+  };
+  const { article, job } = await translate(source.id);
+  await calls.untilFinal(workspace, job.id);
+  const cover = await addAsset(service, workspace, article.id as ArticleId, 'hero', 300);
+  const before = await usedBytes(service, workspace);
+  provider.behave = async () => undefined;
+  const again = await translate(source.id);
+  expect(await calls.untilFinal(workspace, again.job.id)).toMatchObject({ status: 'COMPLETED' });
+  const images = await service.db
+    .selectFrom('assets')
+    .select(['id', 'role'])
+    .where('article_id', '=', article.id as ArticleId)
+    .orderBy('role')
+    .execute();
+  expect(images).toEqual([
+    { id: cover, role: 'hero' },
+    { id: expect.any(String), role: 'inline' },
+  ]);
+  // The source's plan is copied; its cover is not, and what was held for it is free again.
+  expect((await usedBytes(service, workspace)) - before).toBe(700);
 });
