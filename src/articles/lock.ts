@@ -1,6 +1,6 @@
 import { type ExpressionBuilder, sql } from 'kysely';
 import type { Tx } from '../db/database.ts';
-import { executePrepared } from '../db/prepared.ts';
+import { prepare, type Slots } from '../db/prepared.ts';
 import type { Tables } from '../db/tables.ts';
 import { conflict, notFound, type ServiceError } from '../errors.ts';
 import type { ArticleId, WorkspaceId } from '../ids.ts';
@@ -37,15 +37,19 @@ const forbiddenMove = (action: ArticleAction, status: ArticleRow['status']): Ser
     'status',
   );
 
+const lockIt = prepare(
+  'lock_article',
+  (db, slot: Slots<{ workspaceId: WorkspaceId; articleId: ArticleId }>) =>
+    db
+      .selectFrom('articles')
+      .select(articleColumns)
+      .where('workspace_id', '=', slot('workspaceId'))
+      .where('id', '=', slot('articleId'))
+      .forUpdate(),
+);
+
 async function lockRow(tx: Tx, workspaceId: WorkspaceId, articleId: ArticleId): Promise<ArticleRow> {
-  const query = tx
-    .selectFrom('articles')
-    .select(articleColumns)
-    .where('workspace_id', '=', workspaceId)
-    .where('id', '=', articleId)
-    .forUpdate();
-  const { rows } = await executePrepared(tx, 'lock_article', query);
-  const [row] = rows;
+  const [row] = await lockIt(tx, { workspaceId, articleId });
   if (row === undefined) throw notFound('article');
   return row;
 }

@@ -1,6 +1,6 @@
 import { sql } from 'kysely';
 import type { Tx } from '../db/database.ts';
-import { executePrepared } from '../db/prepared.ts';
+import { prepare, type Slots } from '../db/prepared.ts';
 import type { ArticleId, WorkspaceId } from '../ids.ts';
 import { clockTimestamp } from './content.ts';
 import { holdsCategories, lockArticleToMove, whereAllowed, whyNotMoved } from './lock.ts';
@@ -33,6 +33,38 @@ export async function moveArticle(
   return { before, after: await moveLocked(tx, articleId, move, {}) };
 }
 
+/** The guarded statement of a move; only publishing writes the rendering. */
+const statementOf = (move: Move) =>
+  prepare(`move_article_${move}`, (db, slot: Slots<{ articleId: ArticleId } & Rendering>) => {
+    const isPublished = move === 'publish';
+    return db
+      .updateTable('articles')
+      .set({
+        status: TRANSITIONS[move].to,
+        ...(isPublished
+          ? {
+              content_html: slot('content_html'),
+              content_markdown: slot('content_markdown'),
+              published_at: clockTimestamp,
+            }
+          : {}),
+        updated_at: clockTimestamp,
+      })
+      .where('id', '=', slot('articleId'))
+      .where(whereAllowed(move))
+      .$if(NEEDS_CONTENT.has(move), (update) => update.where(hasContent))
+      .$if(isPublished, (update) => update.where(holdsCategories(slot('articleId'))))
+      .returning(articleColumns);
+  });
+const STATEMENTS = {
+  submit: statementOf('submit'),
+  approve: statementOf('approve'),
+  reject: statementOf('reject'),
+  request_changes: statementOf('request_changes'),
+  publish: statementOf('publish'),
+  unpublish: statementOf('unpublish'),
+} as const satisfies Record<Move, unknown>;
+
 /**
  * Moves an article that `lockArticleToMove` has locked. Publishing sets publishedAt, which unpublishing keeps; it waits
  * for changes of the article's categories: a rename that is under way has asked already who is published, and one that
@@ -46,22 +78,12 @@ export async function moveLocked<Kind extends Move>(
   move: Kind,
   rendering: Kind extends 'publish' ? Rendering : Record<never, never>,
 ): Promise<ArticleRow> {
-  const isPublished = move === 'publish';
-  const query = tx
-    .updateTable('articles')
-    .set({
-      status: TRANSITIONS[move].to,
-      ...rendering,
-      ...(isPublished ? { published_at: clockTimestamp } : {}),
-      updated_at: clockTimestamp,
-    })
-    .where('id', '=', articleId)
-    .where(whereAllowed(move))
-    .$if(NEEDS_CONTENT.has(move), (update) => update.where(hasContent))
-    .$if(isPublished, (update) => update.where(holdsCategories(articleId)))
-    .returning(articleColumns);
-  const { rows } = await executePrepared(tx, `move_article_${move}`, query);
-  const [after] = rows;
+  const [after] = await STATEMENTS[move](tx, {
+    articleId,
+    content_html: '',
+    content_markdown: '',
+    ...rendering,
+  });
   if (after === undefined) throw await whyNotMoved(tx, articleId);
   return after;
 }

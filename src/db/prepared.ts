@@ -1,5 +1,16 @@
-import type { CompiledQuery, Kysely, QueryExecutorProvider, QueryResult } from 'kysely';
+import {
+  CompiledQuery,
+  DummyDriver,
+  Kysely,
+  PostgresAdapter,
+  PostgresIntrospector,
+  PostgresQueryCompiler,
+  type QueryExecutorProvider,
+  type QueryResult,
+} from 'kysely';
 import type pg from 'pg';
+import type { Queryable } from './database.ts';
+import type { Tables } from './tables.ts';
 
 const names = new Map<string, string>();
 
@@ -14,14 +25,60 @@ export function preparedStatement(name: string, text: string): string {
 }
 
 /** Runs a statement whose text is always the same under a name, as {@link preparedStatement} does. */
-export function executePrepared<Tables, Row>(
-  db: Kysely<Tables>,
+export function executePrepared<Row>(
+  db: Queryable,
   name: string,
-  query: { compile(db: QueryExecutorProvider): CompiledQuery<Row> },
+  query: Compilable<Row>,
 ): Promise<QueryResult<Row>> {
   const compiled = query.compile(db);
   preparedStatement(name, compiled.sql);
   return db.executeQuery(compiled);
+}
+
+interface Compilable<Row> {
+  compile(db: QueryExecutorProvider): CompiledQuery<Row>;
+}
+
+/** Builds queries and runs none. */
+const builder = new Kysely<Tables>({
+  dialect: {
+    createDriver: () => new DummyDriver(),
+    createAdapter: () => new PostgresAdapter(),
+    createQueryCompiler: () => new PostgresQueryCompiler(),
+    createIntrospector: (db) => new PostgresIntrospector(db),
+  },
+});
+
+/** Stands in a statement for a value that each run has of its own. */
+class Slot {
+  readonly name: PropertyKey;
+
+  constructor(name: PropertyKey) {
+    this.name = name;
+  }
+}
+
+/** Gives the place of a value that each run has of its own. */
+export type Slots<Values> = <Name extends keyof Values>(name: Name) => Values[Name];
+
+/**
+ * A statement that is built once and runs under a name, as {@link preparedStatement} does: building it takes longer than
+ * sending it.
+ * @param build writes the statement; `slot('id')` stands where each run has its own `id`
+ */
+export function prepare<Values extends object, Row>(
+  name: string,
+  build: (db: Kysely<Tables>, slot: Slots<Values>) => Compilable<Row>,
+): (db: Queryable, values: Values) => Promise<Row[]> {
+  const { sql, parameters } = build(builder, (of) => new Slot(of) as never).compile(builder);
+  preparedStatement(name, sql);
+  return async (db, values) => {
+    const bound = parameters.map((value) =>
+      value instanceof Slot ? values[value.name as keyof Values] : value,
+    );
+    const { rows } = await db.executeQuery(CompiledQuery.raw(sql, bound) as CompiledQuery<Row>);
+    return rows;
+  };
 }
 
 type Query = (text: unknown, values?: unknown, callback?: unknown) => unknown;
