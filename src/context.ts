@@ -1,6 +1,6 @@
 import type { Database } from './db/database.ts';
 import { ServiceError } from './errors.ts';
-import type { ApiKeyId, RoleId, WorkspaceId } from './ids.ts';
+import type { ApiKeyId, JobId, RoleId, WorkspaceId } from './ids.ts';
 import type { Permission } from './permissions.ts';
 
 /** Who acts: a key with its role's permissions as of this request, or the operator at the command line. */
@@ -29,7 +29,9 @@ export interface VerbContext {
 
 /** Whom a change is put down to: the actor of a request, or the service itself for what a job writes. */
 export interface Author {
-  readonly actor: Actor | { readonly kind: 'system'; readonly workspaceId: WorkspaceId };
+  readonly actor:
+    | Actor
+    | { readonly kind: 'system'; readonly workspaceId: WorkspaceId; readonly jobId: JobId };
   readonly requestId: string;
 }
 

@@ -11,6 +11,7 @@ export type ArticleId = Branded<'ArticleId'>;
 export type TranslationGroupId = Branded<'TranslationGroupId'>;
 export type AssetId = Branded<'AssetId'>;
 export type ReviewId = Branded<'ReviewId'>;
+export type RevisionId = Branded<'RevisionId'>;
 export type CategoryId = Branded<'CategoryId'>;
 export type CategoryNameId = Branded<'CategoryNameId'>;
 export type JobId = Branded<'JobId'>;

@@ -36,23 +36,27 @@ export async function createArticle(
     const project = await lockLanguages(tx, actor.workspaceId, projectId);
     const language = input.primaryLanguage ?? project.primaryLanguage;
     requireProjectLanguage('/primaryLanguage', language, project);
-    const row = await insertArticle(tx, {
-      id,
-      workspace_id: actor.workspaceId,
-      project_id: projectId,
-      title,
-      slug: input.slug,
-      status: 'DRAFT',
-      document,
-      ...rendering,
-      meta_title: input.metaTitle ?? null,
-      meta_description: input.metaDescription ?? null,
-      target_keywords: [...(input.targetKeywords ?? [])],
-      secondary_keywords: [...(input.secondaryKeywords ?? [])],
-      primary_language: language,
-      translation_group_id: newId<TranslationGroupId>(),
-      word_count: input.documentJson?.stored.words ?? 0,
-    });
+    const row = await insertArticle(
+      tx,
+      {
+        id,
+        workspace_id: actor.workspaceId,
+        project_id: projectId,
+        title,
+        slug: input.slug,
+        status: 'DRAFT',
+        document,
+        ...rendering,
+        meta_title: input.metaTitle ?? null,
+        meta_description: input.metaDescription ?? null,
+        target_keywords: [...(input.targetKeywords ?? [])],
+        secondary_keywords: [...(input.secondaryKeywords ?? [])],
+        primary_language: language,
+        translation_group_id: newId<TranslationGroupId>(),
+        word_count: input.documentJson?.stored.words ?? 0,
+      },
+      actor,
+    );
     if (input.slug !== undefined) await endRedirect(tx, row);
     const details = { projectId, title, language };
     const audit = { action: 'articles.created', targetType: 'article', targetId: id, details };

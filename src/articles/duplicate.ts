@@ -87,21 +87,25 @@ async function insertCopy(
   if (!isDeepStrictEqual(links, prepared.links)) return null;
 
   const id = newId<ArticleId>();
-  const article = await insertArticle(tx, {
-    id,
-    workspace_id: workspaceId,
-    project_id: source.project_id,
-    title: title ?? source.title,
-    status: 'DRAFT',
-    ...prepared.content,
-    word_count: source.word_count,
-    meta_title: source.meta_title,
-    meta_description: source.meta_description,
-    target_keywords: source.target_keywords,
-    secondary_keywords: source.secondary_keywords,
-    primary_language: source.primary_language,
-    translation_group_id: newId<TranslationGroupId>(),
-  });
+  const article = await insertArticle(
+    tx,
+    {
+      id,
+      workspace_id: workspaceId,
+      project_id: source.project_id,
+      title: title ?? source.title,
+      status: 'DRAFT',
+      ...prepared.content,
+      word_count: source.word_count,
+      meta_title: source.meta_title,
+      meta_description: source.meta_description,
+      target_keywords: source.target_keywords,
+      secondary_keywords: source.secondary_keywords,
+      primary_language: source.primary_language,
+      translation_group_id: newId<TranslationGroupId>(),
+    },
+    context.actor,
+  );
   await insertAssets(tx, workspaceId, id, prepared.copies);
   await copyCategories(tx, workspaceId, articleId, id);
   const details = { sourceArticleId: articleId, title: article.title };

@@ -85,20 +85,24 @@ export async function importArticle(
   const rendering = await renderBody(document.json, { links, images: imagesForBody(added) }, texts);
   await inTransaction(db, async (tx) => {
     requireProjectLanguage('/language', language, await lockLanguages(tx, workspaceId, projectId));
-    await insertArticle(tx, {
-      id: articleId,
-      workspace_id: workspaceId,
-      project_id: projectId,
-      title,
-      status,
-      document: document.json,
-      ...rendering,
-      target_keywords: [...input.keywords],
-      primary_language: language,
-      translation_group_id: translationGroupId,
-      word_count: wordCount,
-      ...(status === 'PUBLISHED' ? { published_at: new Date() } : {}),
-    });
+    await insertArticle(
+      tx,
+      {
+        id: articleId,
+        workspace_id: workspaceId,
+        project_id: projectId,
+        title,
+        status,
+        document: document.json,
+        ...rendering,
+        target_keywords: [...input.keywords],
+        primary_language: language,
+        translation_group_id: translationGroupId,
+        word_count: wordCount,
+        ...(status === 'PUBLISHED' ? { published_at: new Date() } : {}),
+      },
+      actor,
+    );
     await insertAssets(tx, workspaceId, articleId, added);
     await recordEvents(tx, context, [{ type: 'article.created', data: { articleId, projectId, title } }]);
     await recordAudit(tx, context, {

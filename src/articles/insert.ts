@@ -1,10 +1,12 @@
 import { type Insertable, sql } from 'kysely';
+import type { Actor } from '../context.ts';
 import type { Tx } from '../db/database.ts';
 import type { Tables } from '../db/tables.ts';
 import { conflict, type ServiceError } from '../errors.ts';
 import type { ArticleId, ProjectId } from '../ids.ts';
 import { findFreeSlug, slugify } from '../slug.ts';
 import { type ArticleRow, articleColumns } from './queries.ts';
+import { writtenBy } from './revisions/keep.ts';
 
 interface SlugScope {
   readonly projectId: ProjectId;
@@ -61,19 +63,21 @@ export const slugTaken = (slug: string): ServiceError =>
 /**
  * Inserts an article under the first free slug of its title. Another transaction that takes the same slug
  * at the same moment is waited for, and the next number is tried. A given slug is used as it is.
+ * @param author who wrote it; nobody has written one that a job is to fill
  * @throws {ServiceError} CONFLICT `slug_taken` for a given slug that is not free
  * @throws the unique violation of (translation group, language) as Postgres reports it
  */
 export async function insertArticle(
   tx: Tx,
   article: Omit<Insertable<Tables['articles']>, 'slug'> & { slug?: string | undefined },
+  author?: Actor,
 ): Promise<ArticleRow> {
   const scope = { projectId: article.project_id, language: article.primary_language };
   for (;;) {
     const slug = article.slug ?? (await chooseSlug(tx, scope, article.title));
     const row = await tx
       .insertInto('articles')
-      .values({ ...article, slug })
+      .values({ ...article, slug, ...(author === undefined ? {} : writtenBy(author)) })
       .onConflict((on) => on.constraint('articles_slug_key').doNothing())
       .returning(articleColumns)
       .executeTakeFirst();

@@ -14,6 +14,7 @@ import { ownedByJob, whereAllowed } from './lock.ts';
 import { type ArticleRow, articleColumns } from './queries.ts';
 import { endRedirect, keepRedirect } from './redirects.ts';
 import type { Renderer } from './render.ts';
+import { replaceContent } from './revisions/keep.ts';
 
 /** What a save changes; an omitted field stays as it is, null clears a meta field. */
 export interface SavedChanges {
@@ -28,7 +29,7 @@ export interface SavedChanges {
 
 /**
  * Writes changes into an article that the caller has locked for an edit: every save, by whomever, is this one. The body
- * is rendered, words and slug follow, the log gets an entry, and a PUBLISHED article tells what changed. What changes
+ * is rendered, words and slug follow, what another author wrote is kept as a revision, the log gets an entry, and a PUBLISHED article tells what changed. What changes
  * nothing writes nothing.
  * @param because what the log says beside the changed fields
  * @throws {ServiceError} CONFLICT `job_running`; INVALID_REQUEST for the hero in the body
@@ -59,17 +60,16 @@ export async function saveArticle(
   const changed = changedFields(before, { ...wanted, document: isSame ? before.document : body.json });
   const isRendered =
     rendering.content_html === before.content_html && rendering.content_markdown === before.content_markdown;
+  const replaces = changed.some((field) => field !== 'slug');
   if (changed.length === 0 && isRendered) return before;
 
-  const after = await tx
-    .updateTable('articles')
+  const after = await (replaces ? replaceContent(tx, articleId, author.actor) : updateOf(tx, articleId))
     .set({
       ...wanted,
       ...rendering,
       ...(isSame ? {} : { document: body.json, word_count: body.words }),
       updated_at: clockTimestamp,
     })
-    .where('id', '=', articleId)
     .where(whereAllowed('edit'))
     .returning(articleColumns)
     .executeTakeFirst();
@@ -87,6 +87,9 @@ export async function saveArticle(
   await recordChange(tx, author, audit, updatedEvents(after, changed, before.slug));
   return after;
 }
+
+const updateOf = (tx: Tx, articleId: ArticleId) =>
+  tx.updateTable('articles').where('articles.id', '=', articleId);
 
 /** True when the article has this very body. Postgres compares, so that nothing is parsed here. */
 async function isStored(tx: Tx, articleId: ArticleId, json: string): Promise<boolean> {

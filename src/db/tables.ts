@@ -21,6 +21,7 @@ import type {
   LedgerEntryId,
   ProjectId,
   ReviewId,
+  RevisionId,
   RoleId,
   TranslationGroupId,
   WorkspaceId,
@@ -87,6 +88,10 @@ export type HoldPurpose = (typeof HOLD_PURPOSES)[number];
 
 export const REVIEW_DECISIONS = ['approved', 'rejected', 'changes_requested'] as const;
 export type ReviewDecision = (typeof REVIEW_DECISIONS)[number];
+
+/** Who wrote what an article says. */
+export const AUTHOR_KINDS = ['api_key', 'operator', 'job'] as const;
+export type AuthorKind = (typeof AUTHOR_KINDS)[number];
 
 export type DeliveryStatus = 'pending' | 'succeeded' | 'failed';
 
@@ -179,8 +184,29 @@ export interface Tables {
     brief_id: Nullable<string>;
     published_url: Nullable<string>;
     word_count: Nullable<number>;
+    /** Who wrote what it says, and when they began to; null when that is not known. */
+    author_kind: Nullable<AuthorKind>;
+    author_id: Nullable<ApiKeyId | JobId>;
+    author_since: NullableTimestamp;
     created_at: CreatedAt;
     updated_at: CreatedAt;
+  };
+  article_revisions: {
+    id: Default<RevisionId>;
+    workspace_id: WorkspaceId;
+    article_id: ArticleId;
+    title: string;
+    document: Json<DocumentJson>;
+    meta_title: Nullable<string>;
+    meta_description: Nullable<string>;
+    target_keywords: string[];
+    secondary_keywords: string[];
+    word_count: Nullable<number>;
+    author_kind: Nullable<AuthorKind>;
+    author_id: Nullable<ApiKeyId | JobId>;
+    author_since: NullableTimestamp;
+    /** When the next author replaced it. */
+    created_at: Timestamp;
   };
   assets: {
     id: AssetId;

@@ -3,6 +3,7 @@ import { bytesOf, copiesOf, imagesForBody, insertAssets, newAssetIds } from '../
 import { lockAndChooseSlug } from '../articles/insert.ts';
 import { type PreparedBody, withRenderings } from '../articles/prepare.ts';
 import { addressesOf, type Renderer, referencesOf, toRendering } from '../articles/render.ts';
+import { replaceContent } from '../articles/revisions/keep.ts';
 import { keepBlobs } from '../blobs/references.ts';
 import type { Database, Tx } from '../db/database.ts';
 import { uniqueViolation } from '../db/errors.ts';
@@ -142,8 +143,7 @@ async function settle(tx: Tx, jobId: JobId, result: Result, render: Renderer): P
       article.title,
     );
     const [{ rendering }] = await render(tx, [{ ...target, document: article.stored.json }]);
-    await tx
-      .updateTable('articles')
+    await replaceContent(tx, target.id, { kind: 'system', workspaceId: target.workspace_id, jobId })
       .set((eb) => ({
         ...rendering,
         title: article.title,
@@ -157,7 +157,6 @@ async function settle(tx: Tx, jobId: JobId, result: Result, render: Renderer): P
         word_count: article.stored.words,
         updated_at: eb.fn('now'),
       }))
-      .where('id', '=', target.id)
       .execute();
     return { bytesLeft };
   });

@@ -11,6 +11,7 @@ import { removeDeliveries, removeEmptied as removeEmptiedEndpoint } from '../web
  * article goes with its document, images and jobs. The rest goes with the workspace's own row.
  */
 const LARGE = [
+  ['article_revisions', 500],
   ['articles', 100],
   ['ai_operations', 1_000],
   ['audit_entries', 5_000],
