@@ -5,7 +5,7 @@
 import type { AssetId } from '../../ids.ts';
 import type { Block } from '../format/schema.ts';
 import type { TextChange } from '../format/walk.ts';
-import type { Snapshot } from '../translation/source.ts';
+import type { Snapshot, SourceAsset } from '../translation/source.ts';
 
 export const META_UNITS = [
   'title',
@@ -22,17 +22,15 @@ export type MetaUnit = (typeof META_UNITS)[number];
  */
 export type UnitKey = MetaUnit | `block:${string}` | `image:${string}`;
 
-/** A unit's content. An image is its row: the bytes, and the alternative text beside the body's. */
+/**
+ * A unit's content. Of an image that is its row: the alternative text is the one beside the body's, and the id the
+ * source's wherever the version has no copy yet.
+ */
 export type UnitValue =
   | { readonly type: 'text'; readonly text: string | null }
   | { readonly type: 'texts'; readonly texts: readonly string[] }
   | { readonly type: 'block'; readonly block: Block }
-  | {
-      readonly type: 'image';
-      readonly role: 'hero' | 'inline';
-      readonly contentHash: string;
-      readonly altText: string;
-    };
+  | { readonly type: 'image'; readonly image: SourceAsset };
 
 /** What is known of one unit since it was last translated. Hashes are those of `hashes.ts`. */
 export interface UnitProvenance {
@@ -81,7 +79,7 @@ export interface Proposal {
   readonly source: string | null;
   /** Hash of the version's unit that it is for; null when there is none. It can be accepted only while that is so. */
   readonly target: string | null;
-  /** What the unit becomes; null when it is removed. Of an image the role and bytes are the source's. */
+  /** What the unit becomes; null when it is removed. */
   readonly value: UnitValue | null;
   /** What is known of the unit once it is accepted; null when it is removed. */
   readonly provenance: UnitProvenance | null;
@@ -99,10 +97,10 @@ export interface RefreshStep {
   readonly source: string | null;
   /** Hash of the version's unit when planned; null when it has none. */
   readonly target: string | null;
+  /** Hash of the source's unit as it was known when planned; null when it was not. A decision since then wins. */
+  readonly known: string | null;
   /** Of each text of the source's unit. */
   readonly texts: readonly string[];
-  /** See `Proposal`. */
-  readonly behind: readonly string[];
 }
 
 /** What a refresh does. It is complete: neither the source nor the version as they were are needed to apply it. */
@@ -118,9 +116,13 @@ export interface RefreshPlan {
   /** The version's copies of images, by the source's id. */
   readonly assetIds: readonly (readonly [sourceId: string, versionId: AssetId])[];
   /** Images of the source, with the source's ids, of which the version gets a copy (ids are made when it is applied). */
-  readonly copies: Snapshot['assets'];
-  /** The source's units in order with their hashes: what becomes known of those that nothing is done with stays. */
+  readonly copies: readonly SourceAsset[];
+  /** The source's units in order. */
   readonly order: readonly UnitKey[];
+  /** What becomes known of a version without provenance: the units of the source that it does not have. */
+  readonly adopted: Provenance;
+  /** Units whose open proposal has nothing left to propose. */
+  readonly settled: readonly UnitKey[];
   /** Blocks that stand elsewhere in the source than when they were last translated. They stay where they are, for free. */
   readonly moved: readonly UnitKey[];
   /** Texts that are sent. */
@@ -151,7 +153,7 @@ export type PlanRefresh = (
 
 /** What a refresh makes of a version. */
 export interface RefreshResult {
-  /** Its content; `assets` as they were. Equal to what it was when nothing is applied. */
+  /** Its content, images included. Equal to what it was when nothing is applied. */
   readonly content: Snapshot;
   /** The units that were written, inserted or removed. */
   readonly applied: readonly UnitKey[];
@@ -160,8 +162,8 @@ export interface RefreshResult {
   /** Units whose open proposal has nothing left to propose. */
   readonly settled: readonly UnitKey[];
   readonly provenance: Provenance;
-  /** Copies to be added, with their new ids and alternative texts. */
-  readonly addImages: Snapshot['assets'];
+  /** Copies to be added, after those that go, with their new ids and alternative texts. */
+  readonly addImages: readonly SourceAsset[];
   /** New alternative texts of the version's images. */
   readonly altTexts: readonly (readonly [assetId: AssetId, altText: string])[];
   /** The version's images that go. */

@@ -41,7 +41,7 @@ export class ReassemblyError extends Error {
 /**
  * The translated article. `translations` maps segment keys of `extractSegments(snapshot)` to checked translations.
  * Block ids, code, addresses and structure are the source's; the document is always valid,
- * but for texts that have grown beyond what a client may send. Texts that were parsed are left in `texts`.
+ * but for texts that have grown beyond what a client may send. Texts that were parsed are left in `texts`. `kept` has fields, by key, that are not translated but taken as they are.
  * @throws ReassemblyError when a translation is missing or has a hard defect.
  */
 export function reassemble(
@@ -49,8 +49,11 @@ export function reassemble(
   translations: ReadonlyMap<string, string>,
   ids: IdMaps,
   texts = new ParsedTexts(),
+  kept: ReadonlyMap<string, TextChange> = new Map(),
 ): TranslatedArticle {
   const translate = (key: string, field: Pick<TextField, 'text' | 'markdown' | 'links'>): TextChange => {
+    const there = kept.get(key);
+    if (there !== undefined) return there;
     const encoded = encodeField(field);
     const titles = new Map<number, string>();
     for (const [id, title] of encoded.titles) {

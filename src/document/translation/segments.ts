@@ -64,14 +64,19 @@ export function needsTranslation(nodes: readonly TagContent[]): boolean {
  * Every text of the snapshot that a provider has to translate, in reading order. Texts without a letter (numbers,
  * dashes, nothing but code) are left out and stay as they are; a very long text is several segments. Inline code, addresses, ids and code blocks are in no
  * segment.
+ * @param kept fields, by key, that are left out
  */
-export function extractSegments(snapshot: Snapshot): Segment[] {
+export function extractSegments(
+  snapshot: Snapshot,
+  kept: ReadonlyMap<string, unknown> = new Map(),
+): Segment[] {
   const segments: Segment[] = [];
   const add = (
     key: string,
     kind: SegmentKind,
     field: Pick<TextField, 'text' | 'markdown' | 'links'>,
   ): void => {
+    if (kept.has(key)) return;
     const encoded = encodeField(field);
     const parts = splitLong(encoded.nodes);
     parts.forEach(({ nodes }, part) => {

@@ -1,0 +1,147 @@
+/** Carries a refresh out: what it writes, and what it proposes. */
+import { MAX_BLOCKS } from '../format/schema.ts';
+import { reassemble } from '../translation/reassemble.ts';
+import type {
+  ApplyRefresh,
+  Proposal,
+  ProposalReason,
+  RefreshInput,
+  RefreshPlan,
+  RefreshStep,
+  UnitKey,
+  UnitProvenance,
+  UnitValue,
+} from './types.ts';
+import { blockKey, idOf, imageKey, type Unit, writtenUnit } from './units.ts';
+import { type Change, unitsOfVersion, writeUnits } from './write.ts';
+
+/** Ids of earlier blocks that the proposal of a new one names. */
+const MAX_BEHIND = 100;
+
+export const applyRefresh: ApplyRefresh = (plan, input) => {
+  const { current } = input;
+  const provenance = input.provenance ?? plan.adopted;
+  const known = new Map(provenance.map((unit) => [unit.key, unit]));
+  const now = unitsOfVersion(
+    current,
+    plan.assetIds.map(([sourceId, id]) => [imageKey(sourceId), id]),
+  );
+  const values = madeValues(plan, input, now);
+  const hero = current.assets.find(({ role }) => role === 'hero')?.id;
+  const heroKey = hero && provenance.find(({ assetId }) => assetId === hero)?.key;
+  const changes = new Map<UnitKey, Change>();
+  const proposals: Proposal[] = [];
+  const settled: UnitKey[] = [...plan.settled];
+  let room = MAX_BLOCKS - current.document.blocks.length;
+
+  /** What stands against writing a new block, or a new cover. */
+  const noPlaceFor = (value: UnitValue | null): ProposalReason | null => {
+    if (value?.type === 'block' && room <= 0) return 'full';
+    const taken = hero !== undefined && !(heroKey !== undefined && changes.has(heroKey));
+    return value?.type === 'image' && value.image.role === 'hero' && taken ? 'saved' : null;
+  };
+
+  // What goes makes room for what comes.
+  const removals = plan.steps.filter(({ action }) => action === 'remove');
+  const others = plan.steps.filter(({ action }) => action !== 'remove');
+  for (const step of [...removals, ...others]) {
+    const { key } = step;
+    const there = now.get(key);
+    const value = values.get(key) ?? null;
+    if ((value === null && there === undefined) || isDecided(step, known.get(key))) {
+      settled.push(key);
+      continue;
+    }
+    const inline = isInline(value ?? there?.value);
+    const reason =
+      inline && there === undefined
+        ? null
+        : (whyProposed(step, input, there, known.get(key)) ?? (there ? null : noPlaceFor(value)));
+    if (reason === null) {
+      changes.set(key, value === null ? { value } : { value, source: step.source ?? '', texts: step.texts });
+      if (key.startsWith('block:')) room += value === null ? 1 : there === undefined ? -1 : 0;
+    } else if (value !== null || !inline) {
+      proposals.push(proposalOf(plan, step, { reason, value, there }));
+    }
+  }
+  const applied = [...changes.keys()];
+  const written = writeUnits(current, provenance, changes, plan.order);
+  return { ...written, applied, proposals, settled: [...settled, ...applied] };
+};
+
+/** An image in the body shows by its block alone. */
+const isInline = (value: UnitValue | undefined): boolean =>
+  value?.type === 'image' && value.image.role === 'inline';
+
+/** True when a person has decided about the unit since the plan was made. */
+const isDecided = (step: RefreshStep, known: UnitProvenance | undefined): boolean =>
+  (known?.source ?? null) !== step.known && known !== undefined && known.source === step.source;
+
+function whyProposed(
+  step: RefreshStep,
+  { provenance, proposeAll }: RefreshInput,
+  there: Unit | undefined,
+  known: UnitProvenance | undefined,
+): ProposalReason | null {
+  if (step.reason !== null) return step.reason;
+  if (proposeAll) return 'asked';
+  const same = (there?.hash ?? null) === step.target && (known?.source ?? null) === step.known;
+  return same && provenance !== null ? null : 'saved';
+}
+
+/** What the units become, in the target language. */
+function madeValues(
+  plan: RefreshPlan,
+  { translations, articleIds, copyIds }: RefreshInput,
+  now: ReadonlyMap<UnitKey, Unit>,
+): Map<UnitKey, UnitValue> {
+  const assetIds = new Map<string, string>([...plan.assetIds, ...copyIds]);
+  const made = reassemble(
+    plan.partial,
+    translations,
+    { articleIds, assetIds },
+    undefined,
+    new Map(plan.kept),
+  );
+  const values = new Map<UnitKey, UnitValue>([
+    ['title', { type: 'text', text: made.title }],
+    ['metaTitle', { type: 'text', text: made.metaTitle }],
+    ['metaDescription', { type: 'text', text: made.metaDescription }],
+    ['targetKeywords', { type: 'texts', texts: made.targetKeywords }],
+    ['secondaryKeywords', { type: 'texts', texts: made.secondaryKeywords }],
+  ]);
+  for (const block of made.document.blocks) values.set(blockKey(block.id), { type: 'block', block });
+  for (const image of plan.partial.assets) {
+    const key = imageKey(image.id);
+    const copy = now.get(key)?.value;
+    const row = copy?.type === 'image' ? copy.image : { ...image, id: copyIds.get(image.id) ?? image.id };
+    values.set(key, {
+      type: 'image',
+      image: { ...row, altText: made.altTexts.get(image.id) ?? row.altText },
+    });
+  }
+  return values;
+}
+
+function proposalOf(
+  { order }: RefreshPlan,
+  { key, source, texts }: RefreshStep,
+  { reason, value, there }: { reason: ProposalReason; value: UnitValue | null; there: Unit | undefined },
+): Proposal {
+  const inserts = value?.type === 'block' && there === undefined;
+  const place = inserts ? order.indexOf(key) : 0;
+  return {
+    key,
+    action: value === null ? 'remove' : there === undefined ? 'insert' : 'replace',
+    reason,
+    source,
+    target: there?.hash ?? null,
+    value,
+    provenance: value === null || source === null ? null : writtenUnit(key, { hash: source, texts }, value),
+    behind: order
+      .slice(Math.max(0, place - MAX_BEHIND), place)
+      .filter((before) => before.startsWith('block:'))
+      .map(idOf)
+      .reverse(),
+  };
+}

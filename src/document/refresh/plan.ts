@@ -1,0 +1,319 @@
+/** Works out what a refresh does. */
+import type { Block } from '../format/schema.ts';
+import type { TextChange } from '../format/walk.ts';
+import { textWeight } from '../format/words.ts';
+import { toPlainText } from '../inline/parse.ts';
+import { encodeField } from '../translation/field-codec.ts';
+import { extractSegments, needsTranslation, type Segment } from '../translation/segments.ts';
+import type { Snapshot, SourceAsset } from '../translation/source.ts';
+import { increasing } from './increasing.ts';
+import { type Made, madeInVersion, reuse } from './reuse.ts';
+import { type Compared, type Comparison, compare } from './states.ts';
+import type {
+  PlanRefresh,
+  Proposal,
+  ProposalReason,
+  Provenance,
+  RefreshAction,
+  RefreshOptions,
+  RefreshPlan,
+  RefreshStep,
+  UnitKey,
+  UnitValue,
+} from './types.ts';
+import { absentUnit, blockKey, type Field, fieldsOf, hashesOf, idOf, imageKey } from './units.ts';
+
+/** What is done with a unit, and why it is only proposed. */
+interface Decision {
+  readonly action: RefreshAction;
+  readonly reason: ProposalReason | null;
+}
+
+/** What decisions about single units depend on. */
+interface Circumstances {
+  readonly units: ReadonlyMap<UnitKey, Compared>;
+  readonly open: ReadonlyMap<UnitKey, Proposal>;
+  /** Null when all are meant. */
+  readonly named: ReadonlySet<UnitKey> | null;
+  /** Why nothing is applied; null when something may be. */
+  readonly only: ProposalReason | null;
+}
+
+export const planRefresh: PlanRefresh = (source, version, provenance, options) => {
+  const comparison = compare(source, version, provenance);
+  const given: Circumstances = {
+    units: new Map(comparison.units.map((unit) => [unit.key, unit])),
+    open: new Map(options.proposed.map((proposal) => [proposal.key, proposal])),
+    named: options.units === undefined ? null : new Set(options.units),
+    only: whyNothingIsApplied(comparison, provenance, options),
+  };
+  const decided = decideAll(comparison, version, given);
+  const made = makeTexts(decided, source, given);
+  const steps = comparison.units.flatMap((unit) => {
+    const decision = decided.get(unit.key);
+    return decision === undefined ? [] : [stepOf(unit, decision)];
+  });
+  const inOrder = comparison.units.flatMap(({ key, source: from }) => (from === undefined ? [] : key));
+  const absent = provenance === null ? comparison.units.filter(({ state }) => state === 'new') : [];
+  const plan = {
+    ...made,
+    steps,
+    assetIds: [...comparison.assetIds],
+    copies: steps.flatMap(({ key, action, reason }) => {
+      const value = action === 'insert' && reason === null ? given.units.get(key)?.source?.value : undefined;
+      return value?.type === 'image' ? [value.image] : [];
+    }),
+    order: inOrder,
+    adopted: absent.flatMap(({ key, source: from }) =>
+      from === undefined
+        ? []
+        : absentUnit(key, { hash: from.hash, texts: hashesOf(fieldsOf(key, from.value)) }),
+    ),
+    moved: movedBlocks(inOrder, provenance ?? []),
+    settled: options.proposed.filter((proposal) => isSettled(proposal, given)).map(({ key }) => key),
+  };
+  return { ...plan, sent: segmentsToSend(plan).length, weight: weigh(plan) };
+};
+
+/** The texts of a plan that an engine gets, in reading order. */
+export const segmentsToSend = ({ partial, kept }: Pick<RefreshPlan, 'partial' | 'kept'>): Segment[] =>
+  extractSegments(partial, new Map(kept));
+
+function whyNothingIsApplied(
+  { units }: Comparison,
+  provenance: Provenance | null,
+  { apply }: RefreshOptions,
+): ProposalReason | null {
+  if (provenance === null) return 'unmanaged';
+  const known = units.filter(({ key, known }) => key.startsWith('block:') && known?.target != null);
+  // Units that neither side has any more are in no comparison.
+  const total = provenance.filter(({ key, target }) => key.startsWith('block:') && target !== null).length;
+  const foundIn = (side: 'source' | 'version') => known.filter((unit) => unit[side] !== undefined).length;
+  if (foundIn('source') * 2 < total || foundIn('version') * 2 < total) return 'ids';
+  return apply === 'none' ? 'asked' : null;
+}
+
+function decideAll(comparison: Comparison, version: Snapshot, given: Circumstances): Map<UnitKey, Decision> {
+  const decided = new Map<UnitKey, Decision>();
+  const images: Compared[] = [];
+  for (const unit of comparison.units) {
+    if (unit.key.startsWith('image:')) images.push(unit);
+    else {
+      const decision = decide(unit, given);
+      if (decision !== null) decided.set(unit.key, decision);
+    }
+  }
+  const needed = imagesOf(
+    comparison.units.flatMap(({ key, source }) => {
+      const action = decided.get(key)?.action;
+      return source?.value.type === 'block' && action !== undefined && action !== 'remove'
+        ? source.value.block
+        : [];
+    }),
+  );
+  const shown = imagesOf(version.document.blocks.filter(({ id }) => !isGoing(decided.get(blockKey(id)))));
+  for (const unit of images) {
+    const decision = decideImage(unit, { ...given, needed, shown });
+    if (decision !== null) decided.set(unit.key, decision);
+  }
+  settleHeroes(images, version, decided);
+  return decided;
+}
+
+const isGoing = (decision: Decision | undefined): boolean =>
+  decision !== undefined && decision.reason === null;
+
+const imagesOf = (blocks: readonly Block[]): Set<string> =>
+  new Set(blocks.flatMap((block) => (block.type === 'image' ? block.assetId : [])));
+
+/** What is done with a field or a block, or a cover. */
+function decide(unit: Compared, { named, open, only }: Circumstances): Decision | null {
+  const { key, source, version, known, state } = unit;
+  if (named !== null && !named.has(key)) return null;
+  const proposal = open.get(key);
+  const wanted = ((): Decision | null => {
+    switch (state) {
+      case 'new':
+        return { action: 'insert', reason: only };
+      case 'gone':
+        return { action: 'remove', reason: only ?? (version?.hash === known?.target ? null : 'edited') };
+      case 'stale':
+        return { action: 'replace', reason: only };
+      case 'editedAndStale':
+        return { action: 'replace', reason: only ?? 'edited' };
+      case 'current':
+      case 'edited':
+        return named === null
+          ? null
+          : { action: 'replace', reason: only ?? (state === 'edited' ? 'edited' : null) };
+      default:
+        // Taken out by a person: it comes back as a proposal, if one is open or it was asked for by name.
+        return source !== undefined && known !== undefined && (proposal !== undefined || named !== null)
+          ? { action: 'insert', reason: only ?? 'edited' }
+          : null;
+    }
+  })();
+  // What is proposed as it would be now stays as it is.
+  const same = proposal?.source === (source?.hash ?? null) && proposal.target === (version?.hash ?? null);
+  return named === null && wanted?.reason != null && same ? null : wanted;
+}
+
+/** What is done with an image. One in the body shows by its block alone, so that a copy of it is no change to anyone. */
+function decideImage(
+  unit: Compared,
+  given: Circumstances & { readonly needed: ReadonlySet<string>; readonly shown: ReadonlySet<string> },
+): Decision | null {
+  const { key, source, version, known, state } = unit;
+  const image = source?.value.type === 'image' ? source.value.image : undefined;
+  const copy = version?.value.type === 'image' ? version.value.image : undefined;
+  if ((image ?? copy)?.role === 'hero') return decide(unit, given);
+  if (copy === undefined) {
+    const wanted = given.needed.has(idOf(key)) || (state === 'new' && (given.named?.has(key) ?? true));
+    return wanted ? { action: 'insert', reason: null } : null;
+  }
+  if (state !== 'gone') return decide(unit, given);
+  const stays = given.shown.has(copy.id) || version?.hash !== known?.target || given.only !== null;
+  return stays ? null : decide(unit, given);
+}
+
+/** An article has one cover: a new one is put in place of its untouched forerunner, or proposed. */
+function settleHeroes(images: readonly Compared[], version: Snapshot, decided: Map<UnitKey, Decision>): void {
+  const isHero = ({ source, version: copy }: Compared): boolean =>
+    [source, copy].some((unit) => unit?.value.type === 'image' && unit.value.image.role === 'hero');
+  const heroes = images.filter(isHero);
+  const going = heroes.find(({ key }) => decided.get(key)?.action === 'remove');
+  const coming = heroes.find(({ key }) => decided.get(key)?.action === 'insert');
+  if (coming === undefined) return;
+  const decision = decided.get(coming.key);
+  const taken =
+    version.assets.some(({ role }) => role === 'hero') && !isGoing(going && decided.get(going.key));
+  if (taken && decision?.reason === null) decided.set(coming.key, { ...decision, reason: 'edited' });
+  if (going !== undefined && decided.get(coming.key)?.reason !== null) decided.delete(going.key);
+}
+
+const stepOf = ({ key, source, version, known }: Compared, decision: Decision): RefreshStep => ({
+  key,
+  ...decision,
+  source: source?.hash ?? null,
+  target: version?.hash ?? null,
+  known: known?.source ?? null,
+  texts: source === undefined ? [] : hashesOf(fieldsOf(key, source.value)),
+});
+
+/** The source cut down to what is made of it, and the texts of that which are there already. */
+function makeTexts(
+  decided: ReadonlyMap<UnitKey, Decision>,
+  source: Snapshot,
+  { units, open, named }: Circumstances,
+): Pick<RefreshPlan, 'partial' | 'kept'> {
+  const untouched = new Map<string, Compared>();
+  for (const unit of units.values()) {
+    if (unit.key.startsWith('block:') && unit.known && unit.version?.hash === unit.known.target) {
+      untouched.set(unit.known.source, unit);
+    }
+  }
+  const kept: [string, TextChange][] = [];
+  const blocks: Block[] = [];
+  const assets: SourceAsset[] = [];
+  const makes = (key: UnitKey): boolean => {
+    const action = decided.get(key)?.action;
+    return action !== undefined && action !== 'remove';
+  };
+  for (const unit of units.values()) {
+    if (unit.source === undefined || !makes(unit.key)) continue;
+    const { value, hash } = unit.source;
+    const list = value.type === 'block' ? blocks : assets;
+    if (named === null || !named.has(unit.key)) {
+      const fields = fieldsOf(unit.key, value);
+      const found = reuse(
+        fields,
+        hashesOf(fields),
+        madeBefore(unit, open.get(unit.key), untouched.get(hash)),
+      );
+      for (const [index, change] of found.entries()) {
+        const field = fields[index];
+        if (field && change) kept.push([field.keyAt(list.length), change]);
+      }
+    }
+    if (value.type === 'block') blocks.push(value.block);
+    if (value.type === 'image') assets.push(value.image);
+  }
+  const partial: Snapshot = {
+    title: makes('title') ? source.title : '',
+    metaTitle: makes('metaTitle') ? source.metaTitle : null,
+    metaDescription: makes('metaDescription') ? source.metaDescription : null,
+    targetKeywords: makes('targetKeywords') ? source.targetKeywords : [],
+    secondaryKeywords: makes('secondaryKeywords') ? source.secondaryKeywords : [],
+    document: { version: 1, blocks },
+    assets,
+  };
+  return { partial, kept };
+}
+
+/** Where texts of a unit may be found: in the version, in its open proposal, in a block that has another id by now. */
+function madeBefore(
+  { key, version, known }: Compared,
+  proposal: Proposal | undefined,
+  renamed: Compared | undefined,
+): Made[] {
+  const made: Made[] = [];
+  if (version && known) made.push(madeInVersion(key, known, version.value, version.hash === known.target));
+  if (proposal?.value && proposal.provenance) {
+    made.push({ texts: proposal.provenance.texts, fields: fieldsOf(key, proposal.value) });
+  }
+  if (renamed?.version && renamed.known) {
+    made.push(madeInVersion(renamed.key, renamed.known, renamed.version.value, true));
+  }
+  return made;
+}
+
+/** What the texts that are sent weigh, counted as a new translation's are. */
+function weigh({ partial, kept }: Pick<RefreshPlan, 'partial' | 'kept'>): number {
+  const there = new Map(kept);
+  let weight = 0;
+  const add = (key: UnitKey, value: UnitValue, index: number) => {
+    for (const field of fieldsOf(key, value)) if (!there.has(field.keyAt(index))) weight += weightOf(field);
+  };
+  add('title', { type: 'text', text: partial.title }, 0);
+  add('metaTitle', { type: 'text', text: partial.metaTitle }, 0);
+  add('metaDescription', { type: 'text', text: partial.metaDescription }, 0);
+  add('targetKeywords', { type: 'texts', texts: partial.targetKeywords }, 0);
+  add('secondaryKeywords', { type: 'texts', texts: partial.secondaryKeywords }, 0);
+  for (const [index, block] of partial.document.blocks.entries()) {
+    add(blockKey(block.id), { type: 'block', block }, index);
+  }
+  for (const [index, image] of partial.assets.entries())
+    add(imageKey(image.id), { type: 'image', image }, index);
+  return weight;
+}
+
+function weightOf(field: Field): number {
+  const { nodes, titles } = encodeField(field);
+  let weight = needsTranslation(nodes)
+    ? textWeight(field.markdown ? toPlainText(field.text) : field.text)
+    : 0;
+  for (const title of titles.values()) {
+    if (needsTranslation(encodeField({ text: title, markdown: false, links: [] }).nodes))
+      weight += textWeight(title);
+  }
+  return weight;
+}
+
+/** Blocks that stand elsewhere among the others than when last translated, as few as can be. */
+function movedBlocks(order: readonly UnitKey[], provenance: Provenance): UnitKey[] {
+  const before = new Map(provenance.map(({ key }, index) => [key, index]));
+  const blocks = order.flatMap((key) => {
+    const place = before.get(key);
+    return key.startsWith('block:') && place !== undefined ? [{ key, place }] : [];
+  });
+  const still = increasing(blocks.map(({ place }) => place));
+  return blocks.filter((_, index) => !still.has(index)).map(({ key }) => key);
+}
+
+/** True for a proposal whose unit has nothing left to propose. */
+function isSettled({ key, source }: Proposal, { units, named }: Circumstances): boolean {
+  if (named !== null && !named.has(key)) return false;
+  const unit = units.get(key);
+  if (unit?.state === 'current' || unit?.state === 'edited') return source !== unit.source?.hash;
+  return unit === undefined || (unit.state === undefined && unit.source === undefined);
+}

@@ -1,0 +1,151 @@
+/** What an article consists of for a refresh, and how its parts are compared. */
+import { hash } from 'node:crypto';
+import type { AssetId } from '../../ids.ts';
+import { dropDeadLinks } from '../format/links.ts';
+import type { Block } from '../format/schema.ts';
+import { collectTexts, type TextField } from '../format/walk.ts';
+import type { Snapshot } from '../translation/source.ts';
+import type { Provenance, UnitKey, UnitProvenance, UnitValue } from './types.ts';
+
+/** Characters of a hash: 96 bits. */
+const HASH_LENGTH = 16;
+
+/** Equal for values that are equal as JSON, in whatever order a store returns their fields. */
+function hashOf(value: unknown): string {
+  const json = JSON.stringify(value, (_, part: unknown) =>
+    typeof part === 'object' && part !== null && !Array.isArray(part)
+      ? Object.fromEntries(Object.entries(part).sort(([one], [other]) => (one < other ? -1 : 1)))
+      : part,
+  );
+  return hash('sha256', json, 'base64url').slice(0, HASH_LENGTH);
+}
+
+/** The hash of a unit: of all of it but the ids of block and image, so that blocks whose ids are renewed are found. */
+export function hashOfValue(value: UnitValue): string {
+  switch (value.type) {
+    case 'block': {
+      const { id, ...block } = value.block;
+      return hashOf('links' in block && block.links?.length === 0 ? { ...block, links: undefined } : block);
+    }
+    case 'image': {
+      const { role, contentHash, altText } = value.image;
+      return hashOf({ role, contentHash, altText });
+    }
+    case 'text':
+      return hashOf(value.text);
+    case 'texts':
+      return hashOf(value.texts);
+  }
+}
+
+export interface Unit {
+  readonly value: UnitValue;
+  readonly hash: string;
+}
+
+export const imageKey = (sourceId: string): UnitKey => `image:${sourceId}`;
+export const blockKey = (id: string): UnitKey => `block:${id}`;
+/** The id within a block's or an image's key. */
+export const idOf = (key: UnitKey): string => key.slice(key.indexOf(':') + 1);
+
+/** An article's units by key, in order. Images without a key are none. */
+export function unitsOf(
+  content: Snapshot,
+  keyOfImage: (id: AssetId) => UnitKey | undefined = imageKey,
+): Map<UnitKey, Unit> {
+  const units = new Map<UnitKey, Unit>();
+  const add = (key: UnitKey, value: UnitValue) => units.set(key, { value, hash: hashOfValue(value) });
+  add('title', { type: 'text', text: content.title });
+  add('metaTitle', { type: 'text', text: content.metaTitle });
+  add('metaDescription', { type: 'text', text: content.metaDescription });
+  add('targetKeywords', { type: 'texts', texts: content.targetKeywords });
+  add('secondaryKeywords', { type: 'texts', texts: content.secondaryKeywords });
+  for (const block of saved(content).blocks) add(blockKey(block.id), { type: 'block', block });
+  for (const image of content.assets) {
+    const key = keyOfImage(image.id);
+    if (key !== undefined) add(key, { type: 'image', image });
+  }
+  return units;
+}
+
+/** The body as a save leaves it: links that a person's save drops elsewhere do not make a block an edited one. */
+const saved = ({ document }: Snapshot) =>
+  document.blocks.some((block) => 'links' in block) ? dropDeadLinks(document) : document;
+
+/** A text of a unit. */
+export type Field = Pick<TextField, 'text' | 'markdown' | 'links'> & {
+  /** In a snapshot that has the unit at this index among its blocks, or images. */
+  readonly keyAt: (index: number) => string;
+};
+
+const beside = (text: string, keyAt: (index: number) => string): Field => ({
+  text,
+  markdown: false,
+  links: [],
+  keyAt,
+});
+
+/** The texts of a unit in order: each list item and table cell is one. */
+export function fieldsOf(key: UnitKey, value: UnitValue): Field[] {
+  switch (value.type) {
+    case 'text':
+      return value.text === null ? [] : [beside(value.text, () => key)];
+    case 'texts':
+      return value.texts.map((text, index) => beside(text, () => `${key.slice(0, -1)}.${index}`));
+    case 'image':
+      return [beside(value.image.altText, (index) => `asset.${index}.alt`)];
+    case 'block':
+      return fieldsOfBlock(value.block);
+  }
+}
+
+const FIRST = 'block.0.';
+
+const fieldsOfBlock = (block: Block): Field[] =>
+  collectTexts({ version: 1, blocks: [block] }).map(({ key, text, markdown, links }) => ({
+    text,
+    markdown,
+    links,
+    keyAt: (index) => `block.${index}.${key.slice(FIRST.length)}`,
+  }));
+
+/** Of a text, and the words of its links; where they lead is no matter of words. */
+const hashOfField = ({ text, markdown, links }: Field): string =>
+  hashOf([text, markdown, ...links.map((link) => link.text)]);
+
+export const hashesOf = (fields: readonly Field[]): string[] => fields.map(hashOfField);
+
+/** What is known of a unit that was written. */
+export const writtenUnit = (
+  key: UnitKey,
+  source: { readonly hash: string; readonly texts: readonly string[] },
+  value: UnitValue,
+): UnitProvenance => ({
+  key,
+  source: source.hash,
+  target: hashOfValue(value),
+  texts: source.texts,
+  written: hashesOf(fieldsOf(key, value)),
+  ...(value.type === 'image' ? { assetId: value.image.id } : {}),
+});
+
+/** What is known of a unit that the version does not have. */
+export const absentUnit = (
+  key: UnitKey,
+  source: { readonly hash: string; readonly texts: readonly string[] },
+): UnitProvenance => ({ key, source: source.hash, target: null, texts: source.texts, written: [] });
+
+/** What is known of a version that was just translated; `assetIds` has its images by the source's. */
+export function provenanceOf(
+  source: Snapshot,
+  version: Snapshot,
+  assetIds: ReadonlyMap<string, AssetId>,
+): Provenance {
+  const keys = new Map([...assetIds].map(([sourceId, id]) => [id, imageKey(sourceId)]));
+  const written = unitsOf(version, (id) => keys.get(id));
+  return [...unitsOf(source)].map(([key, unit]) => {
+    const from = { hash: unit.hash, texts: hashesOf(fieldsOf(key, unit.value)) };
+    const to = written.get(key);
+    return to === undefined ? absentUnit(key, from) : writtenUnit(key, from, to.value);
+  });
+}
