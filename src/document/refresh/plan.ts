@@ -268,7 +268,7 @@ function madeBefore(
 }
 
 /** What the texts that are sent weigh, counted as a new translation's are. */
-function weigh({ partial, kept }: Pick<RefreshPlan, 'partial' | 'kept'>): number {
+export function weigh({ partial, kept }: Pick<RefreshPlan, 'partial' | 'kept'>): number {
   const there = new Map(kept);
   let weight = 0;
   const add = (key: UnitKey, value: UnitValue, index: number) => {

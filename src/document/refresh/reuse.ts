@@ -38,10 +38,12 @@ export function madeInVersion(
 ): Made {
   const fields = fieldsOf(key, value);
   if (untouched) return { texts: known.texts, fields };
-  const placeOf = places(hashesOf(fields));
-  const found = known.written.map((hash) => placeOf(hash)[0]);
-  const inPlace = fields.length === known.texts.length;
+  const hashes = hashesOf(fields);
+  const free = places(hashes.map((hash, index) => (hash === known.written[index] ? '' : hash)));
+  const found = known.written.map((hash, index) => (hash === hashes[index] ? index : free(hash)[0]));
   const claimed = new Set(found);
+  // One that a person has rewritten is where it was, if all others are.
+  const inPlace = fields.length === known.texts.length;
   return {
     texts: known.texts,
     fields: known.texts.map((_, index) => {
