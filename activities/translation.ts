@@ -5,9 +5,10 @@ import { inTransaction } from '../src/db/transaction.ts';
 import type { JobId } from '../src/ids.ts';
 import { endJob } from '../src/jobs/end.ts';
 import { isJobOpen, takeOver } from '../src/jobs/run-state.ts';
-import { takeTurn } from '../src/jobs/turns.ts';
+import { passTurn, takeTurn } from '../src/jobs/turns.ts';
 import { ProviderError, type TranslationProvider } from '../src/providers/types.ts';
 import type { Turn } from '../src/temporal/shapes.ts';
+import type { TemporalClient } from '../src/temporal/workflow-client.ts';
 import { translateBatch } from '../src/translations/batch.ts';
 import { planSegments } from '../src/translations/plan.ts';
 import { settleTranslation } from '../src/translations/settle.ts';
@@ -20,8 +21,20 @@ const FIRST = { status: 'TRANSLATING', step: 'translate' } as const;
 export type TranslationActivities = ReturnType<typeof createTranslationActivities>;
 
 /** The steps of `translateArticle`. Each may run again after a crash and then finds its work done. */
-export function createTranslationActivities(dependencies: { db: Database; provider: TranslationProvider }) {
+export function createTranslationActivities(dependencies: {
+  db: Database;
+  provider: TranslationProvider;
+  client: TemporalClient;
+}) {
   const { db, provider } = dependencies;
+  /** Ends a job, and lets the next of its workspace begin, also when an attempt before or a request had ended it. */
+  const ending = async (jobId: JobId, end: () => Promise<boolean>): Promise<boolean> => {
+    const ended = await asFinalFailure(end);
+    await passTurn(dependencies, jobId).catch((error: unknown) =>
+      log.warn('the next job was not told of its turn', { jobId, error }),
+    );
+    return ended;
+  };
   return {
     /** Takes the hold over when it is the job's turn among those of its workspace. */
     takeTurn: (jobId: JobId): Promise<Turn> => asFinalFailure(() => takeTurn(db, jobId, FIRST)),
@@ -54,11 +67,11 @@ export function createTranslationActivities(dependencies: { db: Database; provid
       }),
 
     /** Writes the article and the charge; false when the job had ended before. */
-    settle: (jobId: JobId): Promise<boolean> => asFinalFailure(() => settleTranslation(db, jobId)),
+    settle: (jobId: JobId): Promise<boolean> => ending(jobId, () => settleTranslation(db, jobId)),
 
     /** Ends the job as FAILED; false when it had ended before. */
     fail: (jobId: JobId, errorMessage: string): Promise<boolean> =>
-      asFinalFailure(async () => {
+      ending(jobId, async () => {
         const ended = await inTransaction(db, (tx) =>
           endJob(tx, jobId, { status: 'FAILED', errorMessage, onLeftOver }),
         );
@@ -67,7 +80,7 @@ export function createTranslationActivities(dependencies: { db: Database; provid
 
     /** Ends the job as CANCELLED; false when it had ended before. */
     cancel: (jobId: JobId): Promise<boolean> =>
-      asFinalFailure(async () => {
+      ending(jobId, async () => {
         const ended = await inTransaction(db, (tx) => endJob(tx, jobId, { status: 'CANCELLED', onLeftOver }));
         return ended !== null;
       }),

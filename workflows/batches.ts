@@ -4,20 +4,22 @@ import {
   ApplicationFailure,
   CancellationScope,
   ContinueAsNew,
+  condition,
   continueAsNew,
+  defineSignal,
   isCancellation,
   proxyActivities,
-  sleep,
+  setHandler,
   workflowInfo,
 } from '@temporalio/workflow';
 import type { TranslationActivities } from '../activities/translation.ts';
 import type { JobId } from '../src/ids.ts';
-import type { TranslationRunInput, TranslationRunResult } from '../src/temporal/shapes.ts';
+import { type TranslationRunInput, type TranslationRunResult, TURN_FREED } from '../src/temporal/shapes.ts';
 
 /** Batches of one job that are with the provider at the same time. */
 const PARALLEL_BATCHES = 4;
 
-/** A run asks again after a second for each that is ahead of it, and after a minute at the latest. */
+/** A run that nobody tells of a free turn asks again after a second for each that is ahead of it, a minute at most. */
 const ASK_AGAIN_MS = { each: 1_000, most: 60_000 } as const;
 
 /**
@@ -103,10 +105,17 @@ export async function translateInBatches(
  * @returns false when the job has ended
  */
 export async function awaitTurn({ takeTurn }: Connected['steps'], jobId: JobId): Promise<boolean> {
+  let freed = false;
+  setHandler(defineSignal(TURN_FREED), () => {
+    freed = true;
+  });
   for (;;) {
+    freed = false;
     const turn = await takeTurn.executeWithOptions({ summary: 'take the hold over' }, [jobId]);
     if (turn.outcome !== 'wait') return turn.outcome === 'taken';
-    await sleep(Math.min(turn.ahead * ASK_AGAIN_MS.each, ASK_AGAIN_MS.most));
+    // Many that began to wait together do not ask together.
+    const jitter = 0.75 + Math.random() / 2;
+    await condition(() => freed, jitter * Math.min(turn.ahead * ASK_AGAIN_MS.each, ASK_AGAIN_MS.most));
     if (workflowInfo().continueAsNewSuggested) {
       await continueAsNew<(input: TranslationRunInput) => Promise<TranslationRunResult>>({ jobId });
     }

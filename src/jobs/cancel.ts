@@ -43,6 +43,6 @@ export async function cancelJob(
     });
     return ended;
   });
-  await context.runs.cancel(cancelled, context.requestId);
+  await context.runs.cancel(context.db, cancelled, context.requestId);
   return toJob(cancelled);
 }

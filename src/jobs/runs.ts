@@ -8,6 +8,7 @@ import { searchAttributes } from '../temporal/search-attributes.ts';
 import type { TaskQueues } from '../temporal/task-queues.ts';
 import { cancelRun, startOnce, type TemporalClient } from '../temporal/workflow-client.ts';
 import { PURPOSES } from './purposes.ts';
+import { passTurn } from './turns.ts';
 
 const DEADLINE_MS = 2_000;
 
@@ -65,7 +66,7 @@ export type JobAreas = Readonly<Partial<Record<JobPurpose, JobArea>>>;
 /** What verbs do about runs once they have committed. It never fails: the rows have decided. */
 export interface JobRuns {
   start(db: Database, job: StartableJob): Promise<void>;
-  cancel(job: CancellableJob, requestId: string): Promise<void>;
+  cancel(db: Database, job: CancellableJob, requestId: string): Promise<void>;
   /** Logs what the end of a job could not give back. */
   readonly onLeftOver: OnLeftOver;
   readonly areas: JobAreas;
@@ -104,9 +105,14 @@ export function createJobRuns({ client, names, areas, unbilledLimit, logger }: J
         areas[job.purpose]?.start({ db, client, names }, job),
         'job queued, but its run not started yet',
       ),
-    // A run that is not reached stops at its next step.
-    cancel: (job, requestId) =>
-      attempt(job, requestId, cancelRun(client, job.workflow_id), 'run of a cancelled job not reached'),
+    // A run that is not reached stops at its next step. One that is reached lets its calls end before it passes its turn on.
+    cancel: (db, job, requestId) =>
+      attempt(
+        job,
+        requestId,
+        Promise.all([cancelRun(client, job.workflow_id), passTurn({ db, client }, job.id)]),
+        'run of a cancelled job not reached',
+      ),
     onLeftOver: (part, err) => logger.error({ err, part }, 'ended, but some of the clean-up failed'),
     areas,
     unbilledLimit,

@@ -2,7 +2,8 @@ import { sql } from 'kysely';
 import type { Database, Queryable } from '../db/database.ts';
 import { inTransaction } from '../db/transaction.ts';
 import type { JobId, WorkspaceId } from '../ids.ts';
-import type { Turn } from '../temporal/shapes.ts';
+import { TURN_FREED, type Turn } from '../temporal/shapes.ts';
+import { signalRun, type TemporalClient } from '../temporal/workflow-client.ts';
 import { type FirstStep, takeOverIn } from './run-state.ts';
 
 /** Runs of one workspace that are under way at once: what it queues beyond that waits for these, and for no one else's. */
@@ -57,4 +58,26 @@ export async function takeTurn(db: Database, jobId: JobId, first: FirstStep): Pr
     if (now !== undefined && mustWait(now)) return wait(now);
     return { outcome: (await takeOverIn(tx, jobId, first)) ? 'taken' : 'ended' };
   });
+}
+
+/**
+ * Tells those that wait longest in the workspace of an ended job of as many turns as are free. Whom it does not reach
+ * asks by itself later.
+ */
+export async function passTurn(
+  { db, client }: { db: Database; client: TemporalClient },
+  jobId: JobId,
+): Promise<void> {
+  const { rows } = await sql<{ workflow_id: string }>`
+    SELECT next.workflow_id FROM jobs AS ended, LATERAL (
+      SELECT workflow_id FROM jobs AS waiting
+      WHERE waiting.workspace_id = ended.workspace_id AND ended_at IS NULL AND status = 'QUEUED'
+      ORDER BY created_at, id
+      LIMIT (SELECT ${OPEN_RUNS} - count(*) FROM (
+        SELECT 1 FROM jobs AS other
+        WHERE other.workspace_id = ended.workspace_id AND other.ended_at IS NULL AND other.status <> 'QUEUED'
+        LIMIT ${OPEN_RUNS}) AS under_way)) AS next
+    WHERE ended.id = ${jobId}
+  `.execute(db);
+  await Promise.allSettled(rows.map(({ workflow_id }) => signalRun(client, workflow_id, TURN_FREED)));
 }

@@ -159,7 +159,7 @@ export async function startWorker(
     maxHeartbeatThrottleInterval: '5 seconds',
   } satisfies Partial<WorkerOptions>;
   const { workflowBundle: _, ...activitiesOnly } = common;
-  const translation = metrics.countTranslations(createTranslationActivities({ db, provider }));
+  const translation = metrics.countTranslations(createTranslationActivities({ db, provider, client }));
   const workers = await Promise.all([
     // Its activities are those of runs that release 0.2 began.
     Worker.create({

@@ -6,6 +6,7 @@ import type { JobPurpose } from '../db/tables.ts';
 import { inTransaction } from '../db/transaction.ts';
 import { endJob, freeStrandedArticles } from '../jobs/end.ts';
 import type { JobAreas } from '../jobs/runs.ts';
+import { passTurn } from '../jobs/turns.ts';
 import type { TaskQueues } from '../temporal/task-queues.ts';
 import { runState, type TemporalClient } from '../temporal/workflow-client.ts';
 import { lookAtEach, PAGE, type Position } from './rows.ts';
@@ -41,7 +42,9 @@ export async function reconcileJobs(
           onLeftOver: onError,
         }),
       );
-      if (ended !== null) counts.ended += 1;
+      if (ended === null) return;
+      counts.ended += 1;
+      await passTurn(dependencies, job.id);
     }
   };
   await freeStrandedArticles(db, onError);

@@ -16,6 +16,9 @@ export type Turn =
   | { readonly outcome: 'taken' | 'ended' }
   | { readonly outcome: 'wait'; readonly ahead: number };
 
+/** The signal that tells a run that waits for its turn that one may be free. */
+export const TURN_FREED = 'turnFreed';
+
 export interface DeliverWebhookInput {
   readonly deliveryId: DeliveryId;
   /** Attempts made by earlier runs; the first attempt of this run has the next number. */

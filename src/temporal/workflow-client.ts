@@ -81,6 +81,21 @@ export async function cancelRun(client: TemporalClient, workflowId: string): Pro
   }
 }
 
+/** Sends a run a signal. @returns false when there is none that could take it */
+export async function signalRun(
+  client: TemporalClient,
+  workflowId: string,
+  signal: string,
+): Promise<boolean> {
+  try {
+    await client.withDeadline(Date.now() + 2_000, () => client.workflow.getHandle(workflowId).signal(signal));
+    return true;
+  } catch (error) {
+    if (error instanceof WorkflowNotFoundError) return false;
+    throw error;
+  }
+}
+
 const ASK_AGAIN_MS = 1_000;
 
 /** Resolves when a run has ended, however it did, or at the signal. A server that is away is asked again. */

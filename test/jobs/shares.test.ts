@@ -1,69 +1,111 @@
 import { setTimeout as sleep } from 'node:timers/promises';
+import { sql } from 'kysely';
 import { expect, it } from 'vitest';
 import type { JobId } from '../../src/ids.ts';
-import { createArticle, longDocument } from '../support/articles.ts';
+import type { Job } from '../../src/jobs/schemas.ts';
+import { translationWorkflowId } from '../../src/temporal/ids.ts';
 import type { TestWorkspace } from '../support/service.ts';
 import { useTranslations } from '../support/translating.ts';
+import { eventually } from '../support/wait.ts';
 
-const { service, provider, calls } = useTranslations();
+const { service, provider, operator, calls } = useTranslations();
 
-/** Asks for the translation of an article of three batches, and waits until it is there. */
-async function translateOne(workspace: TestWorkspace): Promise<void> {
-  const { job } = await calls.translate(workspace, 1_000);
-  expect((await calls.untilFinal(workspace, job.id)).status).toBe('COMPLETED');
+/** Asks for so many translations at once, each of so many words. */
+const translateMany = async (workspace: TestWorkspace, jobs: number, words: number): Promise<Job[]> =>
+  (await Promise.all(Array.from({ length: jobs }, () => calls.translate(workspace, words)))).map(
+    ({ job }) => job,
+  );
+const statusesOf = (workspace: TestWorkspace, jobs: readonly Job[]) =>
+  Promise.all(jobs.map(({ id }) => calls.readJob(workspace, id).then(({ status }) => status)));
+const cancelAll = (workspace: TestWorkspace, jobs: readonly Job[]) =>
+  Promise.all(jobs.map(({ id }) => calls.cancel(workspace, id)));
+const translating = async (workspace: TestWorkspace): Promise<number> => {
+  const { count } = await service.db
+    .selectFrom('jobs')
+    .select((eb) => eb.fn.countAll<number | string>().as('count'))
+    .where('workspace_id', '=', workspace.id)
+    .where('status', '=', 'TRANSLATING')
+    .executeTakeFirstOrThrow();
+  return Number(count);
+};
+const untilTranslating = (workspace: TestWorkspace, jobs: number) =>
+  eventually(
+    () => translating(workspace),
+    (count) => count === jobs,
+  );
+/** Has the engine answer nothing until the gate is opened. */
+function closeGate(): PromiseWithResolvers<void> {
+  const gate = Promise.withResolvers<void>();
+  provider.behave = () => gate.promise;
+  return gate;
 }
+/** Waits until the run of a job sleeps. */
+const untilAsleep = (jobId: string) =>
+  eventually(
+    () => operator.client.workflow.getHandle(translationWorkflowId(jobId as JobId)).fetchHistory(),
+    ({ events }) => events?.some((event) => event.timerStartedEventAttributes) === true,
+  );
 
-it('the only job of a workspace passes the sixty of another, of which eight are under way at once', async () => {
-  const one = await service.workspace(1_000);
-  const many = await service.workspace(1_000);
-  provider.behave = (signal) => sleep(1_000, undefined, { signal });
-
-  const projectId = await service.project(many);
-  const jobs: JobId[] = [];
-  for (let each = 0; each < 60; each += 1) {
-    const source = await createArticle(service.db, many, projectId, { document: longDocument(1_000) });
-    const path = `/api/articles/${source.id}/translations`;
-    const { status, body } = await service.call(many.key, 'POST', path, { language: 'es' });
-    expect(status).toBe(202);
-    jobs.push(body.job.id);
-  }
+it('the only job of a workspace passes the thirty of another, of which eight are under way at once', async () => {
+  const [one, many] = [await service.workspace(1_000), await service.workspace(1_000)];
+  provider.behave = (signal) => sleep(400, undefined, { signal });
+  const jobs = await translateMany(many, 30, 1_000);
   let most = 0;
   const watching = new AbortController();
   const watched = (async () => {
     while (!watching.signal.aborted) {
-      const { count } = await service.db
-        .selectFrom('jobs')
-        .select((eb) => eb.fn.countAll<string>().as('count'))
-        .where('workspace_id', '=', many.id)
-        .where('ended_at', 'is', null)
-        .where('status', '<>', 'QUEUED')
-        .executeTakeFirstOrThrow();
-      most = Math.max(most, Number(count));
-      await sleep(50);
+      most = Math.max(most, await translating(many));
+      await sleep(20);
     }
   })();
-  await translateOne(one);
+  await untilTranslating(many, 8);
+  const { job } = await calls.translate(one, 1_000);
+  expect((await calls.untilFinal(one, job.id)).status).toBe('COMPLETED');
   watching.abort();
   await watched;
   expect(most).toBe(8);
-  const statuses = await Promise.all(jobs.map((id) => calls.readJob(many, id).then(({ status }) => status)));
-  // In the order of asking, all sixty would have come before.
-  expect(statuses.filter((status) => status === 'COMPLETED').length).toBeLessThan(40);
-  for (const id of jobs) await calls.cancel(many, id);
+  // In the order of asking, all thirty would have come before.
+  const done = (await statusesOf(many, jobs)).filter((status) => status === 'COMPLETED');
+  expect(done.length).toBeLessThan(20);
+  await cancelAll(many, jobs);
 });
+
+it('a turn that is freed is taken at once by the job that waits longest, however long it meant to wait', async () => {
+  const many = await service.workspace(1_000);
+  const gate = closeGate();
+  const first = await translateMany(many, 8, 100);
+  await untilTranslating(many, 8);
+  // Sixty are ahead of them, so they mean to ask again in a minute.
+  const [ahead] = first;
+  await sql`
+    INSERT INTO jobs (id, workspace_id, project_id, article_id, kind, purpose, status, idempotency_key,
+      estimated_credits, reserved_credits, workflow_id)
+    SELECT gen_random_uuid(), workspace_id, project_id, article_id, kind, purpose, 'QUEUED', 'job-ahead-' || number, 0, 0, 'none'
+    FROM jobs, generate_series(1, 60) AS number WHERE id = ${ahead?.id}`.execute(service.db);
+  const waiting: Job[] = [];
+  for (let each = 0; each < 3; each += 1) waiting.push((await calls.translate(many, 100)).job);
+  for (const { id } of waiting) await untilAsleep(id);
+  await service.db.deleteFrom('jobs').where('workflow_id', '=', 'none').execute();
+  provider.behave = async () => undefined;
+  await cancelAll(many, first.slice(0, 1));
+  // Each that ends passes its turn on.
+  for (const { id } of waiting) expect((await calls.untilFinal(many, id)).status).toBe('COMPLETED');
+  gate.resolve();
+}, 30_000);
 
 it('a job that waits for its turn is cancelled at once, and its run ends', async () => {
   const many = await service.workspace(1_000);
-  provider.behave = (signal) => sleep(5_000, undefined, { signal });
-  const asked = [];
-  for (let each = 0; each < 9; each += 1) asked.push(await calls.translate(many, 100));
-  await sleep(1_500);
-  const statuses = await Promise.all(asked.map(({ job }) => calls.readJob(many, job.id)));
-  const waits = statuses.find(({ status }) => status === 'QUEUED');
+  const gate = closeGate();
+  const jobs = await translateMany(many, 9, 100);
+  await untilTranslating(many, 8);
+  const statuses = await statusesOf(many, jobs);
+  const waits = jobs.find((_, index) => statuses[index] === 'QUEUED');
   if (waits === undefined) throw new Error('none waits');
-  expect(statuses.filter(({ status }) => status === 'TRANSLATING')).toHaveLength(8);
+  await untilAsleep(waits.id);
   expect((await calls.cancel(many, waits.id)).status).toBe(202);
   expect(await calls.readArticle(many, waits.articleId)).toMatchObject({ status: 'DRAFT' });
-  await Promise.all(asked.map(({ job }) => calls.cancel(many, job.id)));
+  expect(await operator.closed(translationWorkflowId(waits.id as JobId))).toBe('CANCELLED');
+  await cancelAll(many, jobs);
   expect(await calls.readWallet(many)).toMatchObject({ reserved: 0 });
+  gate.resolve();
 });

@@ -12,10 +12,14 @@ export const historiesFolder = fileURLToPath(new URL('../../histories/', import.
 const root = fileURLToPath(new URL('../../../', import.meta.url));
 
 /** Waits for the run's end, whatever it is, and writes its history to `<workflow>/<scenario>.json`. */
-export async function recordHistory(workflowId: string, file: string): Promise<void> {
-  const connection = await Connection.connect({ address: inject('temporalAddress') });
+export async function recordHistory(
+  workflowId: string,
+  file: string,
+  { address = inject('temporalAddress'), runId }: { address?: string; runId?: string | undefined } = {},
+): Promise<void> {
+  const connection = await Connection.connect({ address });
   try {
-    const handle = new Client({ connection }).workflow.getHandle(workflowId);
+    const handle = new Client({ connection }).workflow.getHandle(workflowId, runId);
     await eventually(
       () => handle.describe().catch(() => null),
       (run) => run !== null && run.status.name !== 'RUNNING',

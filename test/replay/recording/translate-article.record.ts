@@ -45,7 +45,7 @@ it('success in one batch, after failures that passed', async () => {
   await recordHistory(workflowId(job), 'translateArticle/in-turns-success-after-retries');
 });
 
-it('success after waiting for its turn', async () => {
+it('success after waiting for its turn, told when it was free', async () => {
   provider.behave = hang;
   const before = [];
   for (let each = 0; each < 8; each += 1) before.push(await calls.translate(workspace, 100));
@@ -55,10 +55,10 @@ it('success after waiting for its turn', async () => {
   const cancelled = await calls.translate(workspace, 100);
   await sleep(1_500);
   await calls.cancel(workspace, cancelled.job.id);
-  await recordHistory(workflowId(cancelled.job), 'translateArticle/in-turns-cancelled-while-waiting');
+  await recordHistory(workflowId(cancelled.job), 'translateArticle/told-cancelled-while-waiting');
   provider.behave = async () => undefined;
   for (const each of before) await calls.cancel(workspace, each.job.id);
-  await recordHistory(workflowId(job), 'translateArticle/in-turns-success-after-waiting');
+  await recordHistory(workflowId(job), 'translateArticle/told-success-after-waiting');
 });
 
 it('provider failure while other batches are under way', async () => {
