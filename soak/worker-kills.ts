@@ -6,8 +6,8 @@
  * Environment: KILLS (10), KILL_WORDS (10000).
  */
 import { setTimeout as sleep } from 'node:timers/promises';
-import { askedTexts, pseudoCompletion } from '../test/providers/support/chat-completions.ts';
-import { startEngineServer } from '../test/providers/support/engine-server.ts';
+import { askedTexts, pseudoCompletion } from '../test/support/chat-completions.ts';
+import { startEngineServer } from '../test/support/engine-server.ts';
 import { startEphemeralEngines } from './support/engines.ts';
 import { print, table } from './support/report.ts';
 import { createScriptService } from './support/service.ts';

@@ -14,8 +14,8 @@ import { createScriptService } from '../../soak/support/service.ts';
 import { createTranslations, untilEnded } from '../../soak/support/translations.ts';
 import { extractSegments, planBatches, type Segment } from '../../src/document/translation/segments.ts';
 import { createOpenAiCompatibleProvider } from '../../src/providers/openai-compatible.ts';
-import { pseudoCompletion } from '../../test/providers/support/chat-completions.ts';
-import { startEngineServer } from '../../test/providers/support/engine-server.ts';
+import { pseudoCompletion } from '../../test/support/chat-completions.ts';
+import { startEngineServer } from '../../test/support/engine-server.ts';
 import { longDocument } from '../../test/support/articles.ts';
 import { alternate, type Figure, report } from '../lib/suite.ts';
 

@@ -1,12 +1,10 @@
 import { execFile } from 'node:child_process';
 import { createHash } from 'node:crypto';
-import { createServer, type IncomingMessage } from 'node:http';
-import type { AddressInfo } from 'node:net';
-import { text } from 'node:stream/consumers';
 import { promisify } from 'node:util';
 import { beforeAll, expect, onTestFinished, test } from 'vitest';
 import { shellVariable } from '../../src/reference/curl.ts';
 import { type Call, callsByArea, errorsOf, type OpenApiDocument } from '../../src/reference/document.ts';
+import { startReceiver } from '../support/receiver.ts';
 import { useTestService } from '../support/service.ts';
 
 const service = useTestService();
@@ -89,14 +87,9 @@ test('every link of the page leads somewhere, and every call, event, error and s
 });
 
 test('every curl example, run in a shell, makes exactly the request that is documented', async () => {
-  const received: { request: IncomingMessage; body: string }[] = [];
-  const echo = createServer(async (request, response) => {
-    received.push({ request, body: await text(request) });
-    response.end();
-  });
-  await new Promise<void>((resolve) => echo.listen(0, '127.0.0.1', resolve));
-  onTestFinished(() => void echo.close());
-  const API = `http://127.0.0.1:${(echo.address() as AddressInfo).port}`;
+  const receiver = await startReceiver();
+  onTestFinished(receiver.close);
+  const API = receiver.origin;
 
   for (const call of calls) {
     const { method, path, operation } = call;
@@ -112,8 +105,8 @@ test('every curl example, run in a shell, makes exactly the request that is docu
       env: { PATH: process.env.PATH, API, KEY: 'wcsk_key', ...variables },
     });
 
-    const { request, body } = received.pop() ?? expect.fail(`${operation.operationId} sent nothing`);
-    const url = new URL(request.url ?? '', API);
+    const request = receiver.received.pop() ?? expect.fail(`${operation.operationId} sent nothing`);
+    const url = new URL(request.path, API);
     expect([request.method, url.pathname]).toEqual([
       method,
       path.replaceAll(/\{(\w+)\}/g, (_match, name) => `id-of-${name}`),
@@ -122,7 +115,7 @@ test('every curl example, run in a shell, makes exactly the request that is docu
     const needed = (operation.parameters ?? []).filter((one) => one.in === 'query' && one.required === true);
     expect([...url.searchParams.keys()], operation.operationId).toEqual(needed.map(({ name }) => name));
     expect(request.headers['content-type'], operation.operationId).toBe(type);
-    if (media?.example !== undefined) expect(JSON.parse(body)).toEqual(media.example);
+    if (media?.example !== undefined) expect(request.body).toEqual(media.example);
   }
 });
 

@@ -1,7 +1,7 @@
 import { spawnSync } from 'node:child_process';
 import { createHash, randomBytes } from 'node:crypto';
 import { chmodSync, mkdirSync, readdirSync, writeFileSync } from 'node:fs';
-import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
+import type { ServerResponse } from 'node:http';
 import { dirname, join } from 'node:path';
 import { buffer } from 'node:stream/consumers';
 import { fileURLToPath } from 'node:url';
@@ -12,6 +12,7 @@ import { ZipFile } from 'yazl';
 import { cacheFolder, findOnPath } from '../../src/local/executables.ts';
 import { findTemporalCli } from '../../src/local/temporal-cli.ts';
 import { TEMPORAL_RELEASE, type TemporalRelease } from '../../src/local/temporal-release.ts';
+import { startReceiver } from '../support/receiver.ts';
 import { temporaryFolder } from './helpers.ts';
 
 /** What a source does with a file: sends it, breaks off or falls silent in the middle, sends another, has none. */
@@ -38,8 +39,7 @@ export async function temporalSources(manners: { download: Manner; index: Manner
   const sources = { ...manners, asked: [] as string[] };
   const executable = program(runs, 'right');
   const files = { right: await archives(executable), wrong: await archives(program(runs, 'wrong')) };
-  const origin = await listen((request, response) => {
-    const path = request.url ?? '';
+  const { origin, close } = await startReceiver(({ path }, response) => {
     sources.asked.push(path);
     if (path.startsWith('/cli/')) {
       const answer = { archiveUrl: `${origin}/archive.tar.gz`, fileToExtract: 'temporal' };
@@ -55,6 +55,7 @@ export async function temporalSources(manners: { download: Manner; index: Manner
       send(response, manner, files[manner === 'wrong' ? 'wrong' : 'right'][kind]);
     }
   });
+  onTestFinished(close);
   const release: TemporalRelease = {
     ...TEMPORAL_RELEASE,
     downloads: origin,
@@ -173,18 +174,4 @@ function send(response: ServerResponse, manner: Manner, file: Buffer): void {
       if (manner === 'cut') response.destroy();
     });
   }
-}
-
-async function listen(
-  handler: (request: IncomingMessage, response: ServerResponse) => void,
-): Promise<string> {
-  const server = createServer(handler);
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  onTestFinished(() => {
-    server.closeAllConnections();
-    server.close();
-  });
-  const address = server.address();
-  if (address === null || typeof address === 'string') throw new Error('a TCP server has a port');
-  return `http://127.0.0.1:${address.port}`;
 }

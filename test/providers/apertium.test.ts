@@ -10,7 +10,7 @@ import {
   type EngineServer,
   silence,
   startEngineServer,
-} from './support/engine-server.ts';
+} from '../support/engine-server.ts';
 
 const segments = [
   { id: 'title', text: 'A garden' },

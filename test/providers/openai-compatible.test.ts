@@ -7,7 +7,7 @@ import {
   type ProviderErrorKind,
   type TranslationProvider,
 } from '../../src/providers/types.ts';
-import { askedTexts, chatRequest, completion, pseudoCompletion } from './support/chat-completions.ts';
+import { askedTexts, chatRequest, completion, pseudoCompletion } from '../support/chat-completions.ts';
 import {
   breakOff,
   drip,
@@ -15,7 +15,7 @@ import {
   type EngineServer,
   silence,
   startEngineServer,
-} from './support/engine-server.ts';
+} from '../support/engine-server.ts';
 
 const KEY = 'sk-very-secret-key-1234567890';
 const segments = [
@@ -193,11 +193,19 @@ describe('failures of the model', () => {
   it.each([
     ['429 with seconds', 429, { 'retry-after': '7' }, 7_000],
     ['429 with milliseconds', 429, { 'retry-after-ms': '1500' }, 1_500],
-    ['503 with a date', 503, { 'retry-after': new Date(Date.now() + 90_000).toUTCString() }, 90_000],
+    ['503 with a date', 503, { 'retry-after': 'in 90 seconds' }, 90_000],
     ['500', 500, {}, undefined],
     ['529', 529, {}, undefined],
   ])('may pass, and Retry-After is told: %s', async (_what, status, headers, wait) => {
-    server.answer = () => problem(status, { message: `Slow down, ${KEY}`, code: 'rate_limit' }, headers);
+    server.answer = () => {
+      const later = new Date(Date.now() + 90_000).toUTCString();
+      const said = Object.entries(headers).map(([name, value]) => [
+        name,
+        value.replace('in 90 seconds', later),
+      ]);
+      const error = { message: `Slow down, ${KEY}`, code: 'rate_limit' };
+      return problem(status, error, Object.fromEntries(said));
+    };
     const error = await failure(run());
     expect(error.kind).toBe('retryable');
     if (wait === undefined) expect(error.retryAfterMs).toBeUndefined();

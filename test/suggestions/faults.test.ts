@@ -5,23 +5,18 @@ import { releaseStrandedHolds } from '../../src/reconcile/jobs.ts';
 import { releaseOperation, reserveOperation } from '../../src/suggestions/operations.ts';
 import { categoryCalls } from '../categories/support.ts';
 import { createArticle } from '../support/articles.ts';
+import { completion } from '../support/chat-completions.ts';
+import { type EngineServer, silence, startEngineServer } from '../support/engine-server.ts';
 import { startProcess } from '../support/processes.ts';
 import { startTestService, type TestService, type TestWorkspace } from '../support/service.ts';
 import { startTcpProxy, type TcpProxy } from '../support/tcp-proxy.ts';
 import { hang } from '../support/translating.ts';
 import { eventually } from '../support/wait.ts';
-import {
-  completion,
-  createStandIn,
-  type ModelServer,
-  sendJson,
-  startModelServer,
-  suggesting,
-} from './support.ts';
+import { createStandIn, suggesting } from './support.ts';
 
 let temporal: TcpProxy;
 let service: TestService;
-let models: ModelServer;
+let models: EngineServer;
 let calls: ReturnType<typeof suggesting>;
 let workspace: TestWorkspace;
 let articleId: string;
@@ -38,7 +33,7 @@ async function start(env: Record<string, string> = {}): Promise<void> {
 
 beforeEach(async () => {
   model.reset();
-  models = await startModelServer();
+  models = await startEngineServer(() => silence);
   const [host = '', port = ''] = inject('temporalAddress').split(':');
   temporal = await startTcpProxy({ host, port: Number(port) });
 });
@@ -178,7 +173,7 @@ describe('without an answer in time', () => {
 
   it('nobody listening where the model should be: 503, and no operation is counted', async () => {
     await models.close();
-    await start({ AI_BASE_URL: models.url, AI_MODEL: 'test-model', AI_WAIT_SECONDS: '30' });
+    await start({ AI_BASE_URL: `${models.url}/v1`, AI_MODEL: 'test-model', AI_WAIT_SECONDS: '30' });
     await service.startWorker();
     await expectUnavailable();
     expect(await calls.used(workspace)).toBe(0);
@@ -193,19 +188,19 @@ describe('a worker killed', () => {
   });
 
   it('between asking and settling: another one charges once, without asking again', async () => {
-    await start({ AI_BASE_URL: models.url, AI_MODEL: 'test-model', AI_WAIT_SECONDS: '60' });
+    await start({ AI_BASE_URL: `${models.url}/v1`, AI_MODEL: 'test-model', AI_WAIT_SECONDS: '60' });
     let release = (): void => undefined;
     const gate = new Promise<void>((resolve) => {
       release = resolve;
     });
-    models.answer = async (_call, response) => {
+    models.answer = async () => {
       await gate;
-      sendJson(response, 200, completion(fits));
+      return completion(fits);
     };
     const first = await startProcess('worker.ts', service.env);
     const answer = calls.forArticle(workspace, articleId);
     await eventually(
-      async () => models.calls.length,
+      async () => models.requests.length,
       (asked) => asked === 1,
     );
     // The settlement has to wait for the wallet, and its worker is killed while it does.
@@ -227,7 +222,7 @@ describe('a worker killed', () => {
     const second = await startProcess('worker.ts', service.env);
     const { status, body } = await answer;
     expect([status, body.credits]).toEqual([200, 1]);
-    expect(models.calls).toHaveLength(1);
+    expect(models.requests).toHaveLength(1);
     expect(await calls.operations(workspace)).toMatchObject([{ status: 'settled', hold: 'settled' }]);
     expect(await calls.wallet(workspace)).toEqual({ balance: 9, reserved: 0 });
     expect(await calls.ledger(workspace)).toBe(9);
@@ -236,14 +231,12 @@ describe('a worker killed', () => {
   }, 120_000);
 
   it('while the model works: another one asks again, and charges once', async () => {
-    await start({ AI_BASE_URL: models.url, AI_MODEL: 'test-model', AI_WAIT_SECONDS: '60' });
-    models.answer = async (_call, response) => {
-      if (models.calls.length > 1) sendJson(response, 200, completion(fits));
-    };
+    await start({ AI_BASE_URL: `${models.url}/v1`, AI_MODEL: 'test-model', AI_WAIT_SECONDS: '60' });
+    models.answer = () => (models.requests.length > 1 ? completion(fits) : silence);
     const first = await startProcess('worker.ts', service.env);
     const answer = calls.forArticle(workspace, articleId);
     await eventually(
-      async () => models.calls.length,
+      async () => models.requests.length,
       (asked) => asked === 1,
     );
     first.kill('SIGKILL');

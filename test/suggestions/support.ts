@@ -1,5 +1,3 @@
-import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { newId } from '../../src/ids.ts';
 import type { SuggestionProvider, SuggestionRequest } from '../../src/suggestions/provider.ts';
 import { createPseudoSuggestions } from '../../src/suggestions/pseudo.ts';
@@ -100,68 +98,3 @@ export const suggesting = (service: TestService) => ({
       })
       .execute(),
 });
-
-export interface ModelCall {
-  readonly headers: IncomingMessage['headers'];
-  // biome-ignore lint/suspicious/noExplicitAny: tests look into requests of every shape
-  readonly body: any;
-}
-
-export interface ModelServer {
-  /** For AI_BASE_URL. */
-  readonly url: string;
-  readonly calls: ModelCall[];
-  /** Answers the next calls. */
-  answer: (call: ModelCall, response: ServerResponse) => void | Promise<void>;
-  close(): Promise<void>;
-}
-
-/** A chat completion as OpenAI's API words it. */
-export function completion(content: string | null, finishReason = 'stop', refusal: string | null = null) {
-  return {
-    id: 'chatcmpl-1',
-    object: 'chat.completion',
-    created: 1_790_000_000,
-    model: 'test-model',
-    choices: [
-      {
-        index: 0,
-        message: { role: 'assistant', content, refusal },
-        logprobs: null,
-        finish_reason: finishReason,
-      },
-    ],
-    usage: { prompt_tokens: 10, completion_tokens: 10, total_tokens: 20 },
-  };
-}
-
-export function sendJson(response: ServerResponse, status: number, body: unknown, headers = {}): void {
-  response.writeHead(status, { 'content-type': 'application/json', ...headers });
-  response.end(JSON.stringify(body));
-}
-
-/** A local server that speaks the chat completions protocol on a real socket. */
-export async function startModelServer(): Promise<ModelServer> {
-  const calls: ModelCall[] = [];
-  const model = { calls, answer: (_call, response) => sendJson(response, 500, {}) } as ModelServer;
-  const server = createServer((request, response) => {
-    const chunks: Buffer[] = [];
-    request.on('data', (chunk: Buffer) => chunks.push(chunk));
-    request.on('end', () => {
-      if (request.method !== 'POST' || request.url !== '/v1/chat/completions') {
-        return sendJson(response, 404, { error: { message: 'no such path' } });
-      }
-      const call = { headers: request.headers, body: JSON.parse(Buffer.concat(chunks).toString()) };
-      calls.push(call);
-      return model.answer(call, response);
-    });
-  });
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  return Object.assign(model, {
-    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/v1`,
-    async close() {
-      server.closeAllConnections();
-      await new Promise((resolve) => server.close(resolve));
-    },
-  });
-}

@@ -18,7 +18,10 @@ export interface Received {
 
 /** What a listener on loopback counts. */
 export interface Listening {
+  /** Its `origin`, and a path. */
   readonly url: string;
+  /** scheme://host:port */
+  readonly origin: string;
   readonly port: number;
   /** Connections accepted so far. */
   connections(): number;
@@ -116,8 +119,10 @@ async function listen(server: Server, host: string, scheme: 'http' | 'https'): P
   const { port } = server.address() as AddressInfo;
   const total = (count: (socket: Socket) => number): number =>
     [...sockets].reduce((sum, socket) => sum + count(socket), 0);
+  const origin = `${scheme}://${host.includes(':') ? `[${host}]` : host}:${port}`;
   return {
-    url: `${scheme}://${host.includes(':') ? `[${host}]` : host}:${port}/hooks`,
+    url: `${origin}/hooks`,
+    origin,
     port,
     connections: () => sockets.size,
     bytesRead: () => total((socket) => socket.bytesRead),

@@ -1,5 +1,5 @@
-import { askedTexts, chatRequest, pseudoCompletion } from '../../providers/support/chat-completions.ts';
-import { type EngineServer, silence, startEngineServer } from '../../providers/support/engine-server.ts';
+import { askedTexts, chatRequest, pseudoCompletion } from '../../support/chat-completions.ts';
+import { type EngineServer, silence, startEngineServer } from '../../support/engine-server.ts';
 
 /** A stand-in for a language model, which translates, and hangs when told to. */
 export interface Model {

@@ -1,10 +1,7 @@
-import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import type { ServerResponse } from 'node:http';
+import { type Received, startReceiver } from './receiver.ts';
 
-export interface EngineRequest {
-  readonly method: string;
-  readonly path: string;
-  readonly headers: IncomingMessage['headers'];
+export interface EngineRequest extends Pick<Received, 'method' | 'path' | 'headers'> {
   readonly body: string;
 }
 
@@ -39,40 +36,27 @@ export function breakOff(response: ServerResponse): void {
   setTimeout(() => response.destroy(), 20);
 }
 
-/** A real HTTP server on loopback in the place of an engine. */
+/** A real HTTP server on loopback in the place of an engine or a model. */
 export async function startEngineServer(answer: EngineServer['answer']): Promise<EngineServer> {
   const requests: EngineRequest[] = [];
   let abandoned = 0;
   const engine = { answer };
-  const server = createServer((request, response) => {
+  const server = await startReceiver(async ({ method, path, headers, raw }, response) => {
     response.on('close', () => {
       if (!response.writableFinished) abandoned += 1;
     });
-    const chunks: Buffer[] = [];
-    request.on('data', (chunk: Buffer) => chunks.push(chunk));
-    request.on('end', async () => {
-      const entry = {
-        method: request.method ?? '',
-        path: request.url ?? '',
-        headers: request.headers,
-        body: Buffer.concat(chunks).toString(),
-      };
-      requests.push(entry);
-      const result = await engine.answer(entry);
-      if (typeof result === 'function') return result(response);
-      const { status = 200, headers = {}, body } = result;
-      response.writeHead(status, { 'content-type': 'application/json', ...headers });
-      response.end(typeof body === 'string' ? body : JSON.stringify(body));
-    });
+    const request = { method, path, headers, body: raw.toString() };
+    requests.push(request);
+    const result = await engine.answer(request);
+    if (typeof result === 'function') return result(response);
+    const { status = 200, headers: own = {}, body } = result;
+    response.writeHead(status, { 'content-type': 'application/json', ...own });
+    response.end(typeof body === 'string' ? body : JSON.stringify(body));
   });
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   return Object.assign(engine, {
-    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    url: server.origin,
     requests,
     abandoned: () => abandoned,
-    async close() {
-      server.closeAllConnections();
-      await new Promise((resolve) => server.close(resolve));
-    },
+    close: server.close,
   });
 }

@@ -1,4 +1,4 @@
-import { pseudoLocalize } from '../../../src/providers/pseudo.ts';
+import { pseudoLocalize } from '../../src/providers/pseudo.ts';
 import type { EngineRequest, EngineResponse } from './engine-server.ts';
 
 /** A request of the chat completions API, as far as the stand-ins look at it. */
