@@ -1,30 +1,13 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { afterAll, afterEach, beforeAll, beforeEach, it } from 'vitest';
+import { it } from 'vitest';
 import type { BurstId } from '../../../src/ids.ts';
 import { burstWorkflowId } from '../../../src/temporal/ids.ts';
 import { emitTogether } from '../../support/events.ts';
 import { startProcess } from '../../support/processes.ts';
-import { startTestService, type TestService } from '../../support/service.ts';
-import { connectOperator, type Operator } from '../../support/temporal.ts';
-import { burstOf, type Subscriber, subscribe, untilReceived } from '../../webhooks/relay/support.ts';
+import { burstOf, untilReceived, useSubscriber } from '../../webhooks/relay/support.ts';
 import { recordHistory } from './history.ts';
 
-let service: TestService;
-let operator: Operator;
-let subscriber: Subscriber;
-
-beforeAll(async () => {
-  operator = await connectOperator();
-});
-afterAll(() => operator.close());
-beforeEach(async () => {
-  service = await startTestService();
-  subscriber = await subscribe(service);
-});
-afterEach(async () => {
-  await subscriber.receiver.close();
-  await service.stop();
-});
+const { service, subscriber, operator } = useSubscriber();
 
 /** Beside the histories of release 0.1. */
 const recordBurst = (burstId: BurstId, scenario: string) =>

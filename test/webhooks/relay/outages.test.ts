@@ -1,27 +1,16 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { afterEach, beforeEach, expect, it, onTestFinished } from 'vitest';
+import { expect, it, onTestFinished } from 'vitest';
 import { freeBurst } from '../../../src/webhooks/deliveries/end.ts';
 import { emit, emitTogether, readDeliveryRow, rowsOf } from '../../support/events.ts';
 import { startProcess } from '../../support/processes.ts';
-import { startTestService, type TestService } from '../../support/service.ts';
 import { startTcpProxy } from '../../support/tcp-proxy.ts';
 import { openGate, UNAUTHENTICATED } from '../../support/temporal-gate.ts';
 import { eventually } from '../../support/wait.ts';
-import { burstOf, deliveryIds, type Subscriber, subscribe, untilAll, untilReceived } from './support.ts';
+import { burstOf, deliveryIds, subscribe, untilAll, untilReceived, useSubscriber } from './support.ts';
 
 const COUNT = 500;
 
-let service: TestService;
-let subscriber: Subscriber;
-
-beforeEach(async () => {
-  service = await startTestService();
-  subscriber = await subscribe(service);
-});
-afterEach(async () => {
-  await subscriber.receiver.close();
-  await service.stop();
-});
+const { service, subscriber } = useSubscriber();
 
 /** Each delivery arrived, none of them twice. */
 const expectEachOnce = (ids: readonly string[]) =>
