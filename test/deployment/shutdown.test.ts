@@ -1,6 +1,5 @@
 import { randomUUID } from 'node:crypto';
 import { connect } from 'node:net';
-import { setTimeout as sleep } from 'node:timers/promises';
 import { expect, it } from 'vitest';
 import { rowsOf } from '../support/events.ts';
 import type { ServiceProcess } from '../support/processes.ts';
@@ -14,7 +13,7 @@ const service = useTestService();
 const addressOf = (server: ServiceProcess): URL =>
   new URL(/listening on (http:\/\/[\w.:]+)/.exec(server.log())?.[1] ?? '');
 
-/** Sends the head of a request and returns what is needed to send the rest and to read the answer. */
+/** Sends the head of a request, which the server has taken then, and returns what is needed to send the rest and to read the answer. */
 async function beginRequest(url: URL, key: string, path: string, body: string) {
   const socket = connect(Number(url.port), url.hostname);
   let answer = '';
@@ -28,14 +27,20 @@ async function beginRequest(url: URL, key: string, path: string, body: string) {
     'Host: test',
     `Authorization: Bearer ${key}`,
     'Content-Type: application/json',
+    'Expect: 100-continue',
     `Content-Length: ${Buffer.byteLength(body)}`,
   ];
   socket.write(`${head.join('\r\n')}\r\n\r\n`);
+  const CONTINUE = 'HTTP/1.1 100 Continue\r\n\r\n';
+  await eventually(
+    async () => answer,
+    (text) => text === CONTINUE,
+  );
   return {
     async finish() {
       socket.write(body);
       await ended;
-      return answer;
+      return answer.slice(CONTINUE.length);
     },
   };
 }
@@ -50,14 +55,19 @@ it('a server that is told to stop answers the request in flight, takes no other,
   });
   const path = `/api/workspaces/${workspace.id}/categories`;
   const request = await beginRequest(url, workspace.key, path, body);
-  await sleep(300);
   server.kill('SIGTERM');
   await eventually(
     async () => server.log(),
     (log) => log.includes('"msg":"stopping"'),
   );
-  await sleep(100);
-  await expect(fetch(url)).rejects.toThrow();
+  await eventually(
+    () =>
+      fetch(url).then(
+        () => 'open',
+        () => 'shut',
+      ),
+    (door) => door === 'shut',
+  );
   expect(await request.finish()).toMatch(/^HTTP\/1\.1 201 /);
   expect(await server.ended).toBe(0);
   const key = await service.db
@@ -72,7 +82,8 @@ it('a worker that is told to stop finishes the attempt in flight and records it'
   const workspace = await service.workspace();
   const projectId = await service.project(workspace);
   const receiver = await startReceiver();
-  receiver.answer = () => sleep(3_000, 204);
+  const ends = Promise.withResolvers<number>();
+  receiver.answer = () => ends.promise;
   const worker = await startProcess('worker.ts', service.env);
   await service.call(workspace.key, 'POST', `/api/workspaces/${workspace.id}/webhooks`, {
     url: receiver.url,
@@ -84,6 +95,11 @@ it('a worker that is told to stop finishes the attempt in flight and records it'
     (count) => count === 1,
   );
   worker.kill('SIGTERM');
+  await eventually(
+    async () => worker.log(),
+    (log) => log.includes('"msg":"stopping"'),
+  );
+  ends.resolve(204);
   expect(await worker.ended).toBe(0);
   const deliveries = await rowsOf(service, workspace);
   expect(deliveries).toMatchObject([{ status: 'succeeded', attempts: 1, response_status: 204 }]);

@@ -214,6 +214,8 @@ test('a database that is away is 503 on every route, and health and readiness te
 });
 
 test('closing waits for requests in flight', async () => {
+  const begun = Promise.withResolvers<void>();
+  const ends = Promise.withResolvers<void>();
   const slow = await startApi(database.db, {}, [
     defineRoute(
       {
@@ -227,14 +229,29 @@ test('closing waits for requests in flight', async () => {
         responses: { 200: { description: 'Late.', schema: z.unknown() } },
       },
       async () => {
-        await new Promise((resolve) => setTimeout(resolve, 300));
+        begun.resolve();
+        await ends.promise;
         return { status: 200, body: {} };
       },
     ),
   ]);
   const pending = slow.call('GET', '/api/slow', { key: workspace.ownerKey });
-  await new Promise((resolve) => setTimeout(resolve, 100));
-  await slow.close();
+  await begun.promise;
+  let closed = false;
+  const closing = slow.close().finally(() => {
+    closed = true;
+  });
+  await eventually(
+    () =>
+      slow.call('GET', '/healthz').then(
+        () => 'open',
+        () => 'shut',
+      ),
+    (door) => door === 'shut',
+  );
+  expect(closed).toBe(false);
+  ends.resolve();
+  await closing;
   expect((await pending).status).toBe(200);
   await expect(slow.call('GET', '/healthz')).rejects.toThrow();
 });

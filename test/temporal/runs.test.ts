@@ -1,4 +1,3 @@
-import { setTimeout as sleep } from 'node:timers/promises';
 import { Client, Connection, type WorkflowClientInterceptor } from '@temporalio/client';
 import { msToTs } from '@temporalio/common/lib/time.js';
 import { afterAll, beforeAll, expect, inject, it } from 'vitest';
@@ -104,7 +103,9 @@ it('an id starts a run once: also after the run has closed', async () => {
   expect(await runState(client, workflowId)).toBe('running');
   expect(await start(jobId)).toBe(false);
   await client.workflow.getHandle(workflowId).terminate('done');
-  await sleep(100);
-  expect(await runState(client, workflowId)).toBe('closed');
+  await eventually(
+    () => runState(client, workflowId),
+    (state) => state === 'closed',
+  );
   expect(await start(jobId)).toBe(false);
 });

@@ -1,32 +1,16 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { sql } from 'kysely';
-import { afterAll, afterEach, beforeAll, beforeEach, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
+import { connectionName } from '../../../src/db/database.ts';
 import { type BurstId, type DeliveryId, newId } from '../../../src/ids.ts';
 import { burstWorkflowId } from '../../../src/temporal/ids.ts';
 import { emitTogether, rowsOf } from '../../support/events.ts';
 import { startProcess } from '../../support/processes.ts';
-import { startTestService, type TestService } from '../../support/service.ts';
 import { startTcpProxy, type TcpProxy } from '../../support/tcp-proxy.ts';
-import { connectOperator, type Operator } from '../../support/temporal.ts';
 import { eventually } from '../../support/wait.ts';
-import { burstOf, deliveryIds, type Subscriber, subscribe, untilAll, untilReceived } from './support.ts';
+import { burstOf, deliveryIds, untilAll, untilReceived, useSubscriber } from './support.ts';
 
-let service: TestService;
-let operator: Operator;
-let subscriber: Subscriber;
-
-beforeAll(async () => {
-  operator = await connectOperator();
-});
-afterAll(() => operator.close());
-beforeEach(async () => {
-  service = await startTestService();
-  subscriber = await subscribe(service);
-});
-afterEach(async () => {
-  await subscriber.receiver.close();
-  await service.stop();
-});
+const { service, subscriber, operator } = useSubscriber();
 
 const COUNT = 400;
 const reconcile = () =>
@@ -45,7 +29,16 @@ it('a worker that is lost in mid-burst costs what had begun its first attempt, a
   lost.kill('SIGKILL');
   await lost.ended;
   // The statements it had sent end without it.
-  await sleep(500);
+  await eventually(
+    async () => {
+      const { rows } = await sql`SELECT FROM pg_stat_activity
+        WHERE datname = current_database() AND application_name = ${connectionName('deliveries')}`.execute(
+        service.db,
+      );
+      return rows.length;
+    },
+    (connections) => connections === 0,
+  );
   const begun = await service.db
     .selectFrom('webhook_open')
     .select('id')

@@ -50,7 +50,7 @@ describe('a connection that is lost before anything is written', () => {
       // First a fresh connection is lost, then the pooled one of the first delivery.
       expect(receiver.connections()).toBe(connections);
     }
-  }, 15_000);
+  });
 
   it('is asked for again where dialling takes long: the endpoint may be gone by then', async () => {
     const receiver = closing(await startReceiver());
@@ -178,16 +178,19 @@ describe('idle connections', () => {
     const { sender } = await setUpSender();
     const sendToAll = () => Promise.all(all.map(({ url }) => expectResponded(post(sender, url))));
     const open = () => all.map((receiver) => receiver.openConnections());
+    const began = performance.now();
     await sendToAll();
     await until(() => never.openConnections() === 0);
     expect(open()).toEqual([1, 1, 1, 0]);
-    await sleep(2_200);
+    await until(() => short.openConnections() === 0);
+    expect(performance.now() - began).toBeGreaterThan(900);
     expect(open()).toEqual([1, 0, 1, 0]);
-    await sleep(3_000);
+    await until(() => silent.openConnections() === 0);
+    expect(performance.now() - began).toBeGreaterThan(3_900);
     expect(open()).toEqual([0, 0, 1, 0]);
     await sendToAll();
     expect(all.map((receiver) => receiver.connections())).toEqual([2, 2, 1, 2]);
-  }, 10_000);
+  });
 
   it('are given up when something comes that nobody asked for, which is no response to the next request', async () => {
     const receiver = closing(

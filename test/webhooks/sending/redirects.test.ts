@@ -56,10 +56,10 @@ describe('redirects that are followed', () => {
         else response.end('ok');
       }),
     );
-    const { sender } = await setUpSender();
+    const { sender } = await setUpSender({ timeoutMs: 30_000 });
     const outcome = await expectResponded(post(sender, receiver.url));
     expect(outcome).toMatchObject({ status: 200, bodyText: 'ok' });
-    expect(outcome.durationMs).toBeLessThan(1_500);
+    expect(outcome.durationMs).toBeLessThan(15_000);
   });
 
   it('takes three hops, and the fourth redirect is the answer', async () => {
