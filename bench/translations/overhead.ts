@@ -14,9 +14,9 @@ import { createScriptService } from '../../soak/support/service.ts';
 import { createTranslations, untilEnded } from '../../soak/support/translations.ts';
 import { extractSegments, planBatches, type Segment } from '../../src/document/translation/segments.ts';
 import { createOpenAiCompatibleProvider } from '../../src/providers/openai-compatible.ts';
+import { longDocument } from '../../test/support/articles.ts';
 import { pseudoCompletion } from '../../test/support/chat-completions.ts';
 import { startEngineServer } from '../../test/support/engine-server.ts';
-import { longDocument } from '../../test/support/articles.ts';
 import { alternate, type Figure, report } from '../lib/suite.ts';
 
 const count = (name: string, value: number): number => Number(process.env[name] ?? value);
