@@ -1,3 +1,4 @@
+import { availableParallelism } from 'node:os';
 import { sql } from 'kysely';
 import { afterAll, expect, it } from 'vitest';
 import type { DocumentJson } from '../../src/document/format/schema.ts';
@@ -13,13 +14,16 @@ import { untilWaiting, whileLocked } from '../translations/support/locks.ts';
 const service = useTestService();
 afterAll(closeThreads);
 
-/** Work of others for as many threads as there may be, which takes far longer than it is given. */
+/** As many as there may be on this machine. */
+const THREADS = Math.max(2, Math.min(4, availableParallelism() - 1));
+
+/** Work of others for all threads, which takes far longer than it is given. */
 const occupyThreads = (): Promise<unknown> => {
   const text = '[a](b'.repeat(40_000);
   const blocks = [{ id: 'b', type: 'paragraph', format: 'markdown', text }];
   const json = JSON.stringify({ version: 1, blocks });
   return Promise.allSettled(
-    Array.from({ length: 4 }, (_, index) =>
+    Array.from({ length: THREADS }, (_, index) =>
       onBehalfOf(`other ${index}`, () => doTaskWithin(2_000, 'count', json)),
     ),
   );

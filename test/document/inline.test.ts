@@ -94,7 +94,7 @@ describe('limited inline Markdown', () => {
         const runs = parseInline(text);
         expect(equalRuns(parseInline(serializeInline(runs)), runs)).toBe(true);
       }),
-      { numRuns: 3000 },
+      { numRuns: 800 },
     );
   });
 
@@ -103,7 +103,7 @@ describe('limited inline Markdown', () => {
       fc.property(anyRuns, (runs) => {
         expect(parseInline(serializeInline(runs))).toEqual(normalizeRuns(runs));
       }),
-      { numRuns: 3000 },
+      { numRuns: 800 },
     );
   });
 
@@ -178,7 +178,7 @@ describe('limited inline Markdown', () => {
           toPlainText(given).replace(/\s+/g, ' ').trim(),
         );
       }),
-      { numRuns: 400 },
+      { numRuns: 200 },
     );
     expect(accepted).toBeGreaterThan(100);
   });

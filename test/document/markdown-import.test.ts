@@ -144,7 +144,7 @@ describe('importing Markdown', () => {
           expect(parseDocument(importMarkdown(source, options).document)).toMatchObject({ ok: true });
         },
       ),
-      { numRuns: 500 },
+      { numRuns: 150 },
     );
   });
 
@@ -154,7 +154,7 @@ describe('importing Markdown', () => {
         const once = again(document);
         expect(again(once)).toEqual(once);
       }),
-      { numRuns: 1000 },
+      { numRuns: 250 },
     );
   });
 
@@ -162,7 +162,7 @@ describe('importing Markdown', () => {
     const files = readdirSync('node_modules', { withFileTypes: true })
       .filter((entry) => entry.isDirectory() && !entry.name.startsWith('.'))
       .map((entry) => `node_modules/${entry.name}`)
-      .slice(0, 120)
+      .slice(0, 60)
       .flatMap((folder) =>
         readdirSync(folder)
           .filter((name) => /^readme\.md$/i.test(name))

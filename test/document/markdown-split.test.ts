@@ -66,7 +66,7 @@ describe('parsing long Markdown files in parts', () => {
         });
         expect(bare(parseMarkdown(source).nodes)).toBe(bare(whole.children));
       }),
-      { numRuns: 500 },
+      { numRuns: 200 },
     );
   });
 });

@@ -134,7 +134,7 @@ describe('rendering', () => {
           rendered.match(/<\//g)?.length ?? 0,
         );
       }),
-      { numRuns: 800 },
+      { numRuns: 300 },
     );
   });
 });

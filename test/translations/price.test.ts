@@ -65,7 +65,7 @@ it('what an engine is sent of any article is what was priced, and no more than 2
       expect(words).toBeGreaterThanOrEqual(countWords(source.document));
       expect(total).toBe(Math.ceil(words / 1_000));
     }),
-    { numRuns: 500 },
+    { numRuns: 200 },
   );
 });
 
