@@ -1,15 +1,37 @@
 import { defineConfig } from 'vitest/config';
+import { LongestFirst } from './test/support/sequencer.ts';
+
+const common = {
+  setupFiles: ['test/support/fast-check.ts'],
+  // Node 24 strips the types itself; nothing here needs a transformer of its own.
+  pool: 'forks' as const,
+  testTimeout: 120_000,
+  hookTimeout: 120_000,
+};
+
+/** About what a process has one of, such as its threads and its metrics, or about what makes a process unwell. */
+const APART = ['faults', 'local', 'metrics', 'processes', 'document/threads', 'webhooks/relay'].map(
+  (area) => `test/${area}{/**,.test.ts}`,
+);
 
 export default defineConfig({
   test: {
-    include: ['test/**/*.test.ts'],
     globalSetup: ['test/support/global-setup.ts'],
-    setupFiles: ['test/support/fast-check.ts'],
-    // Node 24 strips the types itself; nothing here needs a transformer of its own.
-    pool: 'forks',
-    // Most of a file is waiting for real timers, so that three share two cores well.
-    maxWorkers: 3,
-    testTimeout: 120_000,
-    hookTimeout: 120_000,
+    // Much of a file is waiting for real timers, so that four share two cores well.
+    maxWorkers: 4,
+    sequence: { sequencer: LongestFirst },
+    projects: [
+      { test: { ...common, name: 'apart', include: APART } },
+      {
+        test: {
+          ...common,
+          name: 'together',
+          include: ['test/**/*.test.ts'],
+          exclude: APART,
+          // To load the modules anew for every file would take a fifth of the whole run.
+          isolate: false,
+        },
+      },
+    ],
   },
 });
