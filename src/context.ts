@@ -27,8 +27,14 @@ export interface VerbContext {
   readonly requestId: string;
 }
 
+/** What an event or a rendering follows from: a request in a workspace. */
+export interface Origin {
+  readonly actor: { readonly workspaceId: WorkspaceId };
+  readonly requestId: string;
+}
+
 /** Whom a change is put down to: the actor of a request, or the service itself for what a job writes. */
-export interface Author {
+export interface Author extends Origin {
   readonly actor:
     | Actor
     | { readonly kind: 'system'; readonly workspaceId: WorkspaceId; readonly jobId: JobId };

@@ -152,6 +152,20 @@ export const urlText = z
   .max(MAX_URL_LENGTH, `Expected at most ${MAX_URL_LENGTH} characters.`)
   .meta({ format: 'uri' });
 
+/** True for an http or https URL without a user name, a password, white space or controls. */
+export function isWebAddress(text: string): boolean {
+  const url = URL.parse(text);
+  if (url === null || /[\s\p{Cc}]/u.test(text)) return false;
+  return ['http:', 'https:'].includes(url.protocol) && url.username === '' && url.password === '';
+}
+
+/** A URL that readers are led to; nothing here asks it. */
+export const webAddress = z
+  .string()
+  .max(MAX_URL_LENGTH, `Expected at most ${MAX_URL_LENGTH} characters.`)
+  .refine(isWebAddress, 'Expected an http or https URL without a user name and password.')
+  .meta({ format: 'uri', examples: ['https://example.com/en/a-garden-in-spring'] });
+
 /** A timestamp of an answer: UTC with Z and milliseconds. */
 export const timestamp = z.string().meta({ format: 'date-time', examples: ['2026-11-21T07:30:00.000Z'] });
 

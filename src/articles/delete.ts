@@ -2,12 +2,12 @@ import { recordAudit } from '../audit/record.ts';
 import { requirePermissions, type VerbContext } from '../context.ts';
 import { releaseHold } from '../credits/holds.ts';
 import { releaseBytes } from '../credits/storage-quota.ts';
+import { inTransaction } from '../db/transaction.ts';
 import { recordEvents } from '../events/record.ts';
 import type { ArticleId } from '../ids.ts';
+import { recordAddressChange } from '../projects/addresses.ts';
 import { unpublishedEvent } from './events.ts';
 import { lockArticle, ownedByJob, whereAllowed } from './lock.ts';
-import { withRenderings } from './prepare.ts';
-import { renderLinkers } from './render.ts';
 
 /**
  * Deletes an article with its jobs, reviews, redirects and assets, whose bytes are returned to the quota
@@ -17,7 +17,7 @@ import { renderLinkers } from './render.ts';
 export async function deleteArticle(context: VerbContext, articleId: ArticleId): Promise<void> {
   const { db, actor } = context;
   requirePermissions(actor, 'articles.delete');
-  await withRenderings(db, async (tx, render) => {
+  await inTransaction(db, async (tx) => {
     const article = await lockArticle(tx, actor.workspaceId, articleId, 'delete');
     const assets = await tx
       .selectFrom('assets')
@@ -40,7 +40,7 @@ export async function deleteArticle(context: VerbContext, articleId: ArticleId):
     if (deleted.numDeletedRows === 0n) throw ownedByJob();
     if (article.status === 'PUBLISHED') {
       await recordEvents(tx, context, [unpublishedEvent(article, 'DELETED')]);
-      await renderLinkers(tx, context, render, article);
+      await recordAddressChange(tx, context, { projectId: article.project_id, targetId: articleId });
     }
     await recordAudit(tx, context, {
       action: 'articles.deleted',

@@ -8,7 +8,7 @@ import {
   MAX_SLUG,
   MAX_TITLE,
 } from '../document/format/limits.ts';
-import { idOf, languageTag, trimmedText } from '../fields.ts';
+import { idOf, languageTag, trimmedText, webAddress } from '../fields.ts';
 import { pageQuery } from '../http/paging.ts';
 import type { CategoryId, ProjectId } from '../ids.ts';
 import { documentField } from './document-field.ts';
@@ -51,6 +51,13 @@ export const updateArticleBody = z.object({
 
 export const duplicateArticleBody = z.object({
   title: trimmedText(1, MAX_TITLE).optional().meta({ description: "The original's title when omitted." }),
+});
+
+export const publishArticleBody = z.object({
+  publishedUrl: webAddress.optional().meta({
+    description:
+      'Where the article is shown, as the integration that publishes it reports. When omitted, the one reported before stays.',
+  }),
 });
 
 export const listArticlesQuery = pageQuery.extend({

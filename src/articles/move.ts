@@ -30,14 +30,36 @@ export async function moveArticle(
   move: Exclude<Move, 'publish'>,
 ): Promise<{ before: ArticleRow; after: ArticleRow }> {
   const before = await lockArticleToMove(tx, workspaceId, articleId, move);
-  return { before, after: await moveLocked(tx, articleId, move, {}) };
+  return { before, after: await moveLocked(tx, articleId, move, null) };
 }
 
-/** The guarded statement of a move; only publishing writes the rendering. */
+/** What publishing changes beside the status. */
+interface Publication {
+  /** Of the body, which publishing makes anew. */
+  readonly rendering: Rendering;
+  /** As reported now; the one before stays without it. */
+  readonly publishedUrl: string | undefined;
+  readonly requestId: string;
+}
+
+/** What the other moves bind in its place. */
+const NOTHING: Publication = {
+  rendering: { content_html: '', content_markdown: '' },
+  publishedUrl: undefined,
+  requestId: '',
+};
+
+interface Values extends Rendering {
+  readonly articleId: ArticleId;
+  readonly publishedUrl: string | null;
+  readonly requestId: string;
+}
+
+/** The guarded statement of a move; only publishing writes the rendering, and notes the article's address. */
 const statementOf = (move: Move) =>
-  prepare(`move_article_${move}`, (db, slot: Slots<{ articleId: ArticleId } & Rendering>) => {
+  prepare(`move_article_${move}`, (db, slot: Slots<Values>) => {
     const isPublished = move === 'publish';
-    return db
+    const moving = db
       .updateTable('articles')
       .set({
         status: TRANSITIONS[move].to,
@@ -46,6 +68,7 @@ const statementOf = (move: Move) =>
               content_html: slot('content_html'),
               content_markdown: slot('content_markdown'),
               published_at: clockTimestamp,
+              published_url: sql<string | null>`coalesce(${slot('publishedUrl')}, articles.published_url)`,
             }
           : {}),
         updated_at: clockTimestamp,
@@ -55,6 +78,26 @@ const statementOf = (move: Move) =>
       .$if(NEEDS_CONTENT.has(move), (update) => update.where(hasContent))
       .$if(isPublished, (update) => update.where(holdsCategories(slot('articleId'))))
       .returning(articleColumns);
+    if (!isPublished) return moving;
+    return db
+      .with('moved', () => moving)
+      .with('noted', (cte) =>
+        cte
+          .insertInto('address_changes')
+          .columns(['workspace_id', 'project_id', 'target_id', 'request_id'])
+          .expression(
+            cte
+              .selectFrom('moved')
+              .select([
+                'workspace_id',
+                'project_id',
+                'id',
+                sql<string>`${slot('requestId')}`.as('request_id'),
+              ]),
+          ),
+      )
+      .selectFrom('moved')
+      .selectAll();
   });
 const STATEMENTS = {
   submit: statementOf('submit'),
@@ -68,22 +111,17 @@ const STATEMENTS = {
 /**
  * Moves an article that `lockArticleToMove` has locked. Publishing sets publishedAt, which unpublishing keeps; it waits
  * for changes of the article's categories: a rename that is under way has asked already who is published, and one that
- * comes later sees this article.
- * @param rendering of the body, which publishing makes anew
+ * comes later sees this article. It notes the article's address in the same statement.
  * @throws {ServiceError} CONFLICT `job_running` or `no_content`
  */
 export async function moveLocked<Kind extends Move>(
   tx: Tx,
   articleId: ArticleId,
   move: Kind,
-  rendering: Kind extends 'publish' ? Rendering : Record<never, never>,
+  publication: Kind extends 'publish' ? Publication : null,
 ): Promise<ArticleRow> {
-  const [after] = await STATEMENTS[move](tx, {
-    articleId,
-    content_html: '',
-    content_markdown: '',
-    ...rendering,
-  });
+  const { rendering, publishedUrl = null, requestId } = publication ?? NOTHING;
+  const [after] = await STATEMENTS[move](tx, { articleId, publishedUrl, requestId, ...rendering });
   if (after === undefined) throw await whyNotMoved(tx, articleId);
   return after;
 }

@@ -1,7 +1,7 @@
 /** Bodies that are rendered before the transaction that stores them. */
 import { isDeepStrictEqual } from 'node:util';
 import { sql } from 'kysely';
-import type { VerbContext } from '../context.ts';
+import type { Origin } from '../context.ts';
 import type { Database, Tx } from '../db/database.ts';
 import { inTransaction } from '../db/transaction.ts';
 import type { References } from '../document/threads/tasks.ts';
@@ -41,7 +41,7 @@ export interface PreparedBody extends Source {
 /** Renders the article's body, or `body` as its next one. @returns an empty list when the article does not exist */
 export async function prepareBody(
   db: Database,
-  { actor }: VerbContext,
+  { actor }: Pick<Origin, 'actor'>,
   id: ArticleId,
   body?: CheckedBody,
 ): Promise<PreparedBody[]> {

@@ -1,45 +1,47 @@
 import { requirePermissions, type VerbContext } from '../context.ts';
+import { inTransaction } from '../db/transaction.ts';
 import { recordChange } from '../events/record.ts';
 import type { ArticleId } from '../ids.ts';
+import { recordAddressChange } from '../projects/addresses.ts';
 import { articleSetOf, unpublishedEvent } from './events.ts';
 import { lockArticleToMove } from './lock.ts';
 import { moveArticle, moveLocked } from './move.ts';
 import { withRenderings } from './prepare.ts';
-import { renderLinkers } from './render.ts';
 import { type ArticleResponse, toArticle } from './schemas.ts';
 
 /**
  * Publishes an APPROVED article (articles.publish). Emits article.published; articles that link to it are
- * rendered again.
+ * rendered again afterwards.
+ * @param publishedUrl where it is shown now; the address reported before stays when there is none
  * @throws {ServiceError} RESOURCE_NOT_FOUND; CONFLICT `job_running`, `no_content` or `status`
  */
-export async function publishArticle(context: VerbContext, articleId: ArticleId): Promise<ArticleResponse> {
-  const { db, actor } = context;
+export async function publishArticle(
+  context: VerbContext,
+  articleId: ArticleId,
+  publishedUrl?: string,
+): Promise<ArticleResponse> {
+  const { db, actor, requestId } = context;
   requirePermissions(actor, 'articles.publish');
   return withRenderings(db, async (tx, render) => {
     const before = await lockArticleToMove(tx, actor.workspaceId, articleId, 'publish');
     const [{ rendering }] = await render(tx, [before]);
-    const after = await moveLocked(tx, articleId, 'publish', rendering);
-    await recordChange(
-      tx,
-      context,
-      { action: 'articles.published', targetType: 'article', targetId: articleId },
-      [{ type: 'article.published', data: articleSetOf(after) }],
-    );
-    await renderLinkers(tx, context, render, after);
+    const after = await moveLocked(tx, articleId, 'publish', { rendering, publishedUrl, requestId });
+    const details = publishedUrl === undefined ? {} : { publishedUrl };
+    const audit = { action: 'articles.published', targetType: 'article', targetId: articleId, details };
+    await recordChange(tx, context, audit, [{ type: 'article.published', data: articleSetOf(after) }]);
     return toArticle(after);
   });
 }
 
 /**
  * Takes a PUBLISHED article back to DRAFT (articles.publish); publishedAt stays. Emits article.unpublished;
- * articles that link to it are rendered again.
+ * articles that link to it are rendered again afterwards.
  * @throws {ServiceError} RESOURCE_NOT_FOUND; CONFLICT `job_running` or `status`
  */
 export async function unpublishArticle(context: VerbContext, articleId: ArticleId): Promise<ArticleResponse> {
   const { db, actor } = context;
   requirePermissions(actor, 'articles.publish');
-  return withRenderings(db, async (tx, render) => {
+  return inTransaction(db, async (tx) => {
     const { after } = await moveArticle(tx, actor.workspaceId, articleId, 'unpublish');
     await recordChange(
       tx,
@@ -47,7 +49,7 @@ export async function unpublishArticle(context: VerbContext, articleId: ArticleI
       { action: 'articles.unpublished', targetType: 'article', targetId: articleId },
       [unpublishedEvent(after, after.status)],
     );
-    await renderLinkers(tx, context, render, after);
+    await recordAddressChange(tx, context, { projectId: after.project_id, targetId: articleId });
     return toArticle(after);
   });
 }

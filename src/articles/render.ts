@@ -1,11 +1,12 @@
 import { sql } from 'kysely';
 import { assetPath } from '../blobs/asset.ts';
-import type { VerbContext } from '../context.ts';
+import type { Origin } from '../context.ts';
 import type { Queryable, Tx } from '../db/database.ts';
 import { doSmallTask, doTask } from '../document/threads/pool.ts';
 import type { Parsed, References, Rendered } from '../document/threads/tasks.ts';
 import { recordEvents } from '../events/record.ts';
 import type { ArticleId, AssetId, ProjectId } from '../ids.ts';
+import { fillAddress } from '../projects/addresses.ts';
 import { updatedEvents } from './events.ts';
 import { type ArticleRow, articleColumns } from './queries.ts';
 
@@ -45,14 +46,25 @@ export async function addressesOf(
 ): Promise<Map<string, string>> {
   if (articleIds.length === 0) return new Map();
   const rows = await db
-    .selectFrom('articles')
-    .select(['id', 'published_url'])
-    .where('project_id', '=', projectId)
-    .where('id', 'in', articleIds)
-    .where('status', '=', 'PUBLISHED')
-    .where('published_url', 'is not', null)
+    .selectFrom('articles as target')
+    .innerJoin('projects as project', 'project.id', 'target.project_id')
+    .select([
+      'target.id',
+      'target.slug',
+      'target.primary_language as language',
+      'target.published_url as reported',
+      'project.address_template as template',
+    ])
+    .where('project.id', '=', projectId)
+    .where('target.id', 'in', articleIds)
+    .where('target.status', '=', 'PUBLISHED')
     .execute();
-  return new Map(rows.map((row) => [row.id, row.published_url ?? '']));
+  const addresses = new Map<string, string>();
+  for (const { id, slug, language, reported, template } of rows) {
+    const address = reported ?? (template === null ? null : fillAddress(template, { language, slug }));
+    if (address !== null) addresses.set(id, address);
+  }
+  return addresses;
 }
 
 /** The article's own images by id; the hero is the cover and never part of the body. */
@@ -109,7 +121,7 @@ export type Renderer = <const Articles extends readonly Renderable[]>(
  */
 export async function renderAgain(
   tx: Tx,
-  context: Pick<VerbContext, 'actor' | 'requestId'>,
+  origin: Origin,
   render: Renderer,
   articles: readonly ArticleRow[],
 ): Promise<void> {
@@ -124,31 +136,6 @@ export async function renderAgain(
       .where('id', '=', article.id)
       .returning(articleColumns)
       .executeTakeFirstOrThrow();
-    await recordEvents(tx, context, updatedEvents(stored, ['content']));
+    await recordEvents(tx, origin, updatedEvents(stored, ['content']));
   }
-}
-
-/**
- * Renders the articles that link to one whose address appeared or went away. An article without an address
- * resolves no link, so there is nothing to render then.
- */
-export async function renderLinkers(
-  tx: Tx,
-  context: Pick<VerbContext, 'actor' | 'requestId'>,
-  render: Renderer,
-  target: Pick<ArticleRow, 'id' | 'project_id' | 'published_url'>,
-): Promise<void> {
-  if (target.published_url === null) return;
-  const linkers = await tx
-    .selectFrom('articles')
-    .select(articleColumns)
-    .where('project_id', '=', target.project_id)
-    .where('id', '!=', target.id)
-    .where(
-      sql<boolean>`jsonb_path_query_array(document, '$.blocks[*].links[*].articleId') ? ${target.id}::text`,
-    )
-    .orderBy('id')
-    .forUpdate()
-    .execute();
-  await renderAgain(tx, context, render, linkers);
 }

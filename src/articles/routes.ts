@@ -15,6 +15,7 @@ import {
   createArticleBody,
   duplicateArticleBody,
   listArticlesQuery,
+  publishArticleBody,
   updateArticleBody,
 } from './input-schemas.ts';
 import { listArticles, listVersions } from './list.ts';
@@ -24,6 +25,7 @@ import { type Article, type ArticleResponse, articleSchema, articleSummarySchema
 import { submitArticle } from './submit.ts';
 import { updateArticle } from './update.ts';
 
+const PUBLISHED_URL = 'https://example.com/en/a-garden-in-spring';
 const ETAG = { ETag: "The version's tag, for If-Match." };
 
 /** The documentation of a response with one article. */
@@ -252,19 +254,24 @@ export const createArticleRoutes = (): RouteModule[] => [
       operationId: 'publishArticle',
       summary: 'Publish an article',
       description:
-        'APPROVED becomes PUBLISHED; from any other status 409. Renders the body again. Emits article.published.',
+        'APPROVED becomes PUBLISHED; from any other status 409. Renders the body again. Emits article.published. Links of other articles to this one lead to its publishedUrl, or to what addressTemplate makes of it, within seconds.',
       tags: ['Articles'],
       scope: 'article',
       permissions: ['articles.publish'],
+      body: publishArticleBody,
+      bodyOptional: true,
+      bodyExample: { publishedUrl: PUBLISHED_URL },
       responses: {
         200: articleResponse('The article.', {
           status: 'PUBLISHED',
           publishedAt: '2026-11-21T09:00:00.000Z',
+          publishedUrl: PUBLISHED_URL,
         }),
       },
       errors: ['CONFLICT'],
     },
-    async ({ context, params }) => respondWithArticle(await publishArticle(context, params.articleId)),
+    async ({ context, params, body }) =>
+      respondWithArticle(await publishArticle(context, params.articleId, body?.publishedUrl)),
   ),
   defineRoute(
     {

@@ -6,6 +6,7 @@ import type { StoredDocument } from '../document/threads/tasks.ts';
 import type { ArticleChange } from '../events/catalog.ts';
 import { recordChange } from '../events/record.ts';
 import type { ArticleId } from '../ids.ts';
+import { recordAddressChange } from '../projects/addresses.ts';
 import { slugify } from '../slug.ts';
 import { clockTimestamp, refuseHeroInBody } from './content.ts';
 import { updatedEvents } from './events.ts';
@@ -76,7 +77,10 @@ export async function saveArticle(
   if (after === undefined) throw ownedByJob();
   if (changed.includes('slug')) {
     await endRedirect(tx, after);
-    if (before.status === 'PUBLISHED') await keepRedirect(tx, before);
+    if (before.status === 'PUBLISHED') {
+      await keepRedirect(tx, before);
+      await recordAddressChange(tx, author, { projectId: before.project_id, targetId: articleId });
+    }
   }
   const audit = {
     action: 'articles.updated',
@@ -84,7 +88,10 @@ export async function saveArticle(
     targetId: articleId,
     details: { changed, ...because },
   };
-  await recordChange(tx, author, audit, updatedEvents(after, changed, before.slug));
+  // Its links may lead elsewhere by now, and this save was there before the step that renders them again.
+  const isShownAnew = !isRendered && !changed.includes('content');
+  const told = isShownAnew ? [...changed, 'content' as const] : changed;
+  await recordChange(tx, author, audit, updatedEvents(after, told, before.slug));
   return after;
 }
 

@@ -158,6 +158,8 @@ export interface Tables {
     languages: string[];
     primary_language: string;
     archived_at: NullableTimestamp;
+    /** What the addresses of its articles are made of. */
+    address_template: Nullable<string>;
     created_at: CreatedAt;
     updated_at: CreatedAt;
   };
@@ -207,6 +209,27 @@ export interface Tables {
     author_since: NullableTimestamp;
     /** When the next author replaced it. */
     created_at: Timestamp;
+  };
+  /** Kept by a trigger of `articles`. */
+  article_links: {
+    workspace_id: WorkspaceId;
+    project_id: ProjectId;
+    article_id: ArticleId;
+    target_id: ArticleId;
+  };
+  address_changes: {
+    id: Generated<string>;
+    workspace_id: WorkspaceId;
+    project_id: ProjectId;
+    /** Null for all articles of the project. */
+    target_id: Nullable<ArticleId>;
+    request_id: Nullable<string>;
+  };
+  stale_renderings: {
+    article_id: ArticleId;
+    workspace_id: WorkspaceId;
+    request_id: Nullable<string>;
+    due_at: CreatedAt;
   };
   assets: {
     id: AssetId;

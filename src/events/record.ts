@@ -1,6 +1,6 @@
 import { CompiledQuery } from 'kysely';
 import { type AuditRecord, auditEntry, recordAudit } from '../audit/record.ts';
-import type { Author } from '../context.ts';
+import type { Author, Origin } from '../context.ts';
 import type { Tx } from '../db/database.ts';
 import { preparedStatement } from '../db/prepared.ts';
 import { afterCommit } from '../db/transaction.ts';
@@ -55,7 +55,7 @@ const RECORD_CHANGE = preparedStatement(
  *
  * Endpoints are read FOR KEY SHARE: the last of one that is being deleted waits for this transaction.
  */
-export async function recordEvents(tx: Tx, context: Author, events: readonly NewEvent[]): Promise<void> {
+export async function recordEvents(tx: Tx, context: Origin, events: readonly NewEvent[]): Promise<void> {
   if (events.length > 0) await store(tx, RECORD_EVENTS, parametersOf(context, events));
 }
 
@@ -72,7 +72,7 @@ export async function recordChange(
   await store(tx, RECORD_CHANGE, [...parametersOf(context, events), ...entry]);
 }
 
-const parametersOf = ({ actor, requestId }: Author, events: readonly NewEvent[]): unknown[] => [
+const parametersOf = ({ actor, requestId }: Origin, events: readonly NewEvent[]): unknown[] => [
   actor.workspaceId,
   requestId,
   events.map((event) => event.type),

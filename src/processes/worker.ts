@@ -6,6 +6,7 @@ import { createBurstActivities, createRetiredBurstActivities } from '../../activ
 import { createMaintenanceActivities } from '../../activities/maintenance.ts';
 import { createTranslationActivities } from '../../activities/translation.ts';
 import { createWebhookActivities } from '../../activities/webhooks.ts';
+import { startLinking } from '../articles/linking.ts';
 import { blobFolder, createLocalBlobStore } from '../blobs/blob-store.ts';
 import type { ConnectedConfig } from '../config.ts';
 import { connectionName, createDatabase } from '../db/database.ts';
@@ -240,6 +241,7 @@ export async function startWorker(
     runsPerSecond: config.WEBHOOK_RUNS_PER_SECOND,
   });
   relaying = relay;
+  const stopLinking = startLinking(db, logger);
   // Those of a month are there; prune repeats what fails here.
   makePartitions(db, {
     minutes: config.PARTITION_MINUTES,
@@ -253,7 +255,7 @@ export async function startWorker(
   const stop = async () => {
     stopped.abort();
     for (const worker of workers) if (worker.getState() === 'RUNNING') worker.shutdown();
-    const ends = await Promise.allSettled([relay.stop(), scheduled, ...running]);
+    const ends = await Promise.allSettled([relay.stop(), stopLinking(), scheduled, ...running]);
     for (const end of ends) {
       if (end.status === 'rejected') logger.warn({ err: end.reason }, 'a worker did not stop cleanly');
     }

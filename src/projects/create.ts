@@ -17,7 +17,7 @@ export async function createProject(
 ): Promise<ProjectId> {
   const { db, actor } = context;
   requirePermissions(actor, 'projects.create');
-  const { name, primaryLanguage } = input;
+  const { name, primaryLanguage, addressTemplate } = input;
   const languages = [...new Set(input.languages)];
   if (languages.length === 0 || languages.length > MAX_PROJECT_LANGUAGES) {
     throw invalid('/languages', `A project has 1 to ${MAX_PROJECT_LANGUAGES} languages.`);
@@ -38,13 +38,14 @@ export async function createProject(
         name,
         languages,
         primary_language: primaryLanguage,
+        address_template: addressTemplate ?? null,
       })
       .execute();
     await recordAudit(tx, context, {
       action: 'projects.created',
       targetType: 'project',
       targetId: id,
-      details: { name, languages, primaryLanguage },
+      details: { name, languages, primaryLanguage, addressTemplate },
     });
   });
   return id;

@@ -20,6 +20,7 @@ const example: Project = {
   name: 'Garden magazine',
   languages: ['en', 'es'],
   primaryLanguage: 'en',
+  addressTemplate: 'https://example.com/{language}/{slug}',
   archivedAt: null,
   createdAt: '2026-11-21T07:30:00.000Z',
   updatedAt: '2026-11-21T07:30:00.000Z',
@@ -69,7 +70,12 @@ export const createProjectRoutes = (): RouteModule[] => [
       scope: 'workspace',
       permissions: ['projects.create'],
       body: createProjectBody,
-      bodyExample: { name: example.name, languages: example.languages, primaryLanguage: 'en' },
+      bodyExample: {
+        name: example.name,
+        languages: example.languages,
+        primaryLanguage: 'en',
+        addressTemplate: example.addressTemplate,
+      },
       responses: {
         201: { description: 'The new project.', schema: responseSchema, example: { project: example } },
       },
@@ -107,7 +113,7 @@ export const createProjectRoutes = (): RouteModule[] => [
       operationId: 'updateProject',
       summary: 'Change a project',
       description:
-        'Changes only the fields you send. A language that articles use cannot be removed (409). Archiving leaves the articles published.',
+        'Changes only the fields you send. A language that articles use cannot be removed (409). Archiving leaves the articles published. With another addressTemplate the links between articles change within seconds.',
       tags: ['Projects'],
       scope: 'project',
       permissions: ['projects.update'],

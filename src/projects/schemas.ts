@@ -3,6 +3,7 @@ import { z } from 'zod';
 import type { Tables } from '../db/tables.ts';
 import { languageTag, timestamp, trimmedText, uuid } from '../fields.ts';
 import { pageQuery } from '../http/paging.ts';
+import { addressTemplate } from './addresses.ts';
 
 /** Languages a project may have. */
 export const MAX_PROJECT_LANGUAGES = 100;
@@ -14,6 +15,7 @@ export const projectSchema = z
     name: z.string(),
     languages: z.array(z.string()).meta({ description: 'Language tags, in the order given.' }),
     primaryLanguage: z.string().meta({ description: 'One of languages.' }),
+    addressTemplate: addressTemplate.nullable(),
     archivedAt: timestamp
       .nullable()
       .meta({ description: 'Null for an active project. Archiving leaves its articles as they are.' }),
@@ -33,12 +35,14 @@ export const createProjectBody = z.object({
   name: trimmedText(1, 200),
   languages,
   primaryLanguage: languageTag.meta({ description: 'One of languages.' }),
+  addressTemplate: addressTemplate.optional(),
 });
 
 export const updateProjectBody = z.object({
   name: trimmedText(1, 200).optional(),
   languages: languages.optional().meta({ description: 'Replaces the whole list.' }),
   primaryLanguage: languageTag.optional(),
+  addressTemplate: addressTemplate.nullable().optional().meta({ description: 'null clears it.' }),
   archived: z.boolean().optional().meta({ description: 'Its articles stay as they are, published or not.' }),
 });
 
@@ -55,6 +59,7 @@ export const projectColumns = [
   'name',
   'languages',
   'primary_language',
+  'address_template',
   'archived_at',
   'created_at',
   'updated_at',
@@ -69,6 +74,7 @@ export const toProject = (row: ProjectRow): Project => ({
   name: row.name,
   languages: row.languages,
   primaryLanguage: row.primary_language,
+  addressTemplate: row.address_template,
   archivedAt: row.archived_at?.toISOString() ?? null,
   createdAt: row.created_at.toISOString(),
   updatedAt: row.updated_at.toISOString(),

@@ -7,12 +7,14 @@ import type { Tx } from '../db/database.ts';
 import { inTransaction } from '../db/transaction.ts';
 import { conflict, invalid, notFound } from '../errors.ts';
 import type { ProjectId } from '../ids.ts';
+import { recordAddressChange } from './addresses.ts';
 import { type Project, projectColumns, toProject, type updateProjectBody } from './schemas.ts';
 
 /**
  * Changes the fields that are given (projects.update), checked on the result. The row is locked before the
  * articles are read, and creating an article takes it in share mode, so no article ends up in a
- * language that is being removed. No article changes, and no event is sent.
+ * language that is being removed. No event is sent; after another address template, articles that link to others are
+ * rendered again.
  * @throws {ServiceError} RESOURCE_NOT_FOUND; INVALID_REQUEST for a primary language that is not among the
  *   languages; CONFLICT `language_in_use` for a removed language that an article has
  */
@@ -50,12 +52,15 @@ export async function updateProject(
       name: changes.name ?? before.name,
       languages,
       primaryLanguage,
+      addressTemplate:
+        changes.addressTemplate === undefined ? before.address_template : changes.addressTemplate,
       archived: changes.archived ?? isArchived,
     };
     const present = {
       name: before.name,
       languages: before.languages,
       primaryLanguage: before.primary_language,
+      addressTemplate: before.address_template,
       archived: isArchived,
     };
     if (isDeepStrictEqual(wanted, present)) return toProject(before);
@@ -65,6 +70,7 @@ export async function updateProject(
         name: wanted.name,
         languages,
         primary_language: primaryLanguage,
+        address_template: wanted.addressTemplate,
         ...(wanted.archived === isArchived
           ? {}
           : { archived_at: wanted.archived ? sql<Date>`clock_timestamp()` : null }),
@@ -73,6 +79,9 @@ export async function updateProject(
       .where('id', '=', projectId)
       .returning(projectColumns)
       .executeTakeFirstOrThrow();
+    if (wanted.addressTemplate !== before.address_template) {
+      await recordAddressChange(tx, context, { projectId, targetId: null });
+    }
     await recordAudit(tx, context, {
       action: 'projects.updated',
       targetType: 'project',

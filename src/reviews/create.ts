@@ -1,13 +1,13 @@
 import { unpublishedEvent } from '../articles/events.ts';
 import { type Move, moveArticle } from '../articles/move.ts';
-import { withRenderings } from '../articles/prepare.ts';
-import { renderLinkers } from '../articles/render.ts';
 import { type ArticleResponse, toArticle } from '../articles/schemas.ts';
 import { requirePermissions, type VerbContext } from '../context.ts';
 import type { ReviewDecision } from '../db/tables.ts';
+import { inTransaction } from '../db/transaction.ts';
 import type { NewEvent } from '../events/catalog.ts';
 import { recordChange } from '../events/record.ts';
 import { type ArticleId, newId, type ReviewId } from '../ids.ts';
+import { recordAddressChange } from '../projects/addresses.ts';
 import { type Review, reviewColumns, toReview } from './schemas.ts';
 
 /** The row of the state machine that each decision takes. */
@@ -31,7 +31,7 @@ export async function reviewArticle(
   const { db, actor } = context;
   requirePermissions(actor, 'articles.review');
   const { decision, comment = '' } = input;
-  return withRenderings(db, async (tx, render) => {
+  return inTransaction(db, async (tx) => {
     const { before, after } = await moveArticle(tx, actor.workspaceId, articleId, MOVES[decision]);
     const review = await tx
       .insertInto('reviews')
@@ -54,7 +54,9 @@ export async function reviewArticle(
     const details = { articleId, decision, previousStatus: before.status };
     const audit = { action: 'reviews.created', targetType: 'review', targetId: reviewId, details };
     await recordChange(tx, context, audit, events);
-    if (before.status === 'PUBLISHED') await renderLinkers(tx, context, render, after);
+    if (before.status === 'PUBLISHED') {
+      await recordAddressChange(tx, context, { projectId: after.project_id, targetId: articleId });
+    }
     return { review: toReview(review), article: toArticle(after) };
   });
 }

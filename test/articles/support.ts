@@ -1,5 +1,7 @@
 import { expect } from 'vitest';
+import { renderLinking } from '../../src/articles/linking.ts';
 import type { Article } from '../../src/articles/schemas.ts';
+import type { Database } from '../../src/db/database.ts';
 import type { ArticleStatus, JobPurpose } from '../../src/db/tables.ts';
 import { type ArticleId, type JobId, newOrderedId, type ProjectId } from '../../src/ids.ts';
 import { PURPOSES } from '../../src/jobs/purposes.ts';
@@ -13,6 +15,15 @@ export const PNG = Buffer.from(
 
 export const paragraph = (text: string, id = 'p') => ({ id, type: 'paragraph' as const, text });
 export const documentOf = (...blocks: object[]) => ({ version: 1 as const, blocks });
+
+/** What a worker does by itself: renders until no article is left whose links changed. */
+export const renderLinks = (db: Database): Promise<void> =>
+  renderLinking(db, {
+    signal: new AbortController().signal,
+    onError: (_, error) => {
+      throw error;
+    },
+  });
 
 /** What editors do, over HTTP with the workspace's own key. */
 export const editing = (service: TestService, workspace: TestWorkspace) => {
@@ -49,7 +60,8 @@ export const editing = (service: TestService, workspace: TestWorkspace) => {
     remove: (id: string) => call('DELETE', of(id)),
     submit: (id: string) => call('POST', of(id, '/submit')),
     review: (id: string, decision: string) => call('POST', of(id, '/reviews'), { decision }),
-    publish: (id: string) => call('POST', of(id, '/publish')),
+    publish: (id: string, publishedUrl?: string) =>
+      call('POST', of(id, '/publish'), publishedUrl === undefined ? undefined : { publishedUrl }),
     unpublish: (id: string) => call('POST', of(id, '/unpublish')),
     async published(projectId: ProjectId, body: Record<string, unknown> = {}): Promise<Article> {
       const { id } = await self.create(projectId, body);

@@ -39,6 +39,7 @@ it('creates, reads, lists and changes projects, checked on the result', async ()
       name: 'Garden',
       languages: ['en', 'es'],
       primaryLanguage: 'en',
+      addressTemplate: null,
       archivedAt: null,
       createdAt: expect.any(String),
       updatedAt: expect.any(String),
@@ -60,6 +61,16 @@ it('creates, reads, lists and changes projects, checked on the result', async ()
     [{ languages: ['no tag'] }, '/languages/0'],
     [{ name: '' }, '/name'],
     [{ archived: 'yes' }, '/archived'],
+    ...[
+      'https://example.com/{language}',
+      'https://example.com/{slug}/{id}',
+      'https://example.com/{{slug}',
+      'javascript:alert({slug})',
+      'https://user:word@example.com/{slug}',
+      'https://example.com/a b/{slug}',
+      '/{slug}',
+      `https://example.com/${'a'.repeat(500)}/{slug}`,
+    ].map((addressTemplate): [unknown, string] => [{ addressTemplate }, '/addressTemplate']),
   ];
   for (const [body, pointer] of bad) {
     const response = await patch(project.id, body);

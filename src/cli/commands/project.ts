@@ -23,6 +23,7 @@ export const projectCommand = (): Command =>
       .requiredOption('--name <name>', '1 to 200 characters')
       .requiredOption('--languages <tags>', 'such as en,es,pt-BR')
       .requiredOption('--primary-language <tag>', 'one of them')
+      .option('--address-template <url>', 'such as https://example.com/{language}/{slug}')
       .action(
         action(createOptions, async ({ db, operatorOf }, { workspace, ...input }) => ({
           projectId: await createProject(operatorOf(await requireWorkspace(db, workspace)), input),

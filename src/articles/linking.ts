@@ -1,0 +1,155 @@
+/**
+ * Articles whose links lead elsewhere since another one was published, moved or deleted, or since their project has
+ * another address template. Whoever changes an address notes it in its transaction (`recordAddressChange`); workers turn
+ * notes into the list of the articles that link there, and render those again, one transaction each.
+ */
+import { setTimeout as sleep } from 'node:timers/promises';
+import { CompiledQuery } from 'kysely';
+import type { Logger } from 'pino';
+import type { Database } from '../db/database.ts';
+import { preparedStatement } from '../db/prepared.ts';
+import { retryingConflicts } from '../db/transaction.ts';
+import { inTheBackground } from '../document/threads/share.ts';
+import type { ArticleId, WorkspaceId } from '../ids.ts';
+import { prepareBody, withRenderings } from './prepare.ts';
+import { articleColumns } from './queries.ts';
+import { renderAgain } from './render.ts';
+
+/** Between two looks for what was noted. */
+const POLL_MS = 1_000;
+/** Notes that one statement turns into a list. */
+const MAX_NOTES = 100;
+/** For each millisecond of work so many are left to everybody else. */
+const REST = 1 / 3;
+const BEFORE_ALL = '00000000-0000-0000-0000-000000000000' as WorkspaceId;
+
+const LIST_LINKING = preparedStatement(
+  'list_linking_articles',
+  `WITH noted AS (
+     DELETE FROM address_changes WHERE id = ANY (ARRAY(
+       SELECT id FROM address_changes ORDER BY id LIMIT ${MAX_NOTES} FOR UPDATE SKIP LOCKED))
+     RETURNING project_id, target_id, request_id
+   ), linking AS (
+     SELECT link.article_id, link.workspace_id, noted.request_id FROM noted
+     JOIN article_links AS link ON link.project_id = noted.project_id AND link.target_id = noted.target_id
+     UNION ALL
+     SELECT link.article_id, link.workspace_id, noted.request_id FROM noted
+     JOIN article_links AS link ON link.project_id = noted.project_id
+     WHERE noted.target_id IS NULL
+   ), listed AS (
+     INSERT INTO stale_renderings (article_id, workspace_id, request_id)
+     SELECT DISTINCT ON (article_id) article_id, workspace_id, request_id FROM linking ORDER BY article_id
+     ON CONFLICT (article_id) DO NOTHING
+   )
+   SELECT count(*)::integer AS notes FROM noted`,
+);
+
+/** The list goes with the notes it was made of: a worker that is lost leaves either. */
+async function listLinking(db: Database): Promise<void> {
+  const query = CompiledQuery.raw(LIST_LINKING) as CompiledQuery<{ notes: number }>;
+  for (;;) {
+    const { rows } = await retryingConflicts(() => db.executeQuery(query));
+    if ((rows[0]?.notes ?? 0) < MAX_NOTES) return;
+  }
+}
+
+interface Stale {
+  readonly article_id: ArticleId;
+  readonly workspace_id: WorkspaceId;
+  readonly request_id: string | null;
+}
+
+/**
+ * Parameter: the workspace after which to look. What is taken is due again in a minute, should its worker be lost or
+ * its rendering fail; two workers that have the same one do it once.
+ */
+const TAKE_STALE = preparedStatement(
+  'take_stale_rendering',
+  `UPDATE stale_renderings SET due_at = clock_timestamp() + interval '1 minute'
+   WHERE article_id = (
+     SELECT article_id FROM stale_renderings WHERE workspace_id > $1 AND due_at <= clock_timestamp()
+     ORDER BY workspace_id, due_at LIMIT 1 FOR UPDATE SKIP LOCKED)
+   RETURNING article_id, workspace_id, request_id`,
+);
+
+async function takeStale(db: Database, after: WorkspaceId): Promise<Stale | undefined> {
+  const query = CompiledQuery.raw(TAKE_STALE, [after]) as CompiledQuery<Stale>;
+  const { rows } = await retryingConflicts(() => db.executeQuery(query));
+  return rows[0];
+}
+
+/**
+ * The entry goes with the rendering, and before addresses are read: one that changes later makes another. The article's
+ * lock comes first, as in a save, whose own rendering is found to be the same.
+ */
+async function renderStale(db: Database, stale: Stale): Promise<void> {
+  const { article_id: id, workspace_id: workspaceId, request_id: requestId } = stale;
+  const origin = { actor: { workspaceId }, requestId: requestId ?? '' };
+  const prepared = await prepareBody(db, origin, id);
+  await withRenderings(
+    db,
+    async (tx, render) => {
+      const article = await tx
+        .selectFrom('articles')
+        .select(articleColumns)
+        .where('workspace_id', '=', workspaceId)
+        .where('id', '=', id)
+        .forUpdate()
+        .executeTakeFirst();
+      const { numDeletedRows } = await tx
+        .deleteFrom('stale_renderings')
+        .where('article_id', '=', id)
+        .executeTakeFirstOrThrow();
+      if (article !== undefined && numDeletedRows > 0n) await renderAgain(tx, origin, render, [article]);
+    },
+    prepared,
+  );
+}
+
+/**
+ * Renders what there is to render until nothing is due: the article that is due first of each workspace in turn, with
+ * rests. Any number of workers do so at once.
+ * @param onError is told of an article that could not be rendered; it is tried again in a minute
+ */
+export async function renderLinking(
+  db: Database,
+  { signal, onError }: { signal: AbortSignal; onError: (articleId: ArticleId, error: unknown) => void },
+): Promise<void> {
+  let after = BEFORE_ALL;
+  for (let lookAt = 0; !signal.aborted; ) {
+    const began = performance.now();
+    if (began >= lookAt) {
+      await listLinking(db);
+      lookAt = began + POLL_MS;
+    }
+    const stale = await takeStale(db, after);
+    if (stale === undefined && after === BEFORE_ALL) return;
+    after = stale?.workspace_id ?? BEFORE_ALL;
+    if (stale === undefined) continue;
+    await inTheBackground(stale.workspace_id, () => renderStale(db, stale)).catch((error: unknown) =>
+      onError(stale.article_id, error),
+    );
+    await sleep((performance.now() - began) * REST, undefined, { signal }).catch(() => undefined);
+  }
+}
+
+/** Does so for as long as the process lives. @returns how to stop it, which waits for the article in hand */
+export function startLinking(db: Database, logger: Logger): () => Promise<void> {
+  const stopping = new AbortController();
+  const { signal } = stopping;
+  const onError = (articleId: ArticleId, error: unknown) =>
+    logger.warn({ err: error, articleId }, 'links not rendered again yet');
+  const run = async () => {
+    while (!signal.aborted) {
+      await renderLinking(db, { signal, onError }).catch((error: unknown) =>
+        logger.warn({ err: error }, 'changed addresses not looked at'),
+      );
+      await sleep(POLL_MS, undefined, { signal }).catch(() => undefined);
+    }
+  };
+  const running = run();
+  return () => {
+    stopping.abort();
+    return running;
+  };
+}
