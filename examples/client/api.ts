@@ -25,7 +25,7 @@ export type WebhookDeliveryDetail = { id: string; endpointId: string; eventType:
 
 export type WebhookAttempt = { number: number; startedAt: string; durationMs: number; responseStatus: number | null; errorMessage: string | null; responseBody: string | null };
 
-export type Project = { id: string; workspaceId: string; name: string; languages: string[]; primaryLanguage: string; archivedAt: string | null; createdAt: string; updatedAt: string };
+export type Project = { id: string; workspaceId: string; name: string; languages: string[]; primaryLanguage: string; addressTemplate: string | null; archivedAt: string | null; createdAt: string; updatedAt: string };
 
 export type ArticleSummary = { id: string; workspaceId: string; projectId: string; title: string; slug: string; status: 'DRAFT' | 'QUEUED' | 'PROCESSING' | 'NEEDS_REVIEW' | 'CHANGES_REQUESTED' | 'APPROVED' | 'PUBLISHED'; metaTitle: string | null; metaDescription: string | null; targetKeywords: string[]; secondaryKeywords: string[]; primaryLanguage: string; translationGroupId: string; createdBy: string | null; publishedAt: string | null; briefId: string | null; publishedUrl: string | null; wordCount: number | null; createdAt: string; updatedAt: string };
 
@@ -152,7 +152,7 @@ export interface Operations {
   };
   /** Create a project */
   createProject: {
-    input: { params: { workspaceId: string }; body: { name: string; languages: string[]; primaryLanguage: string } };
+    input: { params: { workspaceId: string }; body: { name: string; languages: string[]; primaryLanguage: string; addressTemplate?: string | null } };
     output: { status: 201; headers: Headers; body: { project: Project } };
   };
   /** Read a project */
@@ -162,7 +162,7 @@ export interface Operations {
   };
   /** Change a project */
   updateProject: {
-    input: { params: { projectId: string }; body: { name?: string | null; languages?: string[] | null; primaryLanguage?: string | null; archived?: boolean | null } };
+    input: { params: { projectId: string }; body: { name?: string | null; languages?: string[] | null; primaryLanguage?: string | null; addressTemplate?: string | null; archived?: boolean | null } };
     output: { status: 200; headers: Headers; body: { project: Project } };
   };
   /** Delete a project */
@@ -217,7 +217,7 @@ export interface Operations {
   };
   /** Publish an article */
   publishArticle: {
-    input: { params: { articleId: string } };
+    input: { params: { articleId: string }; body?: { publishedUrl?: string | null } };
     output: { status: 200; headers: Headers; body: { article: Article } };
   };
   /** Unpublish an article */

@@ -65,6 +65,12 @@ it('shows a link while its target is PUBLISHED and has an address, whatever happ
     ['given one', () => useTemplate(own, 'https://example.com/{language}/{slug}'), byTemplate('target')],
     ['renamed', () => editor.patch(target.id, { title: 'Goal' }), byTemplate('goal')],
     ['saved', () => editor.patch(target.id, { metaTitle: 'Goal' }), byTemplate('goal')],
+    ['given none', () => useTemplate(own, null), PLAIN],
+    [
+      'given one again',
+      () => useTemplate(own, 'https://example.com/{slug}/{language}'),
+      shown('https://example.com/goal/en'),
+    ],
     ['unpublished', () => editor.unpublish(target.id), PLAIN],
     ['submitted', () => editor.submit(target.id), PLAIN],
     ['approved', () => editor.review(target.id, 'approved'), PLAIN],
