@@ -43,11 +43,13 @@ export type Category = { id: string; workspaceId: string; primaryLanguage: strin
 
 export type ReducedCategory = { id: string; primaryLanguage: string; translations: { language: string; name: string; slug: string }[] };
 
+export type Job = { id: string; articleId: string; workspaceId: string; projectId: string; status: 'QUEUED' | 'TRANSLATING' | 'VALIDATING' | 'RESEARCHING' | 'OUTLINING' | 'WRITING' | 'GENERATING_IMAGE_PROMPTS' | 'GENERATING_IMAGES' | 'PROCESSING_MEDIA' | 'FINALIZING' | 'COMPLETED' | 'FAILED' | 'CANCELLED'; kind: 'generation' | 'translation'; currentStep: 'validate' | 'research' | 'outline' | 'write' | 'image-prompts' | 'images' | 'media-processing' | 'translate' | 'finalize' | null; progress: number; idempotencyKey: string; estimatedCredits: number; reservedCredits: number; consumedCredits: number; errorCode: 'GENERATION_FAILED' | 'TRANSLATION_FAILED' | null; errorMessage: string | null; createdAt: string };
+
+export type TranslationStates = { current: number; stale: number; edited: number; editedAndStale: number; new: number; gone: number };
+
 export type Estimate = { words: number; total: number };
 
 export type Wallet = { balance: number; reserved: number; available: number };
-
-export type Job = { id: string; articleId: string; workspaceId: string; projectId: string; status: 'QUEUED' | 'TRANSLATING' | 'VALIDATING' | 'RESEARCHING' | 'OUTLINING' | 'WRITING' | 'GENERATING_IMAGE_PROMPTS' | 'GENERATING_IMAGES' | 'PROCESSING_MEDIA' | 'FINALIZING' | 'COMPLETED' | 'FAILED' | 'CANCELLED'; kind: 'generation' | 'translation'; currentStep: 'validate' | 'research' | 'outline' | 'write' | 'image-prompts' | 'images' | 'media-processing' | 'translate' | 'finalize' | null; progress: number; idempotencyKey: string; estimatedCredits: number; reservedCredits: number; consumedCredits: number; errorCode: 'GENERATION_FAILED' | 'TRANSLATION_FAILED' | null; errorMessage: string | null; createdAt: string };
 
 export type LedgerEntry = { id: string; kind: 'grant' | 'purchase' | 'settlement'; amount: number; paymentEventId: string | null; purpose: 'translation' | 'refresh' | 'generate' | 'outline' | 'ai_operation' | null; runId: string | null; createdAt: string };
 
@@ -310,15 +312,20 @@ export interface Operations {
     input: { params: { workspaceId: string; categoryId: string }; body: { languages: string[] } };
     output: { status: 200; headers: Headers; body: { names: { language: string; name: string }[]; credits: number } };
   };
-  /** Estimate a translation */
-  estimateTranslation: {
-    input: { params: { articleId: string }; query: { language: string } };
-    output: { status: 200; headers: Headers; body: { estimate: Estimate; wallet: Wallet; sufficient: boolean } };
+  /** List the translations of an article */
+  listTranslations: {
+    input: { params: { articleId: string } };
+    output: { status: 200; headers: Headers; body: { translations: ({ article: ArticleSummary; job: Job | null; sourceArticleId: string | null; tracking: 'managed' | 'unmanaged' | 'source_gone'; states: TranslationStates | null })[] } };
   };
   /** Translate an article */
   createTranslation: {
     input: { params: { articleId: string }; headers?: { 'Idempotency-Key'?: string }; body: { language: string; idempotencyKey?: string | null } };
     output: { status: 200; headers: Headers; body: { article: Article; job: Job; estimate: null; reused: true } } | { status: 202; headers: Headers; body: { article: Article; job: Job; estimate: Estimate; reused: false } };
+  };
+  /** Estimate a translation */
+  estimateTranslation: {
+    input: { params: { articleId: string }; query: { language: string } };
+    output: { status: 200; headers: Headers; body: { estimate: Estimate; wallet: Wallet; sufficient: boolean } };
   };
   /** List the jobs of an article */
   listArticleJobs: {
@@ -410,8 +417,9 @@ export const OPERATIONS = {
   suggestArticleCategories: ['POST', '/api/articles/{articleId}/categories/suggest'],
   suggestProjectCategories: ['POST', '/api/projects/{projectId}/categories/suggest'],
   suggestCategoryNames: ['POST', '/api/workspaces/{workspaceId}/categories/{categoryId}/translate'],
-  estimateTranslation: ['GET', '/api/articles/{articleId}/translations/estimate'],
+  listTranslations: ['GET', '/api/articles/{articleId}/translations'],
   createTranslation: ['POST', '/api/articles/{articleId}/translations'],
+  estimateTranslation: ['GET', '/api/articles/{articleId}/translations/estimate'],
   listArticleJobs: ['GET', '/api/articles/{articleId}/jobs'],
   readJob: ['GET', '/api/jobs/{jobId}'],
   cancelJob: ['POST', '/api/jobs/{jobId}/cancel'],

@@ -344,7 +344,7 @@ export interface Tables {
   article_provenance: {
     article_id: ArticleId;
     workspace_id: WorkspaceId;
-    source_article_id: ArticleId;
+    source_article_id: Nullable<ArticleId>;
     units: Json<Provenance>;
   };
   unpaid_work: {

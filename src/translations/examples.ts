@@ -1,6 +1,7 @@
-import { articleExample } from '../articles/examples.ts';
+import { articleExample, summaryExample } from '../articles/examples.ts';
 import type { Article } from '../articles/schemas.ts';
 import { completedJobExample, queuedJobExample } from '../jobs/examples.ts';
+import type { ListedTranslation } from './schemas.ts';
 
 /** The empty version in the target language that a new job fills. */
 const queuedArticle: Article = {
@@ -36,4 +37,20 @@ export const replayExample = {
   job: completedJobExample,
   estimate: null,
   reused: true,
+};
+
+/** A version of which the source has changed a little since. */
+export const listedExample: ListedTranslation = {
+  article: {
+    ...summaryExample,
+    id: completedJobExample.articleId,
+    title: 'Un jardín en primavera',
+    slug: 'un-jardin-en-primavera',
+    status: 'NEEDS_REVIEW',
+    primaryLanguage: 'es',
+  },
+  job: completedJobExample,
+  sourceArticleId: articleExample.id,
+  tracking: 'managed',
+  states: { current: 45, stale: 2, edited: 4, editedAndStale: 1, new: 1, gone: 0 },
 };

@@ -4,8 +4,16 @@ import { defineRoute, type RouteModule } from '../http/route.ts';
 import type { JobRuns } from '../jobs/runs.ts';
 import { createTranslation } from './create.ts';
 import { estimateTranslation } from './estimate.ts';
-import { createdExample, replayExample } from './examples.ts';
-import { createBody, createResponse, estimateQuery, estimateResponse, replayResponse } from './schemas.ts';
+import { createdExample, listedExample, replayExample } from './examples.ts';
+import { listTranslations } from './list.ts';
+import {
+  createBody,
+  createResponse,
+  estimateQuery,
+  estimateResponse,
+  listResponse,
+  replayResponse,
+} from './schemas.ts';
 
 /** The header's key, when the body has none. @throws {ServiceError} INVALID_REQUEST for a bad length */
 function keyFrom(headers: Headers): string | undefined {
@@ -18,6 +26,30 @@ function keyFrom(headers: Headers): string | undefined {
 
 /** Estimate and create (contract.md T). */
 export const createTranslationRoutes = (runs: JobRuns): RouteModule[] => [
+  defineRoute(
+    {
+      method: 'get',
+      path: '/api/articles/{articleId}/translations',
+      operationId: 'listTranslations',
+      summary: 'List the translations of an article',
+      description:
+        "Every language version of the article's translation group, itself included, sorted by language tag: the latest job that writes it, and how it compares with the source it was translated from.",
+      tags: ['Translations'],
+      scope: 'article',
+      permissions: ['articles.read'],
+      responses: {
+        200: {
+          description: 'The versions.',
+          schema: listResponse,
+          example: { translations: [listedExample] },
+        },
+      },
+    },
+    async ({ context, params }) => ({
+      status: 200,
+      body: { translations: await listTranslations(context, params.articleId) },
+    }),
+  ),
   defineRoute(
     {
       method: 'get',

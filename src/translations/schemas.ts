@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { articleSchema } from '../articles/schemas.ts';
+import { articleSchema, articleSummarySchema } from '../articles/schemas.ts';
 import { walletSchema } from '../credits/schemas.ts';
 import { idempotencyKey, languageTag } from '../fields.ts';
 import { jobSchema } from '../jobs/schemas.ts';
@@ -47,3 +47,36 @@ export const createResponse = z.object({
 });
 
 export const replayResponse = z.object({ ...created, estimate: z.null(), reused: z.literal(true) });
+
+const count = (description: string) => z.int().min(0).describe(description);
+
+const statesSchema = z
+  .object({
+    current: count('As last translated, on both sides'),
+    stale: count('Changed in the source since'),
+    edited: count('Changed in the version by a person'),
+    editedAndStale: count('Both'),
+    new: count('In the source alone, and not there when it was last translated'),
+    gone: count('No longer in the source'),
+  })
+  .meta({
+    id: 'TranslationStates',
+    description:
+      'How many units of a version are in each state: blocks, images, the title, meta texts and lists of keywords. What a person took out of the version, or put into it, counts nowhere.',
+  });
+
+const listedTranslation = z.object({
+  article: articleSummarySchema,
+  job: jobSchema.nullable().describe('The latest that writes it'),
+  sourceArticleId: z.uuid().nullable().describe('What it was last translated from'),
+  tracking: z
+    .enum(['managed', 'unmanaged', 'source_gone'])
+    .describe(
+      'Whether it is known what was translated and written: not of an article that was never translated, or by a release that did not keep it',
+    ),
+  states: statesSchema.nullable().describe('Null unless it is managed'),
+});
+
+export type ListedTranslation = z.infer<typeof listedTranslation>;
+
+export const listResponse = z.object({ translations: z.array(listedTranslation) });

@@ -14,10 +14,13 @@ import { ReassemblyError } from '../document/translation/reassemble.ts';
 import type { SourceAsset } from '../document/translation/source.ts';
 import type { ArticleId, JobId, WorkspaceId } from '../ids.ts';
 import { isJobOpen, type JobTarget, settleJob } from '../jobs/run-state.ts';
+import { keepProvenance } from './provenance.ts';
 
 /** What the transaction writes, worked out before it takes a lock. */
 interface Result {
   readonly workspaceId: WorkspaceId;
+  /** Null when it was deleted meanwhile. */
+  readonly sourceId: ArticleId | null;
   readonly article: AssembledArticle;
   /** Rendered with the copies of the images, and the addresses of its links by now. */
   readonly body: PreparedBody;
@@ -61,19 +64,21 @@ export async function settleTranslation(db: Database, jobId: JobId): Promise<boo
 }
 
 async function assemble(db: Database, jobId: JobId): Promise<Result> {
-  const { snapshot, assets, target_language, workspace_id, project_id, article_id } = await db
-    .selectFrom('translations')
-    .innerJoin('jobs', 'jobs.id', 'translations.job_id')
-    .select([
-      sql<string | null>`translations.snapshot::text`.as('snapshot'),
-      sql<readonly SourceAsset[]>`translations.snapshot -> 'assets'`.as('assets'),
-      'target_language',
-      'jobs.workspace_id',
-      'jobs.project_id',
-      'jobs.article_id',
-    ])
-    .where('job_id', '=', jobId)
-    .executeTakeFirstOrThrow();
+  const { snapshot, assets, target_language, workspace_id, project_id, article_id, source_article_id } =
+    await db
+      .selectFrom('translations')
+      .innerJoin('jobs', 'jobs.id', 'translations.job_id')
+      .select([
+        sql<string | null>`translations.snapshot::text`.as('snapshot'),
+        sql<readonly SourceAsset[]>`translations.snapshot -> 'assets'`.as('assets'),
+        'source_article_id',
+        'target_language',
+        'jobs.workspace_id',
+        'jobs.project_id',
+        'jobs.article_id',
+      ])
+      .where('job_id', '=', jobId)
+      .executeTakeFirstOrThrow();
   if (snapshot === null) throw new Error(`job ${jobId} has no snapshot`);
   const segments = await db
     .selectFrom('translation_segments')
@@ -110,7 +115,14 @@ async function assemble(db: Database, jobId: JobId): Promise<Result> {
     references: { ...references, images: imagesForBody(images) },
     rendering: toRendering(article.rendered),
   };
-  return { workspaceId: workspace_id, article, body, language: target_language, images };
+  return {
+    workspaceId: workspace_id,
+    sourceId: source_article_id,
+    article,
+    body,
+    language: target_language,
+    images,
+  };
 }
 
 /** For each of the articles: its version in the target language, where there is one. */
@@ -158,6 +170,7 @@ async function settle(tx: Tx, jobId: JobId, result: Result, render: Renderer): P
         updated_at: eb.fn('now'),
       }))
       .execute();
+    await keepProvenance(tx, target, result.sourceId, article.provenance);
     return { bytesLeft };
   });
 }

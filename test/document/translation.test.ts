@@ -10,13 +10,14 @@ import { checkSegment } from '../../src/document/translation/check.ts';
 import { reassemble, type TranslatedArticle } from '../../src/document/translation/reassemble.ts';
 import { extractSegments, planBatches, segmentWords } from '../../src/document/translation/segments.ts';
 import type { Snapshot } from '../../src/document/translation/source.ts';
+import type { AssetId } from '../../src/ids.ts';
 import { createTranslationProvider } from '../../src/providers/index.ts';
 import { pseudoLocalize } from '../../src/providers/pseudo.ts';
 import { translateSegments } from '../../src/providers/translate.ts';
 import { ProviderError, type TranslationProvider } from '../../src/providers/types.ts';
 import { anySnapshot, imageOf } from './arbitraries.ts';
 
-const NO_IDS = { articleIds: new Map<string, string>(), assetIds: new Map<string, string>() };
+const NO_IDS = { articleIds: new Map<string, string>(), assetIds: new Map<string, AssetId>() };
 
 async function translate(provider: TranslationProvider, snapshot: Snapshot): Promise<TranslatedArticle> {
   const segments = extractSegments(snapshot).map(({ key, text }) => ({ id: key, text }));
@@ -288,7 +289,7 @@ describe('translating a document', () => {
       'block.2.caption': 'Heiß &amp; frisch',
     };
     const target = '33333333-3333-4333-8333-333333333333';
-    const copy = '44444444-4444-4444-8444-444444444444';
+    const copy = '44444444-4444-4444-8444-444444444444' as AssetId;
     const result = reassemble(snapshot, new Map(Object.entries(answers)), {
       articleIds: new Map([[articleId, target]]),
       assetIds: new Map([[assetId, copy]]),

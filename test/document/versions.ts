@@ -39,15 +39,16 @@ export interface Version {
 export function translateNew(source: Snapshot): Version {
   const assetIds = copyIdsFor(source.assets);
   const made = reassemble(source, translated(extractSegments(source)), { articleIds: new Map(), assetIds });
+  const { altTexts, ...fields } = made;
   const content: Snapshot = {
-    ...made,
+    ...fields,
     assets: source.assets.map((asset) => ({
       ...asset,
       id: assetIds.get(asset.id) ?? asset.id,
-      altText: made.altTexts.get(asset.id) ?? '',
+      altText: altTexts.get(asset.id) ?? '',
     })),
   };
-  return { content, provenance: provenanceOf(source, content, assetIds) };
+  return { content, provenance: provenanceOf(source, made, assetIds) };
 }
 
 /** Plans a refresh, has its texts translated, and applies it to the version as it is by then. */

@@ -95,7 +95,7 @@ function madeValues(
   { translations, articleIds, copyIds }: RefreshInput,
   now: ReadonlyMap<UnitKey, Unit>,
 ): Map<UnitKey, UnitValue> {
-  const assetIds = new Map<string, string>([...plan.assetIds, ...copyIds]);
+  const assetIds = new Map([...plan.assetIds, ...copyIds]);
   const made = reassemble(
     plan.partial,
     translations,

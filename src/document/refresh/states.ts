@@ -28,12 +28,19 @@ export interface Comparison {
   readonly assetIds: ReadonlyMap<string, AssetId>;
 }
 
-/** Compares the two; `provenance` is null for a version that has none. */
-export function compare(source: Snapshot, version: Snapshot, provenance: Provenance | null): Comparison {
+/**
+ * Compares the two; `provenance` is null for a version that has none.
+ * @param from the source's units, for who compares it with many
+ */
+export function compare(
+  source: Snapshot,
+  version: Snapshot,
+  provenance: Provenance | null,
+  from = unitsOf(source),
+): Comparison {
   const known = new Map((provenance ?? []).map((unit) => [unit.key, unit]));
   const assetIds = pairImages(source, version, known);
   const keys = new Map([...assetIds].map(([sourceId, id]) => [id, imageKey(sourceId)]));
-  const from = unitsOf(source);
   const to = unitsOf(version, (id) => keys.get(id));
   const units = [...new Set([...from.keys(), ...to.keys()])].map((key) => {
     const unit = { key, source: from.get(key), version: to.get(key), known: known.get(key) };
@@ -77,9 +84,8 @@ function stateOf({ key, source, version, known }: Omit<Compared, 'state'>): Unit
 }
 
 /** How many units of a version are in each state: fields beside the body, blocks and images. */
-export function countStates(source: Snapshot, version: Snapshot, provenance: Provenance): StateCounts {
+export function countStates(...compared: Parameters<typeof compare>): StateCounts {
   const counts = Object.fromEntries(UNIT_STATES.map((state) => [state, 0])) as StateCounts;
-  for (const { state } of compare(source, version, provenance).units)
-    if (state !== undefined) counts[state] += 1;
+  for (const { state } of compare(...compared).units) if (state !== undefined) counts[state] += 1;
   return counts;
 }

@@ -4,6 +4,7 @@ import type { AssetId } from '../../ids.ts';
 import { dropDeadLinks } from '../format/links.ts';
 import type { Block } from '../format/schema.ts';
 import { collectTexts, type TextField } from '../format/walk.ts';
+import type { TranslatedArticle } from '../translation/reassemble.ts';
 import type { Snapshot } from '../translation/source.ts';
 import type { Provenance, UnitKey, UnitProvenance, UnitValue } from './types.ts';
 
@@ -138,9 +139,17 @@ export const absentUnit = (
 /** What is known of a version that was just translated; `assetIds` has its images by the source's. */
 export function provenanceOf(
   source: Snapshot,
-  version: Snapshot,
+  { altTexts, ...made }: TranslatedArticle,
   assetIds: ReadonlyMap<string, AssetId>,
 ): Provenance {
+  const version: Snapshot = {
+    ...made,
+    assets: source.assets.map((image) => ({
+      ...image,
+      id: assetIds.get(image.id) ?? image.id,
+      altText: altTexts.get(image.id) ?? image.altText,
+    })),
+  };
   const keys = new Map([...assetIds].map(([sourceId, id]) => [id, imageKey(sourceId)]));
   const written = unitsOf(version, (id) => keys.get(id));
   return [...unitsOf(source)].map(([key, unit]) => {

@@ -10,6 +10,9 @@ import { countWords, textWeight, uncountedWeight } from '../format/words.ts';
 import { toPlainText, weighInline } from '../inline/parse.ts';
 import { ParsedTexts } from '../inline/texts.ts';
 import { importMarkdown } from '../markdown/import.ts';
+import { countStates } from '../refresh/states.ts';
+import type { Provenance, StateCounts } from '../refresh/types.ts';
+import { provenanceOf, unitsOf } from '../refresh/units.ts';
 import { renderHtml } from '../render/html.ts';
 import { renderMarkdown } from '../render/markdown.ts';
 import type { Resolver } from '../render/shared.ts';
@@ -133,6 +136,8 @@ function plan(
 export type AssembledArticle = Omit<TranslatedArticle, 'document'> & {
   readonly stored: StoredDocument;
   readonly rendered: Rendered;
+  /** What is known of the version from now on, as JSON text. */
+  readonly provenance: string;
 };
 
 /** The article, or why the translations cannot be written back: errors lose their class between threads. */
@@ -153,7 +158,8 @@ function assemble(
   const texts = new ParsedTexts();
   const source = JSON.parse(snapshot) as Snapshot;
   try {
-    const { document, ...article } = reassemble(source, translations, ids, texts);
+    const made = reassemble(source, translations, ids, texts);
+    const { document, ...article } = made;
     const images = new Map(references.images);
     for (const [sourceId, altText] of article.altTexts) {
       const id = ids.assetIds.get(sourceId) ?? sourceId;
@@ -162,11 +168,28 @@ function assemble(
     }
     const stored = describe(document, texts);
     const rendered = renderWith(document, { ...references, images }, texts);
-    return { ok: true, article: { ...article, stored, rendered } };
+    const provenance = JSON.stringify(provenanceOf(source, made, ids.assetIds));
+    return { ok: true, article: { ...article, stored, rendered, provenance } };
   } catch (error) {
     if (error instanceof ReassemblyError) return { ok: false, problem: error.message };
     throw error;
   }
+}
+
+/** Of each version how many of its units are in which state; what comes in is JSON text, of versions and of what is known of them by id. */
+function states(
+  source: string,
+  versions: ReadonlyMap<string, string>,
+  provenance: ReadonlyMap<string, string>,
+): Map<string, StateCounts> {
+  const from = JSON.parse(source) as Snapshot;
+  const units = unitsOf(from);
+  const counts = new Map<string, StateCounts>();
+  for (const [id, version] of versions) {
+    const known = JSON.parse(provenance.get(id) ?? '[]') as Provenance;
+    counts.set(id, countStates(from, JSON.parse(version) as Snapshot, known, units));
+  }
+  return counts;
 }
 
 /** The local images of a Markdown file, each path once, with the alternative text it has first. */
@@ -246,6 +269,7 @@ export const TASKS = {
   replaceAssets,
   plan,
   assemble,
+  states,
   findImages,
   importFile,
 } as const;

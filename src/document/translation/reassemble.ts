@@ -1,4 +1,5 @@
 /** Writes translated segments back into a copy of the source. */
+import type { AssetId } from '../../ids.ts';
 import { MAX_KEYWORD, MAX_META_DESCRIPTION, MAX_META_TITLE, MAX_TITLE } from '../format/limits.ts';
 import { parseDocument, STORED_BOUNDS } from '../format/parse.ts';
 import { type DocumentJson, MAX_ALT_TEXT } from '../format/schema.ts';
@@ -30,7 +31,7 @@ export interface IdMaps {
   /** Linked article → its version in the target language. */
   readonly articleIds: ReadonlyMap<string, string>;
   /** Source asset → its copy. */
-  readonly assetIds: ReadonlyMap<string, string>;
+  readonly assetIds: ReadonlyMap<string, AssetId>;
 }
 
 /** Translations that cannot be written back: a segment is missing or damaged. Translations that passed `checkSegment` never cause it. */
