@@ -1,5 +1,6 @@
 import { activityInfo, cancellationSignal, heartbeat, log } from '@temporalio/activity';
 import { ApplicationFailure, CancelledFailure } from '@temporalio/common';
+import { pruneRevisions } from '../src/articles/revisions/prune.ts';
 import type { BlobStore } from '../src/blobs/blob-store.ts';
 import { type CollectPosition, collectBlobs } from '../src/blobs/collect.ts';
 import { errorKind } from '../src/db/passing.ts';
@@ -44,6 +45,9 @@ export function createMaintenanceActivities(
     pruneTranslations: () => pruneTranslations(db, retention),
     pruneAiOperations: async (): Promise<{ aiOperations: number }> => ({
       aiOperations: await pruneOperations(db, retention),
+    }),
+    pruneRevisions: async (): Promise<{ revisions: number }> => ({
+      revisions: await pruneRevisions(db, retention),
     }),
     pruneBlobs: async (): Promise<{ blobs: number }> => {
       const removed = await collectBlobs(db, {

@@ -9,17 +9,17 @@ import {
 import type { MaintenanceActivities } from '../activities/maintenance.ts';
 import type { PruneResult } from '../src/temporal/shapes.ts';
 
-/** Four steps of five hours have ended before the next night, which waits for no step of this one. */
+/** The next night waits for no step of this one: five of four hours have ended before it comes. */
 const activities = proxyActivities<MaintenanceActivities>({
   startToCloseTimeout: '1 hour',
-  scheduleToCloseTimeout: '5 hours',
+  scheduleToCloseTimeout: '4 hours',
   heartbeatTimeout: '1 minute',
   retry: { initialInterval: '10 seconds', backoffCoefficient: 2, maximumInterval: '5 minutes' },
 });
 
 /**
- * Removes what is older than the retention: ended deliveries, their events, what ended translations worked with, and
- * ended AI operations; and stored images that nothing names any more. A step that fails keeps none of the others from
+ * Removes what is older than the retention: ended deliveries, their events, what ended translations worked with,
+ * ended AI operations and revisions; and stored images that nothing names any more. A step that fails keeps none of the others from
  * its work: the run fails at its end and names it.
  */
 export async function prune(): Promise<PruneResult> {
@@ -59,11 +59,18 @@ export async function prune(): Promise<PruneResult> {
         { blobs: 0 },
       )
     : { blobs: 0 };
+  const revisions = patched('revisions')
+    ? await step(
+        'revisions',
+        () => activities.pruneRevisions.executeWithOptions({ summary: 'revisions' }, []),
+        { revisions: 0 },
+      )
+    : { revisions: 0 };
   if (failed.length > 0) {
     throw ApplicationFailure.nonRetryable(
       `Not everything was removed: ${failed.join(', ')}`,
       'PruneIncomplete',
     );
   }
-  return { ...webhooks, ...translations, ...operations, ...blobs };
+  return { ...webhooks, ...translations, ...operations, ...blobs, ...revisions };
 }

@@ -10,7 +10,7 @@ import { unpublishedEvent } from './events.ts';
 import { lockArticle, ownedByJob, whereAllowed } from './lock.ts';
 
 /**
- * Deletes an article with its jobs, reviews, redirects and assets, whose bytes are returned to the quota
+ * Deletes an article with its jobs, reviews, revisions, redirects and assets, whose bytes are returned to the quota
  * (articles.delete). One that was PUBLISHED emits article.unpublished with status DELETED; any other nothing.
  * @throws {ServiceError} RESOURCE_NOT_FOUND; CONFLICT `job_running`
  */

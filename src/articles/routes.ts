@@ -1,13 +1,11 @@
 import { z } from 'zod';
 import { ARTICLE_BODY_BYTES } from '../document/format/limits.ts';
 import { decodeCursor, nextCursor } from '../http/paging.ts';
-import { defineRoute, type RouteModule, type RouteResponse } from '../http/route.ts';
+import { defineRoute, type RouteModule } from '../http/route.ts';
 import type { ArticleId } from '../ids.ts';
-import { JsonText, writeJson } from '../json-text.ts';
 import { createArticle } from './create.ts';
 import { deleteArticle } from './delete.ts';
 import { duplicateArticle } from './duplicate.ts';
-import { etagOfJson, MAX_IF_MATCH } from './etag.ts';
 import { articleExample, createExample, summaryExample } from './examples.ts';
 import { findBySlug } from './find-by-slug.ts';
 import {
@@ -21,26 +19,12 @@ import {
 import { listArticles, listVersions } from './list.ts';
 import { publishArticle, unpublishArticle } from './publish.ts';
 import { readArticle } from './read.ts';
-import { type Article, type ArticleResponse, articleSchema, articleSummarySchema } from './schemas.ts';
+import { articleResponse, IF_MATCH, respondWithArticle } from './responses.ts';
+import { articleSchema, articleSummarySchema } from './schemas.ts';
 import { submitArticle } from './submit.ts';
 import { updateArticle } from './update.ts';
 
 const PUBLISHED_URL = 'https://example.com/en/a-garden-in-spring';
-const ETAG = { ETag: "The version's tag, for If-Match." };
-
-/** The documentation of a response with one article. */
-const articleResponse = (description: string, article: Partial<Article> = {}) => ({
-  description,
-  schema: z.object({ article: articleSchema }),
-  example: { article: { ...articleExample, ...article } },
-  headers: ETAG,
-});
-
-/** One article with its entity tag. Both are made of the same text, which is written once. */
-function respondWithArticle(article: ArticleResponse, status: 200 | 201 = 200): RouteResponse {
-  const json = writeJson(article);
-  return { status, body: { article: new JsonText(json) }, headers: { ETag: etagOfJson(json) } };
-}
 
 /** Articles: reading, writing, and moving them through their states; reviewers' decisions are reviews. */
 export const createArticleRoutes = (): RouteModule[] => [
@@ -168,12 +152,7 @@ export const createArticleRoutes = (): RouteModule[] => [
       bodyChecksAsync: true,
       bodyExample: { title: 'A garden in early spring' },
       bodyBytes: ARTICLE_BODY_BYTES,
-      headers: {
-        'If-Match': {
-          description: 'The ETag of the version that your change is based on.',
-          maxLength: MAX_IF_MATCH,
-        },
-      },
+      headers: IF_MATCH,
       responses: {
         200: articleResponse('The article as it is now.', {
           title: 'A garden in early spring',
@@ -194,7 +173,7 @@ export const createArticleRoutes = (): RouteModule[] => [
       operationId: 'duplicateArticle',
       summary: 'Duplicate an article',
       description:
-        'A DRAFT with the same language, content, images and categories, in a translation group of its own. The copied images count toward the storage quota. Emits article.created.',
+        'A DRAFT with the same language, content, images and categories, in a translation group of its own. The copied images count toward the storage quota; revisions stay with the original. Emits article.created.',
       tags: ['Articles'],
       scope: 'article',
       permissions: ['articles.create', 'articles.read'],
@@ -214,7 +193,7 @@ export const createArticleRoutes = (): RouteModule[] => [
       operationId: 'deleteArticle',
       summary: 'Delete an article',
       description:
-        'Permanent: its jobs, reviews, redirects and images go with it. A PUBLISHED one emits article.unpublished. 409 while a job works on it.',
+        'Permanent: its jobs, reviews, revisions, redirects and images go with it. A PUBLISHED one emits article.unpublished. 409 while a job works on it.',
       tags: ['Articles'],
       scope: 'article',
       permissions: ['articles.delete'],

@@ -5,7 +5,7 @@ import type { Tx } from '../db/database.ts';
 import type { StoredDocument } from '../document/threads/tasks.ts';
 import type { ArticleChange } from '../events/catalog.ts';
 import { recordChange } from '../events/record.ts';
-import type { ArticleId } from '../ids.ts';
+import type { ArticleId, RevisionId } from '../ids.ts';
 import { recordAddressChange } from '../projects/addresses.ts';
 import { slugify } from '../slug.ts';
 import { clockTimestamp, refuseHeroInBody } from './content.ts';
@@ -26,6 +26,8 @@ export interface SavedChanges {
   readonly metaDescription?: string | null | undefined;
   readonly targetKeywords?: readonly string[] | undefined;
   readonly secondaryKeywords?: readonly string[] | undefined;
+  /** The revision that all this comes from: what it replaces is kept, however young that is. */
+  readonly restores?: RevisionId | undefined;
 }
 
 /**
@@ -44,7 +46,7 @@ export async function saveArticle(
   because: Readonly<Record<string, unknown>> = {},
 ): Promise<ArticleRow> {
   const { id: articleId } = before;
-  const { body } = changes;
+  const { body, restores } = changes;
   if (body !== undefined) await refuseHeroInBody(tx, articleId, body);
   const [{ rendering }] = await render(tx, [{ ...before, document: body?.json ?? before.document }]);
 
@@ -64,7 +66,10 @@ export async function saveArticle(
   const replaces = changed.some((field) => field !== 'slug');
   if (changed.length === 0 && isRendered) return before;
 
-  const after = await (replaces ? replaceContent(tx, articleId, author.actor) : updateOf(tx, articleId))
+  const after = await (replaces
+    ? replaceContent(tx, articleId, author.actor, { always: restores !== undefined })
+    : updateOf(tx, articleId)
+  )
     .set({
       ...wanted,
       ...rendering,
@@ -83,10 +88,10 @@ export async function saveArticle(
     }
   }
   const audit = {
-    action: 'articles.updated',
+    action: restores === undefined ? 'articles.updated' : 'articles.restored',
     targetType: 'article',
     targetId: articleId,
-    details: { changed, ...because },
+    details: { changed, ...(restores === undefined ? {} : { revisionId: restores }), ...because },
   };
   // Its links may lead elsewhere by now, and this save was there before the step that renders them again.
   const isShownAnew = !isRendered && !changed.includes('content');

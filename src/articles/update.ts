@@ -9,11 +9,11 @@ import { slugTaken } from './insert.ts';
 import { lockArticle } from './lock.ts';
 import { prepareBody, withRenderings } from './prepare.ts';
 import type { Renderer } from './render.ts';
-import { saveArticle } from './save.ts';
+import { type SavedChanges, saveArticle } from './save.ts';
 import { type ArticleResponse, toArticle } from './schemas.ts';
 
 /** What an editor may change; an omitted field stays as it is, null clears a meta field. */
-export type ArticleChanges = z.output<typeof updateArticleBody>;
+export type ArticleChanges = z.output<typeof updateArticleBody> & Pick<SavedChanges, 'restores'>;
 
 /**
  * Saves an article (articles.update): dead links are dropped, words counted, the body rendered. A PUBLISHED

@@ -1,6 +1,7 @@
 import type { Logger } from 'pino';
 import { createApiKeyRoutes } from '../api-keys/routes.ts';
 import { createWhoamiRoutes } from '../api-keys/whoami-routes.ts';
+import { createRevisionRoutes } from '../articles/revisions/routes.ts';
 import { createArticleRoutes } from '../articles/routes.ts';
 import { createImageFetcher } from '../assets/fetch-image.ts';
 import { createAssetRoutes } from '../assets/routes.ts';
@@ -53,6 +54,7 @@ export function createRoutes(dependencies: RouteDependencies): RouteModule[] {
     ...createWebhookRoutes(dependencies),
     ...createProjectRoutes(),
     ...createArticleRoutes(),
+    ...createRevisionRoutes(),
     ...createReviewRoutes(),
     ...createAssetRoutes({
       blobs: dependencies.blobs,

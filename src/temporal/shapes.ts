@@ -93,6 +93,7 @@ export interface PruneResult {
   readonly jobs: number;
   readonly segments: number;
   readonly aiOperations: number;
+  readonly revisions: number;
   readonly blobs: number;
 }
 

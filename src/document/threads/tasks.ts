@@ -86,10 +86,10 @@ function describe(document: DocumentJson, texts: ParsedTexts): StoredDocument {
   };
 }
 
-/** Checks JSON text against the document format. */
-function check(json: string): CheckedDocument {
+/** Checks JSON text against the document format, within the bounds of what a client sends or of what may be stored. */
+function check(json: string, from: 'client' | 'stored' = 'client'): CheckedDocument {
   const texts = new ParsedTexts();
-  const parsed = parseDocument(JSON.parse(json), texts);
+  const parsed = parseDocument(JSON.parse(json), texts, from === 'stored' ? STORED_BOUNDS : undefined);
   return parsed.ok ? { ok: true, stored: describe(dropDeadLinks(parsed.document), texts), texts } : parsed;
 }
 

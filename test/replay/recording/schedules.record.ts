@@ -17,6 +17,11 @@ async function recordScheduled(name: 'reconcile' | 'prune'): Promise<void> {
   const schedule = new Client({ connection }).schedule.getHandle(
     `${service.config.TEMPORAL_TASK_QUEUE_PREFIX}${name}`,
   );
+  // The worker makes its schedules once it has started.
+  await eventually(
+    () => schedule.describe().catch(() => null),
+    (description) => description !== null,
+  );
   await schedule.trigger();
   const { info } = await eventually(
     () => schedule.describe(),
