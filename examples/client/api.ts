@@ -31,6 +31,10 @@ export type ArticleSummary = { id: string; workspaceId: string; projectId: strin
 
 export type Article = { id: string; workspaceId: string; projectId: string; title: string; slug: string; status: 'DRAFT' | 'QUEUED' | 'PROCESSING' | 'NEEDS_REVIEW' | 'CHANGES_REQUESTED' | 'APPROVED' | 'PUBLISHED'; documentJson: { version: 1; blocks: ({ id: string; type: 'heading'; level: number; text: string; format?: 'markdown' } | { id: string; type: 'paragraph'; text: string; links?: { text: string; articleId: string }[]; format?: 'markdown' } | { id: string; type: 'list'; ordered: boolean; items: string[]; children?: ({ ordered: boolean; items: string[]; children?: ({ ordered: boolean; items: string[]; children?: ({ ordered: boolean; items: string[]; children?: null[] } | null)[] } | null)[] } | null)[]; format?: 'markdown' } | { id: string; type: 'quote'; text: string; attribution?: string; links?: { text: string; articleId: string }[]; format?: 'markdown' } | { id: string; type: 'image'; assetId: string; altText: string; caption?: string } | { id: string; type: 'code'; text: string; language?: string } | { id: string; type: 'table'; header: string[]; rows: string[][]; align?: ('left' | 'center' | 'right' | null)[]; format?: 'markdown' } | { id: string; type: 'divider' })[] }; contentHtml: string | null; contentMarkdown: string | null; metaTitle: string | null; metaDescription: string | null; targetKeywords: string[]; secondaryKeywords: string[]; primaryLanguage: string; translationGroupId: string; generationConfig: Record<string, unknown> | null; outline: Record<string, unknown> | null; createdBy: string | null; publishedAt: string | null; briefId: string | null; publishedUrl: string | null; wordCount: number | null; createdAt: string; updatedAt: string };
 
+export type RevisionSummary = { id: string; title: string; wordCount: number | null; author: { kind: 'api_key' | 'operator' | 'job'; id: string | null } | null; savedAt: string | null; replacedAt: string };
+
+export type Revision = { id: string; title: string; wordCount: number | null; author: { kind: 'api_key' | 'operator' | 'job'; id: string | null } | null; savedAt: string | null; replacedAt: string; metaTitle: string | null; metaDescription: string | null; targetKeywords: string[]; secondaryKeywords: string[]; documentJson: { version: 1; blocks: ({ id: string; type: 'heading'; level: number; text: string; format?: 'markdown' } | { id: string; type: 'paragraph'; text: string; links?: { text: string; articleId: string }[]; format?: 'markdown' } | { id: string; type: 'list'; ordered: boolean; items: string[]; children?: ({ ordered: boolean; items: string[]; children?: ({ ordered: boolean; items: string[]; children?: ({ ordered: boolean; items: string[]; children?: null[] } | null)[] } | null)[] } | null)[]; format?: 'markdown' } | { id: string; type: 'quote'; text: string; attribution?: string; links?: { text: string; articleId: string }[]; format?: 'markdown' } | { id: string; type: 'image'; assetId: string; altText: string; caption?: string } | { id: string; type: 'code'; text: string; language?: string } | { id: string; type: 'table'; header: string[]; rows: string[][]; align?: ('left' | 'center' | 'right' | null)[]; format?: 'markdown' } | { id: string; type: 'divider' })[] } };
+
 export type Review = { id: string; articleId: string; workspaceId: string; decision: 'approved' | 'rejected' | 'changes_requested'; previousStatus: 'DRAFT' | 'QUEUED' | 'PROCESSING' | 'NEEDS_REVIEW' | 'CHANGES_REQUESTED' | 'APPROVED' | 'PUBLISHED'; comment: string; createdAt: string };
 
 export type Asset = { id: string; articleId: string; workspaceId: string; role: 'hero' | 'inline'; mediaType: string; byteSize: number; fileName: string; altText: string; url: string; createdAt: string };
@@ -227,6 +231,21 @@ export interface Operations {
     input: { params: { articleId: string } };
     output: { status: 200; headers: Headers; body: { article: Article } };
   };
+  /** List the revisions of an article */
+  listRevisions: {
+    input: { params: { articleId: string }; query?: { limit?: number; cursor?: string } };
+    output: { status: 200; headers: Headers; body: { revisions: RevisionSummary[]; nextCursor: string | null } };
+  };
+  /** Read a revision */
+  readRevision: {
+    input: { params: { articleId: string; revisionId: string } };
+    output: { status: 200; headers: Headers; body: { revision: Revision } };
+  };
+  /** Restore a revision */
+  restoreRevision: {
+    input: { params: { articleId: string; revisionId: string }; headers?: { 'If-Match'?: string } };
+    output: { status: 200; headers: Headers; body: { article: Article; missingImages: string[] } };
+  };
   /** List the reviews of an article */
   listReviews: {
     input: { params: { articleId: string }; query?: { limit?: number; cursor?: string } };
@@ -400,6 +419,9 @@ export const OPERATIONS = {
   submitArticle: ['POST', '/api/articles/{articleId}/submit'],
   publishArticle: ['POST', '/api/articles/{articleId}/publish'],
   unpublishArticle: ['POST', '/api/articles/{articleId}/unpublish'],
+  listRevisions: ['GET', '/api/articles/{articleId}/revisions'],
+  readRevision: ['GET', '/api/articles/{articleId}/revisions/{revisionId}'],
+  restoreRevision: ['POST', '/api/articles/{articleId}/revisions/{revisionId}/restore'],
   listReviews: ['GET', '/api/articles/{articleId}/reviews'],
   reviewArticle: ['POST', '/api/articles/{articleId}/reviews'],
   listAssets: ['GET', '/api/articles/{articleId}/assets'],

@@ -7,6 +7,7 @@ import { inTransaction } from '../../src/db/transaction.ts';
 import { type ArticleId, type JobId, newId, type ProjectId } from '../../src/ids.ts';
 import { longDocument } from '../support/articles.ts';
 import { type TestWorkspace, useTestService } from '../support/service.ts';
+import { translating } from '../support/translating.ts';
 import { documentOf, type Editing, editing, PNG, paragraph } from './support.ts';
 
 const service = useTestService();
@@ -246,6 +247,19 @@ it('an image that was deleted meanwhile does not come back, and is named; one th
   await service.db.updateTable('assets').set({ role: 'hero' }).where('id', '=', hero).execute();
   const refused = await restore(ann, id, withHero.id);
   expect([refused.status, refused.body.errors[0].pointer]).toEqual([400, '/documentJson/blocks/1/assetId']);
+});
+
+it('a translation is kept as its job wrote it when a person edits it, and the draft that it filled is not', async () => {
+  await service.startWorker();
+  const { id } = await ann.create(projectId);
+  const { job, article } = await translating(service).translateTo(workspace, id);
+  expect(await titlesKept(article.id)).toEqual([]);
+  await ann.patch(article.id, { title: 'Mejor' });
+  const [revision] = (await ann.call('GET', revisionsOf(article.id))).body.revisions;
+  expect(revision).toMatchObject({ title: article.title, author: { kind: 'job', id: job.id } });
+  expect(await restore(ann, article.id, revision.id)).toMatchObject({
+    body: { article: { title: article.title, documentJson: article.documentJson, status: 'NEEDS_REVIEW' } },
+  });
 });
 
 it('revisions go with their article, and with the retention', async () => {
