@@ -328,6 +328,8 @@ export interface Tables {
     target_language: string;
     provider: Nullable<string>;
     batch_count: Nullable<number>;
+    /** Batches that an engine answered or is asked for; not one that it refused. */
+    asked_batches: Generated<number[]>;
     snapshot: NullableJson<Snapshot>;
   };
   translation_segments: {

@@ -56,7 +56,7 @@ export const startRun = (
 /** What an area gives for the jobs of its purpose. */
 export interface JobArea {
   readonly start: StartJob;
-  /** Words that an engine has made for a job so far. */
+  /** Words that an engine has made for a job so far, or is making. */
   readonly wordsMade: (tx: Tx, jobId: JobId) => Promise<number>;
 }
 

@@ -1,3 +1,4 @@
+import { sql } from 'kysely';
 import { type JobArea, type StartJob, startRun } from '../jobs/runs.ts';
 
 const start: StartJob = async ({ db, client, names }, job) => {
@@ -20,9 +21,10 @@ export const translationArea: JobArea = {
   async wordsMade(tx, jobId) {
     const { words } = await tx
       .selectFrom('translation_segments')
+      .innerJoin('translations', 'translations.job_id', 'translation_segments.job_id')
       .select((eb) => eb.fn.coalesce(eb.fn.sum<number | string>('words'), eb.val(0)).as('words'))
-      .where('job_id', '=', jobId)
-      .where('target_text', 'is not', null)
+      .where('translation_segments.job_id', '=', jobId)
+      .where(sql<boolean>`(target_text IS NOT NULL OR batch = ANY (asked_batches))`)
       .executeTakeFirstOrThrow();
     return Number(words);
   },

@@ -2,7 +2,7 @@ import { sql } from 'kysely';
 import type { Database } from '../db/database.ts';
 import type { JobId } from '../ids.ts';
 import { translateSegments } from '../providers/translate.ts';
-import type { TranslationProvider } from '../providers/types.ts';
+import { ProviderError, type TranslationProvider } from '../providers/types.ts';
 
 /** Progress while translating ends here; the rest belongs to finalizing. */
 const TRANSLATED_PROGRESS = 95;
@@ -12,7 +12,7 @@ const READING_ORDER = new Intl.Collator('en', { numeric: true });
 /**
  * Translates what is left of one batch and stores every usable text as soon as it is there, so that neither a
  * crash nor a failure of the rest asks for it again.
- * @returns the number of segments asked for; 0 when a crash came after they were stored
+ * @returns the number of segments asked for; 0 when a crash came after they were stored, or the job has ended
  * @throws {ProviderError} when the provider could not, or would not, translate a segment
  */
 export async function translateBatch(
@@ -34,12 +34,17 @@ export async function translateBatch(
     .execute();
   segments.sort((one, other) => READING_ORDER.compare(one.key, other.key));
   if (segments.length > 0) {
+    if (!(await markAsked(db, jobId, batch))) return 0;
     await translateSegments(provider, {
       sourceLanguage: translation.source_language,
       targetLanguage: translation.target_language,
       segments: segments.map((segment) => ({ id: segment.key, text: segment.source_text })),
       signal,
       keep: (usable) => storeTranslations(db, jobId, usable),
+    }).catch(async (error: unknown) => {
+      // What an engine refused is not work that anybody has to pay.
+      if (error instanceof ProviderError) await unmarkAsked(db, jobId, batch);
+      throw error;
     });
   }
   await db
@@ -54,6 +59,24 @@ export async function translateBatch(
     .execute();
   return segments.length;
 }
+
+/**
+ * Notes that an engine is about to be asked for a batch, so that whoever cancels the job from now on has it counted.
+ * @returns false when the job has ended
+ */
+async function markAsked(db: Database, jobId: JobId, batch: number): Promise<boolean> {
+  const { numAffectedRows } = await sql`
+    WITH job AS (SELECT id FROM jobs WHERE id = ${jobId} AND ended_at IS NULL FOR SHARE)
+    UPDATE translations SET asked_batches = array_append(array_remove(asked_batches, ${batch}), ${batch})
+    FROM job WHERE translations.job_id = job.id
+  `.execute(db);
+  return numAffectedRows === 1n;
+}
+
+const unmarkAsked = (db: Database, jobId: JobId, batch: number) =>
+  sql`UPDATE translations SET asked_batches = array_remove(asked_batches, ${batch}) WHERE job_id = ${jobId}`.execute(
+    db,
+  );
 
 async function storeTranslations(
   db: Database,

@@ -9,7 +9,7 @@ import { eventually } from '../support/wait.ts';
 
 const { service, provider, workspace, calls } = useTranslations({
   credits: 100,
-  env: { UNBILLED_LIMIT_WORDS: '900' },
+  env: { UNBILLED_LIMIT_WORDS: '5000' },
 });
 
 /** Asks for the translation of a new short article, and waits for what is accepted. */
@@ -30,45 +30,44 @@ const unpaid = async (): Promise<number> => {
   return rows.reduce((sum, { words }) => sum + words, 0);
 };
 
-/** Has 350 to 450 words made, then hangs; `end` ends it. */
+/** Has one batch made and four more asked for, of eight; `end` ends it. */
 async function madeThen(
   end: (jobId: JobId) => Promise<unknown>,
-): Promise<{ articleId: ArticleId; made: number }> {
-  let answered = 0;
+): Promise<{ articleId: ArticleId; asked: number }> {
+  let calling = 0;
   provider.behave = async (signal) => {
-    answered += 1;
-    if (answered > 1) await hang(signal);
+    calling += 1;
+    if (calling > 1) await hang(signal);
   };
-  const { article, job } = await calls.translate(workspace, 1_500);
-  const made = await eventually(
-    async () => {
-      const row = await service.db
-        .selectFrom('translation_segments')
-        .select((eb) => eb.fn.sum<string | null>('words').as('words'))
-        .where('job_id', '=', job.id as JobId)
-        .where('target_text', 'is not', null)
-        .executeTakeFirstOrThrow();
-      return Number(row.words ?? 0);
-    },
-    (words) => words > 300,
+  const { article, job } = await calls.translate(workspace, 3_000);
+  await eventually(
+    async () => calling,
+    (count) => count === 5,
   );
+  const row = await service.db
+    .selectFrom('translation_segments')
+    .select((eb) => eb.fn.sum<number | string>('words').as('words'))
+    .where('job_id', '=', job.id as JobId)
+    // They are asked for in their order.
+    .where('batch', '<', 5)
+    .executeTakeFirstOrThrow();
   await end(job.id as JobId);
   await calls.untilFinal(workspace, job.id);
   provider.behave = async () => undefined;
-  return { articleId: article.id as ArticleId, made };
+  return { articleId: article.id as ArticleId, asked: Number(row.words) };
 }
 
-it('words made for cancelled runs are counted for a day, and above the limit a new run is 429 with Retry-After', async () => {
+it('words made for cancelled runs, and those being made, are counted for a day, and above the limit a new run is 429 with Retry-After', async () => {
   const cancel = (jobId: JobId) => calls.cancel(workspace, jobId);
-  let made = 0;
+  let asked = 0;
   for (let run = 0; run < 2; run += 1) {
-    made += (await madeThen(cancel)).made;
-    expect(await unpaid()).toBe(made);
+    asked += (await madeThen(cancel)).asked;
+    expect(await unpaid()).toBe(asked);
     expect((await ask()).status).toBe(202);
   }
   const last = await madeThen(cancel);
-  made += last.made;
-  expect([made > 900, await unpaid()]).toEqual([true, made]);
+  asked += last.asked;
+  expect([asked > 5_000, await unpaid()]).toEqual([true, asked]);
   // Deleting what was cancelled does not make it paid.
   expect((await service.call(workspace.key, 'DELETE', `/api/articles/${last.articleId}`)).status).toBe(200);
   const wallet = await calls.readWallet(workspace);
@@ -100,4 +99,32 @@ it('what failed on its own does not count', async () => {
   const { job } = await calls.translate(workspace, 1_500);
   expect(await calls.untilFinal(workspace, job.id)).toMatchObject({ status: 'FAILED' });
   expect([answered > 1, await unpaid()]).toEqual([true, 0]);
+});
+
+it('of a cancelled run, calls that the engine had refused do not count', async () => {
+  let calling = 0;
+  provider.behave = async () => {
+    calling += 1;
+    if (calling > 1) throw new ProviderError('retryable', 'busy', { retryAfterMs: 60_000 });
+  };
+  const { job } = await calls.translate(workspace, 3_000);
+  const marked = await eventually(
+    async () => {
+      const { asked_batches } = await service.db
+        .selectFrom('translations')
+        .select('asked_batches')
+        .where('job_id', '=', job.id as JobId)
+        .executeTakeFirstOrThrow();
+      return asked_batches;
+    },
+    (batches) => calling === 5 && batches.length === 1,
+  );
+  const { words } = await service.db
+    .selectFrom('translation_segments')
+    .select((eb) => eb.fn.sum<number | string>('words').as('words'))
+    .where('job_id', '=', job.id as JobId)
+    .where('batch', 'in', marked)
+    .executeTakeFirstOrThrow();
+  await calls.cancel(workspace, job.id);
+  expect(await unpaid()).toBe(Number(words));
 });
