@@ -1,3 +1,4 @@
+import { sql } from 'kysely';
 import { beforeEach, expect, it } from 'vitest';
 import { openHold, releaseHold, reserveCredits, settleHold } from '../../src/credits/holds.ts';
 import { reserveBytes } from '../../src/credits/storage-quota.ts';
@@ -88,4 +89,20 @@ it('of many that want the last credits, bytes or operations at one moment, as ma
   await setQuota(workspace.context, { storageBytes: 1_000, aiOperations: 3 });
   expect(await granted((tx) => reserveBytes(tx, workspace.id, 300))).toBe(3);
   expect(await granted((tx) => countOperation(tx, workspace.id, '2026-11'))).toBe(3);
+});
+
+it('the database itself refuses a charge above or below a hold, a second hold or charge of a run, and an overdrawn wallet', async () => {
+  const runId = await hold(3);
+  for (const credits of [4, -1]) await expect(settle(runId, credits)).rejects.toThrow('check constraint');
+  const again = { workspaceId: workspace.id, purpose: 'translation', runId, amount: 1 } as const;
+  await expect(inTx((tx) => openHold(tx, again))).rejects.toThrow('holds_run_key');
+  expect(await settle(runId, 2)).toBe(true);
+  const charge = sql`INSERT INTO ledger_entries (workspace_id, kind, amount, hold_id)
+    SELECT workspace_id, kind, amount, hold_id FROM ledger_entries WHERE workspace_id = ${workspace.id} AND kind = 'settlement'`;
+  await expect(charge.execute(service.db)).rejects.toThrow('ledger_entries_hold_key');
+  for (const reserved of [9, -1]) {
+    const draw = sql`UPDATE wallets SET reserved = ${reserved} WHERE workspace_id = ${workspace.id}`;
+    await expect(draw.execute(service.db)).rejects.toThrow('wallets_reserved_check');
+  }
+  expect([await wallet(), await charges()]).toEqual([{ balance: 8, reserved: 0 }, [-2]]);
 });

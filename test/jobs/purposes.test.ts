@@ -7,9 +7,10 @@ import { inTransaction } from '../../src/db/transaction.ts';
 import type { JobId, ProjectId } from '../../src/ids.ts';
 import { endJob } from '../../src/jobs/end.ts';
 import { PURPOSES } from '../../src/jobs/purposes.ts';
-import { settleJob, takeOver } from '../../src/jobs/run-state.ts';
+import { lockArticleOf, settleJob, takeOver } from '../../src/jobs/run-state.ts';
 import { documentOf, type Editing, editing, paragraph } from '../articles/support.ts';
 import { type TestWorkspace, useTestService } from '../support/service.ts';
+import { untilWaiting } from '../translations/support/locks.ts';
 
 const service = useTestService();
 const OWNERS = ['translate', 'generate', 'outline'] as const satisfies readonly JobPurpose[];
@@ -264,6 +265,21 @@ describe('a result is charged what it costs', () => {
     expect(await left()).toEqual({ balance: 10, reserved: 3, available: 7, bytes: 100 });
     expect([await jobOf(runId), await charges()]).toEqual([before, []]);
   });
+});
+
+it('a take-over and an end that meet wait for each other, in one order', async () => {
+  const { article, jobId } = await withJob('translate', 'QUEUED');
+  const taking = await inTransaction(service.db, async (tx) => {
+    await lockArticleOf(tx, jobId);
+    const takes = takeOver(service.db, jobId, { status: 'TRANSLATING', step: 'translate' });
+    await untilWaiting(service.db, 1);
+    const end = { status: 'CANCELLED', onLeftOver: () => undefined } as const;
+    expect(await endJob(tx, jobId, end)).not.toBeNull();
+    return { takes };
+  });
+  expect(await taking.takes).toBe(false);
+  expect(await editor.read(article.id)).toMatchObject({ status: 'DRAFT' });
+  expect(await left()).toEqual(UNTOUCHED);
 });
 
 it('a take-over moves an article that waits for it, and no other', async () => {

@@ -108,6 +108,22 @@ it('the run of a job is started, found and stopped under the id that its row has
   await service.startWorker({ provider });
 });
 
+it('an article is freed whatever a refresh of it does', async () => {
+  const editor = editing(service, workspace);
+  const projectId = await service.project(workspace);
+  for (const ends of [true, false]) {
+    const article = await editor.create(projectId);
+    await calls.cancel(workspace, await editor.openJob(article, 'translate'));
+    const refresh = await editor.openJob(article, 'refresh');
+    if (ends) await calls.cancel(workspace, refresh);
+    await editor.setStatus(article.id, 'PROCESSING');
+    expect(
+      await freeStrandedArticles(service.db, (part, error) => expect.unreachable(`${part}: ${error}`)),
+    ).toBe(1);
+    expect(await editor.read(article.id)).toMatchObject({ status: 'DRAFT' });
+  }
+});
+
 it('an article is freed only when no open job owns it, also when one comes at that very moment', async () => {
   const editor = editing(service, workspace);
   const projectId = await service.project(workspace);

@@ -1,9 +1,11 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { describe, expect, it } from 'vitest';
 import { newId } from '../../src/ids.ts';
+import { endJob } from '../../src/jobs/end.ts';
 import { createArticle, longDocument } from '../support/articles.ts';
 import { listenToAll } from '../support/events.ts';
 import { type Answer, type TestWorkspace, useTestService } from '../support/service.ts';
+import { untilWaiting } from './support/locks.ts';
 
 const service = useTestService();
 
@@ -201,15 +203,42 @@ describe('a replayed idempotency key', () => {
   });
 
   it('belongs to its workspace: another one may use the same key', async () => {
+    const request = { language: 'es', idempotencyKey: 'everybodys-key' };
+    const first = [];
     for (let round = 0; round < 2; round += 1) {
       const workspace = await service.workspace();
       const source = await createArticle(service.db, workspace, await service.project(workspace));
-      const response = await create(workspace, source.id, {
-        language: 'es',
-        idempotencyKey: 'everybodys-key',
-      });
-      expect(response.status).toBe(202);
+      const { status, body } = await create(workspace, source.id, request);
+      expect(status).toBe(202);
+      first.push({ workspace, source, body });
     }
+    for (const { workspace, source, body } of first) {
+      const again = await create(workspace, source.id, request);
+      expect([again.status, again.body.job.id, again.body.article.id]).toEqual([
+        200,
+        body.job.id,
+        body.article.id,
+      ]);
+    }
+  });
+
+  it('answers with job and article of one moment, also while the job ends', async () => {
+    const workspace = await service.workspace();
+    const source = await createArticle(service.db, workspace, await service.project(workspace));
+    const request = { language: 'es', idempotencyKey: 'while-it-ends' };
+    const { job, article } = (await create(workspace, source.id, request)).body;
+    const again = await service.db.transaction().execute(async (tx) => {
+      await tx.selectFrom('articles').select('id').where('id', '=', article.id).forUpdate().execute();
+      const replay = create(workspace, source.id, request);
+      await untilWaiting(service.db, 1);
+      await endJob(tx, job.id, {
+        status: 'CANCELLED',
+        onLeftOver: (_, error) => expect.unreachable(String(error)),
+      });
+      return { replay };
+    });
+    const { body } = await again.replay;
+    expect([body.job.status, body.article.status]).toEqual(['CANCELLED', 'DRAFT']);
   });
 });
 
