@@ -32,13 +32,14 @@ export async function up(db: Kysely<unknown>, steps: OnlineSteps): Promise<void>
       target_id uuid,
       request_id text
     )`);
-  // An article that is deleted meanwhile is passed over; a foreign key would wait for whoever edits one.
+  // An article that is deleted meanwhile is passed over; a foreign key would wait for whoever edits one. Rounded to a
+  // millisecond, what is due at once could be due later.
   await steps.alter(sql`
     CREATE TABLE IF NOT EXISTS stale_renderings (
       article_id uuid PRIMARY KEY,
       workspace_id uuid NOT NULL REFERENCES workspaces ON DELETE CASCADE,
       request_id text,
-      due_at timestamptz(3) NOT NULL DEFAULT clock_timestamp()
+      due_at timestamptz NOT NULL DEFAULT clock_timestamp()
     )`);
   await steps.createIndex('stale_renderings_due_idx', 'ON stale_renderings (workspace_id, due_at)');
   // Whoever writes a document keeps its links by it, a process of the release before included. A link that is new may
