@@ -11,6 +11,7 @@ import type { Turn } from '../src/temporal/shapes.ts';
 import type { TemporalClient } from '../src/temporal/workflow-client.ts';
 import { translateBatch } from '../src/translations/batch.ts';
 import { planSegments } from '../src/translations/plan.ts';
+import { settleRefresh } from '../src/translations/refresh/settle.ts';
 import { settleTranslation } from '../src/translations/settle.ts';
 import { asFinalFailure, beat, onLeftOver, providerFailure, whileAway } from './failures.ts';
 import { whileBeating } from './heartbeat.ts';
@@ -20,7 +21,7 @@ const FIRST = { status: 'TRANSLATING', step: 'translate' } as const;
 
 export type TranslationActivities = ReturnType<typeof createTranslationActivities>;
 
-/** The steps of `translateArticle`. Each may run again after a crash and then finds its work done. */
+/** The steps of `translateArticle` and `refreshTranslation`. Each may run again after a crash and then finds its work done. */
 export function createTranslationActivities(dependencies: {
   db: Database;
   provider: TranslationProvider;
@@ -49,6 +50,13 @@ export function createTranslationActivities(dependencies: {
         return { batches: await planSegments(db, jobId, provider.name) };
       }),
 
+    /** The same for what a refresh makes. */
+    planRefresh: (jobId: JobId): Promise<{ batches: number }> =>
+      asFinalFailure(async () => {
+        await requireOpen(db, jobId);
+        return { batches: await planSegments(db, jobId, provider.name, 'planSegmentsOf') };
+      }),
+
     /** Translates one batch and answers how many segments it asked the provider for. */
     translateBatch: (jobId: JobId, batch: number): Promise<{ segments: number }> =>
       whileBeating(HEARTBEAT_MS, beat, async () => {
@@ -68,6 +76,9 @@ export function createTranslationActivities(dependencies: {
 
     /** Writes the article and the charge; false when the job had ended before. */
     settle: (jobId: JobId): Promise<boolean> => ending(jobId, () => settleTranslation(db, jobId)),
+
+    /** Applies or proposes what a refresh has made, and charges for it; false when the job had ended before. */
+    settleRefresh: (jobId: JobId): Promise<boolean> => ending(jobId, () => settleRefresh(db, jobId)),
 
     /** Ends the job as FAILED; false when it had ended before. */
     fail: (jobId: JobId, errorMessage: string): Promise<boolean> =>

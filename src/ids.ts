@@ -15,6 +15,7 @@ export type RevisionId = Branded<'RevisionId'>;
 export type CategoryId = Branded<'CategoryId'>;
 export type CategoryNameId = Branded<'CategoryNameId'>;
 export type JobId = Branded<'JobId'>;
+export type ProposalId = Branded<'ProposalId'>;
 export type AiOperationId = Branded<'AiOperationId'>;
 export type IdeaClusterId = Branded<'IdeaClusterId'>;
 export type HoldId = Branded<'HoldId'>;

@@ -3,4 +3,5 @@ export { deliverBurst } from './deliver-burst.ts';
 export { deliverWebhook } from './deliver-webhook.ts';
 export { prune } from './prune.ts';
 export { reconcile } from './reconcile.ts';
+export { refreshTranslation } from './refresh-translation.ts';
 export { translateArticle } from './translate-article.ts';

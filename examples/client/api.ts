@@ -55,6 +55,10 @@ export type Estimate = { words: number; total: number };
 
 export type Wallet = { balance: number; reserved: number; available: number };
 
+export type RefreshEstimate = { blocks: number; changedBlocks: number; changedFields: number; changedImages: number; words: number; total: number };
+
+export type Proposal = { id: string; articleId: string; jobId: string; unit: string; action: 'replace' | 'insert' | 'remove'; reason: 'asked' | 'unmanaged' | 'ids' | 'edited' | 'saved' | 'full'; value: Record<string, unknown> | null; createdAt: string };
+
 export type LedgerEntry = { id: string; kind: 'grant' | 'purchase' | 'settlement'; amount: number; paymentEventId: string | null; purpose: 'translation' | 'refresh' | 'generate' | 'outline' | 'ai_operation' | null; runId: string | null; createdAt: string };
 
 export type AuditEntry = { id: string; action: string; actor: { kind: 'api_key' | 'operator' | 'system'; id: string | null }; targetType: string; targetId: string | null; details: Record<string, unknown>; requestId: string | null; createdAt: string };
@@ -346,6 +350,31 @@ export interface Operations {
     input: { params: { articleId: string }; query: { language: string } };
     output: { status: 200; headers: Headers; body: { estimate: Estimate; wallet: Wallet; sufficient: boolean } };
   };
+  /** Estimate a refresh */
+  estimateRefresh: {
+    input: { params: { articleId: string } };
+    output: { status: 200; headers: Headers; body: { estimate: RefreshEstimate; wallet: Wallet; sufficient: boolean } };
+  };
+  /** Refresh a translation */
+  refreshTranslation: {
+    input: { params: { articleId: string }; headers?: { 'Idempotency-Key'?: string }; body?: { apply?: 'untouched' | 'none' | null; blocks?: string[] | null; idempotencyKey?: string | null } };
+    output: { status: 200; headers: Headers; body: { job: Job; estimate: null; reused: true } } | { status: 202; headers: Headers; body: { job: Job; estimate: RefreshEstimate; reused: false } };
+  };
+  /** List the proposals of a version */
+  listProposals: {
+    input: { params: { articleId: string }; query?: { limit?: number; cursor?: string } };
+    output: { status: 200; headers: Headers; body: { proposals: Proposal[]; nextCursor: string | null } };
+  };
+  /** Accept a proposal */
+  acceptProposal: {
+    input: { params: { articleId: string; proposalId: string } };
+    output: { status: 200; headers: Headers; body: { article: Article } };
+  };
+  /** Reject a proposal */
+  rejectProposal: {
+    input: { params: { articleId: string; proposalId: string } };
+    output: { status: 200; headers: Headers; body: { ok: true } };
+  };
   /** List the jobs of an article */
   listArticleJobs: {
     input: { params: { articleId: string }; query?: { limit?: number; cursor?: string } };
@@ -442,6 +471,11 @@ export const OPERATIONS = {
   listTranslations: ['GET', '/api/articles/{articleId}/translations'],
   createTranslation: ['POST', '/api/articles/{articleId}/translations'],
   estimateTranslation: ['GET', '/api/articles/{articleId}/translations/estimate'],
+  estimateRefresh: ['GET', '/api/articles/{articleId}/refresh/estimate'],
+  refreshTranslation: ['POST', '/api/articles/{articleId}/refresh'],
+  listProposals: ['GET', '/api/articles/{articleId}/proposals'],
+  acceptProposal: ['POST', '/api/articles/{articleId}/proposals/{proposalId}/accept'],
+  rejectProposal: ['POST', '/api/articles/{articleId}/proposals/{proposalId}/reject'],
   listArticleJobs: ['GET', '/api/articles/{articleId}/jobs'],
   readJob: ['GET', '/api/jobs/{jobId}'],
   cancelJob: ['POST', '/api/jobs/{jobId}/cancel'],

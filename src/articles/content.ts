@@ -1,6 +1,6 @@
 import { sql } from 'kysely';
 import type { Queryable } from '../db/database.ts';
-import type { StoredDocument } from '../document/threads/tasks.ts';
+import type { StoredDocument } from '../document/threads/stored.ts';
 import { invalid } from '../errors.ts';
 import type { ArticleId } from '../ids.ts';
 

@@ -1,7 +1,8 @@
 import { z } from 'zod';
 import { documentSchema } from '../document/format/schema.ts';
 import { doTask } from '../document/threads/pool.ts';
-import type { Parsed, StoredDocument } from '../document/threads/tasks.ts';
+import type { StoredDocument } from '../document/threads/stored.ts';
+import type { Parsed } from '../document/threads/tasks.ts';
 
 /** A body that a client sent: checked, its dead links dropped, its words counted, its texts parsed. */
 export interface CheckedBody {

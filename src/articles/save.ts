@@ -2,7 +2,7 @@ import { isDeepStrictEqual } from 'node:util';
 import { sql } from 'kysely';
 import type { Author } from '../context.ts';
 import type { Tx } from '../db/database.ts';
-import type { StoredDocument } from '../document/threads/tasks.ts';
+import type { StoredDocument } from '../document/threads/stored.ts';
 import type { ArticleChange } from '../events/catalog.ts';
 import { recordChange } from '../events/record.ts';
 import type { ArticleId, RevisionId } from '../ids.ts';
@@ -28,6 +28,8 @@ export interface SavedChanges {
   readonly secondaryKeywords?: readonly string[] | undefined;
   /** The revision that all this comes from: what it replaces is kept, however young that is. */
   readonly restores?: RevisionId | undefined;
+  /** Images that were changed in this transaction: a change of the content, those in the body if it shows it. */
+  readonly imagesChanged?: 'cover' | 'inline' | undefined;
 }
 
 /**
@@ -64,6 +66,8 @@ export async function saveArticle(
   const isRendered =
     rendering.content_html === before.content_html && rendering.content_markdown === before.content_markdown;
   const replaces = changed.some((field) => field !== 'slug');
+  const isShown = changes.imagesChanged === 'cover' || (changes.imagesChanged === 'inline' && !isRendered);
+  if (isShown && !changed.includes('content')) changed.push('content');
   if (changed.length === 0 && isRendered) return before;
 
   const after = await (replaces

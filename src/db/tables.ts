@@ -1,6 +1,6 @@
 import type { ColumnType, Generated, JSONColumnType } from 'kysely';
 import type { DocumentJson } from '../document/format/schema.ts';
-import type { Provenance } from '../document/refresh/types.ts';
+import type { Proposal, Provenance, RefreshPlan, UnitKey } from '../document/refresh/types.ts';
 import type { Snapshot } from '../document/translation/source.ts';
 import type {
   AiOperationId,
@@ -20,6 +20,7 @@ import type {
   JobId,
   LedgerEntryId,
   ProjectId,
+  ProposalId,
   ReviewId,
   RevisionId,
   RoleId,
@@ -103,6 +104,15 @@ export interface LoggedAttempt {
   readonly responseStatus: number | null;
   readonly errorMessage: string | null;
   readonly responseBody: string | null;
+}
+
+/** What a refresh works with. */
+export interface StoredRefresh {
+  readonly plan: RefreshPlan;
+  /** Unlike the job's, it stays when the source is deleted. */
+  readonly source: ArticleId;
+  /** True when the version was APPROVED or PUBLISHED already as it was asked for. */
+  readonly released: boolean;
 }
 
 export interface Tables {
@@ -330,7 +340,8 @@ export interface Tables {
     batch_count: Nullable<number>;
     /** Batches that an engine answered or is asked for; not one that it refused. */
     asked_batches: Generated<number[]>;
-    snapshot: NullableJson<Snapshot>;
+    /** Of a refresh: its plan, which has what is needed of the source. */
+    snapshot: NullableJson<Snapshot | StoredRefresh>;
   };
   translation_segments: {
     job_id: JobId;
@@ -348,6 +359,16 @@ export interface Tables {
     workspace_id: WorkspaceId;
     source_article_id: Nullable<ArticleId>;
     units: Json<Provenance>;
+  };
+  proposals: {
+    id: ProposalId;
+    workspace_id: WorkspaceId;
+    article_id: ArticleId;
+    job_id: JobId;
+    source_article_id: ArticleId;
+    unit: UnitKey;
+    proposal: Json<Proposal>;
+    created_at: CreatedAt;
   };
   unpaid_work: {
     job_id: JobId;

@@ -102,7 +102,7 @@ export const createJobRoutes = (runs: JobRuns, watch: JobWatch): RouteModule[] =
       operationId: 'cancelJob',
       summary: 'Cancel a job',
       description:
-        'Ends an open translation: the job is CANCELLED, its article an empty draft, and its credits are free again.',
+        'Ends an open translation: the job is CANCELLED, its article an empty draft, and its credits are free again. Of a refresh the article stays as it is.',
       tags: ['Jobs'],
       scope: 'job',
       permissions: ['articles.generate'],

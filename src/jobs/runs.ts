@@ -37,7 +37,11 @@ export type StartJob = (dependencies: StartDependencies, job: StartableJob) => P
 export const startRun = (
   client: TemporalClient,
   job: StartableJob,
-  run: { readonly workflow: 'translateArticle'; readonly taskQueue: string; readonly summary: string },
+  run: {
+    readonly workflow: 'translateArticle' | 'refreshTranslation';
+    readonly taskQueue: string;
+    readonly summary: string;
+  },
 ): Promise<boolean> =>
   startOnce(client, run.workflow, {
     deadlineMs: DEADLINE_MS,

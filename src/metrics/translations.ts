@@ -6,6 +6,7 @@ import type { JobId } from '../ids.ts';
 interface CountedSteps {
   readonly translateBatch: (jobId: JobId, batch: number) => Promise<{ segments: number }>;
   readonly settle: (jobId: JobId) => Promise<boolean>;
+  readonly settleRefresh: (jobId: JobId) => Promise<boolean>;
   readonly fail: (jobId: JobId, errorMessage: string) => Promise<boolean>;
   readonly cancel: (jobId: JobId) => Promise<boolean>;
 }
@@ -36,7 +37,7 @@ export function createTranslationMetrics(registry: Registry): CountTranslations 
   });
   const jobs = new Counter({
     name: 'translation_jobs_ended_total',
-    help: 'Translation jobs ended by their run, by outcome.',
+    help: 'Translations and refreshes ended by their run, by outcome.',
     labelNames: ['outcome'] as const,
     registers: [registry],
   });
@@ -68,6 +69,7 @@ export function createTranslationMetrics(registry: Registry): CountTranslations 
       }
     },
     settle: (jobId) => counting('completed', activities.settle(jobId)),
+    settleRefresh: (jobId) => counting('completed', activities.settleRefresh(jobId)),
     fail: (jobId, message) => counting('failed', activities.fail(jobId, message)),
     cancel: (jobId) => counting('cancelled', activities.cancel(jobId)),
   });

@@ -1,5 +1,5 @@
 import type { JobAreas } from '../jobs/runs.ts';
-import { translationArea } from '../translations/area.ts';
+import { refreshArea, translationArea } from '../translations/area.ts';
 
 /** The areas whose jobs this release runs, by purpose. */
-export const jobAreas: JobAreas = { translate: translationArea };
+export const jobAreas: JobAreas = { translate: translationArea, refresh: refreshArea };

@@ -3,6 +3,8 @@ import type { AiOperationId, BurstId, DeliveryId, JobId } from '../ids.ts';
 /** Every workflow id of the service: readable in the Temporal UI, and derived from a row's id, so a run starts once. */
 export const translationWorkflowId = (jobId: JobId): string => `translation-${jobId}`;
 
+export const refreshWorkflowId = (jobId: JobId): string => `refresh-${jobId}`;
+
 export const deliveryWorkflowId = (deliveryId: DeliveryId): string => `webhook-delivery-${deliveryId}`;
 
 export const burstWorkflowId = (burstId: BurstId): string => `webhook-burst-${burstId}`;
@@ -12,6 +14,7 @@ export const aiOperationWorkflowId = (id: AiOperationId): string => `ai-operatio
 /** What a run's id begins with, and the name under which our own lines log the rest. */
 const FIELDS = [
   [translationWorkflowId('' as JobId), 'jobId'],
+  [refreshWorkflowId('' as JobId), 'jobId'],
   [burstWorkflowId('' as BurstId), 'burstId'],
   [deliveryWorkflowId('' as DeliveryId), 'deliveryId'],
   [aiOperationWorkflowId('' as AiOperationId), 'operationId'],

@@ -100,6 +100,7 @@ export interface PruneResult {
 /** The workflows that an area starts, by the name of their type. `workflows/` keeps to these shapes. */
 export interface StartedWorkflows {
   readonly translateArticle: (input: TranslationRunInput) => Promise<TranslationRunResult>;
+  readonly refreshTranslation: (input: TranslationRunInput) => Promise<TranslationRunResult>;
   readonly deliverWebhook: (input: DeliverWebhookInput) => Promise<DeliverWebhookResult>;
   readonly deliverBurst: (input: DeliverBurstInput) => Promise<DeliverBurstResult>;
   readonly aiOperation: (input: AiOperationInput) => Promise<AiOperationResult>;

@@ -1,23 +1,21 @@
 import { sql } from 'kysely';
-import { type JobArea, type StartJob, startRun } from '../jobs/runs.ts';
+import { type JobArea, startRun } from '../jobs/runs.ts';
 
-const start: StartJob = async ({ db, client, names }, job) => {
-  const { source_language, target_language } = await db
-    .selectFrom('translations')
-    .select(['source_language', 'target_language'])
-    .where('job_id', '=', job.id)
-    .executeTakeFirstOrThrow();
-  return startRun(client, job, {
-    workflow: 'translateArticle',
-    taskQueue: names.translation,
-    // Ids and languages only: access to Temporal must not give access to what customers write.
-    summary: `translate ${job.article_id}: ${source_language} → ${target_language}`,
-  });
-};
-
-/** How translations take part in the foundation of paid jobs. */
-export const translationArea: JobArea = {
-  start,
+/** How jobs that translate in batches take part in the foundation of paid jobs. */
+const areaOf = (workflow: 'translateArticle' | 'refreshTranslation', verb: string): JobArea => ({
+  async start({ db, client, names }, job) {
+    const { source_language, target_language } = await db
+      .selectFrom('translations')
+      .select(['source_language', 'target_language'])
+      .where('job_id', '=', job.id)
+      .executeTakeFirstOrThrow();
+    return startRun(client, job, {
+      workflow,
+      taskQueue: names.translation,
+      // Ids and languages only: access to Temporal must not give access to what customers write.
+      summary: `${verb} ${job.article_id}: ${source_language} → ${target_language}`,
+    });
+  },
   async wordsMade(tx, jobId) {
     const { words } = await tx
       .selectFrom('translation_segments')
@@ -28,4 +26,7 @@ export const translationArea: JobArea = {
       .executeTakeFirstOrThrow();
     return Number(words);
   },
-};
+});
+
+export const translationArea = areaOf('translateArticle', 'translate');
+export const refreshArea = areaOf('refreshTranslation', 'refresh');

@@ -12,12 +12,20 @@ const BATCH = { maxWords: 400, maxSegments: 40 } as const;
 const MANY_BATCHES = 250;
 const MAX_SEGMENTS_OF_MANY = 200;
 
+/** The segments of a job, by what its `snapshot` holds. */
+export type Planned = 'plan' | 'planSegmentsOf';
+
 /**
  * Splits the job's snapshot into segments, one row each, grouped into batches. The rows are the run's
  * memory: what was translated is never asked for again.
  * @returns the number of batches; the same however often it runs
  */
-export async function planSegments(db: Database, jobId: JobId, provider: string): Promise<number> {
+export async function planSegments(
+  db: Database,
+  jobId: JobId,
+  provider: string,
+  task: Planned = 'plan',
+): Promise<number> {
   const { snapshot, workspace_id } = await db
     .selectFrom('translations')
     .select(['workspace_id', sql<string | null>`snapshot::text`.as('snapshot')])
@@ -25,7 +33,7 @@ export async function planSegments(db: Database, jobId: JobId, provider: string)
     .executeTakeFirstOrThrow();
   if (snapshot === null) throw new Error(`job ${jobId} has no snapshot`);
   const batches = await inTheBackground(workspace_id, () =>
-    doTask('plan', snapshot, BATCH, { many: MANY_BATCHES, segmentsOfMany: MAX_SEGMENTS_OF_MANY }),
+    doTask(task, snapshot, BATCH, { many: MANY_BATCHES, segmentsOfMany: MAX_SEGMENTS_OF_MANY }),
   );
   const rows = batches.flatMap((segments, batch) => segments.map((segment) => ({ ...segment, batch })));
   return inTransaction(db, async (tx) => {

@@ -7,12 +7,14 @@ import { invalid } from '../errors.ts';
 import type { SourceTexts } from './read-source.ts';
 import type { Estimate } from './schemas.ts';
 
-const WORDS_PER_CREDIT = 1000;
+/** Words that a credit pays for; begun ones count. */
+export const WORDS_PER_CREDIT = 1000;
 /** Free words outside the body: this many, and one per `BODY_WORDS_PER_FREE_WORD` words of the body. */
 const FREE_WORDS = 200;
 const BODY_WORDS_PER_FREE_WORD = 5;
 
-const toWords = (weight: number): number => Math.floor(weight / CHARACTERS_PER_WORD);
+/** A weight (`textWeight`) as the words that are priced. */
+export const toWords = (weight: number): number => Math.floor(weight / CHARACTERS_PER_WORD);
 
 /** Words outside a body of this length that are translated for free. */
 export const freeWords = (bodyWords: number): number =>

@@ -6,6 +6,9 @@ import type { JobId } from '../ids.ts';
 /** A job of a long article has some thousand segments, so a batch holds few jobs. */
 const JOBS_PER_BATCH = 20;
 
+/** Proposals that one statement removes. */
+const PROPOSALS = 1_000;
+
 interface Batch {
   readonly jobs: number;
   readonly segments: number;
@@ -40,15 +43,29 @@ async function pruneBatch(db: Database, retentionMs: number, after: JobId | null
   return rows[0] ?? NOTHING;
 }
 
+/** Removes proposals that nobody has decided about for so long: the next refresh makes them anew. */
+async function pruneProposals(db: Database, { retentionMs, onProgress }: PruneOptions): Promise<void> {
+  for (let removed = PROPOSALS; removed === PROPOSALS; ) {
+    const { numAffectedRows = 0n } = await sql`
+      DELETE FROM proposals WHERE ctid = ANY (ARRAY(
+        SELECT ctid FROM proposals WHERE created_at < now() - make_interval(secs => ${retentionMs / 1_000})
+        LIMIT ${PROPOSALS}))`.execute(db);
+    removed = Number(numAffectedRows);
+    onProgress?.();
+  }
+}
+
 /**
- * Removes what a translation worked with, the snapshot of its source and its segments, once its job has ended
- * longer ago than the retention. The job itself stays. A missing snapshot is the mark of a job that was pruned;
+ * Removes what a translation or refresh worked with, the snapshot of its source and its segments, once its job has ended
+ * longer ago than the retention, and proposals of that age. The job itself stays. A missing snapshot is the mark of a job that was pruned;
  * every batch of jobs is one statement.
  */
 export async function pruneTranslations(
   db: Database,
-  { retentionMs, onProgress }: PruneOptions,
+  options: PruneOptions,
 ): Promise<{ jobs: number; segments: number }> {
+  const { retentionMs, onProgress } = options;
+  await pruneProposals(db, options);
   let jobs = 0;
   let segments = 0;
   const batches = inBatches(null, (after: JobId | null) => pruneBatch(db, retentionMs, after));

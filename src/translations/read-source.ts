@@ -43,7 +43,13 @@ type Texts = NonNullable<Awaited<ReturnType<ReturnType<typeof readTexts>['execut
 /** All that is translated of a source, its body as text: `writeJson` makes a Snapshot of it. */
 export type SourceTexts = Omit<Snapshot, 'document'> & { readonly document: JsonText };
 
-export const toSnapshot = (texts: Texts, assets: readonly SourceAsset[]): SourceTexts => ({
+export const toSnapshot = (
+  texts: Pick<
+    Texts,
+    'title' | 'meta_title' | 'meta_description' | 'target_keywords' | 'secondary_keywords' | 'document'
+  >,
+  assets: readonly SourceAsset[],
+): SourceTexts => ({
   title: texts.title,
   metaTitle: texts.meta_title,
   metaDescription: texts.meta_description,

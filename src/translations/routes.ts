@@ -1,10 +1,9 @@
-import { invalid } from '../errors.ts';
-import { idempotencyKey } from '../fields.ts';
 import { defineRoute, type RouteModule } from '../http/route.ts';
 import type { JobRuns } from '../jobs/runs.ts';
 import { createTranslation } from './create.ts';
 import { estimateTranslation } from './estimate.ts';
 import { createdExample, listedExample, replayExample } from './examples.ts';
+import { KEY_HEADER, keyFrom } from './key-header.ts';
 import { listTranslations } from './list.ts';
 import {
   createBody,
@@ -14,15 +13,6 @@ import {
   listResponse,
   replayResponse,
 } from './schemas.ts';
-
-/** The header's key, when the body has none. @throws {ServiceError} INVALID_REQUEST for a bad length */
-function keyFrom(headers: Headers): string | undefined {
-  const value = headers.get('idempotency-key');
-  if (value === null) return undefined;
-  const parsed = idempotencyKey.safeParse(value);
-  if (!parsed.success) throw invalid('header/Idempotency-Key', 'Expected 8 to 200 characters.');
-  return parsed.data;
-}
 
 /** Estimate and create (contract.md T). */
 export const createTranslationRoutes = (runs: JobRuns): RouteModule[] => [
@@ -91,13 +81,7 @@ export const createTranslationRoutes = (runs: JobRuns): RouteModule[] => [
       permissions: ['articles.create', 'articles.generate'],
       body: createBody,
       bodyExample: { language: 'es', idempotencyKey: 'spring-guide-es-1' },
-      headers: {
-        'Idempotency-Key': {
-          description: '8 to 200 characters; used when the body has no idempotencyKey.',
-          minLength: 8,
-          maxLength: 200,
-        },
-      },
+      headers: KEY_HEADER,
       responses: {
         202: { description: 'Queued.', schema: createResponse, example: createdExample },
         200: {

@@ -30,7 +30,7 @@ interface Result {
 }
 
 /** Shows that nothing but writing the result is left. */
-async function markFinalizing(db: Database, jobId: JobId): Promise<void> {
+export async function markFinalizing(db: Database, jobId: JobId): Promise<void> {
   await db
     .updateTable('jobs')
     .set((eb) => ({
@@ -126,7 +126,7 @@ async function assemble(db: Database, jobId: JobId): Promise<Result> {
 }
 
 /** For each of the articles: its version in the target language, where there is one. */
-async function targetVersions(
+export async function targetVersions(
   db: Database,
   workspaceId: WorkspaceId,
   linked: readonly ArticleId[],
@@ -180,7 +180,11 @@ async function settle(tx: Tx, jobId: JobId, result: Result, render: Renderer): P
  * that shows it renders as nothing), and the cover of a source when an editor gave the draft its own.
  * @returns the bytes of those left out
  */
-async function addImages(tx: Tx, target: JobTarget, images: readonly SourceAsset[]): Promise<number> {
+export async function addImages(
+  tx: Tx,
+  target: Pick<JobTarget, 'id' | 'workspace_id'>,
+  images: readonly SourceAsset[],
+): Promise<number> {
   const kept = await keepBlobs(
     tx,
     images.map((image) => image.contentHash),

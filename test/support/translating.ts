@@ -1,5 +1,7 @@
 import { afterAll, beforeAll, beforeEach, expect } from 'vitest';
 import type { Article } from '../../src/articles/schemas.ts';
+import type { DocumentJson } from '../../src/document/format/schema.ts';
+import { mapTexts } from '../../src/document/format/walk.ts';
 import { isFinal } from '../../src/jobs/queries.ts';
 import type { Job } from '../../src/jobs/schemas.ts';
 import { createPseudoProvider } from '../../src/providers/pseudo.ts';
@@ -66,6 +68,23 @@ export const translating = (service: TestService) => {
       expect(response.status).toBe(202);
       const job = await calls.untilFinal(workspace, response.body.job.id);
       return { job, article: await calls.readArticle(workspace, response.body.article.id) };
+    },
+    /** A finished translation of so many words, and its source, every text of which has changed since. */
+    async outdated(workspace: TestWorkspace, words = 1200) {
+      const { source, article: version, job } = await calls.translate(workspace, words);
+      await calls.untilFinal(workspace, job.id);
+      const changed = mapTexts(source.document, ({ text }) => ({ text: `${text} changed` }));
+      const saved = await calls.save(workspace, source.id, changed);
+      expect(saved.status).toBe(200);
+      return { source, version };
+    },
+    save: (workspace: TestWorkspace, articleId: string, documentJson: DocumentJson) =>
+      service.call(workspace.key, 'PATCH', `/api/articles/${articleId}`, { documentJson }),
+    /** The job of an accepted request to refresh a version. */
+    async refresh(workspace: TestWorkspace, articleId: string, body?: unknown): Promise<Job> {
+      const response = await service.call(workspace.key, 'POST', `/api/articles/${articleId}/refresh`, body);
+      expect(response.status, JSON.stringify(response.body)).toBe(202);
+      return response.body.job;
     },
     untilFinal: (workspace: TestWorkspace, id: string) =>
       eventually(() => calls.readJob(workspace, id), isFinal, 60_000),

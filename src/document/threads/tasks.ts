@@ -30,22 +30,11 @@ import {
   segmentWords,
 } from '../translation/segments.ts';
 import type { Snapshot } from '../translation/source.ts';
+import { accept, applyPlan, planVersion, reject, segmentsOf } from './refresh.ts';
+import { describe, type StoredDocument } from './stored.ts';
 
 /** Texts already parsed: as they are, or as bytes when another thread parsed them. */
 export type Parsed = ParsedTexts | Uint8Array;
-
-/** A valid document as it is stored, and what its users need to know about it. */
-export interface StoredDocument {
-  /** documentJson, its dead links dropped. */
-  readonly json: string;
-  readonly words: number;
-  /** The articles it links to, each once. */
-  readonly articleIds: readonly string[];
-  /** The assets it shows, in the order of its image blocks, with the block's index. */
-  readonly images: readonly { readonly assetId: string; readonly block: number }[];
-  /** The words of its first heading; null without one. */
-  readonly firstHeading: string | null;
-}
 
 export type CheckedDocument =
   | { readonly ok: true; readonly stored: StoredDocument; readonly texts: Parsed }
@@ -68,23 +57,6 @@ const textsOf = (parsed: Parsed | undefined): ParsedTexts =>
   parsed instanceof Uint8Array ? ParsedTexts.fromBytes(parsed) : (parsed ?? new ParsedTexts());
 
 const readDocument = (json: string): DocumentJson => JSON.parse(json) as DocumentJson;
-
-function describe(document: DocumentJson, texts: ParsedTexts): StoredDocument {
-  const articleIds = new Set<string>();
-  const images: { assetId: string; block: number }[] = [];
-  for (const [index, block] of document.blocks.entries()) {
-    if (block.type === 'image') images.push({ assetId: block.assetId, block: index });
-    if ('links' in block) for (const link of block.links ?? []) articleIds.add(link.articleId);
-  }
-  const heading = document.blocks.find((block) => block.type === 'heading');
-  return {
-    json: JSON.stringify(document),
-    words: countWords(document, texts),
-    articleIds: [...articleIds],
-    images,
-    firstHeading: heading?.format === 'markdown' ? texts.plain(heading.text) : (heading?.text ?? null),
-  };
-}
 
 /** Checks JSON text against the document format, within the bounds of what a client sends or of what may be stored. */
 function check(json: string, from: 'client' | 'stored' = 'client'): CheckedDocument {
@@ -119,18 +91,26 @@ export interface PlannedSegment extends Segment {
   readonly words: number;
 }
 
-/** The segments of a snapshot (its JSON text) in batches. Where there are more than `many`, batches hold more of them. */
-function plan(
-  snapshot: string,
+/** Segments in batches. Where there are more than `many`, batches hold more of them. */
+function inBatches(
+  segments: readonly Segment[],
   bounds: BatchBounds,
   { many, segmentsOfMany }: { many: number; segmentsOfMany: number },
 ): PlannedSegment[][] {
-  const segments = extractSegments(JSON.parse(snapshot) as Snapshot);
   const batches = planBatches(segments, bounds);
   const planned =
     batches.length <= many ? batches : planBatches(segments, { ...bounds, maxSegments: segmentsOfMany });
   return planned.map((batch) => batch.map((segment) => ({ ...segment, words: segmentWords(segment) })));
 }
+
+type Bounds = Parameters<typeof inBatches> extends [unknown, ...infer Rest] ? Rest : never;
+
+/** The segments of a snapshot (its JSON text) in batches. */
+const plan = (snapshot: string, ...bounds: Bounds) =>
+  inBatches(extractSegments(JSON.parse(snapshot) as Snapshot), ...bounds);
+
+/** The same of a refresh (its JSON text). */
+const planSegmentsOf = (refresh: string, ...bounds: Bounds) => inBatches(segmentsOf(refresh), ...bounds);
 
 /** A translated article as it is stored, rendered. */
 export type AssembledArticle = Omit<TranslatedArticle, 'document'> & {
@@ -268,6 +248,11 @@ export const TASKS = {
   render,
   replaceAssets,
   plan,
+  planSegmentsOf,
+  planVersion,
+  applyPlan,
+  accept,
+  reject,
   assemble,
   states,
   findImages,

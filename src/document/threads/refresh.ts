@@ -1,0 +1,160 @@
+/** What a refresh and its proposals do with whole versions; what comes in as a text is JSON. */
+import type { AssetId } from '../../ids.ts';
+import { ParsedTexts } from '../inline/texts.ts';
+import { applyRefresh } from '../refresh/apply.ts';
+import { acceptProposal, rejectProposal } from '../refresh/decide.ts';
+import { planRefresh, segmentsToSend, weigh } from '../refresh/plan.ts';
+import type {
+  Proposal,
+  Provenance,
+  RefreshOptions,
+  RefreshPlan,
+  RefreshResult,
+  UnitKey,
+} from '../refresh/types.ts';
+import { ReassemblyError } from '../translation/reassemble.ts';
+import type { Segment } from '../translation/segments.ts';
+import type { Snapshot } from '../translation/source.ts';
+import { describe, type StoredDocument } from './stored.ts';
+
+const read = <Value>(json: string): Value => JSON.parse(json) as Value;
+const readProvenance = (json: string | null): Provenance | null =>
+  json === null ? null : read<Provenance>(json);
+
+/** A plan, as JSON text, and what is said and asked about it. */
+export interface PlannedRefresh {
+  readonly plan: string;
+  readonly sent: number;
+  readonly weight: number;
+  /** Held for the copies of images. */
+  readonly bytes: number;
+  /** Blocks of the source. */
+  readonly blocks: number;
+  /** What something is done with. */
+  readonly changed: { readonly blocks: number; readonly fields: number; readonly images: number };
+  /** Those of `options.units` that neither side has. */
+  readonly unknown: readonly UnitKey[];
+}
+
+/** Plans a refresh of a version; `proposed` are its open proposals. */
+export function planVersion(
+  sourceJson: string,
+  versionJson: string,
+  provenance: string | null,
+  proposed: string,
+  options: Omit<RefreshOptions, 'proposed'>,
+): PlannedRefresh {
+  const source = read<Snapshot>(sourceJson);
+  const version = read<Snapshot>(versionJson);
+  const plan = planRefresh(source, version, readProvenance(provenance), {
+    ...options,
+    proposed: read<Proposal[]>(proposed),
+  });
+  const keys = plan.steps.map(({ key }) => key);
+  const blocks = keys.filter((key) => key.startsWith('block:')).length;
+  const images = keys.filter((key) => key.startsWith('image:')).length;
+  const there = new Set(
+    [...source.document.blocks, ...version.document.blocks].map(({ id }) => `block:${id}`),
+  );
+  return {
+    plan: JSON.stringify(plan),
+    sent: plan.sent,
+    weight: plan.weight,
+    bytes: plan.copies.reduce((sum, { byteSize }) => sum + byteSize, 0),
+    blocks: source.document.blocks.length,
+    changed: { blocks, images, fields: keys.length - blocks - images },
+    unknown: (options.units ?? []).filter((key) => !there.has(key)),
+  };
+}
+
+/** The texts that an engine gets of a refresh as its job keeps it. */
+export const segmentsOf = (refresh: string): readonly Segment[] =>
+  segmentsToSend(read<{ plan: RefreshPlan }>(refresh).plan);
+
+/** What a version becomes. */
+export interface Changed extends Omit<RefreshResult, 'proposals' | 'settled' | 'content'> {
+  /** Its fields beside the body. */
+  readonly fields: Omit<Snapshot, 'document' | 'assets'>;
+  readonly stored: StoredDocument;
+}
+
+export interface AppliedRefresh extends Pick<RefreshResult, 'proposals' | 'settled'> {
+  readonly ok: true;
+  readonly changed: Changed;
+  /** Texts that were sent for what is applied and proposed, and what they weigh. */
+  readonly delivered: { readonly sent: number; readonly weight: number };
+}
+
+/** What is applied and proposed, or why the translations cannot be written back: errors lose their class between threads. */
+export type Applied = AppliedRefresh | { readonly ok: false; readonly problem: string };
+
+function changedBy({ content, ...result }: Omit<RefreshResult, 'proposals' | 'settled'>): Changed {
+  const { document, assets: _, ...fields } = content;
+  return { ...result, fields, stored: describe(document, new ParsedTexts()) };
+}
+
+/** What was sent for these units alone: nothing else is paid for. */
+function deliveredOf({ partial, kept, ...plan }: RefreshPlan, units: ReadonlySet<UnitKey>) {
+  if (plan.steps.every(({ key }) => units.has(key))) return { sent: plan.sent, weight: plan.weight };
+  const rest = {
+    kept,
+    partial: {
+      title: units.has('title') ? partial.title : '',
+      metaTitle: units.has('metaTitle') ? partial.metaTitle : null,
+      metaDescription: units.has('metaDescription') ? partial.metaDescription : null,
+      targetKeywords: units.has('targetKeywords') ? partial.targetKeywords : [],
+      secondaryKeywords: units.has('secondaryKeywords') ? partial.secondaryKeywords : [],
+      document: {
+        version: 1 as const,
+        // Keys are positions: what is left out leaves its place.
+        blocks: partial.document.blocks.map((block) =>
+          units.has(`block:${block.id}`) ? block : { id: block.id, type: 'divider' as const },
+        ),
+      },
+      assets: partial.assets.map((asset) =>
+        units.has(`image:${asset.id}`) ? asset : { ...asset, altText: '' },
+      ),
+    },
+  };
+  return { sent: segmentsToSend(rest).length, weight: weigh(rest) };
+}
+
+/** Applies a plan to the version as it is now. */
+export function applyPlan(
+  plan: string,
+  version: string,
+  provenance: string | null,
+  translations: ReadonlyMap<string, string>,
+  ids: { articleIds: ReadonlyMap<string, string>; copyIds: ReadonlyMap<string, AssetId> },
+  proposeAll: boolean,
+): Applied {
+  try {
+    const planned = read<RefreshPlan>(plan);
+    const { proposals, settled, ...result } = applyRefresh(planned, {
+      translations,
+      current: read<Snapshot>(version),
+      provenance: readProvenance(provenance),
+      ...ids,
+      proposeAll,
+    });
+    const delivered = deliveredOf(planned, new Set([...result.applied, ...proposals.map(({ key }) => key)]));
+    return { ok: true, proposals, settled, changed: changedBy(result), delivered };
+  } catch (error) {
+    if (error instanceof ReassemblyError) return { ok: false, problem: error.message };
+    throw error;
+  }
+}
+
+/** The version once the proposal is accepted; null when its unit has changed since. */
+export function accept(proposal: string, version: string, provenance: string | null): Changed | null {
+  const result = acceptProposal(
+    read<Snapshot>(version),
+    readProvenance(provenance),
+    read<Proposal>(proposal),
+  );
+  return result === null ? null : changedBy(result);
+}
+
+/** What is known of the version once the proposal is rejected. */
+export const reject = (proposal: string, version: string, provenance: string | null): Provenance =>
+  rejectProposal(read<Snapshot>(version), readProvenance(provenance), read<Proposal>(proposal));

@@ -1,0 +1,129 @@
+import { restless } from '../../articles/prepare.ts';
+import { requirePermissions, type VerbContext } from '../../context.ts';
+import { walletOf } from '../../credits/wallet.ts';
+import type { Tx } from '../../db/database.ts';
+import { uniqueViolation } from '../../db/errors.ts';
+import { inTransaction } from '../../db/transaction.ts';
+import { conflict } from '../../errors.ts';
+import { admitJob, findAdmitted, KEY_TAKEN } from '../../jobs/admit.ts';
+import { toJob } from '../../jobs/queries.ts';
+import type { JobRuns, StartableJob } from '../../jobs/runs.ts';
+import type { Job } from '../../jobs/schemas.ts';
+import { JsonText, writeJson } from '../../json-text.ts';
+import { refreshWorkflowId } from '../../temporal/ids.ts';
+import { type DrawnRefresh, drawRefresh, latestRefresh, type RefreshRequest, sourceGone } from './draw.ts';
+import type { RefreshEstimate, RefreshEstimateResponse } from './schemas.ts';
+
+export interface CreateRefresh extends RefreshRequest {
+  readonly idempotencyKey?: string | undefined;
+}
+
+export type CreatedRefresh =
+  | { reused: false; job: Job; estimate: RefreshEstimate }
+  | { reused: true; job: Job; estimate: null };
+
+type Context = VerbContext & { readonly runs: JobRuns };
+
+/** Plans that may be made in vain because another refresh ended in between, or another request had the key. */
+const MAX_ATTEMPTS = 5;
+/** The index that lets a version have one open refresh. */
+const ONE_REFRESH = 'jobs_refresh_key';
+
+/** What a refresh would do and cost (articles.update, articles.generate). Nothing is reserved. */
+export async function estimateRefresh(
+  context: VerbContext,
+  request: RefreshRequest,
+): Promise<RefreshEstimateResponse> {
+  requirePermissions(context.actor, 'articles.update', 'articles.generate');
+  const { estimate } = await drawRefresh(context, request);
+  const wallet = await walletOf(context.db, context.actor.workspaceId);
+  return { estimate, wallet, sufficient: wallet.available >= estimate.total };
+}
+
+/**
+ * Queues the refresh of a version: the job with its plan, the audit entry and the hold are one transaction, which locks
+ * nothing of the article. The run is started when it has committed.
+ * @throws {ServiceError} as `drawRefresh` and `admitJob`; CONFLICT `up_to_date`, `refresh_running` or `source_gone`
+ */
+export async function createRefresh(context: Context, input: CreateRefresh): Promise<CreatedRefresh> {
+  requirePermissions(context.actor, 'articles.update', 'articles.generate');
+  const { idempotencyKey: key } = input;
+  for (let attempt = 1; attempt <= MAX_ATTEMPTS; attempt += 1) {
+    try {
+      const before = await inTransaction(context.db, (tx) => replay(tx, context, key));
+      if (before !== null) return before;
+      const drawn = await drawRefresh(context, input);
+      const admitted = await inTransaction(
+        context.db,
+        async (tx) => (await replay(tx, context, key)) ?? admit(tx, context, drawn, key),
+      );
+      if (admitted === null) continue;
+      if (!('run' in admitted)) return admitted;
+      await context.runs.start(context.db, admitted.run);
+      return { reused: false, job: toJob(admitted.run), estimate: drawn.estimate };
+    } catch (error) {
+      const violated = uniqueViolation(error);
+      if (violated === ONE_REFRESH) {
+        throw conflict('A refresh of this version is under way already.', 'refresh_running');
+      }
+      if (violated !== KEY_TAKEN) throw error;
+    }
+  }
+  throw restless();
+}
+
+async function replay(
+  tx: Tx,
+  context: VerbContext,
+  key: string | undefined,
+): Promise<(CreatedRefresh & { reused: true }) | null> {
+  const admitted = key === undefined ? null : await findAdmitted(tx, context, key);
+  return admitted && { reused: true, job: toJob(admitted.job), estimate: null };
+}
+
+/** @returns null when another refresh has ended since the plan was made */
+async function admit(
+  tx: Tx,
+  context: Context,
+  { version, sourceId, sourceLanguage, released, planned, estimate, latest }: DrawnRefresh,
+  idempotencyKey: string | undefined,
+): Promise<{ run: Awaited<ReturnType<typeof admitJob>> & StartableJob } | null> {
+  const { workspaceId } = context.actor;
+  const { row } = version;
+  const source = await tx
+    .selectFrom('articles')
+    .select('id')
+    .where('workspace_id', '=', workspaceId)
+    .where('id', '=', sourceId)
+    .forKeyShare()
+    .executeTakeFirst();
+  if (source === undefined) throw sourceGone();
+  if ((await latestRefresh(tx, row.id)) !== latest) return null;
+  if (estimate.changedBlocks + estimate.changedFields + estimate.changedImages === 0) {
+    throw conflict('The version is up to date with its source.', 'up_to_date');
+  }
+  const run = await admitJob(tx, context, {
+    purpose: 'refresh',
+    article: row,
+    idempotencyKey,
+    credits: estimate.total,
+    bytes: planned.bytes,
+    workflowId: refreshWorkflowId,
+    events: [],
+    audit: { action: 'translations.refresh_requested', details: { sourceArticleId: sourceId } },
+    record: async (jobId) => {
+      await tx
+        .insertInto('translations')
+        .values({
+          job_id: jobId,
+          workspace_id: workspaceId,
+          source_article_id: sourceId,
+          source_language: sourceLanguage,
+          target_language: row.primary_language,
+          snapshot: writeJson({ plan: new JsonText(planned.plan), released, source: sourceId }),
+        })
+        .execute();
+    },
+  });
+  return { run };
+}

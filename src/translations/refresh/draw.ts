@@ -1,0 +1,139 @@
+import { sql } from 'kysely';
+import { readAssets } from '../../articles/images.ts';
+import { ownedByJob } from '../../articles/lock.ts';
+import { JOB_OWNED } from '../../articles/states.ts';
+import { requirePermissions, type VerbContext } from '../../context.ts';
+import type { Database, Queryable } from '../../db/database.ts';
+import type { ArticleStatus } from '../../db/tables.ts';
+import type { RefreshOptions } from '../../document/refresh/types.ts';
+import { doTask } from '../../document/threads/pool.ts';
+import type { PlannedRefresh } from '../../document/threads/refresh.ts';
+import { conflict, invalid, notFound } from '../../errors.ts';
+import type { ArticleId } from '../../ids.ts';
+import { writeJson } from '../../json-text.ts';
+import { countBody, estimateCounted, toWords, WORDS_PER_CREDIT } from '../price.ts';
+import { readTexts, toSnapshot } from '../read-source.ts';
+import type { RefreshEstimate } from './schemas.ts';
+import { readVersion, type Version } from './version.ts';
+
+/** What is to be refreshed, and how. */
+export interface RefreshRequest {
+  readonly articleId: ArticleId;
+  /** What happens to what no person has edited; by the version's status when not given. */
+  readonly apply?: RefreshOptions['apply'] | undefined;
+  /** Ids of the blocks to be made again, current ones too; without it, whatever is not current. */
+  readonly blocks?: readonly string[] | undefined;
+}
+
+/** A refresh worked out before anything is locked. */
+export interface DrawnRefresh {
+  readonly version: Version;
+  readonly sourceId: ArticleId;
+  readonly sourceLanguage: string;
+  readonly released: boolean;
+  readonly planned: PlannedRefresh;
+  readonly estimate: RefreshEstimate;
+  /** See `latestRefresh`. */
+  readonly latest: string;
+}
+
+/** Statuses in which readers see a version, or are about to. */
+const RELEASED: readonly ArticleStatus[] = ['APPROVED', 'PUBLISHED'];
+export const isReleased = ({ row }: Version): boolean => RELEASED.includes(row.status);
+
+/**
+ * Credits for texts of that weight: at least one when there is any, never more than the whole would cost.
+ * @param sent texts
+ * @param most credits
+ */
+export const refreshPrice = (sent: number, weight: number, most: number): number =>
+  sent === 0 ? 0 : Math.min(Math.max(1, Math.ceil(toWords(weight) / WORDS_PER_CREDIT)), most);
+
+/** Tells refreshes of a version apart: what one has proposed the next need not buy. */
+export async function latestRefresh(db: Queryable, articleId: ArticleId): Promise<string> {
+  const job = await db
+    .selectFrom('jobs')
+    .select(['id', 'status'])
+    .where('article_id', '=', articleId)
+    .where('purpose', '=', 'refresh')
+    .orderBy('created_at', 'desc')
+    .orderBy('id', 'desc')
+    .limit(1)
+    .executeTakeFirst();
+  return `${job?.id} ${job?.status}`;
+}
+
+/** What the version was last translated from, whether or not that is still there. */
+async function sourceIdOf(db: Database, { knownSource, row }: Version): Promise<ArticleId | null> {
+  if (knownSource !== null) return knownSource;
+  // Translated before provenance was kept.
+  const translation = await db
+    .selectFrom('jobs')
+    .innerJoin('translations', 'translations.job_id', 'jobs.id')
+    .select('translations.source_article_id')
+    .where('jobs.article_id', '=', row.id)
+    .where('jobs.purpose', '=', 'translate')
+    .where('jobs.status', '=', 'COMPLETED')
+    .orderBy('jobs.created_at', 'desc')
+    .limit(1)
+    .executeTakeFirst();
+  return translation?.source_article_id ?? null;
+}
+
+/**
+ * Works out what a refresh would do, and its price.
+ * @throws {ServiceError} RESOURCE_NOT_FOUND; FORBIDDEN; CONFLICT `job_running` or `source_gone`; INVALID_REQUEST for
+ *   blocks that neither side has, and for a source that breaks a rule of the format that is younger than it
+ */
+export async function drawRefresh(
+  { db, actor }: VerbContext,
+  { articleId, apply, blocks }: RefreshRequest,
+): Promise<DrawnRefresh> {
+  const { workspaceId } = actor;
+  const latest = await latestRefresh(db, articleId);
+  const version = await readVersion(db, { workspaceId, articleId });
+  if (version === undefined) throw notFound('article');
+  if (JOB_OWNED.includes(version.row.status)) throw ownedByJob();
+  const released = isReleased(version);
+  const applied = apply ?? (released ? 'none' : 'untouched');
+  if (released && applied === 'untouched') requirePermissions(actor, 'articles.publish');
+  const sourceId = await sourceIdOf(db, version);
+  const texts = sourceId === null ? undefined : await readTexts(db, workspaceId, sourceId).executeTakeFirst();
+  if (sourceId === null || texts === undefined) throw sourceGone();
+  const source = toSnapshot(texts, await readAssets(db, workspaceId, sourceId));
+  const { proposed } = await db
+    .selectFrom('proposals')
+    .select(sql<string>`coalesce(jsonb_agg(proposal), '[]')::text`.as('proposed'))
+    .where('article_id', '=', articleId)
+    .executeTakeFirstOrThrow();
+  const planned = await doTask(
+    'planVersion',
+    writeJson(source),
+    version.content,
+    version.provenance,
+    proposed,
+    {
+      apply: applied,
+      ...(blocks === undefined ? {} : { units: blocks.map((id) => `block:${id}` as const) }),
+    },
+  );
+  const [unknown] = planned.unknown;
+  if (unknown !== undefined) {
+    const index = blocks?.findIndex((id) => `block:${id}` === unknown);
+    throw invalid(`/blocks/${index}`, 'Neither the source nor the version has this block.');
+  }
+  const most = estimateCounted(source, await countBody(source.document.text)).total;
+  const estimate = {
+    blocks: planned.blocks,
+    changedBlocks: planned.changed.blocks,
+    changedFields: planned.changed.fields,
+    changedImages: planned.changed.images,
+    words: toWords(planned.weight),
+    total: refreshPrice(planned.sent, planned.weight, most),
+  };
+  return { version, sourceId, sourceLanguage: texts.primary_language, released, planned, estimate, latest };
+}
+
+/** 409 for a version without a source to be refreshed from. */
+export const sourceGone = () =>
+  conflict('What this article was translated from is gone, or it never was translated.', 'source_gone');

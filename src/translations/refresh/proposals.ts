@@ -1,0 +1,148 @@
+import { sql } from 'kysely';
+import { lockArticle } from '../../articles/lock.ts';
+import { type ArticleResponse, toArticle } from '../../articles/schemas.ts';
+import { recordAudit } from '../../audit/record.ts';
+import { requirePermissions, type VerbContext } from '../../context.ts';
+import { releaseBytes, reserveBytes, storageQuotaExceeded } from '../../credits/storage-quota.ts';
+import type { Database, Tx } from '../../db/database.ts';
+import type { Provenance } from '../../document/refresh/types.ts';
+import { doSmallTask, doTask } from '../../document/threads/pool.ts';
+import type { Changed } from '../../document/threads/refresh.ts';
+import { notFound, ServiceError } from '../../errors.ts';
+import { type PageRequest, readPage } from '../../http/paging.ts';
+import type { ArticleId, ProposalId } from '../../ids.ts';
+import { keepProvenance } from '../provenance.ts';
+import type { ProposalResponse } from './schemas.ts';
+import { type VersionWork, withVersion } from './version.ts';
+import { writeChange } from './write.ts';
+
+/** Which proposal, of which version. */
+export interface ProposalPath {
+  readonly articleId: ArticleId;
+  readonly proposalId: ProposalId;
+}
+
+/** One page of the open proposals of a version, the newest refresh first, within one in the version's order (articles.read). */
+export async function listProposals(
+  { db, actor }: VerbContext,
+  articleId: ArticleId,
+  page: PageRequest<ProposalId>,
+): Promise<{ proposals: ProposalResponse[]; nextCursor: string | null }> {
+  requirePermissions(actor, 'articles.read');
+  const query = db
+    .selectFrom('proposals')
+    .select(['id', 'article_id', 'job_id', 'proposal', 'created_at'])
+    .where('workspace_id', '=', actor.workspaceId)
+    .where('article_id', '=', articleId);
+  const { rows, nextCursor } = await readPage(query, page);
+  const proposals = rows.map(({ proposal: { key, action, reason, value }, ...row }) => ({
+    id: row.id,
+    articleId: row.article_id,
+    jobId: row.job_id,
+    unit: key,
+    action,
+    reason,
+    value: value as ProposalResponse['value'],
+    createdAt: row.created_at.toISOString(),
+  }));
+  return { proposals, nextCursor };
+}
+
+/**
+ * Writes a proposal into its version (articles.update): a save like any other.
+ * @throws {ServiceError} RESOURCE_NOT_FOUND; CONFLICT `job_running`; PRECONDITION_FAILED when its unit has changed since;
+ *   QUOTA_EXCEEDED for an image
+ */
+export async function acceptProposal(context: VerbContext, path: ProposalPath): Promise<ArticleResponse> {
+  requirePermissions(context.actor, 'articles.update');
+  const { db, actor } = context;
+  const { proposal } = await findProposal(db, context, path);
+  const id = { ...path, workspaceId: actor.workspaceId };
+  return withVersion(db, id, accepting(proposal), async (tx, render, worked) => {
+    const { before, sourceId } = await takeProposal(tx, context, path);
+    const { output: changed } = await worked();
+    if (changed === null) {
+      throw new ServiceError(
+        'PRECONDITION_FAILED',
+        'What the proposal would change has changed since. Refresh the version for a new one, or reject it.',
+      );
+    }
+    const because = { proposalId: path.proposalId };
+    const { after, bytes } = await writeChange(tx, context, render, before, { sourceId, changed, because });
+    await recordDecision(tx, context, path, 'proposals.accepted', changed.applied);
+    await releaseBytes(tx, actor.workspaceId, Math.max(0, -bytes));
+    if (bytes > 0 && !(await reserveBytes(tx, actor.workspaceId, bytes))) throw storageQuotaExceeded(bytes);
+    return toArticle(after);
+  });
+}
+
+/**
+ * Leaves the version as it is: its unit is up to date with the source that the proposal was made from
+ * (articles.update).
+ * @throws {ServiceError} RESOURCE_NOT_FOUND; CONFLICT `job_running`
+ */
+export async function rejectProposal(context: VerbContext, path: ProposalPath): Promise<void> {
+  requirePermissions(context.actor, 'articles.update');
+  const { db, actor } = context;
+  const { proposal } = await findProposal(db, context, path);
+  const id = { ...path, workspaceId: actor.workspaceId };
+  await withVersion(db, id, rejecting(proposal), async (tx, _render, worked) => {
+    const { before, sourceId, unit } = await takeProposal(tx, context, path);
+    const { output: provenance } = await worked();
+    await keepProvenance(tx, before, sourceId, JSON.stringify(provenance));
+    await recordDecision(tx, context, path, 'proposals.rejected', [unit]);
+  });
+}
+
+const accepting = (proposal: string): VersionWork<Changed | null> => ({
+  now: ({ content, provenance }) => doSmallTask('accept', proposal, content, provenance),
+  onThread: ({ content, provenance }) => doTask('accept', proposal, content, provenance),
+});
+const rejecting = (proposal: string): VersionWork<Provenance> => ({
+  now: ({ content, provenance }) => doSmallTask('reject', proposal, content, provenance),
+  onThread: ({ content, provenance }) => doTask('reject', proposal, content, provenance),
+});
+
+/** The proposal as JSON text; one that is replaced gets another id. */
+async function findProposal(
+  db: Database,
+  { actor }: VerbContext,
+  { articleId, proposalId }: ProposalPath,
+): Promise<{ proposal: string }> {
+  const row = await db
+    .selectFrom('proposals')
+    .select(sql<string>`proposal::text`.as('proposal'))
+    .where('workspace_id', '=', actor.workspaceId)
+    .where('article_id', '=', articleId)
+    .where('id', '=', proposalId)
+    .executeTakeFirst();
+  if (row === undefined) throw notFound('proposal');
+  return row;
+}
+
+/** Locks the version and takes the proposal away, once. */
+async function takeProposal(tx: Tx, { actor }: VerbContext, { articleId, proposalId }: ProposalPath) {
+  const before = await lockArticle(tx, actor.workspaceId, articleId, 'edit');
+  const row = await tx
+    .deleteFrom('proposals')
+    .where('article_id', '=', articleId)
+    .where('id', '=', proposalId)
+    .returning(['source_article_id', 'unit'])
+    .executeTakeFirst();
+  if (row === undefined) throw notFound('proposal');
+  return { before, sourceId: row.source_article_id, unit: row.unit };
+}
+
+const recordDecision = (
+  tx: Tx,
+  context: VerbContext,
+  { articleId, proposalId }: ProposalPath,
+  action: 'proposals.accepted' | 'proposals.rejected',
+  units: readonly string[],
+): Promise<void> =>
+  recordAudit(tx, context, {
+    action,
+    targetType: 'proposal',
+    targetId: proposalId,
+    details: { articleId, units },
+  });

@@ -1,0 +1,162 @@
+import { sql } from 'kysely';
+import { newAssetIds } from '../../articles/images.ts';
+import { referencesOf } from '../../articles/render.ts';
+import { JOB_OWNED } from '../../articles/states.ts';
+import { recordAudit } from '../../audit/record.ts';
+import type { Author } from '../../context.ts';
+import type { Database, Tx } from '../../db/database.ts';
+import type { Proposal, UnitKey } from '../../document/refresh/types.ts';
+import { doSmallTask, doTask } from '../../document/threads/pool.ts';
+import type { Applied, AppliedRefresh } from '../../document/threads/refresh.ts';
+import { inTheBackground } from '../../document/threads/share.ts';
+import { ReassemblyError } from '../../document/translation/reassemble.ts';
+import type { SourceAsset } from '../../document/translation/source.ts';
+import { ServiceError } from '../../errors.ts';
+import { type ArticleId, type JobId, newOrderedId, type ProposalId, type WorkspaceId } from '../../ids.ts';
+import { isJobOpen, settleJob } from '../../jobs/run-state.ts';
+import { markFinalizing, targetVersions } from '../settle.ts';
+import { isReleased, refreshPrice } from './draw.ts';
+import { type Version, type VersionWork, withVersion } from './version.ts';
+import { writeChange } from './write.ts';
+
+/** What the run has made, and how it was asked for. */
+interface Made {
+  readonly workspaceId: WorkspaceId;
+  readonly articleId: ArticleId;
+  readonly sourceId: ArticleId;
+  readonly author: Author;
+  readonly reserved: number;
+  readonly heldBytes: number;
+  /** JSON text. */
+  readonly plan: string;
+  readonly released: boolean;
+  readonly translations: ReadonlyMap<string, string>;
+  readonly ids: { articleIds: ReadonlyMap<string, string>; copyIds: ReturnType<typeof newAssetIds> };
+}
+
+/**
+ * Applies what a refresh has made to the version as it is now, or proposes it, and charges for what was delivered, in one
+ * transaction. What a person has saved meanwhile stays.
+ * @returns false when the job had ended before (cancelled, failed or settled); nothing is changed then
+ */
+export async function settleRefresh(db: Database, jobId: JobId): Promise<boolean> {
+  if (!(await isJobOpen(db, jobId))) return false;
+  await markFinalizing(db, jobId);
+  const made = await readMade(db, jobId);
+  try {
+    return await inTheBackground(made.workspaceId, () =>
+      withVersion(db, made, applying(made), (tx, render, worked) =>
+        settleJob(tx, jobId, 'TRANSLATING', async () => {
+          const { version, output } = await worked();
+          if (!output.ok) throw new ReassemblyError(output.problem);
+          const { row } = version;
+          const because = { jobId };
+          const { bytes } = await writeChange(tx, made.author, render, row, {
+            sourceId: made.sourceId,
+            changed: output.changed,
+            because,
+          });
+          await storeProposals(tx, made, jobId, output);
+          await recordAudit(tx, made.author, {
+            action: 'translations.refreshed',
+            targetType: 'article',
+            targetId: row.id,
+            details: {
+              jobId,
+              applied: output.changed.applied.length,
+              proposed: output.proposals.length,
+            },
+          });
+          const { sent, weight } = output.delivered;
+          return {
+            bytesLeft: made.heldBytes - bytes,
+            credits: refreshPrice(sent, weight, made.reserved),
+          };
+        }),
+      ),
+    );
+  } catch (error) {
+    // Deleted, with its job and what that held.
+    if (error instanceof ServiceError && error.code === 'RESOURCE_NOT_FOUND') return false;
+    throw error;
+  }
+}
+
+/** The plan applied to the version: all of it proposed when readers would see what nobody has looked at. */
+function applying({ plan, translations, ids, released }: Made): VersionWork<Applied> {
+  const parameters = (version: Version) => {
+    const proposeAll = JOB_OWNED.includes(version.row.status) || (isReleased(version) && !released);
+    return [plan, version.content, version.provenance, translations, ids, proposeAll] as const;
+  };
+  return {
+    now: (version) => doSmallTask('applyPlan', ...parameters(version)),
+    onThread: (version) => doTask('applyPlan', ...parameters(version)),
+  };
+}
+
+async function readMade(db: Database, jobId: JobId): Promise<Made> {
+  const job = await db
+    .selectFrom('translations')
+    .innerJoin('jobs', 'jobs.id', 'translations.job_id')
+    .select([
+      sql<string | null>`(snapshot -> 'plan')::text`.as('plan'),
+      sql<boolean>`(snapshot -> 'released')::boolean`.as('released'),
+      sql<readonly SourceAsset[]>`snapshot -> 'plan' -> 'copies'`.as('copies'),
+      sql<ArticleId>`snapshot ->> 'source'`.as('source_id'),
+      'target_language',
+      'jobs.workspace_id',
+      'jobs.article_id',
+      'jobs.reserved_credits',
+      'jobs.held_bytes',
+      'jobs.request_id',
+    ])
+    .where('job_id', '=', jobId)
+    .executeTakeFirstOrThrow();
+  const { plan, workspace_id: workspaceId } = job;
+  if (plan === null) throw new Error(`job ${jobId} has no plan`);
+  const segments = await db
+    .selectFrom('translation_segments')
+    .select(['key', 'target_text'])
+    .where('job_id', '=', jobId)
+    .where('target_text', 'is not', null)
+    .execute();
+  return {
+    workspaceId,
+    articleId: job.article_id,
+    sourceId: job.source_id,
+    author: { actor: { kind: 'system', workspaceId, jobId }, requestId: job.request_id ?? '' },
+    reserved: job.reserved_credits,
+    heldBytes: job.held_bytes,
+    plan,
+    released: job.released,
+    translations: new Map(segments.map(({ key, target_text }) => [key, target_text ?? ''])),
+    ids: {
+      articleIds: await targetVersions(db, workspaceId, referencesOf(plan).articleIds, job.target_language),
+      copyIds: newAssetIds(job.copies),
+    },
+  };
+}
+
+/** Stores proposals, each in place of its unit's open one, and removes those that have nothing left to propose. */
+async function storeProposals(
+  tx: Tx,
+  { workspaceId, articleId, sourceId }: Made,
+  jobId: JobId,
+  { proposals, settled, changed }: AppliedRefresh,
+): Promise<void> {
+  const done: UnitKey[] = [...settled, ...changed.applied, ...proposals.map(({ key }) => key)];
+  await sql`DELETE FROM proposals WHERE article_id = ${articleId} AND unit = ANY (${done}::text[])`.execute(
+    tx,
+  );
+  // Lists begin with the newest: made from the last to the first, they are read from the first to the last.
+  const rows = proposals.toReversed().map((proposal: Proposal) => ({
+    id: newOrderedId<ProposalId>(),
+    unit: proposal.key,
+    proposal,
+  }));
+  await sql`
+    INSERT INTO proposals (id, workspace_id, article_id, job_id, source_article_id, unit, proposal)
+    SELECT id, ${workspaceId}, ${articleId}, ${jobId}, ${sourceId}, unit, proposal
+    FROM jsonb_to_recordset(${JSON.stringify(rows)}::jsonb) AS made (id uuid, unit text, proposal jsonb)
+  `.execute(tx);
+}

@@ -1,0 +1,101 @@
+import { sql } from 'kysely';
+import { readAssets } from '../../articles/images.ts';
+import { MAX_ATTEMPTS, restless, withRenderings } from '../../articles/prepare.ts';
+import { type ArticleRow, articleColumns } from '../../articles/queries.ts';
+import type { Renderer } from '../../articles/render.ts';
+import type { Database, Queryable, Tx } from '../../db/database.ts';
+import { notFound } from '../../errors.ts';
+import type { ArticleId, WorkspaceId } from '../../ids.ts';
+import { writeJson } from '../../json-text.ts';
+import { toSnapshot } from '../read-source.ts';
+
+/** Whose version it is. */
+export interface VersionId {
+  readonly workspaceId: WorkspaceId;
+  readonly articleId: ArticleId;
+}
+
+/** A version as it stands: what a refresh is planned from and applied to. */
+export interface Version {
+  readonly row: ArticleRow;
+  /** Its content as the JSON text of a `Snapshot`. */
+  readonly content: string;
+  /** What is known since it was last translated, as JSON text; null for one without. */
+  readonly provenance: string | null;
+  /** What that was translated from; null without provenance. */
+  readonly knownSource: ArticleId | null;
+}
+
+/** Undefined when the workspace has no such article. */
+export async function readVersion(
+  db: Queryable,
+  { workspaceId, articleId }: VersionId,
+): Promise<Version | undefined> {
+  const row = await db
+    .selectFrom('articles')
+    .leftJoin('article_provenance', 'article_provenance.article_id', 'articles.id')
+    .select(articleColumns)
+    .select(['article_provenance.source_article_id', sql<string | null>`units::text`.as('units')])
+    .where('articles.workspace_id', '=', workspaceId)
+    .where('articles.id', '=', articleId)
+    .executeTakeFirst();
+  if (row === undefined) return undefined;
+  const { units, source_article_id, ...article } = row;
+  const assets = await readAssets(db, workspaceId, articleId);
+  return {
+    row: article,
+    content: writeJson(toSnapshot(article, assets)),
+    provenance: units,
+    knownSource: source_article_id,
+  };
+}
+
+const isSame = (one: Version, other: Version): boolean =>
+  one.content === other.content && one.provenance === other.provenance && one.row.status === other.row.status;
+
+/** Work on a whole version: in place while that is small, else on a thread. */
+export interface VersionWork<Output> {
+  readonly now: (version: Version) => Output | undefined;
+  readonly onThread: (version: Version) => Promise<Output>;
+}
+
+/** Rolls a transaction back whose version is another one by now, and too large to be worked on in it. */
+class Moved extends Error {}
+
+/**
+ * Works on a version, and writes what comes of it in one transaction that never waits for a thread, since saves wait for
+ * its locks. When the version is another one by then, the work is done again: in place, or after a rollback.
+ * @param write locks the version, then calls `worked` for the version as it is now and what came of it; it has no effect
+ *   outside the transaction
+ * @throws {ServiceError} RESOURCE_NOT_FOUND; SERVICE_UNAVAILABLE when the version was another one each time
+ */
+export async function withVersion<Output, Result>(
+  db: Database,
+  id: VersionId,
+  { now, onThread }: VersionWork<Output>,
+  write: (
+    tx: Tx,
+    render: Renderer,
+    worked: () => Promise<{ version: Version; output: Output }>,
+  ) => Promise<Result>,
+): Promise<Result> {
+  for (let attempt = 1; attempt <= MAX_ATTEMPTS; attempt += 1) {
+    const before = await readVersion(db, id);
+    if (before === undefined) throw notFound('article');
+    const prepared = await onThread(before);
+    const workedIn = async (tx: Tx) => {
+      const version = await readVersion(tx, id);
+      if (version === undefined) throw notFound('article');
+      if (isSame(version, before)) return { version, output: prepared };
+      const output = now(version);
+      if (output === undefined) throw new Moved();
+      return { version, output };
+    };
+    try {
+      return await withRenderings(db, (tx, render) => write(tx, render, () => workedIn(tx)));
+    } catch (error) {
+      if (!(error instanceof Moved)) throw error;
+    }
+  }
+  throw restless();
+}

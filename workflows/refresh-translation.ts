@@ -1,0 +1,19 @@
+import type { TranslationRunInput, TranslationRunResult } from '../src/temporal/shapes.ts';
+import { awaitTurn, connect, queuePrefix, translateInBatches } from './batches.ts';
+
+/**
+ * Brings a version up to date with its source: takes the hold over, plans what changed, translates it in batches and
+ * settles, which applies or proposes it. Until then nothing of the article is touched.
+ */
+export async function refreshTranslation({ jobId }: TranslationRunInput): Promise<TranslationRunResult> {
+  const connected = connect(queuePrefix());
+  const { steps } = connected;
+  return translateInBatches(jobId, connected, {
+    begin: () => awaitTurn(steps, jobId),
+    plan: () =>
+      steps.planRefresh.executeWithOptions({ summary: 'split what changed into segments' }, [jobId]),
+    settle: () =>
+      steps.settleRefresh.executeWithOptions({ summary: 'apply or propose, and charge' }, [jobId]),
+    givingBack: 'release the hold, the article stays as it is',
+  });
+}
