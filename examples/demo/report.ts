@@ -28,6 +28,11 @@ export function report({ url, temporalUiUrl }: LocalService, found: Findings): v
   print(
     `  job        estimated ${job.estimatedCredits}, reserved ${job.reservedCredits}, consumed ${job.consumedCredits}`,
   );
+  const { changedBlocks, blocks, total } = found.refresh;
+  print('');
+  print('Refresh after an edit of the source');
+  print('');
+  print(`  ${changedBlocks} of ${blocks} blocks changed, ${total} credit`);
   print('');
   print('Webhooks');
   for (const { received, delivery } of deliveries) {

@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { fileURLToPath } from 'node:url';
+import { isDeepStrictEqual } from 'node:util';
 import { Client, Connection } from '@temporalio/client';
 import type { ListrTask } from 'listr2';
 import { importArticle } from '../../src/articles/import.ts';
@@ -8,7 +9,7 @@ import type { VerbContext } from '../../src/context.ts';
 import type { DeliveryId, JobId, WorkspaceId } from '../../src/ids.ts';
 import type { LocalService } from '../../src/local/service.ts';
 import { createProject } from '../../src/projects/create.ts';
-import { deliveryWorkflowId, translationWorkflowId } from '../../src/temporal/ids.ts';
+import { deliveryWorkflowId, refreshWorkflowId, translationWorkflowId } from '../../src/temporal/ids.ts';
 import { createWorkspace } from '../../src/workspaces/create.ts';
 import type { Article, Job, Wallet } from '../client/api.ts';
 import { type Call, createClient } from '../client/client.ts';
@@ -23,6 +24,8 @@ const LANGUAGES = [SOURCE_LANGUAGE, TARGET_LANGUAGE, 'de', 'pt-BR'];
 const STARTING_CREDITS = 20;
 /** 1 per started 1,000 words (contract.md T1); the article has between 1,000 and 2,000. */
 const EXPECTED_PRICE = 2;
+/** Blocks of the source that are edited once it is translated. */
+const EDITED_BLOCKS = 3;
 
 /** What the steps find out, each for those after it. */
 export interface Findings {
@@ -37,6 +40,7 @@ export interface Findings {
   target: Article;
   after: Wallet;
   deliveries: readonly Delivered[];
+  refresh: { job: Job; changedBlocks: number; blocks: number; total: number };
   /** Of the translation, in the Temporal UI; null without one. */
   runUrl: string | null;
 }
@@ -170,13 +174,53 @@ export const createSteps = (service: LocalService, receiver: DemoReceiver): List
     },
   },
   {
+    title: 'Edit three blocks of the source, and refresh the translation',
+    async task(found, task) {
+      const { call, source, target, workspaceId } = found;
+      const { documentJson, edited } = editParagraphs(source, EDITED_BLOCKS);
+      await call('updateArticle', { params: { articleId: source.id }, body: { documentJson } });
+      const { estimate } = (await call('estimateRefresh', { params: { articleId: target.id } })).body;
+      const { changedBlocks, blocks, total } = estimate;
+      check(changedBlocks === EDITED_BLOCKS && total === 1, `the estimate is ${JSON.stringify(estimate)}.`);
+      const { job } = (await call('refreshTranslation', { params: { articleId: target.id }, body: {} })).body;
+      await until('The end of the refresh', async () => {
+        const { status } = (await call('readJob', { params: { jobId: job.id } })).body.job;
+        check(!['FAILED', 'CANCELLED'].includes(status), `the refresh ended ${status}.`);
+        return status === 'COMPLETED';
+      });
+      const after = await readArticle(found, target.id);
+      for (const [index, block] of after.documentJson.blocks.entries()) {
+        const isSame = isDeepStrictEqual(block, target.documentJson.blocks[index]);
+        check(
+          isSame !== edited.has(block.id),
+          `block ${block.id} is ${isSame ? 'as it was' : 'another one'}.`,
+        );
+      }
+      const { wallet } = (await call('readWallet', { params: { workspaceId } })).body;
+      check(wallet.balance === found.after.balance - total, `the balance is ${wallet.balance}.`);
+      found.refresh = { job, changedBlocks, blocks, total };
+      task.title = `${changedBlocks} of ${blocks} blocks changed, ${total} credit: refreshed, every other block is as it was`;
+    },
+  },
+  {
     title: 'Look the runs up in Temporal',
     async task(found, task) {
       found.runUrl = await checkRuns(service, found);
-      task.title = `Temporal shows one translateArticle run and ${found.deliveries.length} deliverWebhook runs, all completed`;
+      task.title = `Temporal shows one translateArticle run, one refreshTranslation run and ${found.deliveries.length} deliverWebhook runs, all completed`;
     },
   },
 ];
+
+/** The article's body with a sentence added to some of its paragraphs, and the ids of those. */
+function editParagraphs({ documentJson }: Article, count: number) {
+  const edited = new Set<string>();
+  const blocks = documentJson.blocks.map((block) => {
+    if (block.type !== 'paragraph' || edited.size === count) return block;
+    edited.add(block.id);
+    return { ...block, text: `${block.text} We added this later.` };
+  });
+  return { documentJson: { version: 1 as const, blocks }, edited };
+}
 
 const translate = ({ call, source, idempotencyKey }: Findings) =>
   call('createTranslation', {
@@ -195,18 +239,24 @@ async function readArticle({ call }: Findings, articleId: string): Promise<Artic
  */
 async function checkRuns(
   { config, temporalUiUrl }: LocalService,
-  { job, deliveries }: Findings,
+  { job, refresh, deliveries }: Findings,
 ): Promise<string | null> {
   const connection = await Connection.connect({ address: config.TEMPORAL_ADDRESS });
   try {
     const client = new Client({ connection, namespace: config.TEMPORAL_NAMESPACE });
     const translation = translationWorkflowId(job.id as JobId);
+    const refreshed = refreshWorkflowId(refresh.job.id as JobId);
+    const types = new Map([
+      [translation, 'translateArticle'],
+      [refreshed, 'refreshTranslation'],
+    ]);
     const ids = [
       translation,
+      refreshed,
       ...deliveries.map(({ delivery }) => deliveryWorkflowId(delivery.id as DeliveryId)),
     ];
     for (const id of ids) {
-      const type = id === translation ? 'translateArticle' : 'deliverWebhook';
+      const type = types.get(id) ?? 'deliverWebhook';
       // The rows are final a moment before the run that wrote them is.
       await until(`The end of ${id}`, async () => {
         const run = await client.workflow.getHandle(id).describe();
