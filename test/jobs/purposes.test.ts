@@ -8,6 +8,7 @@ import type { JobId, ProjectId } from '../../src/ids.ts';
 import { endJob } from '../../src/jobs/end.ts';
 import { PURPOSES } from '../../src/jobs/purposes.ts';
 import { lockArticleOf, settleJob, takeOver } from '../../src/jobs/run-state.ts';
+import { takeTurn } from '../../src/jobs/turns.ts';
 import { documentOf, type Editing, editing, paragraph } from '../articles/support.ts';
 import { type TestWorkspace, useTestService } from '../support/service.ts';
 import { untilWaiting } from '../translations/support/locks.ts';
@@ -265,6 +266,28 @@ describe('a result is charged what it costs', () => {
     expect(await left()).toEqual({ balance: 10, reserved: 3, available: 7, bytes: 100 });
     expect([await jobOf(runId), await charges()]).toEqual([before, []]);
   });
+});
+
+it('of many jobs that ask for their turn at one moment eight get it, ask again as they like, and pass it on', async () => {
+  const take = (id: JobId) => takeTurn(service.db, id, { status: 'TRANSLATING', step: 'translate' });
+  const moveIn = async (credits: number) => {
+    workspace = await service.workspace(credits);
+    projectId = await service.project(workspace);
+    editor = editing(service, workspace);
+  };
+  await moveIn(100);
+  const jobs: JobId[] = [];
+  for (let each = 0; each < 12; each += 1) jobs.push((await withJob('translate', 'QUEUED')).jobId);
+  const turns = await Promise.all(jobs.map(take));
+  const [first, ...others] = jobs.filter((_, index) => turns[index]?.outcome === 'taken');
+  const [next, ...rest] = jobs.filter((_, index) => turns[index]?.outcome === 'wait');
+  if (first === undefined || next === undefined) throw new Error('none is let in, or none waits');
+  expect([others.length, rest.length]).toEqual([7, 3]);
+  expect(await Promise.all(others.map(take))).toEqual(Array(7).fill({ outcome: 'taken' }));
+  await cancel(first);
+  expect([await take(first), await take(next)]).toEqual([{ outcome: 'ended' }, { outcome: 'taken' }]);
+  await moveIn(10);
+  expect(await take((await withJob('translate', 'QUEUED')).jobId)).toEqual({ outcome: 'taken' });
 });
 
 it('a take-over and an end that meet wait for each other, in one order', async () => {
