@@ -1,7 +1,8 @@
-import { type ExpressionBuilder, sql } from 'kysely';
+import { type ExpressionBuilder, type Kysely, sql } from 'kysely';
 import type { Tx } from '../db/database.ts';
 import { prepare, type Slots } from '../db/prepared.ts';
 import type { Tables } from '../db/tables.ts';
+import { RENDERER } from '../document/render/shared.ts';
 import { conflict, notFound, type ServiceError } from '../errors.ts';
 import type { ArticleId, WorkspaceId } from '../ids.ts';
 import { type ArticleRow, articleColumns } from './queries.ts';
@@ -37,22 +38,27 @@ const forbiddenMove = (action: ArticleAction, status: ArticleRow['status']): Ser
     'status',
   );
 
-const lockIt = prepare(
-  'lock_article',
-  (db, slot: Slots<{ workspaceId: WorkspaceId; articleId: ArticleId }>) =>
-    db
-      .selectFrom('articles')
-      .select(articleColumns)
-      .where('workspace_id', '=', slot('workspaceId'))
-      .where('id', '=', slot('articleId'))
-      .forUpdate(),
-);
-
-async function lockRow(tx: Tx, workspaceId: WorkspaceId, articleId: ArticleId): Promise<ArticleRow> {
-  const [row] = await lockIt(tx, { workspaceId, articleId });
-  if (row === undefined) throw notFound('article');
-  return row;
+/** An article that is locked to be moved. */
+export interface MovableArticle extends Pick<ArticleRow, 'id' | 'project_id' | 'status'> {
+  /** documentJson as text; null where what today's renderer would make of it is stored already. */
+  readonly unrendered: string | null;
 }
+
+const unrendered = sql<string | null>`CASE WHEN rendered_by = ${RENDERER} THEN NULL ELSE document::text END`;
+
+type Named = { workspaceId: WorkspaceId; articleId: ArticleId };
+const locked = (db: Kysely<Tables>, slot: Slots<Named>) =>
+  db
+    .selectFrom('articles')
+    .where('workspace_id', '=', slot('workspaceId'))
+    .where('id', '=', slot('articleId'))
+    .forUpdate();
+const lockWhole = prepare('lock_article', (db, slot: Slots<Named>) =>
+  locked(db, slot).select(articleColumns),
+);
+const lockToMove = prepare('lock_article_to_move', (db, slot: Slots<Named>) =>
+  locked(db, slot).select(['id', 'project_id', 'status', unrendered.as('unrendered')]),
+);
 
 /** A statement of its own: it sees a job that was committed while the article's lock was waited for. */
 async function isOwned(tx: Tx, articleId: ArticleId): Promise<boolean> {
@@ -77,7 +83,8 @@ export async function lockArticle(
   articleId: ArticleId,
   action: ArticleAction,
 ): Promise<ArticleRow> {
-  const row = await lockRow(tx, workspaceId, articleId);
+  const [row] = await lockWhole(tx, { workspaceId, articleId });
+  if (row === undefined) throw notFound('article');
   if (JOB_OWNED.includes(row.status) || (await isOwned(tx, articleId))) throw ownedByJob();
   if (!allows(action, row.status)) throw forbiddenMove(action, row.status);
   return row;
@@ -92,8 +99,9 @@ export async function lockArticleToMove(
   workspaceId: WorkspaceId,
   articleId: ArticleId,
   action: ArticleAction,
-): Promise<ArticleRow> {
-  const row = await lockRow(tx, workspaceId, articleId);
+): Promise<MovableArticle> {
+  const [row] = await lockToMove(tx, { workspaceId, articleId });
+  if (row === undefined) throw notFound('article');
   if (allows(action, row.status)) return row;
   const owned = JOB_OWNED.includes(row.status) || (await isOwned(tx, articleId));
   throw owned ? ownedByJob() : forbiddenMove(action, row.status);

@@ -3,7 +3,13 @@ import type { Tx } from '../db/database.ts';
 import { prepare, type Slots } from '../db/prepared.ts';
 import type { ArticleId, WorkspaceId } from '../ids.ts';
 import { clockTimestamp } from './content.ts';
-import { holdsCategories, lockArticleToMove, whereAllowed, whyNotMoved } from './lock.ts';
+import {
+  holdsCategories,
+  lockArticleToMove,
+  type MovableArticle,
+  whereAllowed,
+  whyNotMoved,
+} from './lock.ts';
 import { type ArticleRow, articleColumns } from './queries.ts';
 import type { Rendering } from './render.ts';
 import { type ArticleAction, TRANSITIONS } from './states.ts';
@@ -28,45 +34,45 @@ export async function moveArticle(
   workspaceId: WorkspaceId,
   articleId: ArticleId,
   move: Exclude<Move, 'publish'>,
-): Promise<{ before: ArticleRow; after: ArticleRow }> {
+): Promise<{ before: MovableArticle; after: ArticleRow }> {
   const before = await lockArticleToMove(tx, workspaceId, articleId, move);
   return { before, after: await moveLocked(tx, articleId, move, null) };
 }
 
 /** What publishing changes beside the status. */
 interface Publication {
-  /** Of the body, which publishing makes anew. */
-  readonly rendering: Rendering;
+  /** Of the body; null keeps the stored one. */
+  readonly rendering: Rendering | null;
   /** As reported now; the one before stays without it. */
   readonly publishedUrl: string | undefined;
   readonly requestId: string;
 }
 
 /** What the other moves bind in its place. */
-const NOTHING: Publication = {
-  rendering: { content_html: '', content_markdown: '' },
-  publishedUrl: undefined,
-  requestId: '',
-};
+const NOTHING: Publication = { rendering: null, publishedUrl: undefined, requestId: '' };
+const STORED = { content_html: null, content_markdown: null, rendered_by: null };
 
-interface Values extends Rendering {
+type Values = { readonly [Column in keyof Rendering]: Rendering[Column] | null } & {
   readonly articleId: ArticleId;
   readonly publishedUrl: string | null;
   readonly requestId: string;
-}
+};
 
 /** The guarded statement of a move; only publishing writes the rendering, and notes the article's address. */
 const statementOf = (move: Move) =>
   prepare(`move_article_${move}`, (db, slot: Slots<Values>) => {
     const isPublished = move === 'publish';
+    const orStored = <Column extends keyof Rendering>(column: Column) =>
+      sql<NonNullable<Rendering[Column]>>`coalesce(${slot(column)}, ${sql.ref(`articles.${column}`)})`;
     const moving = db
       .updateTable('articles')
       .set({
         status: TRANSITIONS[move].to,
         ...(isPublished
           ? {
-              content_html: slot('content_html'),
-              content_markdown: slot('content_markdown'),
+              content_html: orStored('content_html'),
+              content_markdown: orStored('content_markdown'),
+              rendered_by: orStored('rendered_by'),
               published_at: clockTimestamp,
               published_url: sql<string | null>`coalesce(${slot('publishedUrl')}, articles.published_url)`,
             }
@@ -121,7 +127,12 @@ export async function moveLocked<Kind extends Move>(
   publication: Kind extends 'publish' ? Publication : null,
 ): Promise<ArticleRow> {
   const { rendering, publishedUrl = null, requestId } = publication ?? NOTHING;
-  const [after] = await STATEMENTS[move](tx, { articleId, publishedUrl, requestId, ...rendering });
+  const [after] = await STATEMENTS[move](tx, {
+    articleId,
+    publishedUrl,
+    requestId,
+    ...(rendering ?? STORED),
+  });
   if (after === undefined) throw await whyNotMoved(tx, articleId);
   return after;
 }

@@ -1,12 +1,14 @@
 import { requirePermissions, type VerbContext } from '../context.ts';
+import type { Tx } from '../db/database.ts';
 import { inTransaction } from '../db/transaction.ts';
 import { recordChange } from '../events/record.ts';
 import type { ArticleId } from '../ids.ts';
 import { recordAddressChange } from '../projects/addresses.ts';
 import { articleSetOf, unpublishedEvent } from './events.ts';
-import { lockArticleToMove } from './lock.ts';
+import { lockArticleToMove, type MovableArticle } from './lock.ts';
 import { moveArticle, moveLocked } from './move.ts';
 import { withRenderings } from './prepare.ts';
+import type { Renderer, Rendering } from './render.ts';
 import { type ArticleResponse, toArticle } from './schemas.ts';
 
 /**
@@ -24,13 +26,24 @@ export async function publishArticle(
   requirePermissions(actor, 'articles.publish');
   return withRenderings(db, async (tx, render) => {
     const before = await lockArticleToMove(tx, actor.workspaceId, articleId, 'publish');
-    const [{ rendering }] = await render(tx, [before]);
+    const rendering = await renderingOf(tx, render, before);
     const after = await moveLocked(tx, articleId, 'publish', { rendering, publishedUrl, requestId });
     const details = publishedUrl === undefined ? {} : { publishedUrl };
     const audit = { action: 'articles.published', targetType: 'article', targetId: articleId, details };
     await recordChange(tx, context, audit, [{ type: 'article.published', data: articleSetOf(after) }]);
     return toArticle(after);
   });
+}
+
+/** What the body is rendered as by now; null when that is what is stored. */
+async function renderingOf(
+  tx: Tx,
+  render: Renderer,
+  { unrendered, ...article }: MovableArticle,
+): Promise<Rendering | null> {
+  if (unrendered === null) return null;
+  const [{ rendering }] = await render(tx, [{ ...article, document: unrendered }]);
+  return rendering;
 }
 
 /**

@@ -2,6 +2,7 @@ import { sql } from 'kysely';
 import { assetPath } from '../blobs/asset.ts';
 import type { Origin } from '../context.ts';
 import type { Queryable, Tx } from '../db/database.ts';
+import { RENDERER } from '../document/render/shared.ts';
 import { doSmallTask, doTask } from '../document/threads/pool.ts';
 import type { Parsed, References, Rendered } from '../document/threads/tasks.ts';
 import { recordEvents } from '../events/record.ts';
@@ -22,6 +23,8 @@ export interface Renderable {
 export interface Rendering {
   readonly content_html: string;
   readonly content_markdown: string;
+  /** RENDERER, for a body that shows neither links nor images: another rendering by the same would be equal. */
+  readonly rendered_by: number | null;
 }
 
 // In JSON text a quote inside a string is escaped, so these match keys alone; the document is not parsed for them.
@@ -89,10 +92,15 @@ export async function readReferences(db: Queryable, article: Renderable): Promis
   };
 }
 
-export const toRendering = ({ html, markdown }: Rendered): Rendering => ({
-  content_html: html,
-  content_markdown: markdown,
-});
+/** What was rendered of a body, as columns. */
+export function toRendering(document: string, { html, markdown }: Rendered): Rendering {
+  const { articleIds, assetIds } = referencesOf(document);
+  return {
+    content_html: html,
+    content_markdown: markdown,
+    rendered_by: articleIds.length + assetIds.length === 0 ? RENDERER : null,
+  };
+}
 
 /** Renders a body with what its links and images are; `texts` are its parsed texts, when there are some. */
 export async function renderBody(
@@ -100,13 +108,13 @@ export async function renderBody(
   references: References,
   texts?: Parsed,
 ): Promise<Rendering> {
-  return toRendering(await doTask('render', document, references, texts));
+  return toRendering(document, await doTask('render', document, references, texts));
 }
 
 /** The same without waiting for a thread; null for a body that needs one. */
 export function renderSmallBody(document: string, references: References): Rendering | null {
   const rendered = doSmallTask('render', document, references);
-  return rendered === undefined ? null : toRendering(rendered);
+  return rendered === undefined ? null : toRendering(document, rendered);
 }
 
 /** Renders bodies as of now (contract.md R3) inside the transaction that `withRenderings` gives it to. */

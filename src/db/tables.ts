@@ -183,6 +183,7 @@ export interface Tables {
     document: Json<DocumentJson>;
     content_html: Nullable<string>;
     content_markdown: Nullable<string>;
+    rendered_by: Nullable<number>;
     meta_title: Nullable<string>;
     meta_description: Nullable<string>;
     target_keywords: Default<string[]>;

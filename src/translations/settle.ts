@@ -113,7 +113,7 @@ async function assemble(db: Database, jobId: JobId): Promise<Result> {
     id: article_id,
     document: article.stored.json,
     references: { ...references, images: imagesForBody(images) },
-    rendering: toRendering(article.rendered),
+    rendering: toRendering(article.stored.json, article.rendered),
   };
   return {
     workspaceId: workspace_id,

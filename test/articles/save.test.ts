@@ -1,5 +1,6 @@
 import { beforeAll, expect, it } from 'vitest';
 import type { Article } from '../../src/articles/schemas.ts';
+import { RENDERER } from '../../src/document/render/shared.ts';
 import type { ArticleId, ProjectId } from '../../src/ids.ts';
 import { listenToAll } from '../support/events.ts';
 import { type TestWorkspace, useTestService } from '../support/service.ts';
@@ -83,15 +84,24 @@ it('renders the body on every save and again when it is published', async () => 
   });
   await editor.submit(id);
   await editor.review(id, 'approved');
-  // As another release would have rendered it.
-  await service.db
-    .updateTable('articles')
-    .set({ content_html: '<p>old</p>', content_markdown: 'old' })
-    .where('id', '=', id as ArticleId)
-    .execute();
+  const storeRendering = (words: string, rendered_by: number) =>
+    service.db
+      .updateTable('articles')
+      .set({ content_html: `<p>${words}</p>`, content_markdown: words, rendered_by })
+      .where('id', '=', id as ArticleId)
+      .execute();
+  // As an earlier release would have rendered it.
+  await storeRendering('old', RENDERER - 1);
   const { contentHtml, contentMarkdown } = saved.body.article;
   expect((await editor.publish(id)).body.article).toMatchObject({ contentHtml, contentMarkdown });
   expect(await editor.read(id)).toMatchObject({ status: 'PUBLISHED', contentHtml, contentMarkdown });
+
+  // What this release has rendered would come out equal, and is taken as it is.
+  await editor.unpublish(id);
+  await editor.submit(id);
+  await editor.review(id, 'approved');
+  await storeRendering('equal', RENDERER);
+  expect((await editor.publish(id)).body.article).toMatchObject({ contentHtml: '<p>equal</p>' });
 });
 
 it('refuses bad input naming the field, and leaves nothing behind', async () => {

@@ -8,6 +8,9 @@ import { type InlineRun, type LinkTarget, normalizeRuns, textRun } from '../inli
 import type { ParsedTexts } from '../inline/texts.ts';
 import { isAllowedImageUrl, isAllowedLinkUrl } from '../text/urls.ts';
 
+/** Raised whenever a document comes out differently: publishing renders anew what an earlier one has rendered. */
+export const RENDERER = 1;
+
 /** The outside world of a document. */
 export interface Resolver {
   /** The address of a PUBLISHED article of the same project; null leaves the words plain. */
