@@ -79,11 +79,17 @@ function justSmall(blocksOf: (parts: number) => readonly Block[]): string {
   return `{"documentJson":${documentOf(parts)}}`;
 }
 
+/** Parts of one paragraph: with two marks of emphasis each, as many as it may have. */
+const PARTS_PER_PARAGRAPH = 100;
 const repeated =
   (text: (index: number) => string) =>
-  (parts: number): Block[] => [
-    paragraph(Array.from({ length: parts }, (_, index) => text(index)).join(''), 'markdown')(0),
-  ];
+  (parts: number): Block[] => {
+    const texts = Array.from({ length: parts }, (_, index) => text(index));
+    return Array.from({ length: Math.ceil(parts / PARTS_PER_PARAGRAPH) }, (_, index) => {
+      const first = index * PARTS_PER_PARAGRAPH;
+      return paragraph(texts.slice(first, first + PARTS_PER_PARAGRAPH).join(''), 'markdown')(index);
+    });
+  };
 const cells = (count: number) => Array.from({ length: count }, (_, index) => index.toString(36));
 
 /** By name: a body that is small, and would not be with one part more. */
