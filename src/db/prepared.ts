@@ -9,7 +9,6 @@ import {
   type QueryResult,
 } from 'kysely';
 import type pg from 'pg';
-import type { Queryable } from './database.ts';
 import type { Tables } from './tables.ts';
 
 const names = new Map<string, string>();
@@ -26,7 +25,7 @@ export function preparedStatement(name: string, text: string): string {
 
 /** Runs a statement whose text is always the same under a name, as {@link preparedStatement} does. */
 export function executePrepared<Row>(
-  db: Queryable,
+  db: Kysely<Tables>,
   name: string,
   query: Compilable<Row>,
 ): Promise<QueryResult<Row>> {
@@ -69,7 +68,7 @@ export type Slots<Values> = <Name extends keyof Values>(name: Name) => Values[Na
 export function prepare<Values extends object, Row>(
   name: string,
   build: (db: Kysely<Tables>, slot: Slots<Values>) => Compilable<Row>,
-): (db: Queryable, values: Values) => Promise<Row[]> {
+): (db: Kysely<Tables>, values: Values) => Promise<Row[]> {
   const { sql, parameters } = build(builder, (of) => new Slot(of) as never).compile(builder);
   preparedStatement(name, sql);
   return async (db, values) => {
