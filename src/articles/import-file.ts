@@ -93,7 +93,13 @@ async function readMarkdown(file: string, text: string, keepTitleHeading: boolea
     else warnings.push(`The image ${imagePath} ${result.problem}; only its alternative text was imported.`);
   }
   const ids = new Map([...assets].map(([imagePath, { id }]) => [imagePath, id]));
-  const { title, checked } = await doTask('importFile', text, keepTitleHeading, ids);
+  const { title, unusable, checked } = await doTask('importFile', text, keepTitleHeading, ids);
+  if (unusable > 0) {
+    const which = unusable === 1 ? 'An image has' : `${unusable} images have`;
+    warnings.push(
+      `${which} an address that is neither a file nor a web address; only the alternative text was imported.`,
+    );
+  }
   return { body: accepted(file, checked), title, assets: [...assets.values()], warnings };
 }
 

@@ -90,6 +90,7 @@ it('takes over a Markdown article with its local images and tells what it left o
       '![Linked](link.png)',
       '![Fake](fake.png)',
       '![Gone](gone.png)',
+      '<img src="data:image/png;base64,AA" alt="">',
     ].join('\n\n'),
   );
   const used = await database.db
@@ -140,6 +141,7 @@ it('takes over a Markdown article with its local images and tells what it left o
     expect.stringMatching(/link\.png is outside/),
     expect.stringMatching(/fake\.png is not a PNG/),
     expect.stringMatching(/gone\.png does not exist/),
+    'An image has an address that is neither a file nor a web address; only the alternative text was imported.',
   ]);
   const now = await database.db
     .selectFrom('workspaces')

@@ -97,7 +97,12 @@ describe('importing Markdown', () => {
   });
 
   it('takes the title from the first heading and drops it from the body only at level 1', () => {
-    expect(importMarkdown('')).toEqual({ title: null, document: { version: 1, blocks: [] }, images: [] });
+    expect(importMarkdown('')).toEqual({
+      title: null,
+      document: { version: 1, blocks: [] },
+      images: [],
+      unusable: 0,
+    });
     expect(importMarkdown('---\ntitle: "Front: matter"\n---\ntext').title).toBe('Front: matter');
     expect(importMarkdown('---\n\ntext\n\n---\n').document.blocks).toHaveLength(3);
     expect(importMarkdown('## Two\n').document.blocks).toHaveLength(1);
@@ -109,6 +114,8 @@ describe('importing Markdown', () => {
   it('keeps an attribution of several lines', () => {
     const quote = { id: 'b1', type: 'quote' as const, text: 'Words.', attribution: 'Jane Doe\nGardener' };
     expect(again({ version: 1, blocks: [quote] }).blocks).toEqual([quote]);
+    const other = { ...quote, attribution: 'Jane Doe\u2028Gardener\n\nBern' };
+    expect(again({ version: 1, blocks: [other] }).blocks).toEqual([other]);
     const dialogue = '> Words.\n>\n> — Where?\\\n> — There.';
     expect(importMarkdown(dialogue).document.blocks).toEqual([
       { id: 'b1', type: 'quote', text: 'Words.\n\n— Where?\n— There.' },
@@ -130,6 +137,17 @@ describe('importing Markdown', () => {
       { type: 'image', assetId: ASSET, altText: 'An image' },
       { type: 'paragraph', text: 'No address' },
       { type: 'paragraph', text: '[Badge](https://a.example)', format: 'markdown' },
+    ]);
+  });
+
+  it('counts the images that have an address of no use, and keeps their alternative text', () => {
+    const source =
+      '![One](data:image/png;base64,AA)\n\n<img src="data:,">\n\nText <img src="javascript:x" alt="two">.';
+    const { document, images, unusable } = importMarkdown(source);
+    expect([images, unusable]).toEqual([[], 3]);
+    expect(document.blocks).toEqual([
+      { id: 'b1', type: 'paragraph', text: 'One' },
+      { id: 'b2', type: 'paragraph', text: 'Text two.' },
     ]);
   });
 

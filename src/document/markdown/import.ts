@@ -38,6 +38,8 @@ export interface ImportedMarkdown {
   readonly document: DocumentJson;
   /** Every local image that stands as a block, in order, repeats included. */
   readonly images: readonly ImportedImage[];
+  /** How many images have an address that leads to no file and to no page, such as `data:`: their alt text is kept. */
+  readonly unusable: number;
 }
 
 /**
@@ -56,7 +58,8 @@ export function importMarkdown(source: string, options: ImportOptions = {}): Imp
     options.keepTitleHeading !== true && heading !== '' && first?.depth === 1 ? first : undefined;
   for (const node of nodes) if (node !== dropped) importer.read(node);
   const blocks = importer.blocks.map((block, index): Block => ({ id: `b${index + 1}`, ...block }));
-  return { title: heading || declared, document: { version: 1, blocks }, images: importer.images };
+  const { images, unusable } = importer;
+  return { title: heading || declared, document: { version: 1, blocks }, images, unusable };
 }
 
 /**
@@ -75,11 +78,12 @@ function splitFrontMatter(source: string): { body: string; title: string | null 
 }
 
 /** A dash and a name, which may continue on further lines; lines that begin with a dash themselves are a dialogue. */
-const ATTRIBUTION = /^(?:—|―|–|--)\s*(\S.*(?:\n(?!\s*(?:—|―|–|--)).*)*)$/u;
+const ATTRIBUTION = /^(?:—|―|–|--)\s*(\S[^\n]*(?:\n(?!\s*(?:—|―|–|--))[^\n]*)*)$/u;
 
 class Importer {
   readonly blocks: NewBlock[] = [];
   readonly images: ImportedImage[] = [];
+  unusable = 0;
   private readonly definitions: Definitions;
   private readonly resolveImage: (image: { path: string; alt: string }) => string | null;
 
@@ -166,7 +170,10 @@ class Importer {
       if (isAllowedLinkUrl(image.url)) {
         const run: InlineRun = { ...textRun(image.alt || image.url), link: linkTo(image) };
         this.blocks.push({ type: 'paragraph', ...fieldText([run]) });
-      } else if (image.alt !== '') this.blocks.push({ type: 'paragraph', text: image.alt });
+      } else {
+        this.unusable += 1;
+        if (image.alt !== '') this.blocks.push({ type: 'paragraph', text: image.alt });
+      }
       return;
     }
     this.images.push(image);

@@ -37,7 +37,7 @@ export function isRemote(url: string): boolean {
   return /^(?:[a-z][a-z0-9+.-]*:|\/\/)/i.test(url);
 }
 
-/** Inline content: its text as runs and the local images in it, which become blocks of their own. */
+/** Inline content: its text as runs, and the images in it that are no links: local ones, and those of no use. */
 export interface Phrasing {
   readonly runs: InlineRun[];
   readonly images: readonly ImportedImage[];
@@ -45,7 +45,8 @@ export interface Phrasing {
 
 /**
  * Reads inline nodes. Line ends of the file are spaces (nothing between two characters of a script without spaces);
- * hard breaks stay. HTML tags go, their text stays. Remote images become links, local ones are returned.
+ * hard breaks stay. HTML tags go, their text stays. Remote images become links, local ones are returned;
+ * one of no use leaves its alt text, and is returned without it.
  */
 export function readPhrasing(nodes: readonly PhrasingContent[], definitions: Definitions): Phrasing {
   const runs: InlineRun[] = [];
@@ -61,7 +62,10 @@ export function readPhrasing(nodes: readonly PhrasingContent[], definitions: Def
     if (marks.link !== null) add(image.alt || marks.link.url, marks);
     else if (!isRemote(image.url)) images.push(image);
     else if (isAllowedLinkUrl(image.url)) add(image.alt || image.url, { ...marks, link: linkTo(image) });
-    else add(image.alt, marks);
+    else {
+      add(image.alt, marks);
+      images.push({ ...image, alt: '' });
+    }
   };
   push(nodes, NO_MARKS);
   for (let entry = stack.pop(); entry !== undefined; entry = stack.pop()) {

@@ -187,6 +187,8 @@ function findImages(source: string): { path: string; alt: string }[] {
 /** A Markdown file as a checked document. */
 export interface ImportedDocument {
   readonly title: string | null;
+  /** Images that only their alternative text is left of. */
+  readonly unusable: number;
   readonly checked: CheckedDocument;
 }
 
@@ -196,11 +198,11 @@ function importFile(
   keepTitleHeading: boolean,
   assets: ReadonlyMap<string, string>,
 ): ImportedDocument {
-  const { title, document } = importMarkdown(source, {
+  const { title, unusable, document } = importMarkdown(source, {
     keepTitleHeading,
     resolveImage: ({ path }) => assets.get(path) ?? null,
   });
-  return { title, checked: check(JSON.stringify(document)) };
+  return { title, unusable, checked: check(JSON.stringify(document)) };
 }
 
 /** What a stored document weighs in the price (`textWeight`): its text, and what is translated beside it. */
