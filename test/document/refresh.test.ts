@@ -1,5 +1,6 @@
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
+import { dropDeadLinks } from '../../src/document/format/links.ts';
 import type { Block } from '../../src/document/format/schema.ts';
 import { acceptProposal, rejectProposal } from '../../src/document/refresh/decide.ts';
 import { planRefresh } from '../../src/document/refresh/plan.ts';
@@ -34,6 +35,10 @@ const byId = ({ document }: Snapshot) => new Map(document.blocks.map((block) => 
 const json = (value: unknown): string => JSON.stringify(value);
 const bare = (block: Block | undefined): string => json({ ...block, id: '' });
 const isEqual = (one: unknown, other: unknown): boolean => json(one) === json(other);
+
+/** The body, whatever ids copies of images have. */
+const withoutCopies = ({ document }: Snapshot): string =>
+  json(document).replaceAll(/"assetId":"[^"]+"/g, '"assetId":""');
 
 /** Texts of a unit by their content. */
 const textsOf = (block: Block | undefined): string[] =>
@@ -121,6 +126,8 @@ it("brings nothing back that was deleted, keeps what is the version's own, and k
         const goes = before?.has(id) && !from?.has(id) && applied.has(`block:${id}`);
         expect(after?.has(id), id).toBe(!goes);
       }
+      // As a save would leave it: nothing is dropped from it later, which would look like an edit.
+      expect(json(dropDeadLinks(result.content.document))).toBe(json(result.content.document));
       const stayed = result.content.document.blocks.filter(({ id }) => now?.has(id)).map(({ id }) => id);
       const stay = new Set(stayed);
       expect(stayed).toEqual(
@@ -170,7 +177,7 @@ it('buys nothing again of what was proposed for an approved version and is appli
       const later = refresh(source, { content, provenance }, { proposed: open });
       expect(later.segments).toEqual([]);
       const { result } = refresh(source, version);
-      expect(json(later.result.content.document)).toBe(json(result.content.document));
+      expect(withoutCopies(later.result.content)).toBe(withoutCopies(result.content));
     }),
     { numRuns: 60 },
   );
@@ -220,7 +227,7 @@ it('proposes what a person saved while the refresh ran', () => {
   fc.assert(
     fc.property(bothSides, edits(3), ({ source, version }, meanwhile) => {
       const current = edit(version.content, meanwhile, 'meanwhile');
-      const { result, plan } = refresh(source, version, {}, current);
+      const { result, plan } = refresh(source, version, {}, { current });
       const [planned, saved, after] = [version.content, current, result.content].map(byId);
       for (const [id, block] of saved ?? []) {
         if (!isEqual(planned?.get(id), block)) expect(json(after?.get(id))).toBe(json(block));

@@ -42,6 +42,8 @@ export function translateNew(source: Snapshot): Version {
   const { altTexts, ...fields } = made;
   const content: Snapshot = {
     ...fields,
+    // As any save leaves it.
+    document: dropDeadLinks(made.document),
     assets: source.assets.map((asset) => ({
       ...asset,
       id: assetIds.get(asset.id) ?? asset.id,
@@ -51,12 +53,19 @@ export function translateNew(source: Snapshot): Version {
   return { content, provenance: provenanceOf(source, made, assetIds) };
 }
 
+/** What has become of a version while its refresh ran. */
+interface Meanwhile {
+  readonly current?: Snapshot;
+  readonly provenance?: Provenance | null;
+  readonly proposeAll?: boolean;
+}
+
 /** Plans a refresh, has its texts translated, and applies it to the version as it is by then. */
 export function refresh(
   source: Snapshot,
   version: { readonly content: Snapshot; readonly provenance: Provenance | null },
   options: Partial<RefreshOptions> = {},
-  current = version.content,
+  { current = version.content, provenance = version.provenance, proposeAll = false }: Meanwhile = {},
 ) {
   const planned = planRefresh(source, version.content, version.provenance, {
     apply: 'untouched',
@@ -69,10 +78,10 @@ export function refresh(
   const result = applyRefresh(plan, {
     translations: translated(segments),
     current,
-    provenance: version.provenance,
+    provenance,
     articleIds: new Map(),
     copyIds: copyIdsFor(plan.copies),
-    proposeAll: false,
+    proposeAll,
   });
   return { plan, segments, result };
 }
@@ -142,7 +151,7 @@ export function edit(article: Snapshot, edits: readonly Edit[], idPrefix: string
       if (parts.rows && parts.rows.length > 0) parts.rows.splice(to % parts.rows.length, 1);
     }
   }
-  return { ...fields, document };
+  return { ...fields, document: dropDeadLinks(document) };
 }
 
 function editText(document: DocumentJson, block: number, at: number): DocumentJson {
