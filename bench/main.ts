@@ -18,6 +18,7 @@ const SUITES = {
   documents: 'documents/loop.ts',
   categories: 'categories/rename.ts',
   translations: 'translations/overhead.ts',
+  states: 'translations/states.ts',
   shares: 'translations/shares.ts',
   webhooks: 'webhooks/deliveries.ts',
   bursts: 'webhooks/bursts.ts',

@@ -1,0 +1,137 @@
+/**
+ * What it costs to tell the states of 100 versions of a 10,000-word article, beside reading what they are told of:
+ *  1. none of them known, since all articles were just written, against reading and parsing the same 101 articles;
+ *  2. all of them known, against the list of the same versions without their states.
+ * The event loop is watched meanwhile: the figure beside the times is the longest that it was held.
+ *
+ * Environment: BENCH_ROUNDS (5), BENCH_VERSIONS (100), BENCH_WORDS (10000).
+ */
+import { monitorEventLoopDelay, performance } from 'node:perf_hooks';
+import { sql } from 'kysely';
+import { migrate, temporaryFolder } from '../../soak/support/engines.ts';
+import { print } from '../../soak/support/report.ts';
+import { listVersions } from '../../src/articles/list.ts';
+import type { VerbContext } from '../../src/context.ts';
+import { createDatabase } from '../../src/db/database.ts';
+import { provenanceOf } from '../../src/document/refresh/units.ts';
+import { closeThreads } from '../../src/document/threads/pool.ts';
+import { reassemble } from '../../src/document/translation/reassemble.ts';
+import { extractSegments } from '../../src/document/translation/segments.ts';
+import type { Snapshot } from '../../src/document/translation/source.ts';
+import type { ArticleId } from '../../src/ids.ts';
+import { withEmbeddedDatabase } from '../../src/local/embedded-database.ts';
+import { createProject } from '../../src/projects/create.ts';
+import { pseudoLocalize } from '../../src/providers/pseudo.ts';
+import { listTranslations } from '../../src/translations/list.ts';
+import { createWorkspace } from '../../src/workspaces/create.ts';
+import { createArticle, longDocument } from '../../test/support/articles.ts';
+import { alternate, type Figure, report } from '../lib/suite.ts';
+
+const count = (name: string, value: number): number => Number(process.env[name] ?? value);
+const ROUNDS = count('BENCH_ROUNDS', 5);
+const VERSIONS = count('BENCH_VERSIONS', 100);
+const WORDS = count('BENCH_WORDS', 10_000);
+const RESOLUTION_MS = 1;
+/** Far inside of what is promised to callers: 3 s, and 100 ms for what is known. */
+const PROMISED = { fresh: 15, known: 4 } as const;
+
+async function seed(db: VerbContext['db']): Promise<{ context: VerbContext; sourceId: ArticleId }> {
+  const { workspaceId } = await createWorkspace(db, { name: 'Bench', credits: 0 });
+  const context: VerbContext = { db, actor: { kind: 'operator', workspaceId }, requestId: 'bench' };
+  const project = { name: 'States', languages: ['en', 'es'], primaryLanguage: 'en' };
+  const projectId = await createProject(context, project);
+  const document = longDocument(WORDS);
+  const source = await createArticle(db, { id: workspaceId }, projectId, { document });
+  const snapshot: Snapshot = {
+    title: source.title,
+    metaTitle: null,
+    metaDescription: null,
+    targetKeywords: [],
+    secondaryKeywords: [],
+    document,
+    assets: [],
+  };
+  const texts = new Map(extractSegments(snapshot).map(({ key, text }) => [key, pseudoLocalize(text)]));
+  const made = reassemble(snapshot, texts, { articleIds: new Map(), assetIds: new Map() });
+  await sql`
+    WITH version AS (
+      INSERT INTO articles (id, workspace_id, project_id, title, slug, status, document, primary_language,
+        translation_group_id, word_count)
+      SELECT gen_random_uuid(), workspace_id, project_id, ${made.title}::text, slug, 'NEEDS_REVIEW',
+        ${JSON.stringify(made.document)}::jsonb, 'l' || n, translation_group_id, word_count
+      FROM articles, generate_series(1, ${VERSIONS}::integer) AS n WHERE id = ${source.id}
+      RETURNING id, workspace_id
+    )
+    INSERT INTO article_provenance (article_id, workspace_id, source_article_id, units)
+    SELECT id, workspace_id, ${source.id}::uuid, ${JSON.stringify(provenanceOf(snapshot, made, new Map()))}::jsonb
+    FROM version`.execute(db);
+  await sql`VACUUM ANALYZE articles, article_provenance`.execute(db);
+  return { context, sourceId: source.id };
+}
+
+async function run(databaseUrl: string): Promise<void> {
+  await migrate(databaseUrl);
+  const db = createDatabase({ connectionString: databaseUrl, poolSize: 2, statementTimeout: 0 });
+  const { context, sourceId } = await seed(db);
+  const delay = monitorEventLoopDelay({ resolution: RESOLUTION_MS });
+  const held: number[] = [];
+  const took = async (work: () => Promise<unknown>): Promise<number> => {
+    const startedAt = performance.now();
+    await work();
+    return performance.now() - startedAt;
+  };
+  const told = async (): Promise<void> => {
+    delay.reset();
+    delay.enable();
+    const versions = await listTranslations(context, sourceId);
+    delay.disable();
+    held.push(Math.max(0, delay.max / 1e6 - RESOLUTION_MS));
+    const known = versions.filter(({ states }) => (states?.current ?? 0) > 5);
+    if (known.length !== VERSIONS) throw new Error(`the states of ${known.length} versions`);
+  };
+  /** Every article gets another row, as after a save. */
+  const forget = () => sql`UPDATE articles SET updated_at = clock_timestamp()`.execute(db);
+  const read = async (): Promise<void> => {
+    const { rows } = await sql<{ document: string; units: string | null }>`
+      SELECT document::text, units::text FROM articles
+      LEFT JOIN article_provenance ON article_id = id`.execute(db);
+    for (const { document, units } of rows) for (const json of [document, units ?? '[]']) JSON.parse(json);
+  };
+  print(`${VERSIONS} versions of ${WORDS} words`);
+  await told();
+  held.length = 0;
+  const fresh = await alternate(ROUNDS, {
+    ours: async () => {
+      await forget();
+      return took(told);
+    },
+    bare: () => took(read),
+  });
+  const heldFresh = held.splice(0);
+  const known = await alternate(ROUNDS, {
+    ours: () => took(told),
+    bare: () => took(() => listVersions(context, sourceId)),
+  });
+  const figures: Figure[] = [
+    { name: 'event loop held, states not known, ms', values: heldFresh },
+    { name: 'event loop held, states known, ms', values: held },
+  ];
+  const name = `states of ${VERSIONS} versions of ${WORDS} words`;
+  report(
+    'states',
+    [
+      { name: `${name}, not known, ms`, higherIsBetter: false, ...fresh, promised: PROMISED.fresh },
+      { name: `${name}, known, ms`, higherIsBetter: false, ...known, promised: PROMISED.known },
+    ],
+    figures,
+  );
+  await db.destroy();
+  await closeThreads();
+}
+
+const folder = temporaryFolder();
+try {
+  await withEmbeddedDatabase(folder.path, run);
+} finally {
+  folder.remove();
+}
