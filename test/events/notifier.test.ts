@@ -1,5 +1,5 @@
 import pg from 'pg';
-import { afterAll, beforeAll, expect, it } from 'vitest';
+import { afterAll, beforeAll, beforeEach, expect, it } from 'vitest';
 import { startDeliveryNotifier } from '../../src/events/notifier.ts';
 import { DELIVERIES_CHANNEL, deliveriesStored, OWN_NOTICE } from '../../src/events/stored.ts';
 import { listenForDeliveries } from '../../src/webhooks/relay/listen.ts';
@@ -29,6 +29,8 @@ const start = () => {
 };
 /** What was committed before this has been heard afterwards. */
 const caughtUp = () => listener.query('SELECT 1');
+// Otherwise a notice of the test before could be taken for one of this test.
+beforeEach(async () => void (await caughtUp()));
 
 it('tells other processes of many transactions with few notices, and none of them notifies by itself', async () => {
   const workspace = await listeningWorkspace(database);

@@ -64,7 +64,6 @@ test.each(['BEGIN', 'a statement', 'COMMIT', 'ROLLBACK'] as const)(
     await one();
     await Promise.all([one(), one()]);
   },
-  15_000,
 );
 
 test('connections that idled while another waited in vain are not given to anybody', async () => {
@@ -85,7 +84,7 @@ test('connections that idle while a statement takes long are asked, and kept whe
   expect(before).toHaveLength(2);
   expect(await sessions()).toEqual(before);
   expect(lost).toEqual([]);
-}, 15_000);
+});
 
 test('a connection that is lost while it idles is told of once', async () => {
   await one();
