@@ -34,20 +34,34 @@ if (unknown.length > 0) {
   process.exit(2);
 }
 
+const file = process.env.BENCH_JSON || fileURLToPath(new URL('results.json', import.meta.url));
+
+/** Keeps what there is by now, so that a bench that is cut off leaves what it has measured. */
+function keep(results: readonly SuiteResult[]): void {
+  const earlier = existsSync(file) ? (JSON.parse(readFileSync(file, 'utf8')) as SuiteResult[]) : [];
+  const kept = earlier.filter(({ suite }) => !results.some((result) => result.suite === suite));
+  const order = Object.keys(SUITES);
+  const all = [...kept, ...results].sort((a, b) => order.indexOf(a.suite) - order.indexOf(b.suite));
+  writeFileSync(file, `${JSON.stringify(all, null, 2)}\n`);
+}
+
 const folder = mkdtempSync(join(tmpdir(), 'wcs-bench-'));
 const results: SuiteResult[] = [];
 const failed: string[] = [];
-for (const [name, file] of Object.entries(SUITES)) {
+for (const [name, script] of Object.entries(SUITES)) {
   if (wanted.length > 0 && !wanted.includes(name)) continue;
-  print(`\n${name}: bench/${file}`);
+  const startedAt = performance.now();
+  print(`\n${name}: bench/${script}`);
   const resultFile = join(folder, `${name}.json`);
-  const child = spawn(process.execPath, [fileURLToPath(new URL(file, import.meta.url))], {
+  const child = spawn(process.execPath, [fileURLToPath(new URL(script, import.meta.url))], {
     stdio: 'inherit',
     env: { ...process.env, BENCH_RESULT: resultFile },
   });
   const code = await new Promise((resolve) => child.once('exit', resolve));
   if (code !== 0) failed.push(name);
   if (existsSync(resultFile)) results.push(JSON.parse(readFileSync(resultFile, 'utf8')) as SuiteResult);
+  keep(results);
+  print(`took ${Math.round((performance.now() - startedAt) / 1_000)} s`);
 }
 rmSync(folder, { recursive: true, force: true });
 
@@ -59,12 +73,6 @@ if (figures.length > 0) {
   print(table(figureRows(figures)));
 }
 
-const file = process.env.BENCH_JSON || fileURLToPath(new URL('results.json', import.meta.url));
-const earlier = existsSync(file) ? (JSON.parse(readFileSync(file, 'utf8')) as SuiteResult[]) : [];
-const kept = earlier.filter(({ suite }) => !results.some((result) => result.suite === suite));
-const order = Object.keys(SUITES);
-const all = [...kept, ...results].sort((a, b) => order.indexOf(a.suite) - order.indexOf(b.suite));
-writeFileSync(file, `${JSON.stringify(all, null, 2)}\n`);
 print(`\nKept in ${file}.`);
 if (failed.length > 0) {
   print(`\nFailed or missed: ${failed.join(', ')}`);
