@@ -1,10 +1,14 @@
 import { type Kysely, sql } from 'kysely';
+import type { OnlineSteps } from '../src/db/online.ts';
+
+/** Every request about an article reads its row. */
+export const online = true;
 
 /** The renderer that an article's rendering is of, where its body shows nothing that others can change. */
-export async function up(db: Kysely<unknown>): Promise<void> {
-  await sql`ALTER TABLE articles ADD COLUMN rendered_by smallint`.execute(db);
+export async function up(_db: Kysely<unknown>, steps: OnlineSteps): Promise<void> {
+  await steps.alter(sql`ALTER TABLE articles ADD COLUMN IF NOT EXISTS rendered_by smallint`);
 }
 
-export async function down(db: Kysely<unknown>): Promise<void> {
-  await sql`ALTER TABLE articles DROP COLUMN rendered_by`.execute(db);
+export async function down(_db: Kysely<unknown>, steps: OnlineSteps): Promise<void> {
+  await steps.alter(sql`ALTER TABLE articles DROP COLUMN IF EXISTS rendered_by`);
 }
