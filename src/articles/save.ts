@@ -2,6 +2,7 @@ import { isDeepStrictEqual } from 'node:util';
 import { sql } from 'kysely';
 import type { Author } from '../context.ts';
 import type { Tx } from '../db/database.ts';
+import { executePrepared } from '../db/prepared.ts';
 import type { StoredDocument } from '../document/threads/stored.ts';
 import type { ArticleChange } from '../events/catalog.ts';
 import { recordChange } from '../events/record.ts';
@@ -70,10 +71,11 @@ export async function saveArticle(
   if (isShown && !changed.includes('content')) changed.push('content');
   if (changed.length === 0 && isRendered) return before;
 
-  const after = await (replaces
-    ? replaceContent(tx, articleId, author.actor, { always: restores !== undefined })
-    : updateOf(tx, articleId)
-  )
+  const always = restores !== undefined;
+  const update = replaces
+    ? replaceContent(tx, articleId, author.actor, { always })
+    : tx.updateTable('articles').where('articles.id', '=', articleId);
+  const query = update
     .set({
       ...wanted,
       ...rendering,
@@ -81,8 +83,11 @@ export async function saveArticle(
       updated_at: clockTimestamp,
     })
     .where(whereAllowed('edit'))
-    .returning(articleColumns)
-    .executeTakeFirst();
+    .returning(articleColumns);
+  // One name for each text that the statement can have.
+  const kind = `${replaces ? 'content' : 'slug'}${always ? '_always' : ''}${isSame ? '' : '_body'}`;
+  const { rows } = await executePrepared(tx, `save_article_${kind}`, query);
+  const [after] = rows;
   if (after === undefined) throw ownedByJob();
   if (changed.includes('slug')) {
     await endRedirect(tx, after);
@@ -103,9 +108,6 @@ export async function saveArticle(
   await recordChange(tx, author, audit, updatedEvents(after, told, before.slug));
   return after;
 }
-
-const updateOf = (tx: Tx, articleId: ArticleId) =>
-  tx.updateTable('articles').where('articles.id', '=', articleId);
 
 /** True when the article has this very body. Postgres compares, so that nothing is parsed here. */
 async function isStored(tx: Tx, articleId: ArticleId, json: string): Promise<boolean> {
