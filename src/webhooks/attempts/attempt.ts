@@ -50,6 +50,7 @@ export type AttemptResult =
 /**
  * One attempt of a delivery, whoever has it: dials, begins, signs, sends. What became of it is the caller's to record.
  * @param begin the last statement before each request; it passes for every redirect of the attempt that it began
+ * @param token when the attempt has one already
  * @throws an error of `begin`, or the reason of the signal
  */
 export async function makeAttempt(
@@ -57,8 +58,9 @@ export async function makeAttempt(
   request: SignedRequest,
   number: number,
   begin: (start: AttemptStart) => Promise<Begun>,
+  token: string = randomUUID(),
 ): Promise<AttemptResult> {
-  const start = { deliveryId: request.deliveryId, number, token: randomUUID() };
+  const start = { deliveryId: request.deliveryId, number, token };
   const startedAt = new Date().toISOString();
   let begun: Begun | undefined;
   const sent = await sendSigned(sender, request, async () => {

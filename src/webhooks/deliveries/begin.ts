@@ -40,23 +40,24 @@ export async function beginAttempts(
   holder: Holder,
   starts: readonly AttemptStart[],
 ): Promise<Begun[]> {
+  const ids = starts.map(({ deliveryId }) => deliveryId);
   const { rows } = await retryingConflicts(() =>
     executePrepared(
       db,
       `begin_attempts_in_${holder.kind}`,
       sql<Row>`
       WITH start AS (
-        SELECT * FROM unnest(${starts.map(({ deliveryId }) => deliveryId)}::uuid[],
+        SELECT * FROM unnest(${ids}::uuid[],
           ${starts.map(({ number }) => number)}::smallint[], ${starts.map(({ token }) => token)}::uuid[])
           WITH ORDINALITY AS start (id, number, token, position)
       ), begun AS (
         UPDATE webhook_open AS delivery SET begun = start.number, begun_token = start.token
-        FROM start, webhook_endpoints AS endpoint
-        WHERE delivery.id = start.id AND ${isHeldBy(holder)} AND delivery.attempts < start.number
-          AND (delivery.begun < start.number
+        FROM start
+        WHERE delivery.id = start.id AND delivery.id = ANY (${ids}::uuid[]) AND ${isHeldBy(holder)}
+          AND delivery.attempts < start.number AND (delivery.begun < start.number
             OR delivery.begun = start.number AND delivery.begun_token = start.token)
-          AND endpoint.id = delivery.endpoint_id AND endpoint.active AND ${isLiving}
-        RETURNING delivery.id, endpoint.secret
+          AND (SELECT active AND ${isLiving} FROM webhook_endpoints AS endpoint WHERE endpoint.id = delivery.endpoint_id)
+        RETURNING delivery.id, (SELECT secret FROM webhook_endpoints WHERE id = delivery.endpoint_id)
       )
       SELECT begun.secret, delivery.id IS NOT NULL AS open, ${isHeldBy(holder)} AS ours, endpoint.active,
         ${isLiving} AS living

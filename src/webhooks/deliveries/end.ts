@@ -35,7 +35,7 @@ async function endWhere(
     WITH chosen AS MATERIALIZED (
       SELECT delivery.id FROM webhook_open AS delivery WHERE ${which} LIMIT ${limit} FOR UPDATE SKIP LOCKED
     ), ended AS (
-      DELETE FROM webhook_open AS delivery USING chosen WHERE delivery.id = chosen.id
+      DELETE FROM webhook_open AS delivery WHERE delivery.id = ANY (ARRAY(SELECT id FROM chosen))
       RETURNING ${failedFor(sql`${reason}::text`)}
     ), logged AS (${intoLog('ended')})
     SELECT id FROM ended`.execute(db);
@@ -80,8 +80,8 @@ export async function endDisabled(db: Queryable, endpointId: EndpointId, limit: 
 }
 
 /**
- * Closes a burst and frees what it has. An attempt that had begun is spent, and a sixth one ends its delivery; the
- * others are as they were. It may be called again.
+ * Closes a burst and frees what it has. The attempt that has begun of each is spent, and a sixth one ends its delivery.
+ * It may be called again.
  * @returns how many deliveries it still had
  */
 export async function freeBurst(db: Database, burstId: BurstId): Promise<number> {
@@ -92,27 +92,19 @@ export async function freeBurst(db: Database, burstId: BurstId): Promise<number>
     const { rows: held } = await sql<{ id: DeliveryId }>`
       SELECT id FROM webhook_open WHERE burst_id = ${burstId} ORDER BY id FOR UPDATE`.execute(tx);
     if (held.length === 0) return 0;
+    const isHeld = sql`delivery.id = ANY (${held.map(({ id }) => id)}::uuid[])`;
     await sql`
-      WITH held AS MATERIALIZED (
-        SELECT unnest(${held.map(({ id }) => id)}::uuid[]) AS id
-      ), ended AS (
-        DELETE FROM webhook_open AS delivery USING held
-        WHERE delivery.id = held.id AND delivery.begun > delivery.attempts AND delivery.begun >= ${MAX_ATTEMPTS}
+      WITH ended AS (
+        DELETE FROM webhook_open AS delivery WHERE ${isHeld} AND delivery.begun >= ${MAX_ATTEMPTS}
         RETURNING delivery.*, 'failed' AS final_status, delivery.begun AS final_attempts,
           NULL::integer AS final_response_status, ${UNKNOWN_OUTCOME} AS final_error,
           delivery.attempt_log AS final_log, NULL::timestamptz AS final_delivered_at
-      ), logged AS (${intoLog('ended')}
-      ), unsent AS (
-        UPDATE webhook_open AS delivery SET burst_id = NULL FROM held
-        WHERE delivery.id = held.id AND delivery.begun <= delivery.attempts
-      )
+      ), logged AS (${intoLog('ended')})
       UPDATE webhook_open AS delivery
       SET burst_id = NULL, attempts = delivery.begun, status = 'failed', response_status = NULL,
         error_message = ${UNKNOWN_OUTCOME}, due_at = now() + make_interval(secs =>
           least(${FIRST_WAIT_MS / 1_000} * power(2, delivery.begun - 1), ${LONGEST_WAIT_MS / 1_000}))
-      FROM held
-      WHERE delivery.id = held.id AND delivery.begun > delivery.attempts AND delivery.begun < ${MAX_ATTEMPTS}
-    `.execute(tx);
+      WHERE ${isHeld} AND delivery.begun < ${MAX_ATTEMPTS}`.execute(tx);
     return held.length;
   });
 }

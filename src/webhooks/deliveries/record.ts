@@ -13,9 +13,23 @@ export interface RecordedAttempt extends AttemptRecord {
   readonly deliveryId: DeliveryId;
 }
 
-const endOf = ({ startedAt, durationMs }: AttemptRecord): number => Date.parse(startedAt) + durationMs;
-
-const toLogged = ({ deliveryId, token, verdict, ...logged }: RecordedAttempt): LoggedAttempt => logged;
+function toRow({ deliveryId, token, verdict, ...entry }: RecordedAttempt) {
+  const { number, responseStatus, errorMessage, startedAt, durationMs } = entry;
+  const endedAt = Date.parse(startedAt) + durationMs;
+  return {
+    id: deliveryId,
+    number,
+    token,
+    delivered: verdict === 'succeeded',
+    last: verdict !== 'retry' || number >= MAX_ATTEMPTS,
+    response_status: responseStatus,
+    error_message: errorMessage,
+    ended_at: new Date(endedAt),
+    // What is left of the wait: recording may have taken its time. In seconds.
+    wait: Math.max(0, waitAfter(number) - Math.max(0, Date.now() - endedAt)) / 1_000,
+    entry: entry satisfies LoggedAttempt,
+  };
+}
 
 /** SQL: the attempt is the one that began last. Those of release 0.1 have no token. */
 const isTheirs = sql<boolean>`delivery.attempts < attempt.number AND (attempt.token IS NULL
@@ -32,29 +46,20 @@ export async function recordAttempts(
   db: Database,
   attempts: readonly RecordedAttempt[],
 ): Promise<Set<DeliveryId>> {
-  const column = <Value>(value: (attempt: RecordedAttempt) => Value): Value[] => attempts.map(value);
-  const isDelivered = ({ verdict }: AttemptRecord) => verdict === 'succeeded';
-  const isLast = ({ verdict, number }: AttemptRecord) => verdict !== 'retry' || number >= MAX_ATTEMPTS;
-  /** What is left of the wait: recording may have taken its time. In seconds. */
-  const secondsLeft = (attempt: AttemptRecord) =>
-    Math.max(0, waitAfter(attempt.number) - Math.max(0, Date.now() - endOf(attempt))) / 1_000;
+  const ids = attempts.map(({ deliveryId }) => deliveryId);
+  // As JSON, it is written and read faster than as an array for each column.
+  const given = JSON.stringify(attempts.map(toRow));
   const { rows } = await retryingConflicts(() =>
     executePrepared(
       db,
       'record_attempts',
       sql<{ id: DeliveryId }>`
       WITH attempt AS MATERIALIZED (
-        SELECT * FROM unnest(
-          ${column(({ deliveryId }) => deliveryId)}::uuid[], ${column(({ number }) => number)}::smallint[],
-          ${column(({ token }) => token ?? null)}::uuid[], ${column(isDelivered)}::boolean[],
-          ${column(isLast)}::boolean[], ${column(({ responseStatus }) => responseStatus)}::integer[],
-          ${column(({ errorMessage }) => errorMessage)}::text[],
-          ${column((attempt) => new Date(endOf(attempt)))}::timestamptz[],
-          ${column(secondsLeft)}::float8[], ${column((attempt) => JSON.stringify(toLogged(attempt)))}::jsonb[]
-        ) AS attempt (id, number, token, delivered, last, response_status, error_message, ended_at, wait, entry)
+        SELECT * FROM json_to_recordset(${given}::json) AS attempt (id uuid, number smallint, token uuid, delivered boolean,
+          last boolean, response_status integer, error_message text, ended_at timestamptz, wait float8, entry jsonb)
       ), ended AS (
         DELETE FROM webhook_open AS delivery USING attempt
-        WHERE delivery.id = attempt.id AND attempt.last
+        WHERE delivery.id = attempt.id AND delivery.id = ANY (${ids}::uuid[]) AND attempt.last
           AND (attempt.delivered OR ${isTheirs})
         RETURNING delivery.*, CASE WHEN attempt.delivered THEN 'succeeded' ELSE 'failed' END AS final_status,
           greatest(delivery.attempts, attempt.number) AS final_attempts,
@@ -68,7 +73,7 @@ export async function recordAttempts(
           error_message = attempt.error_message, attempt_log = delivery.attempt_log || attempt.entry,
           due_at = now() + make_interval(secs => attempt.wait), burst_id = NULL
         FROM attempt
-        WHERE delivery.id = attempt.id AND NOT attempt.last
+        WHERE delivery.id = attempt.id AND delivery.id = ANY (${ids}::uuid[]) AND NOT attempt.last
           AND ${isTheirs}
         RETURNING delivery.id
       )

@@ -6,11 +6,11 @@ import type { AttemptRecord, DeliverBurstResult } from '../../temporal/shapes.ts
 import { makeAttempt } from '../attempts/attempt.ts';
 import { createBatcher } from '../attempts/batcher.ts';
 import { MAX_ATTEMPTS, waitAfter } from '../attempts/schedule.ts';
-import { type AttemptStart, beginAttempts } from '../deliveries/begin.ts';
+import { type AttemptStart, type Begun, beginAttempts } from '../deliveries/begin.ts';
 import { endOpen, freeBurst } from '../deliveries/end.ts';
 import { type RecordedAttempt, recordAttempts } from '../deliveries/record.ts';
 import { ENDPOINT_DISABLED, type Holder } from '../deliveries/states.ts';
-import type { WebhookSender } from '../sending/sender.ts';
+import { DECISION_MS, type WebhookSender } from '../sending/sender.ts';
 import type { Capacity } from './capacity.ts';
 import type { ClaimedDelivery } from './claim.ts';
 import type { KnownEndpoints } from './known-endpoints.ts';
@@ -27,8 +27,8 @@ export const NOTHING_SENT: DeliverBurstResult = { succeeded: 0, toRetry: 0, fail
 /** A burst of this process that takes deliveries. */
 export interface OpenBurst {
   readonly id: BurstId;
-  /** Sends one that was claimed for it. */
-  send(delivery: ClaimedDelivery): void;
+  /** Sends one that was claimed for it. @param askedAt by `performance.now()`, right before the claim */
+  send(delivery: ClaimedDelivery, askedAt: number): void;
 }
 
 export interface BurstOptions {
@@ -90,13 +90,21 @@ export function createBursts(dependencies: BurstsDependencies): Bursts {
     const recordTogether = createBatcher(record);
     const recordAlone = createBatcher(record, 1);
 
-    async function attempt(delivery: ClaimedDelivery): Promise<void> {
-      const { id: deliveryId, endpointId, workspaceId } = delivery;
+    async function attempt(delivery: ClaimedDelivery, askedAt: number): Promise<void> {
+      const { id: deliveryId, endpointId, workspaceId, secret, token } = delivery;
       const number = delivery.attempts + 1;
+      let isBegun = true;
+      /** The claim has begun it. For a redirect, and after a while, the database is asked again. */
+      const beginOnce = async (start: AttemptStart): Promise<Begun> => {
+        const isFresh = isBegun && performance.now() - askedAt < DECISION_MS;
+        isBegun = false;
+        return isFresh ? { kind: 'begun', secret } : begin(start);
+      };
       onAttemptBegan(number, delivery.createdAt);
       let well = false;
       try {
-        const made = await makeAttempt(sender, { ...delivery, deliveryId, signal: cancelled }, number, begin);
+        const request = { ...delivery, deliveryId, signal: cancelled };
+        const made = await makeAttempt(sender, request, number, beginOnce, token ?? undefined);
         if (made.kind !== 'made') {
           if (made.kind === 'stopped' && made.reason === ENDPOINT_DISABLED) {
             await retryWhileDatabaseIsAway(() => endOpen(db, [deliveryId], ENDPOINT_DISABLED));
@@ -138,10 +146,10 @@ export function createBursts(dependencies: BurstsDependencies): Bursts {
 
     const burst: OpenBurst = {
       id: burstId,
-      send(delivery) {
+      send(delivery, askedAt) {
         usedAt = performance.now();
         capacity.began(delivery.endpointId, delivery.workspaceId);
-        follow(attempt(delivery), delivery);
+        follow(attempt(delivery, askedAt), delivery);
       },
     };
 

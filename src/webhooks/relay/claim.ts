@@ -9,7 +9,7 @@ export const FEW_DUE = 5;
 /** And no more of its deliveries than this are in runs at once. */
 const MAX_IN_RUNS = 20;
 
-/** A delivery that this process has claimed, with everything its attempt needs but the secret. */
+/** A delivery that this process has claimed, with everything its attempt needs. */
 export interface ClaimedDelivery {
   readonly id: DeliveryId;
   readonly workspaceId: WorkspaceId;
@@ -22,6 +22,9 @@ export interface ClaimedDelivery {
   readonly articleId: string | null;
   readonly requestId: string | null;
   readonly inRun: boolean;
+  /** With the token, what the attempt of a burst has begun with; a run begins its attempts itself. */
+  readonly secret: string;
+  readonly token: string | null;
 }
 
 /** What a claim has seen of an endpoint. */
@@ -49,8 +52,10 @@ export interface Candidate {
 export interface ClaimOptions {
   /** Those that come first are served first. */
   readonly candidates: readonly Candidate[];
-  /** Whether to look for further endpoints as well. What is theirs gets runs, or is only seen. */
+  /** Whether to look for further endpoints among the latest deliveries. What is theirs gets runs, or is only seen. */
   readonly isLook: boolean;
+  /** Walk on from this endpoint to find others with something due, as far as one claim walks; null for no walk. */
+  readonly walkFrom: EndpointId | null;
   /** How many to claim at most. */
   readonly limit: number;
   /** Runs that may be started now. */
@@ -62,98 +67,132 @@ export interface ClaimOptions {
 export interface Claim {
   readonly deliveries: readonly ClaimedDelivery[];
   readonly endpoints: readonly SeenEndpoint[];
+  /** Where the walk goes on; null when it is over. */
+  readonly walkedTo: EndpointId | null;
 }
 
-interface Row
-  extends Omit<ClaimedDelivery, 'id' | 'endpointId' | 'workspaceId'>,
-    Omit<SeenEndpoint, 'id' | 'workspaceId'> {
-  readonly deliveryId: DeliveryId | null;
-  readonly endpointId: EndpointId;
-  readonly workspaceId: WorkspaceId;
+/** Before every endpoint. */
+export const WALK_START = '00000000-0000-0000-0000-000000000000' as EndpointId;
+/** Endpoints that one claim walks past, and the latest deliveries among which it looks for others. */
+const WALK = 1_000;
+const LATEST = 200;
+
+/** An endpoint that was seen, a delivery that was claimed, or, without either, where the walk goes on. */
+interface Row extends Omit<ClaimedDelivery, 'id' | 'workspaceId' | 'url' | 'secret'> {
+  readonly seen: (Omit<SeenEndpoint, 'id' | 'claimedUpTo'> & Pick<ClaimedDelivery, 'url' | 'secret'>) | null;
+  readonly id: DeliveryId | null;
+  readonly dueAt: Date;
 }
 
 const dueOf = (endpoint: string): RawBuilder<boolean> => sql`
   delivery.endpoint_id = ${sql.ref(`${endpoint}.endpoint_id`)} AND delivery.due_at >= ${sql.ref(`${endpoint}.due_from`)}
   AND delivery.due_at <= now() AND ${isFree}`;
+const isForRun = sql<boolean>`endpoint_id = ANY (ARRAY(SELECT endpoint_id FROM way WHERE into_run))`;
 
 /**
  * Claims what is due, the oldest of each endpoint first, without waiting for any lock. The way is decided for each
  * endpoint here and now: its deliveries get runs of their own when there are few of them, few of it are in runs, and
- * there are tokens; else they are the burst's, as far as it has room and is still open.
+ * there are tokens; else they are the burst's, as far as it has room and is still open. What a burst takes begins its
+ * attempt by that: only a living, active endpoint is claimed of, and nothing lies between this and the request.
  *
- * Endpoints are found by skipping along the index from one to the next, so that a look costs the number of endpoints
- * and not that of their deliveries.
+ * Other endpoints are found among the latest deliveries, and by skipping along the index from one to the next, a thousand
+ * at a time: so a look costs neither the number of deliveries nor that of endpoints. Everything is asked for in ways that
+ * have one plan only, since Postgres may plan while the table is empty: LATERAL with a LIMIT, and the primary key
+ * `= ANY (ARRAY ...)`.
  */
 export async function claimDue(db: Database, options: ClaimOptions): Promise<Claim> {
-  const { candidates, isLook, limit, tokens, burstId } = options;
+  const { candidates, isLook, walkFrom, limit, tokens, burstId } = options;
   const query = sql<Row>`
     WITH RECURSIVE given AS MATERIALIZED (
       SELECT * FROM unnest(${candidates.map(({ endpointId }) => endpointId)}::uuid[],
         ${candidates.map(({ dueFrom }) => dueFrom)}::timestamptz[], ${candidates.map(({ room }) => room)}::integer[])
         WITH ORDINALITY AS given (endpoint_id, due_from, room, position)
-    ), waiting (endpoint_id) AS (
-      (SELECT endpoint_id FROM webhook_open WHERE ${isLook}::boolean ORDER BY endpoint_id LIMIT 1)
+    ), latest AS MATERIALIZED (
+      SELECT endpoint_id, due_at, in_run, burst_id FROM webhook_open
+      WHERE ${isLook}::boolean AND id > (SELECT uuidv7(interval '-2 seconds')) AND id < (SELECT uuidv7(interval '1 second'))
+      ORDER BY id DESC LIMIT ${LATEST}
+    ), walked (endpoint_id, due_at, step) AS (
+      (SELECT endpoint_id, due_at, 1 FROM webhook_open
+       WHERE ${walkFrom}::uuid IS NOT NULL AND endpoint_id > ${walkFrom}::uuid ORDER BY endpoint_id, due_at LIMIT 1)
       UNION ALL
-      SELECT (SELECT endpoint_id FROM webhook_open WHERE endpoint_id > waiting.endpoint_id
-              ORDER BY endpoint_id LIMIT 1)
-      FROM waiting WHERE waiting.endpoint_id IS NOT NULL
-    ), found AS MATERIALIZED (
-      SELECT endpoint_id, '-infinity'::timestamptz AS due_from, 0 AS room, NULL::bigint AS position
-      FROM waiting WHERE endpoint_id IS NOT NULL AND endpoint_id NOT IN (SELECT endpoint_id FROM given)
+      SELECT next.*, walked.step + 1 FROM walked CROSS JOIN LATERAL (
+        SELECT endpoint_id, due_at FROM webhook_open WHERE endpoint_id > walked.endpoint_id
+        ORDER BY endpoint_id, due_at LIMIT 1) AS next
+      WHERE walked.step < ${WALK}
+    ), found AS (
+      (SELECT endpoint_id FROM latest AS delivery WHERE due_at <= now() AND ${isFree}
+       UNION SELECT endpoint_id FROM walked WHERE due_at <= now())
+      EXCEPT SELECT endpoint_id FROM given
     ), seen AS MATERIALIZED (
-      SELECT candidate.*, endpoint.workspace_id, endpoint.url, endpoint.active,
+      SELECT candidate.*, endpoint.*,
         (SELECT count(*) FROM (SELECT FROM webhook_open AS delivery WHERE ${dueOf('candidate')}
                                ORDER BY delivery.due_at LIMIT ${FEW_DUE + 1}) AS few)::integer AS due,
         (SELECT extract(epoch FROM delivery.due_at - now()) FROM webhook_open AS delivery
          WHERE delivery.endpoint_id = candidate.endpoint_id AND delivery.due_at > now() AND ${isFree}
          ORDER BY delivery.due_at LIMIT 1)::float8 AS next_due_in
-      FROM (SELECT * FROM given UNION ALL SELECT * FROM found) AS candidate
-      JOIN webhook_endpoints AS endpoint ON endpoint.id = candidate.endpoint_id AND ${isLiving}
+      FROM (SELECT * FROM given UNION ALL SELECT endpoint_id, '-infinity', 0, NULL FROM found) AS candidate
+      CROSS JOIN LATERAL (SELECT workspace_id, url, secret, active FROM webhook_endpoints AS endpoint
+                          WHERE id = candidate.endpoint_id AND ${isLiving} LIMIT 1) AS endpoint
     ), few AS (
       SELECT endpoint_id, position, due, ${MAX_IN_RUNS} - (
         SELECT count(*) FROM (SELECT FROM webhook_open AS delivery
           WHERE delivery.endpoint_id = seen.endpoint_id AND delivery.in_run LIMIT ${MAX_IN_RUNS}) AS runs)::integer AS places
       FROM seen WHERE active AND due BETWEEN 1 AND ${FEW_DUE} AND ${tokens}::integer > 0
-    ), into_runs AS (
+    ), into_runs AS MATERIALIZED (
       SELECT endpoint_id, sum(due) OVER (ORDER BY position ROWS UNBOUNDED PRECEDING) <= ${tokens}::integer AS affordable
       FROM few WHERE places >= due
     ), burst AS MATERIALIZED (
       SELECT id FROM webhook_bursts WHERE id = ${burstId}::uuid FOR KEY SHARE
     ), way AS MATERIALIZED (
-      SELECT seen.*, coalesce(into_runs.affordable, false) AS in_run,
-        CASE WHEN into_runs.affordable THEN ${FEW_DUE} ELSE seen.room * (SELECT count(*) FROM burst) END AS most
-      FROM seen LEFT JOIN into_runs USING (endpoint_id)
-      WHERE seen.active AND seen.due > 0
+      SELECT *, CASE WHEN into_run THEN ${FEW_DUE} ELSE room * (SELECT count(*) FROM burst) END AS most
+      FROM (SELECT *, endpoint_id = ANY (ARRAY(SELECT endpoint_id FROM into_runs WHERE affordable)) AS into_run
+            FROM seen WHERE active AND due > 0) AS wanted
       ORDER BY position
     ), picked AS MATERIALIZED (
-      SELECT next.id, way.in_run
+      SELECT next.id
       FROM way CROSS JOIN LATERAL (
         SELECT delivery.id FROM webhook_open AS delivery WHERE ${dueOf('way')}
         ORDER BY delivery.due_at, delivery.id LIMIT way.most FOR NO KEY UPDATE SKIP LOCKED
       ) AS next
       LIMIT ${limit}
     ), claimed AS (
-      UPDATE webhook_open AS delivery
-      SET in_run = picked.in_run, burst_id = CASE WHEN picked.in_run THEN NULL ELSE ${burstId}::uuid END
-      FROM picked WHERE delivery.id = picked.id
-      RETURNING delivery.*
+      UPDATE webhook_open
+      SET in_run = ${isForRun}, burst_id = CASE WHEN ${isForRun} THEN NULL ELSE ${burstId}::uuid END,
+        begun = CASE WHEN ${isForRun} THEN begun ELSE attempts + 1 END,
+        begun_token = CASE WHEN ${isForRun} THEN begun_token ELSE gen_random_uuid() END
+      WHERE id = ANY (ARRAY(SELECT id FROM picked))
+      RETURNING *
     )
-    SELECT seen.endpoint_id AS "endpointId", seen.workspace_id AS "workspaceId", seen.url, seen.active, seen.due,
-      seen.next_due_in AS "nextDueIn",
-      max(claimed.due_at) OVER (PARTITION BY seen.endpoint_id) AS "claimedUpTo",
-      claimed.id AS "deliveryId", claimed.event_type AS "eventType", claimed.attempts, claimed.in_run AS "inRun",
-      claimed.created_at AS "createdAt", event.body, event.article_id AS "articleId", event.request_id AS "requestId"
+    SELECT claimed.endpoint_id AS "endpointId", NULL AS seen, claimed.id, due_at AS "dueAt", event_type AS "eventType",
+      attempts, in_run AS "inRun", begun_token AS token, claimed.created_at AS "createdAt", body,
+      article_id AS "articleId", request_id AS "requestId"
+    FROM claimed LEFT JOIN events AS event ON event.id = event_id AND event.created_at = event_created_at
+    UNION ALL
+    SELECT endpoint_id, jsonb_build_object('workspaceId', workspace_id, 'url', url, 'secret', secret, 'active', active,
+      'due', due, 'nextDueIn', next_due_in), NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL
     FROM seen
-    LEFT JOIN claimed ON claimed.endpoint_id = seen.endpoint_id
-    LEFT JOIN events AS event ON event.id = claimed.event_id AND event.created_at = claimed.event_created_at
-    ORDER BY claimed.due_at, claimed.id`;
+    UNION ALL
+    SELECT endpoint_id, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL FROM walked WHERE step = ${WALK}
+    ORDER BY "dueAt", id`;
   const { rows } = await executePrepared(db, 'claim_due', query);
+  const found = new Map(
+    rows.flatMap(({ endpointId, seen }) => (seen === null ? [] : [[endpointId, seen] as const])),
+  );
   const endpoints = new Map<EndpointId, SeenEndpoint>();
   const deliveries: ClaimedDelivery[] = [];
-  for (const row of rows) {
-    const { endpointId, workspaceId, active, due, nextDueIn, claimedUpTo, deliveryId, ...delivery } = row;
-    endpoints.set(endpointId, { id: endpointId, workspaceId, active, due, nextDueIn, claimedUpTo });
-    if (deliveryId !== null) deliveries.push({ ...delivery, id: deliveryId, endpointId, workspaceId });
+  let walkedTo: EndpointId | null = null;
+  // Deliveries come first, and so do the endpoints that were served.
+  for (const { id, seen, dueAt, ...row } of rows) {
+    const { endpointId } = row;
+    const endpoint = found.get(endpointId);
+    if (endpoint === undefined || (id === null && seen === null)) {
+      walkedTo = endpointId;
+      continue;
+    }
+    const { url, secret, ...state } = endpoint;
+    if (id !== null) deliveries.push({ ...row, id, workspaceId: state.workspaceId, url, secret });
+    const claimedUpTo = id === null ? (endpoints.get(endpointId)?.claimedUpTo ?? null) : dueAt;
+    endpoints.set(endpointId, { id: endpointId, ...state, claimedUpTo });
   }
-  return { deliveries, endpoints: [...endpoints.values()] };
+  return { deliveries, endpoints: [...endpoints.values()], walkedTo };
 }

@@ -26,6 +26,8 @@ export interface KnownEndpoint {
   readonly dueFrom: Date | '-infinity';
   readonly lookedBackAt: number;
   readonly lookedFromTheBeginningAt: number;
+  /** When this process said itself what will be due. */
+  toldAt: number;
 }
 
 /** The endpoints that this process knows to have waiting deliveries, or had lately, and when the next of each is due. */
@@ -49,8 +51,10 @@ export function createKnownEndpoints(): KnownEndpoints {
     saw({ id, workspaceId, nextDueIn, claimedUpTo }, more, now) {
       const before = known.get(id);
       known.delete(id);
+      // What was recorded while the claim was under way, it has not seen.
+      const toldOf = before !== undefined && before.toldAt >= now ? before.dueAt : Number.POSITIVE_INFINITY;
       const claimedAt = claimedUpTo === null ? (before?.claimedAt ?? Number.NEGATIVE_INFINITY) : now;
-      const isWaiting = more || nextDueIn !== null;
+      const isWaiting = more || nextDueIn !== null || toldOf !== Number.POSITIVE_INFINITY;
       if (!isWaiting && now - claimedAt > RECENT_MS) return;
       const isStale = now - (before?.lookedFromTheBeginningAt ?? now) > FROM_THE_BEGINNING_MS;
       const lookedBackAt = before?.lookedBackAt ?? now;
@@ -62,27 +66,28 @@ export function createKnownEndpoints(): KnownEndpoints {
       known.set(id, {
         id,
         workspaceId,
-        dueAt: more ? now : now + (nextDueIn ?? Number.POSITIVE_INFINITY) * 1_000,
+        dueAt: more ? now : Math.min(toldOf, now + (nextDueIn ?? Number.POSITIVE_INFINITY) * 1_000),
         claimedAt,
         dueFrom: isStale ? '-infinity' : watermark,
         lookedBackAt: isBacklog ? lookedBackAt : now,
         lookedFromTheBeginningAt: isStale ? now : (before?.lookedFromTheBeginningAt ?? now),
+        toldAt: before?.toldAt ?? Number.NEGATIVE_INFINITY,
       });
     },
     willBeDue(id, workspaceId, at) {
-      const endpoint = known.get(id);
-      if (endpoint !== undefined) endpoint.dueAt = Math.min(endpoint.dueAt, at);
-      else {
-        known.set(id, {
-          id,
-          workspaceId,
-          dueAt: at,
-          claimedAt: Number.NEGATIVE_INFINITY,
-          dueFrom: '-infinity',
-          lookedBackAt: at,
-          lookedFromTheBeginningAt: at,
-        });
-      }
+      const endpoint = known.get(id) ?? {
+        id,
+        workspaceId,
+        dueAt: at,
+        claimedAt: Number.NEGATIVE_INFINITY,
+        dueFrom: '-infinity',
+        lookedBackAt: at,
+        lookedFromTheBeginningAt: at,
+        toldAt: at,
+      };
+      endpoint.dueAt = Math.min(endpoint.dueAt, at);
+      endpoint.toldAt = performance.now();
+      known.set(id, endpoint);
     },
     due: (now) => [...known.values()].filter(({ dueAt }) => dueAt <= now),
     recent(now) {

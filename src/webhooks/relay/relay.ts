@@ -10,7 +10,7 @@ import { awaitRun, type TemporalClient } from '../../temporal/workflow-client.ts
 import { endDisabled } from '../deliveries/end.ts';
 import type { Bursts } from './bursts.ts';
 import type { Capacity } from './capacity.ts';
-import { type Candidate, claimDue, FEW_DUE, type SeenEndpoint } from './claim.ts';
+import { type Candidate, claimDue, FEW_DUE, type SeenEndpoint, WALK_START } from './claim.ts';
 import type { KnownEndpoint, KnownEndpoints } from './known-endpoints.ts';
 import { listenForDeliveries } from './listen.ts';
 import type { Runs } from './runs.ts';
@@ -18,18 +18,17 @@ import { startBurst } from './start.ts';
 import { createTokens } from './tokens.ts';
 
 /** What nobody has told of is found after this long. */
-const POLL_MS = 1_000;
+const POLL_MS = 500;
 /** Between two rounds: what comes in meanwhile is one round's work. */
 const ROUND_MS = 5;
 /** A round that takes longer is left to itself, and another begins. */
 const LONGEST_ROUND_MS = 60_000;
-/** A look for further endpoints takes at most a fifth of the time. */
-const PAUSE_PER_LOOK = 4;
-const LONGEST_LOOK_PAUSE_MS = 10_000;
+/** A walk past all endpoints that wait takes at most a fifth of the time. */
+const PAUSE_PER_WALK = 4;
 /** Deliveries of one claim, and those of a disabled endpoint that one statement ends. */
 const CLAIM_LIMIT = 500;
 const DISABLED_LIMIT = 1_000;
-/** A burst is started when due deliveries were left for so long. */
+/** A burst is started when a few due deliveries were left for so long; for more than may get runs, at once. */
 const LEFT_MS = 100;
 /** Bursts that this relay has started and that have not ended. */
 const MAX_STARTED_BURSTS = 2;
@@ -74,10 +73,12 @@ export function startRelay(options: RelayOptions): Relay {
   const disabled = new Set<EndpointId>();
   let isWanted = true;
   let isStored = true;
-  let isLookWanted = true;
+  let isWalkWanted = true;
+  /** Where the walk that is under way goes on. */
+  let walkedTo: EndpointId | null = null;
   let isClaimLost = false;
   let startingLost = Promise.resolve();
-  let lookAt = 0;
+  let walkAt = 0;
   let leftSince: number | null = null;
   let burstsFrom = 0;
   let wentWell = performance.now();
@@ -89,7 +90,7 @@ export function startRelay(options: RelayOptions): Relay {
   };
   const look = () => {
     isStored = true;
-    isLookWanted = true;
+    isWalkWanted = true;
     wake();
   };
   waker.wake = wake;
@@ -117,9 +118,10 @@ export function startRelay(options: RelayOptions): Relay {
   }
 
   /** Starts a burst when due deliveries were left although their receivers have room. */
-  function startBurstWhenNeeded(isLeft: boolean, now: number): void {
+  function startBurstWhenNeeded(isLeft: boolean, isMuch: boolean, now: number): void {
     leftSince = isLeft ? (leftSince ?? now) : null;
-    if (leftSince === null || now - leftSince < LEFT_MS || now < burstsFrom) return;
+    const isUrgent = isMuch && startedBursts.size === 0;
+    if (leftSince === null || now < burstsFrom || (!isUrgent && now - leftSince < LEFT_MS)) return;
     if (startedBursts.size >= MAX_STARTED_BURSTS) return;
     leftSince = now;
     const one = startOneBurst().finally(() => {
@@ -138,50 +140,63 @@ export function startRelay(options: RelayOptions): Relay {
   async function round(now: number): Promise<void> {
     const burst = bursts.accepting();
     const runsLeft = runs.areStarting ? tokens.available(now) : 0;
-    const isLook = isLookWanted && now >= lookAt;
+    const isLook = isStored;
+    if (walkedTo === null && isWalkWanted && now >= walkAt) {
+      walkedTo = WALK_START;
+      isWalkWanted = false;
+    }
+    const walkFrom = now >= walkAt ? walkedTo : null;
     const due = known.due(now);
     const candidates = new Map<EndpointId, Candidate>();
     const share = capacity.shareOut();
     const consider = ({ id: endpointId, workspaceId, dueFrom }: KnownEndpoint) => {
       if (candidates.has(endpointId)) return;
       const room = burst === undefined ? 0 : share(endpointId, workspaceId);
-      if (isLook || room > 0 || runsLeft > 0) candidates.set(endpointId, { endpointId, dueFrom, room });
+      const isAsked = isLook || walkFrom !== null || room > 0 || runsLeft > 0;
+      if (isAsked) candidates.set(endpointId, { endpointId, dueFrom, room });
     };
     for (const endpoint of due) consider(endpoint);
-    if (isStored) for (const endpoint of known.recent(now)) consider(endpoint);
+    if (isLook) for (const endpoint of known.recent(now)) consider(endpoint);
     isStored = false;
-    if (!isLook && candidates.size === 0) {
-      startBurstWhenNeeded(burst === undefined && due.some(hasRoom), now);
+    if (!isLook && walkFrom === null && candidates.size === 0) {
+      startBurstWhenNeeded(burst === undefined && due.some(hasRoom), false, now);
       return;
     }
-    if (isLook) isLookWanted = false;
     const claim = await claimDue(db, {
       candidates: [...candidates.values()],
       isLook,
+      walkFrom,
       limit: Math.max(0, Math.min(CLAIM_LIMIT, burst === undefined ? runsLeft : capacity.left)),
       tokens: runsLeft,
       burstId: burst?.id ?? null,
     });
     const took = performance.now() - now;
-    if (isLook) lookAt = now + took + Math.min(LONGEST_LOOK_PAUSE_MS, took * PAUSE_PER_LOOK);
+    if (walkFrom !== null) {
+      walkedTo = claim.walkedTo;
+      walkAt = now + took + Math.min(POLL_MS, took * PAUSE_PER_WALK);
+    }
     tokens.spend(claim.deliveries.length);
     const claimed = new Map<string, number>();
     for (const delivery of claim.deliveries) {
       claimed.set(delivery.endpointId, (claimed.get(delivery.endpointId) ?? 0) + 1);
       if (delivery.inRun) runs.start(delivery);
-      else burst?.send(delivery);
+      else burst?.send(delivery, now);
     }
     let isLeft = false;
+    let isMuch = false;
     // Those that were served come last: the others are first in the next round.
     for (const endpoint of claim.endpoints.toReversed()) {
       const isMore =
         endpoint.active && (endpoint.due > FEW_DUE || endpoint.due > (claimed.get(endpoint.id) ?? 0));
       known.saw(endpoint, isMore, now);
-      if (isMore && hasRoom(endpoint)) isLeft = true;
+      if (isMore && hasRoom(endpoint)) {
+        isLeft = true;
+        isMuch ||= endpoint.due > FEW_DUE;
+      }
       if (!endpoint.active && endpoint.due > 0) disabled.add(endpoint.id);
     }
-    if (isLeft && (isLook || claim.deliveries.length > 0)) isWanted = true;
-    startBurstWhenNeeded(isLeft && burst === undefined, now);
+    if (isLeft && (isLook || walkFrom !== null || claim.deliveries.length > 0)) isWanted = true;
+    startBurstWhenNeeded(isLeft && burst === undefined, isMuch, now);
   }
 
   const hasRoom = ({ id, workspaceId }: Pick<SeenEndpoint, 'id' | 'workspaceId'>) =>
@@ -221,7 +236,8 @@ export function startRelay(options: RelayOptions): Relay {
       if (isClaimLost) startingLost = startingLost.then(startLost);
       isClaimLost = false;
     } catch (error) {
-      isLookWanted = true;
+      isStored = true;
+      isWalkWanted = true;
       isClaimLost = true;
       logger.warn({ err: error }, 'due deliveries not claimed');
       await sleep(POLL_MS, undefined, { signal: stopping.signal }).catch(() => undefined);
@@ -237,7 +253,8 @@ export function startRelay(options: RelayOptions): Relay {
       isWanted = false;
       const startedAt = performance.now();
       if (startedAt >= pollAt) {
-        isLookWanted = true;
+        isStored = true;
+        isWalkWanted = true;
         pollAt = startedAt + POLL_MS;
       }
       await attempt(() => round(startedAt));
@@ -245,12 +262,12 @@ export function startRelay(options: RelayOptions): Relay {
       const took = performance.now() - startedAt;
       if (took < ROUND_MS) await sleep(ROUND_MS - took);
       if (isWanted) continue;
-      // A look that is wanted before its time waits for it.
+      // A walk that is wanted before its time waits for it.
       await sleepUntil(
         Math.min(
           pollAt,
           known.nextAfter(startedAt),
-          isLookWanted ? lookAt : Number.POSITIVE_INFINITY,
+          isWalkWanted || walkedTo !== null ? walkAt : Number.POSITIVE_INFINITY,
           nextBurstAt(),
         ),
       );

@@ -15,8 +15,8 @@ interface Idle {
   readonly until: number;
 }
 
-const MAX_IDLE_PER_ORIGIN = 32;
-const MAX_IDLE = 1_024;
+/** As many as may be in flight: one that could not wait here would be dialed anew for the next request. */
+const MAX_IDLE = 2_000;
 /** So that a receiver that moves to another address is followed there under constant traffic too. */
 const MAX_AGE_MS = 60_000;
 /** How often connections that idled too long are looked for; one that is taken is looked at anyway. */
@@ -66,8 +66,7 @@ export function createConnectionPool(): ConnectionPool {
       const since = performance.now();
       const until = Math.min(since + reusableMs, connection.openedAt + MAX_AGE_MS);
       const entry = { connection, since, until };
-      const isFull = size >= MAX_IDLE || idle.length >= MAX_IDLE_PER_ORIGIN;
-      if (closed || isFull || !isUsable(entry)) return connection.close();
+      if (closed || size >= MAX_IDLE || !isUsable(entry)) return connection.close();
       origins.set(origin, idle);
       idle.push(entry);
       size += 1;

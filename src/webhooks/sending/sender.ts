@@ -54,7 +54,7 @@ export interface WebhookSender {
 const MAX_REDIRECTS = 3;
 
 /** A decision to write that is older is asked for again: the endpoint may have gone while another connection was made. */
-const DECISION_MS = 1_000;
+export const DECISION_MS = 1_000;
 /** A reused connection that ends this soon after its last response was hardly closed for being idle. */
 const MIN_IDLE_TO_REPEAT_MS = 1_000;
 /** For one write. Where all of them are lost, the receiver is the cause. */

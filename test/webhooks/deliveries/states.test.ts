@@ -6,17 +6,18 @@ import { createWebhookActivities } from '../../../activities/webhooks.ts';
 import { createDatabase } from '../../../src/db/database.ts';
 import { type BurstId, type DeliveryId, type EndpointId, newId } from '../../../src/ids.ts';
 import { createAddressGuard } from '../../../src/outbound/resolver.ts';
+import { createDeliveryDatabase } from '../../../src/processes/delivery-database.ts';
 import { makeAttempt } from '../../../src/webhooks/attempts/attempt.ts';
 import { beginAttempts } from '../../../src/webhooks/deliveries/begin.ts';
 import { endDisabled, endInRun, endOpen, freeBurst } from '../../../src/webhooks/deliveries/end.ts';
 import { selectOverdueRuns } from '../../../src/webhooks/deliveries/read-open.ts';
 import { type RecordedAttempt, recordAttempts } from '../../../src/webhooks/deliveries/record.ts';
 import type { Holder } from '../../../src/webhooks/deliveries/states.ts';
-import { claimDue } from '../../../src/webhooks/relay/claim.ts';
+import { claimDue, WALK_START } from '../../../src/webhooks/relay/claim.ts';
 import { createWebhookSender } from '../../../src/webhooks/sending/sender.ts';
 import { register } from '../../support/events.ts';
 import { type Receiver, startReceiver } from '../../support/receiver.ts';
-import { type TestWorkspace, useTestService } from '../../support/service.ts';
+import { logger, type TestWorkspace, useTestService } from '../../support/service.ts';
 import { eventually } from '../../support/wait.ts';
 import { storeDeliveries } from '../api/support/deliveries.ts';
 
@@ -54,6 +55,7 @@ const claim = (options: Partial<Parameters<typeof claimDue>[1]> = {}, db = servi
   claimDue(db, {
     candidates: [candidate(20)],
     isLook: false,
+    walkFrom: null,
     limit: 500,
     tokens: 0,
     burstId: null,
@@ -61,15 +63,21 @@ const claim = (options: Partial<Parameters<typeof claimDue>[1]> = {}, db = servi
   });
 const claimForBurst = async (burstId: BurstId, room = 20) =>
   (await claim({ burstId, candidates: [candidate(room)] })).deliveries.map(({ id }) => id);
+/** What a burst claims, it has begun. */
+async function claimOne(burstId: BurstId) {
+  const [delivery] = (await claim({ burstId })).deliveries;
+  if (delivery?.token == null) throw new Error('nothing was claimed');
+  return { id: delivery.id, token: delivery.token };
+}
 const claimForRuns = async (tokens = 20) =>
-  (await claim({ tokens, candidates: [], isLook: true })).deliveries.map(({ id }) => id);
+  (await claim({ tokens, candidates: [], walkFrom: WALK_START })).deliveries.map(({ id }) => id);
 
 const open = (id: DeliveryId) =>
   service.db.selectFrom('webhook_open').selectAll().where('id', '=', id).executeTakeFirst();
 const logged = (id: DeliveryId) =>
   service.db.selectFrom('webhook_log').selectAll().where('id', '=', id).executeTakeFirst();
 
-const begin = async (holder: Holder, deliveryId: DeliveryId, number = 1, token = randomUUID()) => ({
+const begin = async (holder: Holder, deliveryId: DeliveryId, number = 1, token: string = randomUUID()) => ({
   token,
   begun: (await beginAttempts(service.db, holder, [{ deliveryId, number, token }]))[0],
 });
@@ -143,9 +151,14 @@ describe('claiming', () => {
 
   it('only sees what a burst could take of endpoints that it looks for: they have no share yet', async () => {
     await store(30);
-    const seen = await claim({ burstId: await openBurst(), candidates: [], isLook: true });
-    expect(seen.deliveries).toEqual([]);
-    expect(seen.endpoints).toMatchObject([{ id: endpointId, due: 6 }]);
+    const burstId = await openBurst();
+    for (const look of [{ isLook: true }, { walkFrom: WALK_START }]) {
+      const seen = await claim({ burstId, candidates: [], ...look });
+      expect(seen.deliveries).toEqual([]);
+      expect(seen.endpoints).toMatchObject([{ id: endpointId, due: 6 }]);
+    }
+    await sql`UPDATE webhook_open SET due_at = now() + interval '1 minute'`.execute(service.db);
+    expect((await claim({ candidates: [], isLook: true, walkFrom: WALK_START })).endpoints).toEqual([]);
   });
 
   it('leaves alone what is not due yet, and says when it will be', async () => {
@@ -178,6 +191,27 @@ describe('claiming', () => {
       });
     } finally {
       await others.destroy();
+    }
+  });
+
+  it('reads what it takes and no more, though Postgres takes the table for empty', async () => {
+    await sql`VACUUM ANALYZE webhook_open`.execute(service.db);
+    await store(2_000);
+    const burstId = await openBurst();
+    const db = createDeliveryDatabase(service.config, logger);
+    try {
+      const read = await db.transaction().execute(async (tx) => {
+        const { deliveries } = await claim({ burstId, candidates: [candidate(50)] }, tx as typeof db);
+        expect(deliveries).toHaveLength(50);
+        const { rows } = await sql<{ read: number }>`
+          SELECT idx_tup_fetch::integer AS read FROM pg_stat_xact_all_tables WHERE relname = 'webhook_open'`.execute(
+          tx,
+        );
+        return rows[0]?.read ?? Number.NaN;
+      });
+      expect(read).toBeLessThan(400);
+    } finally {
+      await db.destroy();
     }
   });
 
@@ -281,8 +315,7 @@ describe('an attempt', () => {
   it('that failed is recorded once, under the number and token it began with', async () => {
     await store(1);
     const burstId = await openBurst();
-    const id = first(await claimForBurst(burstId));
-    const { token } = await begin(inBurst(burstId), id);
+    const { id, token } = await claimOne(burstId);
     const failed = outcome(id, 'retry', { token });
     expect((await recordAttempts(service.db, [{ ...failed, token: randomUUID() }])).size).toBe(0);
     expect((await recordAttempts(service.db, [failed])).size).toBe(1);
@@ -298,8 +331,7 @@ describe('an attempt', () => {
   it('that was delivered counts, whatever was written in between by somebody who thought its worker lost', async () => {
     await store(1);
     const burstId = await openBurst();
-    const id = first(await claimForBurst(burstId));
-    const { token } = await begin(inBurst(burstId), id);
+    const { id, token } = await claimOne(burstId);
     await freeBurst(service.db, burstId);
     expect(await open(id)).toMatchObject({
       attempts: 1,
@@ -313,7 +345,7 @@ describe('an attempt', () => {
   it('that found nobody to send to is recorded by who has the delivery, and by nobody else', async () => {
     await store(1);
     const burstId = await openBurst();
-    const id = first(await claimForBurst(burstId));
+    const { id, token } = await claimOne(burstId);
     const sender = createWebhookSender({
       guard: createAddressGuard({ allowedNetworks: service.config.WEBHOOK_ALLOWED_NETWORKS }),
     });
@@ -324,10 +356,13 @@ describe('an attempt', () => {
       body: Buffer.from('{}'),
     };
     const attempt = (holder: Holder) =>
-      makeAttempt(sender, request, 1, async (start) => {
-        const [begun] = await beginAttempts(service.db, holder, [start]);
-        return begun ?? { kind: 'superseded' };
-      });
+      makeAttempt(
+        sender,
+        request,
+        1,
+        async (start) => (await beginAttempts(service.db, holder, [start]))[0] ?? { kind: 'superseded' },
+        token,
+      );
     expect(await attempt(IN_RUN)).toEqual({ kind: 'superseded' });
     const made = await attempt(inBurst(burstId));
     if (made.kind !== 'made') throw new Error(made.kind);
@@ -339,7 +374,7 @@ describe('an attempt', () => {
 
   it('of a run that meets one that has begun sends nothing, and the next one numbers on', async () => {
     await store(1);
-    const { deliveries } = await claim({ tokens: 20, candidates: [], isLook: true });
+    const { deliveries } = await claim({ tokens: 20, candidates: [], walkFrom: WALK_START });
     const kept = [...deliveries];
     const [{ id } = { id: newId<DeliveryId>() }] = deliveries;
     await begin(IN_RUN, id);
@@ -384,15 +419,15 @@ describe('an attempt', () => {
 });
 
 describe('a burst that is lost', () => {
-  it('spends what had begun and leaves the rest as it was; a sixth attempt ends its delivery', async () => {
-    await store(3);
+  it('has spent an attempt of what it had; a sixth one ends its delivery', async () => {
+    await store(2);
     const burstId = await openBurst();
-    const [unsent, begun, sixth] = await claimForBurst(burstId);
-    if (unsent === undefined || begun === undefined || sixth === undefined) throw new Error('not claimed');
-    await begin(inBurst(burstId), begun);
-    await begin(inBurst(burstId), sixth, 6);
-    expect(await freeBurst(service.db, burstId)).toBe(3);
-    expect(await open(unsent)).toMatchObject({ burst_id: null, attempts: 0, status: 'pending' });
+    await sql`UPDATE webhook_open SET attempts = 5, begun = 5 WHERE id = (SELECT max(id::text)::uuid FROM webhook_open)`.execute(
+      service.db,
+    );
+    const [begun, sixth] = await claimForBurst(burstId);
+    if (begun === undefined || sixth === undefined) throw new Error('not claimed');
+    expect(await freeBurst(service.db, burstId)).toBe(2);
     expect(await open(begun)).toMatchObject({ burst_id: null, attempts: 1, status: 'failed' });
     expect(await open(sixth)).toBeUndefined();
     expect(await logged(sixth)).toMatchObject({ status: 'failed', attempts: 6 });
@@ -405,7 +440,7 @@ describe('a burst that is lost', () => {
     const id = first(await claimForBurst(burstId));
     const freed = await service.db.transaction().execute(async (tx) => {
       await beginAttempts(tx as typeof service.db, inBurst(burstId), [
-        { deliveryId: id, number: 1, token: randomUUID() },
+        { deliveryId: id, number: 2, token: randomUUID() },
       ]);
       const freeing = freeBurst(service.db, burstId);
       await eventually(
@@ -415,17 +450,19 @@ describe('a burst that is lost', () => {
       return { freeing };
     });
     expect(await freed.freeing).toBe(1);
-    expect(await open(id)).toMatchObject({ burst_id: null, attempts: 1, status: 'failed' });
+    expect(await open(id)).toMatchObject({ burst_id: null, attempts: 2, status: 'failed' });
   });
 
   it('begins nothing more, as a worker that was frozen finds when it goes on', async () => {
     await store(1);
     const burstId = await openBurst();
-    const id = first(await claimForBurst(burstId));
+    const { id, token } = await claimOne(burstId);
+    expect((await begin(inBurst(burstId), id, 1, token)).begun).toMatchObject({ kind: 'begun' });
     await freeBurst(service.db, burstId);
-    expect((await begin(inBurst(burstId), id)).begun).toEqual({ kind: 'superseded' });
+    expect((await begin(inBurst(burstId), id, 1, token)).begun).toEqual({ kind: 'superseded' });
+    await sql`UPDATE webhook_open SET due_at = now()`.execute(service.db);
     expect(await claimForRuns()).toEqual([id]);
-    expect((await begin(inBurst(burstId), id)).begun).toEqual({ kind: 'superseded' });
+    expect((await begin(inBurst(burstId), id, 2)).begun).toEqual({ kind: 'superseded' });
   });
 });
 
