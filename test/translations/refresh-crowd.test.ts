@@ -7,7 +7,7 @@ import { eventually } from '../support/wait.ts';
 
 const EDITORS = 50;
 const VERSIONS = 10;
-const ROUNDS = 4;
+const ROUNDS = 2;
 
 const { service, provider, workspace, calls } = useTranslations({ credits: 1_000 });
 
