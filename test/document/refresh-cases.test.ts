@@ -211,4 +211,35 @@ it('copies a new image with the block that shows it, and removes one that nothin
     content: { ...made.content, document: { version: 1, blocks: [mine, ...rest] } },
   });
   expect(kept.result.removeImages).toEqual([]);
+  expect(kept.plan.steps.filter(({ action }) => action === 'remove')).toEqual([]);
+});
+
+it('finds the items of a list again by what they say when a person took one out', () => {
+  const list = (items: string[]): Block => ({ id: 'list', type: 'list', ordered: false, items });
+  const made = translateNew(article([list(['one', 'two', 'three']), ...six]));
+  const [written, ...rest] = made.content.document.blocks;
+  if (written?.type !== 'list') throw new Error('no list');
+  const blocks = [{ ...written, items: written.items.slice(1) }, ...rest];
+  const version = { ...made, content: { ...made.content, document: { version: 1 as const, blocks } } };
+  const { segments, result } = refresh(article([list(['one', 'two', 'changed']), ...six]), version);
+  expect(texts(segments)).toEqual(['one', 'changed']);
+  const items = ['one', 'two', 'changed'].map(pseudoLocalize);
+  expect(result.proposals).toMatchObject([{ reason: 'edited', value: { block: { items } } }]);
+});
+
+it('leaves a link to the block of a person that has it, instead of linking twice', () => {
+  const linked = (id: string): Block => ({
+    id,
+    type: 'paragraph',
+    text: 'Read the guide.',
+    links: [{ text: 'guide', articleId: UUID(1) }],
+  });
+  const made = translateNew(article(six));
+  const blocks = [...made.content.document.blocks, linked('mine')];
+  const version = { ...made, content: { ...made.content, document: { version: 1 as const, blocks } } };
+  const { result } = refresh(article([{ ...linked('new'), text: 'The guide.' } as Block, ...six]), version);
+  const [first] = result.content.document.blocks;
+  expect(first?.id).toBe('new');
+  expect(first).not.toHaveProperty('links');
+  expect(result.content.document.blocks.at(-1)).toEqual(linked('mine'));
 });
