@@ -4,7 +4,7 @@ import { decodeCursor, nextCursor } from '../http/paging.ts';
 import { defineRoute, type RouteModule } from '../http/route.ts';
 import type { ArticleId } from '../ids.ts';
 import { createArticle } from './create.ts';
-import { deleteArticle } from './delete.ts';
+import { type CountUnpaid, deleteArticle } from './delete.ts';
 import { duplicateArticle } from './duplicate.ts';
 import { articleExample, createExample, summaryExample } from './examples.ts';
 import { findBySlug } from './find-by-slug.ts';
@@ -27,7 +27,7 @@ import { updateArticle } from './update.ts';
 const PUBLISHED_URL = 'https://example.com/en/a-garden-in-spring';
 
 /** Articles: reading, writing, and moving them through their states; reviewers' decisions are reviews. */
-export const createArticleRoutes = (): RouteModule[] => [
+export const createArticleRoutes = (countUnpaid: CountUnpaid): RouteModule[] => [
   defineRoute(
     {
       method: 'get',
@@ -207,7 +207,7 @@ export const createArticleRoutes = (): RouteModule[] => [
       errors: ['CONFLICT'],
     },
     async ({ context, params }) => {
-      await deleteArticle(context, params.articleId);
+      await deleteArticle(context, params.articleId, countUnpaid);
       return { status: 200, body: { ok: true } };
     },
   ),

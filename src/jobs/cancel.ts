@@ -33,8 +33,7 @@ export async function cancelJob(
       onLeftOver: context.runs.onLeftOver,
     });
     if (ended === null) throw conflict('The job has already ended; there is nothing to cancel.', 'job_ended');
-    const words = (await context.runs.areas[ended.purpose]?.wordsMade(tx, jobId)) ?? 0;
-    await countUnpaid(tx, ended, words);
+    await countUnpaid(tx, context.runs.areas, ended);
     await recordAudit(tx, context, {
       action: 'jobs.cancelled',
       targetType: 'job',

@@ -1,17 +1,20 @@
 import { sql } from 'kysely';
 import type { Tx } from '../db/database.ts';
+import type { JobPurpose } from '../db/tables.ts';
 import { ServiceError } from '../errors.ts';
 import type { JobId, WorkspaceId } from '../ids.ts';
+import type { JobAreas } from './runs.ts';
 
 /** How long the words of a cancelled run count. */
 const WINDOW = sql`interval '24 hours'`;
 
-/** Counts words that were made for a run that the customer cancelled: nobody pays for them. */
+/** Counts words that were made for a run that the customer cancelled, or deleted with its article: nobody pays for them. */
 export async function countUnpaid(
   tx: Tx,
-  job: { id: JobId; workspace_id: WorkspaceId },
-  words: number,
+  areas: JobAreas,
+  job: { id: JobId; workspace_id: WorkspaceId; purpose: JobPurpose },
 ): Promise<void> {
+  const words = (await areas[job.purpose]?.wordsMade(tx, job.id)) ?? 0;
   if (words === 0) return;
   await sql`DELETE FROM unpaid_work WHERE workspace_id = ${job.workspace_id} AND created_at < now() - ${WINDOW}`.execute(
     tx,

@@ -13,6 +13,7 @@ import type { HttpLimits } from '../http/limits.ts';
 import type { RouteModule } from '../http/route.ts';
 import { createJobRoutes } from '../jobs/routes.ts';
 import { createJobRuns } from '../jobs/runs.ts';
+import { countUnpaid } from '../jobs/unpaid.ts';
 import type { JobWatch } from '../jobs/watch.ts';
 import type { AddressGuard } from '../outbound/resolver.ts';
 import { createProjectRoutes } from '../projects/routes.ts';
@@ -54,7 +55,7 @@ export function createRoutes(dependencies: RouteDependencies): RouteModule[] {
     ...createRoleRoutes(),
     ...createWebhookRoutes(dependencies),
     ...createProjectRoutes(),
-    ...createArticleRoutes(),
+    ...createArticleRoutes((tx, job) => countUnpaid(tx, jobAreas, job)),
     ...createRevisionRoutes(),
     ...createReviewRoutes(),
     ...createAssetRoutes({

@@ -128,3 +128,20 @@ it('of a cancelled run, calls that the engine had refused do not count', async (
   await calls.cancel(workspace, job.id);
   expect(await unpaid()).toBe(Number(words));
 });
+
+it('words made for a refresh count when its version is deleted meanwhile', async () => {
+  const { version } = await calls.outdated(workspace, 1_000);
+  let calling = 0;
+  provider.behave = async (signal) => {
+    calling += 1;
+    await hang(signal);
+  };
+  const { id } = await calls.refresh(workspace, version.id);
+  await eventually(
+    async () => calling,
+    (count) => count > 0,
+  );
+  expect((await service.call(workspace.key, 'DELETE', `/api/articles/${version.id}`)).status).toBe(200);
+  expect(await calls.readJob(workspace, id)).toBeUndefined();
+  expect(await unpaid()).toBeGreaterThan(100);
+});
