@@ -1,5 +1,8 @@
 import { afterAll, describe, expect, it } from 'vitest';
 import { errorKind } from '../../src/db/passing.ts';
+import { type DocumentJson, MAX_BLOCKS } from '../../src/document/format/schema.ts';
+import { mapTexts } from '../../src/document/format/walk.ts';
+import { provenanceOf } from '../../src/document/refresh/units.ts';
 import {
   closeThreads,
   doTask,
@@ -9,7 +12,9 @@ import {
   LOOP_PLACES,
   TASK_TIMEOUT_MS,
 } from '../../src/document/threads/pool.ts';
+import { segmentsOf } from '../../src/document/threads/refresh.ts';
 import { BACKGROUND_WAIT_MS, onBehalfOf } from '../../src/document/threads/share.ts';
+import type { Snapshot } from '../../src/document/translation/source.ts';
 
 afterAll(closeThreads);
 
@@ -79,6 +84,74 @@ describe('work on documents', () => {
       expect(isSmall(JSON.stringify({ version: 1, blocks: [block] })), block.type).toBe(false);
     }
   });
+
+  it.each<[string, DocumentJson, (document: DocumentJson) => DocumentJson]>([
+    [
+      'blocks whose long ids are all renewed',
+      {
+        version: 1,
+        blocks: Array.from({ length: MAX_BLOCKS }, (_, index) => ({
+          id: `${index}`.padEnd(64, 'x'),
+          type: 'divider',
+        })),
+      },
+      ({ blocks }) => ({
+        version: 1,
+        blocks: blocks.map(({ id }) => ({ id: `y${id.slice(1)}`, type: 'divider' })),
+      }),
+    ],
+    [
+      'cells of one letter, every other of which has changed',
+      {
+        version: 1,
+        blocks: [
+          {
+            id: 't',
+            type: 'table',
+            header: Array(100).fill('a'),
+            rows: Array(970).fill(Array(100).fill('a')),
+          },
+        ],
+      },
+      (document) => mapTexts(document, ({ key, text }) => ({ text: /[02468]$/.test(key) ? 'b' : text })),
+    ],
+  ])(
+    'has memory for the refresh of the largest document: %s',
+    { timeout: 60_000 },
+    async (_, document, change) => {
+      const articleOf = (body: DocumentJson): Snapshot => ({
+        title: 'A garden',
+        metaTitle: null,
+        metaDescription: null,
+        targetKeywords: [],
+        secondaryKeywords: [],
+        document: body,
+        assets: [],
+      });
+      const before = articleOf(document);
+      const version = JSON.stringify(before);
+      const known = JSON.stringify(
+        provenanceOf(
+          before,
+          { ...before, targetKeywords: [], secondaryKeywords: [], altTexts: new Map() },
+          new Map(),
+        ),
+      );
+      const source = JSON.stringify(articleOf(change(document)));
+      const planned = await doTask('planVersion', source, version, known, '[]', { apply: 'none' });
+      const segments = segmentsOf(`{"plan":${planned.plan}}`);
+      const translations = new Map(segments.map(({ key, text }) => [key, text]));
+      const ids = { articleIds: new Map(), copyIds: new Map() };
+      const applied = await doTask('applyPlan', planned.plan, version, known, translations, ids, false);
+      if (!applied.ok) throw new Error(applied.problem);
+      const proposed = JSON.stringify(applied.proposals);
+      expect(proposed.length).toBeLessThan(10_000_000);
+      const again = await doTask('planVersion', source, version, known, proposed, { apply: 'none' });
+      expect(again.changed).toEqual({ blocks: 0, fields: 0, images: 0 });
+      const later = { ...before, document: mapTexts(change(document), ({ text }) => ({ text: `${text}c` })) };
+      await doTask('planVersion', JSON.stringify(later), version, known, proposed, { apply: 'none' });
+    },
+  );
 
   it('ends what takes too long, and says that it would again', async () => {
     const work = doTaskWithin(20, 'count', documentOf(2_000));

@@ -50,11 +50,13 @@ export function collectTexts(document: DocumentJson): TextField[] {
   return fields;
 }
 
+const NO_LINKS: readonly ArticleLink[] = [];
+
 /** Changes `block`, a copy of its own, in place. */
 function mapBlock(block: Block, key: string, change: (field: TextField) => TextChange): Block {
   const markdown = 'format' in block && block.format === 'markdown';
   const write = (kind: FieldKind, part: string, text: string, formatted = markdown): string =>
-    change({ key: `${key}.${part}`, kind, markdown: formatted, text, links: [] }).text;
+    change({ key: `${key}.${part}`, kind, markdown: formatted, text, links: NO_LINKS }).text;
   const writeList = (list: SubList, path: string): void => {
     list.items = list.items.map((item, index) => {
       const child = list.children?.[index];

@@ -15,8 +15,9 @@ import type {
 import { blockKey, idOf, imageKey, type Unit, writtenUnit } from './units.ts';
 import { type Change, unitsOfVersion, writeUnits } from './write.ts';
 
-/** Ids of earlier blocks that the proposal of a new one names. */
+/** Ids of earlier blocks that the proposal of a new one names, and that all of a refresh name together. */
 const MAX_BEHIND = 100;
+const MAX_NAMED = 20_000;
 
 export const applyRefresh: ApplyRefresh = (plan, input) => {
   const { current } = input;
@@ -32,6 +33,7 @@ export const applyRefresh: ApplyRefresh = (plan, input) => {
   const changes = new Map<UnitKey, Change>();
   const proposals: Proposal[] = [];
   const settled: UnitKey[] = [...plan.settled];
+  const blocksBefore = namerOf(plan);
   let room = MAX_BLOCKS - current.document.blocks.length;
 
   /** What stands against writing a new block, or a new cover. */
@@ -61,7 +63,9 @@ export const applyRefresh: ApplyRefresh = (plan, input) => {
       changes.set(key, value === null ? { value } : { value, source: step.source ?? '', texts: step.texts });
       if (key.startsWith('block:')) room += value === null ? 1 : there === undefined ? -1 : 0;
     } else if (value !== null || !inline) {
-      proposals.push(proposalOf(plan, step, { reason, value, there }));
+      const inserts = value?.type === 'block' && there === undefined;
+      const behind = inserts ? blocksBefore(key) : [];
+      proposals.push(proposalOf(step, { reason, value, there, behind }));
     }
   }
   const applied = [...changes.keys()];
@@ -123,25 +127,30 @@ function madeValues(
   return values;
 }
 
-function proposalOf(
-  { order }: RefreshPlan,
-  { key, source, texts }: RefreshStep,
-  { reason, value, there }: { reason: ProposalReason; value: UnitValue | null; there: Unit | undefined },
-): Proposal {
-  const inserts = value?.type === 'block' && there === undefined;
-  const place = inserts ? order.indexOf(key) : 0;
-  return {
-    key,
-    action: value === null ? 'remove' : there === undefined ? 'insert' : 'replace',
-    reason,
-    source,
-    target: there?.hash ?? null,
-    value,
-    provenance: value === null || source === null ? null : writtenUnit(key, { hash: source, texts }, value),
-    behind: order
-      .slice(Math.max(0, place - MAX_BEHIND), place)
+/** Gives the ids of blocks before one in the source, the nearest first. */
+function namerOf({ order, steps }: RefreshPlan): (key: UnitKey) => string[] {
+  const places = new Map(order.map((key, place) => [key, place]));
+  const inserts = steps.filter(({ key, target }) => key.startsWith('block:') && target === null).length;
+  const most = Math.max(1, Math.min(MAX_BEHIND, Math.floor(MAX_NAMED / Math.max(1, inserts))));
+  return (key) => {
+    const place = places.get(key) ?? 0;
+    return order
+      .slice(Math.max(0, place - most), place)
       .filter((before) => before.startsWith('block:'))
       .map(idOf)
-      .reverse(),
+      .reverse();
   };
 }
+
+const proposalOf = (
+  { key, source, texts }: RefreshStep,
+  { value, there, ...why }: Pick<Proposal, 'reason' | 'value' | 'behind'> & { there: Unit | undefined },
+): Proposal => ({
+  ...why,
+  key,
+  action: value === null ? 'remove' : there === undefined ? 'insert' : 'replace',
+  source,
+  target: there?.hash ?? null,
+  value,
+  provenance: value === null || source === null ? null : writtenUnit(key, { hash: source, texts }, value),
+});

@@ -76,7 +76,7 @@ const saved = ({ document }: Snapshot) =>
 /** A text of a unit. */
 export type Field = Pick<TextField, 'text' | 'markdown' | 'links'> & {
   /** In a snapshot that has the unit at this index among its blocks, or images. */
-  readonly keyAt: (index: number) => string;
+  keyAt(index: number): string;
 };
 
 const beside = (text: string, keyAt: (index: number) => string): Field => ({
@@ -102,13 +102,27 @@ export function fieldsOf(key: UnitKey, value: UnitValue): Field[] {
 
 const FIRST = 'block.0.';
 
+/** A text of a block. A table has very many, so that each takes little memory. */
+class BlockField implements Field {
+  readonly text: string;
+  readonly markdown: boolean;
+  readonly links: TextField['links'];
+  private readonly key: string;
+
+  constructor({ key, text, markdown, links }: TextField) {
+    this.text = text;
+    this.markdown = markdown;
+    this.links = links;
+    this.key = key;
+  }
+
+  keyAt(index: number): string {
+    return `block.${index}.${this.key.slice(FIRST.length)}`;
+  }
+}
+
 const fieldsOfBlock = (block: Block): Field[] =>
-  collectTexts({ version: 1, blocks: [block] }).map(({ key, text, markdown, links }) => ({
-    text,
-    markdown,
-    links,
-    keyAt: (index) => `block.${index}.${key.slice(FIRST.length)}`,
-  }));
+  collectTexts({ version: 1, blocks: [block] }).map((field) => new BlockField(field));
 
 /** Of a text, and the words of its links; where they lead is no matter of words. */
 const hashOfField = ({ text, markdown, links }: Field): string =>

@@ -24,8 +24,8 @@ const THREADS = Math.max(2, Math.min(4, availableParallelism() - 1));
 /** Far beyond what the largest document takes; with the wait before it, it fits into the minute an activity has. */
 export const TASK_TIMEOUT_MS = 25_000;
 const IDLE_MS = 10_000;
-/** The largest table needs three quarters of it; without a bound threads never release memory. */
-const OLD_HEAP_MB = 72;
+/** The second refresh of the largest table needs three quarters of it; without a bound threads never release memory. */
+const OLD_HEAP_MB = 144;
 const YOUNG_HEAP_MB = 8;
 
 const turns = createTurns({
