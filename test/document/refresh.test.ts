@@ -1,12 +1,13 @@
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
 import { dropDeadLinks } from '../../src/document/format/links.ts';
-import type { Block } from '../../src/document/format/schema.ts';
+import { type Block, MAX_BLOCKS } from '../../src/document/format/schema.ts';
 import { acceptProposal, rejectProposal } from '../../src/document/refresh/decide.ts';
 import { planRefresh } from '../../src/document/refresh/plan.ts';
 import { compare } from '../../src/document/refresh/states.ts';
 import type { Provenance, UnitKey } from '../../src/document/refresh/types.ts';
 import { fieldsOf, hashesOf } from '../../src/document/refresh/units.ts';
+import { accept } from '../../src/document/threads/refresh.ts';
 import { extractSegments } from '../../src/document/translation/segments.ts';
 import type { Snapshot } from '../../src/document/translation/source.ts';
 import '../support/fast-check.ts';
@@ -261,6 +262,24 @@ it('only proposes for a version without provenance, and of an article whose ids 
     }),
     { numRuns: 50 },
   );
+});
+
+it('proposes what a full version has no room for, and refuses it while that is so', () => {
+  const blocks = (count: number, prefix: string): Block[] =>
+    Array.from({ length: count }, (_, index) => ({ id: `${prefix}${index}`, type: 'divider' }));
+  const of = (own: Block[]): Snapshot => ({ ...NOTHING, document: { version: 1, blocks: own } });
+  const shared = blocks(10, 'b');
+  const made = translateNew(of(shared));
+  const source = of([...shared, ...blocks(1, 'new')]);
+  const content = of([...shared, ...blocks(MAX_BLOCKS - shared.length, 'own')]);
+  const { result } = refresh(source, { ...made, content });
+  const [proposal] = result.proposals;
+  expect([result.proposals.length, proposal?.reason]).toEqual([1, 'full']);
+  const [full, room] = [content, of(content.document.blocks.slice(0, -1))].map((version) =>
+    accept(json(proposal), json(version), json(result.provenance)),
+  );
+  expect(full).toBe('full');
+  expect(room).toMatchObject({ applied: ['block:new0'] });
 });
 
 it('makes all texts of named units again, those of others never', () => {

@@ -1,5 +1,6 @@
 /** What a refresh and its proposals do with whole versions; what comes in as a text is JSON. */
 import type { AssetId } from '../../ids.ts';
+import { MAX_BLOCKS } from '../format/schema.ts';
 import { ParsedTexts } from '../inline/texts.ts';
 import { applyRefresh } from '../refresh/apply.ts';
 import { acceptProposal, rejectProposal } from '../refresh/decide.ts';
@@ -145,14 +146,16 @@ export function applyPlan(
   }
 }
 
-/** The version once the proposal is accepted; null when its unit has changed since. */
-export function accept(proposal: string, version: string, provenance: string | null): Changed | null {
-  const result = acceptProposal(
-    read<Snapshot>(version),
-    readProvenance(provenance),
-    read<Proposal>(proposal),
-  );
-  return result === null ? null : changedBy(result);
+/** Why a proposal cannot be accepted: its unit has changed since, or the version has as many blocks as it may have. */
+export type Refusal = 'changed' | 'full';
+
+/** The version once the proposal is accepted. */
+export function accept(proposal: string, version: string, provenance: string | null): Changed | Refusal {
+  const before = read<Snapshot>(version);
+  const result = acceptProposal(before, readProvenance(provenance), read<Proposal>(proposal));
+  if (result === null) return 'changed';
+  const { length } = result.content.document.blocks;
+  return length > MAX_BLOCKS && length > before.document.blocks.length ? 'full' : changedBy(result);
 }
 
 /** What is known of the version once the proposal is rejected. */

@@ -7,8 +7,8 @@ import { releaseBytes, reserveBytes, storageQuotaExceeded } from '../../credits/
 import type { Database, Tx } from '../../db/database.ts';
 import type { Provenance } from '../../document/refresh/types.ts';
 import { doSmallTask, doTask } from '../../document/threads/pool.ts';
-import type { Changed } from '../../document/threads/refresh.ts';
-import { notFound, ServiceError } from '../../errors.ts';
+import type { Changed, Refusal } from '../../document/threads/refresh.ts';
+import { conflict, notFound, ServiceError } from '../../errors.ts';
 import { type PageRequest, readPage } from '../../http/paging.ts';
 import type { ArticleId, ProposalId } from '../../ids.ts';
 import { keepProvenance } from '../provenance.ts';
@@ -50,8 +50,8 @@ export async function listProposals(
 
 /**
  * Writes a proposal into its version (articles.update): a save like any other.
- * @throws {ServiceError} RESOURCE_NOT_FOUND; CONFLICT `job_running`; PRECONDITION_FAILED when its unit has changed since;
- *   QUOTA_EXCEEDED for an image
+ * @throws {ServiceError} RESOURCE_NOT_FOUND; CONFLICT `job_running`, or `full` for a block too many; PRECONDITION_FAILED when
+ *   its unit has changed since; QUOTA_EXCEEDED for an image
  */
 export async function acceptProposal(context: VerbContext, path: ProposalPath): Promise<ArticleResponse> {
   requirePermissions(context.actor, 'articles.update');
@@ -61,7 +61,10 @@ export async function acceptProposal(context: VerbContext, path: ProposalPath): 
   return withVersion(db, id, accepting(proposal), async (tx, render, worked) => {
     const { before, sourceId } = await takeProposal(tx, context, path);
     const { output: changed } = await worked();
-    if (changed === null) {
+    if (changed === 'full') {
+      throw conflict('The article has as many blocks as it may have.', 'full');
+    }
+    if (changed === 'changed') {
       throw new ServiceError(
         'PRECONDITION_FAILED',
         'What the proposal would change has changed since. Refresh the version for a new one, or reject it.',
@@ -94,7 +97,7 @@ export async function rejectProposal(context: VerbContext, path: ProposalPath): 
   });
 }
 
-const accepting = (proposal: string): VersionWork<Changed | null> => ({
+const accepting = (proposal: string): VersionWork<Changed | Refusal> => ({
   now: ({ content, provenance }) => doSmallTask('accept', proposal, content, provenance),
   onThread: ({ content, provenance }) => doTask('accept', proposal, content, provenance),
 });
