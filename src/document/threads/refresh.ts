@@ -73,7 +73,9 @@ export const segmentsOf = (refresh: string): readonly Segment[] =>
   segmentsToSend(read<{ plan: RefreshPlan }>(refresh).plan);
 
 /** What a version becomes. */
-export interface Changed extends Omit<RefreshResult, 'proposals' | 'settled' | 'content'> {
+export interface Changed extends Omit<RefreshResult, 'proposals' | 'settled' | 'content' | 'provenance'> {
+  /** As JSON text: of a large table it is so long that the event loop should not see it otherwise. */
+  readonly provenance: string;
   /** Its fields beside the body. */
   readonly fields: Omit<Snapshot, 'document' | 'assets'>;
   readonly stored: StoredDocument;
@@ -89,9 +91,14 @@ export interface AppliedRefresh extends Pick<RefreshResult, 'proposals' | 'settl
 /** What is applied and proposed, or why the translations cannot be written back: errors lose their class between threads. */
 export type Applied = AppliedRefresh | { readonly ok: false; readonly problem: string };
 
-function changedBy({ content, ...result }: Omit<RefreshResult, 'proposals' | 'settled'>): Changed {
+function changedBy({
+  content,
+  provenance,
+  ...result
+}: Omit<RefreshResult, 'proposals' | 'settled'>): Changed {
   const { document, assets: _, ...fields } = content;
-  return { ...result, fields, stored: describe(document, new ParsedTexts()) };
+  const stored = describe(document, new ParsedTexts());
+  return { ...result, fields, stored, provenance: JSON.stringify(provenance) };
 }
 
 /** What was sent for these units alone: nothing else is paid for. */
@@ -158,6 +165,8 @@ export function accept(proposal: string, version: string, provenance: string | n
   return length > MAX_BLOCKS && length > before.document.blocks.length ? 'full' : changedBy(result);
 }
 
-/** What is known of the version once the proposal is rejected. */
-export const reject = (proposal: string, version: string, provenance: string | null): Provenance =>
-  rejectProposal(read<Snapshot>(version), readProvenance(provenance), read<Proposal>(proposal));
+/** What is known of the version once the proposal is rejected, as JSON text. */
+export const reject = (proposal: string, version: string, provenance: string | null): string =>
+  JSON.stringify(
+    rejectProposal(read<Snapshot>(version), readProvenance(provenance), read<Proposal>(proposal)),
+  );

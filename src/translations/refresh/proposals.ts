@@ -5,7 +5,7 @@ import { recordAudit } from '../../audit/record.ts';
 import { requirePermissions, type VerbContext } from '../../context.ts';
 import { releaseBytes, reserveBytes, storageQuotaExceeded } from '../../credits/storage-quota.ts';
 import type { Database, Tx } from '../../db/database.ts';
-import type { Provenance } from '../../document/refresh/types.ts';
+import type { Proposal } from '../../document/refresh/types.ts';
 import { doSmallTask, doTask } from '../../document/threads/pool.ts';
 import type { Changed, Refusal } from '../../document/threads/refresh.ts';
 import { conflict, notFound, ServiceError } from '../../errors.ts';
@@ -31,7 +31,9 @@ export async function listProposals(
   requirePermissions(actor, 'articles.read');
   const query = db
     .selectFrom('proposals')
-    .select(['id', 'article_id', 'job_id', 'proposal', 'created_at'])
+    .select(['id', 'article_id', 'job_id', 'created_at'])
+    // Without the hashes of its texts, which are the longer part.
+    .select(sql<Proposal>`proposal - 'provenance' - 'behind'`.as('proposal'))
     .where('workspace_id', '=', actor.workspaceId)
     .where('article_id', '=', articleId);
   const { rows, nextCursor } = await readPage(query, page);
@@ -92,7 +94,7 @@ export async function rejectProposal(context: VerbContext, path: ProposalPath): 
   await withVersion(db, id, rejecting(proposal), async (tx, _render, worked) => {
     const { before, sourceId, unit } = await takeProposal(tx, context, path);
     const { output: provenance } = await worked();
-    await keepProvenance(tx, before, sourceId, JSON.stringify(provenance));
+    await keepProvenance(tx, before, sourceId, provenance);
     await recordDecision(tx, context, path, 'proposals.rejected', [unit]);
   });
 }
@@ -101,7 +103,7 @@ const accepting = (proposal: string): VersionWork<Changed | Refusal> => ({
   now: ({ content, provenance }) => doSmallTask('accept', proposal, content, provenance),
   onThread: ({ content, provenance }) => doTask('accept', proposal, content, provenance),
 });
-const rejecting = (proposal: string): VersionWork<Provenance> => ({
+const rejecting = (proposal: string): VersionWork<string> => ({
   now: ({ content, provenance }) => doSmallTask('reject', proposal, content, provenance),
   onThread: ({ content, provenance }) => doTask('reject', proposal, content, provenance),
 });

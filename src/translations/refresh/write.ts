@@ -52,7 +52,7 @@ export async function writeChange(
       because,
     );
   }
-  await keepProvenance(tx, before, sourceId, JSON.stringify(changed.provenance));
+  await keepProvenance(tx, before, sourceId, changed.provenance);
   return { after, bytes };
 }
 
