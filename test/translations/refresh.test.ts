@@ -187,6 +187,32 @@ describe('a refresh', () => {
     }
   });
 
+  it('that is asked for many times at one moment is admitted once, and so is what is repeated with one key', async () => {
+    const { source, version } = await translated();
+    await save(source.id, withTexts(SOURCE, { p1: 'A new first text.' }));
+    provider.behave = hang;
+    const ask = (body?: unknown) =>
+      Promise.all(Array.from({ length: 6 }, () => call('POST', `${version.id}/refresh`, body)));
+    const answers = await ask();
+    const [job] = answers.flatMap(({ body }) => body.job ?? []);
+    expect(answers.map(({ status }) => status).sort()).toEqual([202, 409, 409, 409, 409, 409]);
+    const refused = answers.filter(({ status }) => status === 409);
+    expect(new Set(refused.map(({ body }) => body.details.reason))).toEqual(new Set(['refresh_running']));
+    await calls.cancel(workspace, job.id);
+
+    const repeated = await ask({ idempotencyKey: `key-${version.id}` });
+    expect(repeated.map(({ status }) => status).sort()).toEqual([200, 200, 200, 200, 200, 202]);
+    expect(new Set(repeated.map(({ body }) => body.job.id)).size).toBe(1);
+    expect(await wallet()).toMatchObject({ reserved: 1 });
+    const [asked, deleted] = await Promise.all([
+      call('GET', `${version.id}/refresh/estimate`),
+      call('DELETE', version.id),
+    ]);
+    expect([200, 404]).toContain(asked.status);
+    expect(deleted.status).toBe(200);
+    expect(await wallet()).toMatchObject({ reserved: 0 });
+  });
+
   it('takes part in nothing while it runs: its version is saved, published, unpublished and deleted, which gives back what it held', async () => {
     const { source, version } = await translated();
     const bytes = await usedBytes(service, workspace);
@@ -344,6 +370,17 @@ describe('a proposal', () => {
     expect((await decide(version.id, proposal.id, 'accept')).status).toBe(404);
     expect((await call('GET', `${version.id}/refresh/estimate`)).body.estimate.changedBlocks).toBe(0);
     expect((await call('GET', `${source.id}/proposals`)).body).toEqual({ proposals: [], nextCursor: null });
+  });
+
+  it('that is accepted, accepted and rejected at one moment is decided about once', async () => {
+    const { version, proposal } = await proposed();
+    const decisions = ['accept', 'accept', 'reject', 'reject'] as const;
+    const answers = await Promise.all(decisions.map((decision) => decide(version.id, proposal.id, decision)));
+    expect(answers.map(({ status }) => status).sort()).toEqual([200, 404, 404, 404]);
+    const accepted = answers.slice(0, 2).some(({ status }) => status === 200);
+    const text = accepted ? pseudo('A new first text.') : 'Una persona lo escribió.';
+    expect(textOf(await read(version.id), 'p1')).toBe(text);
+    expect((await call('POST', `${version.id}/refresh`)).body.details).toEqual({ reason: 'up_to_date' });
   });
 
   it('that is rejected leaves the article as it is, up to date with that source', async () => {
