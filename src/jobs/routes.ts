@@ -1,7 +1,7 @@
 import { z } from 'zod';
-import { decodeCursor, integerParameter, nextCursor, pageQuery } from '../http/paging.ts';
+import { defineListOfArticle } from '../http/list-of-article.ts';
+import { integerParameter, nextCursor } from '../http/paging.ts';
 import { defineRoute, type RouteModule } from '../http/route.ts';
-import type { JobId } from '../ids.ts';
 import { cancelJob } from './cancel.ts';
 import { cancelledJobExample, runningJobExample } from './examples.ts';
 import { isFinal, jobTag, listJobs, readJob } from './queries.ts';
@@ -23,33 +23,16 @@ const names = (header: string | null, tag: string): boolean =>
 
 /** Reading, following and cancelling jobs. */
 export const createJobRoutes = (runs: JobRuns, watch: JobWatch): RouteModule[] => [
-  defineRoute(
-    {
-      method: 'get',
-      path: '/api/articles/{articleId}/jobs',
-      operationId: 'listArticleJobs',
-      summary: 'List the jobs of an article',
-      description: 'The runs that write or wrote this article, newest first, page by page.',
-      tags: ['Jobs'],
-      scope: 'article',
-      permissions: ['articles.read'],
-      query: pageQuery,
-      responses: {
-        200: {
-          description: 'One page.',
-          schema: z.object({ jobs: z.array(jobSchema), nextCursor }),
-          example: { jobs: [runningJobExample], nextCursor: null },
-        },
-      },
-    },
-    async ({ context, params, query }) => ({
-      status: 200,
-      body: await listJobs(context, params.articleId, {
-        limit: query.limit,
-        position: decodeCursor<JobId>(query.cursor),
-      }),
-    }),
-  ),
+  defineListOfArticle({
+    name: 'jobs',
+    operationId: 'listArticleJobs',
+    summary: 'List the jobs of an article',
+    description: 'The runs that write or wrote this article, newest first, page by page.',
+    tags: ['Jobs'],
+    schema: z.object({ jobs: z.array(jobSchema), nextCursor }),
+    example: { jobs: [runningJobExample], nextCursor: null },
+    list: listJobs,
+  }),
   defineRoute(
     {
       method: 'get',

@@ -1,9 +1,9 @@
 import { z } from 'zod';
 import { articleExample } from '../articles/examples.ts';
 import { articleSchema } from '../articles/schemas.ts';
-import { decodeCursor, nextCursor, pageQuery } from '../http/paging.ts';
+import { defineListOfArticle } from '../http/list-of-article.ts';
+import { nextCursor } from '../http/paging.ts';
 import { defineRoute, type RouteModule } from '../http/route.ts';
-import type { ReviewId } from '../ids.ts';
 import { reviewArticle } from './create.ts';
 import { listReviews } from './list.ts';
 import { type Review, reviewBody, reviewSchema } from './schemas.ts';
@@ -20,36 +20,19 @@ const example: Review = {
 
 /** Reviewers' decisions. */
 export const createReviewRoutes = (): RouteModule[] => [
-  defineRoute(
-    {
-      method: 'get',
-      path: '/api/articles/{articleId}/reviews',
-      operationId: 'listReviews',
-      summary: 'List the reviews of an article',
-      description: 'Newest first, page by page.',
-      tags: ['Reviews'],
-      scope: 'article',
-      permissions: ['articles.read'],
-      query: pageQuery,
-      responses: {
-        200: {
-          description: 'One page.',
-          schema: z.object({
-            reviews: z.array(reviewSchema),
-            nextCursor,
-          }),
-          example: { reviews: [example], nextCursor: null },
-        },
-      },
-    },
-    async ({ context, params, query }) => ({
-      status: 200,
-      body: await listReviews(context, params.articleId, {
-        limit: query.limit,
-        position: decodeCursor<ReviewId>(query.cursor),
-      }),
+  defineListOfArticle({
+    name: 'reviews',
+    operationId: 'listReviews',
+    summary: 'List the reviews of an article',
+    description: 'Newest first, page by page.',
+    tags: ['Reviews'],
+    schema: z.object({
+      reviews: z.array(reviewSchema),
+      nextCursor,
     }),
-  ),
+    example: { reviews: [example], nextCursor: null },
+    list: listReviews,
+  }),
   defineRoute(
     {
       method: 'post',

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { decodeCursor, pageQuery } from '../../http/paging.ts';
+import { defineListOfArticle } from '../../http/list-of-article.ts';
 import { defineRoute, type RouteModule } from '../../http/route.ts';
 import { pathId } from '../../http/scope.ts';
 import type { RevisionId } from '../../ids.ts';
@@ -12,34 +12,17 @@ const restored = articleResponse('The article as it is now.');
 
 /** What articles said before another author changed them. */
 export const createRevisionRoutes = (): RouteModule[] => [
-  defineRoute(
-    {
-      method: 'get',
-      path: '/api/articles/{articleId}/revisions',
-      operationId: 'listRevisions',
-      summary: 'List the revisions of an article',
-      description:
-        'What the article said before: kept whenever another author, a person or a job, changes it, and whenever its author does so more than five minutes after they began. At most 50 are kept, none longer than the retention of the deployment (30 days as it comes). The one replaced last comes first, page by page, without bodies.',
-      tags: ['Articles'],
-      scope: 'article',
-      permissions: ['articles.read'],
-      query: pageQuery,
-      responses: {
-        200: {
-          description: 'One page.',
-          schema: revisionPageSchema,
-          example: { revisions: [summaryExample], nextCursor: null },
-        },
-      },
-    },
-    async ({ context, params, query }) => ({
-      status: 200,
-      body: await listRevisions(context, params.articleId, {
-        limit: query.limit,
-        position: decodeCursor<RevisionId>(query.cursor),
-      }),
-    }),
-  ),
+  defineListOfArticle({
+    name: 'revisions',
+    operationId: 'listRevisions',
+    summary: 'List the revisions of an article',
+    description:
+      'What the article said before: kept whenever another author, a person or a job, changes it, and whenever its author does so more than five minutes after they began. At most 50 are kept, none longer than the retention of the deployment (30 days as it comes). The one replaced last comes first, page by page, without bodies.',
+    tags: ['Articles'],
+    schema: revisionPageSchema,
+    example: { revisions: [summaryExample], nextCursor: null },
+    list: listRevisions,
+  }),
   defineRoute(
     {
       method: 'get',

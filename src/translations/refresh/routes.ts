@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { articleResponse, respondWithArticle } from '../../articles/responses.ts';
-import { decodeCursor, pageQuery } from '../../http/paging.ts';
+import { defineListOfArticle } from '../../http/list-of-article.ts';
 import { defineRoute, type RouteModule } from '../../http/route.ts';
 import { pathId } from '../../http/scope.ts';
 import type { ProposalId } from '../../ids.ts';
@@ -79,33 +79,16 @@ export const createRefreshRoutes = (runs: JobRuns): RouteModule[] => [
       return { status: created.reused ? 200 : 202, body: created };
     },
   ),
-  defineRoute(
-    {
-      method: 'get',
-      path: '/api/articles/{articleId}/proposals',
-      operationId: 'listProposals',
-      summary: 'List the proposals of a version',
-      description: 'What refreshes propose and nobody has decided about, page by page.',
-      tags: ['Translations'],
-      scope: 'article',
-      permissions: ['articles.read'],
-      query: pageQuery,
-      responses: {
-        200: {
-          description: 'One page.',
-          schema: proposalsResponse,
-          example: { proposals: [proposalExample], nextCursor: null },
-        },
-      },
-    },
-    async ({ context, params, query }) => ({
-      status: 200,
-      body: await listProposals(context, params.articleId, {
-        limit: query.limit,
-        position: decodeCursor<ProposalId>(query.cursor),
-      }),
-    }),
-  ),
+  defineListOfArticle({
+    name: 'proposals',
+    operationId: 'listProposals',
+    summary: 'List the proposals of a version',
+    description: 'What refreshes propose and nobody has decided about, page by page.',
+    tags: ['Translations'],
+    schema: proposalsResponse,
+    example: { proposals: [proposalExample], nextCursor: null },
+    list: listProposals,
+  }),
   defineRoute(
     {
       method: 'post',
