@@ -1,10 +1,7 @@
 /** Works out what a refresh does. */
 import type { Block } from '../format/schema.ts';
 import type { TextChange } from '../format/walk.ts';
-import { textWeight } from '../format/words.ts';
-import { toPlainText } from '../inline/parse.ts';
-import { encodeField } from '../translation/field-codec.ts';
-import { extractSegments, needsTranslation, type Segment } from '../translation/segments.ts';
+import { extractSegments, type Segment } from '../translation/segments.ts';
 import type { Snapshot, SourceAsset } from '../translation/source.ts';
 import { increasing } from './increasing.ts';
 import { type Made, madeInVersion, reuse } from './reuse.ts';
@@ -19,9 +16,9 @@ import type {
   RefreshPlan,
   RefreshStep,
   UnitKey,
-  UnitValue,
 } from './types.ts';
-import { absentUnit, blockKey, type Field, fieldsOf, hashesOf, idOf, imageKey } from './units.ts';
+import { absentUnit, blockKey, fieldsOf, hashesOf, idOf } from './units.ts';
+import { weigh } from './weigh.ts';
 
 /** What is done with a unit, and why it is only proposed. */
 interface Decision {
@@ -265,38 +262,6 @@ function madeBefore(
     made.push(madeInVersion(renamed.key, renamed.known, renamed.version.value, true));
   }
   return made;
-}
-
-/** What the texts that are sent weigh, counted as a new translation's are. */
-export function weigh({ partial, kept }: Pick<RefreshPlan, 'partial' | 'kept'>): number {
-  const there = new Map(kept);
-  let weight = 0;
-  const add = (key: UnitKey, value: UnitValue, index: number) => {
-    for (const field of fieldsOf(key, value)) if (!there.has(field.keyAt(index))) weight += weightOf(field);
-  };
-  add('title', { type: 'text', text: partial.title }, 0);
-  add('metaTitle', { type: 'text', text: partial.metaTitle }, 0);
-  add('metaDescription', { type: 'text', text: partial.metaDescription }, 0);
-  add('targetKeywords', { type: 'texts', texts: partial.targetKeywords }, 0);
-  add('secondaryKeywords', { type: 'texts', texts: partial.secondaryKeywords }, 0);
-  for (const [index, block] of partial.document.blocks.entries()) {
-    add(blockKey(block.id), { type: 'block', block }, index);
-  }
-  for (const [index, image] of partial.assets.entries())
-    add(imageKey(image.id), { type: 'image', image }, index);
-  return weight;
-}
-
-function weightOf(field: Field): number {
-  const { nodes, titles } = encodeField(field);
-  let weight = needsTranslation(nodes)
-    ? textWeight(field.markdown ? toPlainText(field.text) : field.text)
-    : 0;
-  for (const title of titles.values()) {
-    if (needsTranslation(encodeField({ text: title, markdown: false, links: [] }).nodes))
-      weight += textWeight(title);
-  }
-  return weight;
 }
 
 /** Blocks that stand elsewhere among the others than when last translated, as few as can be. */

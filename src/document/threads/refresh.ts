@@ -4,7 +4,7 @@ import { MAX_BLOCKS } from '../format/schema.ts';
 import { ParsedTexts } from '../inline/texts.ts';
 import { applyRefresh } from '../refresh/apply.ts';
 import { acceptProposal, rejectProposal } from '../refresh/decide.ts';
-import { planRefresh, segmentsToSend, weigh } from '../refresh/plan.ts';
+import { planRefresh, segmentsToSend } from '../refresh/plan.ts';
 import type {
   Proposal,
   Provenance,
@@ -13,6 +13,7 @@ import type {
   RefreshResult,
   UnitKey,
 } from '../refresh/types.ts';
+import { weigh } from '../refresh/weigh.ts';
 import { ReassemblyError } from '../translation/reassemble.ts';
 import type { Segment } from '../translation/segments.ts';
 import type { Snapshot } from '../translation/source.ts';

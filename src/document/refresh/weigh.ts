@@ -1,0 +1,39 @@
+/** What the texts of a refresh weigh in its price. */
+import { textWeight } from '../format/words.ts';
+import { toPlainText } from '../inline/parse.ts';
+import { encodeField } from '../translation/field-codec.ts';
+import { needsTranslation } from '../translation/segments.ts';
+import type { RefreshPlan, UnitKey, UnitValue } from './types.ts';
+import { blockKey, type Field, fieldsOf, imageKey } from './units.ts';
+
+/** What the texts that are sent weigh, counted as a new translation's are. */
+export function weigh({ partial, kept }: Pick<RefreshPlan, 'partial' | 'kept'>): number {
+  const there = new Map(kept);
+  let weight = 0;
+  const add = (key: UnitKey, value: UnitValue, index: number) => {
+    for (const field of fieldsOf(key, value)) if (!there.has(field.keyAt(index))) weight += weightOf(field);
+  };
+  add('title', { type: 'text', text: partial.title }, 0);
+  add('metaTitle', { type: 'text', text: partial.metaTitle }, 0);
+  add('metaDescription', { type: 'text', text: partial.metaDescription }, 0);
+  add('targetKeywords', { type: 'texts', texts: partial.targetKeywords }, 0);
+  add('secondaryKeywords', { type: 'texts', texts: partial.secondaryKeywords }, 0);
+  for (const [index, block] of partial.document.blocks.entries()) {
+    add(blockKey(block.id), { type: 'block', block }, index);
+  }
+  for (const [index, image] of partial.assets.entries())
+    add(imageKey(image.id), { type: 'image', image }, index);
+  return weight;
+}
+
+function weightOf(field: Field): number {
+  const { nodes, titles } = encodeField(field);
+  let weight = needsTranslation(nodes)
+    ? textWeight(field.markdown ? toPlainText(field.text) : field.text)
+    : 0;
+  for (const title of titles.values()) {
+    if (needsTranslation(encodeField({ text: title, markdown: false, links: [] }).nodes))
+      weight += textWeight(title);
+  }
+  return weight;
+}
