@@ -1,11 +1,15 @@
 import { sql } from 'kysely';
-import { expect, it } from 'vitest';
+import { expect, it, onTestFinished } from 'vitest';
+import { inTransaction } from '../../src/db/transaction.ts';
 import type { ArticleId, JobId } from '../../src/ids.ts';
+import { endJob } from '../../src/jobs/end.ts';
 import { ProviderError } from '../../src/providers/types.ts';
+import { translateBatch } from '../../src/translations/batch.ts';
 import { createArticle } from '../support/articles.ts';
 import type { TestWorkspace } from '../support/service.ts';
-import { hang, useTranslations } from '../support/translating.ts';
+import { createStandIn, hang, useTranslations } from '../support/translating.ts';
 import { eventually } from '../support/wait.ts';
+import { untilWaiting } from '../translations/support/locks.ts';
 
 const { service, provider, workspace, calls } = useTranslations({
   credits: 100,
@@ -88,6 +92,35 @@ it('words made for cancelled runs, and those being made, are counted for a day, 
   await sql`UPDATE unpaid_work SET created_at = created_at - interval '10 seconds'
     WHERE workspace_id = ${workspace.id}`.execute(service.db);
   expect((await ask()).status).toBe(202);
+});
+
+it('no engine is asked for a batch after the end of its job, also when that has not committed yet', async () => {
+  const { promise: answered, resolve: answer } = Promise.withResolvers<void>();
+  onTestFinished(() => answer());
+  let calling = 0;
+  provider.behave = () => {
+    calling += 1;
+    return answered;
+  };
+  const { job } = await calls.translate(workspace, 3_000);
+  await eventually(
+    async () => calling,
+    (count) => count === 4,
+  );
+  const jobId = job.id as JobId;
+  const engine = createStandIn();
+  let asked = 0;
+  engine.behave = async () => {
+    asked += 1;
+  };
+  const { made } = await inTransaction(service.db, async (tx) => {
+    expect(await endJob(tx, jobId, { status: 'CANCELLED', onLeftOver: () => undefined })).not.toBeNull();
+    const input = { jobId, batch: 7, signal: new AbortController().signal };
+    const batch = translateBatch({ db: service.db, provider: engine }, input);
+    await Promise.race([batch, untilWaiting(service.db, 1)]);
+    return { made: batch };
+  });
+  expect([await made, asked]).toEqual([0, 0]);
 });
 
 it('what failed on its own does not count', async () => {
