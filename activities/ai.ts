@@ -17,6 +17,7 @@ export function createAiActivities(dependencies: AskDependencies) {
     /** Asks the model and answers how many usable suggestions came back. */
     ask: (id: AiOperationId): Promise<AskResult> =>
       whileBeating(HEARTBEAT_MS, beat, async () => {
+        beat();
         try {
           return await askOperation(dependencies, id, cancellationSignal());
         } catch (error) {

@@ -1,5 +1,6 @@
 /**
- * Heartbeats to Temporal at a steady pace from now on.
+ * Heartbeats to Temporal at a steady pace. The first is due after `everyMs`: Temporal has just heard of the activity, and
+ * each one costs it a commit.
  * @param beat sends one sign of life
  */
 export async function whileBeating<Result>(
@@ -9,7 +10,6 @@ export async function whileBeating<Result>(
 ): Promise<Result> {
   const pulse = setInterval(beat, everyMs);
   try {
-    beat();
     return await work();
   } finally {
     clearInterval(pulse);

@@ -60,6 +60,7 @@ export function createTranslationActivities(dependencies: {
     /** Translates one batch and answers how many segments it asked the provider for. */
     translateBatch: (jobId: JobId, batch: number): Promise<{ segments: number }> =>
       whileBeating(HEARTBEAT_MS, beat, async () => {
+        beat();
         try {
           await requireOpen(db, jobId);
           const signal = cancellationSignal();

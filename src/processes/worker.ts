@@ -189,8 +189,6 @@ export async function startWorker(
         ...createRetiredBurstActivities(),
       },
       ...tuning.webhooks,
-      // A busy server can lose an activity that it hands out eagerly: that would spend an attempt without a send.
-      maxEagerActivityReservationsPerWorkflowTask: 0,
     }),
     Worker.create({
       ...common,

@@ -2,12 +2,13 @@ import type { WorkerOptions } from '@temporalio/worker';
 import type { Config } from '../config.ts';
 
 type Tuned = Pick<WorkerOptions, 'maxConcurrentActivityTaskExecutions' | 'maxCachedWorkflows'>;
+type TunedWebhooks = Tuned & Pick<WorkerOptions, 'maxEagerActivityReservationsPerWorkflowTask'>;
 
 export interface WorkerTuning {
   /** Of each task queue. */
   readonly pollers: Pick<WorkerOptions, 'workflowTaskPollerBehavior' | 'activityTaskPollerBehavior'>;
   readonly translation: Tuned;
-  readonly webhooks: Tuned;
+  readonly webhooks: TunedWebhooks;
 }
 
 /**
@@ -38,6 +39,8 @@ export function workerTuning(
     webhooks: {
       maxConcurrentActivityTaskExecutions: config.WEBHOOK_ACTIVITY_SLOTS,
       maxCachedWorkflows: config.WEBHOOK_CACHED_WORKFLOWS,
+      // A busy server can lose an activity that it hands out eagerly: that would spend an attempt without a send.
+      maxEagerActivityReservationsPerWorkflowTask: 0,
     },
   };
 }
