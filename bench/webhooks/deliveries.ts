@@ -1,14 +1,17 @@
 /**
  * One event at a time, in a run of its own: milliseconds from its commit to the receiver. Beside it, in turns and on the
- * same durable engines, a bare run with one activity, started eagerly, preceded by one INSERT and one claim of a row.
+ * same durable engines, a bare run with one activity, started eagerly by a worker of the same settings, preceded by one
+ * INSERT and one claim of a row.
  *
  * Environment: BENCH_ROUNDS (4), BENCH_SAMPLES (60) of a round.
  */
+import { once } from 'node:events';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { startDurableEngines } from '../../soak/support/durable-engines.ts';
 import { median } from '../../soak/support/report.ts';
 import { countOpen, createScriptService, type ScriptWorkspace } from '../../soak/support/service.ts';
-import { startReceiver } from '../../test/support/receiver.ts';
 import { alternate, report } from '../lib/suite.ts';
 import { startBaseline } from './bare/baseline.ts';
 
@@ -21,17 +24,22 @@ const PAUSE_MS = 120;
 
 const engines = await startDurableEngines();
 const service = createScriptService(engines);
-const receiver = await startReceiver();
+let onArrival: (at: number) => void = () => undefined;
+const receiver = createServer((request, response) => {
+  onArrival(performance.now());
+  request.resume();
+  response.writeHead(204).end();
+}).listen(0, '127.0.0.1');
+await once(receiver, 'listening');
 const baseline = await startBaseline(engines);
 
 async function deliverOne(workspace: ScriptWorkspace): Promise<number> {
-  receiver.received.length = 0;
-  const { committedAt } = await service.emit(workspace);
-  for (;;) {
-    const [arrived] = receiver.received;
-    if (arrived !== undefined) return arrived.at - committedAt;
-    await sleep(1);
-  }
+  const arrival = new Promise<number>((resolve) => {
+    onArrival = resolve;
+  });
+  await service.emit(workspace);
+  const committedAt = performance.now();
+  return (await arrival) - committedAt;
 }
 
 const samplesOf = async (samples: number, one: () => Promise<number>): Promise<number[]> => {
@@ -45,12 +53,13 @@ const samplesOf = async (samples: number, one: () => Promise<number>): Promise<n
 
 try {
   const workspace = await service.workspace('Bench');
-  await service.register(workspace, receiver.url);
+  const { port } = receiver.address() as AddressInfo;
+  await service.register(workspace, `http://127.0.0.1:${port}/hooks`);
   await service.startWorker();
   const sides = {
     ours: () => deliverOne(workspace),
-    stored: async () => (await baseline.stored(1, 1)).reachedAfterMs[0] ?? Number.NaN,
-    eager: async () => (await baseline.eager(1, 1)).reachedAfterMs[0] ?? Number.NaN,
+    stored: baseline.stored,
+    eager: baseline.eager,
   };
   for (const side of Object.values(sides)) await samplesOf(WARM_UP, side);
   const all: number[] = [];
@@ -89,6 +98,7 @@ try {
 } finally {
   await baseline.stop();
   await service.stop();
-  await receiver.close();
+  receiver.close();
+  receiver.closeAllConnections();
   await engines.stop();
 }

@@ -2,19 +2,16 @@ import { type ChildProcess, fork } from 'node:child_process';
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { Client, Connection } from '@temporalio/client';
 import { bundleWorkflowCode, DefaultLogger } from '@temporalio/worker';
 import { type Engines, temporaryFolder } from '../../../soak/support/engines.ts';
-import { type BareResult, runBare } from './client.ts';
 import type { BareAnswer, BareRequest } from './worker.ts';
 
+/** Bare runs, each started eagerly by a client on the worker's own connection. */
 export interface Baseline {
-  /** Bare runs started by a plain client of this process. */
-  plain(count: number, concurrency: number): Promise<BareResult>;
-  /** Bare runs started eagerly by a client on the worker's own connection. */
-  eager(count: number, concurrency: number): Promise<BareResult>;
-  /** The same, each after an INSERT and a claim of a row in Postgres. */
-  stored(count: number, concurrency: number): Promise<BareResult>;
+  /** @returns milliseconds from the start to the activity */
+  eager(): Promise<number>;
+  /** The same after an INSERT and a claim of a row in Postgres, and from the beginning of these. */
+  stored(): Promise<number>;
   stop(): Promise<void>;
 }
 
@@ -45,22 +42,18 @@ export async function startBaseline(
     worker.once('message', () => resolve());
     worker.once('exit', (code) => reject(new Error(`the baseline's worker ended with ${code}`)));
   });
-  const connection = await Connection.connect({ address: engines.temporalAddress });
-  const client = new Client({ connection });
   let requests = 0;
-  const start = (request: Omit<BareRequest, 'id'>) => {
+  const start = async (stored: boolean) => {
     requests += 1;
-    return ask(worker, { id: requests, ...request });
+    return (await ask(worker, { id: requests, stored })).reachedAfterMs;
   };
   return {
-    plain: (count, concurrency) =>
-      runBare(client, { taskQueue: TASK_QUEUE, count, concurrency, eager: false }),
-    eager: (count, concurrency) => start({ count, concurrency, stored: false }),
-    stored: (count, concurrency) => start({ count, concurrency, stored: true }),
+    eager: () => start(false),
+    stored: () => start(true),
     async stop() {
       const ended = new Promise((resolve) => worker.once('exit', resolve));
       worker.disconnect();
-      await Promise.all([ended, connection.close()]);
+      await ended;
       folder.remove();
     },
   };

@@ -2,6 +2,7 @@
  * The baseline's process: a worker for the bare workflow, and, told so by messages, a client on the worker's own
  * connection, which is what eager starts need. Environment: TEMPORAL_ADDRESS, DATABASE_URL, BARE_BUNDLE, BARE_TASK_QUEUE.
  */
+import { randomUUID } from 'node:crypto';
 import { Client } from '@temporalio/client';
 import { NativeConnection, Worker } from '@temporalio/worker';
 import pg from 'pg';
@@ -9,21 +10,23 @@ import { loadConfig } from '../../../src/config.ts';
 import { createLogger } from '../../../src/logger.ts';
 import { installRuntime } from '../../../src/temporal/runtime.ts';
 import { workerTuning } from '../../../src/temporal/tuning.ts';
-import { runBare } from './client.ts';
+import type { bare } from './workflow.ts';
 
 export type BareActivities = typeof activities;
 
 /** What the parent asks for, and what it is answered. */
 export interface BareRequest {
   readonly id: number;
-  readonly count: number;
-  readonly concurrency: number;
-  /** Whether a row is stored and claimed before each start. */
+  /** Whether a row is stored and claimed before the start. */
   readonly stored: boolean;
 }
-export type BareAnswer = { readonly id: number; readonly reachedAfterMs: number[]; readonly tookMs: number };
+export interface BareAnswer {
+  readonly id: number;
+  /** Milliseconds from what is done before the start to the activity. */
+  readonly reachedAfterMs: number;
+}
 
-const activities = { touch: async (): Promise<number> => Date.now() };
+const activities = { touch: async (): Promise<number> => performance.now() };
 
 const {
   TEMPORAL_ADDRESS: address = '',
@@ -61,10 +64,16 @@ async function storeAndClaim(): Promise<void> {
   });
 }
 
-process.on('message', async ({ id, count, concurrency, stored }: BareRequest) => {
-  const before = stored ? { before: storeAndClaim } : {};
-  const result = await runBare(client, { taskQueue, count, concurrency, eager: true, ...before });
-  process.send?.({ id, ...result } satisfies BareAnswer);
+process.on('message', async ({ id, stored }: BareRequest) => {
+  const calledAt = performance.now();
+  if (stored) await storeAndClaim();
+  const reachedAt = await client.workflow.execute<typeof bare>('bare' as unknown as typeof bare, {
+    taskQueue,
+    workflowId: `bare-${randomUUID()}`,
+    args: [],
+    requestEagerStart: true,
+  });
+  process.send?.({ id, reachedAfterMs: reachedAt - calledAt } satisfies BareAnswer);
 });
 process.on('disconnect', () => worker.shutdown());
 const running = worker.run();
