@@ -9,7 +9,7 @@ import type { Logger } from 'pino';
 import type { Database } from '../db/database.ts';
 import { preparedStatement } from '../db/prepared.ts';
 import { retryingConflicts } from '../db/transaction.ts';
-import { inTheBackground } from '../document/threads/share.ts';
+import { onBehalfOf } from '../document/threads/share.ts';
 import type { ArticleId, WorkspaceId } from '../ids.ts';
 import { prepareBody, withRenderings } from './prepare.ts';
 import { articleColumns } from './queries.ts';
@@ -19,23 +19,32 @@ import { renderAgain } from './render.ts';
 const POLL_MS = 1_000;
 /** Notes that one statement turns into a list. */
 const MAX_NOTES = 100;
+/** How long a rendering waits for a thread. All others wait behind it: a workspace that keeps its threads busy is passed over. */
+const THREAD_WAIT_MS = 5_000;
 /** For each millisecond of work so many are left to everybody else. */
 const REST = 1 / 3;
 const BEFORE_ALL = '00000000-0000-0000-0000-000000000000' as WorkspaceId;
 
+/**
+ * Parameter: notes at most. Those of one address are one; of a project's template each article is looked at once, however
+ * many links it has.
+ */
 const LIST_LINKING = preparedStatement(
   'list_linking_articles',
   `WITH noted AS (
      DELETE FROM address_changes WHERE id = ANY (ARRAY(
-       SELECT id FROM address_changes ORDER BY id LIMIT ${MAX_NOTES} FOR UPDATE SKIP LOCKED))
-     RETURNING project_id, target_id, request_id
+       SELECT id FROM address_changes ORDER BY id LIMIT $1 FOR UPDATE SKIP LOCKED))
+     RETURNING workspace_id, project_id, target_id, request_id
+   ), changed AS (
+     SELECT DISTINCT ON (project_id, target_id) * FROM noted ORDER BY project_id, target_id
    ), linking AS (
-     SELECT link.article_id, link.workspace_id, noted.request_id FROM noted
-     JOIN article_links AS link ON link.project_id = noted.project_id AND link.target_id = noted.target_id
+     SELECT link.article_id, link.workspace_id, changed.request_id FROM changed
+     JOIN article_links AS link ON link.project_id = changed.project_id AND link.target_id = changed.target_id
      UNION ALL
-     SELECT link.article_id, link.workspace_id, noted.request_id FROM noted
-     JOIN article_links AS link ON link.project_id = noted.project_id
-     WHERE noted.target_id IS NULL
+     SELECT article.id, article.workspace_id, changed.request_id FROM changed
+     JOIN articles AS article ON (article.workspace_id, article.project_id) = (changed.workspace_id, changed.project_id)
+     CROSS JOIN LATERAL (SELECT FROM article_links WHERE article_id = article.id LIMIT 1) AS link
+     WHERE changed.target_id IS NULL
    ), listed AS (
      INSERT INTO stale_renderings (article_id, workspace_id, request_id)
      SELECT DISTINCT ON (article_id) article_id, workspace_id, request_id FROM linking ORDER BY article_id
@@ -44,12 +53,20 @@ const LIST_LINKING = preparedStatement(
    SELECT count(*)::integer AS notes FROM noted`,
 );
 
-/** The list goes with the notes it was made of: a worker that is lost leaves either. */
+/**
+ * The list goes with the notes it was made of: a worker that is lost leaves either. Notes that are too many for one
+ * statement, by what links there, are listed by fewer at a time.
+ */
 async function listLinking(db: Database): Promise<void> {
-  const query = CompiledQuery.raw(LIST_LINKING) as CompiledQuery<{ notes: number }>;
-  for (;;) {
-    const { rows } = await retryingConflicts(() => db.executeQuery(query));
-    if ((rows[0]?.notes ?? 0) < MAX_NOTES) return;
+  for (let most = MAX_NOTES; ; ) {
+    const query = CompiledQuery.raw(LIST_LINKING, [most]) as CompiledQuery<{ notes: number }>;
+    try {
+      const { rows } = await retryingConflicts(() => db.executeQuery(query));
+      if ((rows[0]?.notes ?? 0) < most) return;
+    } catch (error) {
+      if (most === 1) throw error;
+      most /= 10;
+    }
   }
 }
 
@@ -109,25 +126,26 @@ async function renderStale(db: Database, stale: Stale): Promise<void> {
 /**
  * Renders what there is to render until nothing is due: the article that is due first of each workspace in turn, with
  * rests. Any number of workers do so at once.
- * @param onError is told of an article that could not be rendered; it is tried again in a minute
+ * @param onError is told of an article that could not be rendered, which is tried again in a minute, or, without one, why
+ *   notes could not be listed
  */
 export async function renderLinking(
   db: Database,
-  { signal, onError }: { signal: AbortSignal; onError: (articleId: ArticleId, error: unknown) => void },
+  { signal, onError }: { signal: AbortSignal; onError: (error: unknown, articleId?: ArticleId) => void },
 ): Promise<void> {
   let after = BEFORE_ALL;
   for (let lookAt = 0; !signal.aborted; ) {
     const began = performance.now();
     if (began >= lookAt) {
-      await listLinking(db);
-      lookAt = began + POLL_MS;
+      await listLinking(db).catch(onError);
+      lookAt = performance.now() + POLL_MS;
     }
     const stale = await takeStale(db, after);
     if (stale === undefined && after === BEFORE_ALL) return;
     after = stale?.workspace_id ?? BEFORE_ALL;
     if (stale === undefined) continue;
-    await inTheBackground(stale.workspace_id, () => renderStale(db, stale)).catch((error: unknown) =>
-      onError(stale.article_id, error),
+    await onBehalfOf(stale.workspace_id, () => renderStale(db, stale), THREAD_WAIT_MS).catch(
+      (error: unknown) => onError(error, stale.article_id),
     );
     await sleep((performance.now() - began) * REST, undefined, { signal }).catch(() => undefined);
   }
@@ -137,8 +155,8 @@ export async function renderLinking(
 export function startLinking(db: Database, logger: Logger): () => Promise<void> {
   const stopping = new AbortController();
   const { signal } = stopping;
-  const onError = (articleId: ArticleId, error: unknown) =>
-    logger.warn({ err: error, articleId }, 'links not rendered again yet');
+  const onError = (err: unknown, articleId?: ArticleId) =>
+    logger.warn({ err, articleId }, 'links not rendered again yet');
   const run = async () => {
     while (!signal.aborted) {
       await renderLinking(db, { signal, onError }).catch((error: unknown) =>

@@ -3,7 +3,9 @@ import { once } from 'node:events';
 import path from 'node:path';
 import { sql } from 'kysely';
 import { beforeAll, expect, it } from 'vitest';
+import { renderLinking } from '../../src/articles/linking.ts';
 import type { Article } from '../../src/articles/schemas.ts';
+import { createDatabase } from '../../src/db/database.ts';
 import type { DocumentJson } from '../../src/document/format/schema.ts';
 import type { ArticleId, ProjectId } from '../../src/ids.ts';
 import { createArticle } from '../support/articles.ts';
@@ -275,6 +277,43 @@ it('a template of a project with many links is worked off by two workers, one ki
   for (const linker of ids) expect(await html(linker)).toBe(shown('https://example.com/target'));
   // Once when it was first rendered, and once now.
   expect(await told()).toEqual(ids.map(() => 2));
+});
+
+it('renders what some changed addresses concern while another can not be listed', async () => {
+  const own = await service.project(workspace);
+  await useTemplate(own, 'https://example.com/{slug}');
+  const pairs: { target: string; linker: string }[] = [];
+  for (const title of ['First', 'Second']) {
+    const target = await editor.create(own, { title });
+    await editor.submit(target.id);
+    await editor.review(target.id, 'approved');
+    const linker = await editor.create(own, { title: `See ${title}`, documentJson: linkTo(target.id) });
+    pairs.push({ target: target.id, linker: linker.id });
+  }
+  await renderLinks(service.db);
+  for (const { target } of pairs) await editor.publish(target);
+  const [first, second] = pairs.map(({ linker }) => linker);
+
+  const impatient = createDatabase({
+    connectionString: service.config.DATABASE_URL,
+    statementTimeout: 1_000,
+  });
+  const problems: (string | undefined)[] = [];
+  await service.db.transaction().execute(async (tx) => {
+    // As a save does that is under way: the list waits for it, and for longer than a statement may take.
+    await tx
+      .insertInto('stale_renderings')
+      .values({ article_id: second as ArticleId, workspace_id: workspace.id })
+      .execute();
+    const onError = (_: unknown, articleId?: string) => problems.push(articleId);
+    await renderLinking(impatient, { signal: new AbortController().signal, onError });
+    expect(await html(first ?? '')).toBe(shown('https://example.com/first'));
+  });
+  await impatient.destroy();
+  expect(problems).toContain(undefined);
+  await renderLinks(service.db);
+  expect(await html(second ?? '')).toBe(shown('https://example.com/second'));
+  expect(await left()).toBe(0);
 });
 
 it('a worker renders them within seconds, by itself', async () => {

@@ -20,7 +20,7 @@ export const documentOf = (...blocks: object[]) => ({ version: 1 as const, block
 export const renderLinks = (db: Database): Promise<void> =>
   renderLinking(db, {
     signal: new AbortController().signal,
-    onError: (_, error) => {
+    onError: (error) => {
       throw error;
     },
   });

@@ -1,6 +1,7 @@
 import { availableParallelism } from 'node:os';
 import { sql } from 'kysely';
 import { afterAll, expect, it } from 'vitest';
+import { renderLinking } from '../../src/articles/linking.ts';
 import type { DocumentJson } from '../../src/document/format/schema.ts';
 import { closeThreads, doTaskWithin } from '../../src/document/threads/pool.ts';
 import { onBehalfOf } from '../../src/document/threads/share.ts';
@@ -18,14 +19,14 @@ afterAll(closeThreads);
 /** As many as there may be on this machine. */
 const THREADS = Math.max(2, Math.min(4, availableParallelism() - 1));
 
-/** Work of others for all threads, which takes far longer than it is given. */
-const occupyThreads = (): Promise<unknown> => {
+/** Work for threads, of others for all of them if not told otherwise, which takes far longer than it is given. */
+const occupyThreads = (ms = 2_000, owner?: string, threads = THREADS): Promise<unknown> => {
   const text = '[a](b'.repeat(40_000);
   const blocks = [{ id: 'b', type: 'paragraph', format: 'markdown', text }];
   const json = JSON.stringify({ version: 1, blocks });
   return Promise.allSettled(
-    Array.from({ length: THREADS }, (_, index) =>
-      onBehalfOf(`other ${index}`, () => doTaskWithin(2_000, 'count', json)),
+    Array.from({ length: threads }, (_, index) =>
+      onBehalfOf(owner ?? `other ${index}`, () => doTaskWithin(ms, 'count', json)),
     ),
   );
 };
@@ -172,4 +173,34 @@ it('a large translation that a link changed for is rendered again without a lock
   await busy;
   expect((await calls.untilFinal(workspace, job.id)).status).toBe('COMPLETED');
   expect((await calls.readArticle(workspace, article.id)).contentHtml).toContain('example.com/target');
+});
+
+it('links of others are rendered while one workspace keeps all threads it may have busy', async () => {
+  const [busy, other] = [await service.workspace(), await service.workspace()].sort((a, b) =>
+    a.id < b.id ? -1 : 1,
+  );
+  if (busy === undefined || other === undefined) throw new Error('two were made');
+  await createLinker(busy);
+  const projectId = await service.project(other);
+  const target = await createArticle(service.db, other, projectId, { status: 'PUBLISHED' });
+  await setAddress(target.id);
+  const links = [{ text: 'there', articleId: target.id }];
+  const { id } = await createArticle(service.db, other, projectId, {
+    document: { version: 1, blocks: [{ id: 'l', type: 'paragraph', text: 'See there.', links }] },
+  });
+  let ended = false;
+  const flood = occupyThreads(8_000, busy.id, THREADS - 1).finally(() => {
+    ended = true;
+  });
+  const rendering = renderLinking(service.db, {
+    signal: new AbortController().signal,
+    onError: () => undefined,
+  });
+  await eventually(
+    async () => (await service.call(other.key, 'GET', `/api/articles/${id}`)).body.article.contentHtml,
+    (html) => html?.includes('<a ') === true,
+  );
+  expect(ended).toBe(false);
+  await rendering;
+  await flood;
 });
