@@ -67,11 +67,12 @@ export async function up(db: Kysely<unknown>, steps: OnlineSteps): Promise<void>
     CREATE OR REPLACE TRIGGER articles_keep_links AFTER INSERT OR UPDATE OF document ON articles
     FOR EACH ROW EXECUTE FUNCTION keep_article_links()`);
   for (let after: string | null = BEFORE_ALL; after !== null; ) {
-    // A link that a save takes away at this moment may be written after it; nothing comes of one too many.
+    // Whoever deletes one of them is waited for: a link needs its article. One that a save takes away at this moment may
+    // be written after it; nothing comes of one too many.
     const page: { rows: { last: string | null }[] } = await sql<{ last: string | null }>`
       WITH page AS (
         SELECT id, workspace_id, project_id, document FROM articles WHERE id > ${after}
-        ORDER BY id LIMIT ${sql.lit(BATCH)}
+        ORDER BY id LIMIT ${sql.lit(BATCH)} FOR KEY SHARE
       ), linked AS (
         INSERT INTO article_links (workspace_id, project_id, article_id, target_id)
         SELECT DISTINCT workspace_id, project_id, id, (target #>> '{}')::uuid
@@ -79,7 +80,7 @@ export async function up(db: Kysely<unknown>, steps: OnlineSteps): Promise<void>
         ORDER BY 3
         ON CONFLICT DO NOTHING
       )
-      SELECT id AS last FROM page ORDER BY id OFFSET ${sql.lit(BATCH - 1)}`.execute(db);
+      SELECT id AS last FROM page ORDER BY id DESC LIMIT 1`.execute(db);
     after = page.rows[0]?.last ?? null;
   }
 }

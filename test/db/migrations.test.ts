@@ -1,11 +1,15 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { sql } from 'kysely';
+import { type Kysely, sql } from 'kysely';
 import { afterEach, beforeEach, expect, it } from 'vitest';
+import { up } from '../../migrations/0023_links.ts';
 import { createDatabase, type Database } from '../../src/db/database.ts';
 import { migrateDown, migrateToLatest, requireSchema } from '../../src/db/migrate.ts';
-import { newId, type RoleId } from '../../src/ids.ts';
+import { onlineSteps } from '../../src/db/online.ts';
+import { type ArticleId, newId, type ProjectId, type RoleId } from '../../src/ids.ts';
 import { createWorkspace } from '../../src/workspaces/create.ts';
+import { createArticle } from '../support/articles.ts';
 import { createTestDatabase, type TestDatabase } from '../support/database.ts';
+import { untilWaiting } from '../translations/support/locks.ts';
 
 let database: TestDatabase;
 let other: Database;
@@ -170,6 +174,41 @@ it('of roles whose names differ in case only, the oldest keeps the name, the oth
     expect.stringMatching(/"Writer" .*"WRITER"/),
     expect.stringMatching(/"Owner" .*"owner"/),
   ]);
+});
+
+it('lists the links of articles that are there before, whoever deletes one of them meanwhile', async () => {
+  const { workspaceId } = await createWorkspace(database.db, { name: 'Acme', credits: 0 });
+  const projectId = newId<ProjectId>();
+  await sql`INSERT INTO projects (id, workspace_id, name, primary_language, languages)
+    VALUES (${projectId}, ${workspaceId}, 'Blog', 'en', '{en}')`.execute(database.db);
+  const articleId = newId<ArticleId>();
+  const links = [{ text: 'there', articleId }];
+  const document = {
+    version: 1 as const,
+    blocks: [{ id: 'p', type: 'paragraph' as const, text: 'there', links }],
+  };
+  const make = async (title: string) =>
+    (await createArticle(database.db, { id: workspaceId }, projectId, { title, document })).id;
+  const [kept, deleted] = [await make('Kept'), await make('Deleted')];
+  // All of the migration but the links has been done already, as when it was cut off.
+  await sql`DELETE FROM article_links`.execute(database.db);
+  let migrating: Promise<void> | undefined;
+  await other.transaction().execute(async (tx) => {
+    await sql`SELECT FROM articles WHERE id = ${deleted} FOR UPDATE`.execute(tx);
+    migrating = database.db.connection().execute((one) => {
+      const connection = one as unknown as Kysely<unknown>;
+      return up(
+        connection,
+        onlineSteps(connection, 'links', () => undefined),
+      );
+    });
+    await untilWaiting(database.db, 1);
+    await sql`DELETE FROM articles WHERE id = ${deleted}`.execute(tx);
+  });
+  await migrating;
+  expect(await database.db.selectFrom('article_links').select(['article_id', 'target_id']).execute()).toEqual(
+    [{ article_id: kept, target_id: articleId }],
+  );
 });
 
 it('gives names that an older process wrote after the migration their key at the next start', async () => {
