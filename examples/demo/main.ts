@@ -26,7 +26,7 @@ await runLocally({
         registerSignalListeners: false,
       });
       // Filled step by step.
-      report(service, await tasks.run({} as Findings));
+      report(service, await tasks.run({} as Findings), { exit });
       if (exit) return;
       print('');
       print('Everything stays up until Ctrl-C; `npm start` has the same data afterwards.');

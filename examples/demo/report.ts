@@ -8,7 +8,7 @@ import type { Findings } from './steps.ts';
 const WIDTH = 84;
 
 /** Shows what the steps found: some of the texts side by side, the money, the webhooks, and where to look further. */
-export function report({ url, temporalUiUrl }: LocalService, found: Findings): void {
+export function report({ url, temporalUiUrl }: LocalService, found: Findings, { exit = false } = {}): void {
   const { source, target, before, after, job, deliveries, runUrl, workspaceId, key } = found;
   print('');
   print('Source and translation (pseudo-localisation: no model was called)');
@@ -28,11 +28,11 @@ export function report({ url, temporalUiUrl }: LocalService, found: Findings): v
   print(
     `  job        estimated ${job.estimatedCredits}, reserved ${job.reservedCredits}, consumed ${job.consumedCredits}`,
   );
-  const { changedBlocks, blocks, total } = found.refresh;
+  const { changedBlocks, blocks, total, balance } = found.refresh;
   print('');
   print('Refresh after an edit of the source');
   print('');
-  print(`  ${changedBlocks} of ${blocks} blocks changed, ${total} credit`);
+  print(`  ${changedBlocks} of ${blocks} blocks changed, ${total} credit: the balance is ${balance} now`);
   print('');
   print('Webhooks');
   for (const { received, delivery } of deliveries) {
@@ -42,7 +42,7 @@ export function report({ url, temporalUiUrl }: LocalService, found: Findings): v
     print(`  delivery ${delivery.id}: ${delivery.status} at attempt ${delivery.attempts}`);
   }
   print('');
-  print('Look further');
+  print(exit ? 'Look further, after `npm start`, which has the same data' : 'Look further');
   print('');
   print(`  Reference      ${url}/docs`);
   if (temporalUiUrl !== null) print(`  Temporal UI    ${temporalUiUrl}`);

@@ -40,7 +40,7 @@ export interface Findings {
   target: Article;
   after: Wallet;
   deliveries: readonly Delivered[];
-  refresh: { job: Job; changedBlocks: number; blocks: number; total: number };
+  refresh: { job: Job; changedBlocks: number; blocks: number; total: number; balance: number };
   /** Of the translation, in the Temporal UI; null without one. */
   runUrl: string | null;
 }
@@ -198,7 +198,7 @@ export const createSteps = (service: LocalService, receiver: DemoReceiver): List
       }
       const { wallet } = (await call('readWallet', { params: { workspaceId } })).body;
       check(wallet.balance === found.after.balance - total, `the balance is ${wallet.balance}.`);
-      found.refresh = { job, changedBlocks, blocks, total };
+      found.refresh = { job, changedBlocks, blocks, total, balance: wallet.balance };
       task.title = `${changedBlocks} of ${blocks} blocks changed, ${total} credit: refreshed, every other block is as it was`;
     },
   },

@@ -5,6 +5,8 @@ import { freePorts, LOOPBACK } from '../ports.ts';
 import type { TemporalConnectionOptions } from './connection-options.ts';
 import { rowOfRun } from './ids.ts';
 
+/** Said of every queue that is for activities alone, as if somebody had forgotten its workflows. */
+const ACTIVITIES_ALONE = 'No workflows registered, not polling for workflow tasks';
 const LEVELS = { TRACE: 'trace', DEBUG: 'debug', INFO: 'info', WARN: 'warn', ERROR: 'error' } as const;
 /** How many free ports are tried before the SDK goes without metrics. */
 const MAX_PORTS = 3;
@@ -25,7 +27,10 @@ export function installRuntime(logger: Logger, metricsPort?: number): void {
     (level: 'trace' | 'debug' | 'warn' | 'error') =>
     (message: string, { error, ...meta }: { error?: unknown; workflowId?: unknown } = {}) => {
       const fields = { ...rowOfRun(meta.workflowId), ...meta };
-      logger[level](error === undefined ? fields : { ...fields, err: error }, message);
+      logger[message === ACTIVITIES_ALONE ? 'debug' : level](
+        error === undefined ? fields : { ...fields, err: error },
+        message,
+      );
     };
   const writers = {
     trace: write('trace'),

@@ -42,6 +42,15 @@ export function estimateCounted(source: SourceTexts, counted: Counted): Estimate
   return { words, total: Math.ceil(words / WORDS_PER_CREDIT) };
 }
 
+/**
+ * Credits for a refresh that translates texts of that weight: at least one when there is any, never more than
+ * the whole would cost.
+ * @param sent texts
+ * @param most credits
+ */
+export const refreshPrice = (sent: number, weight: number, most: number): number =>
+  sent === 0 ? 0 : Math.min(Math.max(1, Math.ceil(toWords(weight) / WORDS_PER_CREDIT)), most);
+
 /** Counts of bodies, the oldest first: editors ask for the same estimate again and again. */
 const counted = new Map<string, Counted>();
 const MAX_COUNTED = 1_000;

@@ -28,6 +28,8 @@ test('demo, start, a kill -9 and another start work on the same data, and the ow
   const demo = launch('examples/demo/main.ts', env, '--exit');
   expect(await demo.ended, demo.output()).toBe(0);
   expect(demo.output()).toContain('pseudo-localisation: no model was called');
+  expect(demo.output()).toContain('3 of 48 blocks changed, 1 credit: the balance is 17 now');
+  expect(demo.output()).not.toContain('No workflows registered');
   const demoKey = KEY.exec(demo.output())?.[0] ?? '';
   const article = /\/api\/articles\/[0-9a-f-]{36}/.exec(demo.output())?.[0] ?? '';
 

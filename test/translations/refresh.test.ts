@@ -168,7 +168,10 @@ describe('a refresh', () => {
     provider.behave = hang;
     const key = `key-${version.id}`;
     const { job } = await refresh(version.id, { idempotencyKey: key });
-    expect((await call('POST', `${version.id}/refresh`)).body.details).toEqual({ reason: 'refresh_running' });
+    expect((await call('POST', `${version.id}/refresh`)).body).toMatchObject({
+      detail: expect.stringMatching(/Wait for it to end, or cancel it/),
+      details: { reason: 'refresh_running' },
+    });
     const replayed = await call('POST', `${version.id}/refresh`, { idempotencyKey: key });
     expect(replayed).toMatchObject({
       status: 200,
@@ -367,7 +370,10 @@ describe('a proposal', () => {
     expect(textOf(accepted.body.article, 'p2')).toBe('Aquí nadie propone nada.');
     expect(accepted.body.article.contentHtml).toContain(pseudo('A new first text.'));
     expect(await updatesOf(version.id)).toMatchObject([{ changed: ['content'] }]);
-    expect((await decide(version.id, proposal.id, 'accept')).status).toBe(404);
+    expect((await decide(version.id, proposal.id, 'accept')).body).toMatchObject({
+      status: 404,
+      detail: expect.stringMatching(/accepted, rejected or replaced/),
+    });
     expect((await call('GET', `${version.id}/refresh/estimate`)).body.estimate.changedBlocks).toBe(0);
     expect((await call('GET', `${source.id}/proposals`)).body).toEqual({ proposals: [], nextCursor: null });
   });

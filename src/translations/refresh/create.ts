@@ -64,7 +64,10 @@ export async function createRefresh(context: Context, input: CreateRefresh): Pro
     } catch (error) {
       const violated = uniqueViolation(error);
       if (violated === ONE_REFRESH) {
-        throw conflict('A refresh of this version is under way already.', 'refresh_running');
+        throw conflict(
+          'A refresh of this version is under way already. Wait for it to end, or cancel it.',
+          'refresh_running',
+        );
       }
       if (violated !== KEY_TAKEN) throw error;
     }

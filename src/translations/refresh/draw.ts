@@ -11,7 +11,7 @@ import type { PlannedRefresh } from '../../document/threads/refresh.ts';
 import { conflict, invalid, notFound } from '../../errors.ts';
 import type { ArticleId } from '../../ids.ts';
 import { writeJson } from '../../json-text.ts';
-import { countBody, estimateCounted, toWords, WORDS_PER_CREDIT } from '../price.ts';
+import { countBody, estimateCounted, refreshPrice, toWords } from '../price.ts';
 import { readTexts, toSnapshot } from '../read-source.ts';
 import type { RefreshEstimate } from './schemas.ts';
 import { readVersion, type Version } from './version.ts';
@@ -40,14 +40,6 @@ export interface DrawnRefresh {
 /** Statuses in which readers see a version, or are about to. */
 const RELEASED: readonly ArticleStatus[] = ['APPROVED', 'PUBLISHED'];
 export const isReleased = ({ row }: Version): boolean => RELEASED.includes(row.status);
-
-/**
- * Credits for texts of that weight: at least one when there is any, never more than the whole would cost.
- * @param sent texts
- * @param most credits
- */
-export const refreshPrice = (sent: number, weight: number, most: number): number =>
-  sent === 0 ? 0 : Math.min(Math.max(1, Math.ceil(toWords(weight) / WORDS_PER_CREDIT)), most);
 
 /** Tells refreshes of a version apart: what one has proposed the next need not buy. */
 export async function latestRefresh(db: Queryable, articleId: ArticleId): Promise<string> {
@@ -136,4 +128,7 @@ export async function drawRefresh(
 
 /** 409 for a version without a source to be refreshed from. */
 export const sourceGone = () =>
-  conflict('What this article was translated from is gone, or it never was translated.', 'source_gone');
+  conflict(
+    'Only a translation whose source is still there can be refreshed: this article is none, or its source was deleted.',
+    'source_gone',
+  );

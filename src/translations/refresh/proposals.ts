@@ -8,7 +8,7 @@ import type { Database, Tx } from '../../db/database.ts';
 import type { Proposal } from '../../document/refresh/types.ts';
 import { doSmallTask, doTask } from '../../document/threads/pool.ts';
 import type { Changed, Refusal } from '../../document/threads/refresh.ts';
-import { conflict, notFound, ServiceError } from '../../errors.ts';
+import { conflict, ServiceError } from '../../errors.ts';
 import { type PageRequest, readPage } from '../../http/paging.ts';
 import type { ArticleId, ProposalId } from '../../ids.ts';
 import { keepProvenance } from '../provenance.ts';
@@ -108,6 +108,13 @@ const rejecting = (proposal: string): VersionWork<string> => ({
   onThread: ({ content, provenance }) => doTask('reject', proposal, content, provenance),
 });
 
+/** Also what is said of one that another request has just decided about. */
+const noSuchProposal = () =>
+  new ServiceError(
+    'RESOURCE_NOT_FOUND',
+    'No such open proposal. It may have been accepted, rejected or replaced by a later refresh: list them again.',
+  );
+
 /** The proposal as JSON text; one that is replaced gets another id. */
 async function findProposal(
   db: Database,
@@ -121,7 +128,7 @@ async function findProposal(
     .where('article_id', '=', articleId)
     .where('id', '=', proposalId)
     .executeTakeFirst();
-  if (row === undefined) throw notFound('proposal');
+  if (row === undefined) throw noSuchProposal();
   return row;
 }
 
@@ -134,7 +141,7 @@ async function takeProposal(tx: Tx, { actor }: VerbContext, { articleId, proposa
     .where('id', '=', proposalId)
     .returning(['source_article_id', 'unit'])
     .executeTakeFirst();
-  if (row === undefined) throw notFound('proposal');
+  if (row === undefined) throw noSuchProposal();
   return { before, sourceId: row.source_article_id, unit: row.unit };
 }
 

@@ -14,8 +14,9 @@ import type { SourceAsset } from '../../document/translation/source.ts';
 import { ServiceError } from '../../errors.ts';
 import { type ArticleId, type JobId, newOrderedId, type ProposalId, type WorkspaceId } from '../../ids.ts';
 import { isJobOpen, settleJob } from '../../jobs/run-state.ts';
+import { refreshPrice } from '../price.ts';
 import { markFinalizing, targetVersions } from '../settle.ts';
-import { isReleased, refreshPrice } from './draw.ts';
+import { isReleased } from './draw.ts';
 import { type Version, type VersionWork, withVersion } from './version.ts';
 import { writeChange } from './write.ts';
 
