@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { createApiKey } from '../../src/api-keys/create.ts';
 import type { Article } from '../../src/articles/schemas.ts';
+import type { ArticleStatus } from '../../src/db/tables.ts';
 import type { DocumentJson } from '../../src/document/format/schema.ts';
 import type { ArticleId } from '../../src/ids.ts';
 import type { Job } from '../../src/jobs/schemas.ts';
@@ -8,11 +9,13 @@ import type { Permission } from '../../src/permissions.ts';
 import { pseudoLocalize as pseudo } from '../../src/providers/pseudo.ts';
 import { ProviderError } from '../../src/providers/types.ts';
 import { createRole } from '../../src/roles/create.ts';
+import { settleRefresh } from '../../src/translations/refresh/settle.ts';
 import { createArticle } from '../support/articles.ts';
 import { listenToAll } from '../support/events.ts';
 import { hang, useTranslations } from '../support/translating.ts';
 import { eventually } from '../support/wait.ts';
 import { addAsset, usedBytes } from './support/images.ts';
+import { untilWaiting, whileLocked } from './support/locks.ts';
 
 const { service, provider, workspace, calls } = useTranslations({ credits: 100 });
 
@@ -60,7 +63,7 @@ const refreshTo = async (articleId: string, body?: unknown) => {
 const read = (articleId: string) => calls.readArticle(workspace, articleId);
 const proposals = async (articleId: string) => (await call('GET', `${articleId}/proposals`)).body.proposals;
 const wallet = () => calls.readWallet(workspace);
-async function moveTo(articleId: string, status: 'APPROVED' | 'PUBLISHED'): Promise<void> {
+async function moveTo(articleId: string, status: ArticleStatus): Promise<void> {
   await service.db
     .updateTable('articles')
     .set({ status })
@@ -216,6 +219,38 @@ describe('a refresh', () => {
     expect(await wallet()).toMatchObject({ reserved: 0 });
   });
 
+  it('is admitted once, however many ask at one moment, and planned anew when another has ended meanwhile', async () => {
+    const { source, version } = await translated();
+    await save(source.id, withTexts(SOURCE, { p1: 'A new first text.' }));
+    const ask = (count: number, body?: unknown) =>
+      Promise.all(Array.from({ length: count }, () => call('POST', `${version.id}/refresh`, body)));
+    const before = await wallet();
+    let asking: ReturnType<typeof call> | undefined;
+    let go = hold();
+    const keyed = await ask(4, { idempotencyKey: `key-${version.id}` });
+    expect(keyed.map(({ status }) => status).sort()).toEqual([200, 200, 200, 202]);
+    expect(new Set(keyed.map(({ body }) => body.job.id)).size).toBe(1);
+    expect(await wallet()).toMatchObject({ reserved: 1 });
+    await whileLocked(service.db, source.id, async () => {
+      const late = call('POST', `${version.id}/refresh`);
+      await untilWaiting(service.db, 1);
+      go();
+      await calls.untilFinal(workspace, keyed[0]?.body.job.id);
+      asking = late;
+    });
+    expect((await asking)?.body.details).toEqual({ reason: 'up_to_date' });
+
+    await save(source.id, withTexts(SOURCE, { p1: 'A newer first text.' }));
+    go = hold();
+    const keyless = await ask(4);
+    expect(keyless.map(({ status }) => status).sort()).toEqual([202, 409, 409, 409]);
+    go();
+    const { job } = keyless.find(({ status }) => status === 202)?.body ?? {};
+    await calls.untilFinal(workspace, job.id);
+    expect(await settleRefresh(service.db, job.id)).toBe(false);
+    expect(await wallet()).toMatchObject({ balance: before.balance - 2, reserved: 0 });
+  });
+
   it('takes part in nothing while it runs: its version is saved, published, unpublished and deleted, which gives back what it held', async () => {
     const { source, version } = await translated();
     const bytes = await usedBytes(service, workspace);
@@ -258,14 +293,31 @@ describe('a refresh', () => {
       pseudo('A new second text.'),
     ]);
 
-    await save(source.id, withTexts(SOURCE, { p4: 'A new fourth text.' }));
-    go = hold();
-    const { job } = await refresh(version.id);
-    await moveTo(version.id, 'APPROVED');
-    go();
-    await calls.untilFinal(workspace, job.id);
-    expect((await read(version.id)).documentJson).toEqual(after.documentJson);
-    expect((await proposals(version.id)).map(({ unit }: { unit: string }) => unit)).toContain('block:p4');
+    const others = [
+      ['APPROVED', 'p4'],
+      ['PROCESSING', 'p5'],
+    ] as const;
+    for (const [status, block] of others) {
+      await save(source.id, withTexts(SOURCE, { [block]: 'A text for nobody yet.' }));
+      go = hold();
+      const { job } = await refresh(version.id);
+      await service.db.transaction().execute(async (tx) => {
+        await tx
+          .updateTable('articles')
+          .set({ status })
+          .where('id', '=', version.id as ArticleId)
+          .execute();
+        go();
+        // What it writes is worked out by then, for the version as it was.
+        await untilWaiting(service.db, 1);
+      });
+      await calls.untilFinal(workspace, job.id);
+      expect((await read(version.id)).documentJson).toEqual(after.documentJson);
+      expect((await proposals(version.id)).map(({ unit }: { unit: string }) => unit)).toContain(
+        `block:${block}`,
+      );
+      await moveTo(version.id, 'NEEDS_REVIEW');
+    }
   });
 
   it('that fails or is cancelled writes nothing of the article and costs nothing', async () => {
@@ -386,6 +438,55 @@ describe('a proposal', () => {
     const accepted = answers.slice(0, 2).some(({ status }) => status === 200);
     const text = accepted ? pseudo('A new first text.') : 'Una persona lo escribió.';
     expect(textOf(await read(version.id), 'p1')).toBe(text);
+    expect((await call('POST', `${version.id}/refresh`)).body.details).toEqual({ reason: 'up_to_date' });
+  });
+
+  it('is decided once, for the version as it is at that moment, and not while a job owns it', async () => {
+    const { source, version } = await translated();
+    const blocks = ['p1', 'p2', 'p3', 'p4'];
+    const texts = (text: string) => Object.fromEntries(blocks.map((id) => [id, text]));
+    const edited = withTexts(version.documentJson, texts('Una persona lo escribió.'));
+    await save(version.id, edited);
+    await save(source.id, withTexts(SOURCE, texts('A new text.')));
+    await refreshTo(version.id);
+    const [p1, p2, p3, p4] = (await proposals(version.id)).map(({ id }: { id: string }) => id);
+    await moveTo(version.id, 'PROCESSING');
+    for (const decision of ['accept', 'reject'] as const) {
+      const { body } = await decide(version.id, p1, decision);
+      expect(body).toMatchObject({ status: 409, details: { reason: 'job_running' } });
+    }
+    await moveTo(version.id, 'NEEDS_REVIEW');
+
+    const atOnce = [
+      [p1, 'reject'],
+      [p1, 'accept'],
+      [p2, 'reject'],
+      [p3, 'accept'],
+    ] as const;
+    let deciding: ReturnType<typeof decide>[] = [];
+    await whileLocked(service.db, version.id, async () => {
+      deciding = atOnce.map(([id, decision]) => decide(version.id, id, decision));
+      await untilWaiting(service.db, atOnce.length);
+    });
+    const statuses = (await Promise.all(deciding)).map(({ status }) => status);
+    expect(statuses.slice(0, 2).sort()).toEqual([200, 404]);
+    expect(statuses.slice(2)).toEqual([200, 200]);
+    expect(textOf(await read(version.id), 'p3')).toBe(pseudo('A new text.'));
+
+    let late: ReturnType<typeof decide> | undefined;
+    const saved = withTexts((await read(version.id)).documentJson, { p4: 'Otra persona.' });
+    await service.db.transaction().execute(async (tx) => {
+      await tx
+        .updateTable('articles')
+        .set({ document: JSON.stringify(saved) })
+        .where('id', '=', version.id as ArticleId)
+        .execute();
+      late = decide(version.id, p4, 'accept');
+      await untilWaiting(service.db, 1);
+    });
+    expect((await late)?.status).toBe(412);
+    expect(textOf(await read(version.id), 'p4')).toBe('Otra persona.');
+    expect((await decide(version.id, p4, 'reject')).status).toBe(200);
     expect((await call('POST', `${version.id}/refresh`)).body.details).toEqual({ reason: 'up_to_date' });
   });
 
