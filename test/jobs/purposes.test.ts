@@ -161,6 +161,8 @@ describe('a job that ends without a result', () => {
       expect(await becomes(purpose, 'QUEUED')).toEqual(['DRAFT', before]);
     }
     expect(await becomes('refresh', 'PUBLISHED')).toEqual(['PUBLISHED', before]);
+    // Another job's article is not a refresh's to free.
+    expect(await becomes('refresh', 'PROCESSING')).toEqual(['PROCESSING', before]);
     // An article that is nobody's at that moment is left alone by every end.
     for (const purpose of ALL) expect(await becomes(purpose, 'APPROVED')).toEqual(['APPROVED', before]);
   });

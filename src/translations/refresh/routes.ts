@@ -96,7 +96,7 @@ export const createRefreshRoutes = (runs: JobRuns): RouteModule[] => [
       operationId: 'acceptProposal',
       summary: 'Accept a proposal',
       description:
-        'Writes it into the article: a save like any other. 412 when what it would change has changed since.',
+        'Writes it into the article: a save like any other. 412 when what it would change has changed since, 404 once somebody has decided about it or a later refresh has replaced it.',
       tags: ['Translations'],
       scope: 'article',
       permissions: ['articles.update'],
