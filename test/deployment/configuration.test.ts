@@ -19,7 +19,12 @@ it('a worker has its documented slots, caches and pollers unless told otherwise'
       activityTaskPollerBehavior: { type: 'simple-maximum', maximum: 10 },
     },
     translation: { maxConcurrentActivityTaskExecutions: 100, maxCachedWorkflows: 100 },
-    webhooks: { maxConcurrentActivityTaskExecutions: 1_000, maxCachedWorkflows: 500 },
+    webhooks: {
+      maxConcurrentActivityTaskExecutions: 1_000,
+      maxCachedWorkflows: 500,
+      // A lost activity that was handed out early would spend an attempt.
+      maxEagerActivityReservationsPerWorkflowTask: 0,
+    },
   });
   const told = workerTuning(
     loadConfig({ WORKER_POLLERS: 'auto', WEBHOOK_ACTIVITY_SLOTS: '50', TRANSLATION_CACHED_WORKFLOWS: '7' }),
