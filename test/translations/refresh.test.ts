@@ -320,6 +320,23 @@ describe('a refresh', () => {
     }
   });
 
+  it('charges what it delivered: what was made for a block that a person decided about meanwhile is free', async () => {
+    const { source, version } = await translated();
+    const long = 'word '.repeat(1_100).trim();
+    await save(source.id, withTexts(SOURCE, { p1: `First ${long}.`, p2: `Second ${long}.` }));
+    expect((await refreshTo(version.id, { apply: 'none' })).job.consumedCredits).toBe(3);
+    const [, second] = await proposals(version.id);
+    const go = hold();
+    const { job, estimate } = await refresh(version.id, { apply: 'none', blocks: ['p1', 'p2'] });
+    expect(estimate).toMatchObject({ changedBlocks: 2, total: 3 });
+    expect((await decide(version.id, second.id, 'reject')).status).toBe(200);
+    go();
+    const ended = await calls.untilFinal(workspace, job.id);
+    expect(ended).toMatchObject({ reservedCredits: 3, consumedCredits: 2 });
+    expect((await wallet()).reserved).toBe(0);
+    expect(await proposals(version.id)).toMatchObject([{ unit: 'block:p1', jobId: job.id }]);
+  });
+
   it('that fails or is cancelled writes nothing of the article and costs nothing', async () => {
     const { source, version } = await translated();
     await save(source.id, withTexts(SOURCE, { p1: 'A new first text.' }));
