@@ -93,6 +93,22 @@ async function updatesOf(articleId: string): Promise<unknown[]> {
   return rows.map(({ body }) => JSON.parse(body.toString()).data);
 }
 
+/** An image of 700 bytes of the article, whose bytes are stored. */
+async function addImage(articleId: ArticleId, role: 'hero' | 'inline') {
+  await service.db
+    .insertInto('blobs')
+    .values({ hash: (role === 'hero' ? 'a' : 'b').repeat(64), size: 700 })
+    .onConflict((on) => on.doNothing())
+    .execute();
+  return addAsset(service, workspace, articleId, role, 700);
+}
+const limit = (bytes: number) =>
+  service.db
+    .updateTable('workspaces')
+    .set({ storage_bytes_limit: bytes })
+    .where('id', '=', workspace.id)
+    .execute();
+
 describe('a refresh', () => {
   it('tells what changed and its price, translates only that, writes what nobody edited and proposes the rest', async () => {
     const { source, version } = await translated();
@@ -360,20 +376,9 @@ describe('a refresh', () => {
   it('copies new images and takes untouched ones away, within the storage quota', async () => {
     const { source, version } = await translated();
     const start = await usedBytes(service, workspace);
-    const assetId = await addAsset(service, workspace, source.id, 'inline', 700);
-    await service.db
-      .insertInto('blobs')
-      .values({ hash: 'b'.repeat(64), size: 700 })
-      .onConflict((on) => on.doNothing())
-      .execute();
+    const assetId = await addImage(source.id, 'inline');
     const image = { id: 'image', type: 'image' as const, assetId, altText: 'Six beds' };
     await save(source.id, { version: 1, blocks: [...SOURCE.blocks, image] });
-    const limit = (bytes: number) =>
-      service.db
-        .updateTable('workspaces')
-        .set({ storage_bytes_limit: bytes })
-        .where('id', '=', workspace.id)
-        .execute();
     await limit(start + 1_399);
     expect((await call('POST', `${version.id}/refresh`)).body).toMatchObject({
       status: 429,
@@ -412,6 +417,28 @@ describe('a refresh', () => {
 });
 
 describe('a proposal', () => {
+  it('of a cover takes its bytes when it is accepted, 429 when they do not fit, and gives them back with it', async () => {
+    const { source, version } = await translated();
+    const hero = await addImage(source.id, 'hero');
+    const start = await usedBytes(service, workspace);
+    await refreshTo(version.id, { apply: 'none' });
+    const [cover] = await proposals(version.id);
+    expect(cover).toMatchObject({ action: 'insert', reason: 'asked' });
+    await limit(start + 699);
+    expect((await decide(version.id, cover.id, 'accept')).body).toMatchObject({ code: 'QUOTA_EXCEEDED' });
+    expect(await usedBytes(service, workspace)).toBe(start);
+    await limit(start + 700);
+    expect((await decide(version.id, cover.id, 'accept')).status).toBe(200);
+    expect(await usedBytes(service, workspace)).toBe(start + 700);
+
+    expect((await call('DELETE', `${source.id}/assets/${hero}`)).status).toBe(200);
+    await refreshTo(version.id, { apply: 'none' });
+    const [removal] = await proposals(version.id);
+    expect((await decide(version.id, removal.id, 'accept')).status).toBe(200);
+    expect(await usedBytes(service, workspace)).toBe(start - 700);
+    await limit(1_000_000_000);
+  });
+
   /** A version with a proposal for p1, which a person has edited. */
   async function proposed() {
     const { source, version } = await translated();
