@@ -7,6 +7,7 @@ import { ModelNotReached } from '../../src/suggestions/provider.ts';
 import { categoryCalls } from '../categories/support.ts';
 import { createArticle } from '../support/articles.ts';
 import { type TestWorkspace, useTestService } from '../support/service.ts';
+import { untilWaiting } from '../translations/support/locks.ts';
 import { createStandIn, suggesting } from './support.ts';
 
 const service = useTestService();
@@ -136,4 +137,30 @@ it('an attempt that stalled and reached no model takes nothing back from the one
   expect(await settleOperation(service.db, reserved.id)).toBe(true);
   expect(await calls.wallet(workspace)).toEqual({ balance: 9, reserved: 0 });
   expect(await calls.used(workspace)).toBe(1);
+});
+
+it('no model is asked for an operation that is being ended at that moment', async () => {
+  const { workspace, articleId } = await prepare(10);
+  const reserved = await inTransaction(service.db, (tx) =>
+    reserveOperation(tx, workspace.context, {
+      kind: 'article_categories',
+      targetId: articleId,
+      credits: 1,
+      audit: { action: 'categories.suggested', targetType: 'article' },
+    }),
+  );
+  const provider = createStandIn();
+  const asking = await service.db.transaction().execute(async (tx) => {
+    await tx
+      .updateTable('ai_operations')
+      .set((eb) => ({ status: 'failed', ended_at: eb.fn('now') }))
+      .where('id', '=', reserved.id)
+      .execute();
+    const begun = askOperation({ db: service.db, provider }, reserved.id, AbortSignal.timeout(30_000));
+    await untilWaiting(service.db, 1);
+    // In an array: the transaction does not wait for it.
+    return [begun];
+  });
+  expect(await asking[0]).toEqual({ kind: 'ended' });
+  expect(provider.asked).toEqual([]);
 });
