@@ -1,7 +1,6 @@
-import { CompiledQuery } from 'kysely';
 import type { KeyActor } from '../context.ts';
 import type { Database } from '../db/database.ts';
-import { preparedStatement } from '../db/prepared.ts';
+import { textStatement } from '../db/prepared.ts';
 import { keyRefused, ServiceError } from '../errors.ts';
 import type { PathResource } from '../http/route.ts';
 import type { Identified, Identify, NamedResource } from '../http/scope.ts';
@@ -27,8 +26,8 @@ interface KeyRow {
  * A key with its authority as of now, and whether the workspace has what the path names. Every request runs one of
  * these, so that neither we nor Postgres rebuild it each time.
  */
-const findKey = (name: string, found: string): string =>
-  preparedStatement(
+const findKey = (name: string, found: string) =>
+  textStatement<KeyRow>(
     name,
     `SELECT k.id, k.prefix, k.workspace_id, w.name AS workspace_name, r.id AS role_id, r.name AS role_name,
             r.built_in, array_to_string(r.permissions, ' ') AS permissions, ${found} AS found
@@ -46,8 +45,8 @@ const STATEMENTS = {
   article: findKey('find_key_article', inTable('articles')),
   project: findKey('find_key_project', inTable('projects')),
   job: findKey('find_key_job', inTable('jobs')),
-} as const satisfies Record<Exclude<PathResource, 'caller'>, string>;
-const FIND_KEY = findKey('find_key', 'true');
+} as const satisfies Record<Exclude<PathResource, 'caller'>, unknown>;
+const findKeyAlone = findKey('find_key', 'true');
 
 /** The sets of the built-in roles, which most keys have, are made once. */
 const builtIn: ReadonlyMap<string, ReadonlySet<Permission>> = new Map(
@@ -85,12 +84,10 @@ export async function authenticate(
   named: NamedResource = NOTHING_NAMED,
 ): Promise<Identified> {
   const id = named.scope === 'caller' ? null : named.id;
-  const query =
+  const [row] =
     named.scope === 'caller' || id === null
-      ? CompiledQuery.raw(FIND_KEY, [hash])
-      : CompiledQuery.raw(STATEMENTS[named.scope], [hash, id]);
-  const { rows } = await db.executeQuery(query as CompiledQuery<KeyRow>);
-  const [row] = rows;
+      ? await findKeyAlone(db, hash)
+      : await STATEMENTS[named.scope](db, hash, id);
   if (row === undefined) throw keyRefused();
   const actor: KeyActor = {
     kind: 'api_key',

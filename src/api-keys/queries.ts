@@ -1,8 +1,8 @@
-import { CompiledQuery, sql } from 'kysely';
+import { sql } from 'kysely';
 import { requirePermissions, type VerbContext } from '../context.ts';
 import type { Tx } from '../db/database.ts';
 import { foreignKeyViolation } from '../db/errors.ts';
-import { preparedStatement } from '../db/prepared.ts';
+import { textStatement } from '../db/prepared.ts';
 import { conflict, type ServiceError } from '../errors.ts';
 import { iso } from '../fields.ts';
 import type { ApiKeyId, RoleId, WorkspaceId } from '../ids.ts';
@@ -19,7 +19,7 @@ interface ListedRow {
   readonly revoked_at: Date | null;
 }
 
-const LIST_KEYS = preparedStatement(
+const listKeys = textStatement<ListedRow>(
   'list_api_keys',
   `SELECT id, label, prefix, role_id, created_at, last_used_at, expires_at, revoked_at
    FROM api_keys WHERE workspace_id = $1 ORDER BY created_at, id`,
@@ -28,8 +28,7 @@ const LIST_KEYS = preparedStatement(
 /** Every key of the workspace, revoked and expired ones included, oldest first (contract.md K3). */
 export async function listApiKeys({ db, actor }: VerbContext): Promise<ApiKeyItem[]> {
   requirePermissions(actor, 'api_keys.read');
-  const query = CompiledQuery.raw(LIST_KEYS, [actor.workspaceId]) as CompiledQuery<ListedRow>;
-  const { rows } = await db.executeQuery(query);
+  const rows = await listKeys(db, actor.workspaceId);
   return rows.map((row) => ({
     id: row.id,
     label: row.label,

@@ -4,10 +4,10 @@
  * notes into the list of the articles that link there, and render those again, one transaction each.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
-import { CompiledQuery } from 'kysely';
 import type { Logger } from 'pino';
+import { workInTurns } from '../db/batches.ts';
 import type { Database } from '../db/database.ts';
-import { preparedStatement } from '../db/prepared.ts';
+import { textStatement } from '../db/prepared.ts';
 import { retryingConflicts } from '../db/transaction.ts';
 import { onBehalfOf } from '../document/threads/share.ts';
 import type { ArticleId, WorkspaceId } from '../ids.ts';
@@ -21,15 +21,12 @@ const POLL_MS = 1_000;
 const MAX_NOTES = 100;
 /** How long a rendering waits for a thread. All others wait behind it: a workspace that keeps its threads busy is passed over. */
 const THREAD_WAIT_MS = 5_000;
-/** For each millisecond of work so many are left to everybody else. */
-const REST = 1 / 3;
-const BEFORE_ALL = '00000000-0000-0000-0000-000000000000' as WorkspaceId;
 
 /**
  * Parameter: notes at most. Those of one address are one; of a project's template each article is looked at once, however
  * many links it has.
  */
-const LIST_LINKING = preparedStatement(
+const listNoted = textStatement<{ notes: number }>(
   'list_linking_articles',
   `WITH noted AS (
      DELETE FROM address_changes WHERE id = ANY (ARRAY(
@@ -59,10 +56,9 @@ const LIST_LINKING = preparedStatement(
  */
 async function listLinking(db: Database): Promise<void> {
   for (let most = MAX_NOTES; ; ) {
-    const query = CompiledQuery.raw(LIST_LINKING, [most]) as CompiledQuery<{ notes: number }>;
     try {
-      const { rows } = await retryingConflicts(() => db.executeQuery(query));
-      if ((rows[0]?.notes ?? 0) < most) return;
+      const [listed] = await retryingConflicts(() => listNoted(db, most));
+      if ((listed?.notes ?? 0) < most) return;
     } catch (error) {
       if (most === 1) throw error;
       most /= 10;
@@ -80,7 +76,7 @@ interface Stale {
  * Parameter: the workspace after which to look. What is taken is due again in a minute, should its worker be lost or
  * its rendering fail; two workers that have the same one do it once.
  */
-const TAKE_STALE = preparedStatement(
+const takeStale = textStatement<Stale>(
   'take_stale_rendering',
   `UPDATE stale_renderings SET due_at = clock_timestamp() + interval '1 minute'
    WHERE article_id = (
@@ -88,12 +84,6 @@ const TAKE_STALE = preparedStatement(
      ORDER BY workspace_id, due_at LIMIT 1 FOR UPDATE SKIP LOCKED)
    RETURNING article_id, workspace_id, request_id`,
 );
-
-async function takeStale(db: Database, after: WorkspaceId): Promise<Stale | undefined> {
-  const query = CompiledQuery.raw(TAKE_STALE, [after]) as CompiledQuery<Stale>;
-  const { rows } = await retryingConflicts(() => db.executeQuery(query));
-  return rows[0];
-}
 
 /**
  * The entry goes with the rendering, and before addresses are read: one that changes later makes another. The article's
@@ -133,22 +123,19 @@ export async function renderLinking(
   db: Database,
   { signal, onError }: { signal: AbortSignal; onError: (error: unknown, articleId?: ArticleId) => void },
 ): Promise<void> {
-  let after = BEFORE_ALL;
-  for (let lookAt = 0; !signal.aborted; ) {
-    const began = performance.now();
-    if (began >= lookAt) {
+  let lookAt = 0;
+  await workInTurns(signal, async (after) => {
+    if (performance.now() >= lookAt) {
       await listLinking(db).catch(onError);
       lookAt = performance.now() + POLL_MS;
     }
-    const stale = await takeStale(db, after);
-    if (stale === undefined && after === BEFORE_ALL) return;
-    after = stale?.workspace_id ?? BEFORE_ALL;
-    if (stale === undefined) continue;
+    const [stale] = await retryingConflicts(() => takeStale(db, after));
+    if (stale === undefined) return null;
     await onBehalfOf(stale.workspace_id, () => renderStale(db, stale), THREAD_WAIT_MS).catch(
       (error: unknown) => onError(error, stale.article_id),
     );
-    await sleep((performance.now() - began) * REST, undefined, { signal }).catch(() => undefined);
-  }
+    return stale.workspace_id;
+  });
 }
 
 /** Does so for as long as the process lives. @returns how to stop it, which waits for the article in hand */

@@ -1,3 +1,6 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { WorkspaceId } from '../ids.ts';
+
 /** How a pruning job proceeds. */
 export interface PruneOptions {
   /** How long ended rows are kept, in milliseconds. */
@@ -28,4 +31,47 @@ export async function* inBatches<Position, Batch extends { readonly last: NoInfe
     if (batch.last === null) return;
     after = batch.last;
   }
+}
+
+/**
+ * Repeats a statement that removes at most `limit` rows until it finds fewer.
+ * @returns how many were removed in all
+ */
+export async function removeInBatches(
+  limit: number,
+  remove: () => Promise<{ readonly numAffectedRows?: bigint | undefined }>,
+  onProgress?: () => void,
+): Promise<number> {
+  for (let removed = 0; ; ) {
+    const { numAffectedRows = 0n } = await remove();
+    removed += Number(numAffectedRows);
+    onProgress?.();
+    if (numAffectedRows < limit) return removed;
+  }
+}
+
+/** For each millisecond of work on a list of all workspaces so many are left to everybody else. */
+const REST = 1 / 3;
+const BEFORE_ALL = '00000000-0000-0000-0000-000000000000' as WorkspaceId;
+
+/**
+ * Works off what waits of all workspaces, one piece of each in turn, with rests, until nothing is left.
+ * @param next works on a piece of the first workspace after a given one, and answers whose it was; null when none of a
+ *   later one waits
+ * @returns false when nothing is left, true when the signal ended it
+ */
+export async function workInTurns(
+  signal: AbortSignal,
+  next: (after: WorkspaceId) => Promise<WorkspaceId | null>,
+): Promise<boolean> {
+  for (let after = BEFORE_ALL; !signal.aborted; ) {
+    const began = performance.now();
+    const workspaceId = await next(after);
+    if (workspaceId === null && after === BEFORE_ALL) return false;
+    after = workspaceId ?? BEFORE_ALL;
+    if (workspaceId !== null) {
+      await sleep((performance.now() - began) * REST, undefined, { signal }).catch(() => undefined);
+    }
+  }
+  return true;
 }

@@ -34,6 +34,21 @@ export function executePrepared<Row>(
   return db.executeQuery(compiled);
 }
 
+/**
+ * A statement whose text stands in the source, marked as {@link preparedStatement} does.
+ * @returns what runs it, with the values of `$1` and so on
+ */
+export function textStatement<Row>(
+  name: string,
+  text: string,
+): (db: Kysely<Tables>, ...values: readonly unknown[]) => Promise<Row[]> {
+  preparedStatement(name, text);
+  return async (db, ...values) => {
+    const { rows } = await db.executeQuery(CompiledQuery.raw(text, [...values]) as CompiledQuery<Row>);
+    return rows;
+  };
+}
+
 interface Compilable<Row> {
   compile(db: QueryExecutorProvider): CompiledQuery<Row>;
 }
@@ -70,13 +85,12 @@ export function prepare<Values extends object, Row>(
   build: (db: Kysely<Tables>, slot: Slots<Values>) => Compilable<Row>,
 ): (db: Kysely<Tables>, values: Values) => Promise<Row[]> {
   const { sql, parameters } = build(builder, (of) => new Slot(of) as never).compile(builder);
-  preparedStatement(name, sql);
-  return async (db, values) => {
+  const run = textStatement<Row>(name, sql);
+  return (db, values) => {
     const bound = parameters.map((value) =>
       value instanceof Slot ? values[value.name as keyof Values] : value,
     );
-    const { rows } = await db.executeQuery(CompiledQuery.raw(sql, bound) as CompiledQuery<Row>);
-    return rows;
+    return run(db, ...bound);
   };
 }
 

@@ -1,7 +1,6 @@
-import { CompiledQuery } from 'kysely';
 import type { VerbContext } from '../context.ts';
 import type { Tx } from '../db/database.ts';
-import { preparedStatement } from '../db/prepared.ts';
+import { textStatement } from '../db/prepared.ts';
 import { afterCommit } from '../db/transaction.ts';
 import type { ArticleId } from '../ids.ts';
 import type { ArticleChange } from './catalog.ts';
@@ -56,7 +55,7 @@ export const articleUpdatesOf = (source: string): string => `
   )
   SELECT (SELECT workspace_id FROM source) AS workspace_id, (SELECT count(*) FROM input)::integer AS events`;
 
-const RECORD_UPDATES = preparedStatement(
+const storeUpdates = textStatement<{ events: number }>(
   'record_article_updates',
   articleUpdatesOf(`
     SELECT $1::uuid AS workspace_id, $2::text AS request_id, $3::text[] AS changed, $4::uuid[] AS article_ids,
@@ -73,9 +72,13 @@ export async function recordArticleUpdates(
   articleIds: readonly ArticleId[],
   changed: readonly ArticleChange[],
 ): Promise<number> {
-  const query = CompiledQuery.raw(RECORD_UPDATES, [actor.workspaceId, requestId, changed, articleIds]);
-  const { rows } = await tx.executeQuery(query as CompiledQuery<{ events: number }>);
-  const events = rows[0]?.events ?? 0;
+  const [{ events } = { events: 0 }] = await storeUpdates(
+    tx,
+    actor.workspaceId,
+    requestId,
+    changed,
+    articleIds,
+  );
   if (events > 0) afterCommit(tx, deliveriesStored.notify);
   return events;
 }

@@ -1,8 +1,8 @@
-import { setTimeout as sleep } from 'node:timers/promises';
-import { CompiledQuery, type RawBuilder, sql } from 'kysely';
+import { type RawBuilder, sql } from 'kysely';
 import type { VerbContext } from '../context.ts';
+import { workInTurns } from '../db/batches.ts';
 import type { Database, Tx } from '../db/database.ts';
-import { preparedStatement } from '../db/prepared.ts';
+import { textStatement } from '../db/prepared.ts';
 import { afterCommit, retryingConflicts } from '../db/transaction.ts';
 import type { ArticleId, WorkspaceId } from '../ids.ts';
 import { articleUpdatesOf, recordArticleUpdates } from './article-updates.ts';
@@ -14,8 +14,6 @@ const MAX_DELIVERIES_AT_ONCE = 1_000;
 /** What one transaction of a relay makes at most: articles, and deliveries. */
 const MAX_ARTICLES = 1_000;
 const MAX_DELIVERIES = 5_000;
-/** For each millisecond of work a relay leaves so many to everybody else. */
-const REST = 1 / 3;
 
 interface Frozen {
   readonly articles: number;
@@ -70,7 +68,7 @@ export async function announceToCarriers(
 }
 
 /** Parameter: the workspace after which to look. The row goes with what is made of it, or stays with it. */
-const EXPAND_NEXT = preparedStatement(
+const expandOne = textStatement<{ workspace_id: WorkspaceId | null; events: number }>(
   'expand_fan_out',
   articleUpdatesOf(`
     DELETE FROM event_fanouts
@@ -78,7 +76,6 @@ const EXPAND_NEXT = preparedStatement(
       SELECT id FROM event_fanouts WHERE workspace_id > $1 ORDER BY workspace_id, id LIMIT 1 FOR UPDATE SKIP LOCKED)
     RETURNING *`),
 );
-const BEFORE_ALL = '00000000-0000-0000-0000-000000000000' as WorkspaceId;
 
 /**
  * Works off frozen lists until none is left, one transaction each, the oldest one of each workspace in turn, with rests:
@@ -87,29 +84,12 @@ const BEFORE_ALL = '00000000-0000-0000-0000-000000000000' as WorkspaceId;
  *
  * @returns true when the signal ended it, and there may be more
  */
-export async function expandFanOuts(
-  db: Database,
-  { signal }: { readonly signal: AbortSignal },
-): Promise<boolean> {
-  let after = BEFORE_ALL;
-  while (!signal.aborted) {
-    const began = performance.now();
-    const workspaceId = await expandNext(db, after);
-    if (workspaceId === null && after === BEFORE_ALL) return false;
-    after = workspaceId ?? BEFORE_ALL;
-    if (workspaceId !== null) {
-      await sleep((performance.now() - began) * REST, undefined, { signal }).catch(() => undefined);
-    }
-  }
-  return true;
-}
+export const expandFanOuts = (db: Database, { signal }: { readonly signal: AbortSignal }): Promise<boolean> =>
+  workInTurns(signal, (after) => expandNext(db, after));
 
 /** @returns whose list it was; null when no later workspace has one that nobody else works on */
 async function expandNext(db: Database, after: WorkspaceId): Promise<WorkspaceId | null> {
-  const query = CompiledQuery.raw(EXPAND_NEXT, [after]);
-  const { rows } = await retryingConflicts(() =>
-    db.executeQuery(query as CompiledQuery<{ workspace_id: WorkspaceId | null; events: number }>),
-  );
-  if ((rows[0]?.events ?? 0) > 0) deliveriesStored.notify();
-  return rows[0]?.workspace_id ?? null;
+  const [expanded] = await retryingConflicts(() => expandOne(db, after));
+  if ((expanded?.events ?? 0) > 0) deliveriesStored.notify();
+  return expanded?.workspace_id ?? null;
 }

@@ -1,8 +1,7 @@
-import { CompiledQuery } from 'kysely';
 import { type AuditRecord, auditEntry, recordAudit } from '../audit/record.ts';
 import type { Author, Origin } from '../context.ts';
 import type { Tx } from '../db/database.ts';
-import { preparedStatement } from '../db/prepared.ts';
+import { textStatement } from '../db/prepared.ts';
 import { afterCommit } from '../db/transaction.ts';
 import type { NewEvent } from './catalog.ts';
 import { deliveriesStored } from './stored.ts';
@@ -38,8 +37,9 @@ const storing = (alsoDone: string): string => `
      FROM deliveries
    )${alsoDone}
    SELECT count(*)::integer AS deliveries FROM deliveries`;
-const RECORD_EVENTS = preparedStatement('record_events', storing(''));
-const RECORD_CHANGE = preparedStatement(
+type Stored = { deliveries: number };
+const storeEvents = textStatement<Stored>('record_events', storing(''));
+const storeChange = textStatement<Stored>(
   'record_change',
   storing(`, audited AS (
      INSERT INTO audit_entries
@@ -56,7 +56,7 @@ const RECORD_CHANGE = preparedStatement(
  * Endpoints are read FOR KEY SHARE: the last of one that is being deleted waits for this transaction.
  */
 export async function recordEvents(tx: Tx, context: Origin, events: readonly NewEvent[]): Promise<void> {
-  if (events.length > 0) await store(tx, RECORD_EVENTS, parametersOf(context, events));
+  if (events.length > 0) tell(tx, await storeEvents(tx, ...parametersOf(context, events)));
 }
 
 /** The same together with the change's audit entry, in one statement. */
@@ -69,7 +69,7 @@ export async function recordChange(
   if (events.length === 0) return recordAudit(tx, context, audit);
   const { id, actor_kind, actor_id, action, target_type, target_id, details } = auditEntry(context, audit);
   const entry = [id, actor_kind, actor_id, action, target_type, target_id, details];
-  await store(tx, RECORD_CHANGE, [...parametersOf(context, events), ...entry]);
+  tell(tx, await storeChange(tx, ...parametersOf(context, events), ...entry));
 }
 
 const parametersOf = ({ actor, requestId }: Origin, events: readonly NewEvent[]): unknown[] => [
@@ -80,8 +80,6 @@ const parametersOf = ({ actor, requestId }: Origin, events: readonly NewEvent[])
   events.map((event) => Buffer.from(JSON.stringify({ event: event.type, data: event.data }))),
 ];
 
-async function store(tx: Tx, text: string, parameters: readonly unknown[]): Promise<void> {
-  const query = CompiledQuery.raw(text, [...parameters]) as CompiledQuery<{ deliveries: number }>;
-  const { rows } = await tx.executeQuery(query);
-  if ((rows[0]?.deliveries ?? 0) > 0) afterCommit(tx, deliveriesStored.notify);
+function tell(tx: Tx, [stored]: readonly Stored[]): void {
+  if ((stored?.deliveries ?? 0) > 0) afterCommit(tx, deliveriesStored.notify);
 }

@@ -1,5 +1,5 @@
 import { sql } from 'kysely';
-import { inBatches, type PruneOptions } from '../db/batches.ts';
+import { inBatches, type PruneOptions, removeInBatches } from '../db/batches.ts';
 import type { Database } from '../db/database.ts';
 import type { JobId } from '../ids.ts';
 
@@ -44,15 +44,13 @@ async function pruneBatch(db: Database, retentionMs: number, after: JobId | null
 }
 
 /** Removes proposals that nobody has decided about for so long: the next refresh makes them anew. */
-async function pruneProposals(db: Database, { retentionMs, onProgress }: PruneOptions): Promise<void> {
-  for (let removed = PROPOSALS; removed === PROPOSALS; ) {
-    const { numAffectedRows = 0n } = await sql`
+function pruneProposals(db: Database, { retentionMs, onProgress }: PruneOptions): Promise<number> {
+  const remove = () =>
+    sql`
       DELETE FROM proposals WHERE ctid = ANY (ARRAY(
         SELECT ctid FROM proposals WHERE created_at < now() - make_interval(secs => ${retentionMs / 1_000})
         LIMIT ${PROPOSALS}))`.execute(db);
-    removed = Number(numAffectedRows);
-    onProgress?.();
-  }
+  return removeInBatches(PROPOSALS, remove, onProgress);
 }
 
 /**

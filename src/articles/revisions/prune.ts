@@ -1,5 +1,5 @@
 import { sql } from 'kysely';
-import type { PruneOptions } from '../../db/batches.ts';
+import { type PruneOptions, removeInBatches } from '../../db/batches.ts';
 import type { Database } from '../../db/database.ts';
 
 /** A revision may have a megabyte. */
@@ -14,16 +14,13 @@ export async function pruneRevisions(
   db: Database,
   { retentionMs, onProgress }: PruneOptions,
 ): Promise<number> {
-  for (let removed = 0; ; ) {
-    const { numAffectedRows = 0n } = await sql`
+  const remove = () =>
+    sql`
       DELETE FROM article_revisions WHERE id = ANY (ARRAY(
         SELECT id FROM article_revisions
         WHERE created_at < now() - make_interval(secs => ${retentionMs / 1_000})
         ORDER BY created_at
         LIMIT ${REVISIONS_PER_BATCH}
         FOR UPDATE SKIP LOCKED))`.execute(db);
-    removed += Number(numAffectedRows);
-    onProgress?.();
-    if (numAffectedRows < REVISIONS_PER_BATCH) return removed;
-  }
+  return removeInBatches(REVISIONS_PER_BATCH, remove, onProgress);
 }
