@@ -1,4 +1,3 @@
-import { sql } from 'kysely';
 import { assetPath } from '../blobs/asset.ts';
 import type { Origin } from '../context.ts';
 import type { Queryable, Tx } from '../db/database.ts';
@@ -8,6 +7,7 @@ import type { Parsed, References, Rendered } from '../document/threads/tasks.ts'
 import { recordEvents } from '../events/record.ts';
 import type { ArticleId, AssetId, ProjectId } from '../ids.ts';
 import { fillAddress } from '../projects/addresses.ts';
+import { clockTimestamp } from './content.ts';
 import { updatedEvents } from './events.ts';
 import { type ArticleRow, articleColumns } from './queries.ts';
 
@@ -117,6 +117,12 @@ export function renderSmallBody(document: string, references: References): Rende
   return rendered === undefined ? null : toRendering(document, rendered);
 }
 
+/** Whether the article shows just this already. */
+export const isShown = (
+  article: Pick<ArticleRow, 'content_html' | 'content_markdown'>,
+  { content_html, content_markdown }: Rendering,
+): boolean => content_html === article.content_html && content_markdown === article.content_markdown;
+
 /** Renders bodies as of now (contract.md R3) inside the transaction that `withRenderings` gives it to. */
 export type Renderer = <const Articles extends readonly Renderable[]>(
   tx: Tx,
@@ -134,13 +140,10 @@ export async function renderAgain(
   articles: readonly ArticleRow[],
 ): Promise<void> {
   for (const { article, rendering } of await render(tx, articles)) {
-    const isSame =
-      rendering.content_html === article.content_html &&
-      rendering.content_markdown === article.content_markdown;
-    if (isSame) continue;
+    if (isShown(article, rendering)) continue;
     const stored = await tx
       .updateTable('articles')
-      .set({ ...rendering, updated_at: sql<Date>`clock_timestamp()` })
+      .set({ ...rendering, updated_at: clockTimestamp })
       .where('id', '=', article.id)
       .returning(articleColumns)
       .executeTakeFirstOrThrow();

@@ -15,7 +15,7 @@ import { lockAndChooseSlug } from './insert.ts';
 import { ownedByJob, whereAllowed } from './lock.ts';
 import { type ArticleRow, articleColumns } from './queries.ts';
 import { endRedirect, keepRedirect } from './redirects.ts';
-import type { Renderer } from './render.ts';
+import { isShown, type Renderer } from './render.ts';
 import { replaceContent } from './revisions/keep.ts';
 
 /** What a save changes; an omitted field stays as it is, null clears a meta field. */
@@ -64,11 +64,11 @@ export async function saveArticle(
   };
   const isSame = body === undefined || (await isStored(tx, articleId, body.json));
   const changed = changedFields(before, { ...wanted, document: isSame ? before.document : body.json });
-  const isRendered =
-    rendering.content_html === before.content_html && rendering.content_markdown === before.content_markdown;
+  const isRendered = isShown(before, rendering);
   const replaces = changed.some((field) => field !== 'slug');
-  const isShown = changes.imagesChanged === 'cover' || (changes.imagesChanged === 'inline' && !isRendered);
-  if (isShown && !changed.includes('content')) changed.push('content');
+  const isImageShown =
+    changes.imagesChanged === 'cover' || (changes.imagesChanged === 'inline' && !isRendered);
+  if (isImageShown && !changed.includes('content')) changed.push('content');
   if (changed.length === 0 && isRendered) return before;
 
   const always = restores !== undefined;
