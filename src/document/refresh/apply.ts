@@ -12,7 +12,7 @@ import type {
   UnitProvenance,
   UnitValue,
 } from './types.ts';
-import { blockKey, idOf, imageKey, type Unit, writtenUnit } from './units.ts';
+import { blockKey, fieldUnits, idOf, imageKey, type Unit, writtenUnit } from './units.ts';
 import { type Change, unitsOfVersion, writeUnits } from './write.ts';
 
 /** Ids of earlier blocks that the proposal of a new one names, and that all of a refresh name together. */
@@ -107,13 +107,7 @@ function madeValues(
     undefined,
     new Map(plan.kept),
   );
-  const values = new Map<UnitKey, UnitValue>([
-    ['title', { type: 'text', text: made.title }],
-    ['metaTitle', { type: 'text', text: made.metaTitle }],
-    ['metaDescription', { type: 'text', text: made.metaDescription }],
-    ['targetKeywords', { type: 'texts', texts: made.targetKeywords }],
-    ['secondaryKeywords', { type: 'texts', texts: made.secondaryKeywords }],
-  ]);
+  const values = new Map<UnitKey, UnitValue>(fieldUnits(made));
   for (const block of made.document.blocks) values.set(blockKey(block.id), { type: 'block', block });
   for (const image of plan.partial.assets) {
     const key = imageKey(image.id);

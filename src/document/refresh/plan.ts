@@ -17,7 +17,7 @@ import type {
   RefreshStep,
   UnitKey,
 } from './types.ts';
-import { absentUnit, blockKey, fieldsOf, hashesOf, idOf } from './units.ts';
+import { absentUnit, blockKey, fieldsAmong, fieldsOf, hashesOf, idOf } from './units.ts';
 import { weigh } from './weigh.ts';
 
 /** What is done with a unit, and why it is only proposed. */
@@ -236,11 +236,7 @@ function makeTexts(
     if (value.type === 'image') assets.push(value.image);
   }
   const partial: Snapshot = {
-    title: makes('title') ? source.title : '',
-    metaTitle: makes('metaTitle') ? source.metaTitle : null,
-    metaDescription: makes('metaDescription') ? source.metaDescription : null,
-    targetKeywords: makes('targetKeywords') ? source.targetKeywords : [],
-    secondaryKeywords: makes('secondaryKeywords') ? source.secondaryKeywords : [],
+    ...fieldsAmong(source, makes),
     document: { version: 1, blocks },
     assets,
   };

@@ -6,7 +6,7 @@ import type { Block } from '../format/schema.ts';
 import { collectTexts, type TextField } from '../format/walk.ts';
 import type { TranslatedArticle } from '../translation/reassemble.ts';
 import type { Snapshot } from '../translation/source.ts';
-import type { Provenance, UnitKey, UnitProvenance, UnitValue } from './types.ts';
+import type { MetaUnit, Provenance, UnitKey, UnitProvenance, UnitValue } from './types.ts';
 
 /** Characters of a hash: 96 bits. */
 const HASH_LENGTH = 16;
@@ -49,6 +49,27 @@ export const blockKey = (id: string): UnitKey => `block:${id}`;
 /** The id within a block's or an image's key. */
 export const idOf = (key: UnitKey): string => key.slice(key.indexOf(':') + 1);
 
+/** The fields beside the body as units, in order. */
+export const fieldUnits = (content: Pick<Snapshot, MetaUnit>): [MetaUnit, UnitValue][] => [
+  ['title', { type: 'text', text: content.title }],
+  ['metaTitle', { type: 'text', text: content.metaTitle }],
+  ['metaDescription', { type: 'text', text: content.metaDescription }],
+  ['targetKeywords', { type: 'texts', texts: content.targetKeywords }],
+  ['secondaryKeywords', { type: 'texts', texts: content.secondaryKeywords }],
+];
+
+/** The fields beside the body, emptied but for some. */
+export const fieldsAmong = (
+  content: Pick<Snapshot, MetaUnit>,
+  isKept: (key: MetaUnit) => boolean,
+): Pick<Snapshot, MetaUnit> => ({
+  title: isKept('title') ? content.title : '',
+  metaTitle: isKept('metaTitle') ? content.metaTitle : null,
+  metaDescription: isKept('metaDescription') ? content.metaDescription : null,
+  targetKeywords: isKept('targetKeywords') ? content.targetKeywords : [],
+  secondaryKeywords: isKept('secondaryKeywords') ? content.secondaryKeywords : [],
+});
+
 /** An article's units by key, in order. Images without a key are none. */
 export function unitsOf(
   content: Snapshot,
@@ -56,11 +77,7 @@ export function unitsOf(
 ): Map<UnitKey, Unit> {
   const units = new Map<UnitKey, Unit>();
   const add = (key: UnitKey, value: UnitValue) => units.set(key, { value, hash: hashOfValue(value) });
-  add('title', { type: 'text', text: content.title });
-  add('metaTitle', { type: 'text', text: content.metaTitle });
-  add('metaDescription', { type: 'text', text: content.metaDescription });
-  add('targetKeywords', { type: 'texts', texts: content.targetKeywords });
-  add('secondaryKeywords', { type: 'texts', texts: content.secondaryKeywords });
+  for (const [key, value] of fieldUnits(content)) add(key, value);
   for (const block of saved(content).blocks) add(blockKey(block.id), { type: 'block', block });
   for (const image of content.assets) {
     const key = keyOfImage(image.id);

@@ -4,7 +4,7 @@ import { toPlainText } from '../inline/parse.ts';
 import { encodeField } from '../translation/field-codec.ts';
 import { needsTranslation } from '../translation/segments.ts';
 import type { RefreshPlan, UnitKey, UnitValue } from './types.ts';
-import { blockKey, type Field, fieldsOf, imageKey } from './units.ts';
+import { blockKey, type Field, fieldsOf, fieldUnits, imageKey } from './units.ts';
 
 /** What the texts that are sent weigh, counted as a new translation's are. */
 export function weigh({ partial, kept }: Pick<RefreshPlan, 'partial' | 'kept'>): number {
@@ -13,11 +13,7 @@ export function weigh({ partial, kept }: Pick<RefreshPlan, 'partial' | 'kept'>):
   const add = (key: UnitKey, value: UnitValue, index: number) => {
     for (const field of fieldsOf(key, value)) if (!there.has(field.keyAt(index))) weight += weightOf(field);
   };
-  add('title', { type: 'text', text: partial.title }, 0);
-  add('metaTitle', { type: 'text', text: partial.metaTitle }, 0);
-  add('metaDescription', { type: 'text', text: partial.metaDescription }, 0);
-  add('targetKeywords', { type: 'texts', texts: partial.targetKeywords }, 0);
-  add('secondaryKeywords', { type: 'texts', texts: partial.secondaryKeywords }, 0);
+  for (const [key, value] of fieldUnits(partial)) add(key, value, 0);
   for (const [index, block] of partial.document.blocks.entries()) {
     add(blockKey(block.id), { type: 'block', block }, index);
   }

@@ -83,15 +83,15 @@ function* textsOf(args: readonly unknown[]): Generator<string> {
   }
 }
 
-type Arguments<Name extends TaskName> = Parameters<(typeof TASKS)[Name]>;
-type Result<Name extends TaskName> = ReturnType<(typeof TASKS)[Name]>;
-const HERE: { [Name in TaskName]: (...args: Arguments<Name>) => Result<Name> } = TASKS;
+export type TaskArguments<Name extends TaskName> = Parameters<(typeof TASKS)[Name]>;
+export type TaskResult<Name extends TaskName> = ReturnType<(typeof TASKS)[Name]>;
+const HERE: { [Name in TaskName]: (...args: TaskArguments<Name>) => TaskResult<Name> } = TASKS;
 
 /** Does a task now if it is small enough for the event loop; otherwise undefined. */
 export const doSmallTask = <Name extends TaskName>(
   task: Name,
-  ...args: Arguments<Name>
-): Result<Name> | undefined =>
+  ...args: TaskArguments<Name>
+): TaskResult<Name> | undefined =>
   NEVER_ON_THE_LOOP.has(task) || !isSmall(...textsOf(args)) ? undefined : HERE[task](...args);
 
 /**
@@ -99,21 +99,21 @@ export const doSmallTask = <Name extends TaskName>(
  * @throws {ServiceError} SERVICE_UNAVAILABLE when the workspace's turn did not come in time
  * @throws {TooSlowError} when the work itself took too long
  */
-export const doTask = <Name extends TaskName>(task: Name, ...args: Arguments<Name>) =>
+export const doTask = <Name extends TaskName>(task: Name, ...args: TaskArguments<Name>) =>
   doTaskWithin(TASK_TIMEOUT_MS, task, ...args);
 
 /** The same within this many milliseconds, counted from its turn. */
 export async function doTaskWithin<Name extends TaskName>(
   timeoutMs: number,
   task: Name,
-  ...args: Arguments<Name>
-): Promise<Result<Name>> {
+  ...args: TaskArguments<Name>
+): Promise<TaskResult<Name>> {
   const done = doSmallTask(task, ...args);
   if (done !== undefined) return done;
   const { of, waitMs } = currentShare();
   const release = await turns.take(of, { waitMs });
   try {
-    return (await onThread(timeoutMs, { task, args })) as Result<Name>;
+    return (await onThread(timeoutMs, { task, args })) as TaskResult<Name>;
   } finally {
     release();
   }

@@ -13,8 +13,9 @@ import type {
   RefreshResult,
   UnitKey,
 } from '../refresh/types.ts';
+import { fieldsAmong } from '../refresh/units.ts';
 import { weigh } from '../refresh/weigh.ts';
-import { ReassemblyError } from '../translation/reassemble.ts';
+import { orUnwritable, type Unwritable } from '../translation/reassemble.ts';
 import type { Segment } from '../translation/segments.ts';
 import type { Snapshot } from '../translation/source.ts';
 import { describe, type StoredDocument } from './stored.ts';
@@ -89,8 +90,8 @@ export interface AppliedRefresh extends Pick<RefreshResult, 'proposals' | 'settl
   readonly delivered: { readonly sent: number; readonly weight: number };
 }
 
-/** What is applied and proposed, or why the translations cannot be written back: errors lose their class between threads. */
-export type Applied = AppliedRefresh | { readonly ok: false; readonly problem: string };
+/** What is applied and proposed, or why it cannot be written. */
+export type Applied = AppliedRefresh | Unwritable;
 
 function changedBy({
   content,
@@ -108,11 +109,7 @@ function deliveredOf({ partial, kept, ...plan }: RefreshPlan, units: ReadonlySet
   const rest = {
     kept,
     partial: {
-      title: units.has('title') ? partial.title : '',
-      metaTitle: units.has('metaTitle') ? partial.metaTitle : null,
-      metaDescription: units.has('metaDescription') ? partial.metaDescription : null,
-      targetKeywords: units.has('targetKeywords') ? partial.targetKeywords : [],
-      secondaryKeywords: units.has('secondaryKeywords') ? partial.secondaryKeywords : [],
+      ...fieldsAmong(partial, (key) => units.has(key)),
       document: {
         version: 1 as const,
         // Keys are positions: what is left out leaves its place.
@@ -137,7 +134,7 @@ export function applyPlan(
   ids: { articleIds: ReadonlyMap<string, string>; copyIds: ReadonlyMap<string, AssetId> },
   proposeAll: boolean,
 ): Applied {
-  try {
+  return orUnwritable(() => {
     const planned = read<RefreshPlan>(plan);
     const { proposals, settled, ...result } = applyRefresh(planned, {
       translations,
@@ -148,10 +145,7 @@ export function applyPlan(
     });
     const delivered = deliveredOf(planned, new Set([...result.applied, ...proposals.map(({ key }) => key)]));
     return { ok: true, proposals, settled, changed: changedBy(result), delivered };
-  } catch (error) {
-    if (error instanceof ReassemblyError) return { ok: false, problem: error.message };
-    throw error;
-  }
+  });
 }
 
 /** Why a proposal cannot be accepted: its unit has changed since, or the version has as many blocks as it may have. */

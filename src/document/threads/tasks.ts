@@ -18,9 +18,10 @@ import { renderMarkdown } from '../render/markdown.ts';
 import type { Resolver } from '../render/shared.ts';
 import {
   type IdMaps,
-  ReassemblyError,
+  orUnwritable,
   reassemble,
   type TranslatedArticle,
+  type Unwritable,
 } from '../translation/reassemble.ts';
 import {
   type BatchBounds,
@@ -120,10 +121,8 @@ export type AssembledArticle = Omit<TranslatedArticle, 'document'> & {
   readonly provenance: string;
 };
 
-/** The article, or why the translations cannot be written back: errors lose their class between threads. */
-export type Assembled =
-  | { readonly ok: true; readonly article: AssembledArticle }
-  | { readonly ok: false; readonly problem: string };
+/** The article, or why there is none. */
+export type Assembled = { readonly ok: true; readonly article: AssembledArticle } | Unwritable;
 
 /**
  * Writes translations into a copy of the snapshot (its JSON text) and renders it; `images` are its inline copies, whose
@@ -137,7 +136,7 @@ function assemble(
 ): Assembled {
   const texts = new ParsedTexts();
   const source = JSON.parse(snapshot) as Snapshot;
-  try {
+  return orUnwritable(() => {
     const made = reassemble(source, translations, ids, texts);
     const { document, ...article } = made;
     const images = new Map(references.images);
@@ -150,10 +149,7 @@ function assemble(
     const rendered = renderWith(document, { ...references, images }, texts);
     const provenance = JSON.stringify(provenanceOf(source, made, ids.assetIds));
     return { ok: true, article: { ...article, stored, rendered, provenance } };
-  } catch (error) {
-    if (error instanceof ReassemblyError) return { ok: false, problem: error.message };
-    throw error;
-  }
+  });
 }
 
 /** Of each version how many of its units are in which state; what comes in is JSON text, of versions and of what is known of them by id. */

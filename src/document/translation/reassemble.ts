@@ -39,6 +39,22 @@ export class ReassemblyError extends Error {
   override readonly name = 'ReassemblyError';
 }
 
+/** Why translations cannot be written back, for who is told across threads: there errors lose their class. */
+export interface Unwritable {
+  readonly ok: false;
+  readonly problem: string;
+}
+
+/** What `write` answers, or why the translations cannot be written back. */
+export function orUnwritable<Written>(write: () => Written): Written | Unwritable {
+  try {
+    return write();
+  } catch (error) {
+    if (error instanceof ReassemblyError) return { ok: false, problem: error.message };
+    throw error;
+  }
+}
+
 /**
  * The translated article. `translations` maps segment keys of `extractSegments(snapshot)` to checked translations.
  * Block ids, code, addresses and structure are the source's; the document is always valid,

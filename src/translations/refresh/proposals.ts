@@ -6,14 +6,12 @@ import { requirePermissions, type VerbContext } from '../../context.ts';
 import { releaseBytes, reserveBytes, storageQuotaExceeded } from '../../credits/storage-quota.ts';
 import type { Database, Tx } from '../../db/database.ts';
 import type { Proposal } from '../../document/refresh/types.ts';
-import { doSmallTask, doTask } from '../../document/threads/pool.ts';
-import type { Changed, Refusal } from '../../document/threads/refresh.ts';
 import { conflict, ServiceError } from '../../errors.ts';
 import { type PageRequest, readPage } from '../../http/paging.ts';
 import type { ArticleId, ProposalId } from '../../ids.ts';
 import { keepProvenance } from '../provenance.ts';
 import type { ProposalResponse } from './schemas.ts';
-import { type VersionWork, withVersion } from './version.ts';
+import { type Version, versionTask, withVersion } from './version.ts';
 import { writeChange } from './write.ts';
 
 /** Which proposal, of which version. */
@@ -60,7 +58,7 @@ export async function acceptProposal(context: VerbContext, path: ProposalPath): 
   const { db, actor } = context;
   const { proposal } = await findProposal(db, context, path);
   const id = { ...path, workspaceId: actor.workspaceId };
-  return withVersion(db, id, accepting(proposal), async (tx, render, worked) => {
+  return withVersion(db, id, versionTask('accept', decidingAbout(proposal)), async (tx, render, worked) => {
     const { before, sourceId } = await takeProposal(tx, context, path);
     const { output: changed } = await worked();
     if (changed === 'full') {
@@ -91,7 +89,7 @@ export async function rejectProposal(context: VerbContext, path: ProposalPath): 
   const { db, actor } = context;
   const { proposal } = await findProposal(db, context, path);
   const id = { ...path, workspaceId: actor.workspaceId };
-  await withVersion(db, id, rejecting(proposal), async (tx, _render, worked) => {
+  await withVersion(db, id, versionTask('reject', decidingAbout(proposal)), async (tx, _render, worked) => {
     const { before, sourceId, unit } = await takeProposal(tx, context, path);
     const { output: provenance } = await worked();
     await keepProvenance(tx, before, sourceId, provenance);
@@ -99,14 +97,9 @@ export async function rejectProposal(context: VerbContext, path: ProposalPath): 
   });
 }
 
-const accepting = (proposal: string): VersionWork<Changed | Refusal> => ({
-  now: ({ content, provenance }) => doSmallTask('accept', proposal, content, provenance),
-  onThread: ({ content, provenance }) => doTask('accept', proposal, content, provenance),
-});
-const rejecting = (proposal: string): VersionWork<string> => ({
-  now: ({ content, provenance }) => doSmallTask('reject', proposal, content, provenance),
-  onThread: ({ content, provenance }) => doTask('reject', proposal, content, provenance),
-});
+const decidingAbout =
+  (proposal: string) =>
+  ({ content, provenance }: Version): [string, string, string | null] => [proposal, content, provenance];
 
 /** Also what is said of one that another request has just decided about. */
 const noSuchProposal = () =>

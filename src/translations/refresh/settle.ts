@@ -6,8 +6,7 @@ import { recordAudit } from '../../audit/record.ts';
 import type { Author } from '../../context.ts';
 import type { Database, Tx } from '../../db/database.ts';
 import type { Proposal, UnitKey } from '../../document/refresh/types.ts';
-import { doSmallTask, doTask } from '../../document/threads/pool.ts';
-import type { Applied, AppliedRefresh } from '../../document/threads/refresh.ts';
+import type { AppliedRefresh } from '../../document/threads/refresh.ts';
 import { inTheBackground } from '../../document/threads/share.ts';
 import { ReassemblyError } from '../../document/translation/reassemble.ts';
 import type { SourceAsset } from '../../document/translation/source.ts';
@@ -17,7 +16,7 @@ import { isJobOpen, settleJob } from '../../jobs/run-state.ts';
 import { refreshPrice } from '../price.ts';
 import { markFinalizing, targetVersions } from '../settle.ts';
 import { isReleased } from './draw.ts';
-import { type Version, type VersionWork, withVersion } from './version.ts';
+import { versionTask, withVersion } from './version.ts';
 import { writeChange } from './write.ts';
 
 /** What the run has made, and how it was asked for. */
@@ -84,16 +83,11 @@ export async function settleRefresh(db: Database, jobId: JobId): Promise<boolean
 }
 
 /** The plan applied to the version: all of it proposed when readers would see what nobody has looked at. */
-function applying({ plan, translations, ids, released }: Made): VersionWork<Applied> {
-  const parameters = (version: Version) => {
+const applying = ({ plan, translations, ids, released }: Made) =>
+  versionTask('applyPlan', (version) => {
     const proposeAll = JOB_OWNED.includes(version.row.status) || (isReleased(version) && !released);
-    return [plan, version.content, version.provenance, translations, ids, proposeAll] as const;
-  };
-  return {
-    now: (version) => doSmallTask('applyPlan', ...parameters(version)),
-    onThread: (version) => doTask('applyPlan', ...parameters(version)),
-  };
-}
+    return [plan, version.content, version.provenance, translations, ids, proposeAll];
+  });
 
 async function readMade(db: Database, jobId: JobId): Promise<Made> {
   const job = await db

@@ -4,6 +4,8 @@ import { MAX_ATTEMPTS, restless, withRenderings } from '../../articles/prepare.t
 import { type ArticleRow, articleColumns } from '../../articles/queries.ts';
 import type { Renderer } from '../../articles/render.ts';
 import type { Database, Queryable, Tx } from '../../db/database.ts';
+import { doSmallTask, doTask, type TaskArguments, type TaskResult } from '../../document/threads/pool.ts';
+import type { TaskName } from '../../document/threads/tasks.ts';
 import { notFound } from '../../errors.ts';
 import type { ArticleId, WorkspaceId } from '../../ids.ts';
 import { writeJson } from '../../json-text.ts';
@@ -58,6 +60,15 @@ export interface VersionWork<Output> {
   readonly now: (version: Version) => Output | undefined;
   readonly onThread: (version: Version) => Promise<Output>;
 }
+
+/** A task that is done with a version. */
+export const versionTask = <Task extends TaskName>(
+  task: Task,
+  argumentsOf: (version: Version) => TaskArguments<Task>,
+): VersionWork<TaskResult<Task>> => ({
+  now: (version) => doSmallTask(task, ...argumentsOf(version)),
+  onThread: (version) => doTask(task, ...argumentsOf(version)),
+});
 
 /** Rolls a transaction back whose version is another one by now, and too large to be worked on in it. */
 class Moved extends Error {}
