@@ -3,14 +3,14 @@ import { ApplicationFailure } from '@temporalio/common';
 import type { Database } from '../src/db/database.ts';
 import { inTransaction } from '../src/db/transaction.ts';
 import type { JobId } from '../src/ids.ts';
-import { endJob } from '../src/jobs/end.ts';
+import { type Ending, endJob } from '../src/jobs/end.ts';
 import { isJobOpen, takeOver } from '../src/jobs/run-state.ts';
 import { passTurn, takeTurn } from '../src/jobs/turns.ts';
 import { ProviderError, type TranslationProvider } from '../src/providers/types.ts';
 import type { Turn } from '../src/temporal/shapes.ts';
 import type { TemporalClient } from '../src/temporal/workflow-client.ts';
 import { translateBatch } from '../src/translations/batch.ts';
-import { planSegments } from '../src/translations/plan.ts';
+import { type Planned, planSegments } from '../src/translations/plan.ts';
 import { settleRefresh } from '../src/translations/refresh/settle.ts';
 import { settleTranslation } from '../src/translations/settle.ts';
 import { asFinalFailure, beat, onLeftOver, providerFailure, whileAway } from './failures.ts';
@@ -36,6 +36,16 @@ export function createTranslationActivities(dependencies: {
     );
     return ended;
   };
+  const endWithoutResult = (jobId: JobId, end: Ending): Promise<boolean> =>
+    ending(jobId, async () => {
+      const ended = await inTransaction(db, (tx) => endJob(tx, jobId, { ...end, onLeftOver }));
+      return ended !== null;
+    });
+  const plan = (jobId: JobId, task: Planned): Promise<{ batches: number }> =>
+    asFinalFailure(async () => {
+      await requireOpen(db, jobId);
+      return { batches: await planSegments(db, jobId, provider.name, task) };
+    });
   return {
     /** Takes the hold over when it is the job's turn among those of its workspace. */
     takeTurn: (jobId: JobId): Promise<Turn> => asFinalFailure(() => takeTurn(db, jobId, FIRST)),
@@ -44,18 +54,10 @@ export function createTranslationActivities(dependencies: {
     reserve: (jobId: JobId): Promise<boolean> => asFinalFailure(() => takeOver(db, jobId, FIRST)),
 
     /** Writes the segments as rows and answers how many batches they make; none when the job has ended. */
-    planSegments: (jobId: JobId): Promise<{ batches: number }> =>
-      asFinalFailure(async () => {
-        await requireOpen(db, jobId);
-        return { batches: await planSegments(db, jobId, provider.name) };
-      }),
+    planSegments: (jobId: JobId): Promise<{ batches: number }> => plan(jobId, 'plan'),
 
     /** The same for what a refresh makes. */
-    planRefresh: (jobId: JobId): Promise<{ batches: number }> =>
-      asFinalFailure(async () => {
-        await requireOpen(db, jobId);
-        return { batches: await planSegments(db, jobId, provider.name, 'planSegmentsOf') };
-      }),
+    planRefresh: (jobId: JobId): Promise<{ batches: number }> => plan(jobId, 'planSegmentsOf'),
 
     /** Translates one batch and answers how many segments it asked the provider for. */
     translateBatch: (jobId: JobId, batch: number): Promise<{ segments: number }> =>
@@ -83,19 +85,10 @@ export function createTranslationActivities(dependencies: {
 
     /** Ends the job as FAILED; false when it had ended before. */
     fail: (jobId: JobId, errorMessage: string): Promise<boolean> =>
-      ending(jobId, async () => {
-        const ended = await inTransaction(db, (tx) =>
-          endJob(tx, jobId, { status: 'FAILED', errorMessage, onLeftOver }),
-        );
-        return ended !== null;
-      }),
+      endWithoutResult(jobId, { status: 'FAILED', errorMessage }),
 
     /** Ends the job as CANCELLED; false when it had ended before. */
-    cancel: (jobId: JobId): Promise<boolean> =>
-      ending(jobId, async () => {
-        const ended = await inTransaction(db, (tx) => endJob(tx, jobId, { status: 'CANCELLED', onLeftOver }));
-        return ended !== null;
-      }),
+    cancel: (jobId: JobId): Promise<boolean> => endWithoutResult(jobId, { status: 'CANCELLED' }),
   };
 }
 

@@ -15,10 +15,12 @@ import { lockArticleOf } from './run-state.ts';
 /** Articles that one round of `reconcile` looks at. */
 const MAX_STRANDED = 1_000;
 
-export type JobEnd = (
+/** How a job ends without a result. */
+export type Ending =
   | { readonly status: 'FAILED'; readonly errorMessage: string }
-  | { readonly status: 'CANCELLED' }
-) & {
+  | { readonly status: 'CANCELLED' };
+
+export type JobEnd = Ending & {
   /** Called for what of the end could not be done, and is left to `reconcile`. */
   readonly onLeftOver: OnLeftOver;
 };
