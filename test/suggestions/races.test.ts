@@ -29,6 +29,17 @@ async function prepare(credits: number): Promise<{ workspace: TestWorkspace; art
   return { workspace, articleId: (await createArticle(service.db, workspace, projectId)).id };
 }
 
+/** An operation that no run has begun. */
+const reserve = (workspace: TestWorkspace, articleId: string) =>
+  inTransaction(service.db, (tx) =>
+    reserveOperation(tx, workspace.context, {
+      kind: 'article_categories',
+      targetId: articleId,
+      credits: 1,
+      audit: { action: 'categories.suggested', targetType: 'article' },
+    }),
+  );
+
 const fifty = (work: () => Promise<{ status: number }>): Promise<number[]> =>
   Promise.all(Array.from({ length: 50 }, async () => (await work()).status));
 
@@ -97,14 +108,7 @@ it('the quota starts again with a new month, and gives back to the month that co
 
 it('an attempt that stalled and reached no model takes nothing back from the one after it, which is charged', async () => {
   const { workspace, articleId } = await prepare(10);
-  const reserved = await inTransaction(service.db, (tx) =>
-    reserveOperation(tx, workspace.context, {
-      kind: 'article_categories',
-      targetId: articleId,
-      credits: 1,
-      audit: { action: 'categories.suggested', targetType: 'article' },
-    }),
-  );
+  const reserved = await reserve(workspace, articleId);
   let fail = (): void => undefined;
   const stalled = new Promise<void>((resolve) => {
     fail = resolve;
@@ -141,14 +145,7 @@ it('an attempt that stalled and reached no model takes nothing back from the one
 
 it('no model is asked for an operation that is being ended at that moment', async () => {
   const { workspace, articleId } = await prepare(10);
-  const reserved = await inTransaction(service.db, (tx) =>
-    reserveOperation(tx, workspace.context, {
-      kind: 'article_categories',
-      targetId: articleId,
-      credits: 1,
-      audit: { action: 'categories.suggested', targetType: 'article' },
-    }),
-  );
+  const reserved = await reserve(workspace, articleId);
   const provider = createStandIn();
   const asking = await service.db.transaction().execute(async (tx) => {
     await tx
