@@ -96,9 +96,15 @@ export async function restartTemporal(
   });
 }
 
+/** How often an engine that runs is asked before it counts as frozen: on a busy machine one answer may take seconds. */
+const QUESTIONS = 4;
+
 /** Whether an engine from an earlier life still runs and answers, and so can be used as it is. */
 export async function temporalAnswers(engine: TemporalEngine): Promise<boolean> {
-  return isAlive(engine.process) && (await isServing(engine));
+  for (let asked = 0; asked < QUESTIONS && isAlive(engine.process); asked += 1) {
+    if (await isServing(engine)) return true;
+  }
+  return false;
 }
 
 /** Ends the dev server; with a database file nothing of it is lost. */

@@ -82,9 +82,15 @@ export async function endDisabled(db: Queryable, endpointId: EndpointId, limit: 
 /**
  * Closes a burst and frees what it has. The attempt that has begun of each is spent, and a sixth one ends its delivery.
  * It may be called again.
+ * @param given for the process that sent: tells whether it was ever given a delivery. What a claim took whose answer was
+ *   lost has not been sent, and is as it was before
  * @returns how many deliveries it still had
  */
-export async function freeBurst(db: Database, burstId: BurstId): Promise<number> {
+export async function freeBurst(
+  db: Database,
+  burstId: BurstId,
+  given: (id: DeliveryId) => boolean = () => true,
+): Promise<number> {
   return inTransaction(db, async (tx) => {
     // First: it waits for claims under way, and makes later ones come to nothing.
     await tx.deleteFrom('webhook_bursts').where('id', '=', burstId).execute();
@@ -92,7 +98,14 @@ export async function freeBurst(db: Database, burstId: BurstId): Promise<number>
     const { rows: held } = await sql<{ id: DeliveryId }>`
       SELECT id FROM webhook_open WHERE burst_id = ${burstId} ORDER BY id FOR UPDATE`.execute(tx);
     if (held.length === 0) return 0;
-    const isHeld = sql`delivery.id = ANY (${held.map(({ id }) => id)}::uuid[])`;
+    const sent = held.flatMap(({ id }) => (given(id) ? id : []));
+    if (sent.length < held.length) {
+      await sql`
+        UPDATE webhook_open SET burst_id = NULL, begun = attempts, begun_token = NULL
+        WHERE id = ANY (${held.map(({ id }) => id)}::uuid[]) AND id <> ALL (${sent}::uuid[])`.execute(tx);
+    }
+    if (sent.length === 0) return held.length;
+    const isHeld = sql`delivery.id = ANY (${sent}::uuid[])`;
     await sql`
       WITH ended AS (
         DELETE FROM webhook_open AS delivery WHERE ${isHeld} AND delivery.begun >= ${MAX_ATTEMPTS}

@@ -24,9 +24,11 @@ import type { BurstId } from '../../ids.ts';
  *
  * One statement begins an attempt: the claim for a burst, whose requests follow at once, and for a run the last before its
  * request is written or, if the dial failed, one after the dial. A claim more than a second old is confirmed by such a
- * one, and so is each redirect. It requires the holder and a living, active endpoint, and leaves the attempt's number and a token in `begun` and
- * `begun_token`. Whoever frees a delivery whose attempt has begun spends that attempt, since its request may have been
- * sent. A failure is recorded only under the number and token it began with. A 2xx requires an open row and nothing else:
+ * one, and so is each redirect. It requires the holder and a living, active endpoint, and leaves the attempt's number and
+ * a token in `begun` and `begun_token`. Whoever frees a delivery whose attempt has begun spends that attempt, since its
+ * request may have been sent; only the end of a burst in its own process knows which deliveries it was never given, as
+ * when a claim's answer was lost. A failure is recorded only under the number and token it began with. A 2xx requires an
+ * open row and nothing else:
  * whatever came in between, it was delivered.
  */
 

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { sql } from 'kysely';
 import type { Database } from '../../db/database.ts';
-import type { BurstId } from '../../ids.ts';
+import type { BurstId, DeliveryId } from '../../ids.ts';
 import type { AttemptRecord, DeliverBurstResult } from '../../temporal/shapes.ts';
 import { makeAttempt } from '../attempts/attempt.ts';
 import { createBatcher } from '../attempts/batcher.ts';
@@ -73,6 +73,9 @@ export function createBursts(dependencies: BurstsDependencies): Bursts {
     const holder: Holder = { kind: 'burst', burstId };
     const result = { ...NOTHING_SENT };
     const underWay = new Set<Promise<void>>();
+    /** Given to this burst, and not recorded. */
+    const given = new Set<DeliveryId>();
+    let isFreeing = false;
     let usedAt = performance.now();
 
     const begin = createBatcher((starts: readonly AttemptStart[]) =>
@@ -96,7 +99,7 @@ export function createBursts(dependencies: BurstsDependencies): Bursts {
       let isBegun = true;
       /** The claim has begun it. For a redirect, and after a while, the database is asked again. */
       const beginOnce = async (start: AttemptStart): Promise<Begun> => {
-        const isFresh = isBegun && performance.now() - askedAt < DECISION_MS;
+        const isFresh = isBegun && !isFreeing && performance.now() - askedAt < DECISION_MS;
         isBegun = false;
         return isFresh ? { kind: 'begun', secret } : begin(start);
       };
@@ -128,6 +131,7 @@ export function createBursts(dependencies: BurstsDependencies): Bursts {
       const { verdict, number } = attempted;
       // One outcome that Postgres refuses must not take the others' with it.
       await recordTogether(attempted).catch(() => recordAlone(attempted));
+      given.delete(delivery.id);
       if (verdict === 'retry' && number < MAX_ATTEMPTS) {
         result.toRetry += 1;
         known.willBeDue(delivery.endpointId, delivery.workspaceId, performance.now() + waitAfter(number));
@@ -148,6 +152,7 @@ export function createBursts(dependencies: BurstsDependencies): Bursts {
       id: burstId,
       send(delivery, askedAt) {
         usedAt = performance.now();
+        given.add(delivery.id);
         capacity.began(delivery.endpointId, delivery.workspaceId);
         follow(attempt(delivery, askedAt), delivery);
       },
@@ -175,7 +180,8 @@ export function createBursts(dependencies: BurstsDependencies): Bursts {
       }
     }
     cancelled.throwIfAborted();
-    result.freed += await retryWhileDatabaseIsAway(() => freeBurst(db, burstId));
+    isFreeing = true;
+    result.freed += await retryWhileDatabaseIsAway(() => freeBurst(db, burstId, (id) => given.has(id)));
     wake();
     return result;
   }

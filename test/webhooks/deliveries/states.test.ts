@@ -434,6 +434,25 @@ describe('a burst that is lost', () => {
     expect(await freeBurst(service.db, burstId)).toBe(0);
   });
 
+  it('leaves what its own process was never given as it was before the claim', async () => {
+    await store(2);
+    const burstId = await openBurst();
+    const [given, lost] = await claimForBurst(burstId);
+    if (given === undefined || lost === undefined) throw new Error('not claimed');
+    const before = await open(lost);
+    expect(await freeBurst(service.db, burstId, (id) => id === given)).toBe(2);
+    expect(await open(given)).toMatchObject({ burst_id: null, attempts: 1, status: 'failed' });
+    expect(await open(lost)).toMatchObject({
+      burst_id: null,
+      attempts: 0,
+      begun: 0,
+      status: 'pending',
+      due_at: before?.due_at,
+    });
+    expect(await claimForRuns()).toEqual([lost]);
+    expect((await begin(IN_RUN, lost)).begun).toMatchObject({ kind: 'begun' });
+  });
+
   it('keeps nothing, not even what begins at the moment it is freed', async () => {
     await store(1);
     const burstId = await openBurst();
