@@ -68,7 +68,9 @@ async function bare(words: number): Promise<number> {
     timeoutMs: 60_000,
   });
   const signal = new AbortController().signal;
-  const batches = batchesOf(words).map((batch) => batch.map(({ key, text }) => ({ id: key, text })));
+  const batches = batchesOf(words).map((batch) =>
+    batch.map(({ key, kind, text }) => ({ id: key, kind, text })),
+  );
   const startedAt = performance.now();
   const lane = async (): Promise<void> => {
     for (let segments = batches.shift(); segments !== undefined; segments = batches.shift()) {

@@ -106,7 +106,7 @@ describe('the real engine', () => {
     const answers = await translateSegments(provider, {
       sourceLanguage: 'en',
       targetLanguage: 'es',
-      segments: pairs.map(({ source }, index) => ({ id: `s${index}`, text: source })),
+      segments: pairs.map(({ source }, index) => ({ id: `s${index}`, kind: 'paragraph', text: source })),
       signal: new AbortController().signal,
     });
     const references = pairs.map(({ reference }) => reference);
@@ -132,7 +132,7 @@ describe('the real engine', () => {
       .translate({
         sourceLanguage: 'en',
         targetLanguage: 'ja',
-        segments: [{ id: 'one', text: 'A garden' }],
+        segments: [{ id: 'one', kind: 'paragraph', text: 'A garden' }],
         signal: new AbortController().signal,
       })
       .catch((reason: unknown) => reason);

@@ -1,12 +1,14 @@
 /** Asking a provider until every segment is usable: batch, repair with the exact defects, alone, give up. */
 import { checkSegment, type Defect } from '../document/translation/check.ts';
-import { ProviderError, type RepairNote, type TranslationProvider, type TranslationText } from './types.ts';
+import {
+  ProviderError,
+  type RepairNote,
+  type TranslationProvider,
+  type TranslationRequest,
+  type TranslationText,
+} from './types.ts';
 
-export interface TranslateSegmentsRequest {
-  readonly sourceLanguage: string;
-  readonly targetLanguage: string;
-  readonly segments: readonly TranslationText[];
-  readonly signal: AbortSignal;
+export interface TranslateSegmentsRequest extends Omit<TranslationRequest, 'repair'> {
   /** Called with usable translations as soon as they are there, so that a later failure does not cost them. */
   readonly keep?: (usable: ReadonlyMap<string, string>) => Promise<void>;
 }
@@ -30,7 +32,8 @@ export async function translateSegments(
 ): Promise<Map<string, string>> {
   const done = new Map<string, string>();
   if (request.segments.length === 0) return done;
-  const { sourceLanguage, targetLanguage, signal, keep } = request;
+  const { keep, ...asked } = request;
+  const { sourceLanguage, targetLanguage, signal } = asked;
   const sameLanguage = baseLanguage(sourceLanguage) === baseLanguage(targetLanguage);
   const ask = async (
     segments: readonly TranslationText[],
@@ -38,10 +41,8 @@ export async function translateSegments(
   ): Promise<Attempt[]> => {
     signal.throwIfAborted();
     const answers = await provider.translate({
-      sourceLanguage,
-      targetLanguage,
+      ...asked,
       segments,
-      signal,
       ...(repair.length > 0 ? { repair } : {}),
     });
     return segments.map((segment) => judge(segment, answers.get(segment.id) ?? null, sameLanguage));

@@ -38,7 +38,11 @@ export async function translateBatch(
     await translateSegments(provider, {
       sourceLanguage: translation.source_language,
       targetLanguage: translation.target_language,
-      segments: segments.map((segment) => ({ id: segment.key, text: segment.source_text })),
+      segments: segments.map((segment) => ({
+        id: segment.key,
+        kind: 'paragraph',
+        text: segment.source_text,
+      })),
       signal,
       keep: (usable) => storeTranslations(db, jobId, usable),
     }).catch(async (error: unknown) => {

@@ -20,7 +20,7 @@ import { anySnapshot, imageOf } from './arbitraries.ts';
 const NO_IDS = { articleIds: new Map<string, string>(), assetIds: new Map<string, AssetId>() };
 
 async function translate(provider: TranslationProvider, snapshot: Snapshot): Promise<TranslatedArticle> {
-  const segments = extractSegments(snapshot).map(({ key, text }) => ({ id: key, text }));
+  const segments = extractSegments(snapshot).map(({ key, kind, text }) => ({ id: key, kind, text }));
   const signal = new AbortController().signal;
   const translations = await translateSegments(provider, {
     sourceLanguage: 'en',

@@ -2,7 +2,7 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { createApertiumProvider } from '../../src/providers/apertium.ts';
 import { pseudoLocalize } from '../../src/providers/pseudo.ts';
 import { translateSegments } from '../../src/providers/translate.ts';
-import { ProviderError, type TranslationProvider } from '../../src/providers/types.ts';
+import { ProviderError, type TranslationProvider, type TranslationText } from '../../src/providers/types.ts';
 import {
   breakOff,
   type EngineRequest,
@@ -12,9 +12,9 @@ import {
   startEngineServer,
 } from '../support/engine-server.ts';
 
-const segments = [
-  { id: 'title', text: 'A garden' },
-  { id: 'p', text: 'Read <a id="1">the guide</a> &amp; use <x id="2"/>.' },
+const segments: TranslationText[] = [
+  { id: 'title', kind: 'title', text: 'A garden' },
+  { id: 'p', kind: 'paragraph', text: 'Read <a id="1">the guide</a> &amp; use <x id="2"/>.' },
 ];
 
 let server: EngineServer;

@@ -13,10 +13,11 @@ import {
 } from '../support/engine-server.ts';
 
 const KEY = 'deepl-secret-key-123:fx';
-const segments = [
-  { id: 'title', text: 'A garden' },
+const segments: TranslationText[] = [
+  { id: 'title', kind: 'title', text: 'A garden' },
   {
     id: 'p',
+    kind: 'paragraph',
     text: 'Read <a id="1">the guide</a> &amp; use <x id="2"/> <b id="3">with <i id="4">great care</i></b>.',
   },
 ];
@@ -70,6 +71,7 @@ describe('a request to DeepL', () => {
   it('puts at most 50 texts into a request, and answers those of several in order', async () => {
     const many = Array.from({ length: 120 }, (_, index) => ({
       id: `s${index}`,
+      kind: 'paragraph' as const,
       text: `Text number ${index}`,
     }));
     expect(await run(many)).toEqual(new Map(many.map(({ id, text }) => [id, pseudoLocalize(text)])));
@@ -79,6 +81,7 @@ describe('a request to DeepL', () => {
   it('puts at most 128 KiB into a request', async () => {
     const large = Array.from({ length: 9 }, (_, index) => ({
       id: `s${index}`,
+      kind: 'paragraph' as const,
       text: 'großer Text '.repeat(2_500),
     }));
     await run(large);
@@ -89,7 +92,9 @@ describe('a request to DeepL', () => {
   });
 
   it('refuses a single text that is too long, before anything is sent', async () => {
-    const error = await failure(run([...segments, { id: 'long', text: 'x'.repeat(128 * 1024) }]));
+    const error = await failure(
+      run([...segments, { id: 'long', kind: 'paragraph', text: 'x'.repeat(128 * 1024) }]),
+    );
     expect(error).toMatchObject({
       kind: 'fatal',
       message: expect.stringContaining('Split the longest paragraph'),

@@ -6,6 +6,7 @@ import {
   ProviderError,
   type ProviderErrorKind,
   type TranslationProvider,
+  type TranslationText,
 } from '../../src/providers/types.ts';
 import { askedTexts, chatRequest, completion, pseudoCompletion } from '../support/chat-completions.ts';
 import {
@@ -18,10 +19,14 @@ import {
 } from '../support/engine-server.ts';
 
 const KEY = 'sk-very-secret-key-1234567890';
-const segments = [
-  { id: 'title', text: 'A garden' },
-  { id: 'block.0.text', text: 'Read <a id="1">the guide</a> &amp; use <x id="2"/>.' },
-  { id: 'block.1.text', text: 'Water the plants in the morning, never at noon, and keep them warm.' },
+const segments: TranslationText[] = [
+  { id: 'title', kind: 'title', text: 'A garden' },
+  { id: 'block.0.text', kind: 'paragraph', text: 'Read <a id="1">the guide</a> &amp; use <x id="2"/>.' },
+  {
+    id: 'block.1.text',
+    kind: 'paragraph',
+    text: 'Water the plants in the morning, never at noon, and keep them warm.',
+  },
 ];
 const expected = new Map(segments.map(({ id, text }) => [id, pseudoLocalize(text)]));
 

@@ -12,7 +12,7 @@ it('brings every tag back where it was, whatever an engine makes of the stretche
   );
   await fc.assert(
     fc.asyncProperty(anySnapshot, fc.infiniteStream(answer), async (snapshot, answers) => {
-      const segments = extractSegments(snapshot).map(({ key, text }) => ({ id: key, text }));
+      const segments = extractSegments(snapshot).map(({ key, kind, text }) => ({ id: key, kind, text }));
       const asked: string[] = [];
       const translated = await translatePieces(segments, async (texts) => {
         asked.push(...texts);

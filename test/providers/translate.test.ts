@@ -6,6 +6,7 @@ import {
   ProviderError,
   type TranslationProvider,
   type TranslationRequest,
+  type TranslationText,
 } from '../../src/providers/types.ts';
 
 /** Answers each call from a list and records what was asked. */
@@ -23,9 +24,9 @@ function scripted(...answers: (Record<string, string> | Error)[]) {
   return { provider, calls };
 }
 
-const segments = [
-  { id: 'one', text: 'Read <a id="1">this</a>.' },
-  { id: 'two', text: 'Plain words.' },
+const segments: TranslationText[] = [
+  { id: 'one', kind: 'paragraph', text: 'Read <a id="1">this</a>.' },
+  { id: 'two', kind: 'paragraph', text: 'Plain words.' },
 ];
 const request = (signal = new AbortController().signal, targetLanguage = 'de') => ({
   sourceLanguage: 'en',
@@ -93,7 +94,7 @@ describe('asking a provider', () => {
       const { provider, calls } = scripted({ a: text }, { a: 'broken <b>' }, { a: 'broken <b>' });
       const result = translateSegments(provider, {
         ...request(undefined, targetLanguage),
-        segments: [{ id: 'a', text }],
+        segments: [{ id: 'a', kind: 'paragraph', text }],
       });
       return result.then((answers) => [answers.get('a'), calls.length]);
     };
@@ -143,7 +144,7 @@ describe('the pseudo provider', () => {
     const ask = () =>
       provider.translate({
         ...request(),
-        segments: texts.map((text, index) => ({ id: String(index), text })),
+        segments: texts.map((text, index) => ({ id: String(index), kind: 'paragraph', text })),
       });
     const answers = await ask();
     expect([...answers.values()]).toEqual([
