@@ -1,5 +1,6 @@
 import type { TranslationRunInput, TranslationRunResult } from '../src/temporal/shapes.ts';
-import { awaitTurn, connect, queuePrefix, translateInBatches } from './batches.ts';
+import { connect, translateInBatches } from './batches.ts';
+import { awaitTurn, queuePrefix } from './paid-run.ts';
 
 /**
  * Brings a version up to date with its source: takes the hold over, plans what changed, translates it in batches and
@@ -9,7 +10,7 @@ export async function refreshTranslation({ jobId }: TranslationRunInput): Promis
   const connected = connect(queuePrefix());
   const { steps } = connected;
   return translateInBatches(jobId, connected, {
-    begin: () => awaitTurn(steps, jobId),
+    begin: () => awaitTurn(steps.takeTurn, jobId),
     plan: () =>
       steps.planRefresh.executeWithOptions({ summary: 'split what changed into segments' }, [jobId]),
     settle: () =>

@@ -1,6 +1,7 @@
 import { patched } from '@temporalio/workflow';
 import type { TranslationRunInput, TranslationRunResult } from '../src/temporal/shapes.ts';
-import { awaitTurn, connect, queuePrefix, translateInBatches } from './batches.ts';
+import { connect, translateInBatches } from './batches.ts';
+import { awaitTurn, queuePrefix } from './paid-run.ts';
 
 /**
  * Fills the draft of a translation job: takes the hold over, plans segments, translates them in batches and
@@ -13,7 +14,7 @@ export async function translateArticle({ jobId }: TranslationRunInput): Promise<
   return translateInBatches(jobId, connected, {
     begin: () =>
       inTurns
-        ? awaitTurn(steps, jobId)
+        ? awaitTurn(steps.takeTurn, jobId)
         : steps.reserve.executeWithOptions({ summary: 'take the hold over' }, [jobId]),
     plan: () => steps.planSegments.executeWithOptions({ summary: 'split into segments' }, [jobId]),
     settle: () => steps.settle.executeWithOptions({ summary: 'write the article and charge' }, [jobId]),

@@ -1,4 +1,10 @@
-import type { HoldPurpose, JobPurpose, Tables } from '../db/tables.ts';
+import type { HoldPurpose, JobPurpose, JobStatus, JobStep, Tables } from '../db/tables.ts';
+
+/** Where a run begins. */
+export interface FirstStep {
+  readonly status: JobStatus;
+  readonly step: JobStep;
+}
 
 interface Purpose {
   readonly kind: Tables['jobs']['kind'];
@@ -6,12 +12,16 @@ interface Purpose {
   readonly hold: HoldPurpose;
   /** What its article becomes when it ends without a result; null for one that it never owned. */
   readonly leaves: 'empty draft' | 'draft' | null;
+  readonly first: FirstStep;
 }
+
+const TRANSLATING: FirstStep = { status: 'TRANSLATING', step: 'translate' };
+const VALIDATING: FirstStep = { status: 'VALIDATING', step: 'validate' };
 
 /** What the foundation of paid jobs has to know of each purpose; the rest is its area's. */
 export const PURPOSES: Readonly<Record<JobPurpose, Purpose>> = {
-  translate: { kind: 'translation', hold: 'translation', leaves: 'empty draft' },
-  refresh: { kind: 'translation', hold: 'refresh', leaves: null },
-  generate: { kind: 'generation', hold: 'generate', leaves: 'draft' },
-  outline: { kind: 'generation', hold: 'outline', leaves: 'draft' },
+  translate: { kind: 'translation', hold: 'translation', leaves: 'empty draft', first: TRANSLATING },
+  refresh: { kind: 'translation', hold: 'refresh', leaves: null, first: TRANSLATING },
+  generate: { kind: 'generation', hold: 'generate', leaves: 'draft', first: VALIDATING },
+  outline: { kind: 'generation', hold: 'outline', leaves: 'draft', first: VALIDATING },
 };

@@ -1,9 +1,10 @@
 import { isHoldOpen, MissingHoldError, settleHold } from '../credits/holds.ts';
 import { releaseBytes } from '../credits/storage-quota.ts';
 import type { Database, Queryable, Tx } from '../db/database.ts';
-import type { JobStatus, JobStep } from '../db/tables.ts';
+import type { JobStatus } from '../db/tables.ts';
 import { inTransaction } from '../db/transaction.ts';
 import type { ArticleId, JobId, ProjectId, WorkspaceId } from '../ids.ts';
+import type { FirstStep } from './purposes.ts';
 
 /** True while the job has not ended; every activity checks it first. */
 export async function isJobOpen(db: Queryable, jobId: JobId): Promise<boolean> {
@@ -35,12 +36,6 @@ export const lockArticleOf = (tx: Tx, jobId: JobId): Promise<JobTarget | undefin
     .where('jobs.id', '=', jobId)
     .forUpdate('articles')
     .executeTakeFirst();
-
-/** Where a run begins. */
-export interface FirstStep {
-  readonly status: JobStatus;
-  readonly step: JobStep;
-}
 
 /**
  * Takes the hold over for a run: the job enters its first step, an article that was QUEUED for it is PROCESSING.

@@ -1,10 +1,12 @@
 import { sql } from 'kysely';
 import type { Database, Queryable } from '../db/database.ts';
+import type { JobPurpose } from '../db/tables.ts';
 import { inTransaction } from '../db/transaction.ts';
 import type { JobId, WorkspaceId } from '../ids.ts';
 import { TURN_FREED, type Turn } from '../temporal/shapes.ts';
 import { signalRun, type TemporalClient } from '../temporal/workflow-client.ts';
-import { type FirstStep, takeOverIn } from './run-state.ts';
+import { PURPOSES } from './purposes.ts';
+import { takeOverIn } from './run-state.ts';
 
 /** Runs of one workspace that are under way at once: what it queues beyond that waits for these, and for no one else's. */
 const OPEN_RUNS = 8;
@@ -13,6 +15,7 @@ const MAX_AHEAD = 60;
 
 interface Place {
   readonly workspace_id: WorkspaceId;
+  readonly purpose: JobPurpose;
   readonly waits: boolean;
   readonly under_way: number;
   readonly ahead: number;
@@ -21,7 +24,7 @@ interface Place {
 /** Where an open job stands among those of its workspace; undefined when it has ended. */
 async function placeOf(db: Queryable, jobId: JobId): Promise<Place | undefined> {
   const { rows } = await sql<Place>`
-    SELECT job.workspace_id, job.status = 'QUEUED' AS waits,
+    SELECT job.workspace_id, job.purpose, job.status = 'QUEUED' AS waits,
       (SELECT count(*)::integer FROM (
         SELECT 1 FROM jobs AS other
         WHERE other.workspace_id = job.workspace_id AND other.ended_at IS NULL AND other.status <> 'QUEUED'
@@ -44,7 +47,7 @@ const wait = ({ ahead }: Place): Turn => ({ outcome: 'wait', ahead: Math.max(1, 
  * changes nothing.
  * @throws {MissingHoldError} when an open job has no open hold
  */
-export async function takeTurn(db: Database, jobId: JobId, first: FirstStep): Promise<Turn> {
+export async function takeTurn(db: Database, jobId: JobId): Promise<Turn> {
   // Most who have to wait learn it here, without a lock.
   const place = await placeOf(db, jobId);
   if (place === undefined) return { outcome: 'ended' };
@@ -56,7 +59,8 @@ export async function takeTurn(db: Database, jobId: JobId, first: FirstStep): Pr
     );
     const now = await placeOf(tx, jobId);
     if (now !== undefined && mustWait(now)) return wait(now);
-    return { outcome: (await takeOverIn(tx, jobId, first)) ? 'taken' : 'ended' };
+    const taken = await takeOverIn(tx, jobId, PURPOSES[place.purpose].first);
+    return { outcome: taken ? 'taken' : 'ended' };
   });
 }
 

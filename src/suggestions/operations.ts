@@ -10,6 +10,7 @@ import {
   reserveCredits,
   settleHold,
 } from '../credits/holds.ts';
+import { aiQuotaExceeded, countOperation, uncountOperation } from '../credits/operations-quota.ts';
 import type { Database, Tx } from '../db/database.ts';
 import { inSavepoint, type OnLeftOver } from '../db/savepoint.ts';
 import type { AiOperationKind, Suggestions } from '../db/suggestions.ts';
@@ -17,7 +18,6 @@ import { inTransaction } from '../db/transaction.ts';
 import { type AiOperationId, newId, type WorkspaceId } from '../ids.ts';
 import { aiOperationWorkflowId } from '../temporal/ids.ts';
 import { priceOf } from './price.ts';
-import { aiQuotaExceeded, countOperation, uncountOperation } from './quota.ts';
 
 export interface NewOperation {
   readonly kind: AiOperationKind;

@@ -1,9 +1,9 @@
+import { KEY_HEADER, keyFrom } from '../http/key-header.ts';
 import { defineRoute, type RouteModule } from '../http/route.ts';
 import type { JobRuns } from '../jobs/runs.ts';
 import { createTranslation } from './create.ts';
 import { estimateTranslation } from './estimate.ts';
 import { createdExample, listedExample, replayExample } from './examples.ts';
-import { KEY_HEADER, keyFrom } from './key-header.ts';
 import { listTranslations } from './list.ts';
 import {
   createBody,

@@ -271,7 +271,7 @@ describe('a result is charged what it costs', () => {
 });
 
 it('of many jobs that ask for their turn at one moment eight get it, ask again as they like, and pass it on', async () => {
-  const take = (id: JobId) => takeTurn(service.db, id, { status: 'TRANSLATING', step: 'translate' });
+  const take = (id: JobId) => takeTurn(service.db, id);
   const moveIn = async (credits: number) => {
     workspace = await service.workspace(credits);
     projectId = await service.project(workspace);

@@ -1,11 +1,11 @@
 import { z } from 'zod';
 import { articleResponse, respondWithArticle } from '../../articles/responses.ts';
+import { KEY_HEADER, keyFrom } from '../../http/key-header.ts';
 import { defineListOfArticle } from '../../http/list-of-article.ts';
 import { defineRoute, type RouteModule } from '../../http/route.ts';
 import { pathId } from '../../http/scope.ts';
 import type { ProposalId } from '../../ids.ts';
 import type { JobRuns } from '../../jobs/runs.ts';
-import { KEY_HEADER, keyFrom } from '../key-header.ts';
 import { createRefresh, estimateRefresh } from './create.ts';
 import { estimateExample, proposalExample, refreshedExample, replayedExample } from './examples.ts';
 import { acceptProposal, listProposals, rejectProposal } from './proposals.ts';
