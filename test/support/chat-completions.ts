@@ -20,10 +20,53 @@ export interface ChatRequest {
 
 export const chatRequest = (request: EngineRequest): ChatRequest => JSON.parse(request.body);
 
-/** The texts that are asked for: the first user turn. */
+/**
+ * The texts that are asked for, by id: in a user turn stands an object that has every id which the answer must have, each
+ * with its text or with an object around it. None when the question is another.
+ */
 export function askedTexts(request: EngineRequest): Record<string, string> {
-  const turn = chatRequest(request).messages.find(({ role }) => role === 'user');
-  return JSON.parse(turn?.content ?? '{}');
+  const { messages, response_format } = chatRequest(request);
+  const ids = response_format.json_schema.schema.required;
+  for (const turn of userTurns(messages)) {
+    for (const json of jsonIn(turn)) {
+      const texts = findTexts(json, ids);
+      if (texts !== null) return texts;
+    }
+  }
+  return {};
+}
+
+function findTexts(value: unknown, ids: readonly string[]): Record<string, string> | null {
+  if (typeof value !== 'object' || value === null) return null;
+  const texts = ids.flatMap((id) => {
+    const found: unknown = Object.hasOwn(value, id) ? (value as Record<string, unknown>)[id] : undefined;
+    if (typeof found === 'string') return [[id, found] as const];
+    return typeof found === 'object' && found !== null && 'text' in found && typeof found.text === 'string'
+      ? [[id, found.text] as const]
+      : [];
+  });
+  if (texts.length === ids.length) return Object.fromEntries(texts);
+  return Object.values(value).reduce<Record<string, string> | null>(
+    (found, inner) => found ?? findTexts(inner, ids),
+    null,
+  );
+}
+
+export const userTurns = (messages: ChatRequest['messages']): string[] =>
+  messages.flatMap(({ role, content }) => (role === 'user' ? [content] : []));
+
+/** The JSON values of a turn: the whole of it, or else of single lines. */
+export function jsonIn(turn: string): unknown[] {
+  const whole = parse(turn);
+  return whole === undefined ? turn.split('\n').flatMap((line) => parse(line) ?? []) : [whole];
+}
+
+function parse(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
 }
 
 /** A chat completion as servers of this protocol send it. */
