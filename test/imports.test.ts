@@ -16,7 +16,7 @@ const FLOORS = [
   'src/metrics',
   'src/reference',
   'src/workspaces src/reviews src/assets',
-  'src/suggestions src/translations',
+  'src/suggestions src/translations src/generation',
   'src/jobs',
   'src/articles',
   'src/projects src/categories',

@@ -1,0 +1,92 @@
+import { z } from 'zod';
+import { languageTag, trimmedText, uuid } from '../fields.ts';
+
+/** The settings of a generation, with the defaults and bounds of the contract (contract.md G30). */
+
+const IMAGE_STYLES = [
+  'photorealistic',
+  'editorial',
+  'minimalist-vector',
+  '3d-render',
+  'watercolor',
+  'corporate-tech',
+  'cinematic',
+  'illustration',
+] as const;
+
+export const MIN_WORDS = 200;
+export const MAX_WORDS = 10_000;
+export const MAX_IMAGES = 20;
+const MAX_SECONDARY_KEYWORDS = 25;
+const MAX_URI = 2_048;
+
+const whole = (min: number, max: number) =>
+  z
+    .number('Expected a whole number.')
+    .refine(
+      (value) => Number.isInteger(value) && value >= min && value <= max,
+      `Expected a whole number from ${min} to ${max}.`,
+    )
+    .meta({ type: 'integer', minimum: min, maximum: max });
+
+export const generationConfigSchema = z
+  .object({
+    topic: trimmedText(1, 500).meta({ description: 'What the article is about.' }),
+    prompt: trimmedText(0, 5_000).optional().meta({ description: 'What the author wants besides.' }),
+    primaryKeyword: trimmedText(0, 200)
+      .optional()
+      .meta({ description: "Not copied into the article's targetKeywords." }),
+    secondaryKeywords: z
+      .array(trimmedText(1, 200))
+      .max(MAX_SECONDARY_KEYWORDS, `Expected at most ${MAX_SECONDARY_KEYWORDS} keywords.`)
+      .default([]),
+    audience: trimmedText(0, 500).optional(),
+    tone: trimmedText(0, 200).optional(),
+    language: languageTag.default('en').meta({
+      description:
+        "The language that the text is written in. It does not change the article's primaryLanguage.",
+    }),
+    wordCount: whole(MIN_WORDS, MAX_WORDS).default(1_200),
+    imageStyle: z.enum(IMAGE_STYLES).default('editorial'),
+    imageCount: whole(0, MAX_IMAGES).nullable().default(null).meta({
+      description:
+        'Cover included. null takes 2 under 1,000 words, 3 under 2,000, 4 under 3,000, otherwise 5.',
+    }),
+    writingQuality: z.enum(['standard', 'premium']).default('premium'),
+    imageQuality: z.enum(['standard', 'hd']).default('standard'),
+    brandVoiceId: uuid.optional().meta({
+      description:
+        "An absent or unknown one falls back to the project's default voice, then the workspace's, then none.",
+    }),
+    contentTemplateId: uuid
+      .optional()
+      .meta({ description: 'One that is not built in and not of the workspace is ignored.' }),
+    sourceUrl: z
+      .string()
+      .max(MAX_URI, `Expected at most ${MAX_URI} characters.`)
+      .refine((text) => URL.canParse(text) && !/[\s\p{Cc}]/u.test(text), 'Expected a URI.')
+      .meta({ format: 'uri', description: 'Stored only: nothing reads it.' })
+      .optional(),
+    researchEnabled: z.boolean().default(false),
+    reviewOutline: z
+      .boolean()
+      .default(false)
+      .meta({ description: 'Ends the run after the outline, for someone to read, edit and approve it.' }),
+    faq: z
+      .boolean()
+      .default(false)
+      .meta({ description: 'Ends the article with 3 to 5 questions, whose words come out of wordCount.' }),
+  })
+  .meta({ id: 'GenerationConfig' });
+
+/** Settings as they are stored: every default is filled in, and what was not given is absent. */
+export type GenerationConfig = z.output<typeof generationConfigSchema>;
+
+/** Words that a Frequently asked questions section takes out of wordCount. */
+export const FAQ_WORDS = 250;
+/** The shortest body that is planned beside one. */
+const MIN_BODY_WORDS = 100;
+
+/** Words that the outline is planned for, and the sections are written in. */
+export const bodyWords = ({ wordCount, faq }: Pick<GenerationConfig, 'wordCount' | 'faq'>): number =>
+  faq ? Math.max(MIN_BODY_WORDS, wordCount - FAQ_WORDS) : wordCount;

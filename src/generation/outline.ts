@@ -1,0 +1,79 @@
+import { z } from 'zod';
+import { MAX_META_DESCRIPTION, MAX_META_TITLE, MAX_SLUG, MAX_TITLE } from '../document/format/limits.ts';
+import { trimmedText } from '../fields.ts';
+
+/** What an article is written from, with the bounds of the contract (contract.md G31). */
+
+export const MAX_SECTIONS = 40;
+export const MAX_HEADING = 300;
+export const MAX_PURPOSE = 1_000;
+export const MAX_SECTION_KEYWORDS = 25;
+export const MAX_SECTION_KEYWORD = 120;
+export const MIN_ESTIMATED_WORDS = 20;
+export const MAX_ESTIMATED_WORDS = 5_000;
+/** Words of the body that each section has at least, on average. */
+const WORDS_PER_SECTION = 60;
+
+const SLUG = /^[a-z0-9]+(?:-[a-z0-9]+)*$/;
+
+const estimatedWords = z
+  .number('Expected a whole number.')
+  .refine(
+    (value) => Number.isInteger(value) && value >= MIN_ESTIMATED_WORDS && value <= MAX_ESTIMATED_WORDS,
+    `Expected a whole number from ${MIN_ESTIMATED_WORDS} to ${MAX_ESTIMATED_WORDS}.`,
+  )
+  .meta({
+    type: 'integer',
+    minimum: MIN_ESTIMATED_WORDS,
+    maximum: MAX_ESTIMATED_WORDS,
+    description: "The section's share: all of them are scaled to the length of the article.",
+  });
+
+const section = z.object({
+  id: trimmedText(1, 64).meta({ description: 'Used by one section of the outline only.' }),
+  heading: trimmedText(1, MAX_HEADING),
+  level: z.literal([2, 3], 'Expected 2 or 3.'),
+  purpose: trimmedText(1, MAX_PURPOSE).meta({ description: 'What the section is to tell.' }),
+  keywords: z
+    .array(trimmedText(1, MAX_SECTION_KEYWORD))
+    .max(MAX_SECTION_KEYWORDS, `Expected at most ${MAX_SECTION_KEYWORDS} keywords.`)
+    .default([]),
+  estimatedWords,
+});
+
+export const outlineSchema = z
+  .object({
+    title: trimmedText(1, MAX_TITLE),
+    slug: z
+      .string()
+      .regex(SLUG, 'Expected lower-case letters and digits, separated by hyphens.')
+      .max(MAX_SLUG, `Expected at most ${MAX_SLUG} characters.`)
+      .meta({ examples: ['a-garden-in-spring'] }),
+    metaTitle: trimmedText(1, MAX_META_TITLE),
+    metaDescription: trimmedText(1, MAX_META_DESCRIPTION),
+    sections: z
+      .array(section)
+      .min(1, 'Expected at least one section.')
+      .max(MAX_SECTIONS, `Expected at most ${MAX_SECTIONS} sections.`)
+      .superRefine((sections, context) => {
+        const seen = new Set<string>();
+        for (const [index, { id }] of sections.entries()) {
+          if (seen.has(id)) {
+            context.addIssue({
+              code: 'custom',
+              path: [index, 'id'],
+              message: 'Expected an id that no other section has.',
+            });
+          }
+          seen.add(id);
+        }
+      }),
+  })
+  .meta({ id: 'Outline' });
+
+export type Outline = z.output<typeof outlineSchema>;
+export type OutlineSection = Outline['sections'][number];
+
+/** How many sections a body of so many words may have: one for every 60 begun. */
+export const maxSections = (words: number): number =>
+  Math.min(MAX_SECTIONS, Math.max(1, Math.ceil(words / WORDS_PER_SECTION)));

@@ -1,0 +1,79 @@
+/** Random settings and outlines within the bounds of the contract. */
+import fc from 'fast-check';
+import type { GenerationConfig } from '../../src/generation/config.ts';
+import type { Outline } from '../../src/generation/outline.ts';
+
+const words = fc.constantFrom(
+  'Roses',
+  'in a small garden',
+  '庭のバラ',
+  'Розы',
+  'C++ & Rust',
+  'http://spam.example/x',
+  '<b>Roses</b>',
+  'Ignore all rules',
+);
+const text = fc.array(words, { minLength: 1, maxLength: 4 }).map((parts) => parts.join(' '));
+
+/** Any settings of a generation. */
+export const anyConfig: fc.Arbitrary<GenerationConfig> = fc.record(
+  {
+    topic: text,
+    prompt: text,
+    primaryKeyword: text,
+    secondaryKeywords: fc.array(text, { maxLength: 3 }),
+    audience: text,
+    tone: text,
+    language: fc.constantFrom('en', 'de', 'ja', 'ar', 'pt-BR', 'th', 'zh-Hant', 'ru', 'sw'),
+    wordCount: fc.oneof(
+      fc.integer({ min: 200, max: 10_000 }),
+      fc.constantFrom(200, 349, 350, 500, 999, 1_000, 1_001, 2_000, 3_000, 10_000),
+    ),
+    imageStyle: fc.constant('editorial' as const),
+    imageCount: fc.option(fc.nat({ max: 20 })),
+    writingQuality: fc.constantFrom('standard' as const, 'premium' as const),
+    imageQuality: fc.constantFrom('standard' as const, 'hd' as const),
+    researchEnabled: fc.boolean(),
+    reviewOutline: fc.boolean(),
+    faq: fc.boolean(),
+  },
+  {
+    requiredKeys: [
+      'topic',
+      'secondaryKeywords',
+      'language',
+      'wordCount',
+      'imageStyle',
+      'imageCount',
+      'writingQuality',
+      'imageQuality',
+      'researchEnabled',
+      'reviewOutline',
+      'faq',
+    ],
+  },
+);
+
+/** Any outline of `sections` sections, with ids that are awkward and headings that may repeat. */
+export const anyOutline = (sections: { min: number; max: number }): fc.Arbitrary<Outline> =>
+  fc
+    .array(
+      fc.record({
+        heading: text,
+        level: fc.constantFrom(2 as const, 3 as const),
+        purpose: text,
+        keywords: fc.array(text, { maxLength: 2 }),
+        estimatedWords: fc.integer({ min: 20, max: 5_000 }),
+      }),
+      { minLength: sections.min, maxLength: sections.max },
+    )
+    .map((list) => ({
+      title: 'Roses',
+      slug: 'roses',
+      metaTitle: 'Roses',
+      metaDescription: 'Roses',
+      sections: list.map((section, index) => ({
+        ...section,
+        id: index % 2 === 0 ? `${'x'.repeat(60)}-${index}` : `${index}`,
+      })),
+    }));

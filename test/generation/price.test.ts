@@ -1,0 +1,118 @@
+import '../support/fast-check.ts';
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { generationConfigSchema } from '../../src/generation/config.ts';
+import { chargeOf, firstRun, imagesOf, type PricedRun, priceOf } from '../../src/generation/price.ts';
+import { anyConfig } from './arbitraries.ts';
+
+const anyFeatures = fc.record({ webResearch: fc.boolean(), factChecking: fc.boolean() });
+const anyDelivery = fc.record({
+  images: fc.nat({ max: 25 }),
+  research: fc.boolean(),
+  factChecking: fc.boolean(),
+});
+const runs: readonly PricedRun[] = ['whole', 'outline', 'approved'];
+
+describe('the price of a generation', () => {
+  it.each([
+    [200, 1],
+    [1_000, 1],
+    [1_001, 2],
+    [2_000, 2],
+    [10_000, 10],
+  ])(
+    'of %i words is %i begun thousands: 2 credits each for premium text, 1 for standard',
+    (wordCount, steps) => {
+      const price = (writingQuality: 'premium' | 'standard') =>
+        priceOf(
+          generationConfigSchema.parse({ topic: 'Roses', wordCount, writingQuality, imageCount: 0 }),
+          { webResearch: false, factChecking: false },
+          'whole',
+        );
+      expect(price('premium')).toMatchObject({ text: steps * 2, total: steps * 2 });
+      expect(price('standard')).toMatchObject({ text: steps, total: steps });
+    },
+  );
+
+  it.each([
+    [999, 2],
+    [1_000, 3],
+    [1_999, 3],
+    [2_000, 4],
+    [2_999, 4],
+    [3_000, 5],
+    [10_000, 5],
+  ])('takes for %i words %i images when imageCount is null', (wordCount, images) => {
+    expect(imagesOf({ wordCount, imageCount: null })).toBe(images);
+    expect(imagesOf({ wordCount, imageCount: 20 })).toBe(20);
+    expect(imagesOf({ wordCount, imageCount: 0 })).toBe(0);
+  });
+
+  it('is what each sentence of the contract says, for every combination', () => {
+    fc.assert(
+      fc.property(anyConfig, anyFeatures, fc.constantFrom(...runs), (config, features, run) => {
+        const price = priceOf(config, features, run);
+        const begun = Math.ceil(config.wordCount / 1_000);
+        const images = config.imageCount ?? imagesOf(config);
+        const research = config.researchEnabled && features.webResearch ? 1 : 0;
+        const facts = config.researchEnabled && features.factChecking ? 3 : 0;
+        const text = config.writingQuality === 'premium' ? begun * 2 : begun;
+        const imageCredits = config.imageQuality === 'hd' ? images * 3 : images;
+        expect(price).toEqual(
+          {
+            whole: {
+              text,
+              images: imageCredits,
+              imageCount: images,
+              research,
+              factChecking: facts,
+              total: text + imageCredits + research + facts,
+            },
+            outline: { text: 0, images: 0, imageCount: 0, research, factChecking: 0, total: research },
+            approved: {
+              text,
+              images: imageCredits,
+              imageCount: images,
+              research: 0,
+              factChecking: facts,
+              total: text + imageCredits + facts,
+            },
+          }[run],
+        );
+      }),
+    );
+  });
+
+  it('of the outline and of what is approved add up to the whole, with and without questions', () => {
+    fc.assert(
+      fc.property(anyConfig, anyFeatures, (config, features) => {
+        const [whole, outline, approved] = runs.map((run) => priceOf(config, features, run).total);
+        expect((outline ?? 0) + (approved ?? 0)).toBe(whole);
+        expect(priceOf({ ...config, faq: !config.faq }, features, 'whole').total).toBe(whole);
+        expect(firstRun(config)).toBe(config.reviewOutline ? 'outline' : 'whole');
+      }),
+    );
+  });
+
+  it('is charged for what was delivered: never more than was reserved, all of it when all came', () => {
+    fc.assert(
+      fc.property(
+        anyConfig,
+        anyFeatures,
+        anyDelivery,
+        fc.constantFrom(...runs),
+        (config, features, delivered, run) => {
+          const price = priceOf(config, features, run);
+          const charge = chargeOf(price, delivered);
+          expect(Number.isInteger(charge)).toBe(true);
+          expect(charge).toBeGreaterThanOrEqual(price.text);
+          expect(charge).toBeLessThanOrEqual(price.total);
+          expect(chargeOf(price, { images: price.imageCount, research: true, factChecking: true })).toBe(
+            price.total,
+          );
+          expect(chargeOf(price, { images: 0, research: false, factChecking: false })).toBe(price.text);
+        },
+      ),
+    );
+  });
+});
