@@ -16,6 +16,7 @@ export const PERMISSIONS = [
   'categories.read',
   'categories.update',
   'credits.read',
+  'generation.configure',
   'integrations.create',
   'integrations.delete',
   'integrations.read',

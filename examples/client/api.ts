@@ -7,7 +7,7 @@ export type ApiKey = { id: string; label: string; prefix: string; roleId: string
 
 export type CreatedApiKey = { apiKey: { id: string; prefix: string; label: string }; key: string };
 
-export type Role = { id: string; name: string; permissions: ('api_keys.create' | 'api_keys.read' | 'api_keys.revoke' | 'articles.create' | 'articles.delete' | 'articles.generate' | 'articles.publish' | 'articles.read' | 'articles.review' | 'articles.update' | 'audit.read' | 'categories.create' | 'categories.delete' | 'categories.read' | 'categories.update' | 'credits.read' | 'integrations.create' | 'integrations.delete' | 'integrations.read' | 'projects.create' | 'projects.delete' | 'projects.read' | 'projects.update' | 'roles.create' | 'roles.delete' | 'roles.read' | 'roles.update' | 'workspaces.delete')[]; builtIn: boolean; createdAt: string; updatedAt: string };
+export type Role = { id: string; name: string; permissions: ('api_keys.create' | 'api_keys.read' | 'api_keys.revoke' | 'articles.create' | 'articles.delete' | 'articles.generate' | 'articles.publish' | 'articles.read' | 'articles.review' | 'articles.update' | 'audit.read' | 'categories.create' | 'categories.delete' | 'categories.read' | 'categories.update' | 'credits.read' | 'generation.configure' | 'integrations.create' | 'integrations.delete' | 'integrations.read' | 'projects.create' | 'projects.delete' | 'projects.read' | 'projects.update' | 'roles.create' | 'roles.delete' | 'roles.read' | 'roles.update' | 'workspaces.delete')[]; builtIn: boolean; createdAt: string; updatedAt: string };
 
 export type WebhookEndpoint = { id: string; url: string; events: EventName[]; active: boolean; createdAt: string; description: string };
 
@@ -25,7 +25,7 @@ export type WebhookDeliveryDetail = { id: string; endpointId: string; eventType:
 
 export type WebhookAttempt = { number: number; startedAt: string; durationMs: number; responseStatus: number | null; errorMessage: string | null; responseBody: string | null };
 
-export type Project = { id: string; workspaceId: string; name: string; languages: string[]; primaryLanguage: string; addressTemplate: string | null; archivedAt: string | null; createdAt: string; updatedAt: string };
+export type Project = { id: string; workspaceId: string; name: string; languages: string[]; primaryLanguage: string; addressTemplate: string | null; imageSettings: { hero: { style: 'photorealistic' | 'editorial' | 'minimalist-vector' | '3d-render' | 'watercolor' | 'corporate-tech' | 'cinematic' | 'illustration' | null }; inline: { style: 'photorealistic' | 'editorial' | 'minimalist-vector' | '3d-render' | 'watercolor' | 'corporate-tech' | 'cinematic' | 'illustration' | null } }; defaultBrandVoiceId: string | null; archivedAt: string | null; createdAt: string; updatedAt: string };
 
 export type ArticleSummary = { id: string; workspaceId: string; projectId: string; title: string; slug: string; status: 'DRAFT' | 'QUEUED' | 'PROCESSING' | 'NEEDS_REVIEW' | 'CHANGES_REQUESTED' | 'APPROVED' | 'PUBLISHED'; metaTitle: string | null; metaDescription: string | null; targetKeywords: string[]; secondaryKeywords: string[]; primaryLanguage: string; translationGroupId: string; createdBy: string | null; publishedAt: string | null; briefId: string | null; publishedUrl: string | null; wordCount: number | null; createdAt: string; updatedAt: string };
 
@@ -59,6 +59,14 @@ export type RefreshEstimate = { blocks: number; changedBlocks: number; changedFi
 
 export type Proposal = { id: string; articleId: string; jobId: string; unit: string; action: 'replace' | 'insert' | 'remove'; reason: 'asked' | 'unmanaged' | 'ids' | 'edited' | 'saved' | 'full'; value: Record<string, unknown> | null; createdAt: string };
 
+export type BrandVoiceSummary = { id: string; name: string; isDefault: boolean; createdAt: string; updatedAt: string };
+
+export type BrandVoice = { id: string; name: string; isDefault: boolean; createdAt: string; updatedAt: string; instructions: string };
+
+export type ContentTemplateSummary = { id: string; name: string; builtIn: boolean; createdAt: string | null; updatedAt: string | null };
+
+export type ContentTemplate = { id: string; name: string; builtIn: boolean; createdAt: string | null; updatedAt: string | null; text: string };
+
 export type LedgerEntry = { id: string; kind: 'grant' | 'purchase' | 'settlement'; amount: number; paymentEventId: string | null; purpose: 'translation' | 'refresh' | 'generate' | 'outline' | 'ai_operation' | null; runId: string | null; createdAt: string };
 
 export type AuditEntry = { id: string; action: string; actor: { kind: 'api_key' | 'operator' | 'system'; id: string | null }; targetType: string; targetId: string | null; details: Record<string, unknown>; requestId: string | null; createdAt: string };
@@ -88,7 +96,7 @@ export interface Operations {
   /** Who am I */
   whoami: {
     input: Record<never, never>;
-    output: { status: 200; headers: Headers; body: { workspace: { id: string; name: string }; role: { id: string; name: string }; permissions: ('api_keys.create' | 'api_keys.read' | 'api_keys.revoke' | 'articles.create' | 'articles.delete' | 'articles.generate' | 'articles.publish' | 'articles.read' | 'articles.review' | 'articles.update' | 'audit.read' | 'categories.create' | 'categories.delete' | 'categories.read' | 'categories.update' | 'credits.read' | 'integrations.create' | 'integrations.delete' | 'integrations.read' | 'projects.create' | 'projects.delete' | 'projects.read' | 'projects.update' | 'roles.create' | 'roles.delete' | 'roles.read' | 'roles.update' | 'workspaces.delete')[]; apiKey: { id: string; prefix: string }; limits: { requestsPerMinute: { key: number | null; workspace: number | null } } } };
+    output: { status: 200; headers: Headers; body: { workspace: { id: string; name: string }; role: { id: string; name: string }; permissions: ('api_keys.create' | 'api_keys.read' | 'api_keys.revoke' | 'articles.create' | 'articles.delete' | 'articles.generate' | 'articles.publish' | 'articles.read' | 'articles.review' | 'articles.update' | 'audit.read' | 'categories.create' | 'categories.delete' | 'categories.read' | 'categories.update' | 'credits.read' | 'generation.configure' | 'integrations.create' | 'integrations.delete' | 'integrations.read' | 'projects.create' | 'projects.delete' | 'projects.read' | 'projects.update' | 'roles.create' | 'roles.delete' | 'roles.read' | 'roles.update' | 'workspaces.delete')[]; apiKey: { id: string; prefix: string }; limits: { requestsPerMinute: { key: number | null; workspace: number | null } } } };
   };
   /** List roles */
   listRoles: {
@@ -97,12 +105,12 @@ export interface Operations {
   };
   /** Create a role */
   createRole: {
-    input: { params: { workspaceId: string }; body: { name: string; permissions: ('api_keys.create' | 'api_keys.read' | 'api_keys.revoke' | 'articles.create' | 'articles.delete' | 'articles.generate' | 'articles.publish' | 'articles.read' | 'articles.review' | 'articles.update' | 'audit.read' | 'categories.create' | 'categories.delete' | 'categories.read' | 'categories.update' | 'credits.read' | 'integrations.create' | 'integrations.delete' | 'integrations.read' | 'projects.create' | 'projects.delete' | 'projects.read' | 'projects.update' | 'roles.create' | 'roles.delete' | 'roles.read' | 'roles.update' | 'workspaces.delete')[] } };
+    input: { params: { workspaceId: string }; body: { name: string; permissions: ('api_keys.create' | 'api_keys.read' | 'api_keys.revoke' | 'articles.create' | 'articles.delete' | 'articles.generate' | 'articles.publish' | 'articles.read' | 'articles.review' | 'articles.update' | 'audit.read' | 'categories.create' | 'categories.delete' | 'categories.read' | 'categories.update' | 'credits.read' | 'generation.configure' | 'integrations.create' | 'integrations.delete' | 'integrations.read' | 'projects.create' | 'projects.delete' | 'projects.read' | 'projects.update' | 'roles.create' | 'roles.delete' | 'roles.read' | 'roles.update' | 'workspaces.delete')[] } };
     output: { status: 201; headers: Headers; body: { role: Role } };
   };
   /** Update a role */
   updateRole: {
-    input: { params: { workspaceId: string; roleId: string }; body: { name?: string | null; permissions?: ('api_keys.create' | 'api_keys.read' | 'api_keys.revoke' | 'articles.create' | 'articles.delete' | 'articles.generate' | 'articles.publish' | 'articles.read' | 'articles.review' | 'articles.update' | 'audit.read' | 'categories.create' | 'categories.delete' | 'categories.read' | 'categories.update' | 'credits.read' | 'integrations.create' | 'integrations.delete' | 'integrations.read' | 'projects.create' | 'projects.delete' | 'projects.read' | 'projects.update' | 'roles.create' | 'roles.delete' | 'roles.read' | 'roles.update' | 'workspaces.delete')[] | null } & ({ name: string } | { permissions: unknown[] }) };
+    input: { params: { workspaceId: string; roleId: string }; body: { name?: string | null; permissions?: ('api_keys.create' | 'api_keys.read' | 'api_keys.revoke' | 'articles.create' | 'articles.delete' | 'articles.generate' | 'articles.publish' | 'articles.read' | 'articles.review' | 'articles.update' | 'audit.read' | 'categories.create' | 'categories.delete' | 'categories.read' | 'categories.update' | 'credits.read' | 'generation.configure' | 'integrations.create' | 'integrations.delete' | 'integrations.read' | 'projects.create' | 'projects.delete' | 'projects.read' | 'projects.update' | 'roles.create' | 'roles.delete' | 'roles.read' | 'roles.update' | 'workspaces.delete')[] | null } & ({ name: string } | { permissions: unknown[] }) };
     output: { status: 200; headers: Headers; body: { role: Role } };
   };
   /** Delete a role */
@@ -172,7 +180,7 @@ export interface Operations {
   };
   /** Change a project */
   updateProject: {
-    input: { params: { projectId: string }; body: { name?: string | null; languages?: string[] | null; primaryLanguage?: string | null; addressTemplate?: string | null; archived?: boolean | null } };
+    input: { params: { projectId: string }; body: { name?: string | null; languages?: string[] | null; primaryLanguage?: string | null; addressTemplate?: string | null; imageSettings?: { hero?: { style?: 'photorealistic' | 'editorial' | 'minimalist-vector' | '3d-render' | 'watercolor' | 'corporate-tech' | 'cinematic' | 'illustration' | null }; inline?: { style?: 'photorealistic' | 'editorial' | 'minimalist-vector' | '3d-render' | 'watercolor' | 'corporate-tech' | 'cinematic' | 'illustration' | null } }; defaultBrandVoiceId?: string | null; archived?: boolean | null } };
     output: { status: 200; headers: Headers; body: { project: Project } };
   };
   /** Delete a project */
@@ -375,6 +383,56 @@ export interface Operations {
     input: { params: { articleId: string; proposalId: string } };
     output: { status: 200; headers: Headers; body: { ok: true } };
   };
+  /** List brand voices */
+  listBrandVoices: {
+    input: { params: { workspaceId: string } };
+    output: { status: 200; headers: Headers; body: { brandVoices: BrandVoiceSummary[] } };
+  };
+  /** Create a brand voice */
+  createBrandVoice: {
+    input: { params: { workspaceId: string }; body: { name: string; instructions: string; isDefault?: boolean | null } };
+    output: { status: 201; headers: Headers; body: { brandVoice: BrandVoice } };
+  };
+  /** Read a brand voice */
+  readBrandVoice: {
+    input: { params: { workspaceId: string; brandVoiceId: string } };
+    output: { status: 200; headers: Headers; body: { brandVoice: BrandVoice } };
+  };
+  /** Change a brand voice */
+  updateBrandVoice: {
+    input: { params: { workspaceId: string; brandVoiceId: string }; body: { name?: string | null; instructions?: string | null; isDefault?: boolean | null } };
+    output: { status: 200; headers: Headers; body: { brandVoice: BrandVoice } };
+  };
+  /** Delete a brand voice */
+  deleteBrandVoice: {
+    input: { params: { workspaceId: string; brandVoiceId: string } };
+    output: { status: 200; headers: Headers; body: { ok: true } };
+  };
+  /** List content templates */
+  listContentTemplates: {
+    input: { params: { workspaceId: string } };
+    output: { status: 200; headers: Headers; body: { contentTemplates: ContentTemplateSummary[] } };
+  };
+  /** Create a content template */
+  createContentTemplate: {
+    input: { params: { workspaceId: string }; body: { name: string; text: string } };
+    output: { status: 201; headers: Headers; body: { contentTemplate: ContentTemplate } };
+  };
+  /** Read a content template */
+  readContentTemplate: {
+    input: { params: { workspaceId: string; contentTemplateId: string } };
+    output: { status: 200; headers: Headers; body: { contentTemplate: ContentTemplate } };
+  };
+  /** Change a content template */
+  updateContentTemplate: {
+    input: { params: { workspaceId: string; contentTemplateId: string }; body: { name?: string | null; text?: string | null } };
+    output: { status: 200; headers: Headers; body: { contentTemplate: ContentTemplate } };
+  };
+  /** Delete a content template */
+  deleteContentTemplate: {
+    input: { params: { workspaceId: string; contentTemplateId: string } };
+    output: { status: 200; headers: Headers; body: { ok: true } };
+  };
   /** List the jobs of an article */
   listArticleJobs: {
     input: { params: { articleId: string }; query?: { limit?: number; cursor?: string } };
@@ -476,6 +534,16 @@ export const OPERATIONS = {
   listProposals: ['GET', '/api/articles/{articleId}/proposals'],
   acceptProposal: ['POST', '/api/articles/{articleId}/proposals/{proposalId}/accept'],
   rejectProposal: ['POST', '/api/articles/{articleId}/proposals/{proposalId}/reject'],
+  listBrandVoices: ['GET', '/api/workspaces/{workspaceId}/brand-voices'],
+  createBrandVoice: ['POST', '/api/workspaces/{workspaceId}/brand-voices'],
+  readBrandVoice: ['GET', '/api/workspaces/{workspaceId}/brand-voices/{brandVoiceId}'],
+  updateBrandVoice: ['PATCH', '/api/workspaces/{workspaceId}/brand-voices/{brandVoiceId}'],
+  deleteBrandVoice: ['DELETE', '/api/workspaces/{workspaceId}/brand-voices/{brandVoiceId}'],
+  listContentTemplates: ['GET', '/api/workspaces/{workspaceId}/content-templates'],
+  createContentTemplate: ['POST', '/api/workspaces/{workspaceId}/content-templates'],
+  readContentTemplate: ['GET', '/api/workspaces/{workspaceId}/content-templates/{contentTemplateId}'],
+  updateContentTemplate: ['PATCH', '/api/workspaces/{workspaceId}/content-templates/{contentTemplateId}'],
+  deleteContentTemplate: ['DELETE', '/api/workspaces/{workspaceId}/content-templates/{contentTemplateId}'],
   listArticleJobs: ['GET', '/api/articles/{articleId}/jobs'],
   readJob: ['GET', '/api/jobs/{jobId}'],
   cancelJob: ['POST', '/api/jobs/{jobId}/cancel'],

@@ -8,9 +8,11 @@ import type {
   ArticleId,
   AssetId,
   AuditEntryId,
+  BrandVoiceId,
   BurstId,
   CategoryId,
   CategoryNameId,
+  ContentTemplateId,
   DeliveryId,
   EndpointId,
   EventId,
@@ -86,6 +88,18 @@ export type JobPurpose = 'translate' | 'refresh' | 'generate' | 'outline';
 /** What a hold pays for: a job by its purpose, `translation` being the name of `translate` since the first release. */
 export const HOLD_PURPOSES = ['translation', 'refresh', 'generate', 'outline', 'ai_operation'] as const;
 export type HoldPurpose = (typeof HOLD_PURPOSES)[number];
+
+export const IMAGE_STYLES = [
+  'photorealistic',
+  'editorial',
+  'minimalist-vector',
+  '3d-render',
+  'watercolor',
+  'corporate-tech',
+  'cinematic',
+  'illustration',
+] as const;
+export type ImageStyle = (typeof IMAGE_STYLES)[number];
 
 export const REVIEW_DECISIONS = ['approved', 'rejected', 'changes_requested'] as const;
 export type ReviewDecision = (typeof REVIEW_DECISIONS)[number];
@@ -170,6 +184,30 @@ export interface Tables {
     archived_at: NullableTimestamp;
     /** What the addresses of its articles are made of. */
     address_template: Nullable<string>;
+    /** Styles that images of its generated articles have, whatever the generation asks for. */
+    hero_image_style: Nullable<ImageStyle>;
+    inline_image_style: Nullable<ImageStyle>;
+    default_brand_voice_id: Nullable<BrandVoiceId>;
+    created_at: CreatedAt;
+    updated_at: CreatedAt;
+  };
+  brand_voices: {
+    id: BrandVoiceId;
+    workspace_id: WorkspaceId;
+    name: string;
+    name_key: string;
+    instructions: string;
+    /** True for one voice of a workspace at most. */
+    is_default: Default<boolean>;
+    created_at: CreatedAt;
+    updated_at: CreatedAt;
+  };
+  content_templates: {
+    id: ContentTemplateId;
+    workspace_id: WorkspaceId;
+    name: string;
+    name_key: string;
+    text: string;
     created_at: CreatedAt;
     updated_at: CreatedAt;
   };

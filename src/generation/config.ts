@@ -1,18 +1,8 @@
 import { z } from 'zod';
+import { IMAGE_STYLES } from '../db/tables.ts';
 import { languageTag, trimmedText, uuid } from '../fields.ts';
 
 /** The settings of a generation, with the defaults and bounds of the contract (contract.md G30). */
-
-const IMAGE_STYLES = [
-  'photorealistic',
-  'editorial',
-  'minimalist-vector',
-  '3d-render',
-  'watercolor',
-  'corporate-tech',
-  'cinematic',
-  'illustration',
-] as const;
 
 export const MIN_WORDS = 200;
 export const MAX_WORDS = 10_000;

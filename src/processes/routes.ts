@@ -9,6 +9,8 @@ import { createAuditRoutes } from '../audit/routes.ts';
 import type { BlobStore } from '../blobs/blob-store.ts';
 import { createCategoryRoutes } from '../categories/routes.ts';
 import { createCreditRoutes } from '../credits/routes.ts';
+import { createBrandVoiceRoutes } from '../generation/brand-voices/routes.ts';
+import { createContentTemplateRoutes } from '../generation/content-templates/routes.ts';
 import type { HttpLimits } from '../http/limits.ts';
 import type { RouteModule } from '../http/route.ts';
 import { createJobRoutes } from '../jobs/routes.ts';
@@ -66,6 +68,8 @@ export function createRoutes(dependencies: RouteDependencies): RouteModule[] {
     ...createSuggestionRoutes(dependencies),
     ...createTranslationRoutes(jobRuns),
     ...createRefreshRoutes(jobRuns),
+    ...createBrandVoiceRoutes(),
+    ...createContentTemplateRoutes(),
     ...createJobRoutes(jobRuns, dependencies.jobWatch),
     ...createCreditRoutes(),
     ...createAuditRoutes(),

@@ -1,12 +1,19 @@
 import type { Selectable } from 'kysely';
 import { z } from 'zod';
-import type { Tables } from '../db/tables.ts';
-import { languageTag, timestamp, trimmedText, uuid } from '../fields.ts';
+import { IMAGE_STYLES, type Tables } from '../db/tables.ts';
+import { idOf, languageTag, timestamp, trimmedText, uuid } from '../fields.ts';
 import { pageQuery } from '../http/paging.ts';
+import type { BrandVoiceId } from '../ids.ts';
 import { addressTemplate } from './addresses.ts';
 
 /** Languages a project may have. */
 export const MAX_PROJECT_LANGUAGES = 100;
+
+const imageStyle = z.enum(IMAGE_STYLES).nullable();
+
+const defaultBrandVoiceId = idOf<BrandVoiceId>()
+  .nullable()
+  .meta({ description: 'The voice of generations that name none. Without it, that of the workspace.' });
 
 export const projectSchema = z
   .object({
@@ -16,6 +23,13 @@ export const projectSchema = z
     languages: z.array(z.string()).meta({ description: 'Language tags, in the order given.' }),
     primaryLanguage: z.string().meta({ description: 'One of languages.' }),
     addressTemplate: addressTemplate.nullable(),
+    imageSettings: z
+      .object({ hero: z.object({ style: imageStyle }), inline: z.object({ style: imageStyle }) })
+      .meta({
+        description:
+          "Styles that go before a generation's imageStyle, of the cover and of the images in the text.",
+      }),
+    defaultBrandVoiceId,
     archivedAt: timestamp
       .nullable()
       .meta({ description: 'Null for an active project. Archiving leaves its articles as they are.' }),
@@ -38,11 +52,20 @@ export const createProjectBody = z.object({
   addressTemplate: addressTemplate.optional(),
 });
 
+const imageStyleChange = z.object({ style: imageStyle.optional() }).optional();
+
 export const updateProjectBody = z.object({
   name: trimmedText(1, 200).optional(),
   languages: languages.optional().meta({ description: 'Replaces the whole list.' }),
   primaryLanguage: languageTag.optional(),
   addressTemplate: addressTemplate.nullable().optional().meta({ description: 'null clears it.' }),
+  imageSettings: z
+    .object({ hero: imageStyleChange, inline: imageStyleChange })
+    .optional()
+    .meta({ description: 'Changes the styles that are given; null clears one.' }),
+  defaultBrandVoiceId: defaultBrandVoiceId.optional().meta({
+    description: "A voice of the workspace. null clears it: the workspace's default applies.",
+  }),
   archived: z.boolean().optional().meta({ description: 'Its articles stay as they are, published or not.' }),
 });
 
@@ -60,6 +83,9 @@ export const projectColumns = [
   'languages',
   'primary_language',
   'address_template',
+  'hero_image_style',
+  'inline_image_style',
+  'default_brand_voice_id',
   'archived_at',
   'created_at',
   'updated_at',
@@ -75,6 +101,8 @@ export const toProject = (row: ProjectRow): Project => ({
   languages: row.languages,
   primaryLanguage: row.primary_language,
   addressTemplate: row.address_template,
+  imageSettings: { hero: { style: row.hero_image_style }, inline: { style: row.inline_image_style } },
+  defaultBrandVoiceId: row.default_brand_voice_id,
   archivedAt: row.archived_at?.toISOString() ?? null,
   createdAt: row.created_at.toISOString(),
   updatedAt: row.updated_at.toISOString(),

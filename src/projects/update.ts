@@ -6,7 +6,7 @@ import { requirePermissions, type VerbContext } from '../context.ts';
 import type { Tx } from '../db/database.ts';
 import { inTransaction } from '../db/transaction.ts';
 import { conflict, invalid, notFound } from '../errors.ts';
-import type { ProjectId } from '../ids.ts';
+import type { BrandVoiceId, ProjectId, WorkspaceId } from '../ids.ts';
 import { recordAddressChange } from './addresses.ts';
 import { type Project, projectColumns, toProject, type updateProjectBody } from './schemas.ts';
 
@@ -16,7 +16,7 @@ import { type Project, projectColumns, toProject, type updateProjectBody } from 
  * language that is being removed. No event is sent; after another address template, articles that link to others are
  * rendered again.
  * @throws {ServiceError} RESOURCE_NOT_FOUND; INVALID_REQUEST for a primary language that is not among the
- *   languages; CONFLICT `language_in_use` for a removed language that an article has
+ *   languages, or a brand voice that the workspace does not have; CONFLICT `language_in_use` for a removed language that an article has
  */
 export async function updateProject(
   context: VerbContext,
@@ -42,6 +42,7 @@ export async function updateProject(
         `The primary language ${primaryLanguage} is not one of the project's languages: ${languages.join(', ')}.`,
       );
     }
+    await requireVoice(tx, actor.workspaceId, changes.defaultBrandVoiceId);
     await refuseUsedLanguages(
       tx,
       projectId,
@@ -52,8 +53,10 @@ export async function updateProject(
       name: changes.name ?? before.name,
       languages,
       primaryLanguage,
-      addressTemplate:
-        changes.addressTemplate === undefined ? before.address_template : changes.addressTemplate,
+      addressTemplate: given(changes.addressTemplate, before.address_template),
+      heroImageStyle: given(changes.imageSettings?.hero?.style, before.hero_image_style),
+      inlineImageStyle: given(changes.imageSettings?.inline?.style, before.inline_image_style),
+      defaultBrandVoiceId: given(changes.defaultBrandVoiceId, before.default_brand_voice_id),
       archived: changes.archived ?? isArchived,
     };
     const present = {
@@ -61,6 +64,9 @@ export async function updateProject(
       languages: before.languages,
       primaryLanguage: before.primary_language,
       addressTemplate: before.address_template,
+      heroImageStyle: before.hero_image_style,
+      inlineImageStyle: before.inline_image_style,
+      defaultBrandVoiceId: before.default_brand_voice_id,
       archived: isArchived,
     };
     if (isDeepStrictEqual(wanted, present)) return toProject(before);
@@ -71,6 +77,9 @@ export async function updateProject(
         languages,
         primary_language: primaryLanguage,
         address_template: wanted.addressTemplate,
+        hero_image_style: wanted.heroImageStyle,
+        inline_image_style: wanted.inlineImageStyle,
+        default_brand_voice_id: wanted.defaultBrandVoiceId,
         ...(wanted.archived === isArchived
           ? {}
           : { archived_at: wanted.archived ? sql<Date>`clock_timestamp()` : null }),
@@ -90,6 +99,29 @@ export async function updateProject(
     });
     return toProject(after);
   });
+}
+
+/** What a field becomes: null clears it, and without a value it stays. */
+const given = <Value>(change: Value | null | undefined, before: Value | null): Value | null =>
+  change === undefined ? before : change;
+
+/** A voice that is there stays until the transaction ends. */
+async function requireVoice(
+  tx: Tx,
+  workspaceId: WorkspaceId,
+  id: BrandVoiceId | null | undefined,
+): Promise<void> {
+  if (id === null || id === undefined) return;
+  const voice = await tx
+    .selectFrom('brand_voices')
+    .select('id')
+    .where('workspace_id', '=', workspaceId)
+    .where('id', '=', id)
+    .forKeyShare()
+    .executeTakeFirst();
+  if (voice === undefined) {
+    throw invalid('/defaultBrandVoiceId', 'The workspace has no brand voice with this id.');
+  }
 }
 
 async function refuseUsedLanguages(tx: Tx, projectId: ProjectId, removed: readonly string[]): Promise<void> {

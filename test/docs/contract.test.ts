@@ -22,9 +22,10 @@ it('every promise has a number of its own and names a test that is there', () =>
   expect(missing.map(({ number, file, title }) => `${number}: ${file}: ${title}`)).toEqual([]);
 });
 
-it('the promises of an area are numbered from 1, without a gap', () => {
+it('the promises of an area stand in the order of their numbers, each used once', () => {
   const areas = Map.groupBy(promises, ({ number }) => number.replace(/\d+/, ''));
-  for (const [area, members] of areas) {
-    expect(members.map(({ number }) => number)).toEqual(members.map((_, index) => `${area}${index + 1}`));
+  for (const members of areas.values()) {
+    const numbers = members.map(({ number }) => Number(number.slice(1)));
+    expect(numbers).toEqual([...new Set(numbers)].sort((a, b) => a - b));
   }
 });

@@ -40,6 +40,8 @@ it('creates, reads, lists and changes projects, checked on the result', async ()
       languages: ['en', 'es'],
       primaryLanguage: 'en',
       addressTemplate: null,
+      imageSettings: { hero: { style: null }, inline: { style: null } },
+      defaultBrandVoiceId: null,
       archivedAt: null,
       createdAt: expect.any(String),
       updatedAt: expect.any(String),

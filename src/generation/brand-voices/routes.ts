@@ -1,0 +1,134 @@
+import { z } from 'zod';
+import { defineRoute, type RouteModule } from '../../http/route.ts';
+import { pathId } from '../../http/scope.ts';
+import type { BrandVoiceId } from '../../ids.ts';
+import { createBrandVoice } from './create.ts';
+import { deleteBrandVoice } from './delete.ts';
+import { listBrandVoices, readBrandVoice } from './queries.ts';
+import {
+  type BrandVoice,
+  brandVoiceSchema,
+  brandVoiceSummarySchema,
+  createBrandVoiceBody,
+  updateBrandVoiceBody,
+} from './schemas.ts';
+import { updateBrandVoice } from './update.ts';
+
+const summaryExample = {
+  id: '9d1c6f0e-52b3-4a83-9b8e-7a1f3c5d2e40',
+  name: 'Garden magazine',
+  isDefault: true,
+  createdAt: '2026-11-21T07:30:00.000Z',
+  updatedAt: '2026-11-21T07:30:00.000Z',
+};
+const instructions =
+  'Write as an experienced gardener speaks to a neighbour: warm, plain, never hurried. Short sentences, concrete plants and months, no superlatives.';
+const example: BrandVoice = { ...summaryExample, instructions };
+const response = z.object({ brandVoice: brandVoiceSchema });
+const idOf = ({ brandVoiceId }: { readonly brandVoiceId: string }): BrandVoiceId =>
+  pathId(brandVoiceId, 'brand voice');
+
+/** Voices that articles are generated in (contract.md G50 to G53). */
+export const createBrandVoiceRoutes = (): RouteModule[] => [
+  defineRoute(
+    {
+      method: 'get',
+      path: '/api/workspaces/{workspaceId}/brand-voices',
+      operationId: 'listBrandVoices',
+      summary: 'List brand voices',
+      description: 'Every voice of the workspace by name, without its instructions.',
+      tags: ['Generation'],
+      scope: 'workspace',
+      permissions: ['articles.read'],
+      responses: {
+        200: {
+          description: 'The voices.',
+          schema: z.object({ brandVoices: z.array(brandVoiceSummarySchema) }),
+          example: { brandVoices: [summaryExample] },
+        },
+      },
+    },
+    async ({ context }) => ({ status: 200, body: { brandVoices: await listBrandVoices(context) } }),
+  ),
+  defineRoute(
+    {
+      method: 'post',
+      path: '/api/workspaces/{workspaceId}/brand-voices',
+      operationId: 'createBrandVoice',
+      summary: 'Create a brand voice',
+      description:
+        'Instructions for how generated articles are to sound. A workspace has at most 100 (409 `brand_voice_limit`).',
+      tags: ['Generation'],
+      scope: 'workspace',
+      permissions: ['generation.configure'],
+      body: createBrandVoiceBody,
+      bodyExample: { name: example.name, instructions, isDefault: true },
+      responses: {
+        201: { description: 'The new voice.', schema: response, example: { brandVoice: example } },
+      },
+      errors: ['CONFLICT'],
+    },
+    async ({ context, body }) => ({
+      status: 201,
+      body: { brandVoice: await createBrandVoice(context, body) },
+    }),
+  ),
+  defineRoute(
+    {
+      method: 'get',
+      path: '/api/workspaces/{workspaceId}/brand-voices/{brandVoiceId}',
+      operationId: 'readBrandVoice',
+      summary: 'Read a brand voice',
+      tags: ['Generation'],
+      scope: 'workspace',
+      permissions: ['articles.read'],
+      responses: { 200: { description: 'The voice.', schema: response, example: { brandVoice: example } } },
+    },
+    async ({ context, params }) => ({
+      status: 200,
+      body: { brandVoice: await readBrandVoice(context, idOf(params)) },
+    }),
+  ),
+  defineRoute(
+    {
+      method: 'patch',
+      path: '/api/workspaces/{workspaceId}/brand-voices/{brandVoiceId}',
+      operationId: 'updateBrandVoice',
+      summary: 'Change a brand voice',
+      description: 'Changes only the fields you send.',
+      tags: ['Generation'],
+      scope: 'workspace',
+      permissions: ['generation.configure'],
+      body: updateBrandVoiceBody,
+      bodyExample: { isDefault: true },
+      responses: {
+        200: { description: 'The voice as it is now.', schema: response, example: { brandVoice: example } },
+      },
+      errors: ['CONFLICT'],
+    },
+    async ({ context, params, body }) => ({
+      status: 200,
+      body: { brandVoice: await updateBrandVoice(context, idOf(params), body) },
+    }),
+  ),
+  defineRoute(
+    {
+      method: 'delete',
+      path: '/api/workspaces/{workspaceId}/brand-voices/{brandVoiceId}',
+      operationId: 'deleteBrandVoice',
+      summary: 'Delete a brand voice',
+      description:
+        'Projects whose default it was have none then. A generation that names it is written in the default voice.',
+      tags: ['Generation'],
+      scope: 'workspace',
+      permissions: ['generation.configure'],
+      responses: {
+        200: { description: 'Deleted.', schema: z.object({ ok: z.literal(true) }), example: { ok: true } },
+      },
+    },
+    async ({ context, params }) => {
+      await deleteBrandVoice(context, idOf(params));
+      return { status: 200, body: { ok: true } };
+    },
+  ),
+];
