@@ -1,7 +1,7 @@
 import { randomInt } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { EngineExitedError } from '../../src/local/engine.ts';
-import { type PostgresEngine, startPostgres, stopPostgres } from '../../src/local/postgres.ts';
+import { type PostgresEngine, postgresLog, startPostgres, stopPostgres } from '../../src/local/postgres.ts';
 import { isAlive, type ProcessIdentity } from '../../src/local/process-identity.ts';
 import { findTemporalCli } from '../../src/local/temporal-cli.ts';
 import { startTemporal, stopTemporal, type TemporalEngine } from '../../src/local/temporal-server.ts';
@@ -20,6 +20,8 @@ export interface DurableEngine {
 export interface DurableEngines {
   readonly databaseUrl: string;
   readonly temporalAddress: string;
+  /** File that Postgres logs to. */
+  readonly postgresLog: string;
   readonly workflowBundle: string;
   readonly postgres: DurableEngine;
   readonly temporal: DurableEngine;
@@ -75,6 +77,7 @@ export async function startDurableEngines(): Promise<DurableEngines> {
   return {
     databaseUrl: postgres.databaseUrl,
     temporalAddress: temporal.address,
+    postgresLog: postgresLog(folder.path),
     workflowBundle: await writeBundle(folder.path),
     postgres: {
       kill: () => killAndWait(postgres.process),
