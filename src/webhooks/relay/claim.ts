@@ -69,6 +69,8 @@ export interface Claim {
   readonly endpoints: readonly SeenEndpoint[];
   /** Where the walk goes on; null when it is over. */
   readonly walkedTo: EndpointId | null;
+  /** Whether a look found as many of the latest deliveries as it reads: there may be more, and only a walk finds them. */
+  readonly isLookFull: boolean;
 }
 
 /** Before every endpoint. */
@@ -77,8 +79,12 @@ export const WALK_START = '00000000-0000-0000-0000-000000000000' as EndpointId;
 const WALK = 1_000;
 const LATEST = 200;
 
-/** An endpoint that was seen, a delivery that was claimed, or, without either, where the walk goes on. */
-interface Row extends Omit<ClaimedDelivery, 'id' | 'workspaceId' | 'url' | 'secret'> {
+/**
+ * An endpoint that was seen, a delivery that was claimed, or, without either, where the walk goes on; without an endpoint,
+ * that the look was full.
+ */
+interface Row extends Omit<ClaimedDelivery, 'id' | 'workspaceId' | 'endpointId' | 'url' | 'secret'> {
+  readonly endpointId: EndpointId | null;
   readonly seen: (Omit<SeenEndpoint, 'id' | 'claimedUpTo'> & Pick<ClaimedDelivery, 'url' | 'secret'>) | null;
   readonly id: DeliveryId | null;
   readonly dueAt: Date;
@@ -173,26 +179,35 @@ export async function claimDue(db: Database, options: ClaimOptions): Promise<Cla
     FROM seen
     UNION ALL
     SELECT endpoint_id, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL FROM walked WHERE step = ${WALK}
+    UNION ALL
+    SELECT NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL
+    WHERE (SELECT count(*) FROM latest) = ${LATEST}
     ORDER BY "dueAt", id`;
   const { rows } = await executePrepared(db, 'claim_due', query);
   const found = new Map(
-    rows.flatMap(({ endpointId, seen }) => (seen === null ? [] : [[endpointId, seen] as const])),
+    rows.flatMap(({ endpointId, seen }) =>
+      endpointId === null || seen === null ? [] : [[endpointId, seen] as const],
+    ),
   );
   const endpoints = new Map<EndpointId, SeenEndpoint>();
   const deliveries: ClaimedDelivery[] = [];
   let walkedTo: EndpointId | null = null;
+  let isLookFull = false;
   // Deliveries come first, and so do the endpoints that were served.
-  for (const { id, seen, dueAt, ...row } of rows) {
-    const { endpointId } = row;
+  for (const { id, endpointId, seen, dueAt, ...row } of rows) {
+    if (endpointId === null) {
+      isLookFull = true;
+      continue;
+    }
     const endpoint = found.get(endpointId);
     if (endpoint === undefined || (id === null && seen === null)) {
       walkedTo = endpointId;
       continue;
     }
     const { url, secret, ...state } = endpoint;
-    if (id !== null) deliveries.push({ ...row, id, workspaceId: state.workspaceId, url, secret });
+    if (id !== null) deliveries.push({ ...row, id, endpointId, workspaceId: state.workspaceId, url, secret });
     const claimedUpTo = id === null ? (endpoints.get(endpointId)?.claimedUpTo ?? null) : dueAt;
     endpoints.set(endpointId, { id: endpointId, ...state, claimedUpTo });
   }
-  return { deliveries, endpoints: [...endpoints.values()], walkedTo };
+  return { deliveries, endpoints: [...endpoints.values()], walkedTo, isLookFull };
 }

@@ -25,6 +25,7 @@ const ROUND_MS = 5;
 const LONGEST_ROUND_MS = 60_000;
 /** A walk past all endpoints that wait takes at most a fifth of the time. */
 const PAUSE_PER_WALK = 4;
+const LONGEST_PAUSE_MS = 10 * POLL_MS;
 /** Deliveries of one claim, and those of a disabled endpoint that one statement ends. */
 const CLAIM_LIMIT = 500;
 const DISABLED_LIMIT = 1_000;
@@ -90,7 +91,6 @@ export function startRelay(options: RelayOptions): Relay {
   };
   const look = () => {
     isStored = true;
-    isWalkWanted = true;
     wake();
   };
   waker.wake = wake;
@@ -173,8 +173,10 @@ export function startRelay(options: RelayOptions): Relay {
     const took = performance.now() - now;
     if (walkFrom !== null) {
       walkedTo = claim.walkedTo;
-      walkAt = now + took + Math.min(POLL_MS, took * PAUSE_PER_WALK);
+      walkAt = now + took + Math.min(LONGEST_PAUSE_MS, took * PAUSE_PER_WALK);
     }
+    // Few of the latest have been seen all: a walk would only pass what has been delivered and is not vacuumed yet.
+    isWalkWanted ||= claim.isLookFull;
     tokens.spend(claim.deliveries.length);
     const claimed = new Map<string, number>();
     for (const delivery of claim.deliveries) {

@@ -161,6 +161,14 @@ describe('claiming', () => {
     expect((await claim({ candidates: [], isLook: true, walkFrom: WALK_START })).endpoints).toEqual([]);
   });
 
+  it('says of a look at the latest deliveries whether there may be more than it reads', async () => {
+    await store(199);
+    expect((await claim({ candidates: [], isLook: true })).isLookFull).toBe(false);
+    await store(1);
+    expect((await claim({ candidates: [], isLook: true })).isLookFull).toBe(true);
+    expect((await claim({ candidates: [] })).isLookFull).toBe(false);
+  });
+
   it('leaves alone what is not due yet, and says when it will be', async () => {
     await store(1);
     await sql`UPDATE webhook_open SET due_at = now() + interval '30 seconds'`.execute(service.db);
