@@ -4,44 +4,46 @@ import { conflict } from '../errors.ts';
 import { trimmedText } from '../fields.ts';
 import type { WorkspaceId } from '../ids.ts';
 
+const MAX_OF_A_KIND = 100;
+
 /** What a workspace may have 100 of, each under a name of its own. */
-export const VOICES = { table: 'brand_voices', word: 'brand voice', limit: 'brand_voice_limit' } as const;
+export const VOICES = {
+  table: 'brand_voices',
+  word: 'brand voice',
+  full: () =>
+    conflict(`A workspace has at most ${MAX_OF_A_KIND} brand voices; delete one first.`, 'brand_voice_limit'),
+} as const;
 export const TEMPLATES = {
   table: 'content_templates',
   word: 'content template',
-  limit: 'content_template_limit',
+  full: () =>
+    conflict(
+      `A workspace has at most ${MAX_OF_A_KIND} content templates; delete one first.`,
+      'content_template_limit',
+    ),
 } as const;
 type Kind = typeof VOICES | typeof TEMPLATES;
-
-const MAX_OF_A_KIND = 100;
 
 export const textName = trimmedText(1, 120).meta({
   description: 'Unique among those of the workspace, ignoring case.',
 });
 
-/**
- * Makes changes that concern all voices or templates of a workspace take turns, at its row.
- */
-export async function takeTurn(tx: Tx, workspaceId: WorkspaceId): Promise<void> {
+/** Changes that concern all voices or templates of a workspace go one after the other. */
+export async function lockWorkspace(tx: Tx, workspaceId: WorkspaceId): Promise<void> {
   await tx.selectFrom('workspaces').select('id').where('id', '=', workspaceId).forNoKeyUpdate().execute();
 }
 
 /**
- * Whether the workspace has room for another one. The caller has taken its turn, so none is counted too late.
+ * Whether the workspace has room for another one. The caller has locked the workspace, so none is counted too late.
  * @throws {ServiceError} CONFLICT `brand_voice_limit` or `content_template_limit`
  */
-export async function requireRoom(
-  tx: Tx,
-  workspaceId: WorkspaceId,
-  { table, word, limit }: Kind,
-): Promise<void> {
+export async function requireRoom(tx: Tx, workspaceId: WorkspaceId, { table, full }: Kind): Promise<void> {
   const { count } = await tx
     .selectFrom(table)
     .select((eb) => eb.fn.countAll<number>().as('count'))
     .where('workspace_id', '=', workspaceId)
     .executeTakeFirstOrThrow();
-  if (count < MAX_OF_A_KIND) return;
-  throw conflict(`A workspace has at most ${MAX_OF_A_KIND} ${word}s; delete one first.`, limit);
+  if (count >= MAX_OF_A_KIND) throw full();
 }
 
 /** 409 for a name that another one has. */

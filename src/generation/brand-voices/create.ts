@@ -4,7 +4,7 @@ import { requirePermissions, type VerbContext } from '../../context.ts';
 import { inTransaction } from '../../db/transaction.ts';
 import { type BrandVoiceId, newId } from '../../ids.ts';
 import { nameKey } from '../../name-key.ts';
-import { requireRoom, rethrowNameTaken, takeTurn, VOICES } from '../named-texts.ts';
+import { lockWorkspace, requireRoom, rethrowNameTaken, VOICES } from '../named-texts.ts';
 import { clearDefault, toVoice, VOICE_COLUMNS } from './queries.ts';
 import type { BrandVoice, createBrandVoiceBody } from './schemas.ts';
 
@@ -20,7 +20,7 @@ export async function createBrandVoice(
   requirePermissions(actor, 'generation.configure');
   const { workspaceId } = actor;
   return inTransaction(db, async (tx) => {
-    await takeTurn(tx, workspaceId);
+    await lockWorkspace(tx, workspaceId);
     await requireRoom(tx, workspaceId, VOICES);
     if (isDefault) await clearDefault(tx, workspaceId);
     const row = await tx

@@ -55,7 +55,7 @@ export async function readBrandVoice({ db, actor }: VerbContext, id: BrandVoiceI
   return toVoice(row);
 }
 
-/** Takes the default from the voice that has it; the caller has taken its turn in the workspace. */
+/** Takes the default from the voice that has it; the caller has locked the workspace. */
 export async function clearDefault(tx: Tx, workspaceId: WorkspaceId): Promise<void> {
   await tx
     .updateTable('brand_voices')

@@ -6,7 +6,7 @@ import { inTransaction } from '../../db/transaction.ts';
 import { notFound } from '../../errors.ts';
 import type { BrandVoiceId } from '../../ids.ts';
 import { nameKey } from '../../name-key.ts';
-import { rethrowNameTaken, takeTurn, VOICES } from '../named-texts.ts';
+import { lockWorkspace, rethrowNameTaken, VOICES } from '../named-texts.ts';
 import { clearDefault, toVoice, VOICE_COLUMNS } from './queries.ts';
 import type { BrandVoice, updateBrandVoiceBody } from './schemas.ts';
 
@@ -22,7 +22,7 @@ export async function updateBrandVoice(
   const { db, actor } = context;
   requirePermissions(actor, 'generation.configure');
   return inTransaction(db, async (tx) => {
-    if (changes.isDefault === true) await takeTurn(tx, actor.workspaceId);
+    if (changes.isDefault === true) await lockWorkspace(tx, actor.workspaceId);
     const before = await tx
       .selectFrom('brand_voices')
       .select(VOICE_COLUMNS)

@@ -4,7 +4,7 @@ import { requirePermissions, type VerbContext } from '../../context.ts';
 import { inTransaction } from '../../db/transaction.ts';
 import { type ContentTemplateId, newId } from '../../ids.ts';
 import { nameKey } from '../../name-key.ts';
-import { requireRoom, rethrowNameTaken, TEMPLATES, takeTurn } from '../named-texts.ts';
+import { lockWorkspace, requireRoom, rethrowNameTaken, TEMPLATES } from '../named-texts.ts';
 import { refuseBuiltInName, TEMPLATE_COLUMNS, toTemplate } from './queries.ts';
 import type { ContentTemplate, createContentTemplateBody } from './schemas.ts';
 
@@ -20,7 +20,7 @@ export async function createContentTemplate(
   requirePermissions(actor, 'generation.configure');
   refuseBuiltInName(name);
   return inTransaction(db, async (tx) => {
-    await takeTurn(tx, actor.workspaceId);
+    await lockWorkspace(tx, actor.workspaceId);
     await requireRoom(tx, actor.workspaceId, TEMPLATES);
     const row = await tx
       .insertInto('content_templates')
