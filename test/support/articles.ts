@@ -1,3 +1,4 @@
+import { randomInt } from 'node:crypto';
 import { insertArticle } from '../../src/articles/insert.ts';
 import type { ArticleRow } from '../../src/articles/queries.ts';
 import type { Database } from '../../src/db/database.ts';
@@ -15,21 +16,25 @@ export const SHORT_DOCUMENT: DocumentJson = {
   ],
 };
 
-/** A document of many paragraphs with `words` words in all. */
+/** A document of many paragraphs with `words` words in all. No text stands twice in it, nor in another that this made. */
 export function longDocument(words: number): DocumentJson {
   const perBlock = 50;
+  const own = inLetters(randomInt(26 ** 8));
   return {
     version: 1,
     blocks: Array.from({ length: Math.ceil(words / perBlock) }, (_, index) => ({
       id: `p${index}`,
       type: 'paragraph' as const,
-      text: Array.from(
-        { length: Math.min(perBlock, words - index * perBlock) },
-        (_word, word) => `word${String.fromCharCode(97 + (word % 26))}`,
+      text: Array.from({ length: Math.min(perBlock, words - index * perBlock) }, (_word, word) =>
+        word === 0 ? `word${own}${inLetters(index)}` : `word${inLetters(word % 26)}`,
       ).join(' '),
     })),
   };
 }
+
+/** A number in digits from a to z. */
+const inLetters = (number: number): string =>
+  (number < 26 ? '' : inLetters(Math.floor(number / 26))) + String.fromCharCode(97 + (number % 26));
 
 /** An article's row, its body parsed. */
 export type TestArticle = Omit<ArticleRow, 'document'> & { document: DocumentJson };

@@ -21,35 +21,19 @@ export interface ChatRequest {
 export const chatRequest = (request: EngineRequest): ChatRequest => JSON.parse(request.body);
 
 /**
- * The texts that are asked for, by id: in a user turn stands an object that has every id which the answer must have, each
- * with its text or with an object around it. None when the question is another.
+ * The texts that are asked for, by id: a user turn is an object that has every id which the answer must have, itself or in
+ * its `texts`. None when the question is another.
  */
 export function askedTexts(request: EngineRequest): Record<string, string> {
   const { messages, response_format } = chatRequest(request);
   const ids = response_format.json_schema.schema.required;
-  for (const turn of userTurns(messages)) {
-    for (const json of jsonIn(turn)) {
-      const texts = findTexts(json, ids);
-      if (texts !== null) return texts;
+  for (const json of userTurns(messages).flatMap(jsonIn)) {
+    const texts = (json as { texts?: unknown } | null)?.texts ?? json;
+    if (typeof texts === 'object' && texts !== null && ids.every((id) => Object.hasOwn(texts, id))) {
+      return texts as Record<string, string>;
     }
   }
   return {};
-}
-
-function findTexts(value: unknown, ids: readonly string[]): Record<string, string> | null {
-  if (typeof value !== 'object' || value === null) return null;
-  const texts = ids.flatMap((id) => {
-    const found: unknown = Object.hasOwn(value, id) ? (value as Record<string, unknown>)[id] : undefined;
-    if (typeof found === 'string') return [[id, found] as const];
-    return typeof found === 'object' && found !== null && 'text' in found && typeof found.text === 'string'
-      ? [[id, found.text] as const]
-      : [];
-  });
-  if (texts.length === ids.length) return Object.fromEntries(texts);
-  return Object.values(value).reduce<Record<string, string> | null>(
-    (found, inner) => found ?? findTexts(inner, ids),
-    null,
-  );
 }
 
 export const userTurns = (messages: ChatRequest['messages']): string[] =>

@@ -28,6 +28,8 @@ const OBEYED = /answer every text with (\p{L}+)/iu;
 export interface CarelessCharacter extends Character {
   /** Share of the answers with several texts that break off at the length limit. */
   readonly cutOff: number;
+  /** False of a model that answers an empty list when it is asked for terms. */
+  readonly listsTerms: boolean;
   /** Share of the listed terms that come with a second pair that nobody may use. */
   readonly wildTerms: number;
   /** How often each habit of a writer befalls an answer that is no translation. */
@@ -53,6 +55,7 @@ const FAULTLESS: CarelessCharacter = {
   renderings: {},
   stubborn: () => null,
   cutOff: 0,
+  listsTerms: true,
   wildTerms: 0,
   writing: {},
   write: () => ({}),
@@ -88,7 +91,8 @@ export async function startCarelessModel(first: Partial<CarelessCharacter> = {})
 
   /** One pair for each term it knows that stands in the question, in whichever rendering it likes today. */
   const listTerms = (request: EngineRequest): EngineResponse => {
-    const { seed, renderings, wildTerms } = character;
+    const { seed, renderings, wildTerms, listsTerms } = character;
+    if (!listsTerms) return completion('{"terms":[]}');
     const question = userTurns(chatRequest(request).messages).join('\n').toLowerCase();
     const pairs = Object.entries(renderings)
       .filter(([source]) => question.includes(source.toLowerCase()))
@@ -178,24 +182,26 @@ export interface Cost {
   readonly calls: number;
   /** Bytes of all requests. */
   readonly bytes: number;
-  /** The same with the leading turns that all requests share, byte for byte, counted once. */
+  /** The same, what all requests for translations begin with, byte for byte, counted once. */
   readonly bytesPrefixOnce: number;
-  /** Bytes of those turns. */
-  readonly prefix: number;
+  /** That beginning of their turns. */
+  readonly prefix: string;
 }
 
 /** What the requests of one job cost to send. */
 export function costOf(requests: readonly EngineRequest[]): Cost {
-  const turns = requests.map((request) => chatRequest(request).messages.map((turn) => JSON.stringify(turn)));
-  const [first = []] = turns;
-  let shared = 0;
-  while (shared < first.length && turns.every((own) => own[shared] === first[shared])) shared += 1;
-  const prefix = Buffer.byteLength(first.slice(0, shared).join());
+  const turns = requests
+    .filter((request) => Object.keys(askedTexts(request)).length > 0)
+    .map((request) => JSON.stringify(chatRequest(request).messages));
+  const [first = ''] = turns;
+  let shared = first.length;
+  for (const own of turns) while (!own.startsWith(first.slice(0, shared))) shared -= 1;
+  const prefix = first.slice(0, shared);
   const bytes = requests.reduce((sum, { body }) => sum + Buffer.byteLength(body), 0);
   return {
     calls: requests.length,
     bytes,
+    bytesPrefixOnce: bytes - Buffer.byteLength(prefix) * Math.max(0, turns.length - 1),
     prefix,
-    bytesPrefixOnce: bytes - prefix * Math.max(0, requests.length - 1),
   };
 }
