@@ -19,6 +19,7 @@ import {
 } from '../engine-server.ts';
 import { draw, pick } from './draw.ts';
 import { type Answered, answerText, type Character, type NamedTerm } from './habits.ts';
+import { honestWriting } from './honest-writer.ts';
 import { spoilWriting, type WritingHabit } from './writing-habits.ts';
 
 /** Text that a customer may write: a model that finds it in an instruction turn obeys it, in any other turn it is data. */
@@ -34,8 +35,8 @@ export interface CarelessCharacter extends Character {
   readonly wildTerms: number;
   /** How often each habit of a writer befalls an answer that is no translation. */
   readonly writing: Readonly<Partial<Record<WritingHabit, number>>>;
-  /** The honest answer to a question that is neither for translations nor for terms. */
-  readonly write: (request: ChatRequest) => unknown;
+  /** The honest answer to a question that is neither for translations nor for terms; made up from its schema by default. */
+  readonly write: (question: ChatRequest) => unknown;
 }
 
 export interface CarelessModel extends EngineServer {
@@ -58,7 +59,7 @@ const FAULTLESS: CarelessCharacter = {
   listsTerms: true,
   wildTerms: 0,
   writing: {},
-  write: () => ({}),
+  write: honestWriting,
 };
 
 export async function startCarelessModel(first: Partial<CarelessCharacter> = {}): Promise<CarelessModel> {

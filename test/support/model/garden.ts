@@ -22,40 +22,38 @@ const SENTENCES: readonly ((one: string, other: string, number: number, place: s
   (one, other, number, place) =>
     `Check the ${one} every ${number} days, because a dry ${other} ${place} is hard to save.`,
   (one, other, number) =>
-    `With **${number} grams** of lime the ${one} recovers, as long as the ${other} gets enough light.`,
+    `With ${number} grams of lime the ${one} recovers, as long as the ${other} gets enough light.`,
   (one, other, number, place) =>
-    `Measure ${number} centimetres ${place}, then move the [${one}](https://garden.example/guide) closer to the ${other}.`,
+    `Measure ${number} centimetres ${place}, then move the ${one} closer to the ${other}.`,
 ];
 
+/** A sentence with two terms and a number; another seed, another sentence. */
+export function gardenSentence(seed: string, number: number): string {
+  const one = pick(TERMS, seed, 'one');
+  const others = TERMS.filter((term) => term !== one);
+  const sentence = pick(SENTENCES, seed, 'sentence');
+  return sentence(one, pick(others, seed, 'other'), number, pick(PLACES, seed, 'place'));
+}
+
 /**
- * An article of so many paragraphs of two sentences, with a heading before every tenth.
+ * An article of so many paragraphs, every second with bold words and a link, with a heading before every tenth.
  * @param seed another seed, other texts
  */
 export function gardenDocument(paragraphs: number, seed = 'garden'): DocumentJson {
   const blocks: Block[] = [];
   for (let place = 0; place < paragraphs; place += 1) {
-    const by = (part: string): string => `${seed} ${place} ${part}`;
     if (place % 10 === 0) {
-      blocks.push({
-        id: `h${place}`,
-        type: 'heading',
-        level: 2,
-        text: `Week ${place / 10 + 1}: the ${pick(TERMS, by('heading'))} of the ${seed}`,
-      });
+      const text = `Week ${place / 10 + 1}: the ${pick(TERMS, seed, place)} of the ${seed}`;
+      blocks.push({ id: `h${place}`, type: 'heading', level: 2, text });
     }
-    const sentence = (part: string, number: number): string => {
-      const one = pick(TERMS, by(`${part} one`));
-      const others = TERMS.filter((term) => term !== one);
-      const other = pick(others, by(`${part} other`));
-      return pick(SENTENCES, by(`${part} sentence`))(one, other, number, pick(PLACES, by(`${part} place`)));
-    };
-    const small = 2 + Math.floor(draw(by('small')) * 7);
-    blocks.push({
-      id: `p${place}`,
-      type: 'paragraph',
-      format: 'markdown',
-      text: `${pick(PEOPLE, by('people'))} wrote this on page ${place + 11} of the ${seed} diary. ${sentence('first', place * 10 + small)} ${sentence('second', small)}`,
-    });
+    const small = 2 + Math.floor(draw(seed, place, 'small') * 7);
+    const page = `page ${place + 11} of the ${seed} diary`;
+    const where = place % 2 === 0 ? page : `**${page}**, [next to the map](https://garden.example/map)`;
+    const sentences = [place * 10 + small, small].map((number, index) =>
+      gardenSentence(`${seed} ${place} ${index}`, number),
+    );
+    const text = `${pick(PEOPLE, seed, place)} wrote this on ${where}. ${sentences.join(' ')}`;
+    blocks.push({ id: `p${place}`, type: 'paragraph', format: 'markdown', text });
   }
   return { version: 1, blocks };
 }

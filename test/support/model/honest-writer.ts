@@ -1,0 +1,102 @@
+/** English answers to a writer's questions, made from nothing but the JSON Schema of the answer and what the question says of lengths. */
+import { type ChatRequest, jsonIn, userTurns } from '../chat-completions.ts';
+import { draw } from './draw.ts';
+import { gardenSentence } from './garden.ts';
+
+interface Schema {
+  readonly type?: string;
+  readonly const?: unknown;
+  readonly enum?: readonly unknown[];
+  readonly anyOf?: readonly Schema[];
+  readonly properties?: Readonly<Record<string, Schema>>;
+  readonly items?: Schema;
+}
+
+interface Wanted {
+  /** What makes the sentences of one question others than those of the next. */
+  readonly seed: string;
+  readonly words: number;
+  readonly maxSections: number;
+}
+
+const WORDS_OF_PARAGRAPH = 40;
+const NAMES = ['heading', 'title', 'metaTitle', 'question'];
+
+/** The answer of a writer without bad habits. */
+export function honestWriting(question: ChatRequest): unknown {
+  const turns = userTurns(question.messages);
+  const json = turns.flatMap(jsonIn);
+  const wanted = {
+    seed: String(draw(turns[0] ?? '')),
+    words: numberIn(json, 'words') ?? 120,
+    maxSections: numberIn(json, 'maxSections') ?? 4,
+  };
+  return answer(question.response_format.json_schema.schema as Schema, '', wanted);
+}
+
+/** The first number of that name, wherever it stands. */
+function numberIn(value: unknown, name: string): number | undefined {
+  if (typeof value !== 'object' || value === null) return undefined;
+  const own = (value as Record<string, unknown>)[name];
+  if (typeof own === 'number') return own;
+  for (const inner of Object.values(value)) {
+    const found = numberIn(inner, name);
+    if (found !== undefined) return found;
+  }
+  return undefined;
+}
+
+function answer(schema: Schema, path: string, wanted: Wanted): unknown {
+  const name =
+    path
+      .replace(/\.\d+$/, '')
+      .split('.')
+      .at(-1) ?? '';
+  if (schema.const !== undefined) return schema.const;
+  if (schema.enum !== undefined) return schema.enum[0];
+  if (schema.anyOf !== undefined) {
+    const paragraph = schema.anyOf.find(({ properties }) => properties?.type?.const === 'paragraph');
+    return answer(paragraph ?? schema.anyOf[0] ?? {}, path, wanted);
+  }
+  switch (schema.type) {
+    case 'object':
+      return Object.fromEntries(
+        Object.entries(schema.properties ?? {}).map(([key, value]) => [
+          key,
+          answer(value, `${path}.${key}`, wanted),
+        ]),
+      );
+    case 'array':
+      return Array.from({ length: lengthOf(name, wanted) }, (_, place) =>
+        answer(schema.items ?? {}, `${path}.${place}`, wanted),
+      );
+    case 'integer':
+    case 'number':
+      return name === 'level' ? 2 : Math.ceil(wanted.words / lengthOf('sections', wanted));
+    case 'boolean':
+      return false;
+    default:
+      return text(name, path, wanted);
+  }
+}
+
+const lengthOf = (name: string, { words, maxSections }: Wanted): number =>
+  ({
+    blocks: Math.max(1, Math.round(words / WORDS_OF_PARAGRAPH)),
+    sections: Math.min(4, maxSections),
+    questions: 3,
+    links: 0,
+  })[name] ?? 2;
+
+function text(name: string, path: string, { seed, words }: Wanted): string {
+  const number = 2 + Math.floor(draw(seed, path) * 9_000);
+  if (name === 'slug') return `the-garden-${number}`;
+  if (name === 'keywords') return `garden ${number}`;
+  if (NAMES.includes(name)) return `What week ${number} brings`;
+  const wanted = name === 'answer' ? words / 4 : Math.min(words, WORDS_OF_PARAGRAPH);
+  let prose = gardenSentence(`${seed}${path}`, number);
+  for (let sentence = 1; prose.split(' ').length < wanted - 8; sentence += 1) {
+    prose += ` ${gardenSentence(`${seed}${path}${sentence}`, number + sentence)}`;
+  }
+  return prose;
+}
