@@ -17,6 +17,7 @@ export type CategoryNameId = Branded<'CategoryNameId'>;
 export type BrandVoiceId = Branded<'BrandVoiceId'>;
 export type ContentTemplateId = Branded<'ContentTemplateId'>;
 export type JobId = Branded<'JobId'>;
+export type GlossaryTermId = Branded<'GlossaryTermId'>;
 export type ProposalId = Branded<'ProposalId'>;
 export type AiOperationId = Branded<'AiOperationId'>;
 export type IdeaClusterId = Branded<'IdeaClusterId'>;

@@ -28,6 +28,7 @@ export const PERMISSIONS = [
   'roles.delete',
   'roles.read',
   'roles.update',
+  'translations.configure',
   'workspaces.delete',
 ] as const;
 
@@ -51,6 +52,7 @@ export const BUILT_IN_ROLES = {
       (name) =>
         name.startsWith('articles.') ||
         name.startsWith('categories.') ||
+        name === 'translations.configure' ||
         name === 'projects.read' ||
         name === 'credits.read',
     ),

@@ -7,7 +7,7 @@ export type ApiKey = { id: string; label: string; prefix: string; roleId: string
 
 export type CreatedApiKey = { apiKey: { id: string; prefix: string; label: string }; key: string };
 
-export type Role = { id: string; name: string; permissions: ('api_keys.create' | 'api_keys.read' | 'api_keys.revoke' | 'articles.create' | 'articles.delete' | 'articles.generate' | 'articles.publish' | 'articles.read' | 'articles.review' | 'articles.update' | 'audit.read' | 'categories.create' | 'categories.delete' | 'categories.read' | 'categories.update' | 'credits.read' | 'generation.configure' | 'integrations.create' | 'integrations.delete' | 'integrations.read' | 'projects.create' | 'projects.delete' | 'projects.read' | 'projects.update' | 'roles.create' | 'roles.delete' | 'roles.read' | 'roles.update' | 'workspaces.delete')[]; builtIn: boolean; createdAt: string; updatedAt: string };
+export type Role = { id: string; name: string; permissions: ('api_keys.create' | 'api_keys.read' | 'api_keys.revoke' | 'articles.create' | 'articles.delete' | 'articles.generate' | 'articles.publish' | 'articles.read' | 'articles.review' | 'articles.update' | 'audit.read' | 'categories.create' | 'categories.delete' | 'categories.read' | 'categories.update' | 'credits.read' | 'generation.configure' | 'integrations.create' | 'integrations.delete' | 'integrations.read' | 'projects.create' | 'projects.delete' | 'projects.read' | 'projects.update' | 'roles.create' | 'roles.delete' | 'roles.read' | 'roles.update' | 'translations.configure' | 'workspaces.delete')[]; builtIn: boolean; createdAt: string; updatedAt: string };
 
 export type WebhookEndpoint = { id: string; url: string; events: EventName[]; active: boolean; createdAt: string; description: string };
 
@@ -67,6 +67,10 @@ export type ContentTemplateSummary = { id: string; name: string; builtIn: boolea
 
 export type ContentTemplate = { id: string; name: string; builtIn: boolean; createdAt: string | null; updatedAt: string | null; text: string };
 
+export type GlossaryTerm = { id: string; sourceLanguage: string; targetLanguage: string | null; source: string; target: string | null; caseSensitive: boolean; createdAt: string; updatedAt: string };
+
+export type TranslationStyle = { language: string; formality: 'formal' | 'informal' | null; instructions: string | null; updatedAt: string };
+
 export type LedgerEntry = { id: string; kind: 'grant' | 'purchase' | 'settlement'; amount: number; paymentEventId: string | null; purpose: 'translation' | 'refresh' | 'generate' | 'outline' | 'ai_operation' | null; runId: string | null; createdAt: string };
 
 export type AuditEntry = { id: string; action: string; actor: { kind: 'api_key' | 'operator' | 'system'; id: string | null }; targetType: string; targetId: string | null; details: Record<string, unknown>; requestId: string | null; createdAt: string };
@@ -96,7 +100,7 @@ export interface Operations {
   /** Who am I */
   whoami: {
     input: Record<never, never>;
-    output: { status: 200; headers: Headers; body: { workspace: { id: string; name: string }; role: { id: string; name: string }; permissions: ('api_keys.create' | 'api_keys.read' | 'api_keys.revoke' | 'articles.create' | 'articles.delete' | 'articles.generate' | 'articles.publish' | 'articles.read' | 'articles.review' | 'articles.update' | 'audit.read' | 'categories.create' | 'categories.delete' | 'categories.read' | 'categories.update' | 'credits.read' | 'generation.configure' | 'integrations.create' | 'integrations.delete' | 'integrations.read' | 'projects.create' | 'projects.delete' | 'projects.read' | 'projects.update' | 'roles.create' | 'roles.delete' | 'roles.read' | 'roles.update' | 'workspaces.delete')[]; apiKey: { id: string; prefix: string }; limits: { requestsPerMinute: { key: number | null; workspace: number | null } } } };
+    output: { status: 200; headers: Headers; body: { workspace: { id: string; name: string }; role: { id: string; name: string }; permissions: ('api_keys.create' | 'api_keys.read' | 'api_keys.revoke' | 'articles.create' | 'articles.delete' | 'articles.generate' | 'articles.publish' | 'articles.read' | 'articles.review' | 'articles.update' | 'audit.read' | 'categories.create' | 'categories.delete' | 'categories.read' | 'categories.update' | 'credits.read' | 'generation.configure' | 'integrations.create' | 'integrations.delete' | 'integrations.read' | 'projects.create' | 'projects.delete' | 'projects.read' | 'projects.update' | 'roles.create' | 'roles.delete' | 'roles.read' | 'roles.update' | 'translations.configure' | 'workspaces.delete')[]; apiKey: { id: string; prefix: string }; limits: { requestsPerMinute: { key: number | null; workspace: number | null } } } };
   };
   /** List roles */
   listRoles: {
@@ -105,12 +109,12 @@ export interface Operations {
   };
   /** Create a role */
   createRole: {
-    input: { params: { workspaceId: string }; body: { name: string; permissions: ('api_keys.create' | 'api_keys.read' | 'api_keys.revoke' | 'articles.create' | 'articles.delete' | 'articles.generate' | 'articles.publish' | 'articles.read' | 'articles.review' | 'articles.update' | 'audit.read' | 'categories.create' | 'categories.delete' | 'categories.read' | 'categories.update' | 'credits.read' | 'generation.configure' | 'integrations.create' | 'integrations.delete' | 'integrations.read' | 'projects.create' | 'projects.delete' | 'projects.read' | 'projects.update' | 'roles.create' | 'roles.delete' | 'roles.read' | 'roles.update' | 'workspaces.delete')[] } };
+    input: { params: { workspaceId: string }; body: { name: string; permissions: ('api_keys.create' | 'api_keys.read' | 'api_keys.revoke' | 'articles.create' | 'articles.delete' | 'articles.generate' | 'articles.publish' | 'articles.read' | 'articles.review' | 'articles.update' | 'audit.read' | 'categories.create' | 'categories.delete' | 'categories.read' | 'categories.update' | 'credits.read' | 'generation.configure' | 'integrations.create' | 'integrations.delete' | 'integrations.read' | 'projects.create' | 'projects.delete' | 'projects.read' | 'projects.update' | 'roles.create' | 'roles.delete' | 'roles.read' | 'roles.update' | 'translations.configure' | 'workspaces.delete')[] } };
     output: { status: 201; headers: Headers; body: { role: Role } };
   };
   /** Update a role */
   updateRole: {
-    input: { params: { workspaceId: string; roleId: string }; body: { name?: string | null; permissions?: ('api_keys.create' | 'api_keys.read' | 'api_keys.revoke' | 'articles.create' | 'articles.delete' | 'articles.generate' | 'articles.publish' | 'articles.read' | 'articles.review' | 'articles.update' | 'audit.read' | 'categories.create' | 'categories.delete' | 'categories.read' | 'categories.update' | 'credits.read' | 'generation.configure' | 'integrations.create' | 'integrations.delete' | 'integrations.read' | 'projects.create' | 'projects.delete' | 'projects.read' | 'projects.update' | 'roles.create' | 'roles.delete' | 'roles.read' | 'roles.update' | 'workspaces.delete')[] | null } & ({ name: string } | { permissions: unknown[] }) };
+    input: { params: { workspaceId: string; roleId: string }; body: { name?: string | null; permissions?: ('api_keys.create' | 'api_keys.read' | 'api_keys.revoke' | 'articles.create' | 'articles.delete' | 'articles.generate' | 'articles.publish' | 'articles.read' | 'articles.review' | 'articles.update' | 'audit.read' | 'categories.create' | 'categories.delete' | 'categories.read' | 'categories.update' | 'credits.read' | 'generation.configure' | 'integrations.create' | 'integrations.delete' | 'integrations.read' | 'projects.create' | 'projects.delete' | 'projects.read' | 'projects.update' | 'roles.create' | 'roles.delete' | 'roles.read' | 'roles.update' | 'translations.configure' | 'workspaces.delete')[] | null } & ({ name: string } | { permissions: unknown[] }) };
     output: { status: 200; headers: Headers; body: { role: Role } };
   };
   /** Delete a role */
@@ -433,6 +437,46 @@ export interface Operations {
     input: { params: { workspaceId: string; contentTemplateId: string } };
     output: { status: 200; headers: Headers; body: { ok: true } };
   };
+  /** List the terms of the glossary */
+  listGlossaryTerms: {
+    input: { params: { workspaceId: string }; query?: { limit?: number; cursor?: string; sourceLanguage?: string; targetLanguage?: string } };
+    output: { status: 200; headers: Headers; body: { terms: GlossaryTerm[]; nextCursor: string | null } };
+  };
+  /** Add a term to the glossary */
+  createGlossaryTerm: {
+    input: { params: { workspaceId: string }; body: { sourceLanguage: string; targetLanguage?: string | null; source: string; target?: string | null; caseSensitive?: boolean | null } };
+    output: { status: 201; headers: Headers; body: { term: GlossaryTerm } };
+  };
+  /** Import terms into the glossary */
+  importGlossaryTerms: {
+    input: { params: { workspaceId: string }; body: { terms: ({ sourceLanguage: string; targetLanguage?: string | null; source: string; target?: string | null; caseSensitive?: boolean | null })[] } };
+    output: { status: 200; headers: Headers; body: { created: number; updated: number; unchanged: number } };
+  };
+  /** Change a term of the glossary */
+  updateGlossaryTerm: {
+    input: { params: { workspaceId: string; termId: string }; body: { source?: string | null; target?: string | null; caseSensitive?: boolean | null } & ({ source: string } | unknown | { caseSensitive: boolean }) };
+    output: { status: 200; headers: Headers; body: { term: GlossaryTerm } };
+  };
+  /** Delete a term of the glossary */
+  deleteGlossaryTerm: {
+    input: { params: { workspaceId: string; termId: string } };
+    output: { status: 200; headers: Headers; body: { ok: true } };
+  };
+  /** List the styles of translations */
+  listTranslationStyles: {
+    input: { params: { projectId: string } };
+    output: { status: 200; headers: Headers; body: { styles: TranslationStyle[] } };
+  };
+  /** Set the style of translations into a language */
+  putTranslationStyle: {
+    input: { params: { projectId: string; language: string }; body: { formality?: 'formal' | 'informal' | null; instructions?: string | null } & ({ formality: string } | { instructions: string }) };
+    output: { status: 200; headers: Headers; body: { style: TranslationStyle } };
+  };
+  /** Delete the style of translations into a language */
+  deleteTranslationStyle: {
+    input: { params: { projectId: string; language: string } };
+    output: { status: 200; headers: Headers; body: { ok: true } };
+  };
   /** List the jobs of an article */
   listArticleJobs: {
     input: { params: { articleId: string }; query?: { limit?: number; cursor?: string } };
@@ -544,6 +588,14 @@ export const OPERATIONS = {
   readContentTemplate: ['GET', '/api/workspaces/{workspaceId}/content-templates/{contentTemplateId}'],
   updateContentTemplate: ['PATCH', '/api/workspaces/{workspaceId}/content-templates/{contentTemplateId}'],
   deleteContentTemplate: ['DELETE', '/api/workspaces/{workspaceId}/content-templates/{contentTemplateId}'],
+  listGlossaryTerms: ['GET', '/api/workspaces/{workspaceId}/glossary'],
+  createGlossaryTerm: ['POST', '/api/workspaces/{workspaceId}/glossary'],
+  importGlossaryTerms: ['POST', '/api/workspaces/{workspaceId}/glossary/import'],
+  updateGlossaryTerm: ['PATCH', '/api/workspaces/{workspaceId}/glossary/{termId}'],
+  deleteGlossaryTerm: ['DELETE', '/api/workspaces/{workspaceId}/glossary/{termId}'],
+  listTranslationStyles: ['GET', '/api/projects/{projectId}/translation-styles'],
+  putTranslationStyle: ['PUT', '/api/projects/{projectId}/translation-styles/{language}'],
+  deleteTranslationStyle: ['DELETE', '/api/projects/{projectId}/translation-styles/{language}'],
   listArticleJobs: ['GET', '/api/articles/{articleId}/jobs'],
   readJob: ['GET', '/api/jobs/{jobId}'],
   cancelJob: ['POST', '/api/jobs/{jobId}/cancel'],

@@ -17,6 +17,7 @@ import type {
   EndpointId,
   EventId,
   FanOutId,
+  GlossaryTermId,
   HoldId,
   IdeaClusterId,
   JobId,
@@ -408,6 +409,30 @@ export interface Tables {
     unit: UnitKey;
     proposal: Json<Proposal>;
     created_at: CreatedAt;
+  };
+  glossary_terms: {
+    id: GlossaryTermId;
+    workspace_id: WorkspaceId;
+    source_language: string;
+    /** Null for all languages. */
+    target_language: Nullable<string>;
+    source_term: string;
+    /** What `source_term` is compared by. */
+    term_key: string;
+    /** Null for a term that stays as it is. */
+    target_term: Nullable<string>;
+    case_sensitive: boolean;
+    created_at: CreatedAt;
+    updated_at: CreatedAt;
+  };
+  /** How a project speaks in a language. */
+  translation_styles: {
+    workspace_id: WorkspaceId;
+    project_id: ProjectId;
+    language: string;
+    formality: Nullable<'formal' | 'informal'>;
+    instructions: Nullable<string>;
+    updated_at: CreatedAt;
   };
   unpaid_work: {
     job_id: JobId;

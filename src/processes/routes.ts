@@ -24,8 +24,10 @@ import { createRoleRoutes } from '../roles/routes.ts';
 import { createSuggestionRoutes } from '../suggestions/routes.ts';
 import type { TaskQueues } from '../temporal/task-queues.ts';
 import type { TemporalClient } from '../temporal/workflow-client.ts';
+import { createGlossaryRoutes } from '../translations/glossary/routes.ts';
 import { createRefreshRoutes } from '../translations/refresh/routes.ts';
 import { createTranslationRoutes } from '../translations/routes.ts';
+import { createStyleRoutes } from '../translations/styles/routes.ts';
 import type { RunCanceller } from '../webhooks/endpoints/run-canceller.ts';
 import { createWebhookRoutes } from '../webhooks/routes.ts';
 import type { WebhookSender } from '../webhooks/sending/sender.ts';
@@ -70,6 +72,8 @@ export function createRoutes(dependencies: RouteDependencies): RouteModule[] {
     ...createRefreshRoutes(jobRuns),
     ...createBrandVoiceRoutes(),
     ...createContentTemplateRoutes(),
+    ...createGlossaryRoutes(),
+    ...createStyleRoutes(),
     ...createJobRoutes(jobRuns, dependencies.jobWatch),
     ...createCreditRoutes(),
     ...createAuditRoutes(),

@@ -14,6 +14,7 @@ const LARGE = [
   ['article_revisions', 500],
   ['articles', 100],
   ['ai_operations', 1_000],
+  ['glossary_terms', 5_000],
   ['audit_entries', 5_000],
   ['ledger_entries', 5_000],
   ['holds', 5_000],

@@ -16,6 +16,8 @@ import { provenanceOf, unitsOf } from '../refresh/units.ts';
 import { renderHtml } from '../render/html.ts';
 import { renderMarkdown } from '../render/markdown.ts';
 import type { Resolver } from '../render/shared.ts';
+import type { Term } from '../text/term-index.ts';
+import { occurringTerms } from '../translation/glossary.ts';
 import {
   type IdMaps,
   orUnwritable,
@@ -238,6 +240,10 @@ function excerpt(json: string, characters: number): string {
   return [...parts.join('\n').slice(0, characters * 2)].slice(0, characters).join('');
 }
 
+/** Those of a glossary's terms that occur in texts; JSON text comes in and goes out. */
+const termsIn = (glossary: string, texts: ReadonlyMap<string, string>): string =>
+  JSON.stringify(occurringTerms(JSON.parse(glossary) as readonly Term[], [...texts.values()]));
+
 /** Every task by name. Arguments and results survive structured cloning, but for parsed texts, which become bytes. */
 export const TASKS = {
   count,
@@ -255,6 +261,7 @@ export const TASKS = {
   states,
   findImages,
   importFile,
+  termsIn,
 } as const;
 
 export type TaskName = keyof typeof TASKS;
