@@ -74,11 +74,11 @@ async function readWaiting(tx: Tx): Promise<Pick<Backlog, 'free' | 'inBursts'>> 
       JOIN webhook_endpoints AS endpoint ON endpoint.id = found.endpoint_id AND endpoint.deleted_at IS NULL
       CROSS JOIN LATERAL (
         SELECT due_at FROM webhook_open AS delivery
-        WHERE delivery.endpoint_id = found.endpoint_id AND ${isFree} ORDER BY due_at, id LIMIT 1
+        WHERE delivery.endpoint_id = found.endpoint_id AND ${isFree} ORDER BY due_at LIMIT 1
       ) AS first
     ), counted AS (
       SELECT attempts > 0 AS retry, burst_id IS NOT NULL AS in_burst FROM webhook_open WHERE NOT in_run
-      ORDER BY endpoint_id, due_at, id LIMIT ${MAX_COUNTED}
+      ORDER BY endpoint_id, due_at LIMIT ${MAX_COUNTED}
     )
     SELECT count(*) FILTER (WHERE NOT in_burst AND NOT retry)::integer AS fresh,
       count(*) FILTER (WHERE NOT in_burst AND retry)::integer AS retries,
@@ -100,7 +100,7 @@ async function readInRuns(tx: Tx): Promise<Backlog['inRuns']> {
       coalesce(GREATEST(0, extract(epoch FROM now() - min(due_at) FILTER (WHERE attempts > 0))), 0)::float8
         AS "oldestOverdue"
     FROM (
-      SELECT attempts, due_at FROM webhook_open WHERE in_run ORDER BY endpoint_id, due_at, id LIMIT ${MAX_COUNTED}
+      SELECT attempts, due_at FROM webhook_open WHERE in_run ORDER BY endpoint_id, due_at LIMIT ${MAX_COUNTED}
     ) AS open
   `.execute(tx);
   return rows[0] ?? { firstAttempts: 0, retries: 0, oldestOverdue: 0 };

@@ -141,7 +141,7 @@ export async function selectOpenDeliveries(
 ): Promise<OpenDelivery[]> {
   const { rows } = await sql<DeliveryRow>`
     ${FROM_OPEN} WHERE endpoint_id = ${endpointId} AND workspace_id = ${workspaceId}
-    ORDER BY due_at, id LIMIT ${MAX_OPEN}`.execute(db);
+    ORDER BY due_at, uuid_send(id) LIMIT ${MAX_OPEN}`.execute(db);
   return rows.map(toOpenDelivery);
 }
 

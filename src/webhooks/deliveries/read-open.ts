@@ -91,8 +91,8 @@ export async function selectOverdueRuns(
     JOIN webhook_endpoints AS endpoint ON endpoint.id = delivery.endpoint_id AND endpoint.deleted_at IS NULL
     LEFT JOIN events AS event ON event.id = delivery.event_id AND event.created_at = delivery.event_created_at
     WHERE delivery.in_run AND delivery.due_at < now() - make_interval(secs => ${ageMs / 1_000})
-      AND (${after === null}::boolean OR (delivery.endpoint_id, delivery.due_at, delivery.id)
-        > (${after?.endpointId ?? null}::uuid, ${after?.dueAt ?? null}::timestamptz, ${after?.id ?? null}::uuid))
-    ORDER BY delivery.endpoint_id, delivery.due_at, delivery.id LIMIT ${limit}`.execute(db);
+      AND (${after === null}::boolean OR (delivery.endpoint_id, delivery.due_at, uuid_send(delivery.id))
+        > (${after?.endpointId ?? null}::uuid, ${after?.dueAt ?? null}::timestamptz, uuid_send(${after?.id ?? null}::uuid)))
+    ORDER BY delivery.endpoint_id, delivery.due_at, uuid_send(delivery.id) LIMIT ${limit}`.execute(db);
   return rows;
 }

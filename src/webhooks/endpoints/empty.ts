@@ -16,7 +16,7 @@ const ROUND_MS = 30_000;
 async function removeOpen(db: Database, id: EndpointId): Promise<number> {
   const { numAffectedRows = 0n } = await retryingConflicts(() =>
     sql`DELETE FROM webhook_open WHERE id = ANY (ARRAY(
-      SELECT id FROM webhook_open WHERE endpoint_id = ${id} ORDER BY due_at, id LIMIT ${BATCH}
+      SELECT id FROM webhook_open WHERE endpoint_id = ${id} ORDER BY due_at LIMIT ${BATCH}
       FOR UPDATE SKIP LOCKED))`.execute(db),
   );
   return Number(numAffectedRows);

@@ -158,7 +158,7 @@ export async function claimDue(db: Database, options: ClaimOptions): Promise<Cla
       SELECT next.id
       FROM way CROSS JOIN LATERAL (
         SELECT delivery.id FROM webhook_open AS delivery WHERE ${dueOf('way')}
-        ORDER BY delivery.due_at, delivery.id LIMIT way.most FOR NO KEY UPDATE SKIP LOCKED
+        ORDER BY delivery.due_at, uuid_send(delivery.id) LIMIT way.most FOR NO KEY UPDATE SKIP LOCKED
       ) AS next
       LIMIT ${limit}
     ), claimed AS (

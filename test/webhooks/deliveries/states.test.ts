@@ -161,6 +161,13 @@ describe('claiming', () => {
     expect((await claim({ candidates: [], isLook: true, walkFrom: WALK_START })).endpoints).toEqual([]);
   });
 
+  it('finds deliveries by id in the primary key alone: no other index could be skipped through for them', async () => {
+    const { rows } = await sql<{ name: string }>`
+      SELECT indexrelid::regclass::text AS name FROM pg_index JOIN pg_attribute ON attrelid = indrelid AND attname = 'id'
+      WHERE indrelid = 'webhook_open'::regclass AND attnum = ANY (indkey)`.execute(service.db);
+    expect(rows).toEqual([{ name: 'webhook_open_pkey' }]);
+  });
+
   it('says of a look at the latest deliveries whether there may be more than it reads', async () => {
     await store(199);
     expect((await claim({ candidates: [], isLook: true })).isLookFull).toBe(false);
