@@ -2,10 +2,12 @@ import type { JobId } from '../src/ids.ts';
 import { PURPOSES } from '../src/jobs/purposes.ts';
 import { takeOver } from '../src/jobs/run-state.ts';
 import type { TranslationProvider } from '../src/providers/types.ts';
+import type { PlannedRun } from '../src/temporal/shapes.ts';
 import { translateBatch } from '../src/translations/batch.ts';
 import { type Planned, planSegments } from '../src/translations/plan.ts';
 import { settleRefresh } from '../src/translations/refresh/settle.ts';
 import { settleTranslation } from '../src/translations/settle.ts';
+import { drawTerms, wantsTerms } from '../src/translations/terms.ts';
 import { asFinalFailure } from './failures.ts';
 import { callEngine, createJobActivities, ending, type JobDependencies, requireOpen } from './jobs.ts';
 
@@ -16,10 +18,11 @@ export function createTranslationActivities(
   dependencies: JobDependencies & { readonly provider: TranslationProvider },
 ) {
   const { db, provider } = dependencies;
-  const plan = (jobId: JobId, task: Planned): Promise<{ batches: number }> =>
+  const plan = (jobId: JobId, task: Planned): Promise<PlannedRun> =>
     asFinalFailure(async () => {
       await requireOpen(db, jobId);
-      return { batches: await planSegments(db, jobId, provider.name, task) };
+      const { batches, words } = await planSegments(db, jobId, provider.name, task);
+      return wantsTerms(provider, words) ? { batches, drawTerms: true } : { batches };
     });
   return {
     ...createJobActivities(dependencies),
@@ -28,11 +31,17 @@ export function createTranslationActivities(
     reserve: (jobId: JobId): Promise<boolean> =>
       asFinalFailure(() => takeOver(db, jobId, PURPOSES.translate.first)),
 
-    /** Writes the segments as rows and answers how many batches they make; none when the job has ended. */
-    planSegments: (jobId: JobId): Promise<{ batches: number }> => plan(jobId, 'plan'),
+    /** Writes the segments as rows and answers how many batches they make. */
+    planSegments: (jobId: JobId): Promise<PlannedRun> => plan(jobId, 'plan'),
 
     /** The same for what a refresh makes. */
-    planRefresh: (jobId: JobId): Promise<{ batches: number }> => plan(jobId, 'planSegmentsOf'),
+    planRefresh: (jobId: JobId): Promise<PlannedRun> => plan(jobId, 'planSegmentsOf'),
+
+    /** Draws the list of terms of the job and answers how many it has. */
+    drawTerms: (jobId: JobId): Promise<{ terms: number }> =>
+      callEngine(db, jobId, 'translations', async (signal) => ({
+        terms: await drawTerms({ db, provider }, { jobId, signal }),
+      })),
 
     /** Translates one batch and answers how many segments it asked the provider for. */
     translateBatch: (jobId: JobId, batch: number): Promise<{ segments: number }> =>

@@ -1,8 +1,8 @@
-import { CancellationScope, isCancellation, proxyActivities } from '@temporalio/workflow';
+import { CancellationScope, isCancellation, patched, proxyActivities } from '@temporalio/workflow';
 import type { TranslationActivities } from '../activities/translation.ts';
 import type { JobId } from '../src/ids.ts';
-import type { TranslationRunResult } from '../src/temporal/shapes.ts';
-import { ENGINE_CALL, paidRun, STEP } from './paid-run.ts';
+import type { PlannedRun, TranslationRunResult } from '../src/temporal/shapes.ts';
+import { ENGINE_CALL, failureType, paidRun, STEP } from './paid-run.ts';
 
 /** Batches of one job that are with the provider at the same time. */
 const PARALLEL_BATCHES = 4;
@@ -16,10 +16,20 @@ const PARALLEL_BATCHES = 4;
 export function connect(prefix: string | undefined) {
   const on = (queue: string) => (prefix === undefined ? {} : { taskQueue: `${prefix}${queue}` });
   return {
-    steps: proxyActivities<Omit<TranslationActivities, 'translateBatch'>>({ ...on('job-steps'), ...STEP }),
+    steps: proxyActivities<Omit<TranslationActivities, 'translateBatch' | 'drawTerms'>>({
+      ...on('job-steps'),
+      ...STEP,
+    }),
     engine: proxyActivities<Pick<TranslationActivities, 'translateBatch'>>({
       ...on('engine-calls'),
       ...ENGINE_CALL,
+    }),
+    /** 8 attempts are two minutes of failing, and an engine may ask for an hour: then it goes without a list. */
+    terms: proxyActivities<Pick<TranslationActivities, 'drawTerms'>>({
+      ...on('engine-calls'),
+      ...ENGINE_CALL,
+      scheduleToCloseTimeout: '1 hour',
+      retry: { ...ENGINE_CALL.retry, maximumAttempts: 8 },
     }),
   };
 }
@@ -30,23 +40,24 @@ type Connected = ReturnType<typeof connect>;
 export interface Run {
   /** Takes the hold over; false when the job has ended. */
   readonly begin: () => Promise<boolean>;
-  readonly plan: () => Promise<{ batches: number }>;
+  readonly plan: () => Promise<PlannedRun>;
   /** Writes the result and the charge; false when the job had ended. */
   readonly settle: () => Promise<boolean>;
   /** What a failure and a cancellation do, for people who read the run. */
   readonly givingBack: string;
 }
 
-/** Brings a job that translates to its end: begins, plans, translates in batches and settles, or gives back. */
+/** Brings a job that translates to its end: begins, plans, draws terms, translates in batches and settles, or gives back. */
 export const translateInBatches = (
   jobId: JobId,
-  { steps, engine }: Connected,
+  { steps, engine, terms }: Connected,
   { begin, plan, settle, givingBack }: Run,
 ): Promise<TranslationRunResult> =>
   paidRun<TranslationRunResult>(
     async () => {
       if (!(await begin())) return { outcome: 'already ended' };
-      const { batches } = await plan();
+      const { batches, drawTerms } = await plan();
+      if (drawTerms && patched('term-list')) await drawList(terms, jobId);
       await translateAll(engine, jobId, batches);
       // The point of no return: once begun, a cancellation comes too late.
       const settled = await CancellationScope.nonCancellable(settle);
@@ -58,6 +69,16 @@ export const translateInBatches = (
       what: 'translation',
     },
   );
+
+/** Draws the list of terms that all batches are told. Without one they are translated all the same. */
+async function drawList({ drawTerms }: Connected['terms'], jobId: JobId): Promise<void> {
+  try {
+    await drawTerms.executeWithOptions({ summary: 'draw the list of terms' }, [jobId]);
+  } catch (error) {
+    const stopped = isCancellation(error) || CancellationScope.current().consideredCancelled;
+    if (stopped || failureType(error) === 'JobEnded') throw error;
+  }
+}
 
 /** Translates every batch, a few at a time; when one fails for good the others are cancelled and awaited first. */
 async function translateAll(

@@ -99,7 +99,7 @@ export async function awaitTurn(
 }
 
 /** The type an activity gave its failure; undefined for anything else. */
-const failureType = (error: unknown): string | null | undefined =>
+export const failureType = (error: unknown): string | null | undefined =>
   error instanceof ActivityFailure && error.cause instanceof ApplicationFailure
     ? error.cause.type
     : undefined;

@@ -1,7 +1,8 @@
 /**
  * What a translation costs beside the engine's own time:
  *  1. A 10,000-word article with a language model of fixed delay (a local server that speaks the real protocol),
- *     against a bare loop that sends the very same batches to it, as many at once, and stores nothing.
+ *     against a bare loop that sends it the very same batches, as many at once, and stores nothing. Both ask it for a list
+ *     of terms first.
  *  2. Words per second with the engine that takes no time, pseudo, for 1,000, 10,000 and 100,000 words.
  * A job counts from the request that creates it to its end, seen within 50 ms.
  *
@@ -12,7 +13,8 @@ import { startEphemeralEngines } from '../../soak/support/engines.ts';
 import { print } from '../../soak/support/report.ts';
 import { createScriptService } from '../../soak/support/service.ts';
 import { createTranslations, untilEnded } from '../../soak/support/translations.ts';
-import { extractSegments, planBatches, type Segment } from '../../src/document/translation/segments.ts';
+import { type PlannedTexts, planBatches, planTexts } from '../../src/document/translation/planned.ts';
+import { extractSegments } from '../../src/document/translation/segments.ts';
 import { createOpenAiCompatibleProvider } from '../../src/providers/openai-compatible.ts';
 import { longDocument } from '../../test/support/articles.ts';
 import { pseudoCompletion } from '../../test/support/chat-completions.ts';
@@ -46,9 +48,9 @@ async function translate(words: number): Promise<number> {
   return (performance.now() - askedAt) / 1_000;
 }
 
-/** The batches that the same article makes. */
-function batchesOf(words: number): Segment[][] {
-  const segments = extractSegments({
+/** The same article as it is sent. */
+function textsOf(words: number): PlannedTexts {
+  const snapshot = {
     title: 'A garden in spring',
     metaTitle: null,
     metaDescription: null,
@@ -56,8 +58,8 @@ function batchesOf(words: number): Segment[][] {
     secondaryKeywords: [],
     document: longDocument(words),
     assets: [],
-  });
-  return planBatches(segments, BATCH);
+  };
+  return planTexts(extractSegments(snapshot), snapshot);
 }
 
 /** Seconds that the engine itself takes for the batches, so many at once. */
@@ -68,13 +70,17 @@ async function bare(words: number): Promise<number> {
     timeoutMs: 60_000,
   });
   const signal = new AbortController().signal;
-  const batches = batchesOf(words).map((batch) =>
+  const { title, outline, segments: sent } = textsOf(words);
+  const batches = planBatches(sent, BATCH).map((batch) =>
     batch.map(({ key, kind, text }) => ({ id: key, kind, text })),
   );
+  const context = { title, outline, terms: [], glossary: [], style: null };
+  const job = { sourceLanguage: 'en', targetLanguage: 'es', context, signal };
   const startedAt = performance.now();
+  await provider.terms?.({ ...job, texts: sent.map(({ text }) => text), limit: 100 });
   const lane = async (): Promise<void> => {
     for (let segments = batches.shift(); segments !== undefined; segments = batches.shift()) {
-      await provider.translate({ sourceLanguage: 'en', targetLanguage: 'es', segments, signal });
+      await provider.translate({ ...job, segments });
     }
   };
   await Promise.all(Array.from({ length: PARALLEL_BATCHES }, lane));

@@ -1,6 +1,8 @@
 import type { ColumnType, Generated, JSONColumnType } from 'kysely';
 import type { DocumentJson } from '../document/format/schema.ts';
 import type { Proposal, Provenance, RefreshPlan, UnitKey } from '../document/refresh/types.ts';
+import type { JobContext, Neighbours, TermPair } from '../document/translation/context.ts';
+import type { SegmentKind } from '../document/translation/segments.ts';
 import type { Snapshot } from '../document/translation/source.ts';
 import type {
   AiOperationId,
@@ -119,6 +121,11 @@ export interface LoggedAttempt {
   readonly responseStatus: number | null;
   readonly errorMessage: string | null;
   readonly responseBody: string | null;
+}
+
+/** What a model is told beside the texts of a job, but for the terms; `around` by batch. */
+export interface StoredContext extends Omit<JobContext, 'terms'> {
+  readonly around: readonly Neighbours[];
 }
 
 /** What a refresh works with. */
@@ -382,6 +389,10 @@ export interface Tables {
     asked_batches: Generated<number[]>;
     /** Of a refresh: its plan, which has what is needed of the source. */
     snapshot: NullableJson<Snapshot | StoredRefresh>;
+    /** Null until it is planned, and of jobs that a release before planned. */
+    context: NullableJson<StoredContext>;
+    /** Null until they are drawn, or the first batch goes without. */
+    terms: NullableJson<readonly TermPair[]>;
   };
   translation_segments: {
     job_id: JobId;
@@ -392,6 +403,11 @@ export interface Tables {
     target_text: Nullable<string>;
     /** Null in rows of a release that did not count them. */
     words: Nullable<number>;
+    /** What the text is, and its place in reading order. Null in rows of a release that did not keep them. */
+    kind: Nullable<SegmentKind>;
+    position: Nullable<number>;
+    /** The key of the equal text that is asked for in its place. */
+    same_as: Nullable<string>;
   };
   /** What is known of a version since it was translated. */
   article_provenance: {

@@ -1,50 +1,21 @@
 /** The interface that every translation model and engine implements. */
+import type { JobContext, Neighbours, TermPair } from '../document/translation/context.ts';
 import type { SegmentKind } from '../document/translation/segments.ts';
+
+export type {
+  Formality,
+  GlossaryTerm,
+  JobContext,
+  Neighbours,
+  Style,
+  TermPair,
+} from '../document/translation/context.ts';
 
 /** A text in the protected form of design.md §9, its id within the request, and what it is in its article. */
 export interface TranslationText {
   readonly id: string;
   readonly text: string;
   readonly kind: SegmentKind;
-}
-
-export type Formality = 'formal' | 'informal';
-
-/** How a project wants to sound in a language. */
-export interface Style {
-  readonly formality: Formality | null;
-  readonly instructions: string | null;
-}
-
-/** A term of a workspace's glossary. */
-export interface GlossaryTerm {
-  readonly source: string;
-  /** Null for a term that stays as it is. */
-  readonly target: string | null;
-  readonly caseSensitive: boolean;
-}
-
-/** A term of one article and its one translation. */
-export interface TermPair {
-  readonly source: string;
-  readonly target: string;
-}
-
-/** What a model is told beside the texts: byte for byte the same in every call of a job. All of it is data, never instruction. */
-export interface JobContext {
-  readonly title: string;
-  /** The headings in order. */
-  readonly outline: readonly string[];
-  readonly terms: readonly TermPair[];
-  /** Those that occur in the article. */
-  readonly glossary: readonly GlossaryTerm[];
-  readonly style: Style | null;
-}
-
-/** What stands before and after the texts of a request, as plain text; empty at the article's ends. */
-export interface Neighbours {
-  readonly before: string;
-  readonly after: string;
 }
 
 /** An earlier answer that cannot be used, and why. */
@@ -79,6 +50,8 @@ export interface TermsRequest {
   readonly context: JobContext;
   /** Texts of the article in reading order, without tags; a bounded number of characters. */
   readonly texts: readonly string[];
+  /** Pairs that are used at most. */
+  readonly limit: number;
   readonly signal: AbortSignal;
 }
 

@@ -11,6 +11,12 @@ export interface TranslationRunResult {
   readonly batches?: number;
 }
 
+/** How many batches there are to translate, and whether a term list is to be drawn before. */
+export interface PlannedRun {
+  readonly batches: number;
+  readonly drawTerms?: true;
+}
+
 /** Whether a run may begin: `ahead` others of its workspace come first. */
 export type Turn =
   | { readonly outcome: 'taken' | 'ended' }

@@ -1,5 +1,9 @@
 import { sql } from 'kysely';
 import { type JobArea, startRun } from '../jobs/runs.ts';
+import { TERM_LIST } from './asked.ts';
+
+/** What a term list counts as in work that nobody pays for: about what a model writes for one. */
+const TERM_LIST_WORDS = 200;
 
 /** How jobs that translate in batches take part in the foundation of paid jobs. */
 const areaOf = (workflow: 'translateArticle' | 'refreshTranslation', verb: string): JobArea => ({
@@ -17,14 +21,14 @@ const areaOf = (workflow: 'translateArticle' | 'refreshTranslation', verb: strin
     });
   },
   async wordsMade(tx, jobId) {
-    const { words } = await tx
-      .selectFrom('translation_segments')
-      .innerJoin('translations', 'translations.job_id', 'translation_segments.job_id')
-      .select((eb) => eb.fn.coalesce(eb.fn.sum<number | string>('words'), eb.val(0)).as('words'))
-      .where('translation_segments.job_id', '=', jobId)
-      .where(sql<boolean>`(target_text IS NOT NULL OR batch = ANY (asked_batches))`)
-      .executeTakeFirstOrThrow();
-    return Number(words);
+    const { rows } = await sql<{ words: number }>`
+      SELECT CASE WHEN ${TERM_LIST} = ANY (asked_batches) THEN ${TERM_LIST_WORDS}::integer ELSE 0 END
+        + coalesce((SELECT sum(words) FROM translation_segments AS segment
+            WHERE segment.job_id = translations.job_id AND same_as IS NULL
+              AND (target_text IS NOT NULL OR batch = ANY (asked_batches))), 0)::integer AS words
+      FROM translations WHERE job_id = ${jobId}
+    `.execute(tx);
+    return rows[0]?.words ?? 0;
   },
 });
 

@@ -1,10 +1,17 @@
 import { hash } from 'node:crypto';
 import { sql } from 'kysely';
+import { readAssets } from '../articles/images.ts';
 import type { Database } from '../db/database.ts';
+import type { StoredContext } from '../db/tables.ts';
 import { inTransaction } from '../db/transaction.ts';
 import { doTask } from '../document/threads/pool.ts';
 import { inTheBackground } from '../document/threads/share.ts';
-import type { JobId } from '../ids.ts';
+import { type PlannedSegment, type PlannedTexts, planBatches } from '../document/translation/planned.ts';
+import type { ArticleId, JobId, WorkspaceId } from '../ids.ts';
+import { writeJson } from '../json-text.ts';
+import { glossaryIn } from './glossary/terms.ts';
+import { readTexts, toSnapshot } from './read-source.ts';
+import { styleOf } from './styles/styles.ts';
 
 /** Bounds of one provider call: small enough to be repaired cheaply, large enough to carry context. */
 const BATCH = { maxWords: 400, maxSegments: 40 } as const;
@@ -15,50 +22,126 @@ const MAX_SEGMENTS_OF_MANY = 200;
 /** The segments of a job, by what its `snapshot` holds. */
 export type Planned = 'plan' | 'planSegmentsOf';
 
+/** What a job has left to ask an engine for. */
+export interface Plan {
+  readonly batches: number;
+  readonly words: number;
+}
+
 /**
- * Splits the job's snapshot into segments, one row each, grouped into batches. The rows are the run's
- * memory: what was translated is never asked for again.
- * @returns the number of batches; the same however often it runs
+ * Splits the job's snapshot into segments, one row each, grouped into batches, and freezes what a model is told beside
+ * them. The rows are the run's memory: what was translated is never asked for again. Of equal texts one is asked for.
+ * @returns the same however often it runs, before the first batch
  */
 export async function planSegments(
   db: Database,
   jobId: JobId,
   provider: string,
   task: Planned = 'plan',
-): Promise<number> {
-  const { snapshot, workspace_id } = await db
+): Promise<Plan> {
+  const job = await db
     .selectFrom('translations')
-    .select(['workspace_id', sql<string | null>`snapshot::text`.as('snapshot')])
+    .innerJoin('jobs', 'jobs.id', 'translations.job_id')
+    .select([
+      'jobs.workspace_id as workspaceId',
+      'jobs.project_id as projectId',
+      'source_article_id as sourceId',
+      'source_language as source',
+      'target_language as target',
+      sql<string | null>`snapshot::text`.as('snapshot'),
+    ])
     .where('job_id', '=', jobId)
     .executeTakeFirstOrThrow();
+  const { workspaceId, projectId, snapshot } = job;
   if (snapshot === null) throw new Error(`job ${jobId} has no snapshot`);
-  const batches = await inTheBackground(workspace_id, () =>
-    doTask(task, snapshot, BATCH, { many: MANY_BATCHES, segmentsOfMany: MAX_SEGMENTS_OF_MANY }),
+  const whole = task === 'plan' ? null : await readWhole(db, workspaceId, job.sourceId);
+  const { title, outline, segments } = await inTheBackground(workspaceId, () =>
+    task === 'plan' ? doTask('plan', snapshot) : doTask('planSegmentsOf', snapshot, whole),
   );
-  const rows = batches.flatMap((segments, batch) => segments.map((segment) => ({ ...segment, batch })));
+  const sameAs = findEqual(segments);
+  const batches = inBatches(segments.filter(({ key }) => !sameAs.has(key)));
+  const batchOf = new Map(batches.flatMap((batch, at) => batch.map(({ key }) => [key, at] as const)));
+  const texts = segments.map(({ text }) => text);
+  const context: StoredContext = {
+    title,
+    outline,
+    glossary: await glossaryIn(db, workspaceId, job, texts),
+    style: await styleOf(db, projectId, job.target),
+    around: batches.map(around),
+  };
   return inTransaction(db, async (tx) => {
     await sql`
-      INSERT INTO translation_segments (job_id, key, batch, source_hash, source_text, words)
+      INSERT INTO translation_segments
+        (job_id, key, kind, position, same_as, batch, source_hash, source_text, words)
       SELECT ${jobId}, * FROM unnest(
-        ${rows.map((row) => row.key)}::text[],
-        ${rows.map((row) => row.batch)}::integer[],
-        ${rows.map((row) => hash('sha256', row.text))}::text[],
-        ${rows.map((row) => row.text)}::text[],
-        ${rows.map((row) => row.words)}::integer[]
+        ${segments.map(({ key }) => key)}::text[],
+        ${segments.map(({ kind }) => kind)}::text[],
+        ${segments.map((_, position) => position)}::integer[],
+        ${segments.map(({ key }) => sameAs.get(key) ?? null)}::text[],
+        ${segments.map(({ key }) => batchOf.get(sameAs.get(key) ?? key) ?? 0)}::integer[],
+        ${texts.map((text) => hash('sha256', text))}::text[],
+        ${texts}::text[],
+        ${segments.map(({ words }) => words)}::integer[]
       )
       ON CONFLICT DO NOTHING
     `.execute(tx);
     // The rows decide: an earlier run of another release may have planned with other bounds.
-    const { count } = await tx
+    const plan = await tx
       .selectFrom('translation_segments')
-      .select((eb) => eb.fn.coalesce(eb(eb.fn.max('batch'), '+', 1), eb.val(0)).as('count'))
+      .select((eb) => [
+        eb.fn.coalesce(eb(eb.fn.max('batch'), '+', 1), eb.val(0)).as('batches'),
+        sql<number>`coalesce(sum(words) FILTER (WHERE target_text IS NULL AND same_as IS NULL), 0)::integer`.as(
+          'words',
+        ),
+      ])
       .where('job_id', '=', jobId)
       .executeTakeFirstOrThrow();
     await tx
       .updateTable('translations')
-      .set({ provider, batch_count: count })
+      .set({
+        provider,
+        batch_count: plan.batches,
+        context: sql<string>`coalesce(context, ${JSON.stringify(context)}::jsonb)`,
+      })
       .where('job_id', '=', jobId)
       .execute();
-    return count;
+    return plan;
   });
 }
+
+/** The article that a refresh brings a version up to date with, as it is now, as JSON text; null when it is gone. */
+async function readWhole(
+  db: Database,
+  workspaceId: WorkspaceId,
+  articleId: ArticleId | null,
+): Promise<string | null> {
+  if (articleId === null) return null;
+  const texts = await readTexts(db, workspaceId, articleId).executeTakeFirst();
+  if (texts === undefined) return null;
+  return writeJson(toSnapshot(texts, await readAssets(db, workspaceId, articleId)));
+}
+
+/** By key the first segment that has the same text and kind. */
+function findEqual(segments: PlannedTexts['segments']): Map<string, string> {
+  const firsts = new Map<string, string>();
+  const sameAs = new Map<string, string>();
+  for (const { key, kind, text } of segments) {
+    const first = firsts.get(`${kind} ${text}`);
+    if (first === undefined) firsts.set(`${kind} ${text}`, key);
+    else sameAs.set(key, first);
+  }
+  return sameAs;
+}
+
+/** Segments in batches. Where there are very many, batches hold more of them. */
+function inBatches(segments: PlannedTexts['segments']): PlannedSegment[][] {
+  const batches = planBatches(segments, BATCH);
+  return batches.length <= MANY_BATCHES
+    ? batches
+    : planBatches(segments, { ...BATCH, maxSegments: MAX_SEGMENTS_OF_MANY });
+}
+
+const around = (batch: readonly PlannedSegment[]) => ({
+  before: batch[0]?.before ?? '',
+  after: batch.at(-1)?.after ?? '',
+});

@@ -30,7 +30,7 @@ async function pruneBatch(db: Database, retentionMs: number, after: JobId | null
       LIMIT ${JOBS_PER_BATCH}
       FOR UPDATE OF translation SKIP LOCKED
     ), emptied AS (
-      UPDATE translations AS translation SET snapshot = NULL FROM old
+      UPDATE translations AS translation SET snapshot = NULL, context = NULL, terms = NULL FROM old
       WHERE translation.job_id = old.job_id
     ), removed AS (
       DELETE FROM translation_segments AS segment USING old WHERE segment.job_id = old.job_id

@@ -1,11 +1,11 @@
 import { sql } from 'kysely';
 import { beforeEach, expect, it } from 'vitest';
 import { openHold, releaseHold, reserveCredits, settleHold } from '../../src/credits/holds.ts';
+import { countOperation } from '../../src/credits/operations-quota.ts';
 import { reserveBytes } from '../../src/credits/storage-quota.ts';
 import type { Tx } from '../../src/db/database.ts';
 import { inTransaction } from '../../src/db/transaction.ts';
 import { newId } from '../../src/ids.ts';
-import { countOperation } from '../../src/credits/operations-quota.ts';
 import { setQuota } from '../../src/workspaces/set-quota.ts';
 import { type TestWorkspace, useTestService } from '../support/service.ts';
 

@@ -12,7 +12,7 @@ import {
   LOOP_PLACES,
   TASK_TIMEOUT_MS,
 } from '../../src/document/threads/pool.ts';
-import { segmentsOf } from '../../src/document/threads/refresh.ts';
+import { sentOf } from '../../src/document/threads/refresh.ts';
 import { BACKGROUND_WAIT_MS, onBehalfOf } from '../../src/document/threads/share.ts';
 import type { Snapshot } from '../../src/document/translation/source.ts';
 
@@ -139,7 +139,7 @@ describe('work on documents', () => {
       );
       const source = JSON.stringify(articleOf(change(document)));
       const planned = await doTask('planVersion', source, version, known, '[]', { apply: 'none' });
-      const segments = segmentsOf(`{"plan":${planned.plan}}`);
+      const { segments } = sentOf(`{"plan":${planned.plan}}`);
       const translations = new Map(segments.map(({ key, text }) => [key, text]));
       const ids = { articleIds: new Map(), copyIds: new Map() };
       const applied = await doTask('applyPlan', planned.plan, version, known, translations, ids, false);

@@ -7,8 +7,9 @@ import { collectTexts } from '../../src/document/format/walk.ts';
 import { parseInline } from '../../src/document/inline/parse.ts';
 import { importMarkdown } from '../../src/document/markdown/import.ts';
 import { checkSegment } from '../../src/document/translation/check.ts';
+import { planBatches } from '../../src/document/translation/planned.ts';
 import { reassemble, type TranslatedArticle } from '../../src/document/translation/reassemble.ts';
-import { extractSegments, planBatches, segmentWords } from '../../src/document/translation/segments.ts';
+import { extractSegments } from '../../src/document/translation/segments.ts';
 import type { Snapshot } from '../../src/document/translation/source.ts';
 import type { AssetId } from '../../src/ids.ts';
 import { createTranslationProvider } from '../../src/providers/index.ts';
@@ -270,10 +271,10 @@ describe('translating a document', () => {
       ['title', 'Coffee'],
       ['metaTitle', 'word '.repeat(30).trim()],
       ['targetKeyword.0', 'coffee beans'],
-      ['asset.0.alt', 'A cup of coffee'],
       ['block.0.text', 'Read our <a id="1">brewing guide</a> first.'],
       ['block.1.text', 'Use <b id="1"><x id="2"/></b> <a id="3">here</a>.'],
       ['block.1.text.title.3', 'The manual'],
+      ['asset.0.alt', 'A cup of coffee'],
       ['block.2.alt', 'A cup'],
       ['block.2.caption', 'Hot &amp; fresh'],
     ]);
@@ -402,7 +403,7 @@ describe('translating a document', () => {
   });
 
   it('fills batches in order up to their bounds', () => {
-    const texts = fc.array(fc.integer({ min: 0, max: 60 }).map((count) => ({ text: 'word '.repeat(count) })));
+    const texts = fc.array(fc.integer({ min: 0, max: 60 }).map((words) => ({ words })));
     fc.assert(
       fc.property(
         texts,
@@ -413,7 +414,7 @@ describe('translating a document', () => {
           expect(batches.flat()).toEqual(segments);
           for (const batch of batches) {
             expect(batch.length).toBeLessThanOrEqual(maxSegments);
-            const words = batch.reduce((sum, segment) => sum + segmentWords(segment), 0);
+            const words = batch.reduce((sum, segment) => sum + segment.words, 0);
             if (batch.length > 1) expect(words).toBeLessThanOrEqual(maxWords);
           }
         },

@@ -29,6 +29,10 @@ const segments: TranslationText[] = [
   },
 ];
 const expected = new Map(segments.map(({ id, text }) => [id, pseudoLocalize(text)]));
+/** What the model calls the texts. */
+const names = ['title', 'paragraph.2', 'paragraph.3'];
+const named = (texts: Iterable<string>) =>
+  Object.fromEntries([...texts].map((text, place) => [names[place] ?? '', text]));
 
 let server: EngineServer;
 let provider: TranslationProvider;
@@ -61,7 +65,7 @@ const problem = (status: number, error: unknown, headers: Record<string, string>
 });
 
 describe('a question to the model', () => {
-  it('carries the key, the languages and a strict schema whose required keys are the segment ids', async () => {
+  it('carries the key, the languages and a strict schema that requires every text', async () => {
     expect(await run()).toEqual(expected);
     const [request] = server.requests;
     if (request === undefined) throw new Error('nothing asked');
@@ -74,12 +78,10 @@ describe('a question to the model', () => {
       type: 'json_schema',
       json_schema: {
         strict: true,
-        schema: { type: 'object', required: segments.map(({ id }) => id), additionalProperties: false },
+        schema: { type: 'object', required: names, additionalProperties: false },
       },
     });
-    expect(Object.keys(body.response_format.json_schema.schema.properties)).toEqual(
-      segments.map(({ id }) => id),
-    );
+    expect(Object.keys(body.response_format.json_schema.schema.properties)).toEqual(names);
     expect(server.requests).toHaveLength(1);
   });
 
@@ -101,25 +103,25 @@ describe('a question to the model', () => {
   it('is repeated with the exact defects, for the unusable texts only', async () => {
     server.answer = (request) =>
       server.requests.length === 1
-        ? completion(
-            JSON.stringify({ title: 'Um jardim', 'block.0.text': 'Leia o guia', 'block.1.text': '' }),
-          )
+        ? completion(JSON.stringify(named(['Um jardim', 'Leia o guia', ''])))
         : pseudoCompletion(request);
     const answers = await run();
     expect(answers.get('title')).toBe('Um jardim');
     const [, second] = server.requests;
     if (second === undefined) throw new Error('asked once only');
-    expect(Object.keys(askedTexts(second))).toEqual(['block.0.text', 'block.1.text']);
+    expect(Object.values(askedTexts(second))).toEqual([segments[1]?.text, segments[2]?.text]);
     const turns = chatRequest(second).messages;
     expect(turns.map(({ role }) => role)).toEqual(['system', 'user', 'assistant', 'user']);
     expect(JSON.parse(turns[2]?.content ?? '')).toEqual({
-      'block.0.text': 'Leia o guia',
-      'block.1.text': '',
+      'paragraph.1': 'Leia o guia',
+      'paragraph.2': '',
     });
-    expect(turns[3]?.content).toContain(
-      '"block.0.text": the tag <a id="1"> is missing; the tag <x id="2"/> is missing',
-    );
-    expect(turns[3]?.content).toContain('"block.1.text": the translation is empty');
+    expect(JSON.parse(turns[3]?.content ?? '')).toEqual({
+      defects: {
+        'paragraph.1': ['the tag <a id="1"> is missing', 'the tag <x id="2"/> is missing'],
+        'paragraph.2': ['the translation is empty'],
+      },
+    });
     expect(server.requests).toHaveLength(2);
   });
 });
@@ -129,12 +131,13 @@ describe('an answer that is not as asked for', () => {
     server.answer = (request) =>
       server.requests.length === 1 ? completion(content) : pseudoCompletion(request);
   };
-  const good = JSON.stringify(Object.fromEntries(expected));
+  const right = named(expected.values());
+  const good = JSON.stringify(right);
 
   it.each([
     ['in a code fence', `\`\`\`json\n${good}\n\`\`\``],
     ['with words around it', `Sure! Here is the translation:\n${good}\nAnything else?`],
-    ['with invented ids', JSON.stringify({ ...Object.fromEntries(expected), extra: 'x', __proto__: 'y' })],
+    ['with invented ids', JSON.stringify({ ...right, extra: 'x', __proto__: 'y' })],
   ])('is used when it is whole: %s', async (_what, content) => {
     first(content);
     expect(await run()).toEqual(expected);
@@ -143,15 +146,15 @@ describe('an answer that is not as asked for', () => {
 
   it.each([
     ['wrong ids', '{"one":"Um","two":"Dois"}', 3],
-    ['texts that are no strings', '{"title":["Um"],"block.0.text":null,"block.1.text":3}', 3],
+    ['texts that are no strings', '{"title":["Um"],"paragraph.2":null,"paragraph.3":3}', 3],
     ['an array', '["Um"]', 3],
     ['no JSON', 'I am sorry, I am only a model.', 3],
     ['nothing', '', 3],
     ['half an object', good.slice(0, 60), 3],
     ['a dropped tag', good.replace('<a id=\\"1\\">', '').replace('</a>', ''), 1],
     ['a doubled tag', good.replace('<x id=\\"2\\"/>', '<x id=\\"2\\"/><x id=\\"2\\"/>'), 1],
-    ['an empty string', JSON.stringify({ ...Object.fromEntries(expected), title: '' }), 1],
-    ['the source', JSON.stringify(Object.fromEntries(segments.map(({ id, text }) => [id, text]))), 1],
+    ['an empty string', JSON.stringify({ ...right, title: '' }), 1],
+    ['the source', JSON.stringify(named(segments.map(({ text }) => text))), 1],
   ])('is asked for again: %s', async (_what, content, again) => {
     first(content);
     const answers = await run();

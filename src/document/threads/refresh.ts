@@ -70,9 +70,11 @@ export function planVersion(
   };
 }
 
-/** The texts that an engine gets of a refresh as its job keeps it. */
-export const segmentsOf = (refresh: string): readonly Segment[] =>
-  segmentsToSend(read<{ plan: RefreshPlan }>(refresh).plan);
+/** The texts that an engine gets of a refresh as its job keeps it, and the article cut down that they are from. */
+export function sentOf(refresh: string): { partial: Snapshot; segments: Segment[] } {
+  const { plan } = read<{ plan: RefreshPlan }>(refresh);
+  return { partial: plan.partial, segments: segmentsToSend(plan) };
+}
 
 /** What a version becomes. */
 export interface Changed extends Omit<RefreshResult, 'proposals' | 'settled' | 'content' | 'provenance'> {

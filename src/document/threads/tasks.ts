@@ -18,6 +18,7 @@ import { renderMarkdown } from '../render/markdown.ts';
 import type { Resolver } from '../render/shared.ts';
 import type { Term } from '../text/term-index.ts';
 import { occurringTerms } from '../translation/glossary.ts';
+import { type PlannedTexts, planTexts } from '../translation/planned.ts';
 import {
   type IdMaps,
   orUnwritable,
@@ -25,15 +26,9 @@ import {
   type TranslatedArticle,
   type Unwritable,
 } from '../translation/reassemble.ts';
-import {
-  type BatchBounds,
-  extractSegments,
-  planBatches,
-  type Segment,
-  segmentWords,
-} from '../translation/segments.ts';
+import { extractSegments } from '../translation/segments.ts';
 import type { Snapshot } from '../translation/source.ts';
-import { accept, applyPlan, planVersion, reject, segmentsOf } from './refresh.ts';
+import { accept, applyPlan, planVersion, reject, sentOf } from './refresh.ts';
 import { describe, type StoredDocument } from './stored.ts';
 
 /** Texts already parsed: as they are, or as bytes when another thread parsed them. */
@@ -90,30 +85,17 @@ function replaceAssets(json: string, assetIds: ReadonlyMap<string, string>): str
   return JSON.stringify(document);
 }
 
-export interface PlannedSegment extends Segment {
-  readonly words: number;
+/** What is sent of a snapshot (its JSON text). */
+function plan(json: string): PlannedTexts {
+  const snapshot = JSON.parse(json) as Snapshot;
+  return planTexts(extractSegments(snapshot), snapshot);
 }
 
-/** Segments in batches. Where there are more than `many`, batches hold more of them. */
-function inBatches(
-  segments: readonly Segment[],
-  bounds: BatchBounds,
-  { many, segmentsOfMany }: { many: number; segmentsOfMany: number },
-): PlannedSegment[][] {
-  const batches = planBatches(segments, bounds);
-  const planned =
-    batches.length <= many ? batches : planBatches(segments, { ...bounds, maxSegments: segmentsOfMany });
-  return planned.map((batch) => batch.map((segment) => ({ ...segment, words: segmentWords(segment) })));
+/** The same of a refresh; `source` is the article that it brings the version up to date with, null when that is gone. */
+function planSegmentsOf(refresh: string, source: string | null): PlannedTexts {
+  const { partial, segments } = sentOf(refresh);
+  return planTexts(segments, source === null ? partial : (JSON.parse(source) as Snapshot), partial);
 }
-
-type Bounds = Parameters<typeof inBatches> extends [unknown, ...infer Rest] ? Rest : never;
-
-/** The segments of a snapshot (its JSON text) in batches. */
-const plan = (snapshot: string, ...bounds: Bounds) =>
-  inBatches(extractSegments(JSON.parse(snapshot) as Snapshot), ...bounds);
-
-/** The same of a refresh (its JSON text). */
-const planSegmentsOf = (refresh: string, ...bounds: Bounds) => inBatches(segmentsOf(refresh), ...bounds);
 
 /** A translated article as it is stored, rendered. */
 export type AssembledArticle = Omit<TranslatedArticle, 'document'> & {

@@ -1,15 +1,9 @@
 /** The terms of a glossary that some texts have. */
 import { indexTerms, type Term } from '../text/term-index.ts';
-import { parseTags, tagText } from './tags.ts';
+import { plainText } from './tags.ts';
 
 /** Terms that go along with an article, at most. */
 export const MAX_OCCURRING = 200;
-
-/** A text in protected form as its reader sees it. */
-const shown = (text: string): string => {
-  const parsed = parseTags(text);
-  return parsed.ok ? tagText(parsed.nodes) : text;
-};
 
 /**
  * Those of the terms that occur in the texts (plain or in protected form), in the order of the terms; of more than
@@ -20,7 +14,7 @@ export function occurringTerms<T extends Term>(terms: readonly T[], texts: reado
   const termsIn = indexTerms(terms);
   const found = new Set<T>();
   for (const text of texts) {
-    for (const term of termsIn(shown(text))) if (found.size < MAX_OCCURRING) found.add(term);
+    for (const term of termsIn(plainText(text))) if (found.size < MAX_OCCURRING) found.add(term);
     if (found.size === MAX_OCCURRING) break;
   }
   return terms.filter((term) => found.has(term));

@@ -16,10 +16,15 @@ export interface Segment {
   readonly text: string;
 }
 
+/** A text beside the body. */
+interface MetaField {
+  readonly key: string;
+  readonly kind: SegmentKind;
+  readonly text: string;
+}
+
 /** The fields of a snapshot outside its document, in a fixed order. */
-export function metaFields(
-  snapshot: Omit<Snapshot, 'document'>,
-): { key: string; kind: SegmentKind; text: string }[] {
+export function metaFields(snapshot: Omit<Snapshot, 'document'>): MetaField[] {
   const { title, metaTitle, metaDescription, targetKeywords, secondaryKeywords, assets } = snapshot;
   return [
     { key: 'title', kind: 'title', text: title },
@@ -61,9 +66,9 @@ export function needsTranslation(nodes: readonly TagContent[]): boolean {
 }
 
 /**
- * Every text of the snapshot that a provider has to translate, in reading order. Texts without a letter (numbers,
- * dashes, nothing but code) are left out and stay as they are; a very long text is several segments. Inline code, addresses, ids and code blocks are in no
- * segment.
+ * Every text of the snapshot that a provider has to translate, in reading order, title and meta texts first. Texts without
+ * a letter (numbers, dashes, nothing but code) are left out and stay as they are; a very long text is several segments.
+ * Inline code, addresses, ids and code blocks are in no segment.
  * @param kept fields, by key, that are left out
  */
 export function extractSegments(
@@ -88,45 +93,33 @@ export function extractSegments(
       add(titleKey(key, id), 'linkTitle', { text: title, markdown: false, links: [] });
     }
   };
-  for (const { key, kind, text } of metaFields(snapshot))
+  const addMeta = ({ key, kind, text }: MetaField): void =>
     add(key, kind, { text, markdown: false, links: [] });
-  for (const field of collectTexts(snapshot.document)) add(field.key, field.kind, field);
+  const { assets, document } = snapshot;
+  const meta = metaFields(snapshot);
+  const shown = new Set(document.blocks.map((block) => (block.type === 'image' ? block.assetId : null)));
+  // The alternative text of an image is read where the body shows it.
+  const altTexts = new Map<string, MetaField>();
+  for (const [place, field] of meta.entries()) {
+    const asset = assets[place + assets.length - meta.length];
+    if (asset !== undefined && shown.has(asset.id)) altTexts.set(asset.id, field);
+    else addMeta(field);
+  }
+  for (const field of collectTexts(document)) {
+    const block = document.blocks[Number(field.key.split('.', 2)[1])];
+    const altText = block?.type === 'image' ? altTexts.get(block.assetId) : undefined;
+    if (block?.type === 'image' && altText !== undefined) {
+      addMeta(altText);
+      altTexts.delete(block.assetId);
+    }
+    add(field.key, field.kind, field);
+  }
   return segments;
-}
-
-/** Bounds of one request to a provider. */
-export interface BatchBounds {
-  /** Words a batch holds at most; a longer segment is a batch of its own. */
-  readonly maxWords: number;
-  readonly maxSegments: number;
 }
 
 /** Words of a segment's text, tags not counted. */
 export function segmentWords(segment: Pick<Segment, 'text'>): number {
   return countTextWords(segment.text.replace(/<[^<>]*>/g, ' '));
-}
-
-/** Splits segments into batches, in order. */
-export function planBatches<S extends Pick<Segment, 'text'>>(
-  segments: readonly S[],
-  bounds: BatchBounds,
-): S[][] {
-  const batches: S[][] = [];
-  let batch: S[] = [];
-  let words = 0;
-  for (const segment of segments) {
-    const count = segmentWords(segment);
-    const full = batch.length >= bounds.maxSegments || words + count > bounds.maxWords;
-    if (batch.length > 0 && full) {
-      batches.push(batch);
-      batch = [];
-      words = 0;
-    }
-    batch.push(segment);
-    words += count;
-  }
-  if (batch.length > 0) batches.push(batch);
-  return batches;
 }
 
 /** True when a tree holds an untouchable part somewhere. */

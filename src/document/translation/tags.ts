@@ -90,6 +90,12 @@ export function tagText(nodes: readonly TagContent[]): string {
   return nodes.map((node) => (typeof node === 'string' ? node : tagText(node.children))).join('');
 }
 
+/** A text in protected form as its readers see it, without what is untouchable. */
+export function plainText(text: string): string {
+  const parsed = parseTags(text);
+  return parsed.ok ? tagText(parsed.nodes) : text;
+}
+
 /** Every tag of the tree with the tags around it, outermost first. */
 export function* eachTag(
   nodes: readonly TagContent[],

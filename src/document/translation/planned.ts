@@ -1,0 +1,122 @@
+/** The texts of an article as they are handed to an engine: in batches, with what stands around them. */
+import { cutAtWord } from '../text/characters.ts';
+import type { Neighbours } from './context.ts';
+import { encodeField } from './field-codec.ts';
+import { extractSegments, type Segment, segmentWords } from './segments.ts';
+import type { Snapshot } from './source.ts';
+import { plainText, tagText } from './tags.ts';
+
+/** Characters of a neighbour that go along, and of a heading in the outline. */
+const MAX_NEIGHBOUR = 200;
+const MAX_HEADING = 120;
+/** The outline is a small part of what is sent: a fifth of the texts, within these characters. */
+const OUTLINE = { least: 300, most: 6_000, share: 0.2 } as const;
+
+export interface PlannedSegment extends Segment, Neighbours {
+  readonly words: number;
+}
+
+/** What is sent of an article, in reading order, and what is told about it. */
+export interface PlannedTexts {
+  readonly title: string;
+  readonly outline: readonly string[];
+  readonly segments: readonly PlannedSegment[];
+}
+
+/**
+ * Prepares segments for an engine.
+ * @param whole the article that they are from; its texts are what stands around them
+ * @param part the article cut down, in which their keys are positions; `whole` when it is not
+ */
+export function planTexts(segments: readonly Segment[], whole: Snapshot, part = whole): PlannedTexts {
+  const texts = part === whole ? segments : extractSegments(whole);
+  const places = new Map(texts.map(({ key }, place) => [key, place]));
+  const keyInWhole = part === whole ? (key: string) => key : keyMapper(part, whole);
+  const neighbour = (place: number | undefined): string =>
+    place === undefined ? '' : plainText(texts[place]?.text ?? '');
+  const planned = segments.map((segment) => {
+    const place = places.get(keyInWhole(segment.key));
+    return {
+      ...segment,
+      words: segmentWords(segment),
+      before: place === undefined ? '' : ending(neighbour(place - 1)),
+      after: place === undefined ? '' : cutAtWord(neighbour(place + 1), MAX_NEIGHBOUR),
+    };
+  });
+  const sent = segments.reduce((sum, { text }) => sum + text.length, 0);
+  const room = Math.min(Math.max(sent * OUTLINE.share, OUTLINE.least), OUTLINE.most);
+  return { title: whole.title, outline: outlineOf(whole, room), segments: planned };
+}
+
+/** The end of a text, from the beginning of a word on. */
+function ending(text: string): string {
+  if (text.length <= MAX_NEIGHBOUR) return text;
+  const end = text.slice(-MAX_NEIGHBOUR).replace(/^[\udc00-\udfff]/, '');
+  const word = /^\S*\s+/.exec(end)?.[0].length ?? 0;
+  return word > MAX_NEIGHBOUR / 2 ? end : end.slice(word);
+}
+
+/** The headings in order: all of them, or those of the higher levels, as far as there is room. */
+function outlineOf({ document }: Snapshot, room: number): string[] {
+  const headings = document.blocks.flatMap((block) => {
+    if (block.type !== 'heading') return [];
+    const { nodes } = encodeField({ text: block.text, markdown: block.format === 'markdown', links: [] });
+    return { level: block.level, text: cutAtWord(tagText(nodes).trim(), MAX_HEADING) };
+  });
+  const levels = [...new Set(headings.map(({ level }) => level))].sort((one, other) => other - one);
+  let kept = headings;
+  for (const lowest of levels) {
+    kept = headings.filter(({ level }) => level <= lowest);
+    if (lengthOf(kept) <= room) break;
+  }
+  while (lengthOf(kept) > room) kept = kept.slice(0, -1);
+  return kept.map(({ text }) => text);
+}
+
+/** Characters of headings as JSON. */
+const lengthOf = (headings: readonly { readonly text: string }[]): number =>
+  headings.reduce((sum, { text }) => sum + text.length + 3, 0);
+
+/** Finds the key that a text has in the whole by the ids of its block and its image. */
+function keyMapper(part: Snapshot, whole: Snapshot): (key: string) => string {
+  const blocks = new Map(whole.document.blocks.map(({ id }, place) => [id, place]));
+  const assets = new Map<string, number>(whole.assets.map(({ id }, place) => [id, place]));
+  return (key) =>
+    key.replace(/^(block|asset)\.(\d+)/, (_, list: string, place: string) => {
+      const at = Number(place);
+      const found =
+        list === 'block'
+          ? blocks.get(part.document.blocks[at]?.id ?? '')
+          : assets.get(part.assets[at]?.id ?? '');
+      return `${list}.${found ?? 'none'}`;
+    });
+}
+
+/** Bounds of one request to a provider. */
+export interface BatchBounds {
+  /** Words a batch holds at most; a longer segment is a batch of its own. */
+  readonly maxWords: number;
+  readonly maxSegments: number;
+}
+
+/** Splits segments into batches, in order. */
+export function planBatches<S extends Pick<PlannedSegment, 'words'>>(
+  segments: readonly S[],
+  bounds: BatchBounds,
+): S[][] {
+  const batches: S[][] = [];
+  let batch: S[] = [];
+  let words = 0;
+  for (const segment of segments) {
+    const full = batch.length >= bounds.maxSegments || words + segment.words > bounds.maxWords;
+    if (batch.length > 0 && full) {
+      batches.push(batch);
+      batch = [];
+      words = 0;
+    }
+    batch.push(segment);
+    words += segment.words;
+  }
+  if (batch.length > 0) batches.push(batch);
+  return batches;
+}

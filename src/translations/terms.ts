@@ -1,0 +1,97 @@
+/** The term list of one job: how its recurring terms are translated, so that all of its batches agree. */
+import { sql } from 'kysely';
+import type { Database } from '../db/database.ts';
+import { plainText } from '../document/translation/tags.ts';
+import type { JobId } from '../ids.ts';
+import type { GlossaryTerm, TermPair, TranslationProvider } from '../providers/types.ts';
+import { asking, markAsked, TERM_LIST } from './asked.ts';
+
+/** Below so many words that are left to translate no list is drawn. */
+const LEAST_WORDS = 300;
+/** Pairs of a list: one for so many words, and so many at most. */
+const WORDS_PER_PAIR = 20;
+const MAX_PAIRS = 100;
+const MAX_CHARACTERS = 60;
+/** Characters of the texts that a list is drawn from: some 10,000 words. */
+const MAX_READ = 60_000;
+
+/** True when a list is worth a call. */
+export const wantsTerms = (provider: TranslationProvider, words: number): boolean =>
+  provider.terms !== undefined && words > LEAST_WORDS;
+
+/**
+ * Draws the term list of a job and stores it, once: a list that is there stays, and so does none once a batch was asked for.
+ * @returns pairs of the list
+ * @throws {ProviderError} when the engine could not, or would not, draw one
+ */
+export async function drawTerms(
+  { db, provider }: { db: Database; provider: TranslationProvider },
+  { jobId, signal }: { jobId: JobId; signal: AbortSignal },
+): Promise<number> {
+  const asked = await markAsked(db, jobId, TERM_LIST);
+  if (asked === undefined || asked.drawn !== null) return asked?.drawn ?? 0;
+  const { context, around: _, ...languages } = asked.told;
+  if (context === undefined || provider.terms === undefined) return 0;
+  const { texts, words } = await readTexts(db, jobId);
+  const limit = Math.min(Math.ceil(words / WORDS_PER_PAIR), MAX_PAIRS);
+  const request = { ...languages, context, texts, limit, signal };
+  const drawn = await asking(db, jobId, TERM_LIST, async () => provider.terms?.(request) ?? []);
+  const pairs = usablePairs(drawn, { texts, glossary: context.glossary, limit });
+  const { rows } = await sql<{ pairs: number }>`
+    UPDATE translations SET terms = coalesce(terms, ${JSON.stringify(pairs)}::jsonb) WHERE job_id = ${jobId}
+    RETURNING jsonb_array_length(terms) AS pairs
+  `.execute(db);
+  return rows[0]?.pairs ?? 0;
+}
+
+/** The first texts that are left to translate, plain and each once, and how many words they all have. */
+async function readTexts(db: Database, jobId: JobId): Promise<{ texts: string[]; words: number }> {
+  const rows = await db
+    .selectFrom('translation_segments')
+    .select(['source_text', 'words'])
+    .where('job_id', '=', jobId)
+    .where('target_text', 'is', null)
+    .where('same_as', 'is', null)
+    .orderBy('position')
+    .execute();
+  const texts: string[] = [];
+  let read = 0;
+  let words = 0;
+  for (const row of rows) {
+    words += row.words ?? 0;
+    const text = plainText(row.source_text);
+    read += text.length;
+    if (read <= MAX_READ) texts.push(text);
+  }
+  return { texts, words };
+}
+
+/**
+ * Those of a model's pairs that may go into its own prompts again: of terms that the texts have and the glossary has not,
+ * each once, without tags, line breaks or quotes.
+ */
+export function usablePairs(
+  drawn: readonly TermPair[],
+  { texts, glossary, limit }: { texts: readonly string[]; glossary: readonly GlossaryTerm[]; limit: number },
+): TermPair[] {
+  const text = fold(texts.join('\n'));
+  const taken = new Set(glossary.map(({ source }) => fold(source)));
+  const pairs: TermPair[] = [];
+  for (const given of drawn.slice(0, 10 * MAX_PAIRS)) {
+    const pair = { source: given.source.trim(), target: given.target.trim() };
+    const source = fold(pair.source);
+    if (pairs.length === limit || taken.has(source)) continue;
+    if (!isTerm(pair.source) || !isTerm(pair.target) || !text.includes(source)) continue;
+    taken.add(source);
+    pairs.push(pair);
+  }
+  return pairs;
+}
+
+const fold = (text: string): string => text.normalize('NFC').toLowerCase();
+
+/** Words without anything that could be markup, a line or the end of a quotation. An apostrophe within a word is none. */
+const isTerm = (text: string): boolean =>
+  text.length <= MAX_CHARACTERS &&
+  /\p{L}/u.test(text) &&
+  !/[<>\p{C}\p{Zl}\p{Zp}"`“”„‟«»‹›「」『』〝〞]|(?<!\p{L})['’‘‚‛]|['’‘‚‛](?!\p{L})/u.test(text);
