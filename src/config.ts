@@ -64,7 +64,7 @@ const cidrs = list.superRefine((texts, context) => {
   }
 });
 
-/** What each translation engine cannot do without. Model servers on one's own machine need no AI_API_KEY. */
+/** What each translation engine or writer cannot do without. Model servers on one's own machine need no AI_API_KEY. */
 const NEEDED_BY_PROVIDER = {
   pseudo: [],
   'openai-compatible': ['AI_BASE_URL', 'AI_MODEL'],
@@ -106,6 +106,9 @@ const variables = z.object({
   DEEPL_API_KEY: optional(z.string()),
   DEEPL_SERVER_URL: optional(httpUrl),
   APERTIUM_URL: optional(httpUrl),
+  GENERATION_PROVIDER: withDefault(z.enum(['pseudo', 'openai-compatible']), 'pseudo'),
+  AI_MODEL_PREMIUM: optional(z.string()),
+  AI_MODEL_STANDARD: optional(z.string()),
   PROVIDER_TIMEOUT_SECONDS: withDefault(fraction(1, 600), 120),
   WEBHOOK_ALLOWED_NETWORKS: withDefault(networks, ''),
   WEBHOOK_RUNS_PER_SECOND: withDefault(count, 10),
@@ -128,7 +131,8 @@ const environment = variables.superRefine((config, context) => {
   if (
     config.AI_BASE_URL !== undefined &&
     config.AI_MODEL === undefined &&
-    config.TRANSLATION_PROVIDER !== 'openai-compatible'
+    config.TRANSLATION_PROVIDER !== 'openai-compatible' &&
+    config.GENERATION_PROVIDER !== 'openai-compatible'
   ) {
     context.addIssue({ code: 'custom', path: ['AI_MODEL'], message: 'needed with AI_BASE_URL, but not set' });
   }
@@ -144,13 +148,12 @@ const environment = variables.superRefine((config, context) => {
     if (config.TEMPORAL_TLS !== false || config[name] === undefined) continue;
     context.addIssue({ code: 'custom', path: ['TEMPORAL_TLS'], message: `false, but ${name} is set` });
   }
-  for (const name of NEEDED_BY_PROVIDER[config.TRANSLATION_PROVIDER]) {
-    if (config[name] !== undefined) continue;
-    context.addIssue({
-      code: 'custom',
-      path: [name],
-      message: `needed by TRANSLATION_PROVIDER=${config.TRANSLATION_PROVIDER}, but not set`,
-    });
+  for (const variable of ['TRANSLATION_PROVIDER', 'GENERATION_PROVIDER'] as const) {
+    for (const name of NEEDED_BY_PROVIDER[config[variable]]) {
+      if (config[name] !== undefined) continue;
+      const message = `needed by ${variable}=${config[variable]}, but not set`;
+      context.addIssue({ code: 'custom', path: [name], message });
+    }
   }
 });
 

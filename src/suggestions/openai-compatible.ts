@@ -1,5 +1,5 @@
-import { z } from 'zod';
 import { type ChatTurn, createChatModel } from '../providers/chat-model.ts';
+import { strictSchema } from '../providers/strict-schema.ts';
 import { ProviderError } from '../providers/types.ts';
 import { answerSchemas } from './answers.ts';
 import type { Question } from './model-questions.ts';
@@ -70,17 +70,6 @@ function conversation({ question, rejected }: SuggestionRequest): ChatTurn[] {
     },
   ];
 }
-
-/** Without the bounds of integers, which not every strict mode accepts. */
-const strictSchema = (schema: z.ZodType): Readonly<Record<string, unknown>> => {
-  const { $schema, ...rest } = z.toJSONSchema(schema, {
-    override: ({ jsonSchema }) => {
-      delete jsonSchema.minimum;
-      delete jsonSchema.maximum;
-    },
-  });
-  return rest;
-};
 
 const strictSchemas = {
   article_categories: strictSchema(answerSchemas.article_categories),

@@ -1,0 +1,85 @@
+import { z } from 'zod';
+import { MAX_META_DESCRIPTION, MAX_META_TITLE } from '../../document/format/limits.ts';
+import type { ChatAnswer } from '../../providers/chat-model.ts';
+import type { Defect } from './writer.ts';
+
+/** The shapes that models answer in. Every key is required, and ids are ours: a model gives none. */
+
+const TEXT = 'Plain text or inline Markdown: bold, italic and inline code only. No links, no addresses.';
+
+export const outlineAnswer = z.object({
+  title: z.string().describe('The title of the article.'),
+  slug: z.string().describe('The title as lower-case Latin letters and digits, separated by hyphens.'),
+  metaTitle: z.string().describe(`At most ${MAX_META_TITLE} characters.`),
+  metaDescription: z.string().describe(`At most ${MAX_META_DESCRIPTION} characters.`),
+  sections: z.array(
+    z.object({
+      heading: z.string().describe('Plain text.'),
+      level: z.int().describe('2, or 3 for a part of the section of level 2 before it.'),
+      purpose: z.string().describe('What the section tells, in one or two sentences.'),
+      keywords: z.array(z.string()),
+      estimatedWords: z.int(),
+    }),
+  ),
+});
+
+const link = z.object({
+  text: z.string().describe('Words of this paragraph, exactly as they stand in it.'),
+  article: z.int().describe('The number of a listed article.'),
+});
+
+export const sectionAnswer = z.object({
+  blocks: z.array(
+    z.discriminatedUnion('type', [
+      z.object({ type: z.literal('paragraph'), text: z.string().describe(TEXT), links: z.array(link) }),
+      z.object({ type: z.literal('heading'), level: z.int(), text: z.string().describe('Plain text.') }),
+      z.object({
+        type: z.literal('list'),
+        ordered: z.boolean(),
+        items: z.array(z.string()).describe(`Without bullets and numbers. ${TEXT}`),
+      }),
+      z.object({ type: z.literal('quote'), text: z.string().describe(TEXT) }),
+      z.object({
+        type: z.literal('table'),
+        header: z.array(z.string()).describe(TEXT),
+        rows: z.array(z.array(z.string())).describe('As many cells in each row as in the header.'),
+      }),
+    ]),
+  ),
+});
+
+export const faqAnswer = z.object({
+  questions: z.array(
+    z.object({
+      question: z.string().describe('Plain text.'),
+      answer: z.string().describe(TEXT),
+    }),
+  ),
+});
+
+export type OutlineAnswer = z.output<typeof outlineAnswer>;
+export type SectionAnswer = z.output<typeof sectionAnswer>;
+export type AnsweredBlock = SectionAnswer['blocks'][number];
+export type FaqAnswer = z.output<typeof faqAnswer>;
+
+/** Wrong fields of one answer that are named. */
+const MAX_NAMED = 10;
+
+export type ParsedAnswer<Value> =
+  | { readonly ok: true; readonly value: Value }
+  | { readonly ok: false; readonly defects: readonly Defect[] };
+
+/** The answer as its shape, or why it is none. */
+export function parseAnswer<Schema extends z.ZodType>(
+  schema: Schema,
+  { object, truncated }: ChatAnswer,
+): ParsedAnswer<z.output<Schema>> {
+  if (truncated) return { ok: false, defects: [{ problem: 'The answer was cut off at its length limit.' }] };
+  if (object === null) return { ok: false, defects: [{ problem: 'The answer was not a JSON object.' }] };
+  const parsed = schema.safeParse(object);
+  if (parsed.success) return { ok: true, value: parsed.data };
+  const defects = parsed.error.issues.slice(0, MAX_NAMED).map(({ path, message }) => ({
+    problem: `${path.length === 0 ? 'The answer' : path.map(String).join('.')}: ${message}.`,
+  }));
+  return { ok: false, defects };
+}

@@ -1,0 +1,63 @@
+import type { ChatAnswer } from '../../providers/chat-model.ts';
+import { ProviderError } from '../../providers/types.ts';
+import type { Defect, RejectedAnswer } from './writer.ts';
+
+/** Calls for one outline, section or FAQ. */
+const MAX_CALLS = 3;
+/** How much of a rejected answer the model is shown again. */
+const MAX_SHOWN = 20_000;
+
+/** What a check makes of an answer. With soft defects alone there is a value, to be used if nothing better comes. */
+export interface Checked<Value> {
+  readonly value: Value | null;
+  readonly defects: readonly Defect[];
+  /** How far the value is from what was asked for, to choose between two with soft defects. */
+  readonly off?: number;
+}
+
+export interface Asking<Value> {
+  /** One call. */
+  readonly ask: (rejected: RejectedAnswer | undefined) => Promise<ChatAnswer>;
+  readonly check: (answer: ChatAnswer) => Checked<Value>;
+  /** How often it may be asked at most; by default three times. */
+  readonly calls?: number;
+  /** What was to be written, for the message: `the section "Soil"`. */
+  readonly what: string;
+  readonly signal: AbortSignal;
+}
+
+/**
+ * Asks until the answer can be used, and tells the writer each time exactly what is wrong. A soft defect alone is asked
+ * for again once, and the answer is used then.
+ * @returns the value and how often it was asked
+ * @throws {ProviderError} as the writer threw it, or `fatal` with what was wrong at last; the signal's reason when aborted
+ */
+export async function askUntilUsable<Value>({
+  ask,
+  check,
+  calls = MAX_CALLS,
+  what,
+  signal,
+}: Asking<Value>): Promise<{ value: Value; calls: number }> {
+  let rejected: RejectedAnswer | undefined;
+  let usable: { readonly value: Value; readonly off: number } | null = null;
+  let problems: readonly string[] = [];
+  for (let call = 1; call <= Math.min(calls, MAX_CALLS); call += 1) {
+    signal.throwIfAborted();
+    const answer = await ask(rejected);
+    const { value, defects, off = 0 } = check(answer);
+    if (value !== null && defects.length === 0) return { value, calls: call };
+    // Asked again for a soft defect alone: the better of the two is good enough.
+    if (usable !== null) {
+      return { value: value === null || off > usable.off ? usable.value : value, calls: call };
+    }
+    usable = value === null ? null : { value, off };
+    problems = defects.map(({ problem }) => problem);
+    rejected = { answer: JSON.stringify(answer.object)?.slice(0, MAX_SHOWN) ?? null, defects };
+  }
+  if (usable !== null) return { value: usable.value, calls: Math.min(calls, MAX_CALLS) };
+  throw new ProviderError(
+    'fatal',
+    `The language model gave no usable text for ${what}. ${[...new Set(problems)].slice(0, 3).join(' ')} Try again, or change the topic, the prompt or the model.`,
+  );
+}

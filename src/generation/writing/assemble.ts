@@ -1,0 +1,61 @@
+import { dropDeadLinks } from '../../document/format/links.ts';
+import { parseDocument } from '../../document/format/parse.ts';
+import type { Block, DocumentJson } from '../../document/format/schema.ts';
+import { collectTexts, mapTexts } from '../../document/format/walk.ts';
+import { weighInline } from '../../document/inline/parse.ts';
+import { ParsedTexts } from '../../document/inline/texts.ts';
+import { MAX_DOCUMENT_MARKS } from '../../document/text/marks.ts';
+import { ProviderError } from '../../providers/types.ts';
+import type { Outline } from '../outline.ts';
+import { blockId } from './blocks.ts';
+import { faqHeading } from './faq-headings.ts';
+import { FAQ_ID } from './write-faq.ts';
+import type { WrittenPart } from './writer.ts';
+
+/** Questions and answers, and the language of their heading. */
+export interface WrittenFaq {
+  readonly language: string;
+  readonly part: WrittenPart;
+}
+
+/**
+ * The body of an article (contract.md G43): each section below its heading of level 2 or 3, the questions last. It is valid, and
+ * never has a heading of level 1.
+ * @param parts one for each section of the outline, in its order
+ * @throws {ProviderError} `fatal` when no valid document comes of it, with a message for people
+ */
+export function assembleBody(
+  outline: Outline,
+  parts: readonly WrittenPart[],
+  faq: WrittenFaq | null,
+): DocumentJson {
+  if (parts.length !== outline.sections.length) {
+    throw new RangeError(`${parts.length} parts for ${outline.sections.length} sections`);
+  }
+  const blocks = outline.sections.flatMap(({ id, heading, level }, index): Block[] => [
+    { id: blockId(id, 0), type: 'heading', level, text: heading },
+    ...(parts[index]?.blocks ?? []),
+  ]);
+  if (faq !== null) {
+    const text = faqHeading(faq.language);
+    blocks.push({ id: blockId(FAQ_ID, 0), type: 'heading', level: 2, text }, ...faq.part.blocks);
+  }
+  const parsed = parseDocument(dropDeadLinks(withFewMarks({ version: 1, blocks })));
+  if (parsed.ok) return parsed.document;
+  const [issue] = parsed.issues;
+  throw new ProviderError(
+    'fatal',
+    `The sections make no valid article: ${issue?.pointer ?? ''} ${issue?.message ?? ''}. Try again.`,
+  );
+}
+
+/** Without its Markdown, if there is more of it than a document may hold. No honest text comes near. */
+function withFewMarks(document: DocumentJson): DocumentJson {
+  let marks = 0;
+  for (const { text, markdown } of collectTexts(document)) if (markdown) marks += weighInline(text).marks;
+  if (marks <= MAX_DOCUMENT_MARKS) return document;
+  const texts = new ParsedTexts();
+  const plain = mapTexts(document, ({ text, markdown }) => ({ text: markdown ? texts.plain(text) : text }));
+  for (const block of plain.blocks) if ('format' in block) Reflect.deleteProperty(block, 'format');
+  return plain;
+}

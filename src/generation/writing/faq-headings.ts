@@ -1,0 +1,52 @@
+/** What the last section of an article with questions is called, by language. */
+const HEADINGS: Readonly<Record<string, string>> = {
+  ar: 'الأسئلة الشائعة',
+  bg: 'Често задавани въпроси',
+  ca: 'Preguntes freqüents',
+  cs: 'Často kladené dotazy',
+  da: 'Ofte stillede spørgsmål',
+  de: 'Häufig gestellte Fragen',
+  el: 'Συχνές ερωτήσεις',
+  es: 'Preguntas frecuentes',
+  et: 'Korduma kippuvad küsimused',
+  fa: 'پرسش‌های متداول',
+  fi: 'Usein kysytyt kysymykset',
+  fr: 'Questions fréquentes',
+  he: 'שאלות נפוצות',
+  hi: 'अक्सर पूछे जाने वाले प्रश्न',
+  hr: 'Često postavljana pitanja',
+  hu: 'Gyakran ismételt kérdések',
+  id: 'Pertanyaan yang sering diajukan',
+  it: 'Domande frequenti',
+  ja: 'よくある質問',
+  ko: '자주 묻는 질문',
+  lt: 'Dažniausiai užduodami klausimai',
+  lv: 'Biežāk uzdotie jautājumi',
+  ms: 'Soalan lazim',
+  nb: 'Ofte stilte spørsmål',
+  nl: 'Veelgestelde vragen',
+  no: 'Ofte stilte spørsmål',
+  pl: 'Często zadawane pytania',
+  pt: 'Perguntas frequentes',
+  ro: 'Întrebări frecvente',
+  ru: 'Часто задаваемые вопросы',
+  sk: 'Často kladené otázky',
+  sl: 'Pogosta vprašanja',
+  sr: 'Често постављана питања',
+  'sr-Latn': 'Često postavljana pitanja',
+  sv: 'Vanliga frågor',
+  th: 'คำถามที่พบบ่อย',
+  tr: 'Sıkça sorulan sorular',
+  uk: 'Поширені запитання',
+  vi: 'Câu hỏi thường gặp',
+  zh: '常见问题',
+  'zh-Hant': '常見問題',
+};
+
+const ENGLISH = 'Frequently asked questions';
+
+/** The heading in the language of the text, or in English where it is not known in it. */
+export function faqHeading(language: string): string {
+  const locale = new Intl.Locale(language).maximize();
+  return HEADINGS[`${locale.language}-${locale.script}`] ?? HEADINGS[locale.language] ?? ENGLISH;
+}

@@ -1,0 +1,153 @@
+import { MAX_META_DESCRIPTION, MAX_META_TITLE, MAX_SLUG, MAX_TITLE } from '../../document/format/limits.ts';
+import { cutAtWord } from '../../document/text/characters.ts';
+import { codePoints } from '../../fields.ts';
+import { slugify } from '../../slug.ts';
+import { bodyWords } from '../config.ts';
+import { scaleLengths } from '../lengths.ts';
+import {
+  MAX_ESTIMATED_WORDS,
+  MAX_HEADING,
+  MAX_PURPOSE,
+  MAX_SECTION_KEYWORD,
+  MAX_SECTION_KEYWORDS,
+  MIN_ESTIMATED_WORDS,
+  maxSections,
+  type Outline,
+  outlineSchema,
+} from '../outline.ts';
+import { findAddress } from './addresses.ts';
+import { type OutlineAnswer, outlineAnswer, parseAnswer } from './answers.ts';
+import { askUntilUsable, type Checked } from './ask.ts';
+import { bare } from './blocks.ts';
+import { faqHeading } from './faq-headings.ts';
+import { textDefect } from './language.ts';
+import { about, readText, tidy } from './text.ts';
+import { allowedHosts } from './write-section.ts';
+import type { ArticleWriter, Defect, OutlineRequest } from './writer.ts';
+
+const SLUG = /^[a-z0-9]+(?:-[a-z0-9]+)*$/;
+
+/**
+ * Plans an article (contract.md G42): asks, checks against every bound, and asks again with the exact defects, at most
+ * three times. Ids of sections are given here, and their words add up to those of the body.
+ * @throws {ProviderError} as the writer threw it, or `fatal` with a message for people when no answer could be used;
+ *   the signal's reason when aborted
+ */
+export async function planOutline(
+  writer: ArticleWriter,
+  { brief, signal }: OutlineRequest,
+): Promise<Outline> {
+  const words = bodyWords(brief.config);
+  const most = maxSections(words);
+  const { value } = await askUntilUsable<Outline>({
+    ask: (rejected) =>
+      writer.outline({
+        brief,
+        words,
+        maxSections: most,
+        signal,
+        ...(rejected === undefined ? {} : { rejected }),
+      }),
+    check: (answer) => {
+      const parsed = parseAnswer(outlineAnswer, answer);
+      if (!parsed.ok) return { value: null, defects: parsed.defects };
+      const reader = new OutlineReader(allowedHosts(brief), writer, brief.config.language);
+      return reader.read(parsed.value, { words, most, faq: brief.config.faq });
+    },
+    what: 'the outline',
+    signal,
+  });
+  return value;
+}
+
+class OutlineReader {
+  private readonly defects: Defect[] = [];
+  private readonly hosts: ReadonlySet<string>;
+  private readonly writer: ArticleWriter;
+  private readonly language: string;
+
+  constructor(hosts: ReadonlySet<string>, writer: ArticleWriter, language: string) {
+    this.hosts = hosts;
+    this.writer = writer;
+    this.language = language;
+  }
+
+  read(answer: OutlineAnswer, wanted: { words: number; most: number; faq: boolean }): Checked<Outline> {
+    const title = this.text('title', answer.title, MAX_TITLE);
+    const metaTitle = this.text('metaTitle', answer.metaTitle, MAX_META_TITLE);
+    const metaDescription = this.text('metaDescription', answer.metaDescription, MAX_META_DESCRIPTION);
+    const sections = this.sections(answer, wanted);
+    const headings = sections.map(({ heading }) => heading);
+    const foreign = textDefect(this.writer, [title, ...headings].join('. '), this.language);
+    if (foreign !== null) this.defects.push(foreign);
+    const outline = { title, slug: slugOf(answer.slug, title), metaTitle, metaDescription, sections };
+    const parsed = outlineSchema.safeParse(outline);
+    const isUsable = parsed.success && this.defects.every(({ soft }) => soft);
+    return { value: isUsable ? parsed.data : null, defects: this.defects };
+  }
+
+  private sections(
+    answer: OutlineAnswer,
+    { words, most, faq }: { words: number; most: number; faq: boolean },
+  ): Outline['sections'] {
+    const questions = bare(faqHeading(this.language));
+    // The questions come at the end by themselves.
+    const wanted = answer.sections.filter(({ heading }) => !faq || bare(heading) !== questions);
+    if (wanted.length < 1 || wanted.length > most) {
+      this.add({ problem: `There are ${wanted.length} sections. There should be 1 to ${most}.` });
+      return [];
+    }
+    const seen = new Set<string>();
+    const shares = wanted.map(({ estimatedWords }) => ({ estimatedWords: Math.max(1, estimatedWords) }));
+    const lengths = scaleLengths(shares, words);
+    return wanted.map(({ heading, level, purpose, keywords }, index) => {
+      const name = `sections.${index}`;
+      const text = this.text(`${name}.heading`, heading, MAX_HEADING);
+      if (seen.has(bare(text))) this.add(about(`${name}.heading: Another section has this heading.`, text));
+      seen.add(bare(text));
+      if (level !== 2 && level !== 3)
+        this.add({ problem: `${name}.level: It is ${level}. It should be 2 or 3.` });
+      return {
+        id: `section-${index + 1}`,
+        heading: text,
+        // Nothing stands above the first one that it could be a part of.
+        level: index > 0 && level === 3 ? 3 : 2,
+        purpose: cutAtWord(this.text(`${name}.purpose`, purpose, Number.POSITIVE_INFINITY), MAX_PURPOSE),
+        keywords: this.keywords(keywords),
+        estimatedWords: Math.min(Math.max(lengths[index] ?? 0, MIN_ESTIMATED_WORDS), MAX_ESTIMATED_WORDS),
+      };
+    });
+  }
+
+  /** The text as shown; one that is too long is asked for again once, and cut at a word then. */
+  private text(name: string, raw: string, max: number): string {
+    const { text, defects } = readText(raw, { hosts: this.hosts });
+    for (const { problem, given } of defects) {
+      this.add({ problem: `${name}: ${problem}`, ...(given === undefined ? {} : { given }) });
+    }
+    const plain = text?.plain.trim() ?? '';
+    if (plain === '' && defects.length === 0) this.add({ problem: `${name}: It is empty.` });
+    const length = codePoints(plain);
+    if (length <= max) return plain;
+    const problem = `${name}: It has ${length} characters. It should have at most ${max}.`;
+    this.add({ ...about(problem, plain), soft: true });
+    return cutAtWord(plain, max);
+  }
+
+  /** Keywords are hints for the writer alone: those that can't be used are left out. */
+  private keywords(keywords: readonly string[]): string[] {
+    const usable = keywords
+      .map((keyword) => tidy(keyword).replace(/\s+/g, ' '))
+      .filter((keyword) => keyword !== '' && codePoints(keyword) <= MAX_SECTION_KEYWORD)
+      .filter((keyword) => findAddress(keyword, false, this.hosts) === null);
+    return [...new Set(usable)].slice(0, MAX_SECTION_KEYWORDS);
+  }
+
+  private add(defect: Defect): void {
+    this.defects.push(defect);
+  }
+}
+
+/** The model's slug if it is one, else the title's. */
+const slugOf = (slug: string, title: string): string =>
+  SLUG.test(slug) && slug.length <= MAX_SLUG ? slug : slugify(title, 'article');

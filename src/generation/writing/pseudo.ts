@@ -1,0 +1,181 @@
+import { countTextWords } from '../../document/format/words.ts';
+import type { AnsweredBlock, FaqAnswer, OutlineAnswer } from './answers.ts';
+import { tidy } from './text.ts';
+import type { ArticleWriter, FaqQuestion, OutlineQuestion, SectionQuestion } from './writer.ts';
+
+/** Words of a section that is planned, and of a paragraph. */
+const WORDS_PER_SECTION = 200;
+const WORDS_PER_PARAGRAPH = 90;
+const MAX_PLANNED_SECTIONS = 9;
+/** Words from which on a section has a list, and a heading of its own. */
+const LIST_FROM = 150;
+const HEADING_FROM = 400;
+/** Words of a customer's text that are quoted. */
+const QUOTED_WORDS = 8;
+const QUESTIONS = 3;
+
+const HEADINGS = [
+  'What {topic} is about',
+  'Why {topic} matters',
+  'A first look at {topic}',
+  'How to begin with {topic}',
+  'Choosing well',
+  'Common mistakes',
+  'What it costs',
+  'Keeping it going',
+  'Where to go from here',
+];
+
+const SENTENCES = [
+  'It stands where a model would write about {heading}.',
+  'A reader would learn here what matters about {topic}.',
+  'No fact in it was checked, because it states none.',
+  'Its length was planned, and so it goes on for a while.',
+  'The same settings give the same words the next time.',
+  'With {keyword} in mind, one thought follows another.',
+  'What comes next depends on the outline alone.',
+  'Nothing in it was read anywhere, and nothing in it was made up.',
+];
+
+const NUMBERS = ['one', 'two', 'three', 'four', 'five', 'six', 'seven', 'eight', 'nine', 'ten'];
+
+const languageNames = new Intl.DisplayNames('en', { type: 'language' });
+
+/**
+ * The offline default: no model, but plain English sentences in exactly the length that was asked for, whatever the
+ * language, each saying that it is a pseudo text. Deterministic.
+ */
+export const createPseudoWriter = (): ArticleWriter => ({
+  name: 'pseudo',
+  outline: async (question) => answer(question.signal, () => planOf(question)),
+  section: async (question) => answer(question.signal, () => ({ blocks: sectionOf(question) })),
+  faq: async (question) => answer(question.signal, () => faqOf(question)),
+});
+
+function answer<Value extends object>(signal: AbortSignal, write: () => Value) {
+  signal.throwIfAborted();
+  return { object: { ...write() } as Readonly<Record<string, unknown>>, truncated: false };
+}
+
+function planOf({ brief, words, maxSections }: OutlineQuestion): OutlineAnswer {
+  const { config } = brief;
+  const topic = plainWords(config.topic, 'this topic');
+  const title = `Pseudo article about ${topic}`;
+  const count = Math.min(
+    Math.max(Math.round(words / WORDS_PER_SECTION), 1),
+    MAX_PLANNED_SECTIONS,
+    maxSections,
+  );
+  const sections = HEADINGS.slice(0, count).map((heading, index) => ({
+    heading: fill(heading, { topic }),
+    level: index % 3 === 2 ? 3 : 2,
+    purpose: `Pseudo text in ${languageNames.of(config.language) ?? config.language}: part ${index + 1} about ${topic}.`,
+    keywords: config.secondaryKeywords.slice(0, 2),
+    estimatedWords: Math.round(words / count),
+  }));
+  const metaDescription = `A pseudo text about ${topic}, written without a model.`;
+  return { title, slug: '', metaTitle: title, metaDescription, sections };
+}
+
+function sectionOf({ brief, section, words, context, articles }: SectionQuestion): AnsweredBlock[] {
+  const number = context.finished.length + 1;
+  const heading = plainWords(section.heading, 'this section');
+  const source = sentencesAbout({
+    heading,
+    topic: plainWords(brief.config.topic, 'this topic'),
+    keyword: plainWords(section.keywords[0] ?? brief.config.primaryKeyword ?? '', heading),
+  });
+  const linked = plainWords(articles[number - 1] ?? '', '');
+  const links = linked === '' ? [] : [{ text: linked, article: number }];
+  const items = words >= LIST_FROM && number % 2 === 0 ? itemsOf(number) : [];
+  const below = words >= HEADING_FROM ? [`More about ${heading}`] : [];
+  const left = words - countTextWords([...items, ...below].join('\n'));
+  const lengths = evenly(left, Math.max(1, Math.ceil(left / WORDS_PER_PARAGRAPH)));
+  const paragraphs = lengths.map((length, index): AnsweredBlock => {
+    const place = `paragraph ${index + 1} of section ${number}`;
+    const long = `This is pseudo text in place of ${languageOf(brief.config.language)}, ${place}.`;
+    const see = `${long} See also ${linked} for more.`;
+    const openings = [...(linked !== '' && index === 0 ? [see] : []), long, `Pseudo text, ${place}.`];
+    const text = exactly(length, openings, source);
+    return { type: 'paragraph', text, links: text.startsWith(see) ? links : [] };
+  });
+  const list: AnsweredBlock[] = items.length === 0 ? [] : [{ type: 'list', ordered: false, items }];
+  const middle = Math.ceil(paragraphs.length / 2);
+  return [
+    ...paragraphs.slice(0, 1),
+    ...list,
+    ...paragraphs.slice(1, middle),
+    ...below.map((text): AnsweredBlock => ({ type: 'heading', level: section.level + 1, text })),
+    ...paragraphs.slice(Math.max(1, middle)),
+  ];
+}
+
+const itemsOf = (section: number): string[] =>
+  NUMBERS.slice(0, 3).map((word) => `Pseudo point ${word} of section ${section}`);
+
+function faqOf({ brief, words }: FaqQuestion): FaqAnswer {
+  const topic = plainWords(brief.config.topic, 'this topic');
+  const source = sentencesAbout({ heading: 'the questions', topic, keyword: topic });
+  const asked = NUMBERS.slice(0, QUESTIONS).map((word) => `What is pseudo question ${word} about ${topic}?`);
+  const lengths = evenly(words - countTextWords(asked.join('\n')), QUESTIONS);
+  const questions = asked.map((question, index) => {
+    const opening = `This is pseudo text in place of ${languageOf(brief.config.language)}, answer ${index + 1}.`;
+    return { question, answer: exactly(lengths[index] ?? 0, [opening], source) };
+  });
+  return { questions };
+}
+
+/** The sentences, again and again. */
+function sentencesAbout(names: Readonly<Record<string, string>>): () => string {
+  const sentences = SENTENCES.map((sentence) => fill(sentence, names));
+  let next = 0;
+  return () => {
+    next += 1;
+    return sentences[(next - 1) % sentences.length] ?? '';
+  };
+}
+
+/**
+ * A text of exactly so many words: the first of the openings that fits, then sentences, then numbers.
+ * @param openings the longest first
+ */
+function exactly(words: number, openings: readonly string[], next: () => string): string {
+  const opening = openings.find((text) => countTextWords(text) <= words);
+  const sentences = opening === undefined ? [] : [opening];
+  let left = words - countTextWords(opening ?? '');
+  for (let sentence = next(); countTextWords(sentence) <= left; sentence = next()) {
+    sentences.push(sentence);
+    left -= countTextWords(sentence);
+  }
+  if (left > 0 || opening === undefined) sentences.push(rest(Math.max(1, left)));
+  return sentences.join(' ');
+}
+
+/** A sentence of so many words: numbers, after what says what they are. */
+function rest(words: number): string {
+  const beginning = ['Pseudo', 'words', 'follow'].slice(0, words);
+  const numbers = Array.from(
+    { length: words - beginning.length },
+    (_, index) => NUMBERS[index % NUMBERS.length],
+  );
+  return `${[...beginning, ...numbers].join(' ')}.`;
+}
+
+/** `total` in `count` whole numbers that differ by one at most. */
+const evenly = (total: number, count: number): number[] =>
+  Array.from(
+    { length: count },
+    (_, index) => Math.floor((total * (index + 1)) / count) - Math.floor((total * index) / count),
+  );
+
+const fill = (text: string, names: Readonly<Record<string, string>>): string =>
+  text.replace(/\{(\w+)\}/g, (_, name: string) => names[name] ?? '');
+
+const languageOf = (tag: string): string => plainWords(languageNames.of(tag) ?? tag, tag);
+
+/** The first words of what a customer wrote, without anything but letters and digits: neither Markdown nor an address is left. */
+function plainWords(text: string, otherwise: string): string {
+  const words = tidy(text).match(/[\p{L}\p{M}\p{N}]+/gu) ?? [];
+  const quoted = [...words.slice(0, QUOTED_WORDS).join(' ')].slice(0, 100).join('').trim();
+  return quoted === '' ? otherwise : quoted;
+}

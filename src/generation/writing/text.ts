@@ -1,0 +1,131 @@
+/** Texts of an answer: read into runs, with whatever may not stand in an article named. */
+
+import { MAX_TEXT } from '../../document/format/schema.ts';
+import { serializeInline } from '../../document/inline/markdown.ts';
+import { parseText, weighInline } from '../../document/inline/parse.ts';
+import { type InlineRun, runsText } from '../../document/inline/runs.ts';
+import { findAddress } from './addresses.ts';
+import type { Defect } from './writer.ts';
+
+/** Characters of a model's text that a defect quotes. */
+const MAX_GIVEN = 80;
+
+/** A defect with what it is about, which stays apart from our own words. */
+export const about = (problem: string, given: string): Defect => ({
+  problem,
+  given: [...given.slice(0, MAX_GIVEN * 2)].slice(0, MAX_GIVEN).join(''),
+});
+
+/** A text field of a block. */
+export interface Field {
+  readonly text: string;
+  readonly format?: 'markdown';
+}
+
+/** A paragraph as read. `plain` is what is shown. */
+export interface ReadText {
+  readonly runs: readonly InlineRun[];
+  readonly plain: string;
+}
+
+/** Markdown of blocks: each has a kind of block of its own, or none at all. */
+const BLOCK_MARKDOWN: readonly (readonly [RegExp, string])[] = [
+  [/^ {0,3}#{1,6}(?:\s|$)/m, 'A heading in Markdown stands in a text. A heading is a block of its own.'],
+  [/^ {0,3}(?:`{3}|~{3})/m, 'A code fence stands in a text. Only inline code is allowed.'],
+  [
+    /^ {0,3}(?:[-*+•]|\d{1,3}[.)])\s+\S/m,
+    'A list in Markdown stands in a text. A list is a block of its own.',
+  ],
+  [/^ {0,3}>\s?\S/m, 'A quote in Markdown stands in a text. A quote is a block of its own.'],
+  [/^ {0,3}(?:=+|(?:[-*_][ \t]*){3,})$/m, 'A line in Markdown stands in a text. There are no lines.'],
+  [/^\s*\|.*\|\s*$/m, 'A table in Markdown stands in a text. A table is a block of its own.'],
+];
+
+/** Markdown beyond the inline subset, as it shows once the text is parsed. */
+const INLINE_MARKDOWN =
+  /~~\S|!?\[[^[\]\n]{0,200}\]\([^()\n]{0,500}\)|\[\^[^[\]\s]{1,50}\]|\[[^[\]\n]{1,200}\]\[[^[\]\n]{0,50}\]|^\s*\[[^[\]\n]{1,200}\]:\s/m;
+const HTML = /<\/?[a-z][a-z0-9-]{0,20}(?:\s[^<>]{0,500})?\/?>|<!--/i;
+
+/** What models say about their answers instead of answering. */
+const CHATTER = [
+  /^(?:sure|certainly|of course|absolutely|great|okay|ok|got it|no problem)\s*[!,.:–—-]+\s*(?:here|i\b|let me|below|this)/i,
+  /^(?:sure|certainly|of course|absolutely|natürlich|gerne|bien sûr|certainement|claro|por supuesto|certo|конечно)\s*!/iu,
+  /^(?:here(?:'|’)s|here is|here are|below is) (?:the|your|an?|my) (?:\w+ ){0,3}(?:section|article|text|draft|outline|answer|paragraph|rewrite|version|revision|content|json)\b/i,
+  /^(?:hier ist|hier sind|voici|aquí (?:está|tienes)|ecco|aqui está)\b.{0,60}(?:abschnitt|artikel|text|section|article|texte|sección|artículo|texto|sezione|articolo|testo|seção|artigo)\b/iu,
+  /\bas an? (?:ai|artificial intelligence|large language model|language model)\b(?: (?:language )?(?:model|assistant))?,? i\b/i,
+  /\b(?:als (?:eine )?ki(?:-\p{L}+)?|en tant qu['’]ia|como (?:una )?ia|como modelo de (?:lenguaje|linguagem)|in quanto ia|als sprachmodell),? (?:kann|habe|bin|je|no|não|puedo|non|posso)\b/iu,
+  /\bi(?:'|’)?m (?:sorry|unable)\b.{0,40}\b(?:can(?:'|’)t|cannot|assist|help|comply|write)\b/i,
+  /\b(?:i hope this helps|let me know if you(?:'|’)?d? (?:need|want|would|have)|feel free to ask)\b/i,
+  /^(?:\(?word count|\(?words|note to (?:the )?(?:editor|author)|\[?end of (?:section|article))\s*[:)\]]/i,
+  /\[(?:insert|your|todo|placeholder)\b[^\]]{0,80}\]/i,
+  /\blorem ipsum\b/i,
+];
+
+/** Without what neither a database nor a page can show. */
+export const tidy = (text: string): string =>
+  text
+    .toWellFormed()
+    .replace(/\r\n?/g, '\n')
+    .replace(/[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u200b\u2028\u2029\ufeff\ufffd]+/g, ' ')
+    .trim();
+
+/** What a reader of texts needs to know. */
+export interface TextRules {
+  /** Host names that may stand as text. */
+  readonly hosts: ReadonlySet<string>;
+}
+
+/** The paragraphs of a text, which blank lines part, and what is wrong with them. */
+export function readParagraphs(raw: string, rules: TextRules): { texts: ReadText[]; defects: Defect[] } {
+  const texts: ReadText[] = [];
+  const defects: Defect[] = [];
+  for (const paragraph of tidy(raw).split(/\n[ \t]*\n/)) {
+    if (paragraph.trim() === '') continue;
+    const read = readText(paragraph, rules);
+    defects.push(...read.defects);
+    if (read.text !== null) texts.push(read.text);
+  }
+  return { texts, defects };
+}
+
+/** One text without line breaks, and what is wrong with it. */
+export function readText(raw: string, rules: TextRules): { text: ReadText | null; defects: Defect[] } {
+  const tidied = tidy(raw);
+  const defects: Defect[] = [];
+  for (const [pattern, problem] of BLOCK_MARKDOWN) {
+    if (pattern.test(tidied)) defects.push(about(problem, tidied));
+  }
+  const line = tidied.replace(/\s*\n\s*/g, ' ');
+  if (line.length > MAX_TEXT) defects.push(about(`A text has more than ${MAX_TEXT} characters.`, line));
+  const { problem } = weighInline(line);
+  if (problem !== null) defects.push(about(`A text ${problem}.`, line));
+  if (defects.length > 0) return { text: null, defects };
+  const { runs } = parseText(line);
+  const plain = runsText(runs);
+  const bad = defectOf(runs, plain, rules.hosts);
+  return { text: { runs, plain }, defects: bad === null ? [] : [bad] };
+}
+
+function defectOf(runs: readonly InlineRun[], plain: string, hosts: ReadonlySet<string>): Defect | null {
+  const linked = runs.find(({ link }) => link !== null);
+  if (linked !== undefined) {
+    return about('A text has a link. Links are allowed to listed articles only, in `links`.', linked.text);
+  }
+  for (const run of runs) {
+    const address = findAddress(run.text, run.kind === 'code', hosts);
+    if (address !== null) return about('A text has an address. Write it without any address.', address);
+  }
+  const prose = runs.map(({ kind, text }) => (kind === 'code' ? ' ' : text)).join('');
+  if (HTML.test(prose)) return about('A text has HTML. Write it without tags.', plain);
+  if (INLINE_MARKDOWN.test(prose)) {
+    return about('A text has Markdown other than bold, italic and inline code.', plain);
+  }
+  if (CHATTER.some((pattern) => pattern.test(prose))) {
+    return about('A text speaks about the answer or its writer. Write nothing but the article.', plain);
+  }
+  return null;
+}
+
+/** The text as a block keeps it. */
+export const toField = ({ runs, plain }: ReadText, format: 'plain' | 'markdown'): Field =>
+  format === 'plain' ? { text: plain } : { text: serializeInline(runs), format };

@@ -1,0 +1,63 @@
+import type { Block } from '../../document/format/schema.ts';
+import { faqLength } from '../lengths.ts';
+import { faqAnswer, parseAnswer } from './answers.ts';
+import { askUntilUsable } from './ask.ts';
+import { PartBuilder, type PartRules, repetitionKeys } from './blocks.ts';
+import { contextOf } from './context.ts';
+import { faqHeading } from './faq-headings.ts';
+import { allowedHosts, checkPart, partWords } from './write-section.ts';
+import type { ArticleWriter, FaqRequest, WrittenPart } from './writer.ts';
+
+const MIN_QUESTIONS = 3;
+const MAX_QUESTIONS = 5;
+/** Ids of sections are trimmed, so none is this. */
+export const FAQ_ID = ' faq';
+
+/**
+ * Writes the questions that an article ends with: 3 to 5, each a heading of level 3 with its answer (contract.md G41).
+ * @throws {ProviderError} as `writeSection`
+ */
+export async function writeFaq(writer: ArticleWriter, request: FaqRequest): Promise<WrittenPart> {
+  const { brief, outline, finished, signal } = request;
+  const { words, spare } = faqLength(brief.config, outline, finished);
+  const rules: PartRules = {
+    section: { id: FAQ_ID, heading: faqHeading(brief.config.language), level: 2 },
+    articles: [],
+    hosts: allowedHosts(
+      brief,
+      outline.sections.map(({ heading }) => heading),
+    ),
+    earlier: new Set(finished.flatMap(({ blocks }) => repetitionKeys(blocks))),
+  };
+  const context = contextOf(outline, finished);
+  const { value, calls } = await askUntilUsable<readonly Block[]>({
+    ask: (rejected) =>
+      writer.faq({
+        brief,
+        title: outline.title,
+        words,
+        context,
+        signal,
+        ...(rejected === undefined ? {} : { rejected }),
+      }),
+    check: (answer) => {
+      const parsed = parseAnswer(faqAnswer, answer);
+      if (!parsed.ok) return { value: null, defects: parsed.defects };
+      const { questions } = parsed.value;
+      if (questions.length < MIN_QUESTIONS || questions.length > MAX_QUESTIONS) {
+        const problem = `There are ${questions.length} questions. There should be ${MIN_QUESTIONS} to ${MAX_QUESTIONS}.`;
+        return { value: null, defects: [{ problem }] };
+      }
+      const builder = new PartBuilder(rules);
+      for (const { question, answer: text } of questions) {
+        builder.heading(question, 3);
+        builder.paragraph(text);
+      }
+      return checkPart(builder, writer, brief, words);
+    },
+    calls: 1 + Math.floor(spare / words),
+    what: 'the frequently asked questions',
+    signal,
+  });
+  return { blocks: value, words: partWords(value), asked: words * calls };
+}

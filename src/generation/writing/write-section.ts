@@ -1,0 +1,95 @@
+import type { Block } from '../../document/format/schema.ts';
+import { countWords } from '../../document/format/words.ts';
+import { isNear, sectionLength } from '../lengths.ts';
+import { hostNames } from './addresses.ts';
+import { parseAnswer, sectionAnswer } from './answers.ts';
+import { askUntilUsable, type Checked } from './ask.ts';
+import { PartBuilder, type PartRules, repetitionKeys } from './blocks.ts';
+import { contextOf, firstWords } from './context.ts';
+import { languageDefect } from './language.ts';
+import type { ArticleWriter, SectionRequest, WritingBrief, WrittenPart } from './writer.ts';
+
+/** A part that is longer than this multiple of what was asked for loses its last blocks. */
+const MAX_RATIO = 2;
+const QUOTED_WORDS = 12;
+
+/** Host names that the customer's own words have: they may stand in the text, as text. */
+export const allowedHosts = ({ config }: WritingBrief, texts: readonly string[] = []): ReadonlySet<string> =>
+  hostNames([config.topic, config.primaryKeyword, ...config.secondaryKeywords, ...texts]);
+
+/** Words of the blocks, as the article counts them. */
+export const partWords = (blocks: readonly Block[]): number =>
+  countWords({ version: 1, blocks: [...blocks] });
+
+/**
+ * Writes one section (contract.md G35 to G40): asks, checks, and asks again with the exact defects, at most three times.
+ * @throws {ProviderError} as the writer threw it, or `fatal` with a message for people when no answer could be used;
+ *   the signal's reason when aborted
+ */
+export async function writeSection(writer: ArticleWriter, request: SectionRequest): Promise<WrittenPart> {
+  const { brief, outline, index, finished, articles, signal } = request;
+  const section = outline.sections[index];
+  if (section === undefined) throw new RangeError(`an outline without a section ${index}`);
+  const { words, spare } = sectionLength(brief.config, outline, finished);
+  const rules: PartRules = {
+    section,
+    articles,
+    hosts: allowedHosts(brief, [section.heading]),
+    earlier: new Set(finished.flatMap(({ blocks }) => repetitionKeys(blocks))),
+  };
+  const context = contextOf(outline, finished);
+  const { value, calls } = await askUntilUsable<readonly Block[]>({
+    ask: (rejected) =>
+      writer.section({
+        brief,
+        title: outline.title,
+        section,
+        words,
+        context,
+        articles: articles.map(({ title }) => title),
+        signal,
+        ...(rejected === undefined ? {} : { rejected }),
+      }),
+    check: (answer) => {
+      const parsed = parseAnswer(sectionAnswer, answer);
+      if (!parsed.ok) return { value: null, defects: parsed.defects };
+      const builder = new PartBuilder(rules);
+      for (const block of parsed.value.blocks) builder.answered(block);
+      return checkPart(builder, writer, brief, words);
+    },
+    calls: 1 + Math.floor(spare / words),
+    what: `the section “${firstWords(section.heading, QUOTED_WORDS)}”`,
+    signal,
+  });
+  const blocks = cutToLength(value, words);
+  return { blocks, words: partWords(blocks), asked: words * calls };
+}
+
+/** What holds for the section as a whole: its language, and its length, which alone never fails a run. */
+export function checkPart(
+  builder: PartBuilder,
+  writer: ArticleWriter,
+  { config }: WritingBrief,
+  words: number,
+): Checked<readonly Block[]> {
+  const blocks = builder.finish();
+  const foreign = builder.defects.length > 0 ? null : languageDefect(writer, blocks, config.language);
+  const defects = foreign === null ? builder.defects : [foreign];
+  if (defects.length > 0) return { value: null, defects };
+  const actual = partWords(blocks);
+  if (actual === 0) return { value: null, defects: [{ problem: 'The text has no words.' }] };
+  if (isNear(actual, words)) return { value: blocks, defects: [] };
+  const problem = `The text has ${actual} words. It should have ${words}.`;
+  return { value: blocks, defects: [{ problem, soft: true }], off: Math.abs(actual - words) };
+}
+
+/** Without the last blocks of a text that is far too long, as long as what stays is not too short. */
+function cutToLength(blocks: readonly Block[], words: number): readonly Block[] {
+  let kept = blocks;
+  while (kept.length > 1 && partWords(kept) > words * MAX_RATIO) {
+    const shorter = kept.slice(0, kept.at(-2)?.type === 'heading' ? -2 : -1);
+    if (shorter.length === 0 || partWords(shorter) < words) return kept;
+    kept = shorter;
+  }
+  return kept;
+}

@@ -1,0 +1,74 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { parseDocument } from '../../src/document/format/parse.ts';
+import { ProviderError } from '../../src/providers/types.ts';
+import { chatRequest } from '../support/chat-completions.ts';
+import { type CarelessModel, INJECTION, startCarelessModel } from '../support/model/careless-model.ts';
+import { WRITING_HABITS } from '../support/model/writing-habits.ts';
+import { briefOf, writeArticle, writerAt } from './support.ts';
+
+let model: CarelessModel;
+beforeAll(async () => {
+  model = await startCarelessModel();
+});
+afterAll(() => model.close());
+
+const SETTINGS = { wordCount: 800, faq: true } as const;
+const rates = (rate: number) => Object.fromEntries(WRITING_HABITS.map((habit) => [habit, rate]));
+
+describe('a model with bad habits', () => {
+  it('never gets an invalid document, an address, a heading of level 1 or another script into an article', async () => {
+    let whole = 0;
+    for (let seed = 1; seed <= 60; seed += 1) {
+      model.forget();
+      model.become({ seed, writing: rates(0.08), repairs: 0.5 });
+      try {
+        const { document } = await writeArticle(writerAt(model.url), briefOf(SETTINGS));
+        whole += 1;
+        expect(parseDocument(document)).toMatchObject({ ok: true });
+        const text = JSON.stringify(document);
+        expect(text).not.toMatch(/spam|https?:|mailto|\/admin|<div|```|Sure!|PWNED/);
+        expect(text).not.toMatch(/[\p{Script=Cyrillic}\p{Script=Han}\p{Script=Arabic}]/u);
+        expect(document.blocks.some((block) => block.type === 'heading' && block.level < 2)).toBe(false);
+        const texts = document.blocks.flatMap((block) => (block.type === 'paragraph' ? [block.text] : []));
+        expect(new Set(texts).size).toBe(texts.length);
+      } catch (error) {
+        if (!(error instanceof ProviderError)) throw error;
+        expect(error).toMatchObject({
+          kind: 'fatal',
+          message: expect.stringMatching(/^The language model gave no/),
+        });
+      }
+    }
+    expect(whole).toBeGreaterThan(30);
+  });
+
+  it('finds what customers wrote in turns of data, never among its instructions', async () => {
+    model.forget();
+    model.become({});
+    const words = {
+      topic: INJECTION,
+      prompt: INJECTION,
+      audience: INJECTION,
+      tone: INJECTION,
+      primaryKeyword: INJECTION.slice(0, 200),
+    };
+    const brief = {
+      ...briefOf({ ...SETTINGS, ...words, secondaryKeywords: [INJECTION] }),
+      voice: INJECTION,
+      template: INJECTION,
+    };
+    const { document } = await writeArticle(writerAt(model.url), brief, [
+      { id: '7f9c24e8-3b12-4fef-91e0-5b3f6f2f3a11', title: INJECTION },
+    ]);
+    expect(JSON.stringify(document)).not.toContain('PWNED');
+    const requests = model.requests.map(chatRequest);
+    expect(requests.length).toBeGreaterThan(4);
+    for (const { messages, response_format } of requests) {
+      const [system, data] = messages;
+      expect(system?.role).toBe('system');
+      expect(system?.content).not.toContain('Forget');
+      expect(JSON.stringify(data)).toContain('Forget');
+      expect(response_format.json_schema).toMatchObject({ strict: true });
+    }
+  });
+});

@@ -1,0 +1,138 @@
+import { afterEach, describe, expect, it } from 'vitest';
+import { planOutline } from '../../src/generation/writing/plan-outline.ts';
+import { briefOf, never, startScripted } from './support.ts';
+
+let model: Awaited<ReturnType<typeof startScripted>>;
+afterEach(() => model.close());
+
+const section = (heading: string, fields: object = {}) => ({
+  heading,
+  level: 2,
+  purpose: `Tells of ${heading}.`,
+  keywords: ['rose'],
+  estimatedWords: 100,
+  ...fields,
+});
+const good = {
+  title: 'Roses in a small garden',
+  slug: 'roses-in-a-small-garden',
+  metaTitle: 'Roses',
+  metaDescription: 'How roses grow in small gardens.',
+  sections: [section('Soil'), section('Mulch', { level: 3 }), section('Light', { estimatedWords: 200 })],
+};
+const plan = (config = {}) => planOutline(model.writer, { brief: briefOf(config), signal: never });
+const told = (): string => model.requests().at(-1)?.messages.at(-1)?.content ?? '';
+
+describe('an outline', () => {
+  it('gets ids, and words that add up to the body', async () => {
+    model = await startScripted(good);
+    const { sections, ...head } = await plan({ wordCount: 1_250, faq: true });
+    expect(head).toEqual({
+      title: good.title,
+      slug: good.slug,
+      metaTitle: good.metaTitle,
+      metaDescription: good.metaDescription,
+    });
+    expect(sections).toEqual([
+      { ...good.sections[0], id: 'section-1', estimatedWords: 255 },
+      { ...good.sections[1], id: 'section-2', estimatedWords: 255 },
+      { ...good.sections[2], id: 'section-3', estimatedWords: 490 },
+    ]);
+    const [request] = model.requests();
+    expect(JSON.parse(request?.messages[1]?.content ?? '')).toMatchObject({
+      topic: 'Roses',
+      words: 1_000,
+      maxSections: 17,
+    });
+  });
+
+  it.each([
+    ['no sections', { sections: [] }, 'There are 0 sections. There should be 1 to 20.'],
+    [
+      'too many sections',
+      { sections: Array.from({ length: 21 }, (_, index) => section(`Part ${index}`)) },
+      'There are 21 sections.',
+    ],
+    [
+      'a heading twice',
+      { sections: [section('Soil'), section('soil!')] },
+      'sections.1.heading: Another section has this heading.',
+    ],
+    [
+      'a level of 1',
+      { sections: [section('Soil', { level: 1 })] },
+      'sections.0.level: It is 1. It should be 2 or 3.',
+    ],
+    [
+      'an empty purpose',
+      { sections: [section('Soil', { purpose: ' ' })] },
+      'sections.0.purpose: It is empty.',
+    ],
+    [
+      'an address',
+      { sections: [section('Soil of spam.example')] },
+      'sections.0.heading: A text has an address.',
+    ],
+    ['a heading in Markdown', { title: '# Roses' }, 'title: A heading in Markdown'],
+    [
+      'chatter',
+      { metaDescription: 'Sure! Here is your description.' },
+      'metaDescription: A text speaks about',
+    ],
+    [
+      'another script',
+      { title: 'Розы в саду', sections: [section('Почва и свет для роз')] },
+      'A text is not in en.',
+    ],
+    [
+      'a metaTitle that is too long',
+      { metaTitle: 'Rose '.repeat(20) },
+      'metaTitle: It has 99 characters. It should have at most 70.',
+    ],
+    ['a field missing', { slug: undefined }, 'slug'],
+  ])('with %s is asked for again, with what is wrong', async (_, fields, problem) => {
+    model = await startScripted({ ...good, ...fields }, good);
+    await expect(plan()).resolves.toMatchObject({ title: good.title });
+    expect(model.requests()).toHaveLength(2);
+    expect(told()).toContain(problem);
+  });
+
+  it('is mended where that is safe: the slug, a first section of level 3, its own questions, unusable keywords', async () => {
+    model = await startScripted({
+      ...good,
+      title: '**Roses** in Łódź',
+      slug: 'Roses/in Łódź',
+      sections: [
+        section('Soil', { level: 3, keywords: ['x'.repeat(121), 'spam.example', 'rose', 'rose'] }),
+        section('Frequently asked questions'),
+      ],
+    });
+    expect(await plan({ faq: true })).toMatchObject({
+      title: 'Roses in Łódź',
+      slug: 'roses-in-lodz',
+      sections: [{ heading: 'Soil', level: 2, keywords: ['rose'] }],
+    });
+    expect(model.requests()).toHaveLength(1);
+  });
+
+  it('that stays too long in a meta text is cut at a word', async () => {
+    model = await startScripted({
+      ...good,
+      metaTitle: 'Rose '.repeat(20),
+      metaDescription: 'Rose '.repeat(60),
+    });
+    const { metaTitle, metaDescription } = await plan();
+    expect(metaTitle).toBe('Rose '.repeat(14).trim());
+    expect(metaDescription).toBe('Rose '.repeat(40).trim());
+    expect(model.requests()).toHaveLength(2);
+  });
+
+  it('fails after three answers that cannot be used', async () => {
+    model = await startScripted({ ...good, sections: [] });
+    await expect(plan()).rejects.toMatchObject({
+      kind: 'fatal',
+      message: expect.stringContaining('gave no usable text for the outline. There are 0 sections.'),
+    });
+    expect(model.requests()).toHaveLength(3);
+  });
+});

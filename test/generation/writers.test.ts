@@ -1,0 +1,58 @@
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import { loadConfig } from '../../src/config.ts';
+import { createArticleWriters } from '../../src/generation/writing/index.ts';
+import { planOutline } from '../../src/generation/writing/plan-outline.ts';
+import { chatRequest } from '../support/chat-completions.ts';
+import { type CarelessModel, startCarelessModel } from '../support/model/careless-model.ts';
+import { briefOf, never } from './support.ts';
+
+let model: CarelessModel;
+beforeAll(async () => {
+  model = await startCarelessModel();
+});
+afterAll(() => model.close());
+
+/** The writers of an environment, and the lines that were logged. */
+function start(env: Record<string, string>) {
+  const lines: unknown[] = [];
+  const logger = { info: (...line: unknown[]) => lines.push(line) };
+  return { writers: createArticleWriters(loadConfig(env), logger), lines };
+}
+
+it('the writer is pseudo by default, for both qualities', () => {
+  const { writers, lines } = start({});
+  expect([writers.premium.name, writers.standard.name]).toEqual(['pseudo', 'pseudo']);
+  expect(lines).toEqual([]);
+});
+
+it('each quality is written by its model, AI_MODEL where it has none, and a start with one for both says so', async () => {
+  const base = {
+    GENERATION_PROVIDER: 'openai-compatible',
+    AI_BASE_URL: `${model.url}/v1`,
+    AI_MODEL: 'usual',
+  };
+  const cases = [
+    [{}, 'usual', 'usual', 1],
+    [{ AI_MODEL_PREMIUM: 'best' }, 'best', 'usual', 0],
+    [{ AI_MODEL_STANDARD: 'cheap' }, 'usual', 'cheap', 0],
+    [{ AI_MODEL_PREMIUM: 'best', AI_MODEL_STANDARD: 'best' }, 'best', 'best', 1],
+  ] as const;
+  for (const [tiers, premium, standard, logged] of cases) {
+    const { writers, lines } = start({ ...base, ...tiers });
+    expect(lines).toHaveLength(logged);
+    model.forget();
+    for (const writer of [writers.premium, writers.standard]) {
+      expect(writer.name).toBe('openai-compatible');
+      await planOutline(writer, { brief: briefOf(), signal: never });
+    }
+    expect(model.requests.map((request) => chatRequest(request).model)).toEqual([premium, standard]);
+  }
+});
+
+it('a writer that lacks what it needs stops the start, naming it', () => {
+  const start = () => loadConfig({ GENERATION_PROVIDER: 'openai-compatible' });
+  for (const name of ['AI_BASE_URL', 'AI_MODEL']) {
+    expect(start).toThrow(`${name}: needed by GENERATION_PROVIDER=openai-compatible`);
+  }
+  expect(() => loadConfig({ GENERATION_PROVIDER: 'ghostwriter' })).toThrow('GENERATION_PROVIDER');
+});
