@@ -12,8 +12,8 @@ const LEAST_WORDS = 300;
 const WORDS_PER_PAIR = 20;
 const MAX_PAIRS = 100;
 const MAX_CHARACTERS = 60;
-/** Characters of the texts that a list is drawn from: some 10,000 words. */
-const MAX_READ = 60_000;
+/** What a list is drawn from: a third of the texts, so that it costs a part of what the job does, and some 10,000 words at most. */
+const READ = { share: 1 / 3, characters: 60_000 } as const;
 
 /** True when a list is worth a call. */
 export const wantsTerms = (provider: TranslationProvider, words: number): boolean =>
@@ -44,7 +44,7 @@ export async function drawTerms(
   return rows[0]?.pairs ?? 0;
 }
 
-/** The first texts that are left to translate, plain and each once, and how many words they all have. */
+/** Texts that are left to translate, plain and each once, taken evenly from all of them; and how many words they all have. */
 async function readTexts(db: Database, jobId: JobId): Promise<{ texts: string[]; words: number }> {
   const rows = await db
     .selectFrom('translation_segments')
@@ -54,16 +54,18 @@ async function readTexts(db: Database, jobId: JobId): Promise<{ texts: string[];
     .where('same_as', 'is', null)
     .orderBy('position')
     .execute();
-  const texts: string[] = [];
+  const all = rows.map(({ source_text }) => plainText(source_text));
+  const characters = all.reduce((sum, text) => sum + text.length, 0);
+  const share = Math.min(READ.share, READ.characters / characters);
+  let passed = 0;
   let read = 0;
-  let words = 0;
-  for (const row of rows) {
-    words += row.words ?? 0;
-    const text = plainText(row.source_text);
+  const texts = all.filter((text) => {
+    passed += text.length;
+    if (read > 0 && read + text.length > share * passed) return false;
     read += text.length;
-    if (read <= MAX_READ) texts.push(text);
-  }
-  return { texts, words };
+    return true;
+  });
+  return { texts, words: rows.reduce((sum, row) => sum + (row.words ?? 0), 0) };
 }
 
 /**
