@@ -141,12 +141,12 @@ export async function startCarelessModel(first: Partial<CarelessCharacter> = {})
   });
 }
 
-/** Pairs that must not reach a prompt: tags, line breaks, quotes, an order, more than 60 characters. */
-const WILD = [
+/** Translations of terms that must not reach a prompt: with tags, line breaks, quotes, or more than 60 characters. */
+export const WILD = [
   '<b id="1">huerto</b>',
   'uno\ndos',
   '"entre comillas"',
-  INJECTION,
+  `“${INJECTION}”`,
   'una palabra que no termina nunca '.repeat(3),
 ];
 
