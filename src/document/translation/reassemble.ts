@@ -7,7 +7,7 @@ import { mapTexts, type TextChange, type TextField } from '../format/walk.ts';
 import { ParsedTexts } from '../inline/texts.ts';
 import { cutAtWord } from '../text/characters.ts';
 import { MAX_LINK_TITLE } from '../text/marks.ts';
-import { checkSegment } from './check.ts';
+import { checkStructure } from './checks/structure.ts';
 import { encodeField } from './field-codec.ts';
 import { metaFields, needsTranslation, partKey, titleKey } from './segments.ts';
 import type { Snapshot } from './source.ts';
@@ -34,7 +34,7 @@ export interface IdMaps {
   readonly assetIds: ReadonlyMap<string, AssetId>;
 }
 
-/** Translations that cannot be written back: a segment is missing or damaged. Translations that passed `checkSegment` never cause it. */
+/** Translations that cannot be written back: a segment is missing or damaged. Translations that passed `checkStructure` never cause it. */
 export class ReassemblyError extends Error {
   override readonly name = 'ReassemblyError';
 }
@@ -59,7 +59,7 @@ export function orUnwritable<Written>(write: () => Written): Written | Unwritabl
  * The translated article. `translations` maps segment keys of `extractSegments(snapshot)` to checked translations.
  * Block ids, code, addresses and structure are the source's; the document is always valid,
  * but for texts that have grown beyond what a client may send. Texts that were parsed are left in `texts`. `kept` has fields, by key, that are not translated but taken as they are.
- * @throws ReassemblyError when a translation is missing or has a hard defect.
+ * @throws ReassemblyError when a translation is missing or damaged.
  */
 export function reassemble(
   snapshot: Snapshot,
@@ -135,7 +135,7 @@ function translatedNodes(
 ): TagContent[] {
   const translated = translations.get(key);
   if (translated === undefined) throw new ReassemblyError(`the translation of ${key} is missing`);
-  const defect = checkSegment(serializeTags(source), translated).find(({ soft }) => !soft);
+  const [defect] = checkStructure(serializeTags(source), translated);
   const parsed = parseTags(translated);
   if (defect !== undefined || !parsed.ok) {
     throw new ReassemblyError(`the translation of ${key} is damaged: ${defect?.message ?? 'markup'}`);

@@ -1,33 +1,13 @@
-/** Checks a provider's answer for one segment against its source. */
-
-import { countTextWords } from '../format/words.ts';
-import { holdsAtom } from './segments.ts';
-import { eachTag, parseTags, type TagContent, type TagNode, tagText } from './tags.ts';
-
-/** A defect of a translated segment, worded so that a model can fix it. */
-export interface Defect {
-  readonly code:
-    | 'missing'
-    | 'empty'
-    | 'characters'
-    | 'markup'
-    | 'tags'
-    | 'nesting'
-    | 'length'
-    | 'untranslated';
-  readonly message: string;
-  /** A soft defect is worth asking again once, but the text is usable. */
-  readonly soft: boolean;
-}
-
-/** From this many words on, an answer equal to its source looks untranslated. */
-const UNTRANSLATED_WORDS = 8;
+/** Whether a provider's answer for one segment can be written back into the article. */
+import { holdsAtom } from '../segments.ts';
+import { eachTag, parseTags, type TagContent, type TagNode, tagText } from '../tags.ts';
+import { type Defect, hard } from './defects.ts';
 
 /**
- * Everything wrong with `translated` as a translation of `source`, both in protected form. No hard defect means that
- * the text can be written back without damage: the same tags, well nested, none emptied.
+ * What stands against writing `translated` back in place of `source`, both in protected form: the same tags, well
+ * nested, none emptied. All of it is hard.
  */
-export function checkSegment(source: string, translated: string): Defect[] {
+export function checkStructure(source: string, translated: string): Defect[] {
   if (translated.includes('\0') || !translated.isWellFormed()) {
     return [hard('characters', 'the text contains a NUL character or a lone surrogate')];
   }
@@ -42,14 +22,7 @@ export function checkSegment(source: string, translated: string): Defect[] {
   if (translated.length > source.length * 10 + 500) {
     defects.push(hard('length', 'the translation is more than ten times as long as the text'));
   }
-  if (translated === source && countTextWords(tagText(wanted.nodes)) >= UNTRANSLATED_WORDS) {
-    defects.push({ code: 'untranslated', message: 'the text came back untranslated', soft: true });
-  }
   return defects;
-}
-
-function hard(code: Defect['code'], message: string): Defect {
-  return { code, message, soft: false };
 }
 
 function describe(node: TagNode): string {

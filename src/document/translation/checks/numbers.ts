@@ -1,0 +1,147 @@
+/** Numbers that were changed, lost or added. Digits of every script, separators of every locale. */
+import { type Defect, quoted, soft } from './defects.ts';
+import { hanValues, monthsIn, scalesOf, writtenNumbers } from './number-words.ts';
+
+/** A number as it is written: each way to read it, and its parts when it may be a date, a version, a list. */
+interface Written {
+  readonly text: string;
+  readonly values: readonly number[];
+  readonly parts: readonly number[];
+}
+
+/** Up to here a translation may write a number as a word that no table knows. */
+const SMALL = 12;
+/** Numbers of a text that are compared; what has more is a table of figures. */
+const MOST = 200;
+const NUMBER = String.raw`\d+(?:[.,٫٬'’\u00a0\u202f\u2009 ·](?=\d)\d+)*`;
+/** Han and Hangul signs that multiply what stands before them, 千米 and 千克 being units. */
+const MULTIPLIERS = '(?:[十百万萬億亿兆만억조천백]|千(?![米克瓦卡]))+';
+/** A number, or several that are one by multipliers: 1万2千. */
+const CHAIN = new RegExp(`${NUMBER}(?:${MULTIPLIERS} ?(?:${NUMBER})?)*`, 'gu');
+/** Digits that a time may have gained: 15:00 for 3 pm. */
+const MIDNIGHT = 0;
+const SPACES = /[\u00a0\u202f\u2009 ]/;
+
+/** Digits of any script as those of ASCII; Unicode has them in tens. */
+export function toAsciiDigits(text: string): string {
+  return text.replace(/\p{Nd}/gu, (digit) => {
+    const point = digit.codePointAt(0) ?? 0;
+    if (point < 0x80) return digit;
+    let first = point;
+    while (/\p{Nd}/u.test(String.fromCodePoint(first - 1))) first -= 1;
+    return String((point - first) % 10);
+  });
+}
+
+/** Every number of a text that is written in digits. */
+function numbersIn(text: string): Written[] {
+  const plain = toAsciiDigits(text);
+  const found: Written[] = [];
+  for (const match of plain.matchAll(CHAIN)) {
+    if (found.length === MOST) break;
+    const behind = plain.slice(match.index + match[0].length, match.index + match[0].length + 24);
+    found.push(
+      ...(/\p{L}/u.test(match[0])
+        ? [readChain(match[0])]
+        : apart(match[0]).map((token) => read(token, behind))),
+    );
+  }
+  return found;
+}
+
+/** Numbers that only stand beside each other: a space is part of a number between groups of three digits alone. */
+function apart(token: string): string[] {
+  if (!SPACES.test(token)) return [token];
+  return /^\d{1,3}(?:[\u00a0\u202f\u2009 ]\d{3})+(?:[.,٫]\d+)?$/.test(token) ? [token] : token.split(SPACES);
+}
+
+/** Digits and multipliers: one number, or several where the signs mean something else. */
+function readChain(text: string): Written {
+  const parts = (text.match(/\d[\d.,]*/g) ?? []).map((token) => Number(token.replace(/\D/g, '')));
+  return { text: text.trim(), values: hanValues(text.replaceAll(' ', '')), parts };
+}
+
+function read(token: string, behind: string): Written {
+  const groups = token.split(/\D/);
+  const separators = [...token.replace(/\d/g, '')];
+  const last = separators.at(-1);
+  const whole = Number(groups.join(''));
+  const decimal = Number(`${groups.slice(0, -1).join('')}.${groups.at(-1)}`);
+  const areThousands =
+    groups.slice(1, -1).every(({ length }) => length === 3 || length === 2) && groups.at(-1)?.length === 3;
+  const values: number[] = [];
+  const parts: number[] = [];
+  if (last === undefined) {
+    values.push(whole);
+    // '90s for 1990s.
+    if (whole >= 1900 && whole < 2100) parts.push(whole % 100);
+  } else if (separators.length === 1) {
+    if (areThousands) values.push(whole);
+    if (!SPACES.test(last)) values.push(decimal);
+    if (SPACES.test(last) || (groups[0]?.length ?? 0) > 3) parts.push(...groups.map(Number));
+  } else if (separators.every((separator) => separator === last)) {
+    if (areThousands) values.push(whole);
+    else parts.push(...groups.map(Number));
+  } else {
+    values.push(decimal);
+    if (areThousands) values.push(whole);
+    parts.push(...groups.map(Number));
+  }
+  const afternoon = /^(?:[:.]\d\d)?\s?[pP]\.?\s?[mM]\b/.test(behind) ? values.map((value) => value + 12) : [];
+  const scaled = scalesOf(behind).flatMap((scale) => values.map((value) => value * scale));
+  return { text: token, values: [...values, ...afternoon, ...scaled], parts };
+}
+
+const isNear = (one: number, other: number): boolean =>
+  Math.abs(one - other) <= 1e-9 * Math.max(1, Math.abs(one));
+
+/** Whether one of the readings of a number is among the values, or all of its parts are. */
+function isAmong({ values, parts }: Written, there: readonly number[]): boolean {
+  const has = (value: number): boolean => there.some((other) => isNear(value, other));
+  return values.some(has) || (parts.length > 0 && parts.every(has));
+}
+
+const readingsOf = (numbers: readonly Written[]): number[] =>
+  numbers.flatMap(({ values, parts }) => [...values, ...parts]);
+
+/** Numbers that are neither among the values nor, which takes longer to know, among those written as words. */
+function without(
+  numbers: readonly Written[],
+  values: readonly number[],
+  words: () => readonly number[],
+): Written[] {
+  const rest = numbers.filter((number) => !isAmong(number, values));
+  if (rest.length === 0) return rest;
+  const all = [...values, ...words()];
+  return rest.filter((number) => !isAmong(number, all));
+}
+
+/** Compares the numbers of two texts without markup. */
+export function checkNumbers(
+  source: string,
+  translated: string,
+  { sourceLanguage, targetLanguage }: { sourceLanguage: string; targetLanguage: string },
+): Defect[] {
+  const from = numbersIn(source);
+  const to = numbersIn(translated);
+  if (from.length === 0 && to.length === 0) return [];
+  const lost = without(from, readingsOf(to), () => [
+    ...writtenNumbers(toAsciiDigits(translated), targetLanguage),
+    ...monthsIn(translated, targetLanguage),
+  ]).filter((number) => !isSmall(number));
+  const added = without(to, [...readingsOf(from), MIDNIGHT], () => [
+    ...writtenNumbers(toAsciiDigits(source), sourceLanguage),
+    ...monthsIn(source, sourceLanguage),
+  ]);
+  const names = (numbers: readonly Written[]) =>
+    [...new Set(numbers.map(({ text }) => quoted(text)))].slice(0, 5).join(', ');
+  const what = [
+    ...(lost.length > 0 ? [`${names(lost)} of the text is missing`] : []),
+    ...(added.length > 0 ? [`${names(added)} is not in the text`] : []),
+  ];
+  return what.length > 0 ? [soft('numbers', `the numbers differ: ${what.join('; ')}`)] : [];
+}
+
+/** Small numbers may be written as words. */
+const isSmall = ({ values }: Written): boolean =>
+  values.length > 0 && values.every((value) => value <= SMALL && Number.isInteger(value));

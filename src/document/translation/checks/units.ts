@@ -1,0 +1,104 @@
+/** Units, currencies and per cent that became another one. */
+import { type Defect, soft } from './defects.ts';
+import { toAsciiDigits } from './numbers.ts';
+
+/** Units by dimension, each with the ways that it is written beside a number, abbreviated or as a sign. */
+const DIMENSIONS: readonly (readonly (readonly [name: string, forms: string])[])[] = [
+  [
+    ['mm', 'mm мм ملم 毫米 ミリ 밀리미터'],
+    ['cm', 'cm см سم 厘米 公分 センチ 센티미터'],
+    ['km', 'km км كم 公里 千米 キロ 킬로미터'],
+    ['m', 'm м متر 米 メートル 미터'],
+    ['mi', 'mi miles mile millas milla Meilen Meile миль мили ميل 英里 マイル'],
+    ['in', 'inches inch Zoll pulgadas дюймов дюйма بوصة 英寸 インチ'],
+    ['ft', 'ft feet foot Fuß pies футов фута قدم 英尺 フィート'],
+  ],
+  [
+    ['mg', 'mg мг ملغ 毫克 ミリグラム'],
+    ['kg', 'kg кг كغ كجم 公斤 千克 キロ キログラム'],
+    ['g', 'g г غ 克 グラム'],
+    ['t', 't т طن 吨 トン'],
+    ['lb', 'lb lbs pounds pound libras Pfund фунтов رطل 磅 ポンド'],
+  ],
+  [
+    ['ml', 'ml мл مل 毫升 ミリリットル'],
+    ['l', 'l L л لتر 升 リットル'],
+  ],
+  [
+    ['°C', '°C ℃ ° C'],
+    ['°F', '°F ℉ ° F'],
+  ],
+  [
+    ['kB', 'kB KB кБ КБ كيلوبايت'],
+    ['MB', 'MB МБ ميغابايت'],
+    ['GB', 'GB ГБ غيغابايت'],
+    ['TB', 'TB ТБ تيرابايت'],
+  ],
+  [
+    [
+      '%',
+      '% ٪ ％ percent per cent Prozent por ciento pour cent por cento per cento процент procent في المئة بالمئة في المائة بالمائة パーセント 퍼센트 प्रतिशत 百分之',
+    ],
+    ['‰', '‰ ؉ permille Promille промилле'],
+  ],
+  [
+    ['$', '$ ＄ USD dollars dollar dólares Dollar долларов доллара доллар دولار 美元 ドル'],
+    ['€', '€ EUR euros euro Euro евро يورو 欧元 ユーロ'],
+    ['£', '£ GBP'],
+    ['¥', '¥ ￥ JPY CNY 円 元 人民币 yen Yen иен юаней'],
+  ],
+];
+
+/** A form with how it is found: beside a number, behind or (signs of money) before it. */
+const FORMS = DIMENSIONS.map((units) =>
+  units.map(([name, forms]) => {
+    const spelled = formsOf(forms)
+      .map((form) => RegExp.escape(form))
+      .join('|');
+    return {
+      name,
+      pattern: new RegExp(
+        `\\d[\\s\\u00a0\\u202f-]?(?:${spelled})(?![\\p{Script=Latin}\\p{Script=Cyrillic}\\p{Script=Arabic}\\p{N}])|(?:${spelled})\\s?\\d`,
+        'u',
+      ),
+    };
+  }),
+);
+
+/** Forms are words, but for those of per cent and degrees that have a space in them. */
+function formsOf(forms: string): string[] {
+  const pairs = [
+    'per cent',
+    'por ciento',
+    'pour cent',
+    'por cento',
+    'per cento',
+    'في المئة',
+    'في المائة',
+    '° C',
+    '° F',
+  ];
+  const long = pairs.filter((pair) => forms.includes(pair));
+  return [...long, ...long.reduce((rest, pair) => rest.replace(pair, ''), forms).split(/\s+/)].filter(
+    (form) => form !== '',
+  );
+}
+
+/** Looks for a unit of the text that is gone while another of its kind has come. */
+export function checkUnits(source: string, translated: string): Defect[] {
+  if (!/\p{Nd}/u.test(source)) return [];
+  const from = toAsciiDigits(source);
+  const to = toAsciiDigits(translated);
+  const defects: Defect[] = [];
+  for (const units of FORMS) {
+    const [before, after] = [from, to].map((text) =>
+      units.filter(({ pattern }) => pattern.test(text)).map(({ name }) => name),
+    );
+    const lost = before?.filter((name) => !after?.includes(name)) ?? [];
+    const added = after?.filter((name) => !before?.includes(name)) ?? [];
+    if (lost.length > 0 && added.length > 0) {
+      defects.push(soft('units', `the unit ${lost.join(', ')} of the text has become ${added.join(', ')}`));
+    }
+  }
+  return defects;
+}

@@ -1,0 +1,59 @@
+import { describe, expect, it } from 'vitest';
+import type { DefectCode } from '../../../src/document/translation/checks/defects.ts';
+import { checkSegment } from '../../../src/document/translation/checks/segment.ts';
+import { DAMAGES, factsOf, SAMPLES } from './damage.ts';
+import { TARGETS } from './udhr.ts';
+
+const percent = (share: number) => `${(share * 100).toFixed(1)} %`;
+
+/** Share of damaged texts that are found, by kind of damage. */
+const found = DAMAGES.map(({ what, code, facts, pair }) => {
+  const missed: string[] = [];
+  let all = 0;
+  for (const [index, sample] of SAMPLES.entries()) {
+    const damaged = pair(sample, index);
+    if (damaged === null) continue;
+    all += 1;
+    const defects = checkSegment(...damaged, { ...factsOf(sample.language), ...facts });
+    if (!defects.some((defect) => defect.code === code)) missed.push(`${sample.language}: ${damaged[1]}`);
+  }
+  return { what, code, all, missed, recall: (all - missed.length) / all };
+});
+
+/** Alarms about translations by people, by check and language. */
+const alarms = new Map<string, { count: number; all: number; texts: string[] }>();
+const codes = new Set<DefectCode>(DAMAGES.map(({ code }) => code));
+for (const { language, source, target } of SAMPLES) {
+  const defects = checkSegment(source, target, factsOf(language));
+  for (const code of codes) {
+    const key = `${code} ${language}`;
+    const cell = alarms.get(key) ?? { count: 0, all: 0, texts: [] };
+    const defect = defects.find((each) => each.code === code);
+    alarms.set(key, {
+      count: cell.count + (defect === undefined ? 0 : 1),
+      all: cell.all + 1,
+      texts: defect === undefined ? cell.texts : [...cell.texts, `${defect.message}: ${source} = ${target}`],
+    });
+  }
+}
+
+describe('the checks of translations', () => {
+  it('find each of 20 kinds of damage in 500 texts nineteen times in twenty', () => {
+    expect(SAMPLES).toHaveLength(500);
+    expect(DAMAGES.length).toBeGreaterThanOrEqual(20);
+    for (const { what, code, all, recall, missed } of found) {
+      if (process.env.PRINT_FIGURES !== undefined)
+        console.log(`${code}\t${what}\t${all}\t${percent(recall)}\t${missed[0] ?? ''}`);
+      expect.soft(recall, `${code}, ${what}: ${missed.slice(0, 3).join('\n')}`).toBeGreaterThanOrEqual(0.95);
+    }
+  });
+
+  it('are wrong about at most one in fifty translations by people, each check in each language', () => {
+    for (const [key, { count, all, texts }] of alarms) {
+      if (process.env.PRINT_FIGURES !== undefined && count > 0)
+        console.log(`${key}\t${count} of ${all}\t${texts.join('\n\t')}`);
+      expect.soft(count / all, `${key}: ${texts.join('\n')}`).toBeLessThanOrEqual(0.02);
+    }
+    expect(alarms.size).toBe(codes.size * TARGETS.length);
+  });
+});
