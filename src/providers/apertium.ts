@@ -56,6 +56,7 @@ export function createApertiumProvider({ url, timeoutMs }: ApertiumOptions): Tra
 
   return {
     name: 'apertium',
+    repairs: false,
     async translate({ sourceLanguage, targetLanguage, segments, signal, repair }) {
       const limits = { timeoutMs, signal };
       const pair = choosePair(await installedPairs(limits), sourceLanguage, targetLanguage);

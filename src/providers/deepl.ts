@@ -35,6 +35,7 @@ export function createDeepLProvider(options: DeepLOptions): TranslationProvider 
   const url = joinUrl(options.serverUrl ?? host, 'v2/translate');
   return {
     name: 'deepl',
+    repairs: false,
     async translate({ sourceLanguage, targetLanguage, segments, signal, repair }) {
       const languages = {
         source_lang: sourceCode(sourceLanguage),

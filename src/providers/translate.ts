@@ -1,5 +1,8 @@
-/** Asking a provider until every segment is usable: batch, repair with the exact defects, alone, give up. */
-import { checkSegment, type Defect } from '../document/translation/check.ts';
+/** Asking a provider until every segment is usable: batch, repair with the exact defects, alone, left. */
+import { type Defect, type DefectCode, hard, soft } from '../document/translation/checks/defects.ts';
+import { ECHO, echoedAmong } from '../document/translation/checks/language.ts';
+import { checkSegment } from '../document/translation/checks/segment.ts';
+import { wordsOf } from '../document/translation/checks/text.ts';
 import {
   ProviderError,
   type RepairNote,
@@ -8,9 +11,23 @@ import {
   type TranslationText,
 } from './types.ts';
 
+/** How a segment ended. `accepted`: with a soft defect that one repair did not remove. `left`: nothing usable came. */
+export type Outcome = 'clean' | 'repaired' | 'accepted' | 'left';
+
+/** What became of a segment. */
+export interface Made {
+  /** Null when it is left. */
+  readonly text: string | null;
+  readonly outcome: Outcome;
+  /** What was repaired, or is still wrong. */
+  readonly defects: readonly Defect[];
+}
+
 export interface TranslateSegmentsRequest extends Omit<TranslationRequest, 'repair'> {
-  /** Called with usable translations as soon as they are there, so that a later failure does not cost them. */
-  readonly keep?: (usable: ReadonlyMap<string, string>) => Promise<void>;
+  /** Called with what is done as soon as it is, so that a later failure does not cost it. */
+  readonly keep?: (made: ReadonlyMap<string, Made>) => Promise<void>;
+  /** Whether the article can do without a translation of a text; without this it never can. */
+  readonly mayLeave?: (segment: TranslationText) => boolean;
 }
 
 /** What is known about a segment after an answer. */
@@ -22,9 +39,10 @@ interface Attempt {
 
 /**
  * Translates the segments and checks each one. Unusable answers are asked for again together, with what is wrong;
- * what is still unusable is asked for one by one. An answer with only soft defects is accepted after one repair.
- * @returns a usable translation for every segment id.
- * @throws ProviderError as the provider threw it, or `fatal` naming the segment and its defect. The signal's reason when aborted.
+ * what is still unusable is asked for one by one, and then left. An answer with only soft defects is accepted after one
+ * repair.
+ * @returns the translations by segment id; one that is left has none
+ * @throws ProviderError as the provider threw it, or `fatal` naming a segment that cannot be left. The signal's reason when aborted.
  */
 export async function translateSegments(
   provider: TranslationProvider,
@@ -32,73 +50,101 @@ export async function translateSegments(
 ): Promise<Map<string, string>> {
   const done = new Map<string, string>();
   if (request.segments.length === 0) return done;
-  const { keep, ...asked } = request;
-  const { sourceLanguage, targetLanguage, signal } = asked;
-  const sameLanguage = baseLanguage(sourceLanguage) === baseLanguage(targetLanguage);
+  const { keep, mayLeave, ...asked } = request;
   const ask = async (
     segments: readonly TranslationText[],
-    repair: readonly RepairNote[],
+    before: readonly Attempt[],
   ): Promise<Attempt[]> => {
-    signal.throwIfAborted();
+    asked.signal.throwIfAborted();
+    const repair = before.map(repairNote);
     const answers = await provider.translate({
       ...asked,
       segments,
       ...(repair.length > 0 ? { repair } : {}),
     });
-    return segments.map((segment) => judge(segment, answers.get(segment.id) ?? null, sameLanguage));
+    const attempts = segments.map((segment) => ({ segment, answer: answers.get(segment.id) ?? null }));
+    return judge(attempts, before, { ...asked, pseudo: provider.name === 'pseudo' });
+  };
+  const take = async (made: ReadonlyMap<string, Made>): Promise<void> => {
+    for (const [id, { text }] of made) if (text !== null) done.set(id, text);
+    if (made.size > 0) await keep?.(made);
   };
 
-  /** Keeps the usable answers and returns the rest. */
-  const take = async (attempts: readonly Attempt[], acceptSoft: boolean): Promise<Attempt[]> => {
-    const usable = usableAnswers(attempts, acceptSoft);
-    for (const [id, text] of usable) done.set(id, text);
-    if (usable.size > 0) await keep?.(usable);
-    return attempts.filter(({ segment }) => !usable.has(segment.id));
-  };
+  const first = await ask(request.segments, []);
+  const repairs = provider.repairs ?? true;
+  const fine = first.filter(({ defects }) => defects.length === 0 || (!repairs && defects.every(isSoft)));
+  await take(made(fine, (attempt) => accepted(attempt, [])));
+  const wrong = first.filter((attempt) => !fine.includes(attempt));
+  if (wrong.length === 0) return done;
 
-  const first = await take(await ask(request.segments, []), false);
-  if (first.length === 0) return done;
-  const soft = new Map(first.flatMap(softAnswer));
-  const second = await take(await ask(segmentsOf(first), first.map(repairNote)), true);
-  for (const attempt of second) {
+  const firstOf = new Map(wrong.map((attempt) => [attempt.segment.id, attempt]));
+  const second = await ask(segmentsOf(wrong), wrong);
+  await take(
+    made(second.filter(isUsable), (attempt) =>
+      accepted(better(firstOf.get(attempt.segment.id), attempt), firstOf.get(attempt.segment.id)?.defects),
+    ),
+  );
+  for (const attempt of second.filter((each) => !isUsable(each))) {
     const { segment } = attempt;
-    const [last] = await take(await ask([segment], [repairNote(attempt)]), true);
-    if (last === undefined) continue;
-    const earlier = soft.get(segment.id);
-    if (earlier === undefined) throw unusable(provider, last);
-    done.set(segment.id, earlier);
-    await keep?.(new Map([[segment.id, earlier]]));
+    const [last] = await ask([segment], [attempt]);
+    const earlier = firstOf.get(segment.id);
+    const usable = [last, earlier].find((each) => each !== undefined && isUsable(each));
+    if (usable !== undefined) {
+      await take(made([usable], (each) => accepted(each, attempt.defects)));
+      continue;
+    }
+    const { defects } = last ?? attempt;
+    if (mayLeave?.(segment) !== true) throw unusable(provider, segment, defects);
+    await take(new Map([[segment.id, { text: null, outcome: 'left', defects }]]));
   }
   return done;
 }
 
-function baseLanguage(tag: string): string {
-  return tag.split('-', 1).join('').toLowerCase();
-}
-
-function judge(segment: TranslationText, answer: string | null, sameLanguage: boolean): Attempt {
-  if (answer === null) {
-    const missing: Defect = { code: 'missing', message: 'there is no translation for this id', soft: false };
-    return { segment, answer, defects: [missing] };
-  }
-  const defects = checkSegment(segment.text, answer);
-  // Between two variants of one language most texts are rightly the same.
-  return { segment, answer, defects: sameLanguage ? defects.filter(({ soft }) => !soft) : defects };
-}
-
-/** The answers without defects, or with soft ones only, by segment id. */
-function usableAnswers(attempts: readonly Attempt[], acceptSoft: boolean): Map<string, string> {
-  return new Map(
-    attempts.flatMap(({ segment, answer, defects }) =>
-      answer !== null && defects.every(({ soft }) => soft && acceptSoft) ? [[segment.id, answer]] : [],
-    ),
+/** Checks answers one by one, then together; one that is as it was before has the defects that it had. */
+function judge(
+  attempts: readonly Omit<Attempt, 'defects'>[],
+  before: readonly Attempt[],
+  facts: Pick<TranslationRequest, 'sourceLanguage' | 'targetLanguage' | 'context'> & { pseudo: boolean },
+): Attempt[] {
+  const earlier = new Map(before.map((attempt) => [attempt.segment.id, attempt]));
+  const judged = attempts.map(({ segment, answer }): Attempt => {
+    if (answer === null) {
+      return { segment, answer, defects: [hard('missing', 'there is no translation for this id')] };
+    }
+    const same = earlier.get(segment.id);
+    if (same?.answer === answer) return same;
+    const { kind } = segment;
+    const glossary = facts.context?.glossary ?? [];
+    return { segment, answer, defects: checkSegment(segment.text, answer, { ...facts, kind, glossary }) };
+  });
+  const usable = judged.filter(isUsable);
+  const pairs = usable.map(({ segment, answer }) => ({
+    source: wordsOf(segment.text),
+    translated: wordsOf(answer ?? ''),
+  }));
+  const echoed = new Set(facts.pseudo ? [] : echoedAmong(pairs, facts).map((index) => usable[index]));
+  return judged.map((attempt) =>
+    echoed.has(attempt) && attempt.defects.every(({ code }) => code !== 'echo')
+      ? { ...attempt, defects: [...attempt.defects, soft('echo', ECHO)] }
+      : attempt,
   );
 }
 
-/** An answer that is good enough if nothing better comes. */
-function softAnswer({ segment, answer, defects }: Attempt): [string, string][] {
-  return answer !== null && defects.every((defect) => defect.soft) ? [[segment.id, answer]] : [];
-}
+const isSoft = (defect: Defect): boolean => defect.soft;
+const isUsable = ({ answer, defects }: Attempt): boolean => answer !== null && defects.every(isSoft);
+
+const made = (attempts: readonly Attempt[], of: (attempt: Attempt) => Made): Map<string, Made> =>
+  new Map(attempts.map((attempt) => [attempt.segment.id, of(attempt)]));
+
+/** An answer as it is taken; `before` is what was wrong with the first. */
+const accepted = ({ answer, defects }: Attempt, before: readonly Defect[] = []): Made =>
+  defects.length > 0
+    ? { text: answer, outcome: 'accepted', defects }
+    : { text: answer, outcome: before.length > 0 ? 'repaired' : 'clean', defects: before };
+
+/** Of two answers the one with fewer defects; a repair that repaired nothing is as good as what it came from. */
+const better = (first: Attempt | undefined, second: Attempt): Attempt =>
+  first !== undefined && isUsable(first) && first.defects.length < second.defects.length ? first : second;
 
 function segmentsOf(attempts: readonly Attempt[]): TranslationText[] {
   return attempts.map(({ segment }) => segment);
@@ -108,7 +154,35 @@ function repairNote({ segment, answer, defects }: Attempt): RepairNote {
   return { id: segment.id, previous: answer, defects: defects.map(({ message }) => message) };
 }
 
-function unusable(provider: TranslationProvider, { segment, defects }: Attempt): ProviderError {
-  const what = defects.map(({ message }) => message).join('; ');
-  return new ProviderError('fatal', `${provider.name} gave no usable translation of ${segment.id}: ${what}`);
+/** Defects for people, without a word of the article: failures are kept in Temporal. */
+const WHAT_IS_WRONG: Readonly<Record<DefectCode, string>> = {
+  missing: 'there is no translation',
+  empty: 'the translation is empty',
+  characters: 'the translation has broken characters',
+  markup: 'the translation has broken markup',
+  tags: 'links or emphasis were lost or doubled',
+  nesting: 'links or emphasis were put into each other',
+  length: 'the translation is far too short or far too long',
+  numbers: 'the numbers differ',
+  units: 'the units differ',
+  chatter: 'there are remarks around the translation',
+  echo: 'the text came back untranslated',
+  language: 'the translation is in another language',
+  script: 'the translation is in another script',
+  limit: 'the translation is too long for its field',
+  glossary: 'terms of the glossary are missing',
+};
+
+function unusable(
+  { name }: TranslationProvider,
+  { id }: TranslationText,
+  defects: readonly Defect[],
+): ProviderError {
+  const what = [...new Set(defects.filter(({ soft }) => !soft).map(({ code }) => WHAT_IS_WRONG[code]))].join(
+    '; ',
+  );
+  return new ProviderError(
+    'fatal',
+    `${name} gave no usable translation of ${id}: ${what}. Nothing was charged. Start it again; if it fails again, reword or shorten that text.`,
+  );
 }

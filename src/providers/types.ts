@@ -58,6 +58,8 @@ export interface TermsRequest {
 /** A translation engine. Answers by segment id; ids may be missing, the texts are unchecked. */
 export interface TranslationProvider {
   readonly name: string;
+  /** False for an engine that cannot be told what is wrong: it is not asked again for what can be used. */
+  readonly repairs?: boolean;
   /** @throws ProviderError, or the signal's reason. */
   translate(request: TranslationRequest): Promise<Map<string, string>>;
   /**

@@ -1,7 +1,7 @@
 import { sql } from 'kysely';
 import type { Database } from '../db/database.ts';
 import type { JobId } from '../ids.ts';
-import { translateSegments } from '../providers/translate.ts';
+import { type Made, translateSegments } from '../providers/translate.ts';
 import type { TranslationProvider } from '../providers/types.ts';
 import { asking, markAsked } from './asked.ts';
 
@@ -41,7 +41,7 @@ export async function translateBatch(
           text: source_text,
         })),
         signal,
-        keep: (usable) => storeTranslations(db, { jobId, batch }, usable),
+        keep: (made) => storeTranslations(db, { jobId, batch }, made),
       }),
     );
   }
@@ -62,11 +62,11 @@ export async function translateBatch(
 async function storeTranslations(
   db: Database,
   { jobId, batch }: { jobId: JobId; batch: number },
-  usable: ReadonlyMap<string, string>,
+  made: ReadonlyMap<string, Made>,
 ): Promise<void> {
   await sql`
     UPDATE translation_segments SET target_text = done.text
-    FROM unnest(${[...usable.keys()]}::text[], ${[...usable.values()]}::text[]) AS done (id, text)
+    FROM unnest(${[...made.keys()]}::text[], ${[...made.values()].map(({ text }) => text)}::text[]) AS done (id, text)
     WHERE job_id = ${jobId} AND batch = ${batch} AND coalesce(same_as, key) = done.id
   `.execute(db);
 }

@@ -6,7 +6,7 @@ import type { DocumentJson } from '../../src/document/format/schema.ts';
 import { collectTexts } from '../../src/document/format/walk.ts';
 import { parseInline } from '../../src/document/inline/parse.ts';
 import { importMarkdown } from '../../src/document/markdown/import.ts';
-import { checkSegment } from '../../src/document/translation/check.ts';
+import { checkStructure } from '../../src/document/translation/checks/structure.ts';
 import { planBatches } from '../../src/document/translation/planned.ts';
 import { reassemble, type TranslatedArticle } from '../../src/document/translation/reassemble.ts';
 import { extractSegments } from '../../src/document/translation/segments.ts';
@@ -368,7 +368,7 @@ describe('translating a document', () => {
           const translations = new Map<string, string>();
           for (const [index, { key, text }] of extractSegments(source).entries()) {
             const answer = answers[index % answers.length]?.(text) ?? text;
-            const hard = checkSegment(text, answer).some(({ soft }) => !soft);
+            const hard = checkStructure(text, answer).length > 0;
             translations.set(key, hard ? text : answer);
           }
           const result = reassemble(source, translations, NO_IDS);

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
-import { checkSegment } from '../../src/document/translation/check.ts';
+import { checkStructure } from '../../src/document/translation/checks/structure.ts';
 import { extractSegments } from '../../src/document/translation/segments.ts';
 import { translatePieces } from '../../src/providers/pieces.ts';
 import { anySnapshot } from '../document/arbitraries.ts';
@@ -20,7 +20,7 @@ it('brings every tag back where it was, whatever an engine makes of the stretche
       });
       for (const text of asked) expect(text).not.toMatch(/<|>/);
       for (const { id, text } of segments) {
-        const codes = checkSegment(text, translated.get(id) ?? '')
+        const codes = checkStructure(text, translated.get(id) ?? '')
           .filter(({ soft }) => !soft)
           .map(({ code }) => code);
         expect(codes.filter((code) => code !== 'characters' && code !== 'length')).toEqual([]);

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { checkSegment } from '../../src/document/translation/check.ts';
+import { checkStructure } from '../../src/document/translation/checks/structure.ts';
 import { createTranslationProvider } from '../../src/providers/index.ts';
 import { translateSegments } from '../../src/providers/translate.ts';
 import {
@@ -69,7 +69,8 @@ describe('asking a provider', () => {
     expect(error).toBeInstanceOf(ProviderError);
     expect(error).toMatchObject({
       kind: 'fatal',
-      message: 'scripted gave no usable translation of two: the translation is empty',
+      message:
+        'scripted gave no usable translation of two: the translation is empty. Nothing was charged. Start it again; if it fails again, reword or shorten that text.',
     });
     expect(calls).toHaveLength(3);
   });
@@ -105,7 +106,7 @@ describe('asking a provider', () => {
 
 describe('checking a segment', () => {
   const source = 'A &lt; <b id="1">bold <x id="2"/></b> and <a id="3">link</a>.';
-  const codes = (translated: string) => checkSegment(source, translated).map(({ code }) => code);
+  const codes = (translated: string) => checkStructure(source, translated).map(({ code }) => code);
 
   it('accepts reordered and differently written tags, entities and bare signs', () => {
     expect(codes('<a id="3">Verweis</a> &amp; < 5 & <B id=\'1\'><x id="2"></x> fett</B>')).toEqual([]);
@@ -131,8 +132,8 @@ describe('checking a segment', () => {
 
   it('refuses a tag inside its own kind unless the source has it', () => {
     const two = '<i id="1">a</i> <i id="2">b</i>';
-    expect(checkSegment(two, '<i id="1">a <i id="2">b</i></i>')[0]?.code).toBe('nesting');
-    expect(checkSegment('<a id="1">a <a id="2">b</a></a>', '<a id="1">c <a id="2">d</a></a>')).toEqual([]);
+    expect(checkStructure(two, '<i id="1">a <i id="2">b</i></i>')[0]?.code).toBe('nesting');
+    expect(checkStructure('<a id="1">a <a id="2">b</a></a>', '<a id="1">c <a id="2">d</a></a>')).toEqual([]);
   });
 });
 

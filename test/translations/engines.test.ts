@@ -5,7 +5,9 @@ import { afterAll, beforeAll, beforeEach, describe, expect, inject, it } from 'v
 import type { JobId } from '../../src/ids.ts';
 import { isFinal } from '../../src/jobs/queries.ts';
 import type { Job } from '../../src/jobs/schemas.ts';
+
 import type { RunningWorker } from '../../src/processes/worker.ts';
+import { pseudoLocalize } from '../../src/providers/pseudo.ts';
 import { translationWorkflowId } from '../../src/temporal/ids.ts';
 import { createArticle, longDocument } from '../support/articles.ts';
 import { askedTexts, completion, pseudoCompletion } from '../support/chat-completions.ts';
@@ -155,7 +157,9 @@ describe('a job on a language model', () => {
       const texts = askedTexts(request);
       if (Object.hasOwn(texts, 'title') && Object.keys(texts).length > 1) {
         const others = Object.entries(texts).filter(([id]) => id !== 'title');
-        return completion(JSON.stringify(Object.fromEntries(others.map(([id, text]) => [id, `⟦${text}⟧`]))));
+        return completion(
+          JSON.stringify(Object.fromEntries(others.map(([id, text]) => [id, pseudoLocalize(text)]))),
+        );
       }
       refusals -= 1;
       return refusals >= 0

@@ -40,7 +40,7 @@ const KNOWN = new Set(Object.values(eld.info().Languages));
 const names = new Intl.DisplayNames('en', { type: 'language' });
 const nameOf = (tag: string): string => names.of(tag) ?? tag;
 
-const ECHO = 'the text came back untranslated';
+export const ECHO = 'the text came back untranslated';
 
 /** The language that a text is in instead of the wanted one; null when it may be that. */
 function otherLanguage(text: string, { sourceLanguage, targetLanguage }: Languages): string | null {
