@@ -110,8 +110,8 @@ describe('a bad translation is told', () => {
       checkSegment(source, translated, facts(language, { glossary })).map(({ message }) => message);
     expect(of('Two flower bed plans. We go.', 'Zwei Blumenbeete. Wir gehen.')).toEqual([]);
     expect(of('A Flower bed in Go.', 'Ein Beet auf Los.')).toEqual([
-      '"flower bed" must be translated as "Blumenbeet"',
       '"Go" must stay as it is',
+      '"flower bed" must be translated as "Blumenbeet"',
     ]);
     expect(of('In spring.', '春に。', 'ja')).toEqual([]);
     expect(of('The offspring.', '子孫です。', 'ja')).toEqual([]);

@@ -1,14 +1,8 @@
 /** Terms of a glossary that a translation does not have. */
+import { indexTerms } from '../../text/term-index.ts';
+import type { GlossaryTerm } from '../context.ts';
 import { type Defect, quoted, soft } from './defects.ts';
 import { folded } from './text.ts';
-
-/** A term and its one translation. */
-export interface Term {
-  readonly source: string;
-  /** Null for a term that stays as it is. */
-  readonly target: string | null;
-  readonly caseSensitive: boolean;
-}
 
 /** Writings without spaces between words. */
 const UNSPACED =
@@ -18,15 +12,15 @@ const ENDING = 3;
 /** Terms that one text is repaired for at once. */
 const MOST = 10;
 
-/** Whether a term stands in a text, as words of its own. */
-function occurs({ source, caseSensitive }: Term, text: string): boolean {
-  const [term, within] = caseSensitive ? [source, text] : [folded(source), folded(text)];
-  if (UNSPACED.test(term)) return within.includes(term);
-  for (let at = within.indexOf(term); at !== -1; at = within.indexOf(term, at + 1)) {
-    const isWordPart = (character: string): boolean => /[\p{L}\p{M}\p{N}]/u.test(character);
-    if (!isWordPart(within.charAt(at - 1)) && !isWordPart(within.charAt(at + term.length))) return true;
-  }
-  return false;
+const indexes = new WeakMap<readonly GlossaryTerm[], (text: string) => GlossaryTerm[]>();
+
+/** Finds the terms of a glossary in texts; all texts of a request have one. */
+function finderOf(glossary: readonly GlossaryTerm[]): (text: string) => GlossaryTerm[] {
+  const known = indexes.get(glossary);
+  if (known !== undefined) return known;
+  const finder = indexTerms(glossary);
+  indexes.set(glossary, finder);
+  return finder;
 }
 
 const wordsOf = (text: string): string[] => folded(text).match(/[\p{L}\p{M}\p{N}]+/gu) ?? [];
@@ -46,19 +40,26 @@ function isThere(target: string, text: string): boolean {
 }
 
 /** Looks for the translation of each term that occurs; both texts without markup. */
-export function checkGlossary(source: string, translated: string, glossary: readonly Term[]): Defect[] {
-  const defects: Defect[] = [];
-  for (const term of glossary) {
-    if (defects.length === MOST) break;
-    if (!occurs(term, source)) continue;
-    const { target } = term;
-    if (target === null) {
-      if (!translated.includes(term.source) && !(occurs(term, translated) && !term.caseSensitive)) {
-        defects.push(soft('glossary', `${quoted(term.source)} must stay as it is`));
+export function checkGlossary(
+  source: string,
+  translated: string,
+  glossary: readonly GlossaryTerm[],
+): Defect[] {
+  if (glossary.length === 0) return [];
+  const termsIn = finderOf(glossary);
+  const kept = new Set(termsIn(translated));
+  return termsIn(source)
+    .flatMap((term) => {
+      const { source: word, target } = term;
+      if (target !== null) {
+        return isThere(target, translated)
+          ? []
+          : soft('glossary', `${quoted(word)} must be translated as ${quoted(target)}`);
       }
-    } else if (!isThere(target, translated)) {
-      defects.push(soft('glossary', `${quoted(term.source)} must be translated as ${quoted(target)}`));
-    }
-  }
-  return defects;
+      // Within a word, too: with the ending or the article of its language.
+      return kept.has(term) || translated.includes(word)
+        ? []
+        : soft('glossary', `${quoted(word)} must stay as it is`);
+    })
+    .slice(0, MOST);
 }

@@ -1,8 +1,9 @@
 /** Everything that is looked for in a provider's answer. */
+import type { GlossaryTerm } from '../context.ts';
 import type { SegmentKind } from '../segments.ts';
 import { checkChatter } from './chatter.ts';
 import type { Defect } from './defects.ts';
-import { checkGlossary, type Term } from './glossary.ts';
+import { checkGlossary } from './glossary.ts';
 import { checkLanguage } from './language.ts';
 import { checkLength } from './length.ts';
 import { checkLimit } from './limits.ts';
@@ -19,7 +20,7 @@ export interface SegmentFacts {
   readonly sourceLanguage: string;
   readonly targetLanguage: string;
   /** Terms of the article. */
-  readonly glossary: readonly Term[];
+  readonly glossary: readonly GlossaryTerm[];
   /** True for pseudo-localisation, which is no language: only its structure is checked. */
   readonly pseudo: boolean;
 }
