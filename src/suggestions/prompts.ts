@@ -1,4 +1,5 @@
 /** What a model is sent: the task as instructions, everything that customers wrote as data. */
+import { describeLanguage } from '../language-names.ts';
 import { MAX_NAME, MAX_REASON } from './answers.ts';
 import { MAX_SUGGESTIONS, type Question } from './model-questions.ts';
 
@@ -7,9 +8,6 @@ const COMMON =
 const NAMES = `A name is a short label of 1 to ${MAX_NAME} characters, as a site would show it.`;
 const reasons = (language: string): string =>
   `Every reason is one sentence of at most ${MAX_REASON} characters in ${describeLanguage(language)}.`;
-
-const languageNames = new Intl.DisplayNames('en', { type: 'language' });
-const describeLanguage = (tag: string): string => `${languageNames.of(tag) ?? tag} (${tag})`;
 
 /** The task of a question, by its kind and language. */
 export function instructionsFor(question: Question): string {

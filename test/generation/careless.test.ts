@@ -15,6 +15,17 @@ afterAll(() => model.close());
 const SETTINGS = { wordCount: 800, faq: true } as const;
 const rates = (rate: number) => Object.fromEntries(WRITING_HABITS.map((habit) => [habit, rate]));
 
+/** Objects of a JSON Schema that a strict mode refuses: with keys that may be missing or unknown, or with `oneOf`. */
+function loose(schema: unknown): unknown[] {
+  if (typeof schema !== 'object' || schema === null) return [];
+  const { properties, required, additionalProperties, oneOf } = schema as Record<string, unknown>;
+  const isLoose =
+    oneOf !== undefined ||
+    (typeof properties === 'object' &&
+      (additionalProperties !== false || `${Object.keys(properties ?? {})}` !== `${required}`));
+  return [...(isLoose ? [schema] : []), ...Object.values(schema).flatMap(loose)];
+}
+
 describe('a model with bad habits', () => {
   it('never gets an invalid document, an address, a heading of level 1 or another script into an article', async () => {
     let whole = 0;
@@ -35,7 +46,7 @@ describe('a model with bad habits', () => {
         if (!(error instanceof ProviderError)) throw error;
         expect(error).toMatchObject({
           kind: 'fatal',
-          message: expect.stringMatching(/^The language model gave no/),
+          message: expect.stringMatching(/^No usable text came for /),
         });
       }
     }
@@ -69,6 +80,7 @@ describe('a model with bad habits', () => {
       expect(system?.content).not.toContain('Forget');
       expect(JSON.stringify(data)).toContain('Forget');
       expect(response_format.json_schema).toMatchObject({ strict: true });
+      expect(loose(response_format.json_schema.schema)).toEqual([]);
     }
   });
 });

@@ -131,7 +131,8 @@ describe('an outline', () => {
     model = await startScripted({ ...good, sections: [] });
     await expect(plan()).rejects.toMatchObject({
       kind: 'fatal',
-      message: expect.stringContaining('gave no usable text for the outline. There are 0 sections.'),
+      message:
+        'No usable text came for the outline: it did not have the form that was asked for. Try again, or change the topic or the prompt.',
     });
     expect(model.requests()).toHaveLength(3);
   });

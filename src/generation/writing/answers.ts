@@ -74,11 +74,17 @@ export function parseAnswer<Schema extends z.ZodType>(
   schema: Schema,
   { object, truncated }: ChatAnswer,
 ): ParsedAnswer<z.output<Schema>> {
-  if (truncated) return { ok: false, defects: [{ problem: 'The answer was cut off at its length limit.' }] };
-  if (object === null) return { ok: false, defects: [{ problem: 'The answer was not a JSON object.' }] };
+  if (truncated)
+    return {
+      ok: false,
+      defects: [{ code: 'truncated', problem: 'The answer was cut off at its length limit.' }],
+    };
+  if (object === null)
+    return { ok: false, defects: [{ code: 'shape', problem: 'The answer was not a JSON object.' }] };
   const parsed = schema.safeParse(object);
   if (parsed.success) return { ok: true, value: parsed.data };
   const defects = parsed.error.issues.slice(0, MAX_NAMED).map(({ path, message }) => ({
+    code: 'shape' as const,
     problem: `${path.length === 0 ? 'The answer' : path.map(String).join('.')}: ${message}.`,
   }));
   return { ok: false, defects };

@@ -1,11 +1,26 @@
 import type { ChatAnswer } from '../../providers/chat-model.ts';
 import { ProviderError } from '../../providers/types.ts';
-import type { Defect, RejectedAnswer } from './writer.ts';
+import type { Defect, DefectCode, RejectedAnswer } from './writer.ts';
 
 /** Calls for one outline, section or FAQ. */
 const MAX_CALLS = 3;
 /** How much of a rejected answer the model is shown again. */
 const MAX_SHOWN = 20_000;
+
+/** What was wrong, for people: a model is told more exactly. */
+const REASONS: Readonly<Record<DefectCode, string>> = {
+  address: 'it had web or e-mail addresses',
+  chatter: 'it spoke about itself instead of the topic',
+  empty: 'a part of it was empty',
+  heading: 'its headings were out of order',
+  language: 'it was not in the language that was asked for',
+  length: 'it was too long',
+  link: 'it had links that are not allowed',
+  markdown: 'it had formatting that an article cannot have',
+  repeated: 'it repeated itself',
+  shape: 'it did not have the form that was asked for',
+  truncated: 'it broke off in the middle',
+};
 
 /** What a check makes of an answer. With soft defects alone there is a value, to be used if nothing better comes. */
 export interface Checked<Value> {
@@ -41,7 +56,7 @@ export async function askUntilUsable<Value>({
 }: Asking<Value>): Promise<{ value: Value; calls: number }> {
   let rejected: RejectedAnswer | undefined;
   let usable: { readonly value: Value; readonly off: number } | null = null;
-  let problems: readonly string[] = [];
+  let codes: readonly DefectCode[] = [];
   for (let call = 1; call <= Math.min(calls, MAX_CALLS); call += 1) {
     signal.throwIfAborted();
     const answer = await ask(rejected);
@@ -52,12 +67,12 @@ export async function askUntilUsable<Value>({
       return { value: value === null || off > usable.off ? usable.value : value, calls: call };
     }
     usable = value === null ? null : { value, off };
-    problems = defects.map(({ problem }) => problem);
+    codes = defects.map(({ code }) => code);
     rejected = { answer: JSON.stringify(answer.object)?.slice(0, MAX_SHOWN) ?? null, defects };
   }
   if (usable !== null) return { value: usable.value, calls: Math.min(calls, MAX_CALLS) };
   throw new ProviderError(
     'fatal',
-    `The language model gave no usable text for ${what}. ${[...new Set(problems)].slice(0, 3).join(' ')} Try again, or change the topic, the prompt or the model.`,
+    `No usable text came for ${what}: ${[...new Set(codes)].map((code) => REASONS[code]).join('; ')}. Try again, or change the topic or the prompt.`,
   );
 }

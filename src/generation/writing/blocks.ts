@@ -69,14 +69,16 @@ export class PartBuilder {
 
   /** The blocks, which are valid when there are no defects. */
   finish(): readonly Block[] {
-    if (this.blocks.length > MAX_BLOCKS) this.add({ problem: `There are more than ${MAX_BLOCKS} blocks.` });
+    if (this.blocks.length > MAX_BLOCKS)
+      this.add({ code: 'shape', problem: `There are more than ${MAX_BLOCKS} blocks.` });
     const last = this.blocks.at(-1);
-    if (last === undefined) this.add({ problem: 'The section has no text.' });
-    else if (last.type === 'heading') this.add(about('There is no text below the last heading.', last.text));
+    if (last === undefined) this.add({ code: 'empty', problem: 'The section has no text.' });
+    else if (last.type === 'heading')
+      this.add(about('empty', 'There is no text below the last heading.', last.text));
     for (const [index, block] of this.blocks.entries()) {
       if (block.type !== 'paragraph' || isEnded(block.text)) continue;
       if (block.text.trimEnd().endsWith(':') && index < this.blocks.length - 1) continue;
-      this.add(about('A paragraph ends in the middle of a sentence.', block.text.slice(-60)));
+      this.add(about('truncated', 'A paragraph ends in the middle of a sentence.', block.text.slice(-60)));
     }
     return this.blocks;
   }
@@ -110,15 +112,15 @@ export class PartBuilder {
     if (text === null || bare(text.plain) === bare(section.heading)) return;
     if (level <= section.level || level > DEEPEST_HEADING) {
       const problem = `A heading of level ${level} is not allowed here, only of level ${section.level + 1}.`;
-      this.add(about(problem, text.plain));
+      this.add(about('heading', problem, text.plain));
       return;
     }
     if (this.blocks.at(-1)?.type === 'heading') {
-      this.add(about('There is no text between two headings.', text.plain));
+      this.add(about('empty', 'There is no text between two headings.', text.plain));
       return;
     }
     if (this.headings.has(bare(text.plain))) {
-      this.add(about('A heading stands twice in this part.', text.plain));
+      this.add(about('repeated', 'A heading stands twice in this part.', text.plain));
       return;
     }
     this.headings.add(bare(text.plain));
@@ -141,14 +143,14 @@ export class PartBuilder {
 
   private list(items: readonly string[], ordered: boolean): void {
     if (items.length > MAX_ITEMS) {
-      this.add({ problem: `A list has more than ${MAX_ITEMS} items.` });
+      this.add({ code: 'shape', problem: `A list has more than ${MAX_ITEMS} items.` });
       return;
     }
     const bulleted = items.length > 0 && items.every((item) => BULLET.test(item));
     const texts = this.texts(bulleted ? items.map((item) => item.replace(BULLET, '')) : items);
     if (texts === null) return;
     if (texts.length === 0) {
-      this.add({ problem: 'A list has no items.' });
+      this.add({ code: 'empty', problem: 'A list has no items.' });
       return;
     }
     if (!this.isNew(texts.map(({ plain }) => plain).join(' '))) return;
@@ -159,11 +161,17 @@ export class PartBuilder {
   private table(header: readonly string[], rows: readonly (readonly string[])[]): void {
     const columns = header.length;
     if (columns < 1 || columns > MAX_COLUMNS || rows.length < 1 || rows.length > MAX_ROWS) {
-      this.add({ problem: `A table has 1 to ${MAX_COLUMNS} columns and 1 to ${MAX_ROWS} rows.` });
+      this.add({
+        code: 'shape',
+        problem: `A table has 1 to ${MAX_COLUMNS} columns and 1 to ${MAX_ROWS} rows.`,
+      });
       return;
     }
     if (rows.some((row) => row.length !== columns)) {
-      this.add({ problem: `A row of a table does not have the ${columns} cells of its header.` });
+      this.add({
+        code: 'shape',
+        problem: `A row of a table does not have the ${columns} cells of its header.`,
+      });
       return;
     }
     const texts = this.texts([...header, ...rows.flat()], true);
@@ -179,7 +187,7 @@ export class PartBuilder {
       if (target !== undefined) {
         return text.trim() === '' || [...text].length > MAX_LINK_TEXT ? [] : [{ text, articleId: target.id }];
       }
-      this.add(about('A link names a number that no listed article has.', String(article)));
+      this.add(about('link', 'A link names a number that no listed article has.', String(article)));
       return [];
     });
   }
@@ -194,7 +202,7 @@ export class PartBuilder {
   private text(raw: string): ReadText | null {
     const { text, defects } = readText(raw, this.rules);
     for (const defect of defects) this.add(defect);
-    if (text !== null && text.plain.trim() === '') this.add({ problem: 'A text is empty.' });
+    if (text !== null && text.plain.trim() === '') this.add({ code: 'empty', problem: 'A text is empty.' });
     return text;
   }
 
@@ -226,7 +234,7 @@ export class PartBuilder {
     const key = repetitionKey(text);
     if (key === null) return true;
     if (this.seen.has(key)) {
-      this.add(about('A paragraph repeats one that stands in the article already.', text));
+      this.add(about('repeated', 'A paragraph repeats one that stands in the article already.', text));
       return false;
     }
     this.seen.add(key);
@@ -247,6 +255,6 @@ type WithoutId = Block extends infer Each ? (Each extends Block ? Omit<Each, 'id
 /** Scripts whose sentences end without a mark. */
 const UNMARKED = /[\p{Script=Thai}\p{Script=Lao}\p{Script=Khmer}\p{Script=Myanmar}\p{Script=Tibetan}]/u;
 /** Marks that end a sentence, with quotes, brackets and emphasis after them. */
-const ENDED = /[.!?…。！？．؟۔।॥։።፧‽;)\]}"'“”‘’»«›‹」』）】`]["'“”‘’»)*_`\]]*$/u;
+const ENDED = /[\p{Extended_Pictographic}.!?…。！？．؟۔।॥։።፧‽;)\]}"'“”‘’»«›‹」』）】`]["'“”‘’»)*_`\]]*$/u;
 
 const isEnded = (text: string): boolean => UNMARKED.test(text) || ENDED.test(text);

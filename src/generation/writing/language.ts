@@ -12,9 +12,11 @@ const SCRIPTS: Readonly<Record<string, readonly string[]>> = {
   Kore: ['Hangul', 'Han'],
 };
 
-/** Letters from which on one text is judged, and the share of its own writing that it needs: names stay as they are. */
-const LEAST_LETTERS = 20;
+/** The share of its own writing that a text needs: names stay as they are. */
 const LEAST_SHARE = 0.25;
+/** Letters from which on a text is judged, and one that is whole sentences in a writing that names are rarely left in. */
+const LEAST_LETTERS = 20;
+const LEAST_FOREIGN = 8;
 
 /** Matches a letter of the writing of a language; null for one that nobody knows a writing of. */
 function scriptOf(language: string): RegExp | null {
@@ -28,14 +30,25 @@ function scriptOf(language: string): RegExp | null {
   }
 }
 
-/** What is wrong with the language of a text; null when nothing is. The pseudo writer has one language only. */
-export function textDefect(writer: ArticleWriter, text: string, language: string): Defect | null {
+const lettersIn = (text: string, kind: RegExp): number => text.match(kind)?.length ?? 0;
+
+/**
+ * What is wrong with the language of a text; null when nothing is. The pseudo writer has one language only.
+ * @param quoted true where words of another language may be what the text is about: in lists and tables
+ */
+export function textDefect(
+  writer: ArticleWriter,
+  text: string,
+  language: string,
+  quoted = false,
+): Defect | null {
   const script = writer.name === 'pseudo' ? null : scriptOf(language);
   if (script === null) return null;
-  const letters = text.match(/(?![\p{Script=Common}\p{Script=Inherited}])\p{L}/gu)?.length ?? 0;
-  const own = text.match(script)?.length ?? 0;
-  if (letters < LEAST_LETTERS || own >= letters * LEAST_SHARE) return null;
-  return about(`A text is not in ${language}.`, text);
+  const letters = lettersIn(text, /(?![\p{Script=Common}\p{Script=Inherited}])\p{L}/gu);
+  if (lettersIn(text, script) >= letters * LEAST_SHARE) return null;
+  const isLatin = lettersIn(text, /\p{Script=Latin}/gu) * 2 > letters;
+  if (letters < (quoted || isLatin ? LEAST_LETTERS : LEAST_FOREIGN)) return null;
+  return about('language', `A text is not in ${language}.`, text);
 }
 
 /** The same for all texts of blocks, one by one. */
@@ -44,8 +57,8 @@ export function languageDefect(
   blocks: readonly Block[],
   language: string,
 ): Defect | null {
-  for (const { text } of collectTexts({ version: 1, blocks: [...blocks] })) {
-    const defect = textDefect(writer, text, language);
+  for (const { text, kind } of collectTexts({ version: 1, blocks: [...blocks] })) {
+    const defect = textDefect(writer, text, language, kind === 'listItem' || kind === 'tableCell');
     if (defect !== null) return defect;
   }
   return null;

@@ -77,9 +77,6 @@ class OutlineReader {
     const metaTitle = this.text('metaTitle', answer.metaTitle, MAX_META_TITLE);
     const metaDescription = this.text('metaDescription', answer.metaDescription, MAX_META_DESCRIPTION);
     const sections = this.sections(answer, wanted);
-    const headings = sections.map(({ heading }) => heading);
-    const foreign = textDefect(this.writer, [title, ...headings].join('. '), this.language);
-    if (foreign !== null) this.defects.push(foreign);
     const outline = { title, slug: slugOf(answer.slug, title), metaTitle, metaDescription, sections };
     const parsed = outlineSchema.safeParse(outline);
     const isUsable = parsed.success && this.defects.every(({ soft }) => soft);
@@ -94,7 +91,10 @@ class OutlineReader {
     // The questions come at the end by themselves.
     const wanted = answer.sections.filter(({ heading }) => !faq || bare(heading) !== questions);
     if (wanted.length < 1 || wanted.length > most) {
-      this.add({ problem: `There are ${wanted.length} sections. There should be 1 to ${most}.` });
+      this.add({
+        code: 'shape',
+        problem: `There are ${wanted.length} sections. There should be 1 to ${most}.`,
+      });
       return [];
     }
     const seen = new Set<string>();
@@ -103,10 +103,11 @@ class OutlineReader {
     return wanted.map(({ heading, level, purpose, keywords }, index) => {
       const name = `sections.${index}`;
       const text = this.text(`${name}.heading`, heading, MAX_HEADING);
-      if (seen.has(bare(text))) this.add(about(`${name}.heading: Another section has this heading.`, text));
+      if (seen.has(bare(text)))
+        this.add(about('repeated', `${name}.heading: Another section has this heading.`, text));
       seen.add(bare(text));
       if (level !== 2 && level !== 3)
-        this.add({ problem: `${name}.level: It is ${level}. It should be 2 or 3.` });
+        this.add({ code: 'heading', problem: `${name}.level: It is ${level}. It should be 2 or 3.` });
       return {
         id: `section-${index + 1}`,
         heading: text,
@@ -122,15 +123,16 @@ class OutlineReader {
   /** The text as shown; one that is too long is asked for again once, and cut at a word then. */
   private text(name: string, raw: string, max: number): string {
     const { text, defects } = readText(raw, { hosts: this.hosts });
-    for (const { problem, given } of defects) {
-      this.add({ problem: `${name}: ${problem}`, ...(given === undefined ? {} : { given }) });
-    }
     const plain = text?.plain.trim() ?? '';
-    if (plain === '' && defects.length === 0) this.add({ problem: `${name}: It is empty.` });
+    const foreign = textDefect(this.writer, plain, this.language);
+    for (const defect of [...defects, ...(foreign === null ? [] : [foreign])]) {
+      this.add({ ...defect, problem: `${name}: ${defect.problem}` });
+    }
+    if (plain === '' && defects.length === 0) this.add({ code: 'empty', problem: `${name}: It is empty.` });
     const length = codePoints(plain);
     if (length <= max) return plain;
     const problem = `${name}: It has ${length} characters. It should have at most ${max}.`;
-    this.add({ ...about(problem, plain), soft: true });
+    this.add({ ...about('length', problem, plain), soft: true });
     return cutAtWord(plain, max);
   }
 

@@ -1,9 +1,7 @@
 /** What a model is sent: the task as instructions, and all that customers, models and earlier sections wrote as data. */
 import { MAX_META_DESCRIPTION, MAX_META_TITLE } from '../../document/format/limits.ts';
+import { describeLanguage } from '../../language-names.ts';
 import type { FaqQuestion, OutlineQuestion, SectionQuestion, WritingBrief } from './writer.ts';
-
-const languageNames = new Intl.DisplayNames('en', { type: 'language' });
-const describeLanguage = (tag: string): string => `${languageNames.of(tag) ?? tag} (${tag})`;
 
 const common = ({ config }: WritingBrief): string[] => [
   `Write in ${describeLanguage(config.language)}, whatever language the data is in.`,
@@ -25,22 +23,20 @@ export const outlineInstructions = ({ brief, words, maxSections }: OutlineQuesti
     ...common(brief),
   ].join('\n');
 
-/** The task of a section. */
-export const sectionInstructions = ({ brief, section, words, articles }: SectionQuestion): string =>
+/** The task of a section: the same for all of a run, so that servers can keep what they have read of it. */
+export const sectionInstructions = ({ brief }: SectionQuestion): string =>
   [
-    `You write one section of an article, of about ${words} words. Its heading stands above it already: do not repeat it.`,
-    `Answer with blocks: mostly paragraphs, and where they help the reader a list, a quote, a table, or headings of level ${section.level + 1}. Begin with a paragraph and end with a whole sentence.`,
+    'You write one section of an article, `section` of the data, of about `words` words. Its heading stands above it already: do not repeat it.',
+    'Answer with blocks: mostly paragraphs, and where they help the reader a list, a quote, a table, or headings of level `headingLevel`. Begin with a paragraph and end with a whole sentence.',
     'Continue from what was written before it. Repeat nothing of it, and write nothing that belongs to another section.',
-    articles.length > 0
-      ? 'Where it helps the reader, link a few words of a paragraph to one of the listed articles by its number, each article once.'
-      : 'Leave `links` empty.',
+    'Where it helps the reader, link a few words of a paragraph to one of the listed articles by its number, each article once. Leave `links` empty otherwise.',
     ...common(brief),
   ].join('\n');
 
 /** The task of the questions. */
-export const faqInstructions = ({ brief, words }: FaqQuestion): string =>
+export const faqInstructions = ({ brief }: FaqQuestion): string =>
   [
-    `You write 3 to 5 questions that readers of an article ask, with their answers, ${words} words in all.`,
+    'You write 3 to 5 questions that readers of an article ask, with their answers, about `words` words in all.',
     'Each answer is one paragraph that ends with a whole sentence. Repeat no paragraph of the article.',
     ...common(brief),
   ].join('\n');
@@ -65,18 +61,19 @@ export const outlineData = ({ brief, words, maxSections }: OutlineQuestion): Rec
 
 export const sectionData = ({ brief, title, section, words, context, articles }: SectionQuestion) => ({
   ...settings(brief),
-  words,
   article: { title, headings: context.headings },
+  articles: articles.map((name, index) => ({ number: index + 1, title: name })),
   finishedSections: context.finished,
   lastWords: context.before,
   section: { heading: section.heading, purpose: section.purpose, keywords: section.keywords },
-  articles: articles.map((name, index) => ({ number: index + 1, title: name })),
+  headingLevel: section.level + 1,
+  words,
 });
 
 export const faqData = ({ brief, title, words, context }: FaqQuestion) => ({
   ...settings(brief),
-  words,
   article: { title, headings: context.headings },
-  sections: context.finished,
+  finishedSections: context.finished,
   lastWords: context.before,
+  words,
 });

@@ -1,4 +1,5 @@
 import { countTextWords } from '../../document/format/words.ts';
+import { languageName } from '../../language-names.ts';
 import type { AnsweredBlock, FaqAnswer, OutlineAnswer } from './answers.ts';
 import { tidy } from './text.ts';
 import type { ArticleWriter, FaqQuestion, OutlineQuestion, SectionQuestion } from './writer.ts';
@@ -39,8 +40,6 @@ const SENTENCES = [
 
 const NUMBERS = ['one', 'two', 'three', 'four', 'five', 'six', 'seven', 'eight', 'nine', 'ten'];
 
-const languageNames = new Intl.DisplayNames('en', { type: 'language' });
-
 /**
  * The offline default: no model, but plain English sentences in exactly the length that was asked for, whatever the
  * language, each saying that it is a pseudo text. Deterministic.
@@ -69,7 +68,7 @@ function planOf({ brief, words, maxSections }: OutlineQuestion): OutlineAnswer {
   const sections = HEADINGS.slice(0, count).map((heading, index) => ({
     heading: fill(heading, { topic }),
     level: index % 3 === 2 ? 3 : 2,
-    purpose: `Pseudo text in ${languageNames.of(config.language) ?? config.language}: part ${index + 1} about ${topic}.`,
+    purpose: `Pseudo text in ${languageName(config.language)}: part ${index + 1} about ${topic}.`,
     keywords: config.secondaryKeywords.slice(0, 2),
     estimatedWords: Math.round(words / count),
   }));
@@ -171,7 +170,7 @@ const evenly = (total: number, count: number): number[] =>
 const fill = (text: string, names: Readonly<Record<string, string>>): string =>
   text.replace(/\{(\w+)\}/g, (_, name: string) => names[name] ?? '');
 
-const languageOf = (tag: string): string => plainWords(languageNames.of(tag) ?? tag, tag);
+const languageOf = (tag: string): string => plainWords(languageName(tag), tag);
 
 /** The first words of what a customer wrote, without anything but letters and digits: neither Markdown nor an address is left. */
 function plainWords(text: string, otherwise: string): string {

@@ -5,16 +5,21 @@ import { serializeInline } from '../../document/inline/markdown.ts';
 import { parseText, weighInline } from '../../document/inline/parse.ts';
 import { type InlineRun, runsText } from '../../document/inline/runs.ts';
 import { findAddress } from './addresses.ts';
-import type { Defect } from './writer.ts';
+import type { Defect, DefectCode } from './writer.ts';
 
+/** Characters of paragraphs that came as one text. */
+const MAX_RAW = 10 * MAX_TEXT;
 /** Characters of a model's text that a defect quotes. */
 const MAX_GIVEN = 80;
 
 /** A defect with what it is about, which stays apart from our own words. */
-export const about = (problem: string, given: string): Defect => ({
+export const about = (code: DefectCode, problem: string, given: string): Defect => ({
+  code,
   problem,
   given: [...given.slice(0, MAX_GIVEN * 2)].slice(0, MAX_GIVEN).join(''),
 });
+
+const tooLong = (raw: string): Defect => about('length', `A text has more than ${MAX_TEXT} characters.`, raw);
 
 /** A text field of a block. */
 export interface Field {
@@ -38,12 +43,12 @@ const BLOCK_MARKDOWN: readonly (readonly [RegExp, string])[] = [
   ],
   [/^ {0,3}>\s?\S/m, 'A quote in Markdown stands in a text. A quote is a block of its own.'],
   [/^ {0,3}(?:=+|(?:[-*_][ \t]*){3,})$/m, 'A line in Markdown stands in a text. There are no lines.'],
-  [/^\s*\|.*\|\s*$/m, 'A table in Markdown stands in a text. A table is a block of its own.'],
+  [/^[ \t]*\|.*\|[ \t]*$/m, 'A table in Markdown stands in a text. A table is a block of its own.'],
 ];
 
 /** Markdown beyond the inline subset, as it shows once the text is parsed. */
 const INLINE_MARKDOWN =
-  /~~\S|!?\[[^[\]\n]{0,200}\]\([^()\n]{0,500}\)|\[\^[^[\]\s]{1,50}\]|\[[^[\]\n]{1,200}\]\[[^[\]\n]{0,50}\]|^\s*\[[^[\]\n]{1,200}\]:\s/m;
+  /~~\S|!?\[[^[\]\n]{0,200}\]\([^()\n]{0,500}\)|\[\^[^[\]\s]{1,50}\]|\[[^[\]\n]{1,200}\]\[[^[\]\n]{0,50}\]|^[ \t]*\[[^[\]\n]{1,200}\]:\s/m;
 const HTML = /<\/?[a-z][a-z0-9-]{0,20}(?:\s[^<>]{0,500})?\/?>|<!--/i;
 
 /** What models say about their answers instead of answering. */
@@ -79,6 +84,7 @@ export interface TextRules {
 export function readParagraphs(raw: string, rules: TextRules): { texts: ReadText[]; defects: Defect[] } {
   const texts: ReadText[] = [];
   const defects: Defect[] = [];
+  if (raw.length > MAX_RAW) return { texts, defects: [tooLong(raw)] };
   for (const paragraph of tidy(raw).split(/\n[ \t]*\n/)) {
     if (paragraph.trim() === '') continue;
     const read = readText(paragraph, rules);
@@ -90,15 +96,20 @@ export function readParagraphs(raw: string, rules: TextRules): { texts: ReadText
 
 /** One text without line breaks, and what is wrong with it. */
 export function readText(raw: string, rules: TextRules): { text: ReadText | null; defects: Defect[] } {
+  // What is looked at costs more than linear time in some places, so it is bounded first.
+  if (raw.length > MAX_TEXT) return { text: null, defects: [tooLong(raw)] };
   const tidied = tidy(raw);
   const defects: Defect[] = [];
   for (const [pattern, problem] of BLOCK_MARKDOWN) {
-    if (pattern.test(tidied)) defects.push(about(problem, tidied));
+    if (pattern.test(tidied)) defects.push(about('markdown', problem, tidied));
   }
-  const line = tidied.replace(/\s*\n\s*/g, ' ');
-  if (line.length > MAX_TEXT) defects.push(about(`A text has more than ${MAX_TEXT} characters.`, line));
+  const line = tidied
+    .split('\n')
+    .map((part) => part.trim())
+    .filter((part) => part !== '')
+    .join(' ');
   const { problem } = weighInline(line);
-  if (problem !== null) defects.push(about(`A text ${problem}.`, line));
+  if (problem !== null) defects.push(about('markdown', `A text ${problem}.`, line));
   if (defects.length > 0) return { text: null, defects };
   const { runs } = parseText(line);
   const plain = runsText(runs);
@@ -109,19 +120,28 @@ export function readText(raw: string, rules: TextRules): { text: ReadText | null
 function defectOf(runs: readonly InlineRun[], plain: string, hosts: ReadonlySet<string>): Defect | null {
   const linked = runs.find(({ link }) => link !== null);
   if (linked !== undefined) {
-    return about('A text has a link. Links are allowed to listed articles only, in `links`.', linked.text);
+    return about(
+      'link',
+      'A text has a link. Links are allowed to listed articles only, in `links`.',
+      linked.text,
+    );
   }
   for (const run of runs) {
     const address = findAddress(run.text, run.kind === 'code', hosts);
-    if (address !== null) return about('A text has an address. Write it without any address.', address);
+    if (address !== null)
+      return about('address', 'A text has an address. Write it without any address.', address);
   }
   const prose = runs.map(({ kind, text }) => (kind === 'code' ? ' ' : text)).join('');
-  if (HTML.test(prose)) return about('A text has HTML. Write it without tags.', plain);
+  if (HTML.test(prose)) return about('markdown', 'A text has HTML. Write it without tags.', plain);
   if (INLINE_MARKDOWN.test(prose)) {
-    return about('A text has Markdown other than bold, italic and inline code.', plain);
+    return about('markdown', 'A text has Markdown other than bold, italic and inline code.', plain);
   }
   if (CHATTER.some((pattern) => pattern.test(prose))) {
-    return about('A text speaks about the answer or its writer. Write nothing but the article.', plain);
+    return about(
+      'chatter',
+      'A text speaks about the answer or its writer. Write nothing but the article.',
+      plain,
+    );
   }
   return null;
 }

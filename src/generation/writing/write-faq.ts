@@ -46,7 +46,7 @@ export async function writeFaq(writer: ArticleWriter, request: FaqRequest): Prom
       const { questions } = parsed.value;
       if (questions.length < MIN_QUESTIONS || questions.length > MAX_QUESTIONS) {
         const problem = `There are ${questions.length} questions. There should be ${MIN_QUESTIONS} to ${MAX_QUESTIONS}.`;
-        return { value: null, defects: [{ problem }] };
+        return { value: null, defects: [{ code: 'shape', problem }] };
       }
       const builder = new PartBuilder(rules);
       for (const { question, answer: text } of questions) {

@@ -77,10 +77,10 @@ export function checkPart(
   const defects = foreign === null ? builder.defects : [foreign];
   if (defects.length > 0) return { value: null, defects };
   const actual = partWords(blocks);
-  if (actual === 0) return { value: null, defects: [{ problem: 'The text has no words.' }] };
+  if (actual === 0) return { value: null, defects: [{ code: 'empty', problem: 'The text has no words.' }] };
   if (isNear(actual, words)) return { value: blocks, defects: [] };
   const problem = `The text has ${actual} words. It should have ${words}.`;
-  return { value: blocks, defects: [{ problem, soft: true }], off: Math.abs(actual - words) };
+  return { value: blocks, defects: [{ code: 'length', problem, soft: true }], off: Math.abs(actual - words) };
 }
 
 /** Without the last blocks of a text that is far too long, as long as what stays is not too short. */

@@ -26,8 +26,23 @@ export interface RejectedAnswer {
   readonly defects: readonly Defect[];
 }
 
+/** What kind of thing is wrong with an answer. */
+export type DefectCode =
+  | 'address'
+  | 'chatter'
+  | 'empty'
+  | 'heading'
+  | 'language'
+  | 'length'
+  | 'link'
+  | 'markdown'
+  | 'repeated'
+  | 'shape'
+  | 'truncated';
+
 /** Something wrong with an answer. */
 export interface Defect {
+  readonly code: DefectCode;
   /** In our words, for a model to read. */
   readonly problem: string;
   /** What it is about, as the model gave it, shortened: data, and never part of an instruction. */
