@@ -28,8 +28,8 @@ export interface NoResponse {
 
 /** `beforeWrite` said stop. */
 export interface Stopped {
-  kind: 'stopped';
-  reason: string;
+  readonly kind: 'stopped';
+  readonly reason: string;
 }
 
 export type SendOutcome = Responded | NoResponse | Stopped;
@@ -65,3 +65,12 @@ export function errorMessage(outcome: SendResult): string | null {
     ? `The receiver answered ${status}.`
     : `The receiver answered ${status}, ${REFUSED_REDIRECT_MESSAGES[refusedRedirect]}`;
 }
+
+/** What an attempt came to, as the delivery's log and a ping tell it. */
+export const attempted = (outcome: SendResult) => ({
+  verdict: classify(outcome),
+  responseStatus: outcome.kind === 'responded' ? outcome.status : null,
+  errorMessage: errorMessage(outcome),
+  durationMs: outcome.durationMs,
+  responseBody: outcome.kind === 'responded' ? outcome.bodyText : null,
+});

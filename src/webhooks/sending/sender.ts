@@ -1,18 +1,18 @@
 import { BLOCKED_ADDRESS_MESSAGE, hostOf, parseReceiverUrl } from '../../outbound/address-guard.ts';
+import { type Connection, openConnection } from '../../outbound/connection.ts';
+import { createConnectionPool } from '../../outbound/connection-pool.ts';
 import { type Deadline, startDeadline } from '../../outbound/deadline.ts';
 import { dial, isAllowed } from '../../outbound/dial.ts';
 import { EndedWithoutResponse, NothingWritten, SendFailure } from '../../outbound/failure.ts';
 import type { AddressGuard } from '../../outbound/resolver.ts';
-import { type Connection, openConnection } from './connection.ts';
-import { createConnectionPool } from './connection-pool.ts';
+import type { HttpResponse } from '../../outbound/response.ts';
 import type { RefusedRedirect, Responded, SendOutcome, Stopped } from './outcome.ts';
-import type { HttpResponse } from './response.ts';
 
 export interface SendRequest {
   url: string;
   body: Uint8Array;
   /** Gives the attempt up: `send` then rejects with its reason, unless a status line was already read. */
-  signal?: AbortSignal;
+  signal?: AbortSignal | undefined;
   /**
    * Awaited after DNS and connect, right before each write: the first, every redirect's, and on pooled sockets
    * too. On stop nothing is written. Its time is not counted. Where a connection was lost and another one took long to
@@ -34,9 +34,6 @@ export interface WebhookSenderOptions {
   guard: AddressGuard;
   /** Milliseconds for one attempt: DNS, connect, redirects and body (contract.md D7). */
   timeoutMs?: number;
-  /** Bytes of one response's body that are read at most; then its socket is closed. */
-  maxResponseBytes?: number;
-  userAgent?: string;
   /** Certificate authorities in PEM, instead of those Node trusts. */
   ca?: string;
 }
@@ -52,6 +49,9 @@ export interface WebhookSender {
 }
 
 const MAX_REDIRECTS = 3;
+/** Read of one response; then its socket is closed. */
+const MAX_BODY_BYTES = 64 * 1_024;
+const USER_AGENT = 'workspace-content-service';
 
 /** A decision to write that is older is asked for again: the endpoint may have gone while another connection was made. */
 export const DECISION_MS = 1_000;
@@ -60,7 +60,8 @@ const MIN_IDLE_TO_REPEAT_MS = 1_000;
 /** For one write. Where all of them are lost, the receiver is the cause. */
 const MAX_CONNECTIONS = 3;
 
-type HopResult = { kind: 'response'; response: HttpResponse } | { kind: 'blocked' } | Stopped;
+/** Null where the address is blocked. */
+type HopResult = HttpResponse | Stopped | null;
 
 /** What belongs to one call of `send`. */
 interface Attempt {
@@ -78,8 +79,7 @@ const UNRESOLVED_MESSAGES = {
 
 /** Creates the sender of signed POSTs (design.md §8). One serves a whole process. */
 export function createWebhookSender(options: WebhookSenderOptions): WebhookSender {
-  const { guard, ca, timeoutMs = 15_000, maxResponseBytes = 64 * 1_024 } = options;
-  const userAgent = options.userAgent ?? 'workspace-content-service';
+  const { guard, ca, timeoutMs = 15_000 } = options;
   const pool = createConnectionPool();
 
   async function open(url: URL, deadline: Deadline): Promise<Connection | null> {
@@ -109,12 +109,12 @@ export function createWebhookSender(options: WebhookSenderOptions): WebhookSende
    */
   async function sendHop(url: URL, hop: number, attempt: Attempt): Promise<HopResult> {
     const { request, deadline } = attempt;
-    const limits = { maxBodyBytes: maxResponseBytes, deadline };
+    const limits = { maxBodyBytes: MAX_BODY_BYTES, deadline };
     let decided: { headers: Record<string, string>; at: number } | null = null;
     let connection = takePooled(url.origin);
     for (let connections = 1; ; connections += 1) {
       connection ??= await open(url, deadline);
-      if (connection === null) return { kind: 'blocked' };
+      if (connection === null) return null;
       try {
         if (decided === null || performance.now() - decided.at > DECISION_MS) {
           const decision = await deadline.raceUncounted(request.beforeWrite({ hop }));
@@ -122,11 +122,11 @@ export function createWebhookSender(options: WebhookSenderOptions): WebhookSende
             connection.close();
             return { kind: 'stopped', reason: decision.reason };
           }
-          decided = { headers: { 'user-agent': userAgent, ...decision.headers }, at: performance.now() };
+          decided = { headers: { 'user-agent': USER_AGENT, ...decision.headers }, at: performance.now() };
         }
         const response = await connection.post({ url, headers: decided.headers, body: request.body }, limits);
         if (response.reusableMs > 0) pool.give(url.origin, connection, response.reusableMs);
-        return { kind: 'response', response };
+        return response;
       } catch (error) {
         connection.close();
         const isRepeat = error instanceof EndedWithoutResponse && connection.idledMs >= MIN_IDLE_TO_REPEAT_MS;
@@ -178,13 +178,12 @@ async function followRedirects(
   let url = first.url;
   let redirect: HttpResponse | null = null;
   for (let redirects = 0; ; redirects += 1) {
-    const result = await sendHop(url, redirects);
-    if (result.kind === 'stopped') return result;
-    if (result.kind === 'blocked') {
+    const response = await sendHop(url, redirects);
+    if (response === null) {
       if (redirect === null) throw new SendFailure(BLOCKED_ADDRESS_MESSAGE);
       return responded(redirect, redirects - 1, 'blocked');
     }
-    const { response } = result;
+    if ('kind' in response) return response;
     if (response.status < 300 || response.status > 399) return responded(response, redirects);
     if (response.location === null) return responded(response, redirects, 'no location');
     if (redirects === MAX_REDIRECTS) return responded(response, redirects, 'too many');

@@ -1,7 +1,7 @@
 import type { Socket } from 'node:net';
 import { describe, expect, it } from 'vitest';
+import { createResponseReader } from '../../../src/outbound/response.ts';
 import { classify } from '../../../src/webhooks/sending/outcome.ts';
-import { createResponseReader } from '../../../src/webhooks/sending/response.ts';
 import { type Listening, startRawReceiver, startReceiver } from '../../support/receiver.ts';
 import { closing, expectNoResponse, expectResponded, post, setUpSender } from './support/sending.ts';
 

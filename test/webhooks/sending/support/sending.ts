@@ -23,7 +23,6 @@ export interface SenderSetup {
   zone?: Zone;
   timeoutMs?: number;
   dnsTimeoutMs?: number;
-  maxResponseBytes?: number;
   ca?: string;
   /** A guard of the test's own, instead of one from `allowed` and `zone`. */
   guard?: AddressGuard;

@@ -1,4 +1,4 @@
-import { SendFailure } from '../../outbound/failure.ts';
+import { SendFailure } from './failure.ts';
 
 /** The status line of a response and what its headers say of redirect, body and connection. */
 export interface ResponseHead {

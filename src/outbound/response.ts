@@ -1,6 +1,6 @@
 import { isAscii } from 'node:buffer';
-import { SendFailure } from '../../outbound/failure.ts';
 import { type ChunkReader, createChunkReader } from './chunks.ts';
+import { SendFailure } from './failure.ts';
 import { parseHead, type ResponseHead } from './response-head.ts';
 
 /** What came back on one connection. The status line alone decides; the body may be cut. */

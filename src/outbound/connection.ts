@@ -1,12 +1,12 @@
 import type { Socket } from 'node:net';
-import type { Deadline } from '../../outbound/deadline.ts';
+import type { Deadline } from './deadline.ts';
 import {
   CLOSED_MESSAGE,
   describeNetworkError,
   EndedWithoutResponse,
   NothingWritten,
   SendFailure,
-} from '../../outbound/failure.ts';
+} from './failure.ts';
 import { createResponseReader, type HttpResponse } from './response.ts';
 import type { ResponseHead } from './response-head.ts';
 
