@@ -13,6 +13,8 @@ interface EndpointLoad {
   cap: number;
   /** Attempts that went well in a row while the cap was reached. */
   wellInARow: number;
+  /** Whether the cap still doubles: no outcome was to be tried again so far. */
+  isRising: boolean;
 }
 
 /** What this worker has in flight through bursts, and how much more it may have. */
@@ -29,8 +31,9 @@ export interface Capacity {
 }
 
 /**
- * Each endpoint has a cap of its own that follows how it does: one more for each full round without a failure, half
- * for every outcome that is tried again. So a receiver that recovers meets a few requests, not all that wait.
+ * Each endpoint has a cap of its own that follows how it does: it doubles with each full round without a failure until
+ * the first one, and grows by one from then on; every outcome that is tried again halves it. So a receiver that recovers
+ * meets a few requests, not all that wait.
  * @param inAll requests in flight of the worker
  */
 export function createCapacity(inAll = IN_ALL): Capacity {
@@ -43,54 +46,45 @@ export function createCapacity(inAll = IN_ALL): Capacity {
     if (of === 0) workspaces.delete(workspaceId);
     else workspaces.set(workspaceId, of);
   };
-  const room = (endpointId: EndpointId, workspaceId: WorkspaceId, givenToIt = 0, givenInAll = 0): number => {
-    const load = endpoints.get(endpointId);
-    return Math.max(
-      0,
-      Math.min(
-        (load?.cap ?? LEAST) - (load?.inFlight ?? 0),
-        OF_A_WORKSPACE - (workspaces.get(workspaceId) ?? 0) - givenToIt,
-        inAll - inFlight - givenInAll,
-      ),
-    );
+  const loadOf = (id: EndpointId): EndpointLoad =>
+    endpoints.get(id) ?? { inFlight: 0, cap: LEAST, wellInARow: 0, isRising: true };
+  const shareOut = () => {
+    const given = new Map<WorkspaceId, number>();
+    let left = inAll - inFlight;
+    return (endpointId: EndpointId, workspaceId: WorkspaceId) => {
+      const load = loadOf(endpointId);
+      const taken = given.get(workspaceId) ?? workspaces.get(workspaceId) ?? 0;
+      const share = Math.max(0, Math.min(load.cap - load.inFlight, OF_A_WORKSPACE - taken, left));
+      given.set(workspaceId, taken + share);
+      left -= share;
+      return share;
+    };
   };
   return {
     get left() {
       return inAll - inFlight;
     },
-    room,
-    shareOut() {
-      const given = new Map<WorkspaceId, number>();
-      let givenInAll = 0;
-      return (endpointId, workspaceId) => {
-        const before = given.get(workspaceId) ?? 0;
-        const share = room(endpointId, workspaceId, before, givenInAll);
-        given.set(workspaceId, before + share);
-        givenInAll += share;
-        return share;
-      };
-    },
+    room: (endpointId, workspaceId) => shareOut()(endpointId, workspaceId),
+    shareOut,
     began(endpointId, workspaceId) {
       count(workspaceId, 1);
-      const load = endpoints.get(endpointId) ?? { inFlight: 0, cap: LEAST, wellInARow: 0 };
+      const load = loadOf(endpointId);
       load.inFlight += 1;
       endpoints.set(endpointId, load);
     },
     ended(endpointId, workspaceId, well) {
       count(workspaceId, -1);
-      const load = endpoints.get(endpointId);
-      if (load === undefined) return;
+      const load = loadOf(endpointId);
       const wasFull = load.inFlight >= load.cap;
       load.inFlight -= 1;
       if (!well) {
         load.cap = Math.max(LEAST, Math.floor(load.cap / 2));
+        load.isRising = false;
+      }
+      load.wellInARow = well && (wasFull || load.wellInARow > 0) ? load.wellInARow + 1 : 0;
+      if (load.wellInARow >= load.cap) {
+        load.cap = Math.min(MOST, load.isRising ? 2 * load.cap : load.cap + 1);
         load.wellInARow = 0;
-      } else if (wasFull || load.wellInARow > 0) {
-        load.wellInARow += 1;
-        if (load.wellInARow >= load.cap) {
-          load.cap = Math.min(MOST, load.cap + 1);
-          load.wellInARow = 0;
-        }
       }
       if (load.inFlight === 0 && load.cap === LEAST) endpoints.delete(endpointId);
     },
