@@ -3,6 +3,7 @@ import { ApplicationFailure, CancelledFailure } from '@temporalio/common';
 import { pruneRevisions } from '../src/articles/revisions/prune.ts';
 import type { BlobStore } from '../src/blobs/blob-store.ts';
 import { type CollectPosition, collectBlobs } from '../src/blobs/collect.ts';
+import { turnPartitions } from '../src/db/partitions.ts';
 import { errorKind } from '../src/db/passing.ts';
 import { errorCode } from '../src/error-text.ts';
 import { endAbandonedOperations } from '../src/reconcile/ai-operations.ts';
@@ -11,7 +12,6 @@ import { type ReconcileDependencies, reconcileJobs, releaseStrandedHolds } from 
 import { pruneOperations } from '../src/suggestions/prune.ts';
 import { pruneTranslations } from '../src/translations/prune.ts';
 import { emptyDeletedEndpoints } from '../src/webhooks/endpoints/empty.ts';
-import { pruneWebhooks } from '../src/webhooks/prune.ts';
 import { emptyDeletedWorkspaces } from '../src/workspaces/empty.ts';
 
 export type MaintenanceActivities = ReturnType<typeof createMaintenanceActivities>;
@@ -41,7 +41,7 @@ export function createMaintenanceActivities(
       return { released };
     },
     reconcileDeliveries: (): Promise<{ returned: number; ended: number }> => reconcileDeliveries(watched),
-    pruneWebhooks: () => pruneWebhooks(db, { ...retention, partitionMinutes }),
+    pruneWebhooks: () => turnPartitions(db, { ...retention, partitionMinutes }),
     pruneTranslations: () => pruneTranslations(db, retention),
     pruneAiOperations: async (): Promise<{ aiOperations: number }> => ({
       aiOperations: await pruneOperations(db, retention),

@@ -1,28 +1,22 @@
 import { activityInfo, cancellationSignal, heartbeat, log } from '@temporalio/activity';
 import { ApplicationFailure } from '@temporalio/common';
-import type { Database } from '../src/db/database.ts';
 import type { DeliveryId } from '../src/ids.ts';
 import type { AttemptRecord, AttemptResult } from '../src/temporal/shapes.ts';
-import { makeAttempt } from '../src/webhooks/attempts/attempt.ts';
-import { MAX_ATTEMPTS, waitAfter } from '../src/webhooks/attempts/schedule.ts';
+import { type AttemptDependencies, makeAttempt } from '../src/webhooks/attempts/attempt.ts';
+import { attemptFailed, MAX_ATTEMPTS, waitAfter } from '../src/webhooks/attempts/schedule.ts';
 import { beginAttempts } from '../src/webhooks/deliveries/begin.ts';
 import { endInRun } from '../src/webhooks/deliveries/end.ts';
 import { type DeliveryInRun, readInRun } from '../src/webhooks/deliveries/read-open.ts';
 import { recordAttempts } from '../src/webhooks/deliveries/record.ts';
 import { ENDPOINT_DISABLED } from '../src/webhooks/deliveries/states.ts';
-import type { WebhookSender } from '../src/webhooks/sending/sender.ts';
 import { asFinalFailure, retryWhileDatabaseIsAway } from './failures.ts';
 import { whileBeating } from './heartbeat.ts';
 
 const HEARTBEAT_MS = 5_000;
 
-export interface WebhookActivityDependencies {
-  readonly db: Database;
-  readonly sender: WebhookSender;
+export interface WebhookActivityDependencies extends AttemptDependencies {
   /** The delivery as this process claimed it a moment ago; its first attempt then reads nothing. */
   readonly takeClaimed: (deliveryId: DeliveryId) => DeliveryInRun | undefined;
-  readonly onAttemptBegan: (number: number, createdAt: Date) => void;
-  readonly onAttemptEnded: (verdict: AttemptRecord['verdict'], number: number) => void;
 }
 
 export type WebhookActivities = ReturnType<typeof createWebhookActivities>;
@@ -72,15 +66,8 @@ export function createWebhookActivities(dependencies: WebhookActivityDependencie
       return { kind: 'unrecorded', outcome: { ...record, responseBody: null } };
     }
     if (record.verdict === 'succeeded') return { kind: 'recorded', number };
-    const isLast = record.verdict === 'failed' || number >= MAX_ATTEMPTS;
-    throw ApplicationFailure.create({
-      type: 'DeliveryAttemptFailed',
-      message: `attempt ${number} of ${MAX_ATTEMPTS}: ${record.errorMessage ?? 'failed'}`,
-      nonRetryable: isLast,
-      category: 'BENIGN',
-      // The policy's own wait belongs to the policy's own count; they part after an operator's reset.
-      ...(isLast || number === scheduled ? {} : { nextRetryDelay: waitAfter(number) }),
-    });
+    // The policy's own wait belongs to the policy's own count; they part after an operator's reset.
+    throw attemptFailed(record, number === scheduled ? undefined : waitAfter(number));
   }
 
   return {

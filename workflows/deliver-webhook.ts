@@ -8,8 +8,13 @@ import {
   sleep,
 } from '@temporalio/workflow';
 import type { WebhookActivities } from '../activities/webhooks.ts';
-import type { AttemptRecord, DeliverWebhookInput, DeliverWebhookResult } from '../src/temporal/shapes.ts';
-import { LONGEST_WAIT_MS, MAX_ATTEMPTS, waitAfter } from '../src/webhooks/attempts/schedule.ts';
+import type { DeliverWebhookInput, DeliverWebhookResult } from '../src/temporal/shapes.ts';
+import {
+  attemptFailed,
+  LONGEST_WAIT_MS,
+  MAX_ATTEMPTS,
+  waitAfter,
+} from '../src/webhooks/attempts/schedule.ts';
 
 /** Records of what has happened already: repeated until the database takes them. */
 const { recordAttempt, endDelivery } = proxyActivities<WebhookActivities>({
@@ -58,7 +63,7 @@ export async function deliverWebhook(input: DeliverWebhookInput): Promise<Delive
         ]),
       );
       if (outcome.verdict === 'succeeded') return { outcome: 'delivered', attempts: outcome.number };
-      if (outcome.verdict === 'failed' || outcome.number >= MAX_ATTEMPTS) throw givenUp(outcome);
+      if (outcome.verdict === 'failed' || outcome.number >= MAX_ATTEMPTS) throw attemptFailed(outcome);
       offset = outcome.number;
       await sleep(Math.max(answered + waitAfter(offset) - Date.now(), 1), {
         summary: `wait for attempt ${offset + 1}`,
@@ -74,14 +79,6 @@ export async function deliverWebhook(input: DeliverWebhookInput): Promise<Delive
     throw error;
   }
 }
-
-const givenUp = (outcome: AttemptRecord): ApplicationFailure =>
-  ApplicationFailure.create({
-    type: 'DeliveryAttemptFailed',
-    message: `attempt ${outcome.number} of ${MAX_ATTEMPTS}: ${outcome.errorMessage ?? 'failed'}`,
-    nonRetryable: true,
-    category: 'BENIGN',
-  });
 
 /** What the row has to be told when the run ends; null when the last attempt has told it already. */
 function endReason(error: unknown): string | null {

@@ -3,7 +3,6 @@
  * another address template. Whoever changes an address notes it in its transaction (`recordAddressChange`); workers turn
  * notes into the list of the articles that link there, and render those again, one transaction each.
  */
-import { setTimeout as sleep } from 'node:timers/promises';
 import type { Logger } from 'pino';
 import { workInTurns } from '../db/batches.ts';
 import type { Database } from '../db/database.ts';
@@ -11,6 +10,7 @@ import { textStatement } from '../db/prepared.ts';
 import { retryingConflicts } from '../db/transaction.ts';
 import { onBehalfOf } from '../document/threads/share.ts';
 import type { ArticleId, WorkspaceId } from '../ids.ts';
+import { keepDoing } from '../pause.ts';
 import { prepareBody, withRenderings } from './prepare.ts';
 import { articleColumns } from './queries.ts';
 import { renderAgain } from './render.ts';
@@ -144,15 +144,11 @@ export function startLinking(db: Database, logger: Logger): () => Promise<void> 
   const { signal } = stopping;
   const onError = (err: unknown, articleId?: ArticleId) =>
     logger.warn({ err, articleId }, 'links not rendered again yet');
-  const run = async () => {
-    while (!signal.aborted) {
-      await renderLinking(db, { signal, onError }).catch((error: unknown) =>
-        logger.warn({ err: error }, 'changed addresses not looked at'),
-      );
-      await sleep(POLL_MS, undefined, { signal }).catch(() => undefined);
-    }
-  };
-  const running = run();
+  const running = keepDoing(() => renderLinking(db, { signal, onError }), {
+    everyMs: POLL_MS,
+    signal,
+    onError: (err) => logger.warn({ err }, 'changed addresses not looked at'),
+  });
   return () => {
     stopping.abort();
     return running;

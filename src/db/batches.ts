@@ -1,5 +1,5 @@
-import { setTimeout as sleep } from 'node:timers/promises';
 import type { WorkspaceId } from '../ids.ts';
+import { pause } from '../pause.ts';
 
 /** How a pruning job proceeds. */
 export interface PruneOptions {
@@ -70,7 +70,7 @@ export async function workInTurns(
     if (workspaceId === null && after === BEFORE_ALL) return false;
     after = workspaceId ?? BEFORE_ALL;
     if (workspaceId !== null) {
-      await sleep((performance.now() - began) * REST, undefined, { signal }).catch(() => undefined);
+      await pause((performance.now() - began) * REST, signal);
     }
   }
   return true;

@@ -157,6 +157,12 @@ export async function dropOldPartitions(
   };
 }
 
+/** Makes the partitions of the days to come, and drops those of what is older than the retention. */
+export async function turnPartitions(db: Database, retention: Retention): Promise<Dropped> {
+  await makePartitions(db, { minutes: retention.partitionMinutes, note: () => retention.onProgress?.() });
+  return dropOldPartitions(db, retention);
+}
+
 async function countRows(db: Database, name: string): Promise<number> {
   const { rows } = await sql<{ bytes: number; estimate: number }>`
     SELECT pg_relation_size(oid)::float8 AS bytes, greatest(0, reltuples)::float8 AS estimate

@@ -1,6 +1,6 @@
-import { setTimeout as sleep } from 'node:timers/promises';
 import type { Logger } from 'pino';
 import { connectionName, createPool } from '../db/database.ts';
+import { pause } from '../pause.ts';
 import { DELIVERIES_CHANNEL, deliveriesStored, OWN_NOTICE } from './stored.ts';
 
 /** Milliseconds between two notices: what commits meanwhile is in the second. */
@@ -73,9 +73,7 @@ function startNotifier({ connectionString, logger }: DeliveryNotifierOptions): D
           logger.warn({ err: error }, 'relays not told of new deliveries; they look by themselves');
         failing = true;
       }
-      await sleep(failing ? RETRY_MS : INTERVAL_MS, undefined, { signal: stopping.signal }).catch(
-        () => undefined,
-      );
+      await pause(failing ? RETRY_MS : INTERVAL_MS, stopping.signal);
     }
     sending = undefined;
   };

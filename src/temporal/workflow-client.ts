@@ -1,4 +1,3 @@
-import { setTimeout as sleep } from 'node:timers/promises';
 import type { Client, WorkflowStartOptions } from '@temporalio/client';
 import {
   WorkflowExecutionAlreadyStartedError,
@@ -6,6 +5,7 @@ import {
   WorkflowNotFoundError,
 } from '@temporalio/client';
 import type { SearchAttributePair } from '@temporalio/common';
+import { pause } from '../pause.ts';
 import { learnRefusal, usableAttributes } from './search-attributes.ts';
 import type { StartedWorkflows } from './shapes.ts';
 
@@ -116,6 +116,6 @@ export async function awaitRun(
     }
   };
   while (!signal.aborted && (await Promise.race([hasEnded(), aborted])) === false) {
-    await sleep(ASK_AGAIN_MS, undefined, { signal }).catch(() => undefined);
+    await pause(ASK_AGAIN_MS, signal);
   }
 }

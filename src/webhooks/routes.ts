@@ -2,10 +2,8 @@ import type { RouteModule } from '../http/route.ts';
 import { createDeliveryRoutes } from './deliveries/routes.ts';
 import { createEndpointRoutes, type EndpointRouteDependencies } from './endpoints/routes.ts';
 
-export type WebhookRouteDependencies = EndpointRouteDependencies;
-
 /** Webhook endpoints and their deliveries. */
-export const createWebhookRoutes = (dependencies: WebhookRouteDependencies): RouteModule[] => [
+export const createWebhookRoutes = (dependencies: EndpointRouteDependencies): RouteModule[] => [
   ...createEndpointRoutes(dependencies),
-  ...createDeliveryRoutes(dependencies),
+  ...createDeliveryRoutes(dependencies.runCanceller),
 ];

@@ -159,6 +159,8 @@ export const pingResultSchema = z
   })
   .meta({ id: 'WebhookPingResult' });
 
+export type EndpointRegistration = z.infer<typeof registerEndpointBody>;
+export type RegisteredEndpoint = z.infer<typeof registeredEndpointSchema>;
 export type WebhookEndpoint = z.infer<typeof webhookEndpointSchema>;
 export type WebhookDelivery = z.infer<typeof webhookDeliverySchema>;
 export type OpenDelivery = z.infer<typeof openDeliverySchema>;

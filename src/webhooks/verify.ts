@@ -137,23 +137,15 @@ function malformedSignature(): WebhookVerificationError {
 }
 
 function parseBody(rawBody: Uint8Array | string): { event: string; data: Record<string, unknown> } {
-  const body = parseJson(rawBody);
-  if (isRecord(body) && typeof body.event === 'string' && isRecord(body.data)) {
-    return { event: body.event, data: body.data };
+  try {
+    const text =
+      typeof rawBody === 'string' ? rawBody : new TextDecoder('utf-8', { fatal: true }).decode(rawBody);
+    const { event, data } = JSON.parse(text);
+    if (typeof event === 'string' && typeof data === 'object' && data !== null && !Array.isArray(data)) {
+      return { event, data };
+    }
+  } catch {
+    // Neither UTF-8 nor JSON, or null.
   }
   throw new WebhookVerificationError('malformed_body', 'The body is not { event, data }');
-}
-
-function parseJson(rawBody: Uint8Array | string): unknown {
-  try {
-    return JSON.parse(
-      typeof rawBody === 'string' ? rawBody : new TextDecoder('utf-8', { fatal: true }).decode(rawBody),
-    );
-  } catch {
-    return null;
-  }
-}
-
-function isRecord(value: unknown): value is Record<string, unknown> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }

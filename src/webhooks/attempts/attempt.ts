@@ -1,10 +1,19 @@
 import { randomUUID } from 'node:crypto';
+import type { Database } from '../../db/database.ts';
 import type { DeliveryId } from '../../ids.ts';
 import type { AttemptRecord } from '../../temporal/shapes.ts';
 import type { AttemptStart, Begun } from '../deliveries/begin.ts';
-import { classify, errorMessage, type SendOutcome } from '../sending/outcome.ts';
+import { attempted, type SendOutcome } from '../sending/outcome.ts';
 import type { WebhookSender } from '../sending/sender.ts';
 import { deliveryHeaders } from '../sending/signature.ts';
+
+/** What makes attempts, in runs or in bursts. */
+export interface AttemptDependencies {
+  readonly db: Database;
+  readonly sender: WebhookSender;
+  readonly onAttemptBegan: (number: number, createdAt: Date) => void;
+  readonly onAttemptEnded: (verdict: AttemptRecord['verdict'], number: number) => void;
+}
 
 /** A request to a receiver that is signed at the last moment. */
 export interface SignedRequest {
@@ -14,38 +23,36 @@ export interface SignedRequest {
   /** The bytes that are signed and sent. */
   readonly body: Buffer;
   /** Gives the attempt up. */
-  readonly signal?: AbortSignal;
+  readonly signal?: AbortSignal | undefined;
 }
 
-/** Whether a request may be written, asked right before the first one and before that of every redirect. */
-type LastLook = () => Promise<{ readonly secret: string } | { readonly reason: string }>;
-
-/** Signs and sends: the way of every request to a receiver. */
+/**
+ * Signs and sends: the way of every request to a receiver.
+ * @param begin whether a request may be written, asked right before the first one and before that of every redirect
+ */
 export const sendSigned = (
   sender: WebhookSender,
   { deliveryId, eventType, url, body, signal }: SignedRequest,
-  lastLook: LastLook,
+  begin: () => Promise<Begun>,
 ): Promise<SendOutcome> =>
   sender.send({
     url,
     body,
-    ...(signal === undefined ? {} : { signal }),
+    signal,
     async beforeWrite() {
-      const look = await lastLook();
-      if ('reason' in look) return { proceed: false, reason: look.reason };
-      const { secret } = look;
-      return {
-        proceed: true,
-        headers: deliveryHeaders({ secret, deliveryId, eventType, body, now: new Date() }),
-      };
+      const begun = await begin();
+      if (begun.kind === 'superseded') return { proceed: false, reason: begun.kind };
+      if (begun.kind === 'stopped') return { proceed: false, reason: begun.reason };
+      const { secret } = begun;
+      const headers = deliveryHeaders({ secret, deliveryId, eventType, body, now: new Date() });
+      return { proceed: true, headers };
     },
   });
 
+/** Made, or nothing was sent. */
 export type AttemptResult =
   | { readonly kind: 'made'; readonly record: AttemptRecord }
-  /** Nothing was sent; see {@link Begun}. */
-  | { readonly kind: 'stopped'; readonly reason: string }
-  | { readonly kind: 'superseded' };
+  | Exclude<Begun, { readonly kind: 'begun' }>;
 
 /**
  * One attempt of a delivery, whoever has it: dials, begins, signs, sends. What became of it is the caller's to record.
@@ -65,25 +72,11 @@ export async function makeAttempt(
   let begun: Begun | undefined;
   const sent = await sendSigned(sender, request, async () => {
     begun = await begin(start);
-    if (begun.kind === 'begun') return begun;
-    return { reason: begun.kind === 'stopped' ? begun.reason : begun.kind };
+    return begun;
   });
   // One that found nobody to send to is an attempt as well: of who has the delivery, and of an active endpoint.
   begun ??= await begin(start);
   if (begun.kind !== 'begun') return begun;
-  if (sent.kind === 'stopped') return { kind: 'stopped', reason: sent.reason };
-  const responded = sent.kind === 'responded' ? sent : null;
-  return {
-    kind: 'made',
-    record: {
-      number,
-      token: start.token,
-      startedAt,
-      durationMs: Math.round(sent.durationMs),
-      verdict: classify(sent),
-      responseStatus: responded?.status ?? null,
-      errorMessage: errorMessage(sent),
-      responseBody: responded?.bodyText ?? null,
-    },
-  };
+  if (sent.kind === 'stopped') return sent;
+  return { kind: 'made', record: { ...attempted(sent), number, token, startedAt } };
 }

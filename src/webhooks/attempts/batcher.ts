@@ -1,44 +1,37 @@
-/** A function for one item that does its work together with the calls made at about the same time. */
-export type Batched<Item, Result> = (item: Item) => Promise<Result>;
+import { setImmediate as endOfTurn } from 'node:timers/promises';
 
-interface Waiting<Item, Result> {
-  readonly item: Item;
-  readonly resolve: (result: Result) => void;
-  readonly reject: (error: unknown) => void;
-}
+/** Items of one batch. */
+const MOST = 200;
 
 /**
- * Collects calls while a batch is under way and runs them as the next one, so that the work grows with the load
- * in size and not in number, and a single call waits for nobody.
+ * Makes of `run` a function for one item that does its work together with the calls made at about the same time: it
+ * collects calls while a batch is under way and runs them as the next one, so that the work grows with the load in size
+ * and not in number, and a single call waits for nobody.
  * @param run returns as many results as it was given items, in their order; when it rejects, each call does
- * @param limit items of one batch
  */
 export function createBatcher<Item, Result>(
   run: (items: readonly Item[]) => Promise<readonly Result[]>,
-  limit = 200,
-): Batched<Item, Result> {
-  const waiting: Waiting<Item, Result>[] = [];
-  let running = false;
+): (item: Item) => Promise<Result> {
+  let next: { readonly items: Item[]; readonly results: Promise<readonly Result[]> } | undefined;
+  let last: Promise<unknown> = Promise.resolve();
 
-  async function runAll(): Promise<void> {
-    while (waiting.length > 0) {
-      const batch = waiting.splice(0, limit);
-      try {
-        const results = await run(batch.map(({ item }) => item));
-        for (const [index, { resolve }] of batch.entries()) resolve(results[index] as Result);
-      } catch (error) {
-        for (const { reject } of batch) reject(error);
-      }
-    }
-    running = false;
+  async function runAfter(before: Promise<unknown>, items: readonly Item[]): Promise<readonly Result[]> {
+    await before;
+    // After the other calls of this turn of the event loop.
+    await endOfTurn();
+    if (next?.items === items) next = undefined;
+    return run(items);
   }
 
-  return (item) =>
-    new Promise((resolve, reject) => {
-      waiting.push({ item, resolve, reject });
-      if (running) return;
-      running = true;
-      // After the other calls of this turn of the event loop.
-      setImmediate(runAll);
-    });
+  return async (item) => {
+    if (next === undefined || next.items.length === MOST) {
+      const items: Item[] = [];
+      const results = runAfter(last, items);
+      last = results.catch(() => undefined);
+      next = { items, results };
+    }
+    const { items, results } = next;
+    const position = items.push(item) - 1;
+    return (await results)[position] as Result;
+  };
 }

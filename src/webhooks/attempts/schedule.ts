@@ -1,3 +1,6 @@
+import { ApplicationFailure } from '@temporalio/common';
+import type { AttemptRecord } from '../../temporal/shapes.ts';
+
 /** contract.md D8: six attempts with waits of 30 s, 1, 2, 4 and 8 minutes. No I/O: workflows import it. */
 export const MAX_ATTEMPTS = 6;
 
@@ -7,3 +10,21 @@ export const LONGEST_WAIT_MS = 480_000;
 /** Milliseconds between the end of attempt `number` (1 to 5) and the next attempt. */
 export const waitAfter = (number: number): number =>
   Math.min(FIRST_WAIT_MS * 2 ** (number - 1), LONGEST_WAIT_MS);
+
+/**
+ * What fails an attempt of a run: one that is the last ends it.
+ * @param retryInMs the wait before the next attempt, where it is not the policy's own
+ */
+export const attemptFailed = (
+  { number, verdict, errorMessage }: AttemptRecord,
+  retryInMs?: number,
+): ApplicationFailure => {
+  const isLast = verdict === 'failed' || number >= MAX_ATTEMPTS;
+  return ApplicationFailure.create({
+    type: 'DeliveryAttemptFailed',
+    message: `attempt ${number} of ${MAX_ATTEMPTS}: ${errorMessage ?? 'failed'}`,
+    nonRetryable: isLast,
+    category: 'BENIGN',
+    ...(isLast || retryInMs === undefined ? {} : { nextRetryDelay: retryInMs }),
+  });
+};

@@ -22,14 +22,6 @@ export type Begun =
   /** Somebody else has the delivery, or this attempt: it is none of the caller's business any more. */
   | { readonly kind: 'superseded' };
 
-interface Row {
-  readonly secret: string | null;
-  readonly open: boolean;
-  readonly ours: boolean | null;
-  readonly active: boolean | null;
-  readonly living: boolean | null;
-}
-
 /**
  * The last statement before each request: marks attempts as begun where the delivery is the holder's and its endpoint
  * lives and is active. For a redirect it is called again, and passes only for the same number and token.
@@ -45,7 +37,7 @@ export async function beginAttempts(
     executePrepared(
       db,
       `begin_attempts_in_${holder.kind}`,
-      sql<Row>`
+      sql<{ secret: string | null; reason: string | null }>`
       WITH start AS (
         SELECT * FROM unnest(${ids}::uuid[],
           ${starts.map(({ number }) => number)}::smallint[], ${starts.map(({ token }) => token)}::uuid[])
@@ -59,8 +51,9 @@ export async function beginAttempts(
           AND (SELECT active AND ${isLiving} FROM webhook_endpoints AS endpoint WHERE endpoint.id = delivery.endpoint_id)
         RETURNING delivery.id, (SELECT secret FROM webhook_endpoints WHERE id = delivery.endpoint_id)
       )
-      SELECT begun.secret, delivery.id IS NOT NULL AS open, ${isHeldBy(holder)} AS ours, endpoint.active,
-        ${isLiving} AS living
+      SELECT begun.secret, CASE WHEN delivery.id IS NULL THEN 'delivery ended'
+        WHEN NOT ${isLiving} THEN ${ENDPOINT_DELETED}
+        WHEN ${isHeldBy(holder)} AND NOT endpoint.active THEN ${ENDPOINT_DISABLED} END AS reason
       FROM start
       LEFT JOIN begun ON begun.id = start.id
       LEFT JOIN webhook_open AS delivery ON delivery.id = start.id
@@ -68,13 +61,8 @@ export async function beginAttempts(
       ORDER BY start.position`,
     ),
   );
-  return rows.map(toBegun);
-}
-
-function toBegun({ secret, open, ours, active, living }: Row): Begun {
-  if (secret !== null) return { kind: 'begun', secret };
-  if (!open) return { kind: 'stopped', reason: 'delivery ended' };
-  if (living === false) return { kind: 'stopped', reason: ENDPOINT_DELETED };
-  if (ours === true && active === false) return { kind: 'stopped', reason: ENDPOINT_DISABLED };
-  return { kind: 'superseded' };
+  return rows.map(({ secret, reason }) => {
+    if (secret !== null) return { kind: 'begun', secret };
+    return reason === null ? { kind: 'superseded' } : { kind: 'stopped', reason };
+  });
 }

@@ -5,6 +5,9 @@ import type { BurstId, DeliveryId, EndpointId } from '../../ids.ts';
 import { FIRST_WAIT_MS, LONGEST_WAIT_MS, MAX_ATTEMPTS } from '../attempts/schedule.ts';
 import { ENDPOINT_DISABLED, isFree, isLiving, UNKNOWN_OUTCOME } from './states.ts';
 
+/** Deliveries that one statement ends at most. */
+export const ENDED_AT_ONCE = 1_000;
+
 /** The columns that open deliveries and the log share, in one order. */
 const SHARED = sql`id, workspace_id, endpoint_id, event_id, event_created_at, event_type, in_run, burst_id, created_at`;
 
@@ -19,62 +22,75 @@ export const intoLog = (ended: string): RawBuilder<unknown> => sql`
   FROM ${sql.table(ended)} AS ended
   WHERE EXISTS (SELECT FROM webhook_endpoints AS endpoint WHERE endpoint.id = ended.endpoint_id AND ${isLiving})`;
 
-/** SQL: RETURNING of a DELETE of `delivery` that ends it as failed, with its attempts unchanged. */
-const failedFor = (reason: RawBuilder<string>): RawBuilder<unknown> => sql`
-  delivery.*, 'failed' AS final_status, delivery.attempts AS final_attempts,
-  delivery.response_status AS final_response_status, ${reason} AS final_error, delivery.attempt_log AS final_log,
-  NULL::timestamptz AS final_delivered_at`;
-
-async function endWhere(
-  db: Queryable,
-  which: RawBuilder<boolean>,
+/** SQL: RETURNING of a DELETE of `delivery` that ends it as failed, with what it has of its attempts. */
+const failedFor = (
   reason: string,
-  limit: number | null = null,
-): Promise<DeliveryId[]> {
-  const { rows } = await sql<{ id: DeliveryId }>`
+  attempts = sql.ref('delivery.attempts'),
+  responseStatus: RawBuilder<unknown> = sql`delivery.response_status`,
+): RawBuilder<unknown> => sql`
+  delivery.*, 'failed' AS final_status, ${attempts} AS final_attempts, ${responseStatus} AS final_response_status,
+  ${reason}::text AS final_error, delivery.attempt_log AS final_log, NULL::timestamptz AS final_delivered_at`;
+
+/** A delivery that was ended. */
+interface Ended {
+  readonly id: DeliveryId;
+  readonly inRun: boolean;
+}
+
+async function endWhere(db: Queryable, which: RawBuilder<boolean>, reason: string): Promise<Ended[]> {
+  const { rows } = await sql<Ended>`
     WITH chosen AS MATERIALIZED (
-      SELECT delivery.id FROM webhook_open AS delivery WHERE ${which} LIMIT ${limit} FOR UPDATE SKIP LOCKED
+      SELECT delivery.id FROM webhook_open AS delivery WHERE ${which} LIMIT ${ENDED_AT_ONCE} FOR UPDATE SKIP LOCKED
     ), ended AS (
       DELETE FROM webhook_open AS delivery WHERE delivery.id = ANY (ARRAY(SELECT id FROM chosen))
-      RETURNING ${failedFor(sql`${reason}::text`)}
+      RETURNING ${failedFor(reason)}
     ), logged AS (${intoLog('ended')})
-    SELECT id FROM ended`.execute(db);
-  return rows.map(({ id }) => id);
+    SELECT id, in_run AS "inRun" FROM ended`.execute(db);
+  return rows;
 }
 
 /**
- * Ends open deliveries as failed, whoever has them, their attempts unchanged. One whose row somebody else works on at
- * this moment is left as it is.
- * @returns those that were ended
+ * Ends deliveries of an endpoint that were open at a moment, as failed, whoever has them, their attempts unchanged. One
+ * whose row somebody else works on now is left as it is.
+ * @returns those that were ended, ENDED_AT_ONCE when more may be left
  */
-export const endOpen = (db: Queryable, ids: readonly DeliveryId[], reason: string): Promise<DeliveryId[]> =>
-  endWhere(db, sql`delivery.id = ANY (${[...ids]}::uuid[])`, reason);
+export const endSome = (db: Queryable, endpointId: EndpointId, at: Date, reason: string): Promise<Ended[]> =>
+  endWhere(db, sql`delivery.endpoint_id = ${endpointId} AND delivery.created_at <= ${at}`, reason);
 
 /**
- * Ends a delivery that is in a run, as failed, its attempts unchanged; it waits for whoever works on the row.
+ * Ends a delivery as failed, whoever has it, its attempts unchanged; it waits for whoever works on the row.
+ * @param which only where this holds
  * @returns false when it had ended before
  */
-export async function endInRun(db: Queryable, id: DeliveryId, reason: string): Promise<boolean> {
+export async function endOne(
+  db: Queryable,
+  id: DeliveryId,
+  reason: string,
+  which: RawBuilder<boolean> = sql`true`,
+): Promise<boolean> {
   const { rows } = await sql`
     WITH ended AS (
-      DELETE FROM webhook_open AS delivery WHERE delivery.id = ${id} AND delivery.in_run
-      RETURNING ${failedFor(sql`${reason}::text`)}
+      DELETE FROM webhook_open AS delivery WHERE delivery.id = ${id} AND ${which}
+      RETURNING ${failedFor(reason)}
     ), logged AS (${intoLog('ended')})
     SELECT id FROM ended`.execute(db);
   return rows.length === 1;
 }
 
+/** The same for one that is in a run. */
+export const endInRun = (db: Queryable, id: DeliveryId, reason: string): Promise<boolean> =>
+  endOne(db, id, reason, sql`delivery.in_run`);
+
 /**
  * Ends due deliveries that nobody has of an endpoint, if it is still disabled.
- * @returns how many; `limit` when more may be left
+ * @returns how many; ENDED_AT_ONCE when more may be left
  */
-export async function endDisabled(db: Queryable, endpointId: EndpointId, limit: number): Promise<number> {
+export async function endDisabled(db: Queryable, endpointId: EndpointId): Promise<number> {
   const ended = await endWhere(
     db,
     sql`delivery.endpoint_id = ${endpointId} AND delivery.due_at <= now() AND ${isFree}
       AND NOT (SELECT active FROM webhook_endpoints WHERE id = ${endpointId})`,
     ENDPOINT_DISABLED,
-    limit,
   );
   return ended.length;
 }
@@ -109,9 +125,7 @@ export async function freeBurst(
     await sql`
       WITH ended AS (
         DELETE FROM webhook_open AS delivery WHERE ${isHeld} AND delivery.begun >= ${MAX_ATTEMPTS}
-        RETURNING delivery.*, 'failed' AS final_status, delivery.begun AS final_attempts,
-          NULL::integer AS final_response_status, ${UNKNOWN_OUTCOME} AS final_error,
-          delivery.attempt_log AS final_log, NULL::timestamptz AS final_delivered_at
+        RETURNING ${failedFor(UNKNOWN_OUTCOME, sql.ref('delivery.begun'), sql`NULL::integer`)}
       ), logged AS (${intoLog('ended')})
       UPDATE webhook_open AS delivery
       SET burst_id = NULL, attempts = delivery.begun, status = 'failed', response_status = NULL,

@@ -1,36 +1,22 @@
-import { type RawBuilder, sql } from 'kysely';
+import { type RawBuilder, type Selectable, sql } from 'kysely';
 import type { Queryable, Tx } from '../../db/database.ts';
-import type { DeliveryStatus, LoggedAttempt } from '../../db/tables.ts';
+import type { DeliveryStatus, Tables } from '../../db/tables.ts';
 import { notFound } from '../../errors.ts';
 import type { EventType } from '../../events/catalog.ts';
 import { iso } from '../../fields.ts';
-import { type BurstId, type DeliveryId, type EndpointId, instantOf, type WorkspaceId } from '../../ids.ts';
+import { type DeliveryId, type EndpointId, instantOf, type WorkspaceId } from '../../ids.ts';
 import { burstWorkflowId, deliveryWorkflowId } from '../../temporal/ids.ts';
-import type { OpenDelivery, WebhookDelivery, WebhookDeliveryDetail } from '../schemas.ts';
+import type { OpenDelivery, WebhookDelivery } from '../schemas.ts';
 
 /** contract.md W4. */
 const RECENT = 50;
-/** Open deliveries of an endpoint that one list shows. */
-const MAX_OPEN = 100;
-/** An endpoint has about 20 in runs, and more only where the release before left them. */
-const MAX_RUNS = 1_000;
 const DAY_MS = 86_400_000;
 
 /** A delivery as both tables have it: of an open one it is not known yet when it was delivered, of an ended one nothing is due. */
-interface DeliveryRow {
-  readonly id: DeliveryId;
-  readonly endpoint_id: EndpointId;
+export type DeliveryRow = Omit<Selectable<Tables['webhook_log']>, 'attempt_log' | 'event_type'> & {
   readonly event_type: EventType;
-  readonly status: DeliveryStatus;
-  readonly attempts: number;
-  readonly response_status: number | null;
-  readonly error_message: string | null;
-  readonly in_run: boolean;
-  readonly burst_id: BurstId | null;
-  readonly created_at: Date;
   readonly due_at: Date | null;
-  readonly delivered_at: Date | null;
-}
+};
 
 const SUMMARY = sql`id, endpoint_id, event_type, status, attempts, response_status, error_message, in_run, burst_id,
   created_at`;
@@ -38,8 +24,8 @@ const SHARED = sql`id, workspace_id, endpoint_id, event_id, event_created_at, ev
   response_status, error_message, attempt_log, in_run, burst_id, created_at`;
 
 /** SQL: SELECT … FROM, to be followed by WHERE. The columns of the two are the same. */
-const FROM_OPEN = sql`SELECT ${SHARED}, due_at, NULL::timestamptz AS delivered_at, false AS ended FROM webhook_open`;
-const FROM_LOG = sql`SELECT ${SHARED}, NULL::timestamptz AS due_at, delivered_at, true AS ended FROM webhook_log`;
+export const FROM_OPEN = sql`SELECT ${SHARED}, due_at, NULL::timestamptz AS delivered_at FROM webhook_open`;
+const FROM_LOG = sql`SELECT ${SHARED}, NULL::timestamptz AS due_at, delivered_at FROM webhook_log`;
 
 /** SQL over a row of the log: its id, and with that its partition where the id tells it. */
 function hasId(id: DeliveryId): RawBuilder<boolean> {
@@ -48,7 +34,7 @@ function hasId(id: DeliveryId): RawBuilder<boolean> {
 }
 
 /** SQL: the delivery, wherever it is, of an endpoint that has not been deleted. */
-const deliveryOf = (workspaceId: WorkspaceId, id: DeliveryId): RawBuilder<DeliveryRow> => sql`
+export const deliveryOf = (workspaceId: WorkspaceId, id: DeliveryId): RawBuilder<DeliveryRow> => sql`
   SELECT delivery.* FROM (
     ${FROM_OPEN} WHERE id = ${id} UNION ALL ${FROM_LOG} WHERE ${hasId(id)}
   ) AS delivery
@@ -70,7 +56,7 @@ const toDelivery = (row: DeliveryRow): DeliveryItem => ({
   createdAt: iso(row.created_at),
 });
 
-const toOpenDelivery = (row: DeliveryRow): OpenDelivery => ({
+export const toOpenDelivery = (row: DeliveryRow): OpenDelivery => ({
   ...toDelivery(row),
   nextAttemptAt: iso(row.due_at),
   workflowId: row.in_run
@@ -82,8 +68,12 @@ const toOpenDelivery = (row: DeliveryRow): OpenDelivery => ({
 
 export const noSuchDelivery = () => notFound('webhook delivery');
 
-const OPEN_STATUSES: readonly DeliveryStatus[] = ['pending', 'failed'];
-const ENDED_STATUSES: readonly DeliveryStatus[] = ['succeeded', 'failed'];
+const SCANS = [
+  [FROM_OPEN, 'pending'],
+  [FROM_OPEN, 'failed'],
+  [FROM_LOG, 'succeeded'],
+  [FROM_LOG, 'failed'],
+] as const;
 
 /**
  * The newest deliveries over all endpoints of the workspace, newest first: a short scan for each status, in either
@@ -98,16 +88,13 @@ async function selectNewest(
 ): Promise<DeliveryRow[]> {
   // Only where there are some: a condition whose weight Postgres misjudges would keep it from the index's order.
   const living = deleted.length === 0 ? sql`true` : sql`endpoint_id <> ALL (${deleted}::uuid[])`;
-  const newest = (rows: RawBuilder<unknown>, status: DeliveryStatus) => sql`(
-    ${rows} WHERE workspace_id = ${workspaceId} AND status = ${status}
-      AND created_at >= ${from ?? '-infinity'}::timestamptz AND created_at < ${new Date(Date.now() + DAY_MS)}
-      AND ${living}
-    ORDER BY created_at DESC, id DESC LIMIT ${RECENT})`;
-  const isWanted = (status: DeliveryStatus) => wanted === undefined || status === wanted;
-  const scans = [
-    ...OPEN_STATUSES.filter(isWanted).map((status) => newest(FROM_OPEN, status)),
-    ...ENDED_STATUSES.filter(isWanted).map((status) => newest(FROM_LOG, status)),
-  ];
+  const scans = SCANS.filter(([, status]) => wanted === undefined || status === wanted).map(
+    ([rows, status]) => sql`(
+      ${rows} WHERE workspace_id = ${workspaceId} AND status = ${status}
+        AND created_at >= ${from ?? '-infinity'}::timestamptz AND created_at < ${new Date(Date.now() + DAY_MS)}
+        AND ${living}
+      ORDER BY created_at DESC, id DESC LIMIT ${RECENT})`,
+  );
   const { rows } = await sql<DeliveryRow>`
     SELECT ${SUMMARY}, due_at, delivered_at FROM (${sql.join(scans, sql` UNION ALL `)}) AS delivery
     ORDER BY created_at DESC, id DESC LIMIT ${RECENT}`.execute(db);
@@ -131,46 +118,6 @@ export async function selectRecentDeliveries(
   const latest = await selectNewest(db, workspaceId, status, deleted, yesterday);
   const rows = latest.length === RECENT ? latest : await selectNewest(db, workspaceId, status, deleted, null);
   return rows.map(toDelivery);
-}
-
-/** The deliveries of an endpoint that have not ended, the one that is due first before the others. */
-export async function selectOpenDeliveries(
-  db: Queryable,
-  workspaceId: WorkspaceId,
-  endpointId: EndpointId,
-): Promise<OpenDelivery[]> {
-  const { rows } = await sql<DeliveryRow>`
-    ${FROM_OPEN} WHERE endpoint_id = ${endpointId} AND workspace_id = ${workspaceId}
-    ORDER BY due_at, uuid_send(id) LIMIT ${MAX_OPEN}`.execute(db);
-  return rows.map(toOpenDelivery);
-}
-
-/** Deliveries of an endpoint that are in runs: as many as somebody may want to cancel at once. */
-export async function selectRunsOf(db: Queryable, endpointId: EndpointId): Promise<DeliveryId[]> {
-  const rows = await db
-    .selectFrom('webhook_open')
-    .select('id')
-    .where('endpoint_id', '=', endpointId)
-    .where('in_run', '=', true)
-    .orderBy('due_at')
-    .limit(MAX_RUNS)
-    .execute();
-  return rows.map(({ id }) => id);
-}
-
-/** One delivery with its body and attempts, all of one moment; undefined when the workspace has none such. */
-export async function selectDelivery(
-  db: Queryable,
-  workspaceId: WorkspaceId,
-  id: DeliveryId,
-): Promise<WebhookDeliveryDetail | undefined> {
-  const { rows } = await sql<DeliveryRow & { attempt_log: LoggedAttempt[]; body: Buffer }>`
-    SELECT delivery.*, event.body FROM (${deliveryOf(workspaceId, id)}) AS delivery
-    JOIN events AS event ON event.id = delivery.event_id AND event.created_at = delivery.event_created_at
-  `.execute(db);
-  const [row] = rows;
-  if (row === undefined) return undefined;
-  return { ...toOpenDelivery(row), body: row.body.toString('utf8'), attemptLog: row.attempt_log };
 }
 
 /** One delivery as lists show it; undefined when the workspace has none such. */

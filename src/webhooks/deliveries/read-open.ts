@@ -1,5 +1,4 @@
 import { sql } from 'kysely';
-import { inBatches } from '../../db/batches.ts';
 import type { Database } from '../../db/database.ts';
 import type { DeliveryId, EndpointId, WorkspaceId } from '../../ids.ts';
 
@@ -53,46 +52,28 @@ export interface OverdueRun extends StartedDelivery {
   readonly dueAt: string;
 }
 
-/** The last one of a page; null before the first. */
-type OverduePosition = Pick<OverdueRun, 'endpointId' | 'dueAt' | 'id'> | null;
-
 /** Deliveries of a page, which its reader may look at side by side. */
 const PAGE = 20;
 
-/** Every delivery in a run whose attempt is overdue by `ageMs` milliseconds, page by page. */
-export async function* overdueRuns(db: Database, ageMs: number): AsyncGenerator<readonly OverdueRun[]> {
-  const pages = inBatches<OverduePosition, { rows: OverdueRun[]; last: OverduePosition }>(
-    null,
-    async (after) => {
-      const rows = await selectOverdueRuns(db, { ageMs, after, limit: PAGE });
-      return { rows, last: rows.length < PAGE ? null : (rows.at(-1) ?? null) };
-    },
-  );
-  for await (const { rows } of pages) yield rows;
-}
-
 /**
- * A page of the deliveries in runs whose attempt is overdue by `ageMs` milliseconds, along the index of those in runs:
- * also one whose event somebody has removed, which ends with its run.
+ * Every delivery in a run whose attempt is overdue by `ageMs` milliseconds, page by page, along the index of those in
+ * runs: also one whose event somebody has removed, which ends with its run.
  */
-export async function selectOverdueRuns(
-  db: Database,
-  {
-    ageMs,
-    after,
-    limit,
-  }: { readonly ageMs: number; readonly after: OverduePosition; readonly limit: number },
-): Promise<OverdueRun[]> {
-  const { rows } = await sql<OverdueRun>`
-    SELECT delivery.id, delivery.workspace_id AS "workspaceId", delivery.endpoint_id AS "endpointId",
-      delivery.event_type AS "eventType", greatest(delivery.attempts, delivery.begun) AS attempts, endpoint.url, event.article_id AS "articleId",
-      event.request_id AS "requestId", delivery.due_at::text AS "dueAt"
-    FROM webhook_open AS delivery
-    JOIN webhook_endpoints AS endpoint ON endpoint.id = delivery.endpoint_id AND endpoint.deleted_at IS NULL
-    LEFT JOIN events AS event ON event.id = delivery.event_id AND event.created_at = delivery.event_created_at
-    WHERE delivery.in_run AND delivery.due_at < now() - make_interval(secs => ${ageMs / 1_000})
-      AND (${after === null}::boolean OR (delivery.endpoint_id, delivery.due_at, uuid_send(delivery.id))
-        > (${after?.endpointId ?? null}::uuid, ${after?.dueAt ?? null}::timestamptz, uuid_send(${after?.id ?? null}::uuid)))
-    ORDER BY delivery.endpoint_id, delivery.due_at, uuid_send(delivery.id) LIMIT ${limit}`.execute(db);
-  return rows;
+export async function* overdueRuns(db: Database, ageMs: number): AsyncGenerator<readonly OverdueRun[]> {
+  for (let last: OverdueRun | undefined, isMore = true; isMore; ) {
+    const { rows } = await sql<OverdueRun>`
+      SELECT delivery.id, delivery.workspace_id AS "workspaceId", delivery.endpoint_id AS "endpointId",
+        delivery.event_type AS "eventType", greatest(delivery.attempts, delivery.begun) AS attempts, endpoint.url,
+        event.article_id AS "articleId", event.request_id AS "requestId", delivery.due_at::text AS "dueAt"
+      FROM webhook_open AS delivery
+      JOIN webhook_endpoints AS endpoint ON endpoint.id = delivery.endpoint_id AND endpoint.deleted_at IS NULL
+      LEFT JOIN events AS event ON event.id = delivery.event_id AND event.created_at = delivery.event_created_at
+      WHERE delivery.in_run AND delivery.due_at < now() - make_interval(secs => ${ageMs / 1_000})
+        AND (${last === undefined}::boolean OR (delivery.endpoint_id, delivery.due_at, uuid_send(delivery.id))
+          > (${last?.endpointId}::uuid, ${last?.dueAt}::timestamptz, uuid_send(${last?.id}::uuid)))
+      ORDER BY delivery.endpoint_id, delivery.due_at, uuid_send(delivery.id) LIMIT ${PAGE}`.execute(db);
+    yield rows;
+    last = rows.at(-1);
+    isMore = rows.length === PAGE;
+  }
 }

@@ -1,10 +1,12 @@
+import { sql } from 'kysely';
 import { requirePermissions, type VerbContext } from '../../context.ts';
+import type { LoggedAttempt } from '../../db/tables.ts';
 import type { DeliveryId } from '../../ids.ts';
 import type { WebhookDeliveryDetail } from '../schemas.ts';
-import { noSuchDelivery, selectDelivery } from './queries.ts';
+import { type DeliveryRow, deliveryOf, noSuchDelivery, toOpenDelivery } from './queries.ts';
 
 /**
- * One delivery of the workspace with the body it sends and every attempt so far (integrations.read).
+ * One delivery of the workspace with the body it sends and every attempt so far (integrations.read), all of one moment.
  * @throws {ServiceError} RESOURCE_NOT_FOUND
  */
 export async function readDeliveryDetail(
@@ -12,7 +14,11 @@ export async function readDeliveryDetail(
   deliveryId: DeliveryId,
 ): Promise<WebhookDeliveryDetail> {
   requirePermissions(actor, 'integrations.read');
-  const delivery = await selectDelivery(db, actor.workspaceId, deliveryId);
-  if (delivery === undefined) throw noSuchDelivery();
-  return delivery;
+  const { rows } = await sql<DeliveryRow & { attempt_log: LoggedAttempt[]; body: Buffer }>`
+    SELECT delivery.*, event.body FROM (${deliveryOf(actor.workspaceId, deliveryId)}) AS delivery
+    JOIN events AS event ON event.id = delivery.event_id AND event.created_at = delivery.event_created_at
+  `.execute(db);
+  const [row] = rows;
+  if (row === undefined) throw noSuchDelivery();
+  return { ...toOpenDelivery(row), body: row.body.toString('utf8'), attemptLog: row.attempt_log };
 }

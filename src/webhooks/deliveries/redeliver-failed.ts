@@ -10,20 +10,14 @@ import { insertRedeliveriesOfFailed } from './queries.ts';
 /** Deliveries that one request queues at most. */
 const MOST = 10_000;
 
-export interface RedeliverFailedInput {
-  readonly endpointId: EndpointId;
-  /** Deliveries queued at this time or later. */
-  readonly since: Date;
-}
-
 /**
  * Sends every event once more whose latest delivery to the endpoint has failed for good: a new delivery each,
- * 10,000 at most, the oldest first. Asking again goes on with the rest.
+ * 10,000 at most, the oldest first, of those queued at `since` or later. Asking again goes on with the rest.
  * @throws {ServiceError} RESOURCE_NOT_FOUND, or CONFLICT `endpoint_disabled`
  */
 export async function redeliverFailed(
   context: VerbContext,
-  { endpointId, since }: RedeliverFailedInput,
+  { endpointId, since }: { readonly endpointId: EndpointId; readonly since: Date },
 ): Promise<{ count: number }> {
   const { db, actor } = context;
   requirePermissions(actor, 'integrations.create');

@@ -9,13 +9,14 @@ import { cancelDelivery } from './cancel.ts';
 import { readDeliveryDetail } from './read.ts';
 import { redeliver } from './redeliver.ts';
 
-export interface DeliveryRouteDependencies {
-  /** Cancels the runs of cancelled deliveries. */
-  readonly runCanceller: RunCanceller;
-}
+const deliveryIn = (params: { readonly deliveryId: string }): DeliveryId =>
+  pathId(params.deliveryId, 'webhook delivery');
 
-/** Single deliveries, for integrators: what was sent, what came back, once more, and no more. */
-export const createDeliveryRoutes = ({ runCanceller }: DeliveryRouteDependencies): RouteModule[] => [
+/**
+ * Single deliveries, for integrators: what was sent, what came back, once more, and no more.
+ * @param runCanceller cancels the runs of cancelled deliveries
+ */
+export const createDeliveryRoutes = (runCanceller: RunCanceller): RouteModule[] => [
   defineRoute(
     {
       method: 'get',
@@ -38,12 +39,7 @@ export const createDeliveryRoutes = ({ runCanceller }: DeliveryRouteDependencies
     },
     async ({ context, params }) => ({
       status: 200,
-      body: {
-        delivery: await readDeliveryDetail(
-          context,
-          pathId<DeliveryId>(params.deliveryId, 'webhook delivery'),
-        ),
-      },
+      body: { delivery: await readDeliveryDetail(context, deliveryIn(params)) },
     }),
   ),
   defineRoute(
@@ -70,7 +66,7 @@ export const createDeliveryRoutes = ({ runCanceller }: DeliveryRouteDependencies
     },
     async ({ context, params }) => ({
       status: 202,
-      body: { delivery: await redeliver(context, pathId<DeliveryId>(params.deliveryId, 'webhook delivery')) },
+      body: { delivery: await redeliver(context, deliveryIn(params)) },
     }),
   ),
   defineRoute(
@@ -96,12 +92,7 @@ export const createDeliveryRoutes = ({ runCanceller }: DeliveryRouteDependencies
     },
     async ({ context, params }) => ({
       status: 200,
-      body: {
-        delivery: await cancelDelivery(
-          { ...context, runCanceller },
-          pathId<DeliveryId>(params.deliveryId, 'webhook delivery'),
-        ),
-      },
+      body: { delivery: await cancelDelivery({ ...context, runCanceller }, deliveryIn(params)) },
     }),
   ),
 ];

@@ -7,24 +7,21 @@ import type { EndpointId } from '../../ids.ts';
 
 /** Rows that one statement removes. */
 const BATCH = 5_000;
-/** Deleted endpoints that one round looks at. */
-const MAX_ENDPOINTS = 1_000;
 /** What one round spends. */
 const ROUND_MS = 30_000;
 
-/** Removes open deliveries of an endpoint that nobody else works on at this moment. @returns how many */
-async function removeOpen(db: Database, id: EndpointId): Promise<number> {
+/**
+ * Removes a batch of what a deleted endpoint has: open deliveries that nobody else works on at this moment, and ended ones.
+ * @returns how many rows
+ */
+export async function removeDeliveries(db: Database, id: EndpointId): Promise<number> {
   const { numAffectedRows = 0n } = await retryingConflicts(() =>
     sql`DELETE FROM webhook_open WHERE id = ANY (ARRAY(
       SELECT id FROM webhook_open WHERE endpoint_id = ${id} ORDER BY due_at LIMIT ${BATCH}
       FOR UPDATE SKIP LOCKED))`.execute(db),
   );
-  return Number(numAffectedRows);
+  return Number(numAffectedRows) + (await removeNewest(db, 'webhook_log', sql`endpoint_id = ${id}`, BATCH));
 }
-
-/** Removes a batch of what a deleted endpoint has, open and ended. @returns how many rows */
-export const removeDeliveries = async (db: Database, id: EndpointId): Promise<number> =>
-  (await removeOpen(db, id)) + (await removeNewest(db, 'webhook_log', sql`endpoint_id = ${id}`, BATCH));
 
 /**
  * Removes the row of a deleted endpoint that has nothing left. Statements that began before its deletion may still store
@@ -49,26 +46,21 @@ export async function emptyDeletedEndpoints({
   onError,
 }: Watcher & { readonly db: Database }): Promise<void> {
   const end = performance.now() + ROUND_MS;
-  let waiting = await db
+  const waiting = await db
     .selectFrom('webhook_endpoints')
     .select('id')
     .where('deleted_at', 'is not', null)
     .orderBy('deleted_at')
-    .limit(MAX_ENDPOINTS)
     .execute();
-  for (let batches = 0; waiting.length > 0; ) {
-    const goOn: typeof waiting = [];
-    for (const endpoint of waiting) {
-      onProgress(batches);
-      batches += 1;
-      if (performance.now() >= end) return;
-      try {
-        if ((await removeDeliveries(db, endpoint.id)) > 0) goOn.push(endpoint);
-        else await removeEmptied(db, endpoint.id);
-      } catch (error) {
-        onError(endpoint.id, error);
-      }
+  // One that has more goes to the end of the line, which is walked as it grows.
+  for (const [batches, { id }] of waiting.entries()) {
+    onProgress(batches);
+    if (performance.now() >= end) return;
+    try {
+      if ((await removeDeliveries(db, id)) > 0) waiting.push({ id });
+      else await removeEmptied(db, id);
+    } catch (error) {
+      onError(id, error);
     }
-    waiting = goOn;
   }
 }

@@ -1,24 +1,26 @@
 import { requirePermissions, type VerbContext } from '../../context.ts';
 import type { DeliveryStatus } from '../../db/tables.ts';
 import { EVENT_TYPES } from '../../events/catalog.ts';
-import { type DeliveryItem, selectRecentDeliveries } from '../deliveries/queries.ts';
-import { type EndpointItem, selectEndpoints } from './queries.ts';
+import { iso } from '../../fields.ts';
+import { selectRecentDeliveries } from '../deliveries/queries.ts';
 
-export interface WebhookList {
-  readonly endpoints: readonly EndpointItem[];
-  readonly deliveries: readonly DeliveryItem[];
-  readonly events: readonly string[];
-}
-
-/** Endpoints, the 50 newest deliveries over all of them, and the catalog (contract.md W4). */
+/** Living endpoints, oldest first and without the secrets, the 50 newest deliveries over all of them, and the catalog (contract.md W4). */
 export async function listWebhooks(
   { db, actor }: VerbContext,
   { deliveryStatus }: { readonly deliveryStatus?: DeliveryStatus | undefined },
-): Promise<WebhookList> {
+) {
   requirePermissions(actor, 'integrations.read');
-  const [endpoints, deliveries] = await Promise.all([
-    selectEndpoints(db, actor.workspaceId),
+  const [rows, deliveries] = await Promise.all([
+    db
+      .selectFrom('webhook_endpoints')
+      .select(['id', 'url', 'events', 'active', 'created_at', 'description'])
+      .where('workspace_id', '=', actor.workspaceId)
+      .where('deleted_at', 'is', null)
+      .orderBy('created_at')
+      .orderBy('id')
+      .execute(),
     selectRecentDeliveries(db, actor.workspaceId, deliveryStatus),
   ]);
+  const endpoints = rows.map(({ created_at, ...row }) => ({ ...row, createdAt: iso(created_at) }));
   return { endpoints, deliveries, events: EVENT_TYPES };
 }

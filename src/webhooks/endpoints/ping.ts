@@ -2,25 +2,16 @@ import { recordAudit } from '../../audit/record.ts';
 import { requirePermissions, type VerbContext } from '../../context.ts';
 import type { Queryable } from '../../db/database.ts';
 import { inTransaction } from '../../db/transaction.ts';
-import { type DeliveryId, type EndpointId, newId, type WorkspaceId } from '../../ids.ts';
+import { type DeliveryId, type EndpointId, newId } from '../../ids.ts';
+import { sendSigned } from '../attempts/attempt.ts';
 import { ENDPOINT_DELETED, ENDPOINT_DISABLED } from '../deliveries/states.ts';
 import type { PingResult } from '../schemas.ts';
-import { classify, errorMessage } from '../sending/outcome.ts';
+import { attempted } from '../sending/outcome.ts';
 import type { WebhookSender } from '../sending/sender.ts';
-import { deliveryHeaders } from '../sending/signature.ts';
-import { endpointDisabled, noSuchEndpoint, receiverOf } from './queries.ts';
+import { endpointDisabled, livingEndpoint, noSuchEndpoint, receiverOf } from './queries.ts';
 
 /** Not part of the catalog: receivers acknowledge names they do not know. */
 const PING = 'ping';
-
-const selectReceiver = (db: Queryable, workspaceId: WorkspaceId, endpointId: EndpointId) =>
-  db
-    .selectFrom('webhook_endpoints')
-    .select(['url', 'secret', 'active'])
-    .where('workspace_id', '=', workspaceId)
-    .where('id', '=', endpointId)
-    .where('deleted_at', 'is', null)
-    .executeTakeFirst();
 
 /**
  * Sends `ping` once, the way every delivery goes, and returns the outcome: address guard, redirects,
@@ -36,9 +27,10 @@ export async function pingEndpoint(
   requirePermissions(actor, 'integrations.create');
   const { workspaceId } = actor;
   const deliveryId = newId<DeliveryId>();
+  const receiverIn = (queryable: Queryable) =>
+    livingEndpoint(queryable, workspaceId, endpointId).select(['url', 'secret', 'active']);
   const url = await inTransaction(db, async (tx) => {
-    const receiver = await selectReceiver(tx, workspaceId, endpointId);
-    if (receiver === undefined) throw noSuchEndpoint();
+    const receiver = await receiverIn(tx).executeTakeFirstOrThrow(noSuchEndpoint);
     if (!receiver.active) throw endpointDisabled();
     await recordAudit(tx, context, {
       action: 'webhooks.tested',
@@ -49,26 +41,16 @@ export async function pingEndpoint(
     return receiver.url;
   });
   const body = Buffer.from(JSON.stringify({ event: PING, data: { endpointId, workspaceId } }));
-  const sent = await sender.send({
-    url,
-    body,
-    beforeWrite: async () => {
-      // Read again: the endpoint may have gone while the connection was made.
-      const receiver = await selectReceiver(db, workspaceId, endpointId);
-      if (receiver === undefined) return { proceed: false, reason: ENDPOINT_DELETED };
-      if (!receiver.active) return { proceed: false, reason: ENDPOINT_DISABLED };
-      const { secret } = receiver;
-      const headers = deliveryHeaders({ secret, deliveryId, eventType: PING, body, now: new Date() });
-      return { proceed: true, headers };
-    },
+  const sent = await sendSigned(sender, { deliveryId, eventType: PING, url, body }, async () => {
+    // Read again: the endpoint may have gone while the connection was made.
+    const receiver = await receiverIn(db).executeTakeFirst();
+    if (receiver === undefined) return { kind: 'stopped', reason: ENDPOINT_DELETED };
+    if (!receiver.active) return { kind: 'stopped', reason: ENDPOINT_DISABLED };
+    return { kind: 'begun', secret: receiver.secret };
   });
-  if (sent.kind === 'stopped')
+  if (sent.kind === 'stopped') {
     throw sent.reason === ENDPOINT_DISABLED ? endpointDisabled() : noSuchEndpoint();
-  return {
-    delivered: classify(sent) === 'succeeded',
-    responseStatus: sent.kind === 'responded' ? sent.status : null,
-    errorMessage: errorMessage(sent),
-    durationMs: Math.round(sent.durationMs),
-    responseBody: sent.kind === 'responded' ? sent.bodyText : null,
-  };
+  }
+  const { verdict, ...result } = attempted(sent);
+  return { delivered: verdict === 'succeeded', ...result };
 }

@@ -1,28 +1,8 @@
 import type { Queryable, Tx } from '../../db/database.ts';
 import { conflict, notFound } from '../../errors.ts';
-import { iso } from '../../fields.ts';
 import type { EndpointId, WorkspaceId } from '../../ids.ts';
-import type { WebhookEndpoint } from '../schemas.ts';
 
-/** An endpoint on the wire, with the event names that its registration checked. */
-export interface EndpointItem extends Omit<WebhookEndpoint, 'events'> {
-  readonly events: string[];
-}
-
-/** Every living endpoint of the workspace, oldest first, without the secrets. */
-export async function selectEndpoints(db: Queryable, workspaceId: WorkspaceId): Promise<EndpointItem[]> {
-  const rows = await db
-    .selectFrom('webhook_endpoints')
-    .select(['id', 'url', 'events', 'active', 'created_at', 'description'])
-    .where('workspace_id', '=', workspaceId)
-    .where('deleted_at', 'is', null)
-    .orderBy('created_at')
-    .orderBy('id')
-    .execute();
-  return rows.map(({ created_at, ...row }) => ({ ...row, createdAt: iso(created_at) }));
-}
-
-/** The receiver as an audit entry may name it: paths and queries can carry tokens. */
+/** The receiver as audit entries and runs may name it: paths and queries can carry tokens. */
 export const receiverOf = (url: string): string => URL.parse(url)?.host ?? '';
 
 export const noSuchEndpoint = () => notFound('webhook endpoint');
@@ -30,20 +10,21 @@ export const noSuchEndpoint = () => notFound('webhook endpoint');
 export const endpointDisabled = () =>
   conflict('The endpoint is disabled; nothing is sent to it.', 'endpoint_disabled');
 
+/** A query for an endpoint of the workspace that has not been deleted. */
+export const livingEndpoint = (db: Queryable, workspaceId: WorkspaceId, endpointId: EndpointId) =>
+  db
+    .selectFrom('webhook_endpoints')
+    .where('workspace_id', '=', workspaceId)
+    .where('id', '=', endpointId)
+    .where('deleted_at', 'is', null);
+
 /** @throws {ServiceError} RESOURCE_NOT_FOUND */
 export async function requireEndpoint(
   db: Queryable,
   workspaceId: WorkspaceId,
   endpointId: EndpointId,
 ): Promise<void> {
-  const endpoint = await db
-    .selectFrom('webhook_endpoints')
-    .select('id')
-    .where('workspace_id', '=', workspaceId)
-    .where('id', '=', endpointId)
-    .where('deleted_at', 'is', null)
-    .executeTakeFirst();
-  if (endpoint === undefined) throw noSuchEndpoint();
+  await livingEndpoint(db, workspaceId, endpointId).select('id').executeTakeFirstOrThrow(noSuchEndpoint);
 }
 
 /**
@@ -56,14 +37,9 @@ export async function lockActiveEndpoint(
   workspaceId: WorkspaceId,
   endpointId: EndpointId,
 ): Promise<void> {
-  const endpoint = await tx
-    .selectFrom('webhook_endpoints')
+  const { active } = await livingEndpoint(tx, workspaceId, endpointId)
     .select('active')
-    .where('workspace_id', '=', workspaceId)
-    .where('id', '=', endpointId)
-    .where('deleted_at', 'is', null)
     .forNoKeyUpdate()
-    .executeTakeFirst();
-  if (endpoint === undefined) throw noSuchEndpoint();
-  if (!endpoint.active) throw endpointDisabled();
+    .executeTakeFirstOrThrow(noSuchEndpoint);
+  if (!active) throw endpointDisabled();
 }

@@ -3,27 +3,13 @@ import { requirePermissions, type VerbContext } from '../../context.ts';
 import type { Tx } from '../../db/database.ts';
 import { inTransaction } from '../../db/transaction.ts';
 import { conflict, invalid } from '../../errors.ts';
-import type { EventType } from '../../events/catalog.ts';
 import { iso } from '../../fields.ts';
 import { type EndpointId, newId, type WorkspaceId } from '../../ids.ts';
 import { parseReceiverUrl } from '../../outbound/address-guard.ts';
 import { type AddressGuard, checkUrlAtRegistration } from '../../outbound/resolver.ts';
-import { type EndpointItem, receiverOf } from './queries.ts';
+import type { EndpointRegistration, RegisteredEndpoint } from '../schemas.ts';
+import { receiverOf } from './queries.ts';
 import { generateSecret } from './secret.ts';
-
-export interface RegisterEndpointInput {
-  readonly url: string;
-  /** At least one; a repeated name is stored once. */
-  readonly events: readonly EventType[];
-  /** Up to 500 code points; empty when omitted. */
-  readonly description?: string | undefined;
-}
-
-/** A new endpoint. `secret` is shown this once; only the sender reads it again. */
-export interface RegisteredEndpoint {
-  readonly endpoint: Omit<EndpointItem, 'description'>;
-  readonly secret: string;
-}
 
 /** Endpoints of a workspace, at most, that are not deleted: every event is stored once for each. */
 const MAX_ENDPOINTS = 100;
@@ -65,7 +51,7 @@ async function normaliseUrl(text: string, guard: AddressGuard): Promise<string> 
  */
 export async function registerEndpoint(
   context: VerbContext & { readonly guard: AddressGuard },
-  input: RegisterEndpointInput,
+  input: EndpointRegistration,
 ): Promise<RegisteredEndpoint> {
   const { db, actor, guard } = context;
   requirePermissions(actor, 'integrations.create');

@@ -32,6 +32,9 @@ import { pingEndpoint } from './ping.ts';
 import { registerEndpoint } from './register.ts';
 import type { RunCanceller } from './run-canceller.ts';
 
+const endpointIn = (params: { readonly endpointId: string }): EndpointId =>
+  pathId(params.endpointId, 'webhook endpoint');
+
 export interface EndpointRouteDependencies {
   /** Judges URLs at registration. */
   readonly guard: AddressGuard;
@@ -121,10 +124,7 @@ export const createEndpointRoutes = ({
       },
     },
     async ({ context, params }) => {
-      await deleteEndpoint(
-        { ...context, runCanceller },
-        pathId<EndpointId>(params.endpointId, 'webhook endpoint'),
-      );
+      await deleteEndpoint({ ...context, runCanceller }, endpointIn(params));
       return { status: 200, body: { ok: true } };
     },
   ),
@@ -151,12 +151,7 @@ export const createEndpointRoutes = ({
     },
     async ({ context, params }) => ({
       status: 200,
-      body: {
-        deliveries: await listOpenDeliveries(
-          context,
-          pathId<EndpointId>(params.endpointId, 'webhook endpoint'),
-        ),
-      },
+      body: { deliveries: await listOpenDeliveries(context, endpointIn(params)) },
     }),
   ),
   defineRoute(
@@ -183,10 +178,7 @@ export const createEndpointRoutes = ({
     },
     async ({ context, params }) => ({
       status: 200,
-      body: await pingEndpoint(
-        { ...context, sender },
-        pathId<EndpointId>(params.endpointId, 'webhook endpoint'),
-      ),
+      body: await pingEndpoint({ ...context, sender }, endpointIn(params)),
     }),
   ),
   defineRoute(
@@ -215,10 +207,7 @@ export const createEndpointRoutes = ({
     },
     async ({ context, params, body }) => ({
       status: 202,
-      body: await redeliverFailed(context, {
-        endpointId: pathId<EndpointId>(params.endpointId, 'webhook endpoint'),
-        since: body.since,
-      }),
+      body: await redeliverFailed(context, { endpointId: endpointIn(params), since: body.since }),
     }),
   ),
 ];

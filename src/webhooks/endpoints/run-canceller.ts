@@ -3,9 +3,8 @@ import type { DeliveryId } from '../../ids.ts';
 import { deliveryWorkflowId } from '../../temporal/ids.ts';
 import { cancelRun, type TemporalClient } from '../../temporal/workflow-client.ts';
 
+/** Calls at once. As many failures mean that Temporal is away, and that the rest would only wait too. */
 const PARALLEL = 20;
-/** So many calls without an answer mean that Temporal is away, and that the rest would only wait too. */
-const MAX_FAILURES = 20;
 
 export interface RunCanceller {
   /**
@@ -20,14 +19,9 @@ export interface RunCanceller {
   close(): Promise<void>;
 }
 
-export interface RunCancellerDependencies {
-  readonly client: TemporalClient;
-  readonly logger: Logger;
-}
-
 /**
  * Cancels runs of deliveries, some at a time, until too many calls have failed.
- * @param goesOn asked before each call
+ * @param goesOn asked before each round of calls
  * @returns how many calls have failed
  */
 export async function cancelRuns(
@@ -35,40 +29,33 @@ export async function cancelRuns(
   deliveryIds: readonly DeliveryId[],
   goesOn: () => boolean,
 ): Promise<number> {
-  const waiting = deliveryIds.values();
   let failures = 0;
-  const cancelNext = async (): Promise<void> => {
-    for (const id of waiting) {
-      if (!goesOn() || failures >= MAX_FAILURES) return;
-      try {
-        await cancelRun(client, deliveryWorkflowId(id));
-      } catch {
-        failures += 1;
-      }
-    }
-  };
-  await Promise.all(Array.from({ length: PARALLEL }, cancelNext));
+  for (let from = 0; from < deliveryIds.length && failures < PARALLEL && goesOn(); from += PARALLEL) {
+    const ids = deliveryIds.slice(from, from + PARALLEL);
+    const calls = await Promise.allSettled(ids.map((id) => cancelRun(client, deliveryWorkflowId(id))));
+    failures += calls.filter(({ status }) => status === 'rejected').length;
+  }
   return failures;
 }
 
 /** Creates the canceller of a process. */
-export function createRunCanceller({ client, logger }: RunCancellerDependencies): RunCanceller {
+export function createRunCanceller({
+  client,
+  logger,
+}: {
+  readonly client: TemporalClient;
+  readonly logger: Logger;
+}): RunCanceller {
   const working = new Set<Promise<void>>();
   let closing = false;
-
-  async function cancelAll(deliveryIds: readonly DeliveryId[]): Promise<void> {
-    const failures = await cancelRuns(client, deliveryIds, () => !closing);
-    if (failures > 0) {
-      logger.warn(
-        { runs: deliveryIds.length, failures },
-        'some runs of deliveries that are gone end by themselves',
-      );
-    }
-  }
-
   return {
     cancel(deliveryIds) {
-      const work = cancelAll(deliveryIds).finally(() => working.delete(work));
+      const work = cancelRuns(client, deliveryIds, () => !closing).then((failures) => {
+        working.delete(work);
+        if (failures === 0) return;
+        const runs = deliveryIds.length;
+        logger.warn({ runs, failures }, 'some runs of deliveries that are gone end by themselves');
+      });
       working.add(work);
     },
     async close() {

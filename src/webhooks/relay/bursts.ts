@@ -1,16 +1,16 @@
-import { setTimeout as sleep } from 'node:timers/promises';
 import { sql } from 'kysely';
 import type { Database } from '../../db/database.ts';
 import type { BurstId, DeliveryId } from '../../ids.ts';
-import type { AttemptRecord, DeliverBurstResult } from '../../temporal/shapes.ts';
-import { makeAttempt } from '../attempts/attempt.ts';
+import { pause } from '../../pause.ts';
+import type { DeliverBurstResult } from '../../temporal/shapes.ts';
+import { type AttemptDependencies, type AttemptResult, makeAttempt } from '../attempts/attempt.ts';
 import { createBatcher } from '../attempts/batcher.ts';
 import { MAX_ATTEMPTS, waitAfter } from '../attempts/schedule.ts';
 import { type AttemptStart, type Begun, beginAttempts } from '../deliveries/begin.ts';
-import { endOpen, freeBurst } from '../deliveries/end.ts';
+import { endOne, freeBurst } from '../deliveries/end.ts';
 import { type RecordedAttempt, recordAttempts } from '../deliveries/record.ts';
 import { ENDPOINT_DISABLED, type Holder } from '../deliveries/states.ts';
-import { DECISION_MS, type WebhookSender } from '../sending/sender.ts';
+import { DECISION_MS } from '../sending/sender.ts';
 import type { Capacity } from './capacity.ts';
 import type { ClaimedDelivery } from './claim.ts';
 import type { KnownEndpoints } from './known-endpoints.ts';
@@ -52,15 +52,11 @@ export interface Bursts {
   run(burstId: BurstId, options: BurstOptions): Promise<DeliverBurstResult>;
 }
 
-export interface BurstsDependencies {
-  readonly db: Database;
-  readonly sender: WebhookSender;
+export interface BurstsDependencies extends AttemptDependencies {
   readonly capacity: Capacity;
   readonly known: KnownEndpoints;
   /** There may be room for more. */
   readonly wake: () => void;
-  readonly onAttemptBegan: (number: number, createdAt: Date) => void;
-  readonly onAttemptEnded: (verdict: AttemptRecord['verdict'], number: number) => void;
   readonly onError: (error: unknown, delivery: ClaimedDelivery) => void;
 }
 
@@ -84,16 +80,15 @@ export function createBursts(dependencies: BurstsDependencies): Bursts {
     /** What the wire has answered is recorded even when an operator cancels meanwhile. */
     const record = async (attempts: readonly RecordedAttempt[]) => {
       const write = () => recordAttempts(db, attempts);
-      const recorded = await retryWhileDatabaseIsAway(write).catch((error: unknown) => {
+      await retryWhileDatabaseIsAway(write).catch((error: unknown) => {
         if (!cancelled.aborted) throw error;
         return write();
       });
-      return attempts.map(({ deliveryId }) => recorded.has(deliveryId));
+      return attempts;
     };
     const recordTogether = createBatcher(record);
-    const recordAlone = createBatcher(record, 1);
 
-    async function attempt(delivery: ClaimedDelivery, askedAt: number): Promise<void> {
+    async function attempt(delivery: ClaimedDelivery, askedAt: number): Promise<AttemptResult> {
       const { id: deliveryId, endpointId, workspaceId, secret, token } = delivery;
       const number = delivery.attempts + 1;
       let isBegun = true;
@@ -108,17 +103,8 @@ export function createBursts(dependencies: BurstsDependencies): Bursts {
       try {
         const request = { ...delivery, deliveryId, signal: cancelled };
         const made = await makeAttempt(sender, request, number, beginOnce, token ?? undefined);
-        if (made.kind !== 'made') {
-          if (made.kind === 'stopped' && made.reason === ENDPOINT_DISABLED) {
-            await retryWhileDatabaseIsAway(() => endOpen(db, [deliveryId], ENDPOINT_DISABLED));
-          }
-          result.stopped += 1;
-          return;
-        }
-        const { verdict } = made.record;
-        well = verdict !== 'retry';
-        onAttemptEnded(verdict, number);
-        follow(recordOne(delivery, { ...made.record, deliveryId }), delivery);
+        well = made.kind === 'made' && made.record.verdict !== 'retry';
+        return made;
       } finally {
         // The place at the receiver is free as soon as it has answered.
         capacity.ended(endpointId, workspaceId, well);
@@ -127,25 +113,27 @@ export function createBursts(dependencies: BurstsDependencies): Bursts {
       }
     }
 
-    async function recordOne(delivery: ClaimedDelivery, attempted: RecordedAttempt): Promise<void> {
-      const { verdict, number } = attempted;
+    async function deliver(delivery: ClaimedDelivery, askedAt: number): Promise<void> {
+      const { id: deliveryId, endpointId, workspaceId } = delivery;
+      const made = await attempt(delivery, askedAt);
+      if (made.kind !== 'made') {
+        if (made.kind === 'stopped' && made.reason === ENDPOINT_DISABLED) {
+          await retryWhileDatabaseIsAway(() => endOne(db, deliveryId, ENDPOINT_DISABLED));
+        }
+        result.stopped += 1;
+        return;
+      }
+      const { verdict, number } = made.record;
+      onAttemptEnded(verdict, number);
+      const attempted = { ...made.record, deliveryId };
       // One outcome that Postgres refuses must not take the others' with it.
-      await recordTogether(attempted).catch(() => recordAlone(attempted));
-      given.delete(delivery.id);
+      await recordTogether(attempted).catch(() => record([attempted]));
+      given.delete(deliveryId);
       if (verdict === 'retry' && number < MAX_ATTEMPTS) {
         result.toRetry += 1;
-        known.willBeDue(delivery.endpointId, delivery.workspaceId, performance.now() + waitAfter(number));
+        known.willBeDue(endpointId, workspaceId, performance.now() + waitAfter(number));
         wake();
       } else result[verdict === 'succeeded' ? 'succeeded' : 'failed'] += 1;
-    }
-
-    function follow(work: Promise<void>, delivery: ClaimedDelivery): void {
-      const one = work
-        .catch((error: unknown) => {
-          if (!cancelled.aborted) onError(error, delivery);
-        })
-        .finally(() => underWay.delete(one));
-      underWay.add(one);
     }
 
     const burst: OpenBurst = {
@@ -154,7 +142,12 @@ export function createBursts(dependencies: BurstsDependencies): Bursts {
         usedAt = performance.now();
         given.add(delivery.id);
         capacity.began(delivery.endpointId, delivery.workspaceId);
-        follow(attempt(delivery, askedAt), delivery);
+        const one = deliver(delivery, askedAt)
+          .catch((error: unknown) => {
+            if (!cancelled.aborted) onError(error, delivery);
+          })
+          .finally(() => underWay.delete(one));
+        underWay.add(one);
       },
     };
 
@@ -168,7 +161,7 @@ export function createBursts(dependencies: BurstsDependencies): Bursts {
         const either = AbortSignal.any([cancelled, stopping]);
         while (!either.aborted && performance.now() - openedAt < OPEN_MS) {
           if (underWay.size === 0 && performance.now() - usedAt > IDLE_MS) break;
-          await sleep(LOOK_MS, undefined, { signal: either }).catch(() => undefined);
+          await pause(LOOK_MS, either);
           onProgress(result);
         }
       }
@@ -186,10 +179,7 @@ export function createBursts(dependencies: BurstsDependencies): Bursts {
     return result;
   }
 
-  return {
-    accepting: () => open.values().next().value,
-    run,
-  };
+  return { accepting: () => open.values().next().value, run };
 }
 
 /** @returns false when it is open already, or was a moment ago */

@@ -2,6 +2,7 @@ import { type RawBuilder, sql } from 'kysely';
 import type { Database } from '../../db/database.ts';
 import { executePrepared } from '../../db/prepared.ts';
 import type { BurstId, DeliveryId, EndpointId, WorkspaceId } from '../../ids.ts';
+import type { DeliveryInRun, StartedDelivery } from '../deliveries/read-open.ts';
 import { isFree, isLiving } from '../deliveries/states.ts';
 
 /** An endpoint with at most so many due deliveries gets runs for them. */
@@ -10,17 +11,7 @@ export const FEW_DUE = 5;
 const MAX_IN_RUNS = 20;
 
 /** A delivery that this process has claimed, with everything its attempt needs. */
-export interface ClaimedDelivery {
-  readonly id: DeliveryId;
-  readonly workspaceId: WorkspaceId;
-  readonly endpointId: EndpointId;
-  readonly eventType: string;
-  readonly attempts: number;
-  readonly createdAt: Date;
-  readonly url: string;
-  readonly body: Buffer;
-  readonly articleId: string | null;
-  readonly requestId: string | null;
+export interface ClaimedDelivery extends DeliveryInRun, StartedDelivery {
   readonly inRun: boolean;
   /** With the token, what the attempt of a burst has begun with; a run begins its attempts itself. */
   readonly secret: string;
@@ -77,7 +68,7 @@ export interface Claim {
 export const WALK_START = '00000000-0000-0000-0000-000000000000' as EndpointId;
 /** Endpoints that one claim walks past, and the latest deliveries among which it looks for others. */
 const WALK = 1_000;
-const LATEST = 200;
+export const LATEST = 200;
 
 /**
  * An endpoint that was seen, a delivery that was claimed, or, without either, where the walk goes on; without an endpoint,

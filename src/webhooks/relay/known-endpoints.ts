@@ -1,5 +1,5 @@
 import type { EndpointId, WorkspaceId } from '../../ids.ts';
-import type { SeenEndpoint } from './claim.ts';
+import { LATEST, type SeenEndpoint } from './claim.ts';
 
 /**
  * A transaction that began earlier may commit later, with an older `due_at`: one that takes longer than this is found
@@ -8,12 +8,11 @@ import type { SeenEndpoint } from './claim.ts';
 const LATE_COMMITS_MS = 2_000;
 /** In a backlog such late ones are looked for this often; in between, the next claim begins where the last one ended. */
 const LOOK_BACK_MS = 500;
-/** After so long an endpoint is looked at from the beginning again. */
-const FROM_THE_BEGINNING_MS = 10_000;
-
-/** What was stored lately for one endpoint is likely to be followed by more. */
+/**
+ * After so long an endpoint is looked at from the beginning again. What was stored for one within this time is likely to
+ * be followed by more.
+ */
 const RECENT_MS = 10_000;
-const MAX_RECENT = 200;
 
 export interface KnownEndpoint {
   readonly id: EndpointId;
@@ -44,47 +43,44 @@ export interface KnownEndpoints {
   nextAfter(now: number): number;
 }
 
+const unseen = (id: EndpointId, workspaceId: WorkspaceId, now: number): KnownEndpoint => ({
+  id,
+  workspaceId,
+  dueAt: Number.POSITIVE_INFINITY,
+  claimedAt: Number.NEGATIVE_INFINITY,
+  dueFrom: '-infinity',
+  lookedBackAt: now,
+  lookedFromTheBeginningAt: now,
+  toldAt: Number.NEGATIVE_INFINITY,
+});
+
 export function createKnownEndpoints(): KnownEndpoints {
   /** In the order in which they were seen: a Map keeps it, and what is seen again goes to its end. */
   const known = new Map<EndpointId, KnownEndpoint>();
   return {
     saw({ id, workspaceId, nextDueIn, claimedUpTo }, more, now) {
-      const before = known.get(id);
+      const before = known.get(id) ?? unseen(id, workspaceId, now);
       known.delete(id);
+      const { dueFrom, lookedBackAt, lookedFromTheBeginningAt } = before;
       // What was recorded while the claim was under way, it has not seen.
-      const toldOf = before !== undefined && before.toldAt >= now ? before.dueAt : Number.POSITIVE_INFINITY;
-      const claimedAt = claimedUpTo === null ? (before?.claimedAt ?? Number.NEGATIVE_INFINITY) : now;
-      const isWaiting = more || nextDueIn !== null || toldOf !== Number.POSITIVE_INFINITY;
-      if (!isWaiting && now - claimedAt > RECENT_MS) return;
-      const isStale = now - (before?.lookedFromTheBeginningAt ?? now) > FROM_THE_BEGINNING_MS;
-      const lookedBackAt = before?.lookedBackAt ?? now;
+      const toldOf = before.toldAt >= now ? before.dueAt : Number.POSITIVE_INFINITY;
+      const dueAt = more ? now : Math.min(toldOf, now + (nextDueIn ?? Number.POSITIVE_INFINITY) * 1_000);
+      const claimedAt = claimedUpTo === null ? before.claimedAt : now;
+      if (dueAt === Number.POSITIVE_INFINITY && now - claimedAt > RECENT_MS) return;
+      const isStale = now - lookedFromTheBeginningAt > RECENT_MS;
       const isBacklog = more && now - lookedBackAt <= LOOK_BACK_MS;
-      const watermark =
-        claimedUpTo === null
-          ? (before?.dueFrom ?? '-infinity')
-          : new Date(claimedUpTo.getTime() - (isBacklog ? 0 : LATE_COMMITS_MS));
+      const watermark = claimedUpTo && new Date(claimedUpTo.getTime() - (isBacklog ? 0 : LATE_COMMITS_MS));
       known.set(id, {
-        id,
-        workspaceId,
-        dueAt: more ? now : Math.min(toldOf, now + (nextDueIn ?? Number.POSITIVE_INFINITY) * 1_000),
+        ...before,
+        dueAt,
         claimedAt,
-        dueFrom: isStale ? '-infinity' : watermark,
+        dueFrom: isStale ? '-infinity' : (watermark ?? dueFrom),
         lookedBackAt: isBacklog ? lookedBackAt : now,
-        lookedFromTheBeginningAt: isStale ? now : (before?.lookedFromTheBeginningAt ?? now),
-        toldAt: before?.toldAt ?? Number.NEGATIVE_INFINITY,
+        lookedFromTheBeginningAt: isStale ? now : lookedFromTheBeginningAt,
       });
     },
     willBeDue(id, workspaceId, at) {
-      const endpoint = known.get(id) ?? {
-        id,
-        workspaceId,
-        dueAt: at,
-        claimedAt: Number.NEGATIVE_INFINITY,
-        dueFrom: '-infinity',
-        lookedBackAt: at,
-        lookedFromTheBeginningAt: at,
-        toldAt: at,
-      };
+      const endpoint = known.get(id) ?? unseen(id, workspaceId, at);
       endpoint.dueAt = Math.min(endpoint.dueAt, at);
       endpoint.toldAt = performance.now();
       known.set(id, endpoint);
@@ -94,7 +90,7 @@ export function createKnownEndpoints(): KnownEndpoints {
       const recent: KnownEndpoint[] = [];
       for (const endpoint of [...known.values()].reverse()) {
         const isRecent = now - endpoint.claimedAt <= RECENT_MS;
-        if (isRecent && recent.length < MAX_RECENT) recent.push(endpoint);
+        if (isRecent && recent.length < LATEST) recent.push(endpoint);
         else if (!isRecent && endpoint.dueAt === Number.POSITIVE_INFINITY) known.delete(endpoint.id);
       }
       return recent;

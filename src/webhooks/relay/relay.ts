@@ -1,13 +1,13 @@
-import { setTimeout as sleep } from 'node:timers/promises';
 import type { Logger } from 'pino';
 import type { Database } from '../../db/database.ts';
 import { expandFanOuts } from '../../events/fan-out.ts';
 import { deliveriesStored } from '../../events/stored.ts';
 import { type BurstId, type EndpointId, newId } from '../../ids.ts';
+import { keepDoing, pause } from '../../pause.ts';
 import { burstWorkflowId } from '../../temporal/ids.ts';
 import type { TaskQueues } from '../../temporal/task-queues.ts';
 import { awaitRun, type TemporalClient } from '../../temporal/workflow-client.ts';
-import { endDisabled } from '../deliveries/end.ts';
+import { ENDED_AT_ONCE, endDisabled } from '../deliveries/end.ts';
 import type { Bursts } from './bursts.ts';
 import type { Capacity } from './capacity.ts';
 import { type Candidate, claimDue, FEW_DUE, type SeenEndpoint, WALK_START } from './claim.ts';
@@ -21,21 +21,18 @@ import { createTokens } from './tokens.ts';
 const POLL_MS = 500;
 /** Between two rounds: what comes in meanwhile is one round's work. */
 const ROUND_MS = 5;
-/** A round that takes longer is left to itself, and another begins. */
-const LONGEST_ROUND_MS = 60_000;
 /** A walk past all endpoints that wait takes at most a fifth of the time. */
 const PAUSE_PER_WALK = 4;
 const LONGEST_PAUSE_MS = 10 * POLL_MS;
-/** Deliveries of one claim, and those of a disabled endpoint that one statement ends. */
+/** Deliveries of one claim. */
 const CLAIM_LIMIT = 500;
-const DISABLED_LIMIT = 1_000;
 /** A burst is started when a few due deliveries were left for so long; for more than may get runs, at once. */
 const LEFT_MS = 100;
 /** Bursts that this relay has started and that have not ended. */
 const MAX_STARTED_BURSTS = 2;
 
 export interface RelayOptions {
-  /** For claims and ends: see {@link createDeliveryDatabase}. */
+  /** For claims: see {@link createDeliveryDatabase}. */
   readonly db: Database;
   /** For what has other plans: expanding fan-outs. */
   readonly common: Database;
@@ -94,7 +91,6 @@ export function startRelay(options: RelayOptions): Relay {
     wake();
   };
   waker.wake = wake;
-
   /** Until somebody wakes the relay, or the time. @param at on the monotonic clock, in milliseconds */
   const sleepUntil = (at: number) =>
     new Promise<void>((resolve) => {
@@ -204,50 +200,34 @@ export function startRelay(options: RelayOptions): Relay {
   const hasRoom = ({ id, workspaceId }: Pick<SeenEndpoint, 'id' | 'workspaceId'>) =>
     capacity.room(id, workspaceId) > 0;
 
-  const startLost = () =>
-    runs
-      .startLost(options.common)
-      .catch((error: unknown) => logger.warn({ err: error }, 'runs of a lost claim not started'));
-
   /** Ends what is due of disabled endpoints, some of each in turn, while claims go on. */
   async function endDisabledOnes(): Promise<void> {
-    while (!stopping.signal.aborted) {
-      for (const endpointId of disabled) {
-        disabled.delete(endpointId);
-        const ended = await endDisabled(options.common, endpointId, DISABLED_LIMIT).catch(
-          (error: unknown) => {
-            logger.warn({ err: error, endpointId }, 'deliveries of a disabled endpoint not ended');
-            return 0;
-          },
-        );
-        if (ended === DISABLED_LIMIT) disabled.add(endpointId);
-        if (stopping.signal.aborted) return;
-      }
-      await sleep(LEFT_MS, undefined, { signal: stopping.signal }).catch(() => undefined);
+    for (const endpointId of disabled) {
+      disabled.delete(endpointId);
+      const ended = await endDisabled(options.common, endpointId);
+      if (ended === ENDED_AT_ONCE) disabled.add(endpointId);
+      if (stopping.signal.aborted) return;
     }
   }
 
-  const attempt = async (work: () => Promise<void>) => {
-    const patience = new AbortController();
-    const late = sleep(LONGEST_ROUND_MS, undefined, { signal: patience.signal }).then(() => {
-      throw new Error(`no end within ${LONGEST_ROUND_MS / 1_000} seconds`);
-    });
+  async function attempt(startedAt: number): Promise<void> {
     try {
-      await Promise.race([work(), late]);
+      await round(startedAt);
       wentWell = performance.now();
-      if (isClaimLost) startingLost = startingLost.then(startLost);
+      if (isClaimLost) {
+        startingLost = startingLost
+          .then(() => runs.startLost(options.common))
+          .catch((error: unknown) => logger.warn({ err: error }, 'runs of a lost claim not started'));
+      }
       isClaimLost = false;
     } catch (error) {
       isStored = true;
       isWalkWanted = true;
       isClaimLost = true;
       logger.warn({ err: error }, 'due deliveries not claimed');
-      await sleep(POLL_MS, undefined, { signal: stopping.signal }).catch(() => undefined);
-    } finally {
-      patience.abort();
-      late.catch(() => undefined);
+      await pause(POLL_MS, stopping.signal);
     }
-  };
+  }
 
   async function run(): Promise<void> {
     let pollAt = performance.now() + POLL_MS;
@@ -259,10 +239,10 @@ export function startRelay(options: RelayOptions): Relay {
         isWalkWanted = true;
         pollAt = startedAt + POLL_MS;
       }
-      await attempt(() => round(startedAt));
+      await attempt(startedAt);
       if (stopping.signal.aborted) return;
       const took = performance.now() - startedAt;
-      if (took < ROUND_MS) await sleep(ROUND_MS - took);
+      if (took < ROUND_MS) await pause(ROUND_MS - took, stopping.signal);
       if (isWanted) continue;
       // A walk that is wanted before its time waits for it.
       await sleepUntil(
@@ -276,28 +256,22 @@ export function startRelay(options: RelayOptions): Relay {
     }
   }
 
-  async function expand(): Promise<void> {
-    while (!stopping.signal.aborted) {
-      const isMore = await expandFanOuts(options.common, { signal: stopping.signal }).catch(
-        (error: unknown) => {
-          logger.warn({ err: error }, 'fan-outs not expanded');
-          return false;
-        },
-      );
-      if (!isMore) await sleep(POLL_MS, undefined, { signal: stopping.signal }).catch(() => undefined);
-    }
-  }
-
+  const keepOn = (work: () => Promise<unknown>, everyMs: number, failure: string) =>
+    keepDoing(work, { everyMs, signal: stopping.signal, onError: (err) => logger.warn({ err }, failure) });
   const unsubscribe = deliveriesStored.subscribe(look);
-  const working = [run(), expand(), endDisabledOnes()];
-  const listening = listenForDeliveries({ ...options, onStored: look }, stopping.signal);
+  const working = [
+    run(),
+    keepOn(() => expandFanOuts(options.common, stopping), POLL_MS, 'fan-outs not expanded'),
+    keepOn(endDisabledOnes, LEFT_MS, 'deliveries of a disabled endpoint not ended'),
+    listenForDeliveries({ ...options, onStored: look }, stopping.signal),
+  ];
   return {
     sinceRound: () => performance.now() - wentWell,
     async stop() {
       unsubscribe();
       stopping.abort();
       wake();
-      await Promise.all([...working, listening, startingLost, runs.stop()]);
+      await Promise.all([...working, startingLost, runs.stop()]);
     },
   };
 }

@@ -1,7 +1,7 @@
-import { setTimeout as sleep } from 'node:timers/promises';
 import type { Logger } from 'pino';
 import type { Database } from '../../db/database.ts';
 import type { DeliveryId } from '../../ids.ts';
+import { pause } from '../../pause.ts';
 import type { TaskQueues } from '../../temporal/task-queues.ts';
 import type { TemporalClient } from '../../temporal/workflow-client.ts';
 import { overdueRuns } from '../deliveries/read-open.ts';
@@ -39,28 +39,20 @@ export function createRuns(client: TemporalClient, names: TaskQueues, logger: Lo
   const failing = new Set<DeliveryId>();
   const stopping = new AbortController();
 
-  function keep(delivery: ClaimedDelivery): void {
-    kept.set(delivery.id, delivery);
-    for (const id of kept.keys()) {
-      if (kept.size <= MAX_KEPT) return;
-      kept.delete(id);
-    }
-  }
-
   async function startUntilStarted(delivery: ClaimedDelivery): Promise<void> {
     const { id: deliveryId, workspaceId, requestId } = delivery;
-    for (let pause = FIRST_PAUSE_MS; ; pause = Math.min(2 * pause, LONGEST_PAUSE_MS)) {
+    let pauseMs = FIRST_PAUSE_MS;
+    do {
       try {
         await startDelivery(client, names, delivery);
         return;
       } catch (error) {
-        if (stopping.signal.aborted) return;
         failing.add(deliveryId);
         logger.warn({ err: error, deliveryId, workspaceId, requestId }, 'delivery not started yet');
-        await sleep(pause, undefined, { signal: stopping.signal }).catch(() => undefined);
+        await pause(pauseMs, stopping.signal);
+        pauseMs = Math.min(2 * pauseMs, LONGEST_PAUSE_MS);
       }
-      if (stopping.signal.aborted) return;
-    }
+    } while (!stopping.signal.aborted);
   }
 
   return {
@@ -68,7 +60,9 @@ export function createRuns(client: TemporalClient, names: TaskQueues, logger: Lo
       return failing.size === 0;
     },
     start(delivery) {
-      keep(delivery);
+      const [oldest] = kept.keys();
+      if (oldest !== undefined && kept.size >= MAX_KEPT) kept.delete(oldest);
+      kept.set(delivery.id, delivery);
       const one = startUntilStarted(delivery).finally(() => {
         failing.delete(delivery.id);
         starts.delete(one);

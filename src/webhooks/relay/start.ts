@@ -4,11 +4,9 @@ import { searchAttributes } from '../../temporal/search-attributes.ts';
 import type { TaskQueues } from '../../temporal/task-queues.ts';
 import { startOnce, type TemporalClient } from '../../temporal/workflow-client.ts';
 import type { StartedDelivery } from '../deliveries/read-open.ts';
+import { receiverOf } from '../endpoints/queries.ts';
 
 const DEADLINE_MS = 10_000;
-
-/** The receiver as an operator may see it: paths and queries can carry tokens. */
-const hostOf = (url: string): string => URL.parse(url)?.host ?? 'unknown host';
 
 /**
  * Starts the run of a delivery whose attempt is due: eagerly, on this process's own worker.
@@ -25,7 +23,7 @@ export const startDelivery = (
     taskQueue: names.webhooks,
     workflowId: deliveryWorkflowId(delivery.id),
     args: [{ deliveryId: delivery.id, offset: delivery.attempts }],
-    staticSummary: `${delivery.eventType} → ${hostOf(delivery.url)}`,
+    staticSummary: `${delivery.eventType} → ${receiverOf(delivery.url)}`,
     memo: { requestId: delivery.requestId ?? '', endpointId: delivery.endpointId },
     requestEagerStart: true,
     typedSearchAttributes: [

@@ -1,7 +1,8 @@
-/** Tokens that may wait, so that a few deliveries at once after a quiet time all get runs. */
+/**
+ * Tokens that may wait, so that a few deliveries at once after a quiet time all get runs. A busy time takes them down to
+ * minus as many: runs come back two seconds, at ten a second, after it ends.
+ */
 const MOST = 20;
-/** So far a busy time takes it down: runs come back two seconds, at ten a second, after it ends. */
-const LEAST = -20;
 
 /** How many deliveries may get runs of their own. Every delivery that is claimed costs one, whichever way it goes. */
 export interface Tokens {
@@ -21,7 +22,7 @@ export function createTokens(perSecond: number, startedAt: number): Tokens {
       return Math.max(0, Math.floor(tokens));
     },
     spend(count) {
-      tokens = Math.max(LEAST, tokens - count);
+      tokens = Math.max(-MOST, tokens - count);
     },
   };
 }

@@ -1,0 +1,19 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+
+/** Waits for so many milliseconds, or until the signal. */
+export const pause = (milliseconds: number, signal: AbortSignal): Promise<void> =>
+  sleep(milliseconds, undefined, { signal }).catch(() => undefined);
+
+/**
+ * Does until the signal what finds out by itself whether there is something to do, with pauses of `everyMs` milliseconds.
+ * @param onError is told of what one time failed with; the next comes all the same
+ */
+export async function keepDoing(
+  work: () => Promise<unknown>,
+  { everyMs, signal, onError }: { everyMs: number; signal: AbortSignal; onError: (error: unknown) => void },
+): Promise<void> {
+  while (!signal.aborted) {
+    await work().catch(onError);
+    await pause(everyMs, signal);
+  }
+}
