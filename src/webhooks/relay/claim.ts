@@ -1,7 +1,7 @@
 import { type RawBuilder, sql } from 'kysely';
 import type { Database } from '../../db/database.ts';
 import { executePrepared } from '../../db/prepared.ts';
-import type { BurstId, DeliveryId, EndpointId, WorkspaceId } from '../../ids.ts';
+import type { BurstId, EndpointId, WorkspaceId } from '../../ids.ts';
 import type { DeliveryInRun, StartedDelivery } from '../deliveries/read-open.ts';
 import { isFree, isLiving } from '../deliveries/states.ts';
 
@@ -70,16 +70,13 @@ export const WALK_START = '00000000-0000-0000-0000-000000000000' as EndpointId;
 const WALK = 1_000;
 export const LATEST = 200;
 
-/**
- * An endpoint that was seen, a delivery that was claimed, or, without either, where the walk goes on; without an endpoint,
- * that the look was full.
- */
-interface Row extends Omit<ClaimedDelivery, 'id' | 'workspaceId' | 'endpointId' | 'url' | 'secret'> {
-  readonly endpointId: EndpointId | null;
-  readonly seen: (Omit<SeenEndpoint, 'id' | 'claimedUpTo'> & Pick<ClaimedDelivery, 'url' | 'secret'>) | null;
-  readonly id: DeliveryId | null;
+/** A delivery that was claimed, or, as the last row, all that was seen. */
+interface Row extends Omit<ClaimedDelivery, 'workspaceId' | 'url' | 'secret'> {
   readonly dueAt: Date;
+  readonly seen: (Pick<Claim, 'walkedTo' | 'isLookFull'> & { readonly endpoints: readonly Seen[] }) | null;
 }
+
+type Seen = Omit<SeenEndpoint, 'claimedUpTo'> & Pick<ClaimedDelivery, 'url' | 'secret'>;
 
 const dueOf = (endpoint: string): RawBuilder<boolean> => sql`
   delivery.endpoint_id = ${sql.ref(`${endpoint}.endpoint_id`)} AND delivery.due_at >= ${sql.ref(`${endpoint}.due_from`)}
@@ -160,45 +157,34 @@ export async function claimDue(db: Database, options: ClaimOptions): Promise<Cla
       WHERE id = ANY (ARRAY(SELECT id FROM picked))
       RETURNING *
     )
-    SELECT claimed.endpoint_id AS "endpointId", NULL AS seen, claimed.id, due_at AS "dueAt", event_type AS "eventType",
+    SELECT claimed.endpoint_id AS "endpointId", claimed.id, due_at AS "dueAt", event_type AS "eventType",
       attempts, in_run AS "inRun", begun_token AS token, claimed.created_at AS "createdAt", body,
-      article_id AS "articleId", request_id AS "requestId"
+      article_id AS "articleId", request_id AS "requestId", NULL AS seen
     FROM claimed LEFT JOIN events AS event ON event.id = event_id AND event.created_at = event_created_at
     UNION ALL
-    SELECT endpoint_id, jsonb_build_object('workspaceId', workspace_id, 'url', url, 'secret', secret, 'active', active,
-      'due', due, 'nextDueIn', next_due_in), NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL
+    SELECT NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, jsonb_build_object(
+      'endpoints', coalesce(jsonb_agg(jsonb_build_object('id', endpoint_id, 'workspaceId', workspace_id, 'url', url,
+        'secret', secret, 'active', active, 'due', due, 'nextDueIn', next_due_in)), '[]'),
+      'walkedTo', (SELECT endpoint_id FROM walked WHERE step = ${WALK}),
+      'isLookFull', (SELECT count(*) FROM latest) = ${LATEST})
     FROM seen
-    UNION ALL
-    SELECT endpoint_id, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL FROM walked WHERE step = ${WALK}
-    UNION ALL
-    SELECT NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL
-    WHERE (SELECT count(*) FROM latest) = ${LATEST}
     ORDER BY "dueAt", id`;
   const { rows } = await executePrepared(db, 'claim_due', query);
-  const found = new Map(
-    rows.flatMap(({ endpointId, seen }) =>
-      endpointId === null || seen === null ? [] : [[endpointId, seen] as const],
-    ),
+  const { endpoints = [], walkedTo = null, isLookFull = false } = rows.at(-1)?.seen ?? {};
+  const seen = new Map(endpoints.map((endpoint) => [endpoint.id, endpoint]));
+  const claimedUpTo = new Map<EndpointId, Date>();
+  const deliveries = rows.flatMap(({ seen: _, dueAt, ...row }) => {
+    const endpoint = seen.get(row.endpointId);
+    if (endpoint === undefined) return [];
+    claimedUpTo.set(endpoint.id, dueAt);
+    const { workspaceId, url, secret } = endpoint;
+    return [{ ...row, workspaceId, url, secret }];
+  });
+  const isServed = ({ id }: Seen) => claimedUpTo.has(id);
+  // Those that were served come first.
+  const served = [...claimedUpTo.keys()].flatMap((id) => seen.get(id) ?? []);
+  const ordered = [...served, ...endpoints.filter((endpoint) => !isServed(endpoint))].map(
+    ({ url, secret, ...endpoint }) => ({ ...endpoint, claimedUpTo: claimedUpTo.get(endpoint.id) ?? null }),
   );
-  const endpoints = new Map<EndpointId, SeenEndpoint>();
-  const deliveries: ClaimedDelivery[] = [];
-  let walkedTo: EndpointId | null = null;
-  let isLookFull = false;
-  // Deliveries come first, and so do the endpoints that were served.
-  for (const { id, endpointId, seen, dueAt, ...row } of rows) {
-    if (endpointId === null) {
-      isLookFull = true;
-      continue;
-    }
-    const endpoint = found.get(endpointId);
-    if (endpoint === undefined || (id === null && seen === null)) {
-      walkedTo = endpointId;
-      continue;
-    }
-    const { url, secret, ...state } = endpoint;
-    if (id !== null) deliveries.push({ ...row, id, endpointId, workspaceId: state.workspaceId, url, secret });
-    const claimedUpTo = id === null ? (endpoints.get(endpointId)?.claimedUpTo ?? null) : dueAt;
-    endpoints.set(endpointId, { id: endpointId, ...state, claimedUpTo });
-  }
-  return { deliveries, endpoints: [...endpoints.values()], walkedTo, isLookFull };
+  return { deliveries, endpoints: ordered, walkedTo, isLookFull };
 }
