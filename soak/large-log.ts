@@ -1,6 +1,6 @@
 /**
  * Twenty million ended deliveries in the log, of twenty days and a hundred endpoints: every statement of the engine may
- * take half as long again as with an empty log, as Postgres times it. The same load before and after: single events and
+ * take half as long again as with a log of twenty thousand, as Postgres times it. The same load before and after: single events and
  * crowds, of which some are refused at first, and what people ask of deliveries, repeat, disable and delete. Ends with
  * status 1 when a statement takes longer. Needs some 15 GB of disk and a quarter of an hour.
  *
@@ -28,6 +28,8 @@ const DAYS = 20;
 const ENDPOINTS = 20;
 const OTHERS = 80;
 const CROWD = 20;
+/** In the small log. */
+const FEW = 20_000;
 const MAX_RATIO = 1.5;
 /** Milliseconds: less than this is the clock's and the machine's. */
 const NOISE_MS = 0.1;
@@ -45,7 +47,7 @@ receiver.answer = () => {
   return requests % 20 === 0 ? 503 : 204;
 };
 
-/** Partitions of the days before, as many with an empty log as with a full one. */
+/** Partitions of the days before, as many with the small log as with the full one. */
 async function makePastPartitions(): Promise<void> {
   for (let day = 1; day <= DAYS; day += 1) {
     const [from, to] = [day, day - 1].map((ago) =>
@@ -134,7 +136,9 @@ try {
   };
 
   await sleep(5_000);
-  note(`${ENDPOINTS + OTHERS} endpoints and ${DAYS} days without a delivery; the load begins`);
+  for (let day = 1; day <= DAYS; day += 1) await fillDay(day, endpoints, FEW / DAYS);
+  await sql`VACUUM ANALYZE webhook_log`.execute(db);
+  note(`${ENDPOINTS + OTHERS} endpoints, ${DAYS} days and ${FEW} ended deliveries; the load begins`);
   await measure();
   const before = await measure();
   note('the log is filled');
@@ -157,7 +161,13 @@ try {
   let tooSlow = 0;
   for (const [statement, times] of before) {
     const later = after.get(statement) ?? [];
-    if (times.length < FEWEST || later.length < FEWEST) continue;
+    // The last is this script's own.
+    if (
+      times.length < FEWEST ||
+      later.length < FEWEST ||
+      statement.includes('select "id" from "webhook_log"')
+    )
+      continue;
     const [alone, beside] = [median(times), median(later)];
     const isSlow = beside > alone * MAX_RATIO && beside - alone > NOISE_MS;
     if (isSlow) tooSlow += 1;
@@ -172,7 +182,7 @@ try {
     ]);
   }
   rows.sort((one, another) => Number(another[3]) - Number(one[3]));
-  print(table([['statement', 'times', 'empty ms', 'full ms', 'ratio', ''], ...rows]));
+  print(table([['statement', 'times', 'small ms', 'full ms', 'ratio', ''], ...rows]));
   note(`${tooSlow} of ${rows.length} statements take over ${MAX_RATIO} times as long`);
   process.exitCode = tooSlow === 0 && rows.length > 0 ? 0 : 1;
 } finally {
