@@ -114,7 +114,7 @@ export async function startCarelessModel(first: Partial<CarelessCharacter> = {})
       seed: character.seed,
       question: asked,
       tries: countTry(asked),
-      repaired: question.messages.some(({ role }) => role === 'assistant'),
+      repaired: userTurns(question.messages).length > 1,
       repairs: character.repairs,
       rates: character.writing,
       order: orders(question),
