@@ -29,7 +29,7 @@ function loose(schema: unknown): unknown[] {
 describe('a model with bad habits', () => {
   it('never gets an invalid document, an address, a heading of level 1 or another script into an article', async () => {
     let whole = 0;
-    for (let seed = 1; seed <= 60; seed += 1) {
+    for (let seed = 1; seed <= 30; seed += 1) {
       model.forget();
       model.become({ seed, writing: rates(0.08), repairs: 0.5 });
       try {
@@ -50,7 +50,7 @@ describe('a model with bad habits', () => {
         });
       }
     }
-    expect(whole).toBeGreaterThan(30);
+    expect(whole).toBeGreaterThan(15);
   });
 
   it('finds what customers wrote in turns of data, never among its instructions', async () => {

@@ -34,7 +34,7 @@ describe('the pseudo writer', () => {
         expect(Math.min(...levels)).toBe(2);
         expect(JSON.stringify(document)).not.toMatch(/spam\.example|<b>/);
       }),
-      { numRuns: 40 },
+      { numRuns: 20 },
     );
   });
 
@@ -56,7 +56,7 @@ describe('the pseudo writer', () => {
         );
         for (const { level, heading } of outline.sections) expect(headings).toContain(`${level} ${heading}`);
       }),
-      { numRuns: 40 },
+      { numRuns: 20 },
     );
   });
 

@@ -133,6 +133,15 @@ describe('a section', () => {
       'A text is not in en.',
     ],
     [
+      'another language',
+      {
+        blocks: [
+          paragraph(`Rosen brauchen im Sommer viel Licht und Wasser, damit sie gut wachsen. `.repeat(60)),
+        ],
+      },
+      'A text is not in en.',
+    ],
+    [
       'a cut sentence',
       { blocks: [rest, paragraph('Roses grow best where the')] },
       'ends in the middle of a sentence',

@@ -42,17 +42,32 @@ const nameOf = (tag: string): string => names.of(tag) ?? tag;
 
 export const ECHO = 'the text came back untranslated';
 
-/** The language that a text is in instead of the wanted one; null when it may be that. */
+const scoresOf = (text: string): Readonly<Record<string, number>> =>
+  eld.detect(text.slice(0, READ)).getScores();
+
+/** The language that is ahead of the wanted one by so much, and not like it; null when none is. */
+function bestInstead(scores: Readonly<Record<string, number>>, wanted: string, ahead: number): string | null {
+  const [best = '', score = 0] = Object.entries(scores)[0] ?? [];
+  const isAlike = ALIKE.some((group) => group.includes(best) && group.includes(wanted));
+  return !isAlike && score > (scores[wanted] ?? 0) + ahead ? best : null;
+}
+
+/**
+ * The language that a text is in instead of the wanted one; null when it may be that, or nobody can tell.
+ * @param ahead by how much the detector must prefer it
+ */
+export const languageInstead = (text: string, wanted: string, ahead: number): string | null =>
+  KNOWN.has(codeOf(wanted)) ? bestInstead(scoresOf(text), codeOf(wanted), ahead) : null;
+
+/** The language that a translation is in instead of the wanted one; null when it may be that. */
 function otherLanguage(text: string, { sourceLanguage, targetLanguage }: Languages): string | null {
   const [from, to] = [codeOf(sourceLanguage), codeOf(targetLanguage)];
   if (from === to || !KNOWN.has(to)) return null;
-  const scores = eld.detect(text.slice(0, READ)).getScores();
-  const wanted = scores[to] ?? 0;
+  const scores = scoresOf(text);
   const isSure = lengthOf(text) >= SURE;
-  if ((scores[from] ?? 0) > wanted + (isSure ? AHEAD.sure : AHEAD.long)) return sourceLanguage;
-  const [best = '', score = 0] = Object.entries(scores)[0] ?? [];
-  const isAlike = ALIKE.some((group) => group.includes(best) && group.includes(to));
-  return isSure && !isAlike && score > wanted + AHEAD.sure ? best : null;
+  const isSource = (scores[from] ?? 0) > (scores[to] ?? 0) + (isSure ? AHEAD.sure : AHEAD.long);
+  if (isSource) return sourceLanguage;
+  return isSure ? bestInstead(scores, to, AHEAD.sure) : null;
 }
 
 const wordsIn = (text: string): string[] => folded(text).match(/[\p{L}\p{M}]+/gu) ?? [];
