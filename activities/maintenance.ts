@@ -6,6 +6,7 @@ import { type CollectPosition, collectBlobs } from '../src/blobs/collect.ts';
 import { turnPartitions } from '../src/db/partitions.ts';
 import { errorKind } from '../src/db/passing.ts';
 import { errorCode } from '../src/error-text.ts';
+import { pruneGenerations } from '../src/generation/prune.ts';
 import { endAbandonedOperations } from '../src/reconcile/ai-operations.ts';
 import { reconcileDeliveries } from '../src/reconcile/deliveries.ts';
 import { type ReconcileDependencies, reconcileJobs, releaseStrandedHolds } from '../src/reconcile/jobs.ts';
@@ -42,7 +43,12 @@ export function createMaintenanceActivities(
     },
     reconcileDeliveries: (): Promise<{ returned: number; ended: number }> => reconcileDeliveries(watched),
     pruneWebhooks: () => turnPartitions(db, { ...retention, partitionMinutes }),
-    pruneTranslations: () => pruneTranslations(db, retention),
+    // What all paid jobs worked with.
+    pruneTranslations: async (): Promise<{ jobs: number; segments: number }> => {
+      const generations = await pruneGenerations(db, retention);
+      const { jobs, segments } = await pruneTranslations(db, retention);
+      return { jobs: jobs + generations, segments };
+    },
     pruneAiOperations: async (): Promise<{ aiOperations: number }> => ({
       aiOperations: await pruneOperations(db, retention),
     }),

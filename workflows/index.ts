@@ -1,6 +1,7 @@
 export { aiOperation } from './ai-operation.ts';
 export { deliverBurst } from './deliver-burst.ts';
 export { deliverWebhook } from './deliver-webhook.ts';
+export { generateArticle } from './generate-article.ts';
 export { prune } from './prune.ts';
 export { reconcile } from './reconcile.ts';
 export { refreshTranslation } from './refresh-translation.ts';

@@ -71,6 +71,16 @@ export type GlossaryTerm = { id: string; sourceLanguage: string; targetLanguage:
 
 export type TranslationStyle = { language: string; formality: 'formal' | 'informal' | null; instructions: string | null; updatedAt: string };
 
+export type GenerationEstimate = { text: number; images: number; imageCount: number; research: number; factChecking: number; total: number };
+
+export type GenerationConfig = { topic: string; prompt?: string | null; primaryKeyword?: string | null; secondaryKeywords?: string[] | null; audience?: string | null; tone?: string | null; language?: string | null; wordCount?: number | null; imageStyle?: 'photorealistic' | 'editorial' | 'minimalist-vector' | '3d-render' | 'watercolor' | 'corporate-tech' | 'cinematic' | 'illustration' | null; imageCount?: number | null; writingQuality?: 'standard' | 'premium' | null; imageQuality?: 'standard' | 'hd' | null; brandVoiceId?: string | null; contentTemplateId?: string | null; sourceUrl?: string | null; researchEnabled?: boolean | null; reviewOutline?: boolean | null; faq?: boolean | null };
+
+export type GenerationWarning = { code: 'language_differs'; message: string };
+
+export type Outline = { title: string; slug: string; metaTitle: string; metaDescription: string; sections: ({ id: string; heading: string; level: 2 | 3; purpose: string; keywords: string[]; estimatedWords: number })[] };
+
+export type OutlineInput = { title: string; slug: string; metaTitle: string; metaDescription: string; sections: ({ id: string; heading: string; level: 2 | 3; purpose: string; keywords?: string[] | null; estimatedWords: number })[] };
+
 export type LedgerEntry = { id: string; kind: 'grant' | 'purchase' | 'settlement'; amount: number; paymentEventId: string | null; purpose: 'translation' | 'refresh' | 'generate' | 'outline' | 'ai_operation' | null; runId: string | null; createdAt: string };
 
 export type AuditEntry = { id: string; action: string; actor: { kind: 'api_key' | 'operator' | 'system'; id: string | null }; targetType: string; targetId: string | null; details: Record<string, unknown>; requestId: string | null; createdAt: string };
@@ -477,6 +487,36 @@ export interface Operations {
     input: { params: { projectId: string; language: string } };
     output: { status: 200; headers: Headers; body: { ok: true } };
   };
+  /** Estimate a generation */
+  estimateGeneration: {
+    input: { params: { projectId: string }; body: { generationConfig: GenerationConfig } };
+    output: { status: 200; headers: Headers; body: { estimate: GenerationEstimate; whole: GenerationEstimate; wallet: Wallet; sufficient: boolean } };
+  };
+  /** Generate an article */
+  generateArticle: {
+    input: { params: { projectId: string }; headers?: { 'Idempotency-Key'?: string }; body: { generationConfig: GenerationConfig; title?: string | null; language?: string | null; idempotencyKey?: string | null } };
+    output: { status: 200; headers: Headers; body: { article: Article; job: Job; estimate: null; reused: true } } | { status: 202; headers: Headers; body: { article: Article; job: Job; estimate: GenerationEstimate; reused: false; warnings?: GenerationWarning[] } };
+  };
+  /** Generate a draft */
+  generateDraft: {
+    input: { params: { articleId: string }; headers?: { 'Idempotency-Key'?: string }; body?: { generationConfig?: GenerationConfig | null; replaceOutline?: boolean | null; idempotencyKey?: string | null } };
+    output: { status: 200; headers: Headers; body: { article: Article; job: Job; estimate: null; reused: true } } | { status: 202; headers: Headers; body: { article: Article; job: Job; estimate: GenerationEstimate; reused: false; warnings?: GenerationWarning[] } };
+  };
+  /** Read the outline of an article */
+  readOutline: {
+    input: { params: { articleId: string } };
+    output: { status: 200; headers: Headers; body: { outline: Outline; edited: boolean } };
+  };
+  /** Edit the outline of an article */
+  saveOutline: {
+    input: { params: { articleId: string }; headers?: { 'If-Match'?: string }; body: { outline: OutlineInput } };
+    output: { status: 200; headers: Headers; body: { outline: Outline; edited: boolean } };
+  };
+  /** Approve the outline of an article */
+  approveOutline: {
+    input: { params: { articleId: string }; headers: { 'Idempotency-Key'?: string; 'If-Match': string }; body?: { idempotencyKey?: string | null } };
+    output: { status: 200; headers: Headers; body: { article: Article; job: Job; estimate: null; reused: true } } | { status: 202; headers: Headers; body: { article: Article; job: Job; estimate: GenerationEstimate; reused: false; warnings?: GenerationWarning[] } };
+  };
   /** List the jobs of an article */
   listArticleJobs: {
     input: { params: { articleId: string }; query?: { limit?: number; cursor?: string } };
@@ -596,6 +636,12 @@ export const OPERATIONS = {
   listTranslationStyles: ['GET', '/api/projects/{projectId}/translation-styles'],
   putTranslationStyle: ['PUT', '/api/projects/{projectId}/translation-styles/{language}'],
   deleteTranslationStyle: ['DELETE', '/api/projects/{projectId}/translation-styles/{language}'],
+  estimateGeneration: ['POST', '/api/projects/{projectId}/generation/estimate'],
+  generateArticle: ['POST', '/api/projects/{projectId}/articles/generate'],
+  generateDraft: ['POST', '/api/articles/{articleId}/generate'],
+  readOutline: ['GET', '/api/articles/{articleId}/outline'],
+  saveOutline: ['PUT', '/api/articles/{articleId}/outline'],
+  approveOutline: ['POST', '/api/articles/{articleId}/outline/approve'],
   listArticleJobs: ['GET', '/api/articles/{articleId}/jobs'],
   readJob: ['GET', '/api/jobs/{jobId}'],
   cancelJob: ['POST', '/api/jobs/{jobId}/cancel'],

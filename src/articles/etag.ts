@@ -23,17 +23,25 @@ const TAG = /^(?:W\/)?"[\x21\x23-\x7e\x80-\xff]*"$/;
  * @throws {ServiceError} PRECONDITION_FAILED; INVALID_REQUEST for a header that is not a list of tags
  */
 export function requireMatch(ifMatch: string | undefined, article: ArticleResponse): void {
-  if (ifMatch === undefined || ifMatch.trim() === '*') return;
+  if (ifMatch !== undefined) requireTag(ifMatch, 'article', () => etagOf(article));
+}
+
+/**
+ * The same for what has the tag of `tag`.
+ * @param what it is, in words
+ */
+export function requireTag(ifMatch: string, what: string, tag: () => string): void {
+  if (ifMatch.trim() === '*') return;
   const tags = ifMatch.length > MAX_IF_MATCH ? [] : ifMatch.split(',').map((tag) => tag.trim());
   if (tags.length === 0 || !tags.every((tag) => TAG.test(tag))) {
     throw new ServiceError('INVALID_REQUEST', 'If-Match is not a list of entity tags.', {
-      issues: [{ pointer: 'header/If-Match', detail: 'Send the ETag of the article you read, unchanged.' }],
+      issues: [{ pointer: 'header/If-Match', detail: `Send the ETag of the ${what} you read, unchanged.` }],
     });
   }
   // A weak tag never matches here (RFC 9110, 13.1.1).
-  if (tags.includes(etagOf(article))) return;
+  if (tags.includes(tag())) return;
   throw new ServiceError(
     'PRECONDITION_FAILED',
-    'The article has changed since you read it. Read it again and apply your change to that version.',
+    `The ${what} has changed since you read it. Read it again and apply your change to that version.`,
   );
 }

@@ -238,6 +238,11 @@ export interface Tables {
     translation_group_id: TranslationGroupId;
     generation_config: NullableJson<Record<string, unknown>>;
     outline: NullableJson<Record<string, unknown>>;
+    /** True when a person has changed the outline since a run made it. */
+    outline_edited: Default<boolean>;
+    /** Title and slug that were made from a topic: while the article has them, a generation may replace them. */
+    made_title: Nullable<string>;
+    made_slug: Nullable<string>;
     created_by: Nullable<string>;
     published_at: NullableTimestamp;
     brief_id: Nullable<string>;
@@ -449,6 +454,35 @@ export interface Tables {
     formality: Nullable<'formal' | 'informal'>;
     instructions: Nullable<string>;
     updated_at: CreatedAt;
+  };
+  generations: {
+    job_id: JobId;
+    workspace_id: WorkspaceId;
+    /** What the deployment could do, and what that costs, when the job was admitted. */
+    features: Json<Record<string, boolean>>;
+    price: Json<Record<string, number>>;
+    writer: Nullable<string>;
+    /** Null once the job was pruned, as is the rest. */
+    config: NullableJson<Record<string, unknown>>;
+    voice: Nullable<string>;
+    template: Nullable<string>;
+    /** The assembled body. */
+    document: NullableJson<DocumentJson>;
+    words: Nullable<number>;
+    /** Why no text could be used, for people: it quotes headings, which no history may hold. */
+    failure: Nullable<string>;
+  };
+  /** Part 0 is the outline, the others are sections in their order. */
+  generation_parts: {
+    job_id: JobId;
+    part: number;
+    /** A writer answered, or is asked; not one that refused. */
+    asked: Default<boolean>;
+    /** As planned until it is written. */
+    words: number;
+    /** What a writer was asked to correct. */
+    repairs: Default<string[]>;
+    content: NullableJson<Record<string, unknown>>;
   };
   unpaid_work: {
     job_id: JobId;

@@ -45,6 +45,9 @@ export type ArticleChange =
 /** The `data` of each event that this service emits (contract.md E1 to E10). */
 export interface EventPayloads {
   'article.created': { articleId: string; projectId: string; title: string };
+  'article.generation.started': { articleId: string; jobId: string; estimatedCredits: number };
+  'article.generation.completed': { articleId: string; jobId: string; consumedCredits: number };
+  'article.generation.failed': { articleId: string; jobId: string; error: string };
   'article.approved': { articleId: string; reviewId: string; previousStatus: ArticleStatus };
   'article.rejected': { articleId: string; reviewId: string; decision: 'rejected' | 'changes_requested' };
   'article.published': ArticleSet;
@@ -53,6 +56,7 @@ export interface EventPayloads {
   'image.regenerated': { articleId: string; assetId: string; type?: 'hero' };
   'credits.purchased': { creditAmount: number; paymentEventId: string };
   'credits.granted': { creditAmount: number; paymentEventId: string };
+  'credits.consumed': { articleId: string; jobId: string; credits: number };
 }
 
 /** An event to be stored: its type decides the shape of its data. */

@@ -3,6 +3,7 @@ import { type ArticleRow, articleColumns } from '../articles/queries.ts';
 import { type AuditRecord, recordAudit } from '../audit/record.ts';
 import type { VerbContext } from '../context.ts';
 import { insufficientCredits, openHold, reserveCredits } from '../credits/holds.ts';
+import { aiQuotaExceeded, countOperation } from '../credits/operations-quota.ts';
 import { reserveBytes, storageQuotaExceeded } from '../credits/storage-quota.ts';
 import type { Tx } from '../db/database.ts';
 import type { JobPurpose } from '../db/tables.ts';
@@ -54,7 +55,7 @@ export interface NewJob {
   /** Held of the storage quota for the images that it will add. */
   readonly bytes: number;
   readonly workflowId: (jobId: JobId) => string;
-  readonly events: readonly NewEvent[];
+  readonly events: (jobId: JobId) => readonly NewEvent[];
   /** What the log says beside the job and its price. */
   readonly audit: { readonly action: AuditRecord['action']; readonly details: Record<string, unknown> };
   /** Writes what the area keeps of the job beside its row. */
@@ -93,7 +94,7 @@ export async function admitJob(
     .returning([...jobColumns, 'purpose', 'workflow_id', 'request_id'])
     .executeTakeFirstOrThrow();
   await rest.record(jobId);
-  if (rest.events.length > 0) await recordEvents(tx, context, rest.events);
+  await recordEvents(tx, context, rest.events(jobId));
   await recordAudit(tx, context, {
     action: rest.audit.action,
     targetType: 'article',
@@ -102,8 +103,12 @@ export async function admitJob(
   });
   // The rows every run of the workspace shares are locked last, and for as short as can be.
   await openHold(tx, { workspaceId, purpose: PURPOSES[purpose].hold, runId: jobId, amount: credits });
+  const counted =
+    !PURPOSES[purpose].countsAsOperation ||
+    (await countOperation(tx, workspaceId, job.created_at.toISOString().slice(0, 7)));
   const bytesFit = await reserveBytes(tx, workspaceId, bytes);
   if (!(await reserveCredits(tx, workspaceId, credits))) throw insufficientCredits(credits);
+  if (!counted) throw aiQuotaExceeded();
   if (!bytesFit) throw storageQuotaExceeded(bytes);
   await requirePaying(tx, workspaceId, context.runs.unbilledLimit);
   return job;

@@ -1,12 +1,14 @@
 import { sql } from 'kysely';
 import { JOB_OWNED, OWNING } from '../articles/states.ts';
 import { releaseHold } from '../credits/holds.ts';
+import { uncountOperation } from '../credits/operations-quota.ts';
 import { releaseBytes } from '../credits/storage-quota.ts';
 import type { Database, Tx } from '../db/database.ts';
 import { inSavepoint, type OnLeftOver } from '../db/savepoint.ts';
 import type { JobPurpose } from '../db/tables.ts';
 import { inTransaction } from '../db/transaction.ts';
 import { EMPTY_DOCUMENT } from '../document/format/schema.ts';
+import { recordEvents } from '../events/record.ts';
 import type { ArticleId, JobId } from '../ids.ts';
 import { PURPOSES } from './purposes.ts';
 import { type JobRow, jobColumns } from './queries.ts';
@@ -53,11 +55,13 @@ export async function endJob(tx: Tx, jobId: JobId, end: JobEnd): Promise<EndedJo
     }))
     .where('id', '=', jobId)
     .where('ended_at', 'is', null)
-    .returning([...jobColumns, 'purpose', 'held_bytes', 'workflow_id'])
+    .returning([...jobColumns, 'purpose', 'held_bytes', 'workflow_id', 'request_id'])
     .executeTakeFirst();
   if (job === undefined) return null;
   const parts: [string, () => Promise<unknown>][] = [
     ['article', () => freeArticle(tx, job.article_id, job.purpose)],
+    ['event', () => tellOfFailure(tx, job, end)],
+    ['operation of the month', () => uncountUnasked(tx, job)],
     ['bytes', () => releaseBytes(tx, job.workspace_id, job.held_bytes)],
     ['hold', () => releaseHold(tx, jobId)],
   ];
@@ -65,6 +69,24 @@ export async function endJob(tx: Tx, jobId: JobId, end: JobEnd): Promise<EndedJo
     await inSavepoint(tx, work, (error) => end.onLeftOver(`${part} of job ${jobId}`, error));
   }
   return job;
+}
+
+/** article.generation.failed, which goes with a generation that failed; one that was cancelled tells nothing. */
+async function tellOfFailure(
+  tx: Tx,
+  job: EndedJob & { readonly request_id: string | null },
+  end: Ending,
+): Promise<void> {
+  if (job.kind !== 'generation' || end.status !== 'FAILED') return;
+  const origin = { actor: { workspaceId: job.workspace_id }, requestId: job.request_id ?? '' };
+  const data = { articleId: job.article_id, jobId: job.id, error: end.errorMessage };
+  await recordEvents(tx, origin, [{ type: 'article.generation.failed', data }]);
+}
+
+/** Gives back the operation that admission counted, to its month, when no model was asked. */
+async function uncountUnasked(tx: Tx, job: EndedJob): Promise<void> {
+  if (!PURPOSES[job.purpose].countsAsOperation || job.current_step === 'outline') return;
+  await uncountOperation(tx, job.workspace_id, job.created_at.toISOString().slice(0, 7));
 }
 
 /** Makes an article that a job owned what its purpose leaves: a draft, of a translation the empty one that it began as. */

@@ -13,6 +13,8 @@ interface Purpose {
   /** What its article becomes when it ends without a result; null for one that it never owned. */
   readonly leaves: 'empty draft' | 'draft' | null;
   readonly first: FirstStep;
+  /** True when its admission counts as one AI operation of the month: for runs that cost no credits. */
+  readonly countsAsOperation: boolean;
 }
 
 const TRANSLATING: FirstStep = { status: 'TRANSLATING', step: 'translate' };
@@ -20,8 +22,32 @@ const VALIDATING: FirstStep = { status: 'VALIDATING', step: 'validate' };
 
 /** What the foundation of paid jobs has to know of each purpose; the rest is its area's. */
 export const PURPOSES: Readonly<Record<JobPurpose, Purpose>> = {
-  translate: { kind: 'translation', hold: 'translation', leaves: 'empty draft', first: TRANSLATING },
-  refresh: { kind: 'translation', hold: 'refresh', leaves: null, first: TRANSLATING },
-  generate: { kind: 'generation', hold: 'generate', leaves: 'draft', first: VALIDATING },
-  outline: { kind: 'generation', hold: 'outline', leaves: 'draft', first: VALIDATING },
+  translate: {
+    kind: 'translation',
+    hold: 'translation',
+    leaves: 'empty draft',
+    first: TRANSLATING,
+    countsAsOperation: false,
+  },
+  refresh: {
+    kind: 'translation',
+    hold: 'refresh',
+    leaves: null,
+    first: TRANSLATING,
+    countsAsOperation: false,
+  },
+  generate: {
+    kind: 'generation',
+    hold: 'generate',
+    leaves: 'draft',
+    first: VALIDATING,
+    countsAsOperation: false,
+  },
+  outline: {
+    kind: 'generation',
+    hold: 'outline',
+    leaves: 'draft',
+    first: VALIDATING,
+    countsAsOperation: true,
+  },
 };

@@ -85,7 +85,7 @@ export const createJobRoutes = (runs: JobRuns, watch: JobWatch): RouteModule[] =
       operationId: 'cancelJob',
       summary: 'Cancel a job',
       description:
-        'Ends an open translation: the job is CANCELLED, its article an empty draft, and its credits are free again. Of a refresh the article stays as it is.',
+        'Ends an open job: it is CANCELLED, and its credits are free again. Of a translation the article is an empty draft, of a generation a draft with the outline it had; of a refresh it stays as it is.',
       tags: ['Jobs'],
       scope: 'job',
       permissions: ['articles.generate'],

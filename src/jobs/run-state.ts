@@ -51,9 +51,13 @@ export async function takeOverIn(tx: Tx, jobId: JobId, first: FirstStep): Promis
   await lockArticleOf(tx, jobId);
   const job = await tx
     .updateTable('jobs')
-    .set({ status: first.status, current_step: first.step })
+    .set((eb) => ({
+      // A run that an operator has reset goes on where it was.
+      status: eb.case().when('status', '=', 'QUEUED').then(first.status).else(eb.ref('status')).end(),
+      current_step: eb.fn.coalesce('current_step', eb.val(first.step)),
+    }))
     .where('id', '=', jobId)
-    .where('status', 'in', ['QUEUED', first.status])
+    .where('ended_at', 'is', null)
     .returning('article_id')
     .executeTakeFirst();
   if (job === undefined) return false;
@@ -96,7 +100,8 @@ export async function settleJob(
     .updateTable('jobs')
     .set((eb) => ({
       status: 'COMPLETED',
-      current_step: 'finalize',
+      // A run that is to stop after the outline ends in that step.
+      current_step: from === 'OUTLINING' ? 'outline' : 'finalize',
       progress: 100,
       consumed_credits: eb.ref('reserved_credits'),
       ended_at: eb.fn('now'),

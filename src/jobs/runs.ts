@@ -38,7 +38,7 @@ export const startRun = (
   client: TemporalClient,
   job: StartableJob,
   run: {
-    readonly workflow: 'translateArticle' | 'refreshTranslation';
+    readonly workflow: 'translateArticle' | 'refreshTranslation' | 'generateArticle';
     readonly taskQueue: string;
     readonly summary: string;
   },

@@ -1,5 +1,11 @@
+import { generationArea } from '../generation/area.ts';
 import type { JobAreas } from '../jobs/runs.ts';
 import { refreshArea, translationArea } from '../translations/area.ts';
 
 /** The areas whose jobs this release runs, by purpose. */
-export const jobAreas: JobAreas = { translate: translationArea, refresh: refreshArea };
+export const jobAreas: JobAreas = {
+  translate: translationArea,
+  refresh: refreshArea,
+  generate: generationArea,
+  outline: generationArea,
+};

@@ -11,6 +11,8 @@ import { createCategoryRoutes } from '../categories/routes.ts';
 import { createCreditRoutes } from '../credits/routes.ts';
 import { createBrandVoiceRoutes } from '../generation/brand-voices/routes.ts';
 import { createContentTemplateRoutes } from '../generation/content-templates/routes.ts';
+import type { GenerationFeatures } from '../generation/price.ts';
+import { createGenerationRoutes } from '../generation/routes.ts';
 import type { HttpLimits } from '../http/limits.ts';
 import type { RouteModule } from '../http/route.ts';
 import { createJobRoutes } from '../jobs/routes.ts';
@@ -50,6 +52,9 @@ export interface RouteDependencies {
   readonly aiWaitMs: number;
 }
 
+/** What generations can do beside writing: nothing yet, whatever their settings ask for. */
+const FEATURES: GenerationFeatures = { webResearch: false, factChecking: false };
+
 /** Every operation of the service, in the order of its reference page. */
 export function createRoutes(dependencies: RouteDependencies): RouteModule[] {
   const jobRuns = createJobRuns({ ...dependencies, areas: jobAreas });
@@ -74,6 +79,7 @@ export function createRoutes(dependencies: RouteDependencies): RouteModule[] {
     ...createContentTemplateRoutes(),
     ...createGlossaryRoutes(),
     ...createStyleRoutes(),
+    ...createGenerationRoutes(jobRuns, FEATURES),
     ...createJobRoutes(jobRuns, dependencies.jobWatch),
     ...createCreditRoutes(),
     ...createAuditRoutes(),

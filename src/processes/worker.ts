@@ -3,6 +3,7 @@ import { type NativeConnection, Worker, type WorkerOptions } from '@temporalio/w
 import type { Logger } from 'pino';
 import { createAiActivities } from '../../activities/ai.ts';
 import { createBurstActivities, createRetiredBurstActivities } from '../../activities/bursts.ts';
+import { createGenerationActivities } from '../../activities/generation.ts';
 import { createMaintenanceActivities } from '../../activities/maintenance.ts';
 import { createTranslationActivities } from '../../activities/translation.ts';
 import { createWebhookActivities } from '../../activities/webhooks.ts';
@@ -14,6 +15,8 @@ import { makePartitions } from '../db/partitions.ts';
 import { createDatabaseProbe } from '../db/probe.ts';
 import { closeThreads } from '../document/threads/pool.ts';
 import { startDeliveryNotifier } from '../events/notifier.ts';
+import { createArticleWriters } from '../generation/writing/index.ts';
+import type { ArticleWriters } from '../generation/writing/writer.ts';
 import { createReadiness } from '../http/readiness.ts';
 import { watchRelay } from '../metrics/health.ts';
 import { watchPolls } from '../metrics/polls.ts';
@@ -64,6 +67,7 @@ export interface RunningWorker {
 export interface WorkerOverrides {
   readonly provider?: TranslationProvider;
   readonly suggestions?: SuggestionProvider;
+  readonly writers?: ArticleWriters;
   readonly capacity?: Capacity;
   /** How often it looks whether the schedules are still there, instead of each minute; milliseconds. */
   readonly schedulesEveryMs?: number;
@@ -125,6 +129,7 @@ export async function startWorker(
   });
   const provider = overrides.provider ?? createTranslationProvider(config);
   const suggestions = overrides.suggestions ?? createSuggestionProvider(config);
+  const writers = overrides.writers ?? createArticleWriters(config, logger);
   const client = new Client({ connection, namespace: config.TEMPORAL_NAMESPACE });
   const notifier = startDeliveryNotifier({ connectionString: config.DATABASE_URL, logger });
   const stopped = new AbortController();
@@ -161,6 +166,7 @@ export async function startWorker(
   } satisfies Partial<WorkerOptions>;
   const { workflowBundle: _, ...activitiesOnly } = common;
   const translation = metrics.countTranslations(createTranslationActivities({ db, provider, client }));
+  const jobs = { ...translation, ...createGenerationActivities({ db, writers, client }) };
   const workers = await Promise.all([
     // Its activities are those of runs that release 0.2 began.
     Worker.create({
@@ -172,13 +178,13 @@ export async function startWorker(
     Worker.create({
       ...activitiesOnly,
       taskQueue: names.jobSteps,
-      activities: translation,
+      activities: jobs,
       maxConcurrentActivityTaskExecutions: JOB_STEPS,
     }),
     Worker.create({
       ...activitiesOnly,
       taskQueue: names.engineCalls,
-      activities: translation,
+      activities: jobs,
       maxConcurrentActivityTaskExecutions: config.TRANSLATION_ACTIVITY_SLOTS,
     }),
     Worker.create({

@@ -2,6 +2,7 @@ import { EVENT_TYPES, type EventPayloads, type EventType } from '../events/catal
 import { code, jsonBlock } from './text.ts';
 
 const articleId = '5b0f2f8e-7c35-4a53-9d0f-6f1f8e5c2a10';
+const jobId = 'a4d1c6b2-83f5-4e07-9b1a-5c7d2e9f0b36';
 
 const articleSet = {
   articleId,
@@ -17,6 +18,13 @@ const articleSet = {
 /** The `data` of each event this service emits; the type checker keeps them true (contract.md E1 to E10). */
 const EXAMPLES: EventPayloads = {
   'article.created': { articleId, projectId: articleSet.projectId, title: articleSet.title },
+  'article.generation.started': { articleId, jobId, estimatedCredits: 8 },
+  'article.generation.completed': { articleId, jobId, consumedCredits: 4 },
+  'article.generation.failed': {
+    articleId,
+    jobId,
+    error: 'The writer did not answer in time. Nothing was charged.',
+  },
   'article.approved': {
     articleId,
     reviewId: '0c9a7f52-1d0b-4f3e-a8c6-6b1f2d3e4a55',
@@ -38,6 +46,7 @@ const EXAMPLES: EventPayloads = {
   'image.regenerated': { articleId, assetId: '8d3e5f60-2b7c-4c19-9f84-1a6b7c8d9e66', type: 'hero' },
   'credits.purchased': { creditAmount: 500, paymentEventId: 'evt_2026_11_0042' },
   'credits.granted': { creditAmount: 1000, paymentEventId: 'evt_2026_11_0043' },
+  'credits.consumed': { articleId, jobId, credits: 4 },
 };
 
 const isEmitted = (event: EventType): event is keyof EventPayloads => event in EXAMPLES;
@@ -59,7 +68,7 @@ export function eventsSection(): string {
     `every attempt of one delivery: deduplicate on it. Any 2xx is success; 5xx, 429, network errors and timeouts are ` +
     `tried six times in all, after 30 s, 1, 2, 4 and 8 minutes.</p>` +
     `<p>The catalog also has ${others.map(code).join(', ')}. You can subscribe to them, but this service ` +
-    `generates no articles and does not send them. Respond with 2xx to events you do not know.</p>` +
+    `generates no images and does not send them. Respond with 2xx to events you do not know.</p>` +
     `<div class="grid">${blocks.map((html) => `<div>${html}</div>`).join('')}</div></section>`
   );
 }

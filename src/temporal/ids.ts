@@ -5,6 +5,8 @@ export const translationWorkflowId = (jobId: JobId): string => `translation-${jo
 
 export const refreshWorkflowId = (jobId: JobId): string => `refresh-${jobId}`;
 
+export const generationWorkflowId = (jobId: JobId): string => `generation-${jobId}`;
+
 export const deliveryWorkflowId = (deliveryId: DeliveryId): string => `webhook-delivery-${deliveryId}`;
 
 export const burstWorkflowId = (burstId: BurstId): string => `webhook-burst-${burstId}`;
@@ -15,6 +17,7 @@ export const aiOperationWorkflowId = (id: AiOperationId): string => `ai-operatio
 const FIELDS = [
   [translationWorkflowId('' as JobId), 'jobId'],
   [refreshWorkflowId('' as JobId), 'jobId'],
+  [generationWorkflowId('' as JobId), 'jobId'],
   [burstWorkflowId('' as BurstId), 'burstId'],
   [deliveryWorkflowId('' as DeliveryId), 'deliveryId'],
   [aiOperationWorkflowId('' as AiOperationId), 'operationId'],

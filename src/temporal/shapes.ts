@@ -17,6 +17,16 @@ export interface PlannedRun {
   readonly drawTerms?: true;
 }
 
+export interface GenerationRunInput {
+  readonly jobId: JobId;
+}
+
+/** How a generation ended, and how many sections it wrote; none in a run that stops after the outline. */
+export interface GenerationRunResult {
+  readonly outcome: 'settled' | 'already ended';
+  readonly sections?: number;
+}
+
 /** Whether a run may begin: `ahead` others of its workspace come first. */
 export type Turn =
   | { readonly outcome: 'taken' | 'ended' }
@@ -107,6 +117,7 @@ export interface PruneResult {
 export interface StartedWorkflows {
   readonly translateArticle: (input: TranslationRunInput) => Promise<TranslationRunResult>;
   readonly refreshTranslation: (input: TranslationRunInput) => Promise<TranslationRunResult>;
+  readonly generateArticle: (input: GenerationRunInput) => Promise<GenerationRunResult>;
   readonly deliverWebhook: (input: DeliverWebhookInput) => Promise<DeliverWebhookResult>;
   readonly deliverBurst: (input: DeliverBurstInput) => Promise<DeliverBurstResult>;
   readonly aiOperation: (input: AiOperationInput) => Promise<AiOperationResult>;

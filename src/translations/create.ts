@@ -144,7 +144,7 @@ async function create(
     credits: estimate.total,
     bytes,
     workflowId: translationWorkflowId,
-    events:
+    events: () =>
       reused === null
         ? [
             {

@@ -1,10 +1,10 @@
 import { expect, it } from 'vitest';
 import { type ArticleId, type JobId, newId } from '../../src/ids.ts';
 import { freeStrandedArticles } from '../../src/jobs/end.ts';
-import { jobAreas } from '../../src/processes/job-areas.ts';
 import { reconcileJobs } from '../../src/reconcile/jobs.ts';
 import { translationWorkflowId } from '../../src/temporal/ids.ts';
 import { taskQueues } from '../../src/temporal/task-queues.ts';
+import { translationArea } from '../../src/translations/area.ts';
 import { editing } from '../articles/support.ts';
 import { hang, useTranslations } from '../support/translating.ts';
 import { eventually } from '../support/wait.ts';
@@ -83,14 +83,14 @@ it('the run of a job is started, found and stopped under the id that its row has
     .insertInto('translations')
     .values({ job_id: jobId, workspace_id: workspace.id, source_language: 'en', target_language: 'es' })
     .execute();
-  // One of a purpose that only a later release starts.
+  // One of a purpose that this round does not start, as a release that did not know it.
   const later = await editor.openJob(await editor.create(await service.project(workspace)), 'generate');
   const round = () =>
     reconcileJobs({
       db: service.db,
       client: operator.client,
       names: taskQueues(service.config.TEMPORAL_TASK_QUEUE_PREFIX),
-      areas: jobAreas,
+      areas: { translate: translationArea },
       minimumAgeMs: 0,
       onProgress: () => undefined,
       onError: (id, error) => expect.unreachable(`${id}: ${error}`),

@@ -112,7 +112,7 @@ async function admit(
     credits: estimate.total,
     bytes: planned.bytes,
     workflowId: refreshWorkflowId,
-    events: [],
+    events: () => [],
     audit: { action: 'translations.refresh_requested', details: { sourceArticleId: sourceId } },
     record: async (jobId) => {
       await tx

@@ -1,0 +1,92 @@
+import type { Database } from '../src/db/database.ts';
+import { enterStep, type GenerationStep } from '../src/generation/progress.ts';
+import { assembleGeneration, settleGeneration, settleOutline } from '../src/generation/settle.ts';
+import {
+  failureOf,
+  makeOutline,
+  makeSection,
+  planSections,
+  validateGeneration,
+  type WritingDependencies,
+} from '../src/generation/write.ts';
+import type { JobId } from '../src/ids.ts';
+import { asFinalFailure, providerFailure, whileAway } from './failures.ts';
+import {
+  callEngine,
+  createJobActivities,
+  ending,
+  type JobDependencies,
+  jobEnded,
+  requireOpen,
+} from './jobs.ts';
+
+/** What the jobs of this area are called where an operator reads of them. */
+const JOBS = 'generations';
+
+export type GenerationActivities = ReturnType<typeof createGenerationActivities>;
+
+/** The steps of `generateArticle`. Each may run again after a crash and then finds its work done. */
+export function createGenerationActivities(dependencies: JobDependencies & WritingDependencies) {
+  const { db } = dependencies;
+  const { fail, cancel } = createJobActivities(dependencies);
+  return {
+    /** Notes what the article is written from, and answers whether its outline was approved already. */
+    validateGeneration: (jobId: JobId): Promise<{ outlined: boolean; outlineOnly: boolean }> =>
+      asFinalFailure(async () => {
+        await enter(db, jobId, 'validate');
+        return validateGeneration(dependencies, jobId);
+      }),
+
+    /** Makes the outline. */
+    planOutline: (jobId: JobId): Promise<void> =>
+      callEngine(db, jobId, JOBS, async (signal) => {
+        await enter(db, jobId, 'outline');
+        await makeOutline(dependencies, { jobId, signal });
+      }),
+
+    /** Ends a run that stops after the outline; false when the job had ended before. */
+    settleOutline: (jobId: JobId): Promise<boolean> =>
+      ending(dependencies, jobId, () => settleOutline(db, jobId)),
+
+    /** Plans the sections, and the questions at the end, and answers how many calls for text that makes. */
+    planSections: (jobId: JobId): Promise<{ sections: number }> =>
+      asFinalFailure(async () => {
+        await enter(db, jobId, 'write');
+        return { sections: await planSections(db, jobId) };
+      }),
+
+    /** Writes one section, counted from 1. */
+    writeSection: (jobId: JobId, section: number): Promise<void> =>
+      callEngine(db, jobId, JOBS, (signal) => makeSection(dependencies, { jobId, part: section, signal })),
+
+    /** Puts the sections together to a valid document. */
+    assembleArticle: async (jobId: JobId): Promise<void> => {
+      try {
+        await requireOpen(db, jobId);
+        await assembleGeneration(db, jobId);
+      } catch (error) {
+        throw providerFailure(error, []);
+      }
+    },
+
+    /** Enters a step in which this release has nothing to do. */
+    passStep: (jobId: JobId, step: GenerationStep): Promise<void> =>
+      asFinalFailure(() => enter(db, jobId, step)),
+
+    /** Writes the article and the charge; false when the job had ended before. */
+    settleGeneration: (jobId: JobId): Promise<boolean> =>
+      ending(dependencies, jobId, () => settleGeneration(db, jobId)),
+
+    /** Ends the job as FAILED; false when it had ended before. */
+    failGeneration: async (jobId: JobId, errorMessage: string): Promise<boolean> =>
+      fail(jobId, (await asFinalFailure(() => failureOf(db, jobId))) ?? errorMessage),
+
+    /** Ends the job as CANCELLED; false when it had ended before. */
+    cancelGeneration: cancel,
+  };
+}
+
+/** Moves the job into a step, or stops the run of one that has ended. */
+async function enter(db: Database, jobId: JobId, step: GenerationStep): Promise<void> {
+  if (!(await whileAway(() => enterStep(db, jobId, step)))) throw jobEnded();
+}

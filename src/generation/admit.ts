@@ -1,0 +1,207 @@
+import { sql } from 'kysely';
+import { lockArticle } from '../articles/lock.ts';
+import { type ArticleRow, articleColumns } from '../articles/queries.ts';
+import { type ArticleResponse, toArticle } from '../articles/schemas.ts';
+import type { VerbContext } from '../context.ts';
+import type { Tx } from '../db/database.ts';
+import { uniqueViolation } from '../db/errors.ts';
+import { inTransaction } from '../db/transaction.ts';
+import { conflict, invalid } from '../errors.ts';
+import type { NewEvent } from '../events/catalog.ts';
+import type { ArticleId } from '../ids.ts';
+import { admitJob, findAdmitted, KEY_TAKEN } from '../jobs/admit.ts';
+import { toJob } from '../jobs/queries.ts';
+import type { JobRuns, StartableJob } from '../jobs/runs.ts';
+import type { Job } from '../jobs/schemas.ts';
+import { generationWorkflowId } from '../temporal/ids.ts';
+import { type GenerationConfig, generationConfigSchema } from './config.ts';
+import type { Outline } from './outline.ts';
+import { OUTLINE_PART } from './parts.ts';
+import { type GenerationFeatures, type PricedRun, priceOf } from './price.ts';
+import type { GenerationEstimate, GenerationWarning } from './schemas.ts';
+
+/** What a verb that starts a generation needs: what the deployment can do decides what is in the price. */
+export type GenerationContext = VerbContext & {
+  readonly runs: JobRuns;
+  readonly features: GenerationFeatures;
+};
+
+export type Generated =
+  | {
+      reused: false;
+      article: ArticleResponse;
+      job: Job;
+      estimate: GenerationEstimate;
+      warnings?: GenerationWarning[];
+    }
+  | { reused: true; article: ArticleResponse; job: Job; estimate: null };
+
+/** The outcome of the transaction; a replay starts no run. */
+export interface Queued {
+  readonly generated: Generated;
+  readonly run: StartableJob | null;
+}
+
+/**
+ * Queues a generation in one transaction, or finds what the key has queued before. The run is started when it has
+ * committed.
+ * @param admit checks everything and admits the job
+ */
+export async function queueGeneration(
+  context: GenerationContext,
+  key: string | undefined,
+  admit: (tx: Tx) => Promise<Queued>,
+): Promise<Generated> {
+  const attempt = () =>
+    inTransaction(context.db, async (tx) => {
+      const admitted = key === undefined ? null : await findAdmitted(tx, context, key);
+      if (admitted === null) return admit(tx);
+      const { article, job } = admitted;
+      const generated = {
+        reused: true,
+        article: toArticle(article),
+        job: toJob(job),
+        estimate: null,
+      } as const;
+      return { generated, run: null };
+    });
+  const { generated, run } = await attempt().catch((error: unknown) => {
+    if (uniqueViolation(error) !== KEY_TAKEN) throw error;
+    return attempt();
+  });
+  if (run !== null) await context.runs.start(context.db, run);
+  return generated;
+}
+
+/** A draft that nobody has written anything into. */
+export type EmptyDraft = ArticleRow & {
+  /** Whether somebody has edited its outline. */
+  readonly edited: boolean;
+};
+
+/**
+ * Locks an article that a generation, or an outline, may be written into: a DRAFT without blocks that no job owns.
+ * @throws {ServiceError} RESOURCE_NOT_FOUND; CONFLICT `job_running`, `has_content` or `status`
+ */
+export async function lockEmptyDraft(
+  tx: Tx,
+  context: VerbContext,
+  articleId: ArticleId,
+): Promise<EmptyDraft> {
+  const article = await lockArticle(tx, context.actor.workspaceId, articleId, 'edit');
+  const { hasContent, edited } = await tx
+    .selectFrom('articles')
+    .select([
+      sql<boolean>`jsonb_array_length(document -> 'blocks') > 0`.as('hasContent'),
+      'outline_edited as edited',
+    ])
+    .where('id', '=', articleId)
+    .executeTakeFirstOrThrow();
+  if (hasContent) {
+    throw conflict('The article has content, which no generation overwrites.', 'has_content');
+  }
+  if (article.status !== 'DRAFT') {
+    throw conflict(`The article is ${article.status}; only a DRAFT can be generated.`, 'status');
+  }
+  return { ...article, edited };
+}
+
+/**
+ * The settings that an article was last generated with.
+ * @throws {ServiceError} INVALID_REQUEST when there are none, or none that would be accepted today
+ */
+export function storedConfig(json: string | null): GenerationConfig {
+  const stored = generationConfigSchema.safeParse(json === null ? null : JSON.parse(json));
+  if (stored.success) return stored.data;
+  throw invalid('/generationConfig', 'The article has no settings of an earlier generation; send some.');
+}
+
+interface NewGeneration {
+  readonly article: Pick<ArticleRow, 'id' | 'project_id' | 'primary_language'>;
+  readonly config: GenerationConfig;
+  readonly run: PricedRun;
+  /** What an approved run writes from. */
+  readonly outline?: Outline;
+  readonly idempotencyKey: string | undefined;
+  readonly events: readonly NewEvent[];
+  readonly action: 'generation.requested' | 'generation.outline_approved';
+}
+
+/**
+ * Admits a run on a locked article, in the caller's transaction: the article is QUEUED, its settings, price and outline
+ * are stored with the job.
+ * @throws {ServiceError} as `admitJob`
+ */
+export async function admitGeneration(
+  tx: Tx,
+  context: GenerationContext,
+  { article, config, run, outline, idempotencyKey, events, action }: NewGeneration,
+): Promise<Queued> {
+  const { features } = context;
+  const estimate = priceOf(config, features, run);
+  const queued = await tx
+    .updateTable('articles')
+    .set((eb) => ({
+      status: 'QUEUED',
+      ...(run === 'approved' ? {} : { generation_config: JSON.stringify(config) }),
+      updated_at: eb.fn('now'),
+    }))
+    .where('id', '=', article.id)
+    .returning(articleColumns)
+    .executeTakeFirstOrThrow();
+  const job = await admitJob(tx, context, {
+    purpose: run === 'outline' ? 'outline' : 'generate',
+    article,
+    idempotencyKey,
+    credits: estimate.total,
+    bytes: 0,
+    workflowId: generationWorkflowId,
+    events: (jobId) => [
+      ...events,
+      {
+        type: 'article.generation.started',
+        data: { articleId: article.id, jobId, estimatedCredits: estimate.total },
+      },
+    ],
+    audit: { action, details: { words: config.wordCount, language: config.language } },
+    record: async (jobId) => {
+      await tx
+        .insertInto('generations')
+        .values({
+          job_id: jobId,
+          workspace_id: context.actor.workspaceId,
+          features: JSON.stringify(features),
+          price: JSON.stringify(estimate),
+          config: JSON.stringify(config),
+        })
+        .execute();
+      if (outline === undefined) return;
+      await tx
+        .insertInto('generation_parts')
+        .values({ job_id: jobId, part: OUTLINE_PART, words: 0, content: JSON.stringify(outline) })
+        .execute();
+    },
+  });
+  const warnings = warningsOf(article.primary_language, config.language);
+  return {
+    generated: {
+      reused: false,
+      article: toArticle(queued),
+      job: toJob(job),
+      estimate,
+      ...(warnings.length === 0 ? {} : { warnings }),
+    },
+    run: job,
+  };
+}
+
+/** The text's language does not change the article's, so one may be meant to be the other. */
+const warningsOf = (ofArticle: string, ofText: string): GenerationWarning[] =>
+  ofArticle === ofText
+    ? []
+    : [
+        {
+          code: 'language_differs',
+          message: `The text will be written in ${ofText}, but the article's language is ${ofArticle}. Set generationConfig.language, or the article's, if that is not meant.`,
+        },
+      ];

@@ -1,0 +1,112 @@
+import { insertArticle } from '../articles/insert.ts';
+import { requirePermissions } from '../context.ts';
+import { MAX_TITLE } from '../document/format/limits.ts';
+import { EMPTY_DOCUMENT } from '../document/format/schema.ts';
+import { conflict } from '../errors.ts';
+import { type ArticleId, newId, type ProjectId, type TranslationGroupId } from '../ids.ts';
+import { lockLanguages, requireProjectLanguage } from '../projects/languages.ts';
+import {
+  admitGeneration,
+  type Generated,
+  type GenerationContext,
+  lockEmptyDraft,
+  queueGeneration,
+  storedConfig,
+} from './admit.ts';
+import type { GenerationConfig } from './config.ts';
+import { firstRun } from './price.ts';
+
+export interface GenerateArticle {
+  readonly projectId: ProjectId;
+  readonly generationConfig: GenerationConfig;
+  readonly title?: string | undefined;
+  /** Canonical language tag. */
+  readonly language?: string | undefined;
+  readonly idempotencyKey?: string | undefined;
+}
+
+/** A title from a topic, which may be longer. */
+const titleOf = (topic: string): string =>
+  [...topic.replace(/\s+/gu, ' ')].slice(0, MAX_TITLE).join('').trimEnd();
+
+/**
+ * Makes an article and queues its generation (articles.create, articles.generate): article, job, the events
+ * article.created and article.generation.started, audit entry and hold are one transaction.
+ * @throws {ServiceError} RESOURCE_NOT_FOUND for the project, INVALID_REQUEST for a language it lacks,
+ *   INSUFFICIENT_CREDITS, QUOTA_EXCEEDED; nothing is left behind then
+ */
+export async function generateArticle(
+  context: GenerationContext,
+  input: GenerateArticle,
+): Promise<Generated> {
+  requirePermissions(context.actor, 'articles.create', 'articles.generate');
+  const { workspaceId } = context.actor;
+  const { projectId, generationConfig: config, idempotencyKey } = input;
+  return queueGeneration(context, idempotencyKey, async (tx) => {
+    const project = await lockLanguages(tx, workspaceId, projectId);
+    const language = input.language ?? project.primaryLanguage;
+    requireProjectLanguage('/language', language, project);
+    const title = input.title ?? titleOf(config.topic);
+    const article = await insertArticle(tx, {
+      id: newId<ArticleId>(),
+      workspace_id: workspaceId,
+      project_id: projectId,
+      title,
+      status: 'QUEUED',
+      document: EMPTY_DOCUMENT,
+      primary_language: language,
+      translation_group_id: newId<TranslationGroupId>(),
+      word_count: 0,
+    });
+    if (input.title === undefined) {
+      await tx
+        .updateTable('articles')
+        .set((eb) => ({ made_title: eb.ref('title'), made_slug: eb.ref('slug') }))
+        .where('id', '=', article.id)
+        .execute();
+    }
+    return admitGeneration(tx, context, {
+      article,
+      config,
+      run: firstRun(config),
+      idempotencyKey,
+      events: [{ type: 'article.created', data: { articleId: article.id, projectId, title } }],
+      action: 'generation.requested',
+    });
+  });
+}
+
+export interface GenerateDraft {
+  readonly articleId: ArticleId;
+  readonly generationConfig?: GenerationConfig | undefined;
+  readonly replaceOutline: boolean;
+  readonly idempotencyKey?: string | undefined;
+}
+
+/**
+ * Queues the generation of a draft that has no content yet (articles.generate).
+ * @throws {ServiceError} RESOURCE_NOT_FOUND; INVALID_REQUEST without settings, given or stored; CONFLICT `job_running`,
+ *   `has_content`, `status` or `outline_edited`; INSUFFICIENT_CREDITS, QUOTA_EXCEEDED
+ */
+export async function generateDraft(context: GenerationContext, input: GenerateDraft): Promise<Generated> {
+  requirePermissions(context.actor, 'articles.generate');
+  const { articleId, replaceOutline, idempotencyKey } = input;
+  return queueGeneration(context, idempotencyKey, async (tx) => {
+    const article = await lockEmptyDraft(tx, context, articleId);
+    const config = input.generationConfig ?? storedConfig(article.generation_config);
+    if (article.edited && !replaceOutline) {
+      throw conflict(
+        'Somebody has edited the outline. Approve it, or send replaceOutline to have a new one made.',
+        'outline_edited',
+      );
+    }
+    return admitGeneration(tx, context, {
+      article,
+      config,
+      run: firstRun(config),
+      idempotencyKey,
+      events: [],
+      action: 'generation.requested',
+    });
+  });
+}

@@ -1,0 +1,118 @@
+import type { z } from 'zod';
+import { clockTimestamp } from '../articles/content.ts';
+import { etagOfJson, requireTag } from '../articles/etag.ts';
+import { recordAudit } from '../audit/record.ts';
+import { requirePermissions, type VerbContext } from '../context.ts';
+import type { Queryable } from '../db/database.ts';
+import { inTransaction } from '../db/transaction.ts';
+import { invalid, notFound } from '../errors.ts';
+import type { ArticleId } from '../ids.ts';
+import {
+  admitGeneration,
+  type Generated,
+  type GenerationContext,
+  lockEmptyDraft,
+  queueGeneration,
+  storedConfig,
+} from './admit.ts';
+import type { Outline } from './outline.ts';
+import type { outlineResponse } from './schemas.ts';
+
+export type StoredOutline = z.output<typeof outlineResponse>;
+
+/** The entity tag of an outline. Equal outlines have one tag: what was read is what is approved. */
+export const outlineTag = ({ outline }: StoredOutline): string => etagOfJson(JSON.stringify(outline));
+
+async function findOutline(
+  db: Queryable,
+  { actor }: VerbContext,
+  articleId: ArticleId,
+): Promise<StoredOutline> {
+  const row = await db
+    .selectFrom('articles')
+    .select(['outline', 'outline_edited as edited'])
+    .where('workspace_id', '=', actor.workspaceId)
+    .where('id', '=', articleId)
+    .executeTakeFirst();
+  if (row === undefined || row.outline === null) throw notFound('outline');
+  return { outline: row.outline as Outline, edited: row.edited };
+}
+
+/**
+ * The outline that an article was generated from, or waits to be (articles.read).
+ * @throws {ServiceError} RESOURCE_NOT_FOUND when it has none
+ */
+export async function readOutline(context: VerbContext, articleId: ArticleId): Promise<StoredOutline> {
+  requirePermissions(context.actor, 'articles.read');
+  return findOutline(context.db, context, articleId);
+}
+
+/**
+ * Replaces the outline of an article that is not written yet (articles.update). The same outline again changes nothing.
+ * @param ifMatch the tag of the outline that the change is based on; any without it
+ * @throws {ServiceError} RESOURCE_NOT_FOUND without one; CONFLICT as `lockEmptyDraft`; PRECONDITION_FAILED
+ */
+export async function saveOutline(
+  context: VerbContext,
+  articleId: ArticleId,
+  outline: Outline,
+  ifMatch: string | undefined,
+): Promise<StoredOutline> {
+  requirePermissions(context.actor, 'articles.update');
+  return inTransaction(context.db, async (tx) => {
+    await findOutline(tx, context, articleId);
+    await lockEmptyDraft(tx, context, articleId);
+    const before = await findOutline(tx, context, articleId);
+    if (ifMatch !== undefined) requireTag(ifMatch, 'outline', () => outlineTag(before));
+    const json = JSON.stringify(outline);
+    const saved = await tx
+      .updateTable('articles')
+      .set({ outline: json, outline_edited: true, updated_at: clockTimestamp })
+      .where('id', '=', articleId)
+      .where((eb) => eb('outline', '!=', eb.cast<never>(eb.val(json), 'jsonb')))
+      .returning('id')
+      .executeTakeFirst();
+    if (saved === undefined) return before;
+    await recordAudit(tx, context, {
+      action: 'generation.outline_updated',
+      targetType: 'article',
+      targetId: articleId,
+      details: { sections: outline.sections.length },
+    });
+    return findOutline(tx, context, articleId);
+  });
+}
+
+/**
+ * Queues the generation of an article from its outline, with the settings that made it (articles.generate). What is
+ * approved is what was read: the run has a copy of it.
+ * @param ifMatch the tag of the outline that was read
+ * @throws {ServiceError} INVALID_REQUEST without it, or with `*`; RESOURCE_NOT_FOUND without an outline; CONFLICT as
+ *   `lockEmptyDraft`; PRECONDITION_FAILED when it has changed; INSUFFICIENT_CREDITS, QUOTA_EXCEEDED
+ */
+export async function approveOutline(
+  context: GenerationContext,
+  input: { articleId: ArticleId; ifMatch: string | undefined; idempotencyKey: string | undefined },
+): Promise<Generated> {
+  requirePermissions(context.actor, 'articles.generate');
+  const { articleId, ifMatch, idempotencyKey } = input;
+  if (ifMatch === undefined || ifMatch.trim() === '*') {
+    throw invalid('header/If-Match', 'Send the ETag of the outline you read.');
+  }
+  return queueGeneration(context, idempotencyKey, async (tx) => {
+    await findOutline(tx, context, articleId);
+    const article = await lockEmptyDraft(tx, context, articleId);
+    const config = storedConfig(article.generation_config);
+    const stored = await findOutline(tx, context, articleId);
+    requireTag(ifMatch, 'outline', () => outlineTag(stored));
+    return admitGeneration(tx, context, {
+      article,
+      config,
+      run: 'approved',
+      outline: stored.outline,
+      idempotencyKey,
+      events: [],
+      action: 'generation.outline_approved',
+    });
+  });
+}

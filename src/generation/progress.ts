@@ -1,0 +1,52 @@
+import { sql } from 'kysely';
+import type { Database } from '../db/database.ts';
+import type { JobStatus, JobStep } from '../db/tables.ts';
+import type { JobId } from '../ids.ts';
+
+/** The steps of a generation in their order: the status of each, and the progress on entering it. */
+const STEPS = [
+  { step: 'validate', status: 'VALIDATING', progress: 2 },
+  { step: 'research', status: 'RESEARCHING', progress: 5 },
+  { step: 'outline', status: 'OUTLINING', progress: 10 },
+  { step: 'write', status: 'WRITING', progress: 20 },
+  { step: 'image-prompts', status: 'GENERATING_IMAGE_PROMPTS', progress: 90 },
+  { step: 'images', status: 'GENERATING_IMAGES', progress: 92 },
+  { step: 'media-processing', status: 'PROCESSING_MEDIA', progress: 94 },
+  { step: 'finalize', status: 'FINALIZING', progress: 96 },
+] as const satisfies readonly { step: JobStep; status: JobStatus; progress: number }[];
+
+export type GenerationStep = (typeof STEPS)[number]['step'];
+
+/** Progress between entering `write` and the next step. */
+const WRITING = 70;
+
+/**
+ * Moves a job into a step, unless it is past it: doing it again changes nothing.
+ * @returns false when the job has ended
+ */
+export async function enterStep(db: Database, jobId: JobId, step: GenerationStep): Promise<boolean> {
+  const at = STEPS.findIndex((each) => each.step === step);
+  const before = STEPS.slice(0, at).map((each) => each.status);
+  const { status, progress } = STEPS[at] ?? STEPS[0];
+  const isBefore = sql<boolean>`status = ANY (${before}::text[])`;
+  const { numUpdatedRows } = await db
+    .updateTable('jobs')
+    .set((eb) => ({
+      status: eb.case().when(isBefore).then(status).else(eb.ref('status')).end(),
+      current_step: eb.case().when(isBefore).then(step).else(eb.ref('current_step')).end(),
+      progress: eb.fn<number>('greatest', ['progress', eb.val(progress)]),
+    }))
+    .where('id', '=', jobId)
+    .where('ended_at', 'is', null)
+    .executeTakeFirst();
+  return numUpdatedRows === 1n;
+}
+
+/** Moves the progress of a job that writes to the share of its sections that are written. */
+export async function showWritten(db: Database, jobId: JobId): Promise<void> {
+  await sql`
+    UPDATE jobs SET progress = greatest(progress, (
+      SELECT 20 + floor(${WRITING} * count(content) / count(*))::integer
+      FROM generation_parts WHERE job_id = ${jobId} AND part > 0))
+    WHERE id = ${jobId} AND status = 'WRITING'`.execute(db);
+}

@@ -1,0 +1,225 @@
+import { IF_MATCH } from '../articles/responses.ts';
+import { KEY_HEADER, keyFrom } from '../http/key-header.ts';
+import { defineRoute, type RouteModule } from '../http/route.ts';
+import type { JobRuns } from '../jobs/runs.ts';
+import type { Generated } from './admit.ts';
+import { generateArticle, generateDraft } from './create.ts';
+import { estimateGeneration } from './estimate.ts';
+import {
+  approvedExample,
+  configExample,
+  estimateExample,
+  generatedExample,
+  outlineExample,
+  replayedApprovalExample,
+  replayedExample,
+} from './examples.ts';
+import { approveOutline, outlineTag, readOutline, type StoredOutline, saveOutline } from './outlines.ts';
+import type { GenerationFeatures } from './price.ts';
+import {
+  approveBody,
+  estimateBody,
+  estimateResponse,
+  generateArticleBody,
+  generateDraftBody,
+  generateResponse,
+  outlineBody,
+  outlineResponse,
+  replayResponse,
+} from './schemas.ts';
+
+/** An outline of forty sections with all that each may say. */
+const OUTLINE_BYTES = 1_048_576;
+
+const answersOf = (queued: unknown, replayed: unknown) => ({
+  202: { description: 'Queued.', schema: generateResponse, example: queued },
+  200: {
+    description: 'The key was used before: the original job and its article as they are now.',
+    schema: replayResponse,
+    example: replayed,
+  },
+});
+
+const answer = (generated: Generated) => ({
+  status: generated.reused ? (200 as const) : (202 as const),
+  body: generated,
+});
+
+const outlineAnswer = (description: string) => ({
+  200: {
+    description,
+    schema: outlineResponse,
+    example: { outline: outlineExample, edited: false },
+    headers: { ETag: "The outline's tag, for If-Match." },
+  },
+});
+
+const respondWithOutline = (stored: StoredOutline) => ({
+  status: 200 as const,
+  body: stored,
+  headers: { ETag: outlineTag(stored) },
+});
+
+/** Generating articles, and outlines that people read before they are written (contract.md G1 to G29). */
+export const createGenerationRoutes = (runs: JobRuns, features: GenerationFeatures): RouteModule[] => [
+  defineRoute(
+    {
+      method: 'post',
+      path: '/api/projects/{projectId}/generation/estimate',
+      operationId: 'estimateGeneration',
+      summary: 'Estimate a generation',
+      description:
+        'Says what an article would cost: `estimate` is the run that these settings start, `whole` all runs up to the article. Nothing is reserved or charged.',
+      tags: ['Generation'],
+      scope: 'project',
+      permissions: ['articles.read'],
+      body: estimateBody,
+      bodyExample: { generationConfig: configExample },
+      responses: {
+        200: {
+          description: 'The price, the wallet, and whether it covers the price.',
+          schema: estimateResponse,
+          example: estimateExample,
+        },
+      },
+    },
+    async ({ context, body }) => ({
+      status: 200,
+      body: await estimateGeneration(context, body.generationConfig, features),
+    }),
+  ),
+  defineRoute(
+    {
+      method: 'post',
+      path: '/api/projects/{projectId}/articles/generate',
+      operationId: 'generateArticle',
+      summary: 'Generate an article',
+      description:
+        'Makes an article from a topic: reserves the credits and queues the job that writes it. With reviewOutline the run stops after the outline, for someone to read, edit and approve it. A request without an idempotency key makes another article each time. `warnings` says when the text will be in another language than the article.',
+      tags: ['Generation'],
+      scope: 'project',
+      permissions: ['articles.create', 'articles.generate'],
+      body: generateArticleBody,
+      bodyExample: { generationConfig: configExample, idempotencyKey: 'spring-guide-1' },
+      headers: KEY_HEADER,
+      responses: answersOf(generatedExample, replayedExample),
+      errors: ['INSUFFICIENT_CREDITS', 'QUOTA_EXCEEDED'],
+    },
+    async ({ context, params, body, headers }) =>
+      answer(
+        await generateArticle(
+          { ...context, runs, features },
+          {
+            ...body,
+            projectId: params.projectId,
+            idempotencyKey: body.idempotencyKey ?? keyFrom(headers),
+          },
+        ),
+      ),
+  ),
+  defineRoute(
+    {
+      method: 'post',
+      path: '/api/articles/{articleId}/generate',
+      operationId: 'generateDraft',
+      summary: 'Generate a draft',
+      description:
+        'The same for a draft that has no content. An article with content is never overwritten: 409 `has_content`. An outline that somebody has edited since it was made is replaced with replaceOutline only: 409 `outline_edited`.',
+      tags: ['Generation'],
+      scope: 'article',
+      permissions: ['articles.generate'],
+      body: generateDraftBody,
+      bodyOptional: true,
+      bodyExample: { generationConfig: configExample, idempotencyKey: 'spring-guide-1' },
+      headers: KEY_HEADER,
+      responses: answersOf(generatedExample, replayedExample),
+      errors: ['CONFLICT', 'INSUFFICIENT_CREDITS', 'QUOTA_EXCEEDED'],
+    },
+    async ({ context, params, body = { replaceOutline: false }, headers }) =>
+      answer(
+        await generateDraft(
+          { ...context, runs, features },
+          {
+            ...body,
+            articleId: params.articleId,
+            idempotencyKey: body.idempotencyKey ?? keyFrom(headers),
+          },
+        ),
+      ),
+  ),
+  defineRoute(
+    {
+      method: 'get',
+      path: '/api/articles/{articleId}/outline',
+      operationId: 'readOutline',
+      summary: 'Read the outline of an article',
+      description:
+        'What the article was generated from, or waits to be. 404 for an article that was not generated.',
+      tags: ['Generation'],
+      scope: 'article',
+      permissions: ['articles.read'],
+      responses: outlineAnswer('The outline.'),
+    },
+    async ({ context, params }) => respondWithOutline(await readOutline(context, params.articleId)),
+  ),
+  defineRoute(
+    {
+      method: 'put',
+      path: '/api/articles/{articleId}/outline',
+      operationId: 'saveOutline',
+      summary: 'Edit the outline of an article',
+      description:
+        'Replaces the outline of a draft that is not written yet. Words of the sections are shares: they are scaled to the wordCount of the settings.',
+      tags: ['Generation'],
+      scope: 'article',
+      permissions: ['articles.update'],
+      body: outlineBody,
+      bodyBytes: OUTLINE_BYTES,
+      bodyExample: { outline: outlineExample },
+      headers: IF_MATCH,
+      responses: outlineAnswer('The outline as it is now.'),
+      errors: ['CONFLICT', 'PRECONDITION_FAILED'],
+    },
+    async ({ context, params, body, headers }) =>
+      respondWithOutline(
+        await saveOutline(context, params.articleId, body.outline, headers.get('if-match') ?? undefined),
+      ),
+  ),
+  defineRoute(
+    {
+      method: 'post',
+      path: '/api/articles/{articleId}/outline/approve',
+      operationId: 'approveOutline',
+      summary: 'Approve the outline of an article',
+      description:
+        'Queues the run that writes the article from its outline, with the settings that made it. If-Match is required: what is approved is what you have read, and what is written.',
+      tags: ['Generation'],
+      scope: 'article',
+      permissions: ['articles.generate'],
+      body: approveBody,
+      bodyOptional: true,
+      bodyExample: { idempotencyKey: 'spring-guide-2' },
+      headers: {
+        ...KEY_HEADER,
+        'If-Match': {
+          ...IF_MATCH['If-Match'],
+          description: 'The ETag of the outline that you have read.',
+          required: true,
+        },
+      },
+      responses: answersOf(approvedExample, replayedApprovalExample),
+      errors: ['CONFLICT', 'PRECONDITION_FAILED', 'INSUFFICIENT_CREDITS', 'QUOTA_EXCEEDED'],
+    },
+    async ({ context, params, body, headers }) =>
+      answer(
+        await approveOutline(
+          { ...context, runs, features },
+          {
+            articleId: params.articleId,
+            ifMatch: headers.get('if-match') ?? undefined,
+            idempotencyKey: body?.idempotencyKey ?? keyFrom(headers),
+          },
+        ),
+      ),
+  ),
+];

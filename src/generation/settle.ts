@@ -1,0 +1,191 @@
+import { sql } from 'kysely';
+import { lockAndChooseSlug } from '../articles/insert.ts';
+import { type PreparedBody, withRenderings } from '../articles/prepare.ts';
+import { type Renderer, readReferences, renderBody } from '../articles/render.ts';
+import { replaceContent } from '../articles/revisions/keep.ts';
+import type { Database, Tx } from '../db/database.ts';
+import { uniqueViolation } from '../db/errors.ts';
+import { inTransaction } from '../db/transaction.ts';
+import { doTask } from '../document/threads/pool.ts';
+import { inTheBackground } from '../document/threads/share.ts';
+import type { NewEvent } from '../events/catalog.ts';
+import { recordEvents } from '../events/record.ts';
+import type { JobId } from '../ids.ts';
+import { isJobOpen, type JobTarget, settleJob } from '../jobs/run-state.ts';
+import type { GenerationConfig } from './config.ts';
+import type { Outline } from './outline.ts';
+import { readParts } from './parts.ts';
+import { chargeOf, type GenerationPrice } from './price.ts';
+import { enterStep } from './progress.ts';
+import { assembleBody } from './writing/assemble.ts';
+import type { WrittenPart } from './writing/writer.ts';
+
+/** No image, research or fact checking of this release delivers: they are in no price, or held and given back. */
+const DELIVERED = { images: 0, research: false, factChecking: false };
+
+/** What a job has made, and what it was admitted for. */
+async function readMade(db: Database, jobId: JobId) {
+  const { price, ...made } = await db
+    .selectFrom('generations')
+    .innerJoin('jobs', 'jobs.id', 'generations.job_id')
+    .select([
+      'generations.price',
+      'generations.config',
+      'generations.words',
+      'jobs.workspace_id',
+      'jobs.project_id',
+      'jobs.article_id',
+      'jobs.request_id',
+      sql<string | null>`generations.document::text`.as('document'),
+    ])
+    .where('job_id', '=', jobId)
+    .executeTakeFirstOrThrow();
+  const [outline, ...parts] = await readParts(db, jobId);
+  return {
+    ...made,
+    credits: chargeOf(price as unknown as GenerationPrice, DELIVERED),
+    outline: outline?.content as Outline,
+    parts: parts.map(({ content }) => content as WrittenPart),
+  };
+}
+
+type Made = Awaited<ReturnType<typeof readMade>>;
+
+/**
+ * Puts the parts together and checks the document as a save is checked, so that after this only the database can
+ * keep the article from being written.
+ * @throws {ProviderError} when it makes no valid document, with a message for people
+ */
+export async function assembleGeneration(db: Database, jobId: JobId): Promise<void> {
+  const { workspace_id, outline, parts, config } = await readMade(db, jobId);
+  const { faq, language } = config as GenerationConfig;
+  const sections = parts.slice(0, outline.sections.length);
+  const last = parts[outline.sections.length];
+  const questions = faq && last !== undefined ? { language, part: last } : null;
+  const document = JSON.stringify(assembleBody(outline, sections, questions));
+  const checked = await inTheBackground(workspace_id, () => doTask('check', document));
+  if (!checked.ok) {
+    const { pointer = '', message = '' } = checked.issues[0] ?? {};
+    throw new Error(`The assembled document breaks a rule of its format at "${pointer}": ${message}`);
+  }
+  await db
+    .updateTable('generations')
+    .set({ document: checked.stored.json, words: checked.stored.words })
+    .where('job_id', '=', jobId)
+    .execute();
+}
+
+/** What a settlement tells, in its transaction. */
+async function tell(tx: Tx, jobId: JobId, made: Made, events: readonly NewEvent[]): Promise<void> {
+  const origin = { actor: { workspaceId: made.workspace_id }, requestId: made.request_id ?? '' };
+  const data = { articleId: made.article_id, jobId, credits: made.credits };
+  const charged: NewEvent[] = made.credits === 0 ? [] : [{ type: 'credits.consumed', data }];
+  await recordEvents(tx, origin, [...events, ...charged]);
+}
+
+/**
+ * Ends a run that stops after the outline: the article is a DRAFT with its outline, in one transaction with the job's end
+ * and the charge, if there is one.
+ * @returns false when the job had ended before; nothing is changed then
+ */
+export async function settleOutline(db: Database, jobId: JobId): Promise<boolean> {
+  if (!(await isJobOpen(db, jobId))) return false;
+  const made = await readMade(db, jobId);
+  return inTransaction(db, (tx) =>
+    settleJob(tx, jobId, 'OUTLINING', async ({ id }) => {
+      await tx
+        .updateTable('articles')
+        .set((eb) => ({
+          status: 'DRAFT',
+          outline: JSON.stringify(made.outline),
+          outline_edited: false,
+          updated_at: eb.fn('now'),
+        }))
+        .where('id', '=', id)
+        .execute();
+      await tell(tx, jobId, made, []);
+      return { bytesLeft: 0, credits: made.credits };
+    }),
+  );
+}
+
+/**
+ * Writes the article, the charge, the job's end and the events in one transaction: either all of it is there, once, or
+ * none.
+ * @returns false when the job had ended before; nothing is changed then
+ */
+export async function settleGeneration(db: Database, jobId: JobId): Promise<boolean> {
+  if (!(await enterStep(db, jobId, 'finalize'))) return false;
+  const made = await readMade(db, jobId);
+  if (made.document === null) throw new Error(`job ${jobId} has no document`);
+  const { workspace_id, document } = made;
+  const renderable = { id: made.article_id, project_id: made.project_id, document };
+  const references = await readReferences(db, renderable);
+  const body = await inTheBackground(workspace_id, async () => ({
+    ...renderable,
+    references,
+    rendering: await renderBody(document, references),
+  }));
+  for (let attempt = 1; ; attempt += 1) {
+    try {
+      return await inTheBackground(workspace_id, () =>
+        withRenderings(db, (tx, render) => settle(tx, jobId, made, body, render), [body]),
+      );
+    } catch (error) {
+      // Another article took the slug between the choice and the commit.
+      if (attempt === 5 || uniqueViolation(error) !== 'articles_slug_key') throw error;
+    }
+  }
+}
+
+const settle = (tx: Tx, jobId: JobId, made: Made, body: PreparedBody, render: Renderer): Promise<boolean> =>
+  settleJob(tx, jobId, 'FINALIZING', async (target) => {
+    const [{ rendering }] = await render(tx, [{ ...target, document: body.document }]);
+    const names = await namesFor(tx, target, made.outline);
+    const author = { kind: 'system', workspaceId: target.workspace_id, jobId } as const;
+    await replaceContent(tx, target.id, author)
+      .set((eb) => ({
+        ...rendering,
+        ...names,
+        status: 'NEEDS_REVIEW',
+        document: body.document,
+        word_count: made.words,
+        outline: JSON.stringify(made.outline),
+        outline_edited: false,
+        made_title: null,
+        made_slug: null,
+        updated_at: eb.fn('now'),
+      }))
+      .execute();
+    const data = { articleId: target.id, jobId, consumedCredits: made.credits };
+    await tell(tx, jobId, made, [{ type: 'article.generation.completed', data }]);
+    return { bytesLeft: 0, credits: made.credits };
+  });
+
+/**
+ * Title, slug and meta texts after a generation: those of the outline where the article has none of its own. What
+ * a person has set stays.
+ */
+async function namesFor(tx: Tx, { id, project_id }: JobTarget, outline: Outline) {
+  const article = await tx
+    .selectFrom('articles')
+    .select([
+      'title',
+      'slug',
+      'made_title',
+      'made_slug',
+      'meta_title',
+      'meta_description',
+      'primary_language',
+    ])
+    .where('id', '=', id)
+    .executeTakeFirstOrThrow();
+  const scope = { projectId: project_id, language: article.primary_language, except: id };
+  return {
+    title: article.title === article.made_title ? outline.title : article.title,
+    slug:
+      article.slug === article.made_slug ? await lockAndChooseSlug(tx, scope, outline.slug) : article.slug,
+    meta_title: article.meta_title ?? outline.metaTitle,
+    meta_description: article.meta_description ?? outline.metaDescription,
+  };
+}

@@ -1,0 +1,145 @@
+import { expect, it } from 'vitest';
+import type { Article } from '../../src/articles/schemas.ts';
+import { mapTexts } from '../../src/document/format/walk.ts';
+import { isFinal } from '../../src/jobs/queries.ts';
+import type { Job } from '../../src/jobs/schemas.ts';
+import { startWritingModel } from '../generation/support/writing-model.ts';
+import { listenToAll } from '../support/events.ts';
+import { config, generating } from '../support/generating.ts';
+import { type ServiceProcess, startProcess } from '../support/processes.ts';
+import { useTestService } from '../support/service.ts';
+import { eventually } from '../support/wait.ts';
+
+/** `node soak/generation-kills.ts` runs this with a hundred. */
+const KILLS = Number(process.env.GENERATION_KILLS ?? 2);
+/** Articles that are under way at once. */
+const AT_ONCE = 4;
+
+const service = useTestService({ UNBILLED_LIMIT_WORDS: '0' });
+
+/** An article on its way: what comes next follows from the job that has ended. */
+interface OnItsWay {
+  readonly number: number;
+  readonly article: Article;
+  job: Job;
+  stage: 'outline' | 'article' | 'translation' | 'refresh';
+  version: Article | null;
+}
+
+it('generations whose worker is killed again and again are charged once each, and ask at most for the part in flight again', {
+  timeout: 90_000 + KILLS * 40_000,
+}, async () => {
+  const calls = generating(service);
+  const workspace = await service.workspace(KILLS * AT_ONCE * 20);
+  await listenToAll(service.db, workspace.id);
+  const project = await service.project(workspace);
+  const { balance } = await calls.readWallet(workspace);
+  const model = await startWritingModel({ delayMs: 150 });
+  const start = (): Promise<ServiceProcess> => startProcess('worker.ts', { ...service.env, ...model.env });
+  let worker = await start();
+  const all: OnItsWay[] = [];
+
+  /** An article in one go, by a request that is sent twice, or by an outline that is approved. */
+  const begin = async (): Promise<void> => {
+    const number = all.length;
+    const body = {
+      generationConfig: {
+        ...config,
+        topic: `Garden number ${number}`,
+        faq: number % 3 === 0,
+        reviewOutline: number % 4 > 1,
+      },
+      idempotencyKey: `kills-${String(number).padStart(5, '0')}`,
+    };
+    const requests = Array.from({ length: number % 4 === 1 ? 2 : 1 }, () =>
+      calls.request(workspace, project, body),
+    );
+    const answers = (await Promise.all(requests)).map((answer) => answer.body);
+    expect(new Set(answers.map(({ job }) => job.id)).size).toBe(1);
+    const { article, job } = answers[0];
+    const stage = body.generationConfig.reviewOutline ? 'outline' : 'article';
+    all.push({ number, article, job, stage, version: null });
+  };
+
+  /** Does what comes after an ended job: an outline is approved, some articles are translated, changed and refreshed. */
+  const follow = async (each: OnItsWay): Promise<boolean> => {
+    const { id } = each.article;
+    if (each.stage === 'outline') {
+      const { etag } = await calls.outline(workspace, id);
+      const approved = await calls.approve(workspace, id, etag);
+      Object.assign(each, { stage: 'article', job: approved.body.job });
+    } else if (each.stage === 'article' && each.number % 4 === 3) {
+      const { body } = await calls.requestTranslation(workspace, id);
+      Object.assign(each, { stage: 'translation', job: body.job, version: body.article });
+    } else if (each.stage === 'translation' && each.version !== null) {
+      const { documentJson } = await calls.readArticle(workspace, id);
+      const changed = mapTexts(documentJson, ({ text }) => ({ text: `${text} again` }));
+      expect((await calls.save(workspace, id, changed)).status).toBe(200);
+      Object.assign(each, { stage: 'refresh', job: await calls.refresh(workspace, each.version.id) });
+    } else return false;
+    return true;
+  };
+  const goOn = async (): Promise<number> => {
+    let open = 0;
+    for (const each of all) {
+      if (!isFinal(each.job)) each.job = await calls.readJob(workspace, each.job.id);
+      if (!isFinal(each.job) || (each.job.status === 'COMPLETED' && (await follow(each)))) open += 1;
+    }
+    return open;
+  };
+
+  for (let kill = 1; kill <= KILLS; kill += 1) {
+    for (let open = await goOn(); open < AT_ONCE; open += 1) await begin();
+    const progress = model.asked.length;
+    await eventually(
+      async () => (await goOn()) === 0 || model.asked.length > progress + 2 + (kill % 7),
+      (enough) => enough,
+      90_000,
+    );
+    worker.kill('SIGKILL');
+    await worker.ended;
+    worker = await start();
+  }
+  await eventually(goOn, (open) => open === 0, 240_000);
+  worker.kill('SIGTERM');
+  await worker.ended;
+
+  // Of each article, a kill costs the part that was being written and no other.
+  for (const topic of new Set(model.asked.map((question) => question.topic))) {
+    const ids = model.asked.filter((question) => question.topic === topic).map(({ id }) => id);
+    expect(ids.length - new Set(ids).size, `asked again for ${topic}`).toBeLessThanOrEqual(KILLS);
+  }
+  const again = model.asked.length - new Set(model.asked.map(({ id }) => id)).size;
+  expect(again).toBeLessThanOrEqual(KILLS * AT_ONCE);
+
+  const jobs = await service.db
+    .selectFrom('jobs')
+    .leftJoin('holds', 'holds.run_id', 'jobs.id')
+    .leftJoin('ledger_entries', 'ledger_entries.hold_id', 'holds.id')
+    .select(['jobs.purpose', 'jobs.status', 'jobs.consumed_credits', 'ledger_entries.amount'])
+    .where('jobs.workspace_id', '=', workspace.id)
+    .execute();
+  for (const job of jobs) {
+    expect(job.status).toBe('COMPLETED');
+    expect((job.amount ?? 0) + job.consumed_credits, job.purpose).toBe(0);
+    if (job.purpose === 'generate') expect(job.consumed_credits).toBe(1);
+  }
+  expect(jobs.filter(({ purpose }) => purpose === 'generate')).toHaveLength(all.length);
+  for (const { article } of all) {
+    expect(await calls.readArticle(workspace, article.id)).toMatchObject({ status: 'NEEDS_REVIEW' });
+    const types = await calls.eventTypes(article.id);
+    for (const once of ['article.created', 'article.generation.completed', 'credits.consumed']) {
+      expect(types.filter((type) => type === once)).toHaveLength(1);
+    }
+  }
+  const charged = jobs.reduce((sum, job) => sum + job.consumed_credits, 0);
+  const left = balance - charged;
+  expect(await calls.readWallet(workspace)).toEqual({ balance: left, reserved: 0, available: left });
+  const { sum } = await service.db
+    .selectFrom('ledger_entries')
+    .select((eb) => eb.fn.sum<string>('amount').as('sum'))
+    .where('workspace_id', '=', workspace.id)
+    .executeTakeFirstOrThrow();
+  expect(Number(sum)).toBe(left);
+  await model.close();
+});

@@ -1,0 +1,396 @@
+import { sql } from 'kysely';
+import { beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import type { ArticleId, JobId } from '../../src/ids.ts';
+import { ProviderError } from '../../src/providers/types.ts';
+import { generationWorkflowId } from '../../src/temporal/ids.ts';
+import { documentOf, editing } from '../articles/support.ts';
+import { useGenerations } from '../support/generating.ts';
+import { hang } from '../support/translating.ts';
+import { eventually } from '../support/wait.ts';
+import { untilWaiting } from '../translations/support/locks.ts';
+import { controlSteps, STEPS, type StepControl } from './support/steps.ts';
+
+const { service, workspace, calls, writers, operator, reconcile } = useGenerations({ credits: 20 });
+
+let steps: StepControl;
+beforeAll(async () => {
+  steps = await controlSteps(service.db);
+});
+beforeEach(() => steps.refuse(null));
+
+const workflowId = ({ id }: { id: string }) => generationWorkflowId(id as JobId);
+const edit = () => editing(service, workspace);
+const UNCHARGED = { balance: 20, reserved: 0, available: 20 };
+
+describe('a generation', () => {
+  it('writes the article, is charged for the text alone, and tells each event once with its fields', async () => {
+    const { article: queued, job } = await calls.generate(workspace);
+    const ended = await calls.untilFinal(workspace, job.id);
+    expect(ended).toMatchObject({
+      status: 'COMPLETED',
+      kind: 'generation',
+      currentStep: 'finalize',
+      progress: 100,
+      estimatedCredits: 2,
+      reservedCredits: 2,
+      consumedCredits: 1,
+      errorCode: null,
+      errorMessage: null,
+    });
+    const article = await calls.readArticle(workspace, queued.id);
+    const outline = article.outline as Record<string, string>;
+    expect(article).toMatchObject({
+      status: 'NEEDS_REVIEW',
+      title: outline.title,
+      slug: outline.slug,
+      metaTitle: outline.metaTitle,
+      metaDescription: outline.metaDescription,
+      contentHtml: expect.stringContaining('<h2>'),
+      contentMarkdown: expect.stringContaining('## '),
+      targetKeywords: [],
+    });
+    expect(article.wordCount).toBeGreaterThan(540);
+    expect(article.wordCount).toBeLessThan(660);
+    const { id: articleId, projectId } = article;
+    const jobId = job.id;
+    expect(await calls.events(articleId)).toEqual([
+      { event: 'article.created', data: { articleId, projectId, title: 'A garden in spring' } },
+      { event: 'article.generation.started', data: { articleId, jobId, estimatedCredits: 2 } },
+      { event: 'article.generation.completed', data: { articleId, jobId, consumedCredits: 1 } },
+      { event: 'credits.consumed', data: { articleId, jobId, credits: 1 } },
+    ]);
+    expect(await calls.readWallet(workspace)).toEqual({ balance: 19, reserved: 0, available: 19 });
+  });
+
+  it('enters every step but research, each with its status, and its progress only rises', async () => {
+    const { job } = await calls.generateTo(workspace, { faq: true });
+    const moves = await steps.movesOf(job.id);
+    expect(moves.map(({ status, step }) => [status, step])).toEqual([
+      ['VALIDATING', 'validate'],
+      ['OUTLINING', 'outline'],
+      ['WRITING', 'write'],
+      ['GENERATING_IMAGE_PROMPTS', 'image-prompts'],
+      ['GENERATING_IMAGES', 'images'],
+      ['PROCESSING_MEDIA', 'media-processing'],
+      ['FINALIZING', 'finalize'],
+      ['COMPLETED', 'finalize'],
+    ]);
+    const progress = moves.map((move) => move.progress);
+    expect(progress).toEqual([...new Set(progress)].sort((one, other) => one - other));
+    expect(writers.asked.at(-1)).toBe('faq');
+  });
+
+  it('replaces title and slug that were made from the topic, and nothing that a person has set', async () => {
+    const project = await service.project(workspace);
+    const made = { title: 'My own title', metaTitle: 'My meta title', documentJson: documentOf() };
+    const draft = await edit().create(project, made);
+    const { body } = await calls.draft(workspace, draft.id, {
+      generationConfig: { topic: 'Gardens', wordCount: 200, imageCount: 0, writingQuality: 'standard' },
+    });
+    await calls.untilFinal(workspace, body.job.id);
+    const article = await calls.readArticle(workspace, draft.id);
+    expect(article).toMatchObject({
+      status: 'NEEDS_REVIEW',
+      title: 'My own title',
+      slug: 'my-own-title',
+      metaTitle: 'My meta title',
+      metaDescription: (article.outline as Record<string, string>).metaDescription,
+    });
+    const { article: titled } = await calls.generateTo(workspace, {}, { title: 'Given with the request' });
+    expect(titled).toMatchObject({ title: 'Given with the request', slug: 'given-with-the-request' });
+  });
+
+  it('shows nothing of what customers write in what Temporal keeps of it', async () => {
+    const secret = 'a topic that nobody else may read';
+    const { article, job } = await calls.generateTo(workspace, { topic: secret, prompt: 'Whisper it.' });
+    const kept = await operator.kept(workflowId(job));
+    expect(kept).toContain(article.id);
+    const { sections } = article.outline as { sections: { heading: string }[] };
+    for (const text of [secret, 'Whisper', article.title, sections[0]?.heading ?? '']) {
+      expect(kept).not.toContain(text);
+    }
+  });
+
+  it('is told of its failure in words for people, which no history has', async () => {
+    writers.behave = async (what) => {
+      if (what === 'section') throw new ProviderError('refused', 'The model declines to write “Compost”.');
+    };
+    const { article, job } = await calls.generateTo(workspace);
+    expect(job).toMatchObject({
+      status: 'FAILED',
+      errorCode: 'GENERATION_FAILED',
+      errorMessage: 'The model declines to write “Compost”.',
+      consumedCredits: 0,
+      currentStep: 'write',
+    });
+    expect(article).toMatchObject({
+      status: 'DRAFT',
+      outline: null,
+      documentJson: documentOf(),
+      wordCount: 0,
+    });
+    expect((await calls.events(article.id)).at(-1)).toEqual({
+      event: 'article.generation.failed',
+      data: { articleId: article.id, jobId: job.id, error: 'The model declines to write “Compost”.' },
+    });
+    await operator.closed(workflowId(job));
+    expect(await operator.kept(workflowId(job))).not.toContain('Compost');
+  });
+});
+
+describe('a run that stops for its outline', () => {
+  it('leaves a draft with its outline, charges nothing, and never says that the article is ready', async () => {
+    const { article, job } = await calls.generateTo(workspace, { reviewOutline: true });
+    expect(job).toMatchObject({
+      status: 'COMPLETED',
+      currentStep: 'outline',
+      progress: 100,
+      estimatedCredits: 0,
+      consumedCredits: 0,
+    });
+    expect(article).toMatchObject({
+      status: 'DRAFT',
+      title: 'A garden in spring',
+      documentJson: documentOf(),
+    });
+    expect(article.outline).toEqual((await calls.outline(workspace, article.id)).outline);
+    expect(await calls.eventTypes(article.id)).toEqual(['article.created', 'article.generation.started']);
+    expect((await steps.movesOf(job.id)).map(({ status }) => status)).toEqual([
+      'VALIDATING',
+      'OUTLINING',
+      'COMPLETED',
+    ]);
+    expect(writers.asked).toEqual(['outline']);
+    expect(await calls.readWallet(workspace)).toEqual(UNCHARGED);
+  });
+
+  it('goes on from the outline that was approved: no other is made, and what was edited is written', async () => {
+    const { article } = await calls.generateTo(workspace, { reviewOutline: true });
+    const { outline, etag } = await calls.outline(workspace, article.id);
+    const [first, ...others] = outline.sections;
+    const edited = { ...outline, sections: [{ ...first, heading: 'Said by a person' }, ...others] };
+    const saved = await calls.saveOutline(workspace, article.id, edited, etag);
+    const approval = await calls.approve(workspace, article.id, saved.headers.get('etag') ?? '');
+    const job = await calls.untilFinal(workspace, approval.body.job.id);
+    expect(job).toMatchObject({ status: 'COMPLETED', consumedCredits: 1, reservedCredits: 2 });
+    expect((await steps.movesOf(job.id)).map(({ status }) => status)).toEqual([
+      ...STEPS.filter((status) => status !== 'OUTLINING'),
+      'COMPLETED',
+    ]);
+    expect(writers.asked.filter((what) => what === 'outline')).toHaveLength(1);
+    const written = await calls.readArticle(workspace, article.id);
+    expect(written).toMatchObject({ status: 'NEEDS_REVIEW', title: outline.title, outline: edited });
+    expect(written.documentJson.blocks[0]).toMatchObject({ type: 'heading', text: 'Said by a person' });
+    expect(await calls.eventTypes(article.id)).toEqual([
+      'article.created',
+      'article.generation.started',
+      'article.generation.started',
+      'article.generation.completed',
+      'credits.consumed',
+    ]);
+  });
+
+  it('keeps title and slug that a person has changed between the two runs', async () => {
+    const { article } = await calls.generateTo(workspace, { reviewOutline: true });
+    await edit().patch(article.id, { slug: 'chosen-by-hand' });
+    const { etag, outline } = await calls.outline(workspace, article.id);
+    const { body } = await calls.approve(workspace, article.id, etag);
+    await calls.untilFinal(workspace, body.job.id);
+    expect(await calls.readArticle(workspace, article.id)).toMatchObject({
+      title: outline.title,
+      slug: 'chosen-by-hand',
+    });
+  });
+
+  it('keeps its outline when the second run fails or is cancelled, and can be approved again', async () => {
+    const { article } = await calls.generateTo(workspace, { reviewOutline: true });
+    const { etag, outline } = await calls.outline(workspace, article.id);
+    const approve = async () => (await calls.approve(workspace, article.id, etag)).body.job;
+    writers.behave = async () => {
+      throw new ProviderError('fatal', 'No.');
+    };
+    expect(await calls.untilFinal(workspace, (await approve()).id)).toMatchObject({ status: 'FAILED' });
+    writers.behave = (_, signal) => hang(signal);
+    const held = await approve();
+    await eventually(
+      () => calls.readJob(workspace, held.id),
+      ({ status }) => status === 'WRITING',
+    );
+    expect((await calls.cancel(workspace, held.id)).status).toBe(202);
+    expect(await calls.readArticle(workspace, article.id)).toMatchObject({ status: 'DRAFT', outline });
+    writers.behave = async () => undefined;
+    expect(await calls.untilFinal(workspace, (await approve()).id)).toMatchObject({ status: 'COMPLETED' });
+    expect(await calls.readWallet(workspace)).toEqual({ balance: 19, reserved: 0, available: 19 });
+  });
+});
+
+describe.each(STEPS)('in %s', (step) => {
+  it('it fails: the article is a draft, nothing of it is written, nothing is charged, and the failure is told', async () => {
+    await steps.refuse(step);
+    const { article, job } = await calls.generateTo(workspace, { reviewOutline: false });
+    expect(job).toMatchObject({
+      status: 'FAILED',
+      errorCode: 'GENERATION_FAILED',
+      errorMessage: 'The generation stopped on an internal error. Nothing was charged; start it again.',
+      consumedCredits: 0,
+    });
+    expect(article).toMatchObject({
+      status: 'DRAFT',
+      title: 'A garden in spring',
+      slug: 'a-garden-in-spring',
+      documentJson: documentOf(),
+      outline: null,
+      metaTitle: null,
+      contentHtml: null,
+    });
+    expect((await calls.events(article.id)).slice(1)).toEqual([
+      {
+        event: 'article.generation.started',
+        data: { articleId: article.id, jobId: job.id, estimatedCredits: 2 },
+      },
+      {
+        event: 'article.generation.failed',
+        data: { articleId: article.id, jobId: job.id, error: job.errorMessage },
+      },
+    ]);
+    expect(await calls.readWallet(workspace)).toEqual(UNCHARGED);
+  });
+
+  it('it is cancelled: the article is a draft, nothing is charged or told, and its progress stays', async () => {
+    let cancelled: ReturnType<typeof calls.cancel> | undefined;
+    const { article, job } = await (async () => {
+      let generated: Awaited<ReturnType<typeof calls.generate>> | undefined;
+      await steps.hold(step, async () => {
+        generated = await calls.generate(workspace);
+        const { job } = generated;
+        // The run waits at the gate, and the cancellation behind it.
+        await untilWaiting(service.db, 1);
+        cancelled = calls.cancel(workspace, job.id);
+        await untilWaiting(service.db, 2);
+      });
+      if (generated === undefined) throw new Error('nothing was generated');
+      return generated;
+    })();
+    expect((await cancelled)?.status).toBe(202);
+    const ended = await calls.readJob(workspace, job.id);
+    expect(ended).toMatchObject({ status: 'CANCELLED', consumedCredits: 0, errorCode: null });
+    expect((await steps.movesOf(job.id)).at(-2)).toMatchObject({ status: step });
+    await operator.closed(workflowId(job));
+    expect(await calls.readJob(workspace, job.id)).toEqual(ended);
+    expect(await calls.readArticle(workspace, article.id)).toMatchObject({
+      status: 'DRAFT',
+      documentJson: documentOf(),
+      outline: null,
+    });
+    expect(await calls.eventTypes(article.id)).toEqual(['article.created', 'article.generation.started']);
+    expect(await calls.readWallet(workspace)).toEqual(UNCHARGED);
+  });
+});
+
+describe('what a generation leaves', () => {
+  it('is ended by reconcile when an operator stops the run: failed, told, and uncharged', async () => {
+    writers.behave = (_, signal) => hang(signal);
+    const { article, job } = await calls.generate(workspace);
+    await eventually(
+      () => calls.readJob(workspace, job.id),
+      ({ status }) => status === 'OUTLINING',
+    );
+    await operator.client.workflow.getHandle(workflowId(job)).terminate('stopped by hand');
+    await reconcile();
+    const error = 'The generation was stopped by an operator. Nothing was charged.';
+    expect(await calls.untilFinal(workspace, job.id)).toMatchObject({
+      status: 'FAILED',
+      errorMessage: error,
+    });
+    expect((await calls.events(article.id)).at(-1)).toEqual({
+      event: 'article.generation.failed',
+      data: { articleId: article.id, jobId: job.id, error },
+    });
+    expect(await calls.readWallet(workspace)).toEqual(UNCHARGED);
+  });
+
+  it('counts as unpaid what was asked of a model for a run that the customer cancelled', async () => {
+    writers.behave = async (what, signal) => {
+      if (what === 'section') await hang(signal);
+    };
+    const { job } = await calls.generate(workspace);
+    await eventually(
+      async () => writers.asked,
+      (asked) => asked.includes('section'),
+    );
+    await calls.cancel(workspace, job.id);
+    const parts = await service.db
+      .selectFrom('generation_parts')
+      .select(['words', 'asked'])
+      .where('job_id', '=', job.id as JobId)
+      .orderBy('part')
+      .execute();
+    expect(parts.filter(({ asked }) => asked)).toHaveLength(2);
+    const unpaid = await service.db
+      .selectFrom('unpaid_work')
+      .select('words')
+      .where('workspace_id', '=', workspace.id)
+      .execute();
+    expect(unpaid).toEqual([{ words: (parts[0]?.words ?? 0) + (parts[1]?.words ?? 0) }]);
+  });
+
+  it('goes with its article', async () => {
+    const { article, job } = await calls.generateTo(workspace);
+    expect((await edit().remove(article.id)).status).toBe(200);
+    for (const table of ['generations', 'generation_parts'] as const) {
+      const rows = await service.db
+        .selectFrom(table)
+        .select('job_id')
+        .where('job_id', '=', job.id as JobId)
+        .execute();
+      expect(rows).toEqual([]);
+    }
+  });
+
+  it('is removed when the job has ended longer ago than the retention; article and job stay', async () => {
+    const [old, young] = [await calls.generateTo(workspace), await calls.generateTo(workspace)];
+    await sql`UPDATE jobs SET ended_at = ended_at - interval '31 days' WHERE id = ${old.job.id}`.execute(
+      service.db,
+    );
+    const names = service.config.TEMPORAL_TASK_QUEUE_PREFIX;
+    await operator.client.schedule.getHandle(`${names}prune`).trigger();
+    const kept = (id: string) =>
+      service.db
+        .selectFrom('generations')
+        .innerJoin('generation_parts', 'generation_parts.job_id', 'generations.job_id')
+        .select(['config', 'document', 'content'])
+        .where('generations.job_id', '=', id as JobId)
+        .execute();
+    const rows = await eventually(
+      () => kept(old.job.id),
+      ([first]) => first?.config === null,
+    );
+    for (const row of rows) expect(row).toEqual({ config: null, document: null, content: null });
+    for (const row of await kept(young.job.id)) expect(Object.values(row)).not.toContain(null);
+    expect(await calls.readJob(workspace, old.job.id)).toEqual(old.job);
+    expect(await calls.readArticle(workspace, old.article.id)).toEqual(old.article);
+  });
+});
+
+it('links lead to published articles of the project in the language of the text, and nowhere else', async () => {
+  const project = await service.project(workspace);
+  const published = await edit().published(project, { title: 'Compost' });
+  await edit().create(project, { title: 'A draft' });
+  let offered: readonly string[] = [];
+  const { section } = writers.standard;
+  const asking = { ...writers.standard };
+  writers.behave = async () => undefined;
+  Object.assign(writers.standard, {
+    section: (question: Parameters<typeof section>[0]) => {
+      offered = question.articles;
+      return section(question);
+    },
+  });
+  const { body } = await calls.request(workspace, project);
+  await calls.untilFinal(workspace, body.job.id);
+  Object.assign(writers.standard, asking);
+  expect(offered).toEqual(['Compost']);
+  const { documentJson } = await calls.readArticle(workspace, body.article.id as ArticleId);
+  const links = documentJson.blocks.flatMap((block) => ('links' in block ? (block.links ?? []) : []));
+  expect(links.every(({ articleId }) => articleId === published.id)).toBe(true);
+});

@@ -1,0 +1,47 @@
+import { hash } from 'node:crypto';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { chatRequest } from '../../support/chat-completions.ts';
+import { silence } from '../../support/engine-server.ts';
+import { startCarelessModel } from '../../support/model/careless-model.ts';
+
+const KINDS = { sections: 'outline', blocks: 'section', questions: 'faq' } as const;
+
+/** A question that the model was asked: the same again has the same id. */
+export interface AskedQuestion {
+  readonly kind: (typeof KINDS)[keyof typeof KINDS];
+  readonly topic: string;
+  readonly id: string;
+}
+
+/** A model without bad habits behind the real protocol, for workers that are processes of their own. */
+export async function startWritingModel({ delayMs = 0 } = {}) {
+  const asked: AskedQuestion[] = [];
+  const model = await startCarelessModel();
+  const { answer } = model;
+  let answers = Number.POSITIVE_INFINITY;
+  model.answer = async (request) => {
+    const { messages, response_format } = chatRequest(request);
+    const [kind] = Object.keys(response_format.json_schema.schema.properties).flatMap((name) =>
+      name in KINDS ? [KINDS[name as keyof typeof KINDS]] : [],
+    );
+    const topic = /"topic":\s*"([^"]*)"/.exec(messages.map(({ content }) => content).join('\n'))?.[1];
+    asked.push({
+      kind: kind ?? 'section',
+      topic: topic ?? '',
+      id: hash('sha256', JSON.stringify(messages)),
+    });
+    if (asked.length > answers) return silence;
+    if (delayMs > 0) await sleep(delayMs);
+    return answer(request);
+  };
+  return {
+    asked,
+    /** Answers so many questions and then no more. */
+    hangAfter: (questions: number) => {
+      answers = questions;
+    },
+    /** What makes a worker ask it. */
+    env: { GENERATION_PROVIDER: 'openai-compatible', AI_BASE_URL: model.url, AI_MODEL: 'stand-in' },
+    close: () => model.close(),
+  };
+}

@@ -1,0 +1,188 @@
+import { afterAll, beforeAll, beforeEach, expect } from 'vitest';
+import type { Article } from '../../src/articles/schemas.ts';
+import type { Outline } from '../../src/generation/outline.ts';
+import { createPseudoWriter } from '../../src/generation/writing/pseudo.ts';
+import type { ArticleWriter, ArticleWriters } from '../../src/generation/writing/writer.ts';
+import type { Job } from '../../src/jobs/schemas.ts';
+import { listenToAll } from './events.ts';
+import { type Answer, madeLater, type TestService, type TestWorkspace, useTestService } from './service.ts';
+import { connectOperator, type Operator } from './temporal.ts';
+import { translating } from './translating.ts';
+
+type Asked = 'outline' | 'section' | 'faq';
+
+/** A stand-in for a model: does what the test says, then answers like the pseudo writer. */
+export interface StandInWriter extends ArticleWriters {
+  behave: (what: Asked, signal: AbortSignal) => Promise<void>;
+  /** What it was asked for since the test began. */
+  asked: Asked[];
+}
+
+export function createStandInWriter(): StandInWriter {
+  const pseudo = createPseudoWriter();
+  const doing = async (what: Asked, signal: AbortSignal) => {
+    standIn.asked.push(what);
+    await standIn.behave(what, signal);
+  };
+  const writer: ArticleWriter = {
+    ...pseudo,
+    async outline(question) {
+      await doing('outline', question.signal);
+      return pseudo.outline(question);
+    },
+    async section(question) {
+      await doing('section', question.signal);
+      return pseudo.section(question);
+    },
+    async faq(question) {
+      await doing('faq', question.signal);
+      return pseudo.faq(question);
+    },
+  };
+  const standIn: StandInWriter = {
+    premium: writer,
+    standard: writer,
+    behave: async () => undefined,
+    asked: [],
+  };
+  return standIn;
+}
+
+/** Settings of an article of 600 words that costs 1 credit; 2 are held for an image that nobody makes. */
+export const config = {
+  topic: 'A garden in spring',
+  wordCount: 600,
+  writingQuality: 'standard',
+  imageCount: 1,
+} as const;
+
+export interface Generated {
+  readonly article: Article;
+  readonly job: Job;
+}
+
+/** The calls a client makes around a generation. */
+export const generating = (service: TestService) => {
+  const shared = translating(service);
+  const calls = {
+    ...shared,
+    requestTranslation: shared.request,
+    request: (
+      workspace: TestWorkspace,
+      projectId: string,
+      body: Record<string, unknown> = {},
+      headers?: Record<string, string>,
+    ): Promise<Answer> =>
+      service.call(
+        workspace.key,
+        'POST',
+        `/api/projects/${projectId}/articles/generate`,
+        { generationConfig: config, ...body },
+        headers,
+      ),
+    /** An accepted request for a new article. */
+    async generate(
+      workspace: TestWorkspace,
+      settings: Record<string, unknown> = {},
+      body: Record<string, unknown> = {},
+    ): Promise<Generated> {
+      const answer = await calls.request(workspace, await service.project(workspace), {
+        generationConfig: { ...config, ...settings },
+        ...body,
+      });
+      expect(answer.status, JSON.stringify(answer.body)).toBe(202);
+      return answer.body;
+    },
+    /** The same until its end. */
+    async generateTo(
+      workspace: TestWorkspace,
+      settings: Record<string, unknown> = {},
+      body: Record<string, unknown> = {},
+    ): Promise<Generated> {
+      const { article, job } = await calls.generate(workspace, settings, body);
+      const ended = await calls.untilFinal(workspace, job.id);
+      return { job: ended, article: await calls.readArticle(workspace, article.id) };
+    },
+    draft: (workspace: TestWorkspace, articleId: string, body?: unknown) =>
+      service.call(workspace.key, 'POST', `/api/articles/${articleId}/generate`, body),
+    /** The outline of an article, and its tag. */
+    async outline(
+      workspace: TestWorkspace,
+      articleId: string,
+    ): Promise<{ outline: Outline; edited: boolean; etag: string }> {
+      const answer = await service.call(workspace.key, 'GET', `/api/articles/${articleId}/outline`);
+      expect(answer.status, JSON.stringify(answer.body)).toBe(200);
+      return { ...answer.body, etag: answer.headers.get('etag') ?? '' };
+    },
+    saveOutline: (workspace: TestWorkspace, articleId: string, outline: unknown, ifMatch?: string) =>
+      service.call(
+        workspace.key,
+        'PUT',
+        `/api/articles/${articleId}/outline`,
+        { outline },
+        ifMatch === undefined ? {} : { 'if-match': ifMatch },
+      ),
+    approve: (workspace: TestWorkspace, articleId: string, ifMatch?: string, body?: unknown) =>
+      service.call(
+        workspace.key,
+        'POST',
+        `/api/articles/${articleId}/outline/approve`,
+        body,
+        ifMatch === undefined ? {} : { 'if-match': ifMatch },
+      ),
+    /** Events about an article, oldest first, as receivers get them. */
+    async events(articleId: string): Promise<{ event: string; data: Record<string, unknown> }[]> {
+      const rows = await service.db
+        .selectFrom('events')
+        .select('body')
+        .where('article_id', '=', articleId)
+        .orderBy('id')
+        .execute();
+      return rows.map(({ body }) => JSON.parse(body.toString()));
+    },
+    eventTypes: async (articleId: string) => (await calls.events(articleId)).map(({ event }) => event),
+  };
+  return calls;
+};
+
+/**
+ * What a file about generations needs: the service with a worker on a stand-in for the model, an operator, and for each
+ * test a fresh workspace with so many credits that hears all events.
+ */
+export function useGenerations({
+  credits = 10,
+  env = {},
+}: {
+  credits?: number;
+  env?: Record<string, string>;
+} = {}) {
+  const service = useTestService(env);
+  const writers = createStandInWriter();
+  const operator = madeLater<Operator>('operator');
+  const workspace = madeLater<TestWorkspace>('workspace');
+  let connected: Operator | undefined;
+  beforeAll(async () => {
+    connected = await connectOperator();
+    operator.set(connected);
+    await service.startWorker({ writers });
+  });
+  afterAll(() => connected?.close());
+  beforeEach(async () => {
+    writers.behave = async () => undefined;
+    writers.asked = [];
+    const made = await service.workspace(credits);
+    await listenToAll(service.db, made.id);
+    workspace.set(made);
+  });
+  /** Lets the round begin now that looks for lost runs. */
+  const reconcile = () =>
+    operator.it.client.schedule.getHandle(`${service.config.TEMPORAL_TASK_QUEUE_PREFIX}reconcile`).trigger();
+  return {
+    service,
+    writers,
+    operator: operator.it,
+    workspace: workspace.it,
+    calls: generating(service),
+    reconcile,
+  };
+}

@@ -1,0 +1,71 @@
+import { CancellationScope, proxyActivities } from '@temporalio/workflow';
+import type { GenerationActivities } from '../activities/generation.ts';
+import type { JobActivities } from '../activities/jobs.ts';
+import type { GenerationRunInput, GenerationRunResult } from '../src/temporal/shapes.ts';
+import { awaitTurn, ENGINE_CALL, paidRun, queuePrefix, STEP } from './paid-run.ts';
+
+/** The steps in which there is nothing to do without images. */
+const IMAGE_STEPS = ['image-prompts', 'images', 'media-processing'] as const;
+const GIVING_BACK = 'release the hold, the article is a draft again';
+
+/**
+ * Writes an article from its topic, or from the outline that was approved: takes the hold over, makes the outline,
+ * writes section by section and settles. A run for the outline alone ends with it. Content never enters the history:
+ * outline and sections are rows, and only counts come back.
+ */
+export async function generateArticle({ jobId }: GenerationRunInput): Promise<GenerationRunResult> {
+  const prefix = queuePrefix();
+  const steps = proxyActivities<GenerationActivities & JobActivities>({
+    taskQueue: `${prefix}job-steps`,
+    ...STEP,
+  });
+  const engine = proxyActivities<Pick<GenerationActivities, 'planOutline' | 'writeSection'>>({
+    taskQueue: `${prefix}engine-calls`,
+    ...ENGINE_CALL,
+  });
+  const summarised = (summary: string) => ({ summary });
+
+  const write = async (): Promise<number> => {
+    const { sections } = await steps.planSections.executeWithOptions(summarised('plan the sections'), [
+      jobId,
+    ]);
+    for (let section = 1; section <= sections; section += 1) {
+      await engine.writeSection.executeWithOptions(summarised(`write section ${section} of ${sections}`), [
+        jobId,
+        section,
+      ]);
+    }
+    await steps.assembleArticle.executeWithOptions(summarised('put the sections together'), [jobId]);
+    for (const step of IMAGE_STEPS) {
+      await steps.passStep.executeWithOptions(summarised(`${step}: nothing to do`), [jobId, step]);
+    }
+    return sections;
+  };
+
+  return paidRun<GenerationRunResult>(
+    async () => {
+      if (!(await awaitTurn(steps.takeTurn, jobId))) return { outcome: 'already ended' };
+      const { outlined, outlineOnly } = await steps.validateGeneration.executeWithOptions(
+        summarised('read what to write from'),
+        [jobId],
+      );
+      if (!outlined) await engine.planOutline.executeWithOptions(summarised('make the outline'), [jobId]);
+      const sections = outlineOnly ? undefined : await write();
+      // The point of no return: once begun, a cancellation comes too late.
+      const settled = await CancellationScope.nonCancellable(() =>
+        outlineOnly
+          ? steps.settleOutline.executeWithOptions(summarised('store the outline for its review'), [jobId])
+          : steps.settleGeneration.executeWithOptions(summarised('write the article and charge'), [jobId]),
+      );
+      return {
+        outcome: settled ? 'settled' : 'already ended',
+        ...(sections === undefined ? {} : { sections }),
+      };
+    },
+    {
+      cancel: () => steps.cancelGeneration.executeWithOptions(summarised(GIVING_BACK), [jobId]),
+      fail: (message) => steps.failGeneration.executeWithOptions(summarised(GIVING_BACK), [jobId, message]),
+      what: 'generation',
+    },
+  );
+}
