@@ -4,7 +4,7 @@ import { trimmedText } from '../fields.ts';
 
 /** What an article is written from, with the bounds of the contract (contract.md G31). */
 
-export const MAX_SECTIONS = 40;
+const MAX_SECTIONS = 40;
 export const MAX_HEADING = 300;
 export const MAX_PURPOSE = 1_000;
 export const MAX_SECTION_KEYWORDS = 25;

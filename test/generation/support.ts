@@ -1,5 +1,5 @@
 /** Writers behind a real server on loopback, and whole articles written by them. */
-import type { Block, DocumentJson } from '../../src/document/format/schema.ts';
+import type { DocumentJson } from '../../src/document/format/schema.ts';
 import { type GenerationConfig, generationConfigSchema } from '../../src/generation/config.ts';
 import type { Outline } from '../../src/generation/outline.ts';
 import { assembleBody } from '../../src/generation/writing/assemble.ts';
@@ -97,6 +97,3 @@ export async function writeArticle(
   const document = assembleBody(outline, parts, faq === null ? null : { language, part: faq });
   return { outline, parts, faq, document };
 }
-
-/** The texts of blocks as stored, Markdown and all. */
-export const rawTexts = (blocks: readonly Block[]): string => JSON.stringify(blocks);

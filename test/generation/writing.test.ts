@@ -179,6 +179,24 @@ describe('a section', () => {
     expect(model.requests()).toHaveLength(3);
   });
 
+  it('is not asked for again once all calls have asked for twice wordCount', async () => {
+    model = await startScripted({ blocks: [] });
+    const spent = { ...before, asked: 1_800 };
+    const request = { brief: briefOf(), outline, index: 1, finished: [spent], articles, signal: never };
+    await expect(writeSection(model.writer, request)).rejects.toThrow('a part of it was empty');
+    expect(model.requests()).toHaveLength(1);
+  });
+
+  it.each([
+    ['refused', completion(null, { refusal: 'No.', finishReason: 'content_filter' })],
+    ['retryable', { status: 503, body: {} }],
+    ['misconfigured', { status: 401, body: {} }],
+  ])('is not asked for again when the model itself fails: %s', async (kind, failure) => {
+    model = await startScripted(failure);
+    await expect(write()).rejects.toMatchObject({ name: 'ProviderError', kind });
+    expect(model.requests()).toHaveLength(1);
+  });
+
   it('is mended without a call where that is safe: its own heading, bullets of items, links whose words are not there', async () => {
     model = await startScripted({
       blocks: [

@@ -6,7 +6,7 @@ import { createPseudoWriter } from './pseudo.ts';
 import type { ArticleWriter, ArticleWriters } from './writer.ts';
 
 /** Who writes, with its settings, as the environment names them. */
-export type WriterConfig = Pick<Config, 'GENERATION_PROVIDER'> &
+type WriterConfig = Pick<Config, 'GENERATION_PROVIDER'> &
   Partial<
     Pick<
       Config,
