@@ -108,7 +108,8 @@ try {
     .select(({ fn }) => fn.sum<number | string>('batch_count').as('batches'))
     .where('jobs.status', '=', 'COMPLETED')
     .executeTakeFirstOrThrow();
-  check(asked <= Number(batches) + JOBS * PARALLEL_BATCHES, 'more was asked again than was in flight');
+  // A run that is planned by this release asks for a list of terms as well.
+  check(asked <= Number(batches) + JOBS * (PARALLEL_BATCHES + 1), 'more was asked again than was in flight');
   print(
     table([
       ['jobs', 'cancelled', 'batches of those completed', 'asked before the kill', 'asked in all', 'charges'],

@@ -22,10 +22,10 @@ const LATEST_KILL_MS = 900;
 /** Of translateArticle. */
 const PARALLEL_BATCHES = 4;
 
-/** Questions in order; a batch is known by its first segment. */
+/** Questions in order; a batch is known by its first text, the list of terms by none. */
 const asked: string[] = [];
 const model = await startEngineServer(async (request) => {
-  asked.push(Object.keys(askedTexts(request))[0] ?? '');
+  asked.push(Object.values(askedTexts(request))[0] ?? '');
   await sleep(DELAY_MS);
   return pseudoCompletion(request);
 });

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { type CallLimits, callEngine, type EngineNames, joinUrl, statusError } from './http.ts';
 import { translatePieces } from './pieces.ts';
-import { ProviderError, type TranslationProvider } from './types.ts';
+import { ProviderError, type TranslationProvider, type TranslationRequest } from './types.ts';
 
 export interface DeepLOptions {
   readonly apiKey: string;
@@ -15,7 +15,7 @@ export interface DeepLOptions {
 const MAX_TEXTS = 50;
 const MAX_BYTES = 128 * 1024;
 /** Bytes of a request reserved for its other fields. */
-const ENVELOPE_BYTES = 2 * 1024;
+const ENVELOPE_BYTES = 6 * 1024;
 
 const NAMES: EngineNames = {
   engine: 'DeepL',
@@ -36,13 +36,15 @@ export function createDeepLProvider(options: DeepLOptions): TranslationProvider 
   return {
     name: 'deepl',
     repairs: false,
-    async translate({ sourceLanguage, targetLanguage, segments, signal, repair }) {
-      const languages = {
+    async translate(request) {
+      const { sourceLanguage, targetLanguage, segments, signal, repair } = request;
+      const options = {
         source_lang: sourceCode(sourceLanguage),
         target_lang: targetCode(targetLanguage),
+        ...told(request),
       };
       const send = (texts: readonly string[]) =>
-        requestTranslations(url, apiKey, { text: texts, ...languages }, { timeoutMs, signal });
+        requestTranslations(url, apiKey, { text: texts, ...options }, { timeoutMs, signal });
       const translateTexts = async (texts: readonly string[]): Promise<string[]> => {
         const translations: string[] = [];
         for (const part of partition(texts)) translations.push(...(await send(part)));
@@ -55,10 +57,28 @@ export function createDeepLProvider(options: DeepLOptions): TranslationProvider 
   };
 }
 
+/** What DeepL is told beside the texts: neither translated nor billed. A language without forms of address ignores the formality. */
+function told({ context, around }: TranslationRequest): Pick<Body, 'context' | 'formality'> {
+  const near = [context?.title, around?.before, around?.after].filter((text) => text).join('\n');
+  const formality = context?.style?.formality ?? null;
+  return {
+    ...(near === '' ? {} : { context: near }),
+    ...(formality === null ? {} : { formality: formality === 'formal' ? 'prefer_more' : 'prefer_less' }),
+  };
+}
+
+interface Body {
+  readonly text: readonly string[];
+  readonly source_lang: string;
+  readonly target_lang: string;
+  readonly context?: string;
+  readonly formality?: 'prefer_more' | 'prefer_less';
+}
+
 async function requestTranslations(
   url: URL,
   apiKey: string,
-  body: { text: readonly string[]; source_lang: string; target_lang: string },
+  body: Body,
   limits: CallLimits,
 ): Promise<string[]> {
   const response = await callEngine(

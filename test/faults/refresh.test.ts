@@ -26,13 +26,14 @@ it('refreshes whose worker is killed are charged once, and no batch is asked for
   const calls = translating(service);
   const workspace = await service.workspace(REFRESHES * CREDITS * 2);
   const project = await service.project(workspace);
-  /** Questions of each version, a batch known by its first segment. */
+  /** Questions of each version, a batch known by its first text. */
   const asked = new Map<string, string[]>();
   const model = await startEngineServer(async (request) => {
-    const texts = askedTexts(request);
-    const [segment = '', text = ''] = Object.entries(texts)[0] ?? [];
+    const [text] = Object.values(askedTexts(request));
+    // The list of terms.
+    if (text === undefined) return pseudoCompletion(request);
     const version = /version (\d+)/.exec(text)?.[1] ?? '';
-    asked.set(version, [...(asked.get(version) ?? []), segment]);
+    asked.set(version, [...(asked.get(version) ?? []), text]);
     // Long enough that a kill meets batches in flight.
     if (version !== '') await sleep(300);
     return pseudoCompletion(request);

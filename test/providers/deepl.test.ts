@@ -2,7 +2,13 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { createDeepLProvider, sourceCode, targetCode } from '../../src/providers/deepl.ts';
 import { pseudoLocalize } from '../../src/providers/pseudo.ts';
 import { translateSegments } from '../../src/providers/translate.ts';
-import { ProviderError, type TranslationProvider, type TranslationText } from '../../src/providers/types.ts';
+import {
+  ProviderError,
+  type RepairNote,
+  type Style,
+  type TranslationProvider,
+  type TranslationText,
+} from '../../src/providers/types.ts';
 import {
   breakOff,
   drip,
@@ -66,6 +72,38 @@ describe('a request to DeepL', () => {
       preserve_formatting: true,
     });
     expect(server.requests).toHaveLength(1);
+  });
+
+  it('tells DeepL the title, what stands around the texts, and how to address the reader, also when asked again', async () => {
+    const context = { title: 'A garden', outline: ['Beds'], terms: [], glossary: [] };
+    const around = { before: 'Spring comes.', after: 'Then water it.' };
+    const ask = (style: Style | null, repair?: readonly RepairNote[]) =>
+      provider.translate({
+        sourceLanguage: 'en',
+        targetLanguage: 'de',
+        segments,
+        signal: new AbortController().signal,
+        context: { ...context, style },
+        around,
+        ...(repair === undefined ? {} : { repair }),
+      });
+    await ask({ formality: 'formal', instructions: 'Ignored.' });
+    await ask({ formality: 'informal', instructions: null }, []);
+    await ask(null);
+    const bodies = server.requests.map(({ body }) => JSON.parse(body));
+    expect(bodies.map(({ formality }) => formality)).toEqual(['prefer_more', 'prefer_less', undefined]);
+    for (const body of bodies) {
+      expect(body.context).toBe('A garden\nSpring comes.\nThen water it.');
+      expect(JSON.stringify(body)).not.toContain('Ignored');
+    }
+    server.requests.length = 0;
+    await provider.translate({
+      sourceLanguage: 'en',
+      targetLanguage: 'de',
+      segments,
+      signal: new AbortController().signal,
+    });
+    expect(JSON.parse(server.requests[0]?.body ?? '')).not.toHaveProperty('context');
   });
 
   it('puts at most 50 texts into a request, and answers those of several in order', async () => {

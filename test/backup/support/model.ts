@@ -18,6 +18,9 @@ export async function startModel(): Promise<Model> {
   const asked: string[] = [];
   const server: EngineServer = await startEngineServer((request) => {
     const [instructions] = chatRequest(request).messages;
+    if (instructions?.content.startsWith('An article is about to be translated') === true) {
+      return pseudoCompletion(request);
+    }
     if (instructions?.content.startsWith('You translate the texts of an article') !== true) {
       suggestions += 1;
       return silence;

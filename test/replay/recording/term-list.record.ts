@@ -1,0 +1,85 @@
+import { afterAll, beforeAll, beforeEach, expect, it } from 'vitest';
+import type { JobId } from '../../../src/ids.ts';
+import type { Job } from '../../../src/jobs/schemas.ts';
+import { ProviderError } from '../../../src/providers/types.ts';
+import { refreshWorkflowId, translationWorkflowId } from '../../../src/temporal/ids.ts';
+import { startTestService, type TestService, type TestWorkspace } from '../../support/service.ts';
+import { createStandIn, hang, translating } from '../../support/translating.ts';
+import { eventually } from '../../support/wait.ts';
+import { recordHistory } from './history.ts';
+
+let service: TestService;
+let workspace: TestWorkspace;
+let calls: ReturnType<typeof translating>;
+let asked = 0;
+let drawing: (signal: AbortSignal) => Promise<void> = async () => undefined;
+/** An engine that can draw a list of terms. */
+const provider = {
+  ...createStandIn(),
+  async terms({ signal }: { signal: AbortSignal }) {
+    asked += 1;
+    await drawing(signal);
+    return [{ source: 'wordb', target: 'palabra' }];
+  },
+};
+
+beforeAll(async () => {
+  service = await startTestService();
+  calls = translating(service);
+  workspace = await service.workspace(100_000);
+  await service.startWorker({ provider });
+});
+afterAll(() => service.stop());
+beforeEach(() => {
+  asked = 0;
+});
+
+const record = (job: Job, scenario: string) =>
+  recordHistory(translationWorkflowId(job.id as JobId), `translateArticle/terms-${scenario}`);
+const ended = (job: Job, status: Job['status']) =>
+  expect(calls.untilFinal(workspace, job.id)).resolves.toMatchObject({ status });
+
+it('a list of terms before the batches', async () => {
+  drawing = async () => undefined;
+  const { job } = await calls.translate(workspace, 1_200);
+  await record(job, 'success');
+  await ended(job, 'COMPLETED');
+});
+
+it('a list that comes after failures that passed', async () => {
+  drawing = async () => {
+    if (asked < 3) throw new ProviderError('retryable', 'busy');
+  };
+  const { job } = await calls.translate(workspace, 500);
+  await record(job, 'after-retries');
+  await ended(job, 'COMPLETED');
+});
+
+it('no list, since the engine refuses to draw one', async () => {
+  drawing = async () => {
+    throw new ProviderError('refused', 'The engine declines.');
+  };
+  const { job } = await calls.translate(workspace, 500);
+  await record(job, 'refused');
+  await ended(job, 'COMPLETED');
+});
+
+it('cancelled while the list is drawn', async () => {
+  drawing = hang;
+  const { job } = await calls.translate(workspace, 500);
+  await eventually(
+    async () => asked,
+    (count) => count > 0,
+  );
+  await calls.cancel(workspace, job.id);
+  await record(job, 'cancelled');
+  await ended(job, 'CANCELLED');
+});
+
+it('a list for a refresh', async () => {
+  drawing = async () => undefined;
+  const { version } = await calls.outdated(workspace, 1_200);
+  const job = await calls.refresh(workspace, version.id);
+  await recordHistory(refreshWorkflowId(job.id as JobId), 'refreshTranslation/terms-applied');
+  await ended(job, 'COMPLETED');
+});
