@@ -199,6 +199,25 @@ it('tells the engine what stands around a text that is refreshed, as the source 
   }
 });
 
+it('asks for equal texts once, and counts each', async () => {
+  const [paragraph] = longDocument(50).blocks;
+  const text = paragraph !== undefined && 'text' in paragraph ? paragraph.text : '';
+  const blocks = Array.from({ length: 24 }, (_, place) => ({
+    id: `p${place}`,
+    type: 'paragraph' as const,
+    text,
+  }));
+  const { source } = await article({ version: 1, blocks });
+  const { job, article: version } = await calls.translateTo(workspace, source.id);
+  expect(job).toMatchObject({ status: 'COMPLETED', consumedCredits: 2 });
+  expect(model.requests).toHaveLength(1);
+  expect(model.requests.flatMap((request) => Object.values(askedTexts(request)))).toHaveLength(4);
+  expect(new Set(version.documentJson.blocks.map((block) => ('text' in block ? block.text : ''))).size).toBe(
+    1,
+  );
+  expect(version).toMatchObject({ status: 'NEEDS_REVIEW', wordCount: 1_200 });
+});
+
 it('translates without a list of terms when none can be drawn, and draws none for a short text', async () => {
   listTerms = () => ({ status: 400, body: { error: { message: 'no', code: 'invalid_request_error' } } });
   const { source } = await article(longDocument(500));
