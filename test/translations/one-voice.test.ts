@@ -184,8 +184,9 @@ it('tells the engine what stands around a text that is refreshed, as the source 
   model.requests.length = 0;
   const job = await calls.refresh(workspace, version.id);
   expect(await calls.untilFinal(workspace, job.id)).toMatchObject({ status: 'COMPLETED' });
-  expect(model.requests).toHaveLength(1);
-  const [request] = model.requests;
+  // Accents are no Spanish, so it may be asked again.
+  const [request, ...others] = model.requests.filter((each) => turnsOf(each).length === 2);
+  expect(others).toEqual([]);
   const { about, around, texts } = JSON.parse((request && turnsOf(request)[1]) ?? '');
   expect(Object.keys(texts)).toEqual(['paragraph.1']);
   expect(about.title).toBe(source.title);
