@@ -15,7 +15,8 @@ import {
   queueGeneration,
   storedConfig,
 } from './admit.ts';
-import type { Outline } from './outline.ts';
+import { bodyWords, type GenerationConfig } from './config.ts';
+import { maxSections, type Outline } from './outline.ts';
 import type { outlineResponse } from './schemas.ts';
 
 export type StoredOutline = z.output<typeof outlineResponse>;
@@ -47,10 +48,19 @@ export async function readOutline(context: VerbContext, articleId: ArticleId): P
   return findOutline(context.db, context, articleId);
 }
 
+/** Settings may be newer than an outline, and for a shorter article. */
+function requireFewSections({ sections }: Outline, config: GenerationConfig, pointer: string): void {
+  const words = bodyWords(config);
+  const most = maxSections(words);
+  if (sections.length <= most) return;
+  throw invalid(pointer, `Expected at most ${most} sections in an outline for ${words} words.`);
+}
+
 /**
  * Replaces the outline of an article that is not written yet (articles.update). The same outline again changes nothing.
  * @param ifMatch the tag of the outline that the change is based on; any without it
- * @throws {ServiceError} RESOURCE_NOT_FOUND without one; CONFLICT as `lockEmptyDraft`; PRECONDITION_FAILED
+ * @throws {ServiceError} RESOURCE_NOT_FOUND without one; INVALID_REQUEST for more sections than the words of the article
+ *   make; CONFLICT as `lockEmptyDraft`; PRECONDITION_FAILED
  */
 export async function saveOutline(
   context: VerbContext,
@@ -61,7 +71,8 @@ export async function saveOutline(
   requirePermissions(context.actor, 'articles.update');
   return inTransaction(context.db, async (tx) => {
     await findOutline(tx, context, articleId);
-    await lockEmptyDraft(tx, context, articleId);
+    const article = await lockEmptyDraft(tx, context, articleId);
+    requireFewSections(outline, storedConfig(article.generation_config), '/outline/sections');
     const before = await findOutline(tx, context, articleId);
     if (ifMatch !== undefined) requireTag(ifMatch, 'outline', () => outlineTag(before));
     const json = JSON.stringify(outline);
@@ -87,8 +98,8 @@ export async function saveOutline(
  * Queues the generation of an article from its outline, with the settings that made it (articles.generate). What is
  * approved is what was read: the run has a copy of it.
  * @param ifMatch the tag of the outline that was read
- * @throws {ServiceError} INVALID_REQUEST without it, or with `*`; RESOURCE_NOT_FOUND without an outline; CONFLICT as
- *   `lockEmptyDraft`; PRECONDITION_FAILED when it has changed; INSUFFICIENT_CREDITS, QUOTA_EXCEEDED
+ * @throws {ServiceError} INVALID_REQUEST without it, with `*`, or for too many sections; RESOURCE_NOT_FOUND without an
+ *   outline; CONFLICT as `lockEmptyDraft`; PRECONDITION_FAILED when it has changed; INSUFFICIENT_CREDITS, QUOTA_EXCEEDED
  */
 export async function approveOutline(
   context: GenerationContext,
@@ -105,6 +116,7 @@ export async function approveOutline(
     const config = storedConfig(article.generation_config);
     const stored = await findOutline(tx, context, articleId);
     requireTag(ifMatch, 'outline', () => outlineTag(stored));
+    requireFewSections(stored.outline, config, '');
     return admitGeneration(tx, context, {
       article,
       config,

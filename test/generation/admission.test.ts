@@ -388,6 +388,22 @@ describe('an outline', () => {
     ]);
   });
 
+  it('has a section at most for every 60 words of the article that it is for', async () => {
+    const { article, outline } = await outlined();
+    const sections = (count: number) =>
+      Array.from({ length: count }, (_, index) => ({ ...outline.sections[0], id: `part-${index}` }));
+    const most = Math.ceil(Number(article.generationConfig?.wordCount) / 60);
+    const save = (count: number) =>
+      calls.saveOutline(workspace, article.id, { ...outline, sections: sections(count) });
+    expect((await save(most)).status).toBe(200);
+    expect(pointers(await save(most + 1))).toEqual(['/outline/sections']);
+    const shorter = { replaceOutline: true, ...settings({ wordCount: 200 }) };
+    const { job } = (await calls.draft(workspace, article.id, shorter)).body;
+    await calls.cancel(workspace, job.id);
+    const { etag } = await calls.outline(workspace, article.id);
+    expect((await calls.approve(workspace, article.id, etag)).status).toBe(400);
+  });
+
   it('is approved as it was read: not without its tag, and not once it has moved', async () => {
     const { article, outline, etag } = await outlined();
     const { id } = article;
