@@ -11,6 +11,7 @@ import { endAbandonedOperations } from '../src/reconcile/ai-operations.ts';
 import { reconcileDeliveries } from '../src/reconcile/deliveries.ts';
 import { type ReconcileDependencies, reconcileJobs, releaseStrandedHolds } from '../src/reconcile/jobs.ts';
 import { pruneOperations } from '../src/suggestions/prune.ts';
+import { pruneMemory } from '../src/translations/memory/prune.ts';
 import { pruneTranslations } from '../src/translations/prune.ts';
 import { emptyDeletedEndpoints } from '../src/webhooks/endpoints/empty.ts';
 import { emptyDeletedWorkspaces } from '../src/workspaces/empty.ts';
@@ -24,9 +25,11 @@ export function createMaintenanceActivities(
     readonly partitionMinutes: number;
     readonly blobs: BlobStore;
     readonly blobGraceMs: number;
+    /** How long unused entries of the memory of translations are kept. */
+    readonly memoryMs: number;
   },
 ) {
-  const { db, retentionMs, partitionMinutes, blobs, blobGraceMs } = dependencies;
+  const { db, retentionMs, partitionMinutes, blobs, blobGraceMs, memoryMs } = dependencies;
   const retention = { retentionMs, onProgress: beat };
   const watched: ReconcileDependencies = {
     ...dependencies,
@@ -43,8 +46,9 @@ export function createMaintenanceActivities(
     },
     reconcileDeliveries: (): Promise<{ returned: number; ended: number }> => reconcileDeliveries(watched),
     pruneWebhooks: () => turnPartitions(db, { ...retention, partitionMinutes }),
-    // What all paid jobs worked with.
+    // What all paid jobs worked with, and what no translation has used for long.
     pruneTranslations: async (): Promise<{ jobs: number; segments: number }> => {
+      await pruneMemory(db, memoryMs, beat);
       const generations = await pruneGenerations(db, retention);
       const { jobs, segments } = await pruneTranslations(db, retention);
       return { jobs: jobs + generations, segments };

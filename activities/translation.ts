@@ -4,6 +4,7 @@ import { takeOver } from '../src/jobs/run-state.ts';
 import type { TranslationProvider } from '../src/providers/types.ts';
 import type { PlannedRun } from '../src/temporal/shapes.ts';
 import { translateBatch } from '../src/translations/batch.ts';
+import { remember } from '../src/translations/memory/remember.ts';
 import { type Planned, planSegments } from '../src/translations/plan.ts';
 import { settleRefresh } from '../src/translations/refresh/settle.ts';
 import { settleTranslation } from '../src/translations/settle.ts';
@@ -21,9 +22,15 @@ export function createTranslationActivities(
   const plan = (jobId: JobId, task: Planned): Promise<PlannedRun> =>
     asFinalFailure(async () => {
       await requireOpen(db, jobId);
-      const { batches, words } = await planSegments(db, jobId, provider.name, task);
+      const { batches, words } = await planSegments(db, jobId, provider, task);
       return wantsTerms(provider, words) ? { batches, drawTerms: true } : { batches };
     });
+  /** Also when a lost worker had settled the job already. */
+  const remembering = async (settling: Promise<boolean>, jobId: JobId): Promise<boolean> => {
+    const settled = await settling;
+    await remember(db, jobId);
+    return settled;
+  };
   return {
     ...createJobActivities(dependencies),
 
@@ -51,10 +58,10 @@ export function createTranslationActivities(
 
     /** Writes the article and the charge; false when the job had ended before. */
     settle: (jobId: JobId): Promise<boolean> =>
-      ending(dependencies, jobId, () => settleTranslation(db, jobId)),
+      ending(dependencies, jobId, () => remembering(settleTranslation(db, jobId), jobId)),
 
     /** Applies or proposes what a refresh has made, and charges for it; false when the job had ended before. */
     settleRefresh: (jobId: JobId): Promise<boolean> =>
-      ending(dependencies, jobId, () => settleRefresh(db, jobId)),
+      ending(dependencies, jobId, () => remembering(settleRefresh(db, jobId), jobId)),
   };
 }

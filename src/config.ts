@@ -124,6 +124,8 @@ const variables = z.object({
   /** How long a partition of events and of ended deliveries is; a soak rolls them every minute. */
   PARTITION_MINUTES: withDefault(whole(1, 10_080), 1_440),
   BLOB_GRACE_DAYS: withDefault(fraction(0), 7),
+  /** Days after which what no translation has used goes from the memory. */
+  MEMORY_DAYS: withDefault(fraction(1), 180),
 });
 
 const environment = variables.superRefine((config, context) => {

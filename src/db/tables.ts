@@ -127,6 +127,8 @@ export interface LoggedAttempt {
 export interface StoredContext extends Omit<JobContext, 'terms'> {
   readonly around: readonly Neighbours[];
 }
+/** Who made what is remembered: people who approved it, or an engine. */
+export type MemoryLayer = 'people' | 'machine';
 
 /** What a refresh works with. */
 export interface StoredRefresh {
@@ -135,6 +137,8 @@ export interface StoredRefresh {
   readonly source: ArticleId;
   /** True when the version was APPROVED or PUBLISHED already as it was asked for. */
   readonly released: boolean;
+  /** True when blocks were named: they are translated anew, past the memory. Missing in jobs of an earlier release. */
+  readonly anew?: boolean;
 }
 
 export interface Tables {
@@ -413,6 +417,11 @@ export interface Tables {
     position: Nullable<number>;
     /** The key of the equal text that is asked for in its place. */
     same_as: Nullable<string>;
+    /** Where its translation was remembered from; null when an engine was asked. */
+    from_memory: Nullable<MemoryLayer>;
+    /** What it is remembered by; null in rows of a release that remembered nothing. */
+    text_key: Nullable<string>;
+    made_by: Nullable<string>;
   };
   /** What is known of a version since it was translated. */
   article_provenance: {
@@ -430,6 +439,28 @@ export interface Tables {
     unit: UnitKey;
     proposal: Json<Proposal>;
     created_at: CreatedAt;
+  };
+  translation_memory: {
+    workspace_id: WorkspaceId;
+    /** The version that it was written into. */
+    article_id: ArticleId;
+    /** Stands for languages, kind and source text. */
+    text_key: string;
+    layer: MemoryLayer;
+    /** Stands for engine, style and terms; empty for what people have approved. */
+    made_by: string;
+    target_text: string;
+    written_at: CreatedAt;
+    /** To the day. */
+    used_at: CreatedAt;
+  };
+  /** Approved versions whose texts are in the memory, or being read into it. */
+  remembered_versions: {
+    article_id: ArticleId;
+    workspace_id: WorkspaceId;
+    /** `updated_at` of the version as it was read. */
+    read_of: NullableTimestamp;
+    claimed_at: Timestamp;
   };
   glossary_terms: {
     id: GlossaryTermId;

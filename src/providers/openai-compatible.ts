@@ -1,6 +1,7 @@
 import { type ChatModelOptions, createChatModel } from './chat-model.ts';
 import {
   nameTexts,
+  PROMPT_EDITION,
   strictObject,
   TERMS_SCHEMA,
   termsInstructions,
@@ -53,7 +54,7 @@ export function createOpenAiCompatibleProvider(options: ChatModelOptions): Trans
     });
     return pickPairs(object?.terms);
   };
-  return { name: 'openai-compatible', translate, terms };
+  return { name: 'openai-compatible', edition: `${options.model} ${PROMPT_EDITION}`, translate, terms };
 }
 
 /** The texts by id; a value that is not a text counts as missing. */

@@ -3,6 +3,7 @@
  * and models have written is data in the user's turn. That begins with `about`, the same in all requests of a job, so
  * that servers can keep what they have read of it.
  */
+import { hash } from 'node:crypto';
 import { describeLanguage } from '../language-names.ts';
 import type { ChatTurn } from './chat-model.ts';
 import type { JobContext, TermsRequest, TranslationRequest, TranslationText } from './types.ts';
@@ -24,6 +25,13 @@ export const translatingInstructions = ({ sourceLanguage, targetLanguage }: Lang
     'Every text has a translation that is not empty. A metaTitle has at most 70 characters, a metaDescription at most 200.',
     'When a later turn has "defects", by id, those translations cannot be used: translate the texts again without the defects.',
   ].join('\n');
+
+/** Changes with the instructions. */
+export const PROMPT_EDITION = hash(
+  'sha256',
+  translatingInstructions({ sourceLanguage: 'en', targetLanguage: 'es' }),
+  'base64url',
+).slice(0, 8);
 
 /** The instructions for a term list. */
 export const termsInstructions = ({ sourceLanguage, targetLanguage }: Languages): string =>

@@ -60,6 +60,8 @@ export interface TranslationProvider {
   readonly name: string;
   /** False for an engine that cannot be told what is wrong: it is not asked again for what can be used. */
   readonly repairs?: boolean;
+  /** Its model and the version of its prompt: what it made under another one is not its own work any more. */
+  readonly edition?: string;
   /** @throws ProviderError, or the signal's reason. */
   translate(request: TranslationRequest): Promise<Map<string, string>>;
   /**

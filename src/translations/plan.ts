@@ -9,7 +9,9 @@ import { inTheBackground } from '../document/threads/share.ts';
 import { type PlannedSegment, type PlannedTexts, planBatches } from '../document/translation/planned.ts';
 import type { ArticleId, JobId, WorkspaceId } from '../ids.ts';
 import { writeJson } from '../json-text.ts';
+import type { TranslationProvider } from '../providers/types.ts';
 import { glossaryIn } from './glossary/terms.ts';
+import { fromMemory } from './memory/fill.ts';
 import { readTexts, toSnapshot } from './read-source.ts';
 import { styleOf } from './styles/styles.ts';
 
@@ -30,13 +32,14 @@ export interface Plan {
 
 /**
  * Splits the job's snapshot into segments, one row each, grouped into batches, and freezes what a model is told beside
- * them. The rows are the run's memory: what was translated is never asked for again. Of equal texts one is asked for.
+ * them. The rows are the run's own memory: what was translated is never asked for again. What the workspace remembers is
+ * not asked for at all, and of equal texts one is.
  * @returns the same however often it runs, before the first batch
  */
 export async function planSegments(
   db: Database,
   jobId: JobId,
-  provider: string,
+  engine: Pick<TranslationProvider, 'name' | 'edition'>,
   task: Planned = 'plan',
 ): Promise<Plan> {
   const job = await db
@@ -49,6 +52,7 @@ export async function planSegments(
       'source_language as source',
       'target_language as target',
       sql<string | null>`snapshot::text`.as('snapshot'),
+      sql<boolean>`coalesce((snapshot -> 'anew')::boolean, false)`.as('anew'),
     ])
     .where('job_id', '=', jobId)
     .executeTakeFirstOrThrow();
@@ -58,21 +62,30 @@ export async function planSegments(
   const { title, outline, segments } = await inTheBackground(workspaceId, () =>
     task === 'plan' ? doTask('plan', snapshot) : doTask('planSegmentsOf', snapshot, whole),
   );
-  const sameAs = findEqual(segments);
-  const batches = inBatches(segments.filter(({ key }) => !sameAs.has(key)));
-  const batchOf = new Map(batches.flatMap((batch, at) => batch.map(({ key }) => [key, at] as const)));
   const texts = segments.map(({ text }) => text);
-  const context: StoredContext = {
-    title,
-    outline,
-    glossary: await glossaryIn(db, workspaceId, job, texts),
-    style: await styleOf(db, projectId, job.target),
-    around: batches.map(around),
-  };
+  const glossary = await glossaryIn(db, workspaceId, job, texts);
+  const style = await styleOf(db, projectId, job.target);
+  const { found, keys } = await inTheBackground(workspaceId, () =>
+    fromMemory(db, {
+      ...job,
+      jobId,
+      languages: { sourceLanguage: job.source, targetLanguage: job.target },
+      segments,
+      engine,
+      glossary,
+      style,
+    }),
+  );
+  const left = segments.filter(({ key }) => !found.has(key));
+  const sameAs = findEqual(left);
+  const batches = inBatches(left.filter(({ key }) => !sameAs.has(key)));
+  const batchOf = new Map(batches.flatMap((batch, at) => batch.map(({ key }) => [key, at] as const)));
+  const context: StoredContext = { title, outline, glossary, style, around: batches.map(around) };
   return inTransaction(db, async (tx) => {
     await sql`
       INSERT INTO translation_segments
-        (job_id, key, kind, position, same_as, batch, source_hash, source_text, words)
+        (job_id, key, kind, position, same_as, batch, source_hash, source_text, words,
+          target_text, from_memory, text_key, made_by)
       SELECT ${jobId}, * FROM unnest(
         ${segments.map(({ key }) => key)}::text[],
         ${segments.map(({ kind }) => kind)}::text[],
@@ -81,15 +94,19 @@ export async function planSegments(
         ${segments.map(({ key }) => batchOf.get(sameAs.get(key) ?? key) ?? 0)}::integer[],
         ${texts.map((text) => hash('sha256', text))}::text[],
         ${texts}::text[],
-        ${segments.map(({ words }) => words)}::integer[]
+        ${segments.map(({ words }) => words)}::integer[],
+        ${segments.map(({ key }) => found.get(key)?.text ?? null)}::text[],
+        ${segments.map(({ key }) => found.get(key)?.layer ?? null)}::text[],
+        ${segments.map(({ key }) => keys.get(key)?.text ?? null)}::text[],
+        ${segments.map(({ key }) => keys.get(key)?.maker ?? null)}::text[]
       )
       ON CONFLICT DO NOTHING
     `.execute(tx);
     // The rows decide: an earlier run of another release may have planned with other bounds.
     const plan = await tx
       .selectFrom('translation_segments')
-      .select((eb) => [
-        eb.fn.coalesce(eb(eb.fn.max('batch'), '+', 1), eb.val(0)).as('batches'),
+      .select([
+        sql<number>`coalesce(max(batch) FILTER (WHERE from_memory IS NULL) + 1, 0)`.as('batches'),
         sql<number>`coalesce(sum(words) FILTER (WHERE target_text IS NULL AND same_as IS NULL), 0)::integer`.as(
           'words',
         ),
@@ -99,7 +116,7 @@ export async function planSegments(
     await tx
       .updateTable('translations')
       .set({
-        provider,
+        provider: engine.name,
         batch_count: plan.batches,
         context: sql<string>`coalesce(context, ${JSON.stringify(context)}::jsonb)`,
       })

@@ -12,6 +12,7 @@ import { removeDeliveries, removeEmptied as removeEmptiedEndpoint } from '../web
  */
 const LARGE = [
   ['article_revisions', 500],
+  ['translation_memory', 5_000],
   ['articles', 100],
   ['ai_operations', 1_000],
   ['glossary_terms', 5_000],

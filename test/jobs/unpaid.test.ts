@@ -54,6 +54,7 @@ async function madeThen(
     .where('job_id', '=', job.id as JobId)
     // They are asked for in their order.
     .where('batch', '<', 5)
+    .where('from_memory', 'is', null)
     .executeTakeFirstOrThrow();
   await end(job.id as JobId);
   await calls.untilFinal(workspace, job.id);

@@ -166,8 +166,9 @@ describe('a job on a language model', () => {
         ? { status: 429, headers: { 'retry-after-ms': '50' }, body: { error: { message: 'slow down' } } }
         : pseudoCompletion(request);
     };
-    const { job } = await calls.translate(workspace, 200);
-    expect(await calls.untilFinal(workspace, job.id)).toMatchObject({ status: 'COMPLETED' });
+    const stranger = await service.workspace();
+    const { job } = await calls.translate(stranger, 200);
+    expect(await calls.untilFinal(stranger, job.id)).toMatchObject({ status: 'COMPLETED' });
     const counts = asks();
     expect(counts.get('A garden in spring')).toBe(4);
     counts.delete('A garden in spring');

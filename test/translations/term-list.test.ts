@@ -36,9 +36,9 @@ async function planned(): Promise<JobId> {
   const workspace = await service.workspace(10);
   const { job } = await translating(service).translate(workspace, 1_000);
   const jobId = job.id as JobId;
-  const plan = await planSegments(service.db, jobId, 'stand-in');
+  const plan = await planSegments(service.db, jobId, { name: 'stand-in' });
   expect(plan).toEqual({ batches: 3, words: 1_004 });
-  expect(await planSegments(service.db, jobId, 'stand-in')).toEqual(plan);
+  expect(await planSegments(service.db, jobId, { name: 'stand-in' })).toEqual(plan);
   return jobId;
 }
 const termsTold = ({ told }: ReturnType<typeof engine>) => told.map(({ context }) => context?.terms);

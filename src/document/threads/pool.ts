@@ -61,12 +61,14 @@ function startThreads(): Piscina<Posted, unknown> {
 const PLACE = /[[\]*_`<&!\\]|"(?=[,\]])/g;
 
 /** True for texts that together are fast enough to process on the event loop. */
-export function isSmall(...texts: readonly string[]): boolean {
+export const isSmall = (...texts: readonly string[]): boolean => areSmall(texts);
+
+function areSmall(texts: Iterable<string>): boolean {
   let characters = 0;
-  for (const { length } of texts) characters += length;
-  if (characters > LOOP_CHARACTERS) return false;
   let places = 0;
   for (const text of texts) {
+    characters += text.length;
+    if (characters > LOOP_CHARACTERS) return false;
     for (const _ of text.matchAll(PLACE)) {
       places += 1;
       if (places > LOOP_PLACES) return false;
@@ -92,7 +94,7 @@ export const doSmallTask = <Name extends TaskName>(
   task: Name,
   ...args: TaskArguments<Name>
 ): TaskResult<Name> | undefined =>
-  NEVER_ON_THE_LOOP.has(task) || !isSmall(...textsOf(args)) ? undefined : HERE[task](...args);
+  NEVER_ON_THE_LOOP.has(task) || !areSmall(textsOf(args)) ? undefined : HERE[task](...args);
 
 /**
  * Does a task.

@@ -28,6 +28,7 @@ import {
 } from '../translation/reassemble.ts';
 import { extractSegments } from '../translation/segments.ts';
 import type { Snapshot } from '../translation/source.ts';
+import { fitting, memoryKeys, taughtTexts } from './memory.ts';
 import { accept, applyPlan, planVersion, reject, sentOf } from './refresh.ts';
 import { describe, type StoredDocument } from './stored.ts';
 
@@ -244,6 +245,9 @@ export const TASKS = {
   findImages,
   importFile,
   termsIn,
+  memoryKeys,
+  fitting,
+  taughtTexts,
 } as const;
 
 export type TaskName = keyof typeof TASKS;

@@ -15,6 +15,8 @@ export interface EncodedField {
   readonly nodes: TagContent[];
   /** Titles of inline links by tag id: separate prose, translated on its own. */
   readonly titles: ReadonlyMap<number, string>;
+  /** What a tag stands for: the same in two languages, whatever its id there. */
+  meaningOf(node: TagNode): string;
   /** The field's new content from a translated tree that has the same tags. */
   decode(nodes: readonly TagContent[], titles: ReadonlyMap<number, string>): TextChange;
 }
@@ -101,6 +103,7 @@ function encodeMarkdown(markdown: string): EncodedField {
   return {
     nodes,
     titles,
+    meaningOf: ({ tag, id }) => JSON.stringify([tag, targets.get(id)?.url, atoms.get(id)]),
     decode(translated, newTitles) {
       const runs: InlineRun[] = [];
       const decode = (content: readonly TagContent[], marks: Omit<InlineRun, 'kind' | 'text'>): void => {
@@ -157,6 +160,7 @@ function encodePlain(text: string, links: readonly ArticleLink[]): EncodedField 
   return {
     nodes: outer.nodes,
     titles: new Map(),
+    meaningOf: ({ tag, id }) => JSON.stringify([tag, links[linkOf.get(id) ?? -1]?.articleId, atoms.get(id)]),
     decode(translated) {
       const newLinks = links.map((link) => ({ ...link }));
       const decode = (content: readonly TagContent[]): string =>

@@ -88,7 +88,7 @@ async function replay(
 async function admit(
   tx: Tx,
   context: Context,
-  { version, sourceId, sourceLanguage, released, planned, estimate, latest }: DrawnRefresh,
+  { version, sourceId, sourceLanguage, released, anew, planned, estimate, latest }: DrawnRefresh,
   idempotencyKey: string | undefined,
 ): Promise<{ run: Awaited<ReturnType<typeof admitJob>> & StartableJob } | null> {
   const { workspaceId } = context.actor;
@@ -123,7 +123,7 @@ async function admit(
           source_article_id: sourceId,
           source_language: sourceLanguage,
           target_language: row.primary_language,
-          snapshot: writeJson({ plan: new JsonText(planned.plan), released, source: sourceId }),
+          snapshot: writeJson({ plan: new JsonText(planned.plan), released, anew, source: sourceId }),
         })
         .execute();
     },

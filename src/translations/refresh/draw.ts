@@ -31,6 +31,8 @@ export interface DrawnRefresh {
   readonly sourceId: ArticleId;
   readonly sourceLanguage: string;
   readonly released: boolean;
+  /** True when blocks are named, which are translated anew. */
+  readonly anew: boolean;
   readonly planned: PlannedRefresh;
   readonly estimate: RefreshEstimate;
   /** See `latestRefresh`. */
@@ -123,7 +125,16 @@ export async function drawRefresh(
     words: toWords(planned.weight),
     total: refreshPrice(planned.sent, planned.weight, most),
   };
-  return { version, sourceId, sourceLanguage: texts.primary_language, released, planned, estimate, latest };
+  return {
+    version,
+    sourceId,
+    sourceLanguage: texts.primary_language,
+    released,
+    anew: blocks !== undefined,
+    planned,
+    estimate,
+    latest,
+  };
 }
 
 /** 409 for a version without a source to be refreshed from. */

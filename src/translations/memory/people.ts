@@ -1,0 +1,131 @@
+import { sql } from 'kysely';
+import { readAssets } from '../../articles/images.ts';
+import type { Database } from '../../db/database.ts';
+import { inTransaction } from '../../db/transaction.ts';
+import type { MemoryFacts } from '../../document/threads/memory.ts';
+import { doTask } from '../../document/threads/pool.ts';
+import { TooSlowError } from '../../errors.ts';
+import type { ArticleId, WorkspaceId } from '../../ids.ts';
+import { writeJson } from '../../json-text.ts';
+import { readTexts, toSnapshot } from '../read-source.ts';
+
+/** Versions that are looked for at once. */
+const VERSIONS = 5;
+/** What one run spends on them before it plans; the next ones go on. */
+const ROUND_MS = 10_000;
+/** Rows that one statement writes. */
+const ROWS = 2_000;
+
+interface Claimed {
+  readonly version_id: ArticleId;
+  readonly source_id: ArticleId;
+}
+
+/**
+ * Takes what people have approved into the memory: the texts of versions in this language that are APPROVED or PUBLISHED
+ * and have changed since they were last read, the latest first. Whoever translates next does so, so that no save and no
+ * publication pays for it. What a lost worker had claimed is looked at again a minute later.
+ */
+export async function learnFromPeople(
+  db: Database,
+  workspaceId: WorkspaceId,
+  facts: MemoryFacts,
+): Promise<void> {
+  const end = performance.now() + ROUND_MS;
+  while (performance.now() < end) {
+    const claimed = await claimVersions(db, workspaceId, facts);
+    for (const version of claimed) {
+      if (performance.now() >= end) return;
+      await learnFrom(db, workspaceId, facts, version);
+    }
+    if (claimed.length < VERSIONS) return;
+  }
+}
+
+async function claimVersions(
+  db: Database,
+  workspaceId: WorkspaceId,
+  { sourceLanguage, targetLanguage }: MemoryFacts,
+): Promise<readonly Claimed[]> {
+  return inTransaction(db, async (tx) => {
+    const { rows } = await sql<Claimed>`
+      WITH unread AS (
+        SELECT version.id AS version_id, source.id AS source_id
+        FROM articles AS version
+        JOIN article_provenance AS known ON known.article_id = version.id
+        JOIN articles AS source ON source.id = known.source_article_id AND source.workspace_id = ${workspaceId}
+        LEFT JOIN remembered_versions AS remembered ON remembered.article_id = version.id
+        WHERE version.workspace_id = ${workspaceId} AND version.primary_language = ${targetLanguage}
+          AND version.status IN ('APPROVED', 'PUBLISHED') AND source.primary_language = ${sourceLanguage}
+          AND remembered.read_of IS DISTINCT FROM version.updated_at
+          AND (remembered.claimed_at IS NULL OR remembered.claimed_at < clock_timestamp() - interval '1 minute'
+            OR remembered.read_of IS NOT NULL)
+        ORDER BY version.updated_at DESC LIMIT ${VERSIONS}
+      ), claimed AS (
+        INSERT INTO remembered_versions AS remembered (article_id, workspace_id, claimed_at)
+        SELECT version_id, ${workspaceId}, clock_timestamp() FROM unread ORDER BY version_id
+        ON CONFLICT (article_id) DO UPDATE SET read_of = NULL, claimed_at = excluded.claimed_at
+        WHERE remembered.read_of IS NOT NULL
+          OR remembered.claimed_at < clock_timestamp() - interval '1 minute'
+        RETURNING article_id
+      )
+      SELECT version_id, source_id FROM unread JOIN claimed ON claimed.article_id = version_id`.execute(tx);
+    return rows;
+  });
+}
+
+/** Replaces what the version has taught before. */
+async function learnFrom(
+  db: Database,
+  workspaceId: WorkspaceId,
+  facts: MemoryFacts,
+  { version_id: versionId, source_id: sourceId }: Claimed,
+): Promise<void> {
+  const read = async (id: ArticleId) => {
+    const row = await readTexts(db, workspaceId, id)
+      .leftJoin('article_provenance as known', 'known.article_id', 'articles.id')
+      .select((eb) => ['articles.updated_at', eb.cast<string | null>('known.units', 'text').as('units')])
+      .executeTakeFirst();
+    return row && { ...row, content: writeJson(toSnapshot(row, await readAssets(db, workspaceId, id))) };
+  };
+  const [source, version] = [await read(sourceId), await read(versionId)];
+  if (source === undefined || version === undefined || version.units === null) return;
+  const taught = await doTask('taughtTexts', source.content, version.content, version.units, facts).catch(
+    (error: unknown): ReadonlyMap<string, string> => {
+      // It would take as long each time, and keep others from being translated.
+      if (error instanceof TooSlowError) return new Map();
+      throw error;
+    },
+  );
+  const rows = [...taught];
+  await inTransaction(db, async (tx) => {
+    const article = await tx
+      .selectFrom('articles')
+      .select('id')
+      .where('workspace_id', '=', workspaceId)
+      .where('id', '=', versionId)
+      .forKeyShare()
+      .executeTakeFirst();
+    if (article === undefined) return;
+    await tx
+      .deleteFrom('translation_memory')
+      .where('article_id', '=', versionId)
+      .where('layer', '=', 'people')
+      .execute();
+    for (let at = 0; at < rows.length; at += ROWS) {
+      const some = rows.slice(at, at + ROWS);
+      await sql`
+        INSERT INTO translation_memory (workspace_id, article_id, layer, made_by, text_key, target_text)
+        SELECT ${workspaceId}, ${versionId}, 'people', '', * FROM unnest(
+          ${some.map(([key]) => key)}::text[], ${some.map(([, text]) => text)}::text[])
+        ON CONFLICT (article_id, layer, text_key) DO UPDATE SET target_text = excluded.target_text`.execute(
+        tx,
+      );
+    }
+    await tx
+      .updateTable('remembered_versions')
+      .set({ read_of: version.updated_at })
+      .where('article_id', '=', versionId)
+      .execute();
+  });
+}

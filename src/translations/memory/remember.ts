@@ -1,0 +1,64 @@
+import { sql } from 'kysely';
+import { inBatches } from '../../db/batches.ts';
+import type { Database } from '../../db/database.ts';
+import { foreignKeyViolation } from '../../db/errors.ts';
+import { retryingConflicts } from '../../db/transaction.ts';
+import type { JobId } from '../../ids.ts';
+
+/** Segments that one statement takes. */
+const ROWS = 2_000;
+/** Entries that an article keeps through its refreshes, at least; more only when one job has made more. */
+const KEPT = 5_000;
+
+/**
+ * Takes what a COMPLETED job has written into the memory of its workspace, with what it had from there itself, so that it
+ * stays as long as the last article that has it. Texts of people are theirs. Running it again changes nothing; of a job
+ * that has not settled it takes nothing.
+ */
+export async function remember(db: Database, jobId: JobId): Promise<void> {
+  let written = 0;
+  try {
+    for await (const batch of inBatches('', (after: string) => rememberSome(db, jobId, after))) {
+      written += batch.rows;
+    }
+  } catch (error) {
+    // Deleted meanwhile, with its memory.
+    if (foreignKeyViolation(error) === null) throw error;
+    return;
+  }
+  if (written > 0) await forgetOldest(db, jobId, Math.max(KEPT, written));
+}
+
+async function rememberSome(
+  db: Database,
+  jobId: JobId,
+  after: string,
+): Promise<{ rows: number; last: string | null }> {
+  const { rows } = await retryingConflicts(() =>
+    sql<{ rows: number; last: string | null }>`
+      WITH page AS (
+        SELECT workspace_id, article_id, segment.key, text_key, made_by, target_text
+        FROM jobs JOIN translation_segments AS segment ON segment.job_id = jobs.id
+        WHERE jobs.id = ${jobId} AND jobs.status = 'COMPLETED' AND segment.key > ${after}
+          AND target_text IS NOT NULL AND text_key IS NOT NULL AND from_memory IS DISTINCT FROM 'people'
+        ORDER BY segment.key LIMIT ${ROWS}
+      ), written AS (
+        INSERT INTO translation_memory (workspace_id, article_id, layer, text_key, made_by, target_text)
+        SELECT DISTINCT ON (text_key) workspace_id, article_id, 'machine', text_key, made_by, target_text
+        FROM page ORDER BY text_key
+        ON CONFLICT (article_id, layer, text_key) DO UPDATE SET
+          made_by = excluded.made_by, target_text = excluded.target_text, written_at = now(), used_at = now()
+      )
+      SELECT count(*)::integer AS rows, CASE WHEN count(*) = ${ROWS} THEN max(key) END AS last FROM page`.execute(
+      db,
+    ),
+  );
+  return rows[0] ?? { rows: 0, last: null };
+}
+
+const forgetOldest = (db: Database, jobId: JobId, kept: number) =>
+  sql`
+    DELETE FROM translation_memory WHERE ctid = ANY (ARRAY(
+      SELECT memory.ctid FROM jobs JOIN translation_memory AS memory USING (article_id)
+      WHERE jobs.id = ${jobId} AND layer = 'machine'
+      ORDER BY written_at DESC, text_key OFFSET ${kept}))`.execute(db);

@@ -1,0 +1,89 @@
+import fc from 'fast-check';
+import { expect, it } from 'vitest';
+import type { Block } from '../../src/document/format/schema.ts';
+import { taughtBy } from '../../src/document/refresh/taught.ts';
+import { reassemble } from '../../src/document/translation/reassemble.ts';
+import { extractSegments } from '../../src/document/translation/segments.ts';
+import type { Snapshot } from '../../src/document/translation/source.ts';
+import { pseudoLocalize } from '../../src/providers/pseudo.ts';
+import { anySnapshot } from './arbitraries.ts';
+import { NOTHING, translateNew, type Version } from './versions.ts';
+
+const article = (...blocks: Block[]): Snapshot => ({ ...NOTHING, document: { version: 1, blocks } });
+const paragraph = (text: string, rest: object = {}): Block =>
+  ({ id: 'p', type: 'paragraph', text, format: 'markdown', ...rest }) as Block;
+/** What is learned from a version whose body says this by now. */
+const taughtAs = (source: Snapshot, ...blocks: Block[]) => {
+  const { content, provenance } = translateNew(source);
+  return taughtBy(source, { ...content, document: { version: 1, blocks } }, provenance);
+};
+
+it('what a version teaches, written into its source again, gives the version', () => {
+  fc.assert(
+    fc.property(anySnapshot, (source) => {
+      const { content, provenance }: Version = translateNew(source);
+      const segments = extractSegments(source);
+      const known = new Map<string, string>();
+      for (const { kind, source: from, target } of taughtBy(source, content, provenance)) {
+        known.set(`${kind} ${from}`, target);
+      }
+      const texts = new Map(
+        segments.map(({ key, kind, text }) => [key, known.get(`${kind} ${text}`) ?? pseudoLocalize(text)]),
+      );
+      const again = reassemble(source, texts, {
+        articleIds: new Map(),
+        assetIds: new Map(source.assets.map(({ id }, index) => [id, content.assets[index]?.id ?? id])),
+      });
+      expect(again.document).toEqual(reassembled(source, content));
+      expect(
+        [...known.keys()].every((text) => segments.some((one) => `${one.kind} ${one.text}` === text)),
+      ).toBe(true);
+    }),
+  );
+});
+
+/** The document of the version before a save dropped links that lead nowhere. */
+function reassembled(source: Snapshot, content: Snapshot) {
+  const texts = new Map(extractSegments(source).map(({ key, text }) => [key, pseudoLocalize(text)]));
+  return reassemble(source, texts, {
+    articleIds: new Map(),
+    assetIds: new Map(source.assets.map(({ id }, index) => [id, content.assets[index]?.id ?? id])),
+  }).document;
+}
+
+it('the words of a person are learned with the tags where the person has put them', () => {
+  const source = article(
+    paragraph('Read [the guide](https://a.example/ "A guide") or [the news](https://b.example/), **now**.'),
+  );
+  const version = paragraph(
+    'Lee **ya** [las noticias](https://b.example/) o [la guía](https://a.example/ "Una guía").',
+  );
+  expect(taughtAs(source, version)).toEqual([
+    {
+      kind: 'paragraph',
+      source: 'Read <a id="1">the guide</a> or <a id="2">the news</a>, <b id="3">now</b>.',
+      target: 'Lee <b id="3">ya</b> <a id="2">las noticias</a> o <a id="1">la guía</a>.',
+    },
+    { kind: 'linkTitle', source: 'A guide', target: 'Una guía' },
+  ]);
+});
+
+it.each([
+  ['another link', 'Lee [la guía](https://c.example/).'],
+  ['a link less', 'Lee la guía.'],
+  ['more emphasis', 'Lee [la **guía**](https://a.example/).'],
+])('a text that has %s by now teaches nothing', (_, text) => {
+  expect(taughtAs(article(paragraph('Read [the guide](https://a.example/).')), paragraph(text))).toEqual([]);
+});
+
+it('a text of the source that has changed since teaches nothing, the others of its list do', () => {
+  const list = (...items: string[]): Block => ({ id: 'l', type: 'list', ordered: false, items });
+  const before = article(list('one', 'two', 'three'));
+  const { content, provenance } = translateNew(before);
+  const edited = { ...content, document: { version: 1 as const, blocks: [list('uno', 'dos', 'tres')] } };
+  const taught = taughtBy(article(list('one', 'TWO', 'three')), edited, provenance);
+  expect(taught.map(({ source, target }) => [source, target])).toEqual([
+    ['one', 'uno'],
+    ['three', 'tres'],
+  ]);
+});

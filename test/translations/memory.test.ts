@@ -1,0 +1,301 @@
+import { sql } from 'kysely';
+import { beforeEach, describe, expect, it } from 'vitest';
+import type { Article } from '../../src/articles/schemas.ts';
+import type { Block, DocumentJson } from '../../src/document/format/schema.ts';
+import type { ArticleId, JobId, ProjectId } from '../../src/ids.ts';
+import { ProviderError } from '../../src/providers/types.ts';
+import { pruneMemory } from '../../src/translations/memory/prune.ts';
+import { remember } from '../../src/translations/memory/remember.ts';
+import { createArticle, longDocument, SHORT_DOCUMENT } from '../support/articles.ts';
+import { useTranslations } from '../support/translating.ts';
+import { eventually } from '../support/wait.ts';
+
+const { service, provider, workspace, calls } = useTranslations({ credits: 100 });
+
+/** Texts that the engine was asked for, and what the test has it do about them. */
+let asked: string[] = [];
+let answering: (texts: readonly string[]) => Promise<void> = async () => undefined;
+const translate = provider.translate;
+provider.translate = async (request) => {
+  const texts = request.segments.map(({ text }) => text);
+  asked.push(...texts);
+  await answering(texts);
+  return translate(request);
+};
+
+let projectId: ProjectId;
+beforeEach(async () => {
+  asked = [];
+  answering = async () => undefined;
+  projectId = await service.project(workspace);
+});
+
+const article = (document: DocumentJson = SHORT_DOCUMENT) =>
+  createArticle(service.db, workspace, projectId, { document });
+/** Translates a new article that says this, and tells what an engine was asked for. */
+async function translateNew(document?: DocumentJson) {
+  const source = await article(document);
+  asked = [];
+  const done = await calls.translateTo(workspace, source.id);
+  expect(done.job.status, done.job.errorMessage ?? '').toBe('COMPLETED');
+  return { ...done, source, asked };
+}
+const textOf = (version: Article, id: string) =>
+  version.documentJson.blocks.find((block: Block) => block.id === id) as { text: string };
+const patch = (id: string, body: unknown) =>
+  service.call(workspace.key, 'PATCH', `/api/articles/${id}`, body);
+const approve = (id: string) =>
+  service.call(workspace.key, 'POST', `/api/articles/${id}/reviews`, { decision: 'approved' });
+/** Puts the words of a person into a block of a version and has it approved. */
+async function correct(version: Article, id: string, text: string): Promise<void> {
+  const blocks = version.documentJson.blocks.map((block: Block) =>
+    block.id === id ? { ...block, text } : block,
+  );
+  expect((await patch(version.id, { documentJson: { version: 1, blocks } })).status).toBe(200);
+  const approved = await approve(version.id);
+  expect(approved.status, JSON.stringify(approved.body)).toBeLessThan(300);
+}
+const layersOf = async (jobId: string) => {
+  const rows = await service.db
+    .selectFrom('translation_segments')
+    .select('from_memory')
+    .where('job_id', '=', jobId as JobId)
+    .execute();
+  return new Set(rows.map(({ from_memory }) => from_memory));
+};
+const entriesOf = (articleId: string) =>
+  service.db
+    .selectFrom('translation_memory')
+    .selectAll()
+    .where('article_id', '=', articleId as ArticleId)
+    .orderBy('text_key')
+    .execute();
+
+describe('what was translated before', () => {
+  it('is not asked for again: the same article a second time needs no engine, and costs the same', async () => {
+    const first = await translateNew();
+    expect(first.asked.length).toBeGreaterThan(0);
+    const second = await translateNew();
+    expect([second.asked, await layersOf(second.job.id)]).toEqual([[], new Set(['machine'])]);
+    expect(second.article.documentJson).toEqual(first.article.documentJson);
+    expect([second.job.consumedCredits, second.job.progress]).toEqual([first.job.consumedCredits, 100]);
+  });
+
+  it('is found in its place: only what is new of an article is asked for', async () => {
+    await translateNew();
+    const [heading, paragraph] = SHORT_DOCUMENT.blocks;
+    const added: Block = { id: 'n', type: 'paragraph', text: 'Then rest.' };
+    const blocks = [paragraph, added, heading].flatMap((block) => block ?? []);
+    const { article: version, ...second } = await translateNew({ version: 1, blocks });
+    expect(second.asked).toEqual(['Then rest.']);
+    expect(textOf(version, 'p').text).toContain('**');
+  });
+
+  it('is found by what it is: the words of a heading are no paragraph', async () => {
+    await translateNew({ version: 1, blocks: [{ id: 'h', type: 'heading', level: 2, text: 'Rest' }] });
+    const { asked: again } = await translateNew({
+      version: 1,
+      blocks: [{ id: 'p', type: 'paragraph', text: 'Rest' }],
+    });
+    expect(again).toEqual(['Rest']);
+  });
+
+  it('is never found by another workspace', async () => {
+    await translateNew();
+    const stranger = await service.workspace(10);
+    const source = await createArticle(service.db, stranger, await service.project(stranger));
+    asked = [];
+    await calls.translateTo(stranger, source.id);
+    expect(asked).toHaveLength(3);
+  });
+
+  it('is asked for again under another style, by another edition of the engine, and where a term has changed', async () => {
+    await translateNew();
+    const style = `/api/projects/${projectId}/translation-styles/es`;
+    await service.call(workspace.key, 'PUT', style, { formality: 'formal' });
+    expect((await translateNew()).asked).toHaveLength(3);
+    await service.call(workspace.key, 'POST', `/api/workspaces/${workspace.id}/glossary`, {
+      sourceLanguage: 'en',
+      targetLanguage: 'es',
+      source: 'young',
+      target: 'tierno',
+    });
+    expect([...new Set((await translateNew()).asked)]).toEqual([expect.stringContaining('young')]);
+    Object.assign(provider, { edition: 'another' });
+    expect((await translateNew()).asked).toContain('A garden in spring');
+    Object.assign(provider, { edition: undefined });
+  });
+
+  it('is remembered also by the run that finds its job settled by a lost worker', async () => {
+    const { job, article: version } = await translateNew();
+    const entries = await entriesOf(version.id);
+    await service.db
+      .deleteFrom('translation_memory')
+      .where('article_id', '=', version.id as ArticleId)
+      .execute();
+    await remember(service.db, job.id as JobId);
+    await remember(service.db, job.id as JobId);
+    const keys = ({ text_key, target_text }: (typeof entries)[number]) => [text_key, target_text];
+    expect((await entriesOf(version.id)).map(keys)).toEqual(entries.map(keys));
+  });
+});
+
+describe('a run that ends without a result', () => {
+  const LAST = 'The one that fails.';
+  const document: DocumentJson = {
+    version: 1,
+    blocks: [
+      ...longDocument(390).blocks,
+      ...longDocument(390).blocks.map((block) => ({
+        ...block,
+        id: `q${block.id}`,
+        text: `q ${(block as { text: string }).text}`,
+      })),
+      { id: 'last', type: 'paragraph', text: `${'and so on '.repeat(100)}${LAST}` } as Block,
+    ],
+  };
+  /** Waits until all other texts are there, then refuses the last one. */
+  const refuseLast = async (texts: readonly string[]): Promise<void> => {
+    if (!texts.some((text) => text.includes(LAST))) return;
+    await eventually(
+      async () => {
+        const { rows } = await sql<{ left: number }>`
+          SELECT count(*)::integer AS left FROM translation_segments JOIN jobs ON jobs.id = job_id
+          WHERE jobs.workspace_id = ${workspace.id} AND ended_at IS NULL AND target_text IS NULL`.execute(
+          service.db,
+        );
+        return rows[0]?.left;
+      },
+      (left) => left === texts.length,
+    );
+    throw new ProviderError('refused', 'Not this one.');
+  };
+
+  it('serves the next one over the same source: only what failed is asked for again', async () => {
+    const source = await article(document);
+    answering = refuseLast;
+    expect((await calls.translateTo(workspace, source.id)).job.status).toBe('FAILED');
+    answering = async () => undefined;
+    asked = [];
+    const { job } = await calls.translateTo(workspace, source.id);
+    expect([job.status, asked.map((text) => text.slice(-LAST.length))]).toEqual(['COMPLETED', [LAST]]);
+    expect(job.consumedCredits).toBe(job.reservedCredits);
+  });
+
+  it('serves no other source, and is not remembered', async () => {
+    const source = await article(document);
+    answering = refuseLast;
+    const failed = await calls.translateTo(workspace, source.id);
+    answering = async () => undefined;
+    expect(await entriesOf(failed.article.id)).toEqual([]);
+    expect((await translateNew(document)).asked.length).toBeGreaterThan(10);
+  });
+});
+
+describe('what people have approved', () => {
+  it('passes what an engine made, with the tags where a person has put them, while it stays approved', async () => {
+    const first = await translateNew();
+    await correct(first.article, 'p', 'Las plantas **jóvenes** se riegan por la mañana.');
+    const second = await translateNew();
+    expect([second.asked, await layersOf(second.job.id)]).toEqual([[], new Set(['people'])]);
+    expect(textOf(second.article, 'p').text).toBe('Las plantas **jóvenes** se riegan por la mañana.');
+    await service.db
+      .updateTable('articles')
+      .set({ status: 'CHANGES_REQUESTED' })
+      .where('id', '=', first.article.id as ArticleId)
+      .execute();
+    const third = await translateNew();
+    expect([third.asked, await layersOf(third.job.id)]).toEqual([[], new Set(['machine'])]);
+  });
+
+  it('is read anew when it has changed, also after a worker was lost over it', async () => {
+    const first = await translateNew();
+    await correct(first.article, 'h', 'El jardín');
+    await translateNew();
+    await service.db
+      .updateTable('remembered_versions')
+      .set({ claimed_at: new Date(Date.now() - 61_000), read_of: null })
+      .where('article_id', '=', first.article.id as ArticleId)
+      .execute();
+    const published = await service.call(workspace.key, 'POST', `/api/articles/${first.article.id}/publish`);
+    expect(published.status).toBe(200);
+    const { article: now } = published.body;
+    const blocks = now.documentJson.blocks.map((block: Block) =>
+      block.id === 'h' ? { ...block, text: 'Un jardín en primavera' } : block,
+    );
+    expect((await patch(first.article.id, { documentJson: { version: 1, blocks } })).status).toBe(200);
+    expect(textOf((await translateNew()).article, 'h').text).toBe('Un jardín en primavera');
+  });
+
+  it('goes with its article, and so does what an engine made for it alone', async () => {
+    const first = await translateNew();
+    const second = await translateNew();
+    await correct(first.article, 'h', 'El jardín');
+    await translateNew();
+    const remove = (id: string) => service.call(workspace.key, 'DELETE', `/api/articles/${id}`);
+    expect((await remove(first.article.id)).status).toBe(200);
+    const fourth = await translateNew();
+    expect([fourth.asked, textOf(fourth.article, 'h').text]).toEqual([[], expect.not.stringContaining('El')]);
+    for (const id of [second.article.id, fourth.article.id]) expect((await remove(id)).status).toBe(200);
+    expect(await entriesOf(first.article.id)).toEqual([]);
+  });
+});
+
+describe('a refresh', () => {
+  it('takes changed texts from the memory at the price of any other, and goes past it for blocks that are named', async () => {
+    const added: Block = { id: 'n', type: 'paragraph', text: 'Then rest.' };
+    await translateNew({ version: 1, blocks: [...SHORT_DOCUMENT.blocks, added] });
+    const { source, article: version } = await translateNew();
+    await calls.save(workspace, source.id, { version: 1, blocks: [...SHORT_DOCUMENT.blocks, added] });
+    asked = [];
+    const plain = await calls.refresh(workspace, version.id);
+    const done = await calls.untilFinal(workspace, plain.id);
+    expect([done.status, asked, done.consumedCredits]).toEqual(['COMPLETED', [], 1]);
+    const named = await calls.refresh(workspace, version.id, { blocks: ['n', 'p'] });
+    expect((await calls.untilFinal(workspace, named.id)).status).toBe('COMPLETED');
+    expect(asked).toHaveLength(2);
+    expect(await entriesOf(version.id)).toHaveLength(4);
+  });
+});
+
+describe('entries', () => {
+  const age = (days: number) =>
+    service.db
+      .updateTable('translation_memory')
+      .set({ used_at: new Date(Date.now() - days * 86_400_000) })
+      .where('workspace_id', '=', workspace.id)
+      .execute();
+  const prune = () => pruneMemory(service.db, 180 * 86_400_000);
+
+  it('go when no translation has used them for so long, and stay while they are used', async () => {
+    const { article: version } = await translateNew();
+    await age(179);
+    await prune();
+    expect(await entriesOf(version.id)).toHaveLength(3);
+    // Used, so that they stay; the new article has entries of its own.
+    await translateNew();
+    await prune();
+    await age(181);
+    const { article: last } = await translateNew();
+    await prune();
+    expect(await entriesOf(last.id)).toHaveLength(3);
+    await age(181);
+    await prune();
+    expect([await entriesOf(version.id), await entriesOf(last.id)]).toEqual([[], []]);
+  });
+
+  it('are found by their index, whatever the workspace remembers', async () => {
+    const { article: version } = await translateNew();
+    await sql`
+      INSERT INTO translation_memory (workspace_id, article_id, layer, made_by, text_key, target_text)
+      SELECT ${workspace.id}, ${version.id}, 'machine', 'another', 'text ' || n, 'words' FROM generate_series(1, 20000) AS n
+    `.execute(service.db);
+    const { rows } = await sql<{ 'QUERY PLAN': string }>`
+      EXPLAIN SELECT found.* FROM unnest(ARRAY['text 7', 'text 8'], ARRAY['another', 'b']) AS wanted (text_key, made_by)
+      CROSS JOIN LATERAL (SELECT target_text FROM translation_memory AS memory
+        WHERE memory.workspace_id = ${workspace.id} AND memory.text_key = wanted.text_key
+          AND memory.made_by = wanted.made_by ORDER BY written_at DESC LIMIT 1) AS found`.execute(service.db);
+    const plan = rows.map((row) => row['QUERY PLAN']).join('\n');
+    expect(plan).toContain('translation_memory_text_idx');
+  });
+});
