@@ -1,6 +1,6 @@
-import { ApplicationFailure } from '@temporalio/common';
 import { Counter, type Registry } from 'prom-client';
 import type { JobId } from '../ids.ts';
+import { countEndings, isRefusal } from './paid-jobs.ts';
 
 /** The steps of a run whose outcomes are counted. */
 interface CountedSteps {
@@ -14,15 +14,7 @@ interface CountedSteps {
 /** Returns the activities with their outcomes counted. */
 export type CountTranslations = <Activities extends CountedSteps>(activities: Activities) => Activities;
 
-/** What a refusal's failure says about itself: see `providerFailure`. */
-const isRefusal = (error: unknown): boolean =>
-  error instanceof ApplicationFailure &&
-  error.details?.some((detail) => (detail as { kind?: unknown } | null)?.kind === 'misconfigured') === true;
-
-/**
- * Counts translated batches and the jobs that runs end in this process. A job that a request cancels, or `reconcile`
- * ends, is not among them: its run finds it ended.
- */
+/** Counts translated batches and the jobs that runs end in this process. */
 export function createTranslationMetrics(registry: Registry): CountTranslations {
   const batches = new Counter({
     name: 'translation_batches_total',
@@ -35,11 +27,9 @@ export function createTranslationMetrics(registry: Registry): CountTranslations 
     help: 'Text segments sent to the translation engine in batches that have ended.',
     registers: [registry],
   });
-  const jobs = new Counter({
+  const counting = countEndings(registry, {
     name: 'translation_jobs_ended_total',
     help: 'Translations and refreshes ended by their run, by outcome.',
-    labelNames: ['outcome'] as const,
-    registers: [registry],
   });
   const refusals = new Counter({
     name: 'translation_engine_refusals_total',
@@ -47,13 +37,6 @@ export function createTranslationMetrics(registry: Registry): CountTranslations 
     registers: [registry],
   });
   for (const outcome of ['translated', 'failed']) batches.inc({ outcome }, 0);
-  for (const outcome of ['completed', 'failed', 'cancelled']) jobs.inc({ outcome }, 0);
-
-  const counting = async (outcome: 'completed' | 'failed' | 'cancelled', ending: Promise<boolean>) => {
-    const ended = await ending;
-    if (ended) jobs.inc({ outcome });
-    return ended;
-  };
   return (activities) => ({
     ...activities,
     async translateBatch(jobId, batch) {

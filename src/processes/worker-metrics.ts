@@ -2,6 +2,7 @@ import type { Logger } from 'pino';
 import type { ConnectedConfig } from '../config.ts';
 import { createDatabaseMetrics } from '../metrics/database.ts';
 import { createDeliveryMetrics, type DeliveryMetrics } from '../metrics/deliveries.ts';
+import { type CountGenerations, createGenerationMetrics } from '../metrics/generations.ts';
 import type { Health } from '../metrics/health.ts';
 import { createDependencyMetrics, createProcessMetrics } from '../metrics/process.ts';
 import { type RunningMetrics, serveMetrics } from '../metrics/serve.ts';
@@ -11,6 +12,7 @@ import { sdkMetricsUrl } from '../temporal/runtime.ts';
 
 export interface WorkerMetrics extends RunningMetrics, DeliveryMetrics {
   readonly countTranslations: CountTranslations;
+  readonly countGenerations: CountGenerations;
 }
 
 /**
@@ -27,6 +29,7 @@ export async function startWorkerMetrics(
   createDependencyMetrics(registry, health.readiness);
   const deliveries = createDeliveryMetrics(registry);
   const countTranslations = createTranslationMetrics(registry);
+  const countGenerations = createGenerationMetrics(registry);
   const database = createDatabaseMetrics({ connectionString: config.DATABASE_URL, registry, logger });
   const { url, close } = await serveMetrics(
     registry,
@@ -38,6 +41,7 @@ export async function startWorkerMetrics(
   return {
     ...deliveries,
     countTranslations,
+    countGenerations,
     url,
     async close() {
       await close();

@@ -166,7 +166,8 @@ export async function startWorker(
   } satisfies Partial<WorkerOptions>;
   const { workflowBundle: _, ...activitiesOnly } = common;
   const translation = metrics.countTranslations(createTranslationActivities({ db, provider, client }));
-  const jobs = { ...translation, ...createGenerationActivities({ db, writers, client }) };
+  const generation = metrics.countGenerations(createGenerationActivities({ db, writers, client }));
+  const jobs = { ...translation, ...generation };
   const workers = await Promise.all([
     // Its activities are those of runs that release 0.2 began.
     Worker.create({

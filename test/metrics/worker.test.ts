@@ -3,8 +3,10 @@ import { afterAll, beforeAll, expect, it } from 'vitest';
 import type { DeliveryId, EndpointId } from '../../src/ids.ts';
 import { startServer } from '../../src/processes/server.ts';
 import type { RunningWorker } from '../../src/processes/worker.ts';
+import { ProviderError } from '../../src/providers/types.ts';
 import { deliveryWorkflowId } from '../../src/temporal/ids.ts';
 import { emit, register, untilDelivery } from '../support/events.ts';
+import { createStandInWriter, generating } from '../support/generating.ts';
 import { type Receiver, startReceiver } from '../support/receiver.ts';
 import { logger, type TestWorkspace, useTestService } from '../support/service.ts';
 import { connectOperator, type Operator } from '../support/temporal.ts';
@@ -129,6 +131,26 @@ it('translated batches and ended jobs are counted', async () => {
   await operator.client.workflow.getHandle(`translation-${failing.job.id}`).cancel();
   await untilGrown(before, 1, 'translation_jobs_ended_total', { outcome: 'cancelled' });
   engine.behave = async () => undefined;
+});
+
+it('written parts of articles and ended generations are counted', async () => {
+  const { generate, untilFinal } = generating(service);
+  const writers = createStandInWriter();
+  await worker.stop();
+  worker = await service.startWorker({ provider: engine, writers });
+  const written = await generate(workspace);
+  expect((await untilFinal(workspace, written.job.id)).status).toBe('COMPLETED');
+  writers.behave = () => Promise.reject(new ProviderError('misconfigured', 'The key is refused.'));
+  const refused = await generate(workspace);
+  const after = await untilGrown(AT_START, 1, 'generation_engine_refusals_total');
+  const sections = writers.asked.filter((what) => what === 'section').length;
+  const PARTS = 'generation_parts_total';
+  expect(growth(AT_START, after, PARTS, { outcome: 'written' })).toBe(1 + sections);
+  expect(growth(AT_START, after, PARTS, { outcome: 'failed' })).toBeGreaterThan(0);
+  const ENDED = 'generation_jobs_ended_total';
+  expect(growth(AT_START, after, ENDED, { outcome: 'completed' })).toBe(1);
+  await operator.client.workflow.getHandle(`generation-${refused.job.id}`).cancel();
+  await untilGrown(AT_START, 1, ENDED, { outcome: 'cancelled' });
 });
 
 it("one scrape holds the process's figures, ours, the database's and those of Temporal's SDK, with no id in any label", async () => {

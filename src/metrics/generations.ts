@@ -1,0 +1,56 @@
+import { Counter, type Registry } from 'prom-client';
+import type { JobId } from '../ids.ts';
+import { countEndings, isRefusal } from './paid-jobs.ts';
+
+/** The steps of a run whose outcomes are counted. */
+interface CountedSteps {
+  readonly planOutline: (jobId: JobId) => Promise<void>;
+  readonly writeSection: (jobId: JobId, section: number) => Promise<void>;
+  readonly settleOutline: (jobId: JobId) => Promise<boolean>;
+  readonly settleGeneration: (jobId: JobId) => Promise<boolean>;
+  readonly failGeneration: (jobId: JobId, errorMessage: string) => Promise<boolean>;
+  readonly cancelGeneration: (jobId: JobId) => Promise<boolean>;
+}
+
+/** Returns the activities with their outcomes counted. */
+export type CountGenerations = <Activities extends CountedSteps>(activities: Activities) => Activities;
+
+/** Counts written outlines and sections, and the jobs that runs end in this process. */
+export function createGenerationMetrics(registry: Registry): CountGenerations {
+  const parts = new Counter({
+    name: 'generation_parts_total',
+    help: 'Tries to have an outline, a section or the questions written, by outcome.',
+    labelNames: ['outcome'] as const,
+    registers: [registry],
+  });
+  const refusals = new Counter({
+    name: 'generation_engine_refusals_total',
+    help: 'Parts that the model refused because of our settings: key, address, model or quota.',
+    registers: [registry],
+  });
+  const counting = countEndings(registry, {
+    name: 'generation_jobs_ended_total',
+    help: 'Generations and outlines ended by their run, by outcome.',
+  });
+  for (const outcome of ['written', 'failed']) parts.inc({ outcome }, 0);
+
+  const countPart = async (writing: Promise<void>): Promise<void> => {
+    try {
+      await writing;
+      parts.inc({ outcome: 'written' });
+    } catch (error) {
+      parts.inc({ outcome: 'failed' });
+      if (isRefusal(error)) refusals.inc();
+      throw error;
+    }
+  };
+  return (activities) => ({
+    ...activities,
+    planOutline: (jobId) => countPart(activities.planOutline(jobId)),
+    writeSection: (jobId, section) => countPart(activities.writeSection(jobId, section)),
+    settleOutline: (jobId) => counting('completed', activities.settleOutline(jobId)),
+    settleGeneration: (jobId) => counting('completed', activities.settleGeneration(jobId)),
+    failGeneration: (jobId, message) => counting('failed', activities.failGeneration(jobId, message)),
+    cancelGeneration: (jobId) => counting('cancelled', activities.cancelGeneration(jobId)),
+  });
+}
