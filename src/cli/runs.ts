@@ -1,29 +1,69 @@
 import { Client, Connection } from '@temporalio/client';
 import type { Config } from '../config.ts';
 import type { DeliveryId } from '../ids.ts';
+import { createJobRuns, type JobRuns } from '../jobs/runs.ts';
 import { readStackRecord } from '../local/stack-file.ts';
+import { createLogger } from '../logger.ts';
+import { jobAreas } from '../processes/job-areas.ts';
 import { temporalConnectionOptions } from '../temporal/connection-options.ts';
+import { taskQueues } from '../temporal/task-queues.ts';
 import { cancelRuns } from '../webhooks/endpoints/run-canceller.ts';
 import { note } from './session.ts';
 
 /** Runs that one command cancels: more would only wait here for what they find out by themselves. */
 const MOST = 1_000;
 
-/**
- * Cancels the runs of deliveries that have ended, where Temporal is known and answers: TEMPORAL_ADDRESS, or the
- * embedded one of DATA_DIR. A run that is not reached finds no delivery at its next attempt, and ends then.
- */
-export async function cancelRunsIfReached(config: Config, ids: readonly DeliveryId[]): Promise<void> {
-  const address = config.TEMPORAL_ADDRESS ?? readStackRecord(config.DATA_DIR)?.temporal?.address;
-  if (address === undefined || ids.length === 0) return;
+/** Where Temporal is: TEMPORAL_ADDRESS, or the embedded one of DATA_DIR; undefined when that does not run. */
+const addressOf = (config: Config): string | undefined =>
+  config.TEMPORAL_ADDRESS ?? readStackRecord(config.DATA_DIR)?.temporal?.address;
+
+async function withClient<Result>(
+  config: Config,
+  address: string,
+  use: (client: Client) => Promise<Result>,
+): Promise<Result> {
   const connection = Connection.lazy({
     ...temporalConnectionOptions({ ...config, TEMPORAL_ADDRESS: address }),
   });
   try {
-    const client = new Client({ connection, namespace: config.TEMPORAL_NAMESPACE });
-    const failures = await cancelRuns(client, ids.slice(0, MOST), () => true);
-    if (failures > 0) note('Temporal did not answer: the runs end by themselves at their next attempt.');
+    return await use(new Client({ connection, namespace: config.TEMPORAL_NAMESPACE }));
   } finally {
     await connection.close();
   }
+}
+
+/**
+ * Cancels the runs of deliveries that have ended, where Temporal is known and answers. A run that is not reached finds
+ * no delivery at its next attempt, and ends then.
+ */
+export async function cancelRunsIfReached(config: Config, ids: readonly DeliveryId[]): Promise<void> {
+  const address = addressOf(config);
+  if (address === undefined || ids.length === 0) return;
+  await withClient(config, address, async (client) => {
+    const failures = await cancelRuns(client, ids.slice(0, MOST), () => true);
+    if (failures > 0) note('Temporal did not answer: the runs end by themselves at their next attempt.');
+  });
+}
+
+/**
+ * Runs of jobs that a command queues. One that Temporal does not take now is started by a worker later.
+ * @throws Error where no Temporal is known: nobody would do the job
+ */
+export async function withJobRuns<Result>(
+  config: Config,
+  use: (runs: JobRuns) => Promise<Result>,
+): Promise<Result> {
+  const address = addressOf(config);
+  if (address === undefined) throw new Error('The service does not run: start it, or set TEMPORAL_ADDRESS.');
+  return withClient(config, address, (client) =>
+    use(
+      createJobRuns({
+        client,
+        names: taskQueues(config.TEMPORAL_TASK_QUEUE_PREFIX),
+        areas: jobAreas,
+        unbilledLimit: config.UNBILLED_LIMIT_WORDS,
+        logger: createLogger(config.LOG_LEVEL, 'admin'),
+      }),
+    ),
+  );
 }

@@ -4,9 +4,9 @@ import { languageTag, trimmedText, uuid } from '../fields.ts';
 
 /** The settings of a generation, with the defaults and bounds of the contract (contract.md G30). */
 
-const MIN_WORDS = 200;
-const MAX_WORDS = 10_000;
-const MAX_IMAGES = 20;
+export const MIN_WORDS = 200;
+export const MAX_WORDS = 10_000;
+export const MAX_IMAGES = 20;
 const MAX_SECONDARY_KEYWORDS = 25;
 const MAX_URI = 2_048;
 

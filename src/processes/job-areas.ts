@@ -1,4 +1,5 @@
 import { generationArea } from '../generation/area.ts';
+import type { GenerationFeatures } from '../generation/price.ts';
 import type { JobAreas } from '../jobs/runs.ts';
 import { refreshArea, translationArea } from '../translations/area.ts';
 
@@ -9,3 +10,6 @@ export const jobAreas: JobAreas = {
   generate: generationArea,
   outline: generationArea,
 };
+
+/** What generations can do beside writing: nothing yet, whatever their settings ask for. */
+export const generationFeatures: GenerationFeatures = { webResearch: false, factChecking: false };

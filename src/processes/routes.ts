@@ -11,7 +11,6 @@ import { createCategoryRoutes } from '../categories/routes.ts';
 import { createCreditRoutes } from '../credits/routes.ts';
 import { createBrandVoiceRoutes } from '../generation/brand-voices/routes.ts';
 import { createContentTemplateRoutes } from '../generation/content-templates/routes.ts';
-import type { GenerationFeatures } from '../generation/price.ts';
 import { createGenerationRoutes } from '../generation/routes.ts';
 import type { HttpLimits } from '../http/limits.ts';
 import type { RouteModule } from '../http/route.ts';
@@ -34,7 +33,7 @@ import type { RunCanceller } from '../webhooks/endpoints/run-canceller.ts';
 import { createWebhookRoutes } from '../webhooks/routes.ts';
 import type { WebhookSender } from '../webhooks/sending/sender.ts';
 import { createWorkspaceRoutes } from '../workspaces/routes.ts';
-import { jobAreas } from './job-areas.ts';
+import { generationFeatures, jobAreas } from './job-areas.ts';
 
 export interface RouteDependencies {
   readonly client: TemporalClient;
@@ -51,9 +50,6 @@ export interface RouteDependencies {
   /** Milliseconds that a paid request waits for its result. */
   readonly aiWaitMs: number;
 }
-
-/** What generations can do beside writing: nothing yet, whatever their settings ask for. */
-const FEATURES: GenerationFeatures = { webResearch: false, factChecking: false };
 
 /** Every operation of the service, in the order of its reference page. */
 export function createRoutes(dependencies: RouteDependencies): RouteModule[] {
@@ -79,7 +75,7 @@ export function createRoutes(dependencies: RouteDependencies): RouteModule[] {
     ...createContentTemplateRoutes(),
     ...createGlossaryRoutes(),
     ...createStyleRoutes(),
-    ...createGenerationRoutes(jobRuns, FEATURES),
+    ...createGenerationRoutes(jobRuns, generationFeatures),
     ...createJobRoutes(jobRuns, dependencies.jobWatch),
     ...createCreditRoutes(),
     ...createAuditRoutes(),

@@ -10,6 +10,7 @@ import { action } from '../action.ts';
 import { commaSeparated } from '../options.ts';
 import { note } from '../session.ts';
 import { workspaceOfProject } from '../targets.ts';
+import { generateCommand } from './generate-article.ts';
 
 const importOptions = z.object({
   project: idOf<ProjectId>(),
@@ -27,27 +28,28 @@ function locate(file: string): string {
   return existsSync(fromThere) ? fromThere : path.resolve(file);
 }
 
-/** `article import` */
+const importCommand = (): Command =>
+  new Command('import')
+    .description('create an article from a Markdown or documentJson file, with its local images')
+    .requiredOption('--project <id>', 'its project')
+    .requiredOption('--language <tag>', "one of the project's languages")
+    .requiredOption('--file <path>', 'a .md or .json file')
+    .option('--status <status>', IMPORT_STATUSES.join(', '), 'DRAFT')
+    .option('--title <title>', 'default: the first heading, else the file name')
+    .option('--keywords <list>', 'target keywords, separated by commas', '')
+    .action(
+      action(importOptions, async ({ db, blobs, operatorOf }, { project, file, ...input }) => {
+        const context = { ...operatorOf(await workspaceOfProject(db, project)), blobs };
+        const { articleId, translationGroupId, wordCount, warnings } = await importArticle(context, {
+          ...input,
+          projectId: project,
+          file: locate(file),
+        });
+        for (const warning of warnings) note(`warning: ${warning}`);
+        return { articleId, translationGroupId, wordCount };
+      }),
+    );
+
+/** `article import` and `article generate` */
 export const articleCommand = (): Command =>
-  new Command('article').description('articles').addCommand(
-    new Command('import')
-      .description('create an article from a Markdown or documentJson file, with its local images')
-      .requiredOption('--project <id>', 'its project')
-      .requiredOption('--language <tag>', "one of the project's languages")
-      .requiredOption('--file <path>', 'a .md or .json file')
-      .option('--status <status>', IMPORT_STATUSES.join(', '), 'DRAFT')
-      .option('--title <title>', 'default: the first heading, else the file name')
-      .option('--keywords <list>', 'target keywords, separated by commas', '')
-      .action(
-        action(importOptions, async ({ db, blobs, operatorOf }, { project, file, ...input }) => {
-          const context = { ...operatorOf(await workspaceOfProject(db, project)), blobs };
-          const { articleId, translationGroupId, wordCount, warnings } = await importArticle(context, {
-            ...input,
-            projectId: project,
-            file: locate(file),
-          });
-          for (const warning of warnings) note(`warning: ${warning}`);
-          return { articleId, translationGroupId, wordCount };
-        }),
-      ),
-  );
+  new Command('article').description('articles').addCommand(importCommand()).addCommand(generateCommand());
