@@ -61,6 +61,7 @@ async function demoEnvironment(env: NodeJS.ProcessEnv): Promise<NodeJS.ProcessEn
     PORT: env.PORT || port,
     LOG_LEVEL: env.LOG_LEVEL || 'warn',
     TRANSLATION_PROVIDER: 'pseudo',
+    GENERATION_PROVIDER: 'pseudo',
     WEBHOOK_ALLOWED_NETWORKS: networks,
   };
 }

@@ -2,6 +2,7 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { buffer } from 'node:stream/consumers';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { isDeepStrictEqual } from 'node:util';
 import { errorMessage } from '../../src/error-text.ts';
 import { LOOPBACK } from '../../src/ports.ts';
 import { type VerifiedWebhook, verifyWebhook } from '../../src/webhooks/verify.ts';
@@ -108,5 +109,38 @@ export async function checkDeliveries(
       `the service lists the delivery of article ${id} as ${JSON.stringify(delivery)}.`,
     );
     return { received: entry, delivery };
+  });
+}
+
+/**
+ * Waits until the events of one article are there, and insists that these came and no others, each once, with a genuine
+ * signature, and that the service's log, which `list` reads, has all of them delivered.
+ * @returns them in the order of `expected`
+ */
+export async function checkEvents(
+  { received }: DemoReceiver,
+  articleId: string,
+  expected: readonly (readonly [event: string, data: object])[],
+  list: () => Promise<WebhookDelivery[]>,
+): Promise<Received[]> {
+  const own = () => received.filter(({ webhook }) => webhook?.data.articleId === articleId);
+  await until(
+    `${expected.length} webhooks`,
+    async () =>
+      own().length >= expected.length && (await list()).every(({ status }) => status === 'succeeded'),
+  );
+  await sleep(SETTLE_MS);
+  for (const { webhook, why } of received) check(webhook !== null, `a webhook is not genuine: ${why}`);
+  check(own().length === expected.length, `${own().length} events came; ${expected.length} were expected.`);
+  return expected.map(([event, data]) => {
+    const found = own().filter(
+      ({ webhook }) => webhook?.event === event && isDeepStrictEqual(webhook.data, data),
+    );
+    const [one] = found;
+    check(
+      one !== undefined && found.length === 1,
+      `${event} ${JSON.stringify(data)} came ${found.length} times.`,
+    );
+    return one;
   });
 }

@@ -2,6 +2,7 @@ import type { Block, BlockType } from '../../src/document/format/schema.ts';
 import { collectTexts } from '../../src/document/format/walk.ts';
 import { print } from '../../src/local/run-locally.ts';
 import type { LocalService } from '../../src/local/service.ts';
+import type { Generation } from './generation.ts';
 import type { Findings } from './steps.ts';
 
 /** Characters of a text that a line shows. */
@@ -33,6 +34,7 @@ export function report({ url, temporalUiUrl }: LocalService, found: Findings, { 
   print('Refresh after an edit of the source');
   print('');
   print(`  ${changedBlocks} of ${blocks} blocks changed, ${total} credit: the balance is ${balance} now`);
+  reportGeneration(found.generation);
   print('');
   print('Webhooks');
   for (const { received, delivery } of deliveries) {
@@ -42,6 +44,8 @@ export function report({ url, temporalUiUrl }: LocalService, found: Findings, { 
     print(`  delivery ${delivery.id}: ${delivery.status} at attempt ${delivery.attempts}`);
   }
   print('');
+  for (const { raw } of found.generation.events) print(`  ${raw} (genuine)`);
+  print('');
   print(exit ? 'Look further, after `npm start`, which has the same data' : 'Look further');
   print('');
   print(`  Reference      ${url}/docs`);
@@ -50,6 +54,22 @@ export function report({ url, temporalUiUrl }: LocalService, found: Findings, { 
   print(`  The article    curl -H 'Authorization: Bearer ${key}' ${url}/api/articles/${target.id}`);
   print(
     `  Its webhooks   curl -H 'Authorization: Bearer ${key}' ${url}/api/workspaces/${workspaceId}/webhooks`,
+  );
+}
+
+/** The outline that was approved, the beginning of what was written from it, and what it cost. */
+function reportGeneration({ outline, article, job, balance }: Generation): void {
+  print('');
+  print('An article from a topic (pseudo writer: no model was called)');
+  print('');
+  print(`  outline    ${cut(outline.title)}`);
+  for (const { heading, level, estimatedWords } of outline.sections) {
+    print(`  ${' '.repeat(10)} ${'  '.repeat(level - 2)}${cut(heading)} (${estimatedWords} words)`);
+  }
+  const text = article.documentJson.blocks.find(({ type }) => type === 'paragraph');
+  if (text !== undefined) print(`  text       ${cut(textOf(text))}`);
+  print(
+    `  receipt    ${article.wordCount} words: estimated ${job.estimatedCredits}, reserved ${job.reservedCredits}, consumed ${job.consumedCredits}; the balance is ${balance} now`,
   );
 }
 

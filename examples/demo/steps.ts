@@ -9,12 +9,18 @@ import type { VerbContext } from '../../src/context.ts';
 import type { DeliveryId, JobId, WorkspaceId } from '../../src/ids.ts';
 import type { LocalService } from '../../src/local/service.ts';
 import { createProject } from '../../src/projects/create.ts';
-import { deliveryWorkflowId, refreshWorkflowId, translationWorkflowId } from '../../src/temporal/ids.ts';
+import {
+  deliveryWorkflowId,
+  generationWorkflowId,
+  refreshWorkflowId,
+  translationWorkflowId,
+} from '../../src/temporal/ids.ts';
 import { createWorkspace } from '../../src/workspaces/create.ts';
-import type { Article, Job, Wallet } from '../client/api.ts';
+import type { Article, EventName, Job, Wallet } from '../client/api.ts';
 import { type Call, createClient } from '../client/client.ts';
 import { check, until } from './check.ts';
 import { compareDocuments } from './compare.ts';
+import { createGenerationSteps, type Generation } from './generation.ts';
 import { checkDeliveries, type Delivered, type DemoReceiver } from './receiver.ts';
 
 const ARTICLE_FILE = fileURLToPath(new URL('./article.md', import.meta.url));
@@ -26,6 +32,14 @@ const STARTING_CREDITS = 20;
 const EXPECTED_PRICE = 2;
 /** Blocks of the source that are edited once it is translated. */
 const EDITED_BLOCKS = 3;
+
+const EVENTS = [
+  'article.created',
+  'article.generation.started',
+  'article.generation.completed',
+  'article.generation.failed',
+  'credits.consumed',
+] as const satisfies EventName[];
 
 /** What the steps find out, each for those after it. */
 export interface Findings {
@@ -41,11 +55,12 @@ export interface Findings {
   after: Wallet;
   deliveries: readonly Delivered[];
   refresh: { job: Job; changedBlocks: number; blocks: number; total: number; balance: number };
+  generation: Generation;
   /** Of the translation, in the Temporal UI; null without one. */
   runUrl: string | null;
 }
 
-/** The whole way of one article, one step after the other. Each throws when anything is not as promised. */
+/** The whole way of one article, one step after the other, and then that of another one, which is generated. Each throws when anything is not as promised. */
 export const createSteps = (service: LocalService, receiver: DemoReceiver): ListrTask<Findings>[] => [
   {
     title: 'Make a workspace, its owner key and a project',
@@ -64,7 +79,7 @@ export const createSteps = (service: LocalService, receiver: DemoReceiver): List
     async task({ call, workspaceId }, task) {
       const { body } = await call('registerWebhook', {
         params: { workspaceId },
-        body: { url: receiver.url, events: ['article.created'], description: 'The receiver of the demo' },
+        body: { url: receiver.url, events: EVENTS, description: 'The receiver of the demo' },
       });
       receiver.secret = body.secret;
       task.title = `Registered ${body.endpoint.url} for ${body.endpoint.events.join(', ')}`;
@@ -202,11 +217,13 @@ export const createSteps = (service: LocalService, receiver: DemoReceiver): List
       task.title = `${changedBlocks} of ${blocks} blocks changed, ${total} credit: refreshed, every other block is as it was`;
     },
   },
+  ...createGenerationSteps(receiver),
   {
     title: 'Look the runs up in Temporal',
     async task(found, task) {
-      found.runUrl = await checkRuns(service, found);
-      task.title = `Temporal shows one translateArticle run, one refreshTranslation run and ${found.deliveries.length} deliverWebhook runs, all completed`;
+      const { runUrl, webhooks } = await checkRuns(service, found);
+      found.runUrl = runUrl;
+      task.title = `Temporal shows one translateArticle run, one refreshTranslation run, two generateArticle runs and ${webhooks} deliverWebhook runs, all completed`;
     },
   },
 ];
@@ -234,29 +251,28 @@ async function readArticle({ call }: Findings, articleId: string): Promise<Artic
 }
 
 /**
- * Insists that the translation and each delivery was a run of its own that completed.
- * @returns the translation's page in the Temporal UI; null without a UI
+ * Insists that each job and each delivery was a run of its own that completed.
+ * @returns the translation's page in the Temporal UI, null without a UI, and how many deliveries there were
  */
 async function checkRuns(
   { config, temporalUiUrl }: LocalService,
-  { job, refresh, deliveries }: Findings,
-): Promise<string | null> {
+  { job, refresh, deliveries, generation }: Findings,
+): Promise<{ runUrl: string | null; webhooks: number }> {
   const connection = await Connection.connect({ address: config.TEMPORAL_ADDRESS });
   try {
     const client = new Client({ connection, namespace: config.TEMPORAL_NAMESPACE });
     const translation = translationWorkflowId(job.id as JobId);
-    const refreshed = refreshWorkflowId(refresh.job.id as JobId);
-    const types = new Map([
+    const webhooks = [...deliveries.map(({ received }) => received), ...generation.events].map(
+      ({ webhook }) => deliveryWorkflowId((webhook?.deliveryId ?? '') as DeliveryId),
+    );
+    const runs: [id: string, type: string][] = [
       [translation, 'translateArticle'],
-      [refreshed, 'refreshTranslation'],
-    ]);
-    const ids = [
-      translation,
-      refreshed,
-      ...deliveries.map(({ delivery }) => deliveryWorkflowId(delivery.id as DeliveryId)),
+      [refreshWorkflowId(refresh.job.id as JobId), 'refreshTranslation'],
+      [generationWorkflowId(generation.outlineJob.id as JobId), 'generateArticle'],
+      [generationWorkflowId(generation.job.id as JobId), 'generateArticle'],
+      ...webhooks.map((id): [string, string] => [id, 'deliverWebhook']),
     ];
-    for (const id of ids) {
-      const type = types.get(id) ?? 'deliverWebhook';
+    for (const [id, type] of runs) {
       // The rows are final a moment before the run that wrote them is.
       await until(`The end of ${id}`, async () => {
         const run = await client.workflow.getHandle(id).describe();
@@ -265,10 +281,12 @@ async function checkRuns(
         return run.status.name === 'COMPLETED';
       });
     }
-    if (temporalUiUrl === null) return null;
+    const counted = { webhooks: webhooks.length };
+    if (temporalUiUrl === null) return { runUrl: null, ...counted };
     const namespace = encodeURIComponent(config.TEMPORAL_NAMESPACE);
     const { runId } = await client.workflow.getHandle(translation).describe();
-    return `${temporalUiUrl}/namespaces/${namespace}/workflows/${translation}/${runId}/history`;
+    const runUrl = `${temporalUiUrl}/namespaces/${namespace}/workflows/${translation}/${runId}/history`;
+    return { runUrl, ...counted };
   } finally {
     await connection.close();
   }

@@ -29,6 +29,8 @@ test('demo, start, a kill -9 and another start work on the same data, and the ow
   expect(await demo.ended, demo.output()).toBe(0);
   expect(demo.output()).toContain('pseudo-localisation: no model was called');
   expect(demo.output()).toContain('3 of 48 blocks changed, 1 credit: the balance is 17 now');
+  expect(demo.output()).toContain('Written from the approved outline: 600 words');
+  expect(demo.output()).toContain('consumed 1; the balance is 16 now');
   expect(demo.output()).not.toContain('No workflows registered');
   const demoKey = KEY.exec(demo.output())?.[0] ?? '';
   const article = /\/api\/articles\/[0-9a-f-]{36}/.exec(demo.output())?.[0] ?? '';
