@@ -220,6 +220,18 @@ export const DAMAGES: readonly Damage[] = [
   },
   { what: 'a number added', code: 'numbers', pair: extended((text) => `${text} 4711.`) },
   {
+    what: 'two numbers change places',
+    code: 'numbers',
+    // Where languages name things in another order, so do their numbers.
+    pair: (sample, index) =>
+      ['de', 'es', 'ru'].includes(sample.language)
+        ? rewritten((_, { year, count }) => ({ year: written(sample, count), count: String(year) }))(
+            sample,
+            index,
+          )
+        : null,
+  },
+  {
     what: 'kilometres become miles',
     code: 'units',
     pair: rewritten(({ language }) => ({
@@ -235,6 +247,11 @@ export const DAMAGES: readonly Damage[] = [
     what: 'a note behind the text',
     code: 'chatter',
     pair: plain(1, ({ target, language }, index) => `${target}${NOTES[language][index % 2]}`),
+  },
+  {
+    what: 'a remark in brackets behind the text',
+    code: 'chatter',
+    pair: plain(80, ({ target }) => `${target} (I kept the tone of the original.)`),
   },
   { what: 'a code fence', code: 'chatter', pair: plain(1, ({ target }) => `\`\`\`\n${target}\n\`\`\``) },
   {

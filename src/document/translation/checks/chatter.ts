@@ -20,6 +20,9 @@ const INTERJECTION =
 const NOTE =
   /(?:^|[\n(（[【*]|[.!?。！？…][)"”»]?\s)\s?\*{0,2}(?:(?:translator['’]?s )?notes?|n\. ?b\.|(?:übersetzer-?)?(?:anmerkung|hinweis)(?:en)?|notas?(?: del traductor| do tradutor)?|remarques?|nota del traduttore|note du traducteur|примечани[ея](?: переводчика)?|注意?|注释|译注|译者注|訳注|備考|ملاحظة|ملحوظة|참고|opmerking|uwaga)\s?\*{0,2}\s?[:：]/iu;
 
+/** A remark in brackets behind the last sentence. */
+const REMARK = /\p{P}\s*[(（[][^()（）[\]]*\p{L}[^()（）[\]]*[)）\]]\s*$/u;
+
 /** Objects instead of a text. */
 const WRAPPED = /^\s*[{[]\s*"(?:translation|text|translated\w*|target|result)"\s*:/i;
 
@@ -44,6 +47,9 @@ export function checkChatter(source: string, translated: string): Defect[] {
   if (WRAPPED.test(text) && !WRAPPED.test(source)) add('the object around the text');
   if (NOTE.test(text) && !/[:：]/u.test(source)) add('the note');
   if (/\n\s*\n/.test(text) && !/\n\s*\n/.test(source.trim())) add('the added paragraph');
+  if (REMARK.test(text) && !/[(（[]/.test(source)) {
+    defects.push(soft('chatter', 'the remark in brackets behind the text is not in the text: leave it out'));
+  }
   if (QUOTES.test(text) && !QUOTE_AT_EITHER_END.test(source)) {
     defects.push(soft('chatter', 'the text has no quotation marks around it: leave them out'));
   }

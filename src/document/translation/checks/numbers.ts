@@ -1,6 +1,7 @@
 /** Numbers that were changed, lost or added. Digits of every script, separators of every locale. */
 import { type Defect, quoted, soft } from './defects.ts';
 import { hanValues, monthsIn, scalesOf, writtenNumbers } from './number-words.ts';
+import { baseLanguage } from './text.ts';
 
 /** A number as it is written: each way to read it, and its parts when it may be a date, a version, a list. */
 interface Written {
@@ -139,7 +140,31 @@ export function checkNumbers(
     ...(lost.length > 0 ? [`${names(lost)} of the text is missing`] : []),
     ...(added.length > 0 ? [`${names(added)} is not in the text`] : []),
   ];
-  return what.length > 0 ? [soft('numbers', `the numbers differ: ${what.join('; ')}`)] : [];
+  if (what.length > 0) return [soft('numbers', `the numbers differ: ${what.join('; ')}`)];
+  return keepsOrder(sourceLanguage, targetLanguage) && haveChangedPlaces(from, to)
+    ? [soft('numbers', 'the numbers have changed places: put each where it belongs')]
+    : [];
+}
+
+/** Languages that name things in much the same order, dates too, so that numbers stay in theirs. */
+const SAME_ORDER = new Set('en de es fr it pt nl da no nb nn sv pl cs sk ru uk ro ca el'.split(' '));
+
+const keepsOrder = (...languages: readonly string[]): boolean =>
+  languages.every((language) => SAME_ORDER.has(baseLanguage(language)));
+
+/** True when two numbers, each of which a text has once, stand the other way round in the other. */
+function haveChangedPlaces(from: readonly Written[], to: readonly Written[]): boolean {
+  const once = (numbers: readonly Written[]): Written[] =>
+    numbers.filter(
+      (number) =>
+        !isSmall(number) && numbers.filter((other) => isAmong(number, readingsOf([other]))).length === 1,
+    );
+  const there = once(to);
+  const places = once(from).flatMap((number) => {
+    const place = there.findIndex((other) => isAmong(number, readingsOf([other])));
+    return place < 0 ? [] : [place];
+  });
+  return places.some((place, index) => index > 0 && place < (places[index - 1] ?? 0));
 }
 
 /** Small numbers may be written as words. */
