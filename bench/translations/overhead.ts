@@ -97,7 +97,19 @@ const modelWorker = await service.startWorker({
   AI_MODEL: 'stand-in',
 });
 await translate(500);
-const { ours, alone } = await alternate(ROUNDS, { ours: () => translate(WORDS), alone: () => bare(WORDS) });
+/** Requests of each measurement: as many on both sides, or something else was measured than the overhead. */
+const asked = new Set<number>();
+const counting = async (measure: () => Promise<number>): Promise<number> => {
+  const before = model.requests.length;
+  const seconds = await measure();
+  asked.add(model.requests.length - before);
+  return seconds;
+};
+const { ours, alone } = await alternate(ROUNDS, {
+  ours: () => counting(() => translate(WORDS)),
+  alone: () => counting(() => bare(WORDS)),
+});
+if (asked.size !== 1) throw new Error(`the engine was asked ${[...asked].join(' and ')} times`);
 modelWorker.kill('SIGTERM');
 await modelWorker.ended;
 
