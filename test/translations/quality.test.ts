@@ -132,11 +132,27 @@ describe('one voice', () => {
   });
 });
 
+describe('memory', () => {
+  it('a second job over the same text calls no model, not even for its terms', async () => {
+    model.become({ renderings: GARDEN_TERMS });
+    const first = await translated(gardenDocument(40));
+    const { length } = model.requests;
+    const second = await translated(gardenDocument(40));
+    print(
+      `the same ${first.article.wordCount} words: ${length} calls, then ${model.requests.length - length}`,
+    );
+    expect(length).toBeGreaterThan(3);
+    expect(model.requests.length - length).toBe(0);
+    expect(second.texts).toEqual(first.texts);
+    expect(second.job).toMatchObject({ status: 'COMPLETED', consumedCredits: first.job.consumedCredits });
+  });
+});
+
 /** All system turns. */
 const instructions = (): Set<string> =>
   new Set(
     model.requests.flatMap((request) =>
-      chatRequest(request).messages.flatMap(({ role, content }) => (role === 'user' ? [] : [content])),
+      chatRequest(request).messages.flatMap(({ role, content }) => (role === 'system' ? [content] : [])),
     ),
   );
 
