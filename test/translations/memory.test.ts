@@ -227,6 +227,29 @@ describe('what people have approved', () => {
     expect(textOf((await translateNew()).article, 'h').text).toBe('Un jardín en primavera');
   });
 
+  it('is passed over while it is being deleted: no translation waits or fails for it', async () => {
+    const first = await translateNew();
+    await correct(first.article, 'h', 'El jardín');
+    const { promise: translated, resolve } = Promise.withResolvers<void>();
+    const deleting = service.db.transaction().execute(async (tx) => {
+      await tx
+        .deleteFrom('articles')
+        .where('id', '=', first.article.id as ArticleId)
+        .execute();
+      await translated;
+    });
+    expect(await layersOf((await translateNew()).job.id)).toEqual(new Set(['machine']));
+    resolve();
+    await deleting;
+  });
+
+  it('teaches nothing when it cannot be read, and keeps no one from translating', async () => {
+    const first = await translateNew();
+    await correct(first.article, 'h', 'El jardín');
+    await sql`UPDATE article_provenance SET units = '[{"key":"title","texts":null}]'`.execute(service.db);
+    expect(await layersOf((await translateNew()).job.id)).toEqual(new Set(['machine']));
+  });
+
   it('goes with its article, and so does what an engine made for it alone', async () => {
     const first = await translateNew();
     const second = await translateNew();

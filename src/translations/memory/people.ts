@@ -4,7 +4,7 @@ import type { Database } from '../../db/database.ts';
 import { inTransaction } from '../../db/transaction.ts';
 import type { MemoryFacts } from '../../document/threads/memory.ts';
 import { doTask } from '../../document/threads/pool.ts';
-import { TooSlowError } from '../../errors.ts';
+import { ServiceError, TooSlowError } from '../../errors.ts';
 import type { ArticleId, WorkspaceId } from '../../ids.ts';
 import { writeJson } from '../../json-text.ts';
 import { readTexts, toSnapshot } from '../read-source.ts';
@@ -24,7 +24,7 @@ interface Claimed {
 /**
  * Takes what people have approved into the memory: the texts of versions in this language that are APPROVED or PUBLISHED
  * and have changed since they were last read, the latest first. Whoever translates next does so, so that no save and no
- * publication pays for it. What a lost worker had claimed is looked at again a minute later.
+ * publication pays for it. Those that are being deleted are passed over, and what a lost worker had claimed is looked at again a minute later.
  */
 export async function learnFromPeople(
   db: Database,
@@ -61,6 +61,7 @@ async function claimVersions(
           AND (remembered.claimed_at IS NULL OR remembered.claimed_at < clock_timestamp() - interval '1 minute'
             OR remembered.read_of IS NOT NULL)
         ORDER BY version.updated_at DESC LIMIT ${VERSIONS}
+        FOR KEY SHARE OF version SKIP LOCKED
       ), claimed AS (
         INSERT INTO remembered_versions AS remembered (article_id, workspace_id, claimed_at)
         SELECT version_id, ${workspaceId}, clock_timestamp() FROM unread ORDER BY version_id
@@ -92,9 +93,10 @@ async function learnFrom(
   if (source === undefined || version === undefined || version.units === null) return;
   const taught = await doTask('taughtTexts', source.content, version.content, version.units, facts).catch(
     (error: unknown): ReadonlyMap<string, string> => {
-      // It would take as long each time, and keep others from being translated.
-      if (error instanceof TooSlowError) return new Map();
-      throw error;
+      // The threads are busy: this time is none of its own.
+      if (error instanceof ServiceError && !(error instanceof TooSlowError)) throw error;
+      // It would fail each time, and keep others from being translated.
+      return new Map();
     },
   );
   const rows = [...taught];
