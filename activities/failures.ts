@@ -46,6 +46,7 @@ export async function asFinalFailure<Result>(work: () => Promise<Result>): Promi
 
 function databaseFailure(error: unknown): unknown {
   if (error instanceof ApplicationFailure || uniqueViolation(error) === 'articles_slug_key') return error;
+  if (error instanceof ProviderError) return providerFailure(error, []);
   const kind =
     error instanceof MissingHoldError || error instanceof ReassemblyError ? 'lasting' : errorKind(error);
   if (kind === 'passing') return error;

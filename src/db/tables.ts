@@ -2,6 +2,7 @@ import type { ColumnType, Generated, JSONColumnType } from 'kysely';
 import type { DocumentJson } from '../document/format/schema.ts';
 import type { Proposal, Provenance, RefreshPlan, UnitKey } from '../document/refresh/types.ts';
 import type { JobContext, Neighbours, TermPair } from '../document/translation/context.ts';
+import type { FoundDefect, Outcome, StoredReport } from '../document/translation/report.ts';
 import type { SegmentKind } from '../document/translation/segments.ts';
 import type { Snapshot } from '../document/translation/source.ts';
 import type {
@@ -402,6 +403,8 @@ export interface Tables {
     context: NullableJson<StoredContext>;
     /** Null until they are drawn, or the first batch goes without. */
     terms: NullableJson<readonly TermPair[]>;
+    /** What became of its texts; null until the job has ended. */
+    report: NullableJson<StoredReport>;
   };
   translation_segments: {
     job_id: JobId;
@@ -422,6 +425,10 @@ export interface Tables {
     /** What it is remembered by; null in rows of a release that remembered nothing. */
     text_key: Nullable<string>;
     made_by: Nullable<string>;
+    /** What became of it; null until it was asked for, and in rows of a release that did not tell. */
+    outcome: Nullable<Outcome>;
+    /** What was repaired, or is wrong with it. */
+    defects: NullableJson<readonly FoundDefect[]>;
   };
   /** What is known of a version since it was translated. */
   article_provenance: {

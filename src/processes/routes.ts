@@ -27,6 +27,7 @@ import type { TaskQueues } from '../temporal/task-queues.ts';
 import type { TemporalClient } from '../temporal/workflow-client.ts';
 import { createGlossaryRoutes } from '../translations/glossary/routes.ts';
 import { createRefreshRoutes } from '../translations/refresh/routes.ts';
+import { createReportRoutes } from '../translations/report/routes.ts';
 import { createTranslationRoutes } from '../translations/routes.ts';
 import { createStyleRoutes } from '../translations/styles/routes.ts';
 import type { RunCanceller } from '../webhooks/endpoints/run-canceller.ts';
@@ -71,6 +72,7 @@ export function createRoutes(dependencies: RouteDependencies): RouteModule[] {
     ...createSuggestionRoutes(dependencies),
     ...createTranslationRoutes(jobRuns),
     ...createRefreshRoutes(jobRuns),
+    ...createReportRoutes(),
     ...createBrandVoiceRoutes(),
     ...createContentTemplateRoutes(),
     ...createGlossaryRoutes(),

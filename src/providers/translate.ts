@@ -3,6 +3,7 @@ import { type Defect, type DefectCode, hard, soft } from '../document/translatio
 import { ECHO, echoedAmong } from '../document/translation/checks/language.ts';
 import { checkSegment } from '../document/translation/checks/segment.ts';
 import { wordsOf } from '../document/translation/checks/text.ts';
+import type { Outcome } from '../document/translation/report.ts';
 import {
   ProviderError,
   type RepairNote,
@@ -10,9 +11,6 @@ import {
   type TranslationRequest,
   type TranslationText,
 } from './types.ts';
-
-/** How a segment ended. `accepted`: with a soft defect that one repair did not remove. `left`: nothing usable came. */
-export type Outcome = 'clean' | 'repaired' | 'accepted' | 'left';
 
 /** What became of a segment. */
 export interface Made {
@@ -27,7 +25,7 @@ export interface TranslateSegmentsRequest extends Omit<TranslationRequest, 'repa
   /** Called with what is done as soon as it is, so that a later failure does not cost it. */
   readonly keep?: (made: ReadonlyMap<string, Made>) => Promise<void>;
   /** Whether the article can do without a translation of a text; without this it never can. */
-  readonly mayLeave?: (segment: TranslationText) => boolean;
+  readonly mayLeave?: (segment: TranslationText) => Promise<boolean>;
 }
 
 /** What is known about a segment after an answer. */
@@ -94,7 +92,7 @@ export async function translateSegments(
       continue;
     }
     const { defects } = last ?? attempt;
-    if (mayLeave?.(segment) !== true) throw unusable(provider, segment, defects);
+    if (!(await mayLeave?.(segment))) throw unusable(provider, segment, defects);
     await take(new Map([[segment.id, { text: null, outcome: 'left', defects }]]));
   }
   return done;

@@ -4,6 +4,7 @@ import type { JobId } from '../ids.ts';
 import { type Made, translateSegments } from '../providers/translate.ts';
 import type { TranslationProvider } from '../providers/types.ts';
 import { asking, markAsked } from './asked.ts';
+import { mayLeave } from './report/judge.ts';
 
 /** Progress while translating ends here; the rest belongs to finalizing. */
 const TRANSLATED_PROGRESS = 95;
@@ -25,6 +26,7 @@ export async function translateBatch(
     .where('job_id', '=', jobId)
     .where('batch', '=', batch)
     .where('target_text', 'is', null)
+    .where('outcome', 'is', null)
     .where('same_as', 'is', null)
     .orderBy('position')
     .orderBy('key')
@@ -42,6 +44,7 @@ export async function translateBatch(
         })),
         signal,
         keep: (made) => storeTranslations(db, { jobId, batch }, made),
+        mayLeave: (segment) => mayLeave(db, jobId, segment),
       }),
     );
   }
@@ -49,7 +52,7 @@ export async function translateBatch(
     .updateTable('jobs')
     .set({
       progress: sql`GREATEST(progress, (
-        SELECT floor(${TRANSLATED_PROGRESS} * count(target_text) / count(*))::integer
+        SELECT floor(${TRANSLATED_PROGRESS} * count(coalesce(target_text, outcome)) / count(*))::integer
         FROM translation_segments WHERE job_id = ${jobId}))`,
     })
     .where('id', '=', jobId)
@@ -64,9 +67,16 @@ async function storeTranslations(
   { jobId, batch }: { jobId: JobId; batch: number },
   made: ReadonlyMap<string, Made>,
 ): Promise<void> {
+  const results = [...made.values()];
   await sql`
-    UPDATE translation_segments SET target_text = done.text
-    FROM unnest(${[...made.keys()]}::text[], ${[...made.values()].map(({ text }) => text)}::text[]) AS done (id, text)
+    UPDATE translation_segments
+    SET target_text = done.text, outcome = done.outcome, defects = done.defects::jsonb
+    FROM unnest(
+      ${[...made.keys()]}::text[],
+      ${results.map(({ text }) => text)}::text[],
+      ${results.map(({ outcome }) => outcome)}::text[],
+      ${results.map(({ defects }) => (defects.length === 0 ? null : JSON.stringify(defects)))}::text[]
+    ) AS done (id, text, outcome, defects)
     WHERE job_id = ${jobId} AND batch = ${batch} AND coalesce(same_as, key) = done.id
   `.execute(db);
 }

@@ -3,7 +3,9 @@ import { CHARACTERS_PER_WORD, textWeight } from '../document/format/words.ts';
 import { doTask } from '../document/threads/pool.ts';
 import type { Counted } from '../document/threads/tasks.ts';
 import { metaFields } from '../document/translation/segments.ts';
+import type { Snapshot } from '../document/translation/source.ts';
 import { invalid } from '../errors.ts';
+import { JsonText } from '../json-text.ts';
 import type { SourceTexts } from './read-source.ts';
 import type { Estimate } from './schemas.ts';
 
@@ -40,6 +42,13 @@ export function estimateCounted(source: SourceTexts, counted: Counted): Estimate
   const free = CHARACTERS_PER_WORD * freeWords(toWords(counted.body));
   const words = toWords(counted.body + Math.max(0, beside - free));
   return { words, total: Math.ceil(words / WORDS_PER_CREDIT) };
+}
+
+/** The same of a job's source as it was (its JSON text), in credits, without so many words that were not delivered. */
+export async function priceWithout(snapshot: string, words: number): Promise<number> {
+  const { document, ...beside } = JSON.parse(snapshot) as Snapshot;
+  const estimate = await estimateSource({ ...beside, document: new JsonText(JSON.stringify(document)) });
+  return Math.ceil(Math.max(0, estimate.words - words) / WORDS_PER_CREDIT);
 }
 
 /**

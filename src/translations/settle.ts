@@ -11,10 +11,14 @@ import { doTask } from '../document/threads/pool.ts';
 import { inTheBackground } from '../document/threads/share.ts';
 import type { AssembledArticle } from '../document/threads/tasks.ts';
 import { ReassemblyError } from '../document/translation/reassemble.ts';
+import { isOfBody } from '../document/translation/segments.ts';
 import type { SourceAsset } from '../document/translation/source.ts';
 import type { ArticleId, JobId, WorkspaceId } from '../ids.ts';
 import { isJobOpen, type JobTarget, settleJob } from '../jobs/run-state.ts';
+import { priceWithout } from './price.ts';
 import { keepProvenance } from './provenance.ts';
+import { requireUsable } from './report/judge.ts';
+import { keepReport } from './report/report.ts';
 
 /** What the transaction writes, worked out before it takes a lock. */
 interface Result {
@@ -27,6 +31,8 @@ interface Result {
   readonly language: string;
   /** Copies of the source's images. */
   readonly images: readonly SourceAsset[];
+  /** What it costs when texts are left; null for all that was reserved. */
+  readonly credits: number | null;
 }
 
 /** Shows that nothing but writing the result is left. */
@@ -50,6 +56,7 @@ export async function markFinalizing(db: Database, jobId: JobId): Promise<void> 
 export async function settleTranslation(db: Database, jobId: JobId): Promise<boolean> {
   if (!(await isJobOpen(db, jobId))) return false;
   await markFinalizing(db, jobId);
+  await requireUsable(db, jobId);
   const result = await assemble(db, jobId);
   for (let attempt = 1; ; attempt += 1) {
     try {
@@ -64,32 +71,43 @@ export async function settleTranslation(db: Database, jobId: JobId): Promise<boo
 }
 
 async function assemble(db: Database, jobId: JobId): Promise<Result> {
-  const { snapshot, assets, target_language, workspace_id, project_id, article_id, source_article_id } =
-    await db
-      .selectFrom('translations')
-      .innerJoin('jobs', 'jobs.id', 'translations.job_id')
-      .select([
-        sql<string | null>`translations.snapshot::text`.as('snapshot'),
-        sql<readonly SourceAsset[]>`translations.snapshot -> 'assets'`.as('assets'),
-        'source_article_id',
-        'target_language',
-        'jobs.workspace_id',
-        'jobs.project_id',
-        'jobs.article_id',
-      ])
-      .where('job_id', '=', jobId)
-      .executeTakeFirstOrThrow();
+  const {
+    snapshot,
+    assets,
+    target_language,
+    workspace_id,
+    project_id,
+    article_id,
+    source_article_id,
+    reserved_credits,
+  } = await db
+    .selectFrom('translations')
+    .innerJoin('jobs', 'jobs.id', 'translations.job_id')
+    .select([
+      sql<string | null>`translations.snapshot::text`.as('snapshot'),
+      sql<readonly SourceAsset[]>`translations.snapshot -> 'assets'`.as('assets'),
+      'source_article_id',
+      'target_language',
+      'jobs.workspace_id',
+      'jobs.project_id',
+      'jobs.article_id',
+      'jobs.reserved_credits',
+    ])
+    .where('job_id', '=', jobId)
+    .executeTakeFirstOrThrow();
   if (snapshot === null) throw new Error(`job ${jobId} has no snapshot`);
   const segments = await db
     .selectFrom('translation_segments')
-    .select(['key', 'target_text'])
+    .select(['key', 'kind', 'target_text', 'outcome', 'words'])
     .where('job_id', '=', jobId)
     .execute();
-  const translations = new Map<string, string>();
-  for (const segment of segments) {
-    if (segment.target_text === null)
-      throw new Error(`job ${jobId}: segment ${segment.key} is not translated`);
-    translations.set(segment.key, segment.target_text);
+  const translations = new Map<string, string | null>();
+  let leftWords = 0;
+  for (const { key, kind, target_text, outcome, words } of segments) {
+    if (target_text === null && outcome !== 'left')
+      throw new Error(`job ${jobId}: segment ${key} is not translated`);
+    translations.set(key, target_text);
+    if (target_text === null && isOfBody(kind)) leftWords += words ?? 0;
   }
   const linked = referencesOf(snapshot).articleIds;
   const articleIds = await targetVersions(db, workspace_id, linked, target_language);
@@ -122,6 +140,7 @@ async function assemble(db: Database, jobId: JobId): Promise<Result> {
     body,
     language: target_language,
     images,
+    credits: leftWords === 0 ? null : Math.min(reserved_credits, await priceWithout(snapshot, leftWords)),
   };
 }
 
@@ -171,7 +190,8 @@ async function settle(tx: Tx, jobId: JobId, result: Result, render: Renderer): P
       }))
       .execute();
     await keepProvenance(tx, target, result.sourceId, article.provenance);
-    return { bytesLeft };
+    await keepReport(tx, jobId);
+    return { bytesLeft, ...(result.credits === null ? {} : { credits: result.credits }) };
   });
 }
 

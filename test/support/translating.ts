@@ -5,7 +5,7 @@ import { mapTexts } from '../../src/document/format/walk.ts';
 import { isFinal } from '../../src/jobs/queries.ts';
 import type { Job } from '../../src/jobs/schemas.ts';
 import { createPseudoProvider } from '../../src/providers/pseudo.ts';
-import type { TranslationProvider } from '../../src/providers/types.ts';
+import type { TranslationProvider, TranslationRequest } from '../../src/providers/types.ts';
 import { createArticle, longDocument } from './articles.ts';
 import { madeLater, type TestService, type TestWorkspace, useTestService } from './service.ts';
 import { connectOperator, type Operator } from './temporal.ts';
@@ -14,6 +14,8 @@ import { eventually } from './wait.ts';
 /** A stand-in for a model: does what the test says, then answers like the pseudo provider. */
 export interface StandIn extends TranslationProvider {
   behave: (signal: AbortSignal) => Promise<void>;
+  /** Answers instead of the pseudo provider, when given. */
+  answer?: ((request: TranslationRequest) => Map<string, string>) | undefined;
 }
 
 export function createStandIn(): StandIn {
@@ -23,7 +25,7 @@ export function createStandIn(): StandIn {
     behave: async () => undefined,
     async translate(request) {
       await standIn.behave(request.signal);
-      return pseudo.translate(request);
+      return standIn.answer?.(request) ?? pseudo.translate(request);
     },
   };
   return standIn;
@@ -116,6 +118,7 @@ export function useTranslations({
   afterAll(() => connected?.close());
   beforeEach(async () => {
     provider.behave = async () => undefined;
+    provider.answer = undefined;
     workspace.set(await service.workspace(credits));
   });
   /** Lets the round begin now that looks for lost runs. */

@@ -1,6 +1,7 @@
 /** Carries a refresh out: what it writes, and what it proposes. */
 import { MAX_BLOCKS } from '../format/schema.ts';
 import { reassemble } from '../translation/reassemble.ts';
+import { leftFields } from '../translation/segments.ts';
 import type {
   ApplyRefresh,
   Proposal,
@@ -12,7 +13,17 @@ import type {
   UnitProvenance,
   UnitValue,
 } from './types.ts';
-import { blockKey, fieldUnits, idOf, imageKey, type Unit, writtenUnit } from './units.ts';
+import {
+  blockKey,
+  fieldsOf,
+  fieldUnits,
+  idOf,
+  imageKey,
+  placesIn,
+  type Unit,
+  withoutLeft,
+  writtenUnit,
+} from './units.ts';
 import { type Change, unitsOfVersion, writeUnits } from './write.ts';
 
 /** Ids of earlier blocks that the proposal of a new one names, and that all of a refresh name together. */
@@ -28,6 +39,8 @@ export const applyRefresh: ApplyRefresh = (plan, input) => {
     plan.assetIds.map(([sourceId, id]) => [imageKey(sourceId), id]),
   );
   const values = madeValues(plan, input, now);
+  const left = leftFields(input.translations);
+  const placeOf = placesIn(plan.partial);
   const hero = current.assets.find(({ role }) => role === 'hero')?.id;
   const heroKey = hero && provenance.find(({ assetId }) => assetId === hero)?.key;
   const changes = new Map<UnitKey, Change>();
@@ -50,6 +63,11 @@ export const applyRefresh: ApplyRefresh = (plan, input) => {
     const { key } = step;
     const there = now.get(key);
     const value = values.get(key) ?? null;
+    const fields = value === null ? [] : fieldsOf(key, value);
+    const whole = { hash: step.source ?? '', texts: step.texts };
+    const source = withoutLeft(whole, fields, placeOf(key), left);
+    // What is left is made by the next refresh. A new image is there all the same: blocks show it.
+    if (source !== whole && !(value?.type === 'image' && there === undefined)) continue;
     if ((value === null && there === undefined) || isDecided(step, known.get(key))) {
       settled.push(key);
       continue;
@@ -60,7 +78,7 @@ export const applyRefresh: ApplyRefresh = (plan, input) => {
         ? null
         : (whyProposed(step, input, there, known.get(key)) ?? (there ? null : noPlaceFor(value)));
     if (reason === null) {
-      changes.set(key, value === null ? { value } : { value, source: step.source ?? '', texts: step.texts });
+      changes.set(key, value === null ? { value } : { value, source: source.hash, texts: source.texts });
       if (key.startsWith('block:')) room += value === null ? 1 : there === undefined ? -1 : 0;
     } else if (value !== null || !inline) {
       const inserts = value?.type === 'block' && there === undefined;

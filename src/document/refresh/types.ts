@@ -172,8 +172,8 @@ export interface RefreshResult {
 
 /** What applying needs beside the plan. */
 export interface RefreshInput {
-  /** By segment key: a checked translation of each of `segmentsToSend(plan)`. */
-  readonly translations: ReadonlyMap<string, string>;
+  /** By segment key: a checked translation of each of `segmentsToSend(plan)`; null for one that is left. */
+  readonly translations: ReadonlyMap<string, string | null>;
   /** The version as it is now: what a person has saved since the plan was made wins. */
   readonly current: Snapshot;
   /** What is known of it now; null when it has no provenance. */

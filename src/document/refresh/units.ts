@@ -167,12 +167,41 @@ export const absentUnit = (
   source: { readonly hash: string; readonly texts: readonly string[] },
 ): UnitProvenance => ({ key, source: source.hash, target: null, texts: source.texts, written: [] });
 
-/** What is known of a version that was just translated; `assetIds` has its images by the source's. */
+/** Where each block and image of a snapshot stands; fields beside the body stand nowhere. */
+export function placesIn({ document, assets }: Snapshot): (key: UnitKey) => number {
+  const places = new Map<UnitKey, number>([
+    ...document.blocks.map(({ id }, place) => [blockKey(id), place] as const),
+    ...assets.map(({ id }, place) => [imageKey(id), place] as const),
+  ]);
+  return (key) => places.get(key) ?? 0;
+}
+
+/**
+ * A unit of the source as it counts from then on: where a text is left, as one that was not translated yet.
+ * @returns `source` itself when none is left
+ */
+export function withoutLeft(
+  source: { readonly hash: string; readonly texts: readonly string[] },
+  fields: readonly Field[],
+  place: number,
+  left: ReadonlySet<string>,
+): { readonly hash: string; readonly texts: readonly string[] } {
+  const isLeft = fields.map((field) => left.has(field.keyAt(place)));
+  if (!isLeft.includes(true)) return source;
+  return { hash: '', texts: source.texts.map((hash, index) => (isLeft[index] ? '' : hash)) };
+}
+
+/**
+ * What is known of a version that was just translated; `assetIds` has its images by the source's, `left` the fields that
+ * carry the source's text.
+ */
 export function provenanceOf(
   source: Snapshot,
   { altTexts, ...made }: TranslatedArticle,
   assetIds: ReadonlyMap<string, AssetId>,
+  left: ReadonlySet<string> = new Set(),
 ): Provenance {
+  const placeOf = placesIn(source);
   const version: Snapshot = {
     ...made,
     assets: source.assets.map((image) => ({
@@ -184,7 +213,8 @@ export function provenanceOf(
   const keys = new Map([...assetIds].map(([sourceId, id]) => [id, imageKey(sourceId)]));
   const written = unitsOf(version, (id) => keys.get(id));
   return [...unitsOf(source)].map(([key, unit]) => {
-    const from = { hash: unit.hash, texts: hashesOf(fieldsOf(key, unit.value)) };
+    const fields = fieldsOf(key, unit.value);
+    const from = withoutLeft({ hash: unit.hash, texts: hashesOf(fields) }, fields, placeOf(key), left);
     const to = written.get(key);
     return to === undefined ? absentUnit(key, from) : writtenUnit(key, from, to.value);
   });

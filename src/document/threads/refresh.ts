@@ -132,7 +132,7 @@ export function applyPlan(
   plan: string,
   version: string,
   provenance: string | null,
-  translations: ReadonlyMap<string, string>,
+  translations: ReadonlyMap<string, string | null>,
   ids: { articleIds: ReadonlyMap<string, string>; copyIds: ReadonlyMap<string, AssetId> },
   proposeAll: boolean,
 ): Applied {

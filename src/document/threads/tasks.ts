@@ -26,7 +26,7 @@ import {
   type TranslatedArticle,
   type Unwritable,
 } from '../translation/reassemble.ts';
-import { extractSegments } from '../translation/segments.ts';
+import { extractSegments, leftFields } from '../translation/segments.ts';
 import type { Snapshot } from '../translation/source.ts';
 import { fitting, memoryKeys, taughtTexts } from './memory.ts';
 import { accept, applyPlan, planVersion, reject, sentOf } from './refresh.ts';
@@ -115,7 +115,7 @@ export type Assembled = { readonly ok: true; readonly article: AssembledArticle 
  */
 function assemble(
   snapshot: string,
-  translations: ReadonlyMap<string, string>,
+  translations: ReadonlyMap<string, string | null>,
   ids: IdMaps,
   references: References,
 ): Assembled {
@@ -132,7 +132,7 @@ function assemble(
     }
     const stored = describe(document, texts);
     const rendered = renderWith(document, { ...references, images }, texts);
-    const provenance = JSON.stringify(provenanceOf(source, made, ids.assetIds));
+    const provenance = JSON.stringify(provenanceOf(source, made, ids.assetIds, leftFields(translations)));
     return { ok: true, article: { ...article, stored, rendered, provenance } };
   });
 }

@@ -56,14 +56,15 @@ export function orUnwritable<Written>(write: () => Written): Written | Unwritabl
 }
 
 /**
- * The translated article. `translations` maps segment keys of `extractSegments(snapshot)` to checked translations.
+ * The translated article. `translations` maps segment keys of `extractSegments(snapshot)` to checked translations; one that is null keeps
+ * the source's text.
  * Block ids, code, addresses and structure are the source's; the document is always valid,
  * but for texts that have grown beyond what a client may send. Texts that were parsed are left in `texts`. `kept` has fields, by key, that are not translated but taken as they are.
  * @throws ReassemblyError when a translation is missing or damaged.
  */
 export function reassemble(
   snapshot: Snapshot,
-  translations: ReadonlyMap<string, string>,
+  translations: ReadonlyMap<string, string | null>,
   ids: IdMaps,
   texts = new ParsedTexts(),
   kept: ReadonlyMap<string, TextChange> = new Map(),
@@ -116,7 +117,7 @@ export function reassemble(
 function translatedText(
   key: string,
   source: readonly TagContent[],
-  translations: ReadonlyMap<string, string>,
+  translations: ReadonlyMap<string, string | null>,
 ): TagContent[] {
   const parts = splitLong(source);
   if (parts.length === 1) return translatedNodes(key, source, translations);
@@ -131,9 +132,10 @@ function translatedText(
 function translatedNodes(
   key: string,
   source: readonly TagContent[],
-  translations: ReadonlyMap<string, string>,
+  translations: ReadonlyMap<string, string | null>,
 ): TagContent[] {
   const translated = translations.get(key);
+  if (translated === null) return [...source];
   if (translated === undefined) throw new ReassemblyError(`the translation of ${key} is missing`);
   const [defect] = checkStructure(serializeTags(source), translated);
   const parsed = parseTags(translated);

@@ -9,6 +9,27 @@ import { eachTag, serializeTags, type TagContent, tagText } from './tags.ts';
 
 export type SegmentKind = 'title' | 'metaTitle' | 'metaDescription' | 'keyword' | 'linkTitle' | FieldKind;
 
+export const SEGMENT_KINDS = [
+  'title',
+  'metaTitle',
+  'metaDescription',
+  'keyword',
+  'linkTitle',
+  'heading',
+  'paragraph',
+  'listItem',
+  'quote',
+  'attribution',
+  'tableCell',
+  'caption',
+  'altText',
+] as const satisfies readonly SegmentKind[];
+
+/** Kinds of texts whose words count in an article's price in any case. */
+export const isOfBody = (kind: SegmentKind | null): boolean =>
+  kind !== null &&
+  !['title', 'metaTitle', 'metaDescription', 'keyword', 'linkTitle', 'altText'].includes(kind);
+
 /** One text to translate. `key` is made of positions and is unique in the snapshot; `text` is the protected form. */
 export interface Segment {
   readonly key: string;
@@ -59,6 +80,14 @@ export function titleKey(fieldKey: string, tagId: number): string {
 export function partKey(fieldKey: string, part: number): string {
   return `${fieldKey}.part.${part}`;
 }
+
+/** The fields that a text is left of; `translations` has null for a segment that nothing usable came for. */
+export const leftFields = (translations: ReadonlyMap<string, string | null>): Set<string> =>
+  new Set(
+    [...translations].flatMap(([key, text]) =>
+      text === null ? key.replace(/\.(?:part|title)\.\d+$/, '') : [],
+    ),
+  );
 
 /** True when there is something to translate: a letter outside the untouchable parts. */
 export function needsTranslation(nodes: readonly TagContent[]): boolean {

@@ -14,6 +14,8 @@ import { ServiceError } from '../../errors.ts';
 import { type ArticleId, type JobId, newOrderedId, type ProposalId, type WorkspaceId } from '../../ids.ts';
 import { isJobOpen, settleJob } from '../../jobs/run-state.ts';
 import { refreshPrice } from '../price.ts';
+import { requireUsable } from '../report/judge.ts';
+import { keepReport } from '../report/report.ts';
 import { markFinalizing, targetVersions } from '../settle.ts';
 import { isReleased } from './draw.ts';
 import { versionTask, withVersion } from './version.ts';
@@ -30,7 +32,7 @@ interface Made {
   /** JSON text. */
   readonly plan: string;
   readonly released: boolean;
-  readonly translations: ReadonlyMap<string, string>;
+  readonly translations: ReadonlyMap<string, string | null>;
   readonly ids: { articleIds: ReadonlyMap<string, string>; copyIds: ReturnType<typeof newAssetIds> };
 }
 
@@ -42,6 +44,7 @@ interface Made {
 export async function settleRefresh(db: Database, jobId: JobId): Promise<boolean> {
   if (!(await isJobOpen(db, jobId))) return false;
   await markFinalizing(db, jobId);
+  await requireUsable(db, jobId);
   const made = await readMade(db, jobId);
   try {
     return await inTheBackground(made.workspaceId, () =>
@@ -67,6 +70,7 @@ export async function settleRefresh(db: Database, jobId: JobId): Promise<boolean
               proposed: output.proposals.length,
             },
           });
+          await keepReport(tx, jobId);
           const { sent, weight } = output.delivered;
           return {
             bytesLeft: made.heldBytes - bytes,
@@ -113,7 +117,7 @@ async function readMade(db: Database, jobId: JobId): Promise<Made> {
     .selectFrom('translation_segments')
     .select(['key', 'target_text'])
     .where('job_id', '=', jobId)
-    .where('target_text', 'is not', null)
+    .where((eb) => eb.or([eb('target_text', 'is not', null), eb('outcome', '=', 'left')]))
     .execute();
   return {
     workspaceId,
@@ -124,7 +128,7 @@ async function readMade(db: Database, jobId: JobId): Promise<Made> {
     heldBytes: job.held_bytes,
     plan,
     released: job.released,
-    translations: new Map(segments.map(({ key, target_text }) => [key, target_text ?? ''])),
+    translations: new Map(segments.map(({ key, target_text }) => [key, target_text])),
     ids: {
       articleIds: await targetVersions(db, workspaceId, referencesOf(plan).articleIds, job.target_language),
       copyIds: newAssetIds(job.copies),

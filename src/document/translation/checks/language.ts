@@ -21,6 +21,8 @@ const LONG = 36;
 const SURE = 80;
 /** What another language must be ahead of the wanted one by to be believed: in a text of `LONG` letters, and of `SURE` ones. */
 const AHEAD = { long: 0.12, sure: 0.015 } as const;
+/** Score from which on a text is in a language at all. */
+const LEAST_SCORE = 0.55;
 /** Characters of a text that its language is told by. */
 const READ = 800;
 /** Languages that the detector takes for each other. */
@@ -49,7 +51,7 @@ const scoresOf = (text: string): Readonly<Record<string, number>> =>
 function bestInstead(scores: Readonly<Record<string, number>>, wanted: string, ahead: number): string | null {
   const [best = '', score = 0] = Object.entries(scores)[0] ?? [];
   const isAlike = ALIKE.some((group) => group.includes(best) && group.includes(wanted));
-  return !isAlike && score > (scores[wanted] ?? 0) + ahead ? best : null;
+  return !isAlike && score >= LEAST_SCORE && score > (scores[wanted] ?? 0) + ahead ? best : null;
 }
 
 /**

@@ -1,0 +1,99 @@
+/** Whether a job's article can do without the texts that nothing usable came for. */
+import { sql } from 'kysely';
+import type { Database } from '../../db/database.ts';
+import type { JobPurpose } from '../../db/tables.ts';
+import type { JobId } from '../../ids.ts';
+import { ProviderError, type TranslationText } from '../../providers/types.ts';
+
+/** Share of an article's words that may be left. */
+const MAX_LEFT = 0.03;
+/** Texts that a refresh leaves before any other is done, at most: its engine does not work. */
+const MAX_LEFT_FIRST = 20;
+/** Share of the words, and words, from which on a job's texts came back as they were. */
+const ECHOED = { share: 1 / 3, words: 8 } as const;
+
+/** What became of a job's texts so far. */
+interface Standing {
+  readonly purpose: JobPurpose;
+  readonly provider: string | null;
+  readonly words: number;
+  readonly texts: number;
+  readonly done: number;
+  readonly left: number;
+  readonly leftWords: number;
+  /** Of those that are left, the title and headings. */
+  readonly leftHeadings: number;
+  readonly echoed: number;
+  readonly echoedWords: number;
+}
+
+async function standingOf(db: Database, jobId: JobId): Promise<Standing> {
+  const { rows } = await sql<Standing>`
+    SELECT jobs.purpose, translations.provider, segments.* FROM jobs
+    JOIN translations ON translations.job_id = jobs.id
+    CROSS JOIN LATERAL (
+      SELECT count(*)::integer AS texts, count(target_text)::integer AS done,
+        coalesce(sum(words), 0)::integer AS words,
+        (count(*) FILTER (WHERE outcome = 'left'))::integer AS "left",
+        coalesce(sum(words) FILTER (WHERE outcome = 'left'), 0)::integer AS "leftWords",
+        (count(*) FILTER (WHERE outcome = 'left' AND kind IN ('title', 'heading')))::integer AS "leftHeadings",
+        (count(*) FILTER (WHERE is_echo))::integer AS echoed,
+        coalesce(sum(words) FILTER (WHERE is_echo), 0)::integer AS "echoedWords"
+      FROM (
+        SELECT *, outcome = 'accepted' AND defects @> '[{"code":"echo"}]' AS is_echo
+        FROM translation_segments WHERE job_id = jobs.id
+      ) AS segment
+    ) AS segments
+    WHERE jobs.id = ${jobId}
+  `.execute(db);
+  const [standing] = rows;
+  if (standing === undefined) throw new Error(`job ${jobId} is no translation`);
+  return standing;
+}
+
+/** Whether a job can still do without one more text. A refresh leaves what was there before. */
+export async function mayLeave(db: Database, jobId: JobId, { id, kind }: TranslationText): Promise<boolean> {
+  const standing = await standingOf(db, jobId);
+  if (standing.purpose === 'refresh') return standing.done > 0 || standing.left < MAX_LEFT_FIRST;
+  if (kind === 'title' || kind === 'heading') return false;
+  // With the equal texts that it is asked for in the place of.
+  const { words } = await db
+    .selectFrom('translation_segments')
+    .select((eb) => eb.fn.coalesce(eb.fn.sum<number | string>('words'), eb.val(0)).as('words'))
+    .where('job_id', '=', jobId)
+    .where((eb) => eb.fn.coalesce('same_as', 'key'), '=', id)
+    .executeTakeFirstOrThrow();
+  return standing.leftWords + Number(words) <= standing.words * MAX_LEFT;
+}
+
+const AGAIN =
+  'Nothing was charged. Start it again; if it fails again, reword or shorten what the report of this job names.';
+
+/**
+ * Refuses the result of a job that nobody would accept.
+ * @throws {ProviderError} with what to do, for whoever asked for it
+ */
+export async function requireUsable(db: Database, jobId: JobId): Promise<void> {
+  const standing = await standingOf(db, jobId);
+  const engine = standing.provider ?? 'the engine';
+  const { purpose, texts, left } = standing;
+  const isUnusable =
+    purpose === 'refresh'
+      ? left > 0 && left === texts
+      : standing.leftHeadings > 0 || standing.leftWords > standing.words * MAX_LEFT;
+  if (isUnusable) {
+    throw new ProviderError(
+      'fatal',
+      `${engine} gave no usable translation of ${left} of ${texts} texts. ${AGAIN}`,
+    );
+  }
+  const { echoed, echoedWords, words } = standing;
+  // One text may be a quotation: a refresh that makes nothing else could never end.
+  const isEnough = echoedWords >= ECHOED.words && (purpose !== 'refresh' || echoed > 1);
+  if (isEnough && echoedWords > words * ECHOED.share) {
+    throw new ProviderError(
+      'fatal',
+      `The text came back in the language of the source. Nothing was charged. See whether the article's language is set right, and whether ${engine} knows both languages; then start it again.`,
+    );
+  }
+}

@@ -1,0 +1,117 @@
+/** The report of a job: worked out from its texts, and kept when they go. */
+import { sql } from 'kysely';
+import type { Queryable } from '../../db/database.ts';
+import {
+  type FoundDefect,
+  OUTCOMES,
+  type Outcome,
+  placeOf,
+  type ReportEntry,
+  type StoredReport,
+  type Tally,
+} from '../../document/translation/report.ts';
+import type { SegmentKind } from '../../document/translation/segments.ts';
+import type { JobId } from '../../ids.ts';
+
+/** Texts that a report lists, the worst. */
+export const MAX_ENTRIES = 500;
+
+/** A report as it stands: as it was kept, or of a job whose texts are there still, as it is now. */
+export async function reportOf(db: Queryable, jobId: JobId): Promise<StoredReport> {
+  const { report } = await db
+    .selectFrom('translations')
+    .select('report')
+    .where('job_id', '=', jobId)
+    .executeTakeFirstOrThrow();
+  return report ?? (await drawReport(db, jobId));
+}
+
+/** Keeps the report of a job, so that it stays when its texts go. */
+export const keepReport = async (db: Queryable, jobId: JobId, report?: StoredReport): Promise<void> => {
+  await db
+    .updateTable('translations')
+    .set({ report: JSON.stringify(report ?? (await drawReport(db, jobId))) })
+    .where('job_id', '=', jobId)
+    .execute();
+};
+
+/** The same without a word of the article. */
+export const withoutWords = (report: StoredReport): StoredReport => ({
+  ...report,
+  entries: report.entries.map((entry) => ({
+    ...entry,
+    defects: entry.defects.map(({ code }) => ({ code })),
+  })),
+});
+
+/** What became of a text: one that is translated without a word about it was made by a release that told nothing. */
+const OUTCOME = sql<Outcome | null>`coalesce(outcome, CASE WHEN target_text IS NOT NULL THEN 'clean' END)`;
+
+async function drawReport(db: Queryable, jobId: JobId): Promise<StoredReport> {
+  const counts = await db
+    .selectFrom('translation_segments')
+    .select([
+      OUTCOME.as('outcome'),
+      sql<number>`count(*)::integer`.as('texts'),
+      sql<number>`coalesce(sum(words), 0)::integer`.as('words'),
+    ])
+    .where('job_id', '=', jobId)
+    .groupBy(OUTCOME)
+    .execute();
+  const { rows } = await sql<{
+    key: string;
+    kind: SegmentKind | null;
+    outcome: Outcome;
+    words: number | null;
+    defects: readonly FoundDefect[] | null;
+  }>`
+    SELECT key, kind, outcome, words, defects FROM translation_segments
+    WHERE job_id = ${jobId} AND outcome <> 'clean'
+    ORDER BY array_position(${[...OUTCOMES]}::text[], outcome), position, key
+    LIMIT ${MAX_ENTRIES}
+  `.execute(db);
+  const ids = rows.length === 0 ? NO_IDS : await idsOf(db, jobId);
+  const entries = rows.map(
+    ({ key, kind, outcome, words, defects }): ReportEntry => ({
+      outcome,
+      kind,
+      ...placeOf(key, ids),
+      words: words ?? 0,
+      defects: (defects ?? []).map(({ code, message }) => ({
+        code,
+        ...(message === undefined ? {} : { message }),
+      })),
+    }),
+  );
+  const tally = (of: 'texts' | 'words'): Tally => {
+    const of_ = (outcome: Outcome | null) => counts.find((row) => row.outcome === outcome)?.[of] ?? 0;
+    const total = counts.reduce((sum, row) => sum + row[of], 0);
+    return {
+      total,
+      left: of_('left'),
+      accepted: of_('accepted'),
+      repaired: of_('repaired'),
+      clean: of_('clean'),
+      open: of_(null),
+    };
+  };
+  const texts = tally('texts');
+  const listed = texts.left + texts.accepted + texts.repaired;
+  return { texts, words: tally('words'), entries, omitted: listed - entries.length };
+}
+
+const NO_IDS = { blocks: [], assets: [] };
+
+/** Ids of the blocks and images that the positions in keys stand for. */
+async function idsOf(
+  db: Queryable,
+  jobId: JobId,
+): Promise<{ blocks: readonly string[]; assets: readonly string[] }> {
+  const { rows } = await sql<{ blocks: string[] | null; assets: string[] | null }>`
+    SELECT jsonb_path_query_array(texts, '$.document.blocks[*].id') AS blocks,
+      jsonb_path_query_array(texts, '$.assets[*].id') AS assets
+    FROM translations, LATERAL (SELECT coalesce(snapshot -> 'plan' -> 'partial', snapshot) AS texts) AS source
+    WHERE job_id = ${jobId}
+  `.execute(db);
+  return { blocks: rows[0]?.blocks ?? [], assets: rows[0]?.assets ?? [] };
+}

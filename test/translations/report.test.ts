@@ -1,0 +1,197 @@
+import { beforeEach, describe, expect, it } from 'vitest';
+import { pseudoLocalize } from '../../src/providers/pseudo.ts';
+import type { TranslationRequest } from '../../src/providers/types.ts';
+import { pruneTranslations } from '../../src/translations/prune.ts';
+import { createArticle } from '../support/articles.ts';
+import type { TestWorkspace } from '../support/service.ts';
+import { useTranslations } from '../support/translating.ts';
+
+const { service, provider, workspace, calls } = useTranslations();
+
+/** What the engine answers instead, by a word of the text. */
+let answers: Record<string, (text: string, asked: TranslationRequest) => string | undefined> = {};
+beforeEach(() => {
+  answers = {};
+  provider.answer = (request) =>
+    new Map(
+      request.segments.flatMap(({ id, text }) => {
+        const [, change] = Object.entries(answers).find(([word]) => text.includes(word)) ?? [];
+        const answer = change === undefined ? pseudoLocalize(text) : change(text, request);
+        return answer === undefined ? [] : [[id, answer] as const];
+      }),
+    );
+});
+
+const paragraph = (id: string, text: string) => ({ id, type: 'paragraph' as const, text });
+const filler = (words: number) =>
+  Array.from({ length: words }, (_, index) => `word${String.fromCharCode(97 + (index % 26))}`).join(' ');
+
+/** An article of about 1,100 words with a text of two words that may turn out stubborn. */
+const source = async (...more: { id: string; text: string }[]) => {
+  const blocks = [
+    { id: 'h', type: 'heading' as const, level: 2 as const, text: 'Watering' },
+    paragraph('stubborn', 'Stubborn words'),
+    ...more.map(({ id, text }) => paragraph(id, text)),
+    paragraph('p1', `First ${filler(550)}`),
+    paragraph('p2', `Second ${filler(470)}`),
+  ];
+  return createArticle(service.db, workspace, await service.project(workspace), {
+    document: { version: 1, blocks },
+  });
+};
+
+const readReport = async (of: TestWorkspace, jobId: string) =>
+  (await service.call(of.key, 'GET', `/api/jobs/${jobId}/report`)).body.report;
+const listed = async (articleId: string) =>
+  (await service.call(workspace.key, 'GET', `/api/articles/${articleId}/translations`)).body.translations;
+
+describe('a text that nothing usable comes for', () => {
+  it('is left in the source language, heads the report, and is made by the next refresh', async () => {
+    answers = { Stubborn: () => '', numbered: (text) => pseudoLocalize(text).replace('1948', '1984') };
+    const { id } = await source({ id: 'n', text: 'Something numbered 1948 happened here' });
+    const { job, article } = await calls.translateTo(workspace, id);
+    expect(job).toMatchObject({ status: 'COMPLETED', consumedCredits: 2 });
+    const texts = new Map(
+      article.documentJson.blocks.map((block) => [block.id, 'text' in block ? block.text : '']),
+    );
+    expect(texts.get('stubborn')).toBe('Stubborn words');
+    expect(texts.get('p1')).toContain('ŵöŕðå');
+    const report = await readReport(workspace, job.id);
+    expect(report).toMatchObject({
+      status: 'COMPLETED',
+      engine: 'stand-in',
+      credits: { estimated: 2, consumed: 2 },
+      texts: { left: 1, accepted: 1, repaired: 0, open: 0 },
+      words: { left: 2, accepted: 5 },
+      entries: [
+        {
+          outcome: 'left',
+          blockId: 'stubborn',
+          field: 'text',
+          kind: 'paragraph',
+          defects: [{ code: 'empty' }],
+        },
+        { outcome: 'accepted', blockId: 'n', words: 5, defects: [{ code: 'numbers' }] },
+      ],
+      omitted: 0,
+    });
+    expect(report.entries[1].defects[0].message).toContain('1948');
+    expect(
+      (await listed(article.id)).find(
+        (each: { sourceArticleId: string | null }) => each.sourceArticleId === id,
+      ).states,
+    ).toMatchObject({ stale: 1, edited: 0, new: 0 });
+
+    // Still stubborn: nothing is made, nothing is charged.
+    const again = await calls.untilFinal(workspace, (await calls.refresh(workspace, article.id)).id);
+    expect(again).toMatchObject({ status: 'FAILED', consumedCredits: 0 });
+    expect(again.errorMessage).toContain('no usable translation of 1 of 1 texts');
+    answers = {};
+    const asked: string[] = [];
+    const { answer } = provider;
+    provider.answer = (request) => {
+      asked.push(...request.segments.map(({ text }) => text));
+      return answer?.(request) ?? new Map();
+    };
+    const made = await calls.untilFinal(workspace, (await calls.refresh(workspace, article.id)).id);
+    expect(made).toMatchObject({ status: 'COMPLETED', consumedCredits: 1 });
+    expect(asked).toEqual(['Stubborn words']);
+    const after = await calls.readArticle(workspace, article.id);
+    expect(after.documentJson.blocks.find(({ id: block }) => block === 'stubborn')).toMatchObject({
+      text: pseudoLocalize('Stubborn words'),
+    });
+    expect(await readReport(workspace, made.id)).toMatchObject({
+      texts: { total: 1, clean: 1 },
+      entries: [],
+    });
+  });
+
+  it('is neither applied nor proposed nor charged by a refresh that makes the others', async () => {
+    const { id, document } = await source({ id: 'n', text: 'Something else' });
+    const { article } = await calls.translateTo(workspace, id);
+    const blocks = document.blocks.map((block) =>
+      block.id === 'stubborn' || block.id === 'n' ? paragraph(block.id, `Stubborn new ${block.id}`) : block,
+    );
+    expect((await calls.save(workspace, id, { version: 1, blocks })).status).toBe(200);
+    answers = { 'Stubborn new stubborn': () => undefined };
+    const job = await calls.untilFinal(workspace, (await calls.refresh(workspace, article.id)).id);
+    expect(job).toMatchObject({ status: 'COMPLETED', consumedCredits: 1 });
+    const after = await calls.readArticle(workspace, article.id);
+    const texts = after.documentJson.blocks.map((block) => ('text' in block ? block.text : ''));
+    expect(texts[1]).toBe(pseudoLocalize('Stubborn words'));
+    expect(texts[2]).toBe(pseudoLocalize('Stubborn new n'));
+    expect(await readReport(workspace, job.id)).toMatchObject({
+      texts: { total: 2, left: 1, clean: 1 },
+      entries: [{ outcome: 'left', blockId: 'stubborn', defects: [{ code: 'missing' }] }],
+    });
+    expect(
+      (await listed(article.id)).find(
+        (each: { sourceArticleId: string | null }) => each.sourceArticleId === id,
+      ).states,
+    ).toMatchObject({ stale: 1 });
+  });
+
+  it.each([
+    [
+      'the title',
+      { 'A garden in spring': () => '' },
+      /no usable translation of title: the translation is empty\. Nothing was charged\. Start it again/,
+    ],
+    [
+      'a heading',
+      { Watering: () => '' },
+      /no usable translation of block\.0\.text: the translation is empty/,
+    ],
+    [
+      'more than three per cent of the words',
+      { Second: () => '' },
+      /no usable translation of block\.3\.text/,
+    ],
+  ])('fails the job, uncharged, when it is %s', async (_what, bad, message) => {
+    answers = bad;
+    const { id } = await source();
+    const { job, article } = await calls.translateTo(workspace, id);
+    expect(job).toMatchObject({
+      status: 'FAILED',
+      consumedCredits: 0,
+      errorMessage: expect.stringMatching(message),
+    });
+    expect(article).toMatchObject({ status: 'DRAFT', wordCount: 0 });
+    const { credits, texts } = await readReport(workspace, job.id);
+    expect(credits).toMatchObject({ consumed: 0 });
+    expect(texts.total).toBe(texts.clean + texts.open + texts.left);
+  });
+});
+
+it('an article that comes back in the language of its source is not charged, and says what to do', async () => {
+  const english = (index: number) =>
+    `Young plants need a good deal of water in the first weeks after planting, and garden number ${index} gets none.`;
+  const document = {
+    version: 1 as const,
+    blocks: Array.from({ length: 6 }, (_, index) => paragraph(`p${index}`, english(index))),
+  };
+  provider.answer = ({ segments }) => new Map(segments.map(({ id, text }) => [id, text]));
+  const { id } = await createArticle(service.db, workspace, await service.project(workspace), { document });
+  const { job } = await calls.translateTo(workspace, id);
+  expect(job).toMatchObject({
+    status: 'FAILED',
+    consumedCredits: 0,
+    errorMessage: expect.stringMatching(/came back in the language of the source.*start it again/),
+  });
+  expect(await readReport(workspace, job.id)).toMatchObject({ texts: { accepted: 6 } });
+  expect((await calls.readWallet(workspace)).reserved).toBe(0);
+});
+
+it('the report of a job stays when its texts go, without a word of them; a job of another workspace has none', async () => {
+  answers = { Stubborn: () => '' };
+  const { id } = await source();
+  const { job } = await calls.translateTo(workspace, id);
+  const before = await readReport(workspace, job.id);
+  await pruneTranslations(service.db, { retentionMs: 0 });
+  const after = await readReport(workspace, job.id);
+  expect(before.entries[0].defects).toEqual([{ code: 'empty', message: 'the translation is empty' }]);
+  expect(after.entries[0].defects).toEqual([{ code: 'empty', message: null }]);
+  expect({ ...after, entries: [] }).toEqual({ ...before, entries: [] });
+  const other = await service.workspace(1);
+  expect((await service.call(other.key, 'GET', `/api/jobs/${job.id}/report`)).status).toBe(404);
+});
