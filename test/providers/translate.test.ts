@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { checkStructure } from '../../src/document/translation/checks/structure.ts';
 import { createTranslationProvider } from '../../src/providers/index.ts';
-import { translateSegments } from '../../src/providers/translate.ts';
+import { type Made, translateSegments } from '../../src/providers/translate.ts';
 import {
   ProviderError,
   type TranslationProvider,
@@ -73,6 +73,60 @@ describe('asking a provider', () => {
         'scripted gave no usable translation of two: the translation is empty. Nothing was charged. Start it again; if it fails again, reword or shorten that text.',
     });
     expect(calls).toHaveLength(3);
+  });
+
+  it('takes the better of two answers, and tells what was repaired and what is accepted', async () => {
+    const kept = new Map<string, Made>();
+    const texts = [
+      { id: 'a', kind: 'paragraph' as const, text: 'It took 12 days and 30 km.' },
+      { id: 'b', kind: 'paragraph' as const, text: 'It took 14 days.' },
+    ];
+    const { provider, calls } = scripted(
+      { a: 'Es dauerte 12 Tage und 31 km.', b: 'Es dauerte 15 Tage.' },
+      { a: '"Es dauerte 21 Tage und 30 Meilen."', b: 'Es dauerte 14 Tage.' },
+    );
+    await translateSegments(provider, {
+      ...request(),
+      segments: texts,
+      keep: async (made) => {
+        for (const [id, one] of made) kept.set(id, one);
+      },
+    });
+    expect(calls).toHaveLength(2);
+    const numbers = (message: string) => [{ code: 'numbers', message, soft: true }];
+    expect(Object.fromEntries(kept)).toEqual({
+      a: {
+        text: 'Es dauerte 12 Tage und 31 km.',
+        outcome: 'accepted',
+        defects: numbers('the numbers differ: "30" of the text is missing; "31" is not in the text'),
+      },
+      b: {
+        text: 'Es dauerte 14 Tage.',
+        outcome: 'repaired',
+        defects: numbers('the numbers differ: "14" of the text is missing; "15" is not in the text'),
+      },
+    });
+  });
+
+  it('leaves what nothing usable comes for, if the article can do without it', async () => {
+    const kept = new Map<string, Made>();
+    const { provider, calls } = scripted({ ...good, two: '' }, { two: ' ' }, { two: '' });
+    const answers = await translateSegments(provider, {
+      ...request(),
+      mayLeave: async ({ id }) => id === 'two',
+      keep: async (made) => {
+        for (const [id, one] of made) kept.set(id, one);
+      },
+    });
+    expect([...answers.keys()]).toEqual(['one']);
+    expect(calls).toHaveLength(3);
+    expect(kept.get('two')).toMatchObject({ text: null, outcome: 'left', defects: [{ code: 'empty' }] });
+  });
+
+  it('does not ask an engine again that cannot be told what is wrong, for what can be used', async () => {
+    const { provider, calls } = scripted({ one: good.one, two: 'Einfache 12 Worte.' }, { one: good.one });
+    const answers = await translateSegments({ ...provider, repairs: false }, request());
+    expect([answers.get('two'), calls.length]).toEqual(['Einfache 12 Worte.', 1]);
   });
 
   it('passes on what the provider throws and stops when aborted', async () => {
