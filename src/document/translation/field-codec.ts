@@ -8,6 +8,7 @@ import { parseInline } from '../inline/parse.ts';
 import { type InlineNode, type InlineRun, type LinkTarget, nestRuns } from '../inline/runs.ts';
 import { cutAtWord } from '../text/characters.ts';
 import { findLiterals, type TextRange } from '../text/urls.ts';
+import { widenToFirst } from './place-links.ts';
 import type { TagContent, TagNode } from './tags.ts';
 
 /** A field in protected form. Encoding is deterministic: the same field always gets the same tag ids. */
@@ -162,23 +163,37 @@ function encodePlain(text: string, links: readonly ArticleLink[]): EncodedField 
     titles: new Map(),
     meaningOf: ({ tag, id }) => JSON.stringify([tag, links[linkOf.get(id) ?? -1]?.articleId, atoms.get(id)]),
     decode(translated) {
-      const newLinks = links.map((link) => ({ ...link }));
-      const decode = (content: readonly TagContent[]): string =>
-        content
-          .map((node) => {
-            if (typeof node === 'string') return node;
-            if (node.tag === 'x') return atoms.get(node.id)?.text ?? '';
-            const link = newLinks[linkOf.get(node.id) ?? -1];
-            const words = decode(node.children);
+      const placed: (TextRange & { readonly index: number })[] = [];
+      let changed = outer.before;
+      const decode = (content: readonly TagContent[]): void => {
+        for (const node of content) {
+          if (typeof node === 'string') changed += node;
+          else if (node.tag === 'x') changed += atoms.get(node.id)?.text ?? '';
+          else {
+            const from = changed.length;
+            decode(node.children);
+            const index = linkOf.get(node.id);
+            const link = links[index ?? -1];
+            if (index === undefined || link === undefined) continue;
             // Words are blank only where the source's are; engines may drop blanks, the link needs them.
-            const inner = link !== undefined && words.trim() === '' ? link.text : words;
-            if (link !== undefined) link.text = linkText(inner);
-            return inner;
-          })
-          .join('');
-      const core = decode(trimEdges(translated).nodes);
-      const changed = outer.before + core + outer.after;
-      return links.length > 0 ? { text: changed, links: newLinks } : { text: changed };
+            if (changed.slice(from).trim() === '') changed = changed.slice(0, from) + link.text;
+            const inner = changed.slice(from);
+            const words = linkText(inner);
+            const start = from + inner.indexOf(words);
+            placed.push({ index, start, end: start + words.length });
+          }
+        }
+      };
+      decode(trimEdges(translated).nodes);
+      changed += outer.after;
+      if (links.length === 0) return { text: changed };
+      placed.sort((one, other) => one.start - other.start);
+      const newLinks = links.map((link) => ({ ...link }));
+      for (const [at, { start, end }] of widenToFirst(changed, placed, MAX_LINK_TEXT).entries()) {
+        const link = newLinks[placed[at]?.index ?? -1];
+        if (link !== undefined) link.text = changed.slice(start, end);
+      }
+      return { text: changed, links: newLinks };
     },
   };
 }
