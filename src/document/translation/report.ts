@@ -4,9 +4,9 @@ import type { SegmentKind } from './segments.ts';
 
 /**
  * How a text ended, the worst first. `left`: nothing usable came. `accepted`: with a defect that one repair did not
- * remove.
+ * remove. `memory`: translated before.
  */
-export const OUTCOMES = ['left', 'accepted', 'repaired', 'clean'] as const;
+export const OUTCOMES = ['left', 'accepted', 'repaired', 'memory', 'clean'] as const;
 export type Outcome = (typeof OUTCOMES)[number];
 
 export interface FoundDefect {

@@ -99,7 +99,7 @@ async function lookUp(
     ), unsettled AS (
       SELECT DISTINCT ON (text_key, made_by) text_key, made_by, target_text AS text
       FROM translation_segments JOIN before ON before.id = job_id
-      WHERE before.status <> 'COMPLETED' AND (before.anew OR NOT ${anew}) AND target_text IS NOT NULL
+      WHERE before.status <> 'COMPLETED' AND (before.anew OR NOT ${anew}) AND target_text IS NOT NULL AND outcome IS DISTINCT FROM 'accepted'
     )
     SELECT key, article_id, text, layer FROM wanted CROSS JOIN LATERAL (
       SELECT article_id, target_text AS text, layer FROM translation_memory AS memory

@@ -10,8 +10,8 @@ export const reportExample: Report = {
   targetLanguage: 'es',
   engine: 'openai-compatible',
   credits: { estimated: 1, reserved: 1, consumed: 1 },
-  texts: { total: 48, left: 1, accepted: 1, repaired: 2, clean: 44, open: 0 },
-  words: { total: 612, left: 9, accepted: 31, repaired: 58, clean: 514, open: 0 },
+  texts: { total: 48, left: 1, accepted: 1, repaired: 2, memory: 0, clean: 44, open: 0 },
+  words: { total: 612, left: 9, accepted: 31, repaired: 58, memory: 0, clean: 514, open: 0 },
   entries: [
     {
       outcome: 'left',

@@ -45,7 +45,8 @@ export const withoutWords = (report: StoredReport): StoredReport => ({
 });
 
 /** What became of a text: one that is translated without a word about it was made by a release that told nothing. */
-const OUTCOME = sql<Outcome | null>`coalesce(outcome, CASE WHEN target_text IS NOT NULL THEN 'clean' END)`;
+const OUTCOME = sql<Outcome | null>`CASE WHEN from_memory IS NOT NULL THEN 'memory'
+  WHEN outcome IS NULL AND target_text IS NOT NULL THEN 'clean' ELSE outcome END`;
 
 async function drawReport(db: Queryable, jobId: JobId): Promise<StoredReport> {
   const counts = await db
@@ -65,8 +66,11 @@ async function drawReport(db: Queryable, jobId: JobId): Promise<StoredReport> {
     words: number | null;
     defects: readonly FoundDefect[] | null;
   }>`
-    SELECT key, kind, outcome, words, defects FROM translation_segments
-    WHERE job_id = ${jobId} AND outcome <> 'clean'
+    SELECT * FROM (
+      SELECT key, kind, ${OUTCOME} AS outcome, words, defects, position FROM translation_segments
+      WHERE job_id = ${jobId}
+    ) AS text
+    WHERE outcome <> 'clean'
     ORDER BY array_position(${[...OUTCOMES]}::text[], outcome), position, key
     LIMIT ${MAX_ENTRIES}
   `.execute(db);
@@ -84,19 +88,20 @@ async function drawReport(db: Queryable, jobId: JobId): Promise<StoredReport> {
     }),
   );
   const tally = (of: 'texts' | 'words'): Tally => {
-    const of_ = (outcome: Outcome | null) => counts.find((row) => row.outcome === outcome)?.[of] ?? 0;
+    const countOf = (outcome: Outcome | null) => counts.find((row) => row.outcome === outcome)?.[of] ?? 0;
     const total = counts.reduce((sum, row) => sum + row[of], 0);
     return {
       total,
-      left: of_('left'),
-      accepted: of_('accepted'),
-      repaired: of_('repaired'),
-      clean: of_('clean'),
-      open: of_(null),
+      left: countOf('left'),
+      accepted: countOf('accepted'),
+      repaired: countOf('repaired'),
+      memory: countOf('memory'),
+      clean: countOf('clean'),
+      open: countOf(null),
     };
   };
   const texts = tally('texts');
-  const listed = texts.left + texts.accepted + texts.repaired;
+  const listed = texts.total - texts.clean - texts.open;
   return { texts, words: tally('words'), entries, omitted: listed - entries.length };
 }
 

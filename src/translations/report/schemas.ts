@@ -12,6 +12,7 @@ const tally = z
     left: count("Without a usable translation: they carry the source's text, or stayed as they were"),
     accepted: count('Taken with a defect that one repair did not remove'),
     repaired: count('Asked for again, and good then'),
+    memory: count('Taken from what was translated before'),
     clean: count('Good at once'),
     open: count('Not translated yet, or not any more when the job failed or was cancelled'),
   })
@@ -58,7 +59,9 @@ export const reportSchema = z
     words: tally.describe('The same of the words of the source'),
     entries: z
       .array(entry)
-      .describe('The texts that are not clean, the worst first, then in reading order; 500 at most'),
+      .describe(
+        'The texts that are not clean, the worst first, of one outcome in reading order; 500 at most',
+      ),
     omitted: count('Entries beyond those'),
   })
   .meta({ id: 'TranslationReport' });
