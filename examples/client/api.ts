@@ -59,6 +59,10 @@ export type RefreshEstimate = { blocks: number; changedBlocks: number; changedFi
 
 export type Proposal = { id: string; articleId: string; jobId: string; unit: string; action: 'replace' | 'insert' | 'remove'; reason: 'asked' | 'unmanaged' | 'ids' | 'edited' | 'saved' | 'full'; value: Record<string, unknown> | null; createdAt: string };
 
+export type TranslationReport = { jobId: string; articleId: string; status: 'QUEUED' | 'TRANSLATING' | 'VALIDATING' | 'RESEARCHING' | 'OUTLINING' | 'WRITING' | 'GENERATING_IMAGE_PROMPTS' | 'GENERATING_IMAGES' | 'PROCESSING_MEDIA' | 'FINALIZING' | 'COMPLETED' | 'FAILED' | 'CANCELLED'; sourceLanguage: string; targetLanguage: string; engine: string | null; credits: { estimated: number; reserved: number; consumed: number }; texts: TranslationTally; words: TranslationTally; entries: ({ outcome: 'left' | 'accepted' | 'repaired' | 'memory' | 'clean'; blockId: string | null; assetId: string | null; field: string; kind: 'title' | 'metaTitle' | 'metaDescription' | 'keyword' | 'linkTitle' | 'heading' | 'paragraph' | 'listItem' | 'quote' | 'attribution' | 'tableCell' | 'caption' | 'altText' | null; words: number; defects: ({ code: 'missing' | 'empty' | 'characters' | 'markup' | 'tags' | 'nesting' | 'length' | 'numbers' | 'units' | 'chatter' | 'echo' | 'language' | 'script' | 'limit' | 'glossary'; message: string | null })[] })[]; omitted: number };
+
+export type TranslationTally = { total: number; left: number; accepted: number; repaired: number; memory: number; clean: number; open: number };
+
 export type BrandVoiceSummary = { id: string; name: string; isDefault: boolean; createdAt: string; updatedAt: string };
 
 export type BrandVoice = { id: string; name: string; isDefault: boolean; createdAt: string; updatedAt: string; instructions: string };
@@ -397,6 +401,11 @@ export interface Operations {
     input: { params: { articleId: string; proposalId: string } };
     output: { status: 200; headers: Headers; body: { ok: true } };
   };
+  /** Read the report of a translation */
+  readJobReport: {
+    input: { params: { jobId: string } };
+    output: { status: 200; headers: Headers; body: { report: TranslationReport } };
+  };
   /** List brand voices */
   listBrandVoices: {
     input: { params: { workspaceId: string } };
@@ -618,6 +627,7 @@ export const OPERATIONS = {
   listProposals: ['GET', '/api/articles/{articleId}/proposals'],
   acceptProposal: ['POST', '/api/articles/{articleId}/proposals/{proposalId}/accept'],
   rejectProposal: ['POST', '/api/articles/{articleId}/proposals/{proposalId}/reject'],
+  readJobReport: ['GET', '/api/jobs/{jobId}/report'],
   listBrandVoices: ['GET', '/api/workspaces/{workspaceId}/brand-voices'],
   createBrandVoice: ['POST', '/api/workspaces/{workspaceId}/brand-voices'],
   readBrandVoice: ['GET', '/api/workspaces/{workspaceId}/brand-voices/{brandVoiceId}'],
