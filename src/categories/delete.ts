@@ -20,10 +20,9 @@ export async function deleteCategory(
   const { workspaceId } = actor;
   return inTransaction(db, async (tx) => {
     const category = await lockCategory(tx, workspaceId, id);
-    // The links are the statement's own deletions, so that the events are those of exactly the articles counted.
+    // The links go with the category: deleting them here as well would take half as long again.
     const carriers = sql`
-      DELETE FROM article_categories WHERE workspace_id = ${workspaceId} AND category_id = ${id}
-      RETURNING article_id`;
+      SELECT article_id FROM article_categories WHERE workspace_id = ${workspaceId} AND category_id = ${id}`;
     const { articles, announced } = await announceToCarriers(tx, context, carriers, ['categories']);
     await tx.deleteFrom('categories').where('workspace_id', '=', workspaceId).where('id', '=', id).execute();
     await recordAudit(tx, context, {

@@ -27,7 +27,7 @@ interface Frozen {
  * fewer is stored in the caller's transaction. For more, the articles' ids are frozen there, and relays store the events
  * of those that are still PUBLISHED then (`expandFanOuts`): so a change that touches very many takes a moment.
  *
- * @param carriers a statement with a column `article_id`, run once: a SELECT, or a DELETE with RETURNING
+ * @param carriers a SELECT of `article_id`, run once
  * @returns how many articles it touched, and how many of them are announced: none when no endpoint listens
  */
 export async function announceToCarriers(
