@@ -3,6 +3,7 @@ import { type ConnectionProvider, type Dialect, Kysely, PostgresDialect, type Tr
 import pg from 'pg';
 import { ServiceError } from '../errors.ts';
 import { createTurns } from '../turns.ts';
+import { sendBeginWithNext } from './begin.ts';
 import { sendPreparedByName } from './prepared.ts';
 import { destroySilentConnections } from './silence.ts';
 import type { Tables } from './tables.ts';
@@ -86,6 +87,7 @@ export function createPool(options: DatabaseOptions): pg.Pool {
     ...(options.keepIdle ? { idleTimeoutMillis: 0 } : {}),
     idle_in_transaction_session_timeout: IDLE_IN_TRANSACTION_MS,
     types,
+    pipeline: true,
   });
   // Without a listener a connection that is lost ends the process: idle, or between two queries of a transaction. Each
   // tells of it itself; the pool does so once more for those that idle.
@@ -98,6 +100,8 @@ export function createPool(options: DatabaseOptions): pg.Pool {
   });
   if (options.prepareStatements) pool.on('connect', sendPreparedByName);
   destroySilentConnections(pool, statementTimeout);
+  // Last: what is put off is nothing that Postgres has to answer.
+  pool.on('connect', sendBeginWithNext);
   return pool;
 }
 
