@@ -4,7 +4,7 @@ import { pause } from '../pause.ts';
 import { DELIVERIES_CHANNEL, deliveriesStored, OWN_NOTICE } from './stored.ts';
 
 /** Milliseconds between two notices: what commits meanwhile is in the second. */
-const INTERVAL_MS = 5;
+const INTERVAL_MS = 10;
 /** The same after one that failed. */
 const RETRY_MS = 1_000;
 /** Milliseconds that Postgres gets for a connection, and for a notice. */
@@ -26,7 +26,7 @@ const running = new Map<string, { users: number; readonly notifier: DeliveryNoti
 /**
  * Tells the relays of other processes that this one has stored deliveries, outside of any transaction: Postgres takes
  * transactions that notify one after the other. Sends on a connection of its own, and one notice for whatever was
- * committed in 5 ms. One that is lost is not repeated: relays also look by themselves.
+ * committed in 10 ms. One that is lost is not repeated: relays also look by themselves.
  */
 export function startDeliveryNotifier(options: DeliveryNotifierOptions): DeliveryNotifier {
   const { connectionString } = options;

@@ -20,7 +20,7 @@ import { createTokens } from './tokens.ts';
 /** What nobody has told of is found after this long. */
 const POLL_MS = 500;
 /** Between two rounds: what comes in meanwhile is one round's work. */
-const ROUND_MS = 5;
+const ROUND_MS = 10;
 /** A walk past all endpoints that wait takes at most a fifth of the time. */
 const PAUSE_PER_WALK = 4;
 const LONGEST_PAUSE_MS = 10 * POLL_MS;
