@@ -21,7 +21,7 @@ const NOTE =
   /(?:^|[\n(（[【*]|[.!?。！？…][)"”»]?\s)\s?\*{0,2}(?:(?:translator['’]?s )?notes?|n\. ?b\.|(?:übersetzer-?)?(?:anmerkung|hinweis)(?:en)?|notas?(?: del traductor| do tradutor)?|remarques?|nota del traduttore|note du traducteur|примечани[ея](?: переводчика)?|注意?|注释|译注|译者注|訳注|備考|ملاحظة|ملحوظة|참고|opmerking|uwaga)\s?\*{0,2}\s?[:：]/iu;
 
 /** A remark in brackets behind the last sentence. */
-const REMARK = /\p{P}\s*[(（[][^()（）[\]]*\p{L}[^()（）[\]]*[)）\]]\s*$/u;
+const REMARK = /\p{P}\s*[(（[](?=[^()（）[\]]*\p{L})[^()（）[\]]*[)）\]]\s*$/u;
 
 /** Objects instead of a text. */
 const WRAPPED = /^\s*[{[]\s*"(?:translation|text|translated\w*|target|result)"\s*:/i;

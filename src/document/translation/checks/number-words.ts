@@ -27,7 +27,7 @@ const HAN_MYRIADS: ReadonlyMap<string, number> = new Map([
 ]);
 /** Numerals of Han signs, also behind digits: 三十, 3万, 1億2千万. */
 const HAN =
-  /[\d.,]*[〇零一二三四五六七八九十百千万萬億亿兆两兩壹贰叁肆伍陆柒捌玖만억조천백][\d〇零一二三四五六七八九十百千万萬億亿兆两兩壹贰叁肆伍陆柒捌玖만억조천백]*/gu;
+  /(?<![\d.,])[\d.,]*[〇零一二三四五六七八九十百千万萬億亿兆两兩壹贰叁肆伍陆柒捌玖만억조천백][\d〇零一二三四五六七八九十百千万萬億亿兆两兩壹贰叁肆伍陆柒捌玖만억조천백]*/gu;
 const ROMAN = /(?<![\p{L}\p{N}])[IVXLCDMХІ]{1,8}(?=(?:er?|ème|º|ª)?(?![\p{L}\p{N}]))/gu;
 const ROMAN_VALUES: Readonly<Record<string, number>> = {
   I: 1,
@@ -139,26 +139,25 @@ const STEMS: ReadonlyMap<string, readonly (readonly [string, number])[]> = new M
   ]),
 );
 
-function wordValues(text: string, language: string): number[] {
+function wordValues(text: string, language: string): Set<number> {
+  const values = new Set<number>();
   const stems = STEMS.get(baseLanguage(language));
-  if (stems === undefined) return [];
-  const values: number[] = [];
-  const words = folded(text).match(WORD) ?? [];
+  if (stems === undefined) return values;
+  const words = new Set(folded(text).match(WORD));
   for (const word of words) {
     for (const part of [word, ...word.split('-')]) {
       // A stem with an ending: zweiten, дванадцати, terceros.
       const found = stems.find(([stem]) => part.startsWith(stem) && part.length - stem.length <= 3);
-      if (found !== undefined) values.push(found[1]);
+      if (found !== undefined) values.add(found[1]);
     }
   }
-  const tens = values.filter((value) => value >= 20 && value % 10 === 0);
-  const units = values.filter((value) => value < 10);
-  for (const ten of tens) for (const unit of units) values.push(ten + unit);
-  for (const word of words) {
-    for (const [pattern, scale] of SCALES) {
-      if (pattern.test(word))
-        values.push(scale, ...values.filter((value) => value < 100).map((value) => value * scale));
-    }
+  const single = [...values];
+  for (const ten of single.filter((value) => value >= 20 && value % 10 === 0)) {
+    for (const unit of single.filter((value) => value < 10)) values.add(ten + unit);
+  }
+  const small = [1, ...values];
+  for (const [pattern, scale] of SCALES) {
+    if ([...words].some((word) => pattern.test(word))) for (const value of small) values.add(value * scale);
   }
   return values;
 }
