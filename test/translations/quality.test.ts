@@ -5,7 +5,10 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import type { DocumentJson } from '../../src/document/format/schema.ts';
 import { collectTexts } from '../../src/document/format/walk.ts';
+import type { JobId } from '../../src/ids.ts';
+import type { Job } from '../../src/jobs/schemas.ts';
 import { createOpenAiCompatibleProvider } from '../../src/providers/openai-compatible.ts';
+import type { Report } from '../../src/translations/report/schemas.ts';
 import { createArticle } from '../support/articles.ts';
 import { askedTexts, chatRequest, userTurns } from '../support/chat-completions.ts';
 import type { EngineRequest } from '../support/engine-server.ts';
@@ -56,6 +59,9 @@ async function translated(document: DocumentJson, title = 'The garden diary') {
   const texts = collectTexts((article.documentJson as DocumentJson | null) ?? { version: 1, blocks: [] });
   return { source, job, article, texts: texts.map(({ text }) => text) };
 }
+
+const reportOf = async (job: Pick<Job, 'id'>): Promise<Report> =>
+  (await service.call(workspace.key, 'GET', `/api/jobs/${job.id}/report`)).body.report;
 
 /** The requests that ask for translations. */
 const questions = (): EngineRequest[] =>
@@ -147,6 +153,102 @@ describe('memory', () => {
     expect(second.job).toMatchObject({ status: 'COMPLETED', consumedCredits: first.job.consumedCredits });
   });
 });
+
+describe('checks', () => {
+  it('a glossary term that the model ignores is repaired or reported', async () => {
+    model.become({ rates: { slip: 0.4 }, repairs: 0.6 });
+    await addGlossary();
+    const { texts, job, source } = await translated(gardenDocument(100));
+    expect(job.status).toBe('COMPLETED');
+    const slipped = new Set(
+      model.answered.flatMap(({ habit, text, tries }) => (habit === 'slip' && tries === 0 ? [text] : [])),
+    );
+    const violated = collectTexts(source.document).flatMap(({ key, text }, place) =>
+      Object.entries(GARDEN_TERMS).some(
+        ([term, [, target = '']]) =>
+          text.toLowerCase().includes(term) && !texts[place]?.toLowerCase().includes(target),
+      )
+        ? [key]
+        : [],
+    );
+    const reported = (await reportOf(job)).entries.filter(
+      ({ outcome, defects }) => outcome === 'accepted' && defects.some(({ code }) => code === 'glossary'),
+    );
+    print(
+      `${slipped.size} of ${texts.length} texts came without a term of the glossary: ${slipped.size - violated.length} were repaired, ${reported.length} of the other ${violated.length} are reported`,
+    );
+    expect(slipped.size).toBeGreaterThan(30);
+    expect(violated.length).toBeGreaterThan(5);
+    expect(reported.map(({ blockId, field }) => `${blockId} ${field}`).sort()).toEqual(
+      violated.map((key) => place(source.document, key)).sort(),
+    );
+  });
+
+  it('an article that comes back in its own language fails and costs nothing', async () => {
+    model.become({ rates: { echo: 1 }, repairs: 0 });
+    const { job, article } = await translated(gardenDocument(20));
+    expect(job).toMatchObject({ status: 'FAILED', consumedCredits: 0 });
+    expect(job.errorMessage).toContain('in the language of the source');
+    expect(article).toMatchObject({ status: 'DRAFT', wordCount: 0 });
+    expect(await calls.readWallet(workspace)).toMatchObject({ available: 1_000, reserved: 0 });
+  });
+
+  it('of 500 texts one is never right: it is reported and the other 499 are delivered', async () => {
+    model.become({ stubborn: ({ text }) => (text.includes('page 200 ') ? 'tags' : null) });
+    const { job, texts, source } = await translated(gardenDocument(454));
+    expect(job).toMatchObject({ status: 'COMPLETED' });
+    const before = collectTexts(source.document);
+    expect(before.length).toBe(500);
+    const same = before.filter(({ text }, index) => texts[index] === text);
+    expect(same.map(({ text }) => text)).toEqual([expect.stringContaining('page 200 ')]);
+    const { entries, texts: counts } = await reportOf(job);
+    expect(counts).toMatchObject({ left: 1, total: 501 });
+    expect(entries).toHaveLength(1);
+    expect(entries[0]).toMatchObject({ outcome: 'left', blockId: 'p189', field: 'text' });
+    print(
+      `${texts.length} texts, one that is never right: ${texts.length - same.length} delivered, ${counts.left} reported`,
+    );
+  });
+
+  it('nothing that a model with every bad habit has damaged is taken without a word', async () => {
+    const rates = {
+      drop: 0.03,
+      echo: 0.03,
+      chatter: 0.03,
+      truncate: 0.03,
+      numbers: 0.03,
+      tags: 0.03,
+      slip: 0.03,
+    };
+    model.become({ rates, repairs: 0.8, drift: 1, renderings: GARDEN_TERMS, cutOff: 0.1, wildTerms: 0.5 });
+    await addGlossary();
+    const { job } = await translated(gardenDocument(400));
+    expect(job).toMatchObject({ status: 'COMPLETED' });
+    const rows = await service.db
+      .selectFrom('translation_segments')
+      .select(['source_text', 'target_text', 'outcome'])
+      .where('job_id', '=', job.id as JobId)
+      .execute();
+    const byText = Map.groupBy(model.answered, ({ text }) => text);
+    const damaged = model.answered.filter(({ habit }) => habit !== null).length;
+    const silent = rows.filter(({ source_text, target_text, outcome }) => {
+      const taken = byText.get(source_text)?.find(({ answer }) => answer === target_text);
+      return taken !== undefined && taken.habit !== null && outcome !== 'accepted';
+    });
+    const { texts } = await reportOf(job);
+    print(
+      `${damaged} of ${model.answered.length} answers were damaged; of ${texts.total} texts ${texts.clean} came clean, ${texts.repaired} were repaired, ${texts.accepted} taken with a soft defect and ${texts.left} left; ${silent.length} damaged answers were taken without a word`,
+    );
+    expect(damaged).toBeGreaterThan(60);
+    expect(silent).toEqual([]);
+  });
+});
+
+/** How a report names the place of a text of the body. */
+function place(document: DocumentJson, key: string): string {
+  const [, index = '', ...field] = key.split('.');
+  return `${document.blocks[Number(index)]?.id} ${field.join('.')}`;
+}
 
 /** All system turns. */
 const instructions = (): Set<string> =>
