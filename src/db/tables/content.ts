@@ -1,0 +1,189 @@
+import type { Generated } from 'kysely';
+import type { DocumentJson } from '../../document/format/schema.ts';
+import type {
+  ApiKeyId,
+  ArticleId,
+  AssetId,
+  CategoryId,
+  CategoryNameId,
+  JobId,
+  ProjectId,
+  ReviewId,
+  RevisionId,
+  TranslationGroupId,
+  WorkspaceId,
+} from '../../ids.ts';
+import type {
+  CreatedAt,
+  Default,
+  Json,
+  Nullable,
+  NullableJson,
+  NullableTimestamp,
+  Timestamp,
+} from './columns.ts';
+
+export const ARTICLE_STATUSES = [
+  'DRAFT',
+  'QUEUED',
+  'PROCESSING',
+  'NEEDS_REVIEW',
+  'CHANGES_REQUESTED',
+  'APPROVED',
+  'PUBLISHED',
+] as const;
+export type ArticleStatus = (typeof ARTICLE_STATUSES)[number];
+
+export const IMAGE_STYLES = [
+  'photorealistic',
+  'editorial',
+  'minimalist-vector',
+  '3d-render',
+  'watercolor',
+  'corporate-tech',
+  'cinematic',
+  'illustration',
+] as const;
+
+export const REVIEW_DECISIONS = ['approved', 'rejected', 'changes_requested'] as const;
+export type ReviewDecision = (typeof REVIEW_DECISIONS)[number];
+
+/** Who wrote what an article says. */
+export const AUTHOR_KINDS = ['api_key', 'operator', 'job'] as const;
+export type AuthorKind = (typeof AUTHOR_KINDS)[number];
+
+/** Articles and what belongs to them. */
+export interface ContentTables {
+  articles: {
+    id: ArticleId;
+    workspace_id: WorkspaceId;
+    project_id: ProjectId;
+    title: string;
+    slug: string;
+    status: ArticleStatus;
+    document: Json<DocumentJson>;
+    content_html: Nullable<string>;
+    content_markdown: Nullable<string>;
+    rendered_by: Nullable<number>;
+    meta_title: Nullable<string>;
+    meta_description: Nullable<string>;
+    target_keywords: Default<string[]>;
+    secondary_keywords: Default<string[]>;
+    primary_language: string;
+    translation_group_id: TranslationGroupId;
+    generation_config: NullableJson<Record<string, unknown>>;
+    outline: NullableJson<Record<string, unknown>>;
+    /** True when a person has changed the outline since a run made it. */
+    outline_edited: Default<boolean>;
+    /** Title and slug that were made from a topic: while the article has them, a generation may replace them. */
+    made_title: Nullable<string>;
+    made_slug: Nullable<string>;
+    created_by: Nullable<string>;
+    published_at: NullableTimestamp;
+    brief_id: Nullable<string>;
+    published_url: Nullable<string>;
+    word_count: Nullable<number>;
+    /** Who wrote what it says, and when they began to; null when that is not known. */
+    author_kind: Nullable<AuthorKind>;
+    author_id: Nullable<ApiKeyId | JobId>;
+    author_since: NullableTimestamp;
+    created_at: CreatedAt;
+    updated_at: CreatedAt;
+  };
+  article_revisions: {
+    id: Default<RevisionId>;
+    workspace_id: WorkspaceId;
+    article_id: ArticleId;
+    title: string;
+    document: Json<DocumentJson>;
+    meta_title: Nullable<string>;
+    meta_description: Nullable<string>;
+    target_keywords: string[];
+    secondary_keywords: string[];
+    word_count: Nullable<number>;
+    author_kind: Nullable<AuthorKind>;
+    author_id: Nullable<ApiKeyId | JobId>;
+    author_since: NullableTimestamp;
+    /** When the next author replaced it. */
+    created_at: Timestamp;
+  };
+  /** Kept by a trigger of `articles`. */
+  article_links: {
+    workspace_id: WorkspaceId;
+    project_id: ProjectId;
+    article_id: ArticleId;
+    target_id: ArticleId;
+  };
+  address_changes: {
+    id: Generated<string>;
+    workspace_id: WorkspaceId;
+    project_id: ProjectId;
+    /** Null for all articles of the project. */
+    target_id: Nullable<ArticleId>;
+    request_id: Nullable<string>;
+  };
+  stale_renderings: {
+    article_id: ArticleId;
+    workspace_id: WorkspaceId;
+    request_id: Nullable<string>;
+    due_at: CreatedAt;
+  };
+  assets: {
+    id: AssetId;
+    workspace_id: WorkspaceId;
+    article_id: ArticleId;
+    role: 'hero' | 'inline';
+    content_hash: string;
+    media_type: string;
+    byte_size: number;
+    file_name: string;
+    alt_text: Default<string>;
+    created_at: CreatedAt;
+  };
+  blobs: {
+    hash: string;
+    size: number;
+    unreferenced_since: NullableTimestamp;
+  };
+  categories: {
+    id: CategoryId;
+    workspace_id: WorkspaceId;
+    primary_language: string;
+    created_at: CreatedAt;
+    updated_at: CreatedAt;
+  };
+  category_names: {
+    id: CategoryNameId;
+    workspace_id: WorkspaceId;
+    category_id: CategoryId;
+    language: string;
+    name: string;
+    name_key: string;
+    slug: string;
+    created_at: CreatedAt;
+    updated_at: CreatedAt;
+  };
+  article_categories: {
+    workspace_id: WorkspaceId;
+    article_id: ArticleId;
+    category_id: CategoryId;
+    position: number;
+  };
+  reviews: {
+    id: ReviewId;
+    workspace_id: WorkspaceId;
+    article_id: ArticleId;
+    decision: ReviewDecision;
+    previous_status: ArticleStatus;
+    comment: Default<string>;
+    created_at: CreatedAt;
+  };
+  article_slug_redirects: {
+    project_id: ProjectId;
+    language: string;
+    slug: string;
+    workspace_id: WorkspaceId;
+    article_id: ArticleId;
+    created_at: CreatedAt;
+  };
+}

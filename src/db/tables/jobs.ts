@@ -1,0 +1,275 @@
+import type { Generated } from 'kysely';
+import type { DocumentJson } from '../../document/format/schema.ts';
+import type { Proposal, Provenance, RefreshPlan, UnitKey } from '../../document/refresh/types.ts';
+import type { JobContext, Neighbours, TermPair } from '../../document/translation/context.ts';
+import type { FoundDefect, Outcome, StoredReport } from '../../document/translation/report.ts';
+import type { SegmentKind } from '../../document/translation/segments.ts';
+import type { Snapshot } from '../../document/translation/source.ts';
+import type {
+  AiOperationId,
+  ArticleId,
+  GlossaryTermId,
+  IdeaClusterId,
+  JobId,
+  ProjectId,
+  ProposalId,
+  WorkspaceId,
+} from '../../ids.ts';
+import type { AiOperationKind, Suggestions } from '../suggestions.ts';
+import type {
+  CreatedAt,
+  Default,
+  Json,
+  Nullable,
+  NullableJson,
+  NullableTimestamp,
+  Timestamp,
+} from './columns.ts';
+
+export const JOB_STATUSES = [
+  'QUEUED',
+  'TRANSLATING',
+  'VALIDATING',
+  'RESEARCHING',
+  'OUTLINING',
+  'WRITING',
+  'GENERATING_IMAGE_PROMPTS',
+  'GENERATING_IMAGES',
+  'PROCESSING_MEDIA',
+  'FINALIZING',
+  'COMPLETED',
+  'FAILED',
+  'CANCELLED',
+] as const;
+export type JobStatus = (typeof JOB_STATUSES)[number];
+
+export const JOB_STEPS = [
+  'validate',
+  'research',
+  'outline',
+  'write',
+  'image-prompts',
+  'images',
+  'media-processing',
+  'translate',
+  'finalize',
+] as const;
+export type JobStep = (typeof JOB_STEPS)[number];
+
+/** What a job is for, beside its kind: `translate` and `refresh` are translations, the others generations. */
+export type JobPurpose = 'translate' | 'refresh' | 'generate' | 'outline';
+
+/** What a model is told beside the texts of a job, but for the terms; `around` by batch. */
+export interface StoredContext extends Omit<JobContext, 'terms'> {
+  readonly around: readonly Neighbours[];
+}
+
+/** Who made what is remembered: people who approved it, or an engine. */
+export type MemoryLayer = 'people' | 'machine';
+
+/** What a refresh works with. */
+export interface StoredRefresh {
+  readonly plan: RefreshPlan;
+  /** Unlike the job's, it stays when the source is deleted. */
+  readonly source: ArticleId;
+  /** True when the version was APPROVED or PUBLISHED already as it was asked for. */
+  readonly released: boolean;
+  /** True when blocks were named: they are translated anew, past the memory. Missing in jobs of an earlier release. */
+  readonly anew?: boolean;
+}
+
+/** Paid work: translations, generations and questions, and what they go by. */
+export interface JobTables {
+  jobs: {
+    id: JobId;
+    workspace_id: WorkspaceId;
+    project_id: ProjectId;
+    article_id: ArticleId;
+    kind: 'generation' | 'translation';
+    purpose: JobPurpose;
+    status: JobStatus;
+    current_step: Nullable<JobStep>;
+    progress: Default<number>;
+    idempotency_key: string;
+    estimated_credits: number;
+    reserved_credits: number;
+    consumed_credits: Default<number>;
+    held_bytes: Default<number>;
+    error_code: Nullable<'GENERATION_FAILED' | 'TRANSLATION_FAILED'>;
+    error_message: Nullable<string>;
+    workflow_id: string;
+    request_id: Nullable<string>;
+    created_at: CreatedAt;
+    ended_at: NullableTimestamp;
+  };
+  translations: {
+    job_id: JobId;
+    workspace_id: WorkspaceId;
+    source_article_id: Nullable<ArticleId>;
+    source_language: string;
+    target_language: string;
+    provider: Nullable<string>;
+    batch_count: Nullable<number>;
+    /** Batches that an engine answered or is asked for; not one that it refused. */
+    asked_batches: Generated<number[]>;
+    /** Of a refresh: its plan, which has what is needed of the source. */
+    snapshot: NullableJson<Snapshot | StoredRefresh>;
+    /** Null until it is planned, and of jobs that a release before planned. */
+    context: NullableJson<StoredContext>;
+    /** Null until they are drawn, or the first batch goes without. */
+    terms: NullableJson<readonly TermPair[]>;
+    /** What became of its texts; null until the job has ended. */
+    report: NullableJson<StoredReport>;
+  };
+  translation_segments: {
+    job_id: JobId;
+    key: string;
+    batch: number;
+    source_hash: string;
+    source_text: string;
+    target_text: Nullable<string>;
+    /** Null in rows of a release that did not count them. */
+    words: Nullable<number>;
+    /** What the text is, and its place in reading order. Null in rows of a release that did not keep them. */
+    kind: Nullable<SegmentKind>;
+    position: Nullable<number>;
+    /** The key of the equal text that is asked for in its place. */
+    same_as: Nullable<string>;
+    /** Where its translation was remembered from; null when an engine was asked. */
+    from_memory: Nullable<MemoryLayer>;
+    /** What it is remembered by; null in rows of a release that remembered nothing. */
+    text_key: Nullable<string>;
+    made_by: Nullable<string>;
+    /** What became of it; null until it was asked for, and in rows of a release that did not tell. */
+    outcome: Nullable<Outcome>;
+    /** What was repaired, or is wrong with it. */
+    defects: NullableJson<readonly FoundDefect[]>;
+  };
+  /** What is known of a version since it was translated. */
+  article_provenance: {
+    article_id: ArticleId;
+    workspace_id: WorkspaceId;
+    source_article_id: Nullable<ArticleId>;
+    units: Json<Provenance>;
+  };
+  proposals: {
+    id: ProposalId;
+    workspace_id: WorkspaceId;
+    article_id: ArticleId;
+    job_id: JobId;
+    source_article_id: ArticleId;
+    unit: UnitKey;
+    proposal: Json<Proposal>;
+    created_at: CreatedAt;
+  };
+  translation_memory: {
+    workspace_id: WorkspaceId;
+    /** The version that it was written into. */
+    article_id: ArticleId;
+    /** Stands for languages, kind and source text. */
+    text_key: string;
+    layer: MemoryLayer;
+    /** Stands for engine, style and terms; empty for what people have approved. */
+    made_by: string;
+    target_text: string;
+    written_at: CreatedAt;
+    /** To the day. */
+    used_at: CreatedAt;
+  };
+  /** Approved versions whose texts are in the memory, or being read into it. */
+  remembered_versions: {
+    article_id: ArticleId;
+    workspace_id: WorkspaceId;
+    /** `updated_at` of the version as it was read. */
+    read_of: NullableTimestamp;
+    claimed_at: Timestamp;
+  };
+  glossary_terms: {
+    id: GlossaryTermId;
+    workspace_id: WorkspaceId;
+    source_language: string;
+    /** Null for all languages. */
+    target_language: Nullable<string>;
+    source_term: string;
+    /** What `source_term` is compared by. */
+    term_key: string;
+    /** Null for a term that stays as it is. */
+    target_term: Nullable<string>;
+    case_sensitive: boolean;
+    created_at: CreatedAt;
+    updated_at: CreatedAt;
+  };
+  /** How a project speaks in a language. */
+  translation_styles: {
+    workspace_id: WorkspaceId;
+    project_id: ProjectId;
+    language: string;
+    formality: Nullable<'formal' | 'informal'>;
+    instructions: Nullable<string>;
+    updated_at: CreatedAt;
+  };
+  generations: {
+    job_id: JobId;
+    workspace_id: WorkspaceId;
+    /** What the deployment could do, and what that costs, when the job was admitted. */
+    features: Json<Record<string, boolean>>;
+    price: Json<Record<string, number>>;
+    writer: Nullable<string>;
+    /** Null once the job was pruned, as is the rest. */
+    config: NullableJson<Record<string, unknown>>;
+    voice: Nullable<string>;
+    template: Nullable<string>;
+    /** The assembled body. */
+    document: NullableJson<DocumentJson>;
+    words: Nullable<number>;
+    /** Why no text could be used, for people: it quotes headings, which no history may hold. */
+    failure: Nullable<string>;
+  };
+  /** Part 0 is the outline, the others are sections in their order. */
+  generation_parts: {
+    job_id: JobId;
+    part: number;
+    /** A writer answered, or is asked; not one that refused. */
+    asked: Default<boolean>;
+    /** As planned until it is written. */
+    words: number;
+    /** What a writer was asked to correct. */
+    repairs: Default<string[]>;
+    content: NullableJson<Record<string, unknown>>;
+  };
+  unpaid_work: {
+    job_id: JobId;
+    workspace_id: WorkspaceId;
+    words: number;
+    created_at: CreatedAt;
+  };
+  ai_operations: {
+    id: AiOperationId;
+    workspace_id: WorkspaceId;
+    kind: AiOperationKind;
+    target_id: string;
+    languages: Default<string[]>;
+    credits: number;
+    status: Default<'open' | 'settled' | 'empty' | 'failed'>;
+    quota_month: string;
+    asked_at: NullableTimestamp;
+    result: NullableJson<Suggestions>;
+    workflow_id: string;
+    request_id: Nullable<string>;
+    created_at: CreatedAt;
+    ended_at: NullableTimestamp;
+  };
+  ai_operation_usage: {
+    workspace_id: WorkspaceId;
+    month: string;
+    used: number;
+  };
+  idea_clusters: {
+    id: IdeaClusterId;
+    workspace_id: WorkspaceId;
+    project_id: ProjectId;
+    title: string;
+    keywords: Default<string[]>;
+    created_at: CreatedAt;
+  };
+}

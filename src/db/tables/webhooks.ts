@@ -1,0 +1,96 @@
+import type { ColumnType } from 'kysely';
+import type {
+  ArticleId,
+  BurstId,
+  DeliveryId,
+  EndpointId,
+  EventId,
+  FanOutId,
+  WorkspaceId,
+} from '../../ids.ts';
+import type { CreatedAt, Default, Json, Nullable, NullableTimestamp, Timestamp } from './columns.ts';
+
+export type DeliveryStatus = 'pending' | 'succeeded' | 'failed';
+
+/** An attempt that ended, as a delivery's row keeps it and its owner reads it. */
+export interface LoggedAttempt {
+  readonly number: number;
+  readonly startedAt: string;
+  readonly durationMs: number;
+  readonly responseStatus: number | null;
+  readonly errorMessage: string | null;
+  readonly responseBody: string | null;
+}
+
+/** Events and their deliveries. */
+export interface WebhookTables {
+  events: {
+    id: EventId;
+    workspace_id: WorkspaceId;
+    type: string;
+    article_id: Nullable<string>;
+    body: Buffer;
+    request_id: Nullable<string>;
+    created_at: CreatedAt;
+  };
+  webhook_endpoints: {
+    id: EndpointId;
+    workspace_id: WorkspaceId;
+    url: string;
+    secret: string;
+    events: string[];
+    description: Default<string>;
+    active: Default<boolean>;
+    deleted_at: NullableTimestamp;
+    created_at: CreatedAt;
+  };
+  webhook_open: {
+    id: DeliveryId;
+    workspace_id: WorkspaceId;
+    endpoint_id: EndpointId;
+    event_id: EventId;
+    event_created_at: Timestamp;
+    event_type: string;
+    status: Default<DeliveryStatus>;
+    attempts: Default<number>;
+    response_status: Nullable<number>;
+    error_message: Nullable<string>;
+    attempt_log: ColumnType<LoggedAttempt[], string | undefined, string>;
+    due_at: CreatedAt;
+    in_run: Default<boolean>;
+    burst_id: Nullable<BurstId>;
+    begun: Default<number>;
+    begun_token: Nullable<string>;
+    created_at: Timestamp;
+  };
+  webhook_bursts: {
+    id: BurstId;
+    started_at: CreatedAt;
+  };
+  webhook_log: {
+    id: DeliveryId;
+    workspace_id: WorkspaceId;
+    endpoint_id: EndpointId;
+    event_id: EventId;
+    event_created_at: Timestamp;
+    event_type: string;
+    status: DeliveryStatus;
+    attempts: number;
+    response_status: Nullable<number>;
+    error_message: Nullable<string>;
+    attempt_log: Json<LoggedAttempt[]>;
+    in_run: boolean;
+    burst_id: Nullable<BurstId>;
+    delivered_at: NullableTimestamp;
+    ended_at: CreatedAt;
+    created_at: Timestamp;
+  };
+  event_fanouts: {
+    id: Default<FanOutId>;
+    workspace_id: WorkspaceId;
+    changed: string[];
+    request_id: Nullable<string>;
+    article_ids: ArticleId[];
+    created_at: CreatedAt;
+  };
+}

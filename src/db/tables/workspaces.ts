@@ -1,0 +1,130 @@
+import type { Generated, JSONColumnType } from 'kysely';
+import type {
+  ApiKeyId,
+  AuditEntryId,
+  BrandVoiceId,
+  ContentTemplateId,
+  HoldId,
+  LedgerEntryId,
+  ProjectId,
+  RoleId,
+  WorkspaceId,
+} from '../../ids.ts';
+import type { CreatedAt, Default, Nullable, NullableTimestamp } from './columns.ts';
+import type { IMAGE_STYLES } from './content.ts';
+
+/** What a hold pays for: a job by its purpose, `translation` being the name of `translate` since the first release. */
+export const HOLD_PURPOSES = ['translation', 'refresh', 'generate', 'outline', 'ai_operation'] as const;
+export type HoldPurpose = (typeof HOLD_PURPOSES)[number];
+export type ImageStyle = (typeof IMAGE_STYLES)[number];
+
+/** Workspaces, who may do what in them, and their credits. */
+export interface WorkspaceTables {
+  workspaces: {
+    id: WorkspaceId;
+    name: string;
+    ai_operations_limit: Default<number>;
+    storage_bytes_limit: Default<number>;
+    storage_bytes_used: Default<number>;
+    created_at: CreatedAt;
+    /** Set once it is deleted, while its rows are being removed. */
+    deleted_at: Nullable<Date>;
+  };
+  roles: {
+    id: RoleId;
+    workspace_id: WorkspaceId;
+    name: string;
+    /** The name's comparison key; null in rows written by a release that did not know it. */
+    name_key: Nullable<string>;
+    permissions: string[];
+    built_in: Default<boolean>;
+    created_at: CreatedAt;
+    updated_at: CreatedAt;
+  };
+  api_keys: {
+    id: ApiKeyId;
+    workspace_id: WorkspaceId;
+    role_id: Nullable<RoleId>;
+    label: string;
+    prefix: string;
+    key_hash: Buffer;
+    created_at: CreatedAt;
+    last_used_at: NullableTimestamp;
+    expires_at: NullableTimestamp;
+    revoked_at: NullableTimestamp;
+  };
+  audit_entries: {
+    id: AuditEntryId;
+    workspace_id: WorkspaceId;
+    actor_kind: 'api_key' | 'operator' | 'system';
+    actor_id: Nullable<string>;
+    action: string;
+    target_type: string;
+    target_id: Nullable<string>;
+    details: JSONColumnType<Record<string, unknown>, string | undefined, string>;
+    request_id: Nullable<string>;
+    created_at: CreatedAt;
+  };
+  projects: {
+    id: ProjectId;
+    workspace_id: WorkspaceId;
+    name: string;
+    languages: string[];
+    primary_language: string;
+    archived_at: NullableTimestamp;
+    /** What the addresses of its articles are made of. */
+    address_template: Nullable<string>;
+    /** Styles that images of its generated articles have, whatever the generation asks for. */
+    hero_image_style: Nullable<ImageStyle>;
+    inline_image_style: Nullable<ImageStyle>;
+    default_brand_voice_id: Nullable<BrandVoiceId>;
+    created_at: CreatedAt;
+    updated_at: CreatedAt;
+  };
+  brand_voices: {
+    id: BrandVoiceId;
+    workspace_id: WorkspaceId;
+    name: string;
+    name_key: string;
+    instructions: string;
+    /** True for one voice of a workspace at most. */
+    is_default: Default<boolean>;
+    created_at: CreatedAt;
+    updated_at: CreatedAt;
+  };
+  content_templates: {
+    id: ContentTemplateId;
+    workspace_id: WorkspaceId;
+    name: string;
+    name_key: string;
+    text: string;
+    created_at: CreatedAt;
+    updated_at: CreatedAt;
+  };
+  wallets: {
+    workspace_id: WorkspaceId;
+    balance: Default<number>;
+    reserved: Default<number>;
+  };
+  holds: {
+    id: HoldId;
+    workspace_id: WorkspaceId;
+    purpose: HoldPurpose;
+    run_id: string;
+    amount: number;
+    status: Default<'open' | 'settled' | 'released'>;
+    settled_amount: Nullable<number>;
+    created_at: CreatedAt;
+    ended_at: NullableTimestamp;
+  };
+  ledger_entries: {
+    id: Generated<number>;
+    entry_id: Default<LedgerEntryId>;
+    workspace_id: WorkspaceId;
+    kind: 'grant' | 'purchase' | 'settlement';
+    amount: number;
+    hold_id: Nullable<HoldId>;
+    payment_event_id: Nullable<string>;
+    created_at: CreatedAt;
+  };
+}
