@@ -59,10 +59,6 @@ export type RefreshEstimate = { blocks: number; changedBlocks: number; changedFi
 
 export type Proposal = { id: string; articleId: string; jobId: string; unit: string; action: 'replace' | 'insert' | 'remove'; reason: 'asked' | 'unmanaged' | 'ids' | 'edited' | 'saved' | 'full'; value: Record<string, unknown> | null; createdAt: string };
 
-export type TranslationReport = { jobId: string; articleId: string; status: 'QUEUED' | 'TRANSLATING' | 'VALIDATING' | 'RESEARCHING' | 'OUTLINING' | 'WRITING' | 'GENERATING_IMAGE_PROMPTS' | 'GENERATING_IMAGES' | 'PROCESSING_MEDIA' | 'FINALIZING' | 'COMPLETED' | 'FAILED' | 'CANCELLED'; sourceLanguage: string; targetLanguage: string; engine: string | null; credits: { estimated: number; reserved: number; consumed: number }; texts: TranslationTally; words: TranslationTally; entries: ({ outcome: 'left' | 'accepted' | 'repaired' | 'memory' | 'clean'; blockId: string | null; assetId: string | null; field: string; kind: 'title' | 'metaTitle' | 'metaDescription' | 'keyword' | 'linkTitle' | 'heading' | 'paragraph' | 'listItem' | 'quote' | 'attribution' | 'tableCell' | 'caption' | 'altText' | null; words: number; defects: ({ code: 'missing' | 'empty' | 'characters' | 'markup' | 'tags' | 'nesting' | 'length' | 'numbers' | 'units' | 'chatter' | 'echo' | 'language' | 'script' | 'limit' | 'glossary'; message: string | null })[] })[]; omitted: number };
-
-export type TranslationTally = { total: number; left: number; accepted: number; repaired: number; memory: number; clean: number; open: number };
-
 export type BrandVoiceSummary = { id: string; name: string; isDefault: boolean; createdAt: string; updatedAt: string };
 
 export type BrandVoice = { id: string; name: string; isDefault: boolean; createdAt: string; updatedAt: string; instructions: string };
@@ -84,6 +80,12 @@ export type GenerationWarning = { code: 'language_differs'; message: string };
 export type Outline = { title: string; slug: string; metaTitle: string; metaDescription: string; sections: ({ id: string; heading: string; level: 2 | 3; purpose: string; keywords: string[]; estimatedWords: number })[] };
 
 export type OutlineInput = { title: string; slug: string; metaTitle: string; metaDescription: string; sections: ({ id: string; heading: string; level: 2 | 3; purpose: string; keywords?: string[] | null; estimatedWords: number })[] };
+
+export type TranslationReport = { jobId: string; articleId: string; status: 'QUEUED' | 'TRANSLATING' | 'VALIDATING' | 'RESEARCHING' | 'OUTLINING' | 'WRITING' | 'GENERATING_IMAGE_PROMPTS' | 'GENERATING_IMAGES' | 'PROCESSING_MEDIA' | 'FINALIZING' | 'COMPLETED' | 'FAILED' | 'CANCELLED'; sourceLanguage: string; targetLanguage: string; engine: string | null; credits: { estimated: number; reserved: number; consumed: number }; texts: TranslationTally; words: TranslationTally; entries: ({ outcome: 'left' | 'accepted' | 'repaired' | 'memory' | 'clean'; blockId: string | null; assetId: string | null; field: string; kind: 'title' | 'metaTitle' | 'metaDescription' | 'keyword' | 'linkTitle' | 'heading' | 'paragraph' | 'listItem' | 'quote' | 'attribution' | 'tableCell' | 'caption' | 'altText' | null; words: number; defects: ({ code: 'missing' | 'empty' | 'characters' | 'markup' | 'tags' | 'nesting' | 'length' | 'numbers' | 'units' | 'chatter' | 'echo' | 'language' | 'script' | 'limit' | 'glossary'; message: string | null })[] })[]; omitted: number };
+
+export type TranslationTally = { total: number; left: number; accepted: number; repaired: number; memory: number; clean: number; open: number };
+
+export type GenerationReport = { jobId: string; articleId: string; status: 'QUEUED' | 'TRANSLATING' | 'VALIDATING' | 'RESEARCHING' | 'OUTLINING' | 'WRITING' | 'GENERATING_IMAGE_PROMPTS' | 'GENERATING_IMAGES' | 'PROCESSING_MEDIA' | 'FINALIZING' | 'COMPLETED' | 'FAILED' | 'CANCELLED'; writer: string | null; credits: { estimated: number; reserved: number; consumed: number }; words: number; outline: { approved: boolean; repairs: string[] }; sections: ({ heading: string | null; words: number; written: boolean; repairs: string[] })[] };
 
 export type LedgerEntry = { id: string; kind: 'grant' | 'purchase' | 'settlement'; amount: number; paymentEventId: string | null; purpose: 'translation' | 'refresh' | 'generate' | 'outline' | 'ai_operation' | null; runId: string | null; createdAt: string };
 
@@ -401,11 +403,6 @@ export interface Operations {
     input: { params: { articleId: string; proposalId: string } };
     output: { status: 200; headers: Headers; body: { ok: true } };
   };
-  /** Read the report of a translation */
-  readJobReport: {
-    input: { params: { jobId: string } };
-    output: { status: 200; headers: Headers; body: { report: TranslationReport } };
-  };
   /** List brand voices */
   listBrandVoices: {
     input: { params: { workspaceId: string } };
@@ -541,6 +538,11 @@ export interface Operations {
     input: { params: { jobId: string } };
     output: { status: 202; headers: Headers; body: { job: Job } };
   };
+  /** Read the report of a job */
+  readJobReport: {
+    input: { params: { jobId: string } };
+    output: { status: 200; headers: Headers; body: { report: TranslationReport | GenerationReport } };
+  };
   /** Read the credit wallet */
   readWallet: {
     input: { params: { workspaceId: string } };
@@ -627,7 +629,6 @@ export const OPERATIONS = {
   listProposals: ['GET', '/api/articles/{articleId}/proposals'],
   acceptProposal: ['POST', '/api/articles/{articleId}/proposals/{proposalId}/accept'],
   rejectProposal: ['POST', '/api/articles/{articleId}/proposals/{proposalId}/reject'],
-  readJobReport: ['GET', '/api/jobs/{jobId}/report'],
   listBrandVoices: ['GET', '/api/workspaces/{workspaceId}/brand-voices'],
   createBrandVoice: ['POST', '/api/workspaces/{workspaceId}/brand-voices'],
   readBrandVoice: ['GET', '/api/workspaces/{workspaceId}/brand-voices/{brandVoiceId}'],
@@ -655,6 +656,7 @@ export const OPERATIONS = {
   listArticleJobs: ['GET', '/api/articles/{articleId}/jobs'],
   readJob: ['GET', '/api/jobs/{jobId}'],
   cancelJob: ['POST', '/api/jobs/{jobId}/cancel'],
+  readJobReport: ['GET', '/api/jobs/{jobId}/report'],
   readWallet: ['GET', '/api/workspaces/{workspaceId}/wallet'],
   listLedger: ['GET', '/api/workspaces/{workspaceId}/ledger'],
   listAuditEntries: ['GET', '/api/workspaces/{workspaceId}/audit'],

@@ -28,7 +28,9 @@ async function pruneBatch(db: Database, retentionMs: number, after: JobId | null
       SET config = NULL, voice = NULL, template = NULL, document = NULL, failure = NULL
       FROM old WHERE generation.job_id = old.job_id
     ), removed AS (
-      UPDATE generation_parts AS part SET content = NULL FROM old WHERE part.job_id = old.job_id
+      -- That they were written stays known.
+      UPDATE generation_parts AS part SET content = '{}' FROM old
+      WHERE part.job_id = old.job_id AND content IS NOT NULL
     )
     SELECT (SELECT count(*)::integer FROM old) AS jobs,
       (SELECT job_id FROM old ORDER BY job_id OFFSET ${JOBS_PER_BATCH - 1}) AS last

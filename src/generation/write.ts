@@ -2,7 +2,7 @@ import type { Database } from '../db/database.ts';
 import type { JobId } from '../ids.ts';
 import { ProviderError } from '../providers/types.ts';
 import { voiceFor } from './brand-voices/queries.ts';
-import { bodyWords, type GenerationConfig } from './config.ts';
+import { bodyWords, FAQ_WORDS, type GenerationConfig } from './config.ts';
 import { templateFor } from './content-templates/queries.ts';
 import { scaleLengths } from './lengths.ts';
 import type { Outline } from './outline.ts';
@@ -22,8 +22,6 @@ import type {
 
 /** Words that an outline counts as where nobody pays for it. */
 const OUTLINE_WORDS = 300;
-/** Words that the questions at the end are planned with. */
-const FAQ_WORDS = 250;
 /** Articles that a text may link to: those published last. */
 const MAX_LINKABLE = 50;
 
@@ -45,7 +43,7 @@ async function readWork(db: Database, jobId: JobId) {
   const { config, voice, template, ...rest } = await db
     .selectFrom('generations')
     .innerJoin('jobs', 'jobs.id', 'generations.job_id')
-    .select(['config', 'voice', 'template', 'writer', 'jobs.article_id', 'jobs.project_id'])
+    .select(['config', 'voice', 'template', 'jobs.article_id', 'jobs.project_id'])
     .where('job_id', '=', jobId)
     .executeTakeFirstOrThrow();
   if (config === null) throw new Error(`job ${jobId} has no settings`);

@@ -11,9 +11,15 @@ import { createCategoryRoutes } from '../categories/routes.ts';
 import { createCreditRoutes } from '../credits/routes.ts';
 import { createBrandVoiceRoutes } from '../generation/brand-voices/routes.ts';
 import { createContentTemplateRoutes } from '../generation/content-templates/routes.ts';
+import {
+  generationReportExample,
+  generationReportSchema,
+  readGenerationReport,
+} from '../generation/report.ts';
 import { createGenerationRoutes } from '../generation/routes.ts';
 import type { HttpLimits } from '../http/limits.ts';
 import type { RouteModule } from '../http/route.ts';
+import { createReportRoute } from '../jobs/report-route.ts';
 import { createJobRoutes } from '../jobs/routes.ts';
 import { createJobRuns } from '../jobs/runs.ts';
 import { countUnpaid } from '../jobs/unpaid.ts';
@@ -27,7 +33,9 @@ import type { TaskQueues } from '../temporal/task-queues.ts';
 import type { TemporalClient } from '../temporal/workflow-client.ts';
 import { createGlossaryRoutes } from '../translations/glossary/routes.ts';
 import { createRefreshRoutes } from '../translations/refresh/routes.ts';
-import { createReportRoutes } from '../translations/report/routes.ts';
+import { reportExample } from '../translations/report/examples.ts';
+import { readReport } from '../translations/report/read.ts';
+import { reportSchema } from '../translations/report/schemas.ts';
 import { createTranslationRoutes } from '../translations/routes.ts';
 import { createStyleRoutes } from '../translations/styles/routes.ts';
 import type { RunCanceller } from '../webhooks/endpoints/run-canceller.ts';
@@ -72,13 +80,20 @@ export function createRoutes(dependencies: RouteDependencies): RouteModule[] {
     ...createSuggestionRoutes(dependencies),
     ...createTranslationRoutes(jobRuns),
     ...createRefreshRoutes(jobRuns),
-    ...createReportRoutes(),
     ...createBrandVoiceRoutes(),
     ...createContentTemplateRoutes(),
     ...createGlossaryRoutes(),
     ...createStyleRoutes(),
     ...createGenerationRoutes(jobRuns, generationFeatures),
     ...createJobRoutes(jobRuns, dependencies.jobWatch),
+    createReportRoute({
+      translation: { schema: reportSchema, example: reportExample, read: readReport },
+      generation: {
+        schema: generationReportSchema,
+        example: generationReportExample,
+        read: readGenerationReport,
+      },
+    }),
     ...createCreditRoutes(),
     ...createAuditRoutes(),
     ...createWorkspaceRoutes(),

@@ -287,6 +287,57 @@ describe.each(STEPS)('in %s', (step) => {
   });
 });
 
+describe('the report of a generation', () => {
+  const report = async (jobId: string) =>
+    (await service.call(workspace.key, 'GET', `/api/jobs/${jobId}/report`)).body.report;
+
+  it('tells of each section, what had to be corrected, and the receipt', async () => {
+    let answers = 0;
+    const { section } = writers.standard;
+    Object.assign(writers.standard, {
+      section: async (question: Parameters<typeof section>[0]) => {
+        answers += 1;
+        return answers === 1 ? { object: { blocks: [] }, truncated: false } : section(question);
+      },
+    });
+    const { article, job } = await calls.generateTo(workspace);
+    Object.assign(writers.standard, { section });
+    const { sections } = article.outline as { sections: { heading: string }[] };
+    const told = await report(job.id);
+    expect(told).toMatchObject({
+      jobId: job.id,
+      articleId: article.id,
+      status: 'COMPLETED',
+      writer: 'pseudo',
+      credits: { estimated: 2, reserved: 2, consumed: 1 },
+      outline: { approved: false, repairs: [] },
+    });
+    expect(told.sections.map(({ heading, written }: Record<string, unknown>) => [heading, written])).toEqual(
+      sections.map(({ heading }) => [heading, true]),
+    );
+    expect(told.sections[0].repairs).toEqual(['The section has no text.']);
+    expect(told.sections[1].repairs).toEqual([]);
+    expect(told.words).toBe(
+      told.sections.reduce((sum: number, { words }: { words: number }) => sum + words, 0),
+    );
+  });
+
+  it('shows nothing that was written for a job that did not end well', async () => {
+    writers.behave = async (what) => {
+      if (what === 'section' && writers.asked.length > 2) throw new ProviderError('fatal', 'No.');
+    };
+    const { job } = await calls.generateTo(workspace);
+    const told = await report(job.id);
+    expect(told).toMatchObject({ status: 'FAILED', credits: { consumed: 0 } });
+    expect(
+      told.sections.map(({ heading, written }: Record<string, unknown>) => [heading, written]).slice(0, 2),
+    ).toEqual([
+      [null, true],
+      [null, false],
+    ]);
+  });
+});
+
 describe('what a generation leaves', () => {
   it('is ended by reconcile when an operator stops the run: failed, told, and uncharged', async () => {
     writers.behave = (_, signal) => hang(signal);
@@ -365,7 +416,7 @@ describe('what a generation leaves', () => {
       () => kept(old.job.id),
       ([first]) => first?.config === null,
     );
-    for (const row of rows) expect(row).toEqual({ config: null, document: null, content: null });
+    for (const row of rows) expect(row).toEqual({ config: null, document: null, content: {} });
     for (const row of await kept(young.job.id)) expect(Object.values(row)).not.toContain(null);
     expect(await calls.readJob(workspace, old.job.id)).toEqual(old.job);
     expect(await calls.readArticle(workspace, old.article.id)).toEqual(old.article);

@@ -235,6 +235,7 @@ export interface JobTables {
     words: number;
     /** What a writer was asked to correct. */
     repairs: Default<string[]>;
+    /** Null until it is written; empty once the job was pruned. */
     content: NullableJson<Record<string, unknown>>;
   };
   unpaid_work: {

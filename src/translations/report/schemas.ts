@@ -67,4 +67,3 @@ export const reportSchema = z
   .meta({ id: 'TranslationReport' });
 
 export type Report = z.infer<typeof reportSchema>;
-export const reportResponse = z.object({ report: reportSchema });

@@ -1,0 +1,126 @@
+import { sql } from 'kysely';
+import { z } from 'zod';
+import { requirePermissions, type VerbContext } from '../context.ts';
+import { JOB_STATUSES } from '../db/tables.ts';
+import { notFound } from '../errors.ts';
+import type { JobId } from '../ids.ts';
+import { completedJobExample } from '../jobs/examples.ts';
+import type { Outline } from './outline.ts';
+import { OUTLINE_PART } from './parts.ts';
+
+const count = (description: string) => z.int().min(0).describe(description);
+const repairs = z
+  .array(z.string())
+  .describe('What was wrong with an answer of the writer, which was asked again then');
+
+export const generationReportSchema = z
+  .object({
+    jobId: z.uuid(),
+    articleId: z.uuid(),
+    status: z.enum(JOB_STATUSES),
+    writer: z.string().nullable().describe('Who writes; null until that is chosen'),
+    credits: z.object({
+      estimated: z.int(),
+      reserved: z.int(),
+      consumed: z.int().describe('What was charged'),
+    }),
+    words: count('Of all sections that are written'),
+    outline: z.object({
+      approved: z.boolean().describe('True when the run had it from somebody who approved it'),
+      repairs,
+    }),
+    sections: z
+      .array(
+        z.object({
+          heading: z
+            .string()
+            .nullable()
+            .describe(
+              'Null for the questions at the end, in a job that is not COMPLETED, and once RETENTION_DAYS are over',
+            ),
+          words: count('As planned until it is written'),
+          written: z.boolean(),
+          repairs,
+        }),
+      )
+      .describe('In the order of the article; none in a run that ends with the outline'),
+  })
+  .meta({ id: 'GenerationReport' });
+
+export type GenerationReport = z.infer<typeof generationReportSchema>;
+
+/** For the reference page. */
+export const generationReportExample: GenerationReport = {
+  jobId: completedJobExample.id,
+  articleId: completedJobExample.articleId,
+  status: 'COMPLETED',
+  writer: 'openai-compatible',
+  credits: { estimated: 2, reserved: 2, consumed: 1 },
+  words: 590,
+  outline: { approved: true, repairs: [] },
+  sections: [
+    { heading: 'Look at the soil first', words: 281, written: true, repairs: [] },
+    {
+      heading: 'What to sow, and when',
+      words: 309,
+      written: true,
+      repairs: ['The text has 190 words. It should have 315.'],
+    },
+  ],
+};
+
+/**
+ * What became of the parts of a generation (articles.read): so far, while the job is open.
+ * @throws {ServiceError} RESOURCE_NOT_FOUND, also of a job of another kind
+ */
+export async function readGenerationReport(
+  { db, actor }: VerbContext,
+  jobId: JobId,
+): Promise<GenerationReport> {
+  requirePermissions(actor, 'articles.read');
+  const job = await db
+    .selectFrom('jobs')
+    .innerJoin('generations', 'generations.job_id', 'jobs.id')
+    .select(['id', 'article_id', 'status', 'writer'])
+    .select([
+      'estimated_credits as estimated',
+      'reserved_credits as reserved',
+      'consumed_credits as consumed',
+    ])
+    .where('jobs.workspace_id', '=', actor.workspaceId)
+    .where('jobs.id', '=', jobId)
+    .executeTakeFirst();
+  if (job === undefined) throw notFound('job');
+  const parts = await db
+    .selectFrom('generation_parts')
+    .select(['part', 'asked', 'words', 'repairs'])
+    .select([
+      sql<boolean>`content IS NOT NULL`.as('written'),
+      // Only the outline is small enough to be read for its headings.
+      sql<Partial<Outline> | null>`CASE WHEN part = ${OUTLINE_PART} AND ${job.status} = 'COMPLETED' THEN content END`.as(
+        'outline',
+      ),
+    ])
+    .where('job_id', '=', jobId)
+    .orderBy('part')
+    .execute();
+  const [outline, ...sections] = parts;
+  return {
+    jobId: job.id,
+    articleId: job.article_id,
+    status: job.status,
+    writer: job.writer,
+    credits: { estimated: job.estimated, reserved: job.reserved, consumed: job.consumed },
+    words: sections.reduce((sum, { written, words }) => sum + (written ? words : 0), 0),
+    outline: {
+      approved: outline?.written === true && !outline.asked,
+      repairs: outline?.repairs ?? [],
+    },
+    sections: sections.map(({ written, words, repairs }, index) => ({
+      heading: outline?.outline?.sections?.[index]?.heading ?? null,
+      words,
+      written,
+      repairs,
+    })),
+  };
+}

@@ -1,0 +1,44 @@
+import { z } from 'zod';
+import type { VerbContext } from '../context.ts';
+import { defineRoute, type RouteModule } from '../http/route.ts';
+import type { JobId } from '../ids.ts';
+import { readJob } from './queries.ts';
+import type { Job } from './schemas.ts';
+
+/** How an area reports on its jobs. */
+interface Reports<Report> {
+  readonly schema: z.ZodType<Report>;
+  readonly example: Report;
+  /** @throws {ServiceError} RESOURCE_NOT_FOUND */
+  readonly read: (context: VerbContext, jobId: JobId) => Promise<Report>;
+}
+
+/** What became of all that a job makes: each kind of job has a report of its own shape. */
+export const createReportRoute = <Translation, Generation>(reports: {
+  readonly translation: Reports<Translation>;
+  readonly generation: Reports<Generation>;
+}): RouteModule =>
+  defineRoute(
+    {
+      method: 'get',
+      path: '/api/jobs/{jobId}/report',
+      operationId: 'readJobReport',
+      summary: 'Read the report of a job',
+      description:
+        'What became of each text of a translation or refresh, the worst first, or of each section of a generation, and what it cost. While the job is open it tells what is done so far. It stays as long as the job.',
+      tags: ['Jobs'],
+      scope: 'job',
+      permissions: ['articles.read'],
+      responses: {
+        200: {
+          description: 'The report: which one follows from the kind of the job.',
+          schema: z.object({ report: z.union([reports.translation.schema, reports.generation.schema]) }),
+          example: { report: reports.translation.example },
+        },
+      },
+    },
+    async ({ context, params }) => {
+      const { kind }: Pick<Job, 'kind'> = await readJob(context, params.jobId);
+      return { status: 200, body: { report: await reports[kind].read(context, params.jobId) } };
+    },
+  );
