@@ -106,6 +106,18 @@ describe('a text that nothing usable comes for', () => {
     });
   });
 
+  it('is not paid for', async () => {
+    answers = { Stubborn: () => '' };
+    const blocks = [paragraph('stubborn', 'Stubborn words'), paragraph('p', `First ${filler(998)}`)];
+    const { id } = await createArticle(service.db, workspace, await service.project(workspace), {
+      document: { version: 1, blocks },
+    });
+    const { job } = await calls.translateTo(workspace, id);
+    // 1,001 words are two credits, 999 are one.
+    expect(job).toMatchObject({ status: 'COMPLETED', estimatedCredits: 2, consumedCredits: 1 });
+    expect(await calls.readWallet(workspace)).toMatchObject({ balance: 9, reserved: 0 });
+  });
+
   it('is neither applied nor proposed nor charged by a refresh that makes the others', async () => {
     const { id, document } = await source({ id: 'n', text: 'Something else' });
     const { article } = await calls.translateTo(workspace, id);
