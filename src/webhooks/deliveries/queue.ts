@@ -1,4 +1,4 @@
-import { sql } from 'kysely';
+import { type RawBuilder, sql } from 'kysely';
 import type { Queryable } from '../../db/database.ts';
 import type { EndpointId, WorkspaceId } from '../../ids.ts';
 
@@ -31,36 +31,23 @@ export interface DeliveryQueue {
 
 /** What is open, by endpoint. It reads all open deliveries once: for an operator, not for a request. */
 export async function readQueue(db: Queryable): Promise<DeliveryQueue> {
-  const { rows } = await sql<
-    EndpointQueue & { byAge: number; bySize: number; allOpen: number; allEndpoints: number }
-  >`
-    WITH queue AS (
-      SELECT endpoint_id, workspace_id, count(*)::integer AS open,
-        count(*) FILTER (WHERE in_run)::integer AS in_runs,
-        count(burst_id)::integer AS in_bursts,
+  const first = (order: RawBuilder<unknown>) => sql`(
+    SELECT coalesce(json_agg(shown), '[]') FROM (
+      SELECT endpoint_id AS "endpointId", workspace_id AS "workspaceId", active, open, in_runs AS "inRuns",
+        in_bursts AS "inBursts", due,
+        GREATEST(0, floor(extract(epoch FROM now() - first)))::integer AS "oldestDueSeconds"
+      FROM queue ORDER BY ${order}, endpoint_id LIMIT ${SHOWN}) AS shown)`;
+  const { rows } = await sql<DeliveryQueue>`
+    WITH queue AS MATERIALIZED (
+      SELECT endpoint_id, open.workspace_id, endpoint.active, count(*)::integer AS open,
+        count(*) FILTER (WHERE in_run)::integer AS in_runs, count(burst_id)::integer AS in_bursts,
         count(*) FILTER (WHERE due_at <= now())::integer AS due, min(due_at) AS first
-      FROM webhook_open GROUP BY endpoint_id, workspace_id
-    ), ranked AS (
-      SELECT queue.*, endpoint.active, row_number() OVER (ORDER BY first, endpoint_id) AS by_age,
-        row_number() OVER (ORDER BY open DESC, endpoint_id) AS by_size,
-        sum(open) OVER () AS all_open, count(*) OVER () AS all_endpoints
-      FROM queue JOIN webhook_endpoints AS endpoint ON endpoint.id = endpoint_id AND endpoint.deleted_at IS NULL
+      FROM webhook_open AS open
+      JOIN webhook_endpoints AS endpoint ON endpoint.id = endpoint_id AND endpoint.deleted_at IS NULL
+      GROUP BY endpoint_id, open.workspace_id, endpoint.active
     )
-    SELECT endpoint_id AS "endpointId", workspace_id AS "workspaceId", active, open, in_runs AS "inRuns",
-      in_bursts AS "inBursts", due,
-      GREATEST(0, floor(extract(epoch FROM now() - first)))::integer AS "oldestDueSeconds",
-      by_age::integer AS "byAge", by_size::integer AS "bySize", all_open::integer AS "allOpen",
-      all_endpoints::integer AS "allEndpoints"
-    FROM ranked WHERE by_age <= ${SHOWN} OR by_size <= ${SHOWN}`.execute(db);
-  const shown = (rank: 'byAge' | 'bySize') =>
-    rows
-      .filter((row) => row[rank] <= SHOWN)
-      .sort((one, other) => one[rank] - other[rank])
-      .map(({ byAge, bySize, allOpen, allEndpoints, ...queue }) => queue);
-  return {
-    open: rows[0]?.allOpen ?? 0,
-    endpoints: rows[0]?.allEndpoints ?? 0,
-    oldest: shown('byAge'),
-    longest: shown('bySize'),
-  };
+    SELECT coalesce(sum(open), 0)::integer AS open, count(*)::integer AS endpoints,
+      ${first(sql`first`)} AS oldest, ${first(sql`open DESC`)} AS longest
+    FROM queue`.execute(db);
+  return rows[0] ?? { open: 0, endpoints: 0, oldest: [], longest: [] };
 }
