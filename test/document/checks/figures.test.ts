@@ -1,6 +1,5 @@
-import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
-import { DEFECT_CODES, type DefectCode } from '../../../src/document/translation/checks/defects.ts';
+import type { DefectCode } from '../../../src/document/translation/checks/defects.ts';
 import { checkSegment } from '../../../src/document/translation/checks/segment.ts';
 import { DAMAGES, factsOf, SAMPLES } from './damage.ts';
 import { TARGETS } from './udhr.ts';
@@ -38,29 +37,7 @@ for (const { language, source, target } of SAMPLES) {
   }
 }
 
-/** The figures as docs/translations.md has them: of each check the damage that it finds least, and its wrongest language. */
-const rows = DEFECT_CODES.filter((code) => codes.has(code)).map((code) => {
-  const kinds = found.filter((each) => each.code === code);
-  const least = Math.floor(100 * Math.min(...kinds.map(({ recall }) => recall)));
-  const most = Math.ceil(
-    100 *
-      Math.max(
-        ...TARGETS.map((language) => alarms.get(`${code} ${language}`)).map((cell) =>
-          cell ? cell.count / cell.all : 1,
-        ),
-      ),
-  );
-  return `| \`${code}\` | ${kinds.map(({ what }) => what).join('; ')} | ${least} % | ${most} % |`;
-});
-
 describe('the checks of translations', () => {
-  it('are told with their figures in the pages', () => {
-    const page = readFileSync(new URL('../../../docs/translations.md', import.meta.url), 'utf8');
-    const lines = page.split('\n').map((line) => line.replace(/ +/g, ' '));
-    if (process.env.PRINT_FIGURES !== undefined) console.log(rows.join('\n'));
-    expect(rows.filter((row) => !lines.includes(row))).toEqual([]);
-  });
-
   it('find each of 20 kinds of damage in 500 texts nineteen times in twenty', () => {
     expect(SAMPLES).toHaveLength(500);
     expect(DAMAGES.length).toBeGreaterThanOrEqual(20);
