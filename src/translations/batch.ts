@@ -61,6 +61,10 @@ export async function translateBatch(
   return segments.length;
 }
 
+/** Half a character in a message would make the database refuse what was translated with it. */
+const wellFormed = (_key: string, value: unknown): unknown =>
+  typeof value === 'string' ? value.toWellFormed() : value;
+
 /** Stores translations, each also as that of the equal texts that were not asked for. */
 async function storeTranslations(
   db: Database,
@@ -75,7 +79,7 @@ async function storeTranslations(
       ${[...made.keys()]}::text[],
       ${results.map(({ text }) => text)}::text[],
       ${results.map(({ outcome }) => outcome)}::text[],
-      ${results.map(({ defects }) => (defects.length === 0 ? null : JSON.stringify(defects)))}::text[]
+      ${results.map(({ defects }) => (defects.length === 0 ? null : JSON.stringify(defects, wellFormed)))}::text[]
     ) AS done (id, text, outcome, defects)
     WHERE job_id = ${jobId} AND batch = ${batch} AND coalesce(same_as, key) = done.id
   `.execute(db);

@@ -45,6 +45,26 @@ const readReport = async (of: TestWorkspace, jobId: string) =>
 const listed = async (articleId: string) =>
   (await service.call(workspace.key, 'GET', `/api/articles/${articleId}/translations`)).body.translations;
 
+it('what was wrong with an answer is kept in whole characters, ten defects of it at most', async () => {
+  const links = Array.from({ length: 12 }, (_, index) => `[link ${index}](https://example.com/${index})`);
+  const first = (answer: string) => (text: string, asked: TranslationRequest) =>
+    asked.repair === undefined ? answer : pseudoLocalize(text);
+  answers = { Emoji: first('<u>aaaaaaaaaaaaaaaa😀 x</u>'), 'link 0': first('Links without their tags') };
+  const { id } = await source(
+    { id: 'emoji', text: 'Emoji words' },
+    { id: 'links', text: `See ${links.join(', ')}` },
+  );
+  const { job } = await calls.translateTo(workspace, id);
+  expect(job).toMatchObject({ status: 'COMPLETED', errorMessage: null });
+  const { entries } = await readReport(workspace, job.id);
+  expect(entries).toMatchObject([
+    { outcome: 'repaired', blockId: 'emoji', defects: [{ code: 'markup' }] },
+    { outcome: 'repaired', blockId: 'links' },
+  ]);
+  expect(entries[0].defects[0].message).toContain('"<u>aaaaaaaaaaaaaaaa😀" is not one');
+  expect(entries[1].defects).toHaveLength(10);
+});
+
 describe('a text that nothing usable comes for', () => {
   it('is left in the source language, heads the report, and is made by the next refresh', async () => {
     answers = { Stubborn: () => '', numbered: (text) => pseudoLocalize(text).replace('1948', '1984') };

@@ -53,7 +53,9 @@ export function parseTags(markup: string): ParsedTags {
     const match = TAG.exec(markup);
     if (match === null) {
       if (/[a-z/!?]/i.test(markup.charAt(at + 1))) {
-        return { ok: false, problem: `"${markup.slice(at, at + 20)}" is not one of the allowed tags` };
+        // Whole characters: half of one cannot be stored.
+        const start = [...markup.slice(at, at + 40)].slice(0, 20).join('');
+        return { ok: false, problem: `"${start}" is not one of the allowed tags` };
       }
       search = at + 1;
       continue;

@@ -13,6 +13,9 @@ import { checkStructure } from './structure.ts';
 import { wordsOf } from './text.ts';
 import { checkUnits } from './units.ts';
 
+/** Defects of one answer that are told, kept and listed. */
+const MOST = 10;
+
 /** What is known of a text beside its words. */
 export interface SegmentFacts {
   readonly kind: SegmentKind;
@@ -27,10 +30,10 @@ export interface SegmentFacts {
 
 /**
  * What is wrong with `translated` as a translation of `source`, both in protected form. Without a hard defect it can be
- * written back without damage.
+ * written back without damage. The first ten are told.
  */
 export function checkSegment(source: string, translated: string, facts: SegmentFacts): Defect[] {
-  const damage = checkStructure(source, translated);
+  const damage = checkStructure(source, translated).slice(0, MOST);
   if (facts.pseudo || damage.length > 0) return damage;
   const pair = { source: wordsOf(source), translated: wordsOf(translated) };
   const both = [pair.source, pair.translated] as const;
@@ -43,5 +46,5 @@ export function checkSegment(source: string, translated: string, facts: SegmentF
     ...checkLanguage(pair, facts),
     ...checkLimit(facts.kind, pair.translated),
     ...checkGlossary(...both, facts.glossary),
-  ];
+  ].slice(0, MOST);
 }
