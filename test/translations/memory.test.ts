@@ -182,6 +182,47 @@ describe('a run that ends without a result', () => {
     expect(job.consumedCredits).toBe(job.reservedCredits);
   });
 
+  it('serves the next one also when one was cancelled in between before it was planned', async () => {
+    const source = await article(document);
+    answering = refuseLast;
+    expect((await calls.translateTo(workspace, source.id)).job.status).toBe('FAILED');
+    const { promise: never } = Promise.withResolvers<void>();
+    answering = () => never;
+    const { job } = (await calls.request(workspace, source.id)).body;
+    await eventually(
+      () => calls.readJob(workspace, job.id),
+      ({ status }) => status === 'TRANSLATING',
+    );
+    await calls.cancel(workspace, job.id);
+    await service.db.deleteFrom('translation_segments').where('job_id', '=', job.id).execute();
+    await service.db
+      .updateTable('translations')
+      .set({ batch_count: null })
+      .where('job_id', '=', job.id)
+      .execute();
+    answering = async () => undefined;
+    asked = [];
+    expect((await calls.translateTo(workspace, source.id)).job.status).toBe('COMPLETED');
+    expect(asked.map((text) => text.slice(-LAST.length))).toEqual([LAST]);
+  });
+
+  it('serves nothing that people had approved: their texts go with their version', async () => {
+    const first = await translateNew();
+    const words = 'Las plantas **jóvenes** se riegan por la mañana.';
+    await correct(first.article, 'p', words);
+    const last = document.blocks.at(-1) as Block;
+    const source = await article({ version: 1, blocks: [...SHORT_DOCUMENT.blocks, last] });
+    answering = refuseLast;
+    const failed = await calls.translateTo(workspace, source.id);
+    expect([failed.job.status, await layersOf(failed.job.id)]).toEqual(['FAILED', new Set(['people', null])]);
+    answering = async () => undefined;
+    expect((await service.call(workspace.key, 'DELETE', `/api/articles/${first.article.id}`)).status).toBe(
+      200,
+    );
+    const { article: version } = await calls.translateTo(workspace, source.id);
+    expect(textOf(version, 'p').text).not.toBe(words);
+  });
+
   it('serves no other source, and is not remembered', async () => {
     const source = await article(document);
     answering = refuseLast;
@@ -225,6 +266,18 @@ describe('what people have approved', () => {
     );
     expect((await patch(first.article.id, { documentJson: { version: 1, blocks } })).status).toBe(200);
     expect(textOf((await translateNew()).article, 'h').text).toBe('Un jardín en primavera');
+  });
+
+  it('does not serve as it was while another run reads how it has changed', async () => {
+    const first = await translateNew();
+    await correct(first.article, 'h', 'El jardín');
+    expect(textOf((await translateNew()).article, 'h').text).toBe('El jardín');
+    await service.db
+      .updateTable('remembered_versions')
+      .set({ claimed_at: new Date(), read_of: null })
+      .where('article_id', '=', first.article.id as ArticleId)
+      .execute();
+    expect(await layersOf((await translateNew()).job.id)).toEqual(new Set(['machine']));
   });
 
   it('is passed over while it is being deleted: no translation waits or fails for it', async () => {

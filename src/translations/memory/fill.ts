@@ -48,8 +48,8 @@ interface Row extends Remembered {
 
 /**
  * What a job need not ask an engine for: what people have approved, then what the same engine has made under the same
- * style and terms, in this workspace alone; and what the run before it over the same source had finished when it failed
- * or was cancelled. All of it passes the checks.
+ * style and terms, in this workspace alone; and what the last run over the same source that was planned had finished when
+ * it failed or was cancelled. All of it passes the checks.
  */
 export async function fromMemory(db: Database, question: MemoryQuestion): Promise<FromMemory> {
   const { workspaceId, languages, segments, engine, style, glossary, anew } = question;
@@ -90,21 +90,25 @@ async function lookUp(
         ${[...keys.values()].map(({ text }) => text)}::text[],
         ${[...keys.values()].map(({ maker }) => maker)}::text[]
       ) AS wanted (key, text_key, made_by)
-    ), before AS (
-      SELECT job.id, job.status, coalesce((snapshot -> 'anew')::boolean, false) AS anew
+    ), latest AS (
+      SELECT job.id, job.status
       FROM translations JOIN jobs AS job ON job.id = translations.job_id
       WHERE source_article_id = ${sourceId} AND target_language = ${languages.targetLanguage}
-        AND job.id <> ${jobId} AND job.ended_at IS NOT NULL
+        AND job.id <> ${jobId} AND job.ended_at IS NOT NULL AND batch_count IS NOT NULL
       ORDER BY job.created_at DESC, job.id DESC LIMIT 1
+    ), before AS MATERIALIZED (
+      SELECT job_id FROM latest JOIN translations ON job_id = latest.id
+      WHERE latest.status <> 'COMPLETED' AND (NOT ${anew} OR (snapshot -> 'anew')::boolean)
     ), unsettled AS (
       SELECT DISTINCT ON (text_key, made_by) text_key, made_by, target_text AS text
-      FROM translation_segments JOIN before ON before.id = job_id
-      WHERE before.status <> 'COMPLETED' AND (before.anew OR NOT ${anew}) AND target_text IS NOT NULL AND outcome IS DISTINCT FROM 'accepted'
+      FROM translation_segments JOIN before USING (job_id)
+      WHERE target_text IS NOT NULL AND outcome IS DISTINCT FROM 'accepted' AND from_memory IS DISTINCT FROM 'people'
     )
     SELECT key, article_id, text, layer FROM wanted CROSS JOIN LATERAL (
       SELECT article_id, target_text AS text, layer FROM translation_memory AS memory
       JOIN articles ON articles.id = article_id AND status IN ('APPROVED', 'PUBLISHED')
-      WHERE NOT ${anew} AND memory.workspace_id = ${workspaceId}
+      JOIN remembered_versions AS remembered USING (article_id)
+      WHERE read_of = articles.updated_at AND NOT ${anew} AND memory.workspace_id = ${workspaceId}
         AND memory.text_key = wanted.text_key AND memory.made_by = ''
       ORDER BY written_at DESC LIMIT 1) AS people
     UNION ALL

@@ -9,14 +9,13 @@ import type { ArticleId, WorkspaceId } from '../../ids.ts';
 import { writeJson } from '../../json-text.ts';
 import { readTexts, toSnapshot } from '../read-source.ts';
 
-/** Versions that are looked for at once. */
-const VERSIONS = 5;
-/** What one run spends on them before it plans; the next ones go on. */
+/** Versions that one run reads before it plans, and the time that it has for them; the next ones go on. */
+const VERSIONS = 200;
 const ROUND_MS = 10_000;
 /** Rows that one statement writes. */
 const ROWS = 2_000;
 
-interface Claimed {
+interface Unread {
   readonly version_id: ArticleId;
   readonly source_id: ArticleId;
 }
@@ -32,47 +31,48 @@ export async function learnFromPeople(
   facts: MemoryFacts,
 ): Promise<void> {
   const end = performance.now() + ROUND_MS;
-  while (performance.now() < end) {
-    const claimed = await claimVersions(db, workspaceId, facts);
-    for (const version of claimed) {
-      if (performance.now() >= end) return;
-      await learnFrom(db, workspaceId, facts, version);
-    }
-    if (claimed.length < VERSIONS) return;
+  for (const version of await unreadVersions(db, workspaceId, facts)) {
+    if (performance.now() >= end) return;
+    if (await claim(db, workspaceId, version)) await learnFrom(db, workspaceId, facts, version);
   }
 }
 
-async function claimVersions(
+async function unreadVersions(
   db: Database,
   workspaceId: WorkspaceId,
   { sourceLanguage, targetLanguage }: MemoryFacts,
-): Promise<readonly Claimed[]> {
-  return inTransaction(db, async (tx) => {
-    const { rows } = await sql<Claimed>`
-      WITH unread AS (
-        SELECT version.id AS version_id, source.id AS source_id
-        FROM articles AS version
-        JOIN article_provenance AS known ON known.article_id = version.id
-        JOIN articles AS source ON source.id = known.source_article_id AND source.workspace_id = ${workspaceId}
-        LEFT JOIN remembered_versions AS remembered ON remembered.article_id = version.id
-        WHERE version.workspace_id = ${workspaceId} AND version.primary_language = ${targetLanguage}
-          AND version.status IN ('APPROVED', 'PUBLISHED') AND source.primary_language = ${sourceLanguage}
-          AND remembered.read_of IS DISTINCT FROM version.updated_at
-          AND (remembered.claimed_at IS NULL OR remembered.claimed_at < clock_timestamp() - interval '1 minute'
-            OR remembered.read_of IS NOT NULL)
-        ORDER BY version.updated_at DESC LIMIT ${VERSIONS}
-        FOR KEY SHARE OF version SKIP LOCKED
-      ), claimed AS (
-        INSERT INTO remembered_versions AS remembered (article_id, workspace_id, claimed_at)
-        SELECT version_id, ${workspaceId}, clock_timestamp() FROM unread ORDER BY version_id
-        ON CONFLICT (article_id) DO UPDATE SET read_of = NULL, claimed_at = excluded.claimed_at
-        WHERE remembered.read_of IS NOT NULL
-          OR remembered.claimed_at < clock_timestamp() - interval '1 minute'
-        RETURNING article_id
-      )
-      SELECT version_id, source_id FROM unread JOIN claimed ON claimed.article_id = version_id`.execute(tx);
-    return rows;
-  });
+): Promise<readonly Unread[]> {
+  const { rows } = await sql<Unread>`
+    SELECT version.id AS version_id, source.id AS source_id
+    FROM articles AS version
+    JOIN article_provenance AS known ON known.article_id = version.id
+    JOIN articles AS source ON source.id = known.source_article_id AND source.workspace_id = ${workspaceId}
+    LEFT JOIN remembered_versions AS remembered ON remembered.article_id = version.id
+    WHERE version.workspace_id = ${workspaceId} AND version.primary_language = ${targetLanguage}
+      AND version.status IN ('APPROVED', 'PUBLISHED') AND source.primary_language = ${sourceLanguage}
+      AND remembered.read_of IS DISTINCT FROM version.updated_at
+    ORDER BY version.updated_at DESC LIMIT ${VERSIONS}`.execute(db);
+  return rows;
+}
+
+/** Makes a version this run's to read. @returns false when it is gone, or another run reads it or has read it */
+async function claim(
+  db: Database,
+  workspaceId: WorkspaceId,
+  { version_id: versionId }: Unread,
+): Promise<boolean> {
+  const { rows } = await sql`
+    WITH version AS (
+      SELECT id, updated_at FROM articles WHERE workspace_id = ${workspaceId} AND id = ${versionId}
+      FOR KEY SHARE SKIP LOCKED
+    )
+    INSERT INTO remembered_versions AS remembered (article_id, workspace_id, claimed_at)
+    SELECT id, ${workspaceId}, clock_timestamp() FROM version
+    ON CONFLICT (article_id) DO UPDATE SET read_of = NULL, claimed_at = excluded.claimed_at
+    WHERE remembered.read_of <> (SELECT updated_at FROM version)
+      OR remembered.read_of IS NULL AND remembered.claimed_at < clock_timestamp() - interval '1 minute'
+    RETURNING 1`.execute(db);
+  return rows.length > 0;
 }
 
 /** Replaces what the version has taught before. */
@@ -80,7 +80,7 @@ async function learnFrom(
   db: Database,
   workspaceId: WorkspaceId,
   facts: MemoryFacts,
-  { version_id: versionId, source_id: sourceId }: Claimed,
+  { version_id: versionId, source_id: sourceId }: Unread,
 ): Promise<void> {
   const read = async (id: ArticleId) => {
     const row = await readTexts(db, workspaceId, id)
