@@ -13,8 +13,11 @@ export const MIN_ESTIMATED_WORDS = 20;
 export const MAX_ESTIMATED_WORDS = 5_000;
 /** Words of the body that each section has at least, on average. */
 const WORDS_PER_SECTION = 60;
+/** And at most: models break longer answers off. */
+const MAX_WORDS_PER_SECTION = 2_000;
 
-const SLUG = /^[a-z0-9]+(?:-[a-z0-9]+)*$/;
+/** What a slug is made of; its length is bounded beside. */
+export const SLUG = /^[a-z0-9]+(?:-[a-z0-9]+)*$/;
 
 const estimatedWords = z
   .number('Expected a whole number.')
@@ -74,6 +77,19 @@ export const outlineSchema = z
 export type Outline = z.output<typeof outlineSchema>;
 export type OutlineSection = Outline['sections'][number];
 
-/** How many sections a body of so many words may have: one for every 60 begun. */
-export const maxSections = (words: number): number =>
-  Math.min(MAX_SECTIONS, Math.max(1, Math.ceil(words / WORDS_PER_SECTION)));
+/** How many sections a body of so many words may have. */
+export interface SectionBounds {
+  /** One for every 2,000 words begun. */
+  readonly least: number;
+  /** One for every 60 words begun, up to 40. */
+  readonly most: number;
+}
+
+/** The bounds of a body of `words` words, of 1 at least. */
+export const sectionBounds = (words: number): SectionBounds => ({
+  least: Math.ceil(words / MAX_WORDS_PER_SECTION),
+  most: Math.min(MAX_SECTIONS, Math.ceil(words / WORDS_PER_SECTION)),
+});
+
+/** Says how many sections there may be: `1 to 20`. */
+export const describeBounds = ({ least, most }: SectionBounds): string => `${least} to ${most}`;

@@ -16,13 +16,14 @@ import {
   storedConfig,
 } from './admit.ts';
 import { bodyWords, type GenerationConfig } from './config.ts';
-import { maxSections, type Outline } from './outline.ts';
+import { describeBounds, type Outline, sectionBounds } from './outline.ts';
 import type { outlineResponse } from './schemas.ts';
 
-export type StoredOutline = z.output<typeof outlineResponse>;
-
-/** The entity tag of an outline. Equal outlines have one tag: what was read is what is approved. */
-export const outlineTag = ({ outline }: StoredOutline): string => etagOfJson(JSON.stringify(outline));
+export interface StoredOutline {
+  readonly shown: z.output<typeof outlineResponse>;
+  /** Of the outline and the article's settings together: both decide what an approval writes, and its price. */
+  readonly tag: string;
+}
 
 async function findOutline(
   db: Queryable,
@@ -31,12 +32,16 @@ async function findOutline(
 ): Promise<StoredOutline> {
   const row = await db
     .selectFrom('articles')
-    .select(['outline', 'outline_edited as edited'])
+    .select(['outline', 'outline_edited as edited', 'generation_config as config'])
     .where('workspace_id', '=', actor.workspaceId)
     .where('id', '=', articleId)
     .executeTakeFirst();
   if (row === undefined || row.outline === null) throw notFound('outline');
-  return { outline: row.outline as Outline, edited: row.edited };
+  const { outline, edited, config } = row;
+  return {
+    shown: { outline: outline as Outline, edited },
+    tag: etagOfJson(JSON.stringify({ outline, config })),
+  };
 }
 
 /**
@@ -48,19 +53,19 @@ export async function readOutline(context: VerbContext, articleId: ArticleId): P
   return findOutline(context.db, context, articleId);
 }
 
-/** Settings may be newer than an outline, and for a shorter article. */
-function requireFewSections({ sections }: Outline, config: GenerationConfig, pointer: string): void {
+/** Settings may be newer than an outline, and for an article of another length. */
+function requireSections({ sections }: Outline, config: GenerationConfig, pointer: string): void {
   const words = bodyWords(config);
-  const most = maxSections(words);
-  if (sections.length <= most) return;
-  throw invalid(pointer, `Expected at most ${most} sections in an outline for ${words} words.`);
+  const bounds = sectionBounds(words);
+  if (sections.length >= bounds.least && sections.length <= bounds.most) return;
+  throw invalid(pointer, `Expected ${describeBounds(bounds)} sections in an outline for ${words} words.`);
 }
 
 /**
  * Replaces the outline of an article that is not written yet (articles.update). The same outline again changes nothing.
- * @param ifMatch the tag of the outline that the change is based on; any without it
- * @throws {ServiceError} RESOURCE_NOT_FOUND without one; INVALID_REQUEST for more sections than the words of the article
- *   make; CONFLICT as `lockEmptyDraft`; PRECONDITION_FAILED
+ * @param ifMatch the tag of the outline and settings that the change is based on; any without it
+ * @throws {ServiceError} RESOURCE_NOT_FOUND without one; INVALID_REQUEST for more or fewer sections than the words of the
+ *   article make; CONFLICT as `lockEmptyDraft`; PRECONDITION_FAILED
  */
 export async function saveOutline(
   context: VerbContext,
@@ -72,9 +77,9 @@ export async function saveOutline(
   return inTransaction(context.db, async (tx) => {
     await findOutline(tx, context, articleId);
     const article = await lockEmptyDraft(tx, context, articleId);
-    requireFewSections(outline, storedConfig(article.generation_config), '/outline/sections');
     const before = await findOutline(tx, context, articleId);
-    if (ifMatch !== undefined) requireTag(ifMatch, 'outline', () => outlineTag(before));
+    if (ifMatch !== undefined) requireTag(ifMatch, 'outline', () => before.tag);
+    requireSections(outline, storedConfig(article.generation_config), '/outline/sections');
     const json = JSON.stringify(outline);
     const saved = await tx
       .updateTable('articles')
@@ -95,10 +100,10 @@ export async function saveOutline(
 }
 
 /**
- * Queues the generation of an article from its outline, with the settings that made it (articles.generate). What is
- * approved is what was read: the run has a copy of it.
+ * Queues the generation of an article from its outline, with the settings that it has (articles.generate). What is
+ * approved is what was read: the run has a copy of both, and a newer request for other settings moves the tag.
  * @param ifMatch the tag of the outline that was read
- * @throws {ServiceError} INVALID_REQUEST without it, with `*`, or for too many sections; RESOURCE_NOT_FOUND without an
+ * @throws {ServiceError} INVALID_REQUEST without it, with `*`, or for too many or too few sections; RESOURCE_NOT_FOUND without an
  *   outline; CONFLICT as `lockEmptyDraft`; PRECONDITION_FAILED when it has changed; INSUFFICIENT_CREDITS, QUOTA_EXCEEDED
  */
 export async function approveOutline(
@@ -115,13 +120,14 @@ export async function approveOutline(
     const article = await lockEmptyDraft(tx, context, articleId);
     const config = storedConfig(article.generation_config);
     const stored = await findOutline(tx, context, articleId);
-    requireTag(ifMatch, 'outline', () => outlineTag(stored));
-    requireFewSections(stored.outline, config, '');
+    const { outline } = stored.shown;
+    requireTag(ifMatch, 'outline', () => stored.tag);
+    requireSections(outline, config, '/outline/sections');
     return admitGeneration(tx, context, {
       article,
       config,
       run: 'approved',
-      outline: stored.outline,
+      outline,
       idempotencyKey,
       events: [],
       action: 'generation.outline_approved',

@@ -404,6 +404,37 @@ describe('an outline', () => {
     expect((await calls.approve(workspace, article.id, etag)).status).toBe(400);
   });
 
+  it('has a section at least for every 2,000 words, whether it is edited or approved', async () => {
+    const { article, outline, etag } = await outlined({ wordCount: 10_000 });
+    const before = await everything();
+    const refused = await calls.approve(workspace, article.id, etag);
+    expect([refused.status, pointers(refused)]).toEqual([400, ['/outline/sections']]);
+    expect(await everything()).toEqual(before);
+    const save = (count: number) =>
+      calls.saveOutline(workspace, article.id, {
+        ...outline,
+        sections: Array.from({ length: count }, (_, index) => ({
+          ...outline.sections[0],
+          id: `part-${index}`,
+        })),
+      });
+    const few = await save(4);
+    expect([few.status, pointers(few)]).toEqual([400, ['/outline/sections']]);
+    expect((await save(5)).status).toBe(200);
+  });
+
+  it('is not approved nor edited with a tag from before other settings were asked for, though that run ended', async () => {
+    const { article, outline, etag } = await outlined();
+    const { id } = article;
+    const { job } = (await calls.draft(workspace, id, settings({ topic: 'Quantum dogs', wordCount: 5_000 })))
+      .body;
+    await calls.cancel(workspace, job.id);
+    const before = await everything();
+    expect((await calls.approve(workspace, id, etag)).status).toBe(412);
+    expect((await calls.saveOutline(workspace, id, { ...outline, title: 'Moved' }, etag)).status).toBe(412);
+    expect(await everything()).toEqual(before);
+  });
+
   it('is approved as it was read: not without its tag, and not once it has moved', async () => {
     const { article, outline, etag } = await outlined();
     const { id } = article;

@@ -1,7 +1,7 @@
 /** Random settings and outlines within the bounds of the contract. */
 import fc from 'fast-check';
-import type { GenerationConfig } from '../../src/generation/config.ts';
-import type { Outline } from '../../src/generation/outline.ts';
+import { bodyWords, type GenerationConfig } from '../../src/generation/config.ts';
+import { type Outline, type SectionBounds, sectionBounds } from '../../src/generation/outline.ts';
 
 const words = fc.constantFrom(
   'Roses',
@@ -54,8 +54,8 @@ export const anyConfig: fc.Arbitrary<GenerationConfig> = fc.record(
   },
 );
 
-/** Any outline of `sections` sections, with ids that are awkward and headings that may repeat. */
-export const anyOutline = (sections: { min: number; max: number }): fc.Arbitrary<Outline> =>
+/** Any outline of so many sections, with ids that are awkward and headings that may repeat. */
+export const anyOutline = ({ least, most }: SectionBounds): fc.Arbitrary<Outline> =>
   fc
     .array(
       fc.record({
@@ -65,7 +65,7 @@ export const anyOutline = (sections: { min: number; max: number }): fc.Arbitrary
         keywords: fc.array(text, { maxLength: 2 }),
         estimatedWords: fc.integer({ min: 20, max: 5_000 }),
       }),
-      { minLength: sections.min, maxLength: sections.max },
+      { minLength: least, maxLength: most },
     )
     .map((list) => ({
       title: 'Roses',
@@ -77,3 +77,7 @@ export const anyOutline = (sections: { min: number; max: number }): fc.Arbitrary
         id: index % 2 === 0 ? `${'x'.repeat(60)}-${index}` : `${index}`,
       })),
     }));
+
+/** Any outline that these settings may have. */
+export const anyOutlineFor = (config: GenerationConfig): fc.Arbitrary<Outline> =>
+  anyOutline(sectionBounds(bodyWords(config)));

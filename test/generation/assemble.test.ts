@@ -47,7 +47,7 @@ function partOf(id: string, answered: readonly unknown[]) {
   return { blocks: builder.finish(), words: 0, asked: 0 };
 }
 
-const anyArticle = anyOutline({ min: 1, max: 6 }).chain((outline) => {
+const anyArticle = anyOutline({ least: 1, most: 6 }).chain((outline) => {
   const { length } = outline.sections;
   return fc.record({
     outline: fc.constant(outline),
@@ -90,7 +90,7 @@ describe('the body', () => {
     ['sr-Latn', 'Često postavljana pitanja'],
     ['tlh', 'Frequently asked questions'],
   ])('ends with the questions, below a heading in %s', (language, heading) => {
-    const [outline] = fc.sample(anyOutline({ min: 2, max: 2 }), 1);
+    const [outline] = fc.sample(anyOutline({ least: 2, most: 2 }), 1);
     if (outline === undefined) throw new Error('no outline');
     const part = partOf(' faq', [{ type: 'heading', level: 3, text: 'Why?' }, paragraph('Because.')]);
     const empty = { blocks: [], words: 0, asked: 0 };
@@ -103,7 +103,7 @@ describe('the body', () => {
   });
 
   it('keeps the first link to an article, and the marks that a document may hold', () => {
-    const [outline] = fc.sample(anyOutline({ min: 2, max: 2 }), 1);
+    const [outline] = fc.sample(anyOutline({ least: 2, most: 2 }), 1);
     if (outline === undefined) throw new Error('no outline');
     const links = [{ text: 'rose', articleId: '7f9c24e8-3b12-4fef-91e0-5b3f6f2f3a11' }];
     const linked = (id: string) => ({ id, type: 'paragraph' as const, text: 'A rose.', links });

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import type { z } from 'zod';
 import { ServiceError } from '../../src/errors.ts';
 import { generationConfigSchema } from '../../src/generation/config.ts';
-import { maxSections, outlineSchema } from '../../src/generation/outline.ts';
+import { outlineSchema, sectionBounds } from '../../src/generation/outline.ts';
 import { parseBody } from '../../src/http/input.ts';
 
 /** What the edge makes of a JSON body: the parsed value, or the pointers of the bad fields. */
@@ -190,7 +190,9 @@ describe('an outline', () => {
     expect(await read(outlineSchema, { ...outline, ...fields })).toEqual([pointer]);
   });
 
-  it('has one section at most for every 60 words begun', () => {
-    expect([100, 120, 121, 200, 2_400, 10_000].map(maxSections)).toEqual([2, 2, 3, 4, 40, 40]);
+  it('has one section at most for every 60 words begun, and one at least for every 2,000', () => {
+    const words = [100, 120, 121, 200, 2_000, 2_001, 2_400, 10_000];
+    expect(words.map((body) => sectionBounds(body).most)).toEqual([2, 2, 3, 4, 34, 34, 40, 40]);
+    expect(words.map((body) => sectionBounds(body).least)).toEqual([1, 1, 1, 1, 1, 2, 2, 5]);
   });
 });

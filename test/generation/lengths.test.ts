@@ -10,13 +10,12 @@ import {
   scaleLengths,
   sectionLength,
 } from '../../src/generation/lengths.ts';
-import { maxSections } from '../../src/generation/outline.ts';
-import { anyConfig, anyOutline } from './arbitraries.ts';
+import { anyConfig, anyOutlineFor } from './arbitraries.ts';
 
 const anyPlan = anyConfig.chain((config) =>
   fc.record({
     config: fc.constant(config),
-    outline: anyOutline({ min: 1, max: maxSections(bodyWords(config)) }),
+    outline: anyOutlineFor(config),
   }),
 );
 

@@ -1,3 +1,4 @@
+import { readFileSync } from 'node:fs';
 import { afterEach, describe, expect, it } from 'vitest';
 import { planOutline } from '../../src/generation/writing/plan-outline.ts';
 import { briefOf, never, startScripted } from './support.ts';
@@ -42,8 +43,17 @@ describe('an outline', () => {
     expect(JSON.parse(request?.messages[1]?.content ?? '')).toMatchObject({
       topic: 'Roses',
       words: 1_000,
+      minSections: 1,
       maxSections: 17,
     });
+  });
+
+  it('of 10,000 words has five sections at least, and is asked for again with fewer', async () => {
+    const sections = Array.from({ length: 5 }, (_, index) => section(`Part ${index}`));
+    model = await startScripted({ ...good, sections: sections.slice(1) }, { ...good, sections });
+    expect((await plan({ wordCount: 10_000 })).sections).toHaveLength(5);
+    expect(model.requests()[0]?.messages[0]?.content).toContain('10000 words in 5 to 40 sections');
+    expect(told()).toContain('There are 4 sections. There should be 5 to 40.');
   });
 
   it.each([
@@ -135,5 +145,7 @@ describe('an outline', () => {
         'No usable text came for the outline: it did not have the form that was asked for. Try again, or change the topic or the prompt.',
     });
     expect(model.requests()).toHaveLength(3);
+    const page = readFileSync(new URL('../../docs/operating-generation.md', import.meta.url), 'utf8');
+    expect(page).toContain('"No usable text came for …"');
   });
 });

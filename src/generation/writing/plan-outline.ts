@@ -5,15 +5,18 @@ import { slugify } from '../../slug.ts';
 import { bodyWords } from '../config.ts';
 import { scaleLengths } from '../lengths.ts';
 import {
+  describeBounds,
   MAX_ESTIMATED_WORDS,
   MAX_HEADING,
   MAX_PURPOSE,
   MAX_SECTION_KEYWORD,
   MAX_SECTION_KEYWORDS,
   MIN_ESTIMATED_WORDS,
-  maxSections,
   type Outline,
   outlineSchema,
+  type SectionBounds,
+  SLUG,
+  sectionBounds,
 } from '../outline.ts';
 import { findAddress } from './addresses.ts';
 import { type OutlineAnswer, outlineAnswer, parseAnswer } from './answers.ts';
@@ -24,8 +27,6 @@ import { textDefect } from './language.ts';
 import { about, readText, tidy } from './text.ts';
 import { allowedHosts } from './write-section.ts';
 import type { ArticleWriter, Defect, OutlineRequest } from './writer.ts';
-
-const SLUG = /^[a-z0-9]+(?:-[a-z0-9]+)*$/;
 
 /**
  * Plans an article (contract.md G42): asks, checks against every bound, and asks again with the exact defects, at most
@@ -38,13 +39,13 @@ export async function planOutline(
   { brief, signal }: OutlineRequest,
 ): Promise<Outline> {
   const words = bodyWords(brief.config);
-  const most = maxSections(words);
+  const bounds = sectionBounds(words);
   const { value } = await askUntilUsable<Outline>({
     ask: (rejected) =>
       writer.outline({
         brief,
         words,
-        maxSections: most,
+        sections: bounds,
         signal,
         ...(rejected === undefined ? {} : { rejected }),
       }),
@@ -52,12 +53,20 @@ export async function planOutline(
       const parsed = parseAnswer(outlineAnswer, answer);
       if (!parsed.ok) return { value: null, defects: parsed.defects };
       const reader = new OutlineReader(allowedHosts(brief), writer, brief.config.language);
-      return reader.read(parsed.value, { words, most, faq: brief.config.faq });
+      return reader.read(parsed.value, { words, bounds, faq: brief.config.faq });
     },
     what: 'the outline',
     signal,
   });
   return value;
+}
+
+/** What the body is to be. */
+interface Wanted {
+  readonly words: number;
+  readonly bounds: SectionBounds;
+  /** Whether questions follow it. */
+  readonly faq: boolean;
 }
 
 class OutlineReader {
@@ -72,7 +81,7 @@ class OutlineReader {
     this.language = language;
   }
 
-  read(answer: OutlineAnswer, wanted: { words: number; most: number; faq: boolean }): Checked<Outline> {
+  read(answer: OutlineAnswer, wanted: Wanted): Checked<Outline> {
     const title = this.text('title', answer.title, MAX_TITLE);
     const metaTitle = this.text('metaTitle', answer.metaTitle, MAX_META_TITLE);
     const metaDescription = this.text('metaDescription', answer.metaDescription, MAX_META_DESCRIPTION);
@@ -83,17 +92,14 @@ class OutlineReader {
     return { value: isUsable ? parsed.data : null, defects: this.defects };
   }
 
-  private sections(
-    answer: OutlineAnswer,
-    { words, most, faq }: { words: number; most: number; faq: boolean },
-  ): Outline['sections'] {
+  private sections(answer: OutlineAnswer, { words, bounds, faq }: Wanted): Outline['sections'] {
     const questions = bare(faqHeading(this.language));
     // The questions come at the end by themselves.
     const wanted = answer.sections.filter(({ heading }) => !faq || bare(heading) !== questions);
-    if (wanted.length < 1 || wanted.length > most) {
+    if (wanted.length < bounds.least || wanted.length > bounds.most) {
       this.add({
         code: 'shape',
-        problem: `There are ${wanted.length} sections. There should be 1 to ${most}.`,
+        problem: `There are ${wanted.length} sections. There should be ${describeBounds(bounds)}.`,
       });
       return [];
     }

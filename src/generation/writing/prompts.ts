@@ -1,6 +1,7 @@
 /** What a model is sent: the task as instructions, and all that customers, models and earlier sections wrote as data. */
 import { MAX_META_DESCRIPTION, MAX_META_TITLE } from '../../document/format/limits.ts';
 import { describeLanguage } from '../../language-names.ts';
+import { describeBounds } from '../outline.ts';
 import type { FaqQuestion, OutlineQuestion, SectionQuestion, WritingBrief } from './writer.ts';
 
 const common = ({ config }: WritingBrief): string[] => [
@@ -12,9 +13,9 @@ const common = ({ config }: WritingBrief): string[] => [
 ];
 
 /** The task of an outline. */
-export const outlineInstructions = ({ brief, words, maxSections }: OutlineQuestion): string =>
+export const outlineInstructions = ({ brief, words, sections }: OutlineQuestion): string =>
   [
-    `You plan an article of ${words} words in 1 to ${maxSections} sections.`,
+    `You plan an article of ${words} words in ${describeBounds(sections)} sections.`,
     'A section has level 2, or level 3 when it is a part of the section of level 2 before it; the title is not a section. No heading stands twice. estimatedWords of all sections add up to the length of the article.',
     ...(brief.config.faq
       ? ['Plan no section of questions and answers: one is added at the end by itself.']
@@ -53,10 +54,11 @@ const settings = ({ config, voice, template }: WritingBrief): Record<string, unk
   template: template ?? undefined,
 });
 
-export const outlineData = ({ brief, words, maxSections }: OutlineQuestion): Record<string, unknown> => ({
+export const outlineData = ({ brief, words, sections }: OutlineQuestion): Record<string, unknown> => ({
   ...settings(brief),
   words,
-  maxSections,
+  minSections: sections.least,
+  maxSections: sections.most,
 });
 
 export const sectionData = ({ brief, title, section, words, context, articles }: SectionQuestion) => ({

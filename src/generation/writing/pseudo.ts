@@ -56,15 +56,12 @@ function answer<Value extends object>(signal: AbortSignal, write: () => Value) {
   return { object: { ...write() } as Readonly<Record<string, unknown>>, truncated: false };
 }
 
-function planOf({ brief, words, maxSections }: OutlineQuestion): OutlineAnswer {
+function planOf({ brief, words, sections: { least, most } }: OutlineQuestion): OutlineAnswer {
   const { config } = brief;
   const topic = plainWords(config.topic, 'this topic');
   const title = `Pseudo article about ${topic}`;
-  const count = Math.min(
-    Math.max(Math.round(words / WORDS_PER_SECTION), 1),
-    MAX_PLANNED_SECTIONS,
-    maxSections,
-  );
+  const planned = Math.min(Math.round(words / WORDS_PER_SECTION), MAX_PLANNED_SECTIONS);
+  const count = Math.min(Math.max(planned, least), most);
   const sections = HEADINGS.slice(0, count).map((heading, index) => ({
     heading: fill(heading, { topic }),
     level: index % 3 === 2 ? 3 : 2,

@@ -2,7 +2,7 @@
 import type { Block } from '../../document/format/schema.ts';
 import type { ChatAnswer } from '../../providers/chat-model.ts';
 import type { GenerationConfig } from '../config.ts';
-import type { Outline, OutlineSection } from '../outline.ts';
+import type { Outline, OutlineSection, SectionBounds } from '../outline.ts';
 
 /** An article that a text may link to: PUBLISHED, in the project. */
 export interface LinkableArticle {
@@ -63,7 +63,7 @@ export interface OutlineQuestion extends Question {
   /** Words of the body. */
   readonly words: number;
   /** Sections it may have. */
-  readonly maxSections: number;
+  readonly sections: SectionBounds;
 }
 
 export interface SectionQuestion extends Question {

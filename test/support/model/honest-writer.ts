@@ -16,6 +16,7 @@ interface Wanted {
   /** What makes the sentences of one question others than those of the next. */
   readonly seed: string;
   readonly words: number;
+  readonly minSections: number;
   readonly maxSections: number;
 }
 
@@ -29,6 +30,7 @@ export function honestWriting(question: ChatRequest): unknown {
   const wanted = {
     seed: String(draw(turns[0] ?? '')),
     words: numberIn(json, 'words') ?? 120,
+    minSections: numberIn(json, 'minSections') ?? 1,
     maxSections: numberIn(json, 'maxSections') ?? 4,
   };
   return answer(question.response_format.json_schema.schema as Schema, '', wanted);
@@ -80,10 +82,10 @@ function answer(schema: Schema, path: string, wanted: Wanted): unknown {
   }
 }
 
-const lengthOf = (name: string, { words, maxSections }: Wanted): number =>
+const lengthOf = (name: string, { words, minSections, maxSections }: Wanted): number =>
   ({
     blocks: Math.max(1, Math.round(words / WORDS_OF_PARAGRAPH)),
-    sections: Math.min(4, maxSections),
+    sections: Math.min(Math.max(4, minSections), maxSections),
     questions: 3,
     links: 0,
   })[name] ?? 2;
