@@ -1,5 +1,5 @@
 /**
- * A hundred kills of the worker, with SIGKILL, over all steps of generations: whole ones, outlines, approvals and doubled
+ * A hundred kills of the worker, with SIGKILL, while generations ask a model for their outline and sections: whole ones, outlines, approvals and doubled
  * requests, beside refreshes of translations. The test of the suite, in full: each is charged once, and after each kill only
  * what was being written is asked for again. About an hour.
  *
