@@ -4,7 +4,7 @@ import { withinBounds } from '../text/characters.ts';
 import { MAX_DOCUMENT_MARKS, MAX_LINK_TITLE, MAX_PARAGRAPH_MARKS } from '../text/marks.ts';
 
 /** Links one block may hold. */
-const MAX_LINKS = 20;
+export const MAX_LINKS = 20;
 /** Levels of nested lists, the outermost included. */
 export const MAX_LIST_LEVELS = 4;
 /** Characters the text of a `links` entry may have. */

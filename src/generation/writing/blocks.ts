@@ -1,6 +1,6 @@
 /** An answer's blocks as blocks of a document, or everything that is wrong with them. */
 import { createHash } from 'node:crypto';
-import { type ArticleLink, type Block, MAX_LINK_TEXT } from '../../document/format/schema.ts';
+import { type ArticleLink, type Block, MAX_LINK_TEXT, MAX_LINKS } from '../../document/format/schema.ts';
 import { hasFormatting } from '../../document/inline/runs.ts';
 import type { AnsweredBlock } from './answers.ts';
 import { about, type ReadText, readParagraphs, readText, type TextRules, toField } from './text.ts';
@@ -11,7 +11,6 @@ const MAX_BLOCKS = 200;
 const MAX_ITEMS = 100;
 const MAX_ROWS = 100;
 const MAX_COLUMNS = 10;
-const MAX_LINKS = 20;
 const DEEPEST_HEADING = 6;
 const MAX_DEFECTS = 10;
 /** Words from which on a text that stands twice is a repetition. */
