@@ -17,8 +17,9 @@ const STEPS = [
 
 export type GenerationStep = (typeof STEPS)[number]['step'];
 
-/** Progress between entering `write` and the next step. */
-const WRITING = 70;
+const progressAt = (step: GenerationStep): number => STEPS.find((each) => each.step === step)?.progress ?? 0;
+const WRITING_FROM = progressAt('write');
+const WRITING_TO = progressAt('image-prompts');
 
 /**
  * Moves a job into a step, unless it is past it: doing it again changes nothing.
@@ -46,7 +47,7 @@ export async function enterStep(db: Database, jobId: JobId, step: GenerationStep
 export async function showWritten(db: Database, jobId: JobId): Promise<void> {
   await sql`
     UPDATE jobs SET progress = greatest(progress, (
-      SELECT 20 + floor(${WRITING} * count(content) / count(*))::integer
+      SELECT ${WRITING_FROM}::integer + floor(${WRITING_TO - WRITING_FROM}::numeric * count(content) / count(*))::integer
       FROM generation_parts WHERE job_id = ${jobId} AND part > 0))
     WHERE id = ${jobId} AND status = 'WRITING'`.execute(db);
 }
