@@ -30,8 +30,10 @@ export function createGenerationActivities(dependencies: JobDependencies & Writi
   const { db } = dependencies;
   const { fail, cancel } = createJobActivities(dependencies);
   return {
-    /** Notes what the article is written from, and answers whether its outline was approved already. */
-    validateGeneration: (jobId: JobId): Promise<{ outlined: boolean; outlineOnly: boolean }> =>
+    /** Notes what the article is written from, and answers which of the steps before the text there are. */
+    validateGeneration: (
+      jobId: JobId,
+    ): Promise<{ outlined: boolean; outlineOnly: boolean; research: boolean }> =>
       asFinalFailure(async () => {
         await enter(db, jobId, 'validate');
         return validateGeneration(dependencies, jobId);

@@ -1,3 +1,4 @@
+import { sql } from 'kysely';
 import type { JobArea } from '../jobs/runs.ts';
 import { startRun } from '../jobs/runs.ts';
 
@@ -13,9 +14,14 @@ export const generationArea: JobArea = {
   async wordsMade(tx, jobId) {
     const { words } = await tx
       .selectFrom('generation_parts')
-      .select((eb) => eb.fn.coalesce(eb.fn.sum<number | string>('words'), eb.val(0)).as('words'))
+      // Each call that was answered, and the one under way. An approved outline was asked of nobody.
+      .select(
+        sql<number | string>`coalesce(sum(words * CASE
+          WHEN content IS NULL THEN calls + asked::integer
+          WHEN asked THEN greatest(calls, 1)
+          ELSE 0 END), 0)`.as('words'),
+      )
       .where('job_id', '=', jobId)
-      .where('asked', '=', true)
       .executeTakeFirstOrThrow();
     return Number(words);
   },

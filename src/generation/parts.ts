@@ -1,6 +1,7 @@
 import { sql } from 'kysely';
 import type { Database, Queryable } from '../db/database.ts';
 import type { JobId } from '../ids.ts';
+import type { Notes } from './repairs.ts';
 
 /** The part that the outline is; those after it are the sections, in their order, and the FAQ. */
 export const OUTLINE_PART = 0;
@@ -10,6 +11,8 @@ export interface Part {
   readonly part: number;
   /** As planned until it is written. */
   readonly words: number;
+  /** Answered so far, over all attempts. */
+  readonly calls: number;
   readonly content: unknown;
 }
 
@@ -17,7 +20,7 @@ export interface Part {
 export const readParts = (db: Queryable, jobId: JobId): Promise<Part[]> =>
   db
     .selectFrom('generation_parts')
-    .select(['part', 'words', 'content'])
+    .select(['part', 'words', 'calls', 'content'])
     .where('job_id', '=', jobId)
     .orderBy('part')
     .execute();
@@ -48,11 +51,16 @@ export async function markAsked(db: Database, jobId: JobId, part: number): Promi
   return numAffectedRows === 1n;
 }
 
-/** Takes the note back: what a writer refused is not work that anybody has to pay. */
-export async function unmarkAsked(db: Database, jobId: JobId, part: number): Promise<void> {
+/** Adds what a writer did for a part that is not written yet. */
+export async function notePart(
+  db: Database,
+  jobId: JobId,
+  part: number,
+  { calls, repairs, asked }: Notes & { readonly asked: boolean },
+): Promise<void> {
   await db
     .updateTable('generation_parts')
-    .set({ asked: false })
+    .set((eb) => ({ asked, calls: eb('calls', '+', calls), repairs: added(repairs) }))
     .where('job_id', '=', jobId)
     .where('part', '=', part)
     .where('content', 'is', null)
@@ -64,13 +72,22 @@ export async function storePart(
   db: Database,
   jobId: JobId,
   part: number,
-  { content, words, repairs }: { content: object; words: number; repairs: readonly string[] },
+  { content, words, calls, repairs }: Notes & { content: object; words: number },
 ): Promise<void> {
   await db
     .updateTable('generation_parts')
-    .set({ content: JSON.stringify(content), words, repairs: [...repairs] })
+    .set((eb) => ({
+      content: JSON.stringify(content),
+      words,
+      calls: eb('calls', '+', calls),
+      repairs: added(repairs),
+      // An attempt that came too late may have taken the mark away.
+      asked: true,
+    }))
     .where('job_id', '=', jobId)
     .where('part', '=', part)
     .where('content', 'is', null)
     .execute();
 }
+
+const added = (repairs: readonly string[]) => sql<string[]>`repairs || ${[...repairs]}::text[]`;

@@ -25,7 +25,8 @@ async function pruneBatch(db: Database, retentionMs: number, after: JobId | null
       FOR UPDATE OF generation SKIP LOCKED
     ), emptied AS (
       UPDATE generations AS generation
-      SET config = NULL, voice = NULL, template = NULL, document = NULL, failure = NULL
+      SET config = NULL, voice = NULL, template = NULL, document = NULL, failure = NULL,
+        linkable = NULL
       FROM old WHERE generation.job_id = old.job_id
     ), removed AS (
       -- That they were written stays known.

@@ -4,16 +4,41 @@ interface Asked {
   readonly rejected?: { readonly defects: readonly Defect[] };
 }
 
+/** What a writer did that is not noted yet. */
+export interface Notes {
+  /** Calls that it answered. */
+  readonly calls: number;
+  /** What it was asked to correct, in the words that it was told: for the report of the job. */
+  readonly repairs: readonly string[];
+}
+
 /**
- * The same writer, and what it is asked to correct, in the words that it is told: for the report of the job.
+ * The same writer, watched.
+ * @param note called before an answer is asked for again: whatever becomes of that call, the one before it counts
+ * @returns also `rest`, which gives what is not noted yet, once
  */
-export function observed(writer: ArticleWriter): { writer: ArticleWriter; repairs: readonly string[] } {
-  const repairs: string[] = [];
+export function observed(
+  writer: ArticleWriter,
+  note: (notes: Notes) => Promise<void>,
+): { writer: ArticleWriter; rest: () => Notes } {
+  let calls = 0;
+  let repairs: string[] = [];
+  const rest = (): Notes => {
+    const notes = { calls, repairs };
+    calls = 0;
+    repairs = [];
+    return notes;
+  };
   const noting =
     <Question extends Asked, Answer>(ask: (question: Question) => Promise<Answer>) =>
-    (question: Question): Promise<Answer> => {
-      repairs.push(...(question.rejected?.defects ?? []).map(({ problem }) => problem));
-      return ask(question);
+    async (question: Question): Promise<Answer> => {
+      if (question.rejected !== undefined) {
+        repairs.push(...question.rejected.defects.map(({ problem }) => problem));
+        await note(rest());
+      }
+      const answer = await ask(question);
+      calls += 1;
+      return answer;
     };
   return {
     writer: {
@@ -22,6 +47,6 @@ export function observed(writer: ArticleWriter): { writer: ArticleWriter; repair
       section: noting((question) => writer.section(question)),
       faq: noting((question) => writer.faq(question)),
     },
-    repairs,
+    rest,
   };
 }

@@ -20,16 +20,17 @@ import { enterStep } from './progress.ts';
 import { assembleBody } from './writing/assemble.ts';
 import type { WrittenPart } from './writing/writer.ts';
 
-/** No image, research or fact checking of this release delivers: they are in no price, or held and given back. */
-const DELIVERED = { images: 0, research: false, factChecking: false };
+/** No image or fact check of this release delivers: they are in no price, or held and given back. */
+const NOT_DELIVERED = { images: 0, factChecking: false };
 
 /** What a job has made, and what it was admitted for. */
 async function readMade(db: Database, jobId: JobId) {
-  const { price, ...made } = await db
+  const { price, researched, ...made } = await db
     .selectFrom('generations')
     .innerJoin('jobs', 'jobs.id', 'generations.job_id')
     .select([
       'generations.price',
+      'generations.researched',
       'generations.config',
       'generations.words',
       'jobs.workspace_id',
@@ -43,7 +44,7 @@ async function readMade(db: Database, jobId: JobId) {
   const [outline, ...parts] = await readParts(db, jobId);
   return {
     ...made,
-    credits: chargeOf(price as unknown as GenerationPrice, DELIVERED),
+    credits: chargeOf(price as unknown as GenerationPrice, { ...NOT_DELIVERED, research: researched }),
     outline: outline?.content as Outline,
     parts: parts.map(({ content }) => content as WrittenPart),
   };

@@ -1,12 +1,13 @@
 import type { Database } from '../db/database.ts';
-import type { JobId } from '../ids.ts';
+import type { ArticleId, JobId, ProjectId, WorkspaceId } from '../ids.ts';
 import { ProviderError } from '../providers/types.ts';
 import { voiceFor } from './brand-voices/queries.ts';
 import { bodyWords, FAQ_WORDS, type GenerationConfig } from './config.ts';
 import { templateFor } from './content-templates/queries.ts';
 import { scaleLengths } from './lengths.ts';
 import type { Outline } from './outline.ts';
-import { markAsked, OUTLINE_PART, planParts, readParts, storePart, unmarkAsked } from './parts.ts';
+import { markAsked, notePart, OUTLINE_PART, type Part, planParts, readParts, storePart } from './parts.ts';
+import type { GenerationPrice } from './price.ts';
 import { showWritten } from './progress.ts';
 import { observed } from './repairs.ts';
 import { planOutline } from './writing/plan-outline.ts';
@@ -40,45 +41,54 @@ type Work = Awaited<ReturnType<typeof readWork>>;
 
 /** What a job writes from, as it was when it was admitted and validated. */
 async function readWork(db: Database, jobId: JobId) {
-  const { config, voice, template, ...rest } = await db
+  const { config, voice, template, linkable } = await db
     .selectFrom('generations')
-    .innerJoin('jobs', 'jobs.id', 'generations.job_id')
-    .select(['config', 'voice', 'template', 'jobs.article_id', 'jobs.project_id'])
+    .select(['config', 'voice', 'template', 'linkable'])
     .where('job_id', '=', jobId)
     .executeTakeFirstOrThrow();
   if (config === null) throw new Error(`job ${jobId} has no settings`);
   const brief: WritingBrief = { config: config as GenerationConfig, voice, template };
-  const [outline, ...parts] = await readParts(db, jobId);
-  return { ...rest, brief, outline: (outline?.content ?? null) as Outline | null, parts };
+  const all = await readParts(db, jobId);
+  const [outline, ...parts] = all;
+  return {
+    linkable: linkable ?? [],
+    brief,
+    outline: (outline?.content ?? null) as Outline | null,
+    parts,
+    all,
+  };
 }
 
 /**
- * Notes what the job writes from beside its settings: the brand voice and the template as they are now, and the name of
- * the writer.
- * @returns whether the outline is there already, because it was approved, and whether the run is to end with it
+ * Notes what the job writes from beside its settings: the brand voice, the template and the articles to link to as they
+ * are now, and the name of the writer.
+ * @returns whether the outline is there already, because it was approved, whether the run is to end with it, and whether
+ *   it is to research before: that was in its price
  */
 export async function validateGeneration(
   { db, writers }: WritingDependencies,
   jobId: JobId,
-): Promise<{ outlined: boolean; outlineOnly: boolean }> {
-  const { workspace_id, project_id, config, purpose } = await db
+): Promise<{ outlined: boolean; outlineOnly: boolean; research: boolean }> {
+  const { config, price, purpose, ...job } = await db
     .selectFrom('generations')
     .innerJoin('jobs', 'jobs.id', 'generations.job_id')
-    .select(['jobs.workspace_id', 'jobs.project_id', 'jobs.purpose', 'config'])
+    .select(['jobs.workspace_id', 'jobs.project_id', 'jobs.article_id', 'jobs.purpose', 'config', 'price'])
     .where('job_id', '=', jobId)
     .executeTakeFirstOrThrow();
-  const { brandVoiceId, contentTemplateId, writingQuality } = config as GenerationConfig;
-  const workspaceId = workspace_id;
-  const voice = await voiceFor(db, { workspaceId, projectId: project_id, brandVoiceId });
+  const { brandVoiceId, contentTemplateId, writingQuality, language } = config as GenerationConfig;
+  const workspaceId = job.workspace_id;
+  const voice = await voiceFor(db, { workspaceId, projectId: job.project_id, brandVoiceId });
   const template = await templateFor(db, { workspaceId, contentTemplateId });
+  const linkable = JSON.stringify(await findLinkable(db, { ...job, language }));
   await db
     .updateTable('generations')
-    .set({ voice, template, writer: writers[writingQuality].name })
+    .set({ voice, template, linkable, writer: writers[writingQuality].name })
     .where('job_id', '=', jobId)
     .execute();
   await planParts(db, jobId, OUTLINE_PART, [OUTLINE_WORDS]);
   const [outline] = await readParts(db, jobId);
-  return { outlined: outline?.content != null, outlineOnly: purpose === 'outline' };
+  const { research } = price as unknown as GenerationPrice;
+  return { outlined: outline?.content != null, outlineOnly: purpose === 'outline', research: research > 0 };
 }
 
 /** Makes the outline, if it is not there yet. */
@@ -86,8 +96,8 @@ export const makeOutline = (
   dependencies: WritingDependencies,
   { jobId, signal }: WritingTask,
 ): Promise<void> =>
-  makePart(dependencies, jobId, OUTLINE_PART, async (writer, { brief }) => ({
-    content: await planOutline(writer, { brief, signal }),
+  makePart(dependencies, jobId, OUTLINE_PART, async (writer, { brief }, answered) => ({
+    content: await planOutline(writer, { brief, answered, signal }),
     words: OUTLINE_WORDS,
   }));
 
@@ -107,19 +117,15 @@ export async function makeSection(
   dependencies: WritingDependencies,
   { jobId, part, signal }: WritingTask & { readonly part: number },
 ): Promise<void> {
-  await makePart(dependencies, jobId, part, async (writer, work) => {
+  await makePart(dependencies, jobId, part, async (writer, work, answered) => {
     const { brief, outline } = work;
     if (outline === null) throw new Error(`job ${jobId} has no outline`);
     const index = part - OUTLINE_PART - 1;
     const finished = work.parts.slice(0, index).map(({ content }) => content as WrittenPart);
-    const request = { brief, outline, finished, signal };
+    const request = { brief, outline, finished, answered, signal };
     const written =
       index < outline.sections.length
-        ? await writeSection(writer, {
-            ...request,
-            index,
-            articles: await linkable(dependencies.db, work, brief.config.language),
-          })
+        ? await writeSection(writer, { ...request, index, articles: work.linkable })
         : await writeFaq(writer, request);
     return { content: written, words: written.words };
   });
@@ -131,19 +137,21 @@ async function makePart(
   { db, writers }: WritingDependencies,
   jobId: JobId,
   part: number,
-  make: (writer: ArticleWriter, work: Work) => Promise<{ content: object; words: number }>,
+  make: (writer: ArticleWriter, work: Work, answered: number) => Promise<{ content: object; words: number }>,
 ): Promise<void> {
   const work = await readWork(db, jobId);
-  const there = part === OUTLINE_PART ? work.outline : work.parts[part - OUTLINE_PART - 1]?.content;
-  if (there != null || !(await markAsked(db, jobId, part))) return;
-  const { writer, repairs } = observed(writers[work.brief.config.writingQuality]);
+  const planned: Part | undefined = work.all[part];
+  if (planned?.content != null || !(await markAsked(db, jobId, part))) return;
+  const { writer, rest } = observed(writers[work.brief.config.writingQuality], (notes) =>
+    notePart(db, jobId, part, { ...notes, asked: true }),
+  );
   try {
-    const made = await make(writer, work);
-    await storePart(db, jobId, part, { ...made, repairs });
+    const made = await make(writer, work, planned?.calls ?? 0);
+    await storePart(db, jobId, part, { ...made, ...rest() });
   } catch (error) {
     if (!(error instanceof ProviderError)) throw error;
-    // What a writer refused is not work that anybody has to pay.
-    await unmarkAsked(db, jobId, part);
+    // The call that failed is not work that anybody has to pay; those that were answered before it are.
+    await notePart(db, jobId, part, { ...rest(), asked: false });
     if (error.kind !== 'fatal' && error.kind !== 'refused') throw error;
     await db.updateTable('generations').set({ failure: error.message }).where('job_id', '=', jobId).execute();
     throw new ProviderError(error.kind, 'No text could be used; the job says why.', { cause: error });
@@ -161,18 +169,18 @@ export async function failureOf(db: Database, jobId: JobId): Promise<string | nu
 }
 
 /** The articles of the project that a text in this language may link to, those published last first. */
-const linkable = (
+const findLinkable = (
   db: Database,
-  { article_id, project_id }: Pick<Work, 'article_id' | 'project_id'>,
-  language: string,
+  job: { workspace_id: WorkspaceId; project_id: ProjectId; article_id: ArticleId; language: string },
 ): Promise<LinkableArticle[]> =>
   db
     .selectFrom('articles')
     .select(['id', 'title'])
-    .where('project_id', '=', project_id)
-    .where('primary_language', '=', language)
+    .where('workspace_id', '=', job.workspace_id)
+    .where('project_id', '=', job.project_id)
+    .where('primary_language', '=', job.language)
     .where('status', '=', 'PUBLISHED')
-    .where('id', '!=', article_id)
+    .where('id', '!=', job.article_id)
     .orderBy('published_at', 'desc')
     .limit(MAX_LINKABLE)
     .execute();

@@ -222,6 +222,10 @@ export interface JobTables {
     /** The assembled body. */
     document: NullableJson<DocumentJson>;
     words: Nullable<number>;
+    /** The articles that it may link to; null until it is validated. */
+    linkable: NullableJson<readonly { readonly id: string; readonly title: string }[]>;
+    /** Whether research has delivered. */
+    researched: Default<boolean>;
     /** Why no text could be used, for people: it quotes headings, which no history may hold. */
     failure: Nullable<string>;
   };
@@ -229,8 +233,10 @@ export interface JobTables {
   generation_parts: {
     job_id: JobId;
     part: number;
-    /** A writer answered, or is asked; not one that refused. */
+    /** Written by a writer, or one is being asked. */
     asked: Default<boolean>;
+    /** That a writer answered: an attempt goes on from those before it. */
+    calls: Default<number>;
     /** As planned until it is written. */
     words: number;
     /** What a writer was asked to correct. */

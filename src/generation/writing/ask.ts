@@ -36,6 +36,8 @@ export interface Asking<Value> {
   readonly check: (answer: ChatAnswer) => Checked<Value>;
   /** How often it may be asked at most; by default three times. */
   readonly calls?: number;
+  /** Calls of these that earlier attempts had answered; by default none. */
+  readonly answered?: number | undefined;
   /** What was to be written, for the message: `the section "Soil"`. */
   readonly what: string;
   readonly signal: AbortSignal;
@@ -44,20 +46,21 @@ export interface Asking<Value> {
 /**
  * Asks until the answer can be used, and tells the writer each time exactly what is wrong. A soft defect alone is asked
  * for again once, and the answer is used then.
- * @returns the value and how often it was asked
+ * @returns the value and how often it was asked, by earlier attempts too
  * @throws {ProviderError} as the writer threw it, or `fatal` with what was wrong at last; the signal's reason when aborted
  */
 export async function askUntilUsable<Value>({
   ask,
   check,
   calls = MAX_CALLS,
+  answered = 0,
   what,
   signal,
 }: Asking<Value>): Promise<{ value: Value; calls: number }> {
   let rejected: RejectedAnswer | undefined;
   let usable: { readonly value: Value; readonly off: number } | null = null;
   let codes: readonly DefectCode[] = [];
-  for (let call = 1; call <= Math.min(calls, MAX_CALLS); call += 1) {
+  for (let call = answered + 1; call <= Math.min(calls, MAX_CALLS); call += 1) {
     signal.throwIfAborted();
     const answer = await ask(rejected);
     const { value, defects, off = 0 } = check(answer);
@@ -71,8 +74,9 @@ export async function askUntilUsable<Value>({
     rejected = { answer: JSON.stringify(answer.object)?.slice(0, MAX_SHOWN) ?? null, defects };
   }
   if (usable !== null) return { value: usable.value, calls: Math.min(calls, MAX_CALLS) };
+  const reasons = [...new Set(codes)].map((code) => REASONS[code]).join('; ');
   throw new ProviderError(
     'fatal',
-    `No usable text came for ${what}: ${[...new Set(codes)].map((code) => REASONS[code]).join('; ')}. Try again, or change the topic or the prompt.`,
+    `No usable text came for ${what}${reasons === '' ? '' : `: ${reasons}`}. Try again, or change the topic or the prompt.`,
   );
 }

@@ -36,7 +36,7 @@ import type { ArticleWriter, Defect, OutlineRequest } from './writer.ts';
  */
 export async function planOutline(
   writer: ArticleWriter,
-  { brief, signal }: OutlineRequest,
+  { brief, answered, signal }: OutlineRequest,
 ): Promise<Outline> {
   const words = bodyWords(brief.config);
   const bounds = sectionBounds(words);
@@ -55,6 +55,7 @@ export async function planOutline(
       const reader = new OutlineReader(allowedHosts(brief), writer, brief.config.language);
       return reader.read(parsed.value, { words, bounds, faq: brief.config.faq });
     },
+    answered,
     what: 'the outline',
     signal,
   });

@@ -18,7 +18,7 @@ export const FAQ_ID = ' faq';
  * @throws {ProviderError} as `writeSection`
  */
 export async function writeFaq(writer: ArticleWriter, request: FaqRequest): Promise<WrittenPart> {
-  const { brief, outline, finished, signal } = request;
+  const { brief, outline, finished, answered, signal } = request;
   const { words, spare } = faqLength(brief.config, outline, finished);
   const rules: PartRules = {
     section: { id: FAQ_ID, heading: faqHeading(brief.config.language), level: 2 },
@@ -56,6 +56,7 @@ export async function writeFaq(writer: ArticleWriter, request: FaqRequest): Prom
       return checkPart(builder, writer, brief, words);
     },
     calls: 1 + Math.floor(spare / words),
+    answered,
     what: 'the frequently asked questions',
     signal,
   });

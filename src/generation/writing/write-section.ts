@@ -27,7 +27,7 @@ export const partWords = (blocks: readonly Block[]): number =>
  *   the signal's reason when aborted
  */
 export async function writeSection(writer: ArticleWriter, request: SectionRequest): Promise<WrittenPart> {
-  const { brief, outline, index, finished, articles, signal } = request;
+  const { brief, outline, index, finished, articles, answered, signal } = request;
   const section = outline.sections[index];
   if (section === undefined) throw new RangeError(`an outline without a section ${index}`);
   const { words, spare } = sectionLength(brief.config, outline, finished);
@@ -58,6 +58,7 @@ export async function writeSection(writer: ArticleWriter, request: SectionReques
       return checkPart(builder, writer, brief, words);
     },
     calls: 1 + Math.floor(spare / words),
+    answered,
     what: `the section “${firstWords(section.heading, QUOTED_WORDS)}”`,
     signal,
   });

@@ -108,6 +108,8 @@ export type ArticleWriters = Readonly<Record<GenerationConfig['writingQuality'],
 /** What `planOutline` works from. */
 export interface OutlineRequest {
   readonly brief: WritingBrief;
+  /** Calls that earlier attempts had answered; by default none. */
+  readonly answered?: number;
   readonly signal: AbortSignal;
 }
 
@@ -120,6 +122,8 @@ export interface SectionRequest {
   /** The sections before it, in order, as they were written: without their headings. */
   readonly finished: readonly WrittenPart[];
   readonly articles: readonly LinkableArticle[];
+  /** Calls that earlier attempts had answered; by default none. */
+  readonly answered?: number;
   readonly signal: AbortSignal;
 }
 

@@ -1,0 +1,183 @@
+import { sql } from 'kysely';
+import { beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { notePart, OUTLINE_PART } from '../../src/generation/parts.ts';
+import type { ArticleId, JobId } from '../../src/ids.ts';
+import type { ChatAnswer } from '../../src/providers/chat-model.ts';
+import { ProviderError } from '../../src/providers/types.ts';
+import { documentOf, editing } from '../articles/support.ts';
+import { useGenerations } from '../support/generating.ts';
+import { eventually } from '../support/wait.ts';
+import { untilWaiting } from '../translations/support/locks.ts';
+import { controlSteps, type StepControl } from './support/steps.ts';
+
+const { service, workspace, calls, writers } = useGenerations({ credits: 20 });
+const pseudo = { ...writers.standard };
+
+let steps: StepControl;
+beforeAll(async () => {
+  steps = await controlSteps(service.db);
+});
+beforeEach(() => {
+  Object.assign(writers.standard, pseudo);
+});
+
+const WITHOUT_TEXT: ChatAnswer = { object: { blocks: [] }, truncated: false };
+
+/** What the writer does when it is asked for a section, call by call; the last for ever. Returns how often it was asked. */
+function whenAsked(...turns: readonly (ChatAnswer | ProviderError)[]): () => number {
+  let asked = 0;
+  Object.assign(writers.standard, {
+    section: async () => {
+      const turn = turns[Math.min(asked, turns.length - 1)];
+      asked += 1;
+      if (turn instanceof ProviderError) throw turn;
+      return turn;
+    },
+  });
+  return () => asked;
+}
+const busy = (retryAfterMs: number) => new ProviderError('retryable', 'The model is busy.', { retryAfterMs });
+const report = async (jobId: string) =>
+  (await service.call(workspace.key, 'GET', `/api/jobs/${jobId}/report`)).body.report;
+const partsOf = (jobId: string) =>
+  service.db
+    .selectFrom('generation_parts')
+    .select(['words', 'calls'])
+    .where('job_id', '=', jobId as JobId)
+    .orderBy('part')
+    .execute();
+
+describe('the calls for a part', () => {
+  it('are three at most over all attempts, the answered ones, and what had to be corrected is told of a job that failed', async () => {
+    const asked = whenAsked(WITHOUT_TEXT, WITHOUT_TEXT, busy(1), busy(1), busy(1), busy(1), WITHOUT_TEXT);
+    const { job } = await calls.generateTo(workspace);
+    expect(job).toMatchObject({
+      status: 'FAILED',
+      errorMessage: expect.stringMatching(/^No usable text came/),
+    });
+    expect(asked()).toBe(7);
+    const { sections } = await report(job.id);
+    expect(sections[0].repairs).toEqual(['The section has no text.', 'The section has no text.']);
+    expect((await partsOf(job.id)).map((part) => part.calls).slice(0, 2)).toEqual([1, 3]);
+  });
+
+  it('count as unpaid once the customer cancels, each that was answered, also while the next attempt is waited for', async () => {
+    const asked = whenAsked(WITHOUT_TEXT, WITHOUT_TEXT, busy(60_000));
+    const { job } = await calls.generate(workspace);
+    await eventually(
+      () => partsOf(job.id),
+      ([, first]) => first?.calls === 2 && asked() === 3,
+    );
+    await eventually(
+      () =>
+        service.db
+          .selectFrom('generation_parts')
+          .select('asked')
+          .where('job_id', '=', job.id as JobId)
+          .where('part', '=', 1)
+          .executeTakeFirstOrThrow(),
+      (part) => !part.asked,
+    );
+    await calls.cancel(workspace, job.id);
+    const [outline, first] = await partsOf(job.id);
+    const { words } = await service.db
+      .selectFrom('unpaid_work')
+      .select('words')
+      .where('workspace_id', '=', workspace.id)
+      .executeTakeFirstOrThrow();
+    expect(words).toBe((outline?.words ?? 0) + 2 * (first?.words ?? 0));
+  });
+
+  it('are known to be the run’s own although an attempt that was given up failed meanwhile', async () => {
+    writers.behave = async (what) => {
+      if (what !== 'outline') return;
+      const { id } = await service.db
+        .selectFrom('jobs')
+        .select('id')
+        .where('workspace_id', '=', workspace.id)
+        .executeTakeFirstOrThrow();
+      await notePart(service.db, id, OUTLINE_PART, { calls: 0, repairs: [], asked: false });
+    };
+    const { job } = await calls.generateTo(workspace);
+    expect((await report(job.id)).outline).toEqual({ approved: false, repairs: [] });
+  });
+});
+
+it('the articles that a text may link to are the same for all its sections', async () => {
+  const project = await service.project(workspace);
+  const edit = editing(service, workspace);
+  await edit.published(project, { title: 'Compost' });
+  const offered: (readonly string[])[] = [];
+  Object.assign(writers.standard, {
+    section: async (question: Parameters<typeof pseudo.section>[0]) => {
+      if (offered.length === 0) await edit.published(project, { title: 'Mulch' });
+      offered.push(question.articles);
+      return pseudo.section(question);
+    },
+  });
+  const { body } = await calls.request(workspace, project);
+  await calls.untilFinal(workspace, body.job.id);
+  expect(offered.length).toBeGreaterThan(1);
+  for (const titles of offered) expect(titles).toEqual(['Compost']);
+});
+
+describe('a run with research in its price', () => {
+  it.each([
+    { researched: false, charged: 1 },
+    { researched: true, charged: 2 },
+  ])(
+    'enters the step, and is charged for it when it has delivered: $researched',
+    async ({ researched, charged }) => {
+      let jobId = '';
+      await steps.hold('VALIDATING', async () => {
+        const { job } = await calls.generate(workspace);
+        jobId = job.id;
+        await untilWaiting(service.db, 1);
+        // As a deployment that researches would have admitted and done it; an image is held too.
+        await sql`UPDATE generations SET researched = ${researched},
+        price = price || '{"research": 1}' WHERE job_id = ${job.id}`.execute(service.db);
+      });
+      const job = await calls.untilFinal(workspace, jobId);
+      expect(job).toMatchObject({ status: 'COMPLETED', consumedCredits: charged });
+      expect((await steps.movesOf(jobId)).slice(0, 3).map((move) => [move.status, move.step])).toEqual([
+        ['VALIDATING', 'validate'],
+        ['RESEARCHING', 'research'],
+        ['OUTLINING', 'outline'],
+      ]);
+      expect(await calls.readWallet(workspace)).toMatchObject({ balance: 20 - charged, reserved: 0 });
+    },
+  );
+});
+
+describe('the end of a run', () => {
+  it.each([
+    ['ledger_entries', 'true'],
+    ['events', `NEW.type = 'article.generation.completed'`],
+    ['jobs', `NEW.status = 'COMPLETED'`],
+  ])('leaves nothing when a row of %s is refused in it', async (table, when) => {
+    await sql`CREATE OR REPLACE FUNCTION refuse_row() RETURNS trigger LANGUAGE plpgsql AS $$
+      BEGIN RAISE check_violation USING MESSAGE = 'refused by the test'; END $$`.execute(service.db);
+    const { article, job } = await calls.generate(workspace);
+    await sql`CREATE TRIGGER refuse_row BEFORE INSERT OR UPDATE ON ${sql.table(table)}
+      FOR EACH ROW WHEN (${sql.raw(when)}) EXECUTE FUNCTION refuse_row()`.execute(service.db);
+    try {
+      const ended = await calls.untilFinal(workspace, job.id);
+      expect(ended).toMatchObject({ status: 'FAILED', progress: 96, consumedCredits: 0 });
+    } finally {
+      await sql`DROP TRIGGER refuse_row ON ${sql.table(table)}`.execute(service.db);
+    }
+    expect(await calls.readArticle(workspace, article.id as ArticleId)).toMatchObject({
+      status: 'DRAFT',
+      title: 'A garden in spring',
+      documentJson: documentOf(),
+      outline: null,
+      wordCount: 0,
+    });
+    expect(await calls.eventTypes(article.id)).toEqual([
+      'article.created',
+      'article.generation.started',
+      'article.generation.failed',
+    ]);
+    expect(await calls.readWallet(workspace)).toEqual({ balance: 20, reserved: 0, available: 20 });
+  });
+});
