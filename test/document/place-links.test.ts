@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { encodeField } from '../../src/document/translation/field-codec.ts';
+import { widenToFirst } from '../../src/document/translation/place-links.ts';
 import { parseTags, serializeTags } from '../../src/document/translation/tags.ts';
 
 const ids = ['a', 'b'].map((digit) => `${digit}aaaaaaa-1111-4111-8111-111111111111`);
@@ -27,6 +28,15 @@ describe('a translated link', () => {
     );
     expect(text).toBe('El artesano ama el arte.');
     expect(links).toEqual(['el arte']);
+  });
+
+  it('takes in whole words only, also where it may be no longer', () => {
+    const before = 'art craftsman art';
+    expect(widenToFirst(before, [{ start: 14, end: 17 }], 8)).toEqual([{ start: 14, end: 17 }]);
+    const behind = 'art art craftsman';
+    expect(widenToFirst(behind, [{ start: 4, end: 7 }], 6)).toEqual([{ start: 4, end: 7 }]);
+    expect(widenToFirst('art 😀𐌰𐌱 art', [{ start: 11, end: 14 }], 7)).toEqual([{ start: 11, end: 14 }]);
+    expect(widenToFirst(before, [{ start: 14, end: 17 }], 16)).toEqual([{ start: 4, end: 17 }]);
   });
 
   it('stays when two links become one word', () => {

@@ -37,19 +37,25 @@ export function widenToFirst(text: string, ranges: readonly TextRange[], longest
   return widened;
 }
 
+/** Neither begins nor ends within a word. */
 function widen(text: string, range: TextRange, room: TextRange, longest: number): TextRange | null {
-  const words = [...SEGMENTER.segment(text.slice(room.start, room.end))].flatMap(
-    ({ index, segment, isWordLike }) =>
-      isWordLike ? { start: room.start + index, end: room.start + index + segment.length } : [],
-  );
+  // Where the longest range ends is not where a word does: what stands there may be a part of one.
+  const first = room.start > 0 && room.start === range.end - longest ? room.start + 2 : room.start;
+  const last = room.end < text.length && room.end === range.start + longest ? room.end - 2 : room.end;
+  const words = [...SEGMENTER.segment(text.slice(room.start, room.end))]
+    .filter(({ isWordLike }) => isWordLike)
+    .map(({ index, segment }) => ({
+      start: room.start + index,
+      end: room.start + index + segment.length,
+    }));
   const starts = [
     range.start,
     ...words
       .map(({ start }) => start)
-      .filter((start) => start < range.start)
+      .filter((start) => first <= start && start < range.start)
       .reverse(),
   ];
-  const ends = [range.end, ...words.map(({ end }) => end).filter((end) => end > range.end)];
+  const ends = [range.end, ...words.map(({ end }) => end).filter((end) => end > range.end && end <= last)];
   for (let more = 1; more <= MAX_WORDS; more += 1) {
     // To the right first: that is how people read on.
     for (let before = 0; before <= more; before += 1) {
