@@ -1,5 +1,5 @@
 /** Asking a provider until every segment is usable: batch, repair with the exact defects, alone, left. */
-import { type Defect, type DefectCode, hard, soft } from '../document/translation/checks/defects.ts';
+import { type Defect, type DefectCode, hard, untranslated } from '../document/translation/checks/defects.ts';
 import { ECHO, echoedAmong } from '../document/translation/checks/language.ts';
 import { checkSegment } from '../document/translation/checks/segment.ts';
 import { wordsOf } from '../document/translation/checks/text.ts';
@@ -123,7 +123,7 @@ function judge(
   const echoed = new Set(facts.pseudo ? [] : echoedAmong(pairs, facts).map((index) => usable[index]));
   return judged.map((attempt) =>
     echoed.has(attempt) && attempt.defects.every(({ code }) => code !== 'echo')
-      ? { ...attempt, defects: [...attempt.defects, soft('echo', ECHO)] }
+      ? { ...attempt, defects: [...attempt.defects, untranslated('echo', ECHO)] }
       : attempt,
   );
 }

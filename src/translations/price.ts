@@ -44,7 +44,7 @@ export function estimateCounted(source: SourceTexts, counted: Counted): Estimate
   return { words, total: Math.ceil(words / WORDS_PER_CREDIT) };
 }
 
-/** The same of a job's source as it was (its JSON text), in credits, without so many words that were not delivered. */
+/** The same of a job's source as it was (its JSON text), in credits, without so many words that were not delivered, or not translated. */
 export async function priceWithout(snapshot: string, words: number): Promise<number> {
   const { document, ...beside } = JSON.parse(snapshot) as Snapshot;
   const estimate = await estimateSource({ ...beside, document: new JsonText(JSON.stringify(document)) });

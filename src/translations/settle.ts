@@ -17,7 +17,7 @@ import type { ArticleId, JobId, WorkspaceId } from '../ids.ts';
 import { isJobOpen, type JobTarget, settleJob } from '../jobs/run-state.ts';
 import { priceWithout } from './price.ts';
 import { keepProvenance } from './provenance.ts';
-import { requireUsable } from './report/judge.ts';
+import { isUntranslated, requireUsable } from './report/judge.ts';
 import { keepReport } from './report/report.ts';
 
 /** What the transaction writes, worked out before it takes a lock. */
@@ -31,7 +31,7 @@ interface Result {
   readonly language: string;
   /** Copies of the source's images. */
   readonly images: readonly SourceAsset[];
-  /** What it costs when texts are left; null for all that was reserved. */
+  /** What it costs when texts are left or untranslated; null for all that was reserved. */
   readonly credits: number | null;
 }
 
@@ -98,16 +98,16 @@ async function assemble(db: Database, jobId: JobId): Promise<Result> {
   if (snapshot === null) throw new Error(`job ${jobId} has no snapshot`);
   const segments = await db
     .selectFrom('translation_segments')
-    .select(['key', 'kind', 'target_text', 'outcome', 'words'])
+    .select(['key', 'kind', 'target_text', 'outcome', 'words', isUntranslated.as('untranslated')])
     .where('job_id', '=', jobId)
     .execute();
   const translations = new Map<string, string | null>();
-  let leftWords = 0;
-  for (const { key, kind, target_text, outcome, words } of segments) {
+  let unpaidWords = 0;
+  for (const { key, kind, target_text, outcome, words, untranslated } of segments) {
     if (target_text === null && outcome !== 'left')
       throw new Error(`job ${jobId}: segment ${key} is not translated`);
     translations.set(key, target_text);
-    if (target_text === null && isOfBody(kind)) leftWords += words ?? 0;
+    if ((target_text === null || untranslated) && isOfBody(kind)) unpaidWords += words ?? 0;
   }
   const linked = referencesOf(snapshot).articleIds;
   const articleIds = await targetVersions(db, workspace_id, linked, target_language);
@@ -140,7 +140,7 @@ async function assemble(db: Database, jobId: JobId): Promise<Result> {
     body,
     language: target_language,
     images,
-    credits: leftWords === 0 ? null : Math.min(reserved_credits, await priceWithout(snapshot, leftWords)),
+    credits: unpaidWords === 0 ? null : Math.min(reserved_credits, await priceWithout(snapshot, unpaidWords)),
   };
 }
 

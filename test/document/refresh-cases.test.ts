@@ -4,9 +4,10 @@ import { acceptProposal, rejectProposal } from '../../src/document/refresh/decid
 import { planRefresh } from '../../src/document/refresh/plan.ts';
 import { TASKS } from '../../src/document/threads/tasks.ts';
 import type { Snapshot, SourceAsset } from '../../src/document/translation/source.ts';
+import { type AssetId, newId } from '../../src/ids.ts';
 import { pseudoLocalize } from '../../src/providers/pseudo.ts';
 import { imageOf } from './arbitraries.ts';
-import { NOTHING, openAfter, refresh, translateNew } from './versions.ts';
+import { copyIdsFor, NOTHING, openAfter, refresh, translateNew } from './versions.ts';
 
 const paragraph = (id: string, text = `The words of ${id}.`): Block => ({ id, type: 'paragraph', text });
 const article = (blocks: readonly Block[], rest: Partial<Snapshot> = {}): Snapshot => ({
@@ -242,4 +243,27 @@ it('leaves a link to the block of a person that has it, instead of linking twice
   expect(first?.id).toBe('new');
   expect(first).not.toHaveProperty('links');
   expect(result.content.document.blocks.at(-1)).toEqual(linked('mine'));
+});
+
+it('a new image whose alternative text is left comes in without a charge for it', () => {
+  const made = translateNew(article(six));
+  const block: Block = { id: 'image', type: 'image', assetId: newId<AssetId>(), altText: '' };
+  const source = article([...six, block], { assets: [imageOf(block.assetId, 'A bed')] });
+  const { plan, segments } = refresh(source, made);
+  expect(texts(segments)).toEqual(['A bed']);
+  const [{ key = '' } = {}] = segments;
+  const [version, known] = [made.content, made.provenance].map((part) => JSON.stringify(part));
+  const ids = { articleIds: new Map(), copyIds: copyIdsFor(plan.copies) };
+  const applied = TASKS.applyPlan(
+    JSON.stringify(plan),
+    version ?? '',
+    known ?? null,
+    new Map([[key, null]]),
+    new Set([key]),
+    ids,
+    false,
+  );
+  if (!applied.ok) throw new Error(applied.problem);
+  expect(applied.changed.applied).toContain(`image:${block.assetId}`);
+  expect(applied.delivered).toEqual({ sent: 0, weight: 0 });
 });

@@ -142,7 +142,16 @@ describe('work on documents', () => {
       const { segments } = sentOf(`{"plan":${planned.plan}}`);
       const translations = new Map(segments.map(({ key, text }) => [key, text]));
       const ids = { articleIds: new Map(), copyIds: new Map() };
-      const applied = await doTask('applyPlan', planned.plan, version, known, translations, ids, false);
+      const applied = await doTask(
+        'applyPlan',
+        planned.plan,
+        version,
+        known,
+        translations,
+        new Set(),
+        ids,
+        false,
+      );
       if (!applied.ok) throw new Error(applied.problem);
       const proposed = JSON.stringify(applied.proposals);
       expect(proposed.length).toBeLessThan(10_000_000);

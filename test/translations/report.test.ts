@@ -195,23 +195,64 @@ describe('a text that nothing usable comes for', () => {
   });
 });
 
-it('an article that comes back in the language of its source is not charged, and says what to do', async () => {
-  const english = (index: number) =>
-    `Young plants need a good deal of water in the first weeks after planting, and garden number ${index} gets none.`;
-  const document = {
-    version: 1 as const,
-    blocks: Array.from({ length: 6 }, (_, index) => paragraph(`p${index}`, english(index))),
-  };
-  provider.answer = ({ segments }) => new Map(segments.map(({ id, text }) => [id, text]));
-  const { id } = await createArticle(service.db, workspace, await service.project(workspace), { document });
+const inEnglish = (index: number) =>
+  paragraph(
+    `p${index}`,
+    `Young plants need a good deal of water in the first weeks after planting, and garden number ${index} gets none.`,
+  );
+const inFrench = (text: string) =>
+  `Les jeunes plantes ont besoin de beaucoup d'eau dans les semaines qui suivent, et le jardin ${/\d+/.exec(text)} n'en reçoit pas.`;
+
+it.each([
+  ['the language of its source', 'the language of the source', (text: string) => text],
+  ['a third language', 'another language than was asked for', inFrench],
+])('an article that comes back in %s is not charged, and says what to do', async (_, where, answer) => {
+  const blocks = Array.from({ length: 6 }, (_each, index) => inEnglish(index));
+  answers = { Young: answer };
+  const { id } = await createArticle(service.db, workspace, await service.project(workspace), {
+    document: { version: 1, blocks },
+  });
   const { job } = await calls.translateTo(workspace, id);
   expect(job).toMatchObject({
     status: 'FAILED',
     consumedCredits: 0,
-    errorMessage: expect.stringMatching(/came back in the language of the source.*start it again/),
+    errorMessage: expect.stringMatching(new RegExp(`came back in ${where}.*start it again`)),
   });
   expect(await readReport(workspace, job.id)).toMatchObject({ texts: { accepted: 6 } });
   expect((await calls.readWallet(workspace)).reserved).toBe(0);
+});
+
+it('texts that stay in another language are delivered, reported, and not charged', async () => {
+  const quotations = Array.from({ length: 25 }, (_, index) => inEnglish(index));
+  const blocks = [...quotations, paragraph('p', `First ${filler(560)}`)];
+  answers = { Young: (text) => (text.includes(' 3 ') ? inFrench(text) : text), Meta: () => 'm'.repeat(71) };
+  const { id } = await createArticle(service.db, workspace, await service.project(workspace), {
+    document: { version: 1, blocks },
+  });
+  const metaTitle = 'Meta words of a garden that has beds and benches and trees';
+  expect((await service.call(workspace.key, 'PATCH', `/api/articles/${id}`, { metaTitle })).status).toBe(200);
+  const { job, article } = await calls.translateTo(workspace, id);
+  // 1,061 words are two credits; 500 of them stayed in English or French.
+  expect(job).toMatchObject({ status: 'COMPLETED', estimatedCredits: 2, consumedCredits: 1 });
+  const { entries, texts } = await readReport(workspace, job.id);
+  expect(texts).toMatchObject({ accepted: 26 });
+  expect(entries).toContainEqual(
+    expect.objectContaining({
+      outcome: 'accepted',
+      field: 'metaTitle',
+      defects: expect.arrayContaining([
+        { code: 'limit', message: 'the translation has 71 characters: write one of at most 70' },
+      ]),
+    }),
+  );
+  // A refresh that has nothing but two more of them ends, too.
+  const more = [inEnglish(30), inEnglish(31)];
+  expect((await calls.save(workspace, id, { version: 1, blocks: [...more, ...blocks] })).status).toBe(200);
+  const refreshed = await calls.untilFinal(workspace, (await calls.refresh(workspace, article.id)).id);
+  expect(refreshed).toMatchObject({ status: 'COMPLETED', estimatedCredits: 1, consumedCredits: 0 });
+  expect(await readReport(workspace, refreshed.id)).toMatchObject({ texts: { total: 2, accepted: 2 } });
+  const after = await calls.readArticle(workspace, article.id);
+  expect(after.documentJson.blocks.slice(0, 2)).toEqual(more);
 });
 
 it('the report of a job stays when its texts go, without a word of them; a job of another workspace has none', async () => {

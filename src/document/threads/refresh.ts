@@ -105,11 +105,20 @@ function changedBy({
   return { ...result, fields, stored, provenance: JSON.stringify(provenance) };
 }
 
-/** What was sent for these units alone: nothing else is paid for. */
-function deliveredOf({ partial, kept, ...plan }: RefreshPlan, units: ReadonlySet<UnitKey>) {
-  if (plan.steps.every(({ key }) => units.has(key))) return { sent: plan.sent, weight: plan.weight };
+/**
+ * What was sent for these units alone: nothing else is paid for.
+ * @param unpaid keys of texts that are not paid for either
+ */
+function deliveredOf(
+  { partial, kept, ...plan }: RefreshPlan,
+  units: ReadonlySet<UnitKey>,
+  unpaid: ReadonlySet<string>,
+) {
+  if (unpaid.size === 0 && plan.steps.every(({ key }) => units.has(key))) {
+    return { sent: plan.sent, weight: plan.weight };
+  }
   const rest = {
-    kept,
+    kept: [...kept, ...[...unpaid].map((key) => [key.replace(/\.part\.\d+$/, ''), { text: '' }] as const)],
     partial: {
       ...fieldsAmong(partial, (key) => units.has(key)),
       document: {
@@ -133,6 +142,7 @@ export function applyPlan(
   version: string,
   provenance: string | null,
   translations: ReadonlyMap<string, string | null>,
+  unpaid: ReadonlySet<string>,
   ids: { articleIds: ReadonlyMap<string, string>; copyIds: ReadonlyMap<string, AssetId> },
   proposeAll: boolean,
 ): Applied {
@@ -145,7 +155,8 @@ export function applyPlan(
       ...ids,
       proposeAll,
     });
-    const delivered = deliveredOf(planned, new Set([...result.applied, ...proposals.map(({ key }) => key)]));
+    const units = new Set([...result.applied, ...proposals.map(({ key }) => key)]);
+    const delivered = deliveredOf(planned, units, unpaid);
     return { ok: true, proposals, settled, changed: changedBy(result), delivered };
   });
 }

@@ -14,7 +14,7 @@ import { ServiceError } from '../../errors.ts';
 import { type ArticleId, type JobId, newOrderedId, type ProposalId, type WorkspaceId } from '../../ids.ts';
 import { isJobOpen, settleJob } from '../../jobs/run-state.ts';
 import { refreshPrice } from '../price.ts';
-import { requireUsable } from '../report/judge.ts';
+import { isUntranslated, requireUsable } from '../report/judge.ts';
 import { keepReport } from '../report/report.ts';
 import { markFinalizing, targetVersions } from '../settle.ts';
 import { isReleased } from './draw.ts';
@@ -33,6 +33,8 @@ interface Made {
   readonly plan: string;
   readonly released: boolean;
   readonly translations: ReadonlyMap<string, string | null>;
+  /** Keys of texts that are left or untranslated. */
+  readonly unpaid: ReadonlySet<string>;
   readonly ids: { articleIds: ReadonlyMap<string, string>; copyIds: ReturnType<typeof newAssetIds> };
 }
 
@@ -87,10 +89,10 @@ export async function settleRefresh(db: Database, jobId: JobId): Promise<boolean
 }
 
 /** The plan applied to the version: all of it proposed when readers would see what nobody has looked at. */
-const applying = ({ plan, translations, ids, released }: Made) =>
+const applying = ({ plan, translations, unpaid, ids, released }: Made) =>
   versionTask('applyPlan', (version) => {
     const proposeAll = JOB_OWNED.includes(version.row.status) || (isReleased(version) && !released);
-    return [plan, version.content, version.provenance, translations, ids, proposeAll];
+    return [plan, version.content, version.provenance, translations, unpaid, ids, proposeAll];
   });
 
 async function readMade(db: Database, jobId: JobId): Promise<Made> {
@@ -115,7 +117,7 @@ async function readMade(db: Database, jobId: JobId): Promise<Made> {
   if (plan === null) throw new Error(`job ${jobId} has no plan`);
   const segments = await db
     .selectFrom('translation_segments')
-    .select(['key', 'target_text'])
+    .select(['key', 'target_text', isUntranslated.as('untranslated')])
     .where('job_id', '=', jobId)
     .where((eb) => eb.or([eb('target_text', 'is not', null), eb('outcome', '=', 'left')]))
     .execute();
@@ -129,6 +131,11 @@ async function readMade(db: Database, jobId: JobId): Promise<Made> {
     plan,
     released: job.released,
     translations: new Map(segments.map(({ key, target_text }) => [key, target_text])),
+    unpaid: new Set(
+      segments.flatMap(({ key, target_text, untranslated }) =>
+        target_text === null || untranslated ? key : [],
+      ),
+    ),
     ids: {
       articleIds: await targetVersions(db, workspaceId, referencesOf(plan).articleIds, job.target_language),
       copyIds: newAssetIds(job.copies),

@@ -7,10 +7,14 @@ import { ProviderError, type TranslationText } from '../../providers/types.ts';
 
 /** Share of an article's words that may be left. */
 const MAX_LEFT = 0.03;
-/** Texts that a refresh leaves before any other is done, at most: its engine does not work. */
-const MAX_LEFT_FIRST = 20;
-/** Share of the words, and words, from which on a job's texts came back as they were. */
-const ECHOED = { share: 1 / 3, words: 8 } as const;
+/** Texts that a refresh leaves before any other is done, or takes untranslated, at most: its engine does not work. */
+const MAX_BAD = 20;
+/** Share of the words, and words, from which on a job's texts were not translated. Less may be quotations and names. */
+const UNTRANSLATED = { share: 2 / 3, words: 8 } as const;
+
+/** Of a segment: whether it was taken in another language than the wanted one. */
+export const isUntranslated = sql<boolean>`coalesce(
+  outcome = 'accepted' AND defects @> '[{"untranslated":true}]', false)`;
 
 /** What became of a job's texts so far. */
 interface Standing {
@@ -23,7 +27,9 @@ interface Standing {
   readonly leftWords: number;
   /** Of those that are left, the title and headings. */
   readonly leftHeadings: number;
-  readonly echoed: number;
+  readonly untranslated: number;
+  readonly untranslatedWords: number;
+  /** Of those, in the source's language. */
   readonly echoedWords: number;
 }
 
@@ -37,12 +43,11 @@ async function standingOf(db: Database, jobId: JobId): Promise<Standing> {
         (count(*) FILTER (WHERE outcome = 'left'))::integer AS "left",
         coalesce(sum(words) FILTER (WHERE outcome = 'left'), 0)::integer AS "leftWords",
         (count(*) FILTER (WHERE outcome = 'left' AND kind IN ('title', 'heading')))::integer AS "leftHeadings",
-        (count(*) FILTER (WHERE is_echo))::integer AS echoed,
-        coalesce(sum(words) FILTER (WHERE is_echo), 0)::integer AS "echoedWords"
-      FROM (
-        SELECT *, outcome = 'accepted' AND defects @> '[{"code":"echo"}]' AS is_echo
-        FROM translation_segments WHERE job_id = jobs.id
-      ) AS segment
+        (count(*) FILTER (WHERE ${isUntranslated}))::integer AS untranslated,
+        coalesce(sum(words) FILTER (WHERE ${isUntranslated}), 0)::integer AS "untranslatedWords",
+        coalesce(sum(words) FILTER (WHERE ${isUntranslated} AND defects @> '[{"code":"echo"}]'), 0)::integer
+          AS "echoedWords"
+      FROM translation_segments WHERE job_id = jobs.id
     ) AS segments
     WHERE jobs.id = ${jobId}
   `.execute(db);
@@ -54,7 +59,7 @@ async function standingOf(db: Database, jobId: JobId): Promise<Standing> {
 /** Whether a job can still do without one more text. A refresh leaves what was there before. */
 export async function mayLeave(db: Database, jobId: JobId, { id, kind }: TranslationText): Promise<boolean> {
   const standing = await standingOf(db, jobId);
-  if (standing.purpose === 'refresh') return standing.done > 0 || standing.left < MAX_LEFT_FIRST;
+  if (standing.purpose === 'refresh') return standing.done > 0 || standing.left < MAX_BAD;
   if (kind === 'title' || kind === 'heading') return false;
   // With the equal texts that it is asked for in the place of.
   const { words } = await db
@@ -87,13 +92,18 @@ export async function requireUsable(db: Database, jobId: JobId): Promise<void> {
       `${engine} gave no usable translation of ${left} of ${texts} texts. ${AGAIN}`,
     );
   }
-  const { echoed, echoedWords, words } = standing;
-  // One text may be a quotation: a refresh that makes nothing else could never end.
-  const isEnough = echoedWords >= ECHOED.words && (purpose !== 'refresh' || echoed > 1);
-  if (isEnough && echoedWords > words * ECHOED.share) {
+  const { untranslated, untranslatedWords, echoedWords, words } = standing;
+  // A refresh of a few quotations makes nothing else, and could never end.
+  const isEnough =
+    untranslatedWords >= UNTRANSLATED.words && (purpose !== 'refresh' || untranslated > MAX_BAD);
+  if (isEnough && untranslatedWords >= words * UNTRANSLATED.share) {
+    const where =
+      echoedWords * 2 > untranslatedWords
+        ? 'the language of the source'
+        : 'another language than was asked for';
     throw new ProviderError(
       'fatal',
-      `The text came back in the language of the source. Nothing was charged. See whether the article's language is set right, and whether ${engine} knows both languages; then start it again.`,
+      `The text came back in ${where}. Nothing was charged. See whether the article's language is set right, and whether ${engine} knows both languages; then start it again.`,
     );
   }
 }

@@ -53,7 +53,7 @@ export const reportSchema = z
     credits: z.object({
       estimated: z.int(),
       reserved: z.int(),
-      consumed: z.int().describe('What was charged: what is left costs nothing'),
+      consumed: z.int().describe('What was charged: what is left, or in another language, costs nothing'),
     }),
     texts: tally.describe('How many texts ended how'),
     words: tally.describe('The same of the words of the source'),

@@ -25,10 +25,18 @@ export interface Defect {
   readonly message: string;
   /** A soft defect is worth asking again once, but the text is usable. */
   readonly soft: boolean;
+  /** The text is not in its language: it is not charged for. */
+  readonly untranslated?: true;
 }
 
 export const hard = (code: DefectCode, message: string): Defect => ({ code, message, soft: false });
 export const soft = (code: DefectCode, message: string): Defect => ({ code, message, soft: true });
+
+/** A soft one of a text that is in another language, or script. */
+export const untranslated = (code: DefectCode, message: string): Defect => ({
+  ...soft(code, message),
+  untranslated: true,
+});
 
 /** A text as it stands in a message: short, and on one line. */
 export const quoted = (text: string): string => {

@@ -1,6 +1,6 @@
 /** Texts that came back in the source's language, or in a third one. */
 import { eld } from 'eld/extrasmall';
-import { type Defect, soft } from './defects.ts';
+import { type Defect, untranslated } from './defects.ts';
 import { lengthOf } from './length.ts';
 import { baseLanguage, folded, isSameLanguage } from './text.ts';
 
@@ -89,11 +89,11 @@ export function checkLanguage(pair: Pair, languages: Languages): Defect[] {
   const other = otherLanguage(translated, languages);
   if (other === null) {
     const isTold = KNOWN.has(codeOf(languages.targetLanguage)) && KNOWN.has(codeOf(languages.sourceLanguage));
-    return !isTold && hasSameWords(pair) ? [soft('echo', ECHO)] : [];
+    return !isTold && hasSameWords(pair) ? [untranslated('echo', ECHO)] : [];
   }
-  if (isSameLanguage(other, languages.sourceLanguage)) return [soft('echo', ECHO)];
+  if (isSameLanguage(other, languages.sourceLanguage)) return [untranslated('echo', ECHO)];
   return [
-    soft(
+    untranslated(
       'language',
       `the translation is in ${nameOf(other)}: translate into ${nameOf(languages.targetLanguage)}`,
     ),

@@ -1,5 +1,5 @@
 /** Translations in a writing that their language does not have. */
-import { type Defect, hard, soft } from './defects.ts';
+import { type Defect, hard, soft, untranslated } from './defects.ts';
 
 /** Unicode's scripts behind the codes of locales that stand for several. */
 const SCRIPTS: Readonly<Record<string, readonly string[]>> = {
@@ -55,7 +55,7 @@ export function checkScript(source: string, translated: string, targetLanguage: 
     return [hard('script', 'the translation is not written in the script of its language')];
   }
   if (isEnough && right < letters.length * WHOLE.share) {
-    return [soft('script', 'the translation is not written in the script of its language')];
+    return [untranslated('script', 'the translation is not written in the script of its language')];
   }
   if (foreign.length >= LEAST_FOREIGN) {
     const what = [...new Set(foreign)].slice(0, 10).join('');
@@ -70,6 +70,6 @@ function onlyHan(text: string, language: string): Defect[] {
   const han = text.match(/\p{Script=Han}/gu)?.length ?? 0;
   const isJapanese = new Intl.Locale(language).language === 'ja';
   return isJapanese && han >= WHOLE.letters && kana === 0
-    ? [soft('script', 'the translation has no kana: it is not Japanese')]
+    ? [untranslated('script', 'the translation has no kana: it is not Japanese')]
     : [];
 }
