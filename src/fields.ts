@@ -43,12 +43,14 @@ export const uuid = idOf<string>();
 
 /**
  * The tag in its canonical form (BCP 47 through `Intl.getCanonicalLocales`), or null when it is none:
- * `PT-br` gives `pt-BR`.
+ * `PT-br` gives `pt-BR`. A language of more than three letters is none: BCP 47 keeps them for registered ones, of which
+ * there are none.
  */
 export function canonicalLanguage(tag: string): string | null {
   if (tag.length > LANGUAGE_META.maxLength) return null;
   try {
-    return Intl.getCanonicalLocales(tag)[0] ?? null;
+    const canonical = Intl.getCanonicalLocales(tag)[0] ?? '';
+    return /^[a-z]{2,3}(?:-|$)/.test(canonical) ? canonical : null;
   } catch {
     return null;
   }

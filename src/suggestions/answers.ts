@@ -7,6 +7,7 @@ import type {
   Suggestions,
 } from '../db/suggestions.ts';
 import { canonicalLanguage, codePoints } from '../fields.ts';
+import { describeLanguage } from '../language-names.ts';
 import { nameKey } from '../name-key.ts';
 import {
   type ArticleQuestion,
@@ -205,7 +206,7 @@ const about = (problem: string, given: string): Problem => ({
 /** The model says which language it wrote in: one that was not asked for is unusable. */
 function isLanguage(asked: string, answered: string, defects: Problem[]): boolean {
   if (targetOf(answered, [asked]) !== null) return true;
-  defects.push(about(`The names have to be in ${asked}, not in this language.`, answered));
+  defects.push(about(`The names have to be in ${describeLanguage(asked)}, not in this language.`, answered));
   return false;
 }
 
@@ -234,24 +235,23 @@ function cutReason(reason: string): string {
 
 /**
  * Which of the requested languages a model means by its tag. The tag itself comes first;
- * else one that differs only in having a region or not (`en` for `en-GB`), when only one fits.
+ * else one that is the same but for a region, or for variants and extensions (`en` for `en-GB`), when only one fits.
  * @param targets canonical tags
  */
 function targetOf(tag: string, targets: readonly string[]): string | null {
   const answered = canonicalLanguage(tag);
   if (answered === null) return null;
   if (targets.includes(answered)) return answered;
-  const alike = targets.filter((target) => differOnlyInRegion(answered, target));
+  const alike = targets.filter((target) => areAlike(answered, target));
   return alike.length === 1 ? (alike[0] ?? null) : null;
 }
 
-/** True for `en` and `en-GB`; not for `en-US` and `en-GB`, nor for `zh` and `zh-Hant`, which is another script. */
-function differOnlyInRegion(one: string, other: string): boolean {
+/** True for `en` and `en-GB`, or `de` and `de-1996`; not for `en-US` and `en-GB`, nor for `zh` and `zh-Hant`, which is another script. */
+function areAlike(one: string, other: string): boolean {
   const [first, second] = [new Intl.Locale(one), new Intl.Locale(other)];
   const [a, b] = [first.maximize(), second.maximize()];
+  const hasRegions = first.region !== undefined && second.region !== undefined;
   return (
-    a.language === b.language &&
-    a.script === b.script &&
-    (first.region === undefined) !== (second.region === undefined)
+    a.language === b.language && a.script === b.script && (!hasRegions || first.region === second.region)
   );
 }

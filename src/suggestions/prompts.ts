@@ -1,5 +1,5 @@
 /** What a model is sent: the task as instructions, everything that customers wrote as data. */
-import { describeLanguage } from '../language-names.ts';
+import { describeLanguage, languageName } from '../language-names.ts';
 import { MAX_NAME, MAX_REASON } from './answers.ts';
 import { MAX_SUGGESTIONS, type Question } from './model-questions.ts';
 
@@ -33,7 +33,7 @@ export function instructionsFor(question: Question): string {
     case 'category_names':
       return [
         `You translate the name of a category from ${describeLanguage(question.language)}.`,
-        `Give one natural name for each of ${question.targets.map(describeLanguage).join(', ')}, named by its tag.`,
+        `Give one natural name for each of the requestedLanguages (${question.targets.map(languageName).join(', ')}), named by its tag as it stands there.`,
         NAMES,
         COMMON,
       ].join('\n');

@@ -95,6 +95,7 @@ describe('the settings of a generation', () => {
     [{ audience: 'x'.repeat(501) }, '/audience'],
     [{ tone: 'x'.repeat(201) }, '/tone'],
     [{ language: 'e' }, '/language'],
+    [{ language: 'zzzzzzzz' }, '/language'],
     [{ wordCount: 199 }, '/wordCount'],
     [{ wordCount: 10_001 }, '/wordCount'],
     [{ wordCount: 500.5 }, '/wordCount'],

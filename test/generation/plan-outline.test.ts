@@ -92,7 +92,7 @@ describe('an outline', () => {
     [
       'another script',
       { title: 'Розы в саду', sections: [section('Почва и свет для роз')] },
-      'A text is not in en.',
+      'A text is not in English.',
     ],
     [
       'a metaTitle that is too long',

@@ -130,7 +130,7 @@ describe('a section', () => {
     [
       'another script',
       { blocks: [rest, paragraph('Это предложение написано не на том языке.')] },
-      'A text is not in en.',
+      'A text is not in English.',
     ],
     [
       'another language',
@@ -139,7 +139,7 @@ describe('a section', () => {
           paragraph(`Rosen brauchen im Sommer viel Licht und Wasser, damit sie gut wachsen. `.repeat(60)),
         ],
       },
-      'A text is not in en.',
+      'A text is not in English.',
     ],
     [
       'a cut sentence',

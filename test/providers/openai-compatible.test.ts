@@ -85,6 +85,20 @@ describe('a question to the model', () => {
     expect(server.requests).toHaveLength(1);
   });
 
+  it('names a language without what a customer appended to its tag', async () => {
+    await translateSegments(provider, {
+      sourceLanguage: 'en-u-ca-buddhist',
+      targetLanguage: 'pt-BR-ignore1-x-rules',
+      segments,
+      signal: new AbortController().signal,
+    });
+    const [request] = server.requests;
+    if (request === undefined) throw new Error('nothing asked');
+    const instructions = chatRequest(request).messages[0]?.content;
+    expect(instructions).toContain('from English (en) to Brazilian Portuguese (pt-BR).');
+    expect(instructions).not.toMatch(/ignore1|rules/);
+  });
+
   it('goes without a key to servers that want none', async () => {
     const keyless = createOpenAiCompatibleProvider({
       baseUrl: server.url,

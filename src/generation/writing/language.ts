@@ -3,6 +3,7 @@ import type { Block } from '../../document/format/schema.ts';
 import { collectTexts } from '../../document/format/walk.ts';
 import { languageInstead } from '../../document/translation/checks/language.ts';
 import { scriptOf } from '../../document/translation/checks/script.ts';
+import { languageName } from '../../language-names.ts';
 import { about } from './text.ts';
 import type { ArticleWriter, Defect } from './writer.ts';
 
@@ -35,7 +36,7 @@ export function textDefect(
 ): Defect | null {
   if (hasOneLanguage(writer)) return null;
   const isForeign = isInAnotherScript(text, language, quoted) || isInstead(text, language, TOLD.text);
-  return isForeign ? about('language', `A text is not in ${language}.`, text) : null;
+  return isForeign ? about('language', `A text is not in ${languageName(language)}.`, text) : null;
 }
 
 function isInAnotherScript(text: string, language: string, quoted: boolean): boolean {
@@ -66,6 +67,6 @@ export function languageDefect(
   }
   const all = texts.map(({ text }) => text).join('\n');
   return !hasOneLanguage(writer) && isInstead(all, language, TOLD.part)
-    ? about('language', `The text is not in ${language}.`, all)
+    ? about('language', `The text is not in ${languageName(language)}.`, all)
     : null;
 }

@@ -119,6 +119,14 @@ describe('a bad translation is told', () => {
   });
 });
 
+it('a language is named without what follows language, script and region in its tag', () => {
+  const portuguese =
+    'As plantas jovens precisam de muita água nas primeiras semanas depois de serem plantadas no jardim.';
+  expect(checkSegment(LONG, portuguese, facts('es-u-ca-buddhist'))).toContainEqual(
+    expect.objectContaining({ message: 'the translation is in Portuguese: translate into Spanish' }),
+  );
+});
+
 it('short texts that came back as they were are judged together', () => {
   const languages = { sourceLanguage: 'en', targetLanguage: 'de' };
   const same = (texts: string[]) => texts.map((source) => ({ source, translated: source }));

@@ -1,5 +1,6 @@
 /** Texts that came back in the source's language, or in a third one. */
 import { eld } from 'eld/extrasmall';
+import { languageName } from '../../../language-names.ts';
 import { type Defect, untranslated } from './defects.ts';
 import { lengthOf } from './length.ts';
 import { baseLanguage, folded, isSameLanguage } from './text.ts';
@@ -39,8 +40,6 @@ const CODES: Readonly<Record<string, string>> = { nb: 'no', nn: 'no', fil: 'tl',
 const codeOf = (tag: string): string => CODES[baseLanguage(tag)] ?? baseLanguage(tag);
 
 const KNOWN = new Set(Object.values(eld.info().Languages));
-const names = new Intl.DisplayNames('en', { type: 'language' });
-const nameOf = (tag: string): string => names.of(tag) ?? tag;
 
 export const ECHO = 'the text came back untranslated';
 
@@ -95,7 +94,7 @@ export function checkLanguage(pair: Pair, languages: Languages): Defect[] {
   return [
     untranslated(
       'language',
-      `the translation is in ${nameOf(other)}: translate into ${nameOf(languages.targetLanguage)}`,
+      `the translation is in ${languageName(other)}: translate into ${languageName(languages.targetLanguage)}`,
     ),
   ];
 }
