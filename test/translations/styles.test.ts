@@ -1,3 +1,4 @@
+import { sql } from 'kysely';
 import { beforeEach, expect, it } from 'vitest';
 import { createApiKey } from '../../src/api-keys/create.ts';
 import type { ProjectId } from '../../src/ids.ts';
@@ -54,6 +55,25 @@ it('is refused without content, beyond 2,000 characters, and for a language that
   ];
   expect(refusals.map(({ status }) => status)).toEqual([400, 400, 400, 404, 404]);
   expect((await call('PUT', '/es', { instructions: 'x'.repeat(2_000) })).status).toBe(200);
+});
+
+it('a project has room for 200, with those of languages that it no longer has, however many are set at once', async () => {
+  await sql`
+    INSERT INTO translation_styles (workspace_id, project_id, language, formality)
+    SELECT ${workspace.id}, ${projectId}, 'de-x-' || n, 'formal' FROM generate_series(1, 199) AS n`.execute(
+    service.db,
+  );
+  const answers = await Promise.all(['/es', '/en', '/pt-BR'].map((path) => call('PUT', path, style)));
+  expect(answers.map(({ status }) => status).sort()).toEqual([200, 409, 409]);
+  expect(answers.find(({ status }) => status === 409)?.body).toMatchObject({
+    code: 'CONFLICT',
+    details: { reason: 'styles_full' },
+  });
+  const { styles } = (await call('GET')).body;
+  expect(styles).toHaveLength(200);
+  // One that is there can still be replaced.
+  const there = answers.find(({ status }) => status === 200)?.body.style.language;
+  expect((await call('PUT', `/${there}`, { formality: 'formal' })).status).toBe(200);
 });
 
 it('needs translations.configure, and stays while its language is taken from the project', async () => {

@@ -5,6 +5,8 @@ import { timestamp, trimmedText } from '../../fields.ts';
 
 const FORMALITIES = ['formal', 'informal'] as const;
 const MAX_INSTRUCTIONS = 2_000;
+/** Styles of a project: those of languages that it no longer has count too. */
+export const MAX_STYLES = 200;
 
 export const styleSchema = z
   .object({

@@ -3,11 +3,11 @@ import { recordAudit } from '../../audit/record.ts';
 import { requirePermissions, type VerbContext } from '../../context.ts';
 import type { Queryable } from '../../db/database.ts';
 import { inTransaction } from '../../db/transaction.ts';
-import { notFound } from '../../errors.ts';
+import { conflict, notFound } from '../../errors.ts';
 import type { ProjectId } from '../../ids.ts';
 import { lockLanguages } from '../../projects/languages.ts';
 import type { Style } from '../../providers/types.ts';
-import { type StyleResponse, styleColumns, toStyle } from './schemas.ts';
+import { MAX_STYLES, type StyleResponse, styleColumns, toStyle } from './schemas.ts';
 
 /** Which style: of a project in a language. */
 export interface StylePath {
@@ -41,7 +41,7 @@ export async function listStyles({ db, actor }: VerbContext, projectId: ProjectI
 
 /**
  * Sets how the project speaks in one of its languages (translations.configure).
- * @throws {ServiceError} RESOURCE_NOT_FOUND for a language that is none of the project's
+ * @throws {ServiceError} RESOURCE_NOT_FOUND for a language that is none of the project's; CONFLICT `styles_full`
  */
 export async function putStyle(
   context: VerbContext,
@@ -51,6 +51,14 @@ export async function putStyle(
   const { db, actor } = context;
   requirePermissions(actor, 'translations.configure');
   return inTransaction(db, async (tx) => {
+    // Whoever sets a style takes turns at the project, so that none is counted too late.
+    await tx
+      .selectFrom('projects')
+      .select('id')
+      .where('workspace_id', '=', actor.workspaceId)
+      .where('id', '=', projectId)
+      .forNoKeyUpdate()
+      .execute();
     const { languages } = await lockLanguages(tx, actor.workspaceId, projectId);
     if (!languages.includes(language)) throw notFound("language of the project's");
     const row = await tx
@@ -64,6 +72,17 @@ export async function putStyle(
       )
       .returning(styleColumns)
       .executeTakeFirstOrThrow();
+    const { count } = await tx
+      .selectFrom('translation_styles')
+      .select((eb) => eb.fn.countAll<number>().as('count'))
+      .where('project_id', '=', projectId)
+      .executeTakeFirstOrThrow();
+    if (count > MAX_STYLES) {
+      throw conflict(
+        `A project has at most ${MAX_STYLES} styles. Delete those of languages that it no longer has.`,
+        'styles_full',
+      );
+    }
     await recordAudit(tx, context, {
       action: 'translation_styles.set',
       targetType: 'project',
