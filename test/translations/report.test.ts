@@ -1,10 +1,14 @@
+import { sql } from 'kysely';
 import { beforeEach, describe, expect, it } from 'vitest';
+import type { JobId } from '../../src/ids.ts';
 import { pseudoLocalize } from '../../src/providers/pseudo.ts';
 import type { TranslationRequest } from '../../src/providers/types.ts';
 import { pruneTranslations } from '../../src/translations/prune.ts';
+import { keepReport } from '../../src/translations/report/report.ts';
 import { createArticle } from '../support/articles.ts';
 import type { TestWorkspace } from '../support/service.ts';
 import { useTranslations } from '../support/translating.ts';
+import { eventually } from '../support/wait.ts';
 
 const { service, provider, workspace, calls } = useTranslations();
 
@@ -267,4 +271,29 @@ it('the report of a job stays when its texts go, without a word of them; a job o
   expect({ ...after, entries: [] }).toEqual({ ...before, entries: [] });
   const other = await service.workspace(1);
   expect((await service.call(other.key, 'GET', `/api/jobs/${job.id}/report`)).status).toBe(404);
+});
+
+it('the report of a failed job stays as it was when two workers prune at once', async () => {
+  answers = { Watering: () => '' };
+  const { id } = await source();
+  const { job } = await calls.translateTo(workspace, id);
+  expect(job.status).toBe('FAILED');
+  const jobId = job.id as JobId;
+  const before = await readReport(workspace, jobId);
+  let second: Promise<unknown> | undefined;
+  await service.db.transaction().execute(async (tx) => {
+    await sql`LOCK TABLE translation_segments`.execute(tx);
+    await keepReport(tx, jobId);
+    await tx.updateTable('translations').set({ snapshot: null }).where('job_id', '=', jobId).execute();
+    await tx.deleteFrom('translation_segments').where('job_id', '=', jobId).execute();
+    let ended = false;
+    second = pruneTranslations(service.db, { retentionMs: 0 }).finally(() => {
+      ended = true;
+    });
+    const waiting = async () =>
+      (await sql`SELECT 1 FROM pg_locks WHERE NOT granted`.execute(service.db)).rows.length > 0;
+    await eventually(async () => ended || (await waiting()), Boolean);
+  });
+  await second;
+  expect((await readReport(workspace, jobId)).texts).toEqual(before.texts);
 });
