@@ -1,3 +1,4 @@
+import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import type { DefectCode } from '../../../src/document/translation/checks/defects.ts';
 import { checkSegment } from '../../../src/document/translation/checks/segment.ts';
@@ -37,7 +38,31 @@ for (const { language, source, target } of SAMPLES) {
   }
 }
 
+const NUMBERS = ['none', 'one', 'two', 'three', 'four', 'five', 'six', 'seven', 'eight', 'nine'];
+
+/** What a check finds, as the page says it. */
+const told = [...codes].map((code) => {
+  const kinds = found.filter((each) => each.code === code);
+  const least = Math.min(...kinds.map(({ recall }) => recall));
+  const all = kinds.reduce((sum, kind) => sum + kind.all, 0).toLocaleString('en');
+  const share =
+    least === 1
+      ? `100 % of ${all}`
+      : `${(Math.floor(least * 1_000) / 10).toFixed(1)} % and more of each of ${NUMBERS[kinds.length]}`;
+  return { code, share };
+});
+
 describe('the checks of translations', () => {
+  it('are told with their figures in the pages', () => {
+    const page = readFileSync(new URL('../../../docs/translation-quality.md', import.meta.url), 'utf8');
+    const cells = page.split('\n').map((line) => line.split('|').map((cell) => cell.trim()));
+    const shares = told.map(({ code }) => ({
+      code,
+      share: cells.find((row) => row[1] === `\`${code}\``)?.[4],
+    }));
+    expect(shares).toEqual(told);
+  });
+
   it('find each of 20 kinds of damage in 500 texts nineteen times in twenty', () => {
     expect(SAMPLES).toHaveLength(500);
     expect(DAMAGES.length).toBeGreaterThanOrEqual(20);
