@@ -1,7 +1,7 @@
 /**
- * A hundred kills of the worker, with SIGKILL, while generations ask a model for their outline and sections: whole ones, outlines, approvals and doubled
- * requests, beside refreshes of translations. The test of the suite, in full: each is charged once, and after each kill only
- * what was being written is asked for again. About an hour.
+ * A hundred kills of the worker, with SIGKILL, while a model is asked and as runs enter each of their steps: whole ones,
+ * outlines, approvals and doubled requests, beside refreshes of translations. The test of the suite, in full: each is charged
+ * once, and after each kill only what was being written is asked for again. About an hour.
  *
  * Environment: GENERATION_KILLS (100).
  */

@@ -3,6 +3,7 @@ import type { Article } from '../../src/articles/schemas.ts';
 import { mapTexts } from '../../src/document/format/walk.ts';
 import { isFinal } from '../../src/jobs/queries.ts';
 import type { Job } from '../../src/jobs/schemas.ts';
+import { controlSteps, STEPS } from '../generation/support/steps.ts';
 import { startWritingModel } from '../generation/support/writing-model.ts';
 import { listenToAll } from '../support/events.ts';
 import { config, generating } from '../support/generating.ts';
@@ -37,6 +38,7 @@ it('generations whose worker is killed again and again are charged once each, an
   const model = await startWritingModel({ delayMs: 150 });
   const start = (): Promise<ServiceProcess> => startProcess('worker.ts', { ...service.env, ...model.env });
   let worker = await start();
+  const steps = await controlSteps(service.db);
   const all: OnItsWay[] = [];
 
   /** An article in one go, by a request that is sent twice, or by an outline that is approved. */
@@ -91,13 +93,19 @@ it('generations whose worker is killed again and again are charged once each, an
   for (let kill = 1; kill <= KILLS; kill += 1) {
     for (let open = await goOn(); open < AT_ONCE; open += 1) await begin();
     const progress = model.asked.length;
-    await eventually(
-      async () => (await goOn()) === 0 || model.asked.length > progress + 2 + (kill % 7),
-      (enough) => enough,
-      90_000,
-    );
-    worker.kill('SIGKILL');
-    await worker.ended;
+    const killWhen = async (isTime: () => Promise<boolean>): Promise<void> => {
+      await eventually(
+        async () => (await goOn()) === 0 || (await isTime()),
+        (enough) => enough,
+        90_000,
+      );
+      worker.kill('SIGKILL');
+      await worker.ended;
+    };
+    // While the model is asked, and in turn as a run enters each of the steps, in the middle of the statement.
+    const step = kill % 2 === 0 ? STEPS[(kill / 2) % STEPS.length] : undefined;
+    if (step === undefined) await killWhen(async () => model.asked.length > progress + 2 + (kill % 7));
+    else await steps.hold(step, () => killWhen(() => steps.isHeld()));
     worker = await start();
   }
   await eventually(goOn, (open) => open === 0, 240_000);

@@ -24,6 +24,8 @@ export interface StepControl {
   refuse(step: Step | null): Promise<void>;
   /** Holds whoever enters the step until `work` is done. */
   hold(step: Step, work: () => Promise<void>): Promise<void>;
+  /** Whether somebody waits at the gate. */
+  isHeld(): Promise<boolean>;
   /** Every status that a job had, with its step and progress on entering it. */
   movesOf(jobId: string): Promise<{ status: JobStatus; step: string | null; progress: number }[]>;
 }
@@ -59,10 +61,20 @@ export async function controlSteps(db: Database): Promise<StepControl> {
     async hold(step, work) {
       await control(step, 'hold');
       await db.transaction().execute(async (tx) => {
+        // It may take a while until somebody comes.
+        await sql`SET LOCAL idle_in_transaction_session_timeout = 0`.execute(tx);
         await sql`SELECT pg_advisory_xact_lock(${sql.lit(GATE)})`.execute(tx);
         await work();
       });
       await control(null, 'hold');
+    },
+    async isHeld() {
+      const { rows } = await sql<{ held: boolean }>`
+        SELECT EXISTS (SELECT FROM pg_locks WHERE locktype = 'advisory' AND objid = ${sql.lit(GATE)} AND NOT granted
+          AND database = (SELECT oid FROM pg_database WHERE datname = current_database())) AS held`.execute(
+        db,
+      );
+      return rows[0]?.held ?? false;
     },
     async movesOf(jobId) {
       const { rows } = await sql<{ status: JobStatus; step: string | null; progress: number }>`
