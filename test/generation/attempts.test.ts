@@ -1,4 +1,4 @@
-import { sql } from 'kysely';
+import { type RawBuilder, sql } from 'kysely';
 import { beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { notePart, OUTLINE_PART } from '../../src/generation/parts.ts';
 import type { ArticleId, JobId } from '../../src/ids.ts';
@@ -119,6 +119,25 @@ it('the articles that a text may link to are the same for all its sections', asy
   await calls.untilFinal(workspace, body.job.id);
   expect(offered.length).toBeGreaterThan(1);
   for (const titles of offered) expect(titles).toEqual(['Compost']);
+});
+
+it('neither the articles to link to nor the generations to prune are found by reading them all', async () => {
+  const planOf = (query: RawBuilder<unknown>) =>
+    service.db.transaction().execute(async (tx) => {
+      // Of tables as small as these any plan is a good one.
+      await sql`SET LOCAL enable_seqscan = off`.execute(tx);
+      await sql`SET LOCAL enable_bitmapscan = off`.execute(tx);
+      await sql`SET LOCAL enable_sort = off`.execute(tx);
+      return JSON.stringify((await sql`EXPLAIN ${query}`.execute(tx)).rows);
+    });
+  const linkable = await planOf(sql`
+    SELECT id, title FROM articles WHERE workspace_id = ${workspace.id} AND project_id = ${workspace.id}
+      AND primary_language = 'en' AND status = 'PUBLISHED' ORDER BY published_at DESC LIMIT 50`);
+  expect(linkable).toContain('articles_published_idx');
+  expect(linkable).not.toContain('Sort');
+  const kept = await planOf(sql`
+    SELECT job_id FROM generations WHERE config IS NOT NULL ORDER BY job_id LIMIT 100`);
+  expect(kept).toContain('generations_kept_idx');
 });
 
 describe('a run with research in its price', () => {

@@ -224,8 +224,19 @@ describe('a run that stops for its outline', () => {
   });
 });
 
+/** How far a run is that cannot enter a step. */
+const PROGRESS_BEFORE = {
+  VALIDATING: 0,
+  OUTLINING: 2,
+  WRITING: 10,
+  GENERATING_IMAGE_PROMPTS: 90,
+  GENERATING_IMAGES: 90,
+  PROCESSING_MEDIA: 92,
+  FINALIZING: 94,
+} as const satisfies Record<(typeof STEPS)[number], number>;
+
 describe.each(STEPS)('in %s', (step) => {
-  it('it fails: the article is a draft, nothing of it is written, nothing is charged, and the failure is told', async () => {
+  it('it fails: the article is a draft, nothing of it is written, nothing is charged, its progress stays, and the failure is told', async () => {
     await steps.refuse(step);
     const { article, job } = await calls.generateTo(workspace, { reviewOutline: false });
     expect(job).toMatchObject({
@@ -233,6 +244,7 @@ describe.each(STEPS)('in %s', (step) => {
       errorCode: 'GENERATION_FAILED',
       errorMessage: 'The generation stopped on an internal error. Nothing was charged; start it again.',
       consumedCredits: 0,
+      progress: PROGRESS_BEFORE[step],
     });
     expect(article).toMatchObject({
       status: 'DRAFT',
