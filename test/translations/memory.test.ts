@@ -186,8 +186,8 @@ describe('a run that ends without a result', () => {
     const source = await article(document);
     answering = refuseLast;
     expect((await calls.translateTo(workspace, source.id)).job.status).toBe('FAILED');
-    const { promise: never } = Promise.withResolvers<void>();
-    answering = () => never;
+    const { promise: held, resolve: release } = Promise.withResolvers<void>();
+    answering = () => held;
     const { job } = (await calls.request(workspace, source.id)).body;
     await eventually(
       () => calls.readJob(workspace, job.id),
@@ -200,6 +200,7 @@ describe('a run that ends without a result', () => {
       .set({ batch_count: null })
       .where('job_id', '=', job.id)
       .execute();
+    release();
     answering = async () => undefined;
     asked = [];
     expect((await calls.translateTo(workspace, source.id)).job.status).toBe('COMPLETED');
