@@ -55,6 +55,11 @@ export async function storeDeliveries(
       FROM ids
     )`;
   const { in_run = false, burst_id = null } = holder;
+  // What a burst has that nobody knows of is freed by the next reconciliation.
+  if (burst_id !== null) {
+    const open = db.insertInto('webhook_bursts').values({ id: burst_id });
+    await open.onConflict((conflict) => conflict.doNothing()).execute();
+  }
   const succeeded = state === 'succeeded';
   const insert = {
     pending: sql`INSERT INTO webhook_open (${columns}, in_run, burst_id, due_at)
