@@ -1,5 +1,6 @@
+import { subscribe, unsubscribe } from 'node:diagnostics_channel';
 import { sql } from 'kysely';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest';
 import type { CategoryId } from '../../src/ids.ts';
 import { type RunningService, startServer } from '../../src/processes/server.ts';
 import { categoryCalls } from '../categories/support.ts';
@@ -100,6 +101,12 @@ test('a tenant whose requests wait for a lock keeps nobody waiting, and is told 
 test('a server that stops answers those that wait first', async () => {
   const server: RunningService = await startServer(service.config, logger);
   const { id, unlock } = await lockedCategory();
+  let begun = 0;
+  const count = () => {
+    begun += 1;
+  };
+  subscribe('http.server.request.start', count);
+  onTestFinished(() => void unsubscribe('http.server.request.start', count));
   const answers = Array.from({ length: 20 }, async () => {
     const { status } = await fetch(new URL(calls.pathOf(waiting, id), server.url), {
       method: 'PATCH',
@@ -109,6 +116,11 @@ test('a server that stops answers those that wait first', async () => {
     return status;
   });
   await eventually(waitersInPostgres, (count) => count > 1);
+  // One that has not come in yet finds the door closed.
+  await eventually(
+    async () => begun,
+    (requests) => requests === 20,
+  );
   const stopped = server.stop();
   await unlock();
   expect((await Promise.all(answers)).filter((status) => status !== 200)).toEqual([]);
