@@ -131,8 +131,7 @@ try {
       receiver.received.length = 0;
       await sleep(50);
     }
-    const times = await readTimes(engines.postgresLog, from, endOf(engines.postgresLog));
-    return times;
+    return readTimes(engines.postgresLog, from, endOf(engines.postgresLog));
   };
 
   await sleep(5_000);
@@ -150,7 +149,7 @@ try {
   }
   await sql`VACUUM ANALYZE webhook_log`.execute(db);
   const { rows: sizes } = await sql<{ rows: string; size: string }>`
-    SELECT count(*) AS rows, pg_size_pretty(sum(pg_total_relation_size(inhrelid)) FILTER (WHERE true)) AS size
+    SELECT count(*) AS rows, pg_size_pretty(sum(pg_total_relation_size(inhrelid))) AS size
     FROM pg_inherits WHERE inhparent = 'webhook_log'::regclass`.execute(db);
   note(`the log has ${sizes[0]?.rows} partitions and ${sizes[0]?.size}`);
   await logStatements(db, 1);

@@ -1,6 +1,7 @@
 import { type Insertable, sql } from 'kysely';
 import type { Actor } from '../context.ts';
 import type { Tx } from '../db/database.ts';
+import { uniqueViolation } from '../db/errors.ts';
 import type { Tables } from '../db/tables.ts';
 import { conflict, type ServiceError } from '../errors.ts';
 import type { ArticleId, ProjectId } from '../ids.ts';
@@ -51,6 +52,19 @@ export async function lockAndChooseSlug(tx: Tx, scope: SlugScope, title: string)
   const turn = `${scope.projectId} ${scope.language}`;
   await sql`SELECT pg_advisory_xact_lock(hashtextextended(${turn}, 0))`.execute(tx);
   return chooseSlug(tx, scope, title);
+}
+
+const SLUG_ATTEMPTS = 5;
+
+/** Does work that chooses a slug again when another article took it between the choice and the commit. */
+export async function retryingSlug<Result>(work: () => Promise<Result>): Promise<Result> {
+  for (let attempt = 1; ; attempt += 1) {
+    try {
+      return await work();
+    } catch (error) {
+      if (attempt === SLUG_ATTEMPTS || uniqueViolation(error) !== 'articles_slug_key') throw error;
+    }
+  }
 }
 
 /** 409 for a slug that was asked for by name. */

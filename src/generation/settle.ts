@@ -1,10 +1,9 @@
 import { sql } from 'kysely';
-import { lockAndChooseSlug } from '../articles/insert.ts';
+import { lockAndChooseSlug, retryingSlug } from '../articles/insert.ts';
 import { type PreparedBody, withRenderings } from '../articles/prepare.ts';
 import { type Renderer, readReferences, renderBody } from '../articles/render.ts';
 import { replaceContent } from '../articles/revisions/keep.ts';
 import type { Database, Tx } from '../db/database.ts';
-import { uniqueViolation } from '../db/errors.ts';
 import { inTransaction } from '../db/transaction.ts';
 import { doTask } from '../document/threads/pool.ts';
 import { inTheBackground } from '../document/threads/share.ts';
@@ -127,16 +126,11 @@ export async function settleGeneration(db: Database, jobId: JobId): Promise<bool
     references,
     rendering: await renderBody(document, references),
   }));
-  for (let attempt = 1; ; attempt += 1) {
-    try {
-      return await inTheBackground(workspace_id, () =>
-        withRenderings(db, (tx, render) => settle(tx, jobId, made, body, render), [body]),
-      );
-    } catch (error) {
-      // Another article took the slug between the choice and the commit.
-      if (attempt === 5 || uniqueViolation(error) !== 'articles_slug_key') throw error;
-    }
-  }
+  return retryingSlug(() =>
+    inTheBackground(workspace_id, () =>
+      withRenderings(db, (tx, render) => settle(tx, jobId, made, body, render), [body]),
+    ),
+  );
 }
 
 const settle = (tx: Tx, jobId: JobId, made: Made, body: PreparedBody, render: Renderer): Promise<boolean> =>

@@ -78,7 +78,7 @@ export async function planSegments(
   );
   const left = segments.filter(({ key }) => !found.has(key));
   const sameAs = findEqual(left);
-  const batches = inBatches(left.filter(({ key }) => !sameAs.has(key)));
+  const batches = toBatches(left.filter(({ key }) => !sameAs.has(key)));
   const batchOf = new Map(batches.flatMap((batch, at) => batch.map(({ key }) => [key, at] as const)));
   const context: StoredContext = { title, outline, glossary, style, around: batches.map(around) };
   return inTransaction(db, async (tx) => {
@@ -151,7 +151,7 @@ function findEqual(segments: PlannedTexts['segments']): Map<string, string> {
 }
 
 /** Segments in batches. Where there are very many, batches hold more of them. */
-function inBatches(segments: PlannedTexts['segments']): PlannedSegment[][] {
+function toBatches(segments: PlannedTexts['segments']): PlannedSegment[][] {
   const batches = planBatches(segments, BATCH);
   return batches.length <= MANY_BATCHES
     ? batches

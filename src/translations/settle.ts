@@ -1,12 +1,11 @@
 import { sql } from 'kysely';
 import { bytesOf, copiesOf, imagesForBody, insertAssets, newAssetIds } from '../articles/images.ts';
-import { lockAndChooseSlug } from '../articles/insert.ts';
+import { lockAndChooseSlug, retryingSlug } from '../articles/insert.ts';
 import { type PreparedBody, withRenderings } from '../articles/prepare.ts';
 import { addressesOf, type Renderer, referencesOf, toRendering } from '../articles/render.ts';
 import { replaceContent } from '../articles/revisions/keep.ts';
 import { keepBlobs } from '../blobs/references.ts';
 import type { Database, Tx } from '../db/database.ts';
-import { uniqueViolation } from '../db/errors.ts';
 import { doTask } from '../document/threads/pool.ts';
 import { inTheBackground } from '../document/threads/share.ts';
 import type { AssembledArticle } from '../document/threads/tasks.ts';
@@ -58,16 +57,11 @@ export async function settleTranslation(db: Database, jobId: JobId): Promise<boo
   await markFinalizing(db, jobId);
   await requireUsable(db, jobId);
   const result = await assemble(db, jobId);
-  for (let attempt = 1; ; attempt += 1) {
-    try {
-      return await inTheBackground(result.workspaceId, () =>
-        withRenderings(db, (tx, render) => settle(tx, jobId, result, render), [result.body]),
-      );
-    } catch (error) {
-      // Another article took the slug between the choice and the commit.
-      if (attempt === 5 || uniqueViolation(error) !== 'articles_slug_key') throw error;
-    }
-  }
+  return retryingSlug(() =>
+    inTheBackground(result.workspaceId, () =>
+      withRenderings(db, (tx, render) => settle(tx, jobId, result, render), [result.body]),
+    ),
+  );
 }
 
 async function assemble(db: Database, jobId: JobId): Promise<Result> {

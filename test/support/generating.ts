@@ -1,12 +1,12 @@
-import { afterAll, beforeAll, beforeEach, expect } from 'vitest';
+import { expect } from 'vitest';
 import type { Article } from '../../src/articles/schemas.ts';
 import type { Outline } from '../../src/generation/outline.ts';
 import { createPseudoWriter } from '../../src/generation/writing/pseudo.ts';
 import type { ArticleWriter, ArticleWriters } from '../../src/generation/writing/writer.ts';
 import type { Job } from '../../src/jobs/schemas.ts';
 import { listenToAll } from './events.ts';
-import { type Answer, madeLater, type TestService, type TestWorkspace, useTestService } from './service.ts';
-import { connectOperator, type Operator } from './temporal.ts';
+import { type JobOptions, useJobs } from './jobs.ts';
+import type { Answer, TestService, TestWorkspace } from './service.ts';
 import { translating } from './translating.ts';
 
 type Asked = 'outline' | 'section' | 'faq';
@@ -149,40 +149,12 @@ export const generating = (service: TestService) => {
  * What a file about generations needs: the service with a worker on a stand-in for the model, an operator, and for each
  * test a fresh workspace with so many credits that hears all events.
  */
-export function useGenerations({
-  credits = 10,
-  env = {},
-}: {
-  credits?: number;
-  env?: Record<string, string>;
-} = {}) {
-  const service = useTestService(env);
+export function useGenerations(options: JobOptions = {}) {
   const writers = createStandInWriter();
-  const operator = madeLater<Operator>('operator');
-  const workspace = madeLater<TestWorkspace>('workspace');
-  let connected: Operator | undefined;
-  beforeAll(async () => {
-    connected = await connectOperator();
-    operator.set(connected);
-    await service.startWorker({ writers });
-  });
-  afterAll(() => connected?.close());
-  beforeEach(async () => {
+  const { service, ...jobs } = useJobs({ writers }, options, async (workspace) => {
     writers.behave = async () => undefined;
     writers.asked = [];
-    const made = await service.workspace(credits);
-    await listenToAll(service.db, made.id);
-    workspace.set(made);
+    await listenToAll(service.db, workspace.id);
   });
-  /** Lets the round begin now that looks for lost runs. */
-  const reconcile = () =>
-    operator.it.client.schedule.getHandle(`${service.config.TEMPORAL_TASK_QUEUE_PREFIX}reconcile`).trigger();
-  return {
-    service,
-    writers,
-    operator: operator.it,
-    workspace: workspace.it,
-    calls: generating(service),
-    reconcile,
-  };
+  return { service, writers, ...jobs, calls: generating(service) };
 }

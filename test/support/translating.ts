@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, beforeEach, expect } from 'vitest';
+import { expect } from 'vitest';
 import type { Article } from '../../src/articles/schemas.ts';
 import type { DocumentJson } from '../../src/document/format/schema.ts';
 import { mapTexts } from '../../src/document/format/walk.ts';
@@ -7,8 +7,8 @@ import type { Job } from '../../src/jobs/schemas.ts';
 import { createPseudoProvider } from '../../src/providers/pseudo.ts';
 import type { TranslationProvider, TranslationRequest } from '../../src/providers/types.ts';
 import { createArticle, longDocument } from './articles.ts';
-import { madeLater, type TestService, type TestWorkspace, useTestService } from './service.ts';
-import { connectOperator, type Operator } from './temporal.ts';
+import { type JobOptions, useJobs } from './jobs.ts';
+import type { TestService, TestWorkspace } from './service.ts';
 import { eventually } from './wait.ts';
 
 /** A stand-in for a model: does what the test says, then answers like the pseudo provider. */
@@ -98,38 +98,11 @@ export const translating = (service: TestService) => {
  * What a file about translations needs: the service with a worker on a stand-in for the engine, an operator, and a
  * fresh workspace with so many credits for each test.
  */
-export function useTranslations({
-  credits = 10,
-  env = {},
-}: {
-  credits?: number;
-  env?: Record<string, string>;
-} = {}) {
-  const service = useTestService(env);
+export function useTranslations(options: JobOptions = {}) {
   const provider = createStandIn();
-  const operator = madeLater<Operator>('operator');
-  const workspace = madeLater<TestWorkspace>('workspace');
-  let connected: Operator | undefined;
-  beforeAll(async () => {
-    connected = await connectOperator();
-    operator.set(connected);
-    await service.startWorker({ provider });
-  });
-  afterAll(() => connected?.close());
-  beforeEach(async () => {
+  const { service, ...jobs } = useJobs({ provider }, options, async () => {
     provider.behave = async () => undefined;
     provider.answer = undefined;
-    workspace.set(await service.workspace(credits));
   });
-  /** Lets the round begin now that looks for lost runs. */
-  const reconcile = () =>
-    operator.it.client.schedule.getHandle(`${service.config.TEMPORAL_TASK_QUEUE_PREFIX}reconcile`).trigger();
-  return {
-    service,
-    provider,
-    operator: operator.it,
-    workspace: workspace.it,
-    calls: translating(service),
-    reconcile,
-  };
+  return { service, provider, ...jobs, calls: translating(service) };
 }
