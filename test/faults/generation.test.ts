@@ -8,7 +8,7 @@ import { startWritingModel } from '../generation/support/writing-model.ts';
 import { listenToAll } from '../support/events.ts';
 import { config, generating } from '../support/generating.ts';
 import { type ServiceProcess, startProcess } from '../support/processes.ts';
-import { useTestService } from '../support/service.ts';
+import { type Answer, useTestService } from '../support/service.ts';
 import { eventually } from '../support/wait.ts';
 
 /** `node soak/generation-kills.ts` runs this with a hundred. */
@@ -63,21 +63,31 @@ it('generations whose worker is killed again and again are charged once each, an
     all.push({ number, article, job, stage, version: null });
   };
 
+  /** An accepted request. A busy machine may refuse one for now; a client comes again. */
+  const accepted = async (ask: () => Promise<Answer>) => {
+    const answer = await eventually(ask, ({ status }) => status !== 503);
+    expect(answer.status, JSON.stringify(answer.body)).toBe(202);
+    return answer.body;
+  };
+
   /** Does what comes after an ended job: an outline is approved, some articles are translated, changed and refreshed. */
   const follow = async (each: OnItsWay): Promise<boolean> => {
     const { id } = each.article;
     if (each.stage === 'outline') {
       const { etag } = await calls.outline(workspace, id);
-      const approved = await calls.approve(workspace, id, etag);
-      Object.assign(each, { stage: 'article', job: approved.body.job });
+      const { job } = await accepted(() => calls.approve(workspace, id, etag));
+      Object.assign(each, { stage: 'article', job });
     } else if (each.stage === 'article' && each.number % 4 === 3) {
-      const { body } = await calls.requestTranslation(workspace, id);
-      Object.assign(each, { stage: 'translation', job: body.job, version: body.article });
+      const { job, article } = await accepted(() => calls.requestTranslation(workspace, id));
+      Object.assign(each, { stage: 'translation', job, version: article });
     } else if (each.stage === 'translation' && each.version !== null) {
       const { documentJson } = await calls.readArticle(workspace, id);
       const changed = mapTexts(documentJson, ({ text }) => ({ text: `${text} again` }));
       expect((await calls.save(workspace, id, changed)).status).toBe(200);
-      Object.assign(each, { stage: 'refresh', job: await calls.refresh(workspace, each.version.id) });
+      const { key } = workspace;
+      const path = `/api/articles/${each.version.id}/refresh`;
+      const { job } = await accepted(() => service.call(key, 'POST', path));
+      Object.assign(each, { stage: 'refresh', job });
     } else return false;
     return true;
   };
