@@ -1,7 +1,7 @@
 /** How many words each part of an article is asked for. The words of an outline are shares, not lengths. */
 import { countTextWords } from '../document/format/words.ts';
 import { bodyWords, FAQ_WORDS, type GenerationConfig } from './config.ts';
-import type { Outline } from './outline.ts';
+import { MAX_WORDS_PER_SECTION, type Outline } from './outline.ts';
 
 /** Words that a part is asked for at least, its heading apart. */
 const MIN_ASKED = 10;
@@ -33,22 +33,36 @@ export interface AskedLength {
   readonly spare: number;
 }
 
-/** The words of each section, its heading included: whole numbers that add up to `words` (contract.md G33). */
+/**
+ * The words of each section, its heading included: whole numbers that add up to `words` (contract.md G33). What a section
+ * would have beyond what a model writes at once goes to the others.
+ */
 export function scaleLengths(
   sections: readonly { readonly estimatedWords: number }[],
   words: number,
 ): number[] {
   const least = Math.min(MIN_SHARE, Math.floor(words / sections.length));
-  const free = words - least * sections.length;
-  const shares = sections.reduce((sum, { estimatedWords }) => sum + estimatedWords, 0);
-  let [given, passed] = [0, 0];
-  return sections.map(({ estimatedWords }) => {
-    passed += estimatedWords;
-    const upTo = Math.round((free * passed) / shares);
-    const own = upTo - given;
-    given = upTo;
-    return least + own;
-  });
+  // Outlines of earlier releases may have too few sections.
+  const most = Math.max(MAX_WORDS_PER_SECTION, Math.ceil(words / sections.length));
+  const lengths = sections.map(() => most);
+  let open = sections.map(({ estimatedWords }, index) => ({ index, share: estimatedWords }));
+  for (;;) {
+    const free = words - most * (sections.length - open.length) - least * open.length;
+    const shares = sum(open.map(({ share }) => share));
+    const within = open.filter(({ share }) => least + (free * share) / shares < most);
+    if (within.length < open.length) {
+      open = within;
+      continue;
+    }
+    let [given, passed] = [0, 0];
+    for (const { index, share } of open) {
+      passed += share;
+      const upTo = Math.round((free * passed) / shares);
+      lengths[index] = least + upTo - given;
+      given = upTo;
+    }
+    return lengths;
+  }
 }
 
 /** True when a section is as long as it was asked for. */
@@ -73,7 +87,8 @@ export function sectionLength(
   const adapted = clamp((left * own) / (own + later), own * LEAST_OF_SHARE, own * MOST_OF_SHARE);
   const wanted = Math.round(adapted) - countTextWords(outline.sections[index]?.heading ?? '');
   const reserved = later + (config.faq ? FAQ_WORDS : 0);
-  return asked(config, finished, reserved, clamp(wanted, Math.min(own, MIN_ASKED), own * MOST_OF_SHARE), own);
+  const most = Math.min(own * MOST_OF_SHARE, Math.max(own, MAX_WORDS_PER_SECTION));
+  return asked(config, finished, reserved, clamp(wanted, Math.min(own, MIN_ASKED), most), own);
 }
 
 /** The same for the questions after the last section. */

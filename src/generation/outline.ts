@@ -14,7 +14,7 @@ export const MAX_ESTIMATED_WORDS = 5_000;
 /** Words of the body that each section has at least, on average. */
 const WORDS_PER_SECTION = 60;
 /** And at most: models break longer answers off. */
-const MAX_WORDS_PER_SECTION = 2_000;
+export const MAX_WORDS_PER_SECTION = 2_000;
 
 /** What a slug is made of; its length is bounded beside. */
 export const SLUG = /^[a-z0-9]+(?:-[a-z0-9]+)*$/;
