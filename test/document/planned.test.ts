@@ -1,6 +1,7 @@
+import fc from 'fast-check';
 import { expect, it } from 'vitest';
 import type { Block } from '../../src/document/format/schema.ts';
-import { planTexts } from '../../src/document/translation/planned.ts';
+import { planBatches, planTexts } from '../../src/document/translation/planned.ts';
 import { extractSegments } from '../../src/document/translation/segments.ts';
 import type { Snapshot } from '../../src/document/translation/source.ts';
 import type { AssetId } from '../../src/ids.ts';
@@ -100,4 +101,24 @@ it('tells the end of the text before and the beginning of the text behind, witho
     expect(before.length).toBeLessThanOrEqual(200);
     expect(after.length).toBeLessThanOrEqual(200);
   }
+});
+
+it('fills batches in order up to their bounds', () => {
+  const texts = fc.array(fc.integer({ min: 0, max: 60 }).map((words) => ({ words })));
+  fc.assert(
+    fc.property(
+      texts,
+      fc.integer({ min: 1, max: 50 }),
+      fc.integer({ min: 1, max: 5 }),
+      (segments, maxWords, maxSegments) => {
+        const batches = planBatches(segments, { maxWords, maxSegments });
+        expect(batches.flat()).toEqual(segments);
+        for (const batch of batches) {
+          expect(batch.length).toBeLessThanOrEqual(maxSegments);
+          const words = batch.reduce((sum, segment) => sum + segment.words, 0);
+          if (batch.length > 1) expect(words).toBeLessThanOrEqual(maxWords);
+        }
+      },
+    ),
+  );
 });

@@ -167,7 +167,7 @@ it('proposes blocks for which the version has no room', () => {
   expect(result.content.document.blocks).toHaveLength(MAX_BLOCKS);
 });
 
-const UUID = (digit: number): string => `${digit}`.repeat(8) + '-1111-4111-8111-111111111111';
+const UUID = (digit: number): string => `${String(digit).repeat(8)}-1111-4111-8111-111111111111`;
 const hero = (id: string, altText: string): SourceAsset => ({
   ...imageOf(id, altText),
   role: 'hero',

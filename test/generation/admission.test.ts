@@ -1,79 +1,17 @@
-import { beforeEach, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import type { ArticleStatus } from '../../src/db/tables.ts';
-import type { ArticleId, JobId, ProjectId } from '../../src/ids.ts';
+import type { JobId } from '../../src/ids.ts';
 import { setQuota } from '../../src/workspaces/set-quota.ts';
-import { documentOf, type Editing, editing, paragraph } from '../articles/support.ts';
-import { listenToAll } from '../support/events.ts';
-import { config, generating } from '../support/generating.ts';
-import { type Answer, type TestWorkspace, useTestService } from '../support/service.ts';
+import { documentOf, paragraph } from '../articles/support.ts';
+import { config } from '../support/generating.ts';
+import { pointers, refusal, settings, useAdmission } from './support/admission.ts';
 
-// Without a worker: what is admitted stays queued.
-const service = useTestService({ UNBILLED_LIMIT_WORDS: '500' });
-const calls = generating(service);
-let workspace: TestWorkspace;
-let projectId: ProjectId;
-let editor: Editing;
-
-const moveIn = async (credits: number) => {
-  workspace = await service.workspace(credits);
-  projectId = await service.project(workspace);
-  editor = editing(service, workspace);
-  await listenToAll(service.db, workspace.id);
-};
-beforeEach(() => moveIn(10));
-
-const request = (body?: Record<string, unknown>) => calls.request(workspace, projectId, body);
-const settings = (more: Record<string, unknown>) => ({ generationConfig: { ...config, ...more } });
-const refusal = ({ status, body }: Answer) => [status, body.code, body.details?.reason];
-const pointers = ({ body }: Answer) => body.errors?.map(({ pointer }: { pointer: string }) => pointer);
-
-/** What the workspace has: a refused request leaves it as it was. */
-const everything = async () => {
-  const count = (table: 'articles' | 'jobs' | 'holds' | 'generations' | 'events' | 'audit_entries') =>
-    service.db
-      .selectFrom(table)
-      .select((eb) => eb.fn.countAll<number>().as('count'))
-      .where('workspace_id', '=', workspace.id)
-      .executeTakeFirstOrThrow();
-  const tables = ['articles', 'jobs', 'holds', 'generations', 'events', 'audit_entries'] as const;
-  const counts = [];
-  for (const table of tables) counts.push([table, (await count(table)).count]);
-  const usage = await service.db
-    .selectFrom('ai_operation_usage')
-    .select('used')
-    .where('workspace_id', '=', workspace.id)
-    .executeTakeFirst();
-  return { counts, used: usage?.used ?? 0, wallet: await calls.readWallet(workspace) };
-};
-
-/** An empty draft that a person has made. */
-const emptyDraft = (body: Record<string, unknown> = {}) =>
-  editor.create(projectId, { documentJson: documentOf(), ...body });
-
-/** An article whose outline run has ended, as its workflow leaves it. */
-async function outlined(more: Record<string, unknown> = {}) {
-  const { article, job } = (await request(settings({ reviewOutline: true, ...more }))).body;
-  const outline = {
-    title: 'Sowing',
-    slug: 'sowing',
-    metaTitle: 'Sowing',
-    metaDescription: 'When to sow.',
-    sections: [
-      { id: 'a', heading: 'Soil', level: 2, purpose: 'Warm soil.', keywords: [], estimatedWords: 600 },
-    ],
-  };
-  expect((await service.call(workspace.key, 'POST', `/api/jobs/${job.id}/cancel`)).status).toBe(202);
-  await service.db
-    .updateTable('articles')
-    .set({ outline: JSON.stringify(outline) })
-    .where('id', '=', article.id as ArticleId)
-    .execute();
-  return { article, ...(await calls.outline(workspace, article.id)) };
-}
+const { service, calls, workspace, project, editor, moveIn, request, everything, emptyDraft, outlined } =
+  useAdmission();
 
 describe('an estimate', () => {
   const estimate = (generationConfig: unknown) =>
-    service.call(workspace.key, 'POST', `/api/projects/${projectId}/generation/estimate`, {
+    service.call(workspace.key, 'POST', `/api/projects/${project.id}/generation/estimate`, {
       generationConfig,
     });
 
@@ -147,7 +85,10 @@ describe('a new article', () => {
       consumedCredits: 0,
     });
     expect(await calls.events(article.id)).toEqual([
-      { event: 'article.created', data: { articleId: article.id, projectId, title: config.topic } },
+      {
+        event: 'article.created',
+        data: { articleId: article.id, projectId: project.id, title: config.topic },
+      },
       {
         event: 'article.generation.started',
         data: { articleId: article.id, jobId: job.id, estimatedCredits: 2 },
@@ -180,7 +121,7 @@ describe('a new article', () => {
     await calls.cancel(workspace, first.body.job.id);
     const before = await everything();
     for (const again of [
-      await calls.request(workspace, projectId, settings({ topic: 'Other' }), {
+      await calls.request(workspace, project.id, settings({ topic: 'Other' }), {
         'idempotency-key': 'garden-0002',
       }),
       await calls.draft(workspace, first.body.article.id, { idempotencyKey: 'garden-0002' }),
@@ -317,7 +258,7 @@ describe('an article with content is never generated', () => {
   it.each(['DRAFT', 'NEEDS_REVIEW', 'CHANGES_REQUESTED', 'APPROVED', 'PUBLISHED'] as const)(
     'not in %s',
     async (status: ArticleStatus) => {
-      const { id } = await editor.create(projectId, { documentJson: content });
+      const { id } = await editor.create(project.id, { documentJson: content });
       await editor.setStatus(id, status);
       const before = await everything();
       expect(await attempts(id)).toEqual([hasContent, hasContent]);
@@ -327,7 +268,7 @@ describe('an article with content is never generated', () => {
   );
 
   it('not once it is unpublished, nor its outline edited or approved', async () => {
-    const { id } = await editor.published(projectId, { documentJson: content });
+    const { id } = await editor.published(project.id, { documentJson: content });
     await editor.unpublish(id);
     expect(await attempts(id)).toEqual([hasContent, hasContent]);
     const { article, outline, etag } = await outlined();
@@ -342,157 +283,6 @@ describe('an article with content is never generated', () => {
       await editor.setStatus(id, status);
       expect((await attempts(id))[0]).toEqual([409, 'CONFLICT', 'status']);
     }
-  });
-});
-
-describe('an outline', () => {
-  it('is 404 for an article that has none, whatever is asked of it', async () => {
-    const { id } = await emptyDraft();
-    const { outline } = await outlined();
-    const path = `/api/articles/${id}/outline`;
-    expect((await service.call(workspace.key, 'GET', path)).status).toBe(404);
-    expect((await calls.saveOutline(workspace, id, outline)).status).toBe(404);
-    expect((await calls.approve(workspace, id, '"x"')).status).toBe(404);
-  });
-
-  it('is read with a tag, changed on the version that was read, and logged', async () => {
-    const { article, outline, edited, etag } = await outlined();
-    const { id } = article;
-    expect(edited).toBe(false);
-    const same = await calls.saveOutline(workspace, id, outline, etag);
-    expect([same.status, same.body.edited, same.headers.get('etag')]).toEqual([200, false, etag]);
-    const changed = { ...outline, sections: [{ ...outline.sections[0], heading: 'Warm soil' }] };
-    const saved = await calls.saveOutline(workspace, id, changed, etag);
-    expect([saved.status, saved.body.edited]).toEqual([200, true]);
-    expect(saved.body.outline).toEqual(changed);
-    expect((await calls.saveOutline(workspace, id, outline, etag)).status).toBe(412);
-    expect((await editor.read(id)).outline).toEqual(changed);
-    expect(await calls.outline(workspace, id)).toMatchObject({
-      outline: changed,
-      edited: true,
-      etag: saved.headers.get('etag'),
-    });
-    expect(await editor.auditActions(id)).toEqual(['generation.requested', 'generation.outline_updated']);
-  });
-
-  it('names what is wrong with it by pointer', async () => {
-    const { article, outline } = await outlined();
-    const section = { ...outline.sections[0], level: 1, estimatedWords: 10, keywords: [''] };
-    const wrong = { ...outline, slug: 'Not a slug', metaTitle: 'x'.repeat(71), sections: [section] };
-    expect(pointers(await calls.saveOutline(workspace, article.id, wrong))).toEqual([
-      '/outline/slug',
-      '/outline/metaTitle',
-      '/outline/sections/0/level',
-      '/outline/sections/0/keywords/0',
-      '/outline/sections/0/estimatedWords',
-    ]);
-  });
-
-  it('has a section at most for every 60 words of the article that it is for', async () => {
-    const { article, outline } = await outlined();
-    const sections = (count: number) =>
-      Array.from({ length: count }, (_, index) => ({ ...outline.sections[0], id: `part-${index}` }));
-    const most = Math.ceil(Number(article.generationConfig?.wordCount) / 60);
-    const save = (count: number) =>
-      calls.saveOutline(workspace, article.id, { ...outline, sections: sections(count) });
-    expect((await save(most)).status).toBe(200);
-    expect(pointers(await save(most + 1))).toEqual(['/outline/sections']);
-    const shorter = { replaceOutline: true, ...settings({ wordCount: 200 }) };
-    const { job } = (await calls.draft(workspace, article.id, shorter)).body;
-    await calls.cancel(workspace, job.id);
-    const { etag } = await calls.outline(workspace, article.id);
-    expect((await calls.approve(workspace, article.id, etag)).status).toBe(400);
-  });
-
-  it('has a section at least for every 2,000 words, whether it is edited or approved', async () => {
-    const { article, outline, etag } = await outlined({ wordCount: 10_000 });
-    const before = await everything();
-    const refused = await calls.approve(workspace, article.id, etag);
-    expect([refused.status, pointers(refused)]).toEqual([400, ['/outline/sections']]);
-    expect(await everything()).toEqual(before);
-    const save = (count: number) =>
-      calls.saveOutline(workspace, article.id, {
-        ...outline,
-        sections: Array.from({ length: count }, (_, index) => ({
-          ...outline.sections[0],
-          id: `part-${index}`,
-        })),
-      });
-    const few = await save(4);
-    expect([few.status, pointers(few)]).toEqual([400, ['/outline/sections']]);
-    expect((await save(5)).status).toBe(200);
-  });
-
-  it('is not approved nor edited with a tag from before other settings were asked for, though that run ended', async () => {
-    const { article, outline, etag } = await outlined();
-    const { id } = article;
-    const { job } = (await calls.draft(workspace, id, settings({ topic: 'Quantum dogs', wordCount: 5_000 })))
-      .body;
-    await calls.cancel(workspace, job.id);
-    const before = await everything();
-    expect((await calls.approve(workspace, id, etag)).status).toBe(412);
-    expect((await calls.saveOutline(workspace, id, { ...outline, title: 'Moved' }, etag)).status).toBe(412);
-    expect(await everything()).toEqual(before);
-  });
-
-  it('is approved as it was read: not without its tag, and not once it has moved', async () => {
-    const { article, outline, etag } = await outlined();
-    const { id } = article;
-    for (const tag of [undefined, '*', 'no tag']) {
-      const refused = await calls.approve(workspace, id, tag);
-      expect([refused.status, pointers(refused)]).toEqual([400, ['header/If-Match']]);
-    }
-    await calls.saveOutline(workspace, id, { ...outline, title: 'Moved' });
-    const before = await everything();
-    expect((await calls.approve(workspace, id, etag)).status).toBe(412);
-    expect(await everything()).toEqual(before);
-    const { etag: now } = await calls.outline(workspace, id);
-    const approved = await calls.approve(workspace, id, now, { idempotencyKey: 'approve-0001' });
-    expect(approved.status).toBe(202);
-    expect(approved.body).toMatchObject({
-      article: { id, status: 'QUEUED', generationConfig: { reviewOutline: true } },
-      job: { estimatedCredits: 2 },
-      estimate: { text: 1, images: 1, total: 2 },
-      reused: false,
-    });
-    expect((await calls.approve(workspace, id, etag, { idempotencyKey: 'approve-0001' })).body).toMatchObject(
-      {
-        job: { id: approved.body.job.id },
-        estimate: null,
-        reused: true,
-      },
-    );
-    expect(refusal(await calls.approve(workspace, id, now))).toEqual([409, 'CONFLICT', 'job_running']);
-    expect(refusal(await calls.saveOutline(workspace, id, outline))).toEqual([
-      409,
-      'CONFLICT',
-      'job_running',
-    ]);
-    expect(await editor.auditActions(id)).toContain('generation.outline_approved');
-    expect((await calls.eventTypes(id)).slice(-1)).toEqual(['article.generation.started']);
-  });
-
-  it('is approved or edited by one of two who do it at once', async () => {
-    const { article, outline, etag } = await outlined();
-    const edit = { ...outline, title: 'Edited' };
-    const [approved, saved] = await Promise.all([
-      calls.approve(workspace, article.id, etag),
-      calls.saveOutline(workspace, article.id, edit, etag),
-    ]);
-    const statuses = [approved.status, saved.status];
-    expect([
-      [202, 409],
-      [412, 200],
-    ]).toContainEqual(statuses);
-  });
-
-  it('is not approved without the credits, and nothing is left behind', async () => {
-    await moveIn(1);
-    const { article, etag } = await outlined();
-    const before = await everything();
-    expect((await calls.approve(workspace, article.id, etag)).status).toBe(402);
-    expect(await everything()).toEqual(before);
-    expect(await editor.read(article.id)).toMatchObject({ status: 'DRAFT' });
   });
 });
 
