@@ -1,6 +1,10 @@
+import { expect } from 'vitest';
 import { newId } from '../../src/ids.ts';
+import { reserveOperation } from '../../src/suggestions/operations.ts';
 import type { SuggestionProvider, SuggestionRequest } from '../../src/suggestions/provider.ts';
 import { createPseudoSuggestions } from '../../src/suggestions/pseudo.ts';
+import { categoryCalls } from '../categories/support.ts';
+import { createArticle } from '../support/articles.ts';
 import type { Answer, TestService, TestWorkspace } from '../support/service.ts';
 
 /** A stand-in for a model: answers as the test says, like the pseudo provider until it says something. */
@@ -98,3 +102,40 @@ export const suggesting = (service: TestService) => ({
       })
       .execute(),
 });
+
+export type OneOperation = Awaited<ReturnType<typeof oneOperation>>;
+
+/** A workspace with 10 credits, a category and an article, and what a file about the one operation on it asks. */
+export async function oneOperation(service: TestService) {
+  const calls = suggesting(service);
+  const workspace = await service.workspace(10);
+  await categoryCalls(service).category(workspace, { en: 'Garden' });
+  const { id } = await createArticle(service.db, workspace, await service.project(workspace));
+  return {
+    workspace,
+    articleId: id,
+    ask: () => calls.forArticle(workspace, id),
+    async operation() {
+      const [operation] = await calls.operations(workspace);
+      if (operation === undefined) throw new Error('there is no operation');
+      return operation;
+    },
+    wallet: () => calls.wallet(workspace),
+    ledger: () => calls.ledger(workspace),
+    used: () => calls.used(workspace),
+    async expectReleased(): Promise<void> {
+      expect(await calls.wallet(workspace)).toEqual({ balance: 10, reserved: 0 });
+      expect(await calls.operations(workspace)).toMatchObject([{ status: 'failed', hold: 'released' }]);
+    },
+    /** What a server leaves that dies right after its transaction. */
+    reserve: () =>
+      service.db.transaction().execute((tx) =>
+        reserveOperation(tx, workspace.context, {
+          kind: 'article_categories',
+          targetId: id,
+          credits: 1,
+          audit: { action: 'categories.suggested', targetType: 'article' },
+        }),
+      ),
+  };
+}
