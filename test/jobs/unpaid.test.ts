@@ -165,10 +165,12 @@ it('of a cancelled run, calls that the engine had refused do not count', async (
 
 it('words made for a refresh count when its version is deleted meanwhile', async () => {
   const { version } = await calls.outdated(workspace, 1_000);
+  const { promise: answered, resolve: answer } = Promise.withResolvers<void>();
+  onTestFinished(() => answer());
   let calling = 0;
-  provider.behave = async (signal) => {
+  provider.behave = () => {
     calling += 1;
-    await hang(signal);
+    return answered;
   };
   const { id } = await calls.refresh(workspace, version.id);
   await eventually(
