@@ -3,7 +3,6 @@ import { activityInfo, cancellationSignal, heartbeat, log } from '@temporalio/ac
 import { ApplicationFailure, CancelledFailure } from '@temporalio/common';
 import pg from 'pg';
 import { MissingHoldError } from '../src/credits/holds.ts';
-import { uniqueViolation } from '../src/db/errors.ts';
 import { errorKind } from '../src/db/passing.ts';
 import { ReassemblyError } from '../src/document/translation/reassemble.ts';
 import { ProviderError } from '../src/providers/types.ts';
@@ -33,8 +32,7 @@ export const onLeftOver = (part: string, error: unknown): void =>
 
 /**
  * Runs database work. Connection failures are repeated for as long as they last. A permanent error ends
- * the activity: a broken constraint (except for a slug lost in a race), bad data, a bug in our
- * code. Anything else is tried ten times.
+ * the activity: a broken constraint, bad data, a bug in our code. Anything else is tried ten times.
  */
 export async function asFinalFailure<Result>(work: () => Promise<Result>): Promise<Result> {
   try {
@@ -45,7 +43,7 @@ export async function asFinalFailure<Result>(work: () => Promise<Result>): Promi
 }
 
 function databaseFailure(error: unknown): unknown {
-  if (error instanceof ApplicationFailure || uniqueViolation(error) === 'articles_slug_key') return error;
+  if (error instanceof ApplicationFailure) return error;
   if (error instanceof ProviderError) return providerFailure(error, []);
   const kind =
     error instanceof MissingHoldError || error instanceof ReassemblyError ? 'lasting' : errorKind(error);

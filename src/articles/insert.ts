@@ -3,7 +3,7 @@ import type { Actor } from '../context.ts';
 import type { Tx } from '../db/database.ts';
 import { uniqueViolation } from '../db/errors.ts';
 import type { Tables } from '../db/tables.ts';
-import { conflict, type ServiceError } from '../errors.ts';
+import { conflict, ServiceError } from '../errors.ts';
 import type { ArticleId, ProjectId } from '../ids.ts';
 import { findFreeSlug, slugify } from '../slug.ts';
 import { type ArticleRow, articleColumns } from './queries.ts';
@@ -56,15 +56,25 @@ export async function lockAndChooseSlug(tx: Tx, scope: SlugScope, title: string)
 
 const SLUG_ATTEMPTS = 5;
 
-/** Does work that chooses a slug again when another article took it between the choice and the commit. */
+/** True for a write whose slug another article took between the choice and the commit. */
+export const isSlugTaken = (error: unknown): boolean => uniqueViolation(error) === 'articles_slug_key';
+
+/**
+ * Does work that chooses a slug again when another article took it.
+ * @throws {ServiceError} SERVICE_UNAVAILABLE when that happened each time
+ */
 export async function retryingSlug<Result>(work: () => Promise<Result>): Promise<Result> {
-  for (let attempt = 1; ; attempt += 1) {
+  for (let attempt = 1; attempt <= SLUG_ATTEMPTS; attempt += 1) {
     try {
       return await work();
     } catch (error) {
-      if (attempt === SLUG_ATTEMPTS || uniqueViolation(error) !== 'articles_slug_key') throw error;
+      if (!isSlugTaken(error)) throw error;
     }
   }
+  throw new ServiceError(
+    'SERVICE_UNAVAILABLE',
+    'Other articles keep taking the slug of this title. Try again shortly.',
+  );
 }
 
 /** 409 for a slug that was asked for by name. */

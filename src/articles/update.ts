@@ -1,11 +1,10 @@
 import type { z } from 'zod';
 import { requirePermissions, type VerbContext } from '../context.ts';
 import type { Tx } from '../db/database.ts';
-import { uniqueViolation } from '../db/errors.ts';
 import type { ArticleId } from '../ids.ts';
 import { requireMatch } from './etag.ts';
 import type { updateArticleBody } from './input-schemas.ts';
-import { slugTaken } from './insert.ts';
+import { isSlugTaken, retryingSlug, slugTaken } from './insert.ts';
 import { lockArticle } from './lock.ts';
 import { prepareBody, withRenderings } from './prepare.ts';
 import type { Renderer } from './render.ts';
@@ -23,7 +22,7 @@ export type ArticleChanges = z.output<typeof updateArticleBody> & Pick<SavedChan
  * The slug follows the title as long as it is the title's own; one chosen by hand stays.
  * @param ifMatch the If-Match header: the version the change is based on
  * @throws {ServiceError} RESOURCE_NOT_FOUND; CONFLICT `job_running` or `slug_taken`; PRECONDITION_FAILED;
- *   INVALID_REQUEST for the hero in the body
+ *   INVALID_REQUEST for the hero in the body; SERVICE_UNAVAILABLE as `withRenderings` and `retryingSlug`
  */
 export async function updateArticle(
   context: VerbContext,
@@ -33,19 +32,17 @@ export async function updateArticle(
 ): Promise<ArticleResponse> {
   requirePermissions(context.actor, 'articles.update');
   const prepared = await prepareBody(context.db, context, articleId, changes.documentJson);
-  for (;;) {
-    try {
-      return await withRenderings(
-        context.db,
-        (tx, render) => save(tx, context, render, articleId, changes, ifMatch),
-        prepared,
-      );
-    } catch (error) {
-      if (uniqueViolation(error) !== 'articles_slug_key') throw error;
-      if (changes.slug !== undefined) throw slugTaken(changes.slug);
-      // A new article took the slug between the choice and the write: the next number is chosen.
-    }
-  }
+  const attempt = () =>
+    withRenderings(
+      context.db,
+      (tx, render) => save(tx, context, render, articleId, changes, ifMatch),
+      prepared,
+    );
+  const { slug } = changes;
+  if (slug === undefined) return retryingSlug(attempt);
+  return attempt().catch((error: unknown) => {
+    throw isSlugTaken(error) ? slugTaken(slug) : error;
+  });
 }
 
 async function save(

@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto';
+import { sql } from 'kysely';
 import { beforeAll, expect, it } from 'vitest';
 import type { ProjectId } from '../../src/ids.ts';
 import { type TestWorkspace, useTestService } from '../support/service.ts';
@@ -67,6 +68,22 @@ it('many articles that get one title at once get one slug each', async () => {
     Array.from({ length: COUNT }, (_, index) => (index === 0 ? stem : `${stem}-${index + 1}`));
   expect(made.map(({ slug }) => slug).sort()).toEqual(slugs('same-name').sort());
   expect(renamed.map(({ slug }) => slug).sort()).toEqual(slugs('another-name').sort());
+});
+
+it('a title whose slug is taken by others again and again is refused for now, not tried without an end', async () => {
+  const { id } = await editor.create(projectId, { title: 'Calm' });
+  // Stands for articles that are inserted under the slug between its choice and its write.
+  await sql`CREATE FUNCTION lose_slug() RETURNS trigger LANGUAGE plpgsql AS $$
+    BEGIN RAISE unique_violation USING CONSTRAINT = 'articles_slug_key'; END $$`.execute(service.db);
+  await sql`CREATE TRIGGER lose_slug BEFORE UPDATE OF slug ON articles FOR EACH ROW
+    WHEN (NEW.slug LIKE 'fought-over%') EXECUTE FUNCTION lose_slug()`.execute(service.db);
+  const refused = await editor.patch(id, { title: 'Fought over' });
+  expect([refused.status, refused.body.code]).toEqual([503, 'SERVICE_UNAVAILABLE']);
+  expect(refused.body.detail).toContain('slug');
+  const named = await editor.patch(id, { slug: 'fought-over' });
+  expect([named.status, named.body.details.reason]).toEqual([409, 'slug_taken']);
+  await sql`DROP TRIGGER lose_slug ON articles`.execute(service.db);
+  expect((await editor.patch(id, { title: 'Fought over' })).body.article.slug).toBe('fought-over');
 });
 
 it('drops dead links on the next save', async () => {
