@@ -38,11 +38,14 @@ const ENDS_THE_SESSION = new Set(['FATAL', 'PANIC']);
 /** A bug in our code. */
 const MISTAKES = [TypeError, RangeError, ReferenceError, SyntaxError] as const;
 
-const chain = (error: unknown): Error[] => {
-  if (!(error instanceof Error)) return [];
+/** Causes of causes that are looked at: an error may be behind itself. */
+const MAX_CAUSES = 8;
+
+function chain(error: unknown, left = MAX_CAUSES): Error[] {
+  if (!(error instanceof Error) || left === 0) return [];
   const behind = error instanceof AggregateError ? [...error.errors, error.cause] : [error.cause];
-  return [error, ...behind.flatMap(chain)];
-};
+  return [error, ...behind.flatMap((each) => chain(each, left - 1))];
+}
 
 function isPassing(error: Error): boolean {
   if (error instanceof ServiceError) return error.code === 'SERVICE_UNAVAILABLE';

@@ -1,7 +1,8 @@
 import { NoResultError } from 'kysely';
 import pg from 'pg';
 import { foreignKeyViolation } from '../db/errors.ts';
-import { describeError, errorCode } from '../error-text.ts';
+import { errorKind } from '../db/passing.ts';
+import { describeError } from '../error-text.ts';
 import { type ErrorCode, type ErrorDetails, type FieldIssue, ServiceError } from '../errors.ts';
 
 /** Status and title of each code: the one place where they are paired. */
@@ -58,31 +59,6 @@ export function toProblem(error: ServiceError, requestId: string): Problem {
   };
 }
 
-/** Connection failures (08), insufficient resources (53), shutdown and cancelled statements (57). */
-const UNAVAILABLE_SQLSTATE = /^(?:08|53|57)/;
-const UNAVAILABLE_ERRNO = new Set([
-  'ECONNREFUSED',
-  'ECONNRESET',
-  'EPIPE',
-  'ETIMEDOUT',
-  'ENOTFOUND',
-  'EAI_AGAIN',
-  'ENOENT',
-]);
-/** node-postgres reports these as plain errors without a code. */
-const UNAVAILABLE_MESSAGE =
-  /^(?:Connection terminated|timeout exceeded when trying to connect|Client has encountered a connection error|Cannot use a pool after)/;
-
-/** True for an error that means: the database cannot be reached or has no room now. */
-export function isDatabaseUnavailable(error: unknown): boolean {
-  if (error instanceof AggregateError) return error.errors.some(isDatabaseUnavailable);
-  if (!(error instanceof Error)) return false;
-  const code = errorCode(error) ?? '';
-  if (error instanceof pg.DatabaseError) return UNAVAILABLE_SQLSTATE.test(code);
-  const isSocketError = 'syscall' in error && UNAVAILABLE_ERRNO.has(code);
-  return isSocketError || UNAVAILABLE_MESSAGE.test(error.message);
-}
-
 /**
  * Errors by which Postgres ends a statement so that others can continue: a time limit of a statement, of a lock or of an
  * idle transaction, a deadlock, a serialization failure.
@@ -104,43 +80,45 @@ export type Report = (fields: object, message: string) => void;
 /** All that a client sees of an unexpected error. */
 export const UNEXPECTED = 'Something went wrong. Quote the requestId when you report it.';
 
+/** What the log says of an error that is not a refusal, and what the client gets: the first entry that fits. */
+const CAUSES: readonly {
+  readonly fits: (error: unknown) => boolean;
+  readonly message: string;
+  readonly code: ErrorCode;
+  readonly detail: string;
+}[] = [
+  {
+    fits: isDatabaseBusy,
+    message: 'database busy',
+    code: 'SERVICE_UNAVAILABLE',
+    detail: 'The service is busy with other work on the same data. Try again shortly.',
+  },
+  {
+    fits: isDeletedMeanwhile,
+    message: 'deleted in the meantime',
+    code: 'RESOURCE_NOT_FOUND',
+    detail: 'Something this request uses was deleted in the meantime.',
+  },
+  {
+    fits: (error) => errorKind(error) === 'passing',
+    message: 'database unavailable',
+    code: 'SERVICE_UNAVAILABLE',
+    detail: 'The service cannot reach its database. Try again shortly.',
+  },
+];
+const UNKNOWN = { message: 'unexpected error', code: 'INTERNAL_ERROR', detail: UNEXPECTED } as const;
+
 /**
  * Any thrown value as a refusal a client may see. An unexpected error is logged, and its
  * text never leaves the log.
  */
 export function toServiceError(error: unknown, report: Report, requestId: string): ServiceError {
+  const log = (message: string) => report({ requestId, err: describeError(error) }, message);
   if (error instanceof ServiceError) {
-    if (PROBLEMS[error.code].status >= 500) {
-      report({ requestId, err: describeError(error) }, 'request failed');
-    }
+    if (PROBLEMS[error.code].status >= 500) log('request failed');
     return error;
   }
-  if (isDatabaseBusy(error)) {
-    report({ requestId, err: describeError(error) }, 'database busy');
-    return new ServiceError(
-      'SERVICE_UNAVAILABLE',
-      'The service is busy with other work on the same data. Try again shortly.',
-      { cause: error },
-    );
-  }
-  if (isDeletedMeanwhile(error)) {
-    report({ requestId, err: describeError(error) }, 'deleted in the meantime');
-    return new ServiceError(
-      'RESOURCE_NOT_FOUND',
-      'Something this request uses was deleted in the meantime.',
-      {
-        cause: error,
-      },
-    );
-  }
-  if (isDatabaseUnavailable(error)) {
-    report({ requestId, err: describeError(error) }, 'database unavailable');
-    return new ServiceError(
-      'SERVICE_UNAVAILABLE',
-      'The service cannot reach its database. Try again shortly.',
-      { cause: error },
-    );
-  }
-  report({ requestId, err: describeError(error) }, 'unexpected error');
-  return new ServiceError('INTERNAL_ERROR', UNEXPECTED, { cause: error });
+  const { message, code, detail } = CAUSES.find(({ fits }) => fits(error)) ?? UNKNOWN;
+  log(message);
+  return new ServiceError(code, detail, { cause: error });
 }

@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { sql } from 'kysely';
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest';
 import { createDatabase, type Database, type Queryable } from '../../src/db/database.ts';
-import { isDatabaseUnavailable } from '../../src/http/problems.ts';
+import { errorKind } from '../../src/db/passing.ts';
 import { createTestDatabase, type TestDatabase } from '../support/database.ts';
 import { startTcpProxy, type TcpProxy } from '../support/tcp-proxy.ts';
 import { eventually } from '../support/wait.ts';
@@ -59,7 +59,7 @@ test.each(['BEGIN', 'a statement', 'COMMIT', 'ROLLBACK'] as const)(
       });
     })().catch((error: unknown) => error);
     const error = await Promise.race([failed, sleep(8_000, 'still waiting')]);
-    expect(isDatabaseUnavailable(error)).toBe(true);
+    expect(errorKind(error)).toBe('passing');
     proxy.speak({ lost: true });
     await one();
     await Promise.all([one(), one()]);

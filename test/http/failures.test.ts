@@ -90,7 +90,7 @@ test('a log that takes nothing and a counter that fails cost no answer', async (
   await api.close();
 });
 
-test('what Postgres stops so that others can go on is 503, and what was deleted meanwhile is 404', async () => {
+test('what Postgres stops so that others can go on, and a Postgres out of reach, is 503; what was deleted meanwhile is 404', async () => {
   const api = await startApi(database.db, {}, [broken]);
   const answerTo = async (statement: typeof work) => {
     work = statement;
@@ -104,8 +104,15 @@ test('what Postgres stops so that others can go on is 503, and what was deleted 
       await sql`SET LOCAL statement_timeout = 20`.execute(tx);
       await sql`SELECT pg_sleep(10)`.execute(tx);
     });
-  for (const busy of [tooSlow, ...['55P03', '25P03', '40P01', '40001'].map(raise)]) {
-    expect(await answerTo(busy)).toEqual([503, 'SERVICE_UNAVAILABLE', '5']);
+  const unreachable = (code: string) => async () => {
+    throw Object.assign(new Error(`connect ${code}`), { code, syscall: 'connect' });
+  };
+  for (const away of [
+    tooSlow,
+    ...['55P03', '25P03', '40P01', '40001', '53300', '28P01'].map(raise),
+    ...['ECONNREFUSED', 'EHOSTUNREACH', 'ENETUNREACH', 'EMFILE'].map(unreachable),
+  ]) {
+    expect(await answerTo(away)).toEqual([503, 'SERVICE_UNAVAILABLE', '5']);
   }
   const row = { label: 'x', key_hash: Buffer.alloc(32), prefix: 'x'.repeat(16) };
   const orphan = (db: Database) =>
