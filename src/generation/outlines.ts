@@ -1,14 +1,16 @@
+import { sql } from 'kysely';
 import type { z } from 'zod';
 import { clockTimestamp } from '../articles/content.ts';
 import { etagOfJson, requireTag } from '../articles/etag.ts';
 import { recordAudit } from '../audit/record.ts';
 import { requirePermissions, type VerbContext } from '../context.ts';
-import type { Queryable } from '../db/database.ts';
+import type { Queryable, Tx } from '../db/database.ts';
 import { inTransaction } from '../db/transaction.ts';
 import { invalid, notFound } from '../errors.ts';
 import type { ArticleId } from '../ids.ts';
 import {
   admitGeneration,
+  type EmptyDraft,
   type Generated,
   type GenerationContext,
   lockEmptyDraft,
@@ -25,23 +27,50 @@ export interface StoredOutline {
   readonly tag: string;
 }
 
-async function findOutline(
+const COLUMNS = [
+  sql<string | null>`outline::text`.as('outline'),
+  sql<string | null>`generation_config::text`.as('generation_config'),
+  'outline_edited as edited',
+] as const;
+type Row = Pick<EmptyDraft, 'outline' | 'generation_config' | 'edited'>;
+
+const noOutline = () => notFound('outline');
+
+/** @throws {ServiceError} RESOURCE_NOT_FOUND without an outline */
+function toStored({ outline: json, generation_config, edited }: Row): StoredOutline {
+  if (json === null) throw noOutline();
+  // Checked when it was stored.
+  const outline = JSON.parse(json) as Outline;
+  const config: unknown = JSON.parse(generation_config ?? 'null');
+  return { shown: { outline, edited }, tag: etagOfJson(JSON.stringify({ outline, config })) };
+}
+
+const findOutline = async (
   db: Queryable,
   { actor }: VerbContext,
   articleId: ArticleId,
-): Promise<StoredOutline> {
-  const row = await db
-    .selectFrom('articles')
-    .select(['outline', 'outline_edited as edited', 'generation_config as config'])
-    .where('workspace_id', '=', actor.workspaceId)
-    .where('id', '=', articleId)
-    .executeTakeFirst();
-  if (row === undefined || row.outline === null) throw notFound('outline');
-  const { outline, edited, config } = row;
-  return {
-    shown: { outline: outline as Outline, edited },
-    tag: etagOfJson(JSON.stringify({ outline, config })),
-  };
+): Promise<StoredOutline> =>
+  toStored(
+    await db
+      .selectFrom('articles')
+      .select(COLUMNS)
+      .where('workspace_id', '=', actor.workspaceId)
+      .where('id', '=', articleId)
+      .executeTakeFirstOrThrow(noOutline),
+  );
+
+/**
+ * Locks an article whose outline may be edited or approved. Without one it is not found, whatever else it is.
+ * @throws {ServiceError} RESOURCE_NOT_FOUND; CONFLICT as `lockEmptyDraft`
+ */
+async function lockOutline(
+  tx: Tx,
+  context: VerbContext,
+  articleId: ArticleId,
+): Promise<{ article: EmptyDraft; stored: StoredOutline }> {
+  await findOutline(tx, context, articleId);
+  const article = await lockEmptyDraft(tx, context, articleId);
+  return { article, stored: toStored(article) };
 }
 
 /**
@@ -75,9 +104,7 @@ export async function saveOutline(
 ): Promise<StoredOutline> {
   requirePermissions(context.actor, 'articles.update');
   return inTransaction(context.db, async (tx) => {
-    await findOutline(tx, context, articleId);
-    const article = await lockEmptyDraft(tx, context, articleId);
-    const before = await findOutline(tx, context, articleId);
+    const { article, stored: before } = await lockOutline(tx, context, articleId);
     if (ifMatch !== undefined) requireTag(ifMatch, 'outline', () => before.tag);
     requireSections(outline, storedConfig(article.generation_config), '/outline/sections');
     const json = JSON.stringify(outline);
@@ -86,7 +113,7 @@ export async function saveOutline(
       .set({ outline: json, outline_edited: true, updated_at: clockTimestamp })
       .where('id', '=', articleId)
       .where((eb) => eb('outline', '!=', eb.cast<never>(eb.val(json), 'jsonb')))
-      .returning('id')
+      .returning(COLUMNS)
       .executeTakeFirst();
     if (saved === undefined) return before;
     await recordAudit(tx, context, {
@@ -95,7 +122,7 @@ export async function saveOutline(
       targetId: articleId,
       details: { sections: outline.sections.length },
     });
-    return findOutline(tx, context, articleId);
+    return toStored(saved);
   });
 }
 
@@ -116,10 +143,8 @@ export async function approveOutline(
     throw invalid('header/If-Match', 'Send the ETag of the outline you read.');
   }
   return queueGeneration(context, idempotencyKey, async (tx) => {
-    await findOutline(tx, context, articleId);
-    const article = await lockEmptyDraft(tx, context, articleId);
+    const { article, stored } = await lockOutline(tx, context, articleId);
     const config = storedConfig(article.generation_config);
-    const stored = await findOutline(tx, context, articleId);
     const { outline } = stored.shown;
     requireTag(ifMatch, 'outline', () => stored.tag);
     requireSections(outline, config, '/outline/sections');
