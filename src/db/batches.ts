@@ -1,5 +1,7 @@
+import { sql } from 'kysely';
 import type { WorkspaceId } from '../ids.ts';
 import { pause } from '../pause.ts';
+import type { Database } from './database.ts';
 
 /** How a pruning job proceeds. */
 export interface PruneOptions {
@@ -49,6 +51,29 @@ export async function removeInBatches(
     if (numAffectedRows < limit) return removed;
   }
 }
+
+/**
+ * Removes rows whose time is longer ago than `ageMs`, at most `limit` with one statement. A row that somebody else is
+ * about to change is left to them.
+ * @returns how many were removed
+ */
+export const removeOlder = (
+  db: Database,
+  [table, time]: ['article_revisions' | 'proposals', 'created_at'] | ['translation_memory', 'used_at'],
+  { ageMs, limit }: { readonly ageMs: number; readonly limit: number },
+  onProgress?: () => void,
+): Promise<number> =>
+  removeInBatches(
+    limit,
+    () =>
+      sql`
+        DELETE FROM ${sql.table(table)} WHERE ctid = ANY (ARRAY(
+          SELECT ctid FROM ${sql.table(table)}
+          WHERE ${sql.ref(time)} < now() - make_interval(secs => ${ageMs / 1_000})
+          LIMIT ${limit}
+          FOR UPDATE SKIP LOCKED))`.execute(db),
+    onProgress,
+  );
 
 /** For each millisecond of work on a list of all workspaces so many are left to everybody else. */
 const REST = 1 / 3;

@@ -1,57 +1,40 @@
-import { sql } from 'kysely';
-import { inBatches, type PruneOptions } from '../db/batches.ts';
+import type { PruneOptions } from '../db/batches.ts';
 import type { Database } from '../db/database.ts';
-import type { JobId } from '../ids.ts';
+import { pruneJobs } from '../jobs/prune.ts';
 
 /** A long article has some tens of sections. */
-const JOBS_PER_BATCH = 100;
-
-interface Batch {
-  readonly jobs: number;
-  /** Null when there was not enough for a full batch. */
-  readonly last: JobId | null;
-}
-
-async function pruneBatch(db: Database, retentionMs: number, after: JobId | null): Promise<Batch> {
-  const { rows } = await sql<Batch>`
-    WITH old AS MATERIALIZED (
-      SELECT generation.job_id FROM generations AS generation
-      JOIN jobs AS job ON job.id = generation.job_id
-      WHERE generation.config IS NOT NULL
-        AND job.ended_at < now() - make_interval(secs => ${retentionMs / 1_000})
-        AND (${after}::uuid IS NULL OR generation.job_id > ${after}::uuid)
-      ORDER BY generation.job_id
-      LIMIT ${JOBS_PER_BATCH}
-      FOR UPDATE OF generation SKIP LOCKED
-    ), emptied AS (
-      UPDATE generations AS generation
-      SET config = NULL, voice = NULL, template = NULL, document = NULL, failure = NULL,
-        linkable = NULL
-      FROM old WHERE generation.job_id = old.job_id
-    ), removed AS (
-      -- That they were written stays known.
-      UPDATE generation_parts AS part SET content = '{}' FROM old
-      WHERE part.job_id = old.job_id AND content IS NOT NULL
-    )
-    SELECT (SELECT count(*)::integer FROM old) AS jobs,
-      (SELECT job_id FROM old ORDER BY job_id OFFSET ${JOBS_PER_BATCH - 1}) AS last
-  `.execute(db);
-  return rows[0] ?? { jobs: 0, last: null };
-}
+const JOBS_AT_ONCE = 100;
 
 /**
  * Removes what a generation worked with, its settings, voice, outline and sections, once its job has ended longer ago than
  * the retention. The job itself stays, and what its report counts.
  * @returns how many jobs that were
  */
-export async function pruneGenerations(
-  db: Database,
-  { retentionMs, onProgress }: PruneOptions,
-): Promise<number> {
-  let jobs = 0;
-  for await (const batch of inBatches(null, (after: JobId | null) => pruneBatch(db, retentionMs, after))) {
-    jobs += batch.jobs;
-    onProgress?.();
-  }
-  return jobs;
-}
+export const pruneGenerations = (db: Database, options: PruneOptions): Promise<number> =>
+  pruneJobs(
+    db,
+    {
+      table: 'generations',
+      mark: 'config',
+      atOnce: JOBS_AT_ONCE,
+      async empty(tx, jobIds) {
+        const nothing = {
+          config: null,
+          voice: null,
+          template: null,
+          document: null,
+          failure: null,
+          linkable: null,
+        };
+        await tx.updateTable('generations').set(nothing).where('job_id', 'in', jobIds).execute();
+        // That they were written stays known.
+        await tx
+          .updateTable('generation_parts')
+          .set({ content: '{}' })
+          .where('job_id', 'in', jobIds)
+          .where('content', 'is not', null)
+          .execute();
+      },
+    },
+    options,
+  );
