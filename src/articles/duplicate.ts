@@ -12,7 +12,7 @@ import { recordChange } from '../events/record.ts';
 import { type ArticleId, newId, type TranslationGroupId, type WorkspaceId } from '../ids.ts';
 import { bytesOf, copiesOf, imagesForBody, insertAssets, newAssetIds, readAssets } from './images.ts';
 import { insertArticle } from './insert.ts';
-import { MAX_ATTEMPTS, restless } from './prepare.ts';
+import { CHANGED, retryingChanged } from './prepare.ts';
 import { articleColumns } from './queries.ts';
 import { addressesOf, type Rendering, referencesOf, renderBody } from './render.ts';
 import { type ArticleResponse, toArticle } from './schemas.ts';
@@ -29,12 +29,10 @@ export async function duplicateArticle(
   title?: string,
 ): Promise<ArticleResponse> {
   requirePermissions(context.actor, 'articles.create', 'articles.read');
-  for (let attempt = 1; attempt <= MAX_ATTEMPTS; attempt += 1) {
+  return retryingChanged(async () => {
     const prepared = await prepareCopy(context.db, context.actor.workspaceId, articleId);
-    const copy = await inTransaction(context.db, (tx) => insertCopy(tx, context, articleId, title, prepared));
-    if (copy !== null) return copy;
-  }
-  throw restless();
+    return inTransaction(context.db, (tx) => insertCopy(tx, context, articleId, title, prepared));
+  });
 }
 
 /** A copy's body rendered before the transaction, so that no lock and no connection waits for it. */
@@ -68,23 +66,23 @@ async function prepareCopy(
   };
 }
 
-/** @returns null when the article is another one by now than when the copy was prepared */
 async function insertCopy(
   tx: Tx,
   context: VerbContext,
   articleId: ArticleId,
   title: string | undefined,
   prepared: PreparedCopy | null,
-): Promise<ArticleResponse | null> {
+): Promise<ArticleResponse | typeof CHANGED> {
   const { workspaceId } = context.actor;
-  const source = await articleOf(tx, workspaceId, articleId).forShare().executeTakeFirst();
-  if (source === undefined) throw notFound('article');
+  const source = await articleOf(tx, workspaceId, articleId)
+    .forShare()
+    .executeTakeFirstOrThrow(() => notFound('article'));
   const assets = await readAssets(tx, workspaceId, articleId);
   if (prepared === null || !isDeepStrictEqual({ document: source.document, assets }, prepared.source)) {
-    return null;
+    return CHANGED;
   }
   const links = await addressesOf(tx, source.project_id, referencesOf(source.document).articleIds);
-  if (!isDeepStrictEqual(links, prepared.links)) return null;
+  if (!isDeepStrictEqual(links, prepared.links)) return CHANGED;
 
   const id = newId<ArticleId>();
   const article = await insertArticle(

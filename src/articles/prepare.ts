@@ -18,12 +18,25 @@ import {
   renderSmallBody,
 } from './render.ts';
 
-/** Renderings that may be wasted because images or addresses changed in between. */
-export const MAX_ATTEMPTS = 5;
+const MAX_ATTEMPTS = 5;
 
-/** 503 when what the body shows changed between its rendering and the lock each time. */
-export const restless = (): ServiceError =>
-  new ServiceError('SERVICE_UNAVAILABLE', 'The article keeps changing. Try again shortly.');
+/** What an attempt answers when the article is another one by now than when its transaction was prepared. */
+export const CHANGED = Symbol('changed');
+
+/**
+ * Repeats work that is prepared before its transaction, so that no lock waits for it, and wasted when the article has
+ * changed in between.
+ * @throws {ServiceError} SERVICE_UNAVAILABLE when it had changed each time
+ */
+export async function retryingChanged<Result>(
+  attempt: () => Promise<Result | typeof CHANGED>,
+): Promise<Result> {
+  for (let left = MAX_ATTEMPTS; left > 0; left -= 1) {
+    const result = await attempt();
+    if (result !== CHANGED) return result;
+  }
+  throw new ServiceError('SERVICE_UNAVAILABLE', 'The article keeps changing. Try again shortly.');
+}
 
 /** What a body is rendered from. */
 interface Source {
@@ -109,7 +122,7 @@ export async function withRenderings<Result>(
 ): Promise<Result> {
   const ready = new Map(prepared.map((body) => [body.id, body]));
   const render = rendererOf(ready);
-  for (let attempt = 1; attempt <= MAX_ATTEMPTS; attempt += 1) {
+  return retryingChanged(async () => {
     try {
       return await inTransaction(db, (tx) => work(tx, render));
     } catch (error) {
@@ -118,7 +131,7 @@ export async function withRenderings<Result>(
         const rendering = await renderBody(source.document, source.references);
         ready.set(source.id, { ...source, rendering });
       }
+      return CHANGED;
     }
-  }
-  throw restless();
+  });
 }

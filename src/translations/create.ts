@@ -1,4 +1,5 @@
 import { bytesOf } from '../articles/images.ts';
+import { CHANGED, retryingChanged } from '../articles/prepare.ts';
 import { type ArticleResponse, toArticle } from '../articles/schemas.ts';
 import { copyCategories } from '../categories/copy.ts';
 import { requirePermissions, type VerbContext } from '../context.ts';
@@ -6,7 +7,7 @@ import type { Tx } from '../db/database.ts';
 import { uniqueViolation } from '../db/errors.ts';
 import { inTransaction } from '../db/transaction.ts';
 import type { Counted } from '../document/threads/tasks.ts';
-import { conflict, invalid, notFound, ServiceError } from '../errors.ts';
+import { conflict, invalid, notFound } from '../errors.ts';
 import type { ArticleId } from '../ids.ts';
 import { admitJob, findAdmitted, KEY_TAKEN } from '../jobs/admit.ts';
 import { toJob } from '../jobs/queries.ts';
@@ -38,9 +39,6 @@ interface Queued {
   readonly run: StartableJob | null;
 }
 
-/** Bodies that may be counted in vain because the article changed in between. */
-const MAX_ATTEMPTS = 5;
-
 /** Two requests that race for one language: the loser's transaction runs once more and sees the winner. */
 const RACES = new Set([KEY_TAKEN, 'articles_group_language_key']);
 
@@ -56,14 +54,11 @@ export async function createTranslation(
   input: CreateTranslation,
 ): Promise<CreatedTranslation> {
   requirePermissions(context.actor, 'articles.create', 'articles.generate');
-  const attempt = async (): Promise<Queued> => {
-    for (let left = MAX_ATTEMPTS; left > 0; left -= 1) {
+  const attempt = (): Promise<Queued> =>
+    retryingChanged(async () => {
       const counted = await countSource(context, input.articleId);
-      const queued = await inTransaction(context.db, (tx) => replayOrCreate(tx, context, input, counted));
-      if (queued !== null) return queued;
-    }
-    throw new ServiceError('SERVICE_UNAVAILABLE', 'The article keeps changing. Try again shortly.');
-  };
+      return inTransaction(context.db, (tx) => replayOrCreate(tx, context, input, counted));
+    });
   const { created, run } = await attempt().catch((error: unknown) => {
     if (!RACES.has(uniqueViolation(error) ?? '')) throw error;
     return attempt();
@@ -85,13 +80,12 @@ async function countSource({ db, actor }: VerbContext, articleId: ArticleId): Pr
   return { document: texts.document, counted: await countBody(texts.document) };
 }
 
-/** @returns null when the source has another body by now than when it was counted */
 async function replayOrCreate(
   tx: Tx,
   context: Context,
   input: CreateTranslation,
   counted: CountedSource | null,
-): Promise<Queued | null> {
+): Promise<Queued | typeof CHANGED> {
   const replayed =
     input.idempotencyKey === undefined ? null : await replay(tx, context, input.idempotencyKey);
   return replayed ?? create(tx, context, input, counted);
@@ -117,7 +111,7 @@ async function create(
   context: Context,
   input: CreateTranslation,
   priced: CountedSource | null,
-): Promise<Queued | null> {
+): Promise<Queued | typeof CHANGED> {
   const { workspaceId } = context.actor;
   const source = await readSource(tx, workspaceId, input.articleId);
   if (source === undefined) throw notFound('article');
@@ -129,7 +123,7 @@ async function create(
     throw conflict('The article is being generated; translate it once that has ended.', 'generation_running');
   }
 
-  if (priced === null || priced.document !== source.snapshot.document.text) return null;
+  if (priced === null || priced.document !== source.snapshot.document.text) return CHANGED;
   const estimate = estimateCounted(source.snapshot, priced.counted);
   const bytes = bytesOf(source.snapshot.assets);
   const reused = await reuseDraft(tx, workspaceId, source.translation_group_id, input.language);

@@ -1,4 +1,4 @@
-import { restless } from '../../articles/prepare.ts';
+import { CHANGED, retryingChanged } from '../../articles/prepare.ts';
 import { requirePermissions, type VerbContext } from '../../context.ts';
 import { walletOf } from '../../credits/wallet.ts';
 import type { Tx } from '../../db/database.ts';
@@ -7,7 +7,7 @@ import { inTransaction } from '../../db/transaction.ts';
 import { conflict } from '../../errors.ts';
 import { admitJob, findAdmitted, KEY_TAKEN } from '../../jobs/admit.ts';
 import { toJob } from '../../jobs/queries.ts';
-import type { JobRuns, StartableJob } from '../../jobs/runs.ts';
+import type { JobRuns } from '../../jobs/runs.ts';
 import type { Job } from '../../jobs/schemas.ts';
 import { JsonText, writeJson } from '../../json-text.ts';
 import { refreshWorkflowId } from '../../temporal/ids.ts';
@@ -24,8 +24,6 @@ export type CreatedRefresh =
 
 type Context = VerbContext & { readonly runs: JobRuns };
 
-/** Plans that may be made in vain because another refresh ended in between, or another request had the key. */
-const MAX_ATTEMPTS = 5;
 /** The index that lets a version have one open refresh. */
 const ONE_REFRESH = 'jobs_refresh_key';
 
@@ -48,7 +46,7 @@ export async function estimateRefresh(
 export async function createRefresh(context: Context, input: CreateRefresh): Promise<CreatedRefresh> {
   requirePermissions(context.actor, 'articles.update', 'articles.generate');
   const { idempotencyKey: key } = input;
-  for (let attempt = 1; attempt <= MAX_ATTEMPTS; attempt += 1) {
+  return retryingChanged(async () => {
     try {
       const before = await inTransaction(context.db, (tx) => replay(tx, context, key));
       if (before !== null) return before;
@@ -57,8 +55,7 @@ export async function createRefresh(context: Context, input: CreateRefresh): Pro
         context.db,
         async (tx) => (await replay(tx, context, key)) ?? admit(tx, context, drawn, key),
       );
-      if (admitted === null) continue;
-      if (!('run' in admitted)) return admitted;
+      if (admitted === CHANGED || !('run' in admitted)) return admitted;
       await context.runs.start(context.db, admitted.run);
       return { reused: false, job: toJob(admitted.run), estimate: drawn.estimate };
     } catch (error) {
@@ -70,9 +67,9 @@ export async function createRefresh(context: Context, input: CreateRefresh): Pro
         );
       }
       if (violated !== KEY_TAKEN) throw error;
+      return CHANGED;
     }
-  }
-  throw restless();
+  });
 }
 
 async function replay(
@@ -84,24 +81,23 @@ async function replay(
   return admitted && { reused: true, job: toJob(admitted.job), estimate: null };
 }
 
-/** @returns null when another refresh has ended since the plan was made */
 async function admit(
   tx: Tx,
   context: Context,
   { version, sourceId, sourceLanguage, released, anew, planned, estimate, latest }: DrawnRefresh,
   idempotencyKey: string | undefined,
-): Promise<{ run: Awaited<ReturnType<typeof admitJob>> & StartableJob } | null> {
+): Promise<{ run: Awaited<ReturnType<typeof admitJob>> } | typeof CHANGED> {
   const { workspaceId } = context.actor;
   const { row } = version;
-  const source = await tx
+  await tx
     .selectFrom('articles')
     .select('id')
     .where('workspace_id', '=', workspaceId)
     .where('id', '=', sourceId)
     .forKeyShare()
-    .executeTakeFirst();
-  if (source === undefined) throw sourceGone();
-  if ((await latestRefresh(tx, row.id)) !== latest) return null;
+    .executeTakeFirstOrThrow(sourceGone);
+  // Another refresh has ended since the plan was made.
+  if ((await latestRefresh(tx, row.id)) !== latest) return CHANGED;
   if (estimate.changedBlocks + estimate.changedFields + estimate.changedImages === 0) {
     throw conflict('The version is up to date with its source.', 'up_to_date');
   }

@@ -1,6 +1,6 @@
 import { sql } from 'kysely';
 import { readAssets } from '../../articles/images.ts';
-import { MAX_ATTEMPTS, restless, withRenderings } from '../../articles/prepare.ts';
+import { CHANGED, retryingChanged, withRenderings } from '../../articles/prepare.ts';
 import { type ArticleRow, articleColumns } from '../../articles/queries.ts';
 import type { Renderer } from '../../articles/render.ts';
 import type { Database, Queryable, Tx } from '../../db/database.ts';
@@ -90,7 +90,7 @@ export async function withVersion<Output, Result>(
     worked: () => Promise<{ version: Version; output: Output }>,
   ) => Promise<Result>,
 ): Promise<Result> {
-  for (let attempt = 1; attempt <= MAX_ATTEMPTS; attempt += 1) {
+  return retryingChanged(async () => {
     const before = await readVersion(db, id);
     if (before === undefined) throw notFound('article');
     const prepared = await onThread(before);
@@ -106,7 +106,7 @@ export async function withVersion<Output, Result>(
       return await withRenderings(db, (tx, render) => write(tx, render, () => workedIn(tx)));
     } catch (error) {
       if (!(error instanceof Moved)) throw error;
+      return CHANGED;
     }
-  }
-  throw restless();
+  });
 }
