@@ -1,14 +1,20 @@
-import { isDeepStrictEqual } from 'node:util';
 import { sql } from 'kysely';
 import type { z } from 'zod';
 import { recordAudit } from '../audit/record.ts';
+import { applyChanges } from '../changes.ts';
 import { requirePermissions, type VerbContext } from '../context.ts';
 import type { Tx } from '../db/database.ts';
 import { inTransaction } from '../db/transaction.ts';
 import { conflict, invalid, notFound } from '../errors.ts';
 import type { BrandVoiceId, ProjectId, WorkspaceId } from '../ids.ts';
 import { recordAddressChange } from './addresses.ts';
-import { type Project, projectColumns, toProject, type updateProjectBody } from './schemas.ts';
+import {
+  type Project,
+  type ProjectRow,
+  projectColumns,
+  toProject,
+  type updateProjectBody,
+} from './schemas.ts';
 
 /**
  * Changes the fields that are given (projects.update), checked on the result. The row is locked before the
@@ -26,16 +32,25 @@ export async function updateProject(
   const { db, actor } = context;
   requirePermissions(actor, 'projects.update');
   return inTransaction(db, async (tx) => {
-    const before = await tx
+    const row = await tx
       .selectFrom('projects')
       .select(projectColumns)
       .where('workspace_id', '=', actor.workspaceId)
       .where('id', '=', projectId)
       .forUpdate()
-      .executeTakeFirst();
-    if (before === undefined) throw notFound('project');
-    const languages = [...new Set(changes.languages ?? before.languages)];
-    const primaryLanguage = changes.primaryLanguage ?? before.primary_language;
+      .executeTakeFirstOrThrow(() => notFound('project'));
+    const before = settingsOf(row);
+    const { after: wanted, changed } = applyChanges(before, {
+      name: changes.name,
+      languages: changes.languages && [...new Set(changes.languages)],
+      primaryLanguage: changes.primaryLanguage,
+      addressTemplate: changes.addressTemplate,
+      heroImageStyle: changes.imageSettings?.hero?.style,
+      inlineImageStyle: changes.imageSettings?.inline?.style,
+      defaultBrandVoiceId: changes.defaultBrandVoiceId,
+      archived: changes.archived,
+    });
+    const { languages, primaryLanguage, archived } = wanted;
     if (!languages.includes(primaryLanguage)) {
       throw invalid(
         changes.primaryLanguage === undefined ? '/languages' : '/primaryLanguage',
@@ -48,28 +63,7 @@ export async function updateProject(
       projectId,
       before.languages.filter((language) => !languages.includes(language)),
     );
-    const isArchived = before.archived_at !== null;
-    const wanted = {
-      name: changes.name ?? before.name,
-      languages,
-      primaryLanguage,
-      addressTemplate: given(changes.addressTemplate, before.address_template),
-      heroImageStyle: given(changes.imageSettings?.hero?.style, before.hero_image_style),
-      inlineImageStyle: given(changes.imageSettings?.inline?.style, before.inline_image_style),
-      defaultBrandVoiceId: given(changes.defaultBrandVoiceId, before.default_brand_voice_id),
-      archived: changes.archived ?? isArchived,
-    };
-    const present = {
-      name: before.name,
-      languages: before.languages,
-      primaryLanguage: before.primary_language,
-      addressTemplate: before.address_template,
-      heroImageStyle: before.hero_image_style,
-      inlineImageStyle: before.inline_image_style,
-      defaultBrandVoiceId: before.default_brand_voice_id,
-      archived: isArchived,
-    };
-    if (isDeepStrictEqual(wanted, present)) return toProject(before);
+    if (changed.length === 0) return toProject(row);
     const after = await tx
       .updateTable('projects')
       .set({
@@ -80,15 +74,15 @@ export async function updateProject(
         hero_image_style: wanted.heroImageStyle,
         inline_image_style: wanted.inlineImageStyle,
         default_brand_voice_id: wanted.defaultBrandVoiceId,
-        ...(wanted.archived === isArchived
+        ...(archived === before.archived
           ? {}
-          : { archived_at: wanted.archived ? sql<Date>`clock_timestamp()` : null }),
+          : { archived_at: archived ? sql<Date>`clock_timestamp()` : null }),
         updated_at: sql<Date>`clock_timestamp()`,
       })
       .where('id', '=', projectId)
       .returning(projectColumns)
       .executeTakeFirstOrThrow();
-    if (wanted.addressTemplate !== before.address_template) {
+    if (changed.includes('addressTemplate')) {
       await recordAddressChange(tx, context, { projectId, targetId: null });
     }
     await recordAudit(tx, context, {
@@ -101,9 +95,17 @@ export async function updateProject(
   });
 }
 
-/** What a field becomes: null clears it, and without a value it stays. */
-const given = <Value>(change: Value | null | undefined, before: Value | null): Value | null =>
-  change === undefined ? before : change;
+/** What can be changed of a project; the log keeps it in this form. */
+const settingsOf = (row: ProjectRow) => ({
+  name: row.name,
+  languages: row.languages,
+  primaryLanguage: row.primary_language,
+  addressTemplate: row.address_template,
+  heroImageStyle: row.hero_image_style,
+  inlineImageStyle: row.inline_image_style,
+  defaultBrandVoiceId: row.default_brand_voice_id,
+  archived: row.archived_at !== null,
+});
 
 /** A voice that is there stays until the transaction ends. */
 async function requireVoice(

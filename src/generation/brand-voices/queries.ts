@@ -1,5 +1,5 @@
-import type { Selectable } from 'kysely';
-import { sql } from 'kysely';
+import { type Selectable, sql } from 'kysely';
+import { clockTimestamp } from '../../articles/content.ts';
 import { requirePermissions, type VerbContext } from '../../context.ts';
 import type { Queryable, Tx } from '../../db/database.ts';
 import type { Tables } from '../../db/tables.ts';
@@ -27,6 +27,16 @@ export const toVoice = (row: Pick<Row, (typeof VOICE_COLUMNS)[number]>): BrandVo
   instructions: row.instructions,
 });
 
+export const noSuchVoice = () => notFound('brand voice');
+
+/** The row of one voice of the workspace. */
+export const selectVoice = (db: Queryable, workspaceId: WorkspaceId, id: BrandVoiceId) =>
+  db
+    .selectFrom('brand_voices')
+    .select(VOICE_COLUMNS)
+    .where('workspace_id', '=', workspaceId)
+    .where('id', '=', id);
+
 /** Every voice of the workspace by name, without its instructions (articles.read). */
 export async function listBrandVoices({ db, actor }: VerbContext): Promise<BrandVoiceSummary[]> {
   requirePermissions(actor, 'articles.read');
@@ -45,21 +55,14 @@ export async function listBrandVoices({ db, actor }: VerbContext): Promise<Brand
  */
 export async function readBrandVoice({ db, actor }: VerbContext, id: BrandVoiceId): Promise<BrandVoice> {
   requirePermissions(actor, 'articles.read');
-  const row = await db
-    .selectFrom('brand_voices')
-    .select(VOICE_COLUMNS)
-    .where('workspace_id', '=', actor.workspaceId)
-    .where('id', '=', id)
-    .executeTakeFirst();
-  if (row === undefined) throw notFound('brand voice');
-  return toVoice(row);
+  return toVoice(await selectVoice(db, actor.workspaceId, id).executeTakeFirstOrThrow(noSuchVoice));
 }
 
 /** Takes the default from the voice that has it; the caller has locked the workspace. */
 export async function clearDefault(tx: Tx, workspaceId: WorkspaceId): Promise<void> {
   await tx
     .updateTable('brand_voices')
-    .set({ is_default: false, updated_at: sql<Date>`clock_timestamp()` })
+    .set({ is_default: false, updated_at: clockTimestamp })
     .where('workspace_id', '=', workspaceId)
     .where('is_default', '=', true)
     .execute();

@@ -1,13 +1,13 @@
-import { sql } from 'kysely';
 import type { z } from 'zod';
+import { clockTimestamp } from '../../articles/content.ts';
 import { recordAudit } from '../../audit/record.ts';
+import { applyChanges } from '../../changes.ts';
 import { requirePermissions, type VerbContext } from '../../context.ts';
 import { inTransaction } from '../../db/transaction.ts';
-import { notFound } from '../../errors.ts';
 import type { BrandVoiceId } from '../../ids.ts';
 import { nameKey } from '../../name-key.ts';
 import { lockWorkspace, rethrowNameTaken, VOICES } from '../named-texts.ts';
-import { clearDefault, toVoice, VOICE_COLUMNS } from './queries.ts';
+import { clearDefault, noSuchVoice, selectVoice, toVoice, VOICE_COLUMNS } from './queries.ts';
 import type { BrandVoice, updateBrandVoiceBody } from './schemas.ts';
 
 /**
@@ -23,24 +23,11 @@ export async function updateBrandVoice(
   requirePermissions(actor, 'generation.configure');
   return inTransaction(db, async (tx) => {
     if (changes.isDefault === true) await lockWorkspace(tx, actor.workspaceId);
-    const before = await tx
-      .selectFrom('brand_voices')
-      .select(VOICE_COLUMNS)
-      .where('workspace_id', '=', actor.workspaceId)
-      .where('id', '=', id)
-      .forUpdate()
-      .executeTakeFirst();
-    if (before === undefined) throw notFound('brand voice');
-    const name = changes.name ?? before.name;
-    const instructions = changes.instructions ?? before.instructions;
-    const isDefault = changes.isDefault ?? before.is_default;
-    const changed = [
-      ...(name === before.name ? [] : ['name']),
-      ...(instructions === before.instructions ? [] : ['instructions']),
-      ...(isDefault === before.is_default ? [] : ['isDefault']),
-    ];
-    if (changed.length === 0) return toVoice(before);
-    if (isDefault && !before.is_default) await clearDefault(tx, actor.workspaceId);
+    const row = await selectVoice(tx, actor.workspaceId, id).forUpdate().executeTakeFirstOrThrow(noSuchVoice);
+    const { after: wanted, changed } = applyChanges(toVoice(row), changes);
+    if (changed.length === 0) return wanted;
+    const { name, instructions, isDefault } = wanted;
+    if (isDefault && !row.is_default) await clearDefault(tx, actor.workspaceId);
     const after = await tx
       .updateTable('brand_voices')
       .set({
@@ -48,7 +35,7 @@ export async function updateBrandVoice(
         name_key: nameKey(name),
         instructions,
         is_default: isDefault,
-        updated_at: sql<Date>`clock_timestamp()`,
+        updated_at: clockTimestamp,
       })
       .where('id', '=', id)
       .returning(VOICE_COLUMNS)

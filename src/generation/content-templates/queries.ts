@@ -37,6 +37,16 @@ const summaryOfBuiltIn = ({ id, name }: BuiltInTemplate): ContentTemplateSummary
   updatedAt: null,
 });
 
+export const noSuchTemplate = () => notFound('content template');
+
+/** The row of one template of the workspace's own. */
+export const selectTemplate = (db: Queryable, workspaceId: WorkspaceId, id: ContentTemplateId) =>
+  db
+    .selectFrom('content_templates')
+    .select(TEMPLATE_COLUMNS)
+    .where('workspace_id', '=', workspaceId)
+    .where('id', '=', id);
+
 /** The built-in templates, then those of the workspace by name, without their texts (articles.read). */
 export async function listContentTemplates({ db, actor }: VerbContext): Promise<ContentTemplateSummary[]> {
   requirePermissions(actor, 'articles.read');
@@ -60,14 +70,7 @@ export async function readContentTemplate(
   requirePermissions(actor, 'articles.read');
   const builtIn = builtInTemplate(id);
   if (builtIn !== undefined) return { ...summaryOfBuiltIn(builtIn), text: builtIn.text };
-  const row = await db
-    .selectFrom('content_templates')
-    .select(TEMPLATE_COLUMNS)
-    .where('workspace_id', '=', actor.workspaceId)
-    .where('id', '=', id)
-    .executeTakeFirst();
-  if (row === undefined) throw notFound('content template');
-  return toTemplate(row);
+  return toTemplate(await selectTemplate(db, actor.workspaceId, id).executeTakeFirstOrThrow(noSuchTemplate));
 }
 
 /** @throws {ServiceError} CONFLICT `built_in_template` */

@@ -1,13 +1,20 @@
-import { sql } from 'kysely';
 import type { z } from 'zod';
+import { clockTimestamp } from '../../articles/content.ts';
 import { recordAudit } from '../../audit/record.ts';
+import { applyChanges } from '../../changes.ts';
 import { requirePermissions, type VerbContext } from '../../context.ts';
 import { inTransaction } from '../../db/transaction.ts';
-import { notFound } from '../../errors.ts';
 import type { ContentTemplateId } from '../../ids.ts';
 import { nameKey } from '../../name-key.ts';
 import { rethrowNameTaken, TEMPLATES } from '../named-texts.ts';
-import { refuseBuiltIn, refuseBuiltInName, TEMPLATE_COLUMNS, toTemplate } from './queries.ts';
+import {
+  noSuchTemplate,
+  refuseBuiltIn,
+  refuseBuiltInName,
+  selectTemplate,
+  TEMPLATE_COLUMNS,
+  toTemplate,
+} from './queries.ts';
 import type { ContentTemplate, updateContentTemplateBody } from './schemas.ts';
 
 /**
@@ -23,22 +30,16 @@ export async function updateContentTemplate(
   requirePermissions(actor, 'generation.configure');
   refuseBuiltIn(id);
   return inTransaction(db, async (tx) => {
-    const before = await tx
-      .selectFrom('content_templates')
-      .select(TEMPLATE_COLUMNS)
-      .where('workspace_id', '=', actor.workspaceId)
-      .where('id', '=', id)
+    const row = await selectTemplate(tx, actor.workspaceId, id)
       .forUpdate()
-      .executeTakeFirst();
-    if (before === undefined) throw notFound('content template');
-    const name = changes.name ?? before.name;
-    const text = changes.text ?? before.text;
-    const changed = [...(name === before.name ? [] : ['name']), ...(text === before.text ? [] : ['text'])];
-    if (changed.length === 0) return toTemplate(before);
-    if (name !== before.name) refuseBuiltInName(name);
+      .executeTakeFirstOrThrow(noSuchTemplate);
+    const { after: wanted, changed } = applyChanges(toTemplate(row), changes);
+    if (changed.length === 0) return wanted;
+    const { name, text } = wanted;
+    if (name !== row.name) refuseBuiltInName(name);
     const after = await tx
       .updateTable('content_templates')
-      .set({ name, name_key: nameKey(name), text, updated_at: sql<Date>`clock_timestamp()` })
+      .set({ name, name_key: nameKey(name), text, updated_at: clockTimestamp })
       .where('id', '=', id)
       .returning(TEMPLATE_COLUMNS)
       .executeTakeFirstOrThrow();
