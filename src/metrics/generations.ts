@@ -1,6 +1,6 @@
-import { Counter, type Registry } from 'prom-client';
+import type { Registry } from 'prom-client';
 import type { JobId } from '../ids.ts';
-import { countEndings, isRefusal } from './paid-jobs.ts';
+import { countEndings, countTries } from './paid-jobs.ts';
 
 /** The steps of a run whose outcomes are counted. */
 interface CountedSteps {
@@ -17,33 +17,21 @@ export type CountGenerations = <Activities extends CountedSteps>(activities: Act
 
 /** Counts written outlines and sections, and the jobs that runs end in this process. */
 export function createGenerationMetrics(registry: Registry): CountGenerations {
-  const parts = new Counter({
-    name: 'generation_parts_total',
-    help: 'Tries to have an outline, a section or the questions written, by outcome.',
-    labelNames: ['outcome'] as const,
-    registers: [registry],
-  });
-  const refusals = new Counter({
-    name: 'generation_engine_refusals_total',
-    help: 'Parts that the model refused because of our settings: key, address, model or quota.',
-    registers: [registry],
+  const countPart = countTries(registry, {
+    made: 'written',
+    tries: {
+      name: 'generation_parts_total',
+      help: 'Tries to have an outline, a section or the questions written, by outcome.',
+    },
+    refusals: {
+      name: 'generation_engine_refusals_total',
+      help: 'Parts that the model refused because of our settings: key, address, model or quota.',
+    },
   });
   const counting = countEndings(registry, {
     name: 'generation_jobs_ended_total',
     help: 'Generations and outlines ended by their run, by outcome.',
   });
-  for (const outcome of ['written', 'failed']) parts.inc({ outcome }, 0);
-
-  const countPart = async (writing: Promise<void>): Promise<void> => {
-    try {
-      await writing;
-      parts.inc({ outcome: 'written' });
-    } catch (error) {
-      parts.inc({ outcome: 'failed' });
-      if (isRefusal(error)) refusals.inc();
-      throw error;
-    }
-  };
   return (activities) => ({
     ...activities,
     planOutline: (jobId) => countPart(activities.planOutline(jobId)),

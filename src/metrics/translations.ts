@@ -1,6 +1,6 @@
 import { Counter, type Registry } from 'prom-client';
 import type { JobId } from '../ids.ts';
-import { countEndings, isRefusal } from './paid-jobs.ts';
+import { countEndings, countTries } from './paid-jobs.ts';
 
 /** The steps of a run whose outcomes are counted. */
 interface CountedSteps {
@@ -16,11 +16,13 @@ export type CountTranslations = <Activities extends CountedSteps>(activities: Ac
 
 /** Counts translated batches and the jobs that runs end in this process. */
 export function createTranslationMetrics(registry: Registry): CountTranslations {
-  const batches = new Counter({
-    name: 'translation_batches_total',
-    help: 'Attempts to translate a batch, by outcome.',
-    labelNames: ['outcome'] as const,
-    registers: [registry],
+  const countBatch = countTries(registry, {
+    made: 'translated',
+    tries: { name: 'translation_batches_total', help: 'Attempts to translate a batch, by outcome.' },
+    refusals: {
+      name: 'translation_engine_refusals_total',
+      help: 'Batches that the engine refused because of our settings: key, address, model or quota.',
+    },
   });
   const segments = new Counter({
     name: 'translation_segments_total',
@@ -31,25 +33,12 @@ export function createTranslationMetrics(registry: Registry): CountTranslations 
     name: 'translation_jobs_ended_total',
     help: 'Translations and refreshes ended by their run, by outcome.',
   });
-  const refusals = new Counter({
-    name: 'translation_engine_refusals_total',
-    help: 'Batches that the engine refused because of our settings: key, address, model or quota.',
-    registers: [registry],
-  });
-  for (const outcome of ['translated', 'failed']) batches.inc({ outcome }, 0);
   return (activities) => ({
     ...activities,
     async translateBatch(jobId, batch) {
-      try {
-        const result = await activities.translateBatch(jobId, batch);
-        batches.inc({ outcome: 'translated' });
-        segments.inc(result.segments);
-        return result;
-      } catch (error) {
-        batches.inc({ outcome: 'failed' });
-        if (isRefusal(error)) refusals.inc();
-        throw error;
-      }
+      const result = await countBatch(activities.translateBatch(jobId, batch));
+      segments.inc(result.segments);
+      return result;
     },
     settle: (jobId) => counting('completed', activities.settle(jobId)),
     settleRefresh: (jobId) => counting('completed', activities.settleRefresh(jobId)),

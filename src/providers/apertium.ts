@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { apertiumCodes } from './apertium-languages.ts';
 import { type CallLimits, callEngine, type EngineNames, joinUrl, statusError } from './http.ts';
-import { translatePieces } from './pieces.ts';
+import { translateTexts } from './pieces.ts';
 import { ProviderError, type TranslationProvider } from './types.ts';
 
 export interface ApertiumOptions {
@@ -57,7 +57,8 @@ export function createApertiumProvider({ url, timeoutMs }: ApertiumOptions): Tra
   return {
     name: 'apertium',
     repairs: false,
-    async translate({ sourceLanguage, targetLanguage, segments, signal, repair }) {
+    async translate(request) {
+      const { sourceLanguage, targetLanguage, signal } = request;
       const limits = { timeoutMs, signal };
       const pair = choosePair(await installedPairs(limits), sourceLanguage, targetLanguage);
       const translateText = async (q: string): Promise<string> => {
@@ -66,14 +67,11 @@ export function createApertiumProvider({ url, timeoutMs }: ApertiumOptions): Tra
         return responseData.translatedText;
       };
       // One text per call: the engine has no lists, and a text must not run into the next.
-      const translateTexts = async (texts: readonly string[]): Promise<string[]> => {
+      return translateTexts(request, async (texts) => {
         const translations: string[] = [];
         for (const text of texts) translations.push(await translateText(text));
         return translations;
-      };
-      if (repair !== undefined) return translatePieces(segments, translateTexts);
-      const translations = await translateTexts(segments.map(({ text }) => text));
-      return new Map(segments.map(({ id }, index) => [id, translations[index] ?? '']));
+      });
     },
   };
 }

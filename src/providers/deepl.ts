@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { type CallLimits, callEngine, type EngineNames, joinUrl, statusError } from './http.ts';
-import { translatePieces } from './pieces.ts';
+import { translateTexts } from './pieces.ts';
 import { ProviderError, type TranslationProvider, type TranslationRequest } from './types.ts';
 
 export interface DeepLOptions {
@@ -37,7 +37,7 @@ export function createDeepLProvider(options: DeepLOptions): TranslationProvider 
     name: 'deepl',
     repairs: false,
     async translate(request) {
-      const { sourceLanguage, targetLanguage, segments, signal, repair } = request;
+      const { sourceLanguage, targetLanguage, signal } = request;
       const options = {
         source_lang: sourceCode(sourceLanguage),
         target_lang: targetCode(targetLanguage),
@@ -45,14 +45,11 @@ export function createDeepLProvider(options: DeepLOptions): TranslationProvider 
       };
       const send = (texts: readonly string[]) =>
         requestTranslations(url, apiKey, { text: texts, ...options }, { timeoutMs, signal });
-      const translateTexts = async (texts: readonly string[]): Promise<string[]> => {
+      return translateTexts(request, async (texts) => {
         const translations: string[] = [];
         for (const part of partition(texts)) translations.push(...(await send(part)));
         return translations;
-      };
-      if (repair !== undefined) return translatePieces(segments, translateTexts);
-      const translations = await translateTexts(segments.map(({ text }) => text));
-      return new Map(segments.map(({ id }, index) => [id, translations[index] ?? '']));
+      });
     },
   };
 }

@@ -1,9 +1,19 @@
-/** The fallback for engines that cannot be given corrections: the stretches between the tags, one by one. */
+/** What engines have in common that cannot be given corrections: asked again, they get the stretches between the tags. */
 import { parseTags, serializeTags, type TagContent, tagText } from '../document/translation/tags.ts';
-import type { TranslationText } from './types.ts';
+import type { TranslationRequest, TranslationText } from './types.ts';
 
-/** Translates texts without tags (XML-escaped); answers in the same order. */
-export type TranslateTexts = (texts: readonly string[]) => Promise<readonly string[]>;
+/** Translates texts in XML, whole or the stretches between their tags; answers in the same order. */
+type TranslateTexts = (texts: readonly string[]) => Promise<readonly string[]>;
+
+/** Translates the segments of a request: whole, and by their pieces when that did not do. */
+export async function translateTexts(
+  { segments, repair }: Pick<TranslationRequest, 'segments' | 'repair'>,
+  translate: TranslateTexts,
+): Promise<Map<string, string>> {
+  if (repair !== undefined) return translatePieces(segments, translate);
+  const translations = await translate(segments.map(({ text }) => text));
+  return new Map(segments.map(({ id }, index) => [id, translations[index] ?? '']));
+}
 
 /**
  * Translates every stretch of text of the segments by itself, so that all tags come back as they were, whatever the
