@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { DONE, doneResponses } from '../http/done.ts';
 import { defineRoute, type RouteModule } from '../http/route.ts';
 import { pathId } from '../http/scope.ts';
 import type { ApiKeyId } from '../ids.ts';
@@ -87,13 +88,11 @@ export const createApiKeyRoutes = (): RouteModule[] => [
       tags: ['API keys'],
       scope: 'workspace',
       permissions: ['api_keys.revoke'],
-      responses: {
-        200: { description: 'Revoked.', schema: z.object({ ok: z.literal(true) }), example: { ok: true } },
-      },
+      responses: doneResponses('Revoked.'),
     },
     async ({ context, params }) => {
       await revokeApiKey(context, pathId<ApiKeyId>(params.keyId, 'API key'));
-      return { status: 200, body: { ok: true } };
+      return DONE;
     },
   ),
   defineRoute(

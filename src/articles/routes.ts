@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { ARTICLE_BODY_BYTES } from '../document/format/limits.ts';
+import { DONE, doneResponses } from '../http/done.ts';
 import { decodeCursor, nextCursor } from '../http/paging.ts';
 import { defineRoute, type RouteModule } from '../http/route.ts';
 import type { ArticleId } from '../ids.ts';
@@ -197,18 +198,12 @@ export const createArticleRoutes = (countUnpaid: CountUnpaid): RouteModule[] => 
       tags: ['Articles'],
       scope: 'article',
       permissions: ['articles.delete'],
-      responses: {
-        200: {
-          description: 'Deleted.',
-          schema: z.object({ ok: z.literal(true) }),
-          example: { ok: true },
-        },
-      },
+      responses: doneResponses('Deleted.'),
       errors: ['CONFLICT'],
     },
     async ({ context, params }) => {
       await deleteArticle(context, params.articleId, countUnpaid);
-      return { status: 200, body: { ok: true } };
+      return DONE;
     },
   ),
   defineRoute(

@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { IMAGE_MEDIA_TYPES, MAX_IMAGE_BYTES } from '../blobs/asset.ts';
 import type { BlobStore } from '../blobs/blob-store.ts';
+import { DONE, doneResponses } from '../http/done.ts';
 import { defineRoute, type RouteModule } from '../http/route.ts';
 import { pathId } from '../http/scope.ts';
 import type { AssetId } from '../ids.ts';
@@ -138,9 +139,7 @@ export const createAssetRoutes = ({
       tags: ['Assets'],
       scope: 'article',
       permissions: ['articles.update'],
-      responses: {
-        200: { description: 'Deleted.', schema: z.object({ ok: z.literal(true) }), example: { ok: true } },
-      },
+      responses: doneResponses('Deleted.'),
       errors: ['CONFLICT'],
     },
     async ({ context, params }) => {
@@ -148,7 +147,7 @@ export const createAssetRoutes = ({
         articleId: params.articleId,
         assetId: pathId<AssetId>(params.assetId, 'asset'),
       });
-      return { status: 200, body: { ok: true } };
+      return DONE;
     },
   ),
   defineRoute(

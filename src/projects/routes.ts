@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { DONE, doneResponses } from '../http/done.ts';
 import { decodeCursor, nextCursor } from '../http/paging.ts';
 import { defineRoute, type RouteModule } from '../http/route.ts';
 import type { ProjectId } from '../ids.ts';
@@ -146,14 +147,12 @@ export const createProjectRoutes = (): RouteModule[] => [
       tags: ['Projects'],
       scope: 'project',
       permissions: ['projects.delete'],
-      responses: {
-        200: { description: 'Deleted.', schema: z.object({ ok: z.literal(true) }), example: { ok: true } },
-      },
+      responses: doneResponses('Deleted.'),
       errors: ['CONFLICT'],
     },
     async ({ context, params }) => {
       await deleteProject(context, params.projectId);
-      return { status: 200, body: { ok: true } };
+      return DONE;
     },
   ),
 ];

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { DONE, doneResponses } from '../http/done.ts';
 import { defineRoute, type RouteModule } from '../http/route.ts';
 import { pathId } from '../http/scope.ts';
 import type { RoleId } from '../ids.ts';
@@ -97,14 +98,12 @@ export const createRoleRoutes = (): RouteModule[] => [
       tags: ['Roles'],
       scope: 'workspace',
       permissions: ['roles.delete'],
-      responses: {
-        200: { description: 'Deleted.', schema: z.object({ ok: z.literal(true) }), example: { ok: true } },
-      },
+      responses: doneResponses('Deleted.'),
       errors: ['CONFLICT'],
     },
     async ({ context, params }) => {
       await deleteRole(context, pathId<RoleId>(params.roleId, 'role'));
-      return { status: 200, body: { ok: true } };
+      return DONE;
     },
   ),
 ];

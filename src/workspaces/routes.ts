@@ -1,4 +1,4 @@
-import { z } from 'zod';
+import { DONE, doneResponses } from '../http/done.ts';
 import { defineRoute, type RouteModule } from '../http/route.ts';
 import { deleteWorkspace } from './delete.ts';
 
@@ -20,14 +20,12 @@ export const createWorkspaceRoutes = (): RouteModule[] => [
       tags: ['Workspaces'],
       scope: 'workspace',
       permissions: ['workspaces.delete'],
-      responses: {
-        200: { description: 'Deleted.', schema: z.object({ ok: z.literal(true) }), example: { ok: true } },
-      },
+      responses: doneResponses('Deleted.'),
       errors: ['CONFLICT'],
     },
     async ({ context }) => {
       await deleteWorkspace(context, PATIENCE_MS);
-      return { status: 200, body: { ok: true } };
+      return DONE;
     },
   ),
 ];

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { DONE, doneResponses } from '../../http/done.ts';
 import { defineRoute, type RouteModule } from '../../http/route.ts';
 import { pathId } from '../../http/scope.ts';
 import type { ContentTemplateId } from '../../ids.ts';
@@ -136,14 +137,12 @@ export const createContentTemplateRoutes = (): RouteModule[] => [
       tags: ['Generation'],
       scope: 'workspace',
       permissions: ['generation.configure'],
-      responses: {
-        200: { description: 'Deleted.', schema: z.object({ ok: z.literal(true) }), example: { ok: true } },
-      },
+      responses: doneResponses('Deleted.'),
       errors: ['CONFLICT'],
     },
     async ({ context, params }) => {
       await deleteContentTemplate(context, idOf(params));
-      return { status: 200, body: { ok: true } };
+      return DONE;
     },
   ),
 ];

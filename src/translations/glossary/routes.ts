@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { DONE, doneResponses } from '../../http/done.ts';
 import { decodeCursor, nextCursor } from '../../http/paging.ts';
 import { defineRoute, type RouteModule } from '../../http/route.ts';
 import { pathId } from '../../http/scope.ts';
@@ -143,13 +144,11 @@ export const createGlossaryRoutes = (): RouteModule[] => [
       tags: ['Translations'],
       scope: 'workspace',
       permissions: ['translations.configure'],
-      responses: {
-        200: { description: 'Deleted.', schema: z.object({ ok: z.literal(true) }), example: { ok: true } },
-      },
+      responses: doneResponses('Deleted.'),
     },
     async ({ context, params }) => {
       await deleteTerm(context, pathId<GlossaryTermId>(params.termId, 'term'));
-      return { status: 200, body: { ok: true } };
+      return DONE;
     },
   ),
 ];

@@ -1,5 +1,5 @@
-import { z } from 'zod';
 import { articleResponse, respondWithArticle } from '../../articles/responses.ts';
+import { DONE, doneResponses } from '../../http/done.ts';
 import { KEY_HEADER, keyFrom } from '../../http/key-header.ts';
 import { defineListOfArticle } from '../../http/list-of-article.ts';
 import { defineRoute, type RouteModule } from '../../http/route.ts';
@@ -122,9 +122,7 @@ export const createRefreshRoutes = (runs: JobRuns): RouteModule[] => [
       tags: ['Translations'],
       scope: 'article',
       permissions: ['articles.update'],
-      responses: {
-        200: { description: 'Rejected.', schema: z.object({ ok: z.literal(true) }), example: { ok: true } },
-      },
+      responses: doneResponses('Rejected.'),
       errors: ['CONFLICT'],
     },
     async ({ context, params }) => {
@@ -132,7 +130,7 @@ export const createRefreshRoutes = (runs: JobRuns): RouteModule[] => [
         articleId: params.articleId,
         proposalId: pathId<ProposalId>(params.proposalId, 'proposal'),
       });
-      return { status: 200, body: { ok: true } };
+      return DONE;
     },
   ),
 ];

@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { notFound } from '../../errors.ts';
 import { canonicalLanguage } from '../../fields.ts';
+import { DONE, doneResponses } from '../../http/done.ts';
 import { defineRoute, type RouteModule } from '../../http/route.ts';
 import { putStyleBody, type StyleResponse, styleSchema } from './schemas.ts';
 import { deleteStyle, listStyles, putStyle } from './styles.ts';
@@ -86,16 +87,14 @@ export const createStyleRoutes = (): RouteModule[] => [
       tags: ['Translations'],
       scope: 'project',
       permissions: ['translations.configure'],
-      responses: {
-        200: { description: 'Deleted.', schema: z.object({ ok: z.literal(true) }), example: { ok: true } },
-      },
+      responses: doneResponses('Deleted.'),
     },
     async ({ context, params }) => {
       await deleteStyle(context, {
         projectId: params.projectId,
         language: pathLanguage(params.language),
       });
-      return { status: 200, body: { ok: true } };
+      return DONE;
     },
   ),
 ];

@@ -1,5 +1,5 @@
-import { z } from 'zod';
 import { EVENT_TYPES } from '../../events/catalog.ts';
+import { DONE, doneResponses } from '../../http/done.ts';
 import { defineRoute, type RouteModule } from '../../http/route.ts';
 import { pathId } from '../../http/scope.ts';
 import type { EndpointId } from '../../ids.ts';
@@ -119,13 +119,11 @@ export const createEndpointRoutes = ({
       tags: ['Webhooks'],
       scope: 'workspace',
       permissions: ['integrations.delete'],
-      responses: {
-        200: { description: 'Deleted.', schema: z.object({ ok: z.literal(true) }), example: { ok: true } },
-      },
+      responses: doneResponses('Deleted.'),
     },
     async ({ context, params }) => {
       await deleteEndpoint({ ...context, runCanceller }, endpointIn(params));
-      return { status: 200, body: { ok: true } };
+      return DONE;
     },
   ),
   defineRoute(
