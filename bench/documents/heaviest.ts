@@ -2,7 +2,7 @@
  * The heaviest bodies that the interface takes, and some that it refuses, each of nearly a mebibyte; and the heaviest
  * of those that are small enough to be worked on where everybody waits.
  */
-import { isSmall } from '../../src/document/threads/pool.ts';
+import { areSmall } from '../../src/document/threads/pool.ts';
 
 const BYTES = 1024 * 1024 - 2_000;
 
@@ -75,7 +75,7 @@ export const HEAVIEST: Readonly<Record<string, { body: string; status: 200 | 400
 function justSmall(blocksOf: (parts: number) => readonly Block[]): string {
   const documentOf = (parts: number) => JSON.stringify({ version: 1, blocks: blocksOf(parts) });
   let parts = 1;
-  while (isSmall(documentOf(parts + 1))) parts += 1;
+  while (areSmall([documentOf(parts + 1)])) parts += 1;
   return `{"documentJson":${documentOf(parts)}}`;
 }
 

@@ -38,7 +38,6 @@ export async function findBySlug(
         .where('language', '=', language)
         .where('article_slug_redirects.slug', '=', slug),
     )
-    .executeTakeFirst();
-  if (former === undefined) throw notFound('article');
+    .executeTakeFirstOrThrow(() => notFound('article'));
   return { article: toArticle(former), redirect: true };
 }

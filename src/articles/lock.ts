@@ -60,8 +60,11 @@ const lockToMove = prepare('lock_article_to_move', (db, slot: Slots<Named>) =>
   locked(db, slot).select(['id', 'project_id', 'status', unrendered.as('unrendered')]),
 );
 
-/** A statement of its own: it sees a job that was committed while the article's lock was waited for. */
-async function isOwned(tx: Tx, articleId: ArticleId): Promise<boolean> {
+/**
+ * True while a job owns the locked article. A statement of its own: it sees a job that was committed while the article's
+ * lock was waited for.
+ */
+export async function isOwned(tx: Tx, articleId: ArticleId): Promise<boolean> {
   const job = await tx
     .selectFrom('jobs')
     .select('id')

@@ -15,7 +15,6 @@ export async function readArticle(
     .select(articleColumns)
     .where('workspace_id', '=', actor.workspaceId)
     .where('id', '=', articleId)
-    .executeTakeFirst();
-  if (row === undefined) throw notFound('article');
+    .executeTakeFirstOrThrow(() => notFound('article'));
   return toArticle(row);
 }

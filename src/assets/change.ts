@@ -77,8 +77,7 @@ async function findAsset(tx: Tx, articleId: ArticleId, assetId: AssetId): Promis
     .select(assetColumns)
     .where('article_id', '=', articleId)
     .where('id', '=', assetId)
-    .executeTakeFirst();
-  if (row === undefined) throw notFound('asset');
+    .executeTakeFirstOrThrow(() => notFound('asset'));
   return row;
 }
 

@@ -30,7 +30,6 @@ export async function readAsset(
     .where('workspace_id', '=', actor.workspaceId)
     .where('article_id', '=', articleId)
     .where('id', '=', assetId)
-    .executeTakeFirst();
-  if (row === undefined) throw notFound('asset');
+    .executeTakeFirstOrThrow(() => notFound('asset'));
   return toAsset(row);
 }

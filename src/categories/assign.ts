@@ -50,14 +50,13 @@ export async function assignCategories(
 
 /** Two assignments to one article take turns; nothing that only refers to the article waits. */
 async function lockArticle(tx: Tx, workspaceId: WorkspaceId, articleId: ArticleId): Promise<void> {
-  const article = await tx
+  await tx
     .selectFrom('articles')
     .select('id')
     .where('workspace_id', '=', workspaceId)
     .where('id', '=', articleId)
     .forNoKeyUpdate()
-    .executeTakeFirst();
-  if (article === undefined) throw notFound('article');
+    .executeTakeFirstOrThrow(() => notFound('article'));
 }
 
 /** Locks the categories by id before their links are written: a deletion waits, or was first and they are gone. */

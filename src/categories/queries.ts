@@ -108,8 +108,7 @@ export async function lockCategory(
     .where('workspace_id', '=', workspaceId)
     .where('id', '=', id)
     .forUpdate()
-    .executeTakeFirst();
-  if (category === undefined) throw notFound('category');
+    .executeTakeFirstOrThrow(() => notFound('category'));
   const names: { id: CategoryNameId; language: string; name: string; slug: string }[] = await tx
     .selectFrom('category_names')
     .select(['id', 'language', 'name', 'slug'])

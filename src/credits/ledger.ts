@@ -26,8 +26,7 @@ async function numberOf(db: Database, workspaceId: WorkspaceId, id: LedgerEntryI
     .select('id')
     .where('workspace_id', '=', workspaceId)
     .where('entry_id', '=', id)
-    .executeTakeFirst();
-  if (row === undefined) throw badCursor();
+    .executeTakeFirstOrThrow(badCursor);
   return row.id;
 }
 

@@ -31,11 +31,8 @@ interface AddCredits {
   readonly paymentEventId?: string | undefined;
 }
 
-/** What each way of adding credits is called. */
-const KINDS = {
-  grant: { event: 'credits.granted', action: 'credits.granted' },
-  purchase: { event: 'credits.purchased', action: 'credits.purchased' },
-} as const;
+/** The event of each way to add credits, which the log has it under, too. */
+const EVENTS = { grant: 'credits.granted', purchase: 'credits.purchased' } as const;
 
 /**
  * Adds credits to the workspace's wallet: ledger entry, balance, audit entry and event in one transaction.
@@ -43,12 +40,12 @@ const KINDS = {
  */
 async function addCredits(
   context: VerbContext,
-  kind: keyof typeof KINDS,
+  kind: keyof typeof EVENTS,
   { amount, paymentEventId = `${kind}_${newId()}` }: AddCredits,
 ): Promise<Wallet> {
   requireOperator(context.actor);
   const { workspaceId } = context.actor;
-  const { event, action } = KINDS[kind];
+  const event = EVENTS[kind];
   return inTransaction(context.db, async (tx) => {
     const entry = await tx
       .insertInto('ledger_entries')
@@ -58,10 +55,9 @@ async function addCredits(
       .executeTakeFirst();
     if (entry !== undefined) {
       const details = { amount, paymentEventId };
-      const audit = { action, targetType: 'wallet', targetId: workspaceId, details };
-      await recordChange(tx, context, audit, [
-        { type: event, data: { creditAmount: amount, paymentEventId } },
-      ]);
+      const audit = { action: event, targetType: 'wallet', targetId: workspaceId, details };
+      const data = { creditAmount: amount, paymentEventId };
+      await recordChange(tx, context, audit, [{ type: event, data }]);
       await tx
         .updateTable('wallets')
         .set((eb) => ({ balance: eb('balance', '+', amount) }))

@@ -9,7 +9,7 @@ export const PARTITIONED = ['events', 'webhook_log'] as const;
 export type PartitionedTable = (typeof PARTITIONED)[number];
 
 /** The length of a partition unless the configuration says otherwise: a day, in UTC. */
-export const DAY_MINUTES = 1_440;
+const DAY_MINUTES = 1_440;
 /** Partitions that are made ahead of now, the present one not counted. */
 const AHEAD = 30;
 

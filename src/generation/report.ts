@@ -89,8 +89,7 @@ export async function readGenerationReport(
     ])
     .where('jobs.workspace_id', '=', actor.workspaceId)
     .where('jobs.id', '=', jobId)
-    .executeTakeFirst();
-  if (job === undefined) throw notFound('job');
+    .executeTakeFirstOrThrow(() => notFound('job'));
   const parts = await db
     .selectFrom('generation_parts')
     .select(['part', 'asked', 'words', 'repairs'])

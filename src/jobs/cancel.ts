@@ -21,13 +21,12 @@ export async function cancelJob(
 ): Promise<Job> {
   requirePermissions(context.actor, 'articles.generate');
   const cancelled = await inTransaction(context.db, async (tx) => {
-    const job = await tx
+    await tx
       .selectFrom('jobs')
       .select('id')
       .where('workspace_id', '=', context.actor.workspaceId)
       .where('id', '=', jobId)
-      .executeTakeFirst();
-    if (job === undefined) throw notFound('job');
+      .executeTakeFirstOrThrow(() => notFound('job'));
     const ended = await endJob(tx, jobId, {
       status: 'CANCELLED',
       onLeftOver: context.runs.onLeftOver,

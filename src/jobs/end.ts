@@ -1,4 +1,5 @@
 import { sql } from 'kysely';
+import { isOwned } from '../articles/lock.ts';
 import { JOB_OWNED, OWNING } from '../articles/states.ts';
 import { releaseHold } from '../credits/holds.ts';
 import { uncountOperation } from '../credits/operations-quota.ts';
@@ -136,15 +137,7 @@ export async function freeStrandedArticles(db: Database, onLeftOver: OnLeftOver)
   for (const { id, purpose } of stranded) {
     freed += await inTransaction(db, async (tx) => {
       await tx.selectFrom('articles').select('id').where('id', '=', id).forUpdate().execute();
-      // A separate statement, so that it sees a job created while this one waited for the article.
-      const open = await tx
-        .selectFrom('jobs')
-        .select('id')
-        .where('article_id', '=', id)
-        .where('purpose', 'in', OWNING)
-        .where('ended_at', 'is', null)
-        .executeTakeFirst();
-      if (open !== undefined) return 0;
+      if (await isOwned(tx, id)) return 0;
       const done = await inSavepoint(
         tx,
         () => freeArticle(tx, id, purpose),

@@ -77,7 +77,6 @@ export async function readJob({ db, actor }: VerbContext, jobId: JobId): Promise
     .select(jobColumns)
     .where('workspace_id', '=', actor.workspaceId)
     .where('id', '=', jobId)
-    .executeTakeFirst();
-  if (row === undefined) throw notFound('job');
+    .executeTakeFirstOrThrow(() => notFound('job'));
   return toJob(row);
 }

@@ -24,8 +24,7 @@ export async function deleteProject(context: VerbContext, projectId: ProjectId):
       .where('workspace_id', '=', actor.workspaceId)
       .where('id', '=', projectId)
       .forUpdate()
-      .executeTakeFirst();
-    if (project === undefined) throw notFound('project');
+      .executeTakeFirstOrThrow(() => notFound('project'));
     const job = await tx
       .selectFrom('jobs')
       .select('id')

@@ -23,8 +23,7 @@ export async function lockLanguages(
     .where('workspace_id', '=', workspaceId)
     .where('id', '=', projectId)
     .forShare()
-    .executeTakeFirst();
-  if (row === undefined) throw notFound('project');
+    .executeTakeFirstOrThrow(() => notFound('project'));
   return { languages: row.languages, primaryLanguage: row.primary_language };
 }
 

@@ -16,8 +16,7 @@ export async function selectProject(
     .select(projectColumns)
     .where('workspace_id', '=', workspaceId)
     .where('id', '=', projectId)
-    .executeTakeFirst();
-  if (row === undefined) throw notFound('project');
+    .executeTakeFirstOrThrow(() => notFound('project'));
   return toProject(row);
 }
 

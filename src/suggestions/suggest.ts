@@ -34,13 +34,12 @@ async function payForCategories(
   target: { type: 'article' | 'project'; id: ArticleId | ProjectId },
 ): Promise<PaidResult> {
   return pay(context, async (tx) => {
-    const found = await tx
+    await tx
       .selectFrom(target.type === 'article' ? 'articles' : 'projects')
       .select('id')
       .where('workspace_id', '=', context.actor.workspaceId)
       .where('id', '=', target.id)
-      .executeTakeFirst();
-    if (found === undefined) throw notFound(target.type);
+      .executeTakeFirstOrThrow(() => notFound(target.type));
     return {
       kind: `${target.type}_categories`,
       targetId: target.id,
@@ -95,8 +94,7 @@ export async function translateNames(
       .select('primary_language')
       .where('workspace_id', '=', context.actor.workspaceId)
       .where('id', '=', categoryId)
-      .executeTakeFirst();
-    if (category === undefined) throw notFound('category');
+      .executeTakeFirstOrThrow(() => notFound('category'));
     const primary = languages.indexOf(category.primary_language);
     if (primary !== -1) {
       throw invalid(

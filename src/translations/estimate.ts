@@ -14,8 +14,9 @@ export async function estimateTranslation(
   input: { articleId: ArticleId; language: string },
 ): Promise<z.output<typeof estimateResponse>> {
   requirePermissions(actor, 'articles.read');
-  const source = await readTexts(db, actor.workspaceId, input.articleId).executeTakeFirst();
-  if (source === undefined) throw notFound('article');
+  const source = await readTexts(db, actor.workspaceId, input.articleId).executeTakeFirstOrThrow(() =>
+    notFound('article'),
+  );
   checkTargetLanguage('query/language', input.language, source);
   const assets = await readAssets(db, actor.workspaceId, input.articleId);
   const estimate = await estimateSource(toSnapshot(source, assets));

@@ -10,7 +10,7 @@ import type { SourceTexts } from './read-source.ts';
 import type { Estimate } from './schemas.ts';
 
 /** Words that a credit pays for; begun ones count. */
-export const WORDS_PER_CREDIT = 1000;
+const WORDS_PER_CREDIT = 1000;
 /** Free words outside the body: this many, and one per `BODY_WORDS_PER_FREE_WORD` words of the body. */
 const FREE_WORDS = 200;
 const BODY_WORDS_PER_FREE_WORD = 5;

@@ -24,7 +24,7 @@ const endpointFields = {
 };
 
 /** contract.md W3, as the list shows it. The secret is never part of it. */
-export const webhookEndpointSchema = z
+const webhookEndpointSchema = z
   .object({ ...endpointFields, description: z.string().meta({ description: 'Empty when none was given.' }) })
   .meta({ id: 'WebhookEndpoint' });
 
@@ -97,7 +97,7 @@ const progressFields = {
 };
 
 /** A delivery that has not ended, and who has it. */
-export const openDeliverySchema = z
+const openDeliverySchema = z
   .object({ ...deliveryFields, ...progressFields })
   .meta({ id: 'OpenWebhookDelivery' });
 

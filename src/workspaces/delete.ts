@@ -21,13 +21,12 @@ export async function deleteWorkspace(
   requirePermissions(actor, 'workspaces.delete');
   const { workspaceId } = actor;
   await inTransaction(db, async (tx) => {
-    const workspace = await tx
+    await tx
       .selectFrom('workspaces')
       .select('id')
       .where('id', '=', workspaceId)
       .forUpdate()
-      .executeTakeFirst();
-    if (workspace === undefined) throw notFound('workspace');
+      .executeTakeFirstOrThrow(() => notFound('workspace'));
     await holdKey(tx, actor);
     await holdRoles(tx, actor, ['workspaces.delete']);
     const job = await tx

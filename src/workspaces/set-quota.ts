@@ -31,8 +31,7 @@ export async function setQuota(
       }))
       .where('id', '=', actor.workspaceId)
       .returning(['ai_operations_limit', 'storage_bytes_limit'])
-      .executeTakeFirst();
-    if (row === undefined) throw notFound('workspace');
+      .executeTakeFirstOrThrow(() => notFound('workspace'));
     const quota: Quota = { aiOperations: row.ai_operations_limit, storageBytes: row.storage_bytes_limit };
     await recordAudit(tx, context, {
       action: 'quotas.updated',

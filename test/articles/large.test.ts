@@ -1,5 +1,5 @@
 import { beforeAll, expect, it } from 'vitest';
-import { isSmall } from '../../src/document/threads/pool.ts';
+import { areSmall } from '../../src/document/threads/pool.ts';
 import type { ProjectId } from '../../src/ids.ts';
 import { type TestWorkspace, useTestService } from '../support/service.ts';
 import { documentOf, editing } from './support.ts';
@@ -28,7 +28,7 @@ const large = (last: string) =>
 it('a large article is answered as it was sent, rendered and counted, and its tag is good for the next save', async () => {
   const editor = editing(service, workspace);
   const sent = large('The end.');
-  expect(isSmall(JSON.stringify(sent))).toBe(false);
+  expect(areSmall([JSON.stringify(sent)])).toBe(false);
   const { id, wordCount } = await editor.create(projectId, { documentJson: sent });
   expect(wordCount).toBeGreaterThan(20_000);
   const read = await editor.call('GET', `/api/articles/${id}`);

@@ -4,10 +4,10 @@ import { type DocumentJson, MAX_BLOCKS } from '../../src/document/format/schema.
 import { mapTexts } from '../../src/document/format/walk.ts';
 import { provenanceOf } from '../../src/document/refresh/units.ts';
 import {
+  areSmall,
   closeThreads,
   doTask,
   doTaskWithin,
-  isSmall,
   LOOP_CHARACTERS,
   LOOP_PLACES,
   TASK_TIMEOUT_MS,
@@ -37,7 +37,7 @@ describe('work on documents', () => {
   it('gives the same on a thread as on the event loop', async () => {
     const small = documentOf(2);
     const large = documentOf(400);
-    expect([isSmall(small), isSmall(large)]).toEqual([true, false]);
+    expect([areSmall([small]), areSmall([large])]).toEqual([true, false]);
     const [few, many] = [await doTask('check', small), await doTask('check', large)];
     if (!few.ok || !many.ok) throw new Error('refused');
     expect(many.texts).toBeInstanceOf(Uint8Array);
@@ -72,16 +72,16 @@ describe('work on documents', () => {
   });
 
   it('keeps on the loop neither many characters, nor many marks, nor many short strings', () => {
-    expect(isSmall('x'.repeat(LOOP_CHARACTERS))).toBe(true);
-    expect(isSmall('x'.repeat(LOOP_CHARACTERS + 1))).toBe(false);
-    expect(isSmall('x'.repeat(LOOP_CHARACTERS), 'y')).toBe(false);
-    expect(isSmall('*'.repeat(LOOP_PLACES + 1))).toBe(false);
-    expect(isSmall('*'.repeat(LOOP_PLACES), '*')).toBe(false);
+    expect(areSmall(['x'.repeat(LOOP_CHARACTERS)])).toBe(true);
+    expect(areSmall(['x'.repeat(LOOP_CHARACTERS + 1)])).toBe(false);
+    expect(areSmall(['x'.repeat(LOOP_CHARACTERS), 'y'])).toBe(false);
+    expect(areSmall(['*'.repeat(LOOP_PLACES + 1)])).toBe(false);
+    expect(areSmall(['*'.repeat(LOOP_PLACES), '*'])).toBe(false);
     const row = Array(100).fill('a');
     const table = { id: 'b', type: 'table', header: row, rows: [row, row], format: 'markdown' };
     const list = { id: 'b', type: 'list', ordered: false, items: Array(LOOP_PLACES + 1).fill('') };
     for (const block of [table, list]) {
-      expect(isSmall(JSON.stringify({ version: 1, blocks: [block] })), block.type).toBe(false);
+      expect(areSmall([JSON.stringify({ version: 1, blocks: [block] })]), block.type).toBe(false);
     }
   });
 

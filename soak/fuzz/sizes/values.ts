@@ -1,4 +1,4 @@
-import { isSmall, LOOP_CHARACTERS } from '../../../src/document/threads/pool.ts';
+import { areSmall, LOOP_CHARACTERS } from '../../../src/document/threads/pool.ts';
 import { type Components, formsOf, isType, type Schema, smallest } from './schema.ts';
 
 /** A body to send: what it is of, for the report, and its bytes. */
@@ -93,7 +93,7 @@ export const JUST_SMALL = 'just small';
 
 /** As many of the value as leave a document small, which has a little more than these; never more than `bound`. */
 function fewEnough(value: unknown, bound: number): number {
-  const isFew = (count: number) => isSmall(JSON.stringify(numbered(value, count)) ?? '');
+  const isFew = (count: number) => areSmall([JSON.stringify(numbered(value, count)) ?? '']);
   const { length } = JSON.stringify(value) ?? '';
   let [fits, not] = [0, Math.min(bound, Math.ceil(LOOP_CHARACTERS / (length + 1))) + 1];
   while (not - fits > 1) {

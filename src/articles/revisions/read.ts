@@ -63,8 +63,7 @@ export async function findRevision({ db, actor }: VerbContext, articleId: Articl
     .where('workspace_id', '=', actor.workspaceId)
     .where('article_id', '=', articleId)
     .where('id', '=', revisionId)
-    .executeTakeFirst();
-  if (row === undefined) throw notFound('revision');
+    .executeTakeFirstOrThrow(() => notFound('revision'));
   return {
     ...toSummary(row),
     metaTitle: row.meta_title,

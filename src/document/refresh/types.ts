@@ -7,13 +7,7 @@ import type { Block } from '../format/schema.ts';
 import type { TextChange } from '../format/walk.ts';
 import type { Snapshot, SourceAsset } from '../translation/source.ts';
 
-export const META_UNITS = [
-  'title',
-  'metaTitle',
-  'metaDescription',
-  'targetKeywords',
-  'secondaryKeywords',
-] as const;
+const META_UNITS = ['title', 'metaTitle', 'metaDescription', 'targetKeywords', 'secondaryKeywords'] as const;
 export type MetaUnit = (typeof META_UNITS)[number];
 
 /**

@@ -22,7 +22,7 @@ function hashOf(value: unknown): string {
 }
 
 /** The hash of a unit: of all of it but the ids of block and image, so that blocks whose ids are renewed are found. */
-export function hashOfValue(value: UnitValue): string {
+function hashOfValue(value: UnitValue): string {
   switch (value.type) {
     case 'block': {
       const { id, ...block } = value.block;

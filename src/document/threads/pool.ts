@@ -61,9 +61,7 @@ function startThreads(): Piscina<Posted, unknown> {
 const PLACE = /[[\]*_`<&!\\]|"(?=[,\]])/g;
 
 /** True for texts that together are fast enough to process on the event loop. */
-export const isSmall = (...texts: readonly string[]): boolean => areSmall(texts);
-
-function areSmall(texts: Iterable<string>): boolean {
+export function areSmall(texts: Iterable<string>): boolean {
   let characters = 0;
   let places = 0;
   for (const text of texts) {

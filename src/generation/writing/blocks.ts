@@ -33,7 +33,7 @@ export const blockId = (sectionId: string, number: number): string =>
   `${createHash('sha256').update(sectionId).digest('hex').slice(0, 12)}-${number}`;
 
 /** By what two texts count as the same one; null for short ones, which may repeat. */
-export function repetitionKey(text: string): string | null {
+function repetitionKey(text: string): string | null {
   const words =
     text
       .normalize('NFKC')

@@ -31,7 +31,7 @@ function lastWords(text: string, count: number): string {
 }
 
 /** What blocks show, a line each text. */
-export function shownText(blocks: readonly Block[]): string {
+function shownText(blocks: readonly Block[]): string {
   const texts = new ParsedTexts();
   return collectTexts({ version: 1, blocks: [...blocks] })
     .map(({ text, markdown }) => (markdown ? texts.plain(text) : text))

@@ -7,7 +7,7 @@ import { pageQuery } from '../../http/paging.ts';
 /** Terms of a workspace. */
 export const MAX_TERMS = 5_000;
 /** Terms of one import. */
-export const MAX_IMPORTED = 1_000;
+const MAX_IMPORTED = 1_000;
 const MAX_TERM = 60;
 
 /** What could pass for markup, or end a quotation or a line, where a model is told of a term. */

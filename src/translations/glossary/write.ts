@@ -1,4 +1,5 @@
 import { sql } from 'kysely';
+import { clockTimestamp } from '../../articles/content.ts';
 import { recordAudit } from '../../audit/record.ts';
 import { requirePermissions, type VerbContext } from '../../context.ts';
 import type { Tx } from '../../db/database.ts';
@@ -88,8 +89,7 @@ export async function updateTerm(
       .where('workspace_id', '=', context.actor.workspaceId)
       .where('id', '=', id)
       .forNoKeyUpdate()
-      .executeTakeFirst();
-    if (before === undefined) throw notFound('term');
+      .executeTakeFirstOrThrow(() => notFound('term'));
     if (before.target_language === null && target != null) {
       throw invalid('/target', 'A term for every language stays as it is.');
     }
@@ -99,7 +99,7 @@ export async function updateTerm(
         ...(source === undefined ? {} : { source_term: source, term_key: nameKey(source) }),
         ...(target === undefined ? {} : { target_term: target }),
         ...(caseSensitive === undefined ? {} : { case_sensitive: caseSensitive }),
-        updated_at: sql<Date>`clock_timestamp()`,
+        updated_at: clockTimestamp,
       })
       .where('id', '=', id)
       .returning(termColumns)
@@ -121,8 +121,7 @@ export async function deleteTerm(context: VerbContext, id: GlossaryTermId): Prom
       .where('workspace_id', '=', context.actor.workspaceId)
       .where('id', '=', id)
       .returning(['id', 'source_language', 'target_language'])
-      .executeTakeFirst();
-    if (row === undefined) throw notFound('term');
+      .executeTakeFirstOrThrow(() => notFound('term'));
     await recordTerm(tx, context, 'glossary.term_deleted', row);
   });
 }

@@ -120,8 +120,7 @@ async function findProposal(
     .where('workspace_id', '=', actor.workspaceId)
     .where('article_id', '=', articleId)
     .where('id', '=', proposalId)
-    .executeTakeFirst();
-  if (row === undefined) throw noSuchProposal();
+    .executeTakeFirstOrThrow(noSuchProposal);
   return row;
 }
 
@@ -133,8 +132,7 @@ async function takeProposal(tx: Tx, { actor }: VerbContext, { articleId, proposa
     .where('article_id', '=', articleId)
     .where('id', '=', proposalId)
     .returning(['source_article_id', 'unit'])
-    .executeTakeFirst();
-  if (row === undefined) throw noSuchProposal();
+    .executeTakeFirstOrThrow(noSuchProposal);
   return { before, sourceId: row.source_article_id, unit: row.unit };
 }
 

@@ -60,7 +60,7 @@ export const refreshReplayResponse = z.object({
   reused: z.literal(true),
 });
 
-export const proposalSchema = z
+const proposalSchema = z
   .object({
     id: z.uuid(),
     articleId: z.uuid().describe('The version that it would change'),

@@ -26,8 +26,7 @@ export async function readReport({ db, actor }: VerbContext, jobId: JobId): Prom
     ])
     .where('jobs.workspace_id', '=', actor.workspaceId)
     .where('jobs.id', '=', jobId)
-    .executeTakeFirst();
-  if (job === undefined) throw notFound('job');
+    .executeTakeFirstOrThrow(() => notFound('job'));
   const { entries, ...counts } = await reportOf(db, jobId);
   return {
     jobId: job.id,

@@ -14,7 +14,7 @@ import type { SegmentKind } from '../../document/translation/segments.ts';
 import type { JobId } from '../../ids.ts';
 
 /** Texts that a report lists, the worst. */
-export const MAX_ENTRIES = 500;
+const MAX_ENTRIES = 500;
 
 /** A report as it stands: as it was kept, or of a job whose texts are there still, as it is now. */
 export async function reportOf(db: Queryable, jobId: JobId): Promise<StoredReport> {

@@ -1,4 +1,5 @@
 import { sql } from 'kysely';
+import { clockTimestamp } from '../../articles/content.ts';
 import { recordAudit } from '../../audit/record.ts';
 import { requirePermissions, type VerbContext } from '../../context.ts';
 import type { Queryable } from '../../db/database.ts';
@@ -67,7 +68,7 @@ export async function putStyle(
       .onConflict((conflict) =>
         conflict.columns(['project_id', 'language']).doUpdateSet({
           ...style,
-          updated_at: sql<Date>`clock_timestamp()`,
+          updated_at: clockTimestamp,
         }),
       )
       .returning(styleColumns)

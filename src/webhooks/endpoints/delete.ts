@@ -29,8 +29,7 @@ export async function deleteEndpoint(
       .where('id', '=', endpointId)
       .where('deleted_at', 'is', null)
       .returning('url')
-      .executeTakeFirst();
-    if (endpoint === undefined) throw noSuchEndpoint();
+      .executeTakeFirstOrThrow(noSuchEndpoint);
     await recordAudit(tx, context, {
       action: 'webhooks.deleted',
       targetType: 'webhook_endpoint',
