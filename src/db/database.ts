@@ -73,7 +73,30 @@ const toStartupOptions = (settings: Readonly<Record<string, string>>): string =>
     .map(([name, value]) => `-c ${name}=${value}`)
     .join(' ');
 
-/** A pool whose connections end by themselves when Postgres no longer answers; `end()` closes them. */
+/**
+ * Lets `end()` wait until each connection is closed. The pool's own is over once the goodbyes are written: when Postgres
+ * is stopped a moment later, it would end those connections itself, and they would be taken for lost.
+ */
+function endWhenClosed(pool: pg.Pool): void {
+  const open = new Map<pg.PoolClient, Promise<void>>();
+  pool.on('connect', (client) => {
+    const closed = new Promise<void>((resolve) => client.once('end', resolve));
+    open.set(client, closed);
+    client.once('end', () => open.delete(client));
+  });
+  const end: () => Promise<void> = pool.end.bind(pool);
+  Object.assign(pool, {
+    async end() {
+      await end();
+      await Promise.all(open.values());
+    },
+  });
+}
+
+/**
+ * A pool whose connections end by themselves when Postgres no longer answers; `end()` resolves once they are closed,
+ * some seconds later at most.
+ */
 export function createPool(options: DatabaseOptions): pg.Pool {
   const { statementTimeout = 25_000, lockTimeout } = options;
   const pool = new pg.Pool({
@@ -100,6 +123,7 @@ export function createPool(options: DatabaseOptions): pg.Pool {
   });
   if (options.prepareStatements) pool.on('connect', sendPreparedByName);
   destroySilentConnections(pool, statementTimeout);
+  endWhenClosed(pool);
   // Last: what is put off is nothing that Postgres has to answer.
   pool.on('connect', sendBeginWithNext);
   return pool;
