@@ -49,8 +49,9 @@ export async function walk(call: Call, print: (line: string) => void): Promise<A
   const workspaceId = workspace.id;
 
   const { apiKeys } = (await call('listApiKeys', { params: { workspaceId } })).body;
-  for (const { label, prefix, lastUsedAt } of apiKeys)
-    print(`key ${prefix}… ${label}, last used ${lastUsedAt}`);
+  for (const { label, prefix, lastUsedAt } of apiKeys) {
+    print(`key ${prefix}… ${label}, last used ${lastUsedAt ?? 'never'}`);
+  }
 
   const { project } = (
     await call('createProject', {
@@ -127,5 +128,10 @@ export async function walk(call: Call, print: (line: string) => void): Promise<A
 
 if (import.meta.main) {
   const { API = 'http://127.0.0.1:3000', KEY = '' } = process.env;
-  await walk(createClient({ baseUrl: API, apiKey: KEY }), console.log);
+  try {
+    await walk(createClient({ baseUrl: API, apiKey: KEY }), console.log);
+  } catch (error) {
+    console.error(error instanceof ApiError ? error.message : error);
+    process.exit(1);
+  }
 }

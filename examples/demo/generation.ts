@@ -2,7 +2,8 @@ import { randomUUID } from 'node:crypto';
 import type { ListrTask } from 'listr2';
 import type { Article, GenerationConfig, Job, Outline } from '../client/api.ts';
 import type { Call } from '../client/client.ts';
-import { check, until } from './check.ts';
+import { check } from './check.ts';
+import { follow } from './follow.ts';
 import { checkEvents, type DemoReceiver, type Received } from './receiver.ts';
 import type { Findings } from './steps.ts';
 
@@ -58,7 +59,7 @@ export const createGenerationSteps = (receiver: DemoReceiver): ListrTask<Finding
         body: { generationConfig: CONFIG },
       });
       check(status === 202 && body.article.status === 'QUEUED', `the request is answered ${status}.`);
-      const job = await follow(call, body.job, (line) => {
+      const job = await follow(call, body.job.id, (line) => {
         task.output = line;
       });
       const { outline, article } = await readBoth(call, job.articleId);
@@ -86,7 +87,7 @@ export const createGenerationSteps = (receiver: DemoReceiver): ListrTask<Finding
         headers: { 'If-Match': headers.get('etag') ?? '' },
         body: { idempotencyKey: `demo-${randomUUID()}` },
       });
-      generation.job = await follow(call, body.job, (line) => {
+      generation.job = await follow(call, body.job.id, (line) => {
         task.output = line;
       });
       const { article, outline } = await readBoth(call, articleId);
@@ -137,18 +138,6 @@ export const createGenerationSteps = (receiver: DemoReceiver): ListrTask<Finding
     },
   },
 ];
-
-/** Follows a job to its end. @returns it as it ended, COMPLETED */
-async function follow(call: Call, queued: Job, show: (line: string) => void): Promise<Job> {
-  let job = queued;
-  await until('The end of the generation', async () => {
-    job = (await call('readJob', { params: { jobId: queued.id } })).body.job;
-    show([job.status, job.currentStep, `${job.progress} %`].filter(Boolean).join(', '));
-    check(!['FAILED', 'CANCELLED'].includes(job.status), `the job ended ${job.status}: ${job.errorMessage}`);
-    return job.status === 'COMPLETED';
-  });
-  return job;
-}
 
 async function readBoth(call: Call, articleId: string): Promise<{ article: Article; outline: Outline }> {
   const { article } = (await call('readArticle', { params: { articleId } })).body;

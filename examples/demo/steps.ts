@@ -20,6 +20,7 @@ import type { Article, EventName, Job, Wallet } from '../client/api.ts';
 import { type Call, createClient } from '../client/client.ts';
 import { check, until } from './check.ts';
 import { compareDocuments } from './compare.ts';
+import { follow } from './follow.ts';
 import { createGenerationSteps, type Generation } from './generation.ts';
 import { checkDeliveries, type Delivered, type DemoReceiver } from './receiver.ts';
 
@@ -131,15 +132,8 @@ export const createSteps = (service: LocalService, receiver: DemoReceiver): List
       found.idempotencyKey = `demo-${randomUUID()}`;
       const { status, body } = await translate(found);
       check(status === 202 && body.article.status === 'QUEUED', `the request is answered ${status}.`);
-      await until('The end of the job', async () => {
-        const { job } = (await found.call('readJob', { params: { jobId: body.job.id } })).body;
-        task.output = [job.status, job.currentStep, `${job.progress} %`].filter(Boolean).join(', ');
-        check(
-          !['FAILED', 'CANCELLED'].includes(job.status),
-          `the job ended ${job.status}: ${job.errorMessage}`,
-        );
-        found.job = job;
-        return job.status === 'COMPLETED';
+      found.job = await follow(found.call, body.job.id, (line) => {
+        task.output = line;
       });
       check(found.job.progress === 100, `the finished job is at ${found.job.progress} %.`);
       task.title = `Translated from ${SOURCE_LANGUAGE} to ${TARGET_LANGUAGE} (pseudo-localisation: no model was called)`;
@@ -198,10 +192,8 @@ export const createSteps = (service: LocalService, receiver: DemoReceiver): List
       const { changedBlocks, blocks, total } = estimate;
       check(changedBlocks === EDITED_BLOCKS && total === 1, `the estimate is ${JSON.stringify(estimate)}.`);
       const { job } = (await call('refreshTranslation', { params: { articleId: target.id }, body: {} })).body;
-      await until('The end of the refresh', async () => {
-        const { status } = (await call('readJob', { params: { jobId: job.id } })).body.job;
-        check(!['FAILED', 'CANCELLED'].includes(status), `the refresh ended ${status}.`);
-        return status === 'COMPLETED';
+      await follow(call, job.id, (line) => {
+        task.output = line;
       });
       const after = await readArticle(found, target.id);
       for (const [index, block] of after.documentJson.blocks.entries()) {

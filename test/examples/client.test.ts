@@ -61,10 +61,16 @@ test('a call that the service does not know does not compile', () => {
   expect(wrong).toBeTypeOf('function');
 });
 
-test('it runs as a program, and a refusal is an error that names its code', async () => {
+test('it runs as a program, prints what its page says, and a refusal is an error that names its code', async () => {
   const env = { ...process.env, API: service.url, KEY: workspace.key };
   const { stdout } = await run(process.execPath, [example('main.ts')], { env });
-  expect(stdout).toContain('verified webhook article.created');
+  const page = readFileSync(example('../README.md'), 'utf8');
+  const [, printed = ''] = /^```text\n(.*?)^```$/ms.exec(page) ?? [];
+  const lines = printed
+    .trimEnd()
+    .split('\n')
+    .map((line) => RegExp.escape(line).replaceAll('…', '.+'));
+  expect(stdout).toMatch(new RegExp(`^${lines.join('\n')}\n$`));
   await expect(
     run(process.execPath, [example('main.ts')], { env: { ...env, KEY: 'wcsk_no' } }),
   ).rejects.toThrow('401 UNAUTHENTICATED');
