@@ -20,7 +20,8 @@ const program = new Command('admin')
       'database of DATA_DIR, running or not.',
   )
   .option('--json', 'print one JSON object and nothing else on stdout')
-  .configureHelp({ showGlobalOptions: true });
+  .configureHelp({ showGlobalOptions: true })
+  .showHelpAfterError('Add --help to see what it takes.');
 
 for (const command of [
   workspaceCommand(),

@@ -4,9 +4,14 @@ import { notFound } from '../errors.ts';
 import type { EndpointId, ProjectId, RoleId, WorkspaceId } from '../ids.ts';
 import { findRoleWorkspace } from '../roles/queries.ts';
 
-/** @throws {ServiceError} RESOURCE_NOT_FOUND */
+/** @throws {ServiceError} RESOURCE_NOT_FOUND, also for one that is deleted while its rows are being removed */
 export async function requireWorkspace(db: Queryable, id: WorkspaceId): Promise<WorkspaceId> {
-  const row = await db.selectFrom('workspaces').select('id').where('id', '=', id).executeTakeFirst();
+  const row = await db
+    .selectFrom('workspaces')
+    .select('id')
+    .where('id', '=', id)
+    .where('deleted_at', 'is', null)
+    .executeTakeFirst();
   return known(row?.id, `workspace ${id}`);
 }
 

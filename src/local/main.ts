@@ -26,8 +26,12 @@ function announce({ url, temporalUiUrl, dataDir }: LocalService, created: Create
   print(`  Reference      ${url}/docs`);
   if (temporalUiUrl !== null) print(`  Temporal UI    ${temporalUiUrl}`);
   print(`  Data folder    ${dataDir}`);
-  if (created !== null) {
-    print('');
+  print('');
+  if (created === null) {
+    print(
+      'The owner key was shown by the first start; for another: npm run --silent admin -- key create --help',
+    );
+  } else {
     print(`The owner key of workspace ${DEFAULT_WORKSPACE} (${created.workspaceId}), shown only once:`);
     print('');
     print(`  ${created.apiKey.key}`);

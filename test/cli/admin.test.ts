@@ -215,6 +215,73 @@ it('sets quotas and switches endpoints off and on', async () => {
   expect(await isActive()).toEqual([{ active: true }]);
 });
 
+it('finds workspaces, roles, projects and endpoints whose ids nobody has written down', async () => {
+  const { db } = database;
+  const { workspaceId, roles } = await createWorkspace(db, { name: 'Lost and Found', credits: 3 });
+  const gone = await createWorkspace(db, { name: 'Lost for good', credits: 0 });
+  await db
+    .updateTable('workspaces')
+    .set({ deleted_at: new Date() })
+    .where('id', '=', gone.workspaceId)
+    .execute();
+  const endpoint = newId<EndpointId>();
+  await db
+    .insertInto('webhook_endpoints')
+    .values({
+      id: endpoint,
+      workspace_id: workspaceId,
+      url: 'https://example.com/hooks',
+      secret: 'not to be shown',
+      events: ['credits.granted', 'article.created'],
+    })
+    .execute();
+  const workspace = ['--workspace', workspaceId];
+  const named = ['--name', 'Site', '--languages', 'en,es', '--primary-language', 'en'];
+  const { projectId } = await answer('project', 'create', ...workspace, ...named);
+
+  const [found, ofRoles, ofProjects, ofEndpoints] = await Promise.all([
+    answer('workspace', 'list', '--name', 'lost'),
+    answer('role', 'list', ...workspace),
+    answer('project', 'list', ...workspace),
+    answer('endpoint', 'list', ...workspace),
+  ]);
+  expect(found).toEqual({
+    workspaces: [
+      { workspaceId, name: 'Lost and Found', balance: 3, reserved: 0, createdAt: expect.anything() },
+    ],
+  });
+  expect(ofRoles.roles).toContainEqual({
+    roleId: roles.owner,
+    name: 'Owner',
+    builtIn: true,
+    permissions: [...PERMISSIONS].sort(),
+  });
+  expect(ofProjects).toEqual({
+    projects: [{ projectId, name: 'Site', primaryLanguage: 'en', languages: ['en', 'es'] }],
+  });
+  expect(ofEndpoints).toEqual({
+    endpoints: [
+      {
+        endpointId: endpoint,
+        url: 'https://example.com/hooks',
+        active: true,
+        events: ['credits.granted', 'article.created'],
+      },
+    ],
+  });
+  const late = await admin(
+    'key',
+    'create',
+    '--workspace',
+    gone.workspaceId,
+    '--role',
+    gone.roles.owner,
+    '--label',
+    'L',
+  );
+  expect(late).toMatchObject({ code: 1, stderr: `error: No such workspace ${gone.workspaceId}.\n` });
+});
+
 it('shows what waits for which endpoint, and cancels one delivery of an endpoint, or all, each with its audit entry', async () => {
   const { db } = database;
   const { workspaceId } = await createWorkspace(db, { name: 'Queue', credits: 0 });
@@ -322,7 +389,7 @@ it('refuses bad input with a message on stderr, a status other than 0 and an emp
       ['project', 'create', ...workspace, '--name', 'P', '--languages', 'en', '--primary-language', 'es'],
       /not one of/,
     ],
-    [['workspace', 'create', '--credits', '5'], /--name/],
+    [['workspace', 'create', '--credits', '5'], /--name.*Add --help/s],
   ];
   // Two at a time: each is a process of its own.
   for (let index = 0; index < cases.length; index += 2) {

@@ -19,8 +19,8 @@ export const keyCommand = (): Command =>
   new Command('key').description('API keys').addCommand(
     new Command('create')
       .description('create a key, which is shown only once')
-      .requiredOption('--workspace <id>', 'its workspace')
-      .requiredOption('--role <id>', 'a role of that workspace')
+      .requiredOption('--workspace <id>', 'its workspace: see workspace list')
+      .requiredOption('--role <id>', 'a role of that workspace: see role list')
       .requiredOption('--label <label>', '1 to 120 characters')
       .option('--expires-at <date-time>', 'such as 2027-01-31T12:00:00Z; without it the key never expires')
       .action(

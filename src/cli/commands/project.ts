@@ -3,10 +3,14 @@ import { z } from 'zod';
 import { idOf } from '../../fields.ts';
 import type { WorkspaceId } from '../../ids.ts';
 import { createProject } from '../../projects/create.ts';
+import { listProjects } from '../../projects/read.ts';
 import { createProjectBody } from '../../projects/schemas.ts';
 import { action } from '../action.ts';
 import { commaSeparated } from '../options.ts';
 import { requireWorkspace } from '../targets.ts';
+
+/** Projects that a list shows. */
+const MOST = 100;
 
 const createOptions = z.object({
   workspace: idOf<WorkspaceId>(),
@@ -14,19 +18,44 @@ const createOptions = z.object({
   languages: commaSeparated.pipe(createProjectBody.shape.languages),
 });
 
-/** `project create` */
+const create = (): Command =>
+  new Command('create')
+    .description('create a project')
+    .requiredOption('--workspace <id>', 'its workspace')
+    .requiredOption('--name <name>', '1 to 200 characters')
+    .requiredOption('--languages <tags>', 'such as en,es,pt-BR')
+    .requiredOption('--primary-language <tag>', 'one of them')
+    .option('--address-template <url>', 'such as https://example.com/{language}/{slug}')
+    .action(
+      action(createOptions, async ({ db, operatorOf }, { workspace, ...input }) => ({
+        projectId: await createProject(operatorOf(await requireWorkspace(db, workspace)), input),
+      })),
+    );
+
+const listOptions = z.object({ workspace: idOf<WorkspaceId>() });
+
+const list = (): Command =>
+  new Command('list')
+    .description(`the ${MOST} youngest projects of a workspace`)
+    .requiredOption('--workspace <id>', 'the workspace')
+    .action(
+      action(listOptions, async ({ db, operatorOf }, { workspace }) => {
+        const context = operatorOf(await requireWorkspace(db, workspace));
+        const { projects } = await listProjects(context, { limit: MOST, position: null });
+        return {
+          projects: projects.map(({ id, name, languages, primaryLanguage }) => ({
+            projectId: id,
+            name,
+            primaryLanguage,
+            languages,
+          })),
+        };
+      }),
+    );
+
+/** `project create` and `project list` */
 export const projectCommand = (): Command =>
-  new Command('project').description('projects, which articles belong to').addCommand(
-    new Command('create')
-      .description('create a project')
-      .requiredOption('--workspace <id>', 'its workspace')
-      .requiredOption('--name <name>', '1 to 200 characters')
-      .requiredOption('--languages <tags>', 'such as en,es,pt-BR')
-      .requiredOption('--primary-language <tag>', 'one of them')
-      .option('--address-template <url>', 'such as https://example.com/{language}/{slug}')
-      .action(
-        action(createOptions, async ({ db, operatorOf }, { workspace, ...input }) => ({
-          projectId: await createProject(operatorOf(await requireWorkspace(db, workspace)), input),
-        })),
-      ),
-  );
+  new Command('project')
+    .description('projects, which articles belong to')
+    .addCommand(create())
+    .addCommand(list());

@@ -4,6 +4,7 @@ import { idOf } from '../../fields.ts';
 import type { RoleId, WorkspaceId } from '../../ids.ts';
 import { createRole } from '../../roles/create.ts';
 import { deleteRole } from '../../roles/delete.ts';
+import { listRoles } from '../../roles/queries.ts';
 import { createRoleBody } from '../../roles/schemas.ts';
 import { updateRole } from '../../roles/update.ts';
 import { action } from '../action.ts';
@@ -14,7 +15,10 @@ const { name } = createRoleBody.shape;
 const permissions = commaSeparated.pipe(createRoleBody.shape.permissions);
 const roleId = idOf<RoleId>();
 
-const createOptions = z.object({ workspace: idOf<WorkspaceId>(), name, permissions });
+const workspace = idOf<WorkspaceId>();
+
+const createOptions = z.object({ workspace, name, permissions });
+const listOptions = z.object({ workspace });
 const updateOptions = z
   .object({ role: roleId, name: name.optional(), permissions: permissions.optional() })
   .refine((options) => options.name !== undefined || options.permissions !== undefined, {
@@ -32,6 +36,24 @@ const create = (): Command =>
       action(createOptions, async ({ db, operatorOf }, { workspace, ...input }) => {
         const role = await createRole(operatorOf(await requireWorkspace(db, workspace)), input);
         return { roleId: role.id };
+      }),
+    );
+
+const list = (): Command =>
+  new Command('list')
+    .description('the roles of a workspace')
+    .requiredOption('--workspace <id>', 'the workspace')
+    .action(
+      action(listOptions, async ({ db, operatorOf }, { workspace }) => {
+        const roles = await listRoles(operatorOf(await requireWorkspace(db, workspace)));
+        return {
+          roles: roles.map(({ id, name, builtIn, permissions }) => ({
+            roleId: id,
+            name,
+            builtIn,
+            permissions,
+          })),
+        };
       }),
     );
 
@@ -59,10 +81,11 @@ const remove = (): Command =>
       }),
     );
 
-/** `role create`, `role update` and `role delete` */
+/** `role create`, `role list`, `role update` and `role delete` */
 export const roleCommand = (): Command =>
   new Command('role')
     .description('roles, which give keys their permissions')
     .addCommand(create())
+    .addCommand(list())
     .addCommand(update())
     .addCommand(remove());

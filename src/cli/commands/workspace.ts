@@ -5,15 +5,17 @@ import { idOf } from '../../fields.ts';
 import type { WorkspaceId } from '../../ids.ts';
 import { createWorkspace, workspaceName } from '../../workspaces/create.ts';
 import { deleteWorkspace } from '../../workspaces/delete.ts';
+import { listWorkspaces } from '../../workspaces/list.ts';
 import { action } from '../action.ts';
 import { integer } from '../options.ts';
-import { requireWorkspace } from '../targets.ts';
 
 const createOptions = z.object({ name: workspaceName, credits: integer(0, MAX_CREDITS) });
 
+const listOptions = z.object({ name: z.string().max(120).optional() });
+
 const deleteOptions = z.object({ workspace: idOf<WorkspaceId>() });
 
-/** `workspace create` and `workspace delete` */
+/** `workspace create`, `workspace list` and `workspace delete` */
 export const workspaceCommand = (): Command =>
   new Command('workspace')
     .description('workspaces')
@@ -25,14 +27,23 @@ export const workspaceCommand = (): Command =>
         .action(action(createOptions, async ({ db }, input) => ({ ...(await createWorkspace(db, input)) }))),
     )
     .addCommand(
+      new Command('list')
+        .description('the 100 youngest workspaces, or of those with a name')
+        .option('--name <part>', 'a part of the name, in upper or lower case')
+        .action(
+          action(listOptions, async ({ db }, { name }) => ({ workspaces: await listWorkspaces(db, name) })),
+        ),
+    )
+    .addCommand(
       new Command('delete')
         .description(
           'delete a workspace and everything in it, without events; refused while one of its jobs is open',
         )
         .requiredOption('--workspace <id>', 'the workspace')
         .action(
-          action(deleteOptions, async ({ db, operatorOf }, { workspace }) => {
-            await deleteWorkspace(operatorOf(await requireWorkspace(db, workspace)));
+          action(deleteOptions, async ({ operatorOf }, { workspace }) => {
+            // Also one that is deleted already, to have the rest of its rows removed.
+            await deleteWorkspace(operatorOf(workspace));
             return { ok: true };
           }),
         ),

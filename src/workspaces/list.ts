@@ -1,0 +1,33 @@
+import { sql } from 'kysely';
+import type { Database } from '../db/database.ts';
+import { iso } from '../fields.ts';
+import type { WorkspaceId } from '../ids.ts';
+
+const MOST = 100;
+
+/** A workspace as the operator finds it. */
+export interface ListedWorkspace {
+  readonly workspaceId: WorkspaceId;
+  readonly name: string;
+  readonly balance: number;
+  readonly reserved: number;
+  readonly createdAt: string;
+}
+
+/**
+ * The 100 youngest workspaces, or of those whose name has `part` in it, in any case. Only the operator can: no key sees
+ * another workspace.
+ */
+export async function listWorkspaces(db: Database, part = ''): Promise<ListedWorkspace[]> {
+  const rows = await db
+    .selectFrom('workspaces')
+    .innerJoin('wallets', 'workspace_id', 'id')
+    .select(['id', 'name', 'balance', 'reserved', 'created_at'])
+    .where('deleted_at', 'is', null)
+    .where(sql<boolean>`strpos(lower(name), lower(${part})) > 0`)
+    .orderBy('created_at', 'desc')
+    .orderBy('id')
+    .limit(MOST)
+    .execute();
+  return rows.map(({ id, created_at, ...row }) => ({ workspaceId: id, ...row, createdAt: iso(created_at) }));
+}
