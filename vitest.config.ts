@@ -1,7 +1,10 @@
+import { fileURLToPath } from 'node:url';
 import { defineConfig } from 'vitest/config';
 import { LongestFirst } from './test/support/sequencer.ts';
 
 const common = {
+  // Test files and the processes that they start load the same modules again and again.
+  env: { NODE_COMPILE_CACHE: fileURLToPath(new URL('node_modules/.cache/node', import.meta.url)) },
   setupFiles: ['test/support/fast-check.ts'],
   // Node 24 strips the types itself; nothing here needs a transformer of its own.
   pool: 'forks' as const,

@@ -7,6 +7,7 @@ import { createDatabase } from '../../src/db/database.ts';
 import { temporalConnectionOptions } from '../../src/temporal/connection-options.ts';
 import { workerTuning } from '../../src/temporal/tuning.ts';
 import { createTestDatabase } from '../support/database.ts';
+import { bareEnvironment } from '../support/processes.ts';
 
 const addresses = { DATABASE_URL: 'postgres://u:p@127.0.0.1:1/d', TEMPORAL_ADDRESS: '127.0.0.1:1' };
 const target = (env: Record<string, string>) =>
@@ -66,7 +67,7 @@ it.each(['server.ts', 'worker.ts'])(
   '%s names a bad LOG_LEVEL in plain words, as any other variable',
   async (file) => {
     const run = promisify(execFile)(process.execPath, [file], {
-      env: { PATH: process.env.PATH, ...addresses, LOG_LEVEL: 'verbose', PORT: '0' },
+      env: { ...bareEnvironment(), ...addresses, LOG_LEVEL: 'verbose', PORT: '0' },
     });
     await expect(run).rejects.toMatchObject({
       code: 1,

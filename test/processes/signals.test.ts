@@ -4,7 +4,7 @@ import { fileURLToPath } from 'node:url';
 import { ScheduleOverlapPolicy } from '@temporalio/client';
 import { sql } from 'kysely';
 import { afterAll, beforeAll, expect, it, onTestFinished } from 'vitest';
-import { startProcess } from '../support/processes.ts';
+import { bareEnvironment, startProcess } from '../support/processes.ts';
 import { startTestService, type TestService } from '../support/service.ts';
 import { connectOperator } from '../support/temporal.ts';
 import { eventually } from '../support/wait.ts';
@@ -20,7 +20,7 @@ afterAll(() => service.stop());
 async function run(file: string, env: Record<string, string>, line?: RegExp) {
   const child = spawn(process.execPath, [file], {
     cwd: root,
-    env: { PATH: process.env.PATH, HOME: process.env.HOME, ...env },
+    env: { ...bareEnvironment(), ...env },
     stdio: ['ignore', 'ignore', 'pipe'],
   });
   let log = '';
@@ -56,7 +56,7 @@ it.each([
     const workspace = await own.workspace(0);
     // Far more than can be done before the deadline of a stop, as each statement takes a second.
     await sql`INSERT INTO webhook_bursts (id, started_at)
-    SELECT gen_random_uuid(), now() - interval '2 minutes' FROM generate_series(1, 200)`.execute(own.db);
+    SELECT gen_random_uuid(), now() - interval '2 minutes' FROM generate_series(1, 100)`.execute(own.db);
     await sql`INSERT INTO events (id, workspace_id, type, body, created_at)
     SELECT gen_random_uuid(), ${workspace.id}, 'article.approved', '{}', now() - interval '40 days'
     FROM generate_series(1, 60000)`.execute(own.db);
@@ -97,6 +97,7 @@ it.each([
     expect((await operator.client.workflow.getHandle(run).describe()).status.name).toBe('RUNNING');
 
     await sql`DROP TRIGGER slowly ON ${sql.table(table)}`.execute(own.db);
+    await operator.hurry(run);
     const other = await startProcess('worker.ts', own.env);
     expect(await operator.closed(run, 90_000)).toBe('COMPLETED');
     other.kill('SIGTERM');

@@ -10,6 +10,12 @@ export interface ServiceProcess {
   readonly ended: Promise<number | NodeJS.Signals | null>;
 }
 
+/** What a process of ours has of this one's environment. */
+export const bareEnvironment = (): NodeJS.ProcessEnv => {
+  const { PATH, HOME, NODE_COMPILE_CACHE } = process.env;
+  return { PATH, HOME, NODE_COMPILE_CACHE };
+};
+
 const root = fileURLToPath(new URL('../..', import.meta.url));
 const running = new Set<ChildProcess>();
 process.on('exit', () => {
@@ -29,7 +35,7 @@ export async function startProcess(
   const options = file === 'server.ts' ? ['--max-old-space-size=384'] : [];
   const child = spawn(process.execPath, [...options, file], {
     cwd: release,
-    env: { PATH: process.env.PATH, HOME: process.env.HOME, ...env, LOG_LEVEL: 'info' },
+    env: { ...bareEnvironment(), ...env, LOG_LEVEL: 'info' },
     stdio: ['ignore', 'ignore', 'pipe'],
   });
   running.add(child);

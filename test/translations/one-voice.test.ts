@@ -42,8 +42,9 @@ beforeAll(async () => {
   await service.startWorker();
 });
 afterAll(async () => {
-  await service.stop();
+  // Calls that it leaves without an answer end with it.
   await model.close();
+  await service.stop();
 });
 beforeEach(async () => {
   model.answer = answer;
