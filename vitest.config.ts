@@ -23,6 +23,8 @@ export default defineConfig({
     globalSetup: ['test/support/global-setup.ts'],
     // Much of a file is waiting for real timers, so that four share two cores well.
     maxWorkers: 4,
+    // Tests of one file that run beside each other each have a service of their own.
+    maxConcurrency: 4,
     sequence: { sequencer: LongestFirst },
     projects: [
       { test: { ...common, name: 'apart', include: APART } },

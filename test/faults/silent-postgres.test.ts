@@ -1,82 +1,74 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { sql } from 'kysely';
-import { afterEach, beforeEach, expect, it } from 'vitest';
+import { expect, it, type TestContext } from 'vitest';
 import type { ArticleId, CategoryId, DeliveryId } from '../../src/ids.ts';
-import { type RunningService, startServer } from '../../src/processes/server.ts';
+import { startServer } from '../../src/processes/server.ts';
 import { categoryCalls } from '../categories/support.ts';
 import { emit, register, untilDelivery } from '../support/events.ts';
-import { type Receiver, startReceiver } from '../support/receiver.ts';
-import { logger, startTestService, type TestService, type TestWorkspace } from '../support/service.ts';
+import { startReceiver } from '../support/receiver.ts';
+import { logger, startTestService } from '../support/service.ts';
 import { startTcpProxy, type TcpProxy } from '../support/tcp-proxy.ts';
-import { createStandIn, type StandIn, translating } from '../support/translating.ts';
+import { createStandIn, translating } from '../support/translating.ts';
 import { eventually } from '../support/wait.ts';
 
 /** What everybody may take after Postgres is back. */
 const HEALED_MS = 30_000;
 const SILENCE_MS = 3_000;
 
-let service: TestService;
-let postgres: TcpProxy;
-let elsewhere: { host: string; port: number };
-let moved: TcpProxy;
-let server: RunningService;
-let engine: StandIn;
-let receiver: Receiver;
-let workspace: TestWorkspace;
-
-beforeEach(async () => {
-  service = await startTestService();
+/** Server and worker of one test alone, which runs beside others, whose way to Postgres can be cut and led elsewhere. */
+async function serveOne(onEnd: TestContext['onTestFinished']) {
+  // Less than as deployed: how long a statement may take is how long a silent connection is waited for.
+  const service = await startTestService({ DATABASE_STATEMENT_TIMEOUT_SECONDS: '10' });
   const url = new URL(service.config.DATABASE_URL);
   const home = { host: url.hostname, port: Number(url.port) };
-  postgres = await startTcpProxy(home);
-  moved = await startTcpProxy(home);
-  elsewhere = { host: '127.0.0.1', port: Number(moved.address.split(':')[1]) };
+  const postgres = await startTcpProxy(home);
+  onEnd(() => postgres.close());
+  const moved = await startTcpProxy(home);
+  onEnd(() => moved.close());
+  const receiver = await startReceiver();
+  onEnd(() => receiver.close());
+  onEnd(() => service.stop());
   url.host = postgres.address;
-  server = await startServer({ ...service.config, DATABASE_URL: url.href }, logger);
-  engine = createStandIn();
-  receiver = await startReceiver();
-  workspace = await service.workspace(1000);
+  const server = await startServer({ ...service.config, DATABASE_URL: url.href }, logger);
+  onEnd(() => server.stop());
+  const engine = createStandIn();
+  const workspace = await service.workspace(1000);
   await service.startWorker({ provider: engine }, { DATABASE_URL: url.href });
-});
-afterEach(async () => {
-  await server.stop();
-  await service.stop();
-  await receiver.close();
-  await postgres.close();
-  await moved.close();
-});
-
-/** Sessions behind the proxy that wait for a lock. */
-const lockWaiters = async (): Promise<number> => {
-  const { rows } = await sql<{ count: number }>`
-    SELECT count(*)::integer AS count FROM pg_stat_activity
-    WHERE datname = current_database() AND wait_event_type = 'Lock'`.execute(service.db);
-  return rows[0]?.count ?? 0;
-};
-
-const rename = async (id: string, name: string): Promise<number> => {
-  const path = categoryCalls(service).pathOf(workspace, id);
-  const { status } = await fetch(new URL(path, server.url), {
-    method: 'PATCH',
-    headers: { authorization: `Bearer ${workspace.key}`, 'content-type': 'application/json' },
-    body: JSON.stringify({ translations: [{ language: 'en', name }] }),
-  });
-  return status;
-};
+  return {
+    ...{ service, server, postgres, receiver, engine, workspace },
+    elsewhere: { host: '127.0.0.1', port: Number(moved.address.split(':')[1]) },
+    /** Sessions that wait for a lock. */
+    async lockWaiters(): Promise<number> {
+      const { rows } = await sql<{ count: number }>`
+        SELECT count(*)::integer AS count FROM pg_stat_activity
+        WHERE datname = current_database() AND wait_event_type = 'Lock'`.execute(service.db);
+      return rows[0]?.count ?? 0;
+    },
+    async rename(id: string, name: string): Promise<number> {
+      const path = categoryCalls(service).pathOf(workspace, id);
+      const { status } = await fetch(new URL(path, server.url), {
+        method: 'PATCH',
+        headers: { authorization: `Bearer ${workspace.key}`, 'content-type': 'application/json' },
+        body: JSON.stringify({ translations: [{ language: 'en', name }] }),
+      });
+      return status;
+    },
+  };
+}
 
 /** Silence begins when `unlock` has let everybody take the next step, or lets it begin by itself. */
 interface Silence {
-  readonly begin: (unlock: () => Promise<void>) => Promise<void>;
-  readonly end: () => void;
+  readonly begin: (postgres: TcpProxy, unlock: () => Promise<void>) => Promise<void>;
+  readonly end: (postgres: TcpProxy, elsewhere: { host: string; port: number }) => void;
 }
 
-const atOnce = async (unlock: () => Promise<void>) => {
+const atOnce: Silence['begin'] = async (postgres, unlock) => {
   postgres.silence();
   await unlock();
 };
 
 /** Everything arrives, but from the settlement's COMMIT on no answer comes back. */
-const atTheCommit = async (unlock: () => Promise<void>) => {
+const atTheCommit: Silence['begin'] = async (postgres, unlock) => {
   let settling = 0;
   const silent = new Promise<void>((resolve) => {
     postgres.onSent = (bytes, connection) => {
@@ -91,23 +83,25 @@ const atTheCommit = async (unlock: () => Promise<void>) => {
   await silent;
 };
 
-it.each<[string, Silence]>([
-  ['and then passes on what it kept back', { begin: atOnce, end: () => postgres.speak() }],
+it.concurrent.for<[string, Silence]>([
+  ['and then passes on what it kept back', { begin: atOnce, end: (postgres) => postgres.speak() }],
   [
     'and none of its connections is ever heard of again',
-    { begin: atOnce, end: () => postgres.speak({ lost: true }) },
+    { begin: atOnce, end: (postgres) => postgres.speak({ lost: true }) },
   ],
   [
     'and comes back elsewhere with every connection reset',
-    { begin: atOnce, end: () => postgres.failOver(elsewhere) },
+    { begin: atOnce, end: (postgres, elsewhere) => postgres.failOver(elsewhere) },
   ],
   [
     'after it has taken a COMMIT, and comes back elsewhere without a word to the old connections',
-    { begin: atTheCommit, end: () => postgres.speak({ lost: true, target: elsewhere }) },
+    { begin: atTheCommit, end: (postgres, target) => postgres.speak({ lost: true, target }) },
   ],
 ])(
   'Postgres falls silent in the middle of a claim, an attempt, a settlement and a request %s: all go on, once',
-  async (_title, silence) => {
+  async ([, silence], { onTestFinished }) => {
+    const { service, postgres, receiver, engine, workspace, elsewhere, lockWaiters, rename } =
+      await serveOne(onTestFinished);
     const calls = translating(service);
     const category = await categoryCalls(service).category(workspace, { en: 'Before' });
     await register(service, workspace, receiver.url);
@@ -146,13 +140,13 @@ it.each<[string, Silence]>([
     const renaming = rename(category.id, 'First');
     await eventually(lockWaiters, (count) => count >= 3);
 
-    await silence.begin(async () => {
+    await silence.begin(postgres, async () => {
       unlocked.resolve();
       await holding;
     });
     answered.resolve(204);
     await sleep(SILENCE_MS);
-    silence.end();
+    silence.end(postgres, elsewhere);
     const healedBy = performance.now() + HEALED_MS;
     const left = () => Math.max(1, healedBy - performance.now());
 
@@ -185,5 +179,4 @@ it.each<[string, Silence]>([
     const [read] = await categoryCalls(service).list(workspace);
     expect(read.translations).toMatchObject([{ name: 'Second' }]);
   },
-  120_000,
 );

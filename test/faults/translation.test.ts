@@ -1,67 +1,66 @@
-import { afterEach, beforeEach, describe, expect, inject, it } from 'vitest';
+import { describe, expect, inject, it, type TestContext } from 'vitest';
 import { type ServiceProcess, startProcess } from '../support/processes.ts';
-import { type Receiver, startReceiver } from '../support/receiver.ts';
-import { startTestService, type TestService, type TestWorkspace } from '../support/service.ts';
-import { startTcpProxy, type TcpProxy } from '../support/tcp-proxy.ts';
+import { startReceiver } from '../support/receiver.ts';
+import { startTestService } from '../support/service.ts';
+import { startTcpProxy } from '../support/tcp-proxy.ts';
 import { translating } from '../support/translating.ts';
 import { eventually } from '../support/wait.ts';
 
-let temporal: TcpProxy;
-let service: TestService;
-let receiver: Receiver;
-let workspace: TestWorkspace;
-let calls: ReturnType<typeof translating>;
-
-beforeEach(async () => {
+/** A service of one test alone, which may run beside others, behind a door to Temporal that can be shut. */
+async function serveOne(onEnd: TestContext['onTestFinished']) {
   const [host = '', port = ''] = inject('temporalAddress').split(':');
-  temporal = await startTcpProxy({ host, port: Number(port) });
-  service = await startTestService({ TEMPORAL_ADDRESS: temporal.address });
-  calls = translating(service);
-  receiver = await startReceiver();
-  workspace = await service.workspace(1000);
+  const temporal = await startTcpProxy({ host, port: Number(port) });
+  onEnd(() => temporal.close());
+  const service = await startTestService({ TEMPORAL_ADDRESS: temporal.address });
+  onEnd(() => service.stop());
+  const calls = translating(service);
+  const receiver = await startReceiver();
+  onEnd(() => receiver.close());
+  const workspace = await service.workspace(1000);
   await service.call(workspace.key, 'POST', `/api/workspaces/${workspace.id}/webhooks`, {
     url: receiver.url,
     events: ['article.created'],
   });
-});
-afterEach(async () => {
-  await service.stop();
-  await receiver.close();
-  await temporal.close();
-});
-
-/** One finished translation, one charge, the event received at least once and always under one delivery id. */
-async function expectOnce(job: { id: string; articleId: string }, credits: number): Promise<void> {
-  expect(await calls.untilFinal(workspace, job.id)).toMatchObject({
-    status: 'COMPLETED',
-    consumedCredits: credits,
-  });
-  expect(await calls.readWallet(workspace)).toEqual({
-    balance: 1000 - credits,
-    reserved: 0,
-    available: 1000 - credits,
-  });
-  const charges = await service.db
-    .selectFrom('ledger_entries')
-    .select('amount')
-    .where('kind', '=', 'settlement')
-    .execute();
-  expect(charges).toEqual([{ amount: -credits }]);
-  const deliveries = await eventually(
-    async () => receiver.received.filter((entry) => entry.body.data.articleId === job.articleId),
-    (entries) => entries.length > 0,
-  );
-  expect(new Set(deliveries.map((entry) => entry.headers['x-service-delivery'])).size).toBe(1);
+  return {
+    ...{ service, temporal, calls, workspace },
+    /** One finished translation, one charge, the event received at least once and always under one delivery id. */
+    async expectOnce(job: { id: string; articleId: string }, credits: number): Promise<void> {
+      expect(await calls.untilFinal(workspace, job.id)).toMatchObject({
+        status: 'COMPLETED',
+        consumedCredits: credits,
+      });
+      expect(await calls.readWallet(workspace)).toEqual({
+        balance: 1000 - credits,
+        reserved: 0,
+        available: 1000 - credits,
+      });
+      const charges = await service.db
+        .selectFrom('ledger_entries')
+        .select('amount')
+        .where('kind', '=', 'settlement')
+        .execute();
+      expect(charges).toEqual([{ amount: -credits }]);
+      const deliveries = await eventually(
+        async () => receiver.received.filter((entry) => entry.body.data.articleId === job.articleId),
+        (entries) => entries.length > 0,
+      );
+      expect(new Set(deliveries.map((entry) => entry.headers['x-service-delivery'])).size).toBe(1);
+    },
+  };
 }
 
-describe('a translation survives', () => {
-  it('a worker that is not there when it is created', async () => {
+describe.concurrent('a translation survives', () => {
+  it('a worker that is not there when it is created', async ({ onTestFinished }) => {
+    const { service, calls, workspace, expectOnce } = await serveOne(onTestFinished);
     const { job } = await calls.translate(workspace);
     await service.startWorker();
     await expectOnce(job, 2);
   });
 
-  it('Temporal being away when it is created: 202, and it completes by itself when Temporal is back', async () => {
+  it('Temporal being away when it is created: 202, and it completes by itself when Temporal is back', async ({
+    onTestFinished,
+  }) => {
+    const { service, temporal, calls, workspace, expectOnce } = await serveOne(onTestFinished);
     const worker = await service.startWorker();
     await temporal.cut();
     const { job } = await calls.translate(workspace);
@@ -71,7 +70,8 @@ describe('a translation survives', () => {
     await worker.stop();
   }, 120_000);
 
-  it('its worker killed in the middle, twice', async () => {
+  it('its worker killed in the middle, twice', async ({ onTestFinished }) => {
+    const { service, calls, workspace, expectOnce } = await serveOne(onTestFinished);
     let process: ServiceProcess = await startProcess('worker.ts', service.env);
     const { job } = await calls.translate(workspace, 40_000);
     for (const progress of [10, 45]) {
@@ -88,7 +88,8 @@ describe('a translation survives', () => {
     expect(await process.ended).toBe(0);
   }, 180_000);
 
-  it('the server killed right after it answered', async () => {
+  it('the server killed right after it answered', async ({ onTestFinished }) => {
+    const { service, workspace, expectOnce } = await serveOne(onTestFinished);
     const server = await startProcess('server.ts', { ...service.env, PORT: '0' });
     const [, url = ''] = /listening on (http:[^"]+)/.exec(server.log()) ?? [];
     const { job } = await translating({

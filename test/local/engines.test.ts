@@ -8,16 +8,16 @@ import { type Launched, launch, ready } from '../support/start.ts';
 import { eventually } from '../support/wait.ts';
 import { endEnginesAfterTest, temporaryFolder } from './helpers.ts';
 
-function emptyFolder(): string {
-  const dataDir = join(temporaryFolder(), 'data');
-  endEnginesAfterTest(dataDir);
+function emptyFolder(onEnd = onTestFinished): string {
+  const dataDir = join(temporaryFolder(onEnd), 'data');
+  endEnginesAfterTest(dataDir, onEnd);
   return dataDir;
 }
 
 /** `npm start` on a folder, ready. */
-async function start(dataDir: string): Promise<Launched & { url: string }> {
+async function start(dataDir: string, onEnd = onTestFinished): Promise<Launched & { url: string }> {
   const started = launch('src/local/main.ts', { DATA_DIR: dataDir });
-  onTestFinished(() => void started.child.kill('SIGKILL'));
+  onEnd(() => void started.child.kill('SIGKILL'));
   return { ...started, url: await ready(started) };
 }
 
@@ -107,11 +107,12 @@ test('an engine that dies three times within a minute is given up, with status 1
   expect(readStackRecord(dataDir)).toBeNull();
 });
 
-test('an engine whose port another process has taken meanwhile is given up, with the port named', {
+// Much of these is waiting for what has a limit.
+test.concurrent('an engine whose port another process has taken meanwhile is given up, with the port named', {
   timeout: 120_000,
-}, async () => {
-  const dataDir = emptyFolder();
-  const started = await start(dataDir);
+}, async ({ expect, onTestFinished }) => {
+  const dataDir = emptyFolder(onTestFinished);
+  const started = await start(dataDir, onTestFinished);
   const port = Number(new URL(engines(dataDir).postgres.databaseUrl).port);
   started.child.kill('SIGSTOP');
   signal(dataDir, 'postgres', 'SIGKILL');
@@ -130,7 +131,7 @@ test('an engine whose port another process has taken meanwhile is given up, with
   expect(started.output()).toContain(`another process has taken its port ${port}`);
 });
 
-test.each([
+test.concurrent.for([
   ['are dead', 'SIGKILL', 0],
   ['are being started again', 'SIGKILL', 250],
   ['hang', 'SIGSTOP', 0],
@@ -139,9 +140,9 @@ test.each([
   {
     timeout: 180_000,
   },
-  async (_what, name, delay) => {
-    const dataDir = emptyFolder();
-    const started = await start(dataDir);
+  async ([, name, delay], { expect, onTestFinished }) => {
+    const dataDir = emptyFolder(onTestFinished);
+    const started = await start(dataDir, onTestFinished);
     for (const engine of ['postgres', 'temporal'] as const) signal(dataDir, engine, name);
     await sleep(delay);
     const from = performance.now();

@@ -21,10 +21,13 @@ export type Outcome = { code: number | null; stdout: string; stderr: string };
 /** A script of this folder, running. */
 export type Script = { child: ChildProcess; firstLine: Promise<string>; ended: Promise<Outcome> };
 
-/** A folder with mode 0700, as `mktemp -d` makes it, removed after the test. */
-export function temporaryFolder(): string {
+/**
+ * A folder with mode 0700, as `mktemp -d` makes it, removed after the test.
+ * @param onEnd of the test's own context, where it runs beside others
+ */
+export function temporaryFolder(onEnd = onTestFinished): string {
   const folder = mkdtempSync(join(tmpdir(), 'wcs-local-'));
-  onTestFinished(() => rmSync(folder, { recursive: true, force: true, maxRetries: 5 }));
+  onEnd(() => rmSync(folder, { recursive: true, force: true, maxRetries: 5 }));
   return folder;
 }
 
@@ -89,8 +92,8 @@ export function runningEngines(dataDir: string): ('postgres' | 'temporal')[] {
 }
 
 /** Ends engines that a failed test may have left on the folder. */
-export function endEnginesAfterTest(dataDir: string): void {
-  onTestFinished(() => {
+export function endEnginesAfterTest(dataDir: string, onEnd = onTestFinished): void {
+  onEnd(() => {
     for (const pid of Object.values(enginePids(dataDir))) {
       try {
         if (pid !== undefined) process.kill(pid, 'SIGKILL');

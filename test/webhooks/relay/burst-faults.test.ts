@@ -1,29 +1,38 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { sql } from 'kysely';
-import { expect, it } from 'vitest';
+import { afterAll, beforeAll, expect, it } from 'vitest';
 import { connectionName } from '../../../src/db/database.ts';
 import { type BurstId, type DeliveryId, newId } from '../../../src/ids.ts';
 import { burstWorkflowId } from '../../../src/temporal/ids.ts';
 import { emitTogether, makeDue, rowsOf } from '../../support/events.ts';
 import { startProcess } from '../../support/processes.ts';
+import type { Receiver } from '../../support/receiver.ts';
+import type { TestService } from '../../support/service.ts';
 import { startTcpProxy, type TcpProxy } from '../../support/tcp-proxy.ts';
+import { connectOperator, type Operator } from '../../support/temporal.ts';
 import { eventually } from '../../support/wait.ts';
-import { burstOf, deliveryIds, untilAll, untilReceived, useSubscriber } from './support.ts';
+import { burstOf, deliveryIds, serveOne, untilAll, untilReceived } from './support.ts';
 
-const { service, subscriber, operator } = useSubscriber();
+let operator: Operator;
+beforeAll(async () => {
+  operator = await connectOperator();
+});
+afterAll(() => operator.close());
 
 const COUNT = 400;
-const reconcile = () =>
-  operator.client.schedule.getHandle(`${service.config.TEMPORAL_TASK_QUEUE_PREFIX}reconcile`).trigger();
+const reconcile = ({ config }: TestService) =>
+  operator.client.schedule.getHandle(`${config.TEMPORAL_TASK_QUEUE_PREFIX}reconcile`).trigger();
 /** Answers after a while, so that a burst can be met in the middle. */
-const answerSlowly = (milliseconds: number) => {
-  subscriber.receiver.answer = () => sleep(milliseconds, 204);
+const answerSlowly = (receiver: Receiver) => {
+  receiver.answer = () => sleep(100, 204);
 };
 
-it('a worker that is lost in mid-burst costs what had begun its first attempt, and the rest nothing', async () => {
-  const { workspace, receiver } = subscriber;
+it.concurrent('a worker that is lost in mid-burst costs what had begun its first attempt, and the rest nothing', async ({
+  onTestFinished,
+}) => {
+  const { service, workspace, receiver } = await serveOne(onTestFinished);
   const lost = await startProcess('worker.ts', service.env);
-  answerSlowly(100);
+  answerSlowly(receiver);
   await emitTogether(service, workspace, COUNT);
   await untilReceived(receiver, 60);
   lost.kill('SIGKILL');
@@ -59,10 +68,12 @@ it('a worker that is lost in mid-burst costs what had begun its first attempt, a
   expect(others).toHaveLength(COUNT - spent.length);
 });
 
-it('a worker that is stopped in mid-burst lets open attempts end and leaves the rest to the next one', async () => {
-  const { workspace, receiver } = subscriber;
+it.concurrent('a worker that is stopped in mid-burst lets open attempts end and leaves the rest to the next one', async ({
+  onTestFinished,
+}) => {
+  const { service, workspace, receiver } = await serveOne(onTestFinished);
   const worker = await service.startWorker();
-  answerSlowly(100);
+  answerSlowly(receiver);
   await emitTogether(service, workspace, COUNT);
   await untilReceived(receiver, 60);
   await worker.stop();
@@ -77,8 +88,10 @@ it('a worker that is stopped in mid-burst lets open attempts end and leaves the 
   expect((await rowsOf(service, workspace)).every(({ attempts }) => attempts === 1)).toBe(true);
 });
 
-it('a database that goes away in mid-burst costs no delivery its attempt, and nothing is sent twice', async () => {
-  const { workspace, receiver } = subscriber;
+it.concurrent('a database that goes away in mid-burst costs no delivery its attempt, and nothing is sent twice', async ({
+  onTestFinished,
+}) => {
+  const { service, workspace, receiver } = await serveOne(onTestFinished);
   const url = new URL(service.config.DATABASE_URL);
   const postgres: TcpProxy = await startTcpProxy({ host: url.hostname, port: Number(url.port) });
   url.host = postgres.address;
@@ -100,8 +113,10 @@ it('a database that goes away in mid-burst costs no delivery its attempt, and no
   await postgres.close();
 });
 
-it('a burst that an operator cancels frees what it had, which the next one sends', async () => {
-  const { workspace, receiver } = subscriber;
+it.concurrent('a burst that an operator cancels frees what it had, which the next one sends', async ({
+  onTestFinished,
+}) => {
+  const { service, workspace, receiver } = await serveOne(onTestFinished);
   await service.startWorker();
   receiver.answer = () => new Promise<number>(() => undefined);
   await emitTogether(service, workspace, COUNT);
@@ -118,8 +133,10 @@ it('a burst that an operator cancels frees what it had, which the next one sends
   );
 });
 
-it('after a burst that an operator terminated, reconcile frees what was its own', async () => {
-  const { workspace, receiver } = subscriber;
+it.concurrent('after a burst that an operator terminated, reconcile frees what was its own', async ({
+  onTestFinished,
+}) => {
+  const { service, workspace, receiver } = await serveOne(onTestFinished);
   await service.startWorker();
   receiver.answer = () => new Promise<number>(() => undefined);
   await emitTogether(service, workspace, COUNT);
@@ -131,7 +148,7 @@ it('after a burst that an operator terminated, reconcile frees what was its own'
     .updateTable('webhook_bursts')
     .set({ started_at: new Date(0) })
     .execute();
-  await reconcile();
+  await reconcile(service);
   const rows = await untilAll(
     service,
     workspace,
@@ -141,8 +158,10 @@ it('after a burst that an operator terminated, reconcile frees what was its own'
   expect(rows).toHaveLength(COUNT);
 });
 
-it('what a burst had that Temporal does not know is free again: a begun delivery at its second attempt', async () => {
-  const { workspace, receiver } = subscriber;
+it.concurrent('what a burst had that Temporal does not know is free again: a begun delivery at its second attempt', async ({
+  onTestFinished,
+}) => {
+  const { service, workspace, receiver } = await serveOne(onTestFinished);
   await emitTogether(service, workspace, 2);
   const [begun, untouched] = await rowsOf(service, workspace);
   const burstId = newId<BurstId>();
@@ -160,7 +179,7 @@ it('what a burst had that Temporal does not know is free again: a begun delivery
   await service.startWorker();
   await eventually(
     () =>
-      reconcile().then(
+      reconcile(service).then(
         () => rowsOf(service, workspace),
         () => [],
       ),
@@ -181,8 +200,10 @@ it('what a burst had that Temporal does not know is free again: a begun delivery
   ]);
 });
 
-it('while Temporal is away, what is due is looked for a few times a second, and sent once it is back', async () => {
-  const { workspace, receiver } = subscriber;
+it.concurrent('while Temporal is away, what is due is looked for a few times a second, and sent once it is back', async ({
+  onTestFinished,
+}) => {
+  const { service, workspace, receiver } = await serveOne(onTestFinished);
   const [host = '', port] = service.config.TEMPORAL_ADDRESS.split(':');
   const temporal = await startTcpProxy({ host, port: Number(port) });
   await service.startWorker({}, { TEMPORAL_ADDRESS: temporal.address });

@@ -1,23 +1,24 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { expect, it, onTestFinished } from 'vitest';
+import { expect, it, type TestContext } from 'vitest';
 import { freeBurst } from '../../../src/webhooks/deliveries/end.ts';
 import { emit, emitTogether, readDeliveryRow, rowsOf } from '../../support/events.ts';
 import { startProcess } from '../../support/processes.ts';
+import type { Receiver } from '../../support/receiver.ts';
 import { startTcpProxy } from '../../support/tcp-proxy.ts';
 import { openGate, UNAUTHENTICATED } from '../../support/temporal-gate.ts';
 import { eventually } from '../../support/wait.ts';
-import { burstOf, deliveryIds, subscribe, untilAll, untilReceived, useSubscriber } from './support.ts';
+import { burstOf, deliveryIds, serveOne, subscribe, untilAll, untilReceived } from './support.ts';
 
 const COUNT = 500;
 
-const { service, subscriber } = useSubscriber();
-
 /** Each delivery arrived, none of them twice. */
-const expectEachOnce = (ids: readonly string[]) =>
-  expect(deliveryIds(subscriber.receiver).sort()).toEqual([...ids].sort());
+const expectEachOnce = (receiver: Receiver, ids: readonly string[]) =>
+  expect(deliveryIds(receiver).sort()).toEqual([...ids].sort());
 
-it('Postgres that falls silent in mid-burst and never speaks again on its connections costs no attempt, and nothing is sent twice', async () => {
-  const { workspace, receiver } = subscriber;
+it.concurrent('Postgres that falls silent in mid-burst and never speaks again on its connections costs no attempt, and nothing is sent twice', async ({
+  onTestFinished,
+}) => {
+  const { service, workspace, receiver } = await serveOne(onTestFinished);
   const url = new URL(service.config.DATABASE_URL);
   const postgres = await startTcpProxy({ host: url.hostname, port: Number(url.port) });
   url.host = postgres.address;
@@ -34,15 +35,18 @@ it('Postgres that falls silent in mid-burst and never speaks again on its connec
   expect(sent).toBeLessThan(COUNT);
   postgres.speak({ lost: true });
   const rows = await untilAll(service, workspace, ({ status }) => status === 'succeeded', 100_000);
-  expectEachOnce(rows.map(({ id }) => id));
+  expectEachOnce(
+    receiver,
+    rows.map(({ id }) => id),
+  );
   expect(rows.every(({ attempts }) => attempts === 1)).toBe(true);
   await worker.stop();
   await postgres.close();
 }, 180_000);
 
 /** A worker as a process of its own, stopped with 20 of the deliveries in flight, all of which are answered 204 then. */
-async function frozenInMidBurst() {
-  const { workspace, receiver } = subscriber;
+async function frozenInMidBurst({ onTestFinished }: TestContext) {
+  const { service, workspace, receiver } = await serveOne(onTestFinished);
   const frozen = await startProcess('worker.ts', service.env);
   onTestFinished(() => frozen.kill('SIGKILL'));
   const answered = Promise.withResolvers<number>();
@@ -53,35 +57,37 @@ async function frozenInMidBurst() {
   frozen.kill('SIGSTOP');
   receiver.answer = () => 204;
   answered.resolve(204);
-  return { frozen, burstId };
+  return { service, workspace, receiver, frozen, burstId };
 }
 
 const UNKNOWN = 'The attempt was interrupted and its outcome is unknown.';
 
-it('what a frozen worker was answered counts when it goes on, although its burst was freed meanwhile', async () => {
-  const { workspace } = subscriber;
-  const { frozen, burstId } = await frozenInMidBurst();
+it.concurrent('what a frozen worker was answered counts when it goes on, although its burst was freed meanwhile', async (context) => {
+  const { service, workspace, receiver, frozen, burstId } = await frozenInMidBurst(context);
   expect(await freeBurst(service.db, burstId)).toBe(20);
   const spent = (await rowsOf(service, workspace)).filter(({ attempts }) => attempts === 1);
   expect(spent.map((row) => row.error_message)).toEqual(Array(20).fill(UNKNOWN));
   frozen.kill('SIGCONT');
   const rows = await untilAll(service, workspace, ({ status }) => status === 'succeeded');
-  expectEachOnce(rows.map(({ id }) => id));
+  expectEachOnce(
+    receiver,
+    rows.map(({ id }) => id),
+  );
   expect(rows.every(({ attempts }) => attempts === 1)).toBe(true);
   frozen.kill('SIGTERM');
   expect(await frozen.ended).toBe(0);
 }, 60_000);
 
-it('a worker that is frozen for longer than its burst lives costs what it had begun an attempt, and the rest nothing', async () => {
-  const { workspace, receiver } = subscriber;
-  const { frozen } = await frozenInMidBurst();
+it.concurrent('a worker that is frozen for longer than its burst lives costs what it had begun an attempt, and the rest nothing', async (context) => {
+  const { service, workspace, receiver, frozen } = await frozenInMidBurst(context);
   const begun = deliveryIds(receiver);
   await service.startWorker();
   const freed = await untilAll(
     service,
     workspace,
     ({ status, attempts }) => status === 'succeeded' || attempts === 1,
-    60_000,
+    // What is tried again may be handed to the frozen one, which has asked for work.
+    100_000,
   );
   const spent = freed.filter(({ status }) => status === 'failed');
   expect(spent.map(({ id }) => id)).toEqual(begun.sort());
@@ -97,8 +103,10 @@ it('a worker that is frozen for longer than its burst lives costs what it had be
   expect(await frozen.ended).toBe(0);
 }, 180_000);
 
-it('Temporal that is away for ten seconds delays what is due, and nothing is lost or sent twice', async () => {
-  const { workspace, receiver } = subscriber;
+it.concurrent('Temporal that is away for ten seconds delays what is due, and nothing is lost or sent twice', async ({
+  onTestFinished,
+}) => {
+  const { service, workspace, receiver } = await serveOne(onTestFinished);
   const few = await subscribe(service);
   const [host = '', port] = service.config.TEMPORAL_ADDRESS.split(':');
   const temporal = await startTcpProxy({ host, port: Number(port) });
@@ -114,7 +122,10 @@ it('Temporal that is away for ten seconds delays what is due, and nothing is los
   await temporal.restore();
 
   const rows = await untilAll(service, workspace, ({ status }) => status === 'succeeded', 60_000);
-  expectEachOnce(rows.map(({ id }) => id));
+  expectEachOnce(
+    receiver,
+    rows.map(({ id }) => id),
+  );
   const others = await untilAll(service, few.workspace, ({ status }) => status === 'succeeded', 60_000);
   expect(deliveryIds(few.receiver).sort()).toEqual(others.map(({ id }) => id).sort());
   expect([...rows, ...others].every(({ attempts }) => attempts === 1)).toBe(true);
@@ -123,8 +134,10 @@ it('Temporal that is away for ten seconds delays what is due, and nothing is los
   await few.receiver.close();
 }, 180_000);
 
-it('a delivery whose start is not known to have succeeded stays with its run while a burst sends beside it', async () => {
-  const { workspace, receiver } = subscriber;
+it.concurrent('a delivery whose start is not known to have succeeded stays with its run while a burst sends beside it', async ({
+  onTestFinished,
+}) => {
+  const { service, workspace, receiver } = await serveOne(onTestFinished);
   const gate = await openGate(service.config.TEMPORAL_ADDRESS, 'key', UNAUTHENTICATED);
   onTestFinished(() => gate.close());
   let starts = 0;
@@ -148,7 +161,10 @@ it('a delivery whose start is not known to have succeeded stays with its run whi
   expect(await readDeliveryRow(service, id)).toMatchObject({ in_run: true, attempts: 0 });
 
   const rows = await untilAll(service, workspace, ({ status }) => status === 'succeeded', 60_000);
-  expectEachOnce(rows.map((row) => row.id));
+  expectEachOnce(
+    receiver,
+    rows.map((row) => row.id),
+  );
   const ways = rows.filter(({ in_run }) => in_run);
   expect(ways.map((row) => [row.id, row.attempts])).toEqual([[id, 1]]);
   await worker.stop();

@@ -1,9 +1,8 @@
-import { afterAll, beforeAll, beforeEach } from 'vitest';
+import type { TestContext } from 'vitest';
 import type { BurstId, EndpointId, WorkspaceId } from '../../../src/ids.ts';
 import { type DeliveryRow, register, rowsOf } from '../../support/events.ts';
 import { type Receiver, startReceiver } from '../../support/receiver.ts';
-import { madeLater, startTestService, type TestService, type TestWorkspace } from '../../support/service.ts';
-import { connectOperator, type Operator } from '../../support/temporal.ts';
+import { startTestService, type TestService, type TestWorkspace } from '../../support/service.ts';
 import { eventually } from '../../support/wait.ts';
 
 export interface Subscriber {
@@ -19,24 +18,15 @@ export async function subscribe(service: TestService): Promise<Subscriber> {
   return { workspace, receiver, endpoint: await register(service, workspace, receiver.url) };
 }
 
-/** What a file about bursts needs: an operator, and for each test a service of its own with one subscriber. */
-export function useSubscriber() {
-  const service = madeLater<TestService>('service');
-  const subscriber = madeLater<Subscriber>('subscriber');
-  const operator = madeLater<Operator>('operator');
-  beforeAll(async () => operator.set(await connectOperator()));
-  afterAll(() => operator.it.close());
-  beforeEach(async () => {
-    const own = await startTestService();
-    service.set(own);
-    const one = await subscribe(own);
-    subscriber.set(one);
-    return async () => {
-      await one.receiver.close();
-      await own.stop();
-    };
-  });
-  return { service: service.it, subscriber: subscriber.it, operator: operator.it };
+/** A service of one test alone, which may run beside others, with one subscriber; both end with the test. */
+export async function serveOne(
+  onEnd: TestContext['onTestFinished'],
+): Promise<Subscriber & { readonly service: TestService }> {
+  const service = await startTestService();
+  onEnd(() => service.stop());
+  const subscriber = await subscribe(service);
+  onEnd(() => subscriber.receiver.close());
+  return { service, ...subscriber };
 }
 
 /** The workspace's deliveries once all of them satisfy the condition. */
