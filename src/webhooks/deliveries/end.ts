@@ -3,7 +3,7 @@ import type { Database, Queryable } from '../../db/database.ts';
 import { inTransaction } from '../../db/transaction.ts';
 import type { BurstId, DeliveryId, EndpointId } from '../../ids.ts';
 import { FIRST_WAIT_MS, LONGEST_WAIT_MS, MAX_ATTEMPTS } from '../attempts/schedule.ts';
-import { ENDPOINT_DISABLED, isFree, isLiving, UNKNOWN_OUTCOME } from './states.ts';
+import { ENDPOINT_DISABLED, isFree, isLiving, STOPPED_BY_OPERATOR, UNKNOWN_OUTCOME } from './states.ts';
 
 /** Deliveries that one statement ends at most. */
 export const ENDED_AT_ONCE = 1_000;
@@ -22,14 +22,17 @@ export const intoLog = (ended: string): RawBuilder<unknown> => sql`
   FROM ${sql.table(ended)} AS ended
   WHERE EXISTS (SELECT FROM webhook_endpoints AS endpoint WHERE endpoint.id = ended.endpoint_id AND ${isLiving})`;
 
-/** SQL: RETURNING of a DELETE of `delivery` that ends it as failed, with what it has of its attempts. */
-const failedFor = (
-  reason: string,
-  attempts = sql.ref('delivery.attempts'),
-  responseStatus: RawBuilder<unknown> = sql`delivery.response_status`,
-): RawBuilder<unknown> => sql`
-  delivery.*, 'failed' AS final_status, ${attempts} AS final_attempts, ${responseStatus} AS final_response_status,
+/**
+ * SQL: RETURNING of a DELETE of `delivery` that ends it as failed, with what it has of its attempts.
+ * @param isSpent whether one that has begun without an outcome counts
+ */
+const failedFor = (reason: string, isSpent = false): RawBuilder<unknown> => {
+  const isOpen = sql`${isSpent}::boolean AND delivery.begun > delivery.attempts`;
+  return sql`
+  delivery.*, 'failed' AS final_status, CASE WHEN ${isOpen} THEN delivery.begun ELSE delivery.attempts END AS final_attempts,
+  CASE WHEN ${isOpen} THEN NULL ELSE delivery.response_status END AS final_response_status,
   ${reason}::text AS final_error, delivery.attempt_log AS final_log, NULL::timestamptz AS final_delivered_at`;
+};
 
 /** A delivery that was ended. */
 interface Ended {
@@ -60,6 +63,7 @@ export const endSome = (db: Queryable, endpointId: EndpointId, at: Date, reason:
 /**
  * Ends a delivery as failed, whoever has it, its attempts unchanged; it waits for whoever works on the row.
  * @param which only where this holds
+ * @param isSpent whether an attempt that has begun without an outcome counts all the same
  * @returns false when it had ended before
  */
 export async function endOne(
@@ -67,19 +71,20 @@ export async function endOne(
   id: DeliveryId,
   reason: string,
   which: RawBuilder<boolean> = sql`true`,
+  isSpent = false,
 ): Promise<boolean> {
   const { rows } = await sql`
     WITH ended AS (
       DELETE FROM webhook_open AS delivery WHERE delivery.id = ${id} AND ${which}
-      RETURNING ${failedFor(reason)}
+      RETURNING ${failedFor(reason, isSpent)}
     ), logged AS (${intoLog('ended')})
     SELECT id FROM ended`.execute(db);
   return rows.length === 1;
 }
 
-/** The same for one that is in a run. */
+/** The same for one that is in a run. What begins is spent, unless somebody has stopped the run. */
 export const endInRun = (db: Queryable, id: DeliveryId, reason: string): Promise<boolean> =>
-  endOne(db, id, reason, sql`delivery.in_run`);
+  endOne(db, id, reason, sql`delivery.in_run`, ![STOPPED_BY_OPERATOR, ENDPOINT_DISABLED].includes(reason));
 
 /**
  * Ends due deliveries that nobody has of an endpoint, if it is still disabled.
@@ -125,7 +130,7 @@ export async function freeBurst(
     await sql`
       WITH ended AS (
         DELETE FROM webhook_open AS delivery WHERE ${isHeld} AND delivery.begun >= ${MAX_ATTEMPTS}
-        RETURNING ${failedFor(UNKNOWN_OUTCOME, sql.ref('delivery.begun'), sql`NULL::integer`)}
+        RETURNING ${failedFor(UNKNOWN_OUTCOME, true)}
       ), logged AS (${intoLog('ended')})
       UPDATE webhook_open AS delivery
       SET burst_id = NULL, attempts = delivery.begun, status = 'failed', response_status = NULL,

@@ -189,6 +189,20 @@ describe('an attempt', () => {
   });
 });
 
+it('a run whose last attempt has begun without an outcome ends with that attempt, unless an operator stopped it', async () => {
+  await store(2);
+  await sql`UPDATE webhook_open SET attempts = 5, begun = 5, status = 'failed', response_status = 503`.execute(
+    service.db,
+  );
+  const [interrupted, stopped] = await claimForRuns();
+  if (interrupted === undefined || stopped === undefined) throw new Error('not claimed');
+  for (const id of [interrupted, stopped]) await begin(IN_RUN, id, 6);
+  await endInRun(service.db, interrupted, 'The last attempt was interrupted and its outcome is unknown.');
+  await endInRun(service.db, stopped, 'stopped by an operator');
+  expect(await logged(interrupted)).toMatchObject({ attempts: 6, response_status: null });
+  expect(await logged(stopped)).toMatchObject({ attempts: 5, response_status: 503 });
+});
+
 describe('a burst that is lost', () => {
   it('has spent an attempt of what it had; a sixth one ends its delivery', async () => {
     await store(2);
