@@ -3,6 +3,7 @@ import { burstWorkflowId, deliveryWorkflowId } from '../../temporal/ids.ts';
 import { searchAttributes } from '../../temporal/search-attributes.ts';
 import type { TaskQueues } from '../../temporal/task-queues.ts';
 import { startOnce, type TemporalClient } from '../../temporal/workflow-client.ts';
+import { MAX_ATTEMPTS } from '../attempts/schedule.ts';
 import type { StartedDelivery } from '../deliveries/read-open.ts';
 import { receiverOf } from '../endpoints/queries.ts';
 
@@ -22,7 +23,8 @@ export const startDelivery = (
     deadlineMs: DEADLINE_MS,
     taskQueue: names.webhooks,
     workflowId: deliveryWorkflowId(delivery.id),
-    args: [{ deliveryId: delivery.id, offset: delivery.attempts }],
+    // One whose sixth attempt has begun is ended by its run, which has to have an attempt to do so.
+    args: [{ deliveryId: delivery.id, offset: Math.min(delivery.attempts, MAX_ATTEMPTS - 1) }],
     staticSummary: `${delivery.eventType} → ${receiverOf(delivery.url)}`,
     memo: { requestId: delivery.requestId ?? '', endpointId: delivery.endpointId },
     requestEagerStart: true,

@@ -184,6 +184,30 @@ it('a run that Temporal does not know is started under its id and takes the sche
   expect(pending).toMatchObject({ id: 'deliver-from-4', attempt: 2 });
 });
 
+it('a run that Temporal does not know, whose sixth attempt had begun, ends its delivery and sends nothing', async () => {
+  await worker.stop();
+  const id = await emitOne();
+  await service.db
+    .updateTable('webhook_open')
+    .set({
+      in_run: true,
+      status: 'failed',
+      attempts: 5,
+      begun: 6,
+      response_status: 503,
+      error_message: 'The receiver answered 503.',
+      due_at: new Date(Date.now() - 1_000),
+    })
+    .where('id', '=', id)
+    .execute();
+  worker = await service.startWorker({}, { DATABASE_URL: workerEnv.DATABASE_URL ?? '' });
+  await reconcile();
+  const row = await untilDelivery(service, id, (delivery) => delivery.ended_at !== null);
+  expect(await operator.closed(deliveryWorkflowId(id))).toBe('COMPLETED');
+  expect(row).toMatchObject({ status: 'failed', attempts: 6, response_status: null });
+  expect(receiver.received).toEqual([]);
+});
+
 it('two workers, one killed in mid-attempt: every event arrives, under one delivery id, and the lost attempt stays spent', async () => {
   await worker.stop();
   const lost = await startProcess('worker.ts', workerEnv);
