@@ -104,9 +104,9 @@ export async function awaitRun(
   workflowId: string,
   signal: AbortSignal,
 ): Promise<void> {
-  const aborted = new Promise<void>((resolve) =>
-    signal.addEventListener('abort', () => resolve(), { once: true }),
-  );
+  const { promise: aborted, resolve } = Promise.withResolvers<void>();
+  const onAbort = () => resolve();
+  signal.addEventListener('abort', onAbort, { once: true });
   const hasEnded = async (): Promise<boolean> => {
     try {
       await client.workflow.getHandle(workflowId).result();
@@ -115,7 +115,11 @@ export async function awaitRun(
       return error instanceof WorkflowFailedError || error instanceof WorkflowNotFoundError;
     }
   };
-  while (!signal.aborted && (await Promise.race([hasEnded(), aborted])) === false) {
-    await pause(ASK_AGAIN_MS, signal);
+  try {
+    while (!signal.aborted && (await Promise.race([hasEnded(), aborted])) === false) {
+      await pause(ASK_AGAIN_MS, signal);
+    }
+  } finally {
+    signal.removeEventListener('abort', onAbort);
   }
 }

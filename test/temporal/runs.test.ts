@@ -1,3 +1,4 @@
+import { getEventListeners } from 'node:events';
 import { Client, Connection, type WorkflowClientInterceptor } from '@temporalio/client';
 import { msToTs } from '@temporalio/common/lib/time.js';
 import { afterAll, beforeAll, expect, inject, it } from 'vitest';
@@ -5,7 +6,7 @@ import { type ArticleId, type JobId, newId, type WorkspaceId } from '../../src/i
 import { startRun } from '../../src/jobs/runs.ts';
 import { translationWorkflowId } from '../../src/temporal/ids.ts';
 import { taskQueues } from '../../src/temporal/task-queues.ts';
-import { cancelRun, runState } from '../../src/temporal/workflow-client.ts';
+import { awaitRun, cancelRun, runState } from '../../src/temporal/workflow-client.ts';
 import { eventually } from '../support/wait.ts';
 
 const NAMESPACE = `bare-${newId().slice(0, 8)}`;
@@ -108,4 +109,10 @@ it('an id starts a run once: also after the run has closed', async () => {
     (state) => state === 'closed',
   );
   expect(await start(jobId)).toBe(false);
+});
+
+it('who has awaited a run leaves nothing behind at the signal of its process', async () => {
+  const { signal } = new AbortController();
+  await awaitRun(client, translationWorkflowId(newId<JobId>()), signal);
+  expect(getEventListeners(signal, 'abort')).toEqual([]);
 });
