@@ -271,7 +271,9 @@ export function startRelay(options: RelayOptions): Relay {
       unsubscribe();
       stopping.abort();
       wake();
-      await Promise.all([...working, startingLost, runs.stop()]);
+      await Promise.all(working);
+      // What the last claim took for runs is being started now.
+      await Promise.all([startingLost, runs.stop()]);
     },
   };
 }
