@@ -33,6 +33,8 @@ export interface KnownEndpoint {
 export interface KnownEndpoints {
   /** Takes over what a claim has seen at `now`. @param more whether more than those claimed may be due */
   saw(endpoint: SeenEndpoint, more: boolean, now: number): void;
+  /** A claim has asked for it and found no such endpoint: it was deleted. */
+  forget(id: EndpointId): void;
   /** A delivery of an endpoint will be due. */
   willBeDue(id: EndpointId, workspaceId: WorkspaceId, at: number): void;
   /** Those with something due at `now`, the one first that has not been asked for the longest. */
@@ -78,6 +80,9 @@ export function createKnownEndpoints(): KnownEndpoints {
         lookedBackAt: isBacklog ? lookedBackAt : now,
         lookedFromTheBeginningAt: isStale ? now : lookedFromTheBeginningAt,
       });
+    },
+    forget(id) {
+      known.delete(id);
     },
     willBeDue(id, workspaceId, at) {
       const endpoint = known.get(id) ?? unseen(id, workspaceId, at);

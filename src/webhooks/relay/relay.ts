@@ -184,6 +184,7 @@ export function startRelay(options: RelayOptions): Relay {
     let isMuch = false;
     // Those that were served come last: the others are first in the next round.
     for (const endpoint of claim.endpoints.toReversed()) {
+      candidates.delete(endpoint.id);
       const isMore =
         endpoint.active && (endpoint.due > FEW_DUE || endpoint.due > (claimed.get(endpoint.id) ?? 0));
       known.saw(endpoint, isMore, now);
@@ -193,6 +194,7 @@ export function startRelay(options: RelayOptions): Relay {
       }
       if (!endpoint.active && endpoint.due > 0) disabled.add(endpoint.id);
     }
+    for (const endpointId of candidates.keys()) known.forget(endpointId);
     if (isLeft && (isLook || walkFrom !== null || claim.deliveries.length > 0)) isWanted = true;
     startBurstWhenNeeded(isLeft && burst === undefined, isMuch, now);
   }

@@ -60,6 +60,20 @@ function startOwn(runsPerSecond: number) {
   return { relay, known };
 }
 
+it('forgets an endpoint that is deleted while it has something due', async () => {
+  const { relay, known } = startOwn(0);
+  try {
+    const due = async () => known.due(performance.now()).map(({ id }) => id);
+    await storeDeliveries(service.db, workspace, endpointId, { count: 7, state: 'pending' });
+    await eventually(due, (ids) => ids.length === 1);
+    const path = `/api/workspaces/${workspace.id}/webhooks/${endpointId}`;
+    expect((await service.call(workspace.key, 'DELETE', path)).status).toBe(200);
+    await eventually(due, (ids) => ids.length === 0, 10_000);
+  } finally {
+    await relay.stop();
+  }
+});
+
 it('does not stop before the run is started of what its last claim took', async () => {
   const [id] = await storeDeliveries(service.db, workspace, endpointId, { count: 1, state: 'pending' });
   if (id === undefined) throw new Error('nothing stored');
