@@ -2,7 +2,9 @@ import { recordAudit } from '../../audit/record.ts';
 import { requirePermissions, type VerbContext } from '../../context.ts';
 import type { Queryable } from '../../db/database.ts';
 import { inTransaction } from '../../db/transaction.ts';
+import { ServiceError } from '../../errors.ts';
 import { type DeliveryId, type EndpointId, newId } from '../../ids.ts';
+import { createTurns } from '../../turns.ts';
 import { sendSigned } from '../attempts/attempt.ts';
 import { ENDPOINT_DELETED, ENDPOINT_DISABLED } from '../deliveries/states.ts';
 import type { PingResult } from '../schemas.ts';
@@ -10,21 +12,35 @@ import { attempted } from '../sending/outcome.ts';
 import type { WebhookSender } from '../sending/sender.ts';
 import { endpointDisabled, livingEndpoint, noSuchEndpoint, receiverOf } from './queries.ts';
 
+type PingContext = VerbContext & { readonly sender: WebhookSender };
+
 /** Not part of the catalog: receivers acknowledge names they do not know. */
 const PING = 'ping';
+
+/** Of this process's pings under way, a workspace has as many as a receiver that hangs has deliveries. */
+const turns = createTurns({
+  total: 200,
+  perOwner: 20,
+  maxWaiting: 20,
+  refusal: () =>
+    new ServiceError('RATE_LIMITED', 'Too many pings of this workspace are under way.', { retryAfter: 15 }),
+});
+const WAIT_MS = 2_000;
 
 /**
  * Sends `ping` once, the way every delivery goes, and returns the outcome: address guard, redirects,
  * timeout and signature are the same, but nothing is logged as a delivery and nothing is retried. The audit
  * entry is written before, so that no request to a receiver goes unnoticed.
- * @throws {ServiceError} RESOURCE_NOT_FOUND, or CONFLICT `endpoint_disabled`; nothing was sent then
+ * @throws {ServiceError} RESOURCE_NOT_FOUND, CONFLICT `endpoint_disabled`, or RATE_LIMITED; nothing was sent then
  */
-export async function pingEndpoint(
-  context: VerbContext & { readonly sender: WebhookSender },
-  endpointId: EndpointId,
-): Promise<PingResult> {
+export async function pingEndpoint(context: PingContext, endpointId: EndpointId): Promise<PingResult> {
+  requirePermissions(context.actor, 'integrations.create');
+  const release = await turns.take(context.actor.workspaceId, { waitMs: WAIT_MS });
+  return ping(context, endpointId).finally(release);
+}
+
+async function ping(context: PingContext, endpointId: EndpointId): Promise<PingResult> {
   const { db, actor, sender } = context;
-  requirePermissions(actor, 'integrations.create');
   const { workspaceId } = actor;
   const deliveryId = newId<DeliveryId>();
   const receiverIn = (queryable: Queryable) =>

@@ -161,7 +161,8 @@ export const createEndpointRoutes = ({
       description:
         'Sends `{ "event": "ping", "data": { "endpointId", "workspaceId" } }` once, signed like every delivery, ' +
         'and returns the outcome, after 15 seconds at the latest. It is neither logged as a delivery nor ' +
-        'retried. A disabled endpoint answers 409 `endpoint_disabled`.',
+        'retried. A disabled endpoint answers 409 `endpoint_disabled`; a workspace has 20 under way at most in ' +
+        'a process, and a further one answers 429.',
       tags: ['Webhooks'],
       scope: 'workspace',
       permissions: ['integrations.create'],

@@ -346,6 +346,16 @@ it('pings an endpoint inline, signed like any delivery, without a delivery row',
   expect(await audited('webhooks.tested')).toHaveLength(3);
 });
 
+it('has 20 pings of a workspace under way at most', async () => {
+  const { promise: answer, resolve } = Promise.withResolvers<number>();
+  receiver.answer = () => answer;
+  const pings = Array.from({ length: 21 }, () => call('POST', `/${endpoint.id}/test`));
+  expect(await Promise.race(pings)).toMatchObject({ status: 429, body: { code: 'RATE_LIMITED' } });
+  expect(receiver.received).toHaveLength(20);
+  resolve(204);
+  expect((await Promise.all(pings)).filter(({ status }) => status === 200)).toHaveLength(20);
+});
+
 it('lets a delivery end that was queued before its endpoint was disabled', async () => {
   receiver.answer = async () => {
     await setEndpointActive(workspace.context, { endpointId: endpoint.id, active: false });
