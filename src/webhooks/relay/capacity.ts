@@ -54,7 +54,9 @@ export function createCapacity(inAll = IN_ALL): Capacity {
     return (endpointId: EndpointId, workspaceId: WorkspaceId) => {
       const load = loadOf(endpointId);
       const taken = given.get(workspaceId) ?? workspaces.get(workspaceId) ?? 0;
-      const share = Math.max(0, Math.min(load.cap - load.inFlight, OF_A_WORKSPACE - taken, left));
+      // What it holds is no more than it leaves, so that there is always something for the next workspace.
+      const fair = Math.floor((left - taken + 1) / 2);
+      const share = Math.max(0, Math.min(load.cap - load.inFlight, OF_A_WORKSPACE - taken, fair));
       given.set(workspaceId, taken + share);
       left -= share;
       return share;
