@@ -1,4 +1,4 @@
-import { sql } from 'kysely';
+import { type RawBuilder, sql } from 'kysely';
 import type { BurstId } from '../ids.ts';
 import { burstWorkflowId, deliveryWorkflowId } from '../temporal/ids.ts';
 import { runState } from '../temporal/workflow-client.ts';
@@ -19,9 +19,8 @@ const BURST_SECONDS = 90;
 export async function reconcileDeliveries(
   dependencies: ReconcileDependencies,
 ): Promise<{ returned: number; ended: number }> {
-  const freed = await freeLostBursts(dependencies);
   const { db, minimumAgeMs: ageMs, onProgress, onError } = dependencies;
-  const counts = { returned: freed, ended: 0 };
+  const counts = { returned: await freeLostBursts(dependencies, OLD), ended: 0 };
   let looked = 0;
   for await (const page of overdueRuns(db, ageMs)) {
     const ends = await Promise.all(
@@ -34,6 +33,12 @@ export async function reconcileDeliveries(
     looked += page.length;
     onProgress(looked);
   }
+  // Last, and best effort: it reads all that is open.
+  counts.returned += await freeLostBursts(dependencies, UNKNOWN).catch((error: unknown) => {
+    onProgress(looked);
+    onError('webhook_bursts', error);
+    return 0;
+  });
   return counts;
 }
 
@@ -47,13 +52,20 @@ async function lookAt(
   return (await endInRun(db, delivery.id, STOPPED_BY_OPERATOR)) ? 'ended' : undefined;
 }
 
+/** Bursts that should have ended by now. */
+const OLD = sql<{ id: BurstId }>`
+  SELECT id FROM webhook_bursts WHERE started_at < now() - make_interval(secs => ${BURST_SECONDS})`;
+/** Bursts without a row that have deliveries all the same: nothing here leaves one, but somebody may have. */
+const UNKNOWN = sql<{ id: BurstId }>`
+  SELECT DISTINCT burst_id AS id FROM webhook_open
+  WHERE burst_id IS NOT NULL AND NOT EXISTS (SELECT FROM webhook_bursts AS burst WHERE burst.id = burst_id)`;
+
 /** @returns how many deliveries are free again */
-async function freeLostBursts({ db, client, onProgress, onError }: ReconcileDependencies): Promise<number> {
-  const { rows } = await sql<{ id: BurstId }>`
-    SELECT id FROM webhook_bursts WHERE started_at < now() - make_interval(secs => ${BURST_SECONDS})
-    UNION ALL SELECT DISTINCT burst_id FROM webhook_open
-    WHERE burst_id IS NOT NULL AND NOT EXISTS (SELECT FROM webhook_bursts AS burst WHERE burst.id = burst_id)
-  `.execute(db);
+async function freeLostBursts(
+  { db, client, onProgress, onError }: ReconcileDependencies,
+  lost: RawBuilder<{ id: BurstId }>,
+): Promise<number> {
+  const { rows } = await lost.execute(db);
   let freed = 0;
   for (const [index, { id }] of rows.entries()) {
     try {

@@ -100,26 +100,35 @@ export async function endDisabled(db: Queryable, endpointId: EndpointId): Promis
   return ended.length;
 }
 
+/** What the process that sends for a burst knows at its end. */
+export interface SentHere {
+  /** What it was given to send and has not recorded. */
+  readonly given: ReadonlySet<DeliveryId>;
+  /** Whether a claim has failed: it may have taken what nobody was given. */
+  readonly isClaimLost: boolean;
+}
+
 /**
  * Closes a burst and frees what it has. The attempt that has begun of each is spent, and a sixth one ends its delivery.
- * It may be called again.
- * @param given for the process that sent: tells whether it was ever given a delivery. What a claim took whose answer was
- *   lost has not been sent, and is as it was before
+ * It may be called again. It reads all open deliveries to find them, unless it is told what there can be.
+ * @param here for the process that sent: what a claim took whose answer was lost has not been sent, and is as it was before
  * @returns how many deliveries it still had
  */
-export async function freeBurst(
-  db: Database,
-  burstId: BurstId,
-  given: (id: DeliveryId) => boolean = () => true,
-): Promise<number> {
+export async function freeBurst(db: Database, burstId: BurstId, here?: SentHere): Promise<number> {
+  const { given, isClaimLost } = here ?? { given: null, isClaimLost: true };
   return inTransaction(db, async (tx) => {
     // First: it waits for claims under way, and makes later ones come to nothing.
     await tx.deleteFrom('webhook_bursts').where('id', '=', burstId).execute();
+    const isKnown = given !== null && !isClaimLost;
+    if (isKnown && given.size === 0) return 0;
+    const where = isKnown ? sql`id = ANY (${[...given]}::uuid[])` : sql`true`;
     // By a statement of its own: the next one then sees what began while this one waited for its lock.
     const { rows: held } = await sql<{ id: DeliveryId }>`
-      SELECT id FROM webhook_open WHERE burst_id = ${burstId} ORDER BY id FOR UPDATE`.execute(tx);
+      SELECT id FROM webhook_open WHERE burst_id = ${burstId} AND ${where} ORDER BY id FOR UPDATE`.execute(
+      tx,
+    );
     if (held.length === 0) return 0;
-    const sent = held.flatMap(({ id }) => (given(id) ? id : []));
+    const sent = held.flatMap(({ id }) => (given?.has(id) === false ? [] : id));
     if (sent.length < held.length) {
       await sql`
         UPDATE webhook_open SET burst_id = NULL, begun = attempts, begun_token = NULL

@@ -20,7 +20,8 @@ import type { BurstId } from '../../ids.ts';
  *   if Temporal does not know it. If the run was stopped from outside, it ends the delivery.
  * - burst (`burst_id`): belongs to a run that sends whatever is due, as long as its row in `webhook_bursts` exists.
  *   Claims hold that row FOR KEY SHARE and whoever frees a burst deletes it first, so nothing is claimed for a burst
- *   that is gone. It is freed at its end, by the next execution after a lost worker, and by `reconcile`.
+ *   that is gone. It is freed at its end, by the next execution after a lost worker, and by `reconcile`. Only its own
+ *   process, which waits for the claims under way for it, knows what there is to free; the others read all that is open.
  *
  * One statement begins an attempt: the claim for a burst, whose requests follow at once, and for a run the last before its
  * request is written or, if the dial failed, one after the dial. A claim more than a second old is confirmed by such a

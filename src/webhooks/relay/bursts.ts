@@ -9,7 +9,7 @@ import { MAX_ATTEMPTS, waitAfter } from '../attempts/schedule.ts';
 import { type AttemptStart, type Begun, beginAttempts } from '../deliveries/begin.ts';
 import { endOne, freeBurst } from '../deliveries/end.ts';
 import { type RecordedAttempt, recordAttempts } from '../deliveries/record.ts';
-import { ENDPOINT_DISABLED, type Holder } from '../deliveries/states.ts';
+import { ENDPOINT_DISABLED, type Holder, isHeldBy } from '../deliveries/states.ts';
 import { DECISION_MS } from '../sending/sender.ts';
 import type { Capacity } from './capacity.ts';
 import type { ClaimedDelivery } from './claim.ts';
@@ -27,6 +27,8 @@ export const NOTHING_SENT: DeliverBurstResult = { succeeded: 0, toRetry: 0, fail
 /** A burst of this process that takes deliveries. */
 export interface OpenBurst {
   readonly id: BurstId;
+  /** Tells of a claim for it: the burst does not end before what that takes has been sent. */
+  awaits(claim: Promise<unknown>): void;
   /** Sends one that was claimed for it. @param askedAt by `performance.now()`, right before the claim */
   send(delivery: ClaimedDelivery, askedAt: number): void;
 }
@@ -71,7 +73,7 @@ export function createBursts(dependencies: BurstsDependencies): Bursts {
     const underWay = new Set<Promise<void>>();
     /** Given to this burst, and not recorded. */
     const given = new Set<DeliveryId>();
-    let isFreeing = false;
+    let isClaimLost = false;
     let usedAt = performance.now();
 
     const begin = createBatcher((starts: readonly AttemptStart[]) =>
@@ -94,7 +96,7 @@ export function createBursts(dependencies: BurstsDependencies): Bursts {
       let isBegun = true;
       /** The claim has begun it. For a redirect, and after a while, the database is asked again. */
       const beginOnce = async (start: AttemptStart): Promise<Begun> => {
-        const isFresh = isBegun && !isFreeing && performance.now() - askedAt < DECISION_MS;
+        const isFresh = isBegun && performance.now() - askedAt < DECISION_MS;
         isBegun = false;
         return isFresh ? { kind: 'begun', secret } : begin(start);
       };
@@ -118,7 +120,8 @@ export function createBursts(dependencies: BurstsDependencies): Bursts {
       const made = await attempt(delivery, askedAt);
       if (made.kind !== 'made') {
         if (made.kind === 'stopped' && made.reason === ENDPOINT_DISABLED) {
-          await retryWhileDatabaseIsAway(() => endOne(db, deliveryId, ENDPOINT_DISABLED));
+          const isOurs = isHeldBy(holder);
+          await retryWhileDatabaseIsAway(() => endOne(db, deliveryId, ENDPOINT_DISABLED, isOurs));
         }
         result.stopped += 1;
         return;
@@ -138,6 +141,14 @@ export function createBursts(dependencies: BurstsDependencies): Bursts {
 
     const burst: OpenBurst = {
       id: burstId,
+      awaits(claim) {
+        const onLost = () => {
+          isClaimLost = true;
+        };
+        // It is there until after whoever awaits the claim has handed over what it took.
+        const one = claim.then(() => undefined, onLost).finally(() => underWay.delete(one));
+        underWay.add(one);
+      },
       send(delivery, askedAt) {
         usedAt = performance.now();
         given.add(delivery.id);
@@ -151,19 +162,19 @@ export function createBursts(dependencies: BurstsDependencies): Bursts {
       },
     };
 
-    const opened = await retryWhileDatabaseIsAway(() => openBurst(db, burstId));
+    if (!(await retryWhileDatabaseIsAway(() => openBurst(db, burstId)))) {
+      // A burst that is run anew beside an execution that may live is over, and what that one has begun is spent.
+      return { ...result, freed: await retryWhileDatabaseIsAway(() => freeBurst(db, burstId)) };
+    }
     try {
-      // A burst that is run anew beside an execution that may live is over.
-      if (opened) {
-        open.add(burst);
-        wake();
-        const openedAt = performance.now();
-        const either = AbortSignal.any([cancelled, stopping]);
-        while (!either.aborted && performance.now() - openedAt < OPEN_MS) {
-          if (underWay.size === 0 && performance.now() - usedAt > IDLE_MS) break;
-          await pause(LOOK_MS, either);
-          onProgress(result);
-        }
+      open.add(burst);
+      wake();
+      const openedAt = performance.now();
+      const either = AbortSignal.any([cancelled, stopping]);
+      while (!either.aborted && performance.now() - openedAt < OPEN_MS) {
+        if (underWay.size === 0 && performance.now() - usedAt > IDLE_MS) break;
+        await pause(LOOK_MS, either);
+        onProgress(result);
       }
     } finally {
       open.delete(burst);
@@ -173,8 +184,7 @@ export function createBursts(dependencies: BurstsDependencies): Bursts {
       }
     }
     cancelled.throwIfAborted();
-    isFreeing = true;
-    result.freed += await retryWhileDatabaseIsAway(() => freeBurst(db, burstId, (id) => given.has(id)));
+    result.freed += await retryWhileDatabaseIsAway(() => freeBurst(db, burstId, { given, isClaimLost }));
     wake();
     return result;
   }

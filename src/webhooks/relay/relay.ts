@@ -158,7 +158,7 @@ export function startRelay(options: RelayOptions): Relay {
       startBurstWhenNeeded(burst === undefined && due.some(hasRoom), false, now);
       return;
     }
-    const claim = await claimDue(db, {
+    const claiming = claimDue(db, {
       candidates: [...candidates.values()],
       isLook,
       walkFrom,
@@ -166,6 +166,8 @@ export function startRelay(options: RelayOptions): Relay {
       tokens: runsLeft,
       burstId: burst?.id ?? null,
     });
+    burst?.awaits(claiming);
+    const claim = await claiming;
     const took = performance.now() - now;
     if (walkFrom !== null) {
       walkedTo = claim.walkedTo;

@@ -225,7 +225,7 @@ describe('a burst that is lost', () => {
     const [given, lost] = await claimForBurst(burstId);
     if (given === undefined || lost === undefined) throw new Error('not claimed');
     const before = await open(lost);
-    expect(await freeBurst(service.db, burstId, (id) => id === given)).toBe(2);
+    expect(await freeBurst(service.db, burstId, { given: new Set([given]), isClaimLost: true })).toBe(2);
     expect(await open(given)).toMatchObject({ burst_id: null, attempts: 1, status: 'failed' });
     expect(await open(lost)).toMatchObject({
       burst_id: null,
