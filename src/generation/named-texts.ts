@@ -10,11 +10,22 @@ import type { BrandVoiceId, ContentTemplateId, WorkspaceId } from '../ids.ts';
 const MAX_OF_A_KIND = 100;
 
 /** What a workspace may have 100 of, each under a name of its own. */
-export const VOICES = { table: 'brand_voices', target: 'brand_voice', word: 'brand voice' } as const;
+export const VOICES = {
+  table: 'brand_voices',
+  target: 'brand_voice',
+  word: 'brand voice',
+  full: () =>
+    conflict(`A workspace has at most ${MAX_OF_A_KIND} brand voices; delete one first.`, 'brand_voice_limit'),
+} as const;
 export const TEMPLATES = {
   table: 'content_templates',
   target: 'content_template',
   word: 'content template',
+  full: () =>
+    conflict(
+      `A workspace has at most ${MAX_OF_A_KIND} content templates; delete one first.`,
+      'content_template_limit',
+    ),
 } as const;
 type Kind = typeof VOICES | typeof TEMPLATES;
 
@@ -31,18 +42,13 @@ export async function lockWorkspace(tx: Tx, workspaceId: WorkspaceId): Promise<v
  * Whether the workspace has room for another one. The caller has locked the workspace, so none is counted too late.
  * @throws {ServiceError} CONFLICT `brand_voice_limit` or `content_template_limit`
  */
-export async function requireRoom(
-  tx: Tx,
-  workspaceId: WorkspaceId,
-  { table, target, word }: Kind,
-): Promise<void> {
+export async function requireRoom(tx: Tx, workspaceId: WorkspaceId, { table, full }: Kind): Promise<void> {
   const { count } = await tx
     .selectFrom(table)
     .select((eb) => eb.fn.countAll<number>().as('count'))
     .where('workspace_id', '=', workspaceId)
     .executeTakeFirstOrThrow();
-  if (count < MAX_OF_A_KIND) return;
-  throw conflict(`A workspace has at most ${MAX_OF_A_KIND} ${word}s; delete one first.`, `${target}_limit`);
+  if (count >= MAX_OF_A_KIND) throw full();
 }
 
 /** 409 for a name that another one has. */
