@@ -52,4 +52,7 @@ const importCommand = (): Command =>
 
 /** `article import` and `article generate` */
 export const articleCommand = (): Command =>
-  new Command('article').description('articles').addCommand(importCommand()).addCommand(generateCommand());
+  new Command('article')
+    .description('import an article, or have one written')
+    .addCommand(importCommand())
+    .addCommand(generateCommand());

@@ -28,7 +28,7 @@ const addingCommand = (name: string, description: string, add: typeof grantCredi
 /** `credits grant` and `credits purchase` */
 export const creditsCommand = (): Command =>
   new Command('credits')
-    .description("a workspace's credits")
+    .description('add credits to a workspace')
     .addCommand(
       addingCommand('grant', 'add plan credits of a paid invoice and emit credits.granted', grantCredits),
     )

@@ -56,6 +56,6 @@ const cancel = (): Command =>
 /** `delivery list` and `delivery cancel` */
 export const deliveryCommand = (): Command =>
   new Command('delivery')
-    .description('webhook deliveries that have not ended')
+    .description('list and cancel webhook deliveries that have not ended')
     .addCommand(list())
     .addCommand(cancel());

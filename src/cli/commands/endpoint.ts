@@ -44,7 +44,7 @@ const switchTo = (name: string, active: boolean, description: string): Command =
 /** `endpoint list`, `endpoint disable` and `endpoint enable` */
 export const endpointCommand = (): Command =>
   new Command('endpoint')
-    .description('webhook endpoints')
+    .description('list, disable and enable webhook endpoints')
     .addCommand(list())
     .addCommand(
       switchTo('disable', false, 'stop queueing events for an endpoint, and send none of those that wait'),

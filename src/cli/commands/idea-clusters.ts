@@ -15,7 +15,7 @@ const addOptions = z.object({
 
 /** `ideas add` */
 export const ideasCommand = (): Command =>
-  new Command('ideas').description("ideas that a project's category suggestions draw on").addCommand(
+  new Command('ideas').description("add ideas that a project's category suggestions draw on").addCommand(
     new Command('add')
       .description('add an idea, or replace the keywords of the one with this title')
       .requiredOption('--project <id>', 'its project')

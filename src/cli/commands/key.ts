@@ -16,7 +16,7 @@ const createOptions = z.object({
 
 /** `key create` */
 export const keyCommand = (): Command =>
-  new Command('key').description('API keys').addCommand(
+  new Command('key').description('create API keys').addCommand(
     new Command('create')
       .description('create a key, which is shown only once')
       .requiredOption('--workspace <id>', 'its workspace: see workspace list')

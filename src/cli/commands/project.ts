@@ -56,6 +56,6 @@ const list = (): Command =>
 /** `project create` and `project list` */
 export const projectCommand = (): Command =>
   new Command('project')
-    .description('projects, which articles belong to')
+    .description('create and list projects, which articles belong to')
     .addCommand(create())
     .addCommand(list());

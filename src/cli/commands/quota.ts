@@ -22,7 +22,7 @@ const setOptions = z
 
 /** `quota set` */
 export const quotaCommand = (): Command =>
-  new Command('quota').description("a workspace's quotas").addCommand(
+  new Command('quota').description('set the quotas of a workspace').addCommand(
     new Command('set')
       .description('set one quota or both, and print both')
       .requiredOption('--workspace <id>', 'the workspace')

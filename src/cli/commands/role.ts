@@ -84,7 +84,7 @@ const remove = (): Command =>
 /** `role create`, `role list`, `role update` and `role delete` */
 export const roleCommand = (): Command =>
   new Command('role')
-    .description('roles, which give keys their permissions')
+    .description('create, list, change and delete roles, which give keys their permissions')
     .addCommand(create())
     .addCommand(list())
     .addCommand(update())

@@ -18,7 +18,7 @@ const deleteOptions = z.object({ workspace: idOf<WorkspaceId>() });
 /** `workspace create`, `workspace list` and `workspace delete` */
 export const workspaceCommand = (): Command =>
   new Command('workspace')
-    .description('workspaces')
+    .description('create, list and delete workspaces')
     .addCommand(
       new Command('create')
         .description('create a workspace with its built-in roles and a first Owner key, shown only once')
@@ -28,8 +28,8 @@ export const workspaceCommand = (): Command =>
     )
     .addCommand(
       new Command('list')
-        .description('the 100 youngest workspaces, or of those with a name')
-        .option('--name <part>', 'a part of the name, in upper or lower case')
+        .description('the 100 youngest workspaces, or those whose name has the given part')
+        .option('--name <part>', 'in upper or lower case')
         .action(
           action(listOptions, async ({ db }, { name }) => ({ workspaces: await listWorkspaces(db, name) })),
         ),
