@@ -128,7 +128,7 @@ export interface Operations {
     input: { params: { workspaceId: string }; body: { name: string; permissions: ('api_keys.create' | 'api_keys.read' | 'api_keys.revoke' | 'articles.create' | 'articles.delete' | 'articles.generate' | 'articles.publish' | 'articles.read' | 'articles.review' | 'articles.update' | 'audit.read' | 'categories.create' | 'categories.delete' | 'categories.read' | 'categories.update' | 'credits.read' | 'generation.configure' | 'integrations.create' | 'integrations.delete' | 'integrations.read' | 'projects.create' | 'projects.delete' | 'projects.read' | 'projects.update' | 'roles.create' | 'roles.delete' | 'roles.read' | 'roles.update' | 'translations.configure' | 'workspaces.delete')[] } };
     output: { status: 201; headers: Headers; body: { role: Role } };
   };
-  /** Update a role */
+  /** Change a role */
   updateRole: {
     input: { params: { workspaceId: string; roleId: string }; body: { name?: string | null; permissions?: ('api_keys.create' | 'api_keys.read' | 'api_keys.revoke' | 'articles.create' | 'articles.delete' | 'articles.generate' | 'articles.publish' | 'articles.read' | 'articles.review' | 'articles.update' | 'audit.read' | 'categories.create' | 'categories.delete' | 'categories.read' | 'categories.update' | 'credits.read' | 'generation.configure' | 'integrations.create' | 'integrations.delete' | 'integrations.read' | 'projects.create' | 'projects.delete' | 'projects.read' | 'projects.update' | 'roles.create' | 'roles.delete' | 'roles.read' | 'roles.update' | 'translations.configure' | 'workspaces.delete')[] | null } & ({ name: string } | { permissions: unknown[] }) };
     output: { status: 200; headers: Headers; body: { role: Role } };
@@ -333,7 +333,7 @@ export interface Operations {
     input: { params: { workspaceId: string }; body: { primaryLanguage: string; translations: { language: string; name: string }[] } };
     output: { status: 201; headers: Headers; body: { category: Category } };
   };
-  /** Update a category */
+  /** Change a category */
   updateCategory: {
     input: { params: { workspaceId: string; categoryId: string }; body: { primaryLanguage?: string | null; translations?: { language: string; name: string }[] | null; removeLanguages?: string[] | null } & ({ primaryLanguage: string } | { translations: unknown[] } | { removeLanguages: unknown[] }) };
     output: { status: 200; headers: Headers; body: { category: Category } };
@@ -513,7 +513,7 @@ export interface Operations {
     input: { params: { articleId: string } };
     output: { status: 200; headers: Headers; body: { outline: Outline; edited: boolean } };
   };
-  /** Edit the outline of an article */
+  /** Change the outline of an article */
   saveOutline: {
     input: { params: { articleId: string }; headers?: { 'If-Match'?: string }; body: { outline: OutlineInput } };
     output: { status: 200; headers: Headers; body: { outline: Outline; edited: boolean } };

@@ -87,7 +87,7 @@ export const createCategoryRoutes = (): RouteModule[] => [
       method: 'patch',
       path: '/api/workspaces/{workspaceId}/categories/{categoryId}',
       operationId: 'updateCategory',
-      summary: 'Update a category',
+      summary: 'Change a category',
       description:
         'Adds, renames and removes names and sets the primary language, all at once; at least one of the three ' +
         'fields is needed. Each PUBLISHED article that carries the category emits article.updated when ' +

@@ -167,7 +167,7 @@ export const createGenerationRoutes = (runs: JobRuns, features: GenerationFeatur
       method: 'put',
       path: '/api/articles/{articleId}/outline',
       operationId: 'saveOutline',
-      summary: 'Edit the outline of an article',
+      summary: 'Change the outline of an article',
       description:
         'Replaces the outline of a draft that is not written yet. Words of the sections are shares: they are scaled to the wordCount of the settings, which takes one section at least for every 2,000 words begun, and one at most for every 60.',
       tags: ['Generation'],

@@ -77,7 +77,7 @@ export const generateResponse = z.object({
   ...generated,
   estimate: estimateSchema,
   reused: z.literal(false),
-  warnings: z.array(warningSchema).optional().describe('Present when there are any'),
+  warnings: z.array(warningSchema).optional().describe('Present when there are any.'),
 });
 
 export const replayResponse = z.object({ ...generated, estimate: z.null(), reused: z.literal(true) });

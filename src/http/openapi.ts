@@ -239,8 +239,9 @@ export function documentRoutes(app: OpenAPIHono<Env>, routes: readonly RouteModu
         title: 'Workspace Content Service',
         version: '1',
         description:
-          'API keys, signed webhooks, multilingual categories and paid translation of articles. ' +
-          'Every error response is an application/problem+json document with a stable `code`.',
+          'API keys, signed webhooks, multilingual categories, and structured articles that are translated, or ' +
+          'written from a topic, for credits. Every error response is an `application/problem+json` document ' +
+          'with a stable `code`.',
         license: { name: 'Apache-2.0' },
       },
       servers: [{ url: '/' }],

@@ -85,7 +85,7 @@ export const createJobRoutes = (runs: JobRuns, watch: JobWatch): RouteModule[] =
       operationId: 'cancelJob',
       summary: 'Cancel a job',
       description:
-        'Ends an open job: it is CANCELLED, and its credits are free again. Of a translation the article is an empty draft, of a generation a draft with the outline it had; of a refresh it stays as it is.',
+        'Ends an open job: it is CANCELLED, and its credits are free again. The article of a translation becomes an empty draft, that of a generation a draft with the outline it had; a refresh leaves its article as it is.',
       tags: ['Jobs'],
       scope: 'job',
       permissions: ['articles.generate'],

@@ -67,8 +67,8 @@ export function eventsSection(): string {
     `HMAC-SHA256 of the timestamp, a dot and the raw body, with the endpoint's secret as key). ${code('x-service-delivery')} is the same on ` +
     `every attempt of one delivery: deduplicate on it. Any 2xx is success; 5xx, 429, network errors and timeouts are ` +
     `tried six times in all, after 30 s, 1, 2, 4 and 8 minutes.</p>` +
-    `<p>The catalog also has ${others.map(code).join(', ')}. You can subscribe to them, but this service ` +
-    `generates no images and does not send them. Respond with 2xx to events you do not know.</p>` +
+    `<p>The catalog also has ${others.map(code).join(', ')}. You can subscribe to it, but it is not sent, since this service ` +
+    `generates no images. Respond with 2xx to events you do not know.</p>` +
     `<div class="grid">${blocks.map((html) => `<div>${html}</div>`).join('')}</div></section>`
   );
 }

@@ -46,8 +46,11 @@ function bodyFields({ requestBody }: Operation): string {
   return `<h4>Body</h4><p>${prose(requestBody.description ?? '')} Its type is one of ${types}.</p>`;
 }
 
+/** What is queued or created stands before the answer to its repetition. */
 const successes = ({ responses }: Operation): [string, ResponseObject][] =>
-  Object.entries(responses).filter(([status]) => status.startsWith('2'));
+  Object.entries(responses)
+    .filter(([status]) => status.startsWith('2'))
+    .sort(([a], [b]) => Number(b) - Number(a));
 
 function responseFields(status: string, { description, headers = {}, content }: ResponseObject): string {
   const [media] = Object.values(content ?? {});

@@ -65,11 +65,17 @@ function start({ info }: OpenApiDocument): string {
     `<p>The same for machines: <a href="/openapi.json">/openapi.json</a> (OpenAPI 3.1).</p>` +
     `<h2>Make a first call</h2><p>Every call needs an API key of the workspace. The examples on this page expect ` +
     `these shell variables, and one for each id of the path: ${code('{workspaceId}')} is ${code('$WORKSPACE_ID')}.</p>` +
-    `${block('A first call', lines)}<ul>` +
+    `${block('A first call', lines)}` +
+    `<p>It answers with the workspace's id, the role and the permissions of the key, and the limits that apply to it.</p>` +
+    `<h3>What holds for every call</h3><ul>` +
     `<li>A key acts with the permissions of its role and only in its own workspace. Anything outside it responds with 404, as if it did not exist.</li>` +
     `<li>Bodies are JSON. Unknown fields are ignored; ${code('null')} for an optional field means that it is absent.</li>` +
     `<li>Date-times are accepted with any offset and returned in UTC. Language tags are BCP 47, such as ${code('en')} or ${code('pt-BR')}.</li>` +
     `<li>Long lists are paginated: send the ${code('nextCursor')} of one page as ${code('cursor')} to get the next, until it is null.</li>` +
+    `<li>Translations, refreshes and generations are jobs: the response is 202 with the job, which ${code('GET /api/jobs/{jobId}')} follows to its end. ` +
+    `Ask for the price first; the credits are held meanwhile, and a job that fails or is cancelled costs nothing.</li>` +
+    `<li>Send an ${code('Idempotency-Key')} with each request for a job: the same key again responds with the same job, so a request whose response was lost can be repeated.</li>` +
+    `<li>Articles and outlines have an ${code('ETag')}: send it as ${code('If-Match')}, and a change that would overwrite another one is refused with 412.</li>` +
     `<li>An error is an ${code('application/problem+json')} document: check its ${code('code')}, and quote its ${code('requestId')} in reports. Every response has it as ${code('X-Request-Id')}.</li>` +
     `<li>${code('RateLimit')} shows what remains of each limit; a 429 for a limit that was reached has ${code('Retry-After')}.</li></ul></section>`
   );

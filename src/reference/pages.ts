@@ -96,6 +96,11 @@ export function createReferencePages(document: () => object): readonly Page[] {
       serve: async (exchange, c) => serveDocument(exchange, c),
     },
     {
+      // Whoever opens the service's address in a browser looks for this.
+      path: '/',
+      serve: async (exchange) => respond(exchange, 302, null, { Location: '/docs' }),
+    },
+    {
       path: '/docs',
       serve: async (exchange, c) => serveReference(exchange, c),
     },

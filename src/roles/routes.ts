@@ -67,7 +67,7 @@ export const createRoleRoutes = (): RouteModule[] => [
       method: 'patch',
       path: '/api/workspaces/{workspaceId}/roles/{roleId}',
       operationId: 'updateRole',
-      summary: 'Update a role',
+      summary: 'Change a role',
       description:
         'Renames it, replaces its permissions, or both. Keys of the role follow from their next request on. ' +
         'Built-in roles cannot be edited.',

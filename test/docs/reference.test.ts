@@ -61,7 +61,8 @@ test('every call is there with its method, path, permissions, the example of eac
     for (const { name } of operation.parameters ?? []) expect(section).toContain(`<code>${name}</code>`);
     const documented = Object.entries(operation.responses)
       .filter(([status]) => status.startsWith('2'))
-      .map(([, { content }]) => content?.['application/json']?.example);
+      .map(([, { content }]) => content?.['application/json']?.example)
+      .reverse();
     expect(examplesOf(call), operation.operationId).toEqual(documented);
     expect(errorsOf(operation).length).toBeGreaterThan(3);
     for (const { code } of errorsOf(operation)) {
@@ -70,6 +71,11 @@ test('every call is there with its method, path, permissions, the example of eac
       expect(section).toContain(`href="#error-${code}"`);
     }
   }
+});
+
+test('the address of the service leads to its page', async () => {
+  const { status, headers } = await fetch(`${service.url}/`, { redirect: 'manual' });
+  expect([status, headers.get('location')]).toEqual([302, '/docs']);
 });
 
 test('every link of the page leads somewhere, and every call, event, error and shape is in its contents', async () => {

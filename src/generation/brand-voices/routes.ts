@@ -119,7 +119,7 @@ export const createBrandVoiceRoutes = (): RouteModule[] => [
       operationId: 'deleteBrandVoice',
       summary: 'Delete a brand voice',
       description:
-        'Projects whose default it was have none then. A generation that names it is written in the default voice.',
+        'Projects that had it as their default have none then. A generation that names it is written in the default voice.',
       tags: ['Generation'],
       scope: 'workspace',
       permissions: ['generation.configure'],
