@@ -36,9 +36,12 @@ export const createAssetPages = ({ db, blobs }: { db: Database; blobs: BlobStore
       if (asset === undefined || contentMark(asset.content_hash) !== c.req.param('mark')) {
         throw notFound('asset');
       }
-      const bytes = await blobs.get(asset.content_hash);
-      if (bytes === null) throw notFound('asset');
-      return respond(exchange, 200, new Uint8Array(bytes), imageHeaders(asset.media_type));
+      const blob = await blobs.open(asset.content_hash);
+      if (blob === null) throw notFound('asset');
+      return respond(exchange, 200, c.req.method === 'HEAD' ? null : blob.read(), {
+        ...imageHeaders(asset.media_type),
+        'Content-Length': String(blob.size),
+      });
     },
   },
 ];

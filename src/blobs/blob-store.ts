@@ -1,14 +1,22 @@
 import { randomBytes, subtle } from 'node:crypto';
-import { type FileHandle, mkdir, open, readdir, readFile, rename, rm, stat } from 'node:fs/promises';
+import { createReadStream } from 'node:fs';
+import { type FileHandle, mkdir, open, readdir, rename, rm, stat } from 'node:fs/promises';
 import path from 'node:path';
 import { errorCode } from '../error-text.ts';
+
+/** Bytes that are there. */
+export interface StoredBlob {
+  readonly size: number;
+  /** They come piece by piece, as fast as they are taken. */
+  readonly read: () => ReadableStream<Uint8Array>;
+}
 
 /** Bytes by their hash: equal bytes are stored once and never change. */
 export interface BlobStore {
   /** Returns when the bytes, whose hash is given, are durable. */
   readonly put: (contentHash: string, bytes: Uint8Array) => Promise<void>;
-  /** The bytes, or null when none have that hash. */
-  readonly get: (contentHash: string) => Promise<Uint8Array | null>;
+  /** Opens the bytes to be read, or null when none have that hash. */
+  readonly open: (contentHash: string) => Promise<StoredBlob | null>;
   readonly has: (contentHash: string) => Promise<boolean>;
   /** Milliseconds since the bytes were written, or null when none have that hash. */
   readonly ageMs: (contentHash: string) => Promise<number | null>;
@@ -50,9 +58,10 @@ export function createLocalBlobStore(folder: string): BlobStore {
       const target = pathOf(contentHash);
       if ((await sizeOf(target)) !== bytes.byteLength) await writeDurably(target, bytes);
     },
-    async get(contentHash) {
-      if (!HASH.test(contentHash)) return null;
-      return ifPresent(() => readFile(pathOf(contentHash)));
+    async open(contentHash) {
+      const file = pathOf(contentHash);
+      const size = HASH.test(contentHash) ? await sizeOf(file) : null;
+      return size === null ? null : { size, read: () => ReadableStream.from(piecesOf(file)) };
     },
     ageMs: (contentHash) => ageOf(pathOf(contentHash)),
     remove: (contentHash) => rm(pathOf(contentHash), { force: true }),
@@ -72,6 +81,11 @@ export function createLocalBlobStore(folder: string): BlobStore {
       if (age !== null && age >= minimumAgeMs) await rm(draft, { force: true });
     },
   };
+}
+
+/** Opens the file when the first piece is asked for: what nobody reads is never open. */
+async function* piecesOf(file: string): AsyncGenerator<Uint8Array> {
+  yield* createReadStream(file);
 }
 
 async function ifPresent<Value>(read: () => Promise<Value>): Promise<Value | null> {

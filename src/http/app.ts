@@ -64,6 +64,7 @@ export function createApp(dependencies: HttpDependencies, routes: readonly Route
   const limiter = createRateLimiter(limits);
   const bodies = createBodyReader(limits.largeBodyWaitMs);
   const exchanged = createExchanges({
+    patienceMs: limits.largeBodyWaitMs,
     logger,
     clientAddress: createClientAddress(dependencies.trustedProxies),
     observe: dependencies.observe,
@@ -91,6 +92,7 @@ export function createApp(dependencies: HttpDependencies, routes: readonly Route
   const serve = (route: RouteModule) => async (exchange: Exchange, c: Context<Env>) => {
     const { scope, permissions, upload, bodyBytes = DEFAULT_BODY_BYTES } = route.definition;
     const { headers } = c.req.raw;
+    const connection = c.env?.outgoing;
     const given = c.req.param();
     const named = namedResource(scope, given);
     const { actor, found } = await identify(exchange, headers.get('authorization'), named);
@@ -104,11 +106,11 @@ export function createApp(dependencies: HttpDependencies, routes: readonly Route
       json: upload === undefined,
       owner: actor.workspaceId,
       charge: (bytes) => limiter.charge(actor, bytes, exchange.headers),
-      connection: c.env?.outgoing,
+      connection,
     });
     try {
       const context = { db: databaseOf(actor.workspaceId), actor, requestId: exchange.requestId };
-      const result = await route.run({ context, params, url: c.req.url, body, headers });
+      const result = await route.run({ context, params, url: c.req.url, body, headers, connection });
       if (result.status === 304) return respond(exchange, 304, null, result.headers ?? {});
       return jsonResponse(exchange, result.status, result.body, result.headers);
     } finally {

@@ -7,6 +7,7 @@ import type { KeyActor } from '../context.ts';
 import { redactSecrets } from '../error-text.ts';
 import { ServiceError } from '../errors.ts';
 import { writeJson } from '../json-text.ts';
+import { createTurns } from '../turns.ts';
 import { type Report, toProblem, toServiceError, UNEXPECTED } from './problems.ts';
 
 /** What is known about a request from its start to its log line. */
@@ -19,6 +20,8 @@ export interface Exchange {
   readonly headers: Record<string, string>;
   actor?: KeyActor;
   status: number;
+  /** Characters of the response, where it is a text. */
+  size: number;
 }
 
 /** One finished request, for metrics. */
@@ -53,10 +56,11 @@ const EVERY_ANSWER = {
 export function respond(
   exchange: Exchange,
   status: number,
-  body: string | Uint8Array<ArrayBuffer> | null,
+  body: string | ReadableStream<Uint8Array> | null,
   headers: Readonly<Record<string, string>>,
 ): Response {
   exchange.status = status;
+  exchange.size = typeof body === 'string' ? body.length : 0;
   return new Response(body, {
     status,
     headers: { ...EVERY_ANSWER, 'X-Request-Id': exchange.requestId, ...exchange.headers, ...headers },
@@ -92,7 +96,21 @@ function problemResponse(exchange: Exchange, error: unknown, report: Report): Re
   });
 }
 
+const MIB = 1024 * 1024;
+/** Responses above this many characters take room until they are with the client. */
+const LARGE_RESPONSE = 64 * 1024;
+/** Room for them, in characters: who is slow to take responses, or asks for many at once, fills no more memory. */
+const SENDING = { total: 64 * MIB, perOwner: 16 * MIB, maxWaiting: 32 };
+
+const untaken = (): ServiceError =>
+  new ServiceError(
+    'SERVICE_UNAVAILABLE',
+    'Large responses to earlier requests have not been taken yet. Take them, and try again.',
+  );
+
 export interface ExchangeDependencies {
+  /** Milliseconds that a large response waits for those before it to be taken. */
+  readonly patienceMs: number;
   readonly logger: Logger;
   readonly clientAddress: (peer: string | undefined, forwardedFor: string | null) => string;
   readonly observe?: ((observation: Observation) => void) | undefined;
@@ -124,7 +142,8 @@ export type Env = { Bindings: Partial<HttpBindings> };
  * Wraps the work of one request: gives it an id, turns whatever it throws into a problem response, and
  * writes the log line. The line names the route, never a raw path, header, query or body.
  */
-export function createExchanges({ logger, clientAddress, observe }: ExchangeDependencies) {
+export function createExchanges({ patienceMs, logger, clientAddress, observe }: ExchangeDependencies) {
+  const sending = createTurns({ ...SENDING, refusal: untaken });
   // Its fields are all named below and hold no secret: looking for some in every line would only cost time.
   const line = surely(logger.child({}, { redact: [] }));
   const report = surely(logger);
@@ -139,6 +158,18 @@ export function createExchanges({ logger, clientAddress, observe }: ExchangeDepe
     }
   };
 
+  /** Waits until there is room for a large response; it has it until the client has all, or is gone. */
+  const takeRoom = async (
+    { actor, address, size }: Exchange,
+    outgoing: HttpBindings['outgoing'] | undefined,
+  ): Promise<void> => {
+    if (size <= LARGE_RESPONSE || outgoing === undefined) return;
+    const claim = { amount: size, waitMs: patienceMs };
+    const release = await sending.take(actor?.workspaceId ?? address, claim);
+    if (outgoing.closed) release();
+    else outgoing.once('close', release);
+  };
+
   return (route: string, work: (exchange: Exchange, c: Context<Env>) => Promise<Response>, quiet = false) =>
     async (c: Context<Env>): Promise<Response> => {
       const headers = c.req.raw.headers;
@@ -149,10 +180,12 @@ export function createExchanges({ logger, clientAddress, observe }: ExchangeDepe
         address: clientAddress(peer, headers.get('x-forwarded-for')),
         headers: {},
         status: 500,
+        size: 0,
       };
       let response: Response;
       try {
         response = await work(exchange, c);
+        await takeRoom(exchange, c.env?.outgoing);
       } catch (error) {
         response = errorResponse(exchange, error);
       }

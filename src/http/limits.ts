@@ -3,7 +3,7 @@ export const DEFAULT_BODY_BYTES = 64 * 1024;
 
 /** Bounds of the edge, from the configuration. */
 export interface HttpLimits {
-  /** Milliseconds that a large body waits for its turn. */
+  /** Milliseconds that a large body waits for its turn, and a large response for room. */
   readonly largeBodyWaitMs: number;
   /** Requests a minute of one key; 0 turns this limit and that of the workspace off. */
   readonly perKey: number;

@@ -1,3 +1,4 @@
+import type { HttpBindings } from '@hono/node-server';
 import type { z } from 'zod';
 import type { VerbContext } from '../context.ts';
 import { onBehalfOf } from '../document/threads/share.ts';
@@ -104,6 +105,8 @@ export interface RouteRequest {
   readonly url: string;
   readonly body: BodySource;
   readonly headers: Headers;
+  /** Closed once the response is sent, or the client has gone. */
+  readonly connection: HttpBindings['outgoing'] | undefined;
 }
 
 export interface RouteModule {
@@ -132,6 +135,8 @@ export interface HandlerInput<Path extends string, Scope extends PathResource, Q
   readonly bytes: Uint8Array;
   /** The request's headers as they came. */
   readonly headers: Headers;
+  /** For a handler that waits: nobody takes its response once this is closed. */
+  readonly connection: HttpBindings['outgoing'] | undefined;
 }
 
 /**
@@ -154,7 +159,7 @@ export function defineRoute<
     schema === undefined ? undefined : { schema, optional: bodyOptional, patient: bodyChecksAsync };
   return {
     definition,
-    run: ({ context, params, url, body, headers }) =>
+    run: ({ context, params, url, body, headers, connection }) =>
       onBehalfOf(context.actor.workspaceId, async () =>
         handler({
           context,
@@ -163,6 +168,7 @@ export function defineRoute<
           body: (await parseBody(expected, body)) as BodyOf<Body, BodyOptional>,
           bytes: await readUpload(upload, body),
           headers,
+          connection,
         }),
       ),
   };

@@ -1,10 +1,16 @@
 import { randomUUID } from 'node:crypto';
-import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import { createServer, type ServerResponse, STATUS_CODES } from 'node:http';
+import type { AddressInfo, Socket } from 'node:net';
+import type { Duplex } from 'node:stream';
 import { getRequestListener, type HttpBindings } from '@hono/node-server';
 import type { Logger } from 'pino';
+import { errorCode } from '../error-text.ts';
 import { ServiceError } from '../errors.ts';
 import { toProblem } from './problems.ts';
+
+const MAX_HEADER_BYTES = 16 * 1024;
+/** Longer than any request waits for its answer. */
+const STALL_TIMEOUT_MS = 120_000;
 
 export interface ServeOptions {
   readonly host: string;
@@ -13,6 +19,8 @@ export interface ServeOptions {
   readonly logger: Logger;
   /** Milliseconds that requests in flight get to finish at `close`; 25 s by default. */
   readonly drainTimeout?: number;
+  /** Milliseconds after which a connection is closed on which nothing moves: 2 minutes by default. */
+  readonly stallTimeout?: number;
 }
 
 export interface RunningServer {
@@ -30,22 +38,55 @@ interface App {
 const urlOf = ({ address, port, family }: AddressInfo): string =>
   `http://${family === 'IPv6' ? `[${address}]` : address}:${port}`;
 
-/** Refuses what never reaches the app: a request target or Host header that makes no valid URL. */
-const malformed = (): Response => {
+/** A problem document about what never reaches the app, and its headers. */
+function problemOf(status: number, message: string): { body: string; headers: Record<string, string> } {
   const requestId = randomUUID();
-  const error = new ServiceError('INVALID_REQUEST', 'The request line or the Host header is malformed.');
-  return new Response(JSON.stringify(toProblem(error, requestId)), {
-    status: 400,
+  const problem = toProblem(new ServiceError('INVALID_REQUEST', message), requestId);
+  return {
+    body: JSON.stringify({ ...problem, status }),
     headers: { 'Content-Type': 'application/problem+json', 'X-Request-Id': requestId },
-  });
+  };
+}
+
+/** Answers a request target or Host header that makes no valid URL. */
+const malformed = (): Response => {
+  const { body, headers } = problemOf(400, 'The request line or the Host header is malformed.');
+  return new Response(body, { status: 400, headers });
 };
+
+const NO_HTTP = { status: 400, message: 'This is no valid HTTP request.' };
+const REFUSALS: Readonly<Record<string, typeof NO_HTTP>> = {
+  HPE_HEADER_OVERFLOW: {
+    status: 431,
+    message: `The request line and the headers may have at most ${MAX_HEADER_BYTES} bytes in all.`,
+  },
+  ERR_HTTP_REQUEST_TIMEOUT: { status: 408, message: 'The request did not arrive in time.' },
+};
+
+/** Answers what the parser refuses, and closes: what follows on the connection could be anything. */
+function refuse(error: Error, socket: Duplex): void {
+  const code = errorCode(error) ?? '';
+  if (!socket.writable || code === 'ECONNRESET') {
+    socket.destroy();
+    return;
+  }
+  const { status, message } = REFUSALS[code] ?? NO_HTTP;
+  const { body, headers } = problemOf(status, message);
+  const lines = Object.entries({
+    ...headers,
+    'Content-Length': Buffer.byteLength(body),
+    Connection: 'close',
+  });
+  const head = lines.map(([name, value]) => `${name}: ${value}\r\n`).join('');
+  socket.end(`HTTP/1.1 ${status} ${STATUS_CODES[status]}\r\n${head}\r\n${body}`, () => socket.destroy());
+}
 
 /**
  * Listens on host and port.
  * @throws when the address is taken or not this machine's
  */
 export async function serveHttp(app: App, options: ServeOptions): Promise<RunningServer> {
-  const { host, port, logger, drainTimeout = 25_000 } = options;
+  const { host, port, logger, drainTimeout = 25_000, stallTimeout = STALL_TIMEOUT_MS } = options;
   const listener = getRequestListener((request, env) => app.fetch(request, env as HttpBindings), {
     errorHandler: malformed,
   });
@@ -56,10 +97,29 @@ export async function serveHttp(app: App, options: ServeOptions): Promise<Runnin
       headersTimeout: 10_000,
       keepAliveTimeout: 65_000,
       connectionsCheckingInterval: 5_000,
-      maxHeaderSize: 16 * 1024,
+      maxHeaderSize: MAX_HEADER_BYTES,
     },
     listener,
   );
+  const unused = new Set<Socket>();
+  server.on('connection', (socket) => {
+    unused.add(socket);
+    socket.on('close', () => unused.delete(socket));
+  });
+  const responses = new WeakMap<Duplex, ServerResponse>();
+  server.on('request', ({ socket }, response) => {
+    unused.delete(socket);
+    responses.set(socket, response);
+    response.on('close', () => responses.delete(socket));
+  });
+  // In the middle of a response the text of another would be taken for a part of it.
+  server.on('clientError', (error, socket) =>
+    responses.get(socket)?.headersSent ? socket.destroy() : refuse(error, socket),
+  );
+  // What a client expects and we do not know it may expect in vain.
+  server.on('checkExpectation', (request, response) => server.emit('request', request, response));
+  // Who takes nothing of a response would have its bytes kept for ever.
+  server.setTimeout(stallTimeout);
   await new Promise<void>((resolve, reject) => {
     server.once('error', reject);
     server.listen(port, host, () => {
@@ -75,8 +135,11 @@ export async function serveHttp(app: App, options: ServeOptions): Promise<Runnin
       logger.warn('requests still in flight at the deadline were cut off');
       server.closeAllConnections();
     }, drainTimeout);
-    // A connection whose request has ended would be kept open for the next one.
-    const sweep = setInterval(() => server.closeIdleConnections(), 50);
+    // A connection whose request has ended would be kept open for the next one, one that never had any for its first.
+    const sweep = setInterval(() => {
+      server.closeIdleConnections();
+      for (const socket of unused) socket.destroy();
+    }, 50);
     await closed;
     clearInterval(sweep);
     clearTimeout(deadline);

@@ -1,6 +1,7 @@
 import { mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
+import { buffer } from 'node:stream/consumers';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { type ImportArticleInput, type ImportContext, importArticle } from '../../src/articles/import.ts';
 import { createLocalBlobStore } from '../../src/blobs/blob-store.ts';
@@ -115,7 +116,8 @@ it('takes over a Markdown article with its local images and tells what it left o
       alt_text: 'A dot',
     }),
   ]);
-  expect(Buffer.from((await context.blobs.get(asset?.content_hash ?? '')) ?? [])).toEqual(PNG);
+  const stored = await context.blobs.open(asset?.content_hash ?? '');
+  expect(await buffer(stored?.read() ?? ReadableStream.from([]))).toEqual(PNG);
   expect(article).toMatchObject({
     title: 'The title',
     slug: 'the-title',

@@ -1,3 +1,7 @@
+import { once } from 'node:events';
+import { connect } from 'node:net';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { pino } from 'pino';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { z } from 'zod';
 import { createDatabase } from '../../src/db/database.ts';
@@ -5,6 +9,7 @@ import { DEFAULT_HTTP_LIMITS } from '../../src/http/limits.ts';
 import { ERROR_CODES, problemSlug } from '../../src/http/problems.ts';
 import { createReadiness } from '../../src/http/readiness.ts';
 import { defineRoute } from '../../src/http/route.ts';
+import { serveHttp } from '../../src/http/serve.ts';
 import { createTestDatabase, type TestDatabase } from '../support/database.ts';
 import { eventually } from '../support/wait.ts';
 import { createWorkspace, edgeRoutes, startApi, type TestApi, type TestWorkspace } from './support/api.ts';
@@ -169,6 +174,81 @@ test('malformed requests are answered, and the server lives on', async () => {
   expect(await get('/healthz')).toMatch(/^HTTP\/1.1 200 /);
 });
 
+test('what is no HTTP is a problem document, too, and the connection ends', async () => {
+  const refusals = [
+    ['nonsense\r\n\r\n', 400],
+    [`GET /healthz HTTP/1.1\r\nHost: x\r\nX-Big: ${'x'.repeat(20_000)}\r\n\r\n`, 431],
+    ['GET /healthz HTTP/1.1\r\nHost: x\r\nContent-Length: 1\r\nContent-Length: 2\r\n\r\n', 400],
+  ] as const;
+  for (const [text, status] of refusals) {
+    const [head = '', body = ''] = (await raw(api.url, text)).split('\r\n\r\n');
+    expect(head).toMatch(new RegExp(`^HTTP/1\\.1 ${status} `));
+    expect(head).toMatch(/^content-type: application\/problem\+json$/im);
+    expect(head).toMatch(/^connection: close$/im);
+    const problem = JSON.parse(body);
+    expect(problem).toMatchObject({ status, code: 'INVALID_REQUEST', detail: expect.stringMatching(/\.$/) });
+    expect(head).toContain(`X-Request-Id: ${problem.requestId}`);
+  }
+  const expecting = 'GET /healthz HTTP/1.1\r\nHost: x\r\nExpect: a-miracle\r\nConnection: close\r\n\r\n';
+  expect(await raw(api.url, expecting)).toMatch(/^HTTP\/1.1 200 /);
+});
+
+test('a client that takes nothing of its response is cut off, one that waits for its response is not', async () => {
+  const large = 'x'.repeat(32 * 1024 * 1024);
+  const server = await serveHttp(
+    {
+      fetch: async (request) => {
+        if (!request.url.endsWith('/large')) await sleep(1_000);
+        return new Response(request.url.endsWith('/large') ? large : 'late');
+      },
+    },
+    { host: '127.0.0.1', port: 0, logger: pino({ level: 'silent' }), stallTimeout: 1_500 },
+  );
+  const socket = connect(Number(new URL(server.url).port), '127.0.0.1');
+  socket.write('GET /large HTTP/1.1\r\nHost: x\r\n\r\n');
+  await once(socket, 'readable');
+  expect(await (await fetch(server.url)).text()).toBe('late');
+  await sleep(3_500);
+  let taken = 0;
+  for await (const chunk of socket.on('error', () => undefined)) taken += chunk.length;
+  expect(taken).toBeLessThan(large.length);
+  await server.close();
+});
+
+test('who does not take large responses gets no more of them, and others do', async () => {
+  const text = 'x'.repeat(24 * 1024 * 1024);
+  const large = defineRoute(
+    {
+      method: 'get',
+      path: '/api/large',
+      operationId: 'large',
+      summary: 'Large',
+      tags: ['Echo'],
+      scope: 'caller',
+      permissions: [],
+      responses: { 200: { description: 'Much.', schema: z.unknown() } },
+    },
+    async () => ({ status: 200, body: { text } }),
+  );
+  const other = await createWorkspace(database.db, 'Other');
+  const limits = { ...DEFAULT_HTTP_LIMITS, largeBodyWaitMs: 300 };
+  const own = await startApi(database.db, { limits }, [large, ...edgeRoutes()]);
+  const statusFor = async (key: string, route = 'large') =>
+    (await own.call('GET', `/api/${route}`, { key })).status;
+  const idle = connect(Number(new URL(own.url).port), '127.0.0.1');
+  idle.write(`GET /api/large HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${workspace.ownerKey}\r\n\r\n`);
+  await once(idle, 'readable');
+  expect(await statusFor(workspace.ownerKey)).toBe(503);
+  expect(await statusFor(workspace.ownerKey, 'whoami')).toBe(200);
+  expect(await statusFor(other.ownerKey)).toBe(200);
+  idle.destroy();
+  await eventually(
+    () => statusFor(workspace.ownerKey),
+    (status) => status === 200,
+  );
+  await own.close();
+});
+
 test('a request id of the client is kept when it is safe, and replaced when it is not', async () => {
   const idFor = async (id: string) =>
     (await api.call('GET', '/healthz', { headers: { 'x-request-id': id } })).headers.get('x-request-id');
@@ -254,6 +334,17 @@ test('closing waits for requests in flight', async () => {
   await closing;
   expect((await pending).status).toBe(200);
   await expect(slow.call('GET', '/healthz')).rejects.toThrow();
+});
+
+test('closing does not wait for a connection that never had a request', async () => {
+  const own = await startApi(database.db);
+  const silent = connect(Number(new URL(own.url).port), '127.0.0.1');
+  await once(silent, 'connect');
+  expect((await own.call('GET', '/healthz')).status).toBe(200);
+  const ended = once(silent, 'close');
+  silent.resume();
+  await own.close();
+  await ended;
 });
 
 test('the reference page and the OpenAPI document hold every route and load nothing from elsewhere', async () => {
