@@ -65,11 +65,12 @@ export const createJobRoutes = (runs: JobRuns, watch: JobWatch): RouteModule[] =
         304: { description: 'It is still as you know it.', headers: ETAG },
       },
     },
-    async ({ context, params, query, headers }) => {
+    async ({ context, params, query, headers, connection }) => {
       const known = headers.get('if-none-match');
       let job = await readJob(context, params.jobId);
       if (query.wait > 0 && names(known, jobTag(job)) && !isFinal(job)) {
-        await watch.untilChanged(context.actor.workspaceId, params.jobId, jobTag(job), query.wait * 1_000);
+        const waitMs = query.wait * 1_000;
+        await watch.untilChanged(context.actor.workspaceId, params.jobId, jobTag(job), waitMs, connection);
         job = await readJob(context, params.jobId);
       }
       const tag = jobTag(job);

@@ -1,3 +1,4 @@
+import type { EventEmitter } from 'node:events';
 import type { Database } from '../db/database.ts';
 import { ServiceError } from '../errors.ts';
 import type { JobId, WorkspaceId } from '../ids.ts';
@@ -18,10 +19,16 @@ interface Waiter {
 /** Lets requests wait for a job to change, at the cost of one statement each half second however many wait. */
 export interface JobWatch {
   /**
-   * Resolves when the job has another tag than `seen` or is gone, after `waitMs`, or when the process is to end.
+   * Resolves when the job has another tag than `seen` or is gone, after `waitMs`, or when the client or the process goes.
    * @throws {ServiceError} RATE_LIMITED when too many wait already
    */
-  untilChanged(workspaceId: WorkspaceId, jobId: JobId, seen: string, waitMs: number): Promise<void>;
+  untilChanged(
+    workspaceId: WorkspaceId,
+    jobId: JobId,
+    seen: string,
+    waitMs: number,
+    connection?: EventEmitter,
+  ): Promise<void>;
   /** Answers everybody; from then on nobody waits. */
   close(): void;
 }
@@ -54,7 +61,7 @@ export function createJobWatch(db: Database): JobWatch {
   };
 
   return {
-    async untilChanged(workspaceId, jobId, seen, waitMs) {
+    async untilChanged(workspaceId, jobId, seen, waitMs, connection) {
       if (closed) return;
       const count = waiting.get(workspaceId) ?? 0;
       if (count >= MAX_OF_WORKSPACE || waiters.size >= MAX_WAITS) {
@@ -67,9 +74,11 @@ export function createJobWatch(db: Database): JobWatch {
       const waiter = { jobId, seen, wake };
       waiters.add(waiter);
       const over = setTimeout(wake, waitMs);
+      connection?.once('close', wake);
       schedule();
       await promise;
       clearTimeout(over);
+      connection?.off('close', wake);
       waiters.delete(waiter);
       const left = (waiting.get(workspaceId) ?? 1) - 1;
       if (left === 0) waiting.delete(workspaceId);

@@ -92,6 +92,28 @@ it('twenty requests of a workspace wait at once; one more is 429 with Retry-Afte
   expect((await follow(tag, 1)).status).toBe(304);
 });
 
+it('a client that has gone no longer waits', async () => {
+  const tag = await tagOf();
+  const gone = new AbortController();
+  let refused = 0;
+  const crowd = Array.from({ length: 21 }, async () => {
+    const response = await fetch(new URL(`/api/jobs/${jobId}?wait=30`, service.url), {
+      headers: { authorization: `Bearer ${workspace.key}`, 'if-none-match': tag },
+      signal: gone.signal,
+    });
+    if (response.status === 429) refused += 1;
+  });
+  // Once one too many is refused, all others wait.
+  await eventually(
+    async () => refused,
+    (count) => count === 1,
+  );
+  gone.abort();
+  await Promise.allSettled(crowd);
+  const status = async () => (await follow(tag, 1)).status;
+  expect(await eventually(status, (one) => one !== 429, 10_000)).toBe(304);
+});
+
 it('a server that ends answers everybody who waits', async () => {
   const ending = await startTestService();
   const own = await ending.workspace();
