@@ -56,6 +56,9 @@ export const imagesForBody = (
 export const bytesOf = (assets: readonly Pick<SourceAsset, 'byteSize'>[]): number =>
   assets.reduce((sum, { byteSize }) => sum + byteSize, 0);
 
+/** Images that one statement adds: it takes 65,535 values at most. */
+const IMAGES_AT_ONCE = 1_000;
+
 /**
  * Adds images to an article, in this order: they are listed by `created_at`, so each is a millisecond younger than the
  * one before.
@@ -66,22 +69,24 @@ export async function insertAssets(
   articleId: ArticleId,
   assets: readonly SourceAsset[],
 ): Promise<void> {
-  if (assets.length === 0) return;
-  await tx
-    .insertInto('assets')
-    .values(
-      assets.map((asset, index) => ({
-        id: asset.id,
-        workspace_id: workspaceId,
-        article_id: articleId,
-        role: asset.role,
-        content_hash: asset.contentHash,
-        media_type: asset.mediaType,
-        byte_size: asset.byteSize,
-        file_name: asset.fileName,
-        alt_text: asset.altText,
-        created_at: sql<Date>`now() + make_interval(secs => ${index / 1_000})`,
-      })),
-    )
-    .execute();
+  for (let from = 0; from < assets.length; from += IMAGES_AT_ONCE) {
+    const some = assets.slice(from, from + IMAGES_AT_ONCE);
+    await tx
+      .insertInto('assets')
+      .values(
+        some.map((asset, index) => ({
+          id: asset.id,
+          workspace_id: workspaceId,
+          article_id: articleId,
+          role: asset.role,
+          content_hash: asset.contentHash,
+          media_type: asset.mediaType,
+          byte_size: asset.byteSize,
+          file_name: asset.fileName,
+          alt_text: asset.altText,
+          created_at: sql<Date>`now() + make_interval(secs => ${(from + index) / 1_000})`,
+        })),
+      )
+      .execute();
+  }
 }

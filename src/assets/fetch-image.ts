@@ -3,12 +3,13 @@ import type { Socket } from 'node:net';
 import path from 'node:path';
 import { IMAGE_MEDIA_TYPES, MAX_FILE_NAME, MAX_IMAGE_BYTES } from '../blobs/asset.ts';
 import { codePoints } from '../document/text/characters.ts';
-import { invalid, type ServiceError } from '../errors.ts';
+import { invalid, ServiceError } from '../errors.ts';
 import { BLOCKED_ADDRESS_MESSAGE, hostOf, parseReceiverUrl } from '../outbound/address-guard.ts';
 import { type Deadline, startDeadline } from '../outbound/deadline.ts';
 import { dial } from '../outbound/dial.ts';
 import { describeNetworkError, SendFailure } from '../outbound/failure.ts';
 import type { AddressGuard } from '../outbound/resolver.ts';
+import { createTurns } from '../turns.ts';
 
 /** A file fetched from a URL. */
 export interface FetchedImage {
@@ -17,29 +18,51 @@ export interface FetchedImage {
   readonly fileName: string;
 }
 
-/** @throws {ServiceError} INVALID_REQUEST for `/url`, saying why the image could not be fetched */
-export type FetchImage = (url: string) => Promise<FetchedImage>;
+/**
+ * Fetches a file and hands it to `use`, for as long as which its bytes have their room.
+ * @param owner whose room it takes: the workspace
+ * @throws {ServiceError} INVALID_REQUEST for `/url`, saying why the image could not be fetched; SERVICE_UNAVAILABLE when too
+ *   many are being fetched
+ */
+export type FetchImage = <Result>(
+  owner: string,
+  url: string,
+  use: (image: FetchedImage) => Promise<Result>,
+) => Promise<Result>;
 
 const MAX_REDIRECTS = 3;
 const TIMEOUT_MS = 15_000;
+/** Room for the bytes of all images that are being fetched: of one workspace, for the largest one. */
+const ROOM = { total: 3 * MAX_IMAGE_BYTES, perOwner: MAX_IMAGE_BYTES, maxWaiting: 16 };
+/** How long one waits for room. */
+const ROOM_WAIT_MS = 10_000;
 const UNRESOLVED = 'The host name of the URL could not be resolved.';
+
+const busy = (): ServiceError =>
+  new ServiceError('SERVICE_UNAVAILABLE', 'Too many images are being fetched. Try again shortly.');
+
+const tooLarge = (maxBytes: number): SendFailure => new SendFailure(`It is larger than ${maxBytes} bytes.`);
 
 const refused = (reason: string): ServiceError => invalid('/url', reason);
 
 /**
  * Creates the fetcher of images by URL. Like webhooks it dials only addresses that the guard
  * has allowed, for the first URL and for each of at most three redirects, and gives up after 15 seconds
- * in all or 20 MiB.
+ * in all or 20 MiB. A file that says its size takes room for so many bytes, any other for the most it may have.
  */
 export function createImageFetcher({
   guard,
   timeoutMs = TIMEOUT_MS,
   maxBytes = MAX_IMAGE_BYTES,
+  roomWaitMs = ROOM_WAIT_MS,
 }: {
   guard: AddressGuard;
   timeoutMs?: number;
   maxBytes?: number;
+  roomWaitMs?: number;
 }): FetchImage {
+  const room = createTurns({ ...ROOM, refusal: busy });
+
   async function open(url: URL, deadline: Deadline): Promise<Socket> {
     const resolution = await deadline.race(guard.resolve(hostOf(url)));
     if (resolution.kind === 'blocked') throw new SendFailure(BLOCKED_ADDRESS_MESSAGE);
@@ -47,7 +70,11 @@ export function createImageFetcher({
     return dial(url, resolution.addresses, { guard, signal: deadline.signal });
   }
 
-  async function follow(text: string, deadline: Deadline): Promise<FetchedImage> {
+  async function follow(
+    text: string,
+    deadline: Deadline,
+    take: (bytes: number) => Promise<void>,
+  ): Promise<FetchedImage> {
     let next = text;
     for (let redirects = 0; ; redirects += 1) {
       const verdict = parseReceiverUrl(next);
@@ -63,6 +90,10 @@ export function createImageFetcher({
           continue;
         }
         if (status !== 200) throw new SendFailure(`The URL answered ${status}.`);
+        const declared = Number(response.headers['content-length'] ?? maxBytes);
+        if (declared > maxBytes) throw tooLarge(maxBytes);
+        // The receiver waits meanwhile, with no more read of it than its connection holds.
+        await deadline.raceUncounted(take(Math.max(1, declared)));
         return { bytes: await deadline.race(readBody(response, maxBytes)), fileName: fileNameOf(url) };
       } finally {
         socket.destroy();
@@ -70,15 +101,21 @@ export function createImageFetcher({
     }
   }
 
-  return async (text) => {
+  return async (owner, text, use) => {
     const deadline = startDeadline(timeoutMs);
+    let release: (() => void) | undefined;
+    const take = async (amount: number): Promise<void> => {
+      release = await room.take(owner, { amount, waitMs: roomWaitMs });
+    };
     try {
-      return await follow(text, deadline);
-    } catch (error) {
-      if (error instanceof SendFailure) throw refused(`The image could not be fetched: ${error.message}`);
-      throw error;
+      const image = await follow(text, deadline, take).catch((error: unknown) => {
+        if (error instanceof SendFailure) throw refused(`The image could not be fetched: ${error.message}`);
+        throw error;
+      });
+      return await use(image);
     } finally {
       deadline.clear();
+      release?.();
     }
   };
 }
@@ -105,14 +142,12 @@ function get(url: URL, socket: Socket): Promise<IncomingMessage> {
 }
 
 async function readBody(response: IncomingMessage, maxBytes: number): Promise<Uint8Array> {
-  const tooLarge = new SendFailure(`It is larger than ${maxBytes} bytes.`);
-  if (Number(response.headers['content-length'] ?? 0) > maxBytes) throw tooLarge;
   const chunks: Buffer[] = [];
   let size = 0;
   try {
     for await (const chunk of response as AsyncIterable<Buffer>) {
       size += chunk.length;
-      if (size > maxBytes) throw tooLarge;
+      if (size > maxBytes) throw tooLarge(maxBytes);
       chunks.push(chunk);
     }
   } catch (error) {

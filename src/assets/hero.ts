@@ -46,9 +46,10 @@ export async function fetchHero(
   input: { articleId: ArticleId; url: string; altText?: string | undefined },
 ): Promise<Asset> {
   requirePermissions(context.actor, 'articles.update');
-  const { bytes, fileName } = await context.fetchImage(input.url);
-  const image = await readImage(bytes, '/url');
-  return setHero(context, { articleId: input.articleId, image, fileName, altText: input.altText ?? '' });
+  const { articleId, url, altText = '' } = input;
+  return context.fetchImage(context.actor.workspaceId, url, async ({ bytes, fileName }) =>
+    setHero(context, { articleId, image: await readImage(bytes, '/url'), fileName, altText }),
+  );
 }
 
 async function setHero(

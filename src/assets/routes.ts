@@ -68,7 +68,7 @@ export const createAssetRoutes = ({
       operationId: 'uploadAsset',
       summary: 'Upload an image for the body',
       description:
-        'The request body is the file itself. An image block of the article refers to it by id. It counts toward the storage quota. 409 while a job works on the article.',
+        'The request body is the file itself. An image block of the article refers to it by id. It counts toward the storage quota. 409 while a job works on the article, and `image_limit` for one that has 1,000.',
       tags: ['Assets'],
       scope: 'article',
       permissions: ['articles.update'],

@@ -4,7 +4,9 @@ import type { BlobStore } from '../blobs/blob-store.ts';
 import { storeBlobs } from '../blobs/references.ts';
 import { requirePermissions, type VerbContext } from '../context.ts';
 import { reserveBytes, storageQuotaExceeded } from '../credits/storage-quota.ts';
+import type { Tx } from '../db/database.ts';
 import { inTransaction } from '../db/transaction.ts';
+import { conflict } from '../errors.ts';
 import type { ArticleId } from '../ids.ts';
 import { readImage } from './image.ts';
 import { insertAsset } from './insert.ts';
@@ -22,11 +24,27 @@ export interface UploadInput {
   readonly altText?: string | undefined;
 }
 
+/** Images that may be uploaded to one article: they are listed, copied and translated all together. */
+const MAX_IMAGES = 1_000;
+
+/** @throws {ServiceError} CONFLICT `image_limit` */
+async function requireRoom(tx: Tx, articleId: ArticleId): Promise<void> {
+  const { count } = await tx
+    .selectFrom('assets')
+    .select((eb) => eb.fn.countAll<number>().as('count'))
+    .where('article_id', '=', articleId)
+    .where('role', '=', 'inline')
+    .executeTakeFirstOrThrow();
+  if (count >= MAX_IMAGES) {
+    throw conflict(`An article has at most ${MAX_IMAGES} images; delete one first.`, 'image_limit');
+  }
+}
+
 /**
  * Adds an image to the article for its body to show (articles.update). Its bytes count toward the storage
  * quota. The body does not name it yet, so nothing a reader sees changes.
  * @throws {ServiceError} INVALID_REQUEST for bytes that are not an image; RESOURCE_NOT_FOUND; CONFLICT
- *   `job_running`; QUOTA_EXCEEDED
+ *   `job_running` or `image_limit`; QUOTA_EXCEEDED
  */
 export async function uploadAsset(context: AssetContext, input: UploadInput): Promise<Asset> {
   const { db, actor, blobs } = context;
@@ -36,6 +54,7 @@ export async function uploadAsset(context: AssetContext, input: UploadInput): Pr
   const byteSize = image.bytes.byteLength;
   return inTransaction(db, async (tx) => {
     await lockArticle(tx, actor.workspaceId, articleId, 'edit');
+    await requireRoom(tx, articleId);
     const asset = await insertAsset(
       tx,
       { workspaceId: actor.workspaceId, articleId },

@@ -1,9 +1,15 @@
+import { once } from 'node:events';
 import { mkdtempSync, rmSync } from 'node:fs';
+import type { ServerResponse } from 'node:http';
+import { connect } from 'node:net';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { sql } from 'kysely';
 import { afterAll, beforeEach, expect, it } from 'vitest';
 import { createImageFetcher } from '../../src/assets/fetch-image.ts';
 import type { Asset } from '../../src/assets/schemas.ts';
+import type { ServiceError } from '../../src/errors.ts';
 import type { ProjectId } from '../../src/ids.ts';
 import { parseNetworks } from '../../src/networks.ts';
 import { createAddressGuard } from '../../src/outbound/resolver.ts';
@@ -11,6 +17,7 @@ import { setQuota } from '../../src/workspaces/set-quota.ts';
 import { documentOf, type Editing, editing, PNG, paragraph } from '../articles/support.ts';
 import { startReceiver } from '../support/receiver.ts';
 import { type TestWorkspace, useTestService } from '../support/service.ts';
+import { eventually } from '../support/wait.ts';
 
 const SVG = Buffer.from('<svg xmlns="http://www.w3.org/2000/svg"><script>alert(1)</script></svg>');
 const MEBIBYTE = 1024 * 1024;
@@ -274,8 +281,91 @@ it('never dials what the guard refuses, first or by redirect, and gives up on wh
     maxBytes: MEBIBYTE,
   });
   const startedAt = performance.now();
-  await expect(fetchImage(`${slow.origin}/drip`)).rejects.toThrow('within 0.5 seconds');
-  await expect(fetchImage(`${slow.origin}/endless`)).rejects.toThrow('larger than 1048576 bytes');
+  const fetched = (path: string) => fetchImage('x', slow.origin + path, async ({ bytes }) => bytes);
+  await expect(fetched('/drip')).rejects.toThrow('within 0.5 seconds');
+  await expect(fetched('/endless')).rejects.toThrow('larger than 1048576 bytes');
   expect(performance.now() - startedAt).toBeLessThan(30_000);
   await Promise.all([slow.close(), site.close(), trap.close()]);
+});
+
+it('an image is sent as fast as it is taken: who takes nothing of many keeps none of them in memory', async () => {
+  const { id } = await editor.create(projectId);
+  const large = Buffer.concat([PNG, Buffer.alloc(19 * MEBIBYTE)]);
+  const { asset } = (await editor.upload('POST', assetsOf(id), large)).body;
+  const whole = await fetch(new URL(asset.url, service.url));
+  expect(whole.headers.get('content-length')).toBe(String(large.length));
+  expect(large.equals(Buffer.from(await whole.arrayBuffer()))).toBe(true);
+  const head = await fetch(new URL(asset.url, service.url), { method: 'HEAD' });
+  expect([head.status, head.headers.get('content-length')]).toEqual([200, String(large.length)]);
+
+  const { hostname, port } = new URL(service.url);
+  const before = process.memoryUsage().external;
+  const readers = await Promise.all(
+    Array.from({ length: 12 }, async () => {
+      const socket = connect(Number(port), hostname);
+      socket.write(`GET ${asset.url} HTTP/1.1\r\nHost: x\r\n\r\n`);
+      await once(socket, 'readable');
+      return socket;
+    }),
+  );
+  const grown = (process.memoryUsage().external - before) / MEBIBYTE;
+  for (const socket of readers) socket.destroy();
+  expect(grown).toBeLessThan(60);
+});
+
+it('images that are fetched have room for so many bytes: of one workspace for the largest one, and of all', async () => {
+  const endless = new Set<ServerResponse>();
+  const site = await startReceiver(({ path }, response) => {
+    if (path === '/small') response.writeHead(200, { 'content-length': PNG.length }).end(PNG);
+    else endless.add(response.writeHead(200, { 'content-length': 20 * MEBIBYTE }));
+    if (path !== '/small') response.write(PNG);
+  });
+  const fetchImage = createImageFetcher({
+    guard: createAddressGuard({ allowedNetworks: parseNetworks('127.0.0.1/32') }),
+    roomWaitMs: 300,
+  });
+  const fetched = (owner: string, path: string) =>
+    fetchImage(owner, site.origin + path, async ({ bytes }) => bytes.length).catch(
+      (error: ServiceError) => error.code,
+    );
+  expect(await fetched('a', '/small')).toBe(PNG.length);
+  const first = fetched('a', '/large');
+  await eventually(
+    async () => endless.size,
+    (count) => count === 1,
+  );
+  await sleep(50);
+  expect(await fetched('a', '/small')).toBe('SERVICE_UNAVAILABLE');
+  expect(await fetched('b', '/small')).toBe(PNG.length);
+  const others = [fetched('b', '/large'), fetched('c', '/large')];
+  await eventually(
+    async () => endless.size,
+    (count) => count === 3,
+  );
+  await sleep(50);
+  expect(await fetched('d', '/small')).toBe('SERVICE_UNAVAILABLE');
+  for (const response of endless) response.destroy();
+  expect(await Promise.all([first, ...others])).toEqual(Array(3).fill('INVALID_REQUEST'));
+  expect(await fetched('d', '/small')).toBe(PNG.length);
+  await site.close();
+});
+
+it('an article has room for 1,000 images; one that has more can be duplicated all the same', async () => {
+  const article = await editor.create(projectId);
+  const add = (count: number) =>
+    sql`
+      INSERT INTO assets (id, workspace_id, article_id, role, content_hash, media_type, byte_size, file_name, alt_text)
+      SELECT gen_random_uuid(), ${workspace.id}, ${article.id}, 'inline', repeat('0', 64), 'image/png', 8, 'x', ''
+      FROM generate_series(1, ${count}::integer)`.execute(service.db);
+  await add(999);
+  expect((await editor.upload('POST', assetsOf(article.id), PNG)).status).toBe(201);
+  const refused = await editor.upload('POST', assetsOf(article.id), PNG);
+  expect([refused.status, refused.body.details]).toEqual([409, { reason: 'image_limit' }]);
+  // The cover is none of them.
+  expect((await editor.upload('PUT', `/api/articles/${article.id}/hero`, PNG)).status).toBe(201);
+  await add(7_000);
+  const copy = await editor.call('POST', `/api/articles/${article.id}/duplicate`);
+  expect(copy.status).toBe(201);
+  const { assets } = (await editor.call('GET', assetsOf(copy.body.article.id))).body;
+  expect(assets).toHaveLength(8_001);
 });
