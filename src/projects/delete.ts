@@ -1,10 +1,14 @@
 import { recordAudit } from '../audit/record.ts';
 import { requirePermissions, type VerbContext } from '../context.ts';
 import { releaseBytes } from '../credits/storage-quota.ts';
+import { removeInBatches } from '../db/batches.ts';
 import type { Tx } from '../db/database.ts';
 import { inTransaction } from '../db/transaction.ts';
 import { conflict, notFound } from '../errors.ts';
 import type { ProjectId, WorkspaceId } from '../ids.ts';
+
+/** Articles that one statement removes, with all that belongs to them. */
+const ARTICLES_AT_ONCE = 500;
 
 /**
  * Deletes a project with its articles, without events (projects.delete; contract.md E9). The bytes of their images are
@@ -46,6 +50,7 @@ export async function deleteProject(context: VerbContext, projectId: ProjectId):
       .select((eb) => eb.fn.sum<number | string | null>('assets.byte_size').as('bytes'))
       .where('articles.project_id', '=', projectId)
       .executeTakeFirstOrThrow();
+    await removeArticles(tx, projectId);
     await tx.deleteFrom('projects').where('id', '=', projectId).execute();
     await recordAudit(tx, context, {
       action: 'projects.deleted',
@@ -59,13 +64,29 @@ export async function deleteProject(context: VerbContext, projectId: ProjectId):
 
 /** @returns how many there are */
 async function lockArticles(tx: Tx, workspaceId: WorkspaceId, projectId: ProjectId): Promise<number> {
-  const rows = await tx
+  const locked = tx
     .selectFrom('articles')
     .select('id')
     .where('workspace_id', '=', workspaceId)
     .where('project_id', '=', projectId)
     .orderBy('id')
-    .forUpdate()
-    .execute();
-  return rows.length;
+    .forUpdate();
+  const { count } = await tx
+    .selectFrom(locked.as('locked'))
+    .select((eb) => eb.fn.countAll<number>().as('count'))
+    .executeTakeFirstOrThrow();
+  return count;
+}
+
+/** Each statement has its time limit, however many articles there are and whatever goes with them. */
+async function removeArticles(tx: Tx, projectId: ProjectId): Promise<void> {
+  await removeInBatches(ARTICLES_AT_ONCE, () =>
+    tx
+      .deleteFrom('articles')
+      .where('id', 'in', (eb) =>
+        eb.selectFrom('articles').select('id').where('project_id', '=', projectId).limit(ARTICLES_AT_ONCE),
+      )
+      .executeTakeFirstOrThrow()
+      .then(({ numDeletedRows }) => ({ numAffectedRows: numDeletedRows })),
+  );
 }

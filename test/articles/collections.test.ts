@@ -87,6 +87,9 @@ it('deleting takes reviews, redirects, assets and jobs along, and tells that a P
     expect(rows).toEqual([]);
   }
   expect((await editor.eventTypes(id)).at(-1)).toBe('article.unpublished');
+  const draft = await editor.create(projectId);
+  await editor.remove(draft.id);
+  expect(await editor.eventTypes(draft.id)).toEqual(['article.created']);
 });
 
 it('lists by every filter, newest first, each article once, and versions by language', async () => {

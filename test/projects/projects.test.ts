@@ -1,12 +1,13 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
+import { sql } from 'kysely';
 import { afterAll, beforeEach, expect, it } from 'vitest';
 import type { Project } from '../../src/projects/schemas.ts';
 import { deleteWorkspace } from '../../src/workspaces/delete.ts';
 import { type Editing, editing, PNG } from '../articles/support.ts';
 import { createArticle } from '../support/articles.ts';
-import { type TestWorkspace, useTestService } from '../support/service.ts';
+import { startTestService, type TestWorkspace, useTestService } from '../support/service.ts';
 
 let workspace: TestWorkspace;
 let editor: Editing;
@@ -139,6 +140,29 @@ it('deleting takes articles along without events and gives their bytes back', as
   expect(await events()).toBe(before);
   expect(await editor.storageUsed()).toBe(0);
   expect(await editor.auditActions(projectId)).toContain('projects.deleted');
+});
+
+it('a project of very many articles goes by statements that each end in time', async () => {
+  const own = await startTestService({ DATABASE_STATEMENT_TIMEOUT_SECONDS: '1.5', DATA_DIR: folder });
+  const owner = await own.workspace();
+  const projectId = await own.project(owner);
+  await sql`
+    INSERT INTO articles (id, workspace_id, project_id, title, slug, status, document, primary_language,
+      translation_group_id)
+    SELECT gen_random_uuid(), ${owner.id}, ${projectId}, 'x', gen_random_uuid(), 'DRAFT',
+      '{"version": 1, "blocks": []}', 'en', gen_random_uuid()
+    FROM generate_series(1, 2500)`.execute(own.db);
+  // As long as one with images, jobs and revisions takes.
+  await sql`
+    CREATE FUNCTION slowly() RETURNS trigger LANGUAGE plpgsql AS
+    'BEGIN PERFORM pg_sleep(0.001); RETURN OLD; END'`.execute(own.db);
+  await sql`CREATE TRIGGER slowly BEFORE DELETE ON articles FOR EACH ROW EXECUTE FUNCTION slowly()`.execute(
+    own.db,
+  );
+  const deleted = await own.call(owner.key, 'DELETE', `/api/projects/${projectId}`);
+  expect([deleted.status, deleted.body]).toEqual([200, { ok: true }]);
+  expect(await own.db.selectFrom('articles').select('id').execute()).toEqual([]);
+  await own.stop();
 });
 
 it('a translation that is queued while its project is deleted: one of both wins, and no job is stranded', async () => {
