@@ -2,13 +2,14 @@ import type { z } from 'zod';
 import { recordAudit } from '../audit/record.ts';
 import { requirePermissions, type VerbContext } from '../context.ts';
 import { type CategoryId, newId } from '../ids.ts';
-import { addName, withFreeSlugs } from './names.ts';
+import { addName, requireRoom, withFreeSlugs } from './names.ts';
 import { selectCategory } from './queries.ts';
 import type { Category, createCategoryBody } from './schemas.ts';
 
 /**
  * Creates a category of the workspace with its names (contract.md C1 to C4).
- * @throws {ServiceError} CONFLICT `name_taken` when another category has one of the names in that language
+ * @throws {ServiceError} CONFLICT `name_taken` when another category has one of the names in that language, or
+ *   `category_limit`
  */
 export async function createCategory(
   context: VerbContext,
@@ -20,6 +21,7 @@ export async function createCategory(
   // In one order everywhere, so that transactions after the same names cannot deadlock.
   const names = [...input.translations].sort((a, b) => (a.language < b.language ? -1 : 1));
   return withFreeSlugs(db, async (tx) => {
+    await requireRoom(tx, workspaceId, names.length);
     const categoryId = newId<CategoryId>();
     await tx
       .insertInto('categories')

@@ -19,6 +19,28 @@ export interface NewName {
   readonly name: string;
 }
 
+/** Names of a workspace's categories in all languages together: they are listed without pages. */
+export const MAX_CATEGORY_NAMES = 20_000;
+
+/**
+ * Several that add names at one moment may each find the same room: taking turns at the workspace for that would let them
+ * wait for whoever stores an image.
+ * @throws {ServiceError} CONFLICT `category_limit`
+ */
+export async function requireRoom(tx: Tx, workspaceId: WorkspaceId, more: number): Promise<void> {
+  if (more <= 0) return;
+  const { count } = await tx
+    .selectFrom('category_names')
+    .select((eb) => eb.fn.countAll<number>().as('count'))
+    .where('workspace_id', '=', workspaceId)
+    .executeTakeFirstOrThrow();
+  if (count + more <= MAX_CATEGORY_NAMES) return;
+  throw conflict(
+    `The categories of a workspace have at most ${MAX_CATEGORY_NAMES} names in all languages together; remove some first.`,
+    'category_limit',
+  );
+}
+
 /**
  * Runs `work` in a transaction, and again whenever another transaction took a slug that this one had found free.
  * Each such failure means that another transaction committed, so this ends.

@@ -48,7 +48,6 @@ export const listedCategorySchema = z
       .meta({ description: 'Articles carrying the category, in every status and language.' }),
   })
   .meta({ id: 'ListedCategory' });
-export type ListedCategory = z.infer<typeof listedCategorySchema>;
 
 /** The shape in which an assignment answers. */
 export const reducedCategorySchema = z

@@ -5,7 +5,7 @@ import type { Tx } from '../db/database.ts';
 import { announceToCarriers } from '../events/fan-out.ts';
 import type { CategoryId } from '../ids.ts';
 import { type CategoryChange, type CategoryPatch, type CurrentCategory, planChange } from './change.ts';
-import { addName, type CategoryKey, removeName, renameName, withFreeSlugs } from './names.ts';
+import { addName, type CategoryKey, removeName, renameName, requireRoom, withFreeSlugs } from './names.ts';
 import { lockCategory, selectCategory } from './queries.ts';
 import type { Category } from './schemas.ts';
 
@@ -13,7 +13,7 @@ import type { Category } from './schemas.ts';
  * Applies a patch as one decision (contract.md C7 to C11) and emits an event for each PUBLISHED article that carries
  * the category. One that changes nothing emits nothing and moves no updatedAt.
  * @throws {ServiceError} RESOURCE_NOT_FOUND; INVALID_REQUEST when no name would be left in the primary language;
- *   CONFLICT `name_taken`
+ *   CONFLICT `name_taken` or `category_limit`
  */
 export async function updateCategory(
   context: VerbContext,
@@ -28,6 +28,9 @@ export async function updateCategory(
     const change = planChange(current, patch);
     let announcement = { articles: 0, announced: 0 };
     if (change.changesAnything) {
+      const counted = { add: 1, rename: 0, remove: -1 };
+      const more = change.names.reduce((sum, { kind }) => sum + counted[kind], 0);
+      await requireRoom(tx, workspaceId, more);
       await applyChange(tx, { workspaceId, categoryId: id }, change);
       const carriers = sql`
         SELECT article_id FROM article_categories WHERE workspace_id = ${workspaceId} AND category_id = ${id}`;

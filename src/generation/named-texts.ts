@@ -33,11 +33,6 @@ export const textName = trimmedText(1, 120).meta({
   description: 'Unique among those of the workspace, ignoring case.',
 });
 
-/** Changes that concern all voices or templates of a workspace go one after the other. */
-export async function lockWorkspace(tx: Tx, workspaceId: WorkspaceId): Promise<void> {
-  await tx.selectFrom('workspaces').select('id').where('id', '=', workspaceId).forNoKeyUpdate().execute();
-}
-
 /**
  * Whether the workspace has room for another one. The caller has locked the workspace, so none is counted too late.
  * @throws {ServiceError} CONFLICT `brand_voice_limit` or `content_template_limit`

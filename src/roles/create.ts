@@ -4,12 +4,12 @@ import { requirePermissions, type VerbContext } from '../context.ts';
 import { inTransaction } from '../db/transaction.ts';
 import { newId, type RoleId } from '../ids.ts';
 import { holdKey, holdRoles, requireGrantable } from './authority.ts';
-import { insertRole, rethrowNameTaken } from './queries.ts';
+import { insertRole, requireRoom, rethrowNameTaken } from './queries.ts';
 import type { createRoleBody, RoleItem } from './schemas.ts';
 
 /**
  * Adds a role with some of the permissions the caller holds.
- * @throws {ServiceError} FORBIDDEN for permissions the caller lacks, CONFLICT `name_taken`, UNAUTHENTICATED when the
+ * @throws {ServiceError} FORBIDDEN for permissions the caller lacks, CONFLICT `name_taken` or `role_limit`, UNAUTHENTICATED when the
  *   caller's key has ended in the meantime
  */
 export async function createRole(
@@ -22,6 +22,7 @@ export async function createRole(
   const permissions = [...new Set(input.permissions)].sort();
   return inTransaction(db, async (tx) => {
     const { workspaceId } = actor;
+    await requireRoom(tx, workspaceId);
     await holdKey(tx, actor);
     requireGrantable((await holdRoles(tx, actor, ['roles.create'])).actor, permissions);
     const role = await insertRole(tx, {

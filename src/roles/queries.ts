@@ -2,6 +2,7 @@ import { sql } from 'kysely';
 import { requirePermissions, type VerbContext } from '../context.ts';
 import type { Queryable, Tx } from '../db/database.ts';
 import { uniqueViolation } from '../db/errors.ts';
+import { lockWorkspace } from '../db/lock-workspace.ts';
 import { conflict } from '../errors.ts';
 import { iso } from '../fields.ts';
 import { newId, type RoleId, type WorkspaceId } from '../ids.ts';
@@ -94,6 +95,22 @@ export async function insertRole(tx: Tx, role: NewRole): Promise<RoleItem> {
     .returning(COLUMNS)
     .executeTakeFirstOrThrow();
   return toItem(row);
+}
+
+/** Roles of a workspace, the built-in ones among them: its list has no pages. */
+export const MAX_ROLES = 1_000;
+
+/** @throws {ServiceError} CONFLICT `role_limit` */
+export async function requireRoom(tx: Tx, workspaceId: WorkspaceId): Promise<void> {
+  await lockWorkspace(tx, workspaceId);
+  const { count } = await tx
+    .selectFrom('roles')
+    .select((eb) => eb.fn.countAll<number>().as('count'))
+    .where('workspace_id', '=', workspaceId)
+    .executeTakeFirstOrThrow();
+  if (count >= MAX_ROLES) {
+    throw conflict(`A workspace has at most ${MAX_ROLES} roles; delete one first.`, 'role_limit');
+  }
 }
 
 export async function updateRoleRow(

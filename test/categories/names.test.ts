@@ -1,3 +1,4 @@
+import { sql } from 'kysely';
 import { beforeAll, describe, expect, it } from 'vitest';
 import type { Category } from '../../src/categories/schemas.ts';
 import { createArticle } from '../support/articles.ts';
@@ -315,4 +316,21 @@ it('lists categories oldest first with the count of articles of every status tha
   expect(await calls.list(own)).toEqual(
     made.map((category, index) => ({ ...category, articleCount: [3, 1, 0][index] })),
   );
+});
+
+it('the categories of a workspace have room for 20,000 names in all languages together', async () => {
+  const own = await service.workspace();
+  const category = await calls.category(own, { en: 'First' });
+  await sql`
+    INSERT INTO category_names (id, workspace_id, category_id, language, name, name_key, slug)
+    SELECT gen_random_uuid(), ${own.id}, ${category.id}, 'en-x-' || number, 'n', 'n', 's'
+    FROM generate_series(1, 19998) AS number`.execute(service.db);
+  const full = refusal(409, 'CONFLICT');
+  expect(await calls.create(own, { en: 'Second', de: 'Zweite' })).toMatchObject(full);
+  expect((await calls.create(own, { en: 'Second' })).status).toBe(201);
+  const refused = await calls.rename(own, category.id, { de: 'Erste' });
+  expect([refused.status, refused.body.details]).toEqual([409, { reason: 'category_limit' }]);
+  expect((await calls.rename(own, category.id, { en: 'Renamed' })).status).toBe(200);
+  const exchanged = { translations: [{ language: 'de', name: 'Erste' }], removeLanguages: ['en-x-1'] };
+  expect((await calls.patch(own, category.id, exchanged)).status).toBe(200);
 });

@@ -1,3 +1,4 @@
+import { sql } from 'kysely';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { createApiKey } from '../../src/api-keys/create.ts';
 import { BUILT_IN_ROLES } from '../../src/permissions.ts';
@@ -162,4 +163,22 @@ test('names are compared in any case: a role made or renamed into another one is
     ['Editors', 'EDITORS', 'editors'].map((name) => asOwner('POST', '', { name, permissions: [] })),
   );
   expect(race.map(({ status }) => status).sort()).toEqual([201, 409, 409]);
+});
+
+test('a workspace has room for 1,000 roles, however many are made at once', async () => {
+  const own = await createWorkspace(database.db, 'Many');
+  await sql`
+    INSERT INTO roles (id, workspace_id, name, name_key, permissions, built_in)
+    SELECT gen_random_uuid(), ${own.id}, 'r' || number, 'r' || number, '{}', false
+    FROM generate_series(1, 995) AS number`.execute(database.db);
+  const made = await Promise.all(
+    ['a', 'b', 'c', 'd', 'e'].map((name) =>
+      api.call('POST', `/api/workspaces/${own.id}/roles`, {
+        key: own.ownerKey,
+        body: { name, permissions: [] },
+      }),
+    ),
+  );
+  expect(made.map(({ status }) => status).sort()).toEqual([201, 201, 409, 409, 409]);
+  expect(made.find(({ status }) => status === 409)?.body.details).toEqual({ reason: 'role_limit' });
 });

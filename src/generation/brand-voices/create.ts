@@ -1,10 +1,11 @@
 import type { z } from 'zod';
 import { recordAudit } from '../../audit/record.ts';
 import { requirePermissions, type VerbContext } from '../../context.ts';
+import { lockWorkspace } from '../../db/lock-workspace.ts';
 import { inTransaction } from '../../db/transaction.ts';
 import { type BrandVoiceId, newId } from '../../ids.ts';
 import { nameKey } from '../../name-key.ts';
-import { lockWorkspace, requireRoom, rethrowNameTaken, VOICES } from '../named-texts.ts';
+import { requireRoom, rethrowNameTaken, VOICES } from '../named-texts.ts';
 import { clearDefault, toVoice, VOICE_COLUMNS } from './queries.ts';
 import type { BrandVoice, createBrandVoiceBody } from './schemas.ts';
 

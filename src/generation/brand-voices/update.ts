@@ -3,10 +3,11 @@ import { clockTimestamp } from '../../articles/content.ts';
 import { recordAudit } from '../../audit/record.ts';
 import { applyChanges } from '../../changes.ts';
 import { requirePermissions, type VerbContext } from '../../context.ts';
+import { lockWorkspace } from '../../db/lock-workspace.ts';
 import { inTransaction } from '../../db/transaction.ts';
 import type { BrandVoiceId } from '../../ids.ts';
 import { nameKey } from '../../name-key.ts';
-import { lockWorkspace, rethrowNameTaken, VOICES } from '../named-texts.ts';
+import { rethrowNameTaken, VOICES } from '../named-texts.ts';
 import { clearDefault, noSuchVoice, selectVoice, toVoice, VOICE_COLUMNS } from './queries.ts';
 import type { BrandVoice, updateBrandVoiceBody } from './schemas.ts';
 

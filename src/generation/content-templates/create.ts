@@ -1,10 +1,11 @@
 import type { z } from 'zod';
 import { recordAudit } from '../../audit/record.ts';
 import { requirePermissions, type VerbContext } from '../../context.ts';
+import { lockWorkspace } from '../../db/lock-workspace.ts';
 import { inTransaction } from '../../db/transaction.ts';
 import { type ContentTemplateId, newId } from '../../ids.ts';
 import { nameKey } from '../../name-key.ts';
-import { lockWorkspace, requireRoom, rethrowNameTaken, TEMPLATES } from '../named-texts.ts';
+import { requireRoom, rethrowNameTaken, TEMPLATES } from '../named-texts.ts';
 import { refuseBuiltInName, TEMPLATE_COLUMNS, toTemplate } from './queries.ts';
 import type { ContentTemplate, createContentTemplateBody } from './schemas.ts';
 

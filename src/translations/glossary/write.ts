@@ -4,6 +4,7 @@ import { recordAudit } from '../../audit/record.ts';
 import { requirePermissions, type VerbContext } from '../../context.ts';
 import type { Tx } from '../../db/database.ts';
 import { uniqueViolation } from '../../db/errors.ts';
+import { lockWorkspace } from '../../db/lock-workspace.ts';
 import { inTransaction } from '../../db/transaction.ts';
 import { conflict, type FieldIssue, invalid, notFound, ServiceError } from '../../errors.ts';
 import { type GlossaryTermId, newOrderedId, type WorkspaceId } from '../../ids.ts';
@@ -24,10 +25,6 @@ function rethrowTaken(error: unknown): never {
   if (uniqueViolation(error) !== UNIQUE) throw error;
   throw conflict('The glossary has this term for these languages already. Change that one.', 'term_taken');
 }
-
-/** Whoever adds terms to a workspace takes turns at its row, so that none is counted too late. */
-const lockGlossary = (tx: Tx, workspaceId: WorkspaceId) =>
-  tx.selectFrom('workspaces').select('id').where('id', '=', workspaceId).forNoKeyUpdate().execute();
 
 /** @throws {ServiceError} CONFLICT `glossary_full` when there are too many by now */
 async function refuseTooMany(tx: Tx, workspaceId: WorkspaceId): Promise<void> {
@@ -51,7 +48,7 @@ export async function createTerm(context: VerbContext, term: NewTerm): Promise<G
   requirePermissions(context.actor, 'translations.configure');
   const { workspaceId } = context.actor;
   return inTransaction(context.db, async (tx) => {
-    await lockGlossary(tx, workspaceId);
+    await lockWorkspace(tx, workspaceId);
     const row = await tx
       .insertInto('glossary_terms')
       .values({
@@ -170,7 +167,7 @@ export async function importTerms(context: VerbContext, terms: readonly NewTerm[
   // Lists begin with the newest: made from the last to the first, they are read from the first to the last.
   const ids = terms.map(() => newOrderedId<GlossaryTermId>()).reverse();
   return inTransaction(context.db, async (tx) => {
-    await lockGlossary(tx, workspaceId);
+    await lockWorkspace(tx, workspaceId);
     const { rows } = await sql<{ created: boolean }>`
       INSERT INTO glossary_terms AS term
         (id, workspace_id, source_language, target_language, source_term, term_key, target_term, case_sensitive)

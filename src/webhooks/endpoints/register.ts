@@ -1,6 +1,7 @@
 import { recordAudit } from '../../audit/record.ts';
 import { requirePermissions, type VerbContext } from '../../context.ts';
 import type { Tx } from '../../db/database.ts';
+import { lockWorkspace } from '../../db/lock-workspace.ts';
 import { inTransaction } from '../../db/transaction.ts';
 import { conflict, invalid } from '../../errors.ts';
 import { iso } from '../../fields.ts';
@@ -19,7 +20,7 @@ const MAX_ENDPOINTS = 100;
  * @throws {ServiceError} CONFLICT `endpoint_limit`
  */
 async function requireRoom(tx: Tx, workspaceId: WorkspaceId): Promise<void> {
-  await tx.selectFrom('workspaces').select('id').where('id', '=', workspaceId).forNoKeyUpdate().execute();
+  await lockWorkspace(tx, workspaceId);
   const { count } = await tx
     .selectFrom('webhook_endpoints')
     .select((eb) => eb.fn.countAll<number>().as('count'))
