@@ -1,6 +1,7 @@
 import type { OpenAPIHono } from '@hono/zod-openapi';
 import { z } from 'zod';
 import { type ErrorCode, MAX_ISSUES } from '../errors.ts';
+import { languageTag } from '../fields.ts';
 import type { Env } from './exchange.ts';
 import { MAX_DEPTH, MAX_VALUES } from './json.ts';
 import { createSchemaWriter, type JsonSchema } from './json-schema.ts';
@@ -104,12 +105,13 @@ function errorResponses(definition: RouteDefinition): Operation['responses'] {
   );
 }
 
+/** What a path names has an id, or is a language. */
 function parametersOf(definition: RouteDefinition, write: (schema: z.ZodType) => JsonSchema) {
   const path = [...definition.path.matchAll(/\{(\w+)\}/g)].map(([, name = '']) => ({
     name,
     in: 'path' as const,
     required: true,
-    schema: { type: 'string' as const, format: 'uuid' },
+    schema: name.endsWith('Id') ? { type: 'string' as const, format: 'uuid' } : write(languageTag),
   }));
   const query = Object.entries(definition.query?.shape ?? {}).map(([name, field]) => {
     const schema = field as z.ZodType;

@@ -143,6 +143,17 @@ test('a text of combining marks is refused, and so is a name that shows nothing'
   expect((await post(path, { name: 'می\u200cخواهم', permissions: [] })).status).toBe(201);
 });
 
+test('what a path names is an id by its name, or a language tag', () => {
+  const named = Object.entries(document.paths).flatMap(([path, methods]) =>
+    Object.values(methods).flatMap(({ parameters = [] }) =>
+      parameters.filter(({ name }) => path.includes(`{${name}}`)),
+    ),
+  );
+  expect(
+    new Set(named.map(({ name, schema }) => `${name.replace(/^.+Id$/, 'id')} ${schema.format}`)),
+  ).toEqual(new Set(['id uuid', 'language undefined']));
+});
+
 test('where one of several fields is needed, OpenAPI says so', () => {
   const operations = Object.values(document.paths).flatMap((methods) => Object.values(methods));
   const needed = (id: string) => {
