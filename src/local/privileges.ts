@@ -55,7 +55,7 @@ export function invocation(command: string, args: readonly string[], options: La
     // Else access(2), by which Postgres checks its own programs, would still answer as if it had no capability.
     flags.push('--securebits=+no_setuid_fixup');
     flags.push(`--inh-caps=+${capability}`, `--ambient-caps=+${capability}`);
-    return { command: 'setpriv', args: [...flags, '--', command, ...args] };
+    return setpriv(flags, command, args);
   }
   const plain = flags.length === 0 ? { command, args: [...args] } : setpriv(flags, command, args);
   return account === null ? plain : { ...plain, ...account };

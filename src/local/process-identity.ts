@@ -57,16 +57,13 @@ export function commandLine(pid: number): string | null {
     if (process.platform === 'linux') {
       return readFileSync(`/proc/${pid}/cmdline`, 'utf8').replaceAll('\0', ' ');
     }
-    return process.platform === 'win32' ? null : run('ps', ['-ww', '-o', 'command=', '-p', String(pid)]);
+    return run('ps', ['-ww', '-o', 'command=', '-p', String(pid)]);
   } catch {
     return null;
   }
 }
 
-/**
- * Finds processes by a part of their command line (arguments joined by single spaces). Finds none on Windows, where
- * the command lines of other processes are expensive to read.
- */
+/** Finds processes by a part of their command line, its arguments joined by single spaces. */
 export function findProcesses(part: string): ProcessIdentity[] {
   return commandLines()
     .filter(({ pid, command }) => pid !== process.pid && command.includes(part))
@@ -93,7 +90,6 @@ function workingFolder(pid: number): string | null {
 }
 
 function commandLines(): { pid: number; command: string }[] {
-  if (process.platform === 'win32') return [];
   if (process.platform === 'linux') {
     const pids = readdirSync('/proc').map(Number).filter(Number.isInteger);
     return pids.map((pid) => ({ pid, command: commandLine(pid) ?? '' }));
@@ -104,18 +100,7 @@ function commandLines(): { pid: number; command: string }[] {
 
 function startTime(pid: number): string | null {
   try {
-    switch (process.platform) {
-      case 'linux':
-        return linuxStartTime(pid);
-      case 'win32':
-        return run('powershell.exe', [
-          '-NoProfile',
-          '-Command',
-          `(Get-Process -Id ${pid}).StartTime.ToFileTimeUtc()`,
-        ]);
-      default:
-        return unixStartTime(pid);
-    }
+    return process.platform === 'linux' ? linuxStartTime(pid) : unixStartTime(pid);
   } catch {
     return null;
   }
@@ -159,7 +144,6 @@ function run(command: string, args: string[]): string {
     encoding: 'utf8',
     stdio: ['ignore', 'pipe', 'ignore'],
     env: { ...process.env, LC_ALL: 'C' },
-    windowsHide: true,
   }).trim();
 }
 

@@ -2,6 +2,7 @@ import { mkdirSync, mkdtempSync, realpathSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { errorMessage } from '../error-text.ts';
+import { anySignal } from '../pause.ts';
 import type { Progress } from './engine.ts';
 import { type LockHolder, waitForLock } from './lock.ts';
 import {
@@ -97,7 +98,7 @@ export async function startStack(options: StackOptions = {}): Promise<Stack> {
     ui: options.ui ?? !ephemeral,
     env,
     onProgress: options.onProgress ?? (() => undefined),
-    signal: AbortSignal.any([abandon.signal, ...(options.signal === undefined ? [] : [options.signal])]),
+    signal: anySignal(abandon.signal, options.signal),
     record: { owner: ownIdentity(), postgres: null, temporal: null },
   };
   let supervision: Supervision | undefined;

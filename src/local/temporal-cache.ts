@@ -1,7 +1,7 @@
 import { chmodSync, closeSync, fsyncSync, mkdirSync, openSync, renameSync, rmSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { readIfPresent, writeSecretFile } from '../files.ts';
-import { cacheFolder, executableName, isExecutable } from './executables.ts';
+import { cacheFolder, isExecutable } from './executables.ts';
 import {
   checkHash,
   LAST_RESORT,
@@ -33,8 +33,8 @@ export type TemporalCache = {
 export function openCache(env: NodeJS.ProcessEnv, release: TemporalRelease): TemporalCache {
   const folder = join(cacheFolder(env), `temporal-${release.version}`);
   const builtFolder = join(cacheFolder(env), `temporal-${LAST_RESORT.version}`);
-  const pinnedPath = join(folder, executableName('temporal'));
-  const builtPath = join(builtFolder, executableName('temporal'));
+  const pinnedPath = join(folder, 'temporal');
+  const builtPath = join(builtFolder, 'temporal');
   const builtHash = join(builtFolder, 'temporal.sha256');
   const failure = join(folder, 'failed');
   return {

@@ -1,4 +1,5 @@
 import { Transform } from 'node:stream';
+import { anySignal } from '../pause.ts';
 import type { Progress } from './engine.ts';
 
 /** A fetch that brings no byte for this long is given up. */
@@ -41,7 +42,7 @@ export function watchFetch(source: string, options: FetchOptions): FetchWatch {
   );
   let [most, toldAt] = [0, Date.now()];
   return {
-    signal: AbortSignal.any([controller.signal, ...(signal === undefined ? [] : [signal])]),
+    signal: anySignal(controller.signal, signal),
     seen(bytes) {
       if (bytes > SIZE_LIMIT) giveUp('sent more than any release contains');
       if (bytes > most) stalled.refresh();

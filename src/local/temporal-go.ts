@@ -1,7 +1,8 @@
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
+import { anySignal } from '../pause.ts';
 import { runCommand } from './commands.ts';
-import { executableName, findOnPath } from './executables.ts';
+import { findOnPath } from './executables.ts';
 import { type FetchOptions, TELL_EVERY_MS } from './temporal-fetch-limits.ts';
 
 /** A build on a slow machine takes minutes; one that takes this long hangs. */
@@ -37,7 +38,7 @@ export async function buildWithGo(scratch: string, version: string, options: Fet
     await runCommand(go, ['install', '-v', `github.com/temporalio/cli/cmd/temporal@${version}`], {
       env: { ...env, GOBIN: bin, CGO_ENABLED: '0' },
       cwd: scratch,
-      signal: AbortSignal.any([tooLong.signal, ...(signal === undefined ? [] : [signal])]),
+      signal: anySignal(tooLong.signal, signal),
       onLine(line) {
         if (line.startsWith('go: downloading')) seen.downloaded += 1;
         else if (/^[\w./-]+$/.test(line)) seen.compiled += 1;
@@ -47,5 +48,5 @@ export async function buildWithGo(scratch: string, version: string, options: Fet
     clearInterval(teller);
     clearTimeout(deadline);
   }
-  return join(bin, executableName('temporal'));
+  return join(bin, 'temporal');
 }

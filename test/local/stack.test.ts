@@ -206,8 +206,8 @@ test('a checkout below a folder that only its owner may enter has a database, fo
   const root = join(parent, 'native');
   cpSync(installed.root, root, { recursive: true, verbatimSymlinks: true });
   const moved = (path: string) => join(root, relative(installed.root, path));
-  const { initdb, postgres, pgCtl } = installed;
-  const binaries = { root, initdb: moved(initdb), postgres: moved(postgres), pgCtl: moved(pgCtl) };
+  const { initdb, postgres } = installed;
+  const binaries = { root, initdb: moved(initdb), postgres: moved(postgres) };
   const cluster = await openCluster(binaries, parent, { durable: false, onProgress: () => undefined });
   expect(readFileSync(join(cluster.folder, 'PG_VERSION'), 'utf8').trim()).toBe('18');
   expect(statSync(cluster.folder).mode & 0o777).toBe(0o700);
