@@ -1,7 +1,7 @@
 import { z } from 'zod';
-import { DONE, doneResponses } from '../http/done.ts';
 import { defineRoute, type RouteModule } from '../http/route.ts';
 import { pathId } from '../http/scope.ts';
+import { created, DONE, doneResponses, ok } from '../http/success.ts';
 import type { ApiKeyId } from '../ids.ts';
 import { createApiKey } from './create.ts';
 import { listApiKeys } from './queries.ts';
@@ -51,7 +51,7 @@ export const createApiKeyRoutes = (): RouteModule[] => [
         },
       },
     },
-    async ({ context }) => ({ status: 200, body: { apiKeys: await listApiKeys(context) } }),
+    async ({ context }) => ok({ apiKeys: await listApiKeys(context) }),
   ),
   defineRoute(
     {
@@ -76,7 +76,7 @@ export const createApiKeyRoutes = (): RouteModule[] => [
       },
       errors: ['CONFLICT'],
     },
-    async ({ context, body }) => ({ status: 201, body: await createApiKey(context, body) }),
+    async ({ context, body }) => created(await createApiKey(context, body)),
   ),
   defineRoute(
     {
@@ -115,9 +115,7 @@ export const createApiKeyRoutes = (): RouteModule[] => [
       },
       errors: ['CONFLICT'],
     },
-    async ({ context, params }) => ({
-      status: 201,
-      body: await rotateApiKey(context, pathId<ApiKeyId>(params.keyId, 'API key')),
-    }),
+    async ({ context, params }) =>
+      created(await rotateApiKey(context, pathId<ApiKeyId>(params.keyId, 'API key'))),
   ),
 ];

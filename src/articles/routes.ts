@@ -1,8 +1,8 @@
 import { z } from 'zod';
 import { ARTICLE_BODY_BYTES } from '../document/format/limits.ts';
-import { DONE, doneResponses } from '../http/done.ts';
 import { decodeCursor, nextCursor } from '../http/paging.ts';
 import { defineRoute, type RouteModule } from '../http/route.ts';
+import { DONE, doneResponses, ok } from '../http/success.ts';
 import type { ArticleId } from '../ids.ts';
 import { createArticle } from './create.ts';
 import { type CountUnpaid, deleteArticle } from './delete.ts';
@@ -52,10 +52,8 @@ export const createArticleRoutes = (countUnpaid: CountUnpaid): RouteModule[] => 
         },
       },
     },
-    async ({ context, query: { cursor, ...query } }) => ({
-      status: 200,
-      body: await listArticles(context, { ...query, position: decodeCursor<ArticleId>(cursor) }),
-    }),
+    async ({ context, query: { cursor, ...query } }) =>
+      ok(await listArticles(context, { ...query, position: decodeCursor<ArticleId>(cursor) })),
   ),
   defineRoute(
     {
@@ -77,10 +75,8 @@ export const createArticleRoutes = (countUnpaid: CountUnpaid): RouteModule[] => 
         },
       },
     },
-    async ({ context, params, query }) => ({
-      status: 200,
-      body: await findBySlug(context, { projectId: params.projectId, ...query }),
-    }),
+    async ({ context, params, query }) =>
+      ok(await findBySlug(context, { projectId: params.projectId, ...query })),
   ),
   defineRoute(
     {
@@ -113,10 +109,7 @@ export const createArticleRoutes = (countUnpaid: CountUnpaid): RouteModule[] => 
         },
       },
     },
-    async ({ context, params }) => ({
-      status: 200,
-      body: { versions: await listVersions(context, params.articleId) },
-    }),
+    async ({ context, params }) => ok({ versions: await listVersions(context, params.articleId) }),
   ),
   defineRoute(
     {

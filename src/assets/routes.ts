@@ -1,9 +1,9 @@
 import { z } from 'zod';
 import { IMAGE_MEDIA_TYPES, MAX_IMAGE_BYTES } from '../blobs/asset.ts';
 import type { BlobStore } from '../blobs/blob-store.ts';
-import { DONE, doneResponses } from '../http/done.ts';
 import { defineRoute, type RouteModule } from '../http/route.ts';
 import { pathId } from '../http/scope.ts';
+import { created, DONE, doneResponses, ok } from '../http/success.ts';
 import type { AssetId } from '../ids.ts';
 import { deleteAsset, updateAsset } from './change.ts';
 import type { FetchImage } from './fetch-image.ts';
@@ -56,10 +56,7 @@ export const createAssetRoutes = ({
         },
       },
     },
-    async ({ context, params }) => ({
-      status: 200,
-      body: { assets: await listAssets(context, params.articleId) },
-    }),
+    async ({ context, params }) => ok({ assets: await listAssets(context, params.articleId) }),
   ),
   defineRoute(
     {
@@ -77,12 +74,10 @@ export const createAssetRoutes = ({
       responses: { 201: { description: 'The image.', schema: responseSchema, example: { asset: example } } },
       errors: ['CONFLICT', 'QUOTA_EXCEEDED'],
     },
-    async ({ context, params, query, bytes }) => ({
-      status: 201,
-      body: {
+    async ({ context, params, query, bytes }) =>
+      created({
         asset: await uploadAsset({ ...context, blobs }, { articleId: params.articleId, bytes, ...query }),
-      },
-    }),
+      }),
   ),
   defineRoute(
     {
@@ -96,10 +91,8 @@ export const createAssetRoutes = ({
       permissions: ['articles.read'],
       responses: { 200: { description: 'The image.', schema: responseSchema, example: { asset: example } } },
     },
-    async ({ context, params }) => ({
-      status: 200,
-      body: { asset: await readAsset(context, params.articleId, pathId<AssetId>(params.assetId, 'asset')) },
-    }),
+    async ({ context, params }) =>
+      ok({ asset: await readAsset(context, params.articleId, pathId<AssetId>(params.assetId, 'asset')) }),
   ),
   defineRoute(
     {
@@ -117,16 +110,14 @@ export const createAssetRoutes = ({
       responses: { 200: { description: 'The image.', schema: responseSchema, example: { asset: example } } },
       errors: ['CONFLICT'],
     },
-    async ({ context, params, body }) => ({
-      status: 200,
-      body: {
+    async ({ context, params, body }) =>
+      ok({
         asset: await updateAsset(context, {
           articleId: params.articleId,
           assetId: pathId<AssetId>(params.assetId, 'asset'),
           altText: body.altText,
         }),
-      },
-    }),
+      }),
   ),
   defineRoute(
     {
@@ -165,12 +156,10 @@ export const createAssetRoutes = ({
       responses: { 201: { description: 'The cover.', schema: responseSchema, example: { asset: hero } } },
       errors: ['CONFLICT', 'QUOTA_EXCEEDED'],
     },
-    async ({ context, params, query, bytes }) => ({
-      status: 201,
-      body: {
+    async ({ context, params, query, bytes }) =>
+      created({
         asset: await uploadHero({ ...context, blobs }, { articleId: params.articleId, bytes, ...query }),
-      },
-    }),
+      }),
   ),
   defineRoute(
     {
@@ -187,14 +176,12 @@ export const createAssetRoutes = ({
       responses: { 201: { description: 'The cover.', schema: responseSchema, example: { asset: hero } } },
       errors: ['CONFLICT', 'QUOTA_EXCEEDED'],
     },
-    async ({ context, params, body }) => ({
-      status: 201,
-      body: {
+    async ({ context, params, body }) =>
+      created({
         asset: await fetchHero(
           { ...context, blobs, fetchImage },
           { articleId: params.articleId, url: body.url, altText: body.altText },
         ),
-      },
-    }),
+      }),
   ),
 ];

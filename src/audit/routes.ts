@@ -1,5 +1,6 @@
 import { decodeCursor, pageQuery } from '../http/paging.ts';
 import { defineRoute, type RouteModule } from '../http/route.ts';
+import { ok } from '../http/success.ts';
 import type { AuditEntryId } from '../ids.ts';
 import { listAuditEntries } from './list.ts';
 import { auditPageSchema } from './schemas.ts';
@@ -39,12 +40,12 @@ export const createAuditRoutes = (): RouteModule[] => [
         },
       },
     },
-    async ({ context, query }) => ({
-      status: 200,
-      body: await listAuditEntries(context, {
-        limit: query.limit,
-        position: decodeCursor<AuditEntryId>(query.cursor),
-      }),
-    }),
+    async ({ context, query }) =>
+      ok(
+        await listAuditEntries(context, {
+          limit: query.limit,
+          position: decodeCursor<AuditEntryId>(query.cursor),
+        }),
+      ),
   ),
 ];

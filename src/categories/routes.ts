@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { defineRoute, type RouteModule } from '../http/route.ts';
 import { pathId } from '../http/scope.ts';
+import { created, ok } from '../http/success.ts';
 import type { CategoryId } from '../ids.ts';
 import { assignCategories } from './assign.ts';
 import { createCategory } from './create.ts';
@@ -60,7 +61,7 @@ export const createCategoryRoutes = (): RouteModule[] => [
         },
       },
     },
-    async ({ context }) => ({ status: 200, body: { categories: await listCategories(context) } }),
+    async ({ context }) => ok({ categories: await listCategories(context) }),
   ),
   defineRoute(
     {
@@ -80,7 +81,7 @@ export const createCategoryRoutes = (): RouteModule[] => [
       },
       errors: ['CONFLICT'],
     },
-    async ({ context, body }) => ({ status: 201, body: { category: await createCategory(context, body) } }),
+    async ({ context, body }) => created({ category: await createCategory(context, body) }),
   ),
   defineRoute(
     {
@@ -106,12 +107,10 @@ export const createCategoryRoutes = (): RouteModule[] => [
       },
       errors: ['CONFLICT'],
     },
-    async ({ context, params, body }) => ({
-      status: 200,
-      body: {
+    async ({ context, params, body }) =>
+      ok({
         category: await updateCategory(context, pathId<CategoryId>(params.categoryId, 'category'), body),
-      },
-    }),
+      }),
   ),
   defineRoute(
     {
@@ -138,7 +137,7 @@ export const createCategoryRoutes = (): RouteModule[] => [
         context,
         pathId<CategoryId>(params.categoryId, 'category'),
       );
-      return { status: 200, body: { ok: true, articleCount } };
+      return ok({ ok: true, articleCount });
     },
   ),
   defineRoute(
@@ -171,9 +170,7 @@ export const createCategoryRoutes = (): RouteModule[] => [
         },
       },
     },
-    async ({ context, params, body }) => ({
-      status: 200,
-      body: { categories: await assignCategories(context, { articleId: params.articleId, ...body }) },
-    }),
+    async ({ context, params, body }) =>
+      ok({ categories: await assignCategories(context, { articleId: params.articleId, ...body }) }),
   ),
 ];

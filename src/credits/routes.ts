@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { pageQuery } from '../http/paging.ts';
 import { defineRoute, type RouteModule } from '../http/route.ts';
+import { ok } from '../http/success.ts';
 import { decodeLedgerCursor, listLedger } from './ledger.ts';
 import { ledgerPageSchema, walletSchema } from './schemas.ts';
 import { readWallet } from './wallet.ts';
@@ -24,7 +25,7 @@ export const createCreditRoutes = (): RouteModule[] => [
         },
       },
     },
-    async ({ context }) => ({ status: 200, body: { wallet: await readWallet(context) } }),
+    async ({ context }) => ok({ wallet: await readWallet(context) }),
   ),
   defineRoute(
     {
@@ -68,9 +69,7 @@ export const createCreditRoutes = (): RouteModule[] => [
         },
       },
     },
-    async ({ context, query }) => ({
-      status: 200,
-      body: await listLedger(context, { limit: query.limit, before: decodeLedgerCursor(query.cursor) }),
-    }),
+    async ({ context, query }) =>
+      ok(await listLedger(context, { limit: query.limit, before: decodeLedgerCursor(query.cursor) })),
   ),
 ];

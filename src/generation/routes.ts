@@ -1,6 +1,7 @@
 import { IF_MATCH } from '../articles/responses.ts';
 import { KEY_HEADER, keyFrom } from '../http/key-header.ts';
 import { defineRoute, type RouteModule } from '../http/route.ts';
+import { ok } from '../http/success.ts';
 import type { JobRuns } from '../jobs/runs.ts';
 import type { Generated } from './admit.ts';
 import { generateArticle, generateDraft } from './create.ts';
@@ -83,10 +84,7 @@ export const createGenerationRoutes = (runs: JobRuns, features: GenerationFeatur
         },
       },
     },
-    async ({ context, body }) => ({
-      status: 200,
-      body: await estimateGeneration(context, body.generationConfig, features),
-    }),
+    async ({ context, body }) => ok(await estimateGeneration(context, body.generationConfig, features)),
   ),
   defineRoute(
     {

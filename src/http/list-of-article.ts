@@ -3,6 +3,7 @@ import type { VerbContext } from '../context.ts';
 import type { ArticleId } from '../ids.ts';
 import { decodeCursor, type PageRequest, pageQuery } from './paging.ts';
 import { defineRoute, type RouteDefinition, type RouteModule } from './route.ts';
+import { ok } from './success.ts';
 
 interface ListOfArticle<Id extends string, Page>
   extends Pick<RouteDefinition, 'operationId' | 'summary' | 'description' | 'tags'> {
@@ -31,8 +32,6 @@ export const defineListOfArticle = <Id extends string, Page>({
       query: pageQuery,
       responses: { 200: { description: 'One page.', schema, example } },
     },
-    async ({ context, params, query: { limit, cursor } }) => ({
-      status: 200,
-      body: await list(context, params.articleId, { limit, position: decodeCursor<Id>(cursor) }),
-    }),
+    async ({ context, params, query: { limit, cursor } }) =>
+      ok(await list(context, params.articleId, { limit, position: decodeCursor<Id>(cursor) })),
   );

@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import type { VerbContext } from '../context.ts';
 import { defineRoute, type RouteModule } from '../http/route.ts';
+import { ok } from '../http/success.ts';
 import type { JobId } from '../ids.ts';
 import { readJob } from './queries.ts';
 import type { Job } from './schemas.ts';
@@ -39,6 +40,6 @@ export const createReportRoute = <Translation, Generation>(reports: {
     },
     async ({ context, params }) => {
       const { kind }: Pick<Job, 'kind'> = await readJob(context, params.jobId);
-      return { status: 200, body: { report: await reports[kind].read(context, params.jobId) } };
+      return ok({ report: await reports[kind].read(context, params.jobId) });
     },
   );

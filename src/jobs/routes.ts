@@ -2,6 +2,7 @@ import { z } from 'zod';
 import { defineListOfArticle } from '../http/list-of-article.ts';
 import { integerParameter, nextCursor } from '../http/paging.ts';
 import { defineRoute, type RouteModule } from '../http/route.ts';
+import { accepted } from '../http/success.ts';
 import { cancelJob } from './cancel.ts';
 import { cancelledJobExample, runningJobExample } from './examples.ts';
 import { isFinal, jobTag, listJobs, readJob } from './queries.ts';
@@ -99,9 +100,6 @@ export const createJobRoutes = (runs: JobRuns, watch: JobWatch): RouteModule[] =
       },
       errors: ['CONFLICT'],
     },
-    async ({ context, params }) => ({
-      status: 202,
-      body: { job: await cancelJob({ ...context, runs }, params.jobId) },
-    }),
+    async ({ context, params }) => accepted({ job: await cancelJob({ ...context, runs }, params.jobId) }),
   ),
 ];

@@ -1,7 +1,7 @@
 import { z } from 'zod';
-import { DONE, doneResponses } from '../http/done.ts';
 import { decodeCursor, nextCursor } from '../http/paging.ts';
 import { defineRoute, type RouteModule } from '../http/route.ts';
+import { DONE, doneResponses, ok } from '../http/success.ts';
 import type { ProjectId } from '../ids.ts';
 import { createProject } from './create.ts';
 import { deleteProject } from './delete.ts';
@@ -54,14 +54,14 @@ export const createProjectRoutes = (): RouteModule[] => [
         },
       },
     },
-    async ({ context, query: { archived, limit, cursor } }) => ({
-      status: 200,
-      body: await listProjects(context, {
-        archived: archived === undefined ? undefined : archived === 'true',
-        limit,
-        position: decodeCursor<ProjectId>(cursor),
-      }),
-    }),
+    async ({ context, query: { archived, limit, cursor } }) =>
+      ok(
+        await listProjects(context, {
+          archived: archived === undefined ? undefined : archived === 'true',
+          limit,
+          position: decodeCursor<ProjectId>(cursor),
+        }),
+      ),
   ),
   defineRoute(
     {
@@ -104,10 +104,7 @@ export const createProjectRoutes = (): RouteModule[] => [
         200: { description: 'The project.', schema: responseSchema, example: { project: example } },
       },
     },
-    async ({ context, params }) => ({
-      status: 200,
-      body: { project: await readProject(context, params.projectId) },
-    }),
+    async ({ context, params }) => ok({ project: await readProject(context, params.projectId) }),
   ),
   defineRoute(
     {
@@ -131,10 +128,8 @@ export const createProjectRoutes = (): RouteModule[] => [
       },
       errors: ['CONFLICT'],
     },
-    async ({ context, params, body }) => ({
-      status: 200,
-      body: { project: await updateProject(context, params.projectId, body) },
-    }),
+    async ({ context, params, body }) =>
+      ok({ project: await updateProject(context, params.projectId, body) }),
   ),
   defineRoute(
     {

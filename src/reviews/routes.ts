@@ -4,6 +4,7 @@ import { articleSchema } from '../articles/schemas.ts';
 import { defineListOfArticle } from '../http/list-of-article.ts';
 import { nextCursor } from '../http/paging.ts';
 import { defineRoute, type RouteModule } from '../http/route.ts';
+import { created } from '../http/success.ts';
 import { reviewArticle } from './create.ts';
 import { listReviews } from './list.ts';
 import { type Review, reviewBody, reviewSchema } from './schemas.ts';
@@ -55,9 +56,6 @@ export const createReviewRoutes = (): RouteModule[] => [
       },
       errors: ['CONFLICT'],
     },
-    async ({ context, params, body }) => ({
-      status: 201,
-      body: await reviewArticle(context, params.articleId, body),
-    }),
+    async ({ context, params, body }) => created(await reviewArticle(context, params.articleId, body)),
   ),
 ];

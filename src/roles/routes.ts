@@ -1,7 +1,7 @@
 import { z } from 'zod';
-import { DONE, doneResponses } from '../http/done.ts';
 import { defineRoute, type RouteModule } from '../http/route.ts';
 import { pathId } from '../http/scope.ts';
+import { created, DONE, doneResponses, ok } from '../http/success.ts';
 import type { RoleId } from '../ids.ts';
 import { createRole } from './create.ts';
 import { deleteRole } from './delete.ts';
@@ -40,7 +40,7 @@ export const createRoleRoutes = (): RouteModule[] => [
         },
       },
     },
-    async ({ context }) => ({ status: 200, body: { roles: await listRoles(context) } }),
+    async ({ context }) => ok({ roles: await listRoles(context) }),
   ),
   defineRoute(
     {
@@ -60,7 +60,7 @@ export const createRoleRoutes = (): RouteModule[] => [
       },
       errors: ['CONFLICT'],
     },
-    async ({ context, body }) => ({ status: 201, body: { role: await createRole(context, body) } }),
+    async ({ context, body }) => created({ role: await createRole(context, body) }),
   ),
   defineRoute(
     {
@@ -81,10 +81,8 @@ export const createRoleRoutes = (): RouteModule[] => [
       },
       errors: ['CONFLICT'],
     },
-    async ({ context, params, body }) => ({
-      status: 200,
-      body: { role: await updateRole(context, pathId<RoleId>(params.roleId, 'role'), body) },
-    }),
+    async ({ context, params, body }) =>
+      ok({ role: await updateRole(context, pathId<RoleId>(params.roleId, 'role'), body) }),
   ),
   defineRoute(
     {

@@ -1,5 +1,6 @@
 import { defineRoute, type RouteModule } from '../http/route.ts';
 import { pathId } from '../http/scope.ts';
+import { ok } from '../http/success.ts';
 import type { CategoryId } from '../ids.ts';
 import type { RunDependencies } from './await-operation.ts';
 import {
@@ -43,10 +44,7 @@ export const createSuggestionRoutes = (runs: RunDependencies): RouteModule[] => 
       },
       errors: PAID,
     },
-    async ({ context, params }) => ({
-      status: 200,
-      body: await suggestForArticle({ ...context, runs }, params.articleId),
-    }),
+    async ({ context, params }) => ok(await suggestForArticle({ ...context, runs }, params.articleId)),
   ),
   defineRoute(
     {
@@ -71,10 +69,7 @@ export const createSuggestionRoutes = (runs: RunDependencies): RouteModule[] => 
       },
       errors: PAID,
     },
-    async ({ context, params }) => ({
-      status: 200,
-      body: await suggestForProject({ ...context, runs }, params.projectId),
-    }),
+    async ({ context, params }) => ok(await suggestForProject({ ...context, runs }, params.projectId)),
   ),
   defineRoute(
     {
@@ -104,13 +99,7 @@ export const createSuggestionRoutes = (runs: RunDependencies): RouteModule[] => 
       },
       errors: PAID,
     },
-    async ({ context, params, body }) => ({
-      status: 200,
-      body: await translateNames(
-        { ...context, runs },
-        pathId<CategoryId>(params.categoryId, 'category'),
-        body,
-      ),
-    }),
+    async ({ context, params, body }) =>
+      ok(await translateNames({ ...context, runs }, pathId<CategoryId>(params.categoryId, 'category'), body)),
   ),
 ];

@@ -1,5 +1,6 @@
 import { KEY_HEADER, keyFrom } from '../http/key-header.ts';
 import { defineRoute, type RouteModule } from '../http/route.ts';
+import { ok } from '../http/success.ts';
 import type { JobRuns } from '../jobs/runs.ts';
 import { createTranslation } from './create.ts';
 import { estimateTranslation } from './estimate.ts';
@@ -35,10 +36,7 @@ export const createTranslationRoutes = (runs: JobRuns): RouteModule[] => [
         },
       },
     },
-    async ({ context, params }) => ({
-      status: 200,
-      body: { translations: await listTranslations(context, params.articleId) },
-    }),
+    async ({ context, params }) => ok({ translations: await listTranslations(context, params.articleId) }),
   ),
   defineRoute(
     {
@@ -63,10 +61,8 @@ export const createTranslationRoutes = (runs: JobRuns): RouteModule[] => [
         },
       },
     },
-    async ({ context, params, query }) => ({
-      status: 200,
-      body: await estimateTranslation(context, { articleId: params.articleId, language: query.language }),
-    }),
+    async ({ context, params, query }) =>
+      ok(await estimateTranslation(context, { articleId: params.articleId, language: query.language })),
   ),
   defineRoute(
     {

@@ -1,5 +1,5 @@
-import { DONE, doneResponses } from '../http/done.ts';
 import { defineRoute, type RouteModule } from '../http/route.ts';
+import { DONE, doneResponses } from '../http/success.ts';
 import { deleteWorkspace } from './delete.ts';
 
 /** What a request spends on a workspace's rows; `reconcile` removes the others. Milliseconds. */

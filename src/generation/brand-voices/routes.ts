@@ -1,7 +1,7 @@
 import { z } from 'zod';
-import { DONE, doneResponses } from '../../http/done.ts';
 import { defineRoute, type RouteModule } from '../../http/route.ts';
 import { pathId } from '../../http/scope.ts';
+import { created, DONE, doneResponses, ok } from '../../http/success.ts';
 import type { BrandVoiceId } from '../../ids.ts';
 import { createBrandVoice } from './create.ts';
 import { deleteBrandVoice } from './delete.ts';
@@ -49,7 +49,7 @@ export const createBrandVoiceRoutes = (): RouteModule[] => [
         },
       },
     },
-    async ({ context }) => ({ status: 200, body: { brandVoices: await listBrandVoices(context) } }),
+    async ({ context }) => ok({ brandVoices: await listBrandVoices(context) }),
   ),
   defineRoute(
     {
@@ -69,10 +69,7 @@ export const createBrandVoiceRoutes = (): RouteModule[] => [
       },
       errors: ['CONFLICT'],
     },
-    async ({ context, body }) => ({
-      status: 201,
-      body: { brandVoice: await createBrandVoice(context, body) },
-    }),
+    async ({ context, body }) => created({ brandVoice: await createBrandVoice(context, body) }),
   ),
   defineRoute(
     {
@@ -85,10 +82,7 @@ export const createBrandVoiceRoutes = (): RouteModule[] => [
       permissions: ['articles.read'],
       responses: { 200: { description: 'The voice.', schema: response, example: { brandVoice: example } } },
     },
-    async ({ context, params }) => ({
-      status: 200,
-      body: { brandVoice: await readBrandVoice(context, idOf(params)) },
-    }),
+    async ({ context, params }) => ok({ brandVoice: await readBrandVoice(context, idOf(params)) }),
   ),
   defineRoute(
     {
@@ -107,10 +101,8 @@ export const createBrandVoiceRoutes = (): RouteModule[] => [
       },
       errors: ['CONFLICT'],
     },
-    async ({ context, params, body }) => ({
-      status: 200,
-      body: { brandVoice: await updateBrandVoice(context, idOf(params), body) },
-    }),
+    async ({ context, params, body }) =>
+      ok({ brandVoice: await updateBrandVoice(context, idOf(params), body) }),
   ),
   defineRoute(
     {

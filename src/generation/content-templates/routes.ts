@@ -1,7 +1,7 @@
 import { z } from 'zod';
-import { DONE, doneResponses } from '../../http/done.ts';
 import { defineRoute, type RouteModule } from '../../http/route.ts';
 import { pathId } from '../../http/scope.ts';
+import { created, DONE, doneResponses, ok } from '../../http/success.ts';
 import type { ContentTemplateId } from '../../ids.ts';
 import { createContentTemplate } from './create.ts';
 import { deleteContentTemplate } from './delete.ts';
@@ -56,7 +56,7 @@ export const createContentTemplateRoutes = (): RouteModule[] => [
         },
       },
     },
-    async ({ context }) => ({ status: 200, body: { contentTemplates: await listContentTemplates(context) } }),
+    async ({ context }) => ok({ contentTemplates: await listContentTemplates(context) }),
   ),
   defineRoute(
     {
@@ -76,10 +76,7 @@ export const createContentTemplateRoutes = (): RouteModule[] => [
       },
       errors: ['CONFLICT'],
     },
-    async ({ context, body }) => ({
-      status: 201,
-      body: { contentTemplate: await createContentTemplate(context, body) },
-    }),
+    async ({ context, body }) => created({ contentTemplate: await createContentTemplate(context, body) }),
   ),
   defineRoute(
     {
@@ -94,10 +91,7 @@ export const createContentTemplateRoutes = (): RouteModule[] => [
         200: { description: 'The template.', schema: response, example: { contentTemplate: example } },
       },
     },
-    async ({ context, params }) => ({
-      status: 200,
-      body: { contentTemplate: await readContentTemplate(context, idOf(params)) },
-    }),
+    async ({ context, params }) => ok({ contentTemplate: await readContentTemplate(context, idOf(params)) }),
   ),
   defineRoute(
     {
@@ -121,10 +115,8 @@ export const createContentTemplateRoutes = (): RouteModule[] => [
       },
       errors: ['CONFLICT'],
     },
-    async ({ context, params, body }) => ({
-      status: 200,
-      body: { contentTemplate: await updateContentTemplate(context, idOf(params), body) },
-    }),
+    async ({ context, params, body }) =>
+      ok({ contentTemplate: await updateContentTemplate(context, idOf(params), body) }),
   ),
   defineRoute(
     {

@@ -1,8 +1,8 @@
 import { z } from 'zod';
-import { DONE, doneResponses } from '../../http/done.ts';
 import { decodeCursor, nextCursor } from '../../http/paging.ts';
 import { defineRoute, type RouteModule } from '../../http/route.ts';
 import { pathId } from '../../http/scope.ts';
+import { created, DONE, doneResponses, ok } from '../../http/success.ts';
 import type { GlossaryTermId } from '../../ids.ts';
 import {
   createTermBody,
@@ -49,10 +49,8 @@ export const createGlossaryRoutes = (): RouteModule[] => [
         },
       },
     },
-    async ({ context, query: { cursor, ...filter } }) => ({
-      status: 200,
-      body: await listTerms(context, { ...filter, position: decodeCursor<GlossaryTermId>(cursor) }),
-    }),
+    async ({ context, query: { cursor, ...filter } }) =>
+      ok(await listTerms(context, { ...filter, position: decodeCursor<GlossaryTermId>(cursor) })),
   ),
   defineRoute(
     {
@@ -77,7 +75,7 @@ export const createGlossaryRoutes = (): RouteModule[] => [
       },
       errors: ['CONFLICT'],
     },
-    async ({ context, body }) => ({ status: 201, body: { term: await createTerm(context, body) } }),
+    async ({ context, body }) => created({ term: await createTerm(context, body) }),
   ),
   defineRoute(
     {
@@ -107,7 +105,7 @@ export const createGlossaryRoutes = (): RouteModule[] => [
       },
       errors: ['CONFLICT'],
     },
-    async ({ context, body }) => ({ status: 200, body: await importTerms(context, body.terms) }),
+    async ({ context, body }) => ok(await importTerms(context, body.terms)),
   ),
   defineRoute(
     {
@@ -130,10 +128,8 @@ export const createGlossaryRoutes = (): RouteModule[] => [
       },
       errors: ['CONFLICT'],
     },
-    async ({ context, params, body }) => ({
-      status: 200,
-      body: { term: await updateTerm(context, pathId<GlossaryTermId>(params.termId, 'term'), body) },
-    }),
+    async ({ context, params, body }) =>
+      ok({ term: await updateTerm(context, pathId<GlossaryTermId>(params.termId, 'term'), body) }),
   ),
   defineRoute(
     {

@@ -1,9 +1,9 @@
 import { articleResponse, respondWithArticle } from '../../articles/responses.ts';
-import { DONE, doneResponses } from '../../http/done.ts';
 import { KEY_HEADER, keyFrom } from '../../http/key-header.ts';
 import { defineListOfArticle } from '../../http/list-of-article.ts';
 import { defineRoute, type RouteModule } from '../../http/route.ts';
 import { pathId } from '../../http/scope.ts';
+import { DONE, doneResponses, ok } from '../../http/success.ts';
 import type { ProposalId } from '../../ids.ts';
 import type { JobRuns } from '../../jobs/runs.ts';
 import { createRefresh, estimateRefresh } from './create.ts';
@@ -43,7 +43,7 @@ export const createRefreshRoutes = (runs: JobRuns): RouteModule[] => [
       },
       errors: ['CONFLICT'],
     },
-    async ({ context, params }) => ({ status: 200, body: await estimateRefresh(context, params) }),
+    async ({ context, params }) => ok(await estimateRefresh(context, params)),
   ),
   defineRoute(
     {

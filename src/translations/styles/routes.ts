@@ -1,8 +1,8 @@
 import { z } from 'zod';
 import { notFound } from '../../errors.ts';
 import { canonicalLanguage } from '../../fields.ts';
-import { DONE, doneResponses } from '../../http/done.ts';
 import { defineRoute, type RouteModule } from '../../http/route.ts';
+import { DONE, doneResponses, ok } from '../../http/success.ts';
 import { putStyleBody, type StyleResponse, styleSchema } from './schemas.ts';
 import { deleteStyle, listStyles, putStyle } from './styles.ts';
 
@@ -40,10 +40,7 @@ export const createStyleRoutes = (): RouteModule[] => [
         },
       },
     },
-    async ({ context, params }) => ({
-      status: 200,
-      body: { styles: await listStyles(context, params.projectId) },
-    }),
+    async ({ context, params }) => ok({ styles: await listStyles(context, params.projectId) }),
   ),
   defineRoute(
     {
@@ -67,16 +64,14 @@ export const createStyleRoutes = (): RouteModule[] => [
       },
       errors: ['CONFLICT'],
     },
-    async ({ context, params, body }) => ({
-      status: 200,
-      body: {
+    async ({ context, params, body }) =>
+      ok({
         style: await putStyle(
           context,
           { projectId: params.projectId, language: pathLanguage(params.language) },
           body,
         ),
-      },
-    }),
+      }),
   ),
   defineRoute(
     {

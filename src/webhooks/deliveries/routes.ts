@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { defineRoute, type RouteModule } from '../../http/route.ts';
 import { pathId } from '../../http/scope.ts';
+import { accepted, ok } from '../../http/success.ts';
 import type { DeliveryId } from '../../ids.ts';
 import type { RunCanceller } from '../endpoints/run-canceller.ts';
 import { cancelledExample, deliveryDetailExample, redeliveryExample } from '../examples.ts';
@@ -37,10 +38,7 @@ export const createDeliveryRoutes = (runCanceller: RunCanceller): RouteModule[] 
         },
       },
     },
-    async ({ context, params }) => ({
-      status: 200,
-      body: { delivery: await readDeliveryDetail(context, deliveryIn(params)) },
-    }),
+    async ({ context, params }) => ok({ delivery: await readDeliveryDetail(context, deliveryIn(params)) }),
   ),
   defineRoute(
     {
@@ -64,10 +62,7 @@ export const createDeliveryRoutes = (runCanceller: RunCanceller): RouteModule[] 
       },
       errors: ['CONFLICT'],
     },
-    async ({ context, params }) => ({
-      status: 202,
-      body: { delivery: await redeliver(context, deliveryIn(params)) },
-    }),
+    async ({ context, params }) => accepted({ delivery: await redeliver(context, deliveryIn(params)) }),
   ),
   defineRoute(
     {
@@ -90,9 +85,7 @@ export const createDeliveryRoutes = (runCanceller: RunCanceller): RouteModule[] 
       },
       errors: ['CONFLICT'],
     },
-    async ({ context, params }) => ({
-      status: 200,
-      body: { delivery: await cancelDelivery({ ...context, runCanceller }, deliveryIn(params)) },
-    }),
+    async ({ context, params }) =>
+      ok({ delivery: await cancelDelivery({ ...context, runCanceller }, deliveryIn(params)) }),
   ),
 ];

@@ -1,7 +1,7 @@
 import { EVENT_TYPES } from '../../events/catalog.ts';
-import { DONE, doneResponses } from '../../http/done.ts';
 import { defineRoute, type RouteModule } from '../../http/route.ts';
 import { pathId } from '../../http/scope.ts';
+import { accepted, created, DONE, doneResponses, ok } from '../../http/success.ts';
 import type { EndpointId } from '../../ids.ts';
 import type { AddressGuard } from '../../outbound/resolver.ts';
 import { listOpenDeliveries } from '../deliveries/list-open.ts';
@@ -75,7 +75,7 @@ export const createEndpointRoutes = ({
         },
       },
     },
-    async ({ context, query }) => ({ status: 200, body: await listWebhooks(context, query) }),
+    async ({ context, query }) => ok(await listWebhooks(context, query)),
   ),
   defineRoute(
     {
@@ -102,10 +102,7 @@ export const createEndpointRoutes = ({
       },
       errors: ['CONFLICT'],
     },
-    async ({ context, body }) => ({
-      status: 201,
-      body: await registerEndpoint({ ...context, guard }, body),
-    }),
+    async ({ context, body }) => created(await registerEndpoint({ ...context, guard }, body)),
   ),
   defineRoute(
     {
@@ -147,10 +144,7 @@ export const createEndpointRoutes = ({
         },
       },
     },
-    async ({ context, params }) => ({
-      status: 200,
-      body: { deliveries: await listOpenDeliveries(context, endpointIn(params)) },
-    }),
+    async ({ context, params }) => ok({ deliveries: await listOpenDeliveries(context, endpointIn(params)) }),
   ),
   defineRoute(
     {
@@ -175,10 +169,7 @@ export const createEndpointRoutes = ({
       },
       errors: ['CONFLICT'],
     },
-    async ({ context, params }) => ({
-      status: 200,
-      body: await pingEndpoint({ ...context, sender }, endpointIn(params)),
-    }),
+    async ({ context, params }) => ok(await pingEndpoint({ ...context, sender }, endpointIn(params))),
   ),
   defineRoute(
     {
@@ -204,9 +195,7 @@ export const createEndpointRoutes = ({
       },
       errors: ['CONFLICT'],
     },
-    async ({ context, params, body }) => ({
-      status: 202,
-      body: await redeliverFailed(context, { endpointId: endpointIn(params), since: body.since }),
-    }),
+    async ({ context, params, body }) =>
+      accepted(await redeliverFailed(context, { endpointId: endpointIn(params), since: body.since })),
   ),
 ];

@@ -1,8 +1,12 @@
 import { z } from 'zod';
 import type { DocumentedResponse, RouteResponse } from './route.ts';
 
+export const ok = (body: unknown): RouteResponse => ({ status: 200, body });
+export const created = (body: unknown): RouteResponse => ({ status: 201, body });
+export const accepted = (body: unknown): RouteResponse => ({ status: 202, body });
+
 /** The response of a route that has done its work and has nothing to show for it. */
-export const DONE = { status: 200, body: { ok: true } } as const satisfies RouteResponse;
+export const DONE = ok({ ok: true });
 
 /** The same as a route documents it. @param description what was done */
 export const doneResponses = (description: string): Readonly<Record<200, DocumentedResponse>> => ({
