@@ -110,7 +110,8 @@ function errorCode(body: string | undefined): unknown {
 
 /** The JSON object in an answer, with or without a code fence or words around it. */
 function findObject(text: string): Readonly<Record<string, unknown>> | null {
-  const fenced = /```(?:json)?\s*([\s\S]*?)```/i.exec(text)?.[1];
+  // Nothing here may look at white space twice: models that lose their way send it without end.
+  const fenced = /```(?:json)?([\s\S]*?)```/i.exec(text)?.[1];
   const first = text.indexOf('{');
   const last = text.lastIndexOf('}');
   for (const candidate of [text, fenced, first < last ? text.slice(first, last + 1) : undefined]) {

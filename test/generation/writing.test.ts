@@ -151,6 +151,16 @@ describe('a section', () => {
       { blocks: [{ type: 'table', header: ['a', 'b'], rows: [['1']] }, rest] },
       'does not have the 2 cells',
     ],
+    [
+      'white space without end',
+      completion(`\`\`\`json${' '.repeat(500_000)}`),
+      'The answer was not a JSON object.',
+    ],
+    [
+      'empty lines without end',
+      { blocks: [{ type: 'quote', text: `${'\n'.repeat(300_000)}Roses.` }, rest] },
+      'A text has more than 20000 characters.',
+    ],
     ['another shape', { blocks: [{ type: 'image', url: 'x' }] }, 'blocks.0.type'],
     ['no object', completion('I would rather not.'), 'The answer was not a JSON object.'],
     [

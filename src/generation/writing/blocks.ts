@@ -91,7 +91,7 @@ export class PartBuilder {
         this.paragraph(block.text, block.links);
         return;
       case 'quote': {
-        const text = this.text(block.text.replace(/^\s*>\s?/gm, ''));
+        const text = this.text(block.text.replace(/^[ \t]*>\s?/gm, ''));
         if (text !== null && this.isNew(text.plain)) this.push({ type: 'quote', ...this.field(text) });
         return;
       }
@@ -256,4 +256,7 @@ const UNMARKED = /[\p{Script=Thai}\p{Script=Lao}\p{Script=Khmer}\p{Script=Myanma
 /** Marks that end a sentence, with quotes, brackets and emphasis after them. */
 const ENDED = /[\p{Extended_Pictographic}.!?…。！？．؟۔।॥։።፧‽;)\]}"'“”‘’»«›‹」』）】`]["'“”‘’»)*_`\]]*$/u;
 
-const isEnded = (text: string): boolean => UNMARKED.test(text) || ENDED.test(text);
+/** Characters at the end of a text that are looked at. */
+const LAST = 100;
+
+const isEnded = (text: string): boolean => UNMARKED.test(text) || ENDED.test(text.slice(-LAST));
