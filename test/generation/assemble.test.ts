@@ -83,6 +83,15 @@ describe('the body', () => {
   });
 
   it.each([
+  it('is valid also when somebody has searched for ids of sections whose hashes begin alike', () => {
+    const [outline] = fc.sample(anyOutline({ least: 2, most: 2 }), 1);
+    if (outline === undefined) throw new Error('no outline');
+    const ids = ['57ab6d045b81', '596c8b39a684'];
+    const sections = outline.sections.map((section, index) => ({ ...section, id: ids[index] ?? '' }));
+    const parts = ids.map((id) => partOf(id, [paragraph('Roses like the sun.')]));
+    expect(assembleBody({ ...outline, sections }, parts, null).blocks).toHaveLength(4);
+  });
+
     ['en-GB', 'Frequently asked questions'],
     ['de-AT', 'Häufig gestellte Fragen'],
     ['zh-TW', '常見問題'],

@@ -30,7 +30,7 @@ export interface PartRules extends TextRules {
 
 /** Ids are made from the section's, so that they stay when a part is made again, and never clash with another's. */
 export const blockId = (sectionId: string, number: number): string =>
-  `${createHash('sha256').update(sectionId).digest('hex').slice(0, 12)}-${number}`;
+  `${createHash('sha256').update(sectionId).digest('hex').slice(0, 32)}-${number}`;
 
 /** By what two texts count as the same one; null for short ones, which may repeat. */
 function repetitionKey(text: string): string | null {
