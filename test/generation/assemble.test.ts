@@ -32,6 +32,7 @@ function partOf(id: string, answered: readonly unknown[]) {
     section: { id, heading: 'Soil', level: 2 },
     articles: [],
     hosts: new Set<string>(),
+    said: '',
     earlier: new Set<string>(),
   };
   const kept = answered.filter((block) => {
@@ -82,7 +83,6 @@ describe('the body', () => {
     );
   });
 
-  it.each([
   it('is valid also when somebody has searched for ids of sections whose hashes begin alike', () => {
     const [outline] = fc.sample(anyOutline({ least: 2, most: 2 }), 1);
     if (outline === undefined) throw new Error('no outline');
@@ -92,6 +92,7 @@ describe('the body', () => {
     expect(assembleBody({ ...outline, sections }, parts, null).blocks).toHaveLength(4);
   });
 
+  it.each([
     ['en-GB', 'Frequently asked questions'],
     ['de-AT', 'Häufig gestellte Fragen'],
     ['zh-TW', '常見問題'],

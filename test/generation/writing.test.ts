@@ -264,6 +264,15 @@ describe('a section', () => {
     expect(model.requests()).toHaveLength(1);
   });
 });
+  it.each([
+    ['What lorem ipsum is for', 'Lorem ipsum is a text without a meaning.'],
+    ['A letter that begins with [your name]', 'Write [your name] at the top.'],
+  ])('may speak of what the customer has it written about: %s', async (topic, text) => {
+    model = await startScripted({ blocks: [paragraph(`${text} ${prose(600)}`)] });
+    await expect(write(briefOf({ topic }))).resolves.toMatchObject({ asked: expect.any(Number) });
+    await expect(write()).rejects.toThrow('it spoke about itself');
+  });
+
 
 const half = { ...before, words: 474 };
 

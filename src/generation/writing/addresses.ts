@@ -24,8 +24,8 @@ const DOMAIN_IN_CODE = domain(ENDINGS_IN_CODE);
 const NO_HOST = /^(?:asp|ado|vb|ml)\.net$|^(?:node|next|nuxt|vue|three|express|d3|react|ember)\.js/i;
 
 /** Host names that stand in the texts, in lower case: what a customer wrote may be written again, as text. */
-export const hostNames = (texts: readonly (string | undefined)[]): ReadonlySet<string> =>
-  new Set(texts.flatMap((text) => (text ?? '').toLowerCase().match(DOMAIN) ?? []));
+export const hostNames = (texts: readonly string[]): ReadonlySet<string> =>
+  new Set(texts.flatMap((text) => text.toLowerCase().match(DOMAIN) ?? []));
 
 /**
  * The first address in a text, or null.

@@ -24,8 +24,8 @@ import { askUntilUsable, type Checked } from './ask.ts';
 import { bare } from './blocks.ts';
 import { faqHeading } from './faq-headings.ts';
 import { textDefect } from './language.ts';
-import { about, readText, tidy } from './text.ts';
-import { allowedHosts } from './write-section.ts';
+import { about, readText, type TextRules, tidy } from './text.ts';
+import { allowedBy } from './write-section.ts';
 import type { ArticleWriter, Defect, OutlineRequest } from './writer.ts';
 
 /**
@@ -52,7 +52,7 @@ export async function planOutline(
     check: (answer) => {
       const parsed = parseAnswer(outlineAnswer, answer);
       if (!parsed.ok) return { value: null, defects: parsed.defects };
-      const reader = new OutlineReader(allowedHosts(brief), writer, brief.config.language);
+      const reader = new OutlineReader(allowedBy(brief), writer, brief.config.language);
       return reader.read(parsed.value, { words, bounds, faq: brief.config.faq });
     },
     answered,
@@ -72,12 +72,12 @@ interface Wanted {
 
 class OutlineReader {
   private readonly defects: Defect[] = [];
-  private readonly hosts: ReadonlySet<string>;
+  private readonly rules: TextRules;
   private readonly writer: ArticleWriter;
   private readonly language: string;
 
-  constructor(hosts: ReadonlySet<string>, writer: ArticleWriter, language: string) {
-    this.hosts = hosts;
+  constructor(rules: TextRules, writer: ArticleWriter, language: string) {
+    this.rules = rules;
     this.writer = writer;
     this.language = language;
   }
@@ -129,7 +129,7 @@ class OutlineReader {
 
   /** The text as shown; one that is too long is asked for again once, and cut at a word then. */
   private text(name: string, raw: string, max: number): string {
-    const { text, defects } = readText(raw, { hosts: this.hosts });
+    const { text, defects } = readText(raw, this.rules);
     const plain = text?.plain.trim() ?? '';
     const foreign = textDefect(this.writer, plain, this.language);
     for (const defect of [...defects, ...(foreign === null ? [] : [foreign])]) {
@@ -148,7 +148,7 @@ class OutlineReader {
     const usable = keywords
       .map((keyword) => tidy(keyword).replace(/\s+/g, ' '))
       .filter((keyword) => keyword !== '' && codePoints(keyword) <= MAX_SECTION_KEYWORD)
-      .filter((keyword) => findAddress(keyword, false, this.hosts) === null);
+      .filter((keyword) => findAddress(keyword, false, this.rules.hosts) === null);
     return [...new Set(usable)].slice(0, MAX_SECTION_KEYWORDS);
   }
 

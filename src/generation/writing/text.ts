@@ -78,6 +78,8 @@ export const tidy = (text: string): string =>
 export interface TextRules {
   /** Host names that may stand as text. */
   readonly hosts: ReadonlySet<string>;
+  /** The customer's own words: what they speak of, an article about it may speak of. */
+  readonly said: string;
 }
 
 /** The paragraphs of a text, which blank lines part, and what is wrong with them. */
@@ -113,11 +115,11 @@ export function readText(raw: string, rules: TextRules): { text: ReadText | null
   if (defects.length > 0) return { text: null, defects };
   const { runs } = parseText(line);
   const plain = runsText(runs);
-  const bad = defectOf(runs, plain, rules.hosts);
+  const bad = defectOf(runs, plain, rules);
   return { text: { runs, plain }, defects: bad === null ? [] : [bad] };
 }
 
-function defectOf(runs: readonly InlineRun[], plain: string, hosts: ReadonlySet<string>): Defect | null {
+function defectOf(runs: readonly InlineRun[], plain: string, { hosts, said }: TextRules): Defect | null {
   const linked = runs.find(({ link }) => link !== null);
   if (linked !== undefined) {
     return about(
@@ -136,7 +138,7 @@ function defectOf(runs: readonly InlineRun[], plain: string, hosts: ReadonlySet<
   if (INLINE_MARKDOWN.test(prose)) {
     return about('markdown', 'A text has Markdown other than bold, italic and inline code.', plain);
   }
-  if (CHATTER.some((pattern) => pattern.test(prose))) {
+  if (CHATTER.some((pattern) => pattern.test(prose) && !pattern.test(said))) {
     return about(
       'chatter',
       'A text speaks about the answer or its writer. Write nothing but the article.',

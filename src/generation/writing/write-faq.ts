@@ -5,7 +5,7 @@ import { askUntilUsable } from './ask.ts';
 import { PartBuilder, type PartRules, repetitionKeys } from './blocks.ts';
 import { contextOf } from './context.ts';
 import { faqHeading } from './faq-headings.ts';
-import { allowedHosts, checkPart, partWords } from './write-section.ts';
+import { allowedBy, checkPart, partWords } from './write-section.ts';
 import type { ArticleWriter, FaqRequest, WrittenPart } from './writer.ts';
 
 const MIN_QUESTIONS = 3;
@@ -21,12 +21,12 @@ export async function writeFaq(writer: ArticleWriter, request: FaqRequest): Prom
   const { brief, outline, finished, answered, signal } = request;
   const { words, spare } = faqLength(brief.config, outline, finished);
   const rules: PartRules = {
-    section: { id: FAQ_ID, heading: faqHeading(brief.config.language), level: 2 },
-    articles: [],
-    hosts: allowedHosts(
+    ...allowedBy(
       brief,
       outline.sections.map(({ heading }) => heading),
     ),
+    section: { id: FAQ_ID, heading: faqHeading(brief.config.language), level: 2 },
+    articles: [],
     earlier: new Set(finished.flatMap(({ blocks }) => repetitionKeys(blocks))),
   };
   const context = contextOf(outline, finished);

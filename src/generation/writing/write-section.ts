@@ -7,15 +7,18 @@ import { askUntilUsable, type Checked } from './ask.ts';
 import { PartBuilder, type PartRules, repetitionKeys } from './blocks.ts';
 import { contextOf, firstWords } from './context.ts';
 import { languageDefect } from './language.ts';
+import type { TextRules } from './text.ts';
 import type { ArticleWriter, SectionRequest, WritingBrief, WrittenPart } from './writer.ts';
 
 /** A part that is longer than this multiple of what was asked for loses its last blocks. */
 const MAX_RATIO = 2;
 const QUOTED_WORDS = 12;
 
-/** Host names that the customer's own words have: they may stand in the text, as text. */
-export const allowedHosts = ({ config }: WritingBrief, texts: readonly string[] = []): ReadonlySet<string> =>
-  hostNames([config.topic, config.primaryKeyword, ...config.secondaryKeywords, ...texts]);
+/** What texts may have because the customer's own words have it, in the topic, the keywords or these headings. */
+export function allowedBy({ config }: WritingBrief, headings: readonly string[] = []): TextRules {
+  const own = [config.topic, config.primaryKeyword ?? '', ...config.secondaryKeywords, ...headings];
+  return { hosts: hostNames(own), said: own.join('\n') };
+}
 
 /** Words of the blocks, as the article counts them. */
 export const partWords = (blocks: readonly Block[]): number =>
@@ -32,9 +35,9 @@ export async function writeSection(writer: ArticleWriter, request: SectionReques
   if (section === undefined) throw new RangeError(`an outline without a section ${index}`);
   const { words, spare } = sectionLength(brief.config, outline, finished);
   const rules: PartRules = {
+    ...allowedBy(brief, [section.heading]),
     section,
     articles,
-    hosts: allowedHosts(brief, [section.heading]),
     earlier: new Set(finished.flatMap(({ blocks }) => repetitionKeys(blocks))),
   };
   const context = contextOf(outline, finished);
