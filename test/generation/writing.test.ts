@@ -236,6 +236,17 @@ describe('a section', () => {
     expect(model.requests()).toHaveLength(2);
   });
 
+  it.each([
+    ['is away', { status: 503, body: {} }],
+    ['declines', completion(null, { refusal: 'No.', finishReason: 'content_filter' })],
+  ])('of another length is taken as it is when the model %s as it is asked again', async (_, none) => {
+    model = await startScripted({ blocks: [paragraph(prose(300))] }, none);
+    const { words, asked } = await write();
+    expect(words).toBe(300);
+    expect(asked).toBeLessThan(1_000);
+    expect(model.requests()).toHaveLength(2);
+  });
+
   it('that is far too long loses its last blocks', async () => {
     const blocks = Array.from({ length: 12 }, (_, index) => paragraph(prose(300, `rose${index}`)));
     model = await startScripted({ blocks });
@@ -254,6 +265,15 @@ describe('a section', () => {
   });
 
   it.each([
+    ['What lorem ipsum is for', 'Lorem ipsum is a text without a meaning.'],
+    ['A letter that begins with [your name]', 'Write [your name] at the top.'],
+  ])('may speak of what the customer has it written about: %s', async (topic, text) => {
+    model = await startScripted({ blocks: [paragraph(`${text} ${prose(600)}`)] });
+    await expect(write(briefOf({ topic }))).resolves.toMatchObject({ asked: expect.any(Number) });
+    await expect(write()).rejects.toThrow('it spoke about itself');
+  });
+
+  it.each([
     'Node.js, ASP.NET and the file README.md are names. So is `regex.test(x)`, e.g. in v1.2.3.',
     'The word sure is used a lot. Here is what you need: a spade, and/or a fork. It costs 3 < 5 and 7 > 6 euros.',
     'Of course roses need light! In the 1990s. They were the first to say so.',
@@ -264,15 +284,6 @@ describe('a section', () => {
     expect(model.requests()).toHaveLength(1);
   });
 });
-  it.each([
-    ['What lorem ipsum is for', 'Lorem ipsum is a text without a meaning.'],
-    ['A letter that begins with [your name]', 'Write [your name] at the top.'],
-  ])('may speak of what the customer has it written about: %s', async (topic, text) => {
-    model = await startScripted({ blocks: [paragraph(`${text} ${prose(600)}`)] });
-    await expect(write(briefOf({ topic }))).resolves.toMatchObject({ asked: expect.any(Number) });
-    await expect(write()).rejects.toThrow('it spoke about itself');
-  });
-
 
 const half = { ...before, words: 474 };
 

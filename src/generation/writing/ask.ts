@@ -45,7 +45,7 @@ export interface Asking<Value> {
 
 /**
  * Asks until the answer can be used, and tells the writer each time exactly what is wrong. A soft defect alone is asked
- * for again once, and the answer is used then.
+ * for again once, and the answer is used then, also when none comes.
  * @returns the value and how often it was asked, by earlier attempts too
  * @throws {ProviderError} as the writer threw it, or `fatal` with what was wrong at last; the signal's reason when aborted
  */
@@ -60,9 +60,16 @@ export async function askUntilUsable<Value>({
   let rejected: RejectedAnswer | undefined;
   let usable: { readonly value: Value; readonly off: number } | null = null;
   let codes: readonly DefectCode[] = [];
+  let asked = answered;
   for (let call = answered + 1; call <= Math.min(calls, MAX_CALLS); call += 1) {
     signal.throwIfAborted();
-    const answer = await ask(rejected);
+    const answer = await ask(rejected).catch((error: unknown) => {
+      // What can be used is not lost by a model that is away, or declines, when it is asked to mend it.
+      if (usable === null || !(error instanceof ProviderError)) throw error;
+      return null;
+    });
+    if (answer === null) break;
+    asked = call;
     const { value, defects, off = 0 } = check(answer);
     if (value !== null && defects.length === 0) return { value, calls: call };
     // Asked again for a soft defect alone: the better of the two is good enough.
@@ -73,7 +80,7 @@ export async function askUntilUsable<Value>({
     codes = defects.map(({ code }) => code);
     rejected = { answer: JSON.stringify(answer.object)?.slice(0, MAX_SHOWN) ?? null, defects };
   }
-  if (usable !== null) return { value: usable.value, calls: Math.min(calls, MAX_CALLS) };
+  if (usable !== null) return { value: usable.value, calls: asked };
   const reasons = [...new Set(codes)].map((code) => REASONS[code]).join('; ');
   throw new ProviderError(
     'fatal',
