@@ -43,7 +43,7 @@ export function createGenerationActivities(dependencies: JobDependencies & Writi
     planOutline: (jobId: JobId): Promise<void> =>
       callEngine(db, jobId, JOBS, async (signal) => {
         await enter(db, jobId, 'outline');
-        await makeOutline(dependencies, { jobId, signal });
+        await makeOutline(dependencies, { jobId, signal, persist: whileAway });
       }),
 
     /** Ends a run that stops after the outline; false when the job had ended before. */
@@ -59,7 +59,9 @@ export function createGenerationActivities(dependencies: JobDependencies & Writi
 
     /** Writes one section, counted from 1. */
     writeSection: (jobId: JobId, section: number): Promise<void> =>
-      callEngine(db, jobId, JOBS, (signal) => makeSection(dependencies, { jobId, part: section, signal })),
+      callEngine(db, jobId, JOBS, (signal) =>
+        makeSection(dependencies, { jobId, part: section, signal, persist: whileAway }),
+      ),
 
     /** Puts the sections together to a valid document. */
     assembleArticle: async (jobId: JobId): Promise<void> => {

@@ -35,6 +35,8 @@ export interface WritingDependencies {
 export interface WritingTask {
   readonly jobId: JobId;
   readonly signal: AbortSignal;
+  /** Repeats database work while the database is away: an answer is stored then, not asked for again. */
+  readonly persist: <Result>(work: () => Promise<Result>) => Promise<Result>;
 }
 
 type Work = Awaited<ReturnType<typeof readWork>>;
@@ -92,12 +94,9 @@ export async function validateGeneration(
 }
 
 /** Makes the outline, if it is not there yet. */
-export const makeOutline = (
-  dependencies: WritingDependencies,
-  { jobId, signal }: WritingTask,
-): Promise<void> =>
-  makePart(dependencies, jobId, OUTLINE_PART, async (writer, { brief }, answered) => ({
-    content: await planOutline(writer, { brief, answered, signal }),
+export const makeOutline = (dependencies: WritingDependencies, task: WritingTask): Promise<void> =>
+  makePart(dependencies, { ...task, part: OUTLINE_PART }, async (writer, { brief }, answered) => ({
+    content: await planOutline(writer, { brief, answered, signal: task.signal }),
     words: OUTLINE_WORDS,
   }));
 
@@ -115,9 +114,10 @@ export async function planSections(db: Database, jobId: JobId): Promise<number> 
 /** Writes a section or the questions, if they are not there yet; those before them are. */
 export async function makeSection(
   dependencies: WritingDependencies,
-  { jobId, part, signal }: WritingTask & { readonly part: number },
+  task: WritingTask & { readonly part: number },
 ): Promise<void> {
-  await makePart(dependencies, jobId, part, async (writer, work, answered) => {
+  const { jobId, part, signal } = task;
+  await makePart(dependencies, task, async (writer, work, answered) => {
     const { brief, outline } = work;
     if (outline === null) throw new Error(`job ${jobId} has no outline`);
     const index = part - OUTLINE_PART - 1;
@@ -135,8 +135,7 @@ export async function makeSection(
 /** Makes a part, unless it is there, or the job has ended: then nobody is asked. */
 async function makePart(
   { db, writers }: WritingDependencies,
-  jobId: JobId,
-  part: number,
+  { jobId, part, persist }: WritingTask & { readonly part: number },
   make: (writer: ArticleWriter, work: Work, answered: number) => Promise<{ content: object; words: number }>,
 ): Promise<void> {
   const work = await readWork(db, jobId);
@@ -147,7 +146,8 @@ async function makePart(
   );
   try {
     const made = await make(writer, work, planned?.calls ?? 0);
-    await storePart(db, jobId, part, { ...made, ...rest() });
+    const stored = { ...made, ...rest() };
+    await persist(() => storePart(db, jobId, part, stored));
   } catch (error) {
     if (!(error instanceof ProviderError)) throw error;
     // The call that failed is not work that anybody has to pay; those that were answered before it are.

@@ -140,6 +140,29 @@ it('neither the articles to link to nor the generations to prune are found by re
   expect(kept).toContain('generations_kept_idx');
 });
 
+it('an answer that comes while the database is away is stored once that is back, and not asked for again', async () => {
+  await sql`CREATE SEQUENCE refused`.execute(service.db);
+  await sql`CREATE FUNCTION refuse_part() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN
+    PERFORM nextval('refused'); RAISE too_many_connections USING MESSAGE = 'away, says the test'; END $$`.execute(
+    service.db,
+  );
+  await sql`CREATE TRIGGER refuse_part BEFORE UPDATE ON generation_parts
+    FOR EACH ROW WHEN (NEW.part = 1 AND NEW.content IS NOT NULL) EXECUTE FUNCTION refuse_part()`.execute(
+    service.db,
+  );
+  const { job } = await calls.generate(workspace);
+  const refusals = async () =>
+    (await sql<{ last_value: number }>`SELECT last_value::integer FROM refused`.execute(service.db)).rows[0];
+  try {
+    await eventually(refusals, (row) => (row?.last_value ?? 0) >= 2);
+  } finally {
+    await sql`DROP TRIGGER refuse_part ON generation_parts`.execute(service.db);
+  }
+  expect(await calls.untilFinal(workspace, job.id)).toMatchObject({ status: 'COMPLETED' });
+  const { sections } = await report(job.id);
+  expect(writers.asked.filter((what) => what === 'section')).toHaveLength(sections.length);
+});
+
 describe('a run with research in its price', () => {
   it.each([
     { researched: false, charged: 1 },
