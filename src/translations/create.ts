@@ -116,11 +116,12 @@ async function create(
   const source = await readSource(tx, workspaceId, input.articleId);
   if (source === undefined) throw notFound('article');
   checkTargetLanguage('/language', input.language, source);
-  if (source.isEmpty) {
-    throw invalid('', 'The article has no content to translate yet.');
-  }
+  // Of what is being generated there is no content yet: that it is to come says more.
   if (source.generating) {
     throw conflict('The article is being generated; translate it once that has ended.', 'generation_running');
+  }
+  if (source.isEmpty) {
+    throw invalid('', 'The article has no content to translate yet.');
   }
 
   if (priced === null || priced.document !== source.snapshot.document.text) return CHANGED;

@@ -135,9 +135,11 @@ describe('a refused translation leaves nothing behind', () => {
     await expectRefusal(() => create(workspace, source.id, { language: 'de' }), 409, 'CONFLICT');
   });
 
-  it('409 while a generation runs on the source', async () => {
+  it('409 while a generation runs on the source, which has no content as long as it does', async () => {
     const workspace = await service.workspace();
-    const source = await createArticle(service.db, workspace, await service.project(workspace));
+    const source = await createArticle(service.db, workspace, await service.project(workspace), {
+      document: { version: 1, blocks: [] },
+    });
     await service.db
       .insertInto('jobs')
       .values({
