@@ -1,4 +1,5 @@
 import { sql } from 'kysely';
+import { clockTimestamp } from '../articles/content.ts';
 import { lockArticle } from '../articles/lock.ts';
 import { type ArticleRow, articleColumns } from '../articles/queries.ts';
 import { type ArticleResponse, toArticle } from '../articles/schemas.ts';
@@ -144,8 +145,8 @@ export async function admitGeneration(
     .set((eb) => ({
       status: 'QUEUED',
       ...(run === 'approved' ? {} : { generation_config: JSON.stringify(config) }),
-      updated_at: eb.fn('now'),
-    }))
+      updated_at: clockTimestamp,
+    })
     .where('id', '=', article.id)
     .returning(articleColumns)
     .executeTakeFirstOrThrow();

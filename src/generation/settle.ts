@@ -1,4 +1,5 @@
 import { sql } from 'kysely';
+import { clockTimestamp } from '../articles/content.ts';
 import { lockAndChooseSlug, retryingSlug } from '../articles/insert.ts';
 import { type PreparedBody, withRenderings } from '../articles/prepare.ts';
 import { type Renderer, readReferences, renderBody } from '../articles/render.ts';
@@ -95,12 +96,12 @@ export async function settleOutline(db: Database, jobId: JobId): Promise<boolean
     settleJob(tx, jobId, 'OUTLINING', async ({ id }) => {
       await tx
         .updateTable('articles')
-        .set((eb) => ({
+        .set({
           status: 'DRAFT',
           outline: JSON.stringify(made.outline),
           outline_edited: false,
-          updated_at: eb.fn('now'),
-        }))
+          updated_at: clockTimestamp,
+        })
         .where('id', '=', id)
         .execute();
       await tell(tx, jobId, made, []);
@@ -139,7 +140,7 @@ const settle = (tx: Tx, jobId: JobId, made: Made, body: PreparedBody, render: Re
     const names = await namesFor(tx, target, made.outline);
     const author = { kind: 'system', workspaceId: target.workspace_id, jobId } as const;
     await replaceContent(tx, target.id, author)
-      .set((eb) => ({
+      .set({
         ...rendering,
         ...names,
         status: 'NEEDS_REVIEW',
@@ -149,8 +150,8 @@ const settle = (tx: Tx, jobId: JobId, made: Made, body: PreparedBody, render: Re
         outline_edited: false,
         made_title: null,
         made_slug: null,
-        updated_at: eb.fn('now'),
-      }))
+        updated_at: clockTimestamp,
+      })
       .execute();
     const data = { articleId: target.id, jobId, consumedCredits: made.credits };
     await tell(tx, jobId, made, [{ type: 'article.generation.completed', data }]);

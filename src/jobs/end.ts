@@ -1,4 +1,5 @@
 import { sql } from 'kysely';
+import { clockTimestamp } from '../articles/content.ts';
 import { isOwned } from '../articles/lock.ts';
 import { JOB_OWNED, OWNING } from '../articles/states.ts';
 import { releaseHold } from '../credits/holds.ts';
@@ -97,11 +98,11 @@ async function freeArticle(tx: Tx, articleId: ArticleId, purpose: JobPurpose): P
   const empty = { document: EMPTY_DOCUMENT, word_count: 0 };
   await tx
     .updateTable('articles')
-    .set((eb) => ({
+    .set({
       status: 'DRAFT',
-      updated_at: eb.fn('now'),
+      updated_at: clockTimestamp,
       ...(leaves === 'empty draft' ? empty : {}),
-    }))
+    })
     .where('id', '=', articleId)
     .where('status', 'in', JOB_OWNED)
     .execute();

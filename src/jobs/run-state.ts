@@ -1,3 +1,4 @@
+import { clockTimestamp } from '../articles/content.ts';
 import { isHoldOpen, MissingHoldError, settleHold } from '../credits/holds.ts';
 import { releaseBytes } from '../credits/storage-quota.ts';
 import type { Database, Queryable, Tx } from '../db/database.ts';
@@ -64,7 +65,7 @@ export async function takeOverIn(tx: Tx, jobId: JobId, first: FirstStep): Promis
   if (!(await isHoldOpen(tx, jobId))) throw new MissingHoldError(`job ${jobId} is open without a hold`);
   await tx
     .updateTable('articles')
-    .set((eb) => ({ status: 'PROCESSING', updated_at: eb.fn('now') }))
+    .set({ status: 'PROCESSING', updated_at: clockTimestamp })
     .where('id', '=', job.article_id)
     .where('status', '=', 'QUEUED')
     .execute();

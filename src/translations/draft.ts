@@ -1,4 +1,5 @@
 import { sql } from 'kysely';
+import { clockTimestamp } from '../articles/content.ts';
 import { insertArticle } from '../articles/insert.ts';
 import { type ArticleRow, articleColumns } from '../articles/queries.ts';
 import type { Tx } from '../db/database.ts';
@@ -29,7 +30,7 @@ export async function reuseDraft(
   if (existing === undefined) return null;
   const reused = await tx
     .updateTable('articles')
-    .set((eb) => ({ status: 'QUEUED', updated_at: eb.fn('now') }))
+    .set({ status: 'QUEUED', updated_at: clockTimestamp })
     .where('id', '=', existing.id)
     .where('status', '=', 'DRAFT')
     .where(sql<boolean>`jsonb_array_length(document -> 'blocks') = 0`)

@@ -1,4 +1,5 @@
 import { sql } from 'kysely';
+import { clockTimestamp } from '../articles/content.ts';
 import { bytesOf, copiesOf, imagesForBody, insertAssets, newAssetIds } from '../articles/images.ts';
 import { lockAndChooseSlug, retryingSlug } from '../articles/insert.ts';
 import { type PreparedBody, withRenderings } from '../articles/prepare.ts';
@@ -169,7 +170,7 @@ async function settle(tx: Tx, jobId: JobId, result: Result, render: Renderer): P
     );
     const [{ rendering }] = await render(tx, [{ ...target, document: article.stored.json }]);
     await replaceContent(tx, target.id, { kind: 'system', workspaceId: target.workspace_id, jobId })
-      .set((eb) => ({
+      .set({
         ...rendering,
         title: article.title,
         slug,
@@ -180,8 +181,8 @@ async function settle(tx: Tx, jobId: JobId, result: Result, render: Renderer): P
         target_keywords: article.targetKeywords,
         secondary_keywords: article.secondaryKeywords,
         word_count: article.stored.words,
-        updated_at: eb.fn('now'),
-      }))
+        updated_at: clockTimestamp,
+      })
       .execute();
     await keepProvenance(tx, target, result.sourceId, article.provenance);
     await keepReport(tx, jobId);
