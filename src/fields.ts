@@ -14,7 +14,7 @@ const LANGUAGE_META = {
   minLength: 2,
   maxLength: 64,
   // Wider than the rule, which no pattern says in full: every tag fits, not all that fits is a tag.
-  pattern: '^[A-Za-z]{2,8}(-[A-Za-z0-9]{1,8})*$',
+  pattern: '^[A-Za-z]{2,3}(-[A-Za-z0-9]{1,8})*$',
   examples: ['pt-BR'],
 };
 

@@ -1,4 +1,7 @@
+import '../support/fast-check.ts';
+import fc from 'fast-check';
 import { beforeAll, expect, test } from 'vitest';
+import { canonicalLanguage } from '../../src/fields.ts';
 import { type TestWorkspace, useTestService } from '../support/service.ts';
 import { send } from './support/api.ts';
 
@@ -66,6 +69,42 @@ test('every array and every text that a request can carry has an upper bound in 
     ...unbounded(requestBody?.content['application/json']?.schema, operationId),
   ]);
   expect(found).toEqual([]);
+});
+
+test('OpenAPI takes every language tag that is taken, and no language of more than three letters', () => {
+  const config = document.components.schemas.GenerationConfig as { properties: Record<string, Json> };
+  const pattern = new RegExp(String(config.properties.language?.pattern));
+  const subtags = ['en', 'PT', 'yue', 'art', 'cel', 'zh', 'Latn', 'BR', '419', 'lojban', '1996', 'gaulish'];
+  const parts = [
+    ...subtags,
+    'u',
+    'ca',
+    'buddhist',
+    'x',
+    'a',
+    't',
+    'fr',
+    'posix',
+    'root',
+    'zzzzzzzz',
+    '',
+    '_',
+  ];
+  const anyTag = fc.array(fc.constantFrom(...parts), { minLength: 1, maxLength: 5 });
+  let taken = 0;
+  fc.assert(
+    fc.property(anyTag, (tags) => {
+      const tag = tags.join('-');
+      if (canonicalLanguage(tag) === null) return;
+      taken += 1;
+      expect(tag).toMatch(pattern);
+    }),
+    { numRuns: 2_000 },
+  );
+  expect(taken).toBeGreaterThan(100);
+  for (const tag of ['e', 'root', 'zzzzzzzz', 'en_US', 'i-klingon', '']) {
+    expect([tag, pattern.test(tag), canonicalLanguage(tag)]).toEqual([tag, false, null]);
+  }
 });
 
 const post = (path: string, body: unknown) => send(service.url, 'POST', path, { key: workspace.key, body });
