@@ -109,12 +109,16 @@ export async function lockEmptyDraft(
 
 /**
  * The settings that an article was last generated with.
+ * @param pointer the field of the request that could have been sent in their place, if it has one
  * @throws {ServiceError} INVALID_REQUEST when there are none, or none that would be accepted today
  */
-export function storedConfig(json: string | null): GenerationConfig {
+export function storedConfig(json: string | null, pointer = ''): GenerationConfig {
   const stored = generationConfigSchema.safeParse(json === null ? null : JSON.parse(json));
   if (stored.success) return stored.data;
-  throw invalid('/generationConfig', 'The article has no settings of an earlier generation; send some.');
+  throw invalid(
+    pointer,
+    'The article has no settings that it can be generated with; send generationConfig with a request to generate it.',
+  );
 }
 
 interface NewGeneration {
@@ -142,7 +146,7 @@ export async function admitGeneration(
   const estimate = priceOf(config, features, run);
   const queued = await tx
     .updateTable('articles')
-    .set((eb) => ({
+    .set({
       status: 'QUEUED',
       ...(run === 'approved' ? {} : { generation_config: JSON.stringify(config) }),
       updated_at: clockTimestamp,

@@ -93,7 +93,7 @@ export async function generateDraft(context: GenerationContext, input: GenerateD
   const { articleId, replaceOutline, idempotencyKey } = input;
   return queueGeneration(context, idempotencyKey, async (tx) => {
     const article = await lockEmptyDraft(tx, context, articleId);
-    const config = input.generationConfig ?? storedConfig(article.generation_config);
+    const config = input.generationConfig ?? storedConfig(article.generation_config, '/generationConfig');
     if (article.edited && !replaceOutline) {
       throw conflict(
         'Somebody has edited the outline. Approve it, or send replaceOutline to have a new one made.',
