@@ -63,6 +63,7 @@ describe('a model with bad habits', () => {
       tone: INJECTION,
       primaryKeyword: INJECTION.slice(0, 200),
       language: 'en-forget1-rulesxx-x-forget-all',
+      sourceUrl: 'https://source.example/never-read',
     };
     const brief = {
       ...briefOf({ ...SETTINGS, ...words, secondaryKeywords: [INJECTION] }),
@@ -75,6 +76,7 @@ describe('a model with bad habits', () => {
     expect(JSON.stringify(document)).not.toContain('PWNED');
     const requests = model.requests.map(chatRequest);
     expect(requests.length).toBeGreaterThan(4);
+    expect(JSON.stringify(requests)).not.toContain('source.example');
     for (const { messages, response_format } of requests) {
       const [system, data] = messages;
       expect(system?.role).toBe('system');

@@ -24,7 +24,10 @@ const UNCHARGED = { balance: 20, reserved: 0, available: 20 };
 
 describe('a generation', () => {
   it('writes the article, is charged for the text alone, and tells each event once with its fields', async () => {
-    const { article: queued, job } = await calls.generate(workspace);
+    const { article: queued, job } = await calls.generate(workspace, {
+      primaryKeyword: 'sowing',
+      secondaryKeywords: ['mulch'],
+    });
     const ended = await calls.untilFinal(workspace, job.id);
     expect(ended).toMatchObject({
       status: 'COMPLETED',
@@ -48,6 +51,7 @@ describe('a generation', () => {
       contentHtml: expect.stringContaining('<h2>'),
       contentMarkdown: expect.stringContaining('## '),
       targetKeywords: [],
+      secondaryKeywords: [],
     });
     expect(article.wordCount).toBeGreaterThan(540);
     expect(article.wordCount).toBeLessThan(660);
@@ -178,6 +182,9 @@ describe('a run that stops for its outline', () => {
       'COMPLETED',
     ]);
     expect(writers.asked.filter((what) => what === 'outline')).toHaveLength(1);
+    const told = (await service.call(workspace.key, 'GET', `/api/jobs/${job.id}/report`)).body.report;
+    expect(told.outline).toEqual({ approved: true, repairs: [] });
+    expect(told.sections[0]).toMatchObject({ heading: 'Said by a person', written: true });
     const written = await calls.readArticle(workspace, article.id);
     expect(written).toMatchObject({ status: 'NEEDS_REVIEW', title: outline.title, outline: edited });
     expect(written.documentJson.blocks[0]).toMatchObject({ type: 'heading', text: 'Said by a person' });

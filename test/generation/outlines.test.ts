@@ -1,7 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import { pointers, refusal, settings, useAdmission } from './support/admission.ts';
 
-const { service, calls, workspace, editor, moveIn, everything, emptyDraft, outlined } = useAdmission();
+const { service, calls, workspace, project, editor, moveIn, everything, emptyDraft, outlined } =
+  useAdmission();
 
 describe('an outline', () => {
   it('is 404 for an article that has none, whatever is asked of it', async () => {
@@ -152,4 +153,29 @@ describe('an outline', () => {
     expect(await everything()).toEqual(before);
     expect(await editor.read(article.id)).toMatchObject({ status: 'DRAFT' });
   });
+});
+
+it('what another workspace has is found by nobody, whatever is asked of it, and its keys are free', async () => {
+  const { article, outline, etag } = await outlined();
+  const approval = { idempotencyKey: 'garden-0004' };
+  const { job } = (await calls.approve(workspace, article.id, etag, approval)).body;
+  const before = await everything();
+  const stranger = await service.workspace(10);
+  const ask = (method: string, path: string, body?: unknown) =>
+    service.call(stranger.key, method, path, body);
+  const answers = await Promise.all([
+    ask('GET', `/api/articles/${article.id}/outline`),
+    calls.saveOutline(stranger, article.id, outline),
+    calls.approve(stranger, article.id, etag),
+    calls.draft(stranger, article.id, settings({})),
+    calls.request(stranger, project.id),
+    ask('POST', `/api/projects/${project.id}/generation/estimate`, settings({})),
+    ask('GET', `/api/jobs/${job.id}`),
+    ask('GET', `/api/jobs/${job.id}/report`),
+    ask('POST', `/api/jobs/${job.id}/cancel`),
+  ]);
+  expect(answers.map(refusal)).toEqual(answers.map(() => [404, 'RESOURCE_NOT_FOUND', undefined]));
+  const same = await calls.request(stranger, await service.project(stranger), approval);
+  expect([same.status, same.body.job.id === job.id]).toEqual([202, false]);
+  expect(await everything()).toEqual(before);
 });
