@@ -1,5 +1,6 @@
 import { randomInt } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
+import type { Database } from '../../src/db/database.ts';
 import { isAlive } from '../../src/local/process-identity.ts';
 import { readStackRecord, type StackRecord } from '../../src/local/stack-file.ts';
 import { launch, ready } from '../../test/support/start.ts';
@@ -37,11 +38,13 @@ export interface EngineKills {
  * Kills the engines of `npm start` with -9 in turn, under load, and looks afterwards at what became of every event, job
  * and credit. The service is then ended by SIGTERM.
  * @param dataDir an empty folder; @param onProgress told of each kill
+ * @param hasten called again and again in the end, while deliveries may still wait for a retry
  */
 export async function killEngines(
   dataDir: string,
   rounds: number,
   onProgress: (line: string) => void,
+  hasten?: (db: Database, temporalAddress: string) => Promise<void>,
 ): Promise<EngineKills> {
   const start = launch('src/local/main.ts', {
     DATA_DIR: dataDir,
@@ -85,9 +88,10 @@ export async function killEngines(
     }
     await sleep(3_000);
     await load.stop();
-    const left = await drain(service, onProgress);
-    const evidence = await gatherEvidence(service.db, load, witnesses);
-    const problems = [...evidence.problems, ...(await findUnsettled(service.db, workspace.id, load))];
+    const { db } = service;
+    const left = await drain(db, onProgress, async () => hasten?.(db, temporal.address));
+    const evidence = await gatherEvidence(db, load, witnesses);
+    const problems = [...evidence.problems, ...(await findUnsettled(db, workspace.id, load))];
     if (left > 0) problems.push(`${left} deliveries and jobs are still open`);
     await service.stop();
     service = undefined;
@@ -139,18 +143,23 @@ async function isReady(serverUrl: string): Promise<boolean> {
 }
 
 /** Waits until nothing is open. @returns how many deliveries and jobs are, when it takes too long */
-async function drain({ db }: ScriptService, onProgress: (line: string) => void): Promise<number> {
+async function drain(
+  db: Database,
+  onProgress: (line: string) => void,
+  hasten: () => Promise<void>,
+): Promise<number> {
   const deadline = performance.now() + DRAIN_MS;
   for (let before = -1; ; ) {
     const open = await countUnfinished(db);
     if (open !== before) onProgress(`${open} deliveries and jobs open`);
     if (open === 0 || performance.now() > deadline) return open;
     before = open;
-    await sleep(2_000);
+    await hasten();
+    await sleep(1_000);
   }
 }
 
-async function countUnfinished(db: ScriptService['db']): Promise<number> {
+async function countUnfinished(db: Database): Promise<number> {
   const { jobs } = await db
     .selectFrom('jobs')
     .select(({ fn }) => fn.countAll<number>().as('jobs'))

@@ -18,9 +18,12 @@ export interface Operator {
   close(): Promise<void>;
 }
 
-/** What an operator does in the Temporal UI or with its command line. */
-export async function connectOperator(): Promise<Operator> {
-  const connection = await Connection.connect({ address: inject('temporalAddress') });
+/**
+ * What an operator does in the Temporal UI or with its command line.
+ * @param address host:port of the server; that of the whole run
+ */
+export async function connectOperator(address = inject('temporalAddress')): Promise<Operator> {
+  const connection = await Connection.connect({ address });
   const client = new Client({ connection });
   const describe = (workflowId: string) => client.workflow.getHandle(workflowId).describe();
   const operator: Operator = {
