@@ -32,7 +32,7 @@ export type PostgresEngine = z.infer<typeof postgresEngineSchema>;
 
 export type PostgresOptions = {
   dataDir: string;
-  /** False trades durability for speed: throw-away databases only. */
+  /** False trades durability for speed, and serves many services at once: throw-away databases only. */
   durable: boolean;
   /** In its own process group, so that Ctrl-C does not reach it. */
   detached: boolean;
@@ -121,7 +121,7 @@ async function spawnPostgres(
     `port=${port}`,
     `listen_addresses=${LOOPBACK}`,
     'unix_socket_directories=',
-    'max_connections=200',
+    `max_connections=${options.durable ? 200 : 400}`,
     'timezone=UTC',
     'log_timezone=UTC',
     ...(options.durable ? [] : ['fsync=off', 'full_page_writes=off', 'synchronous_commit=off']),

@@ -1,54 +1,55 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { sql } from 'kysely';
-import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest';
-import { createDatabase, type Database, type Queryable } from '../../src/db/database.ts';
+import { afterAll, beforeAll, expect, type TestContext, test } from 'vitest';
+import { createDatabase, type Queryable } from '../../src/db/database.ts';
 import { errorKind } from '../../src/db/passing.ts';
 import { createTestDatabase, type TestDatabase } from '../support/database.ts';
-import { startTcpProxy, type TcpProxy } from '../support/tcp-proxy.ts';
+import { startTcpProxy } from '../support/tcp-proxy.ts';
 import { eventually } from '../support/wait.ts';
 
 let database: TestDatabase;
-let proxy: TcpProxy;
-let db: Database;
-/** What was told of connections that were lost. */
-let lost: string[];
 beforeAll(async () => {
   database = await createTestDatabase();
   await sql`CREATE TABLE marks (name text PRIMARY KEY)`.execute(database.db);
 });
 afterAll(() => database.drop());
-beforeEach(async () => {
+
+const one = (db: Queryable) => sql`SELECT 1`.execute(db);
+
+/** A pool of one test alone, which runs beside others, whose way to Postgres can fall silent. */
+async function watch({ task, onTestFinished }: Pick<TestContext, 'task' | 'onTestFinished'>) {
   const url = new URL(database.url);
-  proxy = await startTcpProxy({ host: url.hostname, port: Number(url.port) });
+  const proxy = await startTcpProxy({ host: url.hostname, port: Number(url.port) });
+  onTestFinished(() => proxy.close());
   url.host = proxy.address;
-  lost = [];
-  db = createDatabase({
+  /** What was told of connections that were lost. */
+  const lost: string[] = [];
+  const db = createDatabase({
     connectionString: url.href,
     poolSize: 2,
     statementTimeout: 1_000,
     connectTimeout: 1_000,
-    applicationName: 'watched',
+    applicationName: task.id,
     onError: (error) => lost.push(error.message),
   });
-});
-afterEach(async () => {
-  await db.destroy();
-  await proxy.close();
-});
-
-/** The processes of Postgres that serve the pool. */
-async function sessions(): Promise<number[]> {
-  const { rows } = await sql<{ pid: number }>`
-    SELECT pid FROM pg_stat_activity WHERE application_name = 'watched' AND datname = current_database() ORDER BY pid
-  `.execute(database.db);
-  return rows.map(({ pid }) => pid);
+  onTestFinished(() => db.destroy());
+  return {
+    ...{ proxy, url, lost, db },
+    /** The processes of Postgres that serve the pool. */
+    async sessions(): Promise<number[]> {
+      const { rows } = await sql<{ pid: number }>`
+        SELECT pid FROM pg_stat_activity WHERE application_name = ${task.id} AND datname = current_database() ORDER BY pid
+      `.execute(database.db);
+      return rows.map(({ pid }) => pid);
+    },
+  };
 }
-const one = (use: Queryable = db) => sql`SELECT 1`.execute(use);
 
-test.each(['BEGIN', 'a statement', 'COMMIT', 'ROLLBACK'] as const)(
+test.concurrent.for(['BEGIN', 'a statement', 'COMMIT', 'ROLLBACK'] as const)(
   '%s that gets no answer fails as on a lost connection, and the next caller has a new one',
-  async (step) => {
-    await one();
+  async (step, context) => {
+    const { proxy, db } = await watch(context);
+    await one(db);
     const failed = (async () => {
       if (step === 'BEGIN') proxy.silence();
       await db.transaction().execute(async (tx) => {
@@ -61,21 +62,23 @@ test.each(['BEGIN', 'a statement', 'COMMIT', 'ROLLBACK'] as const)(
     const error = await Promise.race([failed, sleep(8_000, 'still waiting')]);
     expect(errorKind(error)).toBe('passing');
     proxy.speak({ lost: true });
-    await one();
-    await Promise.all([one(), one()]);
+    await one(db);
+    await Promise.all([one(db), one(db)]);
   },
 );
 
-test('connections that idled while another waited in vain are not given to anybody', async () => {
-  await Promise.all([sql`SELECT pg_sleep(0.1)`.execute(db), one()]);
+test.concurrent('connections that idled while another waited in vain are not given to anybody', async (context) => {
+  const { proxy, db } = await watch(context);
+  await Promise.all([sql`SELECT pg_sleep(0.1)`.execute(db), one(db)]);
   proxy.silence();
-  await expect(one()).rejects.toThrow(/Postgres has not answered for 3 seconds/);
+  await expect(one(db)).rejects.toThrow(/Postgres has not answered for 3 seconds/);
   proxy.speak({ lost: true });
-  await one();
+  await one(db);
 });
 
-test('connections that idle while a statement takes long are asked, and kept when they answer', async () => {
-  await Promise.all([sql`SELECT pg_sleep(0.1)`.execute(db), one()]);
+test.concurrent('connections that idle while a statement takes long are asked, and kept when they answer', async (context) => {
+  const { lost, db, sessions } = await watch(context);
+  await Promise.all([sql`SELECT pg_sleep(0.1)`.execute(db), one(db)]);
   const before = await sessions();
   await db.transaction().execute(async (tx) => {
     await sql`SET LOCAL statement_timeout = 0`.execute(tx);
@@ -86,8 +89,9 @@ test('connections that idle while a statement takes long are asked, and kept whe
   expect(lost).toEqual([]);
 });
 
-test('a connection that is lost while it idles is told of once', async () => {
-  await one();
+test.concurrent('a connection that is lost while it idles is told of once', async (context) => {
+  const { db, lost, sessions } = await watch(context);
+  await one(db);
   await sql`SELECT pg_terminate_backend(${(await sessions())[0]}::int)`.execute(database.db);
   await eventually(
     async () => lost.length,
@@ -97,7 +101,8 @@ test('a connection that is lost while it idles is told of once', async () => {
   expect(lost).toHaveLength(1);
 });
 
-test('a transaction whose client has vanished holds its locks for no longer than 15 seconds', async () => {
+test.concurrent('a transaction whose client has vanished holds its locks for no longer than 15 seconds', async (context) => {
+  const { proxy, db } = await watch(context);
   const gone = db.transaction().execute(async (tx) => {
     await sql`INSERT INTO marks VALUES ('gone')`.execute(tx);
     proxy.silence();
@@ -107,10 +112,9 @@ test('a transaction whose client has vanished holds its locks for no longer than
   await sql`INSERT INTO marks VALUES ('gone')`.execute(database.db);
 }, 30_000);
 
-test('closing the pool does not wait for a peer that is silent', async () => {
-  const own = createDatabase({
-    connectionString: `postgres://${new URL(database.url).username}:${new URL(database.url).password}@${proxy.address}${new URL(database.url).pathname}`,
-  });
+test.concurrent('closing the pool does not wait for a peer that is silent', async (context) => {
+  const { proxy, url } = await watch(context);
+  const own = createDatabase({ connectionString: url.href });
   await one(own);
   proxy.silence();
   await expect(Promise.race([own.destroy(), sleep(3_000, 'still waiting')])).resolves.toBeUndefined();

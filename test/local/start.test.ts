@@ -2,27 +2,30 @@ import { existsSync } from 'node:fs';
 import type { AddressInfo } from 'node:net';
 import { createServer } from 'node:net';
 import { join } from 'node:path';
-import { expect, inject, onTestFinished, test } from 'vitest';
+import { expect, inject, type TestContext, test } from 'vitest';
 import { identifyProcess } from '../../src/local/process-identity.ts';
 import { createTestDatabase } from '../support/database.ts';
 import { type Launched, launch as launchProcess, ready } from '../support/start.ts';
 import { endEnginesAfterTest, enginePids, temporaryFolder } from './helpers.ts';
 
 const KEY = /wcsk_[0-9A-Za-z]{49}/;
-/** Ended with the test, whatever becomes of it. */
-function launch(...options: Parameters<typeof launchProcess>): Launched {
-  const start = launchProcess(...options);
-  onTestFinished(() => void start.child.kill('SIGKILL'));
-  return start;
-}
+/** What launches processes that end with the test, whatever becomes of it. */
+const launcher =
+  (onEnd: TestContext['onTestFinished']) =>
+  (...options: Parameters<typeof launchProcess>): Launched => {
+    const start = launchProcess(...options);
+    onEnd(() => void start.child.kill('SIGKILL'));
+    return start;
+  };
 
 const get = (url: string, key: string) => fetch(url, { headers: { authorization: `Bearer ${key}` } });
 
-test('demo, start, a kill -9 and another start work on the same data, and the owner key is shown once', {
-  timeout: 60_000,
-}, async () => {
-  const dataDir = join(temporaryFolder(), 'data');
-  endEnginesAfterTest(dataDir);
+test.concurrent('demo, start, a kill -9 and another start work on the same data, and the owner key is shown once', {
+  timeout: 240_000,
+}, async ({ onTestFinished }) => {
+  const launch = launcher(onTestFinished);
+  const dataDir = join(temporaryFolder(onTestFinished), 'data');
+  endEnginesAfterTest(dataDir, onTestFinished);
   const env = { DATA_DIR: dataDir };
 
   const demo = launch('examples/demo/main.ts', env, '--exit');
@@ -65,18 +68,24 @@ test('demo, start, a kill -9 and another start work on the same data, and the ow
   for (const pid of [postgres, temporal]) expect(identifyProcess(Number(pid))).toBeNull();
 });
 
-test('a bad variable stops the start with its name before anything is made', async () => {
-  const dataDir = join(temporaryFolder(), 'data');
+test.concurrent('a bad variable stops the start with its name before anything is made', async ({
+  onTestFinished,
+}) => {
+  const launch = launcher(onTestFinished);
+  const dataDir = join(temporaryFolder(onTestFinished), 'data');
   const start = launch('src/local/main.ts', { DATA_DIR: dataDir, PORT: 'eighty' });
   expect(await start.ended).toBe(1);
   expect(start.output()).toContain('PORT');
   expect(existsSync(dataDir)).toBe(false);
 });
 
-test('with DATABASE_URL and TEMPORAL_ADDRESS no engine is started, and a taken port is named', async () => {
+test.concurrent('with DATABASE_URL and TEMPORAL_ADDRESS no engine is started, and a taken port is named', async ({
+  onTestFinished,
+}) => {
+  const launch = launcher(onTestFinished);
   const database = await createTestDatabase();
   onTestFinished(() => database.drop());
-  const dataDir = join(temporaryFolder(), 'data');
+  const dataDir = join(temporaryFolder(onTestFinished), 'data');
   const env = {
     DATA_DIR: dataDir,
     DATABASE_URL: database.url,

@@ -22,8 +22,7 @@ beforeEach(async ({ onTestFinished }) => {
 const recordBurst = (burstId: BurstId, scenario: string) =>
   recordHistory(burstWorkflowId(burstId), `deliverBurst/${scenario}-in-0.2`);
 const emitBacklog = () => emitTogether(one.service, one.workspace, 300);
-const record = async (scenario: string) =>
-  recordBurst(await burstOf(one.service, one.workspace), scenario);
+const record = async (scenario: string) => recordBurst(await burstOf(one.service, one.workspace), scenario);
 
 it('all succeed', async () => {
   await one.service.startWorker();
