@@ -14,10 +14,16 @@ const decimal = (schema: z.ZodNumber) =>
     (given) => (typeof given === 'string' && /^\d{1,15}(?:\.\d{1,6})?$/.test(given) ? Number(given) : given),
     schema,
   );
-const fraction = (min: number, max: number = Number.MAX_SAFE_INTEGER) =>
-  decimal(z.number('expected a number in decimal digits').min(min).max(max));
-const whole = (min: number, max: number = Number.MAX_SAFE_INTEGER) =>
-  decimal(z.int('expected a whole number in decimal digits').min(min).max(max));
+const wanted = (what: string, min: number, max: number) =>
+  `expected a ${what} in decimal digits, from ${min}${max === Number.MAX_SAFE_INTEGER ? '' : ` to ${max}`}`;
+const fraction = (min: number, max: number = Number.MAX_SAFE_INTEGER) => {
+  const message = wanted('number', min, max);
+  return decimal(z.number(message).min(min, message).max(max, message));
+};
+const whole = (min: number, max: number = Number.MAX_SAFE_INTEGER) => {
+  const message = wanted('whole number', min, max);
+  return decimal(z.int(message).min(min, message).max(max, message));
+};
 
 const port = whole(0, 65_535);
 const count = whole(0);

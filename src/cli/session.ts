@@ -10,6 +10,7 @@ import { errorMessage } from '../error-text.ts';
 import { DELIVERIES_CHANNEL, deliveriesStored } from '../events/stored.ts';
 import type { WorkspaceId } from '../ids.ts';
 import { withEmbeddedDatabase } from '../local/embedded-database.ts';
+import { checkDatabase } from '../local/postgres.ts';
 
 /** What a command works with. */
 export interface Session {
@@ -27,6 +28,7 @@ export const note = (line: string): void => {
 /**
  * Runs `use` on the database of DATABASE_URL, else on the embedded one of DATA_DIR, whether it runs or not. Its
  * statements may take as long as they need: a migration that builds an index is not to be cut off.
+ * @throws Error that names DATABASE_URL when it can't be reached
  */
 export async function withDatabase<Result>(
   config: Pick<Config, 'DATABASE_URL' | 'DATA_DIR'>,
@@ -46,9 +48,9 @@ export async function withDatabase<Result>(
       await db.destroy();
     }
   };
-  return config.DATABASE_URL === undefined
-    ? withEmbeddedDatabase(config.DATA_DIR, connect, note)
-    : connect(config.DATABASE_URL);
+  if (config.DATABASE_URL === undefined) return withEmbeddedDatabase(config.DATA_DIR, connect, note);
+  await checkDatabase(config.DATABASE_URL);
+  return connect(config.DATABASE_URL);
 }
 
 /**

@@ -6,6 +6,7 @@ import { afterAll, beforeAll, expect, it } from 'vitest';
 import { parseKey } from '../../src/api-keys/key-format.ts';
 import { type EndpointId, newId, type WorkspaceId } from '../../src/ids.ts';
 import { PERMISSIONS } from '../../src/permissions.ts';
+import { createProject } from '../../src/projects/create.ts';
 import { createWorkspace } from '../../src/workspaces/create.ts';
 import { createTestDatabase, type TestDatabase } from '../support/database.ts';
 import { listenToAll } from '../support/events.ts';
@@ -236,8 +237,10 @@ it('finds workspaces, roles, projects and endpoints whose ids nobody has written
     })
     .execute();
   const workspace = ['--workspace', workspaceId];
-  const named = ['--name', 'Site', '--languages', 'en,es', '--primary-language', 'en'];
-  const { projectId } = await answer('project', 'create', ...workspace, ...named);
+  const projectId = await createProject(
+    { db, actor: { kind: 'operator', workspaceId }, requestId: 'lost-and-found' },
+    { name: 'Site', languages: ['en', 'es'], primaryLanguage: 'en' },
+  );
 
   const [found, ofRoles, ofProjects, ofEndpoints] = await Promise.all([
     answer('workspace', 'list', '--name', 'lost'),
@@ -405,6 +408,11 @@ it('refuses bad input with a message on stderr, a status other than 0 and an emp
     );
   }
   expect(await countRows()).toEqual(before);
+  const nowhere = { DATABASE_URL: 'postgres://nobody@127.0.0.1:1/none' };
+  expect(await runCli('admin', ['queue'], nowhere)).toMatchObject({
+    code: 1,
+    stderr: expect.stringMatching(/^error: The database of DATABASE_URL cannot be used: .*ECONNREFUSED.*\n$/),
+  });
 });
 
 it('takes migrations back one by one, and makes them again', async () => {

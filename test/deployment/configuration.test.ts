@@ -58,6 +58,12 @@ it.each([
   expect(() => loadConfig({ [name]: value })).toThrow(new RegExp(`^  ${name}: `, 'm'));
 });
 
+it('a number out of its bounds is told what they are', () => {
+  expect(() => loadConfig({ PORT: '99999' })).toThrow(
+    '  PORT: expected a whole number in decimal digits, from 0 to 65535',
+  );
+});
+
 it('numbers are taken in decimal digits, with a fraction where one makes sense', () => {
   const { PORT, AI_WAIT_SECONDS, RATE_LIMIT_PER_KEY } = loadConfig({ PORT: '080', AI_WAIT_SECONDS: '2.5' });
   expect([PORT, AI_WAIT_SECONDS, RATE_LIMIT_PER_KEY]).toEqual([80, 2.5, 6_000]);
