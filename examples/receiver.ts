@@ -10,7 +10,10 @@ import { verifyWebhook, WebhookVerificationError } from '../src/webhooks/verify.
 
 const secret = process.env.WEBHOOK_SECRET ?? '';
 const port = Number(process.argv[2] ?? 4000);
-if (secret === '') throw new Error('Set WEBHOOK_SECRET to what the registration answered.');
+if (secret === '') {
+  console.error('Set WEBHOOK_SECRET to the secret that the registration of this URL answered.');
+  process.exit(1);
+}
 
 /** A real receiver keeps these in its database, so that they outlive a restart. */
 const seen = new Set<string>();
