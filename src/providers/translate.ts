@@ -1,4 +1,7 @@
-/** Asking a provider until every segment is usable: batch, repair with the exact defects, alone, left. */
+/**
+ * Asking a provider until every segment is usable: batch, repair with the exact defects, alone, left. What it declines
+ * is asked for in halves, down to the texts that it declines alone.
+ */
 import { type Defect, type DefectCode, hard, untranslated } from '../document/translation/checks/defects.ts';
 import { ECHO, echoedAmong } from '../document/translation/checks/language.ts';
 import { checkSegment } from '../document/translation/checks/segment.ts';
@@ -24,8 +27,8 @@ export interface Made {
 export interface TranslateSegmentsRequest extends Omit<TranslationRequest, 'repair'> {
   /** Called with what is done as soon as it is, so that a later failure does not cost it. */
   readonly keep?: (made: ReadonlyMap<string, Made>) => Promise<void>;
-  /** Whether the article can do without a translation of a text; without this it never can. */
-  readonly mayLeave?: (segment: TranslationText) => Promise<boolean>;
+  /** Whether the article can do without a translation of a text, one that was declined or not; without this it never can. */
+  readonly mayLeave?: (segment: TranslationText, declined: boolean) => Promise<boolean>;
 }
 
 /** What is known about a segment after an answer. */
@@ -35,12 +38,16 @@ interface Attempt {
   readonly defects: readonly Defect[];
 }
 
+/** Of a text that is declined alone: to ask again changes nothing. */
+const DECLINED = hard('refused', 'the engine declines to translate it');
+
 /**
  * Translates the segments and checks each one. Unusable answers are asked for again together, with what is wrong;
  * what is still unusable is asked for one by one, and then left. An answer with only soft defects is accepted after one
- * repair.
+ * repair. When the provider declines some texts, the others are translated, and those are left.
  * @returns the translations by segment id; one that is left has none
- * @throws ProviderError as the provider threw it, or `fatal` naming a segment that cannot be left. The signal's reason when aborted.
+ * @throws ProviderError as the provider threw it, or naming a segment that cannot be left, `refused` when that is
+ *   declined, else `fatal`. The signal's reason when aborted.
  */
 export async function translateSegments(
   provider: TranslationProvider,
@@ -49,51 +56,72 @@ export async function translateSegments(
   const done = new Map<string, string>();
   if (request.segments.length === 0) return done;
   const { keep, mayLeave, ...asked } = request;
-  const ask = async (
+  /** Answers, all at once, or piece by piece where some are declined. */
+  const ask = async function* (
     segments: readonly TranslationText[],
     before: readonly Attempt[],
-  ): Promise<Attempt[]> => {
+  ): AsyncGenerator<Attempt[]> {
     asked.signal.throwIfAborted();
-    const repair = before.map(repairNote);
-    const answers = await provider.translate({
-      ...asked,
-      segments,
-      ...(repair.length > 0 ? { repair } : {}),
-    });
-    const attempts = segments.map((segment) => ({ segment, answer: answers.get(segment.id) ?? null }));
-    return judge(attempts, before, { ...asked, pseudo: provider.name === 'pseudo' });
+    const repair = before.filter(({ segment }) => segments.includes(segment)).map(repairNote);
+    try {
+      const answers = await provider.translate({
+        ...asked,
+        segments,
+        ...(repair.length > 0 ? { repair } : {}),
+      });
+      const attempts = segments.map((segment) => ({ segment, answer: answers.get(segment.id) ?? null }));
+      yield judge(attempts, before, { ...asked, pseudo: provider.name === 'pseudo' });
+      return;
+    } catch (error) {
+      if (!(error instanceof ProviderError) || error.kind !== 'refused') throw error;
+    }
+    if (segments.length === 1) {
+      yield segments.map((segment) => ({ segment, answer: null, defects: [DECLINED] }));
+      return;
+    }
+    const half = Math.ceil(segments.length / 2);
+    for (const part of [segments.slice(0, half), segments.slice(half)]) yield* ask(part, before);
   };
   const take = async (made: ReadonlyMap<string, Made>): Promise<void> => {
     for (const [id, { text }] of made) if (text !== null) done.set(id, text);
     if (made.size > 0) await keep?.(made);
   };
+  const leave = async (attempt: Attempt): Promise<void> => {
+    const { segment, defects } = attempt;
+    const declined = isDeclined(attempt);
+    if (!(await mayLeave?.(segment, declined))) throw (declined ? refusal : unusable)(provider, attempt);
+    await take(new Map([[segment.id, { text: null, outcome: 'left', defects }]]));
+  };
 
-  const first = await ask(request.segments, []);
   const repairs = provider.repairs ?? true;
-  const fine = first.filter(({ defects }) => defects.length === 0 || (!repairs && defects.every(isSoft)));
-  await take(made(fine, (attempt) => accepted(attempt, [])));
-  const wrong = first.filter((attempt) => !fine.includes(attempt));
+  const wrong: Attempt[] = [];
+  for await (const attempts of ask(request.segments, [])) {
+    const fine = attempts.filter(
+      ({ defects }) => defects.length === 0 || (!repairs && defects.every(isSoft)),
+    );
+    await take(made(fine, (attempt) => accepted(attempt, [])));
+    for (const attempt of attempts.filter(isDeclined)) await leave(attempt);
+    wrong.push(...attempts.filter((attempt) => !fine.includes(attempt) && !isDeclined(attempt)));
+  }
   if (wrong.length === 0) return done;
 
   const firstOf = new Map(wrong.map((attempt) => [attempt.segment.id, attempt]));
-  const second = await ask(segmentsOf(wrong), wrong);
-  await take(
-    made(second.filter(isUsable), (attempt) =>
-      accepted(better(firstOf.get(attempt.segment.id), attempt), firstOf.get(attempt.segment.id)?.defects),
-    ),
-  );
-  for (const attempt of second.filter((each) => !isUsable(each))) {
+  const stubborn: Attempt[] = [];
+  for await (const attempts of ask(segmentsOf(wrong), wrong)) {
+    await take(
+      made(attempts.filter(isUsable), (attempt) =>
+        accepted(better(firstOf.get(attempt.segment.id), attempt), firstOf.get(attempt.segment.id)?.defects),
+      ),
+    );
+    stubborn.push(...attempts.filter((each) => !isUsable(each)));
+  }
+  for (const attempt of stubborn) {
     const { segment } = attempt;
-    const [last] = await ask([segment], [attempt]);
-    const earlier = firstOf.get(segment.id);
-    const usable = [last, earlier].find((each) => each !== undefined && isUsable(each));
-    if (usable !== undefined) {
-      await take(made([usable], (each) => accepted(each, attempt.defects)));
-      continue;
-    }
-    const { defects } = last ?? attempt;
-    if (!(await mayLeave?.(segment))) throw unusable(provider, segment, defects);
-    await take(new Map([[segment.id, { text: null, outcome: 'left', defects }]]));
+    let last = attempt;
+    if (!isDeclined(attempt)) for await (const [alone = attempt] of ask([segment], [attempt])) last = alone;
+    const usable = [last, firstOf.get(segment.id)].find((each) => each !== undefined && isUsable(each));
+    if (usable === undefined) await leave(last);
+    else await take(made([usable], (each) => accepted(each, attempt.defects)));
   }
   return done;
 }
@@ -130,6 +158,7 @@ function judge(
 
 const isSoft = (defect: Defect): boolean => defect.soft;
 const isUsable = ({ answer, defects }: Attempt): boolean => answer !== null && defects.every(isSoft);
+const isDeclined = ({ defects }: Attempt): boolean => defects.includes(DECLINED);
 
 const made = (attempts: readonly Attempt[], of: (attempt: Attempt) => Made): Map<string, Made> =>
   new Map(attempts.map((attempt) => [attempt.segment.id, of(attempt)]));
@@ -155,6 +184,7 @@ function repairNote({ segment, answer, defects }: Attempt): RepairNote {
 /** Defects for people, without a word of the article: failures are kept in Temporal. */
 const WHAT_IS_WRONG: Readonly<Record<DefectCode, string>> = {
   missing: 'there is no translation',
+  refused: 'the engine declines to translate it',
   empty: 'the translation is empty',
   characters: 'the translation has broken characters',
   markup: 'the translation has broken markup',
@@ -171,16 +201,18 @@ const WHAT_IS_WRONG: Readonly<Record<DefectCode, string>> = {
   glossary: 'terms of the glossary are missing',
 };
 
-function unusable(
-  { name }: TranslationProvider,
-  { id }: TranslationText,
-  defects: readonly Defect[],
-): ProviderError {
+function unusable({ name }: TranslationProvider, { segment, defects }: Attempt): ProviderError {
   const what = [...new Set(defects.filter(({ soft }) => !soft).map(({ code }) => WHAT_IS_WRONG[code]))].join(
     '; ',
   );
   return new ProviderError(
     'fatal',
-    `${name} gave no usable translation of ${id}: ${what}. Nothing was charged. Start it again; if it fails again, reword or shorten that text.`,
+    `${name} gave no usable translation of ${segment.id}: ${what}. Nothing was charged. Start it again; if it fails again, reword or shorten that text.`,
   );
 }
+
+const refusal = ({ name }: TranslationProvider, { segment }: Attempt): ProviderError =>
+  new ProviderError(
+    'refused',
+    `${name} declines to translate too many texts, the last of them ${segment.id}. Nothing was charged. Reword what the report of this job names, then start it again.`,
+  );

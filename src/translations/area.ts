@@ -1,6 +1,7 @@
 import { sql } from 'kysely';
 import { type JobArea, startRun } from '../jobs/runs.ts';
 import { TERM_LIST } from './asked.ts';
+import { isDeclined } from './report/judge.ts';
 
 /** What a term list counts as in work that nobody pays for: about what a model writes for one. */
 const TERM_LIST_WORDS = 200;
@@ -24,7 +25,7 @@ const areaOf = (workflow: 'translateArticle' | 'refreshTranslation', verb: strin
     const { rows } = await sql<{ words: number }>`
       SELECT CASE WHEN ${TERM_LIST} = ANY (asked_batches) THEN ${TERM_LIST_WORDS}::integer ELSE 0 END
         + coalesce((SELECT sum(words) FROM translation_segments AS segment
-            WHERE segment.job_id = translations.job_id AND same_as IS NULL AND from_memory IS NULL
+            WHERE segment.job_id = translations.job_id AND same_as IS NULL AND from_memory IS NULL AND NOT ${isDeclined}
               AND (target_text IS NOT NULL OR batch = ANY (asked_batches))), 0)::integer AS words
       FROM translations WHERE job_id = ${jobId}
     `.execute(tx);

@@ -44,7 +44,7 @@ export async function translateBatch(
         })),
         signal,
         keep: (made) => storeTranslations(db, { jobId, batch }, made),
-        mayLeave: (segment) => mayLeave(db, jobId, segment),
+        mayLeave: (segment, declined) => mayLeave(db, jobId, segment, declined),
       }),
     );
   }

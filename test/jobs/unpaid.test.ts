@@ -163,6 +163,23 @@ it('of a cancelled run, calls that the engine had refused do not count', async (
   expect(await unpaid()).toBe(Number(words));
 });
 
+it('of a cancelled run, texts that the engine had declined do not count', async () => {
+  let asked = 0;
+  provider.behave = async (signal) => {
+    asked += 1;
+    if (asked > 3) await hang(signal);
+    throw new ProviderError('refused', 'No.');
+  };
+  // Of three texts two are declined together, and then the title alone.
+  const { job } = await calls.translate(workspace, 100);
+  await eventually(
+    async () => asked,
+    (count) => count === 4,
+  );
+  await calls.cancel(workspace, job.id);
+  expect(await unpaid()).toBe(100);
+});
+
 it('words made for a refresh count when its version is deleted meanwhile', async () => {
   const { version } = await calls.outdated(workspace, 1_000);
   const { promise: answered, resolve: answer } = Promise.withResolvers<void>();

@@ -207,7 +207,10 @@ describe('failures of the model', () => {
     ['an error', problem(400, { message: 'The content was filtered', code: 'content_filter' })],
   ])('refused content is told apart: %s', async (_what, answer) => {
     server.answer = () => answer;
-    const { kind, message } = await failure(run());
+    const { signal } = new AbortController();
+    const { kind, message } = await failure(
+      provider.translate({ sourceLanguage: 'en', targetLanguage: 'pt-BR', segments, signal }),
+    );
     expect([kind, message]).toEqual(['refused', 'The language model declines to work on this text.']);
     expect(server.requests).toHaveLength(1);
   });

@@ -130,10 +130,10 @@ describe('asking a provider', () => {
   });
 
   it('passes on what the provider throws and stops when aborted', async () => {
-    const refusal = new ProviderError('refused', 'declined', { retryAfterMs: 5 });
-    await expect(translateSegments(scripted(refusal).provider, request())).rejects.toBe(refusal);
-    await expect(translateSegments(scripted({ one: 'x' }, refusal).provider, request())).rejects.toBe(
-      refusal,
+    const failure = new ProviderError('retryable', 'busy', { retryAfterMs: 5 });
+    await expect(translateSegments(scripted(failure).provider, request())).rejects.toBe(failure);
+    await expect(translateSegments(scripted({ one: 'x' }, failure).provider, request())).rejects.toBe(
+      failure,
     );
     const stopped = scripted(good);
     const reason = new Error('stop');
@@ -141,6 +141,72 @@ describe('asking a provider', () => {
       reason,
     );
     expect(stopped.calls).toHaveLength(0);
+  });
+
+  describe('that declines some texts', () => {
+    const declined = new ProviderError('refused', 'declined');
+    /** Declines whatever has a text that it does not like. */
+    function declining(disliked: readonly string[]) {
+      const asked: string[][] = [];
+      const provider: TranslationProvider = {
+        name: 'declining',
+        async translate({ segments }) {
+          asked.push(segments.map(({ id }) => id));
+          if (segments.some(({ id }) => disliked.includes(id))) throw declined;
+          return new Map(segments.map(({ id }) => [id, `Wort ${id}`]));
+        },
+      };
+      return { provider, asked };
+    }
+    const texts = [...'abcdefgh'].map((id) => ({ id, kind: 'heading' as const, text: `Word ${id}` }));
+    const recorder = () => {
+      const kept = new Map<string, Made>();
+      const keep = async (made: ReadonlyMap<string, Made>) => {
+        for (const [id, one] of made) kept.set(id, one);
+      };
+      return { kept, keep };
+    };
+
+    it('asks for the others in halves, and leaves what is declined alone', async () => {
+      const { provider, asked } = declining(['b']);
+      const { kept, keep } = recorder();
+      const leaving: [string, boolean][] = [];
+      const answers = await translateSegments(provider, {
+        ...request(),
+        segments: texts,
+        keep,
+        mayLeave: async ({ id }, isDeclined) => leaving.push([id, isDeclined]) > 0,
+      });
+      expect([...answers.keys()].join('')).toBe('acdefgh');
+      expect(asked.map((ids) => ids.join(''))).toEqual(['abcdefgh', 'abcd', 'ab', 'a', 'b', 'cd', 'efgh']);
+      expect(leaving).toEqual([['b', true]]);
+      expect(kept.get('b')).toMatchObject({ text: null, outcome: 'left', defects: [{ code: 'refused' }] });
+      expect(kept.get('c')).toMatchObject({ outcome: 'clean' });
+    });
+
+    it('fails with the text that cannot be left, and keeps what came before', async () => {
+      const { provider } = declining(['f']);
+      const { kept, keep } = recorder();
+      const failure = translateSegments(provider, { ...request(), segments: texts, keep });
+      await expect(failure).rejects.toMatchObject({
+        kind: 'refused',
+        message: expect.stringMatching(/declines to translate too many texts, the last of them f\. Nothing/),
+      });
+      expect([...kept.keys()].join('')).toBe('abcde');
+    });
+
+    it('takes what it had answered before it declined the repair', async () => {
+      const text = 'It took 12 days.';
+      const { provider, calls } = scripted({ n: 'Es dauerte 21 Tage.' }, declined);
+      const { kept, keep } = recorder();
+      await translateSegments(provider, {
+        ...request(),
+        segments: [{ id: 'n', kind: 'paragraph', text }],
+        keep,
+      });
+      expect(calls).toHaveLength(2);
+      expect(kept.get('n')).toMatchObject({ text: 'Es dauerte 21 Tage.', outcome: 'accepted' });
+    });
   });
 
   it('asks once more when a long text comes back as it was, and then takes it', async () => {

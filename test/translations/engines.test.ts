@@ -212,7 +212,7 @@ describe('a job on a language model', () => {
     [
       'refused content',
       () => completion('', { finishReason: 'content_filter' }),
-      'The language model declines to work on this text.',
+      'openai-compatible declines to translate too many texts',
     ],
     [
       'nonsense to the end',

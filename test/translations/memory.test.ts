@@ -155,7 +155,7 @@ describe('a run that ends without a result', () => {
     ],
   };
   /** Waits until all other texts are there, then refuses the last one. */
-  const refuseLast = async (texts: readonly string[]): Promise<void> => {
+  const failAtLast = async (texts: readonly string[]): Promise<void> => {
     if (!texts.some((text) => text.includes(LAST))) return;
     await eventually(
       async () => {
@@ -168,12 +168,12 @@ describe('a run that ends without a result', () => {
       },
       (left) => left === texts.length,
     );
-    throw new ProviderError('refused', 'Not this one.');
+    throw new ProviderError('fatal', 'Not this one.');
   };
 
   it('serves the next one over the same source: only what failed is asked for again', async () => {
     const source = await article(document);
-    answering = refuseLast;
+    answering = failAtLast;
     expect((await calls.translateTo(workspace, source.id)).job.status).toBe('FAILED');
     answering = async () => undefined;
     asked = [];
@@ -184,7 +184,7 @@ describe('a run that ends without a result', () => {
 
   it('serves the next one also when one was cancelled in between before it was planned', async () => {
     const source = await article(document);
-    answering = refuseLast;
+    answering = failAtLast;
     expect((await calls.translateTo(workspace, source.id)).job.status).toBe('FAILED');
     const { promise: held, resolve: release } = Promise.withResolvers<void>();
     answering = () => held;
@@ -213,7 +213,7 @@ describe('a run that ends without a result', () => {
     await correct(first.article, 'p', words);
     const last = document.blocks.at(-1) as Block;
     const source = await article({ version: 1, blocks: [...SHORT_DOCUMENT.blocks, last] });
-    answering = refuseLast;
+    answering = failAtLast;
     const failed = await calls.translateTo(workspace, source.id);
     expect([failed.job.status, await layersOf(failed.job.id)]).toEqual(['FAILED', new Set(['people', null])]);
     answering = async () => undefined;
@@ -226,7 +226,7 @@ describe('a run that ends without a result', () => {
 
   it('serves no other source, and is not remembered', async () => {
     const source = await article(document);
-    answering = refuseLast;
+    answering = failAtLast;
     const failed = await calls.translateTo(workspace, source.id);
     answering = async () => undefined;
     expect(await entriesOf(failed.article.id)).toEqual([]);

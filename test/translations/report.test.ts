@@ -1,8 +1,9 @@
 import { sql } from 'kysely';
 import { beforeEach, describe, expect, it } from 'vitest';
+import type { DocumentJson } from '../../src/document/format/schema.ts';
 import type { JobId } from '../../src/ids.ts';
 import { pseudoLocalize } from '../../src/providers/pseudo.ts';
-import type { TranslationRequest } from '../../src/providers/types.ts';
+import { ProviderError, type TranslationRequest } from '../../src/providers/types.ts';
 import { pruneTranslations } from '../../src/translations/prune.ts';
 import { keepReport } from '../../src/translations/report/report.ts';
 import { createArticle } from '../support/articles.ts';
@@ -14,16 +15,27 @@ const { service, provider, workspace, calls } = useTranslations();
 
 /** What the engine answers instead, by a word of the text. */
 let answers: Record<string, (text: string, asked: TranslationRequest) => string | undefined> = {};
+/** It declines every request that has a text with this word. */
+let declines: string | null = null;
+let asked = 0;
 beforeEach(() => {
   answers = {};
-  provider.answer = (request) =>
-    new Map(
+  declines = null;
+  asked = 0;
+  provider.answer = (request) => {
+    asked += 1;
+    const disliked = declines;
+    if (disliked !== null && request.segments.some(({ text }) => text.includes(disliked))) {
+      throw new ProviderError('refused', 'The stand-in declines to work on this text.');
+    }
+    return new Map(
       request.segments.flatMap(({ id, text }) => {
         const [, change] = Object.entries(answers).find(([word]) => text.includes(word)) ?? [];
         const answer = change === undefined ? pseudoLocalize(text) : change(text, request);
         return answer === undefined ? [] : [[id, answer] as const];
       }),
     );
+  };
 });
 
 const paragraph = (id: string, text: string) => ({ id, type: 'paragraph' as const, text });
@@ -196,6 +208,78 @@ describe('a text that nothing usable comes for', () => {
     const { credits, texts } = await readReport(workspace, job.id);
     expect(credits).toMatchObject({ consumed: 0 });
     expect(texts.total).toBe(texts.clean + texts.open + texts.left);
+  });
+});
+
+describe('texts that the engine declines', () => {
+  const article = async (blocks: DocumentJson['blocks']) =>
+    createArticle(service.db, workspace, await service.project(workspace), {
+      document: { version: 1, blocks },
+    });
+  const stateOf = async (articleId: string, sourceId: string) =>
+    (await listed(articleId)).find(
+      (each: { sourceArticleId: string | null }) => each.sourceArticleId === sourceId,
+    ).states;
+
+  it('are left, reported and not charged, a heading too; the others are delivered, and a refresh asks for them again', async () => {
+    declines = 'Declined';
+    const blocks = [
+      { id: 'h', type: 'heading' as const, level: 2 as const, text: 'Declined heading' },
+      paragraph('long', `Declined ${filler(300)}`),
+      ...Array.from({ length: 8 }, (_, index) => paragraph(`p${index}`, `Text ${index} ${filler(100)}`)),
+    ];
+    const { id } = await article(blocks);
+    const { job, article: version } = await calls.translateTo(workspace, id);
+    expect(job).toMatchObject({ status: 'COMPLETED', estimatedCredits: 2, consumedCredits: 1 });
+    expect(version.documentJson.blocks.slice(0, 2)).toEqual(blocks.slice(0, 2));
+    expect(version.documentJson.blocks[2]).toMatchObject({ text: pseudoLocalize(`Text 0 ${filler(100)}`) });
+    const { entries, texts, words } = await readReport(workspace, job.id);
+    expect([texts.left, words.left]).toEqual([2, 303]);
+    const left = { outcome: 'left', defects: [{ code: 'refused', message: expect.any(String) }] };
+    expect(entries).toMatchObject([
+      { ...left, blockId: 'h' },
+      { ...left, blockId: 'long' },
+    ]);
+    expect(await stateOf(version.id, id)).toMatchObject({ stale: 2 });
+
+    // A refresh leaves the one that is declined still, and makes the other.
+    declines = 'heading';
+    const made = await calls.untilFinal(workspace, (await calls.refresh(workspace, version.id)).id);
+    expect(made).toMatchObject({ status: 'COMPLETED', consumedCredits: 1 });
+    expect(await readReport(workspace, made.id)).toMatchObject({
+      texts: { total: 2, left: 1, clean: 1 },
+      entries: [{ ...left, blockId: 'h' }],
+    });
+    expect(await stateOf(version.id, id)).toMatchObject({ stale: 1 });
+  });
+
+  it.each([
+    { what: 'two thirds of its words', word: 'Declined' },
+    // It gives up after twenty texts and those under way: each of 62 takes two requests.
+    { what: 'all there is', word: '', most: 90 },
+  ])('fail the job, uncharged, when they are $what', async ({ word, most = Number.POSITIVE_INFINITY }) => {
+    declines = word;
+    const blocks = Array.from({ length: 60 }, (_, index) =>
+      paragraph(`p${index}`, `Declined ${index} ${filler(12)}`),
+    );
+    const { id } = await article([...blocks, paragraph('q', `Text ${filler(100)}`)]);
+    const { job } = await calls.translateTo(workspace, id);
+    expect(job).toMatchObject({
+      status: 'FAILED',
+      consumedCredits: 0,
+      errorMessage: expect.stringMatching(/declines to translate too many texts.*Reword what the report/),
+    });
+    expect(asked).toBeLessThan(most);
+    expect((await calls.readWallet(workspace)).reserved).toBe(0);
+  });
+
+  it('fail a refresh that has nothing else', async () => {
+    const { source: before, version } = await calls.outdated(workspace, 200);
+    declines = 'changed';
+    const job = await calls.untilFinal(workspace, (await calls.refresh(workspace, version.id)).id);
+    expect(job).toMatchObject({ status: 'FAILED', consumedCredits: 0 });
+    expect(job.errorMessage).toMatch(/no usable translation of \d+ of \d+ texts/);
+    expect(await stateOf(version.id, before.id)).toMatchObject({ stale: 4 });
   });
 });
 

@@ -1,6 +1,7 @@
 /** What can be wrong with a translated text. The codes are answered by the API: they can be added, not renamed. */
 export const DEFECT_CODES = [
   'missing',
+  'refused',
   'empty',
   'characters',
   'markup',
