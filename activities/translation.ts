@@ -23,7 +23,7 @@ export function createTranslationActivities(
     asFinalFailure(async () => {
       await requireOpen(db, jobId);
       const { batches, words } = await planSegments(db, jobId, provider, task);
-      return wantsTerms(provider, words) ? { batches, drawTerms: true } : { batches };
+      return wantsTerms(provider, { batches, words }) ? { batches, drawTerms: true } : { batches };
     });
   /** Also when a lost worker had settled the job already. */
   const remembering = async (settling: Promise<boolean>, jobId: JobId): Promise<boolean> => {

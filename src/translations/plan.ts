@@ -80,7 +80,18 @@ export async function planSegments(
   const sameAs = findEqual(left);
   const batches = toBatches(left.filter(({ key }) => !sameAs.has(key)));
   const batchOf = new Map(batches.flatMap((batch, at) => batch.map(({ key }) => [key, at] as const)));
-  const context: StoredContext = { title, outline, glossary, style, around: batches.map(around) };
+  // The only request of a job may have the headings itself.
+  const isTold =
+    batches.length > 1 ||
+    task !== 'plan' ||
+    segments.some(({ key, kind }) => kind === 'heading' && found.has(key));
+  const context: StoredContext = {
+    title,
+    outline: isTold ? outline : [],
+    glossary,
+    style,
+    around: batches.map(around),
+  };
   return inTransaction(db, async (tx) => {
     await sql`
       INSERT INTO translation_segments

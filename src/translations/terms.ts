@@ -5,6 +5,7 @@ import { plainText } from '../document/translation/tags.ts';
 import type { JobId } from '../ids.ts';
 import type { GlossaryTerm, TermPair, TranslationProvider } from '../providers/types.ts';
 import { asking, markAsked, TERM_LIST } from './asked.ts';
+import type { Plan } from './plan.ts';
 
 /** Below so many words that are left to translate no list is drawn. */
 const LEAST_WORDS = 300;
@@ -12,12 +13,14 @@ const LEAST_WORDS = 300;
 const WORDS_PER_PAIR = 20;
 const MAX_PAIRS = 100;
 const MAX_CHARACTERS = 60;
+/** Of all texts that are left, the part that the pairs may be as long as: they go along with each request. */
+const MAX_SHARE = 1 / 5;
 /** What a list is drawn from: a third of the texts, so that it costs a part of what the job does, and some 10,000 words at most. */
 const READ = { share: 1 / 3, characters: 60_000 } as const;
 
-/** True when a list is worth a call. */
-export const wantsTerms = (provider: TranslationProvider, words: number): boolean =>
-  provider.terms !== undefined && words > LEAST_WORDS;
+/** True when a list is worth a call: of texts that one request has, it could tell nothing. */
+export const wantsTerms = (provider: TranslationProvider, { batches, words }: Plan): boolean =>
+  provider.terms !== undefined && batches > 1 && words > LEAST_WORDS;
 
 /**
  * Draws the term list of a job and stores it, once: a list that is there stays, and so does none once a batch was asked for.
@@ -32,11 +35,12 @@ export async function drawTerms(
   if (asked === undefined || asked.drawn !== null) return asked?.drawn ?? 0;
   const { context, around: _, ...languages } = asked.told;
   if (context === undefined || provider.terms === undefined) return 0;
-  const { texts, words } = await readTexts(db, jobId);
+  const { texts, words, characters } = await readTexts(db, jobId);
   const limit = Math.min(Math.ceil(words / WORDS_PER_PAIR), MAX_PAIRS);
   const request = { ...languages, context, texts, limit, signal };
   const drawn = await asking(db, jobId, TERM_LIST, async () => provider.terms?.(request) ?? []);
-  const pairs = usablePairs(drawn, { texts, glossary: context.glossary, limit });
+  const room = characters * MAX_SHARE;
+  const pairs = usablePairs(drawn, { texts, glossary: context.glossary, limit, room });
   const { rows } = await sql<{ pairs: number }>`
     UPDATE translations SET terms = coalesce(terms, ${JSON.stringify(pairs)}::jsonb) WHERE job_id = ${jobId}
     RETURNING jsonb_array_length(terms) AS pairs
@@ -44,8 +48,11 @@ export async function drawTerms(
   return rows[0]?.pairs ?? 0;
 }
 
-/** Texts that are left to translate, plain and each once, taken evenly from all of them; and how many words they all have. */
-async function readTexts(db: Database, jobId: JobId): Promise<{ texts: string[]; words: number }> {
+/** Texts that are left to translate, plain and each once, taken evenly from all of them; and how long they all are. */
+async function readTexts(
+  db: Database,
+  jobId: JobId,
+): Promise<{ texts: string[]; words: number; characters: number }> {
   const rows = await db
     .selectFrom('translation_segments')
     .select(['source_text', 'words'])
@@ -65,7 +72,7 @@ async function readTexts(db: Database, jobId: JobId): Promise<{ texts: string[];
     read += text.length;
     return true;
   });
-  return { texts, words: rows.reduce((sum, row) => sum + (row.words ?? 0), 0) };
+  return { texts, words: rows.reduce((sum, row) => sum + (row.words ?? 0), 0), characters };
 }
 
 /**
@@ -74,16 +81,30 @@ async function readTexts(db: Database, jobId: JobId): Promise<{ texts: string[];
  */
 export function usablePairs(
   drawn: readonly TermPair[],
-  { texts, glossary, limit }: { texts: readonly string[]; glossary: readonly GlossaryTerm[]; limit: number },
+  {
+    texts,
+    glossary,
+    limit,
+    room,
+  }: {
+    readonly texts: readonly string[];
+    readonly glossary: readonly GlossaryTerm[];
+    readonly limit: number;
+    /** Characters of all pairs as JSON. */
+    readonly room: number;
+  },
 ): TermPair[] {
   const text = fold(texts.join('\n'));
   const taken = new Set(glossary.map(({ source }) => fold(source)));
   const pairs: TermPair[] = [];
+  let length = 0;
   for (const given of drawn.slice(0, 10 * MAX_PAIRS)) {
     const pair = { source: given.source.trim(), target: given.target.trim() };
     const source = fold(pair.source);
     if (pairs.length === limit || taken.has(source)) continue;
     if (!isTerm(pair.source) || !isTerm(pair.target) || !text.includes(source)) continue;
+    length += JSON.stringify(pair).length + 1;
+    if (length > room) break;
     taken.add(source);
     pairs.push(pair);
   }

@@ -53,6 +53,20 @@ beforeEach(async () => {
   workspace = await service.workspace(1_000);
 });
 
+const bytes = (...parts: string[]): number => parts.reduce((sum, part) => sum + Buffer.byteLength(part), 0);
+const sum = (numbers: readonly number[]): number => numbers.reduce((total, each) => total + each, 0);
+
+/** What a job's requests have, the list of terms among them, by what they would have without context; their beginning counts once. */
+function costOfContext(prefix: string): number {
+  const questions = model.requests.filter((each) => !isList(each));
+  const bare = questions.map((request) => {
+    const [system = '', , ...repair] = turnsOf(request);
+    return bytes(system, JSON.stringify({ texts: askedTexts(request) }), ...repair);
+  });
+  const sent = sum(model.requests.map((request) => bytes(...turnsOf(request))));
+  return (sent - bytes(prefix) * (questions.length - 1)) / sum(bare);
+}
+
 /** An article with meta texts, in a new project. */
 async function article(document: DocumentJson, title = 'The garden of the school') {
   const project = await service.project(workspace);
@@ -157,17 +171,33 @@ it('begins every request of a job with the same bytes, repairs too, whatever cha
   expect(shown[0]).toBe(shown[2]);
   expect(shown[0]).not.toBe(same.text);
 
-  // What context costs, the beginning counted once.
-  const bytes = (...parts: string[]): number => parts.reduce((sum, part) => sum + Buffer.byteLength(part), 0);
-  const bare = requests.map((request) => {
-    const [system = '', , ...repair] = turnsOf(request);
-    return bytes(system, JSON.stringify({ texts: askedTexts(request) }), ...repair);
-  });
-  const sum = (numbers: readonly number[]): number => numbers.reduce((total, each) => total + each, 0);
-  const sent = sum(requests.map((request) => bytes(...turnsOf(request))));
-  const ratio = (sent - bytes(prefix) * (requests.length - 1)) / sum(bare);
-  process.stdout.write(`context: ${ratio.toFixed(2)} times the bytes without it\n`);
-  expect(ratio).toBeLessThan(1.5);
+  expect(costOfContext(prefix)).toBeLessThan(1.5);
+});
+
+it('tells and asks a model no more than half of what it has to be sent, however short the article is', async () => {
+  // A model that lists as many terms as it may.
+  model.answer = (request) => {
+    if (!isList(request)) return pseudoCompletion(request);
+    const { texts, limit } = JSON.parse(turnsOf(request)[1] ?? '');
+    const phrases = new Set<string>(texts.join('\n').match(/\p{L}{4,} \p{L}{4,}/gu));
+    const pairs = [...phrases].map((source) => ({ source, target: [...source].reverse().join('') }));
+    return list(...pairs.slice(0, limit));
+  };
+  const figures: string[] = [];
+  for (const paragraphs of [1, 4, 8, 10, 14, 20, 32]) {
+    model.requests.length = 0;
+    const { source } = await article(gardenDocument(paragraphs, `garden${paragraphs}`));
+    expect((await calls.translateTo(workspace, source.id)).job.status).toBe('COMPLETED');
+    const questions = model.requests.filter((each) => !isList(each));
+    const { about } = JSON.parse((questions[0] && turnsOf(questions[0])[1]) ?? '');
+    // One request has all of it: headings are told and terms listed only where there are several.
+    const isOne = questions.filter((request) => turnsOf(request).length === 2).length === 1;
+    expect([about.outline === undefined, model.requests.some(isList)]).toEqual([isOne, !isOne]);
+    const ratio = costOfContext(`{"about":${JSON.stringify(about)},"around":`);
+    figures.push(`${ratio.toFixed(2)} of ${source.document.blocks.length} blocks`);
+    expect(ratio, figures.join(', ')).toBeLessThan(1.5);
+  }
+  process.stdout.write(`context with its list of terms: ${figures.join(', ')}\n`);
 });
 
 it('tells the engine what stands around a text that is refreshed, as the source has it', async () => {

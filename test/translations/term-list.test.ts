@@ -100,14 +100,15 @@ it.each<[string, TermPair, boolean]>([
 ])('takes only terms that may stand in a prompt: %s', (_what, pair, isTaken) => {
   const texts = ['A raised bed of compost, 肥料 and 42 stones'];
   const glossary = [{ source: 'compost', target: null, caseSensitive: false }];
-  expect(usablePairs([pair], { texts, glossary, limit: 9 })).toEqual(isTaken ? [pair] : []);
+  expect(usablePairs([pair], { texts, glossary, limit: 9, room: 999 })).toEqual(isTaken ? [pair] : []);
 });
 
 it('has each term once, and no more than may be', () => {
   const texts = ['one two three'];
   const drawn = ['one', 'One', 'two', 'three'].map((source, target) => ({ source, target: `t${target}` }));
-  expect(usablePairs(drawn, { texts, glossary: [], limit: 2 }).map(({ source }) => source)).toEqual([
-    'one',
-    'two',
-  ]);
+  const taken = (limit: number, room: number) =>
+    usablePairs(drawn, { texts, glossary: [], limit, room }).map(({ source }) => source);
+  expect(taken(2, 999)).toEqual(['one', 'two']);
+  // A pair of these has 31 characters with its comma.
+  expect([taken(9, 62), taken(9, 61)]).toEqual([['one', 'two'], ['one']]);
 });
