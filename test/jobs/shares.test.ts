@@ -4,11 +4,19 @@ import { expect, it } from 'vitest';
 import type { JobId } from '../../src/ids.ts';
 import type { Job } from '../../src/jobs/schemas.ts';
 import { translationWorkflowId } from '../../src/temporal/ids.ts';
+import { createStandInWriter, generating } from '../support/generating.ts';
+import { useJobs } from '../support/jobs.ts';
 import type { TestWorkspace } from '../support/service.ts';
-import { useTranslations } from '../support/translating.ts';
+import { createStandIn } from '../support/translating.ts';
 import { eventually } from '../support/wait.ts';
 
-const { service, provider, operator, calls } = useTranslations();
+const provider = createStandIn();
+const writers = createStandInWriter();
+const { service, operator } = useJobs({ provider, writers }, {}, async () => {
+  provider.behave = async () => undefined;
+  writers.behave = async () => undefined;
+});
+const calls = generating(service);
 
 /** Asks for so many translations at once, each of so many words. */
 const translateMany = async (workspace: TestWorkspace, jobs: number, words: number): Promise<Job[]> =>
@@ -19,18 +27,19 @@ const statusesOf = (workspace: TestWorkspace, jobs: readonly Job[]) =>
   Promise.all(jobs.map(({ id }) => calls.readJob(workspace, id).then(({ status }) => status)));
 const cancelAll = (workspace: TestWorkspace, jobs: readonly Job[]) =>
   Promise.all(jobs.map(({ id }) => calls.cancel(workspace, id)));
-const translating = async (workspace: TestWorkspace): Promise<number> => {
+const underWay = async (workspace: TestWorkspace): Promise<number> => {
   const { count } = await service.db
     .selectFrom('jobs')
     .select((eb) => eb.fn.countAll<number | string>().as('count'))
     .where('workspace_id', '=', workspace.id)
-    .where('status', '=', 'TRANSLATING')
+    .where('status', '!=', 'QUEUED')
+    .where('ended_at', 'is', null)
     .executeTakeFirstOrThrow();
   return Number(count);
 };
-const untilTranslating = (workspace: TestWorkspace, jobs: number) =>
+const untilUnderWay = (workspace: TestWorkspace, jobs: number) =>
   eventually(
-    () => translating(workspace),
+    () => underWay(workspace),
     (count) => count === jobs,
   );
 /** Has the engine answer nothing until the gate is opened. */
@@ -46,35 +55,49 @@ const untilAsleep = (jobId: string) =>
     ({ events }) => events?.some((event) => event.timerStartedEventAttributes) === true,
   );
 
-it('the only job of a workspace passes the thirty of another, of which eight are under way at once', async () => {
-  const [one, many] = [await service.workspace(1_000), await service.workspace(1_000)];
-  provider.behave = (signal) => sleep(400, undefined, { signal });
-  const jobs = await translateMany(many, 30, 1_000);
-  let most = 0;
-  const watching = new AbortController();
-  const watched = (async () => {
-    while (!watching.signal.aborted) {
-      most = Math.max(most, await translating(many));
-      await sleep(20);
-    }
-  })();
-  await untilTranslating(many, 8);
-  const { job } = await calls.translate(one, 1_000);
-  expect((await calls.untilFinal(one, job.id)).status).toBe('COMPLETED');
-  watching.abort();
-  await watched;
-  expect(most).toBe(8);
-  // In the order of asking, all thirty would have come before.
-  const done = (await statusesOf(many, jobs)).filter((status) => status === 'COMPLETED');
-  expect(done.length).toBeLessThan(20);
-  await cancelAll(many, jobs);
-});
+const translation = async (workspace: TestWorkspace) => (await calls.translate(workspace, 1_000)).job;
+const generation = async (workspace: TestWorkspace) => (await calls.generate(workspace)).job;
+
+it.each([
+  { mine: 'translation', theirs: 'translations', ask: translation, others: [translation] },
+  { mine: 'translation', theirs: 'generations', ask: translation, others: [generation] },
+  { mine: 'generation', theirs: 'generations', ask: generation, others: [generation] },
+  { mine: 'generation', theirs: 'jobs of both kinds', ask: generation, others: [translation, generation] },
+])(
+  'the only job of a workspace passes the thirty of another, of which eight are under way at once: $mine beside $theirs',
+  async ({ ask, others }) => {
+    const [one, many] = [await service.workspace(1_000), await service.workspace(1_000)];
+    provider.behave = (signal) => sleep(400, undefined, { signal });
+    writers.behave = (_, signal) => sleep(200, undefined, { signal });
+    const jobs = await Promise.all(
+      Array.from({ length: 30 }, (_, index) => (others[index % others.length] ?? ask)(many)),
+    );
+    let most = 0;
+    const watching = new AbortController();
+    const watched = (async () => {
+      while (!watching.signal.aborted) {
+        most = Math.max(most, await underWay(many));
+        await sleep(20);
+      }
+    })();
+    await untilUnderWay(many, 8);
+    const { id } = await ask(one);
+    expect((await calls.untilFinal(one, id)).status).toBe('COMPLETED');
+    watching.abort();
+    await watched;
+    expect(most).toBe(8);
+    // In the order of asking, all thirty would have come before.
+    const done = (await statusesOf(many, jobs)).filter((status) => status === 'COMPLETED');
+    expect(done.length).toBeLessThan(20);
+    await cancelAll(many, jobs);
+  },
+);
 
 it('a turn that is freed is taken at once by the job that waits longest, however long it meant to wait', async () => {
   const many = await service.workspace(1_000);
   const gate = closeGate();
   const first = await translateMany(many, 8, 100);
-  await untilTranslating(many, 8);
+  await untilUnderWay(many, 8);
   // Sixty are ahead of them, so they mean to ask again in a minute.
   const [ahead] = first;
   await sql`
@@ -97,7 +120,7 @@ it('a job that waits for its turn is cancelled at once, and its run ends', async
   const many = await service.workspace(1_000);
   const gate = closeGate();
   const jobs = await translateMany(many, 9, 100);
-  await untilTranslating(many, 8);
+  await untilUnderWay(many, 8);
   const statuses = await statusesOf(many, jobs);
   const waits = jobs.find((_, index) => statuses[index] === 'QUEUED');
   if (waits === undefined) throw new Error('none waits');
