@@ -12,7 +12,7 @@ import { type Answer, useTestService } from '../support/service.ts';
 import { eventually } from '../support/wait.ts';
 
 /** `node soak/generation-kills.ts` runs this with a hundred. */
-const KILLS = Number(process.env.GENERATION_KILLS ?? 2);
+const KILLS = Number(process.env.GENERATION_KILLS ?? 1);
 /** Articles that are under way at once. */
 const AT_ONCE = 4;
 
@@ -115,7 +115,7 @@ it('generations whose worker is killed again and again are charged once each, an
     // While the model is asked, and in turn as a run enters each of the steps, in the middle of the statement.
     const step = kill % 2 === 0 ? STEPS[(kill / 2) % STEPS.length] : undefined;
     if (step === undefined) await killWhen(async () => model.asked.length > progress + 2 + (kill % 7));
-    else await steps.hold(step, () => killWhen(() => steps.isHeld()));
+    else await steps.hold(step, () => killWhen(async () => (await steps.held()) > 0));
     worker = await start();
   }
   await eventually(goOn, (open) => open === 0, 240_000);
