@@ -159,15 +159,19 @@ export function createExchanges({ patienceMs, logger, clientAddress, observe }: 
   };
 
   /** Waits until there is room for a large response; it has it until the client has all, or is gone. */
-  const takeRoom = async (
-    { actor, address, size }: Exchange,
-    outgoing: HttpBindings['outgoing'] | undefined,
-  ): Promise<void> => {
+  const takeRoom = async ({ actor, address, size }: Exchange, c: Context<Env>): Promise<void> => {
+    const outgoing = c.env?.outgoing;
     if (size <= LARGE_RESPONSE || outgoing === undefined) return;
     const claim = { amount: size, waitMs: patienceMs };
-    const release = await sending.take(actor?.workspaceId ?? address, claim);
-    if (outgoing.closed) release();
-    else outgoing.once('close', release);
+    try {
+      const release = await sending.take(actor?.workspaceId ?? address, claim);
+      if (outgoing.closed) release();
+      else outgoing.once('close', release);
+    } catch (error) {
+      if (c.req.method === 'GET' || c.req.method === 'HEAD') throw error;
+      // A change has been made, and 503 would say that it was not.
+      outgoing.destroy();
+    }
   };
 
   return (route: string, work: (exchange: Exchange, c: Context<Env>) => Promise<Response>, quiet = false) =>
@@ -185,7 +189,7 @@ export function createExchanges({ patienceMs, logger, clientAddress, observe }: 
       let response: Response;
       try {
         response = await work(exchange, c);
-        await takeRoom(exchange, c.env?.outgoing);
+        await takeRoom(exchange, c);
       } catch (error) {
         response = errorResponse(exchange, error);
       }
