@@ -1,8 +1,8 @@
 import { sql } from 'kysely';
 import type { Database } from '../../db/database.ts';
-import { executePrepared } from '../../db/prepared.ts';
+import { prepare, type Slots } from '../../db/prepared.ts';
 import { retryingConflicts } from '../../db/transaction.ts';
-import type { DeliveryId } from '../../ids.ts';
+import type { BurstId, DeliveryId } from '../../ids.ts';
 import { ENDPOINT_DELETED, ENDPOINT_DISABLED, type Holder, isHeldBy, isLiving } from './states.ts';
 
 /** An attempt that is about to be made. */
@@ -22,6 +22,38 @@ export type Begun =
   /** Somebody else has the delivery, or this attempt: it is none of the caller's business any more. */
   | { readonly kind: 'superseded' };
 
+interface Values {
+  readonly ids: readonly DeliveryId[];
+  readonly numbers: readonly number[];
+  readonly tokens: readonly string[];
+  readonly burstId: BurstId | null;
+}
+
+const begin = prepare('begin_attempts', (_db, slot: Slots<Values>) => {
+  const isHeld = isHeldBy(slot('burstId'));
+  return sql<{ secret: string | null; reason: string | null }>`
+    WITH start AS (
+      SELECT * FROM unnest(${slot('ids')}::uuid[], ${slot('numbers')}::smallint[], ${slot('tokens')}::uuid[])
+        WITH ORDINALITY AS start (id, number, token, position)
+    ), begun AS (
+      UPDATE webhook_open AS delivery SET begun = start.number, begun_token = start.token
+      FROM start
+      WHERE delivery.id = start.id AND delivery.id = ANY (${slot('ids')}::uuid[]) AND ${isHeld}
+        AND delivery.attempts < start.number AND (delivery.begun < start.number
+          OR delivery.begun = start.number AND delivery.begun_token = start.token)
+        AND (SELECT active AND ${isLiving} FROM webhook_endpoints AS endpoint WHERE endpoint.id = delivery.endpoint_id)
+      RETURNING delivery.id, (SELECT secret FROM webhook_endpoints WHERE id = delivery.endpoint_id)
+    )
+    SELECT begun.secret, CASE WHEN delivery.id IS NULL THEN 'delivery ended'
+      WHEN NOT ${isLiving} THEN ${ENDPOINT_DELETED}
+      WHEN ${isHeld} AND NOT endpoint.active THEN ${ENDPOINT_DISABLED} END AS reason
+    FROM start
+    LEFT JOIN begun ON begun.id = start.id
+    LEFT JOIN webhook_open AS delivery ON delivery.id = start.id
+    LEFT JOIN webhook_endpoints AS endpoint ON endpoint.id = delivery.endpoint_id
+    ORDER BY start.position`;
+});
+
 /**
  * The last statement before each request: marks attempts as begun where the delivery is the holder's and its endpoint
  * lives and is active. For a redirect it is called again, and passes only for the same number and token.
@@ -32,35 +64,13 @@ export async function beginAttempts(
   holder: Holder,
   starts: readonly AttemptStart[],
 ): Promise<Begun[]> {
-  const ids = starts.map(({ deliveryId }) => deliveryId);
-  const { rows } = await retryingConflicts(() =>
-    executePrepared(
-      db,
-      `begin_attempts_in_${holder.kind}`,
-      sql<{ secret: string | null; reason: string | null }>`
-      WITH start AS (
-        SELECT * FROM unnest(${ids}::uuid[],
-          ${starts.map(({ number }) => number)}::smallint[], ${starts.map(({ token }) => token)}::uuid[])
-          WITH ORDINALITY AS start (id, number, token, position)
-      ), begun AS (
-        UPDATE webhook_open AS delivery SET begun = start.number, begun_token = start.token
-        FROM start
-        WHERE delivery.id = start.id AND delivery.id = ANY (${ids}::uuid[]) AND ${isHeldBy(holder)}
-          AND delivery.attempts < start.number AND (delivery.begun < start.number
-            OR delivery.begun = start.number AND delivery.begun_token = start.token)
-          AND (SELECT active AND ${isLiving} FROM webhook_endpoints AS endpoint WHERE endpoint.id = delivery.endpoint_id)
-        RETURNING delivery.id, (SELECT secret FROM webhook_endpoints WHERE id = delivery.endpoint_id)
-      )
-      SELECT begun.secret, CASE WHEN delivery.id IS NULL THEN 'delivery ended'
-        WHEN NOT ${isLiving} THEN ${ENDPOINT_DELETED}
-        WHEN ${isHeldBy(holder)} AND NOT endpoint.active THEN ${ENDPOINT_DISABLED} END AS reason
-      FROM start
-      LEFT JOIN begun ON begun.id = start.id
-      LEFT JOIN webhook_open AS delivery ON delivery.id = start.id
-      LEFT JOIN webhook_endpoints AS endpoint ON endpoint.id = delivery.endpoint_id
-      ORDER BY start.position`,
-    ),
-  );
+  const values: Values = {
+    ids: starts.map(({ deliveryId }) => deliveryId),
+    numbers: starts.map(({ number }) => number),
+    tokens: starts.map(({ token }) => token),
+    burstId: holder.kind === 'run' ? null : holder.burstId,
+  };
+  const rows = await retryingConflicts(() => begin(db, values));
   return rows.map(({ secret, reason }) => {
     if (secret !== null) return { kind: 'begun', secret };
     return reason === null ? { kind: 'superseded' } : { kind: 'stopped', reason };

@@ -1,6 +1,6 @@
 import { sql } from 'kysely';
 import type { Database } from '../../db/database.ts';
-import { executePrepared } from '../../db/prepared.ts';
+import { prepare, type Slots } from '../../db/prepared.ts';
 import type { LoggedAttempt } from '../../db/tables.ts';
 import { retryingConflicts } from '../../db/transaction.ts';
 import type { DeliveryId } from '../../ids.ts';
@@ -35,6 +35,35 @@ function toRow({ deliveryId, token, verdict, ...entry }: RecordedAttempt) {
 const isTheirs = sql<boolean>`delivery.attempts < attempt.number AND (attempt.token IS NULL
   OR delivery.begun = attempt.number AND delivery.begun_token = attempt.token)`;
 
+const record = prepare(
+  'record_attempts',
+  (_db, slot: Slots<{ given: string; ids: readonly DeliveryId[] }>) => sql<{ id: DeliveryId }>`
+    WITH attempt AS MATERIALIZED (
+      SELECT * FROM json_to_recordset(${slot('given')}::json) AS attempt (id uuid, number smallint, token uuid, delivered boolean,
+        last boolean, response_status integer, error_message text, ended_at timestamptz, wait float8, entry jsonb)
+    ), ended AS (
+      DELETE FROM webhook_open AS delivery USING attempt
+      WHERE delivery.id = attempt.id AND delivery.id = ANY (${slot('ids')}::uuid[]) AND attempt.last
+        AND (attempt.delivered OR ${isTheirs})
+      RETURNING delivery.*, CASE WHEN attempt.delivered THEN 'succeeded' ELSE 'failed' END AS final_status,
+        greatest(delivery.attempts, attempt.number) AS final_attempts,
+        attempt.response_status AS final_response_status, attempt.error_message AS final_error,
+        delivery.attempt_log || attempt.entry AS final_log,
+        CASE WHEN attempt.delivered THEN attempt.ended_at END AS final_delivered_at
+    ), logged AS (${intoLog('ended')}
+    ), kept AS (
+      UPDATE webhook_open AS delivery
+      SET status = 'failed', attempts = attempt.number, response_status = attempt.response_status,
+        error_message = attempt.error_message, attempt_log = delivery.attempt_log || attempt.entry,
+        due_at = now() + make_interval(secs => attempt.wait), burst_id = NULL
+      FROM attempt
+      WHERE delivery.id = attempt.id AND delivery.id = ANY (${slot('ids')}::uuid[]) AND NOT attempt.last
+        AND ${isTheirs}
+      RETURNING delivery.id
+    )
+    SELECT id FROM ended UNION ALL SELECT id FROM kept`,
+);
+
 /**
  * Records what became of attempts of different deliveries, in one statement however many. A delivery that is done goes
  * to the log; the others get the outcome and the time of their next attempt, and leave their burst. A failure is
@@ -49,36 +78,6 @@ export async function recordAttempts(
   const ids = attempts.map(({ deliveryId }) => deliveryId);
   // As JSON, it is written and read faster than as an array for each column.
   const given = JSON.stringify(attempts.map(toRow));
-  const { rows } = await retryingConflicts(() =>
-    executePrepared(
-      db,
-      'record_attempts',
-      sql<{ id: DeliveryId }>`
-      WITH attempt AS MATERIALIZED (
-        SELECT * FROM json_to_recordset(${given}::json) AS attempt (id uuid, number smallint, token uuid, delivered boolean,
-          last boolean, response_status integer, error_message text, ended_at timestamptz, wait float8, entry jsonb)
-      ), ended AS (
-        DELETE FROM webhook_open AS delivery USING attempt
-        WHERE delivery.id = attempt.id AND delivery.id = ANY (${ids}::uuid[]) AND attempt.last
-          AND (attempt.delivered OR ${isTheirs})
-        RETURNING delivery.*, CASE WHEN attempt.delivered THEN 'succeeded' ELSE 'failed' END AS final_status,
-          greatest(delivery.attempts, attempt.number) AS final_attempts,
-          attempt.response_status AS final_response_status, attempt.error_message AS final_error,
-          delivery.attempt_log || attempt.entry AS final_log,
-          CASE WHEN attempt.delivered THEN attempt.ended_at END AS final_delivered_at
-      ), logged AS (${intoLog('ended')}
-      ), kept AS (
-        UPDATE webhook_open AS delivery
-        SET status = 'failed', attempts = attempt.number, response_status = attempt.response_status,
-          error_message = attempt.error_message, attempt_log = delivery.attempt_log || attempt.entry,
-          due_at = now() + make_interval(secs => attempt.wait), burst_id = NULL
-        FROM attempt
-        WHERE delivery.id = attempt.id AND delivery.id = ANY (${ids}::uuid[]) AND NOT attempt.last
-          AND ${isTheirs}
-        RETURNING delivery.id
-      )
-      SELECT id FROM ended UNION ALL SELECT id FROM kept`,
-    ),
-  );
+  const rows = await retryingConflicts(() => record(db, { given, ids }));
   return new Set(rows.map(({ id }) => id));
 }

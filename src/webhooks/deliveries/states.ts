@@ -39,11 +39,9 @@ export const isFree: RawBuilder<boolean> = sql`NOT delivery.in_run AND delivery.
 /** One who may begin attempts of a delivery: its run, or the burst that has claimed it. */
 export type Holder = { readonly kind: 'run' } | { readonly kind: 'burst'; readonly burstId: BurstId };
 
-/** SQL: whether the row is the holder's. */
-export const isHeldBy = (holder: Holder): RawBuilder<boolean> =>
-  holder.kind === 'run'
-    ? sql`delivery.in_run`
-    : sql`delivery.burst_id IS NOT DISTINCT FROM ${holder.burstId}::uuid`;
+/** SQL: whether the row is the burst's, or with null its own run's. */
+export const isHeldBy = (burstId: BurstId | null): RawBuilder<boolean> => sql`
+  delivery.in_run = (${burstId}::uuid IS NULL) AND delivery.burst_id IS NOT DISTINCT FROM ${burstId}::uuid`;
 
 /** SQL over a row of `webhook_endpoints` called `endpoint`. */
 export const isLiving: RawBuilder<boolean> = sql`endpoint.deleted_at IS NULL`;

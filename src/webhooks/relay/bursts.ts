@@ -120,7 +120,7 @@ export function createBursts(dependencies: BurstsDependencies): Bursts {
       const made = await attempt(delivery, askedAt);
       if (made.kind !== 'made') {
         if (made.kind === 'stopped' && made.reason === ENDPOINT_DISABLED) {
-          const isOurs = isHeldBy(holder);
+          const isOurs = isHeldBy(burstId);
           await retryWhileDatabaseIsAway(() => endOne(db, deliveryId, ENDPOINT_DISABLED, isOurs));
         }
         result.stopped += 1;

@@ -1,6 +1,6 @@
 import { type RawBuilder, sql } from 'kysely';
 import type { Database } from '../../db/database.ts';
-import { executePrepared } from '../../db/prepared.ts';
+import { prepare, type Slots } from '../../db/prepared.ts';
 import type { BurstId, EndpointId, WorkspaceId } from '../../ids.ts';
 import type { DeliveryInRun, StartedDelivery } from '../deliveries/read-open.ts';
 import { isFree, isLiving } from '../deliveries/states.ts';
@@ -83,31 +83,26 @@ const dueOf = (endpoint: string): RawBuilder<boolean> => sql`
   AND delivery.due_at <= now() AND ${isFree}`;
 const isForRun = sql<boolean>`endpoint_id = ANY (ARRAY(SELECT endpoint_id FROM way WHERE into_run))`;
 
-/**
- * Claims what is due, the oldest of each endpoint first, without waiting for any lock. The way is decided for each
- * endpoint here and now: its deliveries get runs of their own when there are few of them, few of it are in runs, and
- * there are tokens; else they are the burst's, as far as it has room and is still open. What a burst takes begins its
- * attempt by that: only a living, active endpoint is claimed of, and nothing lies between this and the request.
- *
- * Other endpoints are found among the latest deliveries, and by skipping along the index from one to the next, a thousand
- * at a time: so a look costs neither the number of deliveries nor that of endpoints. Everything is asked for in ways that
- * have one plan only, since Postgres may plan while the table is empty: LATERAL with a LIMIT, and the primary key
- * `= ANY (ARRAY ...)`.
- */
-export async function claimDue(db: Database, options: ClaimOptions): Promise<Claim> {
-  const { candidates, isLook, walkFrom, limit, tokens, burstId } = options;
-  const query = sql<Row>`
+interface Asked extends Omit<ClaimOptions, 'candidates'> {
+  readonly endpointIds: readonly EndpointId[];
+  readonly dueFrom: readonly Candidate['dueFrom'][];
+  readonly rooms: readonly number[];
+}
+
+const claim = prepare(
+  'claim_due',
+  (_db, slot: Slots<Asked>) => sql<Row>`
     WITH RECURSIVE given AS MATERIALIZED (
-      SELECT * FROM unnest(${candidates.map(({ endpointId }) => endpointId)}::uuid[],
-        ${candidates.map(({ dueFrom }) => dueFrom)}::timestamptz[], ${candidates.map(({ room }) => room)}::integer[])
+      SELECT * FROM unnest(${slot('endpointIds')}::uuid[],
+        ${slot('dueFrom')}::timestamptz[], ${slot('rooms')}::integer[])
         WITH ORDINALITY AS given (endpoint_id, due_from, room, position)
     ), latest AS MATERIALIZED (
       SELECT endpoint_id, due_at, in_run, burst_id FROM webhook_open
-      WHERE ${isLook}::boolean AND id > (SELECT uuidv7(interval '-2 seconds')) AND id < (SELECT uuidv7(interval '1 second'))
+      WHERE ${slot('isLook')}::boolean AND id > (SELECT uuidv7(interval '-2 seconds')) AND id < (SELECT uuidv7(interval '1 second'))
       ORDER BY id DESC LIMIT ${LATEST}
     ), walked (endpoint_id, due_at, step) AS (
       (SELECT endpoint_id, due_at, 1 FROM webhook_open
-       WHERE ${walkFrom}::uuid IS NOT NULL AND endpoint_id > ${walkFrom}::uuid ORDER BY endpoint_id, due_at LIMIT 1)
+       WHERE ${slot('walkFrom')}::uuid IS NOT NULL AND endpoint_id > ${slot('walkFrom')}::uuid ORDER BY endpoint_id, due_at LIMIT 1)
       UNION ALL
       SELECT next.*, walked.step + 1 FROM walked CROSS JOIN LATERAL (
         SELECT endpoint_id, due_at FROM webhook_open WHERE endpoint_id > walked.endpoint_id
@@ -131,12 +126,12 @@ export async function claimDue(db: Database, options: ClaimOptions): Promise<Cla
       SELECT endpoint_id, position, due, ${MAX_IN_RUNS} - (
         SELECT count(*) FROM (SELECT FROM webhook_open AS delivery
           WHERE delivery.endpoint_id = seen.endpoint_id AND delivery.in_run LIMIT ${MAX_IN_RUNS}) AS runs)::integer AS places
-      FROM seen WHERE active AND due BETWEEN 1 AND ${FEW_DUE} AND ${tokens}::integer > 0
+      FROM seen WHERE active AND due BETWEEN 1 AND ${FEW_DUE} AND ${slot('tokens')}::integer > 0
     ), into_runs AS MATERIALIZED (
-      SELECT endpoint_id, sum(due) OVER (ORDER BY position ROWS UNBOUNDED PRECEDING) <= ${tokens}::integer AS affordable
+      SELECT endpoint_id, sum(due) OVER (ORDER BY position ROWS UNBOUNDED PRECEDING) <= ${slot('tokens')}::integer AS affordable
       FROM few WHERE places >= due
     ), burst AS MATERIALIZED (
-      SELECT id FROM webhook_bursts WHERE id = ${burstId}::uuid FOR KEY SHARE
+      SELECT id FROM webhook_bursts WHERE id = ${slot('burstId')}::uuid FOR KEY SHARE
     ), way AS MATERIALIZED (
       SELECT *, CASE WHEN into_run THEN ${FEW_DUE} ELSE room * (SELECT count(*) FROM burst) END AS most
       FROM (SELECT *, endpoint_id = ANY (ARRAY(SELECT endpoint_id FROM into_runs WHERE affordable)) AS into_run
@@ -148,10 +143,10 @@ export async function claimDue(db: Database, options: ClaimOptions): Promise<Cla
         SELECT delivery.id FROM webhook_open AS delivery WHERE ${dueOf('way')}
         ORDER BY delivery.due_at, uuid_send(delivery.id) LIMIT way.most FOR NO KEY UPDATE SKIP LOCKED
       ) AS next
-      LIMIT ${limit}
+      LIMIT ${slot('limit')}
     ), claimed AS (
       UPDATE webhook_open
-      SET in_run = ${isForRun}, burst_id = CASE WHEN ${isForRun} THEN NULL ELSE ${burstId}::uuid END,
+      SET in_run = ${isForRun}, burst_id = CASE WHEN ${isForRun} THEN NULL ELSE ${slot('burstId')}::uuid END,
         begun = CASE WHEN ${isForRun} THEN begun ELSE attempts + 1 END,
         begun_token = CASE WHEN ${isForRun} THEN begun_token ELSE gen_random_uuid() END
       WHERE id = ANY (ARRAY(SELECT id FROM picked))
@@ -168,8 +163,27 @@ export async function claimDue(db: Database, options: ClaimOptions): Promise<Cla
       'walkedTo', (SELECT endpoint_id FROM walked WHERE step = ${WALK}),
       'isLookFull', (SELECT count(*) FROM latest) = ${LATEST})
     FROM seen
-    ORDER BY "dueAt", id`;
-  const { rows } = await executePrepared(db, 'claim_due', query);
+    ORDER BY "dueAt", id`,
+);
+
+/**
+ * Claims what is due, the oldest of each endpoint first, without waiting for any lock. The way is decided for each
+ * endpoint here and now: its deliveries get runs of their own when there are few of them, few of it are in runs, and
+ * there are tokens; else they are the burst's, as far as it has room and is still open. What a burst takes begins its
+ * attempt by that: only a living, active endpoint is claimed of, and nothing lies between this and the request.
+ *
+ * Other endpoints are found among the latest deliveries, and by skipping along the index from one to the next, a thousand
+ * at a time: so a look costs neither the number of deliveries nor that of endpoints. Everything is asked for in ways that
+ * have one plan only, since Postgres may plan while the table is empty: LATERAL with a LIMIT, and the primary key
+ * `= ANY (ARRAY ...)`.
+ */
+export async function claimDue(db: Database, { candidates, ...asked }: ClaimOptions): Promise<Claim> {
+  const rows = await claim(db, {
+    ...asked,
+    endpointIds: candidates.map(({ endpointId }) => endpointId),
+    dueFrom: candidates.map(({ dueFrom }) => dueFrom),
+    rooms: candidates.map(({ room }) => room),
+  });
   const { endpoints = [], walkedTo = null, isLookFull = false } = rows.at(-1)?.seen ?? {};
   const seen = new Map(endpoints.map((endpoint) => [endpoint.id, endpoint]));
   const claimedUpTo = new Map<EndpointId, Date>();
