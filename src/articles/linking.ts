@@ -134,7 +134,7 @@ export async function renderLinking(
     await onBehalfOf(stale.workspace_id, () => renderStale(db, stale), THREAD_WAIT_MS).catch(
       (error: unknown) => onError(error, stale.article_id),
     );
-    return stale.workspace_id;
+    return { workspaceId: stale.workspace_id };
   });
 }
 

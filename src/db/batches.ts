@@ -75,28 +75,37 @@ export const removeOlder = (
     onProgress,
   );
 
-/** For each millisecond of work on a list of all workspaces so many are left to everybody else. */
+/** For each millisecond of work on a list of all workspaces so many are left to everybody else who is at work. */
 const REST = 1 / 3;
 const BEFORE_ALL = '00000000-0000-0000-0000-000000000000' as WorkspaceId;
 
+/** SQL: nobody else is at work in the database at this moment. */
+export const IS_ALONE = `NOT EXISTS (
+  SELECT FROM pg_stat_activity
+  WHERE backend_type = 'client backend' AND state <> 'idle' AND pid <> pg_backend_pid())`;
+
+/** A piece that was worked on. */
+export interface Turn {
+  readonly workspaceId: WorkspaceId;
+  /** True when there was nobody to rest for: {@link IS_ALONE}. */
+  readonly isAlone?: boolean;
+}
+
 /**
  * Works off what waits of all workspaces, one piece of each in turn, with rests, until nothing is left.
- * @param next works on a piece of the first workspace after a given one, and answers whose it was; null when none of a
- *   later one waits
+ * @param next works on a piece of the first workspace after a given one; null when none of a later one waits
  * @returns false when nothing is left, true when the signal ended it
  */
 export async function workInTurns(
   signal: AbortSignal,
-  next: (after: WorkspaceId) => Promise<WorkspaceId | null>,
+  next: (after: WorkspaceId) => Promise<Turn | null>,
 ): Promise<boolean> {
   for (let after = BEFORE_ALL; !signal.aborted; ) {
     const began = performance.now();
-    const workspaceId = await next(after);
-    if (workspaceId === null && after === BEFORE_ALL) return false;
-    after = workspaceId ?? BEFORE_ALL;
-    if (workspaceId !== null) {
-      await pause((performance.now() - began) * REST, signal);
-    }
+    const turn = await next(after);
+    if (turn === null && after === BEFORE_ALL) return false;
+    after = turn?.workspaceId ?? BEFORE_ALL;
+    if (turn !== null && !turn.isAlone) await pause((performance.now() - began) * REST, signal);
   }
   return true;
 }

@@ -14,8 +14,9 @@ import { deliveriesStored } from './stored.ts';
  *
  * @param source a statement of one row at most: `workspace_id`, `request_id`, `changed`, `article_ids`, and `created_at`,
  *   after which no endpoint may have been registered
+ * @param also further columns of the answer
  */
-export const articleUpdatesOf = (source: string): string => `
+export const articleUpdatesOf = (source: string, also = ''): string => `
   WITH source AS (${source}
   ), subscribers AS MATERIALIZED (
     SELECT id FROM webhook_endpoints
@@ -25,7 +26,7 @@ export const articleUpdatesOf = (source: string): string => `
     FOR KEY SHARE
   ), input AS MATERIALIZED (
     SELECT uuidv7() AS id, article.id AS article_id, source.workspace_id, source.request_id,
-      convert_to(row_to_json(body)::text, 'UTF8') AS body
+      convert_to('{"event":"article.updated","data":' || row_to_json(payload)::text || '}', 'UTF8') AS body
     FROM source
     CROSS JOIN LATERAL unnest(source.article_ids) WITH ORDINALITY AS listed (id, position)
     JOIN articles AS article ON article.id = listed.id
@@ -35,7 +36,6 @@ export const articleUpdatesOf = (source: string): string => `
         article.primary_language AS "primaryLanguage",
         article.translation_group_id AS "translationGroupId", article.title, source.changed
     ) AS payload
-    CROSS JOIN LATERAL (SELECT 'article.updated' AS event, row_to_json(payload) AS data) AS body
     WHERE EXISTS (SELECT FROM subscribers)
       AND CASE WHEN article.workspace_id = source.workspace_id AND article.status = 'PUBLISHED' THEN true ELSE false END
     ORDER BY position
@@ -53,7 +53,7 @@ export const articleUpdatesOf = (source: string): string => `
       ORDER BY input.id, subscribers.id
     ) AS delivery
   )
-  SELECT (SELECT workspace_id FROM source) AS workspace_id, (SELECT count(*) FROM input)::integer AS events`;
+  SELECT (SELECT workspace_id FROM source) AS workspace_id, (SELECT count(*) FROM input)::integer AS events${also}`;
 
 const storeUpdates = textStatement<{ events: number }>(
   'record_article_updates',

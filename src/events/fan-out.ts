@@ -1,6 +1,6 @@
 import { type RawBuilder, sql } from 'kysely';
 import type { VerbContext } from '../context.ts';
-import { workInTurns } from '../db/batches.ts';
+import { IS_ALONE, type Turn, workInTurns } from '../db/batches.ts';
 import type { Database, Tx } from '../db/database.ts';
 import { textStatement } from '../db/prepared.ts';
 import { afterCommit, retryingConflicts } from '../db/transaction.ts';
@@ -67,20 +67,30 @@ export async function announceToCarriers(
   return { articles, announced };
 }
 
+interface Expanded {
+  readonly workspace_id: WorkspaceId | null;
+  readonly events: number;
+  readonly alone: boolean;
+}
+
 /** Parameter: the workspace after which to look. The row goes with what is made of it, or stays with it. */
-const expandOne = textStatement<{ workspace_id: WorkspaceId | null; events: number }>(
+const expandOne = textStatement<Expanded>(
   'expand_fan_out',
-  articleUpdatesOf(`
+  articleUpdatesOf(
+    `
     DELETE FROM event_fanouts
     WHERE id = (
       SELECT id FROM event_fanouts WHERE workspace_id > $1 ORDER BY workspace_id, id LIMIT 1 FOR UPDATE SKIP LOCKED)
-    RETURNING *`),
+    RETURNING *`,
+    `, ${IS_ALONE} AS alone`,
+  ),
 );
 
 /**
- * Works off frozen lists until none is left, one transaction each, the oldest one of each workspace in turn, with rests:
- * for relays, any number of them at once. One event for each article of a list that is PUBLISHED then, for the endpoints
- * that were there when it was frozen; one that is not has told more itself. A list whose relay is lost is as it was.
+ * Works off frozen lists until none is left, one transaction each, the oldest one of each workspace in turn, with rests
+ * while others are at work: for relays, any number of them at once. One event for each article of a list that is
+ * PUBLISHED then, for the endpoints that were there when it was frozen; one that is not has told more itself. A list
+ * whose relay is lost is as it was.
  *
  * @returns true when the signal ended it, and there may be more
  */
@@ -88,8 +98,9 @@ export const expandFanOuts = (db: Database, { signal }: { readonly signal: Abort
   workInTurns(signal, (after) => expandNext(db, after));
 
 /** @returns whose list it was; null when no later workspace has one that nobody else works on */
-async function expandNext(db: Database, after: WorkspaceId): Promise<WorkspaceId | null> {
+async function expandNext(db: Database, after: WorkspaceId): Promise<Turn | null> {
   const [expanded] = await retryingConflicts(() => expandOne(db, after));
   if ((expanded?.events ?? 0) > 0) deliveriesStored.notify();
-  return expanded?.workspace_id ?? null;
+  const workspaceId = expanded?.workspace_id ?? null;
+  return workspaceId && { workspaceId, isAlone: expanded?.alone ?? false };
 }

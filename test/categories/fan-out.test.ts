@@ -1,9 +1,11 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import path from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { sql } from 'kysely';
 import { beforeAll, beforeEach, expect, it } from 'vitest';
 import type { Category } from '../../src/categories/schemas.ts';
+import { IS_ALONE, workInTurns } from '../../src/db/batches.ts';
 import { expandFanOuts } from '../../src/events/fan-out.ts';
 import type { ArticleId, CategoryId, ProjectId } from '../../src/ids.ts';
 import { createArticle } from '../support/articles.ts';
@@ -199,6 +201,22 @@ it('lists of several workspaces go in turn, so that one with many does not stand
   const order = told.map((row) => (row.article_id === few ? 'few' : 'many'));
   expect(order.slice(0, 4).sort()).toEqual(['few', 'few', 'many', 'many']);
   expect(order.slice(4)).toEqual(Array(6).fill('many'));
+});
+
+it('rests for a third of the time that a piece took, whenever somebody else is at work', async () => {
+  const isAlone = async () =>
+    (await sql<{ alone: boolean }>`SELECT ${sql.raw(IS_ALONE)} AS alone`.execute(service.db)).rows[0]?.alone;
+  const pieces = [60, 60, 60];
+  const began = performance.now();
+  await service.db.transaction().execute(async (tx) => {
+    await sql`SELECT 1`.execute(tx);
+    await workInTurns(new AbortController().signal, async () => {
+      const took = pieces.pop();
+      await sleep(took ?? 0);
+      return took === undefined ? null : { workspaceId: workspace.id, isAlone: (await isAlone()) ?? true };
+    });
+  });
+  expect(performance.now() - began).toBeGreaterThan(3 * 80 - 3);
 });
 
 it('lists are left as they are at the signal, which says that there are more', async () => {
