@@ -46,7 +46,7 @@ export interface MovableArticle extends Pick<ArticleRow, 'id' | 'project_id' | '
 
 const unrendered = sql<string | null>`CASE WHEN rendered_by = ${RENDERER} THEN NULL ELSE document::text END`;
 
-type Named = { workspaceId: WorkspaceId; articleId: ArticleId };
+export type Named = { workspaceId: WorkspaceId; articleId: ArticleId };
 const locked = (db: Kysely<Tables>, slot: Slots<Named>) =>
   db
     .selectFrom('articles')
@@ -56,9 +56,10 @@ const locked = (db: Kysely<Tables>, slot: Slots<Named>) =>
 const lockWhole = prepare('lock_article', (db, slot: Slots<Named>) =>
   locked(db, slot).select(articleColumns),
 );
-const lockToMove = prepare('lock_article_to_move', (db, slot: Slots<Named>) =>
-  locked(db, slot).select(['id', 'project_id', 'status', unrendered.as('unrendered')]),
-);
+/** Builds the statement that locks an article to move it. */
+export const lockingToMove = (db: Kysely<Tables>, slot: Slots<Named>) =>
+  locked(db, slot).select(['id', 'project_id', 'status', unrendered.as('unrendered')]);
+const lockToMove = prepare('lock_article_to_move', lockingToMove);
 
 /**
  * True while a job owns the locked article. A statement of its own: it sees a job that was committed while the article's
@@ -104,9 +105,18 @@ export async function lockArticleToMove(
   action: ArticleAction,
 ): Promise<MovableArticle> {
   const [row] = await lockToMove(tx, { workspaceId, articleId });
+  return checkMovable(tx, row, action);
+}
+
+/** What {@link lockArticleToMove} does once the article is locked. @param row the locked one, if there is one */
+export async function checkMovable(
+  tx: Tx,
+  row: MovableArticle | undefined,
+  action: ArticleAction,
+): Promise<MovableArticle> {
   if (row === undefined) throw notFound('article');
   if (allows(action, row.status)) return row;
-  const owned = JOB_OWNED.includes(row.status) || (await isOwned(tx, articleId));
+  const owned = JOB_OWNED.includes(row.status) || (await isOwned(tx, row.id));
   throw owned ? ownedByJob() : forbiddenMove(action, row.status);
 }
 

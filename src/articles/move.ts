@@ -1,12 +1,17 @@
-import { sql } from 'kysely';
+import { type Kysely, sql } from 'kysely';
 import type { Tx } from '../db/database.ts';
-import { prepare, type Slots } from '../db/prepared.ts';
+import { prepare, prepareBoth, type Slots } from '../db/prepared.ts';
+import type { Tables } from '../db/tables.ts';
+import { RENDERER } from '../document/render/shared.ts';
 import type { ArticleId, WorkspaceId } from '../ids.ts';
 import { clockTimestamp } from './content.ts';
 import {
+  checkMovable,
   holdsCategories,
   lockArticleToMove,
+  lockingToMove,
   type MovableArticle,
+  type Named,
   whereAllowed,
   whyNotMoved,
 } from './lock.ts';
@@ -58,21 +63,29 @@ type Values = { readonly [Column in keyof Rendering]: Rendering[Column] | null }
   readonly requestId: string;
 };
 
-/** The guarded statement of a move; only publishing writes the rendering, and notes the article's address. */
-const statementOf = (move: Move) =>
-  prepare(`move_article_${move}`, (db, slot: Slots<Values>) => {
+/**
+ * Builds the guarded statement of a move; only publishing writes the rendering, and notes the article's address.
+ * @param isRendered it keeps the stored rendering, and moves nothing that today's renderer has not rendered
+ */
+const moving =
+  (move: Move, isRendered = false) =>
+  (db: Kysely<Tables>, slot: Slots<Values>) => {
     const isPublished = move === 'publish';
     const orStored = <Column extends keyof Rendering>(column: Column) =>
       sql<NonNullable<Rendering[Column]>>`coalesce(${slot(column)}, ${sql.ref(`articles.${column}`)})`;
-    const moving = db
+    const moved = db
       .updateTable('articles')
       .set({
         status: TRANSITIONS[move].to,
         ...(isPublished
           ? {
-              content_html: orStored('content_html'),
-              content_markdown: orStored('content_markdown'),
-              rendered_by: orStored('rendered_by'),
+              ...(isRendered
+                ? {}
+                : {
+                    content_html: orStored('content_html'),
+                    content_markdown: orStored('content_markdown'),
+                    rendered_by: orStored('rendered_by'),
+                  }),
               published_at: clockTimestamp,
               published_url: sql<string | null>`coalesce(${slot('publishedUrl')}, articles.published_url)`,
             }
@@ -82,11 +95,12 @@ const statementOf = (move: Move) =>
       .where('id', '=', slot('articleId'))
       .where(whereAllowed(move))
       .$if(NEEDS_CONTENT.has(move), (update) => update.where(hasContent))
+      .$if(isRendered, (update) => update.where('rendered_by', '=', RENDERER))
       .$if(isPublished, (update) => update.where(holdsCategories(slot('articleId'))))
       .returning(articleColumns);
-    if (!isPublished) return moving;
+    if (!isPublished) return moved;
     return db
-      .with('moved', () => moving)
+      .with('moved', () => moved)
       .with('noted', (cte) =>
         cte
           .insertInto('address_changes')
@@ -104,7 +118,8 @@ const statementOf = (move: Move) =>
       )
       .selectFrom('moved')
       .selectAll();
-  });
+  };
+const statementOf = (move: Move) => prepare(`move_article_${move}`, moving(move));
 const STATEMENTS = {
   submit: statementOf('submit'),
   approve: statementOf('approve'),
@@ -113,6 +128,26 @@ const STATEMENTS = {
   publish: statementOf('publish'),
   unpublish: statementOf('unpublish'),
 } as const satisfies Record<Move, unknown>;
+
+const lockAndPublish = prepareBoth(
+  ['lock_article_to_move', 'publish_rendered_article'],
+  lockingToMove,
+  moving('publish', true),
+);
+
+/**
+ * Locks an article to publish it, and does so if its stored rendering is today's, in one message.
+ * @returns the article before, and after, unless it still has to be moved
+ * @throws {ServiceError} as `lockArticleToMove`
+ */
+export async function publishRendered(
+  tx: Tx,
+  values: Named & Omit<Publication, 'rendering'>,
+): Promise<{ before: MovableArticle; after: ArticleRow | undefined }> {
+  const { publishedUrl = null, ...named } = values;
+  const [[row], [after]] = await lockAndPublish(tx, { ...STORED, ...named, publishedUrl });
+  return { before: await checkMovable(tx, row, 'publish'), after };
+}
 
 /**
  * Moves an article that `lockArticleToMove` has locked. Publishing sets publishedAt, which unpublishing keeps; it waits

@@ -5,8 +5,8 @@ import { recordChange } from '../events/record.ts';
 import type { ArticleId } from '../ids.ts';
 import { recordAddressChange } from '../projects/addresses.ts';
 import { articleSetOf, unpublishedEvent } from './events.ts';
-import { lockArticleToMove, type MovableArticle } from './lock.ts';
-import { moveArticle, moveLocked } from './move.ts';
+import type { MovableArticle } from './lock.ts';
+import { moveArticle, moveLocked, publishRendered } from './move.ts';
 import { withRenderings } from './prepare.ts';
 import type { Renderer, Rendering } from './render.ts';
 import { type ArticleResponse, toArticle } from './schemas.ts';
@@ -25,12 +25,14 @@ export async function publishArticle(
   const { db, actor, requestId } = context;
   requirePermissions(actor, 'articles.publish');
   return withRenderings(db, async (tx, render) => {
-    const before = await lockArticleToMove(tx, actor.workspaceId, articleId, 'publish');
-    const rendering = await renderingOf(tx, render, before);
-    const after = await moveLocked(tx, articleId, 'publish', { rendering, publishedUrl, requestId });
+    const publication = { publishedUrl, requestId };
+    const named = { workspaceId: actor.workspaceId, articleId };
+    const { before, after: published } = await publishRendered(tx, { ...named, ...publication });
+    const move = async () => ({ rendering: await renderingOf(tx, render, before), ...publication });
+    const after = published ?? (await moveLocked(tx, articleId, 'publish', await move()));
     const details = publishedUrl === undefined ? {} : { publishedUrl };
     const audit = { action: 'articles.published', targetType: 'article', targetId: articleId, details };
-    await recordChange(tx, context, audit, [{ type: 'article.published', data: articleSetOf(after) }]);
+    await recordChange(tx, context, audit, [{ type: 'article.published', data: articleSetOf(after) }], true);
     return toArticle(after);
   });
 }

@@ -3,10 +3,10 @@ import { type ConnectionProvider, type Dialect, Kysely, PostgresDialect, type Tr
 import pg from 'pg';
 import { ServiceError } from '../errors.ts';
 import { createTurns } from '../turns.ts';
-import { sendBeginWithNext } from './begin.ts';
 import { sendPreparedByName } from './prepared.ts';
 import { destroySilentConnections } from './silence.ts';
 import type { Tables } from './tables.ts';
+import { sendTogether } from './together.ts';
 
 export type Database = Kysely<Tables>;
 export type Tx = Transaction<Tables>;
@@ -125,7 +125,7 @@ export function createPool(options: DatabaseOptions): pg.Pool {
   destroySilentConnections(pool, statementTimeout);
   endWhenClosed(pool);
   // Last: what is put off is nothing that Postgres has to answer.
-  pool.on('connect', sendBeginWithNext);
+  pool.on('connect', sendTogether);
   return pool;
 }
 

@@ -7,9 +7,11 @@ import {
   PostgresQueryCompiler,
   type QueryExecutorProvider,
   type QueryResult,
+  type Transaction,
 } from 'kysely';
 import type pg from 'pg';
 import type { Tables } from './tables.ts';
+import { together, withCommit } from './together.ts';
 
 const names = new Map<string, string>();
 
@@ -49,6 +51,18 @@ export function textStatement<Row>(
   };
 }
 
+/** Such a statement as the last one of its transaction: COMMIT goes out with it. Nothing may follow. */
+export function lastStatement<Row>(
+  name: string,
+  text: string,
+): (tx: Transaction<Tables>, ...values: readonly unknown[]) => Promise<Row[]> {
+  const both = withCommit({ text: preparedStatement(name, text), values: Number.POSITIVE_INFINITY });
+  return async (tx, ...values) => {
+    const { rows } = await tx.executeQuery(CompiledQuery.raw(both, [...values]));
+    return rows[0] as Row[];
+  };
+}
+
 interface Compilable<Row> {
   compile(db: QueryExecutorProvider): CompiledQuery<Row>;
 }
@@ -75,6 +89,16 @@ class Slot {
 /** Gives the place of a value that each run has of its own. */
 export type Slots<Values> = <Name extends keyof Values>(name: Name) => Values[Name];
 
+type Build<Values, Row> = (db: Kysely<Tables>, slot: Slots<Values>) => Compilable<Row>;
+
+/** Builds a statement, and marks it as {@link preparedStatement} does. */
+function built<Values, Row>(name: string, build: Build<Values, Row>) {
+  const { sql, parameters } = build(builder, (of) => new Slot(of) as never).compile(builder);
+  const bind = (values: Values) =>
+    parameters.map((value) => (value instanceof Slot ? values[value.name as keyof Values] : value));
+  return { part: { text: preparedStatement(name, sql), values: parameters.length }, bind };
+}
+
 /**
  * A statement that is built once and runs under a name, as {@link preparedStatement} does: building it takes longer than
  * sending it.
@@ -82,15 +106,25 @@ export type Slots<Values> = <Name extends keyof Values>(name: Name) => Values[Na
  */
 export function prepare<Values extends object, Row>(
   name: string,
-  build: (db: Kysely<Tables>, slot: Slots<Values>) => Compilable<Row>,
+  build: Build<Values, Row>,
 ): (db: Kysely<Tables>, values: Values) => Promise<Row[]> {
-  const { sql, parameters } = build(builder, (of) => new Slot(of) as never).compile(builder);
-  const run = textStatement<Row>(name, sql);
-  return (db, values) => {
-    const bound = parameters.map((value) =>
-      value instanceof Slot ? values[value.name as keyof Values] : value,
-    );
-    return run(db, ...bound);
+  const { part, bind } = built(name, build);
+  const run = textStatement<Row>(name, part.text);
+  return (db, values) => run(db, ...bind(values));
+}
+
+/** Two such statements of one transaction, by their names, sent in one message: see {@link together}. */
+export function prepareBoth<FirstValues, First, SecondValues, Second>(
+  names: readonly [string, string],
+  first: Build<FirstValues, First>,
+  second: Build<SecondValues, Second>,
+): (tx: Transaction<Tables>, values: FirstValues & SecondValues) => Promise<[First[], Second[]]> {
+  const both = [built(names[0], first), built(names[1], second)] as const;
+  const text = together(both[0].part, both[1].part);
+  return async (tx, values) => {
+    const query = CompiledQuery.raw(text, [...both[0].bind(values), ...both[1].bind(values)]);
+    const { rows } = await tx.executeQuery(query);
+    return rows as [First[], Second[]];
   };
 }
 

@@ -1,7 +1,7 @@
 import { type AuditRecord, auditEntry, recordAudit } from '../audit/record.ts';
 import type { Author, Origin } from '../context.ts';
 import type { Tx } from '../db/database.ts';
-import { textStatement } from '../db/prepared.ts';
+import { lastStatement, textStatement } from '../db/prepared.ts';
 import { afterCommit } from '../db/transaction.ts';
 import type { NewEvent } from './catalog.ts';
 import { deliveriesStored } from './stored.ts';
@@ -39,14 +39,13 @@ const storing = (alsoDone: string): string => `
    SELECT count(*)::integer AS deliveries FROM deliveries`;
 type Stored = { deliveries: number };
 const storeEvents = textStatement<Stored>('record_events', storing(''));
-const storeChange = textStatement<Stored>(
-  'record_change',
-  storing(`, audited AS (
+const CHANGE = storing(`, audited AS (
      INSERT INTO audit_entries
        (id, workspace_id, request_id, actor_kind, actor_id, action, target_type, target_id, details, created_at)
      VALUES ($6, $1, $2, $7, $8, $9, $10, $11, $12, clock_timestamp())
-   )`),
-);
+   )`);
+const storeChange = textStatement<Stored>('record_change', CHANGE);
+const storeAndCommit = lastStatement<Stored>('record_change', CHANGE);
 
 /**
  * Stores events with the exact bytes that will be sent, and one delivery for each living, active endpoint that subscribes
@@ -59,17 +58,22 @@ export async function recordEvents(tx: Tx, context: Origin, events: readonly New
   if (events.length > 0) tell(tx, await storeEvents(tx, ...parametersOf(context, events)));
 }
 
-/** The same together with the change's audit entry, in one statement. */
+/**
+ * The same together with the change's audit entry, in one statement.
+ * @param isLast the transaction has nothing else to do: COMMIT goes out with the statement
+ */
 export async function recordChange(
   tx: Tx,
   context: Author,
   audit: AuditRecord,
   events: readonly NewEvent[],
+  isLast = false,
 ): Promise<void> {
   if (events.length === 0) return recordAudit(tx, context, audit);
   const { id, actor_kind, actor_id, action, target_type, target_id, details } = auditEntry(context, audit);
   const entry = [id, actor_kind, actor_id, action, target_type, target_id, details];
-  tell(tx, await storeChange(tx, ...parametersOf(context, events), ...entry));
+  const store = isLast ? storeAndCommit : storeChange;
+  tell(tx, await store(tx, ...parametersOf(context, events), ...entry));
 }
 
 const parametersOf = ({ actor, requestId }: Origin, events: readonly NewEvent[]): unknown[] => [

@@ -1,8 +1,10 @@
 import { sql } from 'kysely';
 import { afterAll, afterEach, beforeAll, beforeEach, expect, it } from 'vitest';
-import { createDatabase, type Database, type Queryable } from '../../src/db/database.ts';
+import { createDatabase, type Database, type Queryable, type Tx } from '../../src/db/database.ts';
+import { lastStatement, prepareBoth, type Slots } from '../../src/db/prepared.ts';
 import { createTestDatabase, type TestDatabase } from '../support/database.ts';
 import { startTcpProxy, type TcpProxy } from '../support/tcp-proxy.ts';
+import { eventually } from '../support/wait.ts';
 
 let database: TestDatabase;
 let proxy: TcpProxy;
@@ -70,4 +72,54 @@ it('what is rolled back leaves nothing, whichever statement failed, and the conn
     await mark(tx, 'alone');
   });
   expect(await marks()).toEqual(['alone']);
+});
+
+type Name = { name: string };
+const bothOf = prepareBoth(
+  ['lock_mark', 'count_marks'],
+  (_db, slot: Slots<Name>) => sql<Name>`SELECT name FROM marks WHERE name = ${slot('name')} FOR UPDATE`,
+  () => sql<{ marks: number }>`SELECT count(*)::integer AS marks FROM marks`,
+);
+
+it('joined statements begin in one message, and the second sees what the first one has waited for', async () => {
+  await mark(database.db, 'one');
+  let both: Promise<unknown> | undefined;
+  await database.db.transaction().execute(async (other) => {
+    await sql`SELECT FROM marks FOR UPDATE`.execute(other);
+    both = db.transaction().execute((tx) => bothOf(tx, { name: 'one' }));
+    await eventually(
+      () => sql`SELECT FROM pg_locks WHERE NOT granted`.execute(database.db),
+      ({ rows }) => rows.length > 0,
+    );
+    await mark(other, 'two');
+  });
+  expect(await both).toEqual([[{ name: 'one' }], [{ marks: 2 }]]);
+  expect(sent).toHaveLength(2);
+  expect(sent[0]).toMatch(/begin.*FOR UPDATE.*count/s);
+});
+
+const markLast = lastStatement<Name>('mark_last', 'INSERT INTO marks VALUES ($1) RETURNING name');
+
+it('COMMIT goes out with the last statement, and takes nothing back or along when that one fails', async () => {
+  const both = (first: string, last: string) =>
+    db.transaction().execute(async (tx) => {
+      await mark(tx, first);
+      return markLast(tx, last);
+    });
+  expect(await both('one', 'two')).toEqual([{ name: 'two' }]);
+  expect(sent).toHaveLength(2);
+  expect(sent[1]).toMatch(/INSERT INTO marks.*commit/s);
+  await expect(both('three', 'two')).rejects.toThrow('marks_pkey');
+  expect(await both('four', 'five')).toEqual([{ name: 'five' }]);
+  expect(await marks()).toEqual(['five', 'four', 'one', 'two']);
+});
+
+it('nothing may follow the last statement of a transaction, and nothing that does is done', async () => {
+  const work = async (tx: Tx) => {
+    await markLast(tx, 'last');
+    await mark(tx, 'late');
+  };
+  await expect(db.transaction().execute(work)).rejects.toThrow('Nothing may follow');
+  await mark(db, 'alone');
+  expect(await marks()).toEqual(['alone', 'last']);
 });
