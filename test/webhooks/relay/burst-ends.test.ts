@@ -152,6 +152,35 @@ it('what a claim took whose answer was lost is as it was before, once its burst 
   expect(row).toMatchObject({ status: 'pending', attempts: 0, begun: 0, burst_id: null });
 });
 
+it('a delivery whose endpoint is disabled is ended by the burst only while the burst has it', async () => {
+  await store(1);
+  const process = startProcess();
+  const burstId = newId<BurstId>();
+  const running = process.run(burstId);
+  const burst = await openBurst(process);
+  const [delivery] = await claimFor(burstId, 1);
+  if (delivery === undefined) throw new Error('nothing was claimed');
+  await service.db
+    .updateTable('webhook_endpoints')
+    .set({ active: false })
+    .where('id', '=', endpointId)
+    .execute();
+  await service.db.transaction().execute(async (tx) => {
+    await tx.updateTable('webhook_open').set({ burst_id: null, in_run: true }).execute();
+    burst.send(delivery, performance.now() - 2_000);
+    await eventually(
+      () => sql`SELECT FROM pg_locks WHERE NOT granted`.execute(service.db),
+      ({ rows }) => rows.length > 0,
+    );
+  });
+  process.stop();
+  expect(await running).toMatchObject({ stopped: 1 });
+  expect(await rowsOf(service, workspace)).toMatchObject([
+    { status: 'pending', in_run: true, ended_at: null },
+  ]);
+  expect(receiver.received).toEqual([]);
+});
+
 it('the end of a burst costs the same however many deliveries wait', async () => {
   await store(3_000);
   const read = async () => {
