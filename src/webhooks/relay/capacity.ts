@@ -7,6 +7,8 @@ const MOST = 256;
 /** Requests in flight of one worker, and those of one workspace among them. */
 const IN_ALL = 2_000;
 const OF_A_WORKSPACE = 500;
+/** Endpoints of which it is remembered what they can take, besides those that have requests in flight. */
+const REMEMBERED = 10_000;
 
 interface EndpointLoad {
   inFlight: number;
@@ -48,6 +50,13 @@ export function createCapacity(inAll = IN_ALL): Capacity {
   };
   const loadOf = (id: EndpointId): EndpointLoad =>
     endpoints.get(id) ?? { inFlight: 0, cap: LEAST, wellInARow: 0, isRising: true };
+  /** The one that idles for longest is the first of those that idle. */
+  const forgetOldest = () => {
+    const [oldest] = endpoints;
+    if (oldest === undefined) return;
+    endpoints.delete(oldest[0]);
+    if (oldest[1].inFlight > 0) endpoints.set(...oldest);
+  };
   const shareOut = () => {
     const given = new Map<WorkspaceId, number>();
     let left = inAll - inFlight;
@@ -88,7 +97,10 @@ export function createCapacity(inAll = IN_ALL): Capacity {
         load.cap = Math.min(MOST, load.isRising ? 2 * load.cap : load.cap + 1);
         load.wellInARow = 0;
       }
-      if (load.inFlight === 0 && load.cap === LEAST) endpoints.delete(endpointId);
+      if (load.inFlight > 0) return;
+      endpoints.delete(endpointId);
+      if (load.cap > LEAST) endpoints.set(endpointId, load);
+      if (endpoints.size > REMEMBERED) forgetOldest();
     },
   };
 }

@@ -29,3 +29,16 @@ it('a claim for many endpoints of one workspace shares out what that may have, a
   expect(shared.reduce((sum, each) => sum + each, 0)).toBe(500);
   expect(share(newId<EndpointId>(), other)).toBe(20);
 });
+
+it('what an endpoint could take is remembered of the last 10,000, so that deleted ones fill no memory', () => {
+  const capacity = createCapacity();
+  const workspaceId = newId<WorkspaceId>();
+  const ids = Array.from({ length: 10_001 }, () => newId<EndpointId>());
+  for (const id of ids) {
+    for (let request = 0; request < 20; request += 1) capacity.began(id, workspaceId);
+    for (let request = 0; request < 20; request += 1) capacity.ended(id, workspaceId, true);
+  }
+  const [first, second] = ids;
+  if (first === undefined || second === undefined) throw new Error('none');
+  expect([first, second, ...ids.slice(-1)].map((id) => capacity.room(id, workspaceId))).toEqual([20, 40, 40]);
+});
