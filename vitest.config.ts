@@ -24,7 +24,7 @@ export default defineConfig({
     // Much of a file is waiting for real timers, so that four share two cores well.
     maxWorkers: 4,
     // Tests of one file that run beside each other each have a service of their own.
-    maxConcurrency: 3,
+    maxConcurrency: 2,
     sequence: { sequencer: LongestFirst },
     projects: [
       { test: { ...common, name: 'apart', include: APART } },

@@ -68,7 +68,7 @@ describe.concurrent('a translation survives', () => {
     await temporal.restore();
     await expectOnce(job, 2);
     await worker.stop();
-  }, 120_000);
+  }, 180_000);
 
   it('its worker killed in the middle, twice', async ({ onTestFinished }) => {
     const { service, calls, workspace, expectOnce } = await serveOne(onTestFinished);
@@ -86,7 +86,7 @@ describe.concurrent('a translation survives', () => {
     await expectOnce(job, 40);
     process.kill('SIGTERM');
     expect(await process.ended).toBe(0);
-  }, 180_000);
+  }, 300_000);
 
   it('the server killed right after it answered', async ({ onTestFinished }) => {
     const { service, workspace, expectOnce } = await serveOne(onTestFinished);

@@ -132,9 +132,9 @@ test.concurrent('an engine whose port another process has taken meanwhile is giv
 });
 
 test.concurrent.for([
+  ['hang', 'SIGSTOP', 0],
   ['are dead', 'SIGKILL', 0],
   ['are being started again', 'SIGKILL', 250],
-  ['hang', 'SIGSTOP', 0],
 ] as const)(
   'SIGTERM ends everything with status 0 while both engines %s',
   {

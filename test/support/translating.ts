@@ -89,7 +89,7 @@ export const translating = (service: TestService) => {
       return response.body.job;
     },
     untilFinal: (workspace: TestWorkspace, id: string) =>
-      eventually(() => calls.readJob(workspace, id), isFinal, 60_000),
+      eventually(() => calls.readJob(workspace, id), isFinal, 100_000),
   };
   return calls;
 };

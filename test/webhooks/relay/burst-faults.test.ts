@@ -59,14 +59,14 @@ it.concurrent('a worker that is lost in mid-burst costs what had begun its first
   expect(spent.length).toBeLessThan(COUNT / 4);
   receiver.answer = () => 204;
   await service.startWorker();
-  await untilAll(service, workspace, (row) => row.status === 'succeeded' || row.attempts === 1, 60_000);
+  await untilAll(service, workspace, (row) => row.status === 'succeeded' || row.attempts === 1, 100_000);
   for (const id of spent) await makeDue(service, id);
-  const rows = await untilAll(service, workspace, ({ status }) => status === 'succeeded', 60_000);
+  const rows = await untilAll(service, workspace, ({ status }) => status === 'succeeded', 100_000);
   expect(new Set(deliveryIds(receiver)).size).toBe(COUNT);
   expect(rows.filter(({ attempts }) => attempts === 2).map(({ id }) => id)).toEqual(spent);
   const others = deliveryIds(receiver).filter((id) => !spent.some((one) => one === id));
   expect(others).toHaveLength(COUNT - spent.length);
-});
+}, 180_000);
 
 it.concurrent('a worker that is stopped in mid-burst lets open attempts end and leaves the rest to the next one', async ({
   onTestFinished,
@@ -83,10 +83,10 @@ it.concurrent('a worker that is stopped in mid-burst lets open attempts end and 
   expect(rows.filter(({ status }) => status === 'succeeded')).toHaveLength(sent);
   receiver.answer = () => 204;
   await service.startWorker();
-  await untilAll(service, workspace, ({ status }) => status === 'succeeded', 60_000);
+  await untilAll(service, workspace, ({ status }) => status === 'succeeded', 100_000);
   expect(receiver.received).toHaveLength(COUNT);
   expect((await rowsOf(service, workspace)).every(({ attempts }) => attempts === 1)).toBe(true);
-});
+}, 180_000);
 
 it.concurrent('a database that goes away in mid-burst costs no delivery its attempt, and nothing is sent twice', async ({
   onTestFinished,
@@ -106,12 +106,12 @@ it.concurrent('a database that goes away in mid-burst costs no delivery its atte
     return 204;
   };
   await emitTogether(service, workspace, COUNT);
-  const rows = await untilAll(service, workspace, ({ status }) => status === 'succeeded', 60_000);
+  const rows = await untilAll(service, workspace, ({ status }) => status === 'succeeded', 100_000);
   expect(receiver.received).toHaveLength(COUNT);
   expect(rows.every(({ attempts }) => attempts === 1)).toBe(true);
   await worker.stop();
   await postgres.close();
-});
+}, 180_000);
 
 it.concurrent('a burst that an operator cancels frees what it had, which the next one sends', async ({
   onTestFinished,
@@ -125,13 +125,18 @@ it.concurrent('a burst that an operator cancels frees what it had, which the nex
   receiver.answer = () => 204;
   await operator.client.workflow.getHandle(burstWorkflowId(burstId)).cancel();
   expect(await operator.closed(burstWorkflowId(burstId))).toBe('CANCELLED');
-  const rows = await untilAll(service, workspace, (row) => row.ended_at !== null || row.attempts > 0, 60_000);
+  const rows = await untilAll(
+    service,
+    workspace,
+    (row) => row.ended_at !== null || row.attempts > 0,
+    100_000,
+  );
   expect(rows.filter(({ status }) => status === 'succeeded').length).toBeGreaterThanOrEqual(COUNT - 40);
   const begun = rows.filter(({ ended_at }) => ended_at === null);
   expect(new Set(begun.map(({ error_message }) => error_message))).toEqual(
     new Set(['The attempt was interrupted and its outcome is unknown.']),
   );
-});
+}, 180_000);
 
 it.concurrent('after a burst that an operator terminated, reconcile frees what was its own', async ({
   onTestFinished,
@@ -153,10 +158,10 @@ it.concurrent('after a burst that an operator terminated, reconcile frees what w
     service,
     workspace,
     (row) => row.burst_id !== burstId || row.ended_at !== null,
-    60_000,
+    100_000,
   );
   expect(rows).toHaveLength(COUNT);
-});
+}, 180_000);
 
 it.concurrent('what a burst had that Temporal does not know is free again: a begun delivery at its second attempt', async ({
   onTestFinished,
@@ -192,13 +197,13 @@ it.concurrent('what a burst had that Temporal does not know is free again: a beg
     error_message: 'The attempt was interrupted and its outcome is unknown.',
   });
   if (first !== undefined) await makeDue(service, first.id);
-  await untilReceived(receiver, 2, 60_000);
+  await untilReceived(receiver, 2, 100_000);
   const rows = await untilAll(service, workspace, ({ status }) => status === 'succeeded');
   expect(rows.map(({ id, attempts }) => [id, attempts])).toEqual([
     [begun?.id, 2],
     [untouched?.id, 1],
   ]);
-});
+}, 180_000);
 
 it.concurrent('while Temporal is away, what is due is looked for a few times a second, and sent once it is back', async ({
   onTestFinished,
@@ -220,7 +225,7 @@ it.concurrent('while Temporal is away, what is due is looked for a few times a s
   expect((await transactions()) - before).toBeLessThan(100);
   expect(receiver.received).toEqual([]);
   temporal.restore();
-  await untilAll(service, workspace, ({ status }) => status === 'succeeded', 60_000);
+  await untilAll(service, workspace, ({ status }) => status === 'succeeded', 100_000);
   expect(receiver.received).toHaveLength(30);
   await temporal.close();
-});
+}, 180_000);

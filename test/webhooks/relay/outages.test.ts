@@ -76,7 +76,7 @@ it.concurrent('what a frozen worker was answered counts when it goes on, althoug
   expect(rows.every(({ attempts }) => attempts === 1)).toBe(true);
   frozen.kill('SIGTERM');
   expect(await frozen.ended).toBe(0);
-}, 60_000);
+}, 100_000);
 
 it.concurrent('a worker that is frozen for longer than its burst lives costs what it had begun an attempt, and the rest nothing', async (context) => {
   const { service, workspace, receiver, frozen } = await frozenInMidBurst(context);
@@ -93,7 +93,7 @@ it.concurrent('a worker that is frozen for longer than its burst lives costs wha
   expect(spent.map(({ id }) => id)).toEqual(begun.sort());
   expect(new Set(spent.map(({ error_message }) => error_message))).toEqual(new Set([UNKNOWN]));
   frozen.kill('SIGCONT');
-  const rows = await untilAll(service, workspace, ({ status }) => status === 'succeeded', 60_000);
+  const rows = await untilAll(service, workspace, ({ status }) => status === 'succeeded', 100_000);
   expect(deliveryIds(receiver).sort()).toEqual(
     rows.flatMap(({ id, attempts }) => Array<string>(attempts).fill(id)).sort(),
   );
@@ -121,12 +121,12 @@ it.concurrent('Temporal that is away for ten seconds delays what is due, and not
   expect([receiver.received.length, few.receiver.received.length]).toEqual([0, 1]);
   await temporal.restore();
 
-  const rows = await untilAll(service, workspace, ({ status }) => status === 'succeeded', 60_000);
+  const rows = await untilAll(service, workspace, ({ status }) => status === 'succeeded', 100_000);
   expectEachOnce(
     receiver,
     rows.map(({ id }) => id),
   );
-  const others = await untilAll(service, few.workspace, ({ status }) => status === 'succeeded', 60_000);
+  const others = await untilAll(service, few.workspace, ({ status }) => status === 'succeeded', 100_000);
   expect(deliveryIds(few.receiver).sort()).toEqual(others.map(({ id }) => id).sort());
   expect([...rows, ...others].every(({ attempts }) => attempts === 1)).toBe(true);
   await worker.stop();
@@ -160,7 +160,7 @@ it.concurrent('a delivery whose start is not known to have succeeded stays with 
   await untilReceived(receiver, 20);
   expect(await readDeliveryRow(service, id)).toMatchObject({ in_run: true, attempts: 0 });
 
-  const rows = await untilAll(service, workspace, ({ status }) => status === 'succeeded', 60_000);
+  const rows = await untilAll(service, workspace, ({ status }) => status === 'succeeded', 100_000);
   expectEachOnce(
     receiver,
     rows.map((row) => row.id),
