@@ -109,14 +109,16 @@ export async function startLocalService(options: LocalServiceOptions): Promise<L
     const [{ startServer }, { startWorker }, bundle] = await loading;
     signal.throwIfAborted();
     const connected = connect(config, stack, bundle);
-    server = await startServer(connected, logger).catch((error: unknown) => {
+    server = await startServer(connected, logger.child({ process: 'server' })).catch((error: unknown) => {
       throw explainListening(error, config);
     });
     // The server in this same process has the port that was asked for.
-    const starting = startWorker({ ...connected, METRICS_PORT: 0 }, logger).then((running) => {
-      worker = running;
-      return running;
-    });
+    const starting = startWorker({ ...connected, METRICS_PORT: 0 }, logger.child({ process: 'worker' })).then(
+      (running) => {
+        worker = running;
+        return running;
+      },
+    );
     const failed = Promise.race([
       starting.then(({ done }) => done).then(() => new Promise<never>(() => undefined)),
       stack.failed.catch((error: unknown) => {

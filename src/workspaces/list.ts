@@ -15,7 +15,7 @@ export interface ListedWorkspace {
 }
 
 /**
- * The 100 youngest workspaces, or of those whose name has `part` in it, in any case. Only the operator can: no key sees
+ * The 100 newest workspaces, or of those whose name has `part` in it, in any case. Only the operator can: no key sees
  * another workspace.
  */
 export async function listWorkspaces(db: Database, part = ''): Promise<ListedWorkspace[]> {

@@ -54,11 +54,14 @@ test.concurrent('demo, start, a kill -9 and another start work on the same data,
 
   first.child.kill('SIGKILL');
   await first.ended;
-  const second = launch('src/local/main.ts', env);
+  const second = launch('src/local/main.ts', { ...env, LOG_LEVEL: 'info' });
   const sameData = await get(`${await ready(second)}/api/whoami`, key);
   expect(sameData.status).toBe(200);
   expect(second.output()).not.toMatch(KEY);
   expect(second.output()).toContain('key create --help');
+  for (const process of ['server', 'worker']) {
+    expect(second.output()).toMatch(new RegExp(`"process":"${process}".*"msg":"metrics at`));
+  }
 
   const { postgres, temporal } = enginePids(dataDir);
   second.child.kill('SIGTERM');

@@ -36,7 +36,7 @@ const listOptions = z.object({ workspace: idOf<WorkspaceId>() });
 
 const list = (): Command =>
   new Command('list')
-    .description(`the ${MOST} youngest projects of a workspace`)
+    .description(`the ${MOST} newest projects of a workspace`)
     .requiredOption('--workspace <id>', 'the workspace')
     .action(
       action(listOptions, async ({ db, operatorOf }, { workspace }) => {

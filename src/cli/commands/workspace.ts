@@ -28,7 +28,7 @@ export const workspaceCommand = (): Command =>
     )
     .addCommand(
       new Command('list')
-        .description('the 100 youngest workspaces, or those whose name has the given part')
+        .description('the 100 newest workspaces, or those whose name has the given part')
         .option('--name <part>', 'in upper or lower case')
         .action(
           action(listOptions, async ({ db }, { name }) => ({ workspaces: await listWorkspaces(db, name) })),
