@@ -26,7 +26,7 @@ export async function deleteWorkspace(
       .select('id')
       .where('id', '=', workspaceId)
       .forUpdate()
-      .executeTakeFirstOrThrow(() => notFound('workspace'));
+      .executeTakeFirstOrThrow(() => notFound(`workspace ${workspaceId}`));
     await holdKey(tx, actor);
     await holdRoles(tx, actor, ['workspaces.delete']);
     const job = await tx
