@@ -65,48 +65,39 @@ export async function isHoldOpen(db: Queryable, runId: string): Promise<boolean>
  * on the hold's status, so exactly one of them ever takes effect, once.
  * @returns false when the hold had ended already; nothing is changed then
  */
-export async function settleHold(tx: Tx, runId: string, credits: number): Promise<boolean> {
-  const hold = await tx
-    .updateTable('holds')
-    .set((eb) => ({ status: 'settled', settled_amount: credits, ended_at: eb.fn('now') }))
-    .where('run_id', '=', runId)
-    .where('status', '=', 'open')
-    .returning(['id', 'workspace_id', 'amount'])
-    .executeTakeFirst();
-  if (hold === undefined) return false;
-  if (credits > 0) {
-    await tx
-      .insertInto('ledger_entries')
-      .values({ workspace_id: hold.workspace_id, kind: 'settlement', amount: -credits, hold_id: hold.id })
-      .execute();
-  }
-  await tx
-    .updateTable('wallets')
-    .set((eb) => ({
-      balance: eb('balance', '-', credits),
-      reserved: eb('reserved', '-', hold.amount),
-    }))
-    .where('workspace_id', '=', hold.workspace_id)
-    .execute();
-  return true;
-}
+export const settleHold = (tx: Tx, runId: string, credits: number): Promise<boolean> =>
+  endHold(tx, runId, { status: 'settled', settled_amount: credits });
 
 /**
  * Ends an open hold and frees all of it.
  * @returns false when the hold had ended already; nothing is changed then
  */
-export async function releaseHold(tx: Tx, runId: string): Promise<boolean> {
+export const releaseHold = (tx: Tx, runId: string): Promise<boolean> =>
+  endHold(tx, runId, { status: 'released' });
+
+async function endHold(
+  tx: Tx,
+  runId: string,
+  end: { status: 'settled'; settled_amount: number } | { status: 'released'; settled_amount?: never },
+): Promise<boolean> {
+  const { settled_amount: charged = 0 } = end;
   const hold = await tx
     .updateTable('holds')
-    .set((eb) => ({ status: 'released', ended_at: eb.fn('now') }))
+    .set((eb) => ({ ...end, ended_at: eb.fn('now') }))
     .where('run_id', '=', runId)
     .where('status', '=', 'open')
-    .returning(['workspace_id', 'amount'])
+    .returning(['id', 'workspace_id', 'amount'])
     .executeTakeFirst();
   if (hold === undefined) return false;
+  if (charged > 0) {
+    await tx
+      .insertInto('ledger_entries')
+      .values({ workspace_id: hold.workspace_id, kind: 'settlement', amount: -charged, hold_id: hold.id })
+      .execute();
+  }
   await tx
     .updateTable('wallets')
-    .set((eb) => ({ reserved: eb('reserved', '-', hold.amount) }))
+    .set((eb) => ({ balance: eb('balance', '-', charged), reserved: eb('reserved', '-', hold.amount) }))
     .where('workspace_id', '=', hold.workspace_id)
     .execute();
   return true;

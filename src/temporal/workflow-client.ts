@@ -1,4 +1,4 @@
-import type { Client, WorkflowStartOptions } from '@temporalio/client';
+import type { Client, WorkflowHandle, WorkflowStartOptions } from '@temporalio/client';
 import {
   WorkflowExecutionAlreadyStartedError,
   WorkflowFailedError,
@@ -58,43 +58,39 @@ export async function startOnce<Name extends keyof StartedWorkflows>(
  * @throws when the server can't be reached
  */
 export async function runState(client: TemporalClient, workflowId: string): Promise<RunState> {
+  const reached = await reach(client, workflowId, 5_000, (run) => run.describe());
+  if (reached === undefined) return 'unknown';
+  const { name } = reached.result.status;
+  if (name === 'COMPLETED') return 'completed';
+  return name === 'RUNNING' ? 'running' : 'closed';
+}
+
+/** Makes a call about a run. @returns undefined when the server knows no run, or none that is open where it has to be */
+async function reach<Result>(
+  client: TemporalClient,
+  workflowId: string,
+  deadlineMs: number,
+  call: (run: WorkflowHandle) => Promise<Result>,
+): Promise<{ readonly result: Result } | undefined> {
   try {
-    const { status } = await client.withDeadline(Date.now() + 5_000, () =>
-      client.workflow.getHandle(workflowId).describe(),
-    );
-    if (status.name === 'COMPLETED') return 'completed';
-    return status.name === 'RUNNING' ? 'running' : 'closed';
+    const work = () => call(client.workflow.getHandle(workflowId));
+    return { result: await client.withDeadline(Date.now() + deadlineMs, work) };
   } catch (error) {
-    if (error instanceof WorkflowNotFoundError) return 'unknown';
+    if (error instanceof WorkflowNotFoundError) return undefined;
     throw error;
   }
 }
 
-/** Asks a run to stop. @returns false when there is none that could */
-export async function cancelRun(client: TemporalClient, workflowId: string): Promise<boolean> {
-  try {
-    await client.withDeadline(Date.now() + 2_000, () => client.workflow.getHandle(workflowId).cancel());
-    return true;
-  } catch (error) {
-    if (error instanceof WorkflowNotFoundError) return false;
-    throw error;
-  }
-}
+/** Asks a run to stop. @returns false when there is no run that could */
+export const cancelRun = async (client: TemporalClient, workflowId: string): Promise<boolean> =>
+  (await reach(client, workflowId, 2_000, (run) => run.cancel())) !== undefined;
 
-/** Sends a run a signal. @returns false when there is none that could take it */
-export async function signalRun(
+/** Sends a run a signal. @returns false when there is no run that could take it */
+export const signalRun = async (
   client: TemporalClient,
   workflowId: string,
   signal: string,
-): Promise<boolean> {
-  try {
-    await client.withDeadline(Date.now() + 2_000, () => client.workflow.getHandle(workflowId).signal(signal));
-    return true;
-  } catch (error) {
-    if (error instanceof WorkflowNotFoundError) return false;
-    throw error;
-  }
-}
+): Promise<boolean> => (await reach(client, workflowId, 2_000, (run) => run.signal(signal))) !== undefined;
 
 const ASK_AGAIN_MS = 1_000;
 
