@@ -151,9 +151,11 @@ async function makePart(
   } catch (error) {
     if (!(error instanceof ProviderError)) throw error;
     // The call that failed is not work that anybody has to pay; those that were answered before it are.
-    await notePart(db, jobId, part, { ...rest(), asked: false });
+    const notes = { ...rest(), asked: false };
+    await persist(() => notePart(db, jobId, part, notes));
     if (error.kind !== 'fatal' && error.kind !== 'refused') throw error;
-    await db.updateTable('generations').set({ failure: error.message }).where('job_id', '=', jobId).execute();
+    const failure = db.updateTable('generations').set({ failure: error.message }).where('job_id', '=', jobId);
+    await persist(() => failure.execute());
     throw new ProviderError(error.kind, 'No text could be used; the job says why.', { cause: error });
   }
 }

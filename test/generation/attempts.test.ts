@@ -40,6 +40,29 @@ const busy = (retryAfterMs: number) => new ProviderError('retryable', 'The model
 const report = async (jobId: string) =>
   (await service.call(workspace.key, 'GET', `/api/jobs/${jobId}/report`)).body.report;
 const partsOf = (jobId: string) =>
+/** Has the database away, a moment that ends with what it returns, for whoever writes such a row of a part. */
+async function awayFor(row: string): Promise<{ until: (times: number) => Promise<void> }> {
+  await sql`CREATE SEQUENCE refused`.execute(service.db);
+  await sql`CREATE OR REPLACE FUNCTION refuse_part() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN
+    PERFORM nextval('refused'); RAISE too_many_connections USING MESSAGE = 'away, says the test'; END $$`.execute(
+    service.db,
+  );
+  await sql`CREATE TRIGGER refuse_part BEFORE UPDATE ON generation_parts
+    FOR EACH ROW WHEN (NEW.part = 1 AND ${sql.raw(row)}) EXECUTE FUNCTION refuse_part()`.execute(service.db);
+  const refusals = async () =>
+    (await sql<{ times: number }>`SELECT last_value::integer AS times FROM refused`.execute(service.db))
+      .rows[0]?.times ?? 0;
+  return {
+    async until(times) {
+      try {
+        await eventually(refusals, (so) => so >= times);
+      } finally {
+        await sql`DROP TRIGGER refuse_part ON generation_parts`.execute(service.db);
+        await sql`DROP SEQUENCE refused`.execute(service.db);
+      }
+    },
+  };
+}
   service.db
     .selectFrom('generation_parts')
     .select(['words', 'calls'])
@@ -140,27 +163,36 @@ it('neither the articles to link to nor the generations to prune are found by re
   expect(kept).toContain('generations_kept_idx');
 });
 
-it('an answer that comes while the database is away is stored once that is back, and not asked for again', async () => {
-  await sql`CREATE SEQUENCE refused`.execute(service.db);
-  await sql`CREATE FUNCTION refuse_part() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN
-    PERFORM nextval('refused'); RAISE too_many_connections USING MESSAGE = 'away, says the test'; END $$`.execute(
-    service.db,
+describe('while the database is away', () => {
+  it('an answer waits to be stored once that is back, and is not asked for again', async () => {
+    const away = await awayFor('NEW.content IS NOT NULL');
+    const { job } = await calls.generate(workspace);
+    await away.until(2);
+    expect(await calls.untilFinal(workspace, job.id)).toMatchObject({ status: 'COMPLETED' });
+    const { sections } = await report(job.id);
+    expect(writers.asked.filter((what) => what === 'section')).toHaveLength(sections.length);
+  });
+
+  it('the calls of a failure wait to be noted: there are three all the same', async () => {
+    const asked = whenAsked(WITHOUT_TEXT);
+    const away = await awayFor('NOT NEW.asked AND OLD.asked');
+    const { job } = await calls.generate(workspace);
+    await away.until(2);
+    expect(await calls.untilFinal(workspace, job.id)).toMatchObject({ status: 'FAILED' });
+    expect(asked()).toBe(3);
+  });
+});
+
+it('a customer is not told of the settings of a service whose engine refuses it', async () => {
+  whenAsked(
+    new ProviderError('misconfigured', 'The credentials are refused. Check AI_API_KEY.', { retryAfterMs: 1 }),
   );
-  await sql`CREATE TRIGGER refuse_part BEFORE UPDATE ON generation_parts
-    FOR EACH ROW WHEN (NEW.part = 1 AND NEW.content IS NOT NULL) EXECUTE FUNCTION refuse_part()`.execute(
-    service.db,
-  );
-  const { job } = await calls.generate(workspace);
-  const refusals = async () =>
-    (await sql<{ last_value: number }>`SELECT last_value::integer FROM refused`.execute(service.db)).rows[0];
-  try {
-    await eventually(refusals, (row) => (row?.last_value ?? 0) >= 2);
-  } finally {
-    await sql`DROP TRIGGER refuse_part ON generation_parts`.execute(service.db);
-  }
-  expect(await calls.untilFinal(workspace, job.id)).toMatchObject({ status: 'COMPLETED' });
-  const { sections } = await report(job.id);
-  expect(writers.asked.filter((what) => what === 'section')).toHaveLength(sections.length);
+  const { article, job } = await calls.generateTo(workspace);
+  const errorMessage =
+    "The generation stopped, because this service's access to its engine is refused. Nothing was charged; whoever runs the service has to put that right.";
+  expect(job).toMatchObject({ status: 'FAILED', errorMessage });
+  expect((await calls.events(article.id)).at(-1)?.data).toMatchObject({ error: errorMessage });
+  expect(await operator.kept(generationWorkflowId(job.id as JobId))).toContain('Check AI_API_KEY.');
 });
 
 describe('a run with research in its price', () => {
