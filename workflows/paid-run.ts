@@ -104,8 +104,20 @@ export const failureType = (error: unknown): string | null | undefined =>
     ? error.cause.type
     : undefined;
 
-/** The failure as the job's errorMessage. A provider's message is written for people to read; no other is. */
-const messageOf = (error: unknown, what: string): string =>
-  failureType(error) === 'ProviderError' && error instanceof ActivityFailure && error.cause !== undefined
-    ? error.cause.message
-    : `The ${what} stopped on an internal error. Nothing was charged; start it again.`;
+/**
+ * The failure as the job's errorMessage. A provider's message is written for people to read; no other is. What only an
+ * operator can put right stays in the history: customers have no use for the names of our variables.
+ */
+function messageOf(error: unknown, what: string): string {
+  const cause = error instanceof ActivityFailure ? error.cause : undefined;
+  if (!(cause instanceof ApplicationFailure) || cause.type !== 'ProviderError') {
+    return `The ${what} stopped on an internal error. Nothing was charged; start it again.`;
+  }
+  const { kind } = Object(cause.details?.[0]);
+  if (kind === 'misconfigured') {
+    return `The ${what} stopped, because this service's access to its engine is refused. Nothing was charged; whoever runs the service has to put that right.`;
+  }
+  return kind === 'retryable'
+    ? `The ${what} stopped, because its engine was busy or out of reach for too long. Nothing was charged; start it again later.`
+    : cause.message;
+}

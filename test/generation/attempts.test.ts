@@ -4,13 +4,14 @@ import { notePart, OUTLINE_PART } from '../../src/generation/parts.ts';
 import type { ArticleId, JobId } from '../../src/ids.ts';
 import type { ChatAnswer } from '../../src/providers/chat-model.ts';
 import { ProviderError } from '../../src/providers/types.ts';
+import { generationWorkflowId } from '../../src/temporal/ids.ts';
 import { documentOf, editing } from '../articles/support.ts';
 import { useGenerations } from '../support/generating.ts';
 import { eventually } from '../support/wait.ts';
 import { untilWaiting } from '../translations/support/locks.ts';
 import { controlSteps, type StepControl } from './support/steps.ts';
 
-const { service, workspace, calls, writers } = useGenerations({ credits: 20 });
+const { service, workspace, calls, writers, operator } = useGenerations({ credits: 20 });
 const pseudo = { ...writers.standard };
 
 let steps: StepControl;
@@ -39,7 +40,6 @@ function whenAsked(...turns: readonly (ChatAnswer | ProviderError)[]): () => num
 const busy = (retryAfterMs: number) => new ProviderError('retryable', 'The model is busy.', { retryAfterMs });
 const report = async (jobId: string) =>
   (await service.call(workspace.key, 'GET', `/api/jobs/${jobId}/report`)).body.report;
-const partsOf = (jobId: string) =>
 /** Has the database away, a moment that ends with what it returns, for whoever writes such a row of a part. */
 async function awayFor(row: string): Promise<{ until: (times: number) => Promise<void> }> {
   await sql`CREATE SEQUENCE refused`.execute(service.db);
@@ -63,6 +63,7 @@ async function awayFor(row: string): Promise<{ until: (times: number) => Promise
     },
   };
 }
+const partsOf = (jobId: string) =>
   service.db
     .selectFrom('generation_parts')
     .select(['words', 'calls'])
@@ -183,17 +184,26 @@ describe('while the database is away', () => {
   });
 });
 
-it('a customer is not told of the settings of a service whose engine refuses it', async () => {
-  whenAsked(
-    new ProviderError('misconfigured', 'The credentials are refused. Check AI_API_KEY.', { retryAfterMs: 1 }),
-  );
-  const { article, job } = await calls.generateTo(workspace);
-  const errorMessage =
-    "The generation stopped, because this service's access to its engine is refused. Nothing was charged; whoever runs the service has to put that right.";
-  expect(job).toMatchObject({ status: 'FAILED', errorMessage });
-  expect((await calls.events(article.id)).at(-1)?.data).toMatchObject({ error: errorMessage });
-  expect(await operator.kept(generationWorkflowId(job.id as JobId))).toContain('Check AI_API_KEY.');
-});
+it.each([
+  [
+    'misconfigured',
+    "this service's access to its engine is refused. Nothing was charged; whoever runs the service has to put that right.",
+  ],
+  [
+    'retryable',
+    'its engine was busy or out of reach for too long. Nothing was charged; start it again later.',
+  ],
+] as const)(
+  'a customer is not told of the settings of a service whose engine fails: %s',
+  async (kind, why) => {
+    whenAsked(new ProviderError(kind, 'It did not go. Check AI_API_KEY.', { retryAfterMs: 1 }));
+    const { article, job } = await calls.generateTo(workspace);
+    const errorMessage = `The generation stopped, because ${why}`;
+    expect(job).toMatchObject({ status: 'FAILED', errorMessage });
+    expect((await calls.events(article.id)).at(-1)?.data).toMatchObject({ error: errorMessage });
+    expect(await operator.kept(generationWorkflowId(job.id as JobId))).toContain('Check AI_API_KEY.');
+  },
+);
 
 describe('a run with research in its price', () => {
   it.each([
