@@ -1,5 +1,5 @@
 import type { z } from 'zod';
-import { invalid } from '../errors.ts';
+import { conflict, invalid } from '../errors.ts';
 import type { CategoryNameId } from '../ids.ts';
 import type { NewName } from './names.ts';
 import type { updateCategoryBody } from './schemas.ts';
@@ -11,6 +11,9 @@ export interface CurrentName extends NewName {
   readonly id: CategoryNameId;
   readonly slug: string;
 }
+
+/** Names of a category: whoever changes or assigns it reads them all. */
+const MAX_LANGUAGES = 200;
 
 /** A category as it is before the change. */
 export interface CurrentCategory {
@@ -36,7 +39,7 @@ const languageOf = (change: NameChange): string =>
 
 /**
  * What a patch does to a category: its three fields are one decision, checked on the result (contract.md C7). A name it already has, and a language it lacks, change nothing.
- * @throws {ServiceError} INVALID_REQUEST when the result has no name in its primary language
+ * @throws {ServiceError} INVALID_REQUEST when the result has no name in its primary language; CONFLICT `category_limit`
  */
 export function planChange(current: CurrentCategory, patch: CategoryPatch): CategoryChange {
   const byLanguage = new Map(current.names.map((name) => [name.language, name]));
@@ -61,6 +64,12 @@ export function planChange(current: CurrentCategory, patch: CategoryPatch): Cate
     throw invalid(
       patch.primaryLanguage === undefined ? '/removeLanguages' : '/primaryLanguage',
       `The category would have no name in its primary language ${primaryLanguage}.`,
+    );
+  }
+  if (languages.size > Math.max(MAX_LANGUAGES, byLanguage.size)) {
+    throw conflict(
+      `A category has names in at most ${MAX_LANGUAGES} languages; remove some first.`,
+      'category_limit',
     );
   }
   return {

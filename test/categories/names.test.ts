@@ -321,16 +321,42 @@ it('lists categories oldest first with the count of articles of every status tha
 it('the categories of a workspace have room for 20,000 names in all languages together', async () => {
   const own = await service.workspace();
   const category = await calls.category(own, { en: 'First' });
-  await sql`
-    INSERT INTO category_names (id, workspace_id, category_id, language, name, name_key, slug)
-    SELECT gen_random_uuid(), ${own.id}, ${category.id}, 'en-x-' || number, 'n', 'n', 's'
-    FROM generate_series(1, 19998) AS number`.execute(service.db);
-  const full = refusal(409, 'CONFLICT');
-  expect(await calls.create(own, { en: 'Second', de: 'Zweite' })).toMatchObject(full);
+  const addNames = (count: number, categories: number) =>
+    sql`
+      WITH made AS (
+        INSERT INTO categories (id, workspace_id, primary_language)
+        SELECT gen_random_uuid(), ${own.id}, 'en-x-1' FROM generate_series(1, ${categories}::integer) RETURNING id
+      ), filled AS (
+        SELECT id FROM made UNION ALL SELECT ${category.id}::uuid WHERE ${categories}::integer = 0
+      )
+      INSERT INTO category_names (id, workspace_id, category_id, language, name, name_key, slug)
+      SELECT gen_random_uuid(), ${own.id}, filled.id, 'en-x-' || number, 'n', gen_random_uuid(), gen_random_uuid()
+      FROM filled, generate_series(1, ${count}::integer) AS number`.execute(service.db);
+  await addNames(199, 100);
+  await addNames(98, 0);
+  expect(await calls.create(own, { en: 'Second', de: 'Zweite' })).toMatchObject(refusal(409, 'CONFLICT'));
   expect((await calls.create(own, { en: 'Second' })).status).toBe(201);
   const refused = await calls.rename(own, category.id, { de: 'Erste' });
   expect([refused.status, refused.body.details]).toEqual([409, { reason: 'category_limit' }]);
   expect((await calls.rename(own, category.id, { en: 'Renamed' })).status).toBe(200);
   const exchanged = { translations: [{ language: 'de', name: 'Erste' }], removeLanguages: ['en-x-1'] };
   expect((await calls.patch(own, category.id, exchanged)).status).toBe(200);
+});
+
+it('a category has room for names in 200 languages, and one that has more can still be changed', async () => {
+  const own = await service.workspace();
+  const category = await calls.category(own, { en: 'First' });
+  const addTo = (count: number) =>
+    sql`
+      INSERT INTO category_names (id, workspace_id, category_id, language, name, name_key, slug)
+      SELECT gen_random_uuid(), ${own.id}, ${category.id}, 'de-x-' || gen_random_uuid(), 'n', 'n', 's'
+      FROM generate_series(1, ${count}::integer)`.execute(service.db);
+  await addTo(198);
+  expect((await calls.rename(own, category.id, { de: 'Erste' })).status).toBe(200);
+  const refused = await calls.rename(own, category.id, { fr: 'Premier' });
+  expect([refused.status, refused.body.details]).toEqual([409, { reason: 'category_limit' }]);
+  await addTo(10);
+  expect((await calls.rename(own, category.id, { de: 'Anders' })).status).toBe(200);
+  const { body } = await calls.patch(own, category.id, { removeLanguages: ['de'] });
+  expect(body.category.translations).toHaveLength(209);
 });
