@@ -58,7 +58,7 @@ export function createWebhookActivities(dependencies: WebhookActivityDependencie
     const { record } = made;
     onAttemptEnded(record.verdict, number);
     try {
-      await recordAttempts(db, [{ ...record, deliveryId }]);
+      await recordAttempts(db, [{ ...record, deliveryId, endedAt: performance.now() }]);
     } catch (error) {
       // The wire has answered: asking again because of the database would send twice.
       log.warn('attempt not recorded yet', { error });

@@ -11,11 +11,14 @@ import { intoLog } from './end.ts';
 /** What became of an attempt, to be recorded. */
 export interface RecordedAttempt extends AttemptRecord {
   readonly deliveryId: DeliveryId;
+  /** When it ended, by this process's `performance.now()`, which nobody sets; without it, its own times say so. */
+  readonly endedAt?: number;
 }
 
-function toRow({ deliveryId, token, verdict, ...entry }: RecordedAttempt) {
+function toRow({ deliveryId, token, verdict, endedAt, ...entry }: RecordedAttempt) {
   const { number, responseStatus, errorMessage, startedAt, durationMs } = entry;
-  const endedAt = Date.parse(startedAt) + durationMs;
+  const ended = Date.parse(startedAt) + durationMs;
+  const waited = endedAt === undefined ? Math.max(0, Date.now() - ended) : performance.now() - endedAt;
   return {
     id: deliveryId,
     number,
@@ -24,9 +27,9 @@ function toRow({ deliveryId, token, verdict, ...entry }: RecordedAttempt) {
     last: verdict !== 'retry' || number >= MAX_ATTEMPTS,
     response_status: responseStatus,
     error_message: errorMessage,
-    ended_at: new Date(endedAt),
+    ended_at: new Date(ended),
     // What is left of the wait: recording may have taken its time. In seconds.
-    wait: Math.max(0, waitAfter(number) - Math.max(0, Date.now() - endedAt)) / 1_000,
+    wait: Math.max(0, waitAfter(number) - waited) / 1_000,
     entry: entry satisfies LoggedAttempt,
   };
 }

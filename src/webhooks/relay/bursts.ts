@@ -128,7 +128,7 @@ export function createBursts(dependencies: BurstsDependencies): Bursts {
       }
       const { verdict, number } = made.record;
       onAttemptEnded(verdict, number);
-      const attempted = { ...made.record, deliveryId };
+      const attempted = { ...made.record, deliveryId, endedAt: performance.now() };
       // One outcome that Postgres refuses must not take the others' with it.
       await recordTogether(attempted).catch(() => record([attempted]));
       given.delete(deliveryId);

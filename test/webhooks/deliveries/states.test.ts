@@ -189,6 +189,16 @@ describe('an attempt', () => {
   });
 });
 
+it('the next attempt keeps its wait when the clock of the worker was set forward during the last one', async () => {
+  await store(1);
+  const burstId = await openBurst();
+  const { id, token } = await claimOne(burstId);
+  const startedAt = new Date(Date.now() - 60_000).toISOString();
+  const failed = { ...outcome(id, 'retry', { token }), startedAt, endedAt: performance.now() };
+  await recordAttempts(service.db, [failed]);
+  expect(((await open(id))?.due_at.getTime() ?? 0) - Date.now()).toBeGreaterThan(15_000);
+});
+
 it('a run whose last attempt has begun without an outcome ends with that attempt, unless an operator stopped it', async () => {
   await store(2);
   await sql`UPDATE webhook_open SET attempts = 5, begun = 5, status = 'failed', response_status = 503`.execute(
