@@ -23,6 +23,8 @@ export interface KnownEndpoint {
   readonly claimedAt: number;
   /** Where to look from. */
   readonly dueFrom: Date | '-infinity';
+  /** The same, where the next claim begins where the last one ended and so passes over what commits late; else null. */
+  readonly exactly: Date | null;
   readonly lookedBackAt: number;
   readonly lookedFromTheBeginningAt: number;
   /** When this process said itself what will be due. */
@@ -51,6 +53,7 @@ const unseen = (id: EndpointId, workspaceId: WorkspaceId, now: number): KnownEnd
   dueAt: Number.POSITIVE_INFINITY,
   claimedAt: Number.NEGATIVE_INFINITY,
   dueFrom: '-infinity',
+  exactly: null,
   lookedBackAt: now,
   lookedFromTheBeginningAt: now,
   toldAt: Number.NEGATIVE_INFINITY,
@@ -66,17 +69,22 @@ export function createKnownEndpoints(): KnownEndpoints {
       const { dueFrom, lookedBackAt, lookedFromTheBeginningAt } = before;
       // What was recorded while the claim was under way, it has not seen.
       const toldOf = before.toldAt >= now ? before.dueAt : Number.POSITIVE_INFINITY;
-      const dueAt = more ? now : Math.min(toldOf, now + (nextDueIn ?? Number.POSITIVE_INFINITY) * 1_000);
+      const nextDueAt = Math.min(toldOf, now + (nextDueIn ?? Number.POSITIVE_INFINITY) * 1_000);
+      // After a backlog it is asked once more at once, for what was committed late.
+      const dueAt = more ? now : before.exactly === null ? nextDueAt : now + 1;
       const claimedAt = claimedUpTo === null ? before.claimedAt : now;
       if (dueAt === Number.POSITIVE_INFINITY && now - claimedAt > RECENT_MS) return;
       const isStale = now - lookedFromTheBeginningAt > RECENT_MS;
       const isBacklog = more && now - lookedBackAt <= LOOK_BACK_MS;
-      const watermark = claimedUpTo && new Date(claimedUpTo.getTime() - (isBacklog ? 0 : LATE_COMMITS_MS));
+      const upTo = claimedUpTo ?? (isBacklog ? null : before.exactly);
+      const watermark = upTo && new Date(upTo.getTime() - (isBacklog ? 0 : LATE_COMMITS_MS));
+      const exactly = upTo === null ? before.exactly : isBacklog ? upTo : null;
       known.set(id, {
         ...before,
         dueAt,
         claimedAt,
         dueFrom: isStale ? '-infinity' : (watermark ?? dueFrom),
+        exactly: isStale ? null : exactly,
         lookedBackAt: isBacklog ? lookedBackAt : now,
         lookedFromTheBeginningAt: isStale ? now : lookedFromTheBeginningAt,
       });
