@@ -1,5 +1,5 @@
-import { sql } from 'kysely';
 import { requirePermissions, type VerbContext } from '../context.ts';
+import { clockTimestamp } from '../db/clock.ts';
 import type { Tx } from '../db/database.ts';
 import { foreignKeyViolation } from '../db/errors.ts';
 import { isoText } from '../db/iso-text.ts';
@@ -55,7 +55,7 @@ export async function insertApiKey(tx: Tx, key: NewApiKey): Promise<void> {
 export async function revokeKey(tx: Tx, workspaceId: WorkspaceId, id: ApiKeyId): Promise<boolean> {
   const { numUpdatedRows } = await tx
     .updateTable('api_keys')
-    .set({ revoked_at: sql<Date>`clock_timestamp()` })
+    .set({ revoked_at: clockTimestamp })
     .where('workspace_id', '=', workspaceId)
     .where('id', '=', id)
     .where('revoked_at', 'is', null)

@@ -1,4 +1,3 @@
-import { sql } from 'kysely';
 import type { Queryable } from '../db/database.ts';
 import type { StoredDocument } from '../document/threads/stored.ts';
 import { invalid } from '../errors.ts';
@@ -28,6 +27,3 @@ export async function refuseHeroInBody(
     "This image is the article's hero; the body cannot use it.",
   );
 }
-
-/** The time of a write, read when it happens: a save that waited for another never gets the earlier time. */
-export const clockTimestamp = sql<Date>`clock_timestamp()`;

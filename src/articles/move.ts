@@ -1,10 +1,10 @@
 import { type Kysely, sql } from 'kysely';
+import { clockTimestamp } from '../db/clock.ts';
 import type { Tx } from '../db/database.ts';
 import { prepare, prepareBoth, type Slots } from '../db/prepared.ts';
 import type { Tables } from '../db/tables.ts';
 import { RENDERER } from '../document/render/shared.ts';
 import type { ArticleId, WorkspaceId } from '../ids.ts';
-import { clockTimestamp } from './content.ts';
 import {
   checkMovable,
   holdsCategories,

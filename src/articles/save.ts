@@ -1,6 +1,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import { sql } from 'kysely';
 import type { Author } from '../context.ts';
+import { clockTimestamp } from '../db/clock.ts';
 import type { Tx } from '../db/database.ts';
 import { executePrepared } from '../db/prepared.ts';
 import type { StoredDocument } from '../document/threads/stored.ts';
@@ -9,7 +10,7 @@ import { recordChange } from '../events/record.ts';
 import type { ArticleId, RevisionId } from '../ids.ts';
 import { recordAddressChange } from '../projects/addresses.ts';
 import { slugify } from '../slug.ts';
-import { clockTimestamp, refuseHeroInBody } from './content.ts';
+import { refuseHeroInBody } from './content.ts';
 import { updatedEvents } from './events.ts';
 import { lockAndChooseSlug } from './insert.ts';
 import { ownedByJob, whereAllowed } from './lock.ts';

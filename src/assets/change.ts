@@ -1,4 +1,3 @@
-import { clockTimestamp } from '../articles/content.ts';
 import { updatedEvents } from '../articles/events.ts';
 import { lockArticle } from '../articles/lock.ts';
 import { withRenderings } from '../articles/prepare.ts';
@@ -7,6 +6,7 @@ import { type Renderer, renderAgain } from '../articles/render.ts';
 import { recordAudit } from '../audit/record.ts';
 import { requirePermissions, type VerbContext } from '../context.ts';
 import { releaseBytes } from '../credits/storage-quota.ts';
+import { clockTimestamp } from '../db/clock.ts';
 import type { Tx } from '../db/database.ts';
 import { notFound } from '../errors.ts';
 import { recordEvents } from '../events/record.ts';

@@ -1,4 +1,3 @@
-import { clockTimestamp } from '../articles/content.ts';
 import { updatedEvents } from '../articles/events.ts';
 import { lockArticle } from '../articles/lock.ts';
 import { articleColumns } from '../articles/queries.ts';
@@ -6,6 +5,7 @@ import { recordAudit } from '../audit/record.ts';
 import { storeBlobs } from '../blobs/references.ts';
 import { requirePermissions } from '../context.ts';
 import { releaseBytes, reserveBytes, storageQuotaExceeded } from '../credits/storage-quota.ts';
+import { clockTimestamp } from '../db/clock.ts';
 import { inTransaction } from '../db/transaction.ts';
 import type { NewEvent } from '../events/catalog.ts';
 import { recordEvents } from '../events/record.ts';

@@ -1,5 +1,5 @@
-import { sql } from 'kysely';
 import type { Author } from '../context.ts';
+import { clockTimestamp } from '../db/clock.ts';
 import type { Tx } from '../db/database.ts';
 import { executePrepared } from '../db/prepared.ts';
 import { type AuditEntryId, newOrderedId } from '../ids.ts';
@@ -33,6 +33,6 @@ export const auditEntry = (
 /** Writes an audit entry for the actor's workspace in the transaction of the change it describes. */
 export async function recordAudit(tx: Tx, context: Author, record: AuditRecord): Promise<void> {
   // The order of entries is the order they were written in, also within one transaction and one millisecond.
-  const values = { ...auditEntry(context, record), created_at: sql<Date>`clock_timestamp()` };
+  const values = { ...auditEntry(context, record), created_at: clockTimestamp };
   await executePrepared(tx, 'record_audit', tx.insertInto('audit_entries').values(values));
 }

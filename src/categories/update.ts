@@ -1,6 +1,7 @@
 import { sql } from 'kysely';
 import { recordAudit } from '../audit/record.ts';
 import { requirePermissions, type VerbContext } from '../context.ts';
+import { clockTimestamp } from '../db/clock.ts';
 import type { Tx } from '../db/database.ts';
 import { announceToCarriers } from '../events/fan-out.ts';
 import type { CategoryId } from '../ids.ts';
@@ -51,7 +52,7 @@ async function applyChange(tx: Tx, category: CategoryKey, change: CategoryChange
   // The clock, not the transaction's start: that can lie before the change this one has waited for.
   const { updated_at: at } = await tx
     .updateTable('categories')
-    .set({ primary_language: change.primaryLanguage, updated_at: sql<Date>`clock_timestamp()` })
+    .set({ primary_language: change.primaryLanguage, updated_at: clockTimestamp })
     .where('workspace_id', '=', workspaceId)
     .where('id', '=', categoryId)
     .returning('updated_at')

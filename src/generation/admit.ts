@@ -1,16 +1,16 @@
 import { sql } from 'kysely';
-import { clockTimestamp } from '../articles/content.ts';
 import { lockArticle } from '../articles/lock.ts';
 import { type ArticleRow, articleColumns } from '../articles/queries.ts';
 import { type ArticleResponse, toArticle } from '../articles/schemas.ts';
 import type { VerbContext } from '../context.ts';
+import { clockTimestamp } from '../db/clock.ts';
 import type { Tx } from '../db/database.ts';
 import { uniqueViolation } from '../db/errors.ts';
 import { inTransaction } from '../db/transaction.ts';
 import { conflict, invalid } from '../errors.ts';
 import type { NewEvent } from '../events/catalog.ts';
 import type { ArticleId } from '../ids.ts';
-import { admitJob, findAdmitted, KEY_TAKEN } from '../jobs/admit.ts';
+import { admitJob, KEY_TAKEN, type Replayed, replay } from '../jobs/admit.ts';
 import { toJob } from '../jobs/queries.ts';
 import type { JobRuns, StartableJob } from '../jobs/runs.ts';
 import type { Job } from '../jobs/schemas.ts';
@@ -35,7 +35,7 @@ export type Generated =
       estimate: GenerationEstimate;
       warnings?: GenerationWarning[];
     }
-  | { reused: true; article: ArticleResponse; job: Job; estimate: null };
+  | Replayed;
 
 /** The outcome of the transaction; a replay starts no run. */
 export interface Queued {
@@ -55,16 +55,8 @@ export async function queueGeneration(
 ): Promise<Generated> {
   const attempt = () =>
     inTransaction(context.db, async (tx) => {
-      const admitted = key === undefined ? null : await findAdmitted(tx, context, key);
-      if (admitted === null) return admit(tx);
-      const { article, job } = admitted;
-      const generated = {
-        reused: true,
-        article: toArticle(article),
-        job: toJob(job),
-        estimate: null,
-      } as const;
-      return { generated, run: null };
+      const replayed = await replay(tx, context, key);
+      return replayed === null ? admit(tx) : { generated: replayed, run: null };
     });
   const { generated, run } = await attempt().catch((error: unknown) => {
     if (uniqueViolation(error) !== KEY_TAKEN) throw error;

@@ -1,9 +1,9 @@
 import { sql } from 'kysely';
 import type { z } from 'zod';
-import { clockTimestamp } from '../articles/content.ts';
 import { etagOfJson, requireTag } from '../articles/etag.ts';
 import { recordAudit } from '../audit/record.ts';
 import { requirePermissions, type VerbContext } from '../context.ts';
+import { clockTimestamp } from '../db/clock.ts';
 import type { Queryable, Tx } from '../db/database.ts';
 import { inTransaction } from '../db/transaction.ts';
 import { invalid, notFound } from '../errors.ts';

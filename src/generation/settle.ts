@@ -1,9 +1,9 @@
 import { sql } from 'kysely';
-import { clockTimestamp } from '../articles/content.ts';
 import { lockAndChooseSlug, retryingSlug } from '../articles/insert.ts';
 import { type PreparedBody, withRenderings } from '../articles/prepare.ts';
 import { type Renderer, readReferences, renderBody } from '../articles/render.ts';
 import { replaceContent } from '../articles/revisions/keep.ts';
+import { clockTimestamp } from '../db/clock.ts';
 import type { Database, Tx } from '../db/database.ts';
 import { inTransaction } from '../db/transaction.ts';
 import { doTask } from '../document/threads/pool.ts';

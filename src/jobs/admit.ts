@@ -1,5 +1,6 @@
 import { sql } from 'kysely';
-import { type ArticleRow, articleColumns } from '../articles/queries.ts';
+import { articleColumns } from '../articles/queries.ts';
+import { type ArticleResponse, toArticle } from '../articles/schemas.ts';
 import { type AuditRecord, recordAudit } from '../audit/record.ts';
 import type { VerbContext } from '../context.ts';
 import { insufficientCredits, openHold, reserveCredits } from '../credits/holds.ts';
@@ -11,19 +12,32 @@ import type { NewEvent } from '../events/catalog.ts';
 import { recordEvents } from '../events/record.ts';
 import { type ArticleId, type JobId, newId, type ProjectId } from '../ids.ts';
 import { PURPOSES } from './purposes.ts';
-import { type JobRow, jobColumns } from './queries.ts';
+import { type JobRow, jobColumns, toJob } from './queries.ts';
 import type { JobRuns, StartableJob } from './runs.ts';
+import type { Job } from './schemas.ts';
 import { requirePaying } from './unpaid.ts';
 
 /** Of two admissions that race for one key the loser runs into this; it runs once more and finds the winner. */
 export const KEY_TAKEN = 'jobs_idempotency_key_key';
 
-/** The job that this workspace created under the key, whatever is asked for now, and its article of the same moment. */
-export async function findAdmitted(
+/** What a key answers that was used before. */
+export interface Replayed {
+  readonly reused: true;
+  readonly article: ArticleResponse;
+  readonly job: Job;
+  readonly estimate: null;
+}
+
+/**
+ * The job that this workspace created under the key, whatever is asked for now, and its article of the same moment. Null
+ * without a key, or for a new one.
+ */
+export async function replay(
   tx: Tx,
   { actor }: VerbContext,
-  key: string,
-): Promise<{ article: ArticleRow; job: JobRow } | null> {
+  key: string | undefined,
+): Promise<Replayed | null> {
+  if (key === undefined) return null;
   // Repeats of one key wait for each other here: a twin that has committed is seen, never run into.
   await sql`SELECT pg_advisory_xact_lock(hashtextextended(${`${actor.workspaceId} ${key}`}, 0))`.execute(tx);
   // Whatever moves a job locks its article first, so job and article are of one moment.
@@ -42,7 +56,7 @@ export async function findAdmitted(
     .where('workspace_id', '=', actor.workspaceId)
     .where('idempotency_key', '=', key)
     .executeTakeFirstOrThrow();
-  return { article, job };
+  return { reused: true, article: toArticle(article), job: toJob(job), estimate: null };
 }
 
 export interface NewJob {

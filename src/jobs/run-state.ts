@@ -1,6 +1,6 @@
-import { clockTimestamp } from '../articles/content.ts';
 import { isHoldOpen, MissingHoldError, settleHold } from '../credits/holds.ts';
 import { releaseBytes } from '../credits/storage-quota.ts';
+import { clockTimestamp } from '../db/clock.ts';
 import type { Database, Queryable, Tx } from '../db/database.ts';
 import type { JobStatus } from '../db/tables.ts';
 import { inTransaction } from '../db/transaction.ts';

@@ -1,8 +1,8 @@
-import { sql } from 'kysely';
 import type { z } from 'zod';
 import { recordAudit } from '../audit/record.ts';
 import { applyChanges } from '../changes.ts';
 import { requirePermissions, type VerbContext } from '../context.ts';
+import { clockTimestamp } from '../db/clock.ts';
 import type { Tx } from '../db/database.ts';
 import { inTransaction } from '../db/transaction.ts';
 import { conflict, invalid, notFound } from '../errors.ts';
@@ -74,10 +74,8 @@ export async function updateProject(
         hero_image_style: wanted.heroImageStyle,
         inline_image_style: wanted.inlineImageStyle,
         default_brand_voice_id: wanted.defaultBrandVoiceId,
-        ...(archived === before.archived
-          ? {}
-          : { archived_at: archived ? sql<Date>`clock_timestamp()` : null }),
-        updated_at: sql<Date>`clock_timestamp()`,
+        ...(archived === before.archived ? {} : { archived_at: archived ? clockTimestamp : null }),
+        updated_at: clockTimestamp,
       })
       .where('id', '=', projectId)
       .returning(projectColumns)

@@ -9,7 +9,7 @@ import { inTransaction } from '../db/transaction.ts';
 import type { Counted } from '../document/threads/tasks.ts';
 import { conflict, invalid, notFound } from '../errors.ts';
 import type { ArticleId } from '../ids.ts';
-import { admitJob, findAdmitted, KEY_TAKEN } from '../jobs/admit.ts';
+import { admitJob, KEY_TAKEN, type Replayed, replay } from '../jobs/admit.ts';
 import { toJob } from '../jobs/queries.ts';
 import type { JobRuns, StartableJob } from '../jobs/runs.ts';
 import type { Job } from '../jobs/schemas.ts';
@@ -29,7 +29,7 @@ export interface CreateTranslation {
 
 export type CreatedTranslation =
   | { reused: false; article: ArticleResponse; job: Job; estimate: Estimate }
-  | { reused: true; article: ArticleResponse; job: Job; estimate: null };
+  | Replayed;
 
 type Context = VerbContext & { readonly runs: JobRuns };
 
@@ -57,7 +57,10 @@ export async function createTranslation(
   const attempt = (): Promise<Queued> =>
     retryingChanged(async () => {
       const counted = await countSource(context, input.articleId);
-      return inTransaction(context.db, (tx) => replayOrCreate(tx, context, input, counted));
+      return inTransaction(context.db, async (tx) => {
+        const replayed = await replay(tx, context, input.idempotencyKey);
+        return replayed === null ? create(tx, context, input, counted) : { created: replayed, run: null };
+      });
     });
   const { created, run } = await attempt().catch((error: unknown) => {
     if (!RACES.has(uniqueViolation(error) ?? '')) throw error;
@@ -78,32 +81,6 @@ async function countSource({ db, actor }: VerbContext, articleId: ArticleId): Pr
   const texts = await readTexts(db, actor.workspaceId, articleId).executeTakeFirst();
   if (texts === undefined) return null;
   return { document: texts.document, counted: await countBody(texts.document) };
-}
-
-async function replayOrCreate(
-  tx: Tx,
-  context: Context,
-  input: CreateTranslation,
-  counted: CountedSource | null,
-): Promise<Queued | typeof CHANGED> {
-  const replayed =
-    input.idempotencyKey === undefined ? null : await replay(tx, context, input.idempotencyKey);
-  return replayed ?? create(tx, context, input, counted);
-}
-
-async function replay(tx: Tx, context: VerbContext, key: string): Promise<Queued | null> {
-  const admitted = await findAdmitted(tx, context, key);
-  return (
-    admitted && {
-      created: {
-        reused: true,
-        article: toArticle(admitted.article),
-        job: toJob(admitted.job),
-        estimate: null,
-      },
-      run: null,
-    }
-  );
 }
 
 async function create(

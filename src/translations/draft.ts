@@ -1,7 +1,7 @@
 import { sql } from 'kysely';
-import { clockTimestamp } from '../articles/content.ts';
 import { insertArticle } from '../articles/insert.ts';
 import { type ArticleRow, articleColumns } from '../articles/queries.ts';
+import { clockTimestamp } from '../db/clock.ts';
 import type { Tx } from '../db/database.ts';
 import { EMPTY_DOCUMENT } from '../document/format/schema.ts';
 import { conflict } from '../errors.ts';

@@ -1,11 +1,11 @@
 import { sql } from 'kysely';
-import { clockTimestamp } from '../articles/content.ts';
 import { bytesOf, copiesOf, imagesForBody, insertAssets, newAssetIds } from '../articles/images.ts';
 import { lockAndChooseSlug, retryingSlug } from '../articles/insert.ts';
 import { type PreparedBody, withRenderings } from '../articles/prepare.ts';
 import { addressesOf, type Renderer, referencesOf, toRendering } from '../articles/render.ts';
 import { replaceContent } from '../articles/revisions/keep.ts';
 import { keepBlobs } from '../blobs/references.ts';
+import { clockTimestamp } from '../db/clock.ts';
 import type { Database, Tx } from '../db/database.ts';
 import { doTask } from '../document/threads/pool.ts';
 import { inTheBackground } from '../document/threads/share.ts';

@@ -1,6 +1,6 @@
 import { type Selectable, sql } from 'kysely';
-import { clockTimestamp } from '../../articles/content.ts';
 import { requirePermissions, type VerbContext } from '../../context.ts';
+import { clockTimestamp } from '../../db/clock.ts';
 import type { Queryable, Tx } from '../../db/database.ts';
 import type { Tables } from '../../db/tables.ts';
 import { notFound } from '../../errors.ts';

@@ -1,8 +1,8 @@
 import type { z } from 'zod';
-import { clockTimestamp } from '../../articles/content.ts';
 import { recordAudit } from '../../audit/record.ts';
 import { applyChanges } from '../../changes.ts';
 import { requirePermissions, type VerbContext } from '../../context.ts';
+import { clockTimestamp } from '../../db/clock.ts';
 import { lockWorkspace } from '../../db/lock-workspace.ts';
 import { inTransaction } from '../../db/transaction.ts';
 import type { BrandVoiceId } from '../../ids.ts';

@@ -5,7 +5,7 @@ import type { Tx } from '../../db/database.ts';
 import { uniqueViolation } from '../../db/errors.ts';
 import { inTransaction } from '../../db/transaction.ts';
 import { conflict } from '../../errors.ts';
-import { admitJob, findAdmitted, KEY_TAKEN } from '../../jobs/admit.ts';
+import { admitJob, KEY_TAKEN, replay } from '../../jobs/admit.ts';
 import { toJob } from '../../jobs/queries.ts';
 import type { JobRuns } from '../../jobs/runs.ts';
 import type { Job } from '../../jobs/schemas.ts';
@@ -48,12 +48,12 @@ export async function createRefresh(context: Context, input: CreateRefresh): Pro
   const { idempotencyKey: key } = input;
   return retryingChanged(async () => {
     try {
-      const before = await inTransaction(context.db, (tx) => replay(tx, context, key));
+      const before = await inTransaction(context.db, (tx) => replayRefresh(tx, context, key));
       if (before !== null) return before;
       const drawn = await drawRefresh(context, input);
       const admitted = await inTransaction(
         context.db,
-        async (tx) => (await replay(tx, context, key)) ?? admit(tx, context, drawn, key),
+        async (tx) => (await replayRefresh(tx, context, key)) ?? admit(tx, context, drawn, key),
       );
       if (admitted === CHANGED || !('run' in admitted)) return admitted;
       await context.runs.start(context.db, admitted.run);
@@ -72,13 +72,14 @@ export async function createRefresh(context: Context, input: CreateRefresh): Pro
   });
 }
 
-async function replay(
+/** {@link replay} without the article. */
+async function replayRefresh(
   tx: Tx,
   context: VerbContext,
   key: string | undefined,
 ): Promise<(CreatedRefresh & { reused: true }) | null> {
-  const admitted = key === undefined ? null : await findAdmitted(tx, context, key);
-  return admitted && { reused: true, job: toJob(admitted.job), estimate: null };
+  const replayed = await replay(tx, context, key);
+  return replayed && { reused: true, job: replayed.job, estimate: null };
 }
 
 async function admit(

@@ -1,7 +1,7 @@
 import { sql } from 'kysely';
-import { clockTimestamp } from '../../articles/content.ts';
 import { recordAudit } from '../../audit/record.ts';
 import { requirePermissions, type VerbContext } from '../../context.ts';
+import { clockTimestamp } from '../../db/clock.ts';
 import type { Queryable } from '../../db/database.ts';
 import { inTransaction } from '../../db/transaction.ts';
 import { conflict, notFound } from '../../errors.ts';
