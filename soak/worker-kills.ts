@@ -17,7 +17,7 @@ const KILLS = Number(process.env.KILLS ?? 10);
 const WORDS = Number(process.env.KILL_WORDS ?? 10_000);
 /** Of the model. */
 const DELAY_MS = 700;
-/** A kill comes so long after the first question since the worker started. */
+/** A kill comes so long after the first batch that was asked for since the worker started. */
 const LATEST_KILL_MS = 900;
 /** Of translateArticle. */
 const PARALLEL_BATCHES = 4;
@@ -51,7 +51,7 @@ const { jobId, articleId } = await translations.translate(workspace, WORDS);
 const rows: (string | number)[][] = [['kill', 'after ms', 'progress', 'questions so far', 'sent again']];
 for (let kill = 1; kill <= KILLS; kill += 1) {
   const before = asked.length;
-  while (asked.length === before) await sleep(10);
+  while (asked.slice(before).every((batch) => batch === '')) await sleep(10);
   const wait = Math.round(100 + Math.random() * (LATEST_KILL_MS - 100));
   await sleep(wait);
   const earlier = new Set(asked.slice(0, before));
