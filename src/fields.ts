@@ -42,7 +42,7 @@ export const idOf = <Id extends string>() =>
 export const uuid = idOf<string>();
 
 /**
- * The tag in its canonical form (BCP 47 through `Intl.getCanonicalLocales`), or null when it is none:
+ * The tag in its canonical form (BCP 47 through `Intl.getCanonicalLocales`), or null when it is not one:
  * `PT-br` gives `pt-BR`. A language of more than three letters is none: BCP 47 keeps them for registered ones, of which
  * there are none.
  */
@@ -123,7 +123,7 @@ const DATE_TIME =
 const MAX_TIME = Date.UTC(9999, 11, 31, 23, 59, 59, 999);
 const MIN_TIME = new Date('0001-01-01T00:00:00Z').getTime();
 
-/** The instant an RFC 3339 date-time names, or null when it is none or no such day or time exists. */
+/** The instant an RFC 3339 date-time names, or null when it is not one or no such day or time exists. */
 export function parseDateTime(text: string): Date | null {
   const parts = DATE_TIME.exec(text);
   if (parts === null) return null;

@@ -24,7 +24,7 @@ export function createLogger(level: string, name: string): Logger {
       // Whoever read the log is gone.
     }
   });
-  // What is no level is for the configuration to refuse, in words that this logger's owner can still write.
+  // What is not a level is for the configuration to refuse, in words that this logger's owner can still write.
   const known = level === 'silent' || Object.hasOwn(pino.levels.values, level);
   return pino(
     {

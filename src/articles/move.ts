@@ -44,7 +44,7 @@ export async function moveArticle(
   return { before, after: await moveLocked(tx, articleId, move, null) };
 }
 
-/** What publishing changes beside the status. */
+/** What publishing changes besides the status. */
 interface Publication {
   /** Of the body; null keeps the stored one. */
   readonly rendering: Rendering | null;

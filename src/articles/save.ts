@@ -38,7 +38,7 @@ export interface SavedChanges {
  * Writes changes into an article that the caller has locked for an edit: every save, by whomever, is this one. The body
  * is rendered, words and slug follow, what another author wrote is kept as a revision, the log gets an entry, and a
  * PUBLISHED article tells what changed. What changes nothing writes nothing.
- * @param because what the log says beside the changed fields
+ * @param because what the log says besides the changed fields
  * @throws {ServiceError} CONFLICT `job_running`; INVALID_REQUEST for the hero in the body
  */
 export async function saveArticle(

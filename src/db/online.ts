@@ -39,7 +39,7 @@ export interface OnlineSteps {
   readonly note: Note;
   /** A statement that needs a strong lock for only a moment. */
   readonly alter: (statement: RawBuilder<unknown>) => Promise<void>;
-  /** What has to happen whole; all of it happens anew when a lock is not to be had. */
+  /** What has to happen whole; all of it happens anew when a lock cannot be had. */
   readonly transaction: (work: (tx: Kysely<unknown>) => Promise<void>) => Promise<void>;
   /** Builds an index, `ON table (…)`, while the table is read and written. */
   readonly createIndex: (name: string, definition: string, unique?: 'UNIQUE') => Promise<void>;

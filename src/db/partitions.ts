@@ -128,7 +128,7 @@ export interface Dropped {
 /**
  * Drops the partitions of ended deliveries that are older than the retention, and those of events a partition's length
  * later, once no open delivery names one of their events; and removes as old rows of the default partitions in batches.
- * A partition whose lock is not to be had is left for the next time.
+ * A partition whose lock cannot be had is left for the next time.
  */
 export async function dropOldPartitions(
   db: Database,
@@ -177,7 +177,7 @@ async function countRows(db: Database, name: string): Promise<number> {
 
 /**
  * Runs `work` in a transaction that keeps others waiting for a moment at most while it waits for a lock.
- * @returns undefined when the lock was not to be had for a while
+ * @returns undefined when the lock could not be had for a while
  */
 async function shortly<Result>(db: Database, work: (tx: Tx) => Promise<Result>): Promise<Result | undefined> {
   for (let tries = 1; tries <= LOCK_TRIES; tries += 1) {

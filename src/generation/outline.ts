@@ -77,7 +77,7 @@ export const outlineSchema = z
 export type Outline = z.output<typeof outlineSchema>;
 export type OutlineSection = Outline['sections'][number];
 
-/** How many sections a body of so many words may have. */
+/** How many sections a body with this many words may have. */
 export interface SectionBounds {
   /** One for every 2,000 words begun. */
   readonly least: number;

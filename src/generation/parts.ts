@@ -25,7 +25,7 @@ export const readParts = (db: Queryable, jobId: JobId): Promise<Part[]> =>
     .orderBy('part')
     .execute();
 
-/** Plans parts of so many words each, from the given one on. Those that are there already stay as they are. */
+/** Plans parts of this many words each, from the given one on. Those that are there already stay as they are. */
 export async function planParts(
   db: Queryable,
   jobId: JobId,

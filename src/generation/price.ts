@@ -7,7 +7,7 @@ const IMAGE_CREDITS = { standard: 1, hd: 3 } as const;
 const RESEARCH_CREDITS = 1;
 const FACT_CHECKING_CREDITS = 3;
 
-/** What the deployment can do beside writing. What it cannot do is not in the price. */
+/** What the deployment can do besides writing. What it cannot do is not in the price. */
 export interface GenerationFeatures {
   readonly webResearch: boolean;
   readonly factChecking: boolean;
@@ -29,7 +29,7 @@ export interface GenerationPrice {
   readonly total: number;
 }
 
-/** What a run has delivered beside the text. */
+/** What a run has delivered besides the text. */
 export interface Delivered {
   readonly images: number;
   readonly research: boolean;

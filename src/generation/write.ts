@@ -62,7 +62,7 @@ async function readWork(db: Database, jobId: JobId) {
 }
 
 /**
- * Notes what the job writes from beside its settings: the brand voice, the template and the articles to link to as they
+ * Notes what the job writes from besides its settings: the brand voice, the template and the articles to link to as they
  * are now, and the name of the writer.
  * @returns whether the outline is there already, because it was approved, whether the run is to end with it, and whether
  *   it is to research before: that was in its price

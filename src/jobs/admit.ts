@@ -70,9 +70,9 @@ export interface NewJob {
   readonly bytes: number;
   readonly workflowId: (jobId: JobId) => string;
   readonly events: (jobId: JobId) => readonly NewEvent[];
-  /** What the log says beside the job and its price. */
+  /** What the log says besides the job and its price. */
   readonly audit: { readonly action: AuditRecord['action']; readonly details: Record<string, unknown> };
-  /** Writes what the area keeps of the job beside its row. */
+  /** Writes what the area keeps of the job besides its row. */
   readonly record: (jobId: JobId) => Promise<void>;
 }
 

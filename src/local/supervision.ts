@@ -3,7 +3,7 @@ import { accepts } from '../ports.ts';
 import { EngineExitedError, type Progress } from './engine.ts';
 import { isAlive, type ProcessIdentity } from './process-identity.ts';
 
-/** This many deaths within this time, in milliseconds, are no accident. */
+/** This many deaths within this time, in milliseconds, are not an accident. */
 const MAX_DEATHS = 3;
 const WITHIN_MS = 60_000;
 

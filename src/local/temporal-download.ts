@@ -64,7 +64,7 @@ export async function downloadRelease(
   }
 }
 
-/** Goes through the user's proxy, and trusts whom the system trusts. */
+/** Goes through the user's proxy, and trusts what the system trusts. */
 function agentFor(env: NodeJS.ProcessEnv): EnvHttpProxyAgent {
   const ca = [...getCACertificates('default'), ...getCACertificates('system')];
   return new EnvHttpProxyAgent({

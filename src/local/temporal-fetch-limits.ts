@@ -30,7 +30,7 @@ export type FetchWatch = {
   end(): void;
 };
 
-/** @param source whom to blame for a stall */
+/** @param source what to blame for a stall */
 export function watchFetch(source: string, options: FetchOptions): FetchWatch {
   const { onProgress, signal, stallMs = STALL_MS } = options;
   const controller = new AbortController();

@@ -1,4 +1,4 @@
-/** A body in chunks: `more` is to come, it is `whole`, or it is `broken` off by what is no chunk. */
+/** A body in chunks: `more` is to come, it is `whole`, or it is `broken` off by what is not a chunk. */
 export type ChunkState = 'more' | 'whole' | 'broken';
 
 export type ChunkReader = (bytes: Buffer) => ChunkState;

@@ -4,7 +4,7 @@ import type { Connection } from './connection.ts';
 export interface ConnectionPool {
   /** Takes the idle connection of an origin that was used last, or null. */
   take(origin: string): Connection | null;
-  /** Gives back a connection whose response was read to the end, to be used again within so many milliseconds. */
+  /** Gives back a connection whose response was read to the end, to be used again within this many milliseconds. */
   give(origin: string, connection: Connection, reusableMs: number): void;
   close(): void;
 }

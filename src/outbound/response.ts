@@ -17,7 +17,7 @@ export interface HttpResponse {
 export interface ResponseReader {
   /**
    * Takes the next bytes. True when nothing more is to be read.
-   * @throws SendFailure when they are no HTTP response
+   * @throws SendFailure when they are not an HTTP response
    */
   read(bytes: Buffer): boolean;
   /** Whether anything came at all. */

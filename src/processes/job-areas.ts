@@ -11,5 +11,5 @@ export const jobAreas: JobAreas = {
   outline: generationArea,
 };
 
-/** What generations can do beside writing: nothing yet, whatever their settings ask for. */
+/** What generations can do besides writing: nothing yet, whatever their settings ask for. */
 export const generationFeatures: GenerationFeatures = { webResearch: false, factChecking: false };

@@ -27,7 +27,7 @@ export async function lockLanguages(
   return { languages: row.languages, primaryLanguage: row.primary_language };
 }
 
-/** @throws {ServiceError} INVALID_REQUEST naming the field when the language is none of the project's */
+/** @throws {ServiceError} INVALID_REQUEST naming the field when the language is not one of the project's */
 export function requireProjectLanguage(
   pointer: string,
   language: string,

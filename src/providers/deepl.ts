@@ -54,7 +54,7 @@ export function createDeepLProvider(options: DeepLOptions): TranslationProvider 
   };
 }
 
-/** What DeepL is told beside the texts: neither translated nor billed. A language without forms of address ignores the formality. */
+/** What DeepL is told besides the texts: neither translated nor billed. A language without forms of address ignores the formality. */
 function told({ context, around }: TranslationRequest): Pick<Body, 'context' | 'formality'> {
   const near = [context?.title, around?.before, around?.after].filter((text) => text).join('\n');
   const formality = context?.style?.formality ?? null;

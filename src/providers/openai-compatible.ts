@@ -71,7 +71,7 @@ function pickTexts(
   return texts;
 }
 
-/** The pairs of a list; what is none is left out. */
+/** The pairs of a list; what is not one is left out. */
 function pickPairs(list: unknown): TermPair[] {
   if (!Array.isArray(list)) return [];
   return list.flatMap((pair: unknown) => {

@@ -6,7 +6,7 @@ import type { ArticleId } from '../../ids.ts';
 
 /** Revisions that an article has at most; a further one takes the place of the oldest. */
 export const MAX_REVISIONS = 50;
-/** An author's saves within so many minutes of the first one are one. */
+/** An author's saves within this many minutes of the first one are one. */
 const RUN_MINUTES = 5;
 
 /** Who wrote what an article says, as columns. */

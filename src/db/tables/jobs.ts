@@ -56,10 +56,10 @@ export const JOB_STEPS = [
 ] as const;
 export type JobStep = (typeof JOB_STEPS)[number];
 
-/** What a job is for, beside its kind: `translate` and `refresh` are translations, the others generations. */
+/** What a job is for, besides its kind: `translate` and `refresh` are translations, the others generations. */
 export type JobPurpose = 'translate' | 'refresh' | 'generate' | 'outline';
 
-/** What a model is told beside the texts of a job, but for the terms; `around` by batch. */
+/** What a model is told besides the texts of a job, but for the terms; `around` by batch. */
 export interface StoredContext extends Omit<JobContext, 'terms'> {
   readonly around: readonly Neighbours[];
 }

@@ -37,7 +37,7 @@ export function isRemote(url: string): boolean {
   return /^(?:[a-z][a-z0-9+.-]*:|\/\/)/i.test(url);
 }
 
-/** Inline content: its text as runs, and the images in it that are no links: local ones, and those of no use. */
+/** Inline content: its text as runs, and the images in it that are not links: local ones, and those of no use. */
 export interface Phrasing {
   readonly runs: InlineRun[];
   readonly images: readonly ImportedImage[];

@@ -83,7 +83,7 @@ function stateOf({ key, source, version, known }: Omit<Compared, 'state'>): Unit
   return edited ? 'editedAndStale' : 'stale';
 }
 
-/** How many units of a version are in each state: fields beside the body, blocks and images. */
+/** How many units of a version are in each state: fields outside the body, blocks and images. */
 export function countStates(...compared: Parameters<typeof compare>): StateCounts {
   const counts = Object.fromEntries(UNIT_STATES.map((state) => [state, 0])) as StateCounts;
   for (const { state } of compare(...compared).units) if (state !== undefined) counts[state] += 1;

@@ -11,8 +11,8 @@ const META_UNITS = ['title', 'metaTitle', 'metaDescription', 'targetKeywords', '
 export type MetaUnit = (typeof META_UNITS)[number];
 
 /**
- * What a refresh takes or leaves as a whole: a field beside the body, a block by its id, an image by the id that the
- * source has for it. Slugs are no units: nothing changes them.
+ * What a refresh takes or leaves as a whole: a field outside the body, a block by its id, an image by the id that the
+ * source has for it. Slugs are not units: nothing changes them.
  */
 export type UnitKey = MetaUnit | `block:${string}` | `image:${string}`;
 
@@ -164,7 +164,7 @@ export interface RefreshResult {
   readonly removeImages: readonly AssetId[];
 }
 
-/** What applying needs beside the plan. */
+/** What applying needs besides the plan. */
 export interface RefreshInput {
   /** By segment key: a checked translation of each of `segmentsToSend(plan)`; null for one that is left. */
   readonly translations: ReadonlyMap<string, string | null>;

@@ -49,7 +49,7 @@ export const blockKey = (id: string): UnitKey => `block:${id}`;
 /** The id within a block's or an image's key. */
 export const idOf = (key: UnitKey): string => key.slice(key.indexOf(':') + 1);
 
-/** The fields beside the body as units, in order. */
+/** The fields outside the body as units, in order. */
 export const fieldUnits = (content: Pick<Snapshot, MetaUnit>): [MetaUnit, UnitValue][] => [
   ['title', { type: 'text', text: content.title }],
   ['metaTitle', { type: 'text', text: content.metaTitle }],
@@ -58,7 +58,7 @@ export const fieldUnits = (content: Pick<Snapshot, MetaUnit>): [MetaUnit, UnitVa
   ['secondaryKeywords', { type: 'texts', texts: content.secondaryKeywords }],
 ];
 
-/** The fields beside the body, emptied but for some. */
+/** The fields outside the body, emptied but for some. */
 export const fieldsAmong = (
   content: Pick<Snapshot, MetaUnit>,
   isKept: (key: MetaUnit) => boolean,
@@ -167,7 +167,7 @@ export const absentUnit = (
   source: { readonly hash: string; readonly texts: readonly string[] },
 ): UnitProvenance => ({ key, source: source.hash, target: null, texts: source.texts, written: [] });
 
-/** Where each block and image of a snapshot stands; fields beside the body stand nowhere. */
+/** Where each block and image of a snapshot stands; fields outside the body stand nowhere. */
 export function placesIn({ document, assets }: Snapshot): (key: UnitKey) => number {
   const places = new Map<UnitKey, number>([
     ...document.blocks.map(({ id }, place) => [blockKey(id), place] as const),

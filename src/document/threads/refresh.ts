@@ -80,7 +80,7 @@ export function sentOf(refresh: string): { partial: Snapshot; segments: Segment[
 export interface Changed extends Omit<RefreshResult, 'proposals' | 'settled' | 'content' | 'provenance'> {
   /** As JSON text: of a large table it is so long that the event loop should not see it otherwise. */
   readonly provenance: string;
-  /** Its fields beside the body. */
+  /** Its fields outside the body. */
   readonly fields: Omit<Snapshot, 'document' | 'assets'>;
   readonly stored: StoredDocument;
 }

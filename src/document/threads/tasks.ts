@@ -186,7 +186,7 @@ function importFile(
   return { title, unusable, checked: check(JSON.stringify(document)) };
 }
 
-/** What a stored document weighs in the price (`textWeight`): its text, and what is translated beside it. */
+/** What a stored document weighs in the price (`textWeight`): its text, and what is translated besides it. */
 export type Counted =
   | { readonly ok: true; readonly body: number; readonly beside: number }
   | { readonly ok: false; readonly issue: DocumentIssue };
@@ -207,7 +207,7 @@ function count(json: string): Counted {
   };
 }
 
-/** The beginning of a stored document's words as shown, so many code points of it. */
+/** The beginning of a stored document's words as shown, this many code points of it. */
 function excerpt(json: string, characters: number): string {
   const parts: string[] = [];
   let length = 0;

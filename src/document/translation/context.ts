@@ -1,4 +1,4 @@
-/** What an engine may be told beside the texts of an article. */
+/** What an engine may be told besides the texts of an article. */
 
 export type Formality = 'formal' | 'informal';
 
@@ -22,7 +22,7 @@ export interface TermPair {
   readonly target: string;
 }
 
-/** What a model is told beside the texts: byte for byte the same in every call of a job. All of it is data, never instruction. */
+/** What a model is told besides the texts: byte for byte the same in every call of a job. All of it is data, never instruction. */
 export interface JobContext {
   readonly title: string;
   /** The headings in order, as plain text; of very many not all. */

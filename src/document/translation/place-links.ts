@@ -1,7 +1,7 @@
 /** Links are stored by their words and stand where those occur first: here they get words that occur first at their place. */
 import type { TextRange } from '../text/urls.ts';
 
-/** Words beside its own that a link may take in, and characters that it may have. */
+/** Words besides its own that a link may take in, and characters that it may have. */
 const MAX_WORDS = 12;
 const SEGMENTER = new Intl.Segmenter('en', { granularity: 'word' });
 

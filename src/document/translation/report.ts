@@ -21,9 +21,9 @@ export interface ReportEntry {
   readonly kind: SegmentKind | null;
   /** Of a text of the body. */
   readonly blockId: string | null;
-  /** Of an image's alternative text beside the body: the source's image. */
+  /** Of an image's alternative text outside the body: the source's image. */
   readonly assetId: string | null;
-  /** Its place in the block, or the field beside the body. */
+  /** Its place in the block, or the field outside the body. */
   readonly field: string;
   readonly words: number;
   readonly defects: readonly FoundDefect[];

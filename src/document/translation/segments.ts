@@ -37,7 +37,7 @@ export interface Segment {
   readonly text: string;
 }
 
-/** A text beside the body. */
+/** A text outside the body. */
 interface MetaField {
   readonly key: string;
   readonly kind: SegmentKind;

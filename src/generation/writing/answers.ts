@@ -69,7 +69,7 @@ export type ParsedAnswer<Value> =
   | { readonly ok: true; readonly value: Value }
   | { readonly ok: false; readonly defects: readonly Defect[] };
 
-/** The answer as its shape, or why it is none. */
+/** The answer as its shape, or why it is not one. */
 export function parseAnswer<Schema extends z.ZodType>(
   schema: Schema,
   { object, truncated }: ChatAnswer,

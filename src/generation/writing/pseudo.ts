@@ -132,7 +132,7 @@ function sentencesAbout(names: Readonly<Record<string, string>>): () => string {
 }
 
 /**
- * A text of exactly so many words: the first of the openings that fits, then sentences, then numbers.
+ * A text of exactly this many words: the first of the openings that fits, then sentences, then numbers.
  * @param openings the longest first
  */
 function exactly(words: number, openings: readonly string[], next: () => string): string {
@@ -147,7 +147,7 @@ function exactly(words: number, openings: readonly string[], next: () => string)
   return sentences.join(' ');
 }
 
-/** A sentence of so many words: numbers, after what says what they are. */
+/** A sentence of this many words: numbers, after what says what they are. */
 function rest(words: number): string {
   const beginning = ['Pseudo', 'words', 'follow'].slice(0, words);
   const numbers = Array.from(

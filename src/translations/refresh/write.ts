@@ -14,7 +14,7 @@ import { addImages } from '../settle.ts';
 export interface VersionChange {
   readonly sourceId: ArticleId;
   readonly changed: Changed;
-  /** What the log says beside the changed fields. */
+  /** What the log says besides the changed fields. */
   readonly because: Readonly<Record<string, unknown>>;
 }
 

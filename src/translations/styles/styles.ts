@@ -42,7 +42,7 @@ export async function listStyles({ db, actor }: VerbContext, projectId: ProjectI
 
 /**
  * Sets how the project speaks in one of its languages (translations.configure).
- * @throws {ServiceError} RESOURCE_NOT_FOUND for a language that is none of the project's; CONFLICT `styles_full`
+ * @throws {ServiceError} RESOURCE_NOT_FOUND for a language that is not one of the project's; CONFLICT `styles_full`
  */
 export async function putStyle(
   context: VerbContext,

@@ -120,7 +120,7 @@ export async function selectRecentDeliveries(
   return rows.map(toDelivery);
 }
 
-/** One delivery as lists show it; undefined when the workspace has none such. */
+/** One delivery as lists show it; undefined when the workspace has no such delivery. */
 export async function selectSummary(
   db: Queryable,
   workspaceId: WorkspaceId,

@@ -48,7 +48,7 @@ async function normaliseUrl(text: string, guard: AddressGuard): Promise<string> 
 /**
  * Registers a receiver, active from now on (contract.md W1 to W3). Its address is looked up before
  * the transaction begins; a name that does not resolve yet is accepted, for every delivery checks it again.
- * @throws {ServiceError} INVALID_REQUEST for a URL that is no public http or https address; CONFLICT `endpoint_limit`
+ * @throws {ServiceError} INVALID_REQUEST for a URL that is not a public http or https address; CONFLICT `endpoint_limit`
  */
 export async function registerEndpoint(
   context: VerbContext & { readonly guard: AddressGuard },

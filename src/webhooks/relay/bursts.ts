@@ -17,7 +17,7 @@ import type { KnownEndpoints } from './known-endpoints.ts';
 
 /** How long a burst takes deliveries. */
 const OPEN_MS = 60_000;
-/** It ends when there was nothing to send for so long. */
+/** It ends when there has been nothing to send for this long. */
 const IDLE_MS = 1_000;
 const LOOK_MS = 100;
 

@@ -5,7 +5,7 @@ import type { BurstId, EndpointId, WorkspaceId } from '../../ids.ts';
 import type { DeliveryInRun, StartedDelivery } from '../deliveries/read-open.ts';
 import { isFree, isLiving } from '../deliveries/states.ts';
 
-/** An endpoint with at most so many due deliveries gets runs for them. */
+/** An endpoint with at most this many due deliveries gets runs for them. */
 export const FEW_DUE = 5;
 /** And no more of its deliveries than this are in runs at once. */
 const MAX_IN_RUNS = 20;

@@ -9,7 +9,7 @@ const LATE_COMMITS_MS = 2_000;
 /** In a backlog such late ones are looked for this often; in between, the next claim begins where the last one ended. */
 const LOOK_BACK_MS = 500;
 /**
- * After so long an endpoint is looked at from the beginning again. What was stored for one within this time is likely to
+ * After this long an endpoint is looked at from the beginning again. What was stored for one within this time is likely to
  * be followed by more.
  */
 const RECENT_MS = 10_000;

@@ -17,7 +17,7 @@ import type { Runs } from './runs.ts';
 import { startBurst } from './start.ts';
 import { createTokens } from './tokens.ts';
 
-/** What nobody has told of is found after this long. */
+/** What no notice has told of is found after this long. */
 const POLL_MS = 500;
 /** Between two rounds: what comes in meanwhile is one round's work. */
 const ROUND_MS = 10;
@@ -26,7 +26,7 @@ const PAUSE_PER_WALK = 4;
 const LONGEST_PAUSE_MS = 10 * POLL_MS;
 /** Deliveries of one claim. */
 const CLAIM_LIMIT = 500;
-/** A burst is started when a few due deliveries were left for so long; for more than may get runs, at once. */
+/** A burst is started when a few due deliveries have been left for this long; for more than may get runs, at once. */
 const LEFT_MS = 100;
 /** Bursts that this relay has started and that have not ended. */
 const MAX_STARTED_BURSTS = 2;

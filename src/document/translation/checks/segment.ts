@@ -16,7 +16,7 @@ import { checkUnits } from './units.ts';
 /** Defects of one answer that are told, kept and listed. */
 const MOST = 10;
 
-/** What is known of a text beside its words. */
+/** What is known of a text besides its words. */
 export interface SegmentFacts {
   readonly kind: SegmentKind;
   /** Language tags. */
@@ -24,7 +24,7 @@ export interface SegmentFacts {
   readonly targetLanguage: string;
   /** Terms of the article. */
   readonly glossary: readonly GlossaryTerm[];
-  /** True for pseudo-localisation, which is no language: only its structure is checked. */
+  /** True for pseudo-localisation, which is not a language: only its structure is checked. */
   readonly pseudo: boolean;
 }
 
