@@ -126,9 +126,11 @@ it('a receiver that hangs has at most 20 requests in flight, which hold up no ot
 
 it('nothing is sent after the deletion of an endpoint returned, except by what had begun', async () => {
   const { workspace, receiver, endpoint } = await subscribe(service);
-  // After a failure at the start no more than twenty are open at once.
-  receiver.answer = () =>
-    new Promise((resolve) => setTimeout(() => resolve(receiver.received.length <= 20 ? 503 : 204), 30));
+  // Every fifth fails, so that there are never more than twenty open at once.
+  receiver.answer = () => {
+    const status = receiver.received.length % 5 === 0 ? 503 : 204;
+    return new Promise((resolve) => setTimeout(() => resolve(status), 30));
+  };
   await emitTogether(service, workspace, 2_000);
   await untilReceived(receiver, 50);
   const { status } = await service.call(
