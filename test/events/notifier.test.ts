@@ -1,8 +1,8 @@
 import pg from 'pg';
 import { afterAll, beforeAll, beforeEach, expect, it } from 'vitest';
+import { listenForDeliveries } from '../../src/events/listener.ts';
 import { startDeliveryNotifier } from '../../src/events/notifier.ts';
 import { DELIVERIES_CHANNEL, deliveriesStored, OWN_NOTICE } from '../../src/events/stored.ts';
-import { listenForDeliveries } from '../../src/webhooks/relay/listen.ts';
 import { createTestDatabase, type TestDatabase } from '../support/database.ts';
 import { articleEvents } from '../support/events.ts';
 import { logger } from '../support/service.ts';

@@ -22,12 +22,7 @@ export type Begun =
   /** Somebody else has the delivery, or this attempt: it is none of the caller's business any more. */
   | { readonly kind: 'superseded' };
 
-interface Values {
-  readonly ids: readonly DeliveryId[];
-  readonly numbers: readonly number[];
-  readonly tokens: readonly string[];
-  readonly burstId: BurstId | null;
-}
+type Values = Readonly<{ ids: DeliveryId[]; numbers: number[]; tokens: string[]; burstId: BurstId | null }>;
 
 const begin = prepare('begin_attempts', (_db, slot: Slots<Values>) => {
   const isHeld = isHeldBy(slot('burstId'));
@@ -64,7 +59,7 @@ export async function beginAttempts(
   holder: Holder,
   starts: readonly AttemptStart[],
 ): Promise<Begun[]> {
-  const values: Values = {
+  const values = {
     ids: starts.map(({ deliveryId }) => deliveryId),
     numbers: starts.map(({ number }) => number),
     tokens: starts.map(({ token }) => token),

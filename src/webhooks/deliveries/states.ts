@@ -29,8 +29,7 @@ import type { BurstId } from '../../ids.ts';
  * a token in `begun` and `begun_token`. Whoever frees a delivery whose attempt has begun spends that attempt, since its
  * request may have been sent; only the end of a burst in its own process knows which deliveries it was never given, as
  * when a claim's answer was lost. A failure is recorded only under the number and token it began with. A 2xx requires an
- * open row and nothing else:
- * whatever came in between, it was delivered.
+ * open row and nothing else: whatever came in between, it was delivered.
  */
 
 /** SQL over a row of `webhook_open` called `delivery`. */

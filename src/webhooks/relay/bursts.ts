@@ -70,7 +70,7 @@ export function createBursts(dependencies: BurstsDependencies): Bursts {
     const { cancelled, stopping, retryWhileDatabaseIsAway, onProgress } = options;
     const holder: Holder = { kind: 'burst', burstId };
     const result = { ...NOTHING_SENT };
-    const underWay = new Set<Promise<void>>();
+    const underWay = new Set<Promise<unknown>>();
     /** Given to this burst, and not recorded. */
     const given = new Set<DeliveryId>();
     let isClaimLost = false;
@@ -120,8 +120,7 @@ export function createBursts(dependencies: BurstsDependencies): Bursts {
       const made = await attempt(delivery, askedAt);
       if (made.kind !== 'made') {
         if (made.kind === 'stopped' && made.reason === ENDPOINT_DISABLED) {
-          const isOurs = isHeldBy(burstId);
-          await retryWhileDatabaseIsAway(() => endOne(db, deliveryId, ENDPOINT_DISABLED, isOurs));
+          await retryWhileDatabaseIsAway(() => endOne(db, deliveryId, ENDPOINT_DISABLED, isHeldBy(burstId)));
         }
         result.stopped += 1;
         return;
@@ -142,11 +141,12 @@ export function createBursts(dependencies: BurstsDependencies): Bursts {
     const burst: OpenBurst = {
       id: burstId,
       awaits(claim) {
-        const onLost = () => {
-          isClaimLost = true;
-        };
         // It is there until after whoever awaits the claim has handed over what it took.
-        const one = claim.then(() => undefined, onLost).finally(() => underWay.delete(one));
+        const one = claim
+          .catch(() => {
+            isClaimLost = true;
+          })
+          .finally(() => underWay.delete(one));
         underWay.add(one);
       },
       send(delivery, askedAt) {

@@ -1,6 +1,7 @@
 import type { Logger } from 'pino';
 import type { Database } from '../../db/database.ts';
 import { expandFanOuts } from '../../events/fan-out.ts';
+import { listenForDeliveries } from '../../events/listener.ts';
 import { deliveriesStored } from '../../events/stored.ts';
 import { type BurstId, type EndpointId, newId } from '../../ids.ts';
 import { keepDoing, pause } from '../../pause.ts';
@@ -12,7 +13,6 @@ import type { Bursts } from './bursts.ts';
 import type { Capacity } from './capacity.ts';
 import { type Candidate, claimDue, FEW_DUE, type SeenEndpoint, WALK_START } from './claim.ts';
 import type { KnownEndpoint, KnownEndpoints } from './known-endpoints.ts';
-import { listenForDeliveries } from './listen.ts';
 import type { Runs } from './runs.ts';
 import { startBurst } from './start.ts';
 import { createTokens } from './tokens.ts';

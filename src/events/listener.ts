@@ -1,8 +1,8 @@
 import type pg from 'pg';
 import type { Logger } from 'pino';
-import { connectionName, createPool } from '../../db/database.ts';
-import { DELIVERIES_CHANNEL, OWN_NOTICE } from '../../events/stored.ts';
-import { pause } from '../../pause.ts';
+import { connectionName, createPool } from '../db/database.ts';
+import { pause } from '../pause.ts';
+import { DELIVERIES_CHANNEL, OWN_NOTICE } from './stored.ts';
 
 const RECONNECT_MS = 1_000;
 /** A connection that only listens would not notice that nobody speaks: it asks this often, and waits as long. */
