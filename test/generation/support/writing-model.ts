@@ -6,11 +6,26 @@ import { startCarelessModel } from '../../support/model/careless-model.ts';
 
 const KINDS = { sections: 'outline', blocks: 'section', questions: 'faq' } as const;
 
+/** Messages of a first question: the instructions and what is asked. What has to be mended comes after them. */
+const FIRST_QUESTION = 2;
+
 /** A question that the model was asked: the same again has the same id. */
 export interface AskedQuestion {
   readonly kind: (typeof KINDS)[keyof typeof KINDS];
   readonly topic: string;
+  /** Of the part of the article that it is about: equal for the first question and for those that have it mended. */
+  readonly part: string;
   readonly id: string;
+}
+
+/** How often parts were asked for again from their beginning. */
+export function partsAskedAgain(asked: readonly AskedQuestion[]): number {
+  const times = new Map<string, Map<string, number>>();
+  for (const { part, id } of asked) {
+    const ofPart = times.get(part) ?? new Map<string, number>();
+    times.set(part, ofPart.set(id, (ofPart.get(id) ?? 0) + 1));
+  }
+  return [...times.values()].reduce((sum, ofPart) => sum + Math.max(...ofPart.values()) - 1, 0);
 }
 
 /** A model without bad habits behind the real protocol, for workers that are processes of their own. */
@@ -28,6 +43,7 @@ export async function startWritingModel({ delayMs = 0 } = {}) {
     asked.push({
       kind: kind ?? 'section',
       topic: topic ?? '',
+      part: hash('sha256', JSON.stringify(messages.slice(0, FIRST_QUESTION))),
       id: hash('sha256', JSON.stringify(messages)),
     });
     if (asked.length > answers) return silence;
