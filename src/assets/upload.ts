@@ -4,6 +4,7 @@ import type { BlobStore } from '../blobs/blob-store.ts';
 import { storeBlobs } from '../blobs/references.ts';
 import { requirePermissions, type VerbContext } from '../context.ts';
 import { reserveBytes, storageQuotaExceeded } from '../credits/storage-quota.ts';
+import { countRows } from '../db/count-rows.ts';
 import type { Tx } from '../db/database.ts';
 import { inTransaction } from '../db/transaction.ts';
 import { conflict } from '../errors.ts';
@@ -29,12 +30,8 @@ const MAX_IMAGES = 1_000;
 
 /** @throws {ServiceError} CONFLICT `image_limit` */
 async function requireRoom(tx: Tx, articleId: ArticleId): Promise<void> {
-  const { count } = await tx
-    .selectFrom('assets')
-    .select((eb) => eb.fn.countAll<number>().as('count'))
-    .where('article_id', '=', articleId)
-    .where('role', '=', 'inline')
-    .executeTakeFirstOrThrow();
+  const images = tx.selectFrom('assets').where('article_id', '=', articleId).where('role', '=', 'inline');
+  const count = await countRows(tx, images);
   if (count >= MAX_IMAGES) {
     throw conflict(`An article has at most ${MAX_IMAGES} images; delete one first.`, 'image_limit');
   }

@@ -1,4 +1,5 @@
 import { sql } from 'kysely';
+import { countRows } from '../db/count-rows.ts';
 import type { Database, Tx } from '../db/database.ts';
 import { uniqueViolation } from '../db/errors.ts';
 import { inTransaction } from '../db/transaction.ts';
@@ -20,7 +21,7 @@ export interface NewName {
 }
 
 /** Names of a workspace's categories in all languages together: they are listed without pages. */
-export const MAX_CATEGORY_NAMES = 20_000;
+const MAX_CATEGORY_NAMES = 20_000;
 
 /**
  * Several that add names at one moment may each find the same room: taking turns at the workspace for that would let them
@@ -29,11 +30,7 @@ export const MAX_CATEGORY_NAMES = 20_000;
  */
 export async function requireRoom(tx: Tx, workspaceId: WorkspaceId, more: number): Promise<void> {
   if (more <= 0) return;
-  const { count } = await tx
-    .selectFrom('category_names')
-    .select((eb) => eb.fn.countAll<number>().as('count'))
-    .where('workspace_id', '=', workspaceId)
-    .executeTakeFirstOrThrow();
+  const count = await countRows(tx, tx.selectFrom('category_names').where('workspace_id', '=', workspaceId));
   if (count + more <= MAX_CATEGORY_NAMES) return;
   throw conflict(
     `The categories of a workspace have at most ${MAX_CATEGORY_NAMES} names in all languages together; remove some first.`,

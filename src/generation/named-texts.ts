@@ -1,5 +1,6 @@
 import { recordAudit } from '../audit/record.ts';
 import { requirePermissions, type VerbContext } from '../context.ts';
+import { countRows } from '../db/count-rows.ts';
 import type { Tx } from '../db/database.ts';
 import { uniqueViolation } from '../db/errors.ts';
 import { inTransaction } from '../db/transaction.ts';
@@ -38,11 +39,7 @@ export const textName = trimmedText(1, 120).meta({
  * @throws {ServiceError} CONFLICT `brand_voice_limit` or `content_template_limit`
  */
 export async function requireRoom(tx: Tx, workspaceId: WorkspaceId, { table, full }: Kind): Promise<void> {
-  const { count } = await tx
-    .selectFrom(table)
-    .select((eb) => eb.fn.countAll<number>().as('count'))
-    .where('workspace_id', '=', workspaceId)
-    .executeTakeFirstOrThrow();
+  const count = await countRows(tx, tx.selectFrom(table).where('workspace_id', '=', workspaceId));
   if (count >= MAX_OF_A_KIND) throw full();
 }
 

@@ -1,7 +1,9 @@
+import { sql } from 'kysely';
 import { recordAudit } from '../audit/record.ts';
 import { requirePermissions, type VerbContext } from '../context.ts';
 import { releaseBytes } from '../credits/storage-quota.ts';
 import { removeInBatches } from '../db/batches.ts';
+import { countRows } from '../db/count-rows.ts';
 import type { Tx } from '../db/database.ts';
 import { inTransaction } from '../db/transaction.ts';
 import { conflict, notFound } from '../errors.ts';
@@ -71,22 +73,14 @@ async function lockArticles(tx: Tx, workspaceId: WorkspaceId, projectId: Project
     .where('project_id', '=', projectId)
     .orderBy('id')
     .forUpdate();
-  const { count } = await tx
-    .selectFrom(locked.as('locked'))
-    .select((eb) => eb.fn.countAll<number>().as('count'))
-    .executeTakeFirstOrThrow();
-  return count;
+  return countRows(tx, tx.selectFrom(locked.as('locked')));
 }
 
 /** Each statement has its time limit, however many articles there are and whatever goes with them. */
 async function removeArticles(tx: Tx, projectId: ProjectId): Promise<void> {
   await removeInBatches(ARTICLES_AT_ONCE, () =>
-    tx
-      .deleteFrom('articles')
-      .where('id', 'in', (eb) =>
-        eb.selectFrom('articles').select('id').where('project_id', '=', projectId).limit(ARTICLES_AT_ONCE),
-      )
-      .executeTakeFirstOrThrow()
-      .then(({ numDeletedRows }) => ({ numAffectedRows: numDeletedRows })),
+    sql`
+      DELETE FROM articles WHERE id = ANY (ARRAY(
+        SELECT id FROM articles WHERE project_id = ${projectId} LIMIT ${ARTICLES_AT_ONCE}))`.execute(tx),
   );
 }

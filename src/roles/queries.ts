@@ -1,5 +1,6 @@
 import { sql } from 'kysely';
 import { requirePermissions, type VerbContext } from '../context.ts';
+import { countRows } from '../db/count-rows.ts';
 import type { Queryable, Tx } from '../db/database.ts';
 import { uniqueViolation } from '../db/errors.ts';
 import { lockWorkspace } from '../db/lock-workspace.ts';
@@ -98,16 +99,12 @@ export async function insertRole(tx: Tx, role: NewRole): Promise<RoleItem> {
 }
 
 /** Roles of a workspace, the built-in ones among them: its list has no pages. */
-export const MAX_ROLES = 1_000;
+const MAX_ROLES = 1_000;
 
 /** @throws {ServiceError} CONFLICT `role_limit` */
 export async function requireRoom(tx: Tx, workspaceId: WorkspaceId): Promise<void> {
   await lockWorkspace(tx, workspaceId);
-  const { count } = await tx
-    .selectFrom('roles')
-    .select((eb) => eb.fn.countAll<number>().as('count'))
-    .where('workspace_id', '=', workspaceId)
-    .executeTakeFirstOrThrow();
+  const count = await countRows(tx, tx.selectFrom('roles').where('workspace_id', '=', workspaceId));
   if (count >= MAX_ROLES) {
     throw conflict(`A workspace has at most ${MAX_ROLES} roles; delete one first.`, 'role_limit');
   }

@@ -1,33 +1,22 @@
 import { Command } from 'commander';
 import { z } from 'zod';
 import { idOf } from '../../fields.ts';
-import type { EndpointId, WorkspaceId } from '../../ids.ts';
+import type { EndpointId } from '../../ids.ts';
 import { listWebhooks } from '../../webhooks/endpoints/list.ts';
 import { setEndpointActive } from '../../webhooks/endpoints/set-active.ts';
 import { action } from '../action.ts';
-import { requireWorkspace, workspaceOfEndpoint } from '../targets.ts';
+import { workspaceOfEndpoint } from '../targets.ts';
+import { workspaceList } from '../workspace-list.ts';
 
 const endpointOptions = z.object({ endpoint: idOf<EndpointId>() });
 
-const listOptions = z.object({ workspace: idOf<WorkspaceId>() });
-
 const list = (): Command =>
-  new Command('list')
-    .description('the webhook endpoints of a workspace')
-    .requiredOption('--workspace <id>', 'the workspace')
-    .action(
-      action(listOptions, async ({ db, operatorOf }, { workspace }) => {
-        const { endpoints } = await listWebhooks(operatorOf(await requireWorkspace(db, workspace)), {});
-        return {
-          endpoints: endpoints.map(({ id, url, active, events }) => ({
-            endpointId: id,
-            url,
-            active,
-            events,
-          })),
-        };
-      }),
-    );
+  workspaceList('the webhook endpoints of a workspace', async (operator) => {
+    const { endpoints } = await listWebhooks(operator, {});
+    return {
+      endpoints: endpoints.map(({ id, url, active, events }) => ({ endpointId: id, url, active, events })),
+    };
+  });
 
 const switchTo = (name: string, active: boolean, description: string): Command =>
   new Command(name)

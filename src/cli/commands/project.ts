@@ -8,6 +8,7 @@ import { createProjectBody } from '../../projects/schemas.ts';
 import { action } from '../action.ts';
 import { commaSeparated } from '../options.ts';
 import { requireWorkspace } from '../targets.ts';
+import { workspaceList } from '../workspace-list.ts';
 
 /** Projects that a list shows. */
 const MOST = 100;
@@ -32,26 +33,18 @@ const create = (): Command =>
       })),
     );
 
-const listOptions = z.object({ workspace: idOf<WorkspaceId>() });
-
 const list = (): Command =>
-  new Command('list')
-    .description(`the ${MOST} newest projects of a workspace`)
-    .requiredOption('--workspace <id>', 'the workspace')
-    .action(
-      action(listOptions, async ({ db, operatorOf }, { workspace }) => {
-        const context = operatorOf(await requireWorkspace(db, workspace));
-        const { projects } = await listProjects(context, { limit: MOST, position: null });
-        return {
-          projects: projects.map(({ id, name, languages, primaryLanguage }) => ({
-            projectId: id,
-            name,
-            primaryLanguage,
-            languages,
-          })),
-        };
-      }),
-    );
+  workspaceList(`the ${MOST} newest projects of a workspace`, async (operator) => {
+    const { projects } = await listProjects(operator, { limit: MOST, position: null });
+    return {
+      projects: projects.map(({ id, name, languages, primaryLanguage }) => ({
+        projectId: id,
+        name,
+        primaryLanguage,
+        languages,
+      })),
+    };
+  });
 
 /** `project create` and `project list` */
 export const projectCommand = (): Command =>

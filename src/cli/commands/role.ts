@@ -10,15 +10,13 @@ import { updateRole } from '../../roles/update.ts';
 import { action } from '../action.ts';
 import { commaSeparated } from '../options.ts';
 import { requireWorkspace, workspaceOfRole } from '../targets.ts';
+import { workspaceList } from '../workspace-list.ts';
 
 const { name } = createRoleBody.shape;
 const permissions = commaSeparated.pipe(createRoleBody.shape.permissions);
 const roleId = idOf<RoleId>();
 
-const workspace = idOf<WorkspaceId>();
-
-const createOptions = z.object({ workspace, name, permissions });
-const listOptions = z.object({ workspace });
+const createOptions = z.object({ workspace: idOf<WorkspaceId>(), name, permissions });
 const updateOptions = z
   .object({ role: roleId, name: name.optional(), permissions: permissions.optional() })
   .refine((options) => options.name !== undefined || options.permissions !== undefined, {
@@ -40,22 +38,14 @@ const create = (): Command =>
     );
 
 const list = (): Command =>
-  new Command('list')
-    .description('the roles of a workspace')
-    .requiredOption('--workspace <id>', 'the workspace')
-    .action(
-      action(listOptions, async ({ db, operatorOf }, { workspace }) => {
-        const roles = await listRoles(operatorOf(await requireWorkspace(db, workspace)));
-        return {
-          roles: roles.map(({ id, name, builtIn, permissions }) => ({
-            roleId: id,
-            name,
-            builtIn,
-            permissions,
-          })),
-        };
-      }),
-    );
+  workspaceList('the roles of a workspace', async (operator) => ({
+    roles: (await listRoles(operator)).map(({ id, name, builtIn, permissions }) => ({
+      roleId: id,
+      name,
+      builtIn,
+      permissions,
+    })),
+  }));
 
 const update = (): Command =>
   new Command('update')

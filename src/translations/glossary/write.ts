@@ -2,6 +2,7 @@ import { sql } from 'kysely';
 import { recordAudit } from '../../audit/record.ts';
 import { requirePermissions, type VerbContext } from '../../context.ts';
 import { clockTimestamp } from '../../db/clock.ts';
+import { countRows } from '../../db/count-rows.ts';
 import type { Tx } from '../../db/database.ts';
 import { uniqueViolation } from '../../db/errors.ts';
 import { lockWorkspace } from '../../db/lock-workspace.ts';
@@ -28,11 +29,7 @@ function rethrowTaken(error: unknown): never {
 
 /** @throws {ServiceError} CONFLICT `glossary_full` when there are too many by now */
 async function refuseTooMany(tx: Tx, workspaceId: WorkspaceId): Promise<void> {
-  const { count } = await tx
-    .selectFrom('glossary_terms')
-    .select((eb) => eb.fn.countAll<number>().as('count'))
-    .where('workspace_id', '=', workspaceId)
-    .executeTakeFirstOrThrow();
+  const count = await countRows(tx, tx.selectFrom('glossary_terms').where('workspace_id', '=', workspaceId));
   if (count <= MAX_TERMS) return;
   throw conflict(
     `A workspace's glossary has at most ${MAX_TERMS} terms; this would make ${count}. Delete some first.`,

@@ -2,6 +2,7 @@ import { sql } from 'kysely';
 import { recordAudit } from '../../audit/record.ts';
 import { requirePermissions, type VerbContext } from '../../context.ts';
 import { clockTimestamp } from '../../db/clock.ts';
+import { countRows } from '../../db/count-rows.ts';
 import type { Queryable } from '../../db/database.ts';
 import { inTransaction } from '../../db/transaction.ts';
 import { conflict, notFound } from '../../errors.ts';
@@ -73,11 +74,10 @@ export async function putStyle(
       )
       .returning(styleColumns)
       .executeTakeFirstOrThrow();
-    const { count } = await tx
-      .selectFrom('translation_styles')
-      .select((eb) => eb.fn.countAll<number>().as('count'))
-      .where('project_id', '=', projectId)
-      .executeTakeFirstOrThrow();
+    const count = await countRows(
+      tx,
+      tx.selectFrom('translation_styles').where('project_id', '=', projectId),
+    );
     if (count > MAX_STYLES) {
       throw conflict(
         `A project has at most ${MAX_STYLES} styles. Delete those of languages that it no longer has.`,

@@ -1,5 +1,6 @@
 import { recordAudit } from '../../audit/record.ts';
 import { requirePermissions, type VerbContext } from '../../context.ts';
+import { countRows } from '../../db/count-rows.ts';
 import type { Tx } from '../../db/database.ts';
 import { lockWorkspace } from '../../db/lock-workspace.ts';
 import { inTransaction } from '../../db/transaction.ts';
@@ -21,12 +22,11 @@ const MAX_ENDPOINTS = 100;
  */
 async function requireRoom(tx: Tx, workspaceId: WorkspaceId): Promise<void> {
   await lockWorkspace(tx, workspaceId);
-  const { count } = await tx
+  const living = tx
     .selectFrom('webhook_endpoints')
-    .select((eb) => eb.fn.countAll<number>().as('count'))
     .where('workspace_id', '=', workspaceId)
-    .where('deleted_at', 'is', null)
-    .executeTakeFirstOrThrow();
+    .where('deleted_at', 'is', null);
+  const count = await countRows(tx, living);
   if (count >= MAX_ENDPOINTS) {
     throw conflict(
       `A workspace has at most ${MAX_ENDPOINTS} webhook endpoints; delete one first.`,
