@@ -28,8 +28,12 @@ export async function publishArticle(
     const publication = { publishedUrl, requestId };
     const named = { workspaceId: actor.workspaceId, articleId };
     const { before, after: published } = await publishRendered(tx, { ...named, ...publication });
-    const move = async () => ({ rendering: await renderingOf(tx, render, before), ...publication });
-    const after = published ?? (await moveLocked(tx, articleId, 'publish', await move()));
+    const after =
+      published ??
+      (await moveLocked(tx, articleId, 'publish', {
+        rendering: await renderingOf(tx, render, before),
+        ...publication,
+      }));
     const details = publishedUrl === undefined ? {} : { publishedUrl };
     const audit = { action: 'articles.published', targetType: 'article', targetId: articleId, details };
     await recordChange(tx, context, audit, [{ type: 'article.published', data: articleSetOf(after) }], true);

@@ -6,7 +6,7 @@ type Answer = Promise<{ readonly rows: readonly unknown[] }>;
 /** One of several statements that go out in one message. */
 interface Part {
   readonly text: string;
-  /** How many of the values are its own. */
+  /** How many of the values are its own; Infinity for all that are left. */
   readonly values: number;
 }
 
@@ -44,8 +44,9 @@ export function sendTogether(client: pg.PoolClient): void {
   function sendAll(parts: readonly Part[], values: readonly unknown[]): unknown {
     let from = 0;
     const answers = parts.map(({ text, values: count }) => {
+      const own = values.slice(from, from + count);
       from += count;
-      return query(text, values.slice(from - count, from)) as Answer;
+      return query(text, own) as Answer;
     });
     if (parts.at(-1) === COMMIT) {
       ended = answers.pop() ?? null;

@@ -56,7 +56,7 @@ function startNotifier({ connectionString, logger }: DeliveryNotifierOptions): D
     statementTimeout: TIMEOUT_MS,
     connectTimeout: TIMEOUT_MS,
     keepIdle: true,
-    // A notice is a transaction that writes nothing: it has not to wait for the disk.
+    // A notice is a transaction that writes nothing: it need not wait for the disk.
     settings: { synchronous_commit: 'off' },
   });
   const stopping = new AbortController();

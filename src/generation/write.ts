@@ -50,14 +50,12 @@ async function readWork(db: Database, jobId: JobId) {
     .executeTakeFirstOrThrow();
   if (config === null) throw new Error(`job ${jobId} has no settings`);
   const brief: WritingBrief = { config: config as GenerationConfig, voice, template };
-  const all = await readParts(db, jobId);
-  const [outline, ...parts] = all;
+  const parts = await readParts(db, jobId);
   return {
     linkable: linkable ?? [],
     brief,
-    outline: (outline?.content ?? null) as Outline | null,
+    outline: (parts[OUTLINE_PART]?.content ?? null) as Outline | null,
     parts,
-    all,
   };
 }
 
@@ -120,8 +118,9 @@ export async function makeSection(
   await makePart(dependencies, task, async (writer, work, answered) => {
     const { brief, outline } = work;
     if (outline === null) throw new Error(`job ${jobId} has no outline`);
-    const index = part - OUTLINE_PART - 1;
-    const finished = work.parts.slice(0, index).map(({ content }) => content as WrittenPart);
+    const first = OUTLINE_PART + 1;
+    const index = part - first;
+    const finished = work.parts.slice(first, part).map(({ content }) => content as WrittenPart);
     const request = { brief, outline, finished, answered, signal };
     const written =
       index < outline.sections.length
@@ -139,7 +138,7 @@ async function makePart(
   make: (writer: ArticleWriter, work: Work, answered: number) => Promise<{ content: object; words: number }>,
 ): Promise<void> {
   const work = await readWork(db, jobId);
-  const planned: Part | undefined = work.all[part];
+  const planned: Part | undefined = work.parts[part];
   if (planned?.content != null || !(await markAsked(db, jobId, part))) return;
   const { writer, rest } = observed(writers[work.brief.config.writingQuality], (notes) =>
     notePart(db, jobId, part, { ...notes, asked: true }),

@@ -82,6 +82,10 @@ export async function translateSegments(
     const half = Math.ceil(segments.length / 2);
     for (const part of [segments.slice(0, half), segments.slice(half)]) yield* ask(part, before);
   };
+  const askAlone = async (attempt: Attempt): Promise<Attempt> => {
+    const { value } = await ask([attempt.segment], [attempt]).next();
+    return value?.[0] ?? attempt;
+  };
   const take = async (made: ReadonlyMap<string, Made>): Promise<void> => {
     for (const [id, { text }] of made) if (text !== null) done.set(id, text);
     if (made.size > 0) await keep?.(made);
@@ -117,8 +121,7 @@ export async function translateSegments(
   }
   for (const attempt of stubborn) {
     const { segment } = attempt;
-    let last = attempt;
-    if (!isDeclined(attempt)) for await (const [alone = attempt] of ask([segment], [attempt])) last = alone;
+    const last = isDeclined(attempt) ? attempt : await askAlone(attempt);
     const usable = [last, firstOf.get(segment.id)].find((each) => each !== undefined && isUsable(each));
     if (usable === undefined) await leave(last);
     else await take(made([usable], (each) => accepted(each, attempt.defects)));

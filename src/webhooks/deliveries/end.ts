@@ -115,20 +115,19 @@ export interface SentHere {
  * @returns how many deliveries it still had
  */
 export async function freeBurst(db: Database, burstId: BurstId, here?: SentHere): Promise<number> {
-  const { given, isClaimLost } = here ?? { given: null, isClaimLost: true };
   return inTransaction(db, async (tx) => {
     // First: it waits for claims under way, and makes later ones come to nothing.
     await tx.deleteFrom('webhook_bursts').where('id', '=', burstId).execute();
-    const isKnown = given !== null && !isClaimLost;
-    if (isKnown && given.size === 0) return 0;
-    const where = isKnown ? sql`id = ANY (${[...given]}::uuid[])` : sql`true`;
+    const known = here?.isClaimLost === false ? here.given : null;
+    if (known?.size === 0) return 0;
+    const where = known === null ? sql`true` : sql`id = ANY (${[...known]}::uuid[])`;
     // By a statement of its own: the next one then sees what began while this one waited for its lock.
     const { rows: held } = await sql<{ id: DeliveryId }>`
       SELECT id FROM webhook_open WHERE burst_id = ${burstId} AND ${where} ORDER BY id FOR UPDATE`.execute(
       tx,
     );
     if (held.length === 0) return 0;
-    const sent = held.flatMap(({ id }) => (given?.has(id) === false ? [] : id));
+    const sent = held.flatMap(({ id }) => (here?.given.has(id) === false ? [] : id));
     if (sent.length < held.length) {
       await sql`
         UPDATE webhook_open SET burst_id = NULL, begun = attempts, begun_token = NULL
