@@ -1,8 +1,8 @@
 import { sql } from 'kysely';
 import type { Category } from '../../src/categories/schemas.ts';
 import type { Database } from '../../src/db/database.ts';
-import { type ArticleId, type EndpointId, newId, type ProjectId } from '../../src/ids.ts';
-import { generateSecret } from '../../src/webhooks/endpoints/secret.ts';
+import type { ArticleId, EndpointId, ProjectId } from '../../src/ids.ts';
+import { insertEndpoint } from '../support/events.ts';
 import type { Answer, TestService, TestWorkspace } from '../support/service.ts';
 
 /** The calls a client makes around categories. `names` maps language tags to names; the first is the primary one. */
@@ -38,21 +38,8 @@ export const categoryCalls = (service: TestService) => {
     assign: (workspace: TestWorkspace, articleId: string, categoryIds: readonly string[]): Promise<Answer> =>
       service.call(workspace.key, 'PUT', `/api/articles/${articleId}/categories`, { categoryIds }),
     /** A receiver's registration, as its row: nothing is sent, for no worker runs. */
-    async endpoint(workspace: TestWorkspace, events: string[], active = true): Promise<EndpointId> {
-      const id = newId<EndpointId>();
-      await service.db
-        .insertInto('webhook_endpoints')
-        .values({
-          id,
-          workspace_id: workspace.id,
-          url: 'http://127.0.0.1:9/hooks',
-          secret: generateSecret(),
-          events,
-          active,
-        })
-        .execute();
-      return id;
-    },
+    endpoint: (workspace: TestWorkspace, events: string[], active = true): Promise<EndpointId> =>
+      insertEndpoint(service.db, workspace.id, { events, active }),
     /** The stored events of a workspace, parsed, oldest first, with their exact bytes as text. */
     async events(workspace: TestWorkspace) {
       const rows = await service.db

@@ -4,12 +4,12 @@ import path from 'node:path';
 import { sql } from 'kysely';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { parseKey } from '../../src/api-keys/key-format.ts';
-import { type EndpointId, newId, type WorkspaceId } from '../../src/ids.ts';
+import { newId, type WorkspaceId } from '../../src/ids.ts';
 import { PERMISSIONS } from '../../src/permissions.ts';
 import { createProject } from '../../src/projects/create.ts';
 import { createWorkspace } from '../../src/workspaces/create.ts';
 import { createTestDatabase, type TestDatabase } from '../support/database.ts';
-import { listenToAll } from '../support/events.ts';
+import { insertEndpoint, listenToAll } from '../support/events.ts';
 import { storeDeliveries } from '../webhooks/api/support/deliveries.ts';
 import { type Outcome, runCli } from './run.ts';
 
@@ -187,17 +187,7 @@ it('grants credits once for a payment event, and the ledger stays the sum of the
 it('sets quotas and switches endpoints off and on', async () => {
   const { db } = database;
   const { workspaceId } = await createWorkspace(db, { name: 'Limits', credits: 0 });
-  const endpoint = newId<EndpointId>();
-  await db
-    .insertInto('webhook_endpoints')
-    .values({
-      id: endpoint,
-      workspace_id: workspaceId,
-      url: 'https://example.com/',
-      secret: 's',
-      events: ['credits.granted'],
-    })
-    .execute();
+  const endpoint = await insertEndpoint(db, workspaceId, { events: ['credits.granted'] });
   const [quota, disabled] = await Promise.all([
     answer('quota', 'set', '--workspace', workspaceId, '--ai-operations', '3'),
     answer('endpoint', 'disable', '--endpoint', endpoint),
@@ -225,17 +215,11 @@ it('finds workspaces, roles, projects and endpoints whose ids nobody has written
     .set({ deleted_at: new Date() })
     .where('id', '=', gone.workspaceId)
     .execute();
-  const endpoint = newId<EndpointId>();
-  await db
-    .insertInto('webhook_endpoints')
-    .values({
-      id: endpoint,
-      workspace_id: workspaceId,
-      url: 'https://example.com/hooks',
-      secret: 'not to be shown',
-      events: ['credits.granted', 'article.created'],
-    })
-    .execute();
+  const endpoint = await insertEndpoint(db, workspaceId, {
+    url: 'https://example.com/hooks',
+    secret: 'not to be shown',
+    events: ['credits.granted', 'article.created'],
+  });
   const workspace = ['--workspace', workspaceId];
   const projectId = await createProject(
     { db, actor: { kind: 'operator', workspaceId }, requestId: 'lost-and-found' },
@@ -289,19 +273,9 @@ it('shows what waits for which endpoint, and cancels one delivery of an endpoint
   const { db } = database;
   const { workspaceId } = await createWorkspace(db, { name: 'Queue', credits: 0 });
   const workspace = { id: workspaceId };
-  const [long, old] = [newId<EndpointId>(), newId<EndpointId>()];
-  for (const id of [long, old]) {
-    await db
-      .insertInto('webhook_endpoints')
-      .values({
-        id,
-        workspace_id: workspaceId,
-        url: 'https://example.com/',
-        secret: 's',
-        events: ['credits.granted'],
-      })
-      .execute();
-  }
+  const events = ['credits.granted'];
+  const long = await insertEndpoint(db, workspaceId, { events });
+  const old = await insertEndpoint(db, workspaceId, { events });
   await storeDeliveries(db, workspace, long, { count: 1_200, state: 'pending' });
   await storeDeliveries(db, workspace, long, { count: 3, state: 'waiting' });
   const due = sql<Date>`now() - interval '1 hour'`;

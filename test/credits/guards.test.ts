@@ -7,6 +7,7 @@ import type { Tx } from '../../src/db/database.ts';
 import { inTransaction } from '../../src/db/transaction.ts';
 import { newId } from '../../src/ids.ts';
 import { setQuota } from '../../src/workspaces/set-quota.ts';
+import { storedWallet } from '../support/credits.ts';
 import { type TestWorkspace, useTestService } from '../support/service.ts';
 
 const service = useTestService();
@@ -31,12 +32,7 @@ const hold = async (amount: number): Promise<string> => {
 const settle = (runId: string, credits: number) => inTx((tx) => settleHold(tx, runId, credits));
 const release = (runId: string) => inTx((tx) => releaseHold(tx, runId));
 
-const wallet = () =>
-  service.db
-    .selectFrom('wallets')
-    .select(['balance', 'reserved'])
-    .where('workspace_id', '=', workspace.id)
-    .executeTakeFirstOrThrow();
+const wallet = () => storedWallet(service.db, workspace.id);
 const charges = async () =>
   (
     await service.db

@@ -5,6 +5,7 @@ import type { SuggestionProvider, SuggestionRequest } from '../../src/suggestion
 import { createPseudoSuggestions } from '../../src/suggestions/pseudo.ts';
 import { categoryCalls } from '../categories/support.ts';
 import { createArticle } from '../support/articles.ts';
+import { storedWallet } from '../support/credits.ts';
 import type { Answer, TestService, TestWorkspace } from '../support/service.ts';
 
 /** A stand-in for a model: answers as the test says, like the pseudo provider until it says something. */
@@ -46,12 +47,7 @@ export const suggesting = (service: TestService) => ({
       `/api/workspaces/${workspace.id}/categories/${categoryId}/translate`,
       { languages },
     ),
-  wallet: (workspace: TestWorkspace) =>
-    service.db
-      .selectFrom('wallets')
-      .select(['balance', 'reserved'])
-      .where('workspace_id', '=', workspace.id)
-      .executeTakeFirstOrThrow(),
+  wallet: ({ id }: TestWorkspace) => storedWallet(service.db, id),
   /** The sum of the ledger, which has to be the balance. */
   ledger: async (workspace: TestWorkspace): Promise<number> => {
     const { sum } = await service.db

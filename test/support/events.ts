@@ -14,11 +14,21 @@ import {
   type ProjectId,
   type WorkspaceId,
 } from '../../src/ids.ts';
+import { generateSecret } from '../../src/webhooks/endpoints/secret.ts';
 import type { TestService, TestWorkspace } from './service.ts';
 import { eventually } from './wait.ts';
 
 /** Stores an endpoint that subscribes to every event, so that each is stored; nothing answers where it is. */
 export async function listenToAll(db: Database, workspaceId: WorkspaceId): Promise<EndpointId> {
+  return insertEndpoint(db, workspaceId, { events: [...EVENT_TYPES] });
+}
+
+/** An endpoint as its row alone: nothing answers where it is. */
+export async function insertEndpoint(
+  db: Database,
+  workspaceId: WorkspaceId,
+  fields: { events: string[]; url?: string; secret?: string; active?: boolean; deleted_at?: Date },
+): Promise<EndpointId> {
   const id = newId<EndpointId>();
   await db
     .insertInto('webhook_endpoints')
@@ -26,8 +36,8 @@ export async function listenToAll(db: Database, workspaceId: WorkspaceId): Promi
       id,
       workspace_id: workspaceId,
       url: 'http://127.0.0.1:9/',
-      secret: 's',
-      events: [...EVENT_TYPES],
+      secret: generateSecret(),
+      ...fields,
     })
     .execute();
   return id;

@@ -1,6 +1,6 @@
 import { sql } from 'kysely';
 import { afterAll, beforeAll, beforeEach, expect, it } from 'vitest';
-import type { EndpointId } from '../../../src/ids.ts';
+import type { DeliveryId, EndpointId } from '../../../src/ids.ts';
 import type { RunningWorker } from '../../../src/processes/worker.ts';
 import { deliveryWorkflowId } from '../../../src/temporal/ids.ts';
 import { emit, emitSingle, makeDue, readDeliveryRow, register, untilDelivery } from '../../support/events.ts';
@@ -41,6 +41,20 @@ beforeEach(async () => {
 });
 
 const emitOne = () => emitSingle(service, workspace);
+/** A delivery whose run Temporal does not know, and whose next attempt is due. */
+const leaveInRun = (id: DeliveryId, made: { attempts: number; begun: number }) =>
+  service.db
+    .updateTable('webhook_open')
+    .set({
+      in_run: true,
+      status: 'failed',
+      ...made,
+      response_status: 503,
+      error_message: 'The receiver answered 503.',
+      due_at: new Date(Date.now() - 1_000),
+    })
+    .where('id', '=', id)
+    .execute();
 const reconcile = () =>
   operator.client.schedule.getHandle(`${service.config.TEMPORAL_TASK_QUEUE_PREFIX}reconcile`).trigger();
 
@@ -158,19 +172,7 @@ it('a run that Temporal does not know is started under its id and takes the sche
   receiver.answer = () => 503;
   await worker.stop();
   const id = await emitOne();
-  await service.db
-    .updateTable('webhook_open')
-    .set({
-      in_run: true,
-      status: 'failed',
-      attempts: 3,
-      begun: 3,
-      response_status: 503,
-      error_message: 'The receiver answered 503.',
-      due_at: new Date(Date.now() - 1_000),
-    })
-    .where('id', '=', id)
-    .execute();
+  await leaveInRun(id, { attempts: 3, begun: 3 });
   worker = await service.startWorker({}, { DATABASE_URL: workerEnv.DATABASE_URL ?? '' });
   await reconcile();
   const row = await untilDelivery(service, id, (delivery) => delivery.attempts === 4);
@@ -187,19 +189,7 @@ it('a run that Temporal does not know is started under its id and takes the sche
 it('a run that Temporal does not know, whose sixth attempt had begun, ends its delivery and sends nothing', async () => {
   await worker.stop();
   const id = await emitOne();
-  await service.db
-    .updateTable('webhook_open')
-    .set({
-      in_run: true,
-      status: 'failed',
-      attempts: 5,
-      begun: 6,
-      response_status: 503,
-      error_message: 'The receiver answered 503.',
-      due_at: new Date(Date.now() - 1_000),
-    })
-    .where('id', '=', id)
-    .execute();
+  await leaveInRun(id, { attempts: 5, begun: 6 });
   worker = await service.startWorker({}, { DATABASE_URL: workerEnv.DATABASE_URL ?? '' });
   await reconcile();
   const row = await untilDelivery(service, id, (delivery) => delivery.ended_at !== null);
