@@ -32,6 +32,7 @@ const FLOORS = [
   'src/blobs',
   'src/context.ts',
   'src/db',
+  'src/threads',
   'src/document',
 ].map((line) => line.split(' '));
 

@@ -5,7 +5,7 @@ import type { Renderer } from '../../articles/render.ts';
 import { saveArticle } from '../../articles/save.ts';
 import type { Author } from '../../context.ts';
 import type { Tx } from '../../db/database.ts';
-import type { Changed } from '../../document/threads/refresh.ts';
+import type { Changed } from '../../document/tasks/refresh.ts';
 import type { ArticleId, AssetId } from '../../ids.ts';
 import { keepProvenance } from '../provenance.ts';
 import { addImages } from '../settle.ts';
