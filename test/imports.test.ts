@@ -17,7 +17,7 @@ const FLOORS = [
   'src/reference',
   'src/workspaces src/reviews src/assets',
   'src/suggestions src/translations src/generation',
-  'src/jobs',
+  'src/jobs src/guidance',
   'src/articles',
   'src/projects src/categories',
   'src/webhooks',
