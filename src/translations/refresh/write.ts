@@ -7,8 +7,8 @@ import type { Author } from '../../context.ts';
 import type { Tx } from '../../db/database.ts';
 import type { Changed } from '../../document/tasks/refresh.ts';
 import type { ArticleId, AssetId } from '../../ids.ts';
+import { addImages } from '../add-images.ts';
 import { keepProvenance } from '../provenance.ts';
-import { addImages } from '../settle.ts';
 
 /** A change of a version that a refresh or a person brings about. */
 export interface VersionChange {
