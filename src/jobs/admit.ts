@@ -1,6 +1,7 @@
 import { sql } from 'kysely';
 import { articleColumns } from '../articles/queries.ts';
-import { type ArticleResponse, toArticle } from '../articles/schemas.ts';
+import type { ArticleResponse } from '../articles/schemas.ts';
+import { showArticle } from '../articles/show.ts';
 import { type AuditRecord, recordAudit } from '../audit/record.ts';
 import type { VerbContext } from '../context.ts';
 import { insufficientCredits, openHold, reserveCredits } from '../credits/holds.ts';
@@ -56,7 +57,7 @@ export async function replay(
     .where('workspace_id', '=', actor.workspaceId)
     .where('idempotency_key', '=', key)
     .executeTakeFirstOrThrow();
-  return { reused: true, article: toArticle(article), job: toJob(job), estimate: null };
+  return { reused: true, article: (await showArticle(tx, article)).article, job: toJob(job), estimate: null };
 }
 
 export interface NewJob {

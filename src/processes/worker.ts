@@ -7,7 +7,7 @@ import { createGenerationActivities } from '../../activities/generation.ts';
 import { createMaintenanceActivities } from '../../activities/maintenance.ts';
 import { createTranslationActivities } from '../../activities/translation.ts';
 import { createWebhookActivities } from '../../activities/webhooks.ts';
-import { startLinking } from '../articles/linking.ts';
+import { startCheckingLinks } from '../articles/links/check.ts';
 import { blobFolder, createLocalBlobStore } from '../blobs/blob-store.ts';
 import type { ConnectedConfig } from '../config.ts';
 import { connectionName, createDatabase } from '../db/database.ts';
@@ -247,7 +247,7 @@ export async function startWorker(
     runsPerSecond: config.WEBHOOK_RUNS_PER_SECOND,
   });
   relaying = relay;
-  const stopLinking = startLinking(db, logger);
+  const stopLinking = startCheckingLinks(db, logger);
   // Those of a month are there; prune repeats what fails here.
   makePartitions(db, {
     minutes: config.PARTITION_MINUTES,

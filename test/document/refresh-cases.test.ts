@@ -253,14 +253,14 @@ it('a new image whose alternative text is left comes in without a charge for it'
   expect(texts(segments)).toEqual(['A bed']);
   const [{ key = '' } = {}] = segments;
   const [version, known] = [made.content, made.provenance].map((part) => JSON.stringify(part));
-  const ids = { articleIds: new Map(), copyIds: copyIdsFor(plan.copies) };
+  const copyIds = copyIdsFor(plan.copies);
   const applied = TASKS.applyPlan(
     JSON.stringify(plan),
     version ?? '',
     known ?? null,
     new Map([[key, null]]),
     new Set([key]),
-    ids,
+    copyIds,
     false,
   );
   if (!applied.ok) throw new Error(applied.problem);

@@ -114,17 +114,11 @@ function whyProposed(
 /** What the units become, in the target language. */
 function madeValues(
   plan: RefreshPlan,
-  { translations, articleIds, copyIds }: RefreshInput,
+  { translations, copyIds }: RefreshInput,
   now: ReadonlyMap<UnitKey, Unit>,
 ): Map<UnitKey, UnitValue> {
   const assetIds = new Map([...plan.assetIds, ...copyIds]);
-  const made = reassemble(
-    plan.partial,
-    translations,
-    { articleIds, assetIds },
-    undefined,
-    new Map(plan.kept),
-  );
+  const made = reassemble(plan.partial, translations, assetIds, undefined, new Map(plan.kept));
   const values = new Map<UnitKey, UnitValue>(fieldUnits(made));
   for (const block of made.document.blocks) values.set(blockKey(block.id), { type: 'block', block });
   for (const image of plan.partial.assets) {

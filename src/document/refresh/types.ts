@@ -172,8 +172,6 @@ export interface RefreshInput {
   readonly current: Snapshot;
   /** What is known of it now; null when it has no provenance. */
   readonly provenance: Provenance | null;
-  /** Linked article → its version in the target language. */
-  readonly articleIds: ReadonlyMap<string, string>;
   /** Image of `plan.copies` → the id of its copy. */
   readonly copyIds: ReadonlyMap<string, AssetId>;
   /** Everything becomes a proposal, because the version has been approved or published meanwhile. */

@@ -1,7 +1,8 @@
 /**
- * Work on whole documents, which runs on a separate thread when the document is large. Everything goes in and
- * comes out as text, so that little has to be copied between threads.
+ * Work on whole documents, which runs on a separate thread when the document is large. Documents go in and
+ * come out as text, so that little has to be copied between threads.
  */
+import type { AssetId } from '../../ids.ts';
 import { dropDeadLinks } from '../format/links.ts';
 import { type DocumentIssue, parseDocument, STORED_BOUNDS } from '../format/parse.ts';
 import type { DocumentJson } from '../format/schema.ts';
@@ -13,16 +14,14 @@ import { importMarkdown } from '../markdown/import.ts';
 import { countStates } from '../refresh/states.ts';
 import type { Provenance, StateCounts } from '../refresh/types.ts';
 import { provenanceOf, unitsOf } from '../refresh/units.ts';
-import { renderHtml } from '../render/html.ts';
-import { renderMarkdown } from '../render/markdown.ts';
-import type { Resolver } from '../render/shared.ts';
+import { type Rendered, renderDocument } from '../render/document.ts';
 import type { Term } from '../text/term-index.ts';
 import { occurringTerms } from '../translation/glossary.ts';
 import { type PlannedTexts, planTexts } from '../translation/planned.ts';
 import {
-  type IdMaps,
   orUnwritable,
   reassemble,
+  replaceAssets,
   type TranslatedArticle,
   type Unwritable,
 } from '../translation/reassemble.ts';
@@ -30,59 +29,28 @@ import { extractSegments, leftFields } from '../translation/segments.ts';
 import type { Snapshot } from '../translation/source.ts';
 import { fitting, memoryKeys, taughtTexts } from './memory.ts';
 import { accept, applyPlan, planVersion, reject, sentOf } from './refresh.ts';
-import { describe, type StoredDocument } from './stored.ts';
-
-/** Texts already parsed: as they are, or as bytes when another thread parsed them. */
-export type Parsed = ParsedTexts | Uint8Array;
+import { type RenderedDocument, type StoredDocument, toStore } from './stored.ts';
 
 export type CheckedDocument =
-  | { readonly ok: true; readonly stored: StoredDocument; readonly texts: Parsed }
+  | { readonly ok: true; readonly stored: StoredDocument; readonly rendered: Rendered }
   | { readonly ok: false; readonly issues: readonly DocumentIssue[]; readonly omitted: number };
-
-/** What a rendering needs from outside. */
-export interface References {
-  /** Addresses of linked articles by id. */
-  readonly links: ReadonlyMap<string, string>;
-  /** Images by asset id. */
-  readonly images: ReadonlyMap<string, { readonly url: string; readonly altText: string }>;
-}
-
-export interface Rendered {
-  readonly html: string;
-  readonly markdown: string;
-}
-
-const textsOf = (parsed: Parsed | undefined): ParsedTexts =>
-  parsed instanceof Uint8Array ? ParsedTexts.fromBytes(parsed) : (parsed ?? new ParsedTexts());
 
 const readDocument = (json: string): DocumentJson => JSON.parse(json) as DocumentJson;
 
-/** Checks JSON text against the document format, within the bounds of what a client sends or of what may be stored. */
+/** Checks JSON text against the document format, within the bounds of what a client sends or of what may be stored, and renders it. */
 function check(json: string, from: 'client' | 'stored' = 'client'): CheckedDocument {
   const texts = new ParsedTexts();
   const parsed = parseDocument(JSON.parse(json), texts, from === 'stored' ? STORED_BOUNDS : undefined);
-  return parsed.ok ? { ok: true, stored: describe(dropDeadLinks(parsed.document), texts), texts } : parsed;
-}
-
-function renderWith(document: DocumentJson, { links, images }: References, texts: ParsedTexts): Rendered {
-  const resolver: Resolver = {
-    link: (id) => links.get(id) ?? null,
-    asset: (id) => images.get(id) ?? null,
-  };
-  return { html: renderHtml(document, resolver, texts), markdown: renderMarkdown(document, resolver, texts) };
+  return parsed.ok ? { ok: true, ...toStore(dropDeadLinks(parsed.document), texts) } : parsed;
 }
 
 /** Renders a stored document. */
-function render(json: string, references: References, parsed?: Parsed): Rendered {
-  return renderWith(readDocument(json), references, textsOf(parsed));
-}
+const render = (json: string): Rendered => renderDocument(readDocument(json));
 
 /** The document with its assets replaced by their copies; the words stay as they are. */
-function replaceAssets(json: string, assetIds: ReadonlyMap<string, string>): string {
+function copyDocument(json: string, assetIds: ReadonlyMap<string, string>): string {
   const document = readDocument(json);
-  for (const block of document.blocks) {
-    if (block.type === 'image') block.assetId = assetIds.get(block.assetId) ?? block.assetId;
-  }
+  replaceAssets(document, assetIds);
   return JSON.stringify(document);
 }
 
@@ -98,42 +66,29 @@ function planSegmentsOf(refresh: string, source: string | null): PlannedTexts {
   return planTexts(segments, source === null ? partial : (JSON.parse(source) as Snapshot), partial);
 }
 
-/** A translated article as it is stored, rendered. */
-export type AssembledArticle = Omit<TranslatedArticle, 'document'> & {
-  readonly stored: StoredDocument;
-  readonly rendered: Rendered;
-  /** What is known of the version from now on, as JSON text. */
-  readonly provenance: string;
-};
+/** A translated article as it is stored. */
+export type AssembledArticle = Omit<TranslatedArticle, 'document'> &
+  RenderedDocument & {
+    /** What is known of the version from now on, as JSON text. */
+    readonly provenance: string;
+  };
 
 /** The article, or why there is none. */
 export type Assembled = { readonly ok: true; readonly article: AssembledArticle } | Unwritable;
 
-/**
- * Writes translations into a copy of the snapshot (its JSON text) and renders it; `images` are its inline copies, whose
- * alternative texts are the translated ones.
- */
+/** Writes translations into a copy of the snapshot (its JSON text), whose images are those of `assetIds`, and renders it. */
 function assemble(
   snapshot: string,
   translations: ReadonlyMap<string, string | null>,
-  ids: IdMaps,
-  references: References,
+  assetIds: ReadonlyMap<string, AssetId>,
 ): Assembled {
   const texts = new ParsedTexts();
   const source = JSON.parse(snapshot) as Snapshot;
   return orUnwritable(() => {
-    const made = reassemble(source, translations, ids, texts);
+    const made = reassemble(source, translations, assetIds, texts);
     const { document, ...article } = made;
-    const images = new Map(references.images);
-    for (const [sourceId, altText] of article.altTexts) {
-      const id = ids.assetIds.get(sourceId) ?? sourceId;
-      const image = images.get(id);
-      if (image !== undefined) images.set(id, { ...image, altText });
-    }
-    const stored = describe(document, texts);
-    const rendered = renderWith(document, { ...references, images }, texts);
-    const provenance = JSON.stringify(provenanceOf(source, made, ids.assetIds, leftFields(translations)));
-    return { ok: true, article: { ...article, stored, rendered, provenance } };
+    const provenance = JSON.stringify(provenanceOf(source, made, assetIds, leftFields(translations)));
+    return { ok: true, article: { ...article, ...toStore(document, texts), provenance } };
   });
 }
 
@@ -233,7 +188,7 @@ export const TASKS = {
   excerpt,
   check,
   render,
-  replaceAssets,
+  copyDocument,
   plan,
   planSegmentsOf,
   planVersion,
