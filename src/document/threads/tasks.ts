@@ -13,9 +13,8 @@ import { importMarkdown } from '../markdown/import.ts';
 import { countStates } from '../refresh/states.ts';
 import type { Provenance, StateCounts } from '../refresh/types.ts';
 import { provenanceOf, unitsOf } from '../refresh/units.ts';
-import { renderHtml } from '../render/html.ts';
-import { renderMarkdown } from '../render/markdown.ts';
-import type { Resolver } from '../render/shared.ts';
+import { renderDocument } from '../render/document.ts';
+import { splice } from '../render/splice.ts';
 import type { Term } from '../text/term-index.ts';
 import { occurringTerms } from '../translation/glossary.ts';
 import { type PlannedTexts, planTexts } from '../translation/planned.ts';
@@ -65,11 +64,14 @@ function check(json: string, from: 'client' | 'stored' = 'client'): CheckedDocum
 }
 
 function renderWith(document: DocumentJson, { links, images }: References, texts: ParsedTexts): Rendered {
-  const resolver: Resolver = {
-    link: (id) => links.get(id) ?? null,
+  const { html, markdown } = splice(renderDocument(document, texts), {
+    link: (id) => {
+      const url = links.get(id);
+      return url === undefined ? null : { id, url };
+    },
     asset: (id) => images.get(id) ?? null,
-  };
-  return { html: renderHtml(document, resolver, texts), markdown: renderMarkdown(document, resolver, texts) };
+  });
+  return { html, markdown };
 }
 
 /** Renders a stored document. */
