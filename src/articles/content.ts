@@ -1,5 +1,5 @@
 import type { Queryable } from '../db/database.ts';
-import type { StoredDocument } from '../document/threads/stored.ts';
+import type { StoredDocument } from '../document/tasks/stored.ts';
 import { invalid } from '../errors.ts';
 import type { ArticleId } from '../ids.ts';
 

@@ -1,8 +1,8 @@
 import { z } from 'zod';
 import { documentSchema } from '../document/format/schema.ts';
-import { doTask } from '../document/threads/pool.ts';
-import type { StoredDocument } from '../document/threads/stored.ts';
-import type { Parsed } from '../document/threads/tasks.ts';
+import type { StoredDocument } from '../document/tasks/stored.ts';
+import type { Parsed } from '../document/tasks/tasks.ts';
+import { doTask } from '../threads/pool.ts';
 
 /** A body that a client sent: checked, its dead links dropped, its words counted, its texts parsed. */
 export interface CheckedBody {

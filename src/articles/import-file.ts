@@ -2,11 +2,11 @@ import { readFile, stat } from 'node:fs/promises';
 import path from 'node:path';
 import { ARTICLE_BODY_BYTES } from '../document/format/limits.ts';
 import type { DocumentIssue } from '../document/format/parse.ts';
-import { doTask } from '../document/threads/pool.ts';
-import type { CheckedDocument } from '../document/threads/tasks.ts';
+import type { CheckedDocument } from '../document/tasks/tasks.ts';
 import { errorCode, errorMessage } from '../error-text.ts';
 import { invalid, ServiceError } from '../errors.ts';
 import { type AssetId, newId } from '../ids.ts';
+import { doTask } from '../threads/pool.ts';
 import type { CheckedBody } from './document-field.ts';
 import { type LocalImage, readLocalImage } from './import-images.ts';
 

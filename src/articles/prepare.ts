@@ -4,7 +4,7 @@ import { sql } from 'kysely';
 import type { Origin } from '../context.ts';
 import type { Database, Tx } from '../db/database.ts';
 import { inTransaction } from '../db/transaction.ts';
-import type { References } from '../document/threads/tasks.ts';
+import type { References } from '../document/tasks/tasks.ts';
 import { ServiceError } from '../errors.ts';
 import type { ArticleId } from '../ids.ts';
 import type { CheckedBody } from './document-field.ts';

@@ -3,11 +3,11 @@ import type { Origin } from '../context.ts';
 import { clockTimestamp } from '../db/clock.ts';
 import type { Queryable, Tx } from '../db/database.ts';
 import { RENDERER } from '../document/render/shared.ts';
-import { doSmallTask, doTask } from '../document/threads/pool.ts';
-import type { Parsed, References, Rendered } from '../document/threads/tasks.ts';
+import type { Parsed, References, Rendered } from '../document/tasks/tasks.ts';
 import { recordEvents } from '../events/record.ts';
 import type { ArticleId, AssetId, ProjectId } from '../ids.ts';
 import { fillAddress } from '../projects/addresses.ts';
+import { doSmallTask, doTask } from '../threads/pool.ts';
 import { updatedEvents } from './events.ts';
 import { type ArticleRow, articleColumns } from './queries.ts';
 

@@ -4,7 +4,7 @@ import type { Author } from '../context.ts';
 import { clockTimestamp } from '../db/clock.ts';
 import type { Tx } from '../db/database.ts';
 import { executePrepared } from '../db/prepared.ts';
-import type { StoredDocument } from '../document/threads/stored.ts';
+import type { StoredDocument } from '../document/tasks/stored.ts';
 import type { ArticleChange } from '../events/catalog.ts';
 import { recordChange } from '../events/record.ts';
 import type { ArticleId, RevisionId } from '../ids.ts';

@@ -6,7 +6,7 @@ import { requirePermissions, type VerbContext } from '../context.ts';
 import type { Tx } from '../db/database.ts';
 import { uniqueViolation } from '../db/errors.ts';
 import { inTransaction } from '../db/transaction.ts';
-import type { Counted } from '../document/threads/tasks.ts';
+import type { Counted } from '../document/tasks/tasks.ts';
 import { conflict, invalid, notFound } from '../errors.ts';
 import type { ArticleId } from '../ids.ts';
 import { admitJob, KEY_TAKEN, type Replayed, replay } from '../jobs/admit.ts';

@@ -1,24 +1,26 @@
 import { sql } from 'kysely';
-import { bytesOf, copiesOf, imagesForBody, insertAssets, newAssetIds } from '../articles/images.ts';
+import { copiesOf, imagesForBody, newAssetIds } from '../articles/images.ts';
 import { lockAndChooseSlug, retryingSlug } from '../articles/insert.ts';
 import { type PreparedBody, withRenderings } from '../articles/prepare.ts';
 import { addressesOf, type Renderer, referencesOf, toRendering } from '../articles/render.ts';
 import { replaceContent } from '../articles/revisions/keep.ts';
-import { keepBlobs } from '../blobs/references.ts';
 import { clockTimestamp } from '../db/clock.ts';
 import type { Database, Tx } from '../db/database.ts';
-import { doTask } from '../document/threads/pool.ts';
-import { inTheBackground } from '../document/threads/share.ts';
-import type { AssembledArticle } from '../document/threads/tasks.ts';
+import type { AssembledArticle } from '../document/tasks/tasks.ts';
 import { ReassemblyError } from '../document/translation/reassemble.ts';
 import { isOfBody } from '../document/translation/segments.ts';
 import type { SourceAsset } from '../document/translation/source.ts';
 import type { ArticleId, JobId, WorkspaceId } from '../ids.ts';
-import { isJobOpen, type JobTarget, settleJob } from '../jobs/run-state.ts';
+import { isJobOpen, settleJob } from '../jobs/run-state.ts';
+import { doTask } from '../threads/pool.ts';
+import { inTheBackground } from '../threads/share.ts';
+import { addImages } from './add-images.ts';
+import { markFinalizing } from './mark-finalizing.ts';
 import { priceWithout } from './price.ts';
 import { keepProvenance } from './provenance.ts';
 import { isUntranslated, requireUsable } from './report/judge.ts';
 import { keepReport } from './report/report.ts';
+import { targetVersions } from './target-versions.ts';
 
 /** What the transaction writes, worked out before it takes a lock. */
 interface Result {
@@ -33,19 +35,6 @@ interface Result {
   readonly images: readonly SourceAsset[];
   /** What it costs when texts are left or untranslated; null for all that was reserved. */
   readonly credits: number | null;
-}
-
-/** Shows that nothing but writing the result is left. */
-export async function markFinalizing(db: Database, jobId: JobId): Promise<void> {
-  await db
-    .updateTable('jobs')
-    .set((eb) => ({
-      current_step: 'finalize',
-      progress: eb.fn<number>('greatest', ['progress', eb.val(95)]),
-    }))
-    .where('id', '=', jobId)
-    .where('status', '=', 'TRANSLATING')
-    .execute();
 }
 
 /**
@@ -139,26 +128,6 @@ async function assemble(db: Database, jobId: JobId): Promise<Result> {
   };
 }
 
-/** For each of the articles: its version in the target language, where there is one. */
-export async function targetVersions(
-  db: Database,
-  workspaceId: WorkspaceId,
-  linked: readonly ArticleId[],
-  language: string,
-): Promise<Map<string, string>> {
-  if (linked.length === 0) return new Map();
-  const rows = await db
-    .selectFrom('articles as source')
-    .innerJoin('articles as version', 'version.translation_group_id', 'source.translation_group_id')
-    .select(['source.id as sourceId', 'version.id as versionId'])
-    .where('source.workspace_id', '=', workspaceId)
-    .where('version.workspace_id', '=', workspaceId)
-    .where('source.id', 'in', linked)
-    .where('version.primary_language', '=', language)
-    .execute();
-  return new Map(rows.map((row) => [row.sourceId, row.versionId]));
-}
-
 async function settle(tx: Tx, jobId: JobId, result: Result, render: Renderer): Promise<boolean> {
   return settleJob(tx, jobId, 'TRANSLATING', async (target) => {
     const { article } = result;
@@ -188,30 +157,4 @@ async function settle(tx: Tx, jobId: JobId, result: Result, render: Renderer): P
     await keepReport(tx, jobId);
     return { bytesLeft, ...(result.credits === null ? {} : { credits: result.credits }) };
   });
-}
-
-/**
- * Adds the copies of the source's images. Left out is one that was deleted so long ago that its bytes are gone (a block
- * that shows it renders as nothing), and the cover of a source when an editor gave the draft its own.
- * @returns the bytes of those left out
- */
-export async function addImages(
-  tx: Tx,
-  target: Pick<JobTarget, 'id' | 'workspace_id'>,
-  images: readonly SourceAsset[],
-): Promise<number> {
-  const kept = await keepBlobs(
-    tx,
-    images.map((image) => image.contentHash),
-  );
-  const ownCover = await tx
-    .selectFrom('assets')
-    .select('id')
-    .where('article_id', '=', target.id)
-    .where('role', '=', 'hero')
-    .executeTakeFirst();
-  const isAdded = ({ contentHash, role }: SourceAsset) =>
-    kept.has(contentHash) && (role !== 'hero' || ownCover === undefined);
-  await insertAssets(tx, target.workspace_id, target.id, images.filter(isAdded));
-  return bytesOf(images.filter((image) => !isAdded(image)));
 }

@@ -2,7 +2,7 @@ import { expect, it } from 'vitest';
 import { type Block, MAX_BLOCKS } from '../../src/document/format/schema.ts';
 import { acceptProposal, rejectProposal } from '../../src/document/refresh/decide.ts';
 import { planRefresh } from '../../src/document/refresh/plan.ts';
-import { TASKS } from '../../src/document/threads/tasks.ts';
+import { TASKS } from '../../src/document/tasks/tasks.ts';
 import type { Snapshot, SourceAsset } from '../../src/document/translation/source.ts';
 import { type AssetId, newId } from '../../src/ids.ts';
 import { pseudoLocalize } from '../../src/providers/pseudo.ts';

@@ -7,7 +7,7 @@ import { planRefresh } from '../../src/document/refresh/plan.ts';
 import { compare } from '../../src/document/refresh/states.ts';
 import type { Provenance, UnitKey } from '../../src/document/refresh/types.ts';
 import { fieldsOf, hashesOf } from '../../src/document/refresh/units.ts';
-import { accept } from '../../src/document/threads/refresh.ts';
+import { accept } from '../../src/document/tasks/refresh.ts';
 import { extractSegments } from '../../src/document/translation/segments.ts';
 import type { Snapshot } from '../../src/document/translation/source.ts';
 import '../support/fast-check.ts';

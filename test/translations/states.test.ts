@@ -1,8 +1,8 @@
 import { expect, it } from 'vitest';
 import type { VerbContext } from '../../src/context.ts';
 import type { DocumentJson } from '../../src/document/format/schema.ts';
-import { doSmallTask } from '../../src/document/threads/pool.ts';
 import type { ArticleId } from '../../src/ids.ts';
+import { doSmallTask } from '../../src/threads/pool.ts';
 import type { ListedTranslation } from '../../src/translations/schemas.ts';
 import { countStatesOf } from '../../src/translations/states.ts';
 import { createArticle } from '../support/articles.ts';

@@ -1,7 +1,7 @@
 import { requirePermissions, type VerbContext } from '../../context.ts';
-import { doTask } from '../../document/threads/pool.ts';
 import { invalid } from '../../errors.ts';
 import type { ArticleId, AssetId, RevisionId } from '../../ids.ts';
+import { doTask } from '../../threads/pool.ts';
 import type { ArticleResponse } from '../schemas.ts';
 import { updateArticle } from '../update.ts';
 import { findRevision } from './read.ts';

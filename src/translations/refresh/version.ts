@@ -4,11 +4,11 @@ import { CHANGED, retryingChanged, withRenderings } from '../../articles/prepare
 import { type ArticleRow, articleColumns } from '../../articles/queries.ts';
 import type { Renderer } from '../../articles/render.ts';
 import type { Database, Queryable, Tx } from '../../db/database.ts';
-import { doSmallTask, doTask, type TaskArguments, type TaskResult } from '../../document/threads/pool.ts';
-import type { TaskName } from '../../document/threads/tasks.ts';
+import type { TaskName } from '../../document/tasks/tasks.ts';
 import { notFound } from '../../errors.ts';
 import type { ArticleId, WorkspaceId } from '../../ids.ts';
 import { writeJson } from '../../json-text.ts';
+import { doSmallTask, doTask, type TaskArguments, type TaskResult } from '../../threads/pool.ts';
 import { toSnapshot } from '../read-source.ts';
 
 /** Whose version it is. */

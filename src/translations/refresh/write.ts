@@ -5,10 +5,10 @@ import type { Renderer } from '../../articles/render.ts';
 import { saveArticle } from '../../articles/save.ts';
 import type { Author } from '../../context.ts';
 import type { Tx } from '../../db/database.ts';
-import type { Changed } from '../../document/threads/refresh.ts';
+import type { Changed } from '../../document/tasks/refresh.ts';
 import type { ArticleId, AssetId } from '../../ids.ts';
+import { addImages } from '../add-images.ts';
 import { keepProvenance } from '../provenance.ts';
-import { addImages } from '../settle.ts';
 
 /** A change of a version that a refresh or a person brings about. */
 export interface VersionChange {

@@ -4,10 +4,10 @@
  */
 import { availableParallelism } from 'node:os';
 import { Piscina } from 'piscina';
-import { ServiceError, TooSlowError } from '../../errors.ts';
-import { createTurns } from '../../turns.ts';
+import { TASKS, type TaskName } from '../document/tasks/tasks.ts';
+import { ServiceError, TooSlowError } from '../errors.ts';
+import { createTurns } from '../turns.ts';
 import { currentShare } from './share.ts';
-import { TASKS, type TaskName } from './tasks.ts';
 import type { Posted } from './thread.ts';
 
 /** Characters of JSON up to which work stays on the event loop. */

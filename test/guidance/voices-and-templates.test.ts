@@ -1,9 +1,9 @@
 import { randomUUID } from 'node:crypto';
 import { beforeEach, expect, it } from 'vitest';
 import { createApiKey } from '../../src/api-keys/create.ts';
-import { voiceFor } from '../../src/generation/brand-voices/queries.ts';
-import { BUILT_IN_TEMPLATES } from '../../src/generation/content-templates/built-in.ts';
-import { templateFor } from '../../src/generation/content-templates/queries.ts';
+import { voiceFor } from '../../src/guidance/brand-voices/queries.ts';
+import { BUILT_IN_TEMPLATES } from '../../src/guidance/content-templates/built-in.ts';
+import { templateFor } from '../../src/guidance/content-templates/queries.ts';
 import type { ProjectId } from '../../src/ids.ts';
 import { deleteWorkspace } from '../../src/workspaces/delete.ts';
 import { type TestWorkspace, useTestService } from '../support/service.ts';

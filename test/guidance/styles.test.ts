@@ -1,9 +1,9 @@
 import { sql } from 'kysely';
 import { beforeEach, expect, it } from 'vitest';
 import { createApiKey } from '../../src/api-keys/create.ts';
+import { styleOf } from '../../src/guidance/styles/styles.ts';
 import type { ProjectId } from '../../src/ids.ts';
 import { createRole } from '../../src/roles/create.ts';
-import { styleOf } from '../../src/translations/styles/styles.ts';
 import { type TestWorkspace, useTestService } from '../support/service.ts';
 
 const service = useTestService();

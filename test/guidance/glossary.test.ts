@@ -1,8 +1,8 @@
 import { beforeEach, expect, it } from 'vitest';
 import { createApiKey } from '../../src/api-keys/create.ts';
+import { glossaryIn, glossaryOf } from '../../src/guidance/glossary/terms.ts';
 import { type GlossaryTermId, newId } from '../../src/ids.ts';
 import { createRole } from '../../src/roles/create.ts';
-import { glossaryIn, glossaryOf } from '../../src/translations/glossary/terms.ts';
 import { emptyWorkspace } from '../../src/workspaces/empty.ts';
 import { type TestWorkspace, useTestService } from '../support/service.ts';
 

@@ -1,11 +1,11 @@
 import { sql } from 'kysely';
 import { requirePermissions, type VerbContext } from '../../context.ts';
 import type { Queryable } from '../../db/database.ts';
-import { doTask } from '../../document/threads/pool.ts';
-import { inTheBackground } from '../../document/threads/share.ts';
 import { type PageRequest, readPage } from '../../http/paging.ts';
 import type { GlossaryTermId, WorkspaceId } from '../../ids.ts';
 import type { GlossaryTerm } from '../../providers/types.ts';
+import { doTask } from '../../threads/pool.ts';
+import { inTheBackground } from '../../threads/share.ts';
 import { type GlossaryTermResponse, termColumns, toTerm } from './schemas.ts';
 
 /** One page of the workspace's terms, the newest first (articles.read). */

@@ -3,6 +3,8 @@ import { errorKind } from '../../src/db/passing.ts';
 import { type DocumentJson, MAX_BLOCKS } from '../../src/document/format/schema.ts';
 import { mapTexts } from '../../src/document/format/walk.ts';
 import { provenanceOf } from '../../src/document/refresh/units.ts';
+import { sentOf } from '../../src/document/tasks/refresh.ts';
+import type { Snapshot } from '../../src/document/translation/source.ts';
 import {
   areSmall,
   closeThreads,
@@ -11,10 +13,8 @@ import {
   LOOP_CHARACTERS,
   LOOP_PLACES,
   TASK_TIMEOUT_MS,
-} from '../../src/document/threads/pool.ts';
-import { sentOf } from '../../src/document/threads/refresh.ts';
-import { BACKGROUND_WAIT_MS, onBehalfOf } from '../../src/document/threads/share.ts';
-import type { Snapshot } from '../../src/document/translation/source.ts';
+} from '../../src/threads/pool.ts';
+import { BACKGROUND_WAIT_MS, onBehalfOf } from '../../src/threads/share.ts';
 
 afterAll(closeThreads);
 

@@ -1,7 +1,7 @@
 /** What runs in a thread of the pool. */
 
-import { ParsedTexts } from '../inline/texts.ts';
-import { TASKS, type TaskName } from './tasks.ts';
+import { ParsedTexts } from '../document/inline/texts.ts';
+import { TASKS, type TaskName } from '../document/tasks/tasks.ts';
 
 /** A task as it is posted to a thread. */
 export interface Posted {
