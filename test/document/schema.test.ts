@@ -1,7 +1,8 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { parseDocument } from '../../src/document/format/parse.ts';
+import { parseDocument, STORED_BOUNDS } from '../../src/document/format/parse.ts';
 import { countWords } from '../../src/document/format/words.ts';
+import { ParsedTexts } from '../../src/document/inline/texts.ts';
 import { anyDocument } from './arbitraries.ts';
 
 const UUID = '0f0f0f0f-0000-0000-0000-000000000001';
@@ -34,6 +35,18 @@ describe('the document format', () => {
       ok: true,
       document: { version: 1, blocks: [{ id: 'a', type: 'paragraph', text: 'x' }] },
     });
+  });
+
+  it('bounds the links of a document that is sent, not of one that is stored', () => {
+    const links = Array.from({ length: 20 }, () => ({ text: 'x', articleId: UUID }));
+    const block = (_: unknown, index: number) => ({ id: `${index}`, type: 'paragraph', text: 'x', links });
+    const blocks = Array.from({ length: 51 }, block);
+    const inMarkdown = { ...blocks[0], id: 'm', format: 'markdown' };
+    expect(issues(inMarkdown, ...blocks.slice(1))).toEqual([]);
+    expect(issues(...blocks)).toEqual([
+      { pointer: '/blocks/50/links', blockId: '50', message: expect.stringMatching(/more than 1000 links/) },
+    ]);
+    expect(parseDocument({ version: 1, blocks }, new ParsedTexts(), STORED_BOUNDS).ok).toBe(true);
   });
 
   it('counts characters as code points', () => {

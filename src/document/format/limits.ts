@@ -10,3 +10,5 @@ export const MAX_META_DESCRIPTION = 200;
 /** Keywords of one kind, and characters of each. */
 export const MAX_KEYWORDS = 100;
 export const MAX_KEYWORD = 200;
+/** Links to articles in all blocks of one document. */
+export const MAX_DOCUMENT_LINKS = 1_000;
