@@ -1,6 +1,7 @@
 import { clockTimestamp } from '../../db/clock.ts';
+import { conflict } from '../../errors.ts';
 import { iso } from '../../fields.ts';
-import type { PresetKind, SummaryRow } from '../presets/kind.ts';
+import { MAX_PRESETS, type PresetKind, type SummaryRow } from '../presets/kind.ts';
 
 const toSummary = (row: SummaryRow<'brand_voices'>) => ({
   id: row.id,
@@ -14,7 +15,8 @@ export const VOICES: PresetKind<'brand_voices'> = {
   table: 'brand_voices',
   target: 'brand_voice',
   noun: 'brand voice',
-  limitReason: 'brand_voice_limit',
+  full: () =>
+    conflict(`A workspace has at most ${MAX_PRESETS} brand voices; delete one first.`, 'brand_voice_limit'),
   summaryColumns: ['id', 'name', 'is_default', 'created_at', 'updated_at'],
   toSummary,
   toPreset: (row) => ({ ...toSummary(row), instructions: row.instructions }),

@@ -1,5 +1,6 @@
+import { conflict } from '../../errors.ts';
 import { iso } from '../../fields.ts';
-import type { PresetKind, SummaryRow } from '../presets/kind.ts';
+import { MAX_PRESETS, type PresetKind, type SummaryRow } from '../presets/kind.ts';
 import { BUILT_IN_TEMPLATES } from './built-in.ts';
 
 const toSummary = (row: SummaryRow<'content_templates'>) => ({
@@ -14,7 +15,11 @@ export const TEMPLATES: PresetKind<'content_templates'> = {
   table: 'content_templates',
   target: 'content_template',
   noun: 'content template',
-  limitReason: 'content_template_limit',
+  full: () =>
+    conflict(
+      `A workspace has at most ${MAX_PRESETS} content templates; delete one first.`,
+      'content_template_limit',
+    ),
   summaryColumns: ['id', 'name', 'created_at', 'updated_at'],
   toSummary,
   toPreset: (row) => ({ ...toSummary(row), text: row.text }),

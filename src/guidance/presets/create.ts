@@ -4,18 +4,15 @@ import { requirePermissions, type VerbContext } from '../../context.ts';
 import { countRows } from '../../db/count-rows.ts';
 import { lockWorkspace } from '../../db/lock-workspace.ts';
 import { inTransaction } from '../../db/transaction.ts';
-import { conflict } from '../../errors.ts';
 import { newId } from '../../ids.ts';
 import { nameKey } from '../../name-key.ts';
-import type { Preset, PresetKind, PresetSettings, PresetTable } from './kind.ts';
+import { MAX_PRESETS, type Preset, type PresetKind, type PresetSettings, type PresetTable } from './kind.ts';
 import { findPreset } from './queries.ts';
 import { refuseBuiltInName, rethrowNameTaken } from './rules.ts';
 
-const MAX_PRESETS = 100;
-
 /**
  * Adds a preset to the workspace (generation.configure; contract.md G50, G54).
- * @throws {ServiceError} CONFLICT `name_taken`, also by a built-in one, or the kind's `limitReason` when there are 100
+ * @throws {ServiceError} CONFLICT `name_taken`, also by a built-in one, or `full` of the kind
  */
 export async function createPreset<Table extends PresetTable>(
   context: VerbContext,
@@ -24,16 +21,14 @@ export async function createPreset<Table extends PresetTable>(
 ): Promise<Preset<Table>> {
   const { db, actor } = context;
   requirePermissions(actor, 'generation.configure');
-  const { table, noun, target, limitReason } = kind;
+  const { table, target } = kind;
   const { workspaceId } = actor;
   const { name } = settings;
   refuseBuiltInName(kind, name);
   return inTransaction(db, async (tx) => {
     await lockWorkspace(tx, workspaceId);
     const own = sql`(SELECT FROM ${sql.table(table)} WHERE workspace_id = ${workspaceId})`;
-    if ((await countRows(tx, own)) >= MAX_PRESETS) {
-      throw conflict(`A workspace has at most ${MAX_PRESETS} ${noun}s; delete one first.`, limitReason);
-    }
+    if ((await countRows(tx, own)) >= MAX_PRESETS) throw kind.full();
     await kind.beforeWrite(tx, workspaceId, settings);
     const id = newId();
     const row = { id, workspace_id: workspaceId, name, name_key: nameKey(name), ...kind.toColumns(settings) };

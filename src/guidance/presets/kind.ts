@@ -1,9 +1,12 @@
 import type { Selectable } from 'kysely';
 import type { Tx } from '../../db/database.ts';
 import type { Tables } from '../../db/tables.ts';
+import type { ServiceError } from '../../errors.ts';
 import type { WorkspaceId } from '../../ids.ts';
 import type { BrandVoice, BrandVoiceSummary } from '../brand-voices/schemas.ts';
 import type { ContentTemplate, ContentTemplateSummary } from '../content-templates/schemas.ts';
+
+export const MAX_PRESETS = 100;
 
 /** The wire forms by table. */
 interface Presets {
@@ -39,7 +42,8 @@ export interface PresetKind<Table extends PresetTable> {
   readonly target: string;
   /** As messages call one. */
   readonly noun: string;
-  readonly limitReason: string;
+  /** The refusal of one more than `MAX_PRESETS`. */
+  readonly full: () => ServiceError;
   readonly summaryColumns: readonly (keyof SummaryRow<Table> & string)[];
   readonly toSummary: (row: SummaryRow<Table>) => PresetSummary<Table>;
   readonly toPreset: (row: PresetRow<Table>) => Preset<Table>;
