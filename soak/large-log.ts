@@ -9,8 +9,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { sql } from 'kysely';
 import type { EndpointId } from '../src/ids.ts';
-import { listOpenDeliveries } from '../src/webhooks/deliveries/list-open.ts';
-import { readDeliveryDetail } from '../src/webhooks/deliveries/read.ts';
+import { listOpenDeliveries, readDeliveryDetail } from '../src/webhooks/deliveries/read.ts';
 import { redeliver } from '../src/webhooks/deliveries/redeliver.ts';
 import { redeliverFailed } from '../src/webhooks/deliveries/redeliver-failed.ts';
 import { deleteEndpoint } from '../src/webhooks/endpoints/delete.ts';

@@ -167,7 +167,6 @@ export async function admitGeneration(
         .values({
           job_id: jobId,
           workspace_id: context.actor.workspaceId,
-          features: JSON.stringify(features),
           price: JSON.stringify(estimate),
           config: JSON.stringify(config),
         })

@@ -1,3 +1,4 @@
+import { EventEmitter } from 'node:events';
 import { Client } from '@temporalio/client';
 import { type NativeConnection, Worker, type WorkerOptions } from '@temporalio/worker';
 import type { Logger } from 'pino';
@@ -143,12 +144,12 @@ export async function startWorker(
   const runs = createRuns(client, names, logger);
   const capacity = overrides.capacity ?? createCapacity();
   const known = createKnownEndpoints();
-  const waker = { wake: () => undefined };
+  const relayWakes = new EventEmitter<{ wake: [] }>();
   const bursts = createBursts({
     ...attempts,
     capacity,
     known,
-    wake: () => waker.wake(),
+    wake: () => relayWakes.emit('wake'),
     onError: (error, { id, workspaceId }) =>
       logger.error({ err: error, deliveryId: id, workspaceId }, 'attempt left unrecorded'),
   });
@@ -243,7 +244,7 @@ export async function startWorker(
     bursts,
     capacity,
     known,
-    waker,
+    wakes: relayWakes,
     runsPerSecond: config.WEBHOOK_RUNS_PER_SECOND,
   });
   relaying = relay;

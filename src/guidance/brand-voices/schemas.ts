@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { timestamp, trimmedText, uuid } from '../../fields.ts';
-import { textName } from '../named-texts.ts';
+import { presetName } from '../presets/name.ts';
 
 const instructions = trimmedText(1, 4_000).meta({
   description: 'How articles are to sound: whom they address, words to use and to avoid, examples.',
@@ -19,13 +19,13 @@ export type BrandVoiceSummary = z.infer<typeof brandVoiceSummarySchema>;
 export type BrandVoice = z.infer<typeof brandVoiceSchema>;
 
 export const createBrandVoiceBody = z.object({
-  name: textName,
+  name: presetName,
   instructions,
   isDefault: isDefault.default(false),
 });
 
 export const updateBrandVoiceBody = z.object({
-  name: textName.optional(),
+  name: presetName.optional(),
   instructions: instructions.optional(),
   isDefault: isDefault.optional(),
 });

@@ -1,3 +1,4 @@
+import type { EventEmitter } from 'node:events';
 import type { Logger } from 'pino';
 import type { Database } from '../../db/database.ts';
 import { expandFanOuts } from '../../events/fan-out.ts';
@@ -45,8 +46,8 @@ export interface RelayOptions {
   readonly bursts: Bursts;
   readonly capacity: Capacity;
   readonly known: KnownEndpoints;
-  /** Lets the relay hear that there may be room for more; set by it. */
-  readonly waker: { wake: () => void };
+  /** `wake` says that there may be room for more. */
+  readonly wakes: EventEmitter<{ wake: [] }>;
   /** Runs of single deliveries that this process starts a second, on average; 0 sends all through bursts. */
   readonly runsPerSecond: number;
 }
@@ -64,7 +65,7 @@ export interface Relay {
  * delivery moves is written in deliveries/states.ts.
  */
 export function startRelay(options: RelayOptions): Relay {
-  const { db, client, names, logger, runs, bursts, capacity, known, waker } = options;
+  const { db, client, names, logger, runs, bursts, capacity, known, wakes } = options;
   const stopping = new AbortController();
   const tokens = createTokens(options.runsPerSecond, performance.now());
   const startedBursts = new Set<Promise<void>>();
@@ -90,7 +91,7 @@ export function startRelay(options: RelayOptions): Relay {
     isStored = true;
     wake();
   };
-  waker.wake = wake;
+  wakes.on('wake', wake);
   /** Until somebody wakes the relay, or the time. @param at on the monotonic clock, in milliseconds */
   const sleepUntil = (at: number) =>
     new Promise<void>((resolve) => {
