@@ -81,7 +81,7 @@ export function createJobActivities(dependencies: JobDependencies) {
     });
   return {
     /** Takes the hold over when it is the job's turn among those of its workspace. */
-    takeTurn: (jobId: JobId): Promise<Turn> => asFinalFailure(() => takeTurn(db, jobId)),
+    reserve: (jobId: JobId): Promise<Turn> => asFinalFailure(() => takeTurn(db, jobId)),
 
     /** Ends the job as FAILED; false when it had ended before. */
     fail: (jobId: JobId, errorMessage: string): Promise<boolean> =>
