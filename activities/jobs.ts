@@ -27,7 +27,7 @@ export async function ending(
 ): Promise<boolean> {
   const ended = await asFinalFailure(end);
   await passTurn(dependencies, jobId).catch((error: unknown) =>
-    log.warn('the next job was not told of its turn', { jobId, error }),
+    log.warn('the next job was not signalled', { jobId, error }),
   );
   return ended;
 }

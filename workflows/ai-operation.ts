@@ -49,7 +49,7 @@ export async function aiOperation({ operationId }: AiOperationInput): Promise<Ai
     });
   } catch (error) {
     await CancellationScope.nonCancellable(() =>
-      release.executeWithOptions({ summary: 'release: no answer' }, [operationId, 'failed']),
+      release.executeWithOptions({ summary: 'release: no result' }, [operationId, 'failed']),
     );
     throw error;
   }

@@ -73,7 +73,7 @@ export const translateInBatches = (
 /** Draws the list of terms that all batches are told. Without one they are translated all the same. */
 async function drawList({ drawTerms }: Connected['terms'], jobId: JobId): Promise<void> {
   try {
-    await drawTerms.executeWithOptions({ summary: 'draw the list of terms' }, [jobId]);
+    await drawTerms.executeWithOptions({ summary: 'extract the list of terms' }, [jobId]);
   } catch (error) {
     const stopped = isCancellation(error) || CancellationScope.current().consideredCancelled;
     if (stopped || failureType(error) === 'JobEnded') throw error;

@@ -115,7 +115,7 @@ function messageOf(error: unknown, what: string): string {
   }
   const { kind } = Object(cause.details?.[0]);
   if (kind === 'misconfigured') {
-    return `The ${what} stopped, because this service's access to its engine is refused. Nothing was charged; whoever runs the service has to put that right.`;
+    return `The ${what} stopped, because this service's access to its engine is refused. Nothing was charged; the operator of the service has to fix that.`;
   }
   return kind === 'retryable'
     ? `The ${what} stopped, because its engine was busy or out of reach for too long. Nothing was charged; start it again later.`

@@ -71,8 +71,7 @@ function startNotifier({ connectionString, logger }: DeliveryNotifierOptions): D
         await pool.query(`NOTIFY ${DELIVERIES_CHANNEL}, '${OWN_NOTICE}'`);
         failing = false;
       } catch (error) {
-        if (!failing)
-          logger.warn({ err: error }, 'relays not told of new deliveries; they look by themselves');
+        if (!failing) logger.warn({ err: error }, 'relays not notified of new deliveries; they poll instead');
         failing = true;
       }
       await pause(failing ? RETRY_MS : INTERVAL_MS, stopping.signal);

@@ -105,7 +105,7 @@ const SENDING = { total: 64 * MIB, perOwner: 16 * MIB, maxWaiting: 32 };
 const untaken = (): ServiceError =>
   new ServiceError(
     'SERVICE_UNAVAILABLE',
-    'Large responses to earlier requests have not been taken yet. Take them, and try again.',
+    'Finish reading the large responses to earlier requests, then try again.',
   );
 
 export interface ExchangeDependencies {

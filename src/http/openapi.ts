@@ -21,8 +21,8 @@ const problemSchema = z
     type: z.string().meta({ format: 'uri-reference', description: 'The page that explains the code.' }),
     title: z.string(),
     status: z.int().meta({ description: 'The HTTP status code, repeated.' }),
-    detail: z.string().meta({ description: 'What went wrong this time, for people to read.' }),
-    code: z.enum(ERROR_CODES).meta({ description: 'What programs should check.' }),
+    detail: z.string().meta({ description: 'What went wrong, for people to read.' }),
+    code: z.enum(ERROR_CODES).meta({ description: 'The code for programs to check.' }),
     requestId: z.string().meta({ description: 'The X-Request-Id of this response.' }),
     details: z
       .object({

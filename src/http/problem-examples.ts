@@ -34,7 +34,7 @@ const EXAMPLES = {
   QUOTA_EXCEEDED: new ServiceError('QUOTA_EXCEEDED', 'The monthly quota of AI operations is used up.'),
   RATE_LIMITED: new ServiceError(
     'RATE_LIMITED',
-    'More than 6000 requests a minute for this key. Wait the seconds that Retry-After gives.',
+    'More than 6000 requests a minute for this key. Retry after Retry-After seconds.',
   ),
   INTERNAL_ERROR: new ServiceError(
     'INTERNAL_ERROR',

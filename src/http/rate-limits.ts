@@ -101,7 +101,7 @@ export function createRateLimiter(limits: HttpLimits): RateLimiter {
     if (exceeded === undefined) return;
     throw new ServiceError(
       'RATE_LIMITED',
-      `More than ${exceeded.policy.quota} requests a minute for this ${exceeded.policy.name}. Wait the seconds that Retry-After gives.`,
+      `More than ${exceeded.policy.quota} requests a minute for this ${exceeded.policy.name}. Retry after Retry-After seconds.`,
     );
   };
 
@@ -123,7 +123,7 @@ export function createRateLimiter(limits: HttpLimits): RateLimiter {
       if (!counted.exceeded) return;
       throw new ServiceError(
         'RATE_LIMITED',
-        `More than ${perAddress.quota} requests a minute without a key from this address. Wait the seconds that Retry-After gives.`,
+        `More than ${perAddress.quota} requests a minute without a key from this address. Retry after Retry-After seconds.`,
       );
     },
     consume: (caller, headers) => count(caller, () => 1, headers),

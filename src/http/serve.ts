@@ -54,7 +54,7 @@ const malformed = (): Response => {
   return new Response(body, { status: 400, headers });
 };
 
-const NO_HTTP = { status: 400, message: 'This is no valid HTTP request.' };
+const NO_HTTP = { status: 400, message: 'This is not a valid HTTP request.' };
 const REFUSALS: Readonly<Record<string, typeof NO_HTTP>> = {
   HPE_HEADER_OVERFLOW: {
     status: 431,

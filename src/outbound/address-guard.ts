@@ -75,7 +75,8 @@ export function parseReceiverUrl(text: string): ParsedReceiverUrl {
     return { ok: false, reason: 'The URL must not contain a user name or password.' };
   }
   if (url.port === '0') return { ok: false, reason: 'The port of the URL is not valid.' };
-  if (isRefusedPort(url.port)) return { ok: false, reason: 'The port of the URL is one of another service.' };
+  if (isRefusedPort(url.port))
+    return { ok: false, reason: 'The port of the URL is reserved for another service.' };
   if (url.hostname.endsWith('.')) url.hostname = url.hostname.slice(0, -1);
   if (!isHost(hostOf(url))) return { ok: false, reason: 'The host of the URL is not valid.' };
   return { ok: true, url };

@@ -109,7 +109,8 @@ function isRedirect(head: ResponseHead | null): boolean {
 function headOf({ url, headers, body }: HttpRequest): string {
   let head = `POST ${url.pathname}${url.search} HTTP/1.1\r\nhost: ${url.host}\r\nconnection: keep-alive\r\n`;
   for (const [name, value] of Object.entries(headers)) {
-    if (NOT_IN_A_HEADER.test(value)) throw new TypeError(`The header ${name} holds what no header may hold.`);
+    if (NOT_IN_A_HEADER.test(value))
+      throw new TypeError(`The header ${name} has characters that are not allowed in headers.`);
     head += `${name}: ${value}\r\n`;
   }
   return `${head}content-length: ${body.byteLength}\r\n\r\n`;

@@ -26,7 +26,7 @@ export const deliveryExample = {
   status: 'failed',
   attempts: 1,
   responseStatus: 503,
-  errorMessage: 'The receiver answered 503.',
+  errorMessage: 'The receiver responded with 503.',
   deliveredAt: null,
   createdAt: '2026-11-21T09:12:41.120Z',
 };
@@ -46,7 +46,7 @@ export const deliveryDetailExample = {
       startedAt: '2026-11-21T09:12:41.180Z',
       durationMs: 222,
       responseStatus: 503,
-      errorMessage: 'The receiver answered 503.',
+      errorMessage: 'The receiver responded with 503.',
       responseBody: 'try again later',
     },
   ],

@@ -59,14 +59,18 @@ async function store(count: number, age: string, columns: Readonly<Record<string
       INSERT INTO webhook_attempts (delivery_id, number, started_at, duration_ms, response_status, error_message,
         response_body)
       SELECT id, number, '2026-01-02 03:04:05.006+02'::timestamptz + number * interval '1 hour', 12, 503,
-        'The receiver answered 503.', 'Zu spät "heute" \\ '
+        'The receiver responded with 503.', 'Zu spät "heute" \\ '
       FROM delivery, generate_series(${attempts}::integer, 1, -1) AS number
     )
     SELECT id FROM delivery`.execute(db);
   return rows.map(({ id }) => id);
 }
 
-const failed = { status: `'failed'`, error_message: `'The receiver answered 503.'`, response_status: '503' };
+const failed = {
+  status: `'failed'`,
+  error_message: `'The receiver responded with 503.'`,
+  response_status: '503',
+};
 const succeeded = {
   status: `'succeeded'`,
   delivered_at: `created`,
@@ -80,7 +84,7 @@ const attempt = (number: number) => ({
   startedAt: `2026-01-02T0${1 + number}:04:05.006Z`,
   durationMs: 12,
   responseStatus: 503,
-  errorMessage: 'The receiver answered 503.',
+  errorMessage: 'The receiver responded with 503.',
   responseBody: 'Zu spät "heute" \\ ',
 });
 
@@ -303,7 +307,7 @@ it('goes back to 0.1 with every delivery, and forward again', async () => {
     ({ id }) => id,
   );
   await sql`UPDATE webhook_open SET burst_id = ${newId()}, in_run = false, begun = CASE id WHEN ${ids[0]} THEN 6 ELSE 2 END,
-      attempts = 1, status = 'failed', error_message = 'The receiver answered 503.'
+      attempts = 1, status = 'failed', error_message = 'The receiver responded with 503.'
     WHERE id = ANY (${ids.slice(0, 2)}::uuid[])`.execute(db);
   await takeBack();
   const { rows } = await sql<{ id: string; state: string }>`

@@ -187,7 +187,7 @@ describe('while the database is away', () => {
 it.each([
   [
     'misconfigured',
-    "this service's access to its engine is refused. Nothing was charged; whoever runs the service has to put that right.",
+    "this service's access to its engine is refused. Nothing was charged; the operator of the service has to fix that.",
   ],
   [
     'retryable',

@@ -23,7 +23,7 @@ const turns = createTurns({
   perOwner: 20,
   maxWaiting: 20,
   refusal: () =>
-    new ServiceError('RATE_LIMITED', 'Too many pings of this workspace are under way.', { retryAfter: 15 }),
+    new ServiceError('RATE_LIMITED', 'Too many pings of this workspace are in flight.', { retryAfter: 15 }),
 });
 const WAIT_MS = 2_000;
 

@@ -54,7 +54,10 @@ export function createRunCanceller({
         working.delete(work);
         if (failures === 0) return;
         const runs = deliveryIds.length;
-        logger.warn({ runs, failures }, 'some runs of deliveries that are gone end by themselves');
+        logger.warn(
+          { runs, failures },
+          'some runs of deleted deliveries were not cancelled; they end by themselves',
+        );
       });
       working.add(work);
     },

@@ -51,7 +51,7 @@ function isSuccess(status: number): boolean {
 
 const REFUSED_REDIRECT_MESSAGES = {
   'no location': 'a redirect without a Location.',
-  'too many': 'a redirect too many: three are followed.',
+  'too many': 'too many redirects (limit 3).',
   'bad url': 'a redirect to a URL that is not allowed.',
   blocked: 'a redirect that does not point to a public address.',
 } satisfies Record<RefusedRedirect, string>;
@@ -62,8 +62,8 @@ export function errorMessage(outcome: SendResult): string | null {
   const { status, refusedRedirect } = outcome;
   if (isSuccess(status)) return null;
   return refusedRedirect === undefined
-    ? `The receiver answered ${status}.`
-    : `The receiver answered ${status}, ${REFUSED_REDIRECT_MESSAGES[refusedRedirect]}`;
+    ? `The receiver responded with ${status}.`
+    : `The receiver responded with ${status}, ${REFUSED_REDIRECT_MESSAGES[refusedRedirect]}`;
 }
 
 /** What an attempt came to, as the delivery's log and a ping tell it. */
