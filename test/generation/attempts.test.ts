@@ -77,7 +77,7 @@ describe('the calls for a part', () => {
     const { job } = await calls.generateTo(workspace);
     expect(job).toMatchObject({
       status: 'FAILED',
-      errorMessage: expect.stringMatching(/^No usable text came/),
+      errorMessage: expect.stringMatching(/^No usable text was written/),
     });
     expect(asked()).toBe(7);
     const { sections } = await report(job.id);
