@@ -41,7 +41,7 @@ export const registerEndpointBody = z.object({
   description: shortText(0, MAX_DESCRIPTION).optional(),
 });
 
-/** The only response that ever holds a secret. */
+/** The only response that holds a secret. */
 export const registeredEndpointSchema = z
   .object({
     endpoint: z.object(endpointFields),
@@ -96,7 +96,7 @@ const progressFields = {
   }),
 };
 
-/** A delivery that has not ended, and who has it. */
+/** An open delivery, and its run. */
 const openDeliverySchema = z
   .object({ ...deliveryFields, ...progressFields })
   .meta({ id: 'OpenWebhookDelivery' });

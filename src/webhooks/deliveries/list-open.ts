@@ -5,11 +5,10 @@ import { requireEndpoint } from '../endpoints/queries.ts';
 import type { OpenDelivery } from '../schemas.ts';
 import { type DeliveryRow, FROM_OPEN, toOpenDelivery } from './queries.ts';
 
-const MOST = 100;
+const MAX_LISTED = 100;
 
 /**
- * The deliveries of an endpoint that have not ended (integrations.read), the one that is due first before the others,
- * 100 at most.
+ * Up to 100 open deliveries of an endpoint, the earliest due first (integrations.read).
  * @throws {ServiceError} RESOURCE_NOT_FOUND
  */
 export async function listOpenDeliveries(
@@ -20,6 +19,6 @@ export async function listOpenDeliveries(
   await requireEndpoint(db, actor.workspaceId, endpointId);
   const { rows } = await sql<DeliveryRow>`
     ${FROM_OPEN} WHERE endpoint_id = ${endpointId} AND workspace_id = ${actor.workspaceId}
-    ORDER BY due_at, uuid_send(id) LIMIT ${MOST}`.execute(db);
+    ORDER BY due_at, uuid_send(id) LIMIT ${MAX_LISTED}`.execute(db);
   return rows.map(toOpenDelivery);
 }

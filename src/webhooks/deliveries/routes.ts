@@ -14,7 +14,7 @@ const deliveryIn = (params: { readonly deliveryId: string }): DeliveryId =>
   pathId(params.deliveryId, 'webhook delivery');
 
 /**
- * Single deliveries, for integrators: what was sent, what came back, once more, and no more.
+ * Single deliveries: read, redeliver, cancel.
  * @param runCanceller cancels the runs of cancelled deliveries
  */
 export const createDeliveryRoutes = (runCanceller: RunCanceller): RouteModule[] => [

@@ -38,13 +38,13 @@ const endpointIn = (params: { readonly endpointId: string }): EndpointId =>
 export interface EndpointRouteDependencies {
   /** Judges URLs at registration. */
   readonly guard: AddressGuard;
-  /** Sends pings; the same kind that the worker sends deliveries with. */
+  /** Sends pings, as the worker sends deliveries. */
   readonly sender: WebhookSender;
-  /** Cancels the runs of deleted endpoints: the process's own, which it closes before its connection. */
+  /** Cancels the runs of deleted endpoints. The process closes it before its connection. */
   readonly runCanceller: RunCanceller;
 }
 
-/** contract.md W, and what operating an endpoint needs besides. */
+/** contract.md W, and operating an endpoint. */
 export const createEndpointRoutes = ({
   guard,
   sender,
