@@ -105,7 +105,7 @@ function errorResponses(definition: RouteDefinition): Operation['responses'] {
   );
 }
 
-/** What a path names has an id, or is a language. */
+/** A path parameter is an id or a language. */
 function parametersOf(definition: RouteDefinition, write: (schema: z.ZodType) => JsonSchema) {
   const path = [...definition.path.matchAll(/\{(\w+)\}/g)].map(([, name = '']) => ({
     name,
@@ -210,8 +210,8 @@ function operationOf(definition: RouteDefinition, write: ReturnType<typeof creat
 }
 
 /**
- * Registers every route in the app's OpenAPI registry, from the schemas that validate, and returns what
- * builds the document (OpenAPI 3.1, relative to the server it was read from), once.
+ * Registers every route in the app's OpenAPI registry, from the schemas that validate. Returns a builder of the
+ * document (OpenAPI 3.1, relative to the server it was read from), which builds once.
  */
 export function documentRoutes(app: OpenAPIHono<Env>, routes: readonly RouteModule[]): () => object {
   const registry = app.openAPIRegistry;

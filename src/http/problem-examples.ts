@@ -46,5 +46,5 @@ const EXAMPLES = {
   ),
 } as const satisfies Record<ErrorCode, ServiceError>;
 
-/** What a response with this code looks like, for the documentation. */
+/** An example response with this code, for the documentation. */
 export const problemExample = (code: ErrorCode): Problem => toProblem(EXAMPLES[code], REQUEST_ID);
