@@ -4,7 +4,3 @@ import { type Kysely, sql } from 'kysely';
 export async function up(db: Kysely<unknown>): Promise<void> {
   await sql`ALTER TABLE generations DROP COLUMN features`.execute(db);
 }
-
-export async function down(db: Kysely<unknown>): Promise<void> {
-  await sql`ALTER TABLE generations ADD COLUMN features jsonb NOT NULL DEFAULT '{}'`.execute(db);
-}

@@ -64,7 +64,7 @@ const fillDay = (day: number, endpoints: readonly EndpointId[], rows: number) =>
     response_status, error_message, attempt_log, in_run, delivered_at, ended_at, created_at)
   SELECT id, workspace_id, endpoint_id, uuidv7(back), created_at, 'article.created',
     CASE WHEN failed THEN 'failed' ELSE 'succeeded' END, 1, CASE WHEN failed THEN 400 ELSE 204 END,
-    CASE WHEN failed THEN 'The receiver answered 400.' END,
+    CASE WHEN failed THEN 'The receiver responded with 400.' END,
     '[{"number":1,"startedAt":"2026-01-01T00:00:00.000Z","durationMs":5,"responseStatus":204,"errorMessage":null,"responseBody":""}]',
     false, CASE WHEN NOT failed THEN created_at END, created_at, created_at
   FROM (

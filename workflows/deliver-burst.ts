@@ -8,8 +8,8 @@ import type { BurstActivities } from '../activities/bursts.ts';
 import type { DeliverBurstInput, DeliverBurstResult } from '../src/temporal/shapes.ts';
 
 /**
- * Repeated until it succeeds: only its first execution sends, every later one frees what the lost one had. A day, as
- * for the attempts of `deliverWebhook`: what takes long is a database that is away.
+ * Retried until it succeeds: only its first execution sends, later ones free what the lost one held. A day, as for the
+ * attempts of `deliverWebhook`, to outlast a database that is away.
  */
 const { sendBurst } = proxyActivities<BurstActivities>({
   activityId: 'send-burst',
@@ -29,7 +29,7 @@ export async function deliverBurst({ burstId }: DeliverBurstInput): Promise<Deli
   try {
     return await sendBurst.executeWithOptions({ summary: 'deliveries that are due' }, [burstId]);
   } catch (error) {
-    // A worker that is lost meanwhile turns the cancellation into a timeout.
+    // A lost worker turns the cancellation into a timeout.
     if (isCancellation(error) || CancellationScope.current().consideredCancelled) {
       await CancellationScope.nonCancellable(() =>
         freeBurst.executeWithOptions({ summary: 'stopped by an operator' }, [burstId]),

@@ -4,14 +4,14 @@ import type { JobActivities } from '../activities/jobs.ts';
 import type { GenerationRunInput, GenerationRunResult } from '../src/temporal/shapes.ts';
 import { awaitTurn, ENGINE_CALL, paidRun, queuePrefix, STEP } from './paid-run.ts';
 
-/** The steps in which there is nothing to do without images. */
+/** The steps that are empty without images. */
 const IMAGE_STEPS = ['image-prompts', 'images', 'media-processing'] as const;
 const GIVING_BACK = 'release the hold, the article is a draft again';
 
 /**
- * Writes an article from its topic, or from the outline that was approved: takes the hold over, makes the outline,
- * writes section by section and settles. A run for the outline alone ends with it. Content never enters the history:
- * outline and sections are rows, and only counts come back.
+ * Writes an article from its topic, or from the approved outline: takes over the hold, makes the outline, writes
+ * section by section and settles. A run for the outline alone ends with it. Content never enters the history: outline
+ * and sections are rows, and only counts come back.
  */
 export async function generateArticle({ jobId }: GenerationRunInput): Promise<GenerationRunResult> {
   const prefix = queuePrefix();

@@ -3,8 +3,8 @@ import { connect, translateInBatches } from './batches.ts';
 import { awaitTurn, queuePrefix } from './paid-run.ts';
 
 /**
- * Fills the draft of a translation job: takes the hold over, plans segments, translates them in batches and
- * settles. Content never enters the history: segments are rows, and only counts come back.
+ * Fills the draft of a translation job: takes over the hold, plans segments, translates them in batches and settles.
+ * Content never enters the history: segments are rows, and only counts come back.
  */
 export async function translateArticle({ jobId }: TranslationRunInput): Promise<TranslationRunResult> {
   const connected = connect(queuePrefix());

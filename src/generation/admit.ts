@@ -91,7 +91,7 @@ export async function lockEmptyDraft(
     .where('id', '=', articleId)
     .executeTakeFirstOrThrow();
   if (hasContent) {
-    throw conflict('The article has content, which no generation overwrites.', 'has_content');
+    throw conflict('The article has content. A generation does not overwrite it.', 'has_content');
   }
   if (article.status !== 'DRAFT') {
     throw conflict(`The article is ${article.status}; only a DRAFT can be generated.`, 'status');
@@ -109,7 +109,7 @@ export function storedConfig(json: string | null, pointer = ''): GenerationConfi
   if (stored.success) return stored.data;
   throw invalid(
     pointer,
-    'The article has no settings that it can be generated with; send generationConfig with a request to generate it.',
+    'The article has no generation settings that are valid today. Generate it with a request that has generationConfig.',
   );
 }
 
@@ -198,6 +198,6 @@ const warningsOf = (ofArticle: string, ofText: string): GenerationWarning[] =>
     : [
         {
           code: 'language_differs',
-          message: `The text will be written in ${ofText}, but the article's language is ${ofArticle}. Set generationConfig.language, or the article's, if that is not meant.`,
+          message: `The text will be written in ${ofText}, but the article's language is ${ofArticle}. Set generationConfig.language, or the article's, if that is not intended.`,
         },
       ];

@@ -22,7 +22,7 @@ export const addressTemplate = z
   )
   .meta({
     description:
-      'Where articles are shown that were published without a publishedUrl: links to them lead there. {slug} and {language} stand for theirs.',
+      'The address of articles published without a publishedUrl, for links to them. {slug} and {language} stand for theirs.',
     examples: ['https://example.com/{language}/{slug}'],
   });
 

@@ -151,7 +151,7 @@ function readNamesAnswer(
   for (const { language: tag, name } of answer.names) {
     const target = targetOf(tag, targets);
     const clean = cleanName(name);
-    if (target === null) defects.push(about('This language was not asked for.', tag));
+    if (target === null) defects.push(about('This language was not requested.', tag));
     else if (clean === null)
       defects.push(about(`The name in ${target} does not have 1 to ${MAX_NAME} characters.`, name));
     else if (!named.has(target)) named.set(target, clean);

@@ -58,7 +58,7 @@ test('a relay that gets nowhere although Postgres answers is told of, and no lon
   await database.db.transaction().execute(async (tx) => {
     await sql`LOCK TABLE webhook_open`.execute(tx);
     const reason = await eventually(unwell, (found) => found !== null);
-    expect(reason).toMatch(/due deliveries have not been looked for in \d+ seconds/);
+    expect(reason).toMatch(/the relay has not looked for due deliveries for \d+ seconds/);
   });
   await eventually(unwell, (found) => found === null);
 });

@@ -14,7 +14,7 @@ export const outlineAnswer = z.object({
     z.object({
       heading: z.string().describe('Plain text.'),
       level: z.int().describe('2, or 3 for a part of the section of level 2 before it.'),
-      purpose: z.string().describe('What the section tells, in one or two sentences.'),
+      purpose: z.string().describe('What the section says, in one or two sentences.'),
       keywords: z.array(z.string()),
       estimatedWords: z.int(),
     }),

@@ -13,12 +13,12 @@ const REASONS: Readonly<Record<DefectCode, string>> = {
   chatter: 'it spoke about itself instead of the topic',
   empty: 'a part of it was empty',
   heading: 'its headings were out of order',
-  language: 'it was not in the language that was asked for',
+  language: 'it was not in the requested language',
   length: 'it was too long',
   link: 'it had links that are not allowed',
   markdown: 'it had formatting that an article cannot have',
   repeated: 'it repeated itself',
-  shape: 'it did not have the form that was asked for',
+  shape: 'it did not have the requested form',
   truncated: 'it broke off in the middle',
 };
 
@@ -45,6 +45,6 @@ export async function askWriter<Value>({
   const reasons = [...new Set(defects.map(({ code }) => REASONS[code]))].join('; ');
   throw new ProviderError(
     'fatal',
-    `No usable text came for ${what}${reasons === '' ? '' : `: ${reasons}`}. Try again, or change the topic or the prompt.`,
+    `No usable text was written for ${what}${reasons === '' ? '' : `: ${reasons}`}. Try again, or change the topic or the prompt.`,
   );
 }

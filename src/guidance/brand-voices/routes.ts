@@ -59,7 +59,7 @@ export const createBrandVoiceRoutes = (): RouteModule[] => [
       operationId: 'createBrandVoice',
       summary: 'Create a brand voice',
       description:
-        'Instructions for how generated articles are to sound. A workspace has at most 100 (409 `brand_voice_limit`).',
+        'Instructions for how generated articles should sound. A workspace has at most 100 (409 `brand_voice_limit`).',
       tags: ['Generation'],
       scope: 'workspace',
       permissions: ['generation.configure'],
@@ -112,7 +112,7 @@ export const createBrandVoiceRoutes = (): RouteModule[] => [
       operationId: 'deleteBrandVoice',
       summary: 'Delete a brand voice',
       description:
-        'Projects that had it as their default have none then. A generation that names it is written in the default voice.',
+        'Projects that had it as their default then have none. A generation that names it uses the default voice.',
       tags: ['Generation'],
       scope: 'workspace',
       permissions: ['generation.configure'],

@@ -3,7 +3,7 @@ import { timestamp, trimmedText, uuid } from '../../fields.ts';
 import { presetName } from '../presets/name.ts';
 
 const text = trimmedText(1, 8_000).meta({
-  description: 'How articles of this kind are built: their parts, their order, what each is to do.',
+  description: 'How articles of this kind are built: their parts, the order, the purpose of each.',
 });
 const time = timestamp.nullable().meta({ description: 'Null for a built-in one.' });
 

@@ -62,7 +62,7 @@ export async function acceptProposal(context: VerbContext, path: ProposalPath): 
     const { before, sourceId } = await takeProposal(tx, context, path);
     const { output: changed } = await worked();
     if (changed === 'full') {
-      throw conflict('The article has as many blocks as it may have.', 'full');
+      throw conflict('The article has the maximum number of blocks.', 'full');
     }
     if (changed === 'changed') {
       throw new ServiceError(

@@ -7,7 +7,7 @@ import type { OpenDelivery, WebhookDeliveryDetail } from '../schemas.ts';
 import { type DeliveryRow, deliveryOf, FROM_OPEN, noSuchDelivery, toOpenDelivery } from './queries.ts';
 
 /**
- * One delivery of the workspace with the body it sends and every attempt so far (integrations.read), all of one moment.
+ * One delivery with its body and every attempt so far, from one snapshot (integrations.read).
  * @throws {ServiceError} RESOURCE_NOT_FOUND
  */
 export async function readDeliveryDetail(

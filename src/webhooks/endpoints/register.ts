@@ -19,11 +19,11 @@ const SECRET_BYTES = 32;
 /** A new signing secret: `whsec_` and 256 random bits as 43 characters of base64url. The whole text is the key. */
 export const generateSecret = (): string => MARKER + randomBytes(SECRET_BYTES).toString('base64url');
 
-/** Endpoints of a workspace, at most, that are not deleted: every event is stored once for each. */
+/** Living endpoints of a workspace: every event is stored once for each. */
 const MAX_ENDPOINTS = 100;
 
 /**
- * Registrations of one workspace take turns at its row, so that none is counted too late.
+ * Registrations of one workspace lock its row, so that the count is exact.
  * @throws {ServiceError} CONFLICT `endpoint_limit`
  */
 async function requireRoom(tx: Tx, workspaceId: WorkspaceId): Promise<void> {
@@ -52,9 +52,10 @@ async function normaliseUrl(text: string, guard: AddressGuard): Promise<string> 
 }
 
 /**
- * Registers a receiver, active from now on (contract.md W1 to W3). Its address is looked up before
- * the transaction begins; a name that does not resolve yet is accepted, for every delivery checks it again.
- * @throws {ServiceError} INVALID_REQUEST for a URL that is not a public http or https address; CONFLICT `endpoint_limit`
+ * Registers a receiver, active at once (contract.md W1 to W3). Its address is looked up before the transaction begins;
+ * a name that does not resolve yet is accepted, since every delivery checks it again.
+ * @throws {ServiceError} INVALID_REQUEST for a URL that is not a public http or https address; CONFLICT
+ *   `endpoint_limit`
  */
 export async function registerEndpoint(
   context: VerbContext & { readonly guard: AddressGuard },
