@@ -73,6 +73,7 @@ it('duplicates content, images and categories into a new group, within the stora
   await setQuota(workspace.context, { storageBytes: 1_000_000 });
 });
 
+// contract.md E6 and E11
 it('deleting takes reviews, redirects, assets and jobs along, and tells that a PUBLISHED one is gone', async () => {
   const { id } = await editor.published(projectId, { title: 'Short life' });
   await editor.patch(id, { title: 'Shorter life' });

@@ -53,6 +53,7 @@ const stale = async () =>
     (row) => row.article_id,
   );
 
+// contract.md R9 and F5
 it('shows a link while its target is PUBLISHED and has an address, whatever happens to it', async () => {
   const own = await service.project(workspace);
   const target = await editor.create(own, { title: 'Target' });
@@ -102,6 +103,7 @@ it('shows a link while its target is PUBLISHED and has an address, whatever happ
   expect(await left()).toBe(0);
 });
 
+// contract.md R8
 it('keeps what a publish reported, takes no other address, and writes it into the log', async () => {
   const approved = async () => {
     const { id } = await editor.create(projectId);
@@ -132,6 +134,7 @@ it('keeps what a publish reported, takes no other address, and writes it into th
   expect((await editor.published(own)).publishedUrl).toBeNull();
 });
 
+// contract.md F5
 it('keeps links plain that lead to another project, or to an article of somebody else', async () => {
   const neighbour = await service.workspace();
   const stranger = editing(service, neighbour);
@@ -153,6 +156,7 @@ it('keeps links plain that lead to another project, or to an article of somebody
   expect((await editor.read(linker.id)).updatedAt).toBe(linker.updatedAt);
 });
 
+// contract.md R10
 it('shows a link that was saved while its target was being published', async () => {
   const own = await service.project(workspace);
   await useTemplate(own, 'https://example.com/{slug}');

@@ -17,6 +17,7 @@ beforeAll(async () => {
   editor = editing(service, workspace);
 });
 
+// contract.md R2
 it('old slugs of published articles redirect, live ones go first, and a draft leaves none', async () => {
   const find = async (slug: string) => {
     const { status, body } = await editor.call(

@@ -79,6 +79,7 @@ describe('rendering', () => {
     );
   });
 
+  // contract.md F17
   it('links only words that resolve, the first occurrence, once per article in the document', () => {
     const links = [
       { text: 'tea', articleId: A },
@@ -97,6 +98,7 @@ describe('rendering', () => {
     );
   });
 
+  // contract.md F8
   it('renders nothing for a missing asset or an address that is not for images', () => {
     const image = (assetId: string): Block => ({ id: assetId, type: 'image', assetId, altText: 'x' });
     expect(html(image(B))).toBe('');
@@ -105,6 +107,7 @@ describe('rendering', () => {
     expect(renderHtml({ version: 1, blocks: [image(A)] }, hostile)).toBe('');
   });
 
+  // contract.md F4
   it('drops on save links whose words are gone and later links to the same article', () => {
     const link = (text: string, articleId: string) => ({ text, articleId });
     const document: DocumentJson = {
