@@ -24,6 +24,7 @@ afterAll(async () => {
   rmSync(folder, { recursive: true, force: true });
 });
 
+// contract.md E2
 it('duplicates content, images and categories into a new group, within the storage quota', async () => {
   const source = await editor.published(projectId, { title: 'Original', metaTitle: 'Meta' });
   const upload = await editor.upload('POST', `/api/articles/${source.id}/assets?altText=Dot`, PNG);

@@ -155,6 +155,7 @@ test('each route reads as many bytes as OpenAPI says, and refuses one more', asy
   }
 });
 
+// contract.md A15
 test('a body holds 32 levels and 100,000 values, and no more, whatever else is wrong with it', async () => {
   const path = `/api/projects/${await service.project(workspace)}/articles`;
   const nested = (levels: number) =>
