@@ -8,7 +8,7 @@ import { lockLanguages, requireProjectLanguage } from '../projects/languages.ts'
 import type { createArticleBody } from './input-schemas.ts';
 import { insertArticle } from './insert.ts';
 import { endRedirect } from './redirects.ts';
-import { readReferences, renderBody } from './render.ts';
+import { readReferences, renderBody, toRendering } from './render.ts';
 import { type ArticleResponse, toArticle } from './schemas.ts';
 
 /** The language defaults to the project's primary one, the slug is derived from the title. */
@@ -31,7 +31,10 @@ export async function createArticle(
   const document = input.documentJson?.stored.json ?? EMPTY_DOCUMENT;
   // Before the transaction, where it holds no locks; a new article has no images that could change in between.
   const references = await readReferences(db, { id, project_id: projectId, document });
-  const rendering = await renderBody(document, references, input.documentJson?.texts);
+  const rendering =
+    input.documentJson === undefined
+      ? await renderBody(document, references)
+      : toRendering(input.documentJson.stored.rendered, references);
   return inTransaction(db, async (tx) => {
     const project = await lockLanguages(tx, actor.workspaceId, projectId);
     const language = input.primaryLanguage ?? project.primaryLanguage;

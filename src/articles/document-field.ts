@@ -1,14 +1,11 @@
 import { z } from 'zod';
 import { documentSchema } from '../document/format/schema.ts';
 import type { StoredDocument } from '../document/tasks/stored.ts';
-import type { Parsed } from '../document/tasks/tasks.ts';
 import { doTask } from '../threads/pool.ts';
 
-/** A body that a client sent: checked, its dead links dropped, its words counted, its texts parsed. */
+/** A body that a client sent: checked, its dead links dropped, its words counted, rendered. */
 export interface CheckedBody {
   readonly stored: StoredDocument;
-  /** For its rendering; nothing else looks into it. */
-  readonly texts: Parsed;
 }
 
 /**

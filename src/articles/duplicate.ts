@@ -4,7 +4,6 @@ import { requirePermissions, type VerbContext } from '../context.ts';
 import { reserveBytes, storageQuotaExceeded } from '../credits/storage-quota.ts';
 import type { Database, Queryable, Tx } from '../db/database.ts';
 import { inTransaction } from '../db/transaction.ts';
-import type { References } from '../document/tasks/tasks.ts';
 import type { SourceAsset } from '../document/translation/source.ts';
 import { notFound } from '../errors.ts';
 import { recordChange } from '../events/record.ts';
@@ -14,7 +13,7 @@ import { bytesOf, copiesOf, imagesForBody, insertAssets, newAssetIds, readAssets
 import { insertArticle } from './insert.ts';
 import { CHANGED, retryingChanged } from './prepare.ts';
 import { articleColumns } from './queries.ts';
-import { addressesOf, type Rendering, referencesOf, renderBody } from './render.ts';
+import { addressesOf, type References, type Rendering, referencesOf, renderBody } from './render.ts';
 import { type ArticleResponse, toArticle } from './schemas.ts';
 
 /**

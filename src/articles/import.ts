@@ -14,7 +14,7 @@ import { lockLanguages, requireProjectLanguage } from '../projects/languages.ts'
 import { bytesOf, imagesForBody, insertAssets } from './images.ts';
 import { readImportFile } from './import-file.ts';
 import { insertArticle } from './insert.ts';
-import { readReferences, renderBody } from './render.ts';
+import { readReferences, toRendering } from './render.ts';
 
 /** The statuses that an import can give an article. */
 export const IMPORT_STATUSES = ['DRAFT', 'NEEDS_REVIEW', 'APPROVED', 'PUBLISHED'] as const;
@@ -64,7 +64,7 @@ export async function importArticle(
   );
 
   const {
-    body: { stored: document, texts },
+    body: { stored: document },
     assets,
     warnings,
     title: found,
@@ -82,7 +82,7 @@ export async function importArticle(
   // Before the transaction, where it holds no locks; only this import gives the article images.
   const article = { id: articleId, project_id: projectId, document: document.json };
   const { links } = await readReferences(db, article);
-  const rendering = await renderBody(document.json, { links, images: imagesForBody(added) }, texts);
+  const rendering = toRendering(document.rendered, { links, images: imagesForBody(added) });
   await inTransaction(db, async (tx) => {
     requireProjectLanguage('/language', language, await lockLanguages(tx, workspaceId, projectId));
     await insertArticle(

@@ -4,11 +4,11 @@ import { sql } from 'kysely';
 import type { Origin } from '../context.ts';
 import type { Database, Tx } from '../db/database.ts';
 import { inTransaction } from '../db/transaction.ts';
-import type { References } from '../document/tasks/tasks.ts';
 import { ServiceError } from '../errors.ts';
 import type { ArticleId } from '../ids.ts';
 import type { CheckedBody } from './document-field.ts';
 import {
+  type References,
   type Renderable,
   type Renderer,
   type Rendering,
@@ -16,6 +16,7 @@ import {
   referencesOf,
   renderBody,
   renderSmallBody,
+  toRendering,
 } from './render.ts';
 
 const MAX_ATTEMPTS = 5;
@@ -67,7 +68,11 @@ export async function prepareBody(
   if (stored === undefined) return [];
   const document = body?.stored.json ?? stored.document;
   const references = await readReferences(db, { id, project_id: stored.project_id, document });
-  return [{ id, document, references, rendering: await renderBody(document, references, body?.texts) }];
+  const rendering =
+    body === undefined
+      ? await renderBody(document, references)
+      : toRendering(body.stored.rendered, references);
+  return [{ id, document, references, rendering }];
 }
 
 /** True when the body shows the same with both. */

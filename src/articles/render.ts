@@ -2,8 +2,9 @@ import { assetPath } from '../blobs/asset.ts';
 import type { Origin } from '../context.ts';
 import { clockTimestamp } from '../db/clock.ts';
 import type { Queryable, Tx } from '../db/database.ts';
+import type { Rendered } from '../document/render/document.ts';
 import { RENDERER } from '../document/render/shared.ts';
-import type { Parsed, References, Rendered } from '../document/tasks/tasks.ts';
+import { splice } from '../document/render/splice.ts';
 import { recordEvents } from '../events/record.ts';
 import type { ArticleId, AssetId, ProjectId } from '../ids.ts';
 import { fillAddress } from '../projects/addresses.ts';
@@ -17,6 +18,14 @@ export interface Renderable {
   readonly project_id: ProjectId;
   /** documentJson as text. */
   readonly document: string;
+}
+
+/** What the places of a rendering lead to. */
+export interface References {
+  /** Addresses of linked articles by id. */
+  readonly links: ReadonlyMap<string, string>;
+  /** Images by asset id. */
+  readonly images: ReadonlyMap<string, { readonly url: string; readonly altText: string }>;
 }
 
 /** contentHtml and contentMarkdown, as columns. */
@@ -92,29 +101,30 @@ export async function readReferences(db: Queryable, article: Renderable): Promis
   };
 }
 
-/** What was rendered of a body, as columns. */
-export function toRendering(document: string, { html, markdown }: Rendered): Rendering {
-  const { articleIds, assetIds } = referencesOf(document);
+/** What a rendered body shows, as columns. */
+export function toRendering(rendered: Rendered, { links, images }: References): Rendering {
+  const { html, markdown } = splice(rendered, {
+    link: (id) => {
+      const url = links.get(id);
+      return url === undefined ? null : { id, url };
+    },
+    asset: (id) => images.get(id) ?? null,
+  });
   return {
     content_html: html,
     content_markdown: markdown,
-    rendered_by: articleIds.length + assetIds.length === 0 ? RENDERER : null,
+    rendered_by: rendered.places === null ? RENDERER : null,
   };
 }
 
-/** Renders a body with what its links and images are; `texts` are its parsed texts, when there are some. */
-export async function renderBody(
-  document: string,
-  references: References,
-  texts?: Parsed,
-): Promise<Rendering> {
-  return toRendering(document, await doTask('render', document, references, texts));
-}
+/** Renders a stored body with what its links and images are. */
+export const renderBody = async (document: string, references: References): Promise<Rendering> =>
+  toRendering(await doTask('render', document), references);
 
 /** The same without waiting for a thread; null for a body that needs one. */
 export function renderSmallBody(document: string, references: References): Rendering | null {
-  const rendered = doSmallTask('render', document, references);
-  return rendered === undefined ? null : toRendering(document, rendered);
+  const rendered = doSmallTask('render', document);
+  return rendered === undefined ? null : toRendering(rendered, references);
 }
 
 /** Whether the article shows just this already. */

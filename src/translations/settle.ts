@@ -97,12 +97,9 @@ async function assemble(db: Database, jobId: JobId): Promise<Result> {
   const articleIds = await targetVersions(db, workspace_id, linked, target_language);
   const assetIds = newAssetIds(assets);
   const shown = linked.map((id) => (articleIds.get(id) ?? id) as ArticleId);
-  const references = {
-    links: await addressesOf(db, project_id, shown),
-    images: imagesForBody(copiesOf(assets, assetIds)),
-  };
+  const links = await addressesOf(db, project_id, shown);
   const assembled = await inTheBackground(workspace_id, () =>
-    doTask('assemble', snapshot, translations, { articleIds, assetIds }, references),
+    doTask('assemble', snapshot, translations, { articleIds, assetIds }),
   );
   if (!assembled.ok) throw new ReassemblyError(assembled.problem);
   const { article } = assembled;
@@ -111,12 +108,9 @@ async function assemble(db: Database, jobId: JobId): Promise<Result> {
     altText: article.altTexts.get(asset.id) ?? asset.altText,
   }));
   const images = copiesOf(described, assetIds);
-  const body = {
-    id: article_id,
-    document: article.stored.json,
-    references: { ...references, images: imagesForBody(images) },
-    rendering: toRendering(article.stored.json, article.rendered),
-  };
+  const references = { links, images: imagesForBody(images) };
+  const { json, rendered } = article.stored;
+  const body = { id: article_id, document: json, references, rendering: toRendering(rendered, references) };
   return {
     workspaceId: workspace_id,
     sourceId: source_article_id,

@@ -1,11 +1,13 @@
 import type { DocumentJson } from '../format/schema.ts';
 import { countWords } from '../format/words.ts';
 import type { ParsedTexts } from '../inline/texts.ts';
+import { type Rendered, renderDocument } from '../render/document.ts';
 
 /** A valid document as it is stored, and what its users need to know about it. */
 export interface StoredDocument {
   /** documentJson, its dead links dropped. */
   readonly json: string;
+  readonly rendered: Rendered;
   readonly words: number;
   /** The articles it links to, each once. */
   readonly articleIds: readonly string[];
@@ -26,6 +28,7 @@ export function describe(document: DocumentJson, texts: ParsedTexts): StoredDocu
   const heading = document.blocks.find((block) => block.type === 'heading');
   return {
     json: JSON.stringify(document),
+    rendered: renderDocument(document, texts),
     words: countWords(document, texts),
     articleIds: [...articleIds],
     images,

@@ -13,8 +13,7 @@ import { importMarkdown } from '../markdown/import.ts';
 import { countStates } from '../refresh/states.ts';
 import type { Provenance, StateCounts } from '../refresh/types.ts';
 import { provenanceOf, unitsOf } from '../refresh/units.ts';
-import { renderDocument } from '../render/document.ts';
-import { splice } from '../render/splice.ts';
+import { type Rendered, renderDocument } from '../render/document.ts';
 import type { Term } from '../text/term-index.ts';
 import { occurringTerms } from '../translation/glossary.ts';
 import { type PlannedTexts, planTexts } from '../translation/planned.ts';
@@ -31,28 +30,9 @@ import { fitting, memoryKeys, taughtTexts } from './memory.ts';
 import { accept, applyPlan, planVersion, reject, sentOf } from './refresh.ts';
 import { describe, type StoredDocument } from './stored.ts';
 
-/** Texts already parsed: as they are, or as bytes when another thread parsed them. */
-export type Parsed = ParsedTexts | Uint8Array;
-
 export type CheckedDocument =
-  | { readonly ok: true; readonly stored: StoredDocument; readonly texts: Parsed }
+  | { readonly ok: true; readonly stored: StoredDocument }
   | { readonly ok: false; readonly issues: readonly DocumentIssue[]; readonly omitted: number };
-
-/** What a rendering needs from outside. */
-export interface References {
-  /** Addresses of linked articles by id. */
-  readonly links: ReadonlyMap<string, string>;
-  /** Images by asset id. */
-  readonly images: ReadonlyMap<string, { readonly url: string; readonly altText: string }>;
-}
-
-export interface Rendered {
-  readonly html: string;
-  readonly markdown: string;
-}
-
-const textsOf = (parsed: Parsed | undefined): ParsedTexts =>
-  parsed instanceof Uint8Array ? ParsedTexts.fromBytes(parsed) : (parsed ?? new ParsedTexts());
 
 const readDocument = (json: string): DocumentJson => JSON.parse(json) as DocumentJson;
 
@@ -60,24 +40,11 @@ const readDocument = (json: string): DocumentJson => JSON.parse(json) as Documen
 function check(json: string, from: 'client' | 'stored' = 'client'): CheckedDocument {
   const texts = new ParsedTexts();
   const parsed = parseDocument(JSON.parse(json), texts, from === 'stored' ? STORED_BOUNDS : undefined);
-  return parsed.ok ? { ok: true, stored: describe(dropDeadLinks(parsed.document), texts), texts } : parsed;
+  return parsed.ok ? { ok: true, stored: describe(dropDeadLinks(parsed.document), texts) } : parsed;
 }
 
-function renderWith(document: DocumentJson, { links, images }: References, texts: ParsedTexts): Rendered {
-  const { html, markdown } = splice(renderDocument(document, texts), {
-    link: (id) => {
-      const url = links.get(id);
-      return url === undefined ? null : { id, url };
-    },
-    asset: (id) => images.get(id) ?? null,
-  });
-  return { html, markdown };
-}
-
-/** Renders a stored document. */
-function render(json: string, references: References, parsed?: Parsed): Rendered {
-  return renderWith(readDocument(json), references, textsOf(parsed));
-}
+/** Renders a stored document that another renderer has rendered. */
+const render = (json: string): Rendered => renderDocument(readDocument(json));
 
 /** The document with its assets replaced by their copies; the words stay as they are. */
 function replaceAssets(json: string, assetIds: ReadonlyMap<string, string>): string {
@@ -100,10 +67,9 @@ function planSegmentsOf(refresh: string, source: string | null): PlannedTexts {
   return planTexts(segments, source === null ? partial : (JSON.parse(source) as Snapshot), partial);
 }
 
-/** A translated article as it is stored, rendered. */
+/** A translated article as it is stored. */
 export type AssembledArticle = Omit<TranslatedArticle, 'document'> & {
   readonly stored: StoredDocument;
-  readonly rendered: Rendered;
   /** What is known of the version from now on, as JSON text. */
   readonly provenance: string;
 };
@@ -111,31 +77,20 @@ export type AssembledArticle = Omit<TranslatedArticle, 'document'> & {
 /** The article, or why there is none. */
 export type Assembled = { readonly ok: true; readonly article: AssembledArticle } | Unwritable;
 
-/**
- * Writes translations into a copy of the snapshot (its JSON text) and renders it; `images` are its inline copies, whose
- * alternative texts are the translated ones.
- */
+/** Writes translations into a copy of the snapshot (its JSON text). */
 function assemble(
   snapshot: string,
   translations: ReadonlyMap<string, string | null>,
   ids: IdMaps,
-  references: References,
 ): Assembled {
   const texts = new ParsedTexts();
   const source = JSON.parse(snapshot) as Snapshot;
   return orUnwritable(() => {
     const made = reassemble(source, translations, ids, texts);
     const { document, ...article } = made;
-    const images = new Map(references.images);
-    for (const [sourceId, altText] of article.altTexts) {
-      const id = ids.assetIds.get(sourceId) ?? sourceId;
-      const image = images.get(id);
-      if (image !== undefined) images.set(id, { ...image, altText });
-    }
     const stored = describe(document, texts);
-    const rendered = renderWith(document, { ...references, images }, texts);
     const provenance = JSON.stringify(provenanceOf(source, made, ids.assetIds, leftFields(translations)));
-    return { ok: true, article: { ...article, stored, rendered, provenance } };
+    return { ok: true, article: { ...article, stored, provenance } };
   });
 }
 
@@ -229,7 +184,7 @@ function excerpt(json: string, characters: number): string {
 const termsIn = (glossary: string, texts: ReadonlyMap<string, string>): string =>
   JSON.stringify(occurringTerms(JSON.parse(glossary) as readonly Term[], [...texts.values()]));
 
-/** Every task by name. Arguments and results survive structured cloning, but for parsed texts, which become bytes. */
+/** Every task by name. Arguments and results survive structured cloning. */
 export const TASKS = {
   count,
   excerpt,
