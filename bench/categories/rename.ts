@@ -18,7 +18,7 @@ import { createDatabase } from '../../src/db/database.ts';
 import { expandFanOuts } from '../../src/events/fan-out.ts';
 import { type EndpointId, newId } from '../../src/ids.ts';
 import { withEmbeddedDatabase } from '../../src/local/embedded-database.ts';
-import { generateSecret } from '../../src/webhooks/endpoints/secret.ts';
+import { generateSecret } from '../../src/webhooks/endpoints/register.ts';
 import { createWorkspace } from '../../src/workspaces/create.ts';
 import { type Comparison, report } from '../lib/suite.ts';
 

@@ -52,7 +52,7 @@ async function seed(db: VerbContext['db']): Promise<{ context: VerbContext; sour
     assets: [],
   };
   const texts = new Map(extractSegments(snapshot).map(({ key, text }) => [key, pseudoLocalize(text)]));
-  const made = reassemble(snapshot, texts, { articleIds: new Map(), assetIds: new Map() });
+  const made = reassemble(snapshot, texts, new Map());
   await sql`
     WITH version AS (
       INSERT INTO articles (id, workspace_id, project_id, title, slug, status, document, primary_language,

@@ -16,7 +16,7 @@ const ledgerEntrySchema = z
   .object({
     id: uuid,
     kind: z.enum(['grant', 'purchase', 'settlement']),
-    amount: z.int().meta({ description: 'Credits: above 0 added, below 0 consumed.' }),
+    amount: z.int().meta({ description: 'Credits: positive when added, negative when consumed.' }),
     paymentEventId: z.string().nullable().meta({ description: 'Of a grant or purchase.' }),
     purpose: z.enum(HOLD_PURPOSES).nullable().meta({ description: 'What a settlement paid for.' }),
     runId: uuid.nullable().meta({ description: "The run it paid for: a job's id, or an AI operation's." }),

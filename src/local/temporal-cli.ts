@@ -50,7 +50,7 @@ async function lookOnPath(
   for (const path of findAllOnPath('temporal', env)) {
     const found = await askVersion(path);
     if (found === null) {
-      onProgress(`Skipping ${path}: it does not answer --version`);
+      onProgress(`Skipping ${path}: it does not respond to --version`);
       continue;
     }
     const cli: TemporalCli = { path, version: found.version, source: 'PATH' };
@@ -65,7 +65,7 @@ async function namedCli(path: string): Promise<TemporalCli> {
   const found = await askVersion(path);
   if (found === null) {
     throw new Error(
-      `TEMPORAL_CLI_PATH is ${path}, but that is not the Temporal CLI: it does not answer --version.`,
+      `TEMPORAL_CLI_PATH is ${path}, but that is not the Temporal CLI: it does not respond to --version.`,
     );
   }
   return { path, version: found.version, source: 'TEMPORAL_CLI_PATH' };

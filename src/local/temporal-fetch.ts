@@ -135,7 +135,7 @@ async function buildLastResort(
 /** Only called once the file's hash has been checked. */
 async function runnable(file: string): Promise<string> {
   chmodSync(file, 0o755);
-  if ((await askVersion(file)) === null) throw new Error('the file it fetched does not answer --version');
+  if ((await askVersion(file)) === null) throw new Error('the file it fetched does not respond to --version');
   return file;
 }
 

@@ -249,8 +249,8 @@ it('never dials what the guard refuses, first or by redirect, and gives up on wh
   const refused: [string, RegExp][] = [
     [`${trap.origin}/x.png`, /does not point to a public address/],
     [`${site.origin}/to-trap`, /does not point to a public address/],
-    [`${site.origin}/loop`, /answered 302/],
-    [`${site.origin}/gone`, /answered 404/],
+    [`${site.origin}/loop`, /responded with 302/],
+    [`${site.origin}/gone`, /responded with 404/],
     [`${site.origin}/text`, /not a PNG/],
     [`${site.origin}/cut`, /closed/],
     ['ftp://127.0.0.1/x', /must start with http/],

@@ -116,7 +116,7 @@ it('leaves a block that a person edited as it is, to the byte, and proposes what
 it("brings nothing back that was deleted, keeps what is the version's own, and keeps its order", () => {
   fc.assert(
     fc.property(bothSides, ({ source0, source, version }) => {
-      const { result, plan } = refresh(source, version);
+      const { result } = refresh(source, version);
       const [before, from, now, after] = [source0, source, version.content, result.content].map(byId);
       const applied = new Set<UnitKey>(result.applied);
       for (const id of after?.keys() ?? []) {
@@ -142,9 +142,6 @@ it("brings nothing back that was deleted, keeps what is the version's own, and k
         const neighbour = order.slice(0, order.indexOf(id)).findLast((earlier) => ids.includes(earlier));
         expect(ids[ids.indexOf(id) - 1]).toBe(neighbour);
       }
-      expect(
-        plan.moved.filter((key) => applied.has(key) && !plan.steps.some((step) => step.key === key)),
-      ).toEqual([]);
     }),
     { numRuns: 60 },
   );

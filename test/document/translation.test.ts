@@ -16,7 +16,7 @@ import { translateSegments } from '../../src/providers/translate.ts';
 import { ProviderError, type TranslationProvider } from '../../src/providers/types.ts';
 import { anySnapshot } from './arbitraries.ts';
 
-const NO_IDS = { articleIds: new Map<string, string>(), assetIds: new Map<string, AssetId>() };
+const NO_IDS = new Map<string, AssetId>();
 
 async function translate(provider: TranslationProvider, snapshot: Snapshot): Promise<TranslatedArticle> {
   const segments = extractSegments(snapshot).map(({ key, kind, text }) => ({ id: key, kind, text }));

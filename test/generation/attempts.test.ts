@@ -77,7 +77,7 @@ describe('the calls for a part', () => {
     const { job } = await calls.generateTo(workspace);
     expect(job).toMatchObject({
       status: 'FAILED',
-      errorMessage: expect.stringMatching(/^No usable text came/),
+      errorMessage: expect.stringMatching(/^No usable text was written/),
     });
     expect(asked()).toBe(7);
     const { sections } = await report(job.id);
@@ -187,7 +187,7 @@ describe('while the database is away', () => {
 it.each([
   [
     'misconfigured',
-    "this service's access to its engine is refused. Nothing was charged; whoever runs the service has to put that right.",
+    "this service's access to its engine is refused. Nothing was charged; the operator of the service has to fix that.",
   ],
   [
     'retryable',

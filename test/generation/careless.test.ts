@@ -46,7 +46,7 @@ describe('a model with bad habits', () => {
         if (!(error instanceof ProviderError)) throw error;
         expect(error).toMatchObject({
           kind: 'fatal',
-          message: expect.stringMatching(/^No usable text came for /),
+          message: expect.stringMatching(/^No usable text was written for /),
         });
       }
     }

@@ -14,7 +14,7 @@ async function read(schema: z.ZodType, body: unknown): Promise<unknown> {
     checked: () => undefined,
   };
   try {
-    return await parseBody({ schema, optional: false, patient: false }, source);
+    return await parseBody({ schema, optional: false, isAsync: false }, source);
   } catch (error) {
     if (error instanceof ServiceError) return error.issues?.map(({ pointer }) => pointer);
     throw error;

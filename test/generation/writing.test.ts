@@ -40,7 +40,11 @@ describe('a section', () => {
       { blocks: [{ type: 'heading', level: 2, text: 'Roses' }, rest] },
       'A heading of level 2 is not allowed here',
     ],
-    ['a heading in Markdown', { blocks: [paragraph(`# Roses\n\n${prose(600)}`)] }, 'A heading in Markdown'],
+    [
+      'a heading in Markdown',
+      { blocks: [paragraph(`# Roses\n\n${prose(600)}`)] },
+      'A text has a Markdown heading',
+    ],
     [
       'a heading at its end',
       { blocks: [rest, { type: 'heading', level: 3, text: 'Next' }] },
@@ -55,11 +59,11 @@ describe('a section', () => {
       },
       'no text between two headings',
     ],
-    ['a paragraph twice', { blocks: [rest, rest] }, 'repeats one that stands in the article already'],
+    ['a paragraph twice', { blocks: [rest, rest] }, 'repeats one that is already in the article'],
     [
       'a paragraph of an earlier section',
       { blocks: [paragraph(prose(30, 'lily')), rest] },
-      'repeats one that stands',
+      'repeats one that is already',
     ],
     [
       'a link in Markdown',
@@ -75,32 +79,32 @@ describe('a section', () => {
     [
       'an address',
       { blocks: [paragraph(`See https://spam.example/x. ${prose(600)}`)] },
-      'A text has an address.',
+      'A text has a web or e-mail address.',
     ],
     [
       'an address in code',
       { blocks: [paragraph(`Call \`https://spam.example\`. ${prose(600)}`)] },
-      'A text has an address.',
+      'A text has a web or e-mail address.',
     ],
     [
       'a bare domain',
       { blocks: [paragraph(`Visit spam.example now. ${prose(600)}`)] },
-      'A text has an address.',
+      'A text has a web or e-mail address.',
     ],
     [
       'an e-mail address',
       { blocks: [paragraph(`Ask me@spam.example. ${prose(600)}`)] },
-      'A text has an address.',
+      'A text has a web or e-mail address.',
     ],
     [
       'mailto',
       { blocks: [paragraph(`Ask mailto:me@spam.example. ${prose(600)}`)] },
-      'A text has an address.',
+      'A text has a web or e-mail address.',
     ],
     [
       'an address in a table',
       { blocks: [{ type: 'table', header: ['a'], rows: [['www.spam.example']] }, rest] },
-      'A text has an address.',
+      'A text has a web or e-mail address.',
     ],
     [
       'a link to an article that is not listed',
@@ -109,13 +113,17 @@ describe('a section', () => {
     ],
     ['HTML', { blocks: [paragraph(`<b>Roses</b> grow. ${prose(600)}`)] }, 'A text has HTML.'],
     ['an image', { blocks: [paragraph(`![A rose](rose.png) ${prose(600)}`)] }, 'A text has'],
-    ['a list in Markdown', { blocks: [paragraph(`- one\n- two\n\n${prose(600)}`)] }, 'A list in Markdown'],
+    [
+      'a list in Markdown',
+      { blocks: [paragraph(`- one\n- two\n\n${prose(600)}`)] },
+      'A text has a Markdown list',
+    ],
     [
       'a table in Markdown',
       { blocks: [paragraph(`| a | b |\n|---|---|\n| 1 | 2 |\n\n${prose(600)}`)] },
-      'A table in Markdown',
+      'A text has a Markdown table',
     ],
-    ['a code fence', { blocks: [paragraph(`\`\`\`\nx\n\`\`\`\n\n${prose(600)}`)] }, 'A code fence'],
+    ['a code fence', { blocks: [paragraph(`\`\`\`\nx\n\`\`\`\n\n${prose(600)}`)] }, 'has a code fence'],
     ['a footnote', { blocks: [paragraph(`Roses grow.[^1] ${prose(600)}`)] }, 'Markdown other than'],
     [
       'chatter',
@@ -184,7 +192,7 @@ describe('a section', () => {
     expect(failure).toMatchObject({
       kind: 'fatal',
       message:
-        'No usable text came for the section “Light”: it had web or e-mail addresses. Try again, or change the topic or the prompt.',
+        'No usable text was written for the section “Light”: it had web or e-mail addresses. Try again, or change the topic or the prompt.',
     });
     expect(model.requests()).toHaveLength(3);
   });
@@ -325,12 +333,12 @@ describe('the questions', () => {
           answer: prose(75, `a${index}`),
         })),
       },
-      'A heading stands twice',
+      'A heading occurs twice',
     ],
     [
       'an address',
       { questions: [...questions(2).questions, { question: 'Where?', answer: 'At spam.example.' }] },
-      'A text has an address',
+      'A text has a web or e-mail address',
     ],
     [
       'no answer',

@@ -201,8 +201,8 @@ describe('failures of DeepL', () => {
   });
 
   it.each([
-    ['never answers', silence, 'did not answer within 0.4 s'],
-    ['drips', drip, 'did not answer within 0.4 s'],
+    ['never answers', silence, 'did not respond within 0.4 s'],
+    ['drips', drip, 'did not respond within 0.4 s'],
     ['breaks off', breakOff, 'could not be reached'],
   ])('may pass when the server %s', async (_what, answer, words) => {
     server.answer = () => answer;

@@ -4,7 +4,6 @@ import { createDatabase, type Database } from '../../src/db/database.ts';
 import { newId, type ProjectId } from '../../src/ids.ts';
 import { ProviderError } from '../../src/providers/types.ts';
 import { MAX_REASON } from '../../src/suggestions/answers.ts';
-import { UnusableAnswer } from '../../src/suggestions/provider.ts';
 import { readQuestion } from '../../src/suggestions/read-question.ts';
 import { categoryCalls } from '../categories/support.ts';
 import { createArticle } from '../support/articles.ts';
@@ -170,7 +169,7 @@ describe('suggesting categories for an article', () => {
     expect((await calls.forArticle(workspace, articleId)).body.proposed).toEqual([
       { name: 'Ways', reason: 'why' },
     ]);
-    expect(model.asked[1]?.rejected?.problems).toEqual([
+    expect(model.asked[1]?.rejected?.defects).toEqual([
       { problem: 'The workspace already has a category with this name.', given: 'Straße' },
     ]);
   });
@@ -180,7 +179,7 @@ describe('suggesting categories for an article', () => {
     await expectNothing(await calls.forArticle(workspace, articleId), NONE, 2);
     expect(model.asked[1]?.rejected).toEqual({
       answer: '{"nonsense":true}',
-      problems: expect.arrayContaining([{ problem: expect.stringContaining('existing') }]),
+      defects: expect.arrayContaining([{ code: 'shape', problem: expect.stringContaining('existing') }]),
     });
     // A model was called, so the month keeps the count.
     expect(await calls.used(workspace)).toBe(1);
@@ -189,9 +188,7 @@ describe('suggesting categories for an article', () => {
 
   it('an answer that is no JSON, a refusal, or another language counts as nothing after the second time', async () => {
     const unusable = [
-      async () => {
-        throw new UnusableAnswer('The answer was not a JSON object.');
-      },
+      async () => null,
       async () => {
         throw new ProviderError('refused', 'The language model declines to work on this text.');
       },

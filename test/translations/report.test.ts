@@ -293,7 +293,7 @@ const inFrench = (text: string) =>
 
 it.each([
   ['the language of its source', 'the language of the source', (text: string) => text],
-  ['a third language', 'another language than was asked for', inFrench],
+  ['a third language', 'another language than the requested one', inFrench],
 ])('an article that comes back in %s is not charged, and says what to do', async (_, where, answer) => {
   const blocks = Array.from({ length: 6 }, (_each, index) => inEnglish(index));
   answers = { Young: answer };

@@ -33,19 +33,35 @@ export interface Places {
   readonly images: readonly ImagePlace[];
 }
 
-/** Reads places that were stored as JSON text. */
-export const parsePlaces = (json: string): Places => JSON.parse(json) as Places;
+/** Reads places that were stored as JSON text, if there are any. */
+export function parsePlaces(json: string): Places;
+export function parsePlaces(json: string | null): Places | null;
+export function parsePlaces(json: string | null): Places | null {
+  return json === null ? null : (JSON.parse(json) as Places);
+}
 
 /** The articles that places lead to, each once. */
-export const linkTargets = (places: Places): string[] => places.links.map(({ articleId }) => articleId);
+export const linkTargets = (places: Places | null): string[] =>
+  places?.links.map(({ articleId }) => articleId) ?? [];
 
 /** The assets that places show, each once. */
 export const imageTargets = (places: Places): string[] => [
   ...new Set(places.images.map(({ assetId }) => assetId)),
 ];
 
+/**
+ * Whether one of the places shows the image.
+ * @param ownText only where it shows the image's own alternative text
+ */
+export const showsImage = (places: Places | null, id: string, ownText = false): boolean =>
+  places?.images.some(({ assetId, altText }) => assetId === id && (!ownText || altText === '')) ?? false;
+
 /** The places of a copy whose assets are copies. */
-export function replaceAssetsInPlaces(places: Places, assetIds: ReadonlyMap<string, string>): Places {
+export function replaceAssetsInPlaces(
+  places: Places | null,
+  assetIds: ReadonlyMap<string, string>,
+): Places | null {
+  if (places === null) return null;
   const images = places.images.map((image) => ({
     ...image,
     assetId: assetIds.get(image.assetId) ?? image.assetId,

@@ -4,7 +4,7 @@ import { destination } from '../inline/markdown.ts';
 import { encodeUrl, isAllowedImageUrl, isAllowedLinkUrl } from '../text/urls.ts';
 import type { Rendered } from './document.ts';
 import { openLink, showFigure } from './html.ts';
-import type { ImagePlace, LinkPlace } from './places.ts';
+import type { ImagePlace, LinkPlace, Places } from './places.ts';
 
 /** What the places of a document lead to. */
 export interface Resolver {
@@ -12,13 +12,6 @@ export interface Resolver {
   link(articleId: string): { readonly id: string; readonly url: string } | null;
   /** An image's address and own alt text; null when the asset is missing (or must not be shown). */
   asset(assetId: string): { readonly url: string; readonly altText: string } | null;
-}
-
-export interface Shown {
-  readonly html: string;
-  readonly markdown: string;
-  /** The address shown in each place, those of links before those of images; null where none is shown. */
-  readonly addresses: readonly (string | null)[];
 }
 
 /** What is written around a range of a text. */
@@ -31,36 +24,42 @@ interface Insertion {
 type Splice = { readonly [Text in 'html' | 'markdown']: Insertion };
 
 /**
- * Writes links and images into a rendering, in time linear in its length. Of links that overlap the earlier entry is
- * shown, of links that lead to one article the first. An address that is not allowed is not shown.
+ * The address that each link shows; null where none is shown. Of links that overlap the earlier entry is shown, of links
+ * that lead to one article the first. An address that is not allowed is not shown.
  */
-export function splice({ html, markdown, places }: Rendered, resolve: Resolver): Shown {
-  if (places === null) return { html, markdown, addresses: [] };
+export function shownLinks({ links }: Places, link: Resolver['link']): (string | null)[] {
   const addresses: (string | null)[] = [];
-  const splices: Splice[] = [];
   const linked = new Set<string>();
-  for (const place of places.links) {
-    const target = resolve.link(place.articleId);
+  for (const { articleId, over } of links) {
+    const target = link(articleId);
     const isShown =
       target !== null &&
       isAllowedLinkUrl(target.url) &&
-      !place.over?.some((other) => addresses[other] !== null) &&
+      !over?.some((other) => addresses[other] !== null) &&
       claim(linked, target.id);
     addresses.push(isShown ? target.url : null);
-    if (isShown) splices.push(spliceLink(place, target.url));
+  }
+  return addresses;
+}
+
+/** Writes links and images into a rendering, in time linear in its length. */
+export function splice({ html, markdown, places }: Rendered, resolve: Resolver): Omit<Rendered, 'places'> {
+  if (places === null) return { html, markdown };
+  const splices: Splice[] = [];
+  for (const [index, url] of shownLinks(places, resolve.link).entries()) {
+    const place = places.links[index];
+    if (url !== null && place !== undefined) splices.push(spliceLink(place, url));
   }
   for (const place of places.images) {
     const asset = resolve.asset(place.assetId);
-    const isShown = asset !== null && isAllowedImageUrl(asset.url);
-    addresses.push(isShown ? asset.url : null);
-    if (isShown) splices.push(spliceImage(place, asset.url, place.altText || asset.altText));
+    if (asset === null || !isAllowedImageUrl(asset.url)) continue;
+    splices.push(spliceImage(place, asset.url, place.altText || asset.altText));
   }
   // In HTML no two of them touch but images of one gap, which keep their order.
   splices.sort((a, b) => a.html.start - b.html.start);
   return {
     html: insert(html, splices, 'html'),
     markdown: insert(markdown, splices, 'markdown'),
-    addresses,
   };
 }
 

@@ -18,7 +18,7 @@ import { weigh } from '../refresh/weigh.ts';
 import { orUnwritable, type Unwritable } from '../translation/reassemble.ts';
 import type { Segment } from '../translation/segments.ts';
 import type { Snapshot } from '../translation/source.ts';
-import { describe, type StoredDocument } from './stored.ts';
+import { type RenderedDocument, toStore } from './stored.ts';
 
 const read = <Value>(json: string): Value => JSON.parse(json) as Value;
 const readProvenance = (json: string | null): Provenance | null =>
@@ -82,7 +82,7 @@ export interface Changed extends Omit<RefreshResult, 'proposals' | 'settled' | '
   readonly provenance: string;
   /** Its fields outside the body. */
   readonly fields: Omit<Snapshot, 'document' | 'assets'>;
-  readonly stored: StoredDocument;
+  readonly body: RenderedDocument;
 }
 
 export interface AppliedRefresh extends Pick<RefreshResult, 'proposals' | 'settled'> {
@@ -101,8 +101,8 @@ function changedBy({
   ...result
 }: Omit<RefreshResult, 'proposals' | 'settled'>): Changed {
   const { document, assets: _, ...fields } = content;
-  const stored = describe(document, new ParsedTexts());
-  return { ...result, fields, stored, provenance: JSON.stringify(provenance) };
+  const body = toStore(document, new ParsedTexts());
+  return { ...result, fields, body, provenance: JSON.stringify(provenance) };
 }
 
 /**
@@ -143,7 +143,7 @@ export function applyPlan(
   provenance: string | null,
   translations: ReadonlyMap<string, string | null>,
   unpaid: ReadonlySet<string>,
-  ids: { articleIds: ReadonlyMap<string, string>; copyIds: ReadonlyMap<string, AssetId> },
+  copyIds: ReadonlyMap<string, AssetId>,
   proposeAll: boolean,
 ): Applied {
   return orUnwritable(() => {
@@ -152,7 +152,7 @@ export function applyPlan(
       translations,
       current: read<Snapshot>(version),
       provenance: readProvenance(provenance),
-      ...ids,
+      copyIds,
       proposeAll,
     });
     const units = new Set([...result.applied, ...proposals.map(({ key }) => key)]);

@@ -1,7 +1,8 @@
 /**
- * Work on whole documents, which runs on a separate thread when the document is large. Everything goes in and
- * comes out as text, so that little has to be copied between threads.
+ * Work on whole documents, which runs on a separate thread when the document is large. Documents go in and
+ * come out as text, so that little has to be copied between threads.
  */
+import type { AssetId } from '../../ids.ts';
 import { dropDeadLinks } from '../format/links.ts';
 import { type DocumentIssue, parseDocument, STORED_BOUNDS } from '../format/parse.ts';
 import type { DocumentJson } from '../format/schema.ts';
@@ -18,9 +19,9 @@ import type { Term } from '../text/term-index.ts';
 import { occurringTerms } from '../translation/glossary.ts';
 import { type PlannedTexts, planTexts } from '../translation/planned.ts';
 import {
-  type IdMaps,
   orUnwritable,
   reassemble,
+  replaceAssets,
   type TranslatedArticle,
   type Unwritable,
 } from '../translation/reassemble.ts';
@@ -28,30 +29,28 @@ import { extractSegments, leftFields } from '../translation/segments.ts';
 import type { Snapshot } from '../translation/source.ts';
 import { fitting, memoryKeys, taughtTexts } from './memory.ts';
 import { accept, applyPlan, planVersion, reject, sentOf } from './refresh.ts';
-import { describe, type StoredDocument } from './stored.ts';
+import { type RenderedDocument, type StoredDocument, toStore } from './stored.ts';
 
 export type CheckedDocument =
-  | { readonly ok: true; readonly stored: StoredDocument }
+  | { readonly ok: true; readonly stored: StoredDocument; readonly rendered: Rendered }
   | { readonly ok: false; readonly issues: readonly DocumentIssue[]; readonly omitted: number };
 
 const readDocument = (json: string): DocumentJson => JSON.parse(json) as DocumentJson;
 
-/** Checks JSON text against the document format, within the bounds of what a client sends or of what may be stored. */
+/** Checks JSON text against the document format, within the bounds of what a client sends or of what may be stored, and renders it. */
 function check(json: string, from: 'client' | 'stored' = 'client'): CheckedDocument {
   const texts = new ParsedTexts();
   const parsed = parseDocument(JSON.parse(json), texts, from === 'stored' ? STORED_BOUNDS : undefined);
-  return parsed.ok ? { ok: true, stored: describe(dropDeadLinks(parsed.document), texts) } : parsed;
+  return parsed.ok ? { ok: true, ...toStore(dropDeadLinks(parsed.document), texts) } : parsed;
 }
 
-/** Renders a stored document that another renderer has rendered. */
+/** Renders a stored document. */
 const render = (json: string): Rendered => renderDocument(readDocument(json));
 
 /** The document with its assets replaced by their copies; the words stay as they are. */
-function replaceAssets(json: string, assetIds: ReadonlyMap<string, string>): string {
+function copyDocument(json: string, assetIds: ReadonlyMap<string, string>): string {
   const document = readDocument(json);
-  for (const block of document.blocks) {
-    if (block.type === 'image') block.assetId = assetIds.get(block.assetId) ?? block.assetId;
-  }
+  replaceAssets(document, assetIds);
   return JSON.stringify(document);
 }
 
@@ -68,29 +67,28 @@ function planSegmentsOf(refresh: string, source: string | null): PlannedTexts {
 }
 
 /** A translated article as it is stored. */
-export type AssembledArticle = Omit<TranslatedArticle, 'document'> & {
-  readonly stored: StoredDocument;
-  /** What is known of the version from now on, as JSON text. */
-  readonly provenance: string;
-};
+export type AssembledArticle = Omit<TranslatedArticle, 'document'> &
+  RenderedDocument & {
+    /** What is known of the version from now on, as JSON text. */
+    readonly provenance: string;
+  };
 
 /** The article, or why there is none. */
 export type Assembled = { readonly ok: true; readonly article: AssembledArticle } | Unwritable;
 
-/** Writes translations into a copy of the snapshot (its JSON text). */
+/** Writes translations into a copy of the snapshot (its JSON text), whose images are those of `assetIds`, and renders it. */
 function assemble(
   snapshot: string,
   translations: ReadonlyMap<string, string | null>,
-  ids: IdMaps,
+  assetIds: ReadonlyMap<string, AssetId>,
 ): Assembled {
   const texts = new ParsedTexts();
   const source = JSON.parse(snapshot) as Snapshot;
   return orUnwritable(() => {
-    const made = reassemble(source, translations, ids, texts);
+    const made = reassemble(source, translations, assetIds, texts);
     const { document, ...article } = made;
-    const stored = describe(document, texts);
-    const provenance = JSON.stringify(provenanceOf(source, made, ids.assetIds, leftFields(translations)));
-    return { ok: true, article: { ...article, stored, provenance } };
+    const provenance = JSON.stringify(provenanceOf(source, made, assetIds, leftFields(translations)));
+    return { ok: true, article: { ...article, ...toStore(document, texts), provenance } };
   });
 }
 
@@ -184,13 +182,13 @@ function excerpt(json: string, characters: number): string {
 const termsIn = (glossary: string, texts: ReadonlyMap<string, string>): string =>
   JSON.stringify(occurringTerms(JSON.parse(glossary) as readonly Term[], [...texts.values()]));
 
-/** Every task by name. Arguments and results survive structured cloning. */
+/** Every task by name. Arguments and results survive structured cloning, but for parsed texts, which become bytes. */
 export const TASKS = {
   count,
   excerpt,
   check,
   render,
-  replaceAssets,
+  copyDocument,
   plan,
   planSegmentsOf,
   planVersion,

@@ -3,9 +3,11 @@ import { defineRoute, type RouteModule } from '../../http/route.ts';
 import { pathId } from '../../http/scope.ts';
 import { created, DONE, doneResponses, ok } from '../../http/success.ts';
 import type { BrandVoiceId } from '../../ids.ts';
-import { createBrandVoice } from './create.ts';
-import { deleteBrandVoice } from './delete.ts';
-import { listBrandVoices, readBrandVoice } from './queries.ts';
+import { createPreset } from '../presets/create.ts';
+import { deletePreset } from '../presets/delete.ts';
+import { listPresets, readPreset } from '../presets/queries.ts';
+import { updatePreset } from '../presets/update.ts';
+import { VOICES } from './kind.ts';
 import {
   type BrandVoice,
   brandVoiceSchema,
@@ -13,7 +15,6 @@ import {
   createBrandVoiceBody,
   updateBrandVoiceBody,
 } from './schemas.ts';
-import { updateBrandVoice } from './update.ts';
 
 const summaryExample = {
   id: '9d1c6f0e-52b3-4a83-9b8e-7a1f3c5d2e40',
@@ -49,7 +50,7 @@ export const createBrandVoiceRoutes = (): RouteModule[] => [
         },
       },
     },
-    async ({ context }) => ok({ brandVoices: await listBrandVoices(context) }),
+    async ({ context }) => ok({ brandVoices: await listPresets(context, VOICES) }),
   ),
   defineRoute(
     {
@@ -58,7 +59,7 @@ export const createBrandVoiceRoutes = (): RouteModule[] => [
       operationId: 'createBrandVoice',
       summary: 'Create a brand voice',
       description:
-        'Instructions for how generated articles are to sound. A workspace has at most 100 (409 `brand_voice_limit`).',
+        'Instructions for how generated articles should sound. A workspace has at most 100 (409 `brand_voice_limit`).',
       tags: ['Generation'],
       scope: 'workspace',
       permissions: ['generation.configure'],
@@ -69,7 +70,7 @@ export const createBrandVoiceRoutes = (): RouteModule[] => [
       },
       errors: ['CONFLICT'],
     },
-    async ({ context, body }) => created({ brandVoice: await createBrandVoice(context, body) }),
+    async ({ context, body }) => created({ brandVoice: await createPreset(context, VOICES, body) }),
   ),
   defineRoute(
     {
@@ -82,7 +83,7 @@ export const createBrandVoiceRoutes = (): RouteModule[] => [
       permissions: ['articles.read'],
       responses: { 200: { description: 'The voice.', schema: response, example: { brandVoice: example } } },
     },
-    async ({ context, params }) => ok({ brandVoice: await readBrandVoice(context, idOf(params)) }),
+    async ({ context, params }) => ok({ brandVoice: await readPreset(context, VOICES, idOf(params)) }),
   ),
   defineRoute(
     {
@@ -102,7 +103,7 @@ export const createBrandVoiceRoutes = (): RouteModule[] => [
       errors: ['CONFLICT'],
     },
     async ({ context, params, body }) =>
-      ok({ brandVoice: await updateBrandVoice(context, idOf(params), body) }),
+      ok({ brandVoice: await updatePreset(context, VOICES, idOf(params), body) }),
   ),
   defineRoute(
     {
@@ -111,14 +112,14 @@ export const createBrandVoiceRoutes = (): RouteModule[] => [
       operationId: 'deleteBrandVoice',
       summary: 'Delete a brand voice',
       description:
-        'Projects that had it as their default have none then. A generation that names it is written in the default voice.',
+        'Projects that had it as their default then have none. A generation that names it uses the default voice.',
       tags: ['Generation'],
       scope: 'workspace',
       permissions: ['generation.configure'],
       responses: doneResponses('Deleted.'),
     },
     async ({ context, params }) => {
-      await deleteBrandVoice(context, idOf(params));
+      await deletePreset(context, VOICES, idOf(params));
       return DONE;
     },
   ),

@@ -1,13 +1,13 @@
 import { z } from 'zod';
 import { timestamp, trimmedText, uuid } from '../../fields.ts';
-import { textName } from '../named-texts.ts';
+import { presetName } from '../presets/name.ts';
 
 const instructions = trimmedText(1, 4_000).meta({
-  description: 'How articles are to sound: whom they address, words to use and to avoid, examples.',
+  description: 'How articles should sound: whom they address, words to use and to avoid, examples.',
 });
 const isDefault = z.boolean().meta({
   description:
-    'True for the voice of generations that name none, in projects without a default of their own. One voice of a workspace has it at most: it passes from one to the other.',
+    'True for the voice of generations that name none, in projects without a default. At most one voice of a workspace is the default: setting it here clears it elsewhere.',
 });
 
 const summaryFields = { id: uuid, name: z.string(), isDefault, createdAt: timestamp, updatedAt: timestamp };
@@ -19,13 +19,13 @@ export type BrandVoiceSummary = z.infer<typeof brandVoiceSummarySchema>;
 export type BrandVoice = z.infer<typeof brandVoiceSchema>;
 
 export const createBrandVoiceBody = z.object({
-  name: textName,
+  name: presetName,
   instructions,
   isDefault: isDefault.default(false),
 });
 
 export const updateBrandVoiceBody = z.object({
-  name: textName.optional(),
+  name: presetName.optional(),
   instructions: instructions.optional(),
   isDefault: isDefault.optional(),
 });

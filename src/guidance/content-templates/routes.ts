@@ -3,9 +3,11 @@ import { defineRoute, type RouteModule } from '../../http/route.ts';
 import { pathId } from '../../http/scope.ts';
 import { created, DONE, doneResponses, ok } from '../../http/success.ts';
 import type { ContentTemplateId } from '../../ids.ts';
-import { createContentTemplate } from './create.ts';
-import { deleteContentTemplate } from './delete.ts';
-import { listContentTemplates, readContentTemplate } from './queries.ts';
+import { createPreset } from '../presets/create.ts';
+import { deletePreset } from '../presets/delete.ts';
+import { listPresets, readPreset } from '../presets/queries.ts';
+import { updatePreset } from '../presets/update.ts';
+import { TEMPLATES } from './kind.ts';
 import {
   type ContentTemplate,
   contentTemplateSchema,
@@ -13,7 +15,6 @@ import {
   createContentTemplateBody,
   updateContentTemplateBody,
 } from './schemas.ts';
-import { updateContentTemplate } from './update.ts';
 
 const summaryExample = {
   id: '4e8a1b7c-0f35-4d69-a2c4-6b9d8e7f1a52',
@@ -56,7 +57,7 @@ export const createContentTemplateRoutes = (): RouteModule[] => [
         },
       },
     },
-    async ({ context }) => ok({ contentTemplates: await listContentTemplates(context) }),
+    async ({ context }) => ok({ contentTemplates: await listPresets(context, TEMPLATES) }),
   ),
   defineRoute(
     {
@@ -76,7 +77,7 @@ export const createContentTemplateRoutes = (): RouteModule[] => [
       },
       errors: ['CONFLICT'],
     },
-    async ({ context, body }) => created({ contentTemplate: await createContentTemplate(context, body) }),
+    async ({ context, body }) => created({ contentTemplate: await createPreset(context, TEMPLATES, body) }),
   ),
   defineRoute(
     {
@@ -91,7 +92,8 @@ export const createContentTemplateRoutes = (): RouteModule[] => [
         200: { description: 'The template.', schema: response, example: { contentTemplate: example } },
       },
     },
-    async ({ context, params }) => ok({ contentTemplate: await readContentTemplate(context, idOf(params)) }),
+    async ({ context, params }) =>
+      ok({ contentTemplate: await readPreset(context, TEMPLATES, idOf(params)) }),
   ),
   defineRoute(
     {
@@ -116,7 +118,7 @@ export const createContentTemplateRoutes = (): RouteModule[] => [
       errors: ['CONFLICT'],
     },
     async ({ context, params, body }) =>
-      ok({ contentTemplate: await updateContentTemplate(context, idOf(params), body) }),
+      ok({ contentTemplate: await updatePreset(context, TEMPLATES, idOf(params), body) }),
   ),
   defineRoute(
     {
@@ -133,7 +135,7 @@ export const createContentTemplateRoutes = (): RouteModule[] => [
       errors: ['CONFLICT'],
     },
     async ({ context, params }) => {
-      await deleteContentTemplate(context, idOf(params));
+      await deletePreset(context, TEMPLATES, idOf(params));
       return DONE;
     },
   ),

@@ -1,9 +1,9 @@
 import { z } from 'zod';
 import { timestamp, trimmedText, uuid } from '../../fields.ts';
-import { textName } from '../named-texts.ts';
+import { presetName } from '../presets/name.ts';
 
 const text = trimmedText(1, 8_000).meta({
-  description: 'How articles of this kind are built: their parts, their order, what each is to do.',
+  description: 'How articles of this kind are built: their parts, the order, the purpose of each.',
 });
 const time = timestamp.nullable().meta({ description: 'Null for a built-in one.' });
 
@@ -23,6 +23,6 @@ export const contentTemplateSchema = z.object({ ...summaryFields, text }).meta({
 export type ContentTemplateSummary = z.infer<typeof contentTemplateSummarySchema>;
 export type ContentTemplate = z.infer<typeof contentTemplateSchema>;
 
-export const createContentTemplateBody = z.object({ name: textName, text });
+export const createContentTemplateBody = z.object({ name: presetName, text });
 
-export const updateContentTemplateBody = z.object({ name: textName.optional(), text: text.optional() });
+export const updateContentTemplateBody = z.object({ name: presetName.optional(), text: text.optional() });

@@ -59,7 +59,7 @@ export const createGlossaryRoutes = (): RouteModule[] => [
       operationId: 'createGlossaryTerm',
       summary: 'Add a term to the glossary',
       description:
-        'A term is translated as its target says, or stays as it is when it has none. There is one for the same words, ignoring case, from one language into another. A workspace has up to 5,000.',
+        'A term is translated as its target, or kept as it is when it has none. Words, ignoring case, source and target language are unique together. A workspace has up to 5,000.',
       tags: ['Translations'],
       scope: 'workspace',
       permissions: ['translations.configure'],
@@ -84,7 +84,7 @@ export const createGlossaryRoutes = (): RouteModule[] => [
       operationId: 'importGlossaryTerms',
       summary: 'Import terms into the glossary',
       description:
-        'Adds up to 1,000 terms, or replaces those that are there for the same words and languages: all of them or, when one is bad or they are too many, none.',
+        'Adds up to 1,000 terms, or replaces existing ones with the same words and languages: all of them or, when one is invalid or there are too many, none.',
       tags: ['Translations'],
       scope: 'workspace',
       permissions: ['translations.configure'],
@@ -98,7 +98,7 @@ export const createGlossaryRoutes = (): RouteModule[] => [
       },
       responses: {
         200: {
-          description: 'How many were added, replaced, and there already.',
+          description: 'How many were added, replaced, and already as sent.',
           schema: importedSchema,
           example: { created: 1, updated: 1, unchanged: 0 },
         },

@@ -26,15 +26,15 @@ const term = trimmedText(1, MAX_TERM)
 
 const sourceLanguage = languageTag.meta({ description: 'The language that is translated from.' });
 const targetLanguage = languageTag.nullable();
-const FOR_ALL = 'Null for every language, which only a term that stays as it is can have.';
+const FOR_ALL = 'Null for every language; such a term has no target.';
 const source = term.meta({
   ...shape,
-  description: 'The term, as a word or several, without tags, quotes and line breaks.',
+  description: 'One word or several, without tags, quotes and line breaks.',
 });
 const target = term.nullable().meta({ description: 'Its translation; null for a term that stays as it is.' });
 const caseSensitive = z
   .boolean()
-  .meta({ description: 'Whether the term is meant only as it is written, as with `US` and `us`.' });
+  .meta({ description: 'Whether upper and lower case matter, as with `US` and `us`.' });
 
 export const termSchema = z
   .object({
@@ -60,7 +60,7 @@ function checkLanguages(
     context.addIssue({
       code: 'custom',
       path: ['target'],
-      message: 'A term for every language stays as it is: give a targetLanguage, or no target.',
+      message: 'Without targetLanguage a term has no target. Send targetLanguage, or no target.',
     });
   }
   if (entry.targetLanguage === entry.sourceLanguage) {
@@ -123,7 +123,7 @@ export const listTermsQuery = pageQuery.extend({
   sourceLanguage: languageTag.optional(),
   targetLanguage: languageTag
     .optional()
-    .meta({ description: 'Only terms that hold for this language, those for every language included.' }),
+    .meta({ description: 'Only terms for this language, those for every language included.' }),
 });
 
 export const termColumns = [

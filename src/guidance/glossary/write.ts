@@ -85,7 +85,7 @@ export async function updateTerm(
       .forNoKeyUpdate()
       .executeTakeFirstOrThrow(() => notFound('term'));
     if (before.target_language === null && target != null) {
-      throw invalid('/target', 'A term for every language stays as it is.');
+      throw invalid('/target', 'Without targetLanguage a term has no target.');
     }
     const row = await tx
       .updateTable('glossary_terms')
@@ -148,7 +148,7 @@ function refuseRepeats(terms: readonly NewTerm[], keys: readonly string[]): void
     else issues.push({ pointer: `/terms/${index}/source`, detail: `The same term as /terms/${same}.` });
   }
   if (issues.length > 0) {
-    throw new ServiceError('INVALID_REQUEST', 'A term is there more than once; see errors.', { issues });
+    throw new ServiceError('INVALID_REQUEST', 'A term occurs more than once; see errors.', { issues });
   }
 }
 

@@ -49,7 +49,7 @@ export const createStyleRoutes = (): RouteModule[] => [
       operationId: 'putTranslationStyle',
       summary: 'Set the style of translations into a language',
       description:
-        "Replaces the style as a whole. Translations and refreshes that begin from now on go by it. The language is one of the project's. A project has up to 200.",
+        "Replaces the style as a whole. It applies to translations and refreshes started from then on. The language is one of the project's. A project has up to 200.",
       tags: ['Translations'],
       scope: 'project',
       permissions: ['translations.configure'],

@@ -29,7 +29,7 @@ export const putStyleBody = z
     instructions: trimmedText(1, MAX_INSTRUCTIONS)
       .nullable()
       .default(null)
-      .meta({ description: 'What else is to be minded. Engines that take no instructions ignore it.' }),
+      .meta({ description: 'Further instructions. Engines that take no instructions ignore it.' }),
   })
   .refine(({ formality, instructions }) => formality !== null || instructions !== null, {
     message: 'Send formality, instructions or both.',

@@ -140,6 +140,6 @@ export async function drawRefresh(
 /** 409 for a version without a source to be refreshed from. */
 export const sourceGone = () =>
   conflict(
-    'Only a translation whose source is still there can be refreshed: this article is none, or its source was deleted.',
+    'Only a translation whose source still exists can be refreshed. This article is not a translation, or its source was deleted.',
     'source_gone',
   );

@@ -61,7 +61,7 @@ it('shows a delivery with the exact text sent, each attempt and its answer, and 
     status: 'failed',
     attempts: 1,
     responseStatus: 503,
-    errorMessage: 'The receiver answered 503.',
+    errorMessage: 'The receiver responded with 503.',
     deliveredAt: null,
     createdAt: instantOf(id)?.toISOString(),
     nextAttemptAt: row.due_at?.toISOString(),
@@ -73,7 +73,7 @@ it('shows a delivery with the exact text sent, each attempt and its answer, and 
         startedAt: expect.stringMatching(/Z$/),
         durationMs: expect.any(Number),
         responseStatus: 503,
-        errorMessage: 'The receiver answered 503.',
+        errorMessage: 'The receiver responded with 503.',
         responseBody: '',
       },
     ],
@@ -332,7 +332,7 @@ it('pings an endpoint inline, signed like any delivery, without a delivery row',
   expect((await call('POST', `/${endpoint.id}/test`)).body).toMatchObject({
     delivered: false,
     responseStatus: 500,
-    errorMessage: 'The receiver answered 500.',
+    errorMessage: 'The receiver responded with 500.',
   });
   await receiver.close();
   expect((await call('POST', `/${endpoint.id}/test`)).body).toMatchObject({

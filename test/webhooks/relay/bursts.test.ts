@@ -77,7 +77,7 @@ it('what fails in a burst is tried again 30 seconds later, whichever way it goes
   expect(given[0]).toMatchObject({
     status: 'failed',
     attempts: 1,
-    error_message: 'The receiver answered 410.',
+    error_message: 'The receiver responded with 410.',
   });
   expect(given.every((row) => row.ended_at !== null)).toBe(true);
 

@@ -50,7 +50,7 @@ const leaveInRun = (id: DeliveryId, made: { attempts: number; begun: number }) =
       status: 'failed',
       ...made,
       response_status: 503,
-      error_message: 'The receiver answered 503.',
+      error_message: 'The receiver responded with 503.',
       due_at: new Date(Date.now() - 1_000),
     })
     .where('id', '=', id)
@@ -83,7 +83,7 @@ it('what a receiver says stays out of Temporal, also while the database cannot b
   expect(row).toMatchObject({ status: 'failed', attempts: 1, response_status: 404 });
   expect(await operator.closed(deliveryWorkflowId(id))).toBe('FAILED');
   const kept = await operator.kept(deliveryWorkflowId(id));
-  expect(kept).toContain('The receiver answered 404.');
+  expect(kept).toContain('The receiver responded with 404.');
   expect(kept).not.toContain('Confidential');
 });
 

@@ -126,7 +126,7 @@ describe('a refused port', () => {
     const { sender } = await setUpSender();
     const guard = createAddressGuard({ allowedNetworks: parseNetworks('127.0.0.1/32') });
     const url = 'http://127.0.0.1:6379/';
-    const reason = 'The port of the URL is one of another service.';
+    const reason = 'The port of the URL is reserved for another service.';
     expect(await checkUrlAtRegistration(url, guard)).toEqual({ ok: false, reason });
     expect((await expectNoResponse(post(sender, url))).error).toBe(reason);
     const receiver = closing(

@@ -21,7 +21,9 @@ describe('classify and errorMessage', () => {
   ] as const)('takes %i as %s', (status, verdict) => {
     const outcome = { kind: 'responded', status, bodyText: '', durationMs: 1, redirects: 0 } as const;
     expect(classify(outcome)).toBe(verdict);
-    expect(errorMessage(outcome)).toBe(verdict === 'succeeded' ? null : `The receiver answered ${status}.`);
+    expect(errorMessage(outcome)).toBe(
+      verdict === 'succeeded' ? null : `The receiver responded with ${status}.`,
+    );
   });
 
   it('takes no response as a retry', () => {

@@ -149,7 +149,7 @@ describe('responses that break off', () => {
     expect(await expectResponded(post(sender, success.url))).toMatchObject({ status: 200, bodyText: 'part' });
     const outcome = await expectResponded(post(sender, failure.url));
     expect(classify(outcome)).toBe('retry');
-    expect(errorMessage(outcome)).toBe('The receiver answered 503.');
+    expect(errorMessage(outcome)).toBe('The receiver responded with 503.');
   });
 
   it.each([
