@@ -29,7 +29,7 @@ const SOURCE_LANGUAGE = 'en';
 const TARGET_LANGUAGE = 'es';
 const LANGUAGES = [SOURCE_LANGUAGE, TARGET_LANGUAGE, 'de', 'pt-BR'];
 const STARTING_CREDITS = 20;
-/** 1 per started 1,000 words (contract.md T1); the article has between 1,000 and 2,000. */
+/** 1 per started 1,000 words (contract.md T2); the article has between 1,000 and 2,000. */
 const EXPECTED_PRICE = 2;
 /** Blocks of the source that are edited once it is translated. */
 const EDITED_BLOCKS = 3;

@@ -4,7 +4,7 @@ import { invalid } from '../errors.ts';
 import type { ArticleId } from '../ids.ts';
 
 /**
- * The hero is the cover and cannot be added to the body (contract.md F8).
+ * The hero is the cover and cannot be added to the body (contract.md F16).
  * @throws {ServiceError} INVALID_REQUEST naming the block
  */
 export async function refuseHeroInBody(

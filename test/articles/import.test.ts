@@ -74,6 +74,7 @@ async function refusal(work: () => Promise<unknown>): Promise<ServiceError> {
   return error as ServiceError;
 }
 
+// contract.md E2
 it('takes over a Markdown article with its local images and tells what it left out', async () => {
   fileOf('secret.png', PNG);
   fileOf('post/images/dot 1.png', PNG);

@@ -56,6 +56,7 @@ const left = async () => {
   `.execute(service.db);
   return rows[0]?.count;
 };
+// contract.md R9 and F5
 it('shows a link while its target is PUBLISHED and has an address, whatever happens to it', async () => {
   const own = await service.project(workspace);
   const target = await editor.create(own, { title: 'Target' });
@@ -105,6 +106,7 @@ it('shows a link while its target is PUBLISHED and has an address, whatever happ
   expect(await left()).toBe(0);
 });
 
+// contract.md R8
 it('keeps what a publish reported, takes no other address, and writes it into the log', async () => {
   const approved = async () => {
     const { id } = await editor.create(projectId);
@@ -135,6 +137,7 @@ it('keeps what a publish reported, takes no other address, and writes it into th
   expect((await editor.published(own)).publishedUrl).toBeNull();
 });
 
+// contract.md F5
 it('keeps links plain that lead to another project, or to an article of somebody else', async () => {
   const neighbour = await service.workspace();
   const stranger = editing(service, neighbour);
@@ -156,6 +159,7 @@ it('keeps links plain that lead to another project, or to an article of somebody
   expect((await editor.read(linker.id)).updatedAt).toBe(linker.updatedAt);
 });
 
+// contract.md R10
 it('a save that links and the publication of its target send one event each, whichever comes last', async () => {
   const own = await service.project(workspace);
   await useTemplate(own, 'https://example.com/{slug}');

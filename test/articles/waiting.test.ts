@@ -48,6 +48,7 @@ async function answerWithoutLock(id: string, request: () => Promise<{ status: nu
   return (await response).status;
 }
 
+// contract.md F15
 it.each([
   ['publishing', 'publish', {}, 200],
   ['duplication', 'duplicate', {}, 201],

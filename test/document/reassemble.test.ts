@@ -96,6 +96,7 @@ it('reads the words of a link back from its tag and points it to the target vers
   });
 });
 
+// contract.md T21
 it('writes back every answer that was accepted, whatever a valid document holds and however it has grown', () => {
   const few = (paragraph: string, times: number) => Array(times).fill(paragraph).join('\n\n');
   const heavy = fc.constantFrom(

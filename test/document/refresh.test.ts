@@ -58,6 +58,7 @@ function segmentsOf(block: Block, before: readonly string[]): string[] {
   );
 }
 
+// contract.md T25
 it('sends exactly the texts that changed in the source, and none of a block that only moved', () => {
   fc.assert(
     fc.property(
@@ -87,6 +88,7 @@ it('sends exactly the texts that changed in the source, and none of a block that
   );
 });
 
+// contract.md T26
 it('leaves a block that a person edited as it is, to the byte, and proposes what the source changed of it', () => {
   fc.assert(
     fc.property(bothSides, ({ source0, source, made, version }) => {
@@ -113,6 +115,7 @@ it('leaves a block that a person edited as it is, to the byte, and proposes what
   );
 });
 
+// contract.md T27
 it("brings nothing back that was deleted, keeps what is the version's own, and keeps its order", () => {
   fc.assert(
     fc.property(bothSides, ({ source0, source, version }) => {
@@ -147,6 +150,7 @@ it("brings nothing back that was deleted, keeps what is the version's own, and k
   );
 });
 
+// contract.md T25
 it('has nothing left to do after a refresh, and buys nothing twice that is proposed', () => {
   fc.assert(
     fc.property(bothSides, ({ source, version }) => {
@@ -221,6 +225,7 @@ it('is up to date once every proposal is accepted, and once every one is rejecte
   );
 });
 
+// contract.md T26
 it('proposes what a person saved while the refresh ran', () => {
   fc.assert(
     fc.property(bothSides, edits(3), ({ source, version }, meanwhile) => {
@@ -243,6 +248,7 @@ it('proposes what a person saved while the refresh ran', () => {
   );
 });
 
+// contract.md T28
 it('only proposes for a version without provenance, and of an article whose ids were renewed', () => {
   fc.assert(
     fc.property(bothSides, fc.boolean(), ({ source, version }, isUnmanaged) => {
@@ -261,6 +267,7 @@ it('only proposes for a version without provenance, and of an article whose ids 
   );
 });
 
+// contract.md T36
 it('proposes what a full version has no room for, and refuses it while that is so', () => {
   const blocks = (count: number, prefix: string): Block[] =>
     Array.from({ length: count }, (_, index) => ({ id: `${prefix}${index}`, type: 'divider' }));

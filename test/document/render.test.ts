@@ -80,6 +80,7 @@ describe('rendering', () => {
     );
   });
 
+  // contract.md F17
   it('links only words that resolve, the first occurrence, once per article in the document', () => {
     const links = [
       { text: 'tea', articleId: A },
@@ -98,6 +99,7 @@ describe('rendering', () => {
     );
   });
 
+  // contract.md F8
   it('renders nothing for a missing asset or an address that is not for images', () => {
     const image = (assetId: string): Block => ({ id: assetId, type: 'image', assetId, altText: 'x' });
     expect(html(image(B))).toBe('');
@@ -106,6 +108,7 @@ describe('rendering', () => {
     expect(show({ version: 1, blocks: [image(A)] }, hostile).html).toBe('');
   });
 
+  // contract.md F4
   it('drops on save links whose words are gone and later links to the same article', () => {
     const link = (text: string, articleId: string) => ({ text, articleId });
     const document: DocumentJson = {

@@ -55,6 +55,7 @@ describe('the document format', () => {
     expect(issues({ id: 'a', type: 'code', text: '', language: '𝒳'.repeat(40) })).toEqual([]);
   });
 
+  // contract.md F6
   it('takes lists of four levels and names the block of a fifth', () => {
     const list = (levels: number) => ({ id: 'list', type: 'list', ...(nested(levels) as object) });
     expect(issues(list(4))).toEqual([]);
@@ -158,6 +159,7 @@ describe('the document format', () => {
     ],
   ];
 
+  // contract.md F1, F7 and F17
   it.each(BROKEN)('refuses %s, naming the block and the rule', (_, block, pointer, message) => {
     const found = issues({ id: 'good', type: 'divider' }, block);
     expect(found[0]?.pointer).toBe(`/blocks/1${pointer}`);
@@ -186,6 +188,7 @@ describe('the document format', () => {
 });
 
 describe('counting words', () => {
+  // contract.md R4
   it('counts the text as shown, without code, alt texts, syntax and link targets', () => {
     const blocks = [
       { id: '1', type: 'heading', level: 2, text: 'Two words' },
@@ -222,6 +225,7 @@ describe('counting words', () => {
     expect(count('...  — !')).toBe(0);
   });
 
+  // contract.md F10
   it('takes texts, code and lists of the greatest size', () => {
     expect(
       issues(

@@ -53,6 +53,7 @@ function reassembled(source: Snapshot, content: Snapshot) {
   ).document;
 }
 
+// contract.md V32
 it('the words of a person are learned with the tags where the person has put them', () => {
   const source = article(
     paragraph('Read [the guide](https://a.example/ "A guide") or [the news](https://b.example/), **now**.'),

@@ -97,6 +97,7 @@ const BEHAVIOURS: Record<string, Behaviour> = {
 };
 
 describe('translating a document', () => {
+  // contract.md T15
   it('changes every prose text and nothing else, for any document', async () => {
     const provider = createTranslationProvider({ TRANSLATION_PROVIDER: 'pseudo' });
     await fc.assert(
@@ -212,6 +213,7 @@ describe('translating a document', () => {
     }
   });
 
+  // contract.md F9
   it('sends no id, code or address to the provider', () => {
     fc.assert(
       fc.property(anySnapshot, (snapshot) => {

@@ -60,6 +60,7 @@ const anyArticle = anyOutline({ least: 1, most: 6 }).chain((outline) => {
 });
 
 describe('the body', () => {
+  // contract.md G43
   it('of whatever the checks let through is a valid document without addresses, its headings from the outline', () => {
     fc.assert(
       fc.property(anyArticle, ({ outline, answers, language, faq }) => {
@@ -93,6 +94,7 @@ describe('the body', () => {
     expect(assembleBody({ ...outline, sections }, parts, null).blocks).toHaveLength(4);
   });
 
+  // contract.md G41
   it.each([
     ['en-GB', 'Frequently asked questions'],
     ['de-AT', 'Häufig gestellte Fragen'],
@@ -139,6 +141,7 @@ describe('the body', () => {
 });
 
 describe('the context of a section', () => {
+  // contract.md G40
   it('has every heading, a line about each finished section and the last 300 words: 2,000 words at most', () => {
     const sections = Array.from({ length: 40 }, (_, index) =>
       `Section ${index} ${'of many words '.repeat(30)}`.trim(),

@@ -70,6 +70,7 @@ it('a term is added, shown, changed and deleted, each with an entry of the log t
   );
 });
 
+// contract.md V9
 it.each([
   ['no words', { source: '  ' }, '/source'],
   ['61 characters', { source: 'x'.repeat(61) }, '/source'],
@@ -91,6 +92,7 @@ it.each([
   expect(await listed()).toEqual([]);
 });
 
+// contract.md V10
 it('there is one term for the same words in any case, from one language into another, or into all', async () => {
   for (const term of [
     bed,
@@ -108,6 +110,7 @@ it('there is one term for the same words in any case, from one language into ano
   expect((await call('PATCH', `/${forAll.id}`, { target: 'x' })).status).toBe(400);
 });
 
+// contract.md V11
 it('an import adds and replaces, all or none, and names what is there twice', async () => {
   expect((await importTerms([bed, name])).body).toEqual({ created: 2, updated: 0, unchanged: 0 });
   const [first] = await listed();
@@ -139,6 +142,7 @@ it('the list is read page by page, and by language', async () => {
   expect([sources, rest.nextCursor]).toEqual([many.map(({ source }) => source), null]);
 });
 
+// contract.md V10
 it('a workspace has room for 5,000 terms, however many are added at once', async () => {
   await fill(4_995);
   const answers = await Promise.all([
@@ -183,6 +187,7 @@ it('of two imports of one term at once the later one replaces what the earlier o
   expect(await listed()).toHaveLength(20);
 });
 
+// contract.md V14
 it('is configured with translations.configure, read with articles.read, and seen by no other workspace', async () => {
   const role = await createRole(workspace.context, { name: 'Reader', permissions: ['articles.read'] });
   const { key } = await createApiKey(workspace.context, { label: 'r', roleId: role.id });
@@ -204,6 +209,7 @@ it('is configured with translations.configure, read with articles.read, and seen
   expect(await glossaryOf(service.db, stranger.id, 'en', 'es')).toEqual([]);
 });
 
+// contract.md V12
 it('a translation goes by the terms of its languages that occur, one for its language before one for all', async () => {
   await importTerms([
     bed,

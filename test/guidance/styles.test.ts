@@ -18,6 +18,7 @@ const call = (method: string, path = '', body?: unknown, key = workspace.key) =>
   service.call(key, method, `/api/projects/${projectId}/translation-styles${path}`, body);
 const style = { formality: 'informal', instructions: 'Short sentences.\nNo exclamation marks.' };
 
+// contract.md V13
 it('a style is set as a whole, listed by language, and deleted, with entries of the log that do not quote it', async () => {
   expect((await call('PUT', '/pt-br', style)).body.style).toEqual({
     ...style,
@@ -57,6 +58,7 @@ it('is refused without content, beyond 2,000 characters, and for a language that
   expect((await call('PUT', '/es', { instructions: 'x'.repeat(2_000) })).status).toBe(200);
 });
 
+// contract.md V13
 it('a project has room for 200, with those of languages that it no longer has, however many are set at once', async () => {
   await sql`
     INSERT INTO translation_styles (workspace_id, project_id, language, formality)
@@ -76,6 +78,7 @@ it('a project has room for 200, with those of languages that it no longer has, h
   expect((await call('PUT', `/${there}`, { formality: 'formal' })).status).toBe(200);
 });
 
+// contract.md V14
 it('needs translations.configure, and stays while its language is taken from the project', async () => {
   const role = await createRole(workspace.context, { name: 'Reader', permissions: ['articles.read'] });
   const { key } = await createApiKey(workspace.context, { label: 'r', roleId: role.id });

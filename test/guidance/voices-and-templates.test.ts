@@ -52,6 +52,7 @@ const auditOf = async (id: string) =>
       .execute()
   ).map(({ action, details }) => [action, details]);
 
+// contract.md G50
 it('a voice is created, read, listed by name without its instructions, changed and deleted, each in the audit', async () => {
   const created = await call('POST', 'brand-voices', { name: ' Warm ', instructions: ' Kind.\nPlain. ' });
   const voice = created.body.brandVoice;
@@ -86,6 +87,7 @@ it('a voice is created, read, listed by name without its instructions, changed a
   ]);
 });
 
+// contract.md G54
 it('the built-in templates come first, with ids of their own, and can be read but neither edited nor deleted', async () => {
   const own = await newTemplate('Aardvark');
   const { contentTemplates } = (await call('GET', 'content-templates')).body;
@@ -165,6 +167,7 @@ it('names and texts have their bounds, and a name is free once in a workspace, i
   }
 });
 
+// contract.md G50
 it('a workspace has room for 100 voices and 100 templates of its own, however many are created at once', async () => {
   for (const { path, many, field, limit } of AREAS) {
     const create = (number: number) => call('POST', path, { name: `Number ${number}`, [field]: 'x' });
@@ -179,6 +182,7 @@ it('a workspace has room for 100 voices and 100 templates of its own, however ma
   }
 });
 
+// contract.md G56
 it('who only writes articles reads voices and templates, and configures none', async () => {
   const { key } = await createApiKey(workspace.context, { label: 'e', roleId: workspace.roles.editor });
   const editor = { ...workspace, key };
@@ -189,6 +193,7 @@ it('who only writes articles reads voices and templates, and configures none', a
   }
 });
 
+// contract.md G51
 it('one voice of a workspace is its default: it passes from one to the other, also when two are made it at once', async () => {
   const defaults = async () =>
     (await call('GET', 'brand-voices')).body.brandVoices
@@ -208,6 +213,7 @@ it('one voice of a workspace is its default: it passes from one to the other, al
   expect(await defaults()).toEqual([]);
 });
 
+// contract.md G53
 it("a generation is written in the voice it names, else in the project's default, else in the workspace's, else in none", async () => {
   const stranger = await service.workspace();
   const foreign = await newVoice('Foreign', {}, stranger);
@@ -236,6 +242,7 @@ it("a generation is written in the voice it names, else in the project's default
   expect(await voice(ofWorkspace.id)).toBeNull();
 });
 
+// contract.md G55
 it("a generation is built by a built-in template or one of the workspace's own; any other id counts as none", async () => {
   const stranger = await service.workspace();
   const template = (contentTemplateId?: string | null) =>
@@ -248,6 +255,7 @@ it("a generation is built by a built-in template or one of the workspace's own; 
   for (const id of [own.id, foreign.id, randomUUID(), null, undefined]) expect(await template(id)).toBeNull();
 });
 
+// contract.md G52
 it('a project has styles of its images and a default voice, each changed and cleared by itself', async () => {
   const settings = async (body: unknown) => {
     const { imageSettings, defaultBrandVoiceId } = (await patchProject(body)).body.project;
@@ -294,6 +302,7 @@ it('a project has styles of its images and a default voice, each changed and cle
   ]);
 });
 
+// contract.md G52
 it('a voice that is deleted while a project makes it its default leaves no project with a voice that is gone', async () => {
   for (let round = 0; round < 10; round += 1) {
     const { id } = await newVoice('Passing');
@@ -308,6 +317,7 @@ it('a voice that is deleted while a project makes it its default leaves no proje
   }
 });
 
+// contract.md G56
 it('voices and templates stay when their projects go, and go with their workspace', async () => {
   const { id } = await newVoice('Warm', { isDefault: true });
   await newTemplate('Own');

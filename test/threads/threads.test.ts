@@ -44,6 +44,7 @@ describe('work on documents', () => {
     expect(many.stored.words).toBe(few.stored.words * 200);
   });
 
+  // contract.md F12
   it('names what is wrong in a large document as in a small one', async () => {
     const blocks = [...JSON.parse(documentOf(400)).blocks, paragraph('[x](javascript:y)', 400)];
     expect(await doTask('check', JSON.stringify({ version: 1, blocks }))).toEqual({
@@ -53,6 +54,7 @@ describe('work on documents', () => {
     });
   });
 
+  // contract.md F13
   it('leaves the event loop free while a large document is worked on', async () => {
     const large = documentOf(1_000);
     await doTask('check', large);
@@ -156,6 +158,7 @@ describe('work on documents', () => {
     },
   );
 
+  // contract.md F14
   it('ends what takes too long, and says that it would again', async () => {
     const work = doTaskWithin(20, 'count', documentOf(2_000));
     await expect(work).rejects.toMatchObject({ code: 'SERVICE_UNAVAILABLE' });

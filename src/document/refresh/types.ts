@@ -1,5 +1,5 @@
 /**
- * A version and the source it was translated from, compared unit by unit (design.md §15): what a refresh knows, plans
+ * A version and the source it was translated from, compared unit by unit (design.md §9): what a refresh knows, plans
  * and brings about. All of it is plain JSON, so that it can be stored and pass between threads.
  */
 import type { AssetId } from '../../ids.ts';
@@ -26,7 +26,7 @@ export type UnitValue =
   | { readonly type: 'block'; readonly block: Block }
   | { readonly type: 'image'; readonly image: SourceAsset };
 
-/** What is known of one unit since it was last translated. Hashes are those of `hashes.ts`. */
+/** What is known of one unit since it was last translated. Hashes are those of `units.ts`. */
 export interface UnitProvenance {
   readonly key: UnitKey;
   /** Of the source's unit as it was translated, or as it was when a proposal for it was rejected. */

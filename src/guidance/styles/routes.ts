@@ -20,7 +20,7 @@ function pathLanguage(text: string): string {
   return language;
 }
 
-/** How each project speaks in each language (contract.md V12, V13). */
+/** How each project speaks in each language (contract.md V13 and V14). */
 export const createStyleRoutes = (): RouteModule[] => [
   defineRoute(
     {

@@ -28,7 +28,7 @@ export async function readDeliveryDetail(
 const MAX_LISTED = 100;
 
 /**
- * The deliveries of an endpoint that have not ended (integrations.read), the one that is due first before the others,
+ * The open deliveries of an endpoint, the earliest due first (integrations.read),
  * 100 at most.
  * @throws {ServiceError} RESOURCE_NOT_FOUND
  */
