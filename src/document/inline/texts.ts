@@ -4,12 +4,7 @@ import { type InlineRun, runsText } from './runs.ts';
 
 /** What was parsed, by text. One per document and piece of work; it is never shared between requests. */
 export class ParsedTexts {
-  private readonly parsed: Map<string, ParsedInline>;
-
-  /** @param parsed what is parsed already */
-  constructor(parsed: Map<string, ParsedInline> = new Map()) {
-    this.parsed = parsed;
-  }
+  private readonly parsed = new Map<string, ParsedInline>();
 
   /** The parsed form of a `markdown` text. Two occurrences of a text share it, links included. */
   of(markdown: string): ParsedInline {

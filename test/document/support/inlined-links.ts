@@ -31,6 +31,20 @@ export function readMarkdown(markdown: string): Root {
   return root;
 }
 
+/** A Markdown text whose parsed form is given: the text itself is not looked at. */
+class KnownText extends ParsedTexts {
+  private readonly known: readonly InlineRun[];
+
+  constructor(known: readonly InlineRun[]) {
+    super();
+    this.known = known;
+  }
+
+  override runs(): readonly InlineRun[] {
+    return this.known;
+  }
+}
+
 /** The document rendered block by block, each link part of its text and each image where it stands. */
 export function renderInlined({ blocks }: DocumentJson, resolver: Resolver): { html: string; tree: Root } {
   const claimed = new Set<string>();
@@ -47,13 +61,9 @@ export function renderInlined({ blocks }: DocumentJson, resolver: Resolver): { h
       tree.children.push({ type: 'paragraph', children: [image] });
       continue;
     }
-    let [shown, texts]: [Block, ParsedTexts] = [block, new ParsedTexts()];
-    if (hasArticleLinks(block)) {
-      const runs = inlineLinks(block, resolver, claimed, linked);
-      // A Markdown text whose parsed form is known already: the text itself is not looked at.
-      shown = { ...block, text: 'known', format: 'markdown' };
-      texts = new ParsedTexts(new Map([['known', { runs, problems: [] }]]));
-    }
+    const runs = hasArticleLinks(block) ? inlineLinks(block, resolver, claimed, linked) : null;
+    const texts = runs === null ? new ParsedTexts() : new KnownText(runs);
+    const shown: Block = runs === null ? block : ({ ...block, format: 'markdown' } as Block);
     const document: DocumentJson = { version: 1, blocks: [shown] };
     html.push(renderHtml(document, texts));
     tree.children.push(...readMarkdown(renderMarkdown(document, texts)).children);
