@@ -6,17 +6,15 @@
  */
 import { killEngines } from './support/engine-kills.ts';
 import { temporaryFolder } from './support/engines.ts';
-import { median, print, seconds, table } from './support/report.ts';
+import { conclude, figures, median, print, seconds, setting, startClock, table } from './support/report.ts';
 
-const ROUNDS = Number(process.env.KILL_ROUNDS ?? 10);
+const ROUNDS = setting('KILL_ROUNDS', 10);
 const READY_WITHIN_MS = 15_000;
 
-const startedAt = Date.now();
 const folder = temporaryFolder();
 try {
-  const { kills, load, evidence, problems, output } = await killEngines(folder.path, ROUNDS, (line) =>
-    print(`${seconds(Date.now() - startedAt, 1).padStart(7)} s  ${line}`),
-  );
+  const { kills, load, evidence, output, ...found } = await killEngines(folder.path, ROUNDS, startClock());
+  const problems = [...found.problems];
   const late = kills.filter(({ readyAfterMs }) => readyAfterMs > READY_WITHIN_MS);
   print();
   print(
@@ -30,26 +28,20 @@ try {
   );
   print();
   print(
-    table([
-      ['events', 'translations', 'deliveries', 'sends', 'answered 503', 'duplicates', 'refused while down'],
-      [
-        evidence.events,
-        load.accepted.size,
-        evidence.deliveries,
-        evidence.sends,
-        evidence.refused,
-        evidence.duplicates,
-        load.refused.stored + load.refused.accepted,
-      ],
-    ]),
+    figures({
+      events: evidence.events,
+      translations: load.accepted.size,
+      deliveries: evidence.deliveries,
+      sends: evidence.sends,
+      'answered 503': evidence.refused,
+      duplicates: evidence.duplicates,
+      'refused while down': load.refused.stored + load.refused.accepted,
+    }),
   );
   print();
   for (const line of output.split('\n').filter((text) => /has died|is back/.test(text))) print(`  ${line}`);
-  for (const problem of problems.slice(0, 20)) print(`OFF: ${problem}`);
-  if (late.length > 0) print(`OFF: ${late.length} times not ready within ${READY_WITHIN_MS / 1_000} s`);
-  const isWell = problems.length === 0 && late.length === 0;
-  print(isWell ? 'Nothing was lost or doubled.' : `${problems.length + late.length} problems.`);
-  process.exitCode = isWell ? 0 : 1;
+  if (late.length > 0) problems.push(`${late.length} times not ready within ${READY_WITHIN_MS / 1_000} s`);
+  conclude(problems, 'Nothing was lost or doubled.');
 } finally {
   folder.remove();
 }

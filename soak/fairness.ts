@@ -9,21 +9,20 @@
  * Environment: FAIRNESS_ROUNDS (3), FAIRNESS_HANGING (1000), FAIRNESS_BACKLOG (20000).
  */
 import { randomInt } from 'node:crypto';
-import { readFileSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { NewEvent } from '../src/events/catalog.ts';
+import type { EventType } from '../src/events/catalog.ts';
 import { deleteEndpoint } from '../src/webhooks/endpoints/delete.ts';
 import { startProcess } from '../test/support/processes.ts';
 import { type Receiver, startReceiver } from '../test/support/receiver.ts';
 import { storeCategory, storePublishedArticles } from './support/category.ts';
 import { startEphemeralEngines } from './support/engines.ts';
-import { median, print, quantile, seconds, table } from './support/report.ts';
+import { conclude, median, print, quantile, seconds, setting, table } from './support/report.ts';
 import { countOpen, createScriptService, type ScriptWorkspace } from './support/service.ts';
+import { memory } from './support/usage.ts';
 
-const count = (name: string, value: number): number => Number(process.env[name] ?? value);
-const ROUNDS = count('FAIRNESS_ROUNDS', 3);
-const HANGING = count('FAIRNESS_HANGING', 1_000);
-const BACKLOG = count('FAIRNESS_BACKLOG', 20_000);
+const ROUNDS = setting('FAIRNESS_ROUNDS', 3);
+const HANGING = setting('FAIRNESS_HANGING', 1_000);
+const BACKLOG = setting('FAIRNESS_BACKLOG', 20_000);
 const HANG_MS = 15_000;
 const SAMPLES = 200;
 const SAMPLE_EVERY_MS = 100;
@@ -41,7 +40,7 @@ interface Subscriber {
 }
 
 /** A workspace with one endpoint whose receiver answers after `delayMs`. */
-async function subscriber(name: string, delayMs = 0, event?: NewEvent['type']): Promise<Subscriber> {
+async function subscriber(name: string, delayMs = 0, event?: EventType): Promise<Subscriber> {
   const workspace = await service.workspace(name);
   const receiver = await startReceiver();
   if (delayMs > 0) receiver.answer = () => sleep(delayMs, 204, { ref: false });
@@ -71,20 +70,6 @@ async function sampleLatencies({ workspace, receiver }: Subscriber, samples: num
     problems.push(`${samples - receiver.received.length} did not arrive`);
   return receiver.received.map(({ at, body }) => at - (committed.get(body.data.articleId) ?? Number.NaN));
 }
-
-/** Resident memory of a process in MiB, now and at its highest (proc(5)); NaN where there is no /proc. */
-function memory(pid: number): { now: number; highest: number } {
-  const read = (name: string, status: string) =>
-    Number(new RegExp(`${name}:\\s+(\\d+)`).exec(status)?.[1] ?? Number.NaN) / 1_024;
-  try {
-    const status = readFileSync(`/proc/${pid}/status`, 'utf8');
-    return { now: read('VmRSS', status), highest: read('VmHWM', status) };
-  } catch {
-    return { now: Number.NaN, highest: Number.NaN };
-  }
-}
-
-const openDeliveries = ({ workspace }: Subscriber): Promise<number> => countOpen(service.db, workspace.id);
 
 async function besideHangingEndpoint(healthy: Subscriber): Promise<void> {
   const alone: number[] = [];
@@ -146,10 +131,10 @@ async function besideBacklog(other: Subscriber, workerPid: number): Promise<void
     ]),
   );
   const deadline = startedAt + DRAIN_MS;
-  let open = await openDeliveries(busy);
+  let open = await countOpen(service.db, busy.workspace.id);
   while (open > 0 && Date.now() < deadline) {
     await sleep(5_000);
-    open = await openDeliveries(busy);
+    open = await countOpen(service.db, busy.workspace.id);
   }
   const took = Date.now() - startedAt;
   const ids = new Set(busy.receiver.received.map(({ headers }) => headers['x-service-delivery']));
@@ -184,5 +169,4 @@ try {
   await service.stop();
   await engines.stop();
 }
-for (const problem of problems) print(`OFF: ${problem}`);
-process.exitCode = problems.length === 0 ? 0 : 1;
+conclude(problems, 'Both were served fairly.');

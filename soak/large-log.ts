@@ -18,12 +18,12 @@ import { emptyDeletedEndpoints } from '../src/webhooks/endpoints/empty.ts';
 import { listWebhooks } from '../src/webhooks/endpoints/list.ts';
 import { startReceiver } from '../test/support/receiver.ts';
 import { startDurableEngines } from './support/durable-engines.ts';
-import { median, print, seconds, table } from './support/report.ts';
+import { median, print, setting, startClock, table } from './support/report.ts';
 import { createScriptService } from './support/service.ts';
 import { endOf, logStatements, readTimes, type StatementTimes } from './support/statement-times.ts';
 
-const MILLIONS = Number(process.env.LARGE_LOG_MILLIONS ?? 20);
-const LOAD_MS = Number(process.env.LARGE_LOG_SECONDS ?? 90) * 1_000;
+const MILLIONS = setting('LARGE_LOG_MILLIONS', 20);
+const LOAD_MS = setting('LARGE_LOG_SECONDS', 90) * 1_000;
 const DAYS = 20;
 const ENDPOINTS = 20;
 const OTHERS = 80;
@@ -35,8 +35,7 @@ const MAX_RATIO = 1.5;
 const NOISE_MS = 0.1;
 const FEWEST = 20;
 
-const startedAt = Date.now();
-const note = (line: string) => print(`${seconds(Date.now() - startedAt, 0).padStart(5)} s  ${line}`);
+const note = startClock();
 const engines = await startDurableEngines();
 const service = createScriptService(engines);
 const { db } = service;

@@ -10,11 +10,11 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import pg from 'pg';
 import { startReceiver } from '../test/support/receiver.ts';
 import { startDurableEngines } from './support/durable-engines.ts';
-import { median, print, quantile, table } from './support/report.ts';
+import { median, print, quantile, setting, table } from './support/report.ts';
 import { countOpen, createScriptService } from './support/service.ts';
 import { endOf, logPlans, readPlans } from './support/statement-times.ts';
 
-const MINUTES = Number(process.env.SNAPSHOT_MINUTES ?? 10);
+const MINUTES = setting('SNAPSHOT_MINUTES', 10);
 const BEFORE_MINUTES = 2;
 const ENDPOINTS = 10;
 const EVENTS_AT_ONCE = 10;

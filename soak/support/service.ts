@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import type { VerbContext } from '../../src/context.ts';
 import { createDatabase, type Database } from '../../src/db/database.ts';
 import { inTransaction } from '../../src/db/transaction.ts';
-import type { NewEvent } from '../../src/events/catalog.ts';
+import type { EventType } from '../../src/events/catalog.ts';
 import { startDeliveryNotifier } from '../../src/events/notifier.ts';
 import { recordEvents } from '../../src/events/record.ts';
 import type { EndpointId, WorkspaceId } from '../../src/ids.ts';
@@ -36,11 +36,11 @@ export interface ScriptService {
   /** The environment of this service's processes. */
   readonly env: Record<string, string>;
   workspace(name: string): Promise<ScriptWorkspace>;
-  /** An endpoint of the workspace that subscribes to one type of event, article.created when left out. */
+  /** An endpoint of the workspace that subscribes to these types of events, article.created when left out. */
   register(
     workspace: ScriptWorkspace,
     url: string,
-    event?: NewEvent['type'],
+    events?: EventType | readonly EventType[],
   ): Promise<{ id: EndpointId; secret: string }>;
   /** Stores article.created events in one transaction, as one change would. */
   emit(workspace: ScriptWorkspace, count?: number): Promise<Emitted>;
@@ -82,9 +82,9 @@ export function createScriptService(engines: Omit<Engines, 'stop' | 'temporalUiU
       const actor = { kind: 'operator', workspaceId: id } as const;
       return { id, key: created.apiKey.key, context: { db, actor, requestId: 'script' } };
     },
-    async register(workspace, url, event = 'article.created') {
+    async register(workspace, url, events = 'article.created') {
       const context = { ...workspace.context, guard };
-      const { endpoint, secret } = await registerEndpoint(context, { url, events: [event] });
+      const { endpoint, secret } = await registerEndpoint(context, { url, events: [events].flat() });
       return { id: endpoint.id, secret };
     },
     async emit(workspace, count = 1) {
