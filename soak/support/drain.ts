@@ -27,7 +27,7 @@ export async function drain(
   hasten: () => Promise<void> = async () => undefined,
 ): Promise<string[]> {
   const deadline = Date.now() + DRAIN_MS;
-  for (let last = ''; ; await sleep(1_000)) {
+  for (let last = ''; ; await sleep(2_000)) {
     const { deliveries, jobs, holds } = await countUnfinished(db);
     const text = `${deliveries} deliveries, ${jobs} jobs and ${holds} holds open`;
     if (text !== last) note(text);

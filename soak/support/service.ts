@@ -1,4 +1,5 @@
 import { randomBytes } from 'node:crypto';
+import { setTimeout as sleep } from 'node:timers/promises';
 import type { VerbContext } from '../../src/context.ts';
 import { createDatabase, type Database } from '../../src/db/database.ts';
 import { inTransaction } from '../../src/db/transaction.ts';
@@ -42,6 +43,8 @@ export interface ScriptService {
     url: string,
     events?: EventType | readonly EventType[],
   ): Promise<{ id: EndpointId; secret: string }>;
+  /** A workspace with one endpoint for each of these URLs. */
+  subscribe(urls: readonly string[]): Promise<ScriptWorkspace[]>;
   /** Stores article.created events in one transaction, as one change would. */
   emit(workspace: ScriptWorkspace, count?: number): Promise<Emitted>;
   startWorker(env?: Record<string, string>): Promise<ServiceProcess>;
@@ -87,6 +90,15 @@ export function createScriptService(engines: Omit<Engines, 'stop' | 'temporalUiU
       const { endpoint, secret } = await registerEndpoint(context, { url, events: [events].flat() });
       return { id: endpoint.id, secret };
     },
+    async subscribe(urls) {
+      const workspaces: ScriptWorkspace[] = [];
+      for (const url of urls) {
+        const workspace = await this.workspace('Subscriber');
+        await this.register(workspace, url);
+        workspaces.push(workspace);
+      }
+      return workspaces;
+    },
     async emit(workspace, count = 1) {
       const events = articleEvents(count);
       await inTransaction(db, (tx) => recordEvents(tx, workspace.context, events));
@@ -114,4 +126,11 @@ export async function countOpen(db: Database, workspaceId?: WorkspaceId): Promis
     .$if(workspaceId !== undefined, (query) => query.where('workspace_id', '=', workspaceId as WorkspaceId))
     .executeTakeFirstOrThrow();
   return open;
+}
+
+/** Waits until no delivery is open. @throws after `timeoutMs` */
+export async function untilDelivered(db: Database, everyMs: number, timeoutMs = 120_000): Promise<void> {
+  for (const deadline = Date.now() + timeoutMs; (await countOpen(db)) > 0; await sleep(everyMs)) {
+    if (Date.now() > deadline) throw new Error('deliveries stayed open');
+  }
 }
