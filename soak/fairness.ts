@@ -2,8 +2,6 @@
  * A large backlog of one workspace: the rename of a category with 20,000 published articles, over HTTP. Another workspace's
  * single events meanwhile, the time until all are delivered, and the memory of server and worker. Ends with status 1 when
  * anything is off. What receivers that hang cost others is measured by `npm run bench -- neighbours`.
- *
- * Environment: FAIRNESS_BACKLOG (20000).
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { startProcess } from '../test/support/processes.ts';

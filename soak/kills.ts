@@ -3,11 +3,7 @@
  * rounds (60): see {@link faultsOf}. Every event that was stored must reach its receivers at least once, and each event
  * one receiver under one delivery id only; no delivery is tried more than six times, and what is sent beyond the
  * attempts that its row counts is explained by a fault that it met or by a connection that was used again. Ends with
- * status 1 when anything is off. About 25 minutes.
- *
- * Environment: KILL_AT_ONCE (50), the events of the larger transactions, which go through bursts; 0 for none.
- * KILL_CROWD_MS (2000) between two of them, and KILL_SINGLE_MS (200) between single events, which get runs.
- * KILL_KINDS (worker,server,temporal,postgres,frozen,silent).
+ * status 1 when anything is off.
  */
 import { randomInt } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';

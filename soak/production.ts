@@ -2,7 +2,7 @@
  * The service on the engines of docker-compose.yml (Postgres, and Temporal on it) without Docker: one server and two
  * workers. Under load over HTTP, with crowds of events in between, one worker after the other is killed with -9 every few
  * seconds and started again, while partitions of a minute are made and dropped. At the end no delivery may be lost, no
- * hold stranded, and no request may have failed. Ends with status 1 when anything is off. soak/README.md has the variables.
+ * hold stranded, and no request may have failed. Ends with status 1 when anything is off.
  */
 import { randomInt } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';

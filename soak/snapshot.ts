@@ -2,9 +2,7 @@
  * A snapshot that somebody holds open, as a long report or a backup does: nothing that passes meanwhile can be vacuumed.
  * 500 deliveries a second, stored a hundred at once, pass for two minutes without it and for ten with it. The median of
  * the claims that take something, as Postgres times them, may double at most in any of the ten minutes. Ends with status 1 when it does not
- * hold. About 13 minutes.
- *
- * Environment: SNAPSHOT_MINUTES (10).
+ * hold.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import pg from 'pg';

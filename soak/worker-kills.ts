@@ -1,9 +1,7 @@
 /**
  * Kills the worker again and again, with SIGKILL, in the middle of a translation by a language model that counts what
  * it is asked. In the end there must be one result and one charge, and after each kill only the batches that were in
- * flight may have been sent again. Ends with status 1 when anything is off. About 25 s a kill.
- *
- * Environment: KILLS (10), KILL_WORDS (10000).
+ * flight may have been sent again. Ends with status 1 when anything is off.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { askedTexts, pseudoCompletion } from '../test/support/chat-completions.ts';
