@@ -10,8 +10,8 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { sql } from 'kysely';
 import { Pool } from 'undici';
 import { temporaryFolder } from '../../soak/support/engines.ts';
-import { print, quantile } from '../../soak/support/report.ts';
-import { countOpen, createScriptService } from '../../soak/support/service.ts';
+import { print, quantile, setting } from '../../soak/support/report.ts';
+import { createScriptService, untilDelivered } from '../../soak/support/service.ts';
 import { renderDocument } from '../../src/document/render/document.ts';
 import { RENDERER } from '../../src/document/render/shared.ts';
 import { readStackRecord } from '../../src/local/stack-file.ts';
@@ -23,11 +23,10 @@ import { cpuTimeOf } from '../lib/cpu.ts';
 import { alternate, type Comparison, type Figure, report } from '../lib/suite.ts';
 import { startSink } from './receiving.ts';
 
-const count = (name: string, value: number): number => Number(process.env[name] ?? value);
-const ROUNDS = count('BENCH_ROUNDS', 3);
-const EVENTS = count('BENCH_EVENTS', 1_500);
-const PER_SECOND = count('BENCH_PER_SECOND', 100);
-const SECONDS = count('BENCH_SECONDS', 60);
+const ROUNDS = setting('BENCH_ROUNDS', 3);
+const EVENTS = setting('BENCH_EVENTS', 1_500);
+const PER_SECOND = setting('BENCH_PER_SECOND', 100);
+const SECONDS = setting('BENCH_SECONDS', 60);
 const CALLERS = 32;
 /** So many until both run as compiled as they will. */
 const WARM_UP = 1_500;
@@ -126,7 +125,7 @@ async function arrived(wanted: number): Promise<number> {
   for (const deadline = Date.now() + DEADLINE_MS; Date.now() < deadline; await sleep(50)) {
     const seen = await sink.count();
     if (seen.count < wanted) continue;
-    while ((await countOpen(db)) > 0) await sleep(50);
+    await untilDelivered(db, 50);
     return seen.lastAt;
   }
   throw new Error(`not all of ${wanted} arrived`);
