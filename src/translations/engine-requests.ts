@@ -1,15 +1,18 @@
-/** What an engine is asked for on behalf of a job, and what it is told beside that. */
+/** Engine requests of a job: which are counted, and the context that goes with each. */
 import { sql } from 'kysely';
 import type { Database } from '../db/database.ts';
 import type { StoredContext } from '../db/tables.ts';
 import type { JobId } from '../ids.ts';
 import { ProviderError, type TermPair, type TranslationRequest } from '../providers/types.ts';
 
-/** Stands for the term list among the batches that were asked for. */
+/** Stands for the term list among the requested batches. */
 export const TERM_LIST = -1;
 
-/** What requests of a job have in common, and what differs by batch. */
-export type Told = Pick<TranslationRequest, 'sourceLanguage' | 'targetLanguage' | 'context' | 'around'>;
+/** Context of a request: shared by all batches, but for `around`. */
+export type PromptContext = Pick<
+  TranslationRequest,
+  'sourceLanguage' | 'targetLanguage' | 'context' | 'around'
+>;
 
 interface Row {
   readonly sourceLanguage: string;
@@ -20,15 +23,16 @@ interface Row {
 }
 
 /**
- * Notes that an engine is about to be asked for a batch, or the term list, so that whoever cancels the job from now on
- * has it counted. From the first batch on the term list stays what it is then, so that all batches are told the same.
- * @returns what to tell the engine, and of how many pairs its term list is, null while it is open; undefined when the job has ended
+ * Marks a batch, or the term list, as requested: if the job is cancelled from now on, it counts as unpaid work. The first
+ * batch freezes the term list, so that all batches get the same one.
+ * @returns the prompt context, and the number of pairs in the term list (null while it is open); undefined when the job
+ *   has ended
  */
-export async function markAsked(
+export async function markRequested(
   db: Database,
   jobId: JobId,
   batch: number,
-): Promise<{ readonly told: Told; readonly drawn: number | null } | undefined> {
+): Promise<{ readonly prompt: PromptContext; readonly pairs: number | null } | undefined> {
   const terms = batch === TERM_LIST ? sql`terms` : sql`coalesce(terms, '[]')`;
   const { rows } = await sql<Row>`
     WITH job AS (SELECT id FROM jobs WHERE id = ${jobId} AND ended_at IS NULL FOR SHARE)
@@ -40,24 +44,24 @@ export async function markAsked(
   `.execute(db);
   const [row] = rows;
   if (row === undefined) return undefined;
-  const { context, around, terms: drawn, ...languages } = row;
-  const told = {
+  const { context, around, terms: extracted, ...languages } = row;
+  const prompt = {
     ...languages,
-    ...(context === null ? {} : { context: { ...context, terms: drawn ?? [] } }),
+    ...(context === null ? {} : { context: { ...context, terms: extracted ?? [] } }),
     ...(around === null ? {} : { around }),
   };
-  return { told, drawn: drawn?.length ?? null };
+  return { prompt, pairs: extracted?.length ?? null };
 }
 
-/** Asks, and takes the note back when the engine refuses: that is not work that anybody has to pay. */
-export async function asking<Answer>(
+/** Calls the engine, and removes the mark when it fails: a failed request does not count. */
+export async function requestEngine<Response>(
   db: Database,
   jobId: JobId,
   batch: number,
-  ask: () => Promise<Answer>,
-): Promise<Answer> {
+  call: () => Promise<Response>,
+): Promise<Response> {
   try {
-    return await ask();
+    return await call();
   } catch (error) {
     if (error instanceof ProviderError) {
       await sql`UPDATE translations SET asked_batches = array_remove(asked_batches, ${batch})
