@@ -1,22 +1,22 @@
 import { sql } from 'kysely';
 import type { Database, Queryable } from '../db/database.ts';
 import type { JobId } from '../ids.ts';
-import type { Notes } from './repairs.ts';
+import type { CallNotes } from './observe-writer.ts';
 
-/** The part that the outline is; those after it are the sections, in their order, and the FAQ. */
+/** Part 0 is the outline; the sections follow in order, then the FAQ. */
 export const OUTLINE_PART = 0;
 
-/** A part as it is kept. */
+/** A stored part. */
 export interface Part {
   readonly part: number;
-  /** As planned until it is written. */
+  /** Planned words until it is written. */
   readonly words: number;
-  /** Answered so far, over all attempts. */
+  /** Calls with a response so far, over all attempts. */
   readonly calls: number;
   readonly content: unknown;
 }
 
-/** The parts of a job in their order, those that are not written yet with a content of null. */
+/** A job's parts in order; `content` is null until a part is written. */
 export const readParts = (db: Queryable, jobId: JobId): Promise<Part[]> =>
   db
     .selectFrom('generation_parts')
@@ -25,7 +25,7 @@ export const readParts = (db: Queryable, jobId: JobId): Promise<Part[]> =>
     .orderBy('part')
     .execute();
 
-/** Plans parts of this many words each, from the given one on. Those that are there already stay as they are. */
+/** Adds planned parts with these word counts, from `first` on. Existing parts stay. */
 export async function planParts(
   db: Queryable,
   jobId: JobId,
@@ -40,10 +40,10 @@ export async function planParts(
 }
 
 /**
- * Notes that a writer is about to be asked for a part, so that whoever cancels the job from now on has it counted.
+ * Marks a part as requested: if the job is cancelled from now on, it counts as unpaid work.
  * @returns false when the job has ended
  */
-export async function markAsked(db: Database, jobId: JobId, part: number): Promise<boolean> {
+export async function markRequested(db: Database, jobId: JobId, part: number): Promise<boolean> {
   const { numAffectedRows } = await sql`
     WITH job AS (SELECT id FROM jobs WHERE id = ${jobId} AND ended_at IS NULL FOR SHARE)
     UPDATE generation_parts SET asked = true FROM job
@@ -51,12 +51,12 @@ export async function markAsked(db: Database, jobId: JobId, part: number): Promi
   return numAffectedRows === 1n;
 }
 
-/** Adds what a writer did for a part that is not written yet. */
+/** Adds calls and repairs to a part that is not written yet. */
 export async function notePart(
   db: Database,
   jobId: JobId,
   part: number,
-  { calls, repairs, asked }: Notes & { readonly asked: boolean },
+  { calls, repairs, asked }: CallNotes & { readonly asked: boolean },
 ): Promise<void> {
   await db
     .updateTable('generation_parts')
@@ -67,12 +67,12 @@ export async function notePart(
     .execute();
 }
 
-/** Stores a part that was written, once: what another attempt has stored stays. */
+/** Stores a written part, unless another attempt has stored it. */
 export async function storePart(
   db: Database,
   jobId: JobId,
   part: number,
-  { content, words, calls, repairs }: Notes & { content: object; words: number },
+  { content, words, calls, repairs }: CallNotes & { content: object; words: number },
 ): Promise<void> {
   await db
     .updateTable('generation_parts')
@@ -81,7 +81,7 @@ export async function storePart(
       words,
       calls: eb('calls', '+', calls),
       repairs: added(repairs),
-      // An attempt that came too late may have taken the mark away.
+      // A late attempt may have removed the mark.
       asked: true,
     }))
     .where('job_id', '=', jobId)
