@@ -7,7 +7,7 @@ import { lockLanguages, requireProjectLanguage } from '../projects/languages.ts'
 import { EMPTY_BODY } from './document-field.ts';
 import type { createArticleBody } from './input-schemas.ts';
 import { insertArticle } from './insert.ts';
-import { keepLinks } from './links/keep.ts';
+import { storeLinks } from './links/store.ts';
 import { endRedirect } from './redirects.ts';
 import { renderingColumns } from './rendering.ts';
 import { type ShownArticle, showArticle } from './show.ts';
@@ -16,8 +16,7 @@ import { type ShownArticle, showArticle } from './show.ts';
 export type CreateArticleInput = z.output<typeof createArticleBody> & { readonly projectId: ProjectId };
 
 /**
- * Makes a DRAFT in a translation group of its own (articles.create), rendered and counted. Emits
- * article.created.
+ * Creates a DRAFT in a translation group of its own (articles.create). Emits article.created.
  * @throws {ServiceError} RESOURCE_NOT_FOUND for the project, INVALID_REQUEST for a language it lacks,
  *   CONFLICT `slug_taken` for a given slug
  */
@@ -52,7 +51,7 @@ export async function createArticle(context: VerbContext, input: CreateArticleIn
       },
       actor,
     );
-    await keepLinks(tx, context, id, null, rendered.places);
+    await storeLinks(tx, context, id, null, rendered.places);
     if (input.slug !== undefined) await endRedirect(tx, row);
     const details = { projectId, title, language };
     const audit = { action: 'articles.created', targetType: 'article', targetId: id, details };

@@ -11,15 +11,15 @@ import { recordAddressChange } from '../projects/addresses.ts';
 import { unpublishedEvent } from './events.ts';
 import { lockArticle, ownedByJob, whereAllowed } from './lock.ts';
 
-/** Counts what was made for an open job that ends with its article. */
+/** Counts the unpaid work of an open job that ends with its article. */
 export type CountUnpaid = (
   tx: Tx,
   job: { readonly id: JobId; readonly workspace_id: WorkspaceId; readonly purpose: JobPurpose },
 ) => Promise<void>;
 
 /**
- * Deletes an article with its jobs, reviews, revisions, redirects and assets, whose bytes are returned to the quota
- * (articles.delete). One that was PUBLISHED emits article.unpublished with status DELETED; any other nothing.
+ * Deletes an article with its jobs, reviews, revisions, redirects and assets, and returns its bytes to the quota
+ * (articles.delete). A PUBLISHED one emits article.unpublished with status DELETED.
  * @throws {ServiceError} RESOURCE_NOT_FOUND; CONFLICT `job_running`
  */
 export async function deleteArticle(
@@ -36,7 +36,7 @@ export async function deleteArticle(
       .select('byte_size')
       .where('article_id', '=', articleId)
       .execute();
-    // A refresh does not keep its article: it ends with it, and what it held is given back.
+    // An open refresh does not block the deletion: it ends, and its hold is released.
     const jobs = await tx
       .selectFrom('jobs')
       .select(['id', 'workspace_id', 'purpose', 'held_bytes'])

@@ -3,21 +3,21 @@ import { documentSchema, EMPTY_DOCUMENT } from '../document/format/schema.ts';
 import type { RenderedDocument } from '../document/tasks/stored.ts';
 import { doTask } from '../threads/pool.ts';
 
-/** Of an article that is made without one. */
+/** The body of an article created without one. */
 export const EMPTY_BODY: RenderedDocument = {
   stored: { json: EMPTY_DOCUMENT, words: 0, images: [], firstHeading: null },
   rendered: { html: '', markdown: '', places: null },
 };
 
 /**
- * Checks a value against the document format, on a thread when it is large.
+ * Validates a document, on a thread when it is large.
  * @throws {ServiceError} SERVICE_UNAVAILABLE when the workspace's turn did not come in time
  */
 const checkBody = (value: unknown) => doTask('check', JSON.stringify(value));
 
 const { $schema: _, ...shape } = z.toJSONSchema(documentSchema, { io: 'input', unrepresentable: 'any' });
 
-/** documentJson of a request. Described by its format's schema, and checked off the event loop. */
+/** documentJson of a request, validated off the event loop. */
 export const documentField = z
   .unknown()
   .transform(async (value, context): Promise<RenderedDocument> => {

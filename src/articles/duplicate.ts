@@ -13,12 +13,12 @@ import { type ArticleId, type AssetId, newId, type TranslationGroupId, type Work
 import { doTask } from '../threads/pool.ts';
 import { bytesOf, copiesOf, insertAssets, newAssetIds, readAssets } from './images.ts';
 import { insertArticle } from './insert.ts';
-import { keepLinks } from './links/keep.ts';
+import { storeLinks } from './links/store.ts';
 import { articleColumns } from './queries.ts';
 import { type ShownArticle, showArticle } from './show.ts';
 
 /**
- * Makes a DRAFT with the article's language, content, images and categories, in a translation group of its
+ * Creates a DRAFT with the article's language, content, images and categories, in a translation group of its
  * own (articles.create and articles.read). Emits article.created.
  * @param title of the copy; the original's when omitted
  * @throws {ServiceError} RESOURCE_NOT_FOUND; QUOTA_EXCEEDED when the copied images do not fit
@@ -35,9 +35,9 @@ export async function duplicateArticle(
   });
 }
 
-/** A copy's body made before the transaction, so that no lock and no connection waits for it. */
+/** A copy's body, prepared before the transaction so that no lock or connection is held meanwhile. */
 interface PreparedCopy {
-  /** What it was made from. */
+  /** The original when it was copied. */
   readonly source: { readonly document: string; readonly assets: readonly SourceAsset[] };
   readonly copies: readonly SourceAsset[];
   readonly assetIds: ReadonlyMap<string, AssetId>;
@@ -89,7 +89,7 @@ async function insertCopy(
       title: title ?? source.title,
       status: 'DRAFT',
       document: prepared.document,
-      // Both texts are the same in a copy: which images they show is in the places alone.
+      // A copy has the same texts: only the places name images.
       content_html: source.content_html,
       content_markdown: source.content_markdown,
       content_places: places === null ? null : JSON.stringify(places),
@@ -104,7 +104,7 @@ async function insertCopy(
     },
     context.actor,
   );
-  await keepLinks(tx, context, id, null, places);
+  await storeLinks(tx, context, id, null, places);
   await insertAssets(tx, workspaceId, id, prepared.copies);
   await copyCategories(tx, workspaceId, articleId, id);
   const details = { sourceArticleId: articleId, title: article.title };

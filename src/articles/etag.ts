@@ -11,8 +11,8 @@ export const MAX_IF_MATCH = 2_048;
 const TAG = /^(?:W\/)?"[\x21\x23-\x7e\x80-\xff]*"$/;
 
 /**
- * Refuses a save based on another version than the stored one. Of an article's tag only the version counts: where the
- * links in the body lead is no part of what a save replaces. Without the header, or with `*`, any version is fine.
+ * Refuses a save based on another version than the stored one. Only the version in an article's tag is compared, since a
+ * save does not replace link addresses. Without the header, or with `*`, any version matches.
  * @throws {ServiceError} PRECONDITION_FAILED; INVALID_REQUEST for a header that is not a list of tags
  */
 export function requireMatch(ifMatch: string | undefined, { version }: Pick<ArticleRow, 'version'>): void {
@@ -21,8 +21,8 @@ export function requireMatch(ifMatch: string | undefined, { version }: Pick<Arti
 }
 
 /**
- * The same for what has a tag that `isCurrent`.
- * @param what it is, in words
+ * Refuses an If-Match header without a current tag.
+ * @param what the resource's name in the message
  */
 export function requireTag(ifMatch: string, what: string, isCurrent: (tag: string) => boolean): void {
   if (ifMatch.trim() === '*') return;

@@ -26,8 +26,7 @@ export const articleSetOf = (row: SetRow, status: ArticleSet['status'] = row.sta
 });
 
 /**
- * article.updated, when there is anything to report (contract.md E3): the article is
- * PUBLISHED and something changed. `previousSlug` is given when the slug is among it.
+ * article.updated for a PUBLISHED article with changes, else nothing (contract.md E3). A changed slug adds `previousSlug`.
  */
 export function updatedEvents(
   row: SetRow,

@@ -42,7 +42,7 @@ const {
   ...summary
 } = articleExample;
 
-/** The same as a list shows it. */
+/** The same article in a list. */
 export const summaryExample = summary;
 
 /** A request body that creates it. */

@@ -7,12 +7,12 @@ import { showArticle } from './show.ts';
 
 export interface FoundBySlug {
   readonly article: ArticleResponse;
-  /** True when the slug is one the article had while it was published: a site redirects to the present one. */
+  /** True for an earlier slug of a published article: a site should redirect to the current one. */
   readonly redirect: boolean;
 }
 
 /**
- * The article that has the slug, else the one that had it while it was published (articles.read).
+ * Finds the article with this slug, else the one that had it while published (articles.read).
  * @throws {ServiceError} RESOURCE_NOT_FOUND
  */
 export async function findBySlug(

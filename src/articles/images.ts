@@ -28,26 +28,25 @@ export async function readAssets(
   }));
 }
 
-/** Ids for copies of the images, each by the one of its source. */
+/** New ids for copies of the images, by source id. */
 export const newAssetIds = (assets: readonly SourceAsset[]): Map<string, AssetId> =>
   new Map(assets.map(({ id }) => [id, newId<AssetId>()]));
 
-/** The images under the ids that their copies have: storage is content-addressed, so no bytes move. */
+/** The images with the ids of their copies. Storage is content-addressed, so no bytes are copied. */
 export const copiesOf = (
   assets: readonly SourceAsset[],
   ids: ReadonlyMap<string, AssetId>,
 ): readonly SourceAsset[] => assets.map((asset) => ({ ...asset, id: ids.get(asset.id) ?? newId<AssetId>() }));
 
-/** What the images count for in the storage quota. */
+/** Bytes of the images in the storage quota. */
 export const bytesOf = (assets: readonly Pick<SourceAsset, 'byteSize'>[]): number =>
   assets.reduce((sum, { byteSize }) => sum + byteSize, 0);
 
-/** Images that one statement adds: it takes 65,535 values at most. */
+/** Images per statement, which takes at most 65,535 values. */
 const IMAGES_AT_ONCE = 1_000;
 
 /**
- * Adds images to an article, in this order: they are listed by `created_at`, so each is a millisecond younger than the
- * one before.
+ * Adds images to an article. Lists are sorted by `created_at`, so each gets one a millisecond later to keep the order.
  */
 export async function insertAssets(
   tx: Tx,

@@ -18,10 +18,10 @@ export interface ImportedAsset extends LocalImage {
   readonly altText: string;
 }
 
-/** A file's contents, checked, before any of it is stored. */
+/** A file's validated contents, not stored yet. */
 export interface ImportedFile {
   readonly body: RenderedDocument;
-  /** The first heading, or the front matter's title; null when there is neither. */
+  /** The first heading, or the front matter's title; null without either. */
   readonly title: string | null;
   readonly assets: readonly ImportedAsset[];
   /** What could not be imported, one sentence each. */

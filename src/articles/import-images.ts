@@ -4,14 +4,14 @@ import { MAX_IMAGE_BYTES } from '../blobs/asset.ts';
 import { imageMediaType } from '../blobs/media-type.ts';
 import { errorCode } from '../error-text.ts';
 
-/** A local image of an imported file, read and recognised. */
+/** A local image of an imported file. */
 export interface LocalImage {
   readonly bytes: Buffer;
   readonly mediaType: string;
   readonly fileName: string;
 }
 
-/** The image, or why there is none, in words that follow its name. */
+/** The image, or a problem, worded to follow its name. */
 export type LocalImageResult =
   | { readonly ok: true; readonly image: LocalImage }
   | { readonly ok: false; readonly problem: string };
@@ -19,9 +19,8 @@ export type LocalImageResult =
 const failed = (problem: string): LocalImageResult => ({ ok: false, problem });
 
 /**
- * Reads an image that a Markdown file names relative to its own folder. Only files inside that folder are
- * ever read, symbolic links followed first: an article from someone else must not be able to carry
- * off other files of the machine.
+ * Reads an image that a Markdown file names relative to its own folder. Reads only files inside that folder, after
+ * following symbolic links: an article from elsewhere must not expose other files of the machine.
  */
 export async function readLocalImage(folder: string, imagePath: string): Promise<LocalImageResult> {
   try {

@@ -14,7 +14,7 @@ import { lockLanguages, requireProjectLanguage } from '../projects/languages.ts'
 import { bytesOf, insertAssets } from './images.ts';
 import { readImportFile } from './import-file.ts';
 import { insertArticle } from './insert.ts';
-import { keepLinks } from './links/keep.ts';
+import { storeLinks } from './links/store.ts';
 import { renderingColumns } from './rendering.ts';
 
 /** The statuses that an import can give an article. */
@@ -47,10 +47,10 @@ export interface ImportedArticle {
 }
 
 /**
- * Creates an article from a file on this machine, which is why only the operator may. Its local images become
- * assets that count toward the storage quota. Whatever the status, article.created is the only event.
+ * Creates an article from a file on this machine; operators only. Local images become assets that count toward the storage
+ * quota. Emits only article.created, whatever the status.
  * @throws {ServiceError} RESOURCE_NOT_FOUND for the project, INVALID_REQUEST for a language it lacks or a
- *   file that is not a valid article, QUOTA_EXCEEDED for images that do not fit; no row is left behind then
+ *   file that is not a valid article, QUOTA_EXCEEDED for images that do not fit; no row is written then
  */
 export async function importArticle(
   context: ImportContext,
@@ -100,7 +100,7 @@ export async function importArticle(
       },
       actor,
     );
-    await keepLinks(tx, context, articleId, null, rendered.places);
+    await storeLinks(tx, context, articleId, null, rendered.places);
     await insertAssets(tx, workspaceId, articleId, added);
     await recordEvents(tx, context, [{ type: 'article.created', data: { articleId, projectId, title } }]);
     await recordAudit(tx, context, {

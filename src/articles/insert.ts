@@ -7,16 +7,16 @@ import { conflict, ServiceError } from '../errors.ts';
 import type { ArticleId, ProjectId } from '../ids.ts';
 import { findFreeSlug, slugify } from '../slug.ts';
 import { type ArticleRow, articleColumns } from './queries.ts';
-import { writtenBy } from './revisions/keep.ts';
+import { writtenBy } from './revisions/replace-content.ts';
 
 interface SlugScope {
   readonly projectId: ProjectId;
   readonly language: string;
-  /** The article that needs a slug: its own slugs are free for it. */
+  /** The article that needs a slug: its own slugs count as free. */
   readonly except?: ArticleId;
 }
 
-/** Which of the slugs are taken in a project and language: in use, or redirecting. */
+/** The slugs that are in use or redirect in a project and language. */
 async function takenSlugs(tx: Tx, scope: SlugScope, slugs: readonly string[]): Promise<Set<string>> {
   const { projectId, language, except } = scope;
   const among = sql<boolean>`slug = ANY (${[...slugs]}::text[])`;
@@ -40,13 +40,13 @@ async function takenSlugs(tx: Tx, scope: SlugScope, slugs: readonly string[]): P
   return new Set(rows.map((row) => row.slug));
 }
 
-/** A slug for the title that no other article of the project and language has as of now. */
+/** The first free slug for the title in the project and language. */
 const chooseSlug = (tx: Tx, scope: SlugScope, title: string): Promise<string> =>
   findFreeSlug(slugify(title, 'article'), (slugs) => takenSlugs(tx, scope, slugs));
 
 /**
- * {@link chooseSlug} for an article that exists already: articles of one project and language choose one after another,
- * each until its transaction ends, so that only inserts can still take the slug in between.
+ * {@link chooseSlug} for an existing article, under a lock per project and language until the transaction ends. Only an
+ * insert can still take the slug meanwhile.
  */
 export async function lockAndChooseSlug(tx: Tx, scope: SlugScope, title: string): Promise<string> {
   const turn = `${scope.projectId} ${scope.language}`;
@@ -56,11 +56,11 @@ export async function lockAndChooseSlug(tx: Tx, scope: SlugScope, title: string)
 
 const SLUG_ATTEMPTS = 5;
 
-/** True for a write whose slug another article took between the choice and the commit. */
+/** True when another article took the slug before the commit. */
 export const isSlugTaken = (error: unknown): boolean => uniqueViolation(error) === 'articles_slug_key';
 
 /**
- * Does work that chooses a slug again when another article took it.
+ * Repeats work that chooses a slug when another article has taken it.
  * @throws {ServiceError} SERVICE_UNAVAILABLE when that happened each time
  */
 export async function retryingSlug<Result>(work: () => Promise<Result>): Promise<Result> {
@@ -77,7 +77,7 @@ export async function retryingSlug<Result>(work: () => Promise<Result>): Promise
   );
 }
 
-/** 409 for a slug that was asked for by name. */
+/** 409 for a requested slug that is not free. */
 export const slugTaken = (slug: string): ServiceError =>
   conflict(
     `Another article of the project has the slug ${JSON.stringify(slug)} in this language.`,
@@ -85,9 +85,9 @@ export const slugTaken = (slug: string): ServiceError =>
   );
 
 /**
- * Inserts an article under the first free slug of its title. Another transaction that takes the same slug
- * at the same moment is waited for, and the next number is tried. A given slug is used as it is.
- * @param author who wrote it; nobody has written one that a job is to fill
+ * Inserts an article with the given slug, else the first free one for its title. Waits for a concurrent transaction that
+ * takes the same slug, then tries the next number.
+ * @param author the writer; omitted for an article that a job will fill
  * @throws {ServiceError} CONFLICT `slug_taken` for a given slug that is not free
  * @throws the unique violation of (translation group, language) as Postgres reports it
  */

@@ -7,7 +7,7 @@ import type { ArticleId, CategoryId, ProjectId } from '../ids.ts';
 import { summaryColumns } from './queries.ts';
 import { type ArticleSummary, toSummary } from './schemas.ts';
 
-/** Each narrows the list; one that matches nothing in the workspace leaves it empty. */
+/** Filters, combined by AND. */
 export interface ArticleFilter {
   readonly projectId?: ProjectId | undefined;
   readonly status?: ArticleStatus | undefined;
@@ -18,7 +18,7 @@ export interface ArticleFilter {
 
 export interface ArticlePage {
   readonly articles: ArticleSummary[];
-  /** Of the next page, null on the last one. */
+  /** Null on the last page. */
   readonly nextCursor: string | null;
 }
 

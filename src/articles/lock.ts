@@ -8,8 +8,7 @@ import { type ArticleRow, articleColumns } from './queries.ts';
 import { type ArticleAction, allows, JOB_OWNED, OWNING, TRANSITIONS } from './states.ts';
 
 /**
- * The guard of every statement that edits, moves or deletes an article: its status is one of those the
- * action starts from, and no open job owns it.
+ * Guard of every statement that edits, moves or deletes an article: its status allows the action, and no open job owns it.
  */
 export const whereAllowed = (action: ArticleAction) => (eb: ExpressionBuilder<Tables, 'articles'>) =>
   eb.and([
@@ -37,7 +36,7 @@ const forbiddenMove = (action: ArticleAction, status: ArticleRow['status']): Ser
     'status',
   );
 
-/** An article that is locked to be moved. */
+/** An article locked for a move. */
 export type MovableArticle = Pick<ArticleRow, 'id' | 'status' | 'rendered_by'>;
 
 export type Named = { workspaceId: WorkspaceId; articleId: ArticleId };
@@ -50,14 +49,14 @@ const locked = (db: Kysely<Tables>, slot: Slots<Named>) =>
 const lockWhole = prepare('lock_article', (db, slot: Slots<Named>) =>
   locked(db, slot).select(articleColumns),
 );
-/** Builds the statement that locks an article to move it. */
-export const lockingToMove = (db: Kysely<Tables>, slot: Slots<Named>) =>
+/** Builds the statement that locks an article for a move. */
+export const buildLockToMove = (db: Kysely<Tables>, slot: Slots<Named>) =>
   locked(db, slot).select(['id', 'status', 'rendered_by']);
-const lockToMove = prepare('lock_article_to_move', lockingToMove);
+const lockToMove = prepare('lock_article_to_move', buildLockToMove);
 
 /**
- * True while a job owns the locked article. A statement of its own: it sees a job that was committed while the article's
- * lock was waited for.
+ * True while a job owns the locked article. A separate statement sees a job that was committed while this transaction
+ * waited for the lock.
  */
 export async function isOwned(tx: Tx, articleId: ArticleId): Promise<boolean> {
   const job = await tx
@@ -72,7 +71,7 @@ export async function isOwned(tx: Tx, articleId: ArticleId): Promise<boolean> {
 }
 
 /**
- * Locks the article for the action, so that what is read here is what the guarded statement changes.
+ * Locks the article for the action, so that it does not change before the guarded statement.
  * @throws {ServiceError} RESOURCE_NOT_FOUND; CONFLICT `job_running` or `status`
  */
 export async function lockArticle(
@@ -89,8 +88,8 @@ export async function lockArticle(
 }
 
 /**
- * The same for a guarded statement that comes next and finds an open job itself: one question less.
- * @throws {ServiceError} as `lockArticle`, but for a job of an article whose status allows the action
+ * {@link lockArticle} without the query for an open job, which the guarded statement repeats.
+ * @throws {ServiceError} as `lockArticle`, except for a job of an article whose status allows the action
  */
 export async function lockArticleToMove(
   tx: Tx,
@@ -102,7 +101,7 @@ export async function lockArticleToMove(
   return checkMovable(tx, row, action);
 }
 
-/** What {@link lockArticleToMove} does once the article is locked. @param row the locked one, if there is one */
+/** The check of {@link lockArticleToMove}. @param row the locked article; undefined when it does not exist */
 export async function checkMovable(
   tx: Tx,
   row: MovableArticle | undefined,
@@ -114,18 +113,17 @@ export async function checkMovable(
   throw owned ? ownedByJob() : forbiddenMove(action, row.status);
 }
 
-/** Why the guarded statement did not move a locked article whose status allows it. */
-export const whyNotMoved = async (tx: Tx, articleId: ArticleId): Promise<ServiceError> =>
+/** The error when the guarded statement did not move a locked article whose status allows it. */
+export const moveRefusal = async (tx: Tx, articleId: ArticleId): Promise<ServiceError> =>
   (await isOwned(tx, articleId))
     ? ownedByJob()
     : conflict('An article without blocks has nothing to review or publish.', 'no_content');
 
 /**
- * Keeps the categories of a locked article as they are until the transaction ends: by id, as assigning them does, so
- * that nobody waits in a circle with a rename or a deletion. Always true, and a part of the guarded statement, which
- * does its work once this has got its locks.
+ * Locks the categories of a locked article until the transaction ends: ordered by id, as everywhere, so that it cannot
+ * deadlock with a rename or a deletion. Always true; the guarded statement contains it as a condition.
  */
-export const holdsCategories = (articleId: ArticleId) => sql<boolean>`(
+export const lockCategories = (articleId: ArticleId) => sql<boolean>`(
   SELECT count(*) FROM (
     SELECT id FROM categories
     WHERE id IN (SELECT category_id FROM article_categories WHERE article_id = ${articleId})

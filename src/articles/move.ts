@@ -6,37 +6,36 @@ import type { Tables } from '../db/tables.ts';
 import { RENDERER } from '../document/render/shared.ts';
 import type { ArticleId, WorkspaceId } from '../ids.ts';
 import {
+  buildLockToMove,
   checkMovable,
-  holdsCategories,
   lockArticleToMove,
-  lockingToMove,
+  lockCategories,
   type MovableArticle,
+  moveRefusal,
   type Named,
   whereAllowed,
-  whyNotMoved,
 } from './lock.ts';
 import { type ArticleRow, articleChanged, articleColumns } from './queries.ts';
 import { OutdatedRendering } from './rendering.ts';
 import { type ArticleAction, TRANSITIONS } from './states.ts';
 
-/** Actions that end in another status. */
+/** Actions that change the status. */
 export type Move = Exclude<ArticleAction, 'edit' | 'delete'>;
 
 /**
- * What an article without a block cannot go through: there is nothing to see, and an empty draft that a failed
- * translation left has to stay one, so that a later request can fill it.
+ * Moves that need a block. An empty draft of a failed translation must stay a draft, so that a later request can fill it.
  */
 const NEEDS_CONTENT: ReadonlySet<Move> = new Set(['submit', 'publish']);
 const hasContent = sql<boolean>`jsonb_array_length(document -> 'blocks') > 0`;
 
 interface Values extends Named {
-  /** As reported now; the one before stays without it. */
+  /** Null keeps the earlier one. */
   readonly publishedUrl: string | null;
   readonly requestId: string;
 }
 
 /** Builds the guarded statement of a move. */
-const moving = (move: Move) => (db: Kysely<Tables>, slot: Slots<Named>) =>
+const buildMove = (move: Move) => (db: Kysely<Tables>, slot: Slots<Named>) =>
   db
     .updateTable('articles')
     .set({ status: TRANSITIONS[move].to, ...articleChanged })
@@ -45,20 +44,20 @@ const moving = (move: Move) => (db: Kysely<Tables>, slot: Slots<Named>) =>
     .$if(NEEDS_CONTENT.has(move), (update) => update.where(hasContent));
 
 /**
- * Publishing sets publishedAt, which unpublishing keeps, and wants the rendering of today's renderer. It waits for changes
- * of the article's categories: a rename that is under way has asked already who is published, and one that comes later sees
- * this article. It notes the article's address in the same statement.
+ * Publishing sets publishedAt, which unpublishing keeps, and requires the current renderer's rendering. It locks the
+ * article's categories: a concurrent rename has either read the published articles already, or sees this one. It notes the
+ * article's address in the same statement.
  */
-const publishing = (db: Kysely<Tables>, slot: Slots<Values>) =>
+const buildPublish = (db: Kysely<Tables>, slot: Slots<Values>) =>
   db
     .with('moved', () =>
-      moving('publish')(db, slot)
+      buildMove('publish')(db, slot)
         .set({
           published_at: clockTimestamp,
           published_url: sql<string | null>`coalesce(${slot('publishedUrl')}, articles.published_url)`,
         })
         .where('rendered_by', '=', RENDERER)
-        .where(holdsCategories(slot('articleId')))
+        .where(lockCategories(slot('articleId')))
         .returning(articleColumns),
     )
     .with('noted', (cte) =>
@@ -84,7 +83,7 @@ const publishing = (db: Kysely<Tables>, slot: Slots<Values>) =>
 
 const statementOf = (move: Move) =>
   prepare(`move_article_${move}`, (db, slot: Slots<Named>) =>
-    moving(move)(db, slot).returning(articleColumns),
+    buildMove(move)(db, slot).returning(articleColumns),
   );
 const STATEMENTS = {
   submit: statementOf('submit'),
@@ -94,7 +93,11 @@ const STATEMENTS = {
   unpublish: statementOf('unpublish'),
 } as const satisfies Record<Exclude<Move, 'publish'>, unknown>;
 
-const lockAndPublish = prepareBoth(['lock_article_to_move', 'publish_article'], lockingToMove, publishing);
+const lockAndPublish = prepareBoth(
+  ['lock_article_to_move', 'publish_article'],
+  buildLockToMove,
+  buildPublish,
+);
 
 /**
  * Moves an article along one row of the state machine, in the caller's transaction.
@@ -109,7 +112,7 @@ export async function moveArticle(
 ): Promise<{ before: MovableArticle; after: ArticleRow }> {
   const before = await lockArticleToMove(tx, workspaceId, articleId, move);
   const [after] = await STATEMENTS[move](tx, { workspaceId, articleId });
-  if (after === undefined) throw await whyNotMoved(tx, articleId);
+  if (after === undefined) throw await moveRefusal(tx, articleId);
   return { before, after };
 }
 
@@ -123,5 +126,5 @@ export async function publishLocked(tx: Tx, values: Values): Promise<ArticleRow>
   const { rendered_by } = await checkMovable(tx, row, 'publish');
   if (after !== undefined) return after;
   if (rendered_by !== RENDERER) throw new OutdatedRendering(values.articleId);
-  throw await whyNotMoved(tx, values.articleId);
+  throw await moveRefusal(tx, values.articleId);
 }

@@ -9,8 +9,8 @@ import { withCurrentRendering } from './rendering.ts';
 import { type ShownArticle, showArticle } from './show.ts';
 
 /**
- * Publishes an APPROVED article (articles.publish). Emits article.published; links to it lead there from then on.
- * @param publishedUrl where it is shown now; the address reported before stays when there is none
+ * Publishes an APPROVED article (articles.publish). Emits article.published; links to it are active from then on.
+ * @param publishedUrl its public URL; omitted: the earlier one stays
  * @throws {ServiceError} RESOURCE_NOT_FOUND; CONFLICT `job_running`, `no_content` or `status`; SERVICE_UNAVAILABLE as
  *   `withCurrentRendering`
  */
@@ -42,8 +42,8 @@ export async function publishArticle(
 }
 
 /**
- * Takes a PUBLISHED article back to DRAFT (articles.publish); publishedAt stays. Emits article.unpublished; words that
- * link to it are plain from then on.
+ * Moves a PUBLISHED article back to DRAFT (articles.publish); publishedAt stays. Emits article.unpublished; links to it are
+ * plain text from then on.
  * @throws {ServiceError} RESOURCE_NOT_FOUND; CONFLICT `job_running` or `status`
  */
 export async function unpublishArticle(context: VerbContext, articleId: ArticleId): Promise<ShownArticle> {

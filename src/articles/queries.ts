@@ -3,12 +3,12 @@ import { clockTimestamp } from '../db/clock.ts';
 import type { Tables } from '../db/tables.ts';
 
 /**
- * What every statement sets that changes what an article's response shows: its entity tag moves with the version. Only
- * another address of a link changes `updated_at` alone.
+ * Set by every statement that changes an article's response: the entity tag contains the version. A changed link address
+ * sets `updated_at` alone.
  */
 export const articleChanged = { version: sql<number>`articles.version + 1`, updated_at: clockTimestamp };
 
-/** Everything an article response shows. Its JSON stays text: it is passed on, never parsed on the way. */
+/** The columns of an article response. JSON stays text and is never parsed. */
 export const articleColumns = [
   'articles.id',
   'articles.workspace_id',
@@ -52,7 +52,7 @@ export type ArticleRow = Pick<
   readonly outline: string | null;
 };
 
-/** The same without the body and what was made from it: what a list shows. */
+/** The columns of an article in a list: without the body and its renderings. */
 export const summaryColumns = [
   'id',
   'workspace_id',

@@ -3,7 +3,7 @@ import type { ArticleRow } from './queries.ts';
 
 type Slugged = Pick<ArticleRow, 'id' | 'workspace_id' | 'project_id' | 'primary_language' | 'slug'>;
 
-/** Keeps the slug that a published article had, so that its old address still leads to it. */
+/** Stores the earlier slug of a published article as a redirect. */
 export async function keepRedirect(tx: Tx, article: Slugged): Promise<void> {
   await tx
     .insertInto('article_slug_redirects')
@@ -20,7 +20,7 @@ export async function keepRedirect(tx: Tx, article: Slugged): Promise<void> {
     .execute();
 }
 
-/** An article wins over a redirect: taking a slug ends a redirect from it. */
+/** Ends a redirect from a slug that an article takes. */
 export async function endRedirect(
   tx: Tx,
   article: Pick<Slugged, 'project_id' | 'primary_language' | 'slug'>,

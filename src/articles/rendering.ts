@@ -1,4 +1,4 @@
-/** What is stored of a rendered body: both texts, and the places in them of what is read when the article is shown. */
+/** Stored renderings: both texts, and their places for links and images, which are resolved on reading. */
 import type { Origin } from '../context.ts';
 import { clockTimestamp } from '../db/clock.ts';
 import type { Database } from '../db/database.ts';
@@ -20,7 +20,7 @@ export const renderingColumns = ({ html, markdown, places }: Rendered) => ({
   rendered_by: RENDERER,
 });
 
-/** Rolls a transaction back whose article has the rendering of an older renderer. */
+/** Rolls a transaction back: the article has an older renderer's rendering. */
 export class OutdatedRendering extends Error {
   readonly articleId: ArticleId;
 
@@ -31,8 +31,8 @@ export class OutdatedRendering extends Error {
 }
 
 /**
- * Does work whose transaction publishes or saves an article (contract.md R3). One that an older renderer has rendered is
- * rendered anew before the transaction, so that no lock waits for it.
+ * Runs work whose transaction publishes or saves an article (contract.md R3). If an older renderer has rendered it, the
+ * article is rendered again outside the transaction, so that no lock waits for that, and the work is repeated.
  * @param work has no effect outside its transaction; throws {@link OutdatedRendering}
  * @throws {ServiceError} SERVICE_UNAVAILABLE as {@link retryingChanged}
  */
@@ -46,13 +46,13 @@ export const withCurrentRendering = <Result>(
       return await work();
     } catch (error) {
       if (!(error instanceof OutdatedRendering)) throw error;
-      await renderAnew(db, origin, error.articleId);
+      await renderAgain(db, origin, error.articleId);
       return CHANGED;
     }
   });
 
-/** Stores the rendering of today's renderer, unless somebody has saved meanwhile. The version stays. */
-async function renderAnew(db: Database, origin: Origin, articleId: ArticleId): Promise<void> {
+/** Stores the current renderer's rendering, unless the article was saved meanwhile. The version stays. */
+async function renderAgain(db: Database, origin: Origin, articleId: ArticleId): Promise<void> {
   const row = await db
     .selectFrom('articles')
     .select(articleColumns)

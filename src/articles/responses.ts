@@ -21,7 +21,7 @@ export const articleResponse = (description: string, article: Partial<Article> =
   headers: { ETag: "The version's tag, for If-Match." },
 });
 
-/** One article with its entity tag, and what else there is to say. */
+/** One article with its entity tag, and further fields. */
 export const respondWithArticle = (
   { article, tag }: ShownArticle,
   status: 200 | 201 = 200,

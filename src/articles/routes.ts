@@ -27,7 +27,7 @@ import { updateArticle } from './update.ts';
 
 const PUBLISHED_URL = 'https://example.com/en/a-garden-in-spring';
 
-/** Articles: reading, writing, and moving them through their states; reviewers' decisions are reviews. */
+/** Articles: reading, writing and status changes. Reviewers' decisions are in reviews. */
 export const createArticleRoutes = (countUnpaid: CountUnpaid): RouteModule[] => [
   defineRoute(
     {

@@ -11,15 +11,15 @@ import { recordChange } from '../events/record.ts';
 import type { ArticleId, RevisionId } from '../ids.ts';
 import { recordAddressChange } from '../projects/addresses.ts';
 import { slugify } from '../slug.ts';
-import { refuseHeroInBody } from './content.ts';
 import { updatedEvents } from './events.ts';
 import { lockAndChooseSlug } from './insert.ts';
-import { keepLinks } from './links/keep.ts';
+import { storeLinks } from './links/store.ts';
 import { ownedByJob, whereAllowed } from './lock.ts';
 import { type ArticleRow, articleChanged, articleColumns } from './queries.ts';
 import { endRedirect, keepRedirect } from './redirects.ts';
+import { refuseHeroInBody } from './refuse-hero-in-body.ts';
 import { OutdatedRendering, renderingColumns } from './rendering.ts';
-import { replaceContent } from './revisions/keep.ts';
+import { replaceContent } from './revisions/replace-content.ts';
 
 /** What a save changes; an omitted field stays as it is, null clears a meta field. */
 export interface SavedChanges {
@@ -30,17 +30,17 @@ export interface SavedChanges {
   readonly metaDescription?: string | null | undefined;
   readonly targetKeywords?: readonly string[] | undefined;
   readonly secondaryKeywords?: readonly string[] | undefined;
-  /** The revision that all this comes from: what it replaces is kept, however young that is. */
+  /** The restored revision: the replaced content is always stored as a revision then. */
   readonly restores?: RevisionId | undefined;
-  /** True when the cover, or an image that the body shows, was changed in this transaction: a change of the content. */
+  /** True when this transaction changed the cover or an image of the body, which counts as a change of the content. */
   readonly imagesChanged?: boolean | undefined;
 }
 
 /**
- * Writes changes into an article that the caller has locked for an edit: every save, by whomever, is this one. The body
- * comes rendered; words and slug follow, what another author wrote is kept as a revision, the log gets an entry, and a
- * PUBLISHED article emits what changed. What changes nothing writes nothing.
- * @param because what the log says besides the changed fields
+ * Writes changes into an article that the caller has locked for an edit. Every save uses it. Expects the body rendered;
+ * updates word count and slug, stores a revision of another author's content and an audit entry, and emits the changes of
+ * a PUBLISHED article. Writes nothing when nothing changes.
+ * @param because audit details besides the changed fields
  * @throws {ServiceError} CONFLICT `job_running`; INVALID_REQUEST for the hero in the body
  * @throws {OutdatedRendering}
  */
@@ -84,13 +84,13 @@ export async function saveArticle(
     })
     .where(whereAllowed('edit'))
     .returning(articleColumns);
-  // One name for each text that the statement can have.
+  // A prepared statement's name must stand for one SQL text.
   const kind = `${replaces ? 'content' : 'slug'}${always ? '_always' : ''}${isSame ? '' : '_body'}`;
   const { rows } = await executePrepared(tx, `save_article_${kind}`, query);
   const [after] = rows;
   if (after === undefined) throw ownedByJob();
   if (!isSame)
-    await keepLinks(tx, author, articleId, parsePlaces(before.content_places), body.rendered.places);
+    await storeLinks(tx, author, articleId, parsePlaces(before.content_places), body.rendered.places);
   if (changed.includes('slug')) {
     await endRedirect(tx, after);
     if (before.status === 'PUBLISHED') {
@@ -108,7 +108,7 @@ export async function saveArticle(
   return after;
 }
 
-/** True when the article has this very body. Postgres compares, so that nothing is parsed here. */
+/** True when the article has this body. Postgres compares, so that nothing is parsed here. */
 async function isStored(tx: Tx, articleId: ArticleId, json: string): Promise<boolean> {
   const { same } = await tx
     .selectFrom('articles')
@@ -118,7 +118,7 @@ async function isStored(tx: Tx, articleId: ArticleId, json: string): Promise<boo
   return same;
 }
 
-/** The slug after the save: as given, or derived from the new title when the present one derives from the old title. */
+/** The slug after the save: the given one, or one from the new title if the current one derives from the old title. */
 async function slugFor(tx: Tx, before: ArticleRow, { slug, title }: SavedChanges): Promise<string> {
   if (slug !== undefined) return slug;
   if (title === undefined) return before.slug;

@@ -63,7 +63,7 @@ export type ArticleResponse = Omit<Article, 'documentJson' | 'generationConfig' 
   readonly outline: JsonText | null;
 };
 
-/** An article in a list: everything but the body and what was made from it. */
+/** An article in a list: without the body and its renderings. */
 export const articleSummarySchema = articleSchema
   .omit({
     documentJson: true,
@@ -76,7 +76,7 @@ export const articleSummarySchema = articleSchema
 
 export type ArticleSummary = z.infer<typeof articleSummarySchema>;
 
-// Three parts, because the fields that a list omits come in between.
+// In parts, because the fields that a list omits come in between.
 const beforeBody = (row: ArticleSummaryRow) => ({
   id: row.id,
   workspaceId: row.workspace_id,

@@ -5,18 +5,18 @@ import { textStatement } from '../db/prepared.ts';
 import { imageTargets, parsePlaces } from '../document/render/places.ts';
 import { type Resolver, splice } from '../document/render/splice.ts';
 import type { AssetId } from '../ids.ts';
-import { WHERE_LINK_LEADS } from './links/leads.ts';
+import { JOIN_LINK_TARGET } from './links/target-sql.ts';
 import type { ArticleRow } from './queries.ts';
 import { type ArticleResponse, toArticle } from './schemas.ts';
 
-/** An article as sent, with its strong entity tag (RFC 9110, 8.8.3). */
+/** An article's response, with its strong entity tag (RFC 9110, 8.8.3). */
 export interface ShownArticle {
   readonly article: ArticleResponse;
   readonly tag: string;
 }
 
 interface Shown {
-  /** Named article, where the link leads, and the address there. */
+  /** Target, the article that the link leads to, and its address. */
   readonly links: readonly (readonly [string, string, string])[];
   readonly images: readonly { id: AssetId; content_hash: string; alt_text: string }[];
 }
@@ -26,18 +26,18 @@ const readShown = textStatement<Shown>(
   'read_shown',
   `SELECT
      (SELECT coalesce(json_agg(json_build_array(link.target_id, led.id, led.address) ORDER BY link.target_id), '[]')
-      FROM articles AS article JOIN article_links AS link ON link.article_id = article.id ${WHERE_LINK_LEADS}
+      FROM articles AS article JOIN article_links AS link ON link.article_id = article.id ${JOIN_LINK_TARGET}
       WHERE article.id = $1) AS links,
      (SELECT coalesce(json_agg(json_build_object('id', id, 'content_hash', content_hash, 'alt_text', alt_text) ORDER BY id), '[]')
       FROM assets WHERE article_id = $1 AND id = ANY ($2::uuid[]) AND role = 'inline') AS images`,
 );
 
 /**
- * An article as it is shown now: the addresses of its links and images are read when it is (contract.md R3), in one
- * statement, and none where it has neither.
+ * Builds an article's response. Addresses of links and images are read now (contract.md R3), in one statement; an article
+ * without links and images needs none.
  *
- * The tag begins with the row's version, by which a save is checked; where the body shows links or images, a hash of what
- * they are now and of updatedAt follows, since both change without a save.
+ * The tag begins with the row's version, which saves compare. A body with links or images adds a hash of them and of
+ * updatedAt, since these change without a save.
  */
 export async function showArticle(db: Queryable, row: ArticleRow): Promise<ShownArticle> {
   const { content_html: html, content_markdown: markdown, content_places } = row;

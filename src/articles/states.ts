@@ -1,6 +1,6 @@
 import type { ArticleStatus, JobPurpose } from '../db/tables.ts';
 
-/** What people and API keys do to an article; a job's own moves are those of its workflow. */
+/** Actions of people and API keys. A job's status changes belong to its workflow. */
 export type ArticleAction =
   | 'edit'
   | 'submit'
@@ -20,7 +20,7 @@ interface Transition {
 /** Only a job moves an article out of these (contract.md R1). */
 export const JOB_OWNED: readonly ArticleStatus[] = ['QUEUED', 'PROCESSING'];
 
-/** Jobs of these purposes own their article while they are open; a refresh owns nothing. */
+/** Open jobs of these purposes own their article; a refresh does not. */
 export const OWNING: readonly JobPurpose[] = ['translate', 'generate', 'outline'];
 
 const AT_REST: readonly ArticleStatus[] = [
@@ -32,7 +32,7 @@ const AT_REST: readonly ArticleStatus[] = [
 ];
 const REVIEWABLE: readonly ArticleStatus[] = ['NEEDS_REVIEW', 'APPROVED', 'PUBLISHED'];
 
-/** The state machine of contract.md R1: every move that is not in this table is 409. */
+/** The state machine of contract.md R1: any move not in this table is 409. */
 export const TRANSITIONS = {
   edit: { from: AT_REST, to: 'same' },
   submit: { from: ['DRAFT', 'CHANGES_REQUESTED'], to: 'NEEDS_REVIEW' },

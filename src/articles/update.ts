@@ -14,11 +14,11 @@ import { type ShownArticle, showArticle } from './show.ts';
 export type ArticleChanges = z.output<typeof updateArticleBody> & Pick<SavedChanges, 'restores'>;
 
 /**
- * Saves an article (articles.update): dead links are dropped, words counted, the body is rendered. A PUBLISHED
- * article that changed emits article.updated with exactly the fields that did, and keeps its old slug as a
- * redirect. A save that changes nothing writes and emits nothing.
+ * Saves an article (articles.update). Drops dead links and renders the body. A changed PUBLISHED article emits
+ * article.updated with exactly the changed fields, and its old slug becomes a redirect. A save that changes nothing writes
+ * and emits nothing.
  *
- * The slug follows the title as long as it is the title's own; one chosen by hand stays.
+ * A slug derived from the title follows it; a chosen one stays.
  * @param ifMatch the If-Match header: the version the change is based on
  * @throws {ServiceError} RESOURCE_NOT_FOUND; CONFLICT `job_running` or `slug_taken`; PRECONDITION_FAILED;
  *   INVALID_REQUEST for the hero in the body; SERVICE_UNAVAILABLE as `withCurrentRendering` and `retryingSlug`

@@ -13,7 +13,8 @@ import type { ArticleId, AssetId } from '../ids.ts';
 import { type Asset, type AssetRow, assetColumns, toAsset } from './schemas.ts';
 
 /**
- * Changes an image's alternative text (articles.update). A PUBLISHED article emits article.updated with content when readers see the change.
+ * Changes an image's alternative text (articles.update). A PUBLISHED article emits article.updated with content when
+ * readers see the change.
  * @throws {ServiceError} RESOURCE_NOT_FOUND; CONFLICT `job_running`
  */
 export async function updateAsset(
@@ -79,14 +80,14 @@ async function findAsset(tx: Tx, articleId: ArticleId, assetId: AssetId): Promis
   return row;
 }
 
-/** The hero shows on its own; an inline image where the body has it, with its own alternative text where that gives none. */
+/** True when readers see the image, or its alternative text: the hero always; an inline image where the body uses it. */
 function isShown(asset: AssetRow, article: ArticleRow, what: 'image' | 'alternative text'): boolean {
   if (asset.role === 'hero') return true;
   const places = parsePlaces(article.content_places);
   return showsImage(places, asset.id, what === 'alternative text');
 }
 
-/** Notes a change of what the article shows. */
+/** Records a visible change of the article. */
 async function showChange(tx: Tx, context: VerbContext, article: ArticleRow): Promise<void> {
   const after = await tx
     .updateTable('articles')

@@ -19,8 +19,8 @@ export interface FetchedImage {
 }
 
 /**
- * Fetches a file and hands it to `use`, for as long as which its bytes have their room.
- * @param owner whose room it takes: the workspace
+ * Fetches a file and passes it to `use`. The memory for its bytes is reserved until `use` ends.
+ * @param owner the workspace whose share of the memory it takes
  * @throws {ServiceError} INVALID_REQUEST for `/url`, saying why the image could not be fetched; SERVICE_UNAVAILABLE when too
  *   many are being fetched
  */
@@ -32,9 +32,9 @@ export type FetchImage = <Result>(
 
 const MAX_REDIRECTS = 3;
 const TIMEOUT_MS = 15_000;
-/** Room for the bytes of all images that are being fetched: of one workspace, for the largest one. */
+/** Memory for images that are being fetched, in bytes; one workspace gets as much as the largest image. */
 const ROOM = { total: 3 * MAX_IMAGE_BYTES, perOwner: MAX_IMAGE_BYTES, maxWaiting: 16 };
-/** How long one waits for room. */
+/** Longest wait for memory. */
 const ROOM_WAIT_MS = 10_000;
 const UNRESOLVED = 'The host name of the URL could not be resolved.';
 
@@ -46,9 +46,9 @@ const tooLarge = (maxBytes: number): SendFailure => new SendFailure(`It is large
 const refused = (reason: string): ServiceError => invalid('/url', reason);
 
 /**
- * Creates the fetcher of images by URL. Like webhooks it dials only addresses that the guard
- * has allowed, for the first URL and for each of at most three redirects, and gives up after 15 seconds
- * in all or 20 MiB. A file that says its size takes room for so many bytes, any other for the most it may have.
+ * Creates the fetcher of images by URL. Like webhooks it connects only to addresses that the guard allows, for the URL and
+ * for each of at most three redirects. Gives up after 15 seconds in all or 20 MiB. A response with Content-Length reserves
+ * that much memory, any other the maximum.
  */
 export function createImageFetcher({
   guard,
@@ -92,7 +92,7 @@ export function createImageFetcher({
         if (status !== 200) throw new SendFailure(`The URL responded with ${status}.`);
         const declared = Number(response.headers['content-length'] ?? maxBytes);
         if (declared > maxBytes) throw tooLarge(maxBytes);
-        // The receiver waits meanwhile, with no more read of it than its connection holds.
+        // Nothing is read from the connection meanwhile.
         await deadline.raceUncounted(take(Math.max(1, declared)));
         return { bytes: await deadline.race(readBody(response, maxBytes)), fileName: fileNameOf(url) };
       } finally {
@@ -120,7 +120,7 @@ export function createImageFetcher({
   };
 }
 
-/** Requests over a socket that is already connected; node:http neither resolves nor dials anything itself. */
+/** Sends the request over a connected socket, so that node:http neither resolves nor connects itself. */
 function get(url: URL, socket: Socket): Promise<IncomingMessage> {
   return new Promise((resolve, reject) => {
     const outgoing = request({
@@ -157,7 +157,7 @@ async function readBody(response: IncomingMessage, maxBytes: number): Promise<Ui
   return Buffer.concat(chunks);
 }
 
-/** The last part of the path as people read it, or `image`. */
+/** The decoded last part of the path, or `image`. */
 function fileNameOf(url: URL): string {
   const last = path.posix.basename(url.pathname);
   let name: string;

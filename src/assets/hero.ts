@@ -23,9 +23,8 @@ interface NewHero {
 }
 
 /**
- * Makes an uploaded image the article's cover (articles.update). One that was there before is deleted and
- * its bytes are returned to the quota; image.regenerated then reports the new one. A PUBLISHED article emits
- * article.updated with content.
+ * Makes an uploaded image the article's cover (articles.update). An earlier cover is deleted and its bytes are returned to
+ * the quota; image.regenerated reports the new one. A PUBLISHED article emits article.updated with content.
  * @throws {ServiceError} INVALID_REQUEST for bytes that are not an image; RESOURCE_NOT_FOUND; CONFLICT
  *   `job_running`; QUOTA_EXCEEDED
  */

@@ -3,7 +3,7 @@ import { imageMediaType } from '../blobs/media-type.ts';
 import type { NewBlob } from '../blobs/references.ts';
 import { invalid } from '../errors.ts';
 
-/** An image that was recognised but is not stored yet. */
+/** A recognised image, not stored yet. */
 export interface NewImage extends NewBlob {
   readonly mediaType: string;
 }

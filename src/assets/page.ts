@@ -7,8 +7,8 @@ import type { Page } from '../http/pages.ts';
 import { type AssetId, parseId } from '../ids.ts';
 
 /**
- * An image as readers get it. It may be shown on any site, but never runs anything: an SVG opened on its own
- * is a download, and the policy takes scripts, forms and the service's own origin away from it.
+ * Headers of an image. Any site may show it, but it never runs scripts: an SVG opened on its own is a download, and the
+ * policy forbids scripts, forms and the service's origin.
  */
 const imageHeaders = (mediaType: string): Record<string, string> => ({
   'Content-Type': mediaType,
@@ -19,8 +19,7 @@ const imageHeaders = (mediaType: string): Record<string, string> => ({
 });
 
 /**
- * Serves images without a key, at addresses that cannot be guessed: the asset's random id and the mark of
- * its bytes (see `assetPath`).
+ * Serves images without a key, at unguessable addresses: the asset's random id and a hash of its bytes (see `assetPath`).
  */
 export const createAssetPages = ({ db, blobs }: { db: Database; blobs: BlobStore }): Page[] => [
   {

@@ -25,7 +25,7 @@ export interface UploadInput {
   readonly altText?: string | undefined;
 }
 
-/** Images that may be uploaded to one article: they are listed, copied and translated all together. */
+/** Images per article: lists, copies and translations handle all of them at once. */
 const MAX_IMAGES = 1_000;
 
 /** @throws {ServiceError} CONFLICT `image_limit` */
@@ -38,8 +38,8 @@ async function requireRoom(tx: Tx, articleId: ArticleId): Promise<void> {
 }
 
 /**
- * Adds an image to the article for its body to show (articles.update). Its bytes count toward the storage
- * quota. The body does not name it yet, so nothing a reader sees changes.
+ * Adds an image to the article (articles.update). Its bytes count toward the storage quota. Readers see no change until
+ * the body uses it.
  * @throws {ServiceError} INVALID_REQUEST for bytes that are not an image; RESOURCE_NOT_FOUND; CONFLICT
  *   `job_running` or `image_limit`; QUOTA_EXCEEDED
  */

@@ -1,9 +1,9 @@
 import { sql } from 'kysely';
 import { lockAndChooseSlug, retryingSlug } from '../articles/insert.ts';
-import { keepLinks } from '../articles/links/keep.ts';
+import { storeLinks } from '../articles/links/store.ts';
 import { articleChanged } from '../articles/queries.ts';
 import { renderingColumns } from '../articles/rendering.ts';
-import { replaceContent } from '../articles/revisions/keep.ts';
+import { replaceContent } from '../articles/revisions/replace-content.ts';
 import type { Database, Tx } from '../db/database.ts';
 import { inTransaction } from '../db/transaction.ts';
 import type { Rendered } from '../document/render/document.ts';
@@ -151,7 +151,7 @@ const settle = (
         ...articleChanged,
       })
       .execute();
-    await keepLinks(tx, { requestId: result.request_id ?? '' }, target.id, null, rendered.places);
+    await storeLinks(tx, { requestId: result.request_id ?? '' }, target.id, null, rendered.places);
     const data = { articleId: target.id, jobId, consumedCredits: result.credits };
     await recordSettlement(tx, jobId, result, [{ type: 'article.generation.completed', data }]);
     return { bytesLeft: 0, credits: result.credits };

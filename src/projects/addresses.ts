@@ -35,8 +35,8 @@ interface Addressed {
 }
 
 /**
- * Notes that a PUBLISHED article's address appeared, changed or went away, if it has or had one: articles that link there
- * are checked after the commit.
+ * Notes that a PUBLISHED article's address appeared, changed or went away. Articles that link to it are checked after the
+ * commit.
  */
 export async function recordAddressChange(
   tx: Tx,
@@ -52,7 +52,7 @@ export async function recordAddressChange(
   );
 }
 
-/** The same for all articles of a project that has another address template. */
+/** The same for all articles of a project whose address template changed. */
 export async function recordTemplateChange(
   tx: Tx,
   { actor, requestId }: Origin,

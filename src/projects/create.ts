@@ -7,7 +7,7 @@ import { newId, type ProjectId } from '../ids.ts';
 import { type createProjectBody, MAX_PROJECT_LANGUAGES } from './schemas.ts';
 
 /**
- * Makes a project in the actor's workspace (projects.create).
+ * Creates a project in the actor's workspace (projects.create).
  * @throws {ServiceError} INVALID_REQUEST without a language, with more than 100, or when the primary
  * language is not among them
  */

@@ -9,20 +9,19 @@ import { inTransaction } from '../db/transaction.ts';
 import { conflict, notFound } from '../errors.ts';
 import type { ProjectId, WorkspaceId } from '../ids.ts';
 
-/** Articles that one statement removes, with all that belongs to them. */
+/** Articles that one statement removes, with all their data. */
 const ARTICLES_AT_ONCE = 500;
 
 /**
- * Deletes a project with its articles, without events (projects.delete; contract.md E9). The bytes of their images are
- * returned to the quota. The project's row is locked before open jobs are looked for, and queueing a job takes the same
- * lock in share mode.
+ * Deletes a project with its articles, without events (projects.delete; contract.md E9), and returns the bytes of their
+ * images to the quota. Locks the project's row before it looks for open jobs; queueing a job locks it in share mode.
  * @throws {ServiceError} RESOURCE_NOT_FOUND; CONFLICT `job_running`
  */
 export async function deleteProject(context: VerbContext, projectId: ProjectId): Promise<void> {
   const { db, actor } = context;
   requirePermissions(actor, 'projects.delete');
   await inTransaction(db, async (tx) => {
-    // Articles come before their project in the lock order, as a translation locks both.
+    // Lock order: articles before their project, as for a translation.
     await lockArticles(tx, actor.workspaceId, projectId);
     const project = await tx
       .selectFrom('projects')
@@ -44,7 +43,7 @@ export async function deleteProject(context: VerbContext, projectId: ProjectId):
         'job_running',
       );
     }
-    // Those that came meanwhile, too: uploads lock their article, so what is counted next is what goes.
+    // Again, for articles created meanwhile. Uploads lock their article, so the following count is exact.
     const articles = await lockArticles(tx, actor.workspaceId, projectId);
     const { bytes } = await tx
       .selectFrom('assets')
@@ -64,7 +63,7 @@ export async function deleteProject(context: VerbContext, projectId: ProjectId):
   });
 }
 
-/** @returns how many there are */
+/** @returns number of articles */
 async function lockArticles(tx: Tx, workspaceId: WorkspaceId, projectId: ProjectId): Promise<number> {
   const locked = tx
     .selectFrom('articles')
@@ -76,7 +75,7 @@ async function lockArticles(tx: Tx, workspaceId: WorkspaceId, projectId: Project
   return countRows(tx, tx.selectFrom(locked.as('locked')));
 }
 
-/** Each statement has its time limit, however many articles there are and whatever goes with them. */
+/** Deletes in batches, so that each statement stays within its time limit. */
 async function removeArticles(tx: Tx, projectId: ProjectId): Promise<void> {
   await removeInBatches(ARTICLES_AT_ONCE, () =>
     sql`

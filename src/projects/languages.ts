@@ -2,14 +2,14 @@ import type { Tx } from '../db/database.ts';
 import { invalid, notFound } from '../errors.ts';
 import type { ProjectId, WorkspaceId } from '../ids.ts';
 
-/** A project's languages, which stay as they are until the caller's transaction ends. */
+/** A project's languages, locked until the caller's transaction ends. */
 export interface LockedLanguages {
   readonly languages: readonly string[];
   readonly primaryLanguage: string;
 }
 
 /**
- * Reads the languages FOR SHARE, so that none is removed while an article in it is being made.
+ * Reads the languages FOR SHARE, so that none is removed while an article in it is created.
  * @throws {ServiceError} RESOURCE_NOT_FOUND
  */
 export async function lockLanguages(

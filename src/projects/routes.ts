@@ -30,7 +30,7 @@ const example: Project = {
 };
 const responseSchema = z.object({ project: projectSchema });
 
-/** Projects, which articles belong to. */
+/** Projects. */
 export const createProjectRoutes = (): RouteModule[] => [
   defineRoute(
     {

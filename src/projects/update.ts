@@ -17,12 +17,11 @@ import {
 } from './schemas.ts';
 
 /**
- * Changes the fields that are given (projects.update), checked on the result. The row is locked before the
- * articles are read, and creating an article takes it in share mode, so no article ends up in a
- * language that is being removed. No event is sent; after another address template, articles that link to others are
- * checked.
- * @throws {ServiceError} RESOURCE_NOT_FOUND; INVALID_REQUEST for a primary language that is not among the
- *   languages, or a brand voice that the workspace does not have; CONFLICT `language_in_use` for a removed language that an article has
+ * Changes the given fields (projects.update) and validates the result. Locks the row before it reads the articles; creating
+ * an article locks it in share mode, so that no article ends up in a removed language. Emits nothing. A new address
+ * template lists the articles with links for a check.
+ * @throws {ServiceError} RESOURCE_NOT_FOUND; INVALID_REQUEST for a primary language that is not among the languages, or an
+ *   unknown brand voice; CONFLICT `language_in_use` for a removed language that an article has
  */
 export async function updateProject(
   context: VerbContext,
@@ -93,7 +92,7 @@ export async function updateProject(
   });
 }
 
-/** What can be changed of a project; the log keeps it in this form. */
+/** A project's settings, in the form of audit details. */
 const settingsOf = (row: ProjectRow) => ({
   name: row.name,
   languages: row.languages,
@@ -105,7 +104,7 @@ const settingsOf = (row: ProjectRow) => ({
   archived: row.archived_at !== null,
 });
 
-/** A voice that is there stays until the transaction ends. */
+/** Locks the voice until the transaction ends. */
 async function requireVoice(
   tx: Tx,
   workspaceId: WorkspaceId,

@@ -1,10 +1,10 @@
 import { sql } from 'kysely';
 import { copiesOf, newAssetIds } from '../articles/images.ts';
 import { lockAndChooseSlug, retryingSlug } from '../articles/insert.ts';
-import { keepLinks } from '../articles/links/keep.ts';
+import { storeLinks } from '../articles/links/store.ts';
 import { articleChanged } from '../articles/queries.ts';
 import { renderingColumns } from '../articles/rendering.ts';
-import { replaceContent } from '../articles/revisions/keep.ts';
+import { replaceContent } from '../articles/revisions/replace-content.ts';
 import type { Database, Tx } from '../db/database.ts';
 import { inTransaction } from '../db/transaction.ts';
 import type { AssembledArticle } from '../document/tasks/tasks.ts';
@@ -122,7 +122,7 @@ async function settle(tx: Tx, jobId: JobId, result: TranslationResult): Promise<
         ...articleChanged,
       })
       .execute();
-    await keepLinks(tx, result, target.id, null, article.rendered.places);
+    await storeLinks(tx, result, target.id, null, article.rendered.places);
     await keepProvenance(tx, target, result.sourceId, article.provenance);
     await keepReport(tx, jobId);
     return { bytesLeft, ...(result.credits === null ? {} : { credits: result.credits }) };

@@ -1,8 +1,8 @@
 import { sql } from 'kysely';
 import { beforeAll, expect, it } from 'vitest';
 import { lockArticle } from '../../src/articles/lock.ts';
-import { MAX_REVISIONS, replaceContent } from '../../src/articles/revisions/keep.ts';
 import { pruneRevisions } from '../../src/articles/revisions/prune.ts';
+import { MAX_REVISIONS, replaceContent } from '../../src/articles/revisions/replace-content.ts';
 import { inTransaction } from '../../src/db/transaction.ts';
 import { type ArticleId, type JobId, newId, type ProjectId } from '../../src/ids.ts';
 import { longDocument } from '../support/articles.ts';

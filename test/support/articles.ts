@@ -1,6 +1,6 @@
 import { randomInt } from 'node:crypto';
 import { insertArticle } from '../../src/articles/insert.ts';
-import { keepLinks } from '../../src/articles/links/keep.ts';
+import { storeLinks } from '../../src/articles/links/store.ts';
 import type { ArticleRow } from '../../src/articles/queries.ts';
 import { renderingColumns } from '../../src/articles/rendering.ts';
 import type { Database } from '../../src/db/database.ts';
@@ -61,7 +61,7 @@ export const createArticle = (
       translation_group_id: newId<TranslationGroupId>(),
       word_count: countWords(document),
     });
-    await keepLinks(tx, { requestId: '' }, row.id, null, rendered.places);
+    await storeLinks(tx, { requestId: '' }, row.id, null, rendered.places);
     return { ...row, document };
   });
 };

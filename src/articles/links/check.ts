@@ -1,7 +1,7 @@
 /**
- * Compares the addresses that listed articles show with those that were last reported. An article that shows another one
- * by now gets a new updatedAt, and article.updated where it is PUBLISHED. Readers see the new address before that: it is
- * read with the article (contract.md R3).
+ * Compares the addresses that listed articles show with those last reported. If one changed, the article gets a new
+ * updatedAt, and emits article.updated if PUBLISHED. Readers see a new address earlier: it is read with the article
+ * (contract.md R3).
  */
 import { isDeepStrictEqual } from 'node:util';
 import { sql } from 'kysely';
@@ -17,28 +17,28 @@ import type { ArticleId, WorkspaceId } from '../../ids.ts';
 import { keepDoing, pause } from '../../pause.ts';
 import { updatedEvents } from '../events.ts';
 import { summaryColumns } from '../queries.ts';
-import { WHERE_LINK_LEADS } from './leads.ts';
 import { listLinkingArticles } from './list.ts';
+import { JOIN_LINK_TARGET } from './target-sql.ts';
 
-/** Between two looks for what was noted. */
+/** Interval between checks for new notes. */
 const POLL_MS = 1_000;
-/** Articles that one transaction checks. */
+/** Articles per transaction. */
 const BATCH = 100;
-/** Links that one statement compares, unless one article has more. */
+/** Links per statement, unless one article has more. */
 const MAX_LINKS = 2_000;
-/** For each millisecond of work, this share of it is left to others. */
+/** Pause after work, as a share of its time. */
 const REST = 1 / 3;
 
-interface Taken {
+interface Locked {
   readonly id: ArticleId;
   readonly request_id: string | null;
   readonly links: number;
 }
 
 /**
- * Parameters: the workspace, articles at most. An article that somebody edits stays on the list, and nobody waits for it.
+ * Parameters: the workspace, the limit. Skips articles that are being edited: they stay on the list.
  */
-const lockListed = textStatement<Taken>(
+const lockListed = textStatement<Locked>(
   'lock_articles_to_check',
   `SELECT article.id, checks.request_id,
      (SELECT count(*) FROM article_links WHERE article_id = article.id)::integer AS links
@@ -55,20 +55,20 @@ interface Compared {
   readonly links: readonly (readonly [string, string | null, string | null])[];
 }
 
-/** Parameter: articles. Only those with a link that leads elsewhere come back. */
+/** Parameter: articles. Returns those with a changed link address. */
 const compareLinks = textStatement<Compared>(
   'compare_article_links',
   `SELECT article.id, article.content_places::text AS places,
      json_agg(json_build_array(link.target_id, link.address, now.address)) AS links
    FROM articles AS article
    JOIN article_links AS link ON link.article_id = article.id
-   LEFT JOIN LATERAL (SELECT led.address FROM (SELECT link.target_id) AS link ${WHERE_LINK_LEADS}) AS now ON true
+   LEFT JOIN LATERAL (SELECT led.address FROM (SELECT link.target_id) AS link ${JOIN_LINK_TARGET}) AS now ON true
    WHERE article.id = ANY ($1::uuid[])
    GROUP BY article.id
    HAVING bool_or(link.address IS DISTINCT FROM now.address)`,
 );
 
-/** Whether the body shows another address than was reported. A link that overlaps an earlier one is not shown. */
+/** True when the body shows another address than was reported. A link that overlaps an earlier one is not shown. */
 function isShownElsewhere({ places, links }: Compared): boolean {
   if (places === null) return false;
   const parsed = parsePlaces(places);
@@ -83,7 +83,7 @@ function isShownElsewhere({ places, links }: Compared): boolean {
   return !isDeepStrictEqual(before, now);
 }
 
-/** Sets what a check has seen. */
+/** Stores the addresses that a check has seen. */
 async function keepAddresses(tx: Tx, { id, links }: Compared): Promise<void> {
   await sql`
     UPDATE article_links SET address = seen.address
@@ -92,13 +92,13 @@ async function keepAddresses(tx: Tx, { id, links }: Compared): Promise<void> {
     WHERE article_id = ${id} AND article_links.target_id = seen.target_id`.execute(tx);
 }
 
-async function checkTaken(tx: Tx, workspaceId: WorkspaceId, taken: readonly Taken[]): Promise<void> {
-  const requests = new Map(taken.map(({ id, request_id }) => [id, request_id ?? '']));
+async function checkLocked(tx: Tx, workspaceId: WorkspaceId, locked: readonly Locked[]): Promise<void> {
+  const requests = new Map(locked.map(({ id, request_id }) => [id, request_id ?? '']));
   const compared = await compareLinks(tx, [...requests.keys()]);
   const changed = compared.filter(isShownElsewhere).map(({ id }) => id);
   for (const each of compared) await keepAddresses(tx, each);
   if (changed.length === 0) return;
-  // The version stays: a save that is based on what was read before loses nothing (contract.md R5).
+  // The version stays, so that a save based on an earlier read is accepted (contract.md R5).
   const rows = await tx
     .updateTable('articles')
     .set({ updated_at: clockTimestamp })
@@ -111,11 +111,11 @@ async function checkTaken(tx: Tx, workspaceId: WorkspaceId, taken: readonly Take
   }
 }
 
-/** As many articles as have {@link MAX_LINKS} links together, one at least. */
-function* inGroups(taken: readonly Taken[]): Generator<Taken[]> {
-  let group: Taken[] = [];
+/** Groups of articles with at most {@link MAX_LINKS} links together; at least one article each. */
+function* inGroups(locked: readonly Locked[]): Generator<Locked[]> {
+  let group: Locked[] = [];
   let links = 0;
-  for (const each of taken) {
+  for (const each of locked) {
     if (group.length > 0 && links + each.links > MAX_LINKS) {
       yield group;
       group = [];
@@ -128,20 +128,19 @@ function* inGroups(taken: readonly Taken[]): Generator<Taken[]> {
 }
 
 /**
- * Checks some articles of a workspace. An article's entry goes before addresses are read: an address that changes later
- * makes another.
- * @returns how many there were
+ * Checks some articles of a workspace. Removes an entry before addresses are read: a later change adds another.
+ * @returns number of articles
  */
 const checkSome = (db: Database, workspaceId: WorkspaceId, most: number): Promise<number> =>
   inTransaction(db, async (tx) => {
-    const taken = await lockListed(tx, workspaceId, most);
-    const ids = taken.map(({ id }) => id);
+    const locked = await lockListed(tx, workspaceId, most);
+    const ids = locked.map(({ id }) => id);
     await sql`DELETE FROM link_checks WHERE article_id = ANY (${ids}::uuid[])`.execute(tx);
-    for (const group of inGroups(taken)) await checkTaken(tx, workspaceId, group);
-    return taken.length;
+    for (const group of inGroups(locked)) await checkLocked(tx, workspaceId, group);
+    return locked.length;
   });
 
-/** Removes the entries of articles that are gone. */
+/** Removes the entries of deleted articles. */
 const dropDeleted = (db: Database, workspaceId: WorkspaceId) =>
   db
     .deleteFrom('link_checks')
@@ -172,7 +171,7 @@ async function checkWorkspace(db: Database, workspaceId: WorkspaceId): Promise<b
   }
 }
 
-/** The next workspace with articles to check, but for those that have to wait. */
+/** The next workspace with articles to check, without those in `waiting`. */
 const nextWorkspace = (db: Database, after: WorkspaceId | null, waiting: ReadonlySet<WorkspaceId>) =>
   db
     .selectFrom('link_checks')
@@ -184,9 +183,9 @@ const nextWorkspace = (db: Database, after: WorkspaceId | null, waiting: Readonl
     .executeTakeFirst();
 
 /**
- * Checks what is listed, a batch of each workspace in turn, with rests, until nothing is left but articles that somebody
- * is editing. Any number of workers do so at once.
- * @param onError is called with what failed, which is tried again the next time
+ * Checks the listed articles, a batch of each workspace in turn, with pauses, until only articles that are being edited are
+ * left. Any number of workers may do so concurrently.
+ * @param onError is called for each failure; the next round tries again
  */
 export async function checkLinks(
   db: Database,
@@ -214,7 +213,7 @@ export async function checkLinks(
   }
 }
 
-/** Does so for as long as the process lives. @returns how to stop it, which waits for the batch in hand */
+/** Runs {@link checkLinks} in the background. @returns a function that stops it after the current batch */
 export function startCheckingLinks(db: Database, logger: Logger): () => Promise<void> {
   const stopping = new AbortController();
   const { signal } = stopping;

@@ -1,17 +1,17 @@
 /**
- * The list of articles whose links may lead elsewhere, since another one was published, moved or deleted, or their project
- * has another address template. Whoever changes an address notes it in its transaction (`recordAddressChange`).
+ * Lists articles whose link addresses may have changed: another article was published, moved or deleted, or the project has
+ * another address template. The transaction that changes an address notes it (`recordAddressChange`).
  */
 import type { Database } from '../../db/database.ts';
 import { textStatement } from '../../db/prepared.ts';
 import { retryingConflicts } from '../../db/transaction.ts';
 
-/** Notes that one statement turns into a list. */
+/** Notes per statement. */
 const MAX_NOTES = 100;
 
 /**
- * Parameter: notes at most. An article is listed when it links to the noted one or to another of its translation group,
- * whose links lead to their siblings. Of a project with another template each article with a link is listed.
+ * Parameter: the limit of notes. Lists articles that link to the noted one or to a member of its translation group (whose
+ * links may lead to it), and for a new address template every article of the project with a link.
  */
 const listNoted = textStatement<{ notes: number }>(
   'list_linking_articles',
@@ -43,8 +43,7 @@ const listNoted = textStatement<{ notes: number }>(
 );
 
 /**
- * Turns notes into the list, in one statement with their removal: a worker that is lost leaves either. Notes that are too
- * many for one statement, by what links there, are listed by fewer at a time.
+ * Converts notes to list entries and deletes them, in one statement. Uses fewer notes at a time when a statement fails.
  */
 export async function listLinkingArticles(db: Database): Promise<void> {
   for (let most = MAX_NOTES; ; ) {

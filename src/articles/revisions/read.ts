@@ -29,7 +29,7 @@ const toSummary = (
   replacedAt: iso(row.created_at),
 });
 
-/** One page of an article's revisions (articles.read), the one that was replaced last before the others. */
+/** One page of an article's revisions (articles.read), latest replaced first. */
 export async function listRevisions(
   { db, actor }: VerbContext,
   articleId: ArticleId,
@@ -46,7 +46,7 @@ export async function listRevisions(
 }
 
 /**
- * What a revision holds; its document stays text.
+ * A revision's content; its document stays text.
  * @throws {ServiceError} RESOURCE_NOT_FOUND
  */
 export async function findRevision({ db, actor }: VerbContext, articleId: ArticleId, revisionId: RevisionId) {

@@ -7,13 +7,12 @@ import { updateArticle } from '../update.ts';
 import { findRevision } from './read.ts';
 
 /**
- * Saves what a revision holds as the article's content (articles.update): a save like any other, but for what it
- * replaces, which is kept even when the same author wrote it a moment ago. The slug follows the title as in any save,
- * and status, images and categories stay. Images that were deleted meanwhile don't come back.
- * @param ifMatch as a save has it
- * @returns the article, and which images its body shows in vain
+ * Saves a revision's content as the article's (articles.update). The replaced content is always stored as a revision. The
+ * slug follows the title as in any save; status, images and categories stay. Deleted images do not come back.
+ * @param ifMatch the If-Match header
+ * @returns the article, and the missing images of its body
  * @throws {ServiceError} RESOURCE_NOT_FOUND; CONFLICT `job_running`; PRECONDITION_FAILED; INVALID_REQUEST when the body
- *   breaks a rule that is younger than it is, or shows what is the article's hero by now
+ *   breaks a newer rule of the format, or shows what is now the article's hero
  */
 export async function restoreRevision(
   context: VerbContext,
@@ -35,7 +34,7 @@ export async function restoreRevision(
   return { restored, missingImages: await missingAmong(context, articleId, [...shown]) };
 }
 
-/** Those of the images that the article does not have. */
+/** The images that the article does not have. */
 async function missingAmong({ db }: VerbContext, articleId: ArticleId, shown: string[]): Promise<string[]> {
   if (shown.length === 0) return [];
   const present = await db

@@ -10,7 +10,7 @@ import { revisionExample, revisionPageSchema, revisionSchema, summaryExample } f
 
 const restored = articleResponse('The article as it is now.');
 
-/** What articles said before another author changed them. */
+/** Earlier contents of articles. */
 export const createRevisionRoutes = (): RouteModule[] => [
   defineListOfArticle({
     name: 'revisions',

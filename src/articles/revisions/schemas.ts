@@ -5,7 +5,7 @@ import { nextCursor } from '../../http/paging.ts';
 import { articleExample } from '../examples.ts';
 import { articleSchema } from '../schemas.ts';
 
-/** A revision in a list: without what it says below its title. */
+/** A revision in a list: without its content. */
 const revisionSummarySchema = z
   .object({
     id: uuid,

@@ -23,7 +23,7 @@ export const VOICES: PresetKind<'brand_voices'> = {
   toColumns: ({ instructions, isDefault }) => ({ instructions, is_default: isDefault }),
   toAudit: ({ isDefault }) => ({ isDefault }),
   builtIn: [],
-  /** Takes the default from the voice that has it (contract.md G51). */
+  /** Unsets the earlier default (contract.md G51). */
   beforeWrite: async (tx, workspaceId, { isDefault }) => {
     if (!isDefault) return;
     await tx

@@ -3,8 +3,8 @@ import type { Queryable } from '../../db/database.ts';
 import type { ProjectId, WorkspaceId } from '../../ids.ts';
 
 /**
- * The instructions that a generation is written by (contract.md G53): of the voice it names, else of the project's default,
- * else of the workspace's. Null without any. An id that the workspace does not have counts as none.
+ * The voice instructions of a generation (contract.md G53): of the requested voice, else the project's default, else the
+ * workspace's, else null. An unknown id counts as omitted.
  */
 export async function voiceFor(
   db: Queryable,

@@ -30,7 +30,7 @@ const response = z.object({ brandVoice: brandVoiceSchema });
 const idOf = ({ brandVoiceId }: { readonly brandVoiceId: string }): BrandVoiceId =>
   pathId(brandVoiceId, 'brand voice');
 
-/** Voices that articles are generated in (contract.md G50 to G53). */
+/** Brand voices of generated articles (contract.md G50 to G53). */
 export const createBrandVoiceRoutes = (): RouteModule[] => [
   defineRoute(
     {

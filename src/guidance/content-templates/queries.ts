@@ -3,8 +3,7 @@ import type { ContentTemplateId, WorkspaceId } from '../../ids.ts';
 import { builtInTemplate } from './built-in.ts';
 
 /**
- * The text that a generation is built by (contract.md G55): of a built-in template or one of the workspace. Null for any
- * other id, and without one.
+ * The template text of a generation (contract.md G55): built in or the workspace's. Null for any other id, or none.
  */
 export async function templateFor(
   db: Queryable,

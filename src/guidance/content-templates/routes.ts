@@ -37,7 +37,7 @@ const response = z.object({ contentTemplate: contentTemplateSchema });
 const idOf = ({ contentTemplateId }: { readonly contentTemplateId: string }): ContentTemplateId =>
   pathId(contentTemplateId, 'content template');
 
-/** Templates that generated articles are built by (contract.md G54 and G55). */
+/** Content templates of generated articles (contract.md G54 and G55). */
 export const createContentTemplateRoutes = (): RouteModule[] => [
   defineRoute(
     {

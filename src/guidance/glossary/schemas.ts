@@ -10,7 +10,7 @@ export const MAX_TERMS = 5_000;
 const MAX_IMPORTED = 1_000;
 const MAX_TERM = 60;
 
-/** What could pass for markup, or end a quotation or a line, where a model is told of a term. */
+/** Characters that could pass for markup, or end a quotation or a line, in a prompt. */
 const UNFIT = /[<>"`“”„‟«»‹›「」『』\p{Cc}\p{Zl}\p{Zp}\u202a-\u202e\u2066-\u2069]/u;
 
 const shape = {
@@ -51,7 +51,7 @@ export const termSchema = z
 
 export type GlossaryTermResponse = z.infer<typeof termSchema>;
 
-/** Refuses languages that no term can have. */
+/** Refuses language pairs that a term cannot have. */
 function checkLanguages(
   entry: { sourceLanguage: string; targetLanguage: string | null; target: string | null },
   context: z.RefinementCtx,

@@ -39,8 +39,7 @@ export async function listTerms(
 const byKey = sql<string>`term_key COLLATE "C"`;
 
 /**
- * The terms that a translation into the language goes by, in a fixed order. A term for every language gives way to one
- * for this language.
+ * The terms for this pair of languages, in a fixed order. A term for the target language overrides one for every language.
  */
 export async function glossaryOf(
   db: Queryable,
@@ -60,7 +59,7 @@ export async function glossaryOf(
     .execute();
 }
 
-/** Those of them that occur in an article's texts, at most `MAX_OCCURRING`; looked for off the event loop. */
+/** The terms that occur in the texts, at most `MAX_OCCURRING`; searched off the event loop. */
 export async function glossaryIn(
   db: Queryable,
   workspaceId: WorkspaceId,

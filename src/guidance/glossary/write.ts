@@ -27,7 +27,7 @@ function rethrowTaken(error: unknown): never {
   throw conflict('The glossary has this term for these languages already. Change that one.', 'term_taken');
 }
 
-/** @throws {ServiceError} CONFLICT `glossary_full` when there are too many by now */
+/** @throws {ServiceError} CONFLICT `glossary_full` when there are too many */
 async function refuseTooMany(tx: Tx, workspaceId: WorkspaceId): Promise<void> {
   const count = await countRows(tx, tx.selectFrom('glossary_terms').where('workspace_id', '=', workspaceId));
   if (count <= MAX_TERMS) return;
@@ -137,7 +137,7 @@ const recordTerm = (
     details: { sourceLanguage: row.source_language, targetLanguage: row.target_language },
   });
 
-/** @throws {ServiceError} INVALID_REQUEST naming each term that an earlier one is the same as */
+/** @throws {ServiceError} INVALID_REQUEST naming each repeated term */
 function refuseRepeats(terms: readonly NewTerm[], keys: readonly string[]): void {
   const first = new Map<string, number>();
   const issues: FieldIssue[] = [];
@@ -153,15 +153,15 @@ function refuseRepeats(terms: readonly NewTerm[], keys: readonly string[]): void
 }
 
 /**
- * Adds terms and replaces those that are there by the same words and languages, all or none (translations.configure).
- * @throws {ServiceError} INVALID_REQUEST naming terms that are there twice; CONFLICT `glossary_full`
+ * Adds terms and replaces those with the same words and languages, all or none (translations.configure).
+ * @throws {ServiceError} INVALID_REQUEST naming repeated terms; CONFLICT `glossary_full`
  */
 export async function importTerms(context: VerbContext, terms: readonly NewTerm[]): Promise<Imported> {
   requirePermissions(context.actor, 'translations.configure');
   const { workspaceId } = context.actor;
   const keys = terms.map(({ source }) => nameKey(source));
   refuseRepeats(terms, keys);
-  // Lists begin with the newest: made from the last to the first, they are read from the first to the last.
+  // Lists are newest first, so the last term gets the oldest id.
   const ids = terms.map(() => newOrderedId<GlossaryTermId>()).reverse();
   return inTransaction(context.db, async (tx) => {
     await lockWorkspace(tx, workspaceId);

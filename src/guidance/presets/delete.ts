@@ -7,8 +7,7 @@ import type { PresetKind, PresetTable } from './kind.ts';
 import { refuseBuiltIn } from './rules.ts';
 
 /**
- * Deletes a preset of the workspace (generation.configure; contract.md G52, G54). Projects whose default voice it was have
- * none then.
+ * Deletes a preset of the workspace (generation.configure; contract.md G52, G54). Clears it as the default of projects.
  * @throws {ServiceError} RESOURCE_NOT_FOUND; CONFLICT `built_in_template`
  */
 export async function deletePreset<Table extends PresetTable>(

@@ -33,26 +33,26 @@ export type SummaryRow<Table extends PresetTable> = Omit<
 >;
 
 /**
- * A kind of preset. A preset is a text that generations go by, under a name of its own in its workspace: a brand voice or
- * a content template. The verbs beside this file serve both kinds.
+ * A kind of preset. A preset is a named text that guides generations: a brand voice or a content template. The verbs beside
+ * this file serve both kinds.
  */
 export interface PresetKind<Table extends PresetTable> {
   readonly table: Table;
-  /** As audit entries call one. */
+  /** Target type in audit entries. */
   readonly target: string;
-  /** As messages call one. */
+  /** Name in messages. */
   readonly noun: string;
-  /** The refusal of one more than `MAX_PRESETS`. */
+  /** The error beyond `MAX_PRESETS`. */
   readonly full: () => ServiceError;
   readonly summaryColumns: readonly (keyof SummaryRow<Table> & string)[];
   readonly toSummary: (row: SummaryRow<Table>) => PresetSummary<Table>;
   readonly toPreset: (row: PresetRow<Table>) => Preset<Table>;
-  /** The columns of the settings besides that of the name. */
+  /** Columns of the settings, without the name. */
   readonly toColumns: (settings: PresetSettings<Table>) => Readonly<Record<string, unknown>>;
-  /** What audit entries say besides the name. None quotes the text. */
+  /** Audit details besides the name; never the text. */
   readonly toAudit: (settings: PresetSettings<Table>) => Readonly<Record<string, unknown>>;
-  /** Presets that every workspace has and cannot change. They are listed first, and their names are taken. */
+  /** Presets of every workspace, which cannot be changed. They are listed first, and their names are taken. */
   readonly builtIn: readonly { readonly summary: PresetSummary<Table>; readonly one: Preset<Table> }[];
-  /** What else a write changes. The workspace is locked. */
+  /** Further changes before a write, with the workspace locked. */
   readonly beforeWrite: (tx: Tx, workspaceId: WorkspaceId, settings: PresetSettings<Table>) => Promise<void>;
 }

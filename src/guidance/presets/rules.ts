@@ -20,7 +20,7 @@ export function refuseBuiltInName(kind: Kind, name: string): void {
   if (kind.builtIn.some(({ one }) => nameKey(one.name) === key)) throw nameTaken(kind);
 }
 
-/** Throws a violation of the names' constraint as CONFLICT `name_taken`, and any other error as it came. */
+/** Throws a violation of the names' constraint as CONFLICT `name_taken`, any other error unchanged. */
 export const rethrowNameTaken =
   (kind: Kind) =>
   (error: unknown): never => {

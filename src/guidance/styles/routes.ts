@@ -13,14 +13,14 @@ const example = {
   updatedAt: '2026-11-21T07:30:00.000Z',
 } satisfies StyleResponse;
 
-/** @throws {ServiceError} RESOURCE_NOT_FOUND for what is no language tag */
+/** @throws {ServiceError} RESOURCE_NOT_FOUND for an invalid language tag */
 function pathLanguage(text: string): string {
   const language = canonicalLanguage(text);
   if (language === null) throw notFound('language');
   return language;
 }
 
-/** How each project speaks in each language (contract.md V13 and V14). */
+/** Styles of a project by language (contract.md V13 and V14). */
 export const createStyleRoutes = (): RouteModule[] => [
   defineRoute(
     {

@@ -5,7 +5,7 @@ import { timestamp, trimmedText } from '../../fields.ts';
 
 const FORMALITIES = ['formal', 'informal'] as const;
 const MAX_INSTRUCTIONS = 2_000;
-/** Styles of a project: those of languages that it no longer has count too. */
+/** Styles per project, those of removed languages included. */
 export const MAX_STYLES = 200;
 
 export const styleSchema = z

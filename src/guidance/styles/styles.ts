@@ -11,13 +11,13 @@ import { lockLanguages } from '../../projects/languages.ts';
 import type { Style } from '../../providers/types.ts';
 import { MAX_STYLES, type StyleResponse, styleColumns, toStyle } from './schemas.ts';
 
-/** Which style: of a project in a language. */
+/** Identifies a style. */
 export interface StylePath {
   readonly projectId: ProjectId;
   readonly language: string;
 }
 
-/** How the project speaks in a language; null when nobody has said. */
+/** The project's style in a language; null without one. */
 export async function styleOf(db: Queryable, projectId: ProjectId, language: string): Promise<Style | null> {
   const row = await db
     .selectFrom('translation_styles')
@@ -42,7 +42,7 @@ export async function listStyles({ db, actor }: VerbContext, projectId: ProjectI
 }
 
 /**
- * Sets how the project speaks in one of its languages (translations.configure).
+ * Sets the project's style in one of its languages (translations.configure).
  * @throws {ServiceError} RESOURCE_NOT_FOUND for a language that is not one of the project's; CONFLICT `styles_full`
  */
 export async function putStyle(
@@ -53,7 +53,7 @@ export async function putStyle(
   const { db, actor } = context;
   requirePermissions(actor, 'translations.configure');
   return inTransaction(db, async (tx) => {
-    // Whoever sets a style takes turns at the project, so that none is counted too late.
+    // The project's lock serialises writers, so that the count is exact.
     await tx
       .selectFrom('projects')
       .select('id')
@@ -95,7 +95,7 @@ export async function putStyle(
 }
 
 /**
- * Removes a style (translations.configure), also one of a language that the project no longer has.
+ * Removes a style (translations.configure), also of a language that the project no longer has.
  * @throws {ServiceError} RESOURCE_NOT_FOUND
  */
 export async function deleteStyle(context: VerbContext, { projectId, language }: StylePath): Promise<void> {

@@ -1,12 +1,12 @@
 /**
- * SQL that joins `link` (a row with a `target_id`) of `article`, the one that links, to `led`: the id of the article that
- * the link leads to, and its address. Without an address to lead to there is no row (contract.md F5).
+ * SQL that joins `link` (a row with a `target_id`) of `article` to `led`: id and address of the article that the link leads
+ * to. No row without an address (contract.md F5).
  *
- * A link leads to the article it names while that is PUBLISHED with an address. In a translation, a link to an article of
- * another language leads to its sibling in the translation's language, if that is PUBLISHED with an address too, and never
- * to the translation itself.
+ * A link leads to its target while that is PUBLISHED with an address. In a translation, a link to an article of another
+ * language leads to that article's version in the translation's language, if PUBLISHED with an address, but never to the
+ * translation itself.
  */
-export const WHERE_LINK_LEADS = `
+export const JOIN_LINK_TARGET = `
   JOIN articles AS named ON named.id = link.target_id AND named.project_id = article.project_id
     AND named.status = 'PUBLISHED'
   JOIN projects AS project ON project.id = named.project_id

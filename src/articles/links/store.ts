@@ -4,14 +4,13 @@ import { textStatement } from '../../db/prepared.ts';
 import type { Places } from '../../document/render/places.ts';
 import { linkTargets } from '../../document/render/places.ts';
 import type { ArticleId } from '../../ids.ts';
-import { WHERE_LINK_LEADS } from './leads.ts';
+import { JOIN_LINK_TARGET } from './target-sql.ts';
 
 /**
- * Parameters: the article, the articles it links to, the request's id. A save cannot see a publication that has not
- * committed, nor that one the save's link. So an article with a new link is checked once more: whichever commits last,
- * the check comes after both.
+ * Parameters: the article, the articles it links to, the request's id. A save and a concurrent publication cannot see each
+ * other before they commit. So an article with a new link is listed for a check, which runs after both.
  */
-const storeLinks = textStatement<never>(
+const insertLinks = textStatement<never>(
   'store_article_links',
   `WITH article AS (
      SELECT id, workspace_id, project_id, primary_language, is_translation FROM articles WHERE id = $1
@@ -20,7 +19,7 @@ const storeLinks = textStatement<never>(
    ), added AS (
      INSERT INTO article_links (workspace_id, project_id, article_id, target_id, address)
      SELECT article.workspace_id, article.project_id, article.id, link.target_id,
-       (SELECT led.address FROM (SELECT link.target_id) AS link ${WHERE_LINK_LEADS})
+       (SELECT led.address FROM (SELECT link.target_id) AS link ${JOIN_LINK_TARGET})
      FROM article CROSS JOIN unnest($2::uuid[]) AS link (target_id)
      ON CONFLICT DO NOTHING
      RETURNING article_id, workspace_id
@@ -31,11 +30,11 @@ const storeLinks = textStatement<never>(
 );
 
 /**
- * Stores which articles a written article links to, with the addresses that it shows from now on. Whoever writes a body
- * calls it, after the article's row is written.
+ * Stores which articles an article links to, and their current addresses. Every writer of a body calls it after it has
+ * written the article's row.
  * @param before the places of the body that was replaced; null for a new article
  */
-export async function keepLinks(
+export async function storeLinks(
   tx: Tx,
   { requestId }: Pick<Origin, 'requestId'>,
   articleId: ArticleId,
@@ -45,5 +44,5 @@ export async function keepLinks(
   const targets = linkTargets(after);
   const known = new Set(linkTargets(before));
   if (targets.length === known.size && targets.every((id) => known.has(id))) return;
-  await storeLinks(tx, articleId, targets, requestId);
+  await insertLinks(tx, articleId, targets, requestId);
 }
