@@ -15,12 +15,12 @@ import { PURPOSES } from './purposes.ts';
 import { type JobRow, jobColumns, toJob } from './queries.ts';
 import type { JobRuns, StartableJob } from './runs.ts';
 import type { Job } from './schemas.ts';
-import { requirePaying } from './unpaid.ts';
+import { requireUnpaidWithinLimit } from './unpaid.ts';
 
-/** Of two admissions that race for one key the loser runs into this; it runs once more and finds the winner. */
+/** Of two concurrent admissions with one key the loser hits this constraint; its retry finds the winner. */
 export const KEY_TAKEN = 'jobs_idempotency_key_key';
 
-/** What a key answers that was used before. */
+/** The result for a key used before. */
 export interface Replayed {
   readonly reused: true;
   readonly article: ArticleResponse;
@@ -29,8 +29,8 @@ export interface Replayed {
 }
 
 /**
- * The job that this workspace created under the key, whatever is asked for now, and its article of the same moment. Null
- * without a key, or for a new one.
+ * The job that this workspace created under the key, whatever is requested now, and its article of the same moment.
+ * Null without a key, or for a new one.
  */
 export async function replay(
   tx: Tx,
@@ -38,9 +38,9 @@ export async function replay(
   key: string | undefined,
 ): Promise<Replayed | null> {
   if (key === undefined) return null;
-  // Repeats of one key wait for each other here: a twin that has committed is seen, never run into.
+  // Requests with one key wait for each other here, so that the second sees the committed job of the first.
   await sql`SELECT pg_advisory_xact_lock(hashtextextended(${`${actor.workspaceId} ${key}`}, 0))`.execute(tx);
-  // Whatever moves a job locks its article first, so job and article are of one moment.
+  // Whatever changes a job locks its article first, so job and article are of one moment.
   const article = await tx
     .selectFrom('articles')
     .innerJoin('jobs', 'jobs.article_id', 'articles.id')
@@ -61,24 +61,24 @@ export async function replay(
 
 export interface NewJob {
   readonly purpose: JobPurpose;
-  /** The article it is to write, locked or new in this transaction. */
+  /** The article to write, locked or new in this transaction. */
   readonly article: { readonly id: ArticleId; readonly project_id: ProjectId };
   readonly idempotencyKey: string | undefined;
-  /** The most it can cost. */
+  /** The maximum price. */
   readonly credits: number;
-  /** Held of the storage quota for the images that it will add. */
+  /** Held of the storage quota for the images to be added. */
   readonly bytes: number;
   readonly workflowId: (jobId: JobId) => string;
   readonly events: (jobId: JobId) => readonly NewEvent[];
-  /** What the log says besides the job and its price. */
+  /** Audit action, and details besides the job and its price. */
   readonly audit: { readonly action: AuditRecord['action']; readonly details: Record<string, unknown> };
-  /** Writes what the area keeps of the job besides its row. */
+  /** Writes the area's own rows of the job. */
   readonly record: (jobId: JobId) => Promise<void>;
 }
 
 /**
- * Admits a paid job in the caller's transaction, after all of its own checks: the row, what its area keeps, events,
- * audit entry and hold. The run is started when it has committed.
+ * Admits a paid job in the caller's transaction, after all of its own checks: the job, the area's rows, events, audit
+ * entry and hold. The run is started after the commit.
  * @throws {ServiceError} INSUFFICIENT_CREDITS, before QUOTA_EXCEEDED
  */
 export async function admitJob(
@@ -115,7 +115,7 @@ export async function admitJob(
     targetId: article.id,
     details: { jobId, ...rest.audit.details, credits },
   });
-  // The rows every run of the workspace shares are locked last, and for as short as can be.
+  // Rows shared by all runs of the workspace are locked last, and as briefly as possible.
   await openHold(tx, { workspaceId, purpose: PURPOSES[purpose].hold, runId: jobId, amount: credits });
   const counted =
     !PURPOSES[purpose].countsAsOperation ||
@@ -124,6 +124,6 @@ export async function admitJob(
   if (!(await reserveCredits(tx, workspaceId, credits))) throw insufficientCredits(credits);
   if (!counted) throw aiQuotaExceeded();
   if (!bytesFit) throw storageQuotaExceeded(bytes);
-  await requirePaying(tx, workspaceId, context.runs.unbilledLimit);
+  await requireUnpaidWithinLimit(tx, workspaceId, context.runs.unbilledLimit);
   return job;
 }
