@@ -3,7 +3,7 @@ import type { Database } from '../db/database.ts';
 import { iso } from '../fields.ts';
 import type { WorkspaceId } from '../ids.ts';
 
-const MOST = 100;
+const MAX_LISTED = 100;
 
 /** A workspace as the operator finds it. */
 export interface ListedWorkspace {
@@ -27,7 +27,7 @@ export async function listWorkspaces(db: Database, part = ''): Promise<ListedWor
     .where(sql<boolean>`strpos(lower(name), lower(${part})) > 0`)
     .orderBy('created_at', 'desc')
     .orderBy('id')
-    .limit(MOST)
+    .limit(MAX_LISTED)
     .execute();
   return rows.map(({ id, created_at, ...row }) => ({ workspaceId: id, ...row, createdAt: iso(created_at) }));
 }
