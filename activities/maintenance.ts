@@ -3,7 +3,7 @@ import { ApplicationFailure, CancelledFailure } from '@temporalio/common';
 import { pruneRevisions } from '../src/articles/revisions/prune.ts';
 import type { BlobStore } from '../src/blobs/blob-store.ts';
 import { type CollectPosition, collectBlobs } from '../src/blobs/collect.ts';
-import { turnPartitions } from '../src/db/partitions.ts';
+import { rotatePartitions } from '../src/db/partitions.ts';
 import { errorKind } from '../src/db/passing.ts';
 import { errorCode } from '../src/error-text.ts';
 import { pruneGenerations } from '../src/generation/prune.ts';
@@ -45,7 +45,7 @@ export function createMaintenanceActivities(
       return { released };
     },
     reconcileDeliveries: (): Promise<{ returned: number; ended: number }> => reconcileDeliveries(watched),
-    pruneWebhooks: () => turnPartitions(db, { ...retention, partitionMinutes }),
+    pruneWebhooks: () => rotatePartitions(db, { ...retention, partitionMinutes }),
     // Working data of ended paid jobs, and entries of the translation memory unused for long.
     pruneTranslations: async (): Promise<{ jobs: number; segments: number }> => {
       await pruneMemory(db, memoryMs, beat);

@@ -16,12 +16,12 @@ const LOCK_ID = '3853314791062309107';
 const LOCK_POLL_MS = 250;
 const LOCK_WAIT_MS = 3_600_000;
 
-/** Ids are made by its uuidv7(). */
+/** Ids come from its uuidv7(). */
 const OLDEST_POSTGRES = 18;
 
 /**
- * A file of migrations/. Each runs in a transaction of its own, which is tried again when it does not get a lock soon.
- * One that says `online` runs outside of any, by steps that can be done again: it may be cut off between two of them.
+ * A file of migrations/. Each runs in its own transaction, which is retried when it does not get a lock soon. An
+ * `online` one runs outside of any, in repeatable steps: it may be cut off between two of them.
  */
 type MigrationFile =
   | { readonly online?: undefined; readonly up: TransactionalStep; readonly down: TransactionalStep }
@@ -29,7 +29,7 @@ type MigrationFile =
 type TransactionalStep = (db: Kysely<unknown>, note: Note) => Promise<void>;
 type OnlineStep = (db: Kysely<unknown>, steps: OnlineSteps) => Promise<void>;
 
-/** The names of this release's migrations, in the order they run. */
+/** This release's migrations, in order. */
 async function ownMigrations(): Promise<string[]> {
   const files = (await fs.readdir(folder)).filter((name) => name.endsWith('.ts'));
   return files.map((file) => path.basename(file, '.ts')).sort();
@@ -38,7 +38,7 @@ async function ownMigrations(): Promise<string[]> {
 const load = async (name: string): Promise<MigrationFile> =>
   (await import(pathToFileURL(path.join(folder, `${name}.ts`)).href)) as MigrationFile;
 
-/** The names of the migrations that the database has had, its own release's and later ones. */
+/** The migrations that the database has had, later releases' included. */
 async function appliedMigrations(db: QueryExecutorProvider): Promise<string[]> {
   const { rows } = await sql<{ known: boolean }>`
     SELECT to_regclass('kysely_migration') IS NOT NULL AS known`.execute(db);
@@ -48,8 +48,8 @@ async function appliedMigrations(db: QueryExecutorProvider): Promise<string[]> {
 }
 
 /**
- * Insists on a schema that has all this release needs. One that later releases have changed has: while they are being
- * rolled out, this one's processes go on.
+ * Requires a schema with all that this release needs. One changed by later releases is fine: while they are rolled out,
+ * this one's processes go on.
  * @throws Error that says what to do
  */
 export async function requireSchema(db: Database): Promise<void> {
@@ -65,7 +65,7 @@ const madeLater = (name: string) => async (): Promise<never> => {
   throw new Error(`${name} was created by a later release; only that release can revert it.`);
 };
 
-/** All migrations as Kysely runs them; those of later releases count as made and can't be taken back. */
+/** All migrations as Kysely runs them; those of later releases count as run and cannot be reverted. */
 async function provide(db: QueryExecutorProvider, note: Note): Promise<Record<string, Migration>> {
   const own = await ownMigrations();
   const newest = own.at(-1) ?? '';
@@ -91,10 +91,14 @@ function finish({ error, results }: MigrationResultSet): string[] {
 }
 
 /**
- * Runs `work` on one connection while no other process migrates. It asks for the lock again and again: one that stood
- * waiting inside a statement would be waited for in turn by an index that is being built.
+ * Runs `work` on one connection while no other process migrates. It polls for the lock: waiting for it inside a
+ * statement would block an index that is being built.
  */
-const alone = <Result>(db: Database, note: Note, work: (connection: Database) => Promise<Result>) =>
+const withMigrationLock = <Result>(
+  db: Database,
+  note: Note,
+  work: (connection: Database) => Promise<Result>,
+) =>
   db.connection().execute(async (connection) => {
     const lock = async () =>
       (
@@ -112,7 +116,7 @@ const alone = <Result>(db: Database, note: Note, work: (connection: Database) =>
     try {
       return await work(connection);
     } finally {
-      // On a connection that was lost there is nothing left to give back.
+      // A lost connection has nothing to reset.
       await sql`RESET lock_timeout`
         .execute(connection)
         .then(() => sql`SELECT pg_advisory_unlock(${sql.lit(LOCK_ID)}::bigint)`.execute(connection))
@@ -120,7 +124,7 @@ const alone = <Result>(db: Database, note: Note, work: (connection: Database) =>
     }
   });
 
-/** Makes or takes back one migration, and returns its name; null when there is none left. */
+/** Runs or reverts one migration and returns its name; null when there is none left. */
 async function step(connection: Database, name: string | undefined, direction: 'up' | 'down', note: Note) {
   if (name === undefined) return null;
   const migrations = await provide(connection, note);
@@ -151,13 +155,13 @@ async function requireServer(db: Database): Promise<void> {
 }
 
 /**
- * Brings the schema to the newest version and returns the names of the migrations it ran. What processes read and
- * write meanwhile goes on: no migration waits for a lock longer than two seconds at a time. Processes that start
- * together wait for each other.
+ * Migrates the schema to the newest version and returns the names of the migrations it ran. Other processes keep
+ * reading and writing: no migration waits for a lock longer than two seconds at a time. Processes that start together
+ * wait for each other.
  * @param db without a limit on statements: building an index takes as long as it takes
- * @param partitionMinutes how long a partition that is made is
- * @throws when the database's encoding is not UTF8, where lengths and names would be counted in bytes, or its server
- *   is too old
+ * @param partitionMinutes length of the partitions that are made
+ * @throws when the database's encoding is not UTF8, where lengths and names would be counted in bytes, or its server is
+ *   too old
  */
 export async function migrateToLatest(
   db: Database,
@@ -165,7 +169,7 @@ export async function migrateToLatest(
   partitionMinutes?: number,
 ): Promise<string[]> {
   await requireServer(db);
-  return alone(db, note, async (connection) => {
+  return withMigrationLock(db, note, async (connection) => {
     const ran: string[] = [];
     for (;;) {
       const applied = new Set(await appliedMigrations(connection));
@@ -180,9 +184,9 @@ export async function migrateToLatest(
   });
 }
 
-/** Takes back the newest migration, and returns its name in a list (empty when there was none). */
+/** Reverts the newest migration and returns its name in a list (empty when there was none). */
 export async function migrateDown(db: Database, note: Note = () => undefined): Promise<string[]> {
-  return alone(db, note, async (connection) => {
+  return withMigrationLock(db, note, async (connection) => {
     const newest = (await appliedMigrations(connection)).at(-1);
     const name = await step(connection, newest, 'down', note);
     return name === null ? [] : [name];
