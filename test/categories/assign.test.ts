@@ -51,7 +51,7 @@ const countOf = async (id: string): Promise<number> =>
   (await calls.list(workspace)).find((category: { id: string }) => category.id === id).articleCount;
 
 describe('assigning categories', () => {
-  it('replaces the set, keeps the order given, counts a repeat once, and answers the reduced shape', async () => {
+  it('replaces the set, keeps the order given, counts a repeat once, and returns the reduced shape', async () => {
     const draft = await article('DRAFT');
     const [a, b, c] = (await categories('A', 'B', 'C')).map(({ id }) => id);
     if (a === undefined || b === undefined || c === undefined) throw new Error('unreachable');

@@ -37,7 +37,7 @@ const indexes = async () =>
       SELECT indexdef FROM pg_indexes WHERE tablename = 'roles' ORDER BY indexname`.execute(database.db)
   ).rows.map(({ indexdef }) => indexdef);
 
-it('goes on beside a dump that takes longer, and lets everybody else pass meanwhile', async () => {
+it('goes on beside a dump that takes longer, and blocks no other session meanwhile', async () => {
   const before = await indexes();
   const { workspaceId } = await createWorkspace(database.db, { name: 'Acme', credits: 0 });
   await backTo('0014_role_name_keys');
@@ -93,7 +93,7 @@ it('is content with a schema that a later release has changed, and says what to 
   );
 });
 
-it('gives stored category names their new key: the older of two that clash keeps it, and both are told', async () => {
+it('gives stored category names their new key: the older of two that clash keeps it, and both are reported', async () => {
   const { workspaceId } = await createWorkspace(database.db, { name: 'Acme', credits: 0 });
   await backTo('0009_category_name_keys');
   const stored = new Map<string, string>();
@@ -144,7 +144,7 @@ it('gives stored category names their new key: the older of two that clash keeps
   expect(await keys()).toEqual(before);
 });
 
-it('of roles whose names differ in case only, the oldest keeps the name, the others stay beside it, and both are told', async () => {
+it('of roles whose names differ in case only, the oldest keeps the name, the others stay beside it, and both are reported', async () => {
   const { workspaceId } = await createWorkspace(database.db, { name: 'Acme', credits: 0 });
   await backTo('0014_role_name_keys');
   const roles = ['Writer', 'WRITER', 'owner', 'Reader'].map((name) => ({ id: newId<RoleId>(), name }));

@@ -48,7 +48,7 @@ const audited = async (action: string) =>
 
 const emitOne = () => emitSingle(service, workspace);
 
-it('shows a delivery with the exact text sent, each attempt and its answer, and when the next is due', async () => {
+it('shows a delivery with the exact text sent, each attempt and its response, and when the next is due', async () => {
   receiver.answer = () => 503;
   const id = await emitOne();
   const row = await untilDelivery(service, id, (delivery) => delivery.attempts === 1);
@@ -85,7 +85,7 @@ it('shows a delivery with the exact text sent, each attempt and its answer, and 
   expect(wait).toBeLessThan(45_000);
 });
 
-it('shows a delivery that was not attempted yet, and who has each: nobody, a run or a burst', async () => {
+it('shows a delivery that was not attempted yet, and what holds each: nothing, a run or a burst', async () => {
   // No worker finds anything to send at this one.
   await setEndpointActive(workspace.context, { endpointId: endpoint.id, active: false });
   const later = sql<Date>`now() + interval '1 hour'`;
@@ -193,7 +193,7 @@ it('cancels a delivery between two attempts, and its run ends', async () => {
   expect(receiver.received).toHaveLength(1);
 });
 
-it('counts an attempt that finds nobody listening, says so, and tries again', async () => {
+it('counts an attempt whose connection is refused, says so, and tries again', async () => {
   await receiver.close();
   const id = await emitOne();
   await untilDelivery(service, id, (delivery) => delivery.attempts === 1);
@@ -289,7 +289,7 @@ it('redelivers what failed for good since a time, oldest first, and never twice'
   }
 });
 
-it('redelivers 10,000 at most in one go, and the rest when asked again', async () => {
+it('redelivers 10,000 at most in one go, and the rest on a repeat', async () => {
   // A service without a worker: this is about what is queued.
   const idle = await startTestService();
   try {
