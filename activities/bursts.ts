@@ -48,9 +48,3 @@ export const createBurstActivities = ({ db, bursts, stopping }: BurstActivityDep
   /** Frees the deliveries of a burst that an operator stopped. */
   freeBurst: (burstId: BurstId): Promise<number> => asFinalFailure(() => free(db, burstId)),
 });
-
-/** Bursts of release 0.1 that are still open: what they had was freed when the database was brought up to date. */
-export const createRetiredBurstActivities = () => ({
-  sendBurst: async (): Promise<DeliverBurstResult> => NOTHING_SENT,
-  endBurst: async (): Promise<number> => 0,
-});

@@ -81,7 +81,7 @@ export function createJobActivities(dependencies: JobDependencies) {
     });
   return {
     /** Takes over the hold when it is the job's turn among those of its workspace. */
-    takeTurn: (jobId: JobId): Promise<Turn> => asFinalFailure(() => takeTurn(db, jobId)),
+    reserve: (jobId: JobId): Promise<Turn> => asFinalFailure(() => takeTurn(db, jobId)),
 
     /** Ends the job as FAILED; false when it had already ended. */
     fail: (jobId: JobId, errorMessage: string): Promise<boolean> =>

@@ -11,8 +11,7 @@ import { endAbandonedOperations } from '../src/reconcile/ai-operations.ts';
 import { reconcileDeliveries } from '../src/reconcile/deliveries.ts';
 import { type ReconcileDependencies, reconcileJobs, releaseStrandedHolds } from '../src/reconcile/jobs.ts';
 import { pruneOperations } from '../src/suggestions/prune.ts';
-import { pruneMemory } from '../src/translations/memory/prune.ts';
-import { pruneTranslations } from '../src/translations/prune.ts';
+import { pruneMemory, pruneTranslations } from '../src/translations/prune.ts';
 import { emptyDeletedEndpoints } from '../src/webhooks/endpoints/empty.ts';
 import { emptyDeletedWorkspaces } from '../src/workspaces/empty.ts';
 

@@ -1,6 +1,4 @@
 import type { JobId } from '../src/ids.ts';
-import { PURPOSES } from '../src/jobs/purposes.ts';
-import { takeOver } from '../src/jobs/run-state.ts';
 import type { TranslationProvider } from '../src/providers/types.ts';
 import type { PlannedRun } from '../src/temporal/shapes.ts';
 import { translateBatch } from '../src/translations/batch.ts';
@@ -35,10 +33,6 @@ export function createTranslationActivities(
   };
   return {
     ...createJobActivities(dependencies),
-
-    /** Takes the hold over; false when the job has ended. Runs of release 0.2 and before ask this. */
-    reserve: (jobId: JobId): Promise<boolean> =>
-      asFinalFailure(() => takeOver(db, jobId, PURPOSES.translate.first)),
 
     /** Stores the segments as rows; returns how many batches they make. */
     planSegments: (jobId: JobId): Promise<PlannedRun> => plan(jobId, 'plan'),

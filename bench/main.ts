@@ -42,7 +42,13 @@ function keep(results: readonly SuiteResult[]): void {
   const kept = earlier.filter(({ suite }) => !results.some((result) => result.suite === suite));
   const order = Object.keys(SUITES);
   const all = [...kept, ...results].sort((a, b) => order.indexOf(a.suite) - order.indexOf(b.suite));
-  writeFileSync(file, `${JSON.stringify(all, null, 2)}\n`);
+  const text = JSON.stringify(all, null, 2);
+  // A line for each comparison and figure, so that a change of one is a change of one line.
+  const lines = text.replace(
+    /^ {6}\{$.*?^ {6}\}/gms,
+    (entry) => `      ${JSON.stringify(JSON.parse(entry))}`,
+  );
+  writeFileSync(file, `${lines}\n`);
 }
 
 const folder = mkdtempSync(join(tmpdir(), 'wcs-bench-'));

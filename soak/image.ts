@@ -1,137 +1,127 @@
 /**
- * Carries the Dockerfile out in an empty folder and runs what comes of it as the image's user: migrate, server and worker,
+ * Carries the Dockerfile out in an empty folder and runs the result as the image's user: migrate, server and worker,
  * with nothing of the checkout but what the image has. The health checks are the image's and the compose file's own; a key is
  * made and used; both processes end with status 0 when they get the image's stop signal. Ends with status 1 when anything is
  * off. About a minute, and a connection to the npm registry.
  */
-import { execFileSync } from 'node:child_process';
-import { chmodSync, mkdirSync, readFileSync, statSync } from 'node:fs';
+import { type ChildProcess, execFile, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { chmodSync, existsSync, readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
 import { freePorts, LOOPBACK } from '../src/ports.ts';
-import { readCompose } from '../test/deployment/support/compose-file.ts';
-import { REPOSITORY } from './production/deployment.ts';
-import { completed, type Program, stopProgram, watch } from './production/programs.ts';
-import { serviceOf } from './production/temporal-cluster.ts';
+import { readCompose, serviceOf } from '../test/deployment/support/compose-file.ts';
 import { startEphemeralEngines, temporaryFolder } from './support/engines.ts';
-import { buildImage, type Image } from './support/image.ts';
-import { print, seconds } from './support/report.ts';
+import { buildImage } from './support/image.ts';
+import { conclude, startClock } from './support/report.ts';
 
+type Env = Record<string, string>;
+
+const REPOSITORY = fileURLToPath(new URL('..', import.meta.url));
+const PASSWORDS = { POSTGRES_PASSWORD: 'a', CONTENT_DB_PASSWORD: 'b', TEMPORAL_DB_PASSWORD: 'c' };
 const HEALTHY_MS = 60_000;
 
-const startedAt = Date.now();
-const note = (line: string) => print(`${seconds(Date.now() - startedAt, 1).padStart(7)} s  ${line}`);
+const note = startClock();
 const problems: string[] = [];
 const expect = (holds: boolean, promise: string) => {
   note(`${holds ? 'yes' : 'NO '}  ${promise}`);
   if (!holds) problems.push(promise);
 };
-
-/** Repeats a health check, run in the image as Docker would, until it succeeds. */
-async function healthy(image: Image, test: readonly string[], env: Record<string, string>, log: string) {
-  const deadline = Date.now() + HEALTHY_MS;
-  while (Date.now() < deadline) {
-    if ((await watch(image.start(test, env), log).ended) === 0) return true;
-    await sleep(500);
-  }
-  return false;
-}
-
-const uidOf = (pid: number): number =>
-  Number(/^Uid:\s+(\d+)/m.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1]);
-
 const folder = temporaryFolder();
+// The image's user has to get in.
 chmodSync(folder.path, 0o755);
 const engines = await startEphemeralEngines();
-const running: Program[] = [];
+const running: ChildProcess[] = [];
 try {
-  mkdirSync(join(folder.path, 'image'));
-  const image = buildImage(REPOSITORY, join(folder.path, 'image'), note);
-  const size = execFileSync('du', ['-sm', image.workdir], { encoding: 'utf8' }).split('\t')[0];
-  note(`what the image adds to Node: ${size} MB`);
-  const manifest = JSON.parse(readFileSync(join(REPOSITORY, 'package.json'), 'utf8')) as {
-    devDependencies: Record<string, string>;
+  const image = buildImage(REPOSITORY, folder.path, note);
+  const run = (command: readonly string[] = [], env: Env) => {
+    const { file, args, options } = image.spawned(command, env);
+    return promisify(execFile)(file, args, options);
   };
-  const found = Object.keys(manifest.devDependencies).filter(
-    (name) =>
-      // Types are what some production packages themselves depend on.
-      !name.startsWith('@types/') &&
-      statSync(join(image.workdir, 'node_modules', name), { throwIfNoEntry: false }) !== undefined,
-  );
-  expect(
-    found.length === 0,
-    `no development package is in it${found.map((name) => `, but ${name}`).join('')}`,
-  );
-  expect(
-    (statSync(image.workdir).mode & 0o022) === 0,
-    'its files are closed to changes by others than their owner',
-  );
+  const start = (command: readonly string[] = [], env: Env): ChildProcess => {
+    const { file, args, options } = image.spawned(command, env);
+    const child = spawn(file, args, { ...options, stdio: ['ignore', 'ignore', 'inherit'] });
+    running.push(child);
+    return child;
+  };
+  /** Repeats a health check until it succeeds. */
+  const healthy = async (test: readonly string[], env: Env) => {
+    for (const deadline = Date.now() + HEALTHY_MS; Date.now() < deadline; await sleep(500)) {
+      const isHealthy = await run(test, env).then(
+        () => true,
+        () => false,
+      );
+      if (isHealthy) return true;
+    }
+    return false;
+  };
 
-  const compose = readCompose(join(REPOSITORY, 'docker-compose.yml'), {
-    POSTGRES_PASSWORD: 'a',
-    CONTENT_DB_PASSWORD: 'b',
-    TEMPORAL_DB_PASSWORD: 'c',
-  });
+  const { packages } = JSON.parse(readFileSync(join(REPOSITORY, 'package-lock.json'), 'utf8')) as {
+    packages: Record<string, { dev?: boolean }>;
+  };
+  const found = Object.keys(packages).filter((path) => packages[path]?.dev && existsSync(image.at(path)));
+  expect(found.length === 0, `no development package is in it ${found}`);
+  expect((statSync(image.at('.')).mode & 0o022) === 0, 'only the owner may change its files');
+
+  const compose = readCompose(join(REPOSITORY, 'docker-compose.yml'), PASSWORDS);
   const [port, serverMetrics, workerMetrics] = await freePorts(3);
-  const env = (metrics: number | undefined) => ({
+  const envWith = (metricsPort: number | undefined): Env => ({
     DATABASE_URL: engines.databaseUrl,
     TEMPORAL_ADDRESS: engines.temporalAddress,
     HOST: LOOPBACK,
     PORT: String(port),
-    METRICS_PORT: String(metrics),
+    METRICS_PORT: String(metricsPort),
+    LOG_LEVEL: 'warn',
   });
-  const run = (name: string, command: readonly string[], variables: Record<string, string>) => {
-    const program = watch(image.start(command, variables), join(folder.path, `${name}.log`));
-    running.push(program);
-    return program;
-  };
-  const serverEnv = env(serverMetrics);
-  const workerEnv = env(workerMetrics);
-  const log = join(folder.path, 'health.log');
-  await completed('migrate', run('migrate', serviceOf(compose, 'migrate').command ?? [], serverEnv));
-  const server = run('server', image.command, serverEnv);
-  const worker = run('worker', serviceOf(compose, 'worker').command ?? [], workerEnv);
+  const [serverEnv, workerEnv] = [envWith(serverMetrics), envWith(workerMetrics)];
+  await run(serviceOf(compose, 'migrate').command, serverEnv);
+  const server = start(image.command, serverEnv);
+  const worker = start(serviceOf(compose, 'worker').command, workerEnv);
   const check = serviceOf(compose, 'worker').healthcheck;
+  expect(await healthy(image.healthcheck, serverEnv), "the server is healthy by the image's check");
   expect(
-    await healthy(image, image.healthcheck, serverEnv, log),
-    "the server is healthy by the image's check",
-  );
-  expect(
-    check !== undefined && 'test' in check && (await healthy(image, check.test.slice(1), workerEnv, log)),
+    check !== undefined && 'test' in check && (await healthy(check.test.slice(1), workerEnv)),
     "the worker is healthy by the compose file's check",
   );
-  const wanted = process.getuid?.() === 0 ? image.user.uid : process.getuid?.();
+  const wanted =
+    process.getuid?.() === 0 ? Number(image.settings.get('USER')?.split(':')[0]) : process.getuid?.();
+  const uidOf = ({ pid }: ChildProcess) =>
+    Number(/^Uid:\s+(\d+)/m.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1]);
   expect(
-    [server, worker].every(({ pid }) => uidOf(pid) === wanted),
+    [server, worker].every((child) => uidOf(child) === wanted),
     `both run as uid ${wanted}`,
   );
 
-  const admin = run(
-    'admin',
-    ['node', 'src/cli/admin.ts', '--json', 'workspace', 'create', '--name', 'W'],
-    serverEnv,
-  );
-  await completed('admin', admin);
-  const line = admin.log().trim().split('\n').at(-1) ?? '';
-  const { apiKey } = JSON.parse(line) as { apiKey: { key: string } };
-  const answers = await Promise.all(
+  const admin = ['node', 'src/cli/admin.ts', '--json', 'workspace', 'create', '--name', 'W'];
+  const { apiKey } = JSON.parse((await run(admin, serverEnv)).stdout) as { apiKey: { key: string } };
+  const responses = await Promise.all(
     ['/api/whoami', '/docs', '/docs/errors/conflict', '/readyz'].map((path) =>
       fetch(`http://${LOOPBACK}:${port}${path}`, { headers: { authorization: `Bearer ${apiKey.key}` } }),
     ),
   );
+  const statuses = responses.map(({ status }) => status);
   expect(
-    answers.every(({ status }) => status === 200),
-    `a key made there is let in, and the pages are there (${answers.map(({ status }) => status).join(', ')})`,
+    statuses.every((status) => status === 200),
+    `a key made there is accepted, and the pages are there (${statuses.join(', ')})`,
   );
-  expect(statSync(join(image.root, 'data')).uid === wanted, 'its data folder is theirs');
-  const stops = await Promise.all([stopProgram(server), stopProgram(worker)]);
+  expect(statSync(image.at('/data')).uid === wanted, 'its data folder belongs to that user');
+  const signal = image.settings.get('STOPSIGNAL') as NodeJS.Signals;
+  const ends = await Promise.all(
+    [server, worker].map(async (child) => {
+      const ended = once(child, 'exit');
+      child.kill(signal);
+      return (await ended)[0];
+    }),
+  );
   expect(
-    stops.every((status) => status === 0),
-    `${image.stopSignal} ends both with status 0 (${stops.join(', ')})`,
+    ends.every((status) => status === 0),
+    `${signal} ends both with status 0 (${ends.join(', ')})`,
   );
 } finally {
-  for (const program of running) program.kill('SIGKILL');
+  for (const child of running) child.kill('SIGKILL');
   await engines.stop();
   folder.remove();
 }
-process.exitCode = problems.length === 0 ? 0 : 1;
+conclude(problems, 'The image is in order.');

@@ -3,40 +3,33 @@
  * rounds (60): see {@link faultsOf}. Every event that was stored must reach its receivers at least once, and each event
  * one receiver under one delivery id only; no delivery is tried more than six times, and what is sent beyond the
  * attempts that its row counts is explained by a fault that it met or by a connection that was used again. Ends with
- * status 1 when anything is off. About 25 minutes.
- *
- * Environment: KILL_AT_ONCE (50), the events of the larger transactions, which go through bursts; 0 for none.
- * KILL_CROWD_MS (2000) between two of them, and KILL_SINGLE_MS (200) between single events, which get runs.
- * KILL_KINDS (worker,server,temporal,postgres,frozen,silent).
+ * status 1 when anything is off.
  */
 import { randomInt } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { startTcpProxy, type TcpProxy } from '../test/support/tcp-proxy.ts';
+import { drain } from './support/drain.ts';
 import { startDurableEngines } from './support/durable-engines.ts';
 import { type Fault, gatherEvidence } from './support/evidence.ts';
 import { FAULT_KINDS, type FaultKind, faultsOf } from './support/faults.ts';
 import { startLoad } from './support/load.ts';
-import { print, seconds, table } from './support/report.ts';
-import { countOpen, createScriptService } from './support/service.ts';
+import { conclude, figures, print, seconds, setting, startClock, table } from './support/report.ts';
+import { createScriptService } from './support/service.ts';
 import { supervise } from './support/supervisor.ts';
 import { startWitness } from './support/witness.ts';
 
-const count = (name: string, value: number): number => Number(process.env[name] ?? value);
-const ROUNDS = count('KILL_ROUNDS', 60);
-const AT_ONCE = count('KILL_AT_ONCE', 50);
-const CROWD_MS = count('KILL_CROWD_MS', 2_000);
-const SINGLE_MS = count('KILL_SINGLE_MS', 200);
+const ROUNDS = setting('KILL_ROUNDS', 60);
+const AT_ONCE = setting('KILL_AT_ONCE', 50);
+const CROWD_MS = setting('KILL_CROWD_MS', 2_000);
+const SINGLE_MS = setting('KILL_SINGLE_MS', 200);
 const wanted = process.env.KILL_KINDS?.split(',');
 const KINDS = FAULT_KINDS.filter((kind) => wanted?.includes(kind) ?? true);
 /** Kinds that take their time: the next rounds go on meanwhile. */
 const SLOW: readonly FaultKind[] = ['frozen', 'silent'];
 /** Share of first attempts that the receivers answer with 503. */
 const REFUSE = 0.01;
-/** Longest wait for everything to arrive once the kills are over: a lost attempt and some refusals, each with its wait. */
-const DRAIN_MS = 12 * 60_000;
 
-const startedAt = Date.now();
-const elapsed = () => `${seconds(Date.now() - startedAt, 1).padStart(7)} s`;
+const note = startClock();
 const engines = await startDurableEngines();
 const service = createScriptService(engines);
 const PORT = randomInt(20_000, 32_000);
@@ -78,7 +71,7 @@ try {
     translateEveryMs: 1_000,
     ...(AT_ONCE > 0 ? { crowds: { atOnce: AT_ONCE, everyMs: CROWD_MS } } : {}),
   });
-  const faults = faultsOf({ engines, workers, server, serverPort: PORT, proxies });
+  const faults = faultsOf({ engines, workers, server, proxies });
   const slowOnes = new Map<FaultKind, Promise<void>>();
 
   const breakOne = async (kind: FaultKind) => {
@@ -94,22 +87,15 @@ try {
     if (SLOW.includes(kind)) slowOnes.set(kind, broken);
     else await broken;
     const arrived = witnesses.reduce((sum, { sends }) => sum + sends.size, 0);
-    print(
-      `${new Date().toISOString().slice(11)} ${elapsed()}  round ${round}: ${kind}; ${load.stored.size + load.accepted.size} events, ${arrived} arrived`,
+    note(
+      `${new Date().toISOString().slice(11)}  round ${round}: ${kind}; ${load.stored.size + load.accepted.size} events, ${arrived} arrived`,
     );
   }
   await Promise.all(slowOnes.values());
   await sleep(5_000);
   await load.stop();
-  print(`${elapsed()}  load ended, waiting for what is open`);
-  const deadline = Date.now() + DRAIN_MS;
-  for (let open = -1; open !== 0 && Date.now() < deadline; ) {
-    await sleep(open === -1 ? 0 : 5_000);
-    const now = await countOpen(service.db);
-    if (now !== open) print(`${elapsed()}  ${now} deliveries open`);
-    open = now;
-  }
-
+  note('load ended, waiting for what is open');
+  const left = await drain(service.db, note);
   const evidence = await gatherEvidence(service.db, load, witnesses, kills);
   const blamed = evidence.duplicatedAt.map((at) => closestKill(at)?.kind);
   print();
@@ -125,30 +111,17 @@ try {
   );
   print();
   print(
-    table([
-      [
-        'events',
-        'through HTTP',
-        'deliveries',
-        'in bursts',
-        'sends',
-        'answered 503',
-        'duplicates',
-        'beyond attempts',
-        'not stored or accepted',
-      ],
-      [
-        evidence.events,
-        load.accepted.size,
-        evidence.deliveries,
-        evidence.inBursts,
-        evidence.sends,
-        evidence.refused,
-        evidence.duplicates,
-        evidence.uncounted,
-        load.refused.stored + load.refused.accepted,
-      ],
-    ]),
+    figures({
+      events: evidence.events,
+      'through HTTP': load.accepted.size,
+      deliveries: evidence.deliveries,
+      'in bursts': evidence.inBursts,
+      sends: evidence.sends,
+      'answered 503': evidence.refused,
+      duplicates: evidence.duplicates,
+      'beyond attempts': evidence.uncounted,
+      'not stored or accepted': load.refused.stored + load.refused.accepted,
+    }),
   );
   const attempts = [...evidence.attempts].sort(([a], [b]) => a - b);
   print(`deliveries by attempts: ${attempts.map(([number, count]) => `${number}: ${count}`).join(', ')}`);
@@ -157,9 +130,7 @@ try {
   const ends = [server, ...workers].flatMap((process) => process.faults);
   print(`ends of worker and server that no kill explains: ${ends.length}`);
   for (const end of ends) print(`  ${end}`);
-  for (const problem of evidence.problems.slice(0, 20)) print(`OFF: ${problem}`);
-  print(evidence.problems.length === 0 ? 'Nothing was lost.' : `${evidence.problems.length} problems.`);
-  process.exitCode = evidence.problems.length === 0 ? 0 : 1;
+  conclude([...left, ...evidence.problems], 'Nothing was lost.');
   for (const { receiver } of witnesses) await receiver.close();
   for (const proxy of proxies) await proxy.close();
 } finally {

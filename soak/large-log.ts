@@ -2,15 +2,12 @@
  * Twenty million ended deliveries in the log, of twenty days and a hundred endpoints: every statement of the engine may
  * take half as long again as with a log of twenty thousand, as Postgres times it. The same load before and after: single events and
  * crowds, of which some are refused at first, and what people ask of deliveries, repeat, disable and delete. Ends with
- * status 1 when a statement takes longer. Needs some 15 GB of disk and a quarter of an hour.
- *
- * Environment: LARGE_LOG_MILLIONS (20), LARGE_LOG_SECONDS (90) of each load.
+ * status 1 when a statement takes longer.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { sql } from 'kysely';
 import type { EndpointId } from '../src/ids.ts';
-import { listOpenDeliveries } from '../src/webhooks/deliveries/list-open.ts';
-import { readDeliveryDetail } from '../src/webhooks/deliveries/read.ts';
+import { listOpenDeliveries, readDeliveryDetail } from '../src/webhooks/deliveries/read.ts';
 import { redeliver } from '../src/webhooks/deliveries/redeliver.ts';
 import { redeliverFailed } from '../src/webhooks/deliveries/redeliver-failed.ts';
 import { deleteEndpoint } from '../src/webhooks/endpoints/delete.ts';
@@ -18,12 +15,12 @@ import { emptyDeletedEndpoints } from '../src/webhooks/endpoints/empty.ts';
 import { listWebhooks } from '../src/webhooks/endpoints/list.ts';
 import { startReceiver } from '../test/support/receiver.ts';
 import { startDurableEngines } from './support/durable-engines.ts';
-import { median, print, seconds, table } from './support/report.ts';
+import { median, print, setting, startClock, table } from './support/report.ts';
 import { createScriptService } from './support/service.ts';
 import { endOf, logStatements, readTimes, type StatementTimes } from './support/statement-times.ts';
 
-const MILLIONS = Number(process.env.LARGE_LOG_MILLIONS ?? 20);
-const LOAD_MS = Number(process.env.LARGE_LOG_SECONDS ?? 90) * 1_000;
+const MILLIONS = setting('LARGE_LOG_MILLIONS', 20);
+const LOAD_MS = setting('LARGE_LOG_SECONDS', 90) * 1_000;
 const DAYS = 20;
 const ENDPOINTS = 20;
 const OTHERS = 80;
@@ -35,8 +32,7 @@ const MAX_RATIO = 1.5;
 const NOISE_MS = 0.1;
 const FEWEST = 20;
 
-const startedAt = Date.now();
-const note = (line: string) => print(`${seconds(Date.now() - startedAt, 0).padStart(5)} s  ${line}`);
+const note = startClock();
 const engines = await startDurableEngines();
 const service = createScriptService(engines);
 const { db } = service;

@@ -4,13 +4,12 @@
  * most a second late. Ends with status 1 when anything is off.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
-
 import { MAX_ATTEMPTS, waitAfter } from '../src/webhooks/attempts/schedule.ts';
 import type { DeliveryRow } from '../test/support/events.ts';
 import { rowsOf } from '../test/support/events.ts';
 import { type Received, startReceiver } from '../test/support/receiver.ts';
 import { startEphemeralEngines } from './support/engines.ts';
-import { median, print, seconds, table } from './support/report.ts';
+import { conclude, median, print, seconds, table } from './support/report.ts';
 import { countOpen, createScriptService, type ScriptWorkspace } from './support/service.ts';
 
 const IN_RUNS = 5;
@@ -113,8 +112,4 @@ try {
   await receiver.close();
   await engines.stop();
 }
-for (const problem of problems.slice(0, 20)) print(`OFF: ${problem}`);
-print(
-  problems.length === 0 ? 'The schedule holds.' : `The schedule does not hold: ${problems.length} problems.`,
-);
-process.exitCode = problems.length === 0 ? 0 : 1;
+conclude(problems, 'The schedule holds.');

@@ -2,19 +2,17 @@
  * A snapshot that somebody holds open, as a long report or a backup does: nothing that passes meanwhile can be vacuumed.
  * 500 deliveries a second, stored a hundred at once, pass for two minutes without it and for ten with it. The median of
  * the claims that take something, as Postgres times them, may double at most in any of the ten minutes. Ends with status 1 when it does not
- * hold. About 13 minutes.
- *
- * Environment: SNAPSHOT_MINUTES (10).
+ * hold.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import pg from 'pg';
 import { startReceiver } from '../test/support/receiver.ts';
 import { startDurableEngines } from './support/durable-engines.ts';
-import { median, print, quantile, table } from './support/report.ts';
+import { median, print, quantile, setting, table } from './support/report.ts';
 import { countOpen, createScriptService } from './support/service.ts';
 import { endOf, logPlans, readPlans } from './support/statement-times.ts';
 
-const MINUTES = Number(process.env.SNAPSHOT_MINUTES ?? 10);
+const MINUTES = setting('SNAPSHOT_MINUTES', 10);
 const BEFORE_MINUTES = 2;
 const ENDPOINTS = 10;
 const EVENTS_AT_ONCE = 10;

@@ -1,20 +1,18 @@
 /**
  * Kills the worker again and again, with SIGKILL, in the middle of a translation by a language model that counts what
  * it is asked. In the end there must be one result and one charge, and after each kill only the batches that were in
- * flight may have been sent again. Ends with status 1 when anything is off. About 25 s a kill.
- *
- * Environment: KILLS (10), KILL_WORDS (10000).
+ * flight may have been sent again. Ends with status 1 when anything is off.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { askedTexts, pseudoCompletion } from '../test/support/chat-completions.ts';
 import { startEngineServer } from '../test/support/engine-server.ts';
 import { startEphemeralEngines } from './support/engines.ts';
-import { print, table } from './support/report.ts';
+import { conclude, print, setting, table } from './support/report.ts';
 import { createScriptService } from './support/service.ts';
 import { createTranslations, untilEnded } from './support/translations.ts';
 
-const KILLS = Number(process.env.KILLS ?? 10);
-const WORDS = Number(process.env.KILL_WORDS ?? 10_000);
+const KILLS = setting('KILLS', 10);
+const WORDS = setting('KILL_WORDS', 10_000);
 /** Of the model. */
 const DELAY_MS = 700;
 /** A kill comes so long after the first batch that was asked for since the worker started. */
@@ -102,5 +100,4 @@ await translations.close();
 await service.stop();
 await engines.stop();
 await model.close();
-for (const problem of problems) print(`OFF: ${problem}`);
-process.exitCode = problems.length === 0 ? 0 : 1;
+conclude(problems, 'One result, one charge.');

@@ -1,4 +1,4 @@
-import { CancellationScope, isCancellation, patched, proxyActivities } from '@temporalio/workflow';
+import { CancellationScope, isCancellation, proxyActivities } from '@temporalio/workflow';
 import type { TranslationActivities } from '../activities/translation.ts';
 import type { JobId } from '../src/ids.ts';
 import type { PlannedRun, TranslationRunResult } from '../src/temporal/shapes.ts';
@@ -10,23 +10,21 @@ const PARALLEL_BATCHES = 4;
 /**
  * The activities of a run. Steps on Postgres and calls of engines have queues of their own, so that a settlement never
  * waits behind engines, nor one workspace's only call behind another's steps.
- * @param prefix what the names of this deployment's queues begin with; undefined for a run of release 0.2, whose activities
- *   are on the queue of the workflow itself
+ * @param prefix what the names of this deployment's queues begin with
  */
-export function connect(prefix: string | undefined) {
-  const on = (queue: string) => (prefix === undefined ? {} : { taskQueue: `${prefix}${queue}` });
+export function connect(prefix: string) {
   return {
     steps: proxyActivities<Omit<TranslationActivities, 'translateBatch' | 'drawTerms'>>({
-      ...on('job-steps'),
+      taskQueue: `${prefix}job-steps`,
       ...STEP,
     }),
     engine: proxyActivities<Pick<TranslationActivities, 'translateBatch'>>({
-      ...on('engine-calls'),
+      taskQueue: `${prefix}engine-calls`,
       ...ENGINE_CALL,
     }),
     /** 8 attempts are two minutes of failing. An engine may demand an hour: then the run continues without a list. */
     terms: proxyActivities<Pick<TranslationActivities, 'drawTerms'>>({
-      ...on('engine-calls'),
+      taskQueue: `${prefix}engine-calls`,
       ...ENGINE_CALL,
       scheduleToCloseTimeout: '1 hour',
       retry: { ...ENGINE_CALL.retry, maximumAttempts: 8 },
@@ -57,7 +55,7 @@ export const translateInBatches = (
     async () => {
       if (!(await begin())) return { outcome: 'already ended' };
       const { batches, drawTerms } = await plan();
-      if (drawTerms && patched('term-list')) await drawList(terms, jobId);
+      if (drawTerms) await drawList(terms, jobId);
       await translateAll(engine, jobId, batches);
       // The point of no return: once begun, a cancellation comes too late.
       const settled = await CancellationScope.nonCancellable(settle);

@@ -2,10 +2,9 @@ import {
   ActivityCancellationType,
   CancellationScope,
   isCancellation,
-  patched,
   proxyActivities,
 } from '@temporalio/workflow';
-import type { BurstActivities, createRetiredBurstActivities } from '../activities/bursts.ts';
+import type { BurstActivities } from '../activities/bursts.ts';
 import type { DeliverBurstInput, DeliverBurstResult } from '../src/temporal/shapes.ts';
 
 /**
@@ -20,9 +19,7 @@ const { sendBurst } = proxyActivities<BurstActivities>({
   cancellationType: ActivityCancellationType.WAIT_CANCELLATION_COMPLETED,
 });
 
-const { freeBurst, endBurst } = proxyActivities<
-  BurstActivities & ReturnType<typeof createRetiredBurstActivities>
->({
+const { freeBurst } = proxyActivities<BurstActivities>({
   startToCloseTimeout: '1 minute',
   retry: { initialInterval: '1 second', backoffCoefficient: 2, maximumInterval: '10 seconds' },
 });
@@ -34,12 +31,9 @@ export async function deliverBurst({ burstId }: DeliverBurstInput): Promise<Deli
   } catch (error) {
     // A lost worker turns the cancellation into a timeout.
     if (isCancellation(error) || CancellationScope.current().consideredCancelled) {
-      const reason = 'stopped by an operator';
-      await CancellationScope.nonCancellable(async () => {
-        // Release 0.1 ended what its burst had; now it is free again.
-        if (patched('free-burst')) await freeBurst.executeWithOptions({ summary: reason }, [burstId]);
-        else await endBurst.executeWithOptions({ summary: reason }, []);
-      });
+      await CancellationScope.nonCancellable(() =>
+        freeBurst.executeWithOptions({ summary: 'stopped by an operator' }, [burstId]),
+      );
     }
     throw error;
   }

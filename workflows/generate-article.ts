@@ -44,12 +44,11 @@ export async function generateArticle({ jobId }: GenerationRunInput): Promise<Ge
 
   return paidRun<GenerationRunResult>(
     async () => {
-      if (!(await awaitTurn(steps.takeTurn, jobId))) return { outcome: 'already ended' };
+      if (!(await awaitTurn(steps.reserve, jobId))) return { outcome: 'already ended' };
       const { outlined, outlineOnly, research } = await steps.validateGeneration.executeWithOptions(
         summarised('read what to write from'),
         [jobId],
       );
-      // Not in the results of earlier releases, whose runs have no such step.
       if (research)
         await steps.passStep.executeWithOptions(summarised('research: nothing to do'), [jobId, 'research']);
       if (!outlined) await engine.planOutline.executeWithOptions(summarised('make the outline'), [jobId]);

@@ -78,7 +78,7 @@ export async function paidRun<Result extends { readonly outcome: string }>(
  * @returns false when the job has ended
  */
 export async function awaitTurn(
-  takeTurn: ActivityInterfaceFor<JobActivities>['takeTurn'],
+  reserve: ActivityInterfaceFor<JobActivities>['reserve'],
   jobId: JobId,
 ): Promise<boolean> {
   let freed = false;
@@ -87,7 +87,7 @@ export async function awaitTurn(
   });
   for (;;) {
     freed = false;
-    const turn = await takeTurn.executeWithOptions({ summary: 'take the hold over' }, [jobId]);
+    const turn = await reserve.executeWithOptions({ summary: 'take the hold over' }, [jobId]);
     if (turn.outcome !== 'wait') return turn.outcome === 'taken';
     // Jitter, so that runs that began to wait together do not poll together.
     const jitter = 0.75 + Math.random() / 2;

@@ -52,20 +52,16 @@ export async function prune(): Promise<PruneResult> {
         { aiOperations: 0 },
       )
     : { aiOperations: 0 };
-  const blobs = patched('blobs')
-    ? await step(
-        'unused images',
-        () => activities.pruneBlobs.executeWithOptions({ summary: 'unused images' }, []),
-        { blobs: 0 },
-      )
-    : { blobs: 0 };
-  const revisions = patched('revisions')
-    ? await step(
-        'revisions',
-        () => activities.pruneRevisions.executeWithOptions({ summary: 'revisions' }, []),
-        { revisions: 0 },
-      )
-    : { revisions: 0 };
+  const blobs = await step(
+    'unused images',
+    () => activities.pruneBlobs.executeWithOptions({ summary: 'unused images' }, []),
+    { blobs: 0 },
+  );
+  const revisions = await step(
+    'revisions',
+    () => activities.pruneRevisions.executeWithOptions({ summary: 'revisions' }, []),
+    { revisions: 0 },
+  );
   if (failed.length > 0) {
     throw ApplicationFailure.nonRetryable(
       `Not everything was removed: ${failed.join(', ')}`,

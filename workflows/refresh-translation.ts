@@ -10,7 +10,7 @@ export async function refreshTranslation({ jobId }: TranslationRunInput): Promis
   const connected = connect(queuePrefix());
   const { steps } = connected;
   return translateInBatches(jobId, connected, {
-    begin: () => awaitTurn(steps.takeTurn, jobId),
+    begin: () => awaitTurn(steps.reserve, jobId),
     plan: () =>
       steps.planRefresh.executeWithOptions({ summary: 'split what changed into segments' }, [jobId]),
     settle: () =>

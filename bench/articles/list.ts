@@ -7,21 +7,20 @@
  */
 import { performance } from 'node:perf_hooks';
 import { sql } from 'kysely';
-import { migrate, temporaryFolder } from '../../soak/support/engines.ts';
-import { median, print } from '../../soak/support/report.ts';
+import { median, print, setting } from '../../soak/support/report.ts';
 import { type ArticleFilter, listArticles } from '../../src/articles/list.ts';
 import { createCategory } from '../../src/categories/create.ts';
 import type { VerbContext } from '../../src/context.ts';
-import { createDatabase } from '../../src/db/database.ts';
+import type { Database } from '../../src/db/database.ts';
 import type { Position } from '../../src/http/paging.ts';
 import type { ArticleId, CategoryId, ProjectId } from '../../src/ids.ts';
-import { withEmbeddedDatabase } from '../../src/local/embedded-database.ts';
 import { createProject } from '../../src/projects/create.ts';
 import { createWorkspace } from '../../src/workspaces/create.ts';
+import { withBenchDatabase } from '../lib/database.ts';
 import { alternate, type Comparison, report } from '../lib/suite.ts';
 
-const ROUNDS = Number(process.env.BENCH_ROUNDS ?? 5);
-const ARTICLES = Number(process.env.BENCH_ARTICLES ?? 100_000);
+const ROUNDS = setting('BENCH_ROUNDS', 5);
+const ARTICLES = setting('BENCH_ARTICLES', 100_000);
 const LIMIT = 100;
 const PROMISED = 1.5;
 /** Reads of one page that one measurement is made of. */
@@ -34,7 +33,7 @@ interface Seeded {
 }
 
 /** So many articles that every filter chooses, and as many between them that it does not. */
-async function seed(db: VerbContext['db']): Promise<Seeded> {
+async function seed(db: Database): Promise<Seeded> {
   const { workspaceId } = await createWorkspace(db, { name: 'Bench', credits: 0 });
   const context: VerbContext = { db, actor: { kind: 'operator', workspaceId }, requestId: 'bench' };
   const project = { languages: ['en', 'es'], primaryLanguage: 'en' };
@@ -91,47 +90,36 @@ const readPage =
     return median(times);
   };
 
-async function run(databaseUrl: string): Promise<void> {
-  await migrate(databaseUrl);
-  const db = createDatabase({ connectionString: databaseUrl, poolSize: 2, statementTimeout: 0 });
-  try {
-    print(`${ARTICLES} articles to list, as many that are left out`);
-    const seeded = await seed(db);
-    const { projectId, categoryId } = seeded;
-    const filters: Record<string, ArticleFilter> = {
-      'no filter': {},
-      project: { projectId },
-      status: { status: 'PUBLISHED' },
-      language: { language: 'en' },
-      category: { categoryId },
-      'project, status and language': { projectId, status: 'PUBLISHED', language: 'en' },
-      'all four': { projectId, status: 'PUBLISHED', language: 'en', categoryId },
-    };
-    const comparisons: Comparison[] = [];
-    for (const [name, filter] of Object.entries(filters)) {
-      print(name);
-      const position = await lastPage(seeded, name === 'no filter');
-      const { ours, bare } = await alternate(ROUNDS, {
-        ours: readPage(seeded, filter, position),
-        bare: readPage(seeded, filter, null),
-      });
-      comparisons.push({
-        name: `list by ${name}: page ${ARTICLES / LIMIT} and page 1, ms`,
-        higherIsBetter: false,
-        ours,
-        bare,
-        promised: PROMISED,
-      });
-    }
-    report('articles', comparisons);
-  } finally {
-    await db.destroy();
+async function run(db: Database): Promise<void> {
+  print(`${ARTICLES} articles to list, as many that are left out`);
+  const seeded = await seed(db);
+  const { projectId, categoryId } = seeded;
+  const filters: Record<string, ArticleFilter> = {
+    'no filter': {},
+    project: { projectId },
+    status: { status: 'PUBLISHED' },
+    language: { language: 'en' },
+    category: { categoryId },
+    'project, status and language': { projectId, status: 'PUBLISHED', language: 'en' },
+    'all four': { projectId, status: 'PUBLISHED', language: 'en', categoryId },
+  };
+  const comparisons: Comparison[] = [];
+  for (const [name, filter] of Object.entries(filters)) {
+    print(name);
+    const position = await lastPage(seeded, name === 'no filter');
+    const { ours, bare } = await alternate(ROUNDS, {
+      ours: readPage(seeded, filter, position),
+      bare: readPage(seeded, filter, null),
+    });
+    comparisons.push({
+      name: `list by ${name}: page ${ARTICLES / LIMIT} and page 1, ms`,
+      higherIsBetter: false,
+      ours,
+      bare,
+      promised: PROMISED,
+    });
   }
+  report('articles', comparisons);
 }
 
-const folder = temporaryFolder();
-try {
-  await withEmbeddedDatabase(folder.path, run);
-} finally {
-  folder.remove();
-}
+await withBenchDatabase(run);

@@ -7,6 +7,7 @@
  */
 
 import { startEphemeralEngines } from '../../soak/support/engines.ts';
+import { setting } from '../../soak/support/report.ts';
 import { authenticate } from '../../src/api-keys/authenticate.ts';
 import { createApiKey } from '../../src/api-keys/create.ts';
 import { generateKey, parseKey } from '../../src/api-keys/key-format.ts';
@@ -16,8 +17,8 @@ import { type Child, startChild } from '../lib/child.ts';
 import { measureRate } from '../lib/load.ts';
 import { alternate, report } from '../lib/suite.ts';
 
-const ROUNDS = Number(process.env.BENCH_ROUNDS ?? 8);
-const DURATION_MS = Number(process.env.BENCH_SECONDS ?? 4) * 1_000;
+const ROUNDS = setting('BENCH_ROUNDS', 8);
+const DURATION_MS = setting('BENCH_SECONDS', 4) * 1_000;
 const CONNECTIONS = 16;
 const KEYS = 10;
 const CHECKS = 20_000;

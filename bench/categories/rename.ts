@@ -9,20 +9,19 @@
 import { performance } from 'node:perf_hooks';
 import { sql } from 'kysely';
 import { storeCategory, storePublishedArticles } from '../../soak/support/category.ts';
-import { migrate, temporaryFolder } from '../../soak/support/engines.ts';
-import { print } from '../../soak/support/report.ts';
+import { print, setting } from '../../soak/support/report.ts';
 import { deleteCategory } from '../../src/categories/delete.ts';
 import { updateCategory } from '../../src/categories/update.ts';
 import type { VerbContext } from '../../src/context.ts';
-import { createDatabase } from '../../src/db/database.ts';
+import type { Database } from '../../src/db/database.ts';
 import { expandFanOuts } from '../../src/events/fan-out.ts';
 import { type EndpointId, newId } from '../../src/ids.ts';
-import { withEmbeddedDatabase } from '../../src/local/embedded-database.ts';
-import { generateSecret } from '../../src/webhooks/endpoints/secret.ts';
+import { generateSecret } from '../../src/webhooks/endpoints/register.ts';
 import { createWorkspace } from '../../src/workspaces/create.ts';
+import { withBenchDatabase } from '../lib/database.ts';
 import { type Comparison, report } from '../lib/suite.ts';
 
-const ROUNDS = Number(process.env.BENCH_ROUNDS ?? 3);
+const ROUNDS = setting('BENCH_ROUNDS', 3);
 const SIZES = (process.env.BENCH_ARTICLES ?? '1000,10000,100000').split(',').map(Number);
 const ENDPOINTS = 3;
 /** What is promised from so many articles on: below, nothing is left for later. */
@@ -36,7 +35,7 @@ async function timed(work: () => Promise<unknown>): Promise<number> {
 }
 
 /** A workspace with as many published articles as the largest size, and its subscribed endpoints. */
-async function seed(db: VerbContext['db']): Promise<VerbContext> {
+async function seed(db: Database): Promise<VerbContext> {
   const { workspaceId } = await createWorkspace(db, { name: 'Bench', credits: 0 });
   const context: VerbContext = { db, actor: { kind: 'operator', workspaceId }, requestId: 'bench' };
   await storePublishedArticles(context, Math.max(...SIZES));
@@ -134,23 +133,12 @@ async function measure(context: VerbContext, articles: number): Promise<Comparis
   ];
 }
 
-async function run(databaseUrl: string): Promise<void> {
-  await migrate(databaseUrl);
-  // No limit: the bare statement has none of its own, and the rename sets its own.
-  const db = createDatabase({ connectionString: databaseUrl, poolSize: 2, statementTimeout: 0 });
-  try {
-    const context = await seed(db);
-    const comparisons: Comparison[] = [];
-    for (const articles of SIZES) comparisons.push(...(await measure(context, articles)));
-    report('categories', comparisons);
-  } finally {
-    await db.destroy();
-  }
+async function run(db: Database): Promise<void> {
+  const context = await seed(db);
+  const comparisons: Comparison[] = [];
+  for (const articles of SIZES) comparisons.push(...(await measure(context, articles)));
+  report('categories', comparisons);
 }
 
-const folder = temporaryFolder();
-try {
-  await withEmbeddedDatabase(folder.path, run);
-} finally {
-  folder.remove();
-}
+// No limit on statements: the bare one has none of its own, and the rename sets its own.
+await withBenchDatabase(run);

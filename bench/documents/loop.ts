@@ -13,7 +13,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { fromMarkdown } from 'mdast-util-from-markdown';
 import { startEphemeralEngines } from '../../soak/support/engines.ts';
-import { print } from '../../soak/support/report.ts';
+import { print, setting } from '../../soak/support/report.ts';
 import { createDatabase } from '../../src/db/database.ts';
 import { collectTexts } from '../../src/document/format/walk.ts';
 import { importMarkdown } from '../../src/document/markdown/import.ts';
@@ -23,7 +23,7 @@ import { alternate, type Figure, report } from '../lib/suite.ts';
 import { HEAVIEST, JUST_SMALL } from './heaviest.ts';
 import type { LoopReport } from './service.ts';
 
-const ROUNDS = Number(process.env.BENCH_ROUNDS ?? 8);
+const ROUNDS = setting('BENCH_ROUNDS', 8);
 const SAVES = 10;
 const PROMISED = 3;
 const LIGHT_EVERY_MS = 50;
@@ -83,8 +83,10 @@ async function createArticle(): Promise<string> {
   return (JSON.parse(text) as { article: { id: string } }).article.id;
 }
 
-/** This repository's README, which has some 2,000 words. */
-const { document } = importMarkdown(readFileSync(new URL('../../README.md', import.meta.url), 'utf8'));
+/** A page of this repository with tables, code and some 2,000 words. */
+const { document } = importMarkdown(
+  readFileSync(new URL('../../docs/operating-webhooks.md', import.meta.url), 'utf8'),
+);
 const body = JSON.stringify({ documentJson: document });
 const texts = collectTexts(document).filter(({ markdown }) => markdown);
 const articleId = await createArticle();

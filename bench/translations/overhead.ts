@@ -10,7 +10,7 @@
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { startEphemeralEngines } from '../../soak/support/engines.ts';
-import { print } from '../../soak/support/report.ts';
+import { print, setting } from '../../soak/support/report.ts';
 import { createScriptService } from '../../soak/support/service.ts';
 import { createTranslations, untilEnded } from '../../soak/support/translations.ts';
 import { type PlannedTexts, planBatches, planTexts } from '../../src/document/translation/planned.ts';
@@ -21,9 +21,8 @@ import { pseudoCompletion } from '../../test/support/chat-completions.ts';
 import { startEngineServer } from '../../test/support/engine-server.ts';
 import { alternate, type Figure, report } from '../lib/suite.ts';
 
-const count = (name: string, value: number): number => Number(process.env[name] ?? value);
-const ROUNDS = count('BENCH_ROUNDS', 3);
-const DELAY_MS = count('BENCH_DELAY_MS', 1_000);
+const ROUNDS = setting('BENCH_ROUNDS', 3);
+const DELAY_MS = setting('BENCH_DELAY_MS', 1_000);
 const WORDS = 10_000;
 const SIZES = [1_000, 10_000, 100_000];
 /** As translateArticle sends them: batches at once, and the bounds of one. */

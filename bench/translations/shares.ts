@@ -7,17 +7,16 @@
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { startEphemeralEngines } from '../../soak/support/engines.ts';
-import { print } from '../../soak/support/report.ts';
+import { print, setting } from '../../soak/support/report.ts';
 import { createScriptService } from '../../soak/support/service.ts';
 import { createTranslations, untilEnded } from '../../soak/support/translations.ts';
 import { pseudoCompletion } from '../../test/support/chat-completions.ts';
 import { startEngineServer } from '../../test/support/engine-server.ts';
 import { type Comparison, report } from '../lib/suite.ts';
 
-const count = (name: string, value: number): number => Number(process.env[name] ?? value);
-const ROUNDS = count('BENCH_ROUNDS', 3);
-const JOBS = count('BENCH_JOBS', 500);
-const DELAY_MS = count('BENCH_DELAY_MS', 1_000);
+const ROUNDS = setting('BENCH_ROUNDS', 3);
+const JOBS = setting('BENCH_JOBS', 500);
+const DELAY_MS = setting('BENCH_DELAY_MS', 1_000);
 const WORDS = { ofOne: 4_000, ofMany: 1_000 };
 /** Jobs that are asked for at once. */
 const CALLERS = 8;

@@ -8,34 +8,32 @@
  */
 import { monitorEventLoopDelay, performance } from 'node:perf_hooks';
 import { sql } from 'kysely';
-import { migrate, temporaryFolder } from '../../soak/support/engines.ts';
-import { print } from '../../soak/support/report.ts';
+import { print, setting } from '../../soak/support/report.ts';
 import { listVersions } from '../../src/articles/list.ts';
 import type { VerbContext } from '../../src/context.ts';
-import { createDatabase } from '../../src/db/database.ts';
+import type { Database } from '../../src/db/database.ts';
 import { provenanceOf } from '../../src/document/refresh/units.ts';
-import { closeThreads } from '../../src/document/threads/pool.ts';
 import { reassemble } from '../../src/document/translation/reassemble.ts';
 import { extractSegments } from '../../src/document/translation/segments.ts';
 import type { Snapshot } from '../../src/document/translation/source.ts';
 import type { ArticleId } from '../../src/ids.ts';
-import { withEmbeddedDatabase } from '../../src/local/embedded-database.ts';
 import { createProject } from '../../src/projects/create.ts';
 import { pseudoLocalize } from '../../src/providers/pseudo.ts';
+import { closeThreads } from '../../src/threads/pool.ts';
 import { listTranslations } from '../../src/translations/list.ts';
 import { createWorkspace } from '../../src/workspaces/create.ts';
 import { createArticle, longDocument } from '../../test/support/articles.ts';
+import { withBenchDatabase } from '../lib/database.ts';
 import { alternate, type Figure, report } from '../lib/suite.ts';
 
-const count = (name: string, value: number): number => Number(process.env[name] ?? value);
-const ROUNDS = count('BENCH_ROUNDS', 5);
-const VERSIONS = count('BENCH_VERSIONS', 100);
-const WORDS = count('BENCH_WORDS', 10_000);
+const ROUNDS = setting('BENCH_ROUNDS', 5);
+const VERSIONS = setting('BENCH_VERSIONS', 100);
+const WORDS = setting('BENCH_WORDS', 10_000);
 const RESOLUTION_MS = 1;
 /** Far inside of what is promised to callers: 3 s, and 100 ms for what is known. */
 const PROMISED = { fresh: 15, known: 4 } as const;
 
-async function seed(db: VerbContext['db']): Promise<{ context: VerbContext; sourceId: ArticleId }> {
+async function seed(db: Database): Promise<{ context: VerbContext; sourceId: ArticleId }> {
   const { workspaceId } = await createWorkspace(db, { name: 'Bench', credits: 0 });
   const context: VerbContext = { db, actor: { kind: 'operator', workspaceId }, requestId: 'bench' };
   const project = { name: 'States', languages: ['en', 'es'], primaryLanguage: 'en' };
@@ -52,7 +50,7 @@ async function seed(db: VerbContext['db']): Promise<{ context: VerbContext; sour
     assets: [],
   };
   const texts = new Map(extractSegments(snapshot).map(({ key, text }) => [key, pseudoLocalize(text)]));
-  const made = reassemble(snapshot, texts, { articleIds: new Map(), assetIds: new Map() });
+  const made = reassemble(snapshot, texts, new Map());
   await sql`
     WITH version AS (
       INSERT INTO articles (id, workspace_id, project_id, title, slug, status, document, primary_language,
@@ -69,9 +67,7 @@ async function seed(db: VerbContext['db']): Promise<{ context: VerbContext; sour
   return { context, sourceId: source.id };
 }
 
-async function run(databaseUrl: string): Promise<void> {
-  await migrate(databaseUrl);
-  const db = createDatabase({ connectionString: databaseUrl, poolSize: 2, statementTimeout: 0 });
+async function run(db: Database): Promise<void> {
   const { context, sourceId } = await seed(db);
   const delay = monitorEventLoopDelay({ resolution: RESOLUTION_MS });
   const held: number[] = [];
@@ -125,13 +121,7 @@ async function run(databaseUrl: string): Promise<void> {
     ],
     figures,
   );
-  await db.destroy();
-  await closeThreads();
 }
 
-const folder = temporaryFolder();
-try {
-  await withEmbeddedDatabase(folder.path, run);
-} finally {
-  folder.remove();
-}
+await withBenchDatabase(run);
+await closeThreads();

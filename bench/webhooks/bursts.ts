@@ -4,34 +4,23 @@
  *
  * Environment: BENCH_ROUNDS (3), BENCH_SIZE (5000).
  */
-import { setTimeout as sleep } from 'node:timers/promises';
+
 import { startDurableEngines } from '../../soak/support/durable-engines.ts';
-import { countOpen, createScriptService, type ScriptWorkspace } from '../../soak/support/service.ts';
+import { setting } from '../../soak/support/report.ts';
+import { createScriptService, type ScriptWorkspace, untilDelivered } from '../../soak/support/service.ts';
 import { alternate, type Comparison, report } from '../lib/suite.ts';
 import { startBareLoop } from './bare/outbox.ts';
 import { startSink } from './receiving.ts';
 
-const count = (name: string, value: number): number => Number(process.env[name] ?? value);
-const ROUNDS = count('BENCH_ROUNDS', 3);
-const SIZE = count('BENCH_SIZE', 5_000);
+const ROUNDS = setting('BENCH_ROUNDS', 3);
+const SIZE = setting('BENCH_SIZE', 5_000);
 const MANY = 100;
 const LOOK_MS = 20;
-const DEADLINE_MS = 120_000;
 
 const engines = await startDurableEngines();
 const service = createScriptService(engines);
 const sink = await startSink(MANY);
 const loop = await startBareLoop(engines.databaseUrl);
-
-async function subscribe(urls: readonly string[]): Promise<ScriptWorkspace[]> {
-  const workspaces: ScriptWorkspace[] = [];
-  for (const url of urls) {
-    const workspace = await service.workspace('Bench');
-    await service.register(workspace, url);
-    workspaces.push(workspace);
-  }
-  return workspaces;
-}
 
 try {
   const worker = await service.startWorker();
@@ -46,10 +35,7 @@ try {
       worker.kill('SIGCONT');
     }
     const startedAt = performance.now();
-    while ((await countOpen(service.db)) > 0) {
-      if (performance.now() - startedAt > DEADLINE_MS) throw new Error('deliveries stayed open');
-      await sleep(LOOK_MS);
-    }
+    await untilDelivered(service.db, LOOK_MS);
     const took = performance.now() - startedAt;
     const arrived = (await sink.count()).count;
     if (arrived !== SIZE) throw new Error(`${arrived} of ${SIZE} arrived`);
@@ -62,7 +48,7 @@ try {
     [1, 0.35],
   ] as const) {
     const urls = sink.urls.slice(0, endpoints);
-    const workspaces = await subscribe(urls);
+    const workspaces = await service.subscribe(urls);
     await backlog(workspaces);
     await loop.rate(SIZE, urls);
     const rates = await alternate(ROUNDS, {

@@ -10,14 +10,13 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { startDurableEngines } from '../../soak/support/durable-engines.ts';
-import { median } from '../../soak/support/report.ts';
-import { countOpen, createScriptService, type ScriptWorkspace } from '../../soak/support/service.ts';
+import { median, setting } from '../../soak/support/report.ts';
+import { createScriptService, type ScriptWorkspace, untilDelivered } from '../../soak/support/service.ts';
 import { alternate, report } from '../lib/suite.ts';
 import { startBaseline } from './bare/baseline.ts';
 
-const count = (name: string, value: number): number => Number(process.env[name] ?? value);
-const ROUNDS = count('BENCH_ROUNDS', 4);
-const SAMPLES = count('BENCH_SAMPLES', 60);
+const ROUNDS = setting('BENCH_ROUNDS', 4);
+const SAMPLES = setting('BENCH_SAMPLES', 60);
 const WARM_UP = 100;
 /** Between two, so that the machine is idle again and each gets a run. */
 const PAUSE_MS = 120;
@@ -72,7 +71,7 @@ try {
     stored: async () => median(await samplesOf(SAMPLES, sides.stored)),
     eager: async () => median(await samplesOf(SAMPLES, sides.eager)),
   });
-  while ((await countOpen(service.db)) > 0) await sleep(50);
+  await untilDelivered(service.db, 50);
   const inRuns = await service.db
     .selectFrom('webhook_log')
     .select(({ fn }) => fn.countAll<number>().as('runs'))

@@ -7,16 +7,15 @@
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { startDurableEngines } from '../../soak/support/durable-engines.ts';
-import { print, quantile } from '../../soak/support/report.ts';
+import { print, quantile, setting } from '../../soak/support/report.ts';
 import { createScriptService, type ScriptWorkspace } from '../../soak/support/service.ts';
 import { startReceiver } from '../../test/support/receiver.ts';
 import { type Comparison, type Figure, report } from '../lib/suite.ts';
 import { startSink } from './receiving.ts';
 
-const count = (name: string, value: number): number => Number(process.env[name] ?? value);
-const SAMPLES = count('BENCH_SAMPLES', 3_000);
-const PER_SECOND = count('BENCH_PER_SECOND', 100);
-const REFUSED = count('BENCH_REFUSED', 20_000);
+const SAMPLES = setting('BENCH_SAMPLES', 3_000);
+const PER_SECOND = setting('BENCH_PER_SECOND', 100);
+const REFUSED = setting('BENCH_REFUSED', 20_000);
 const HANGING = 50;
 /** For each endpoint that hangs. */
 const WAITING = 200;

@@ -10,9 +10,10 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { sql } from 'kysely';
 import { Pool } from 'undici';
 import { temporaryFolder } from '../../soak/support/engines.ts';
-import { print, quantile } from '../../soak/support/report.ts';
-import { countOpen, createScriptService } from '../../soak/support/service.ts';
-import { renderSmallBody } from '../../src/articles/render.ts';
+import { print, quantile, setting } from '../../soak/support/report.ts';
+import { createScriptService, untilDelivered } from '../../soak/support/service.ts';
+import { renderDocument } from '../../src/document/render/document.ts';
+import { RENDERER } from '../../src/document/render/shared.ts';
 import { readStackRecord } from '../../src/local/stack-file.ts';
 import { createProject } from '../../src/projects/create.ts';
 import { SHORT_DOCUMENT } from '../../test/support/articles.ts';
@@ -22,11 +23,10 @@ import { cpuTimeOf } from '../lib/cpu.ts';
 import { alternate, type Comparison, type Figure, report } from '../lib/suite.ts';
 import { startSink } from './receiving.ts';
 
-const count = (name: string, value: number): number => Number(process.env[name] ?? value);
-const ROUNDS = count('BENCH_ROUNDS', 3);
-const EVENTS = count('BENCH_EVENTS', 1_500);
-const PER_SECOND = count('BENCH_PER_SECOND', 100);
-const SECONDS = count('BENCH_SECONDS', 60);
+const ROUNDS = setting('BENCH_ROUNDS', 3);
+const EVENTS = setting('BENCH_EVENTS', 1_500);
+const PER_SECOND = setting('BENCH_PER_SECOND', 100);
+const SECONDS = setting('BENCH_SECONDS', 60);
 const CALLERS = 32;
 /** So many until both run as compiled as they will. */
 const WARM_UP = 1_500;
@@ -94,7 +94,7 @@ type Side = 'ours' | 'bare';
 const urlOf: Record<Side, string> = { ours: serviceUrl, bare: bare.url };
 
 const document = JSON.stringify(SHORT_DOCUMENT);
-const rendering = renderSmallBody(document, { links: new Map(), images: new Map() });
+const { html, markdown } = renderDocument(SHORT_DOCUMENT);
 
 /** Approved articles as their last save left them, to be published, in one statement. */
 async function storeApproved(side: Side, articles: number): Promise<string[]> {
@@ -103,8 +103,8 @@ async function storeApproved(side: Side, articles: number): Promise<string[]> {
     INSERT INTO ${table} (id, workspace_id, project_id, title, slug, status, document, content_html,
       content_markdown, rendered_by, primary_language, translation_group_id, word_count)
     SELECT gen_random_uuid(), ${workspace.id}, ${projectId}, 'What to plant in week ' || n,
-      'plant-' || ${randomUUID()}::text || n, 'APPROVED', ${document}, ${rendering?.content_html}, ${rendering?.content_markdown},
-      ${rendering?.rendered_by}::smallint, 'en', gen_random_uuid(), 12
+      'plant-' || ${randomUUID()}::text || n, 'APPROVED', ${document}, ${html}, ${markdown},
+      ${RENDERER}::smallint, 'en', gen_random_uuid(), 12
     FROM generate_series(1, ${articles}::integer) AS n RETURNING id`.execute(db);
   await sql`ANALYZE ${table}`.execute(db);
   return rows.map(({ id }) => id);
@@ -125,7 +125,7 @@ async function arrived(wanted: number): Promise<number> {
   for (const deadline = Date.now() + DEADLINE_MS; Date.now() < deadline; await sleep(50)) {
     const seen = await sink.count();
     if (seen.count < wanted) continue;
-    while ((await countOpen(db)) > 0) await sleep(50);
+    await untilDelivered(db, 50);
     return seen.lastAt;
   }
   throw new Error(`not all of ${wanted} arrived`);

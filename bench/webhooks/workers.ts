@@ -4,32 +4,27 @@
  *
  * Environment: BENCH_ROUNDS (2), BENCH_SECONDS (10), about the time that each backlog takes.
  */
-import { setTimeout as sleep } from 'node:timers/promises';
+
 import { startDurableEngines } from '../../soak/support/durable-engines.ts';
-import { countOpen, createScriptService, type ScriptWorkspace } from '../../soak/support/service.ts';
+import { setting } from '../../soak/support/report.ts';
+import { createScriptService, untilDelivered } from '../../soak/support/service.ts';
 import { type Child, startChild } from '../lib/child.ts';
 import { alternate, report } from '../lib/suite.ts';
 import { startSink } from './receiving.ts';
 
-const count = (name: string, value: number): number => Number(process.env[name] ?? value);
-const ROUNDS = count('BENCH_ROUNDS', 2);
-const SECONDS = count('BENCH_SECONDS', 10);
+const ROUNDS = setting('BENCH_ROUNDS', 2);
+const SECONDS = setting('BENCH_SECONDS', 10);
 const ENDPOINTS = 100;
 const IN_FLIGHT = 50;
 const ANSWER_MS = 250;
-const DEADLINE_MS = 120_000;
+const LOOK_MS = 200;
 /** What is sent first, and last, is not counted: workers start, and run out of work. */
 const COUNTED = { from: 0.2, to: 0.8 };
 
 const engines = await startDurableEngines();
 const service = createScriptService(engines);
 const sink = await startSink(ENDPOINTS, ANSWER_MS);
-const workspaces: ScriptWorkspace[] = [];
-for (const url of sink.urls) {
-  const workspace = await service.workspace('Bench');
-  await service.register(workspace, url);
-  workspaces.push(workspace);
-}
+const workspaces = await service.subscribe(sink.urls);
 
 /** The rate of so many workers in the middle of a backlog, per second. */
 async function rateOf(workers: number): Promise<number> {
@@ -44,11 +39,7 @@ async function rateOf(workers: number): Promise<number> {
   const children: Child[] = await Promise.all(
     Array.from({ length: workers }, () => startChild(new URL('limited-worker.ts', import.meta.url), env)),
   );
-  const deadline = Date.now() + DEADLINE_MS;
-  while ((await countOpen(service.db)) > 0) {
-    if (Date.now() > deadline) throw new Error('deliveries stayed open');
-    await sleep(200);
-  }
+  await untilDelivered(service.db, LOOK_MS);
   await Promise.all(children.map((child) => child.stop()));
   const times = (await sink.report()).map(({ at }) => at).sort((a, b) => a - b);
   const from = Math.floor(times.length * COUNTED.from);

@@ -26,11 +26,11 @@ await runLocally({
         registerSignalListeners: false,
       });
       // Filled step by step.
-      report(service, await tasks.run({} as Findings), { exit });
+      report(service, await tasks.run({ generation: {} } as Findings), { exit });
       if (exit) return;
       print('');
       print('Everything stays up until Ctrl-C; `npm start` has the same data afterwards.');
-      receiver.onReceived = ({ webhook, why }) => print(`webhook: ${webhook?.event ?? `refused, ${why}`}`);
+      receiver.onReceived = (line) => print(`webhook: ${line}`);
       await untilAborted(signal);
     } finally {
       await receiver.close();

@@ -1,7 +1,9 @@
 import type { Block, BlockType } from '../../src/document/format/schema.ts';
 import { collectTexts } from '../../src/document/format/walk.ts';
+import type { JobId } from '../../src/ids.ts';
 import { print } from '../../src/local/run-locally.ts';
 import type { LocalService } from '../../src/local/service.ts';
+import { translationWorkflowId } from '../../src/temporal/ids.ts';
 import type { Generation } from './generation.ts';
 import type { Findings } from './steps.ts';
 
@@ -9,8 +11,12 @@ import type { Findings } from './steps.ts';
 const WIDTH = 84;
 
 /** Shows what the steps found: some of the texts side by side, the money, the webhooks, and where to look further. */
-export function report({ url, temporalUiUrl }: LocalService, found: Findings, { exit = false } = {}): void {
-  const { source, target, before, after, job, deliveries, runUrl, workspaceId, key } = found;
+export function report(
+  { url, temporalUiUrl, config }: LocalService,
+  found: Findings,
+  { exit = false } = {},
+): void {
+  const { source, target, before, after, job, workspaceId, key } = found;
   print('');
   print('Source and translation (pseudo-localisation: no model was called)');
   print('');
@@ -37,20 +43,22 @@ export function report({ url, temporalUiUrl }: LocalService, found: Findings, { 
   reportGeneration(found.generation);
   print('');
   print('Webhooks');
-  for (const { received, delivery } of deliveries) {
+  for (const { raw, signature } of found.webhooks) {
     print('');
-    print(`  ${received.raw}`);
-    print(`  x-service-signature: ${received.signature} (genuine)`);
-    print(`  delivery ${delivery.id}: ${delivery.status} at attempt ${delivery.attempts}`);
+    print(`  ${raw}`);
+    print(`  x-service-signature: ${signature} (genuine)`);
   }
   print('');
-  for (const { raw } of found.generation.events) print(`  ${raw} (genuine)`);
+  for (const { raw } of found.generation.webhooks) print(`  ${raw} (genuine)`);
   print('');
   print(exit ? 'Look further, after `npm start`, which has the same data' : 'Look further');
   print('');
   print(`  Reference      ${url}/docs`);
-  if (temporalUiUrl !== null) print(`  Temporal UI    ${temporalUiUrl}`);
-  if (runUrl !== null) print(`  This run       ${runUrl}`);
+  if (temporalUiUrl !== null) {
+    const path = `namespaces/${config.TEMPORAL_NAMESPACE}/workflows/${translationWorkflowId(job.id as JobId)}`;
+    print(`  Temporal UI    ${temporalUiUrl}`);
+    print(`  This run       ${temporalUiUrl}/${path}`);
+  }
   print(`  The article    curl -H 'Authorization: Bearer ${key}' ${url}/api/articles/${target.id}`);
   print(
     `  Its webhooks   curl -H 'Authorization: Bearer ${key}' ${url}/api/workspaces/${workspaceId}/webhooks`,

@@ -22,20 +22,20 @@ export interface Carried {
   readonly articleIds: readonly string[];
 }
 
-/** Events that were acknowledged, and those of requests whose answer did not come. */
+/** Events that were acknowledged, and those of requests without a response. */
 export interface Owed {
-  surely: number;
-  perhaps: number;
+  certain: number;
+  possible: number;
 }
 
-/** An answer that says when to come again. */
+/** A response with Retry-After. */
 class Refused extends Error {}
 
-/** What a stream of requests came to. */
+/** The results of one stream of requests. */
 export interface Tally {
   readonly name: string;
   requests: number;
-  /** Told to come again, as it may be where the machine is too small for the load. */
+  /** 503 with Retry-After, allowed where the machine is too small for the load. */
   refused: number;
   readonly failures: string[];
   readonly milliseconds: number[];
@@ -43,8 +43,8 @@ export interface Tally {
 
 export interface ApiLoad {
   readonly tallies: readonly Tally[];
-  /** Jobs of the translations that were accepted. */
-  readonly jobs: ReadonlySet<string>;
+  /** Articles that the service created for accepted translations. */
+  readonly accepted: ReadonlySet<string>;
   /** By event type and article: `article.updated <id>`. */
   readonly owed: ReadonlyMap<string, Owed>;
   stop(): Promise<void>;
@@ -57,16 +57,17 @@ const CROWD_EVERY_MS = 45_000;
 
 /**
  * Calls the API at a steady pace, without waiting for the calls before: articles are made, published ones and
- * categories are renamed, translations and suggestions are paid for, and all of it is read. An answer that is not the
- * one expected is a failure, unless it says when to come again.
+ * categories are renamed, translations and suggestions are paid for, and all of it is read. A response that is not the
+ * expected one is a failure, unless it is 503 with Retry-After.
  */
 export function startApiLoad(target: LoadTarget): ApiLoad {
   const { url, key, projectId, workspaceId, articleId, articleIds, categories } = target;
-  const jobs = new Set<string>();
+  const jobs: string[] = [];
+  const accepted = new Set<string>();
   const owed = new Map<string, Owed>();
   const owe = (type: string, ids: readonly string[], how: keyof Owed) => {
     for (const id of ids) {
-      const of = owed.get(`${type} ${id}`) ?? { surely: 0, perhaps: 0 };
+      const of = owed.get(`${type} ${id}`) ?? { certain: 0, possible: 0 };
       of[how] += 1;
       owed.set(`${type} ${id}`, of);
     }
@@ -94,15 +95,15 @@ export function startApiLoad(target: LoadTarget): ApiLoad {
     serial += 1;
     const body = { title: `Article ${serial}`, documentJson };
     const { article } = await call(tally, 'POST', `/api/projects/${projectId}/articles`, 201, body);
-    owe('article.created', [article.id], 'surely');
+    owe('article.created', [article.id], 'certain');
     untranslated.push(article.id);
   };
   const updating = async (ids: readonly string[], change: () => Promise<unknown>) => {
     try {
       await change();
-      owe('article.updated', ids, 'surely');
+      owe('article.updated', ids, 'certain');
     } catch (error) {
-      owe('article.updated', ids, 'perhaps');
+      owe('article.updated', ids, 'possible');
       throw error;
     }
   };
@@ -126,14 +127,15 @@ export function startApiLoad(target: LoadTarget): ApiLoad {
     const source = untranslated.shift() ?? articleId;
     const path = `/api/articles/${source}/translations`;
     const { article, job } = await call(tally, 'POST', path, 202, { language: 'es' });
-    owe('article.created', [article.id], 'surely');
-    jobs.add(job.id);
+    owe('article.created', [article.id], 'certain');
+    accepted.add(article.id);
+    jobs.push(job.id);
   };
   const suggest = async (tally: Tally) => {
     await call(tally, 'POST', `/api/articles/${articleId}/categories/suggest`, 200, {});
   };
   const read = async (tally: Tally) => {
-    const id = [...jobs].at(-1 - Math.floor(Math.random() * 20));
+    const id = jobs.at(-1 - Math.floor(Math.random() * 20));
     await call(tally, 'GET', id === undefined ? `/api/articles/${articleId}` : `/api/jobs/${id}`, 200);
   };
 
@@ -172,7 +174,7 @@ export function startApiLoad(target: LoadTarget): ApiLoad {
   ];
   return {
     tallies: streams.map(({ tally }) => tally),
-    jobs,
+    accepted,
     owed,
     async stop() {
       stopping.abort();

@@ -1,6 +1,5 @@
 import { randomInt } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { accepts } from '../../src/ports.ts';
 import type { TcpProxy } from '../../test/support/tcp-proxy.ts';
 import type { DurableEngine, DurableEngines } from './durable-engines.ts';
 import type { Supervised } from './supervisor.ts';
@@ -12,7 +11,6 @@ export interface Faulty {
   readonly engines: DurableEngines;
   readonly workers: readonly Supervised[];
   readonly server: Supervised;
-  readonly serverPort: number;
   /** Between the first worker and Postgres, and between it and Temporal. */
   readonly proxies: readonly TcpProxy[];
 }
@@ -38,14 +36,10 @@ export const faultsOf = ({
   engines,
   workers,
   server,
-  serverPort,
   proxies,
 }: Faulty): Record<FaultKind, () => Promise<void>> => ({
-  worker: async () => workers[randomInt(workers.length)]?.kill(),
-  server: async () => {
-    server.kill();
-    while (!(await accepts(serverPort))) await sleep(50);
-  },
+  worker: async () => void workers[randomInt(workers.length)]?.kill(),
+  server: () => server.kill(),
   temporal: () => killAndRestart(engines.temporal),
   postgres: () => killAndRestart(engines.postgres),
   frozen: async () => {

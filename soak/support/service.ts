@@ -1,8 +1,9 @@
 import { randomBytes } from 'node:crypto';
+import { setTimeout as sleep } from 'node:timers/promises';
 import type { VerbContext } from '../../src/context.ts';
 import { createDatabase, type Database } from '../../src/db/database.ts';
 import { inTransaction } from '../../src/db/transaction.ts';
-import type { NewEvent } from '../../src/events/catalog.ts';
+import type { EventType } from '../../src/events/catalog.ts';
 import { startDeliveryNotifier } from '../../src/events/notifier.ts';
 import { recordEvents } from '../../src/events/record.ts';
 import type { EndpointId, WorkspaceId } from '../../src/ids.ts';
@@ -36,12 +37,14 @@ export interface ScriptService {
   /** The environment of this service's processes. */
   readonly env: Record<string, string>;
   workspace(name: string): Promise<ScriptWorkspace>;
-  /** An endpoint of the workspace that subscribes to one type of event, article.created when left out. */
+  /** An endpoint of the workspace that subscribes to these types of events, article.created when left out. */
   register(
     workspace: ScriptWorkspace,
     url: string,
-    event?: NewEvent['type'],
+    events?: EventType | readonly EventType[],
   ): Promise<{ id: EndpointId; secret: string }>;
+  /** A workspace with one endpoint for each of these URLs. */
+  subscribe(urls: readonly string[]): Promise<ScriptWorkspace[]>;
   /** Stores article.created events in one transaction, as one change would. */
   emit(workspace: ScriptWorkspace, count?: number): Promise<Emitted>;
   startWorker(env?: Record<string, string>): Promise<ServiceProcess>;
@@ -82,10 +85,19 @@ export function createScriptService(engines: Omit<Engines, 'stop' | 'temporalUiU
       const actor = { kind: 'operator', workspaceId: id } as const;
       return { id, key: created.apiKey.key, context: { db, actor, requestId: 'script' } };
     },
-    async register(workspace, url, event = 'article.created') {
+    async register(workspace, url, events = 'article.created') {
       const context = { ...workspace.context, guard };
-      const { endpoint, secret } = await registerEndpoint(context, { url, events: [event] });
+      const { endpoint, secret } = await registerEndpoint(context, { url, events: [events].flat() });
       return { id: endpoint.id, secret };
+    },
+    async subscribe(urls) {
+      const workspaces: ScriptWorkspace[] = [];
+      for (const url of urls) {
+        const workspace = await this.workspace('Subscriber');
+        await this.register(workspace, url);
+        workspaces.push(workspace);
+      }
+      return workspaces;
     },
     async emit(workspace, count = 1) {
       const events = articleEvents(count);
@@ -114,4 +126,11 @@ export async function countOpen(db: Database, workspaceId?: WorkspaceId): Promis
     .$if(workspaceId !== undefined, (query) => query.where('workspace_id', '=', workspaceId as WorkspaceId))
     .executeTakeFirstOrThrow();
   return open;
+}
+
+/** Waits until no delivery is open. @throws after `timeoutMs` */
+export async function untilDelivered(db: Database, everyMs: number, timeoutMs = 120_000): Promise<void> {
+  for (const deadline = Date.now() + timeoutMs; (await countOpen(db)) > 0; await sleep(everyMs)) {
+    if (Date.now() > deadline) throw new Error('deliveries stayed open');
+  }
 }

@@ -1,9 +1,12 @@
 import type { Database } from '../../src/db/database.ts';
 import type { WorkspaceId } from '../../src/ids.ts';
-import type { Load } from './load.ts';
 
 /** What is off with the translations of a load, and with the credits they cost, once nothing is open; empty when all is well. */
-export async function findUnsettled(db: Database, workspaceId: WorkspaceId, load: Load): Promise<string[]> {
+export async function findUnsettled(
+  db: Database,
+  workspaceId: WorkspaceId,
+  { accepted }: { readonly accepted: ReadonlySet<string> },
+): Promise<string[]> {
   const problems: string[] = [];
   const jobs = await db
     .selectFrom('jobs')
@@ -11,7 +14,7 @@ export async function findUnsettled(db: Database, workspaceId: WorkspaceId, load
     .where('workspace_id', '=', workspaceId)
     .execute();
   const jobsOf = Map.groupBy(jobs, ({ article_id }) => String(article_id));
-  for (const id of load.accepted) {
+  for (const id of accepted) {
     const ofArticle = jobsOf.get(id) ?? [];
     if (ofArticle.length !== 1) problems.push(`accepted translation ${id}: ${ofArticle.length} jobs`);
   }

@@ -3,11 +3,15 @@ import { type ServiceProcess, startProcess } from '../../test/support/processes.
 
 /** A process that is started again whenever it ends, as a process manager does. */
 export interface Supervised {
-  /** kill -9. */
-  kill(): void;
+  /** 0 while there is none. */
+  readonly pid: () => number;
+  /** False from a kill until another process is there. */
+  readonly ready: () => boolean;
+  /** kill -9; resolves when another process is there. */
+  kill(): Promise<void>;
   /** SIGSTOP. @returns how to let it go on; that does nothing when it was killed meanwhile */
   freeze(): () => void;
-  /** How often it ended without having been killed here, with the last lines of its log. */
+  /** Ends that were not asked for here, or not in order, with the last lines of the log. */
   readonly faults: string[];
   /** Ends it in order. */
   stop(): Promise<void>;
@@ -24,29 +28,39 @@ export async function supervise(
   let current: ServiceProcess | undefined = await startProcess(file, env);
   let stopping = false;
   let killed = false;
+  let back = Promise.withResolvers<void>();
   const loop = async () => {
     while (!stopping) {
       if (current !== undefined) {
         const how = await current.ended;
-        if (!killed && !stopping) faults.push(`${file} ended with ${how}: ${current.log().slice(-600)}`);
+        if (!killed && !(stopping && how === 0))
+          faults.push(`${file} ended with ${how}: ${current.log().slice(-600)}`);
         current = undefined;
       }
       killed = false;
-      if (stopping) return;
+      if (stopping) break;
       await sleep(PAUSE_MS);
       try {
         current = await startProcess(file, env);
+        back.resolve();
+        back = Promise.withResolvers();
       } catch (error) {
         faults.push(`${file} did not start: ${String(error).slice(-600)}`);
       }
     }
+    current?.kill('SIGTERM');
+    await current?.ended;
+    back.resolve();
   };
   const running = loop();
   return {
     faults,
+    pid: () => current?.pid ?? 0,
+    ready: () => current !== undefined && !killed,
     kill() {
       killed = true;
       current?.kill('SIGKILL');
+      return back.promise;
     },
     freeze() {
       const frozen = current;

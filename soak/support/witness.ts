@@ -1,4 +1,6 @@
+import { createHash } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
+import type { EventType } from '../../src/events/catalog.ts';
 import type { EndpointId } from '../../src/ids.ts';
 import { verifyWebhook } from '../../src/webhooks/verify.ts';
 import { type Receiver, startReceiver } from '../../test/support/receiver.ts';
@@ -11,8 +13,11 @@ export interface WitnessOptions {
   readonly refuse: number;
 }
 
+/** The sends of one delivery. */
 export interface Sends {
   readonly articleId: string;
+  /** SHA-256 of the body, in hex. */
+  readonly body: string;
   /** When each arrived. */
   readonly at: number[];
   /** Whether the first was answered 503 on purpose. */
@@ -32,15 +37,16 @@ export interface Witness {
   readonly forged: string[];
 }
 
-/** Registers a new witness of the workspace. */
+/** Registers a new witness of the workspace, for article.created when no types of events are named. */
 export async function startWitness(
   service: ScriptService,
   workspace: ScriptWorkspace,
   name: string,
   { delayMs, refuse }: WitnessOptions,
+  events?: readonly EventType[],
 ): Promise<Witness> {
   const receiver = await startReceiver();
-  const { id, secret } = await service.register(workspace, receiver.url);
+  const { id, secret } = await service.register(workspace, receiver.url, events);
   const witness: Witness = { name, endpointId: id, receiver, sends: new Map(), forged: [] };
   let newest = 0;
   receiver.answer = async ({ raw, headers, at, connection }) => {
@@ -50,13 +56,15 @@ export async function startWitness(
     try {
       const { deliveryId, data } = verifyWebhook(raw, headers, secret);
       const key = deliveryId ?? '';
+      const body = createHash('sha256').update(raw).digest('hex');
       const seen = witness.sends.get(key) ?? {
         articleId: String(data.articleId),
+        body,
         at: [],
         refused: false,
         onReused: 0,
       };
-      if (seen.articleId !== data.articleId) witness.forged.push(`${key} told of two articles`);
+      if (seen.body !== body) witness.forged.push(`${key} came with two bodies`);
       seen.at.push(at);
       if (isReused) seen.onReused += 1;
       witness.sends.set(key, seen);

@@ -3,7 +3,7 @@ import { HOLD_PURPOSES } from '../db/tables.ts';
 import { timestamp, uuid } from '../fields.ts';
 import { nextCursor } from '../http/paging.ts';
 
-/** contract.md T1. */
+/** contract.md J11. */
 export const walletSchema = z
   .object({
     balance: z.int().meta({ description: 'Every credit the workspace owns, held ones included.' }),

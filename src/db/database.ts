@@ -33,11 +33,8 @@ const KEEP_ALIVE = { enable: true, initialDelay: 10_000, interval: 5_000, count:
  */
 const IDLE_IN_TRANSACTION_MS = 15_000;
 
-/**
- * The application_name of this release's connections: a migration that changes what a release works on refuses to run
- * beside it.
- */
-export const connectionName = (process: string): string => `workspace-content-service 0.2 ${process}`;
+/** The application_name of a connection of this service. */
+export const connectionName = (process: string): string => `workspace-content-service ${process}`;
 
 export interface DatabaseOptions {
   readonly connectionString: string;

@@ -35,12 +35,8 @@ export async function withLockRetries<Result>(
 
 /** Repeatable steps by which a migration outside a transaction changes a table in use. */
 export interface OnlineSteps {
-  /** For operators: changes to rows that someone may miss. */
-  readonly note: Note;
   /** A statement that needs a strong lock only briefly. */
   readonly alter: (statement: RawBuilder<unknown>) => Promise<void>;
-  /** Statements that belong together; all are repeated when a lock cannot be had. */
-  readonly transaction: (work: (tx: Kysely<unknown>) => Promise<void>) => Promise<void>;
   /** Builds an index, `ON table (…)`, while the table is read and written. */
   readonly createIndex: (name: string, definition: string, unique?: 'UNIQUE') => Promise<void>;
   /** Replaces an index of the same name, which is used until the new one exists. */
@@ -60,13 +56,6 @@ export function onlineSteps(db: Kysely<unknown>, migration: string, note: Note):
         await sql`SET lock_timeout = 0`.execute(db);
       }
     });
-  const transaction = (work: (tx: Kysely<unknown>) => Promise<void>) =>
-    withLockRetries(migration, note, () =>
-      db.transaction().execute(async (tx) => {
-        await sql`SET LOCAL lock_timeout = ${sql.lit(LOCK_TIMEOUT)}`.execute(tx);
-        await work(tx);
-      }),
-    );
   const stateOf = async (name: string): Promise<boolean | undefined> => {
     const { rows } = await sql<{ valid: boolean }>`
       SELECT indisvalid AS valid FROM pg_index WHERE indexrelid = to_regclass(${name})`.execute(db);
@@ -90,5 +79,5 @@ export function onlineSteps(db: Kysely<unknown>, migration: string, note: Note):
     await dropIndex(name);
     await alter(sql`ALTER INDEX ${sql.id(successor)} RENAME TO ${sql.id(name)}`);
   };
-  return { note, alter, transaction, createIndex, replaceIndex, dropIndex };
+  return { alter, createIndex, replaceIndex, dropIndex };
 }

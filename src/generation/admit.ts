@@ -1,9 +1,9 @@
 import { sql } from 'kysely';
 import { lockArticle } from '../articles/lock.ts';
-import { type ArticleRow, articleColumns } from '../articles/queries.ts';
-import { type ArticleResponse, toArticle } from '../articles/schemas.ts';
+import { type ArticleRow, articleChanged, articleColumns } from '../articles/queries.ts';
+import type { ArticleResponse } from '../articles/schemas.ts';
+import { showArticle } from '../articles/show.ts';
 import type { VerbContext } from '../context.ts';
-import { clockTimestamp } from '../db/clock.ts';
 import type { Tx } from '../db/database.ts';
 import { uniqueViolation } from '../db/errors.ts';
 import { inTransaction } from '../db/transaction.ts';
@@ -141,7 +141,7 @@ export async function admitGeneration(
     .set({
       status: 'QUEUED',
       ...(run === 'approved' ? {} : { generation_config: JSON.stringify(config) }),
-      updated_at: clockTimestamp,
+      ...articleChanged,
     })
     .where('id', '=', article.id)
     .returning(articleColumns)
@@ -167,7 +167,6 @@ export async function admitGeneration(
         .values({
           job_id: jobId,
           workspace_id: context.actor.workspaceId,
-          features: JSON.stringify(features),
           price: JSON.stringify(estimate),
           config: JSON.stringify(config),
         })
@@ -183,7 +182,7 @@ export async function admitGeneration(
   return {
     generated: {
       reused: false,
-      article: toArticle(queued),
+      article: (await showArticle(tx, queued)).article,
       job: toJob(job),
       estimate,
       ...(warnings.length === 0 ? {} : { warnings }),

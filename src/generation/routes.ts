@@ -61,7 +61,7 @@ const respondWithOutline = ({ shown, tag }: StoredOutline) => ({
   headers: { ETag: tag },
 });
 
-/** Generating articles, and outlines that people read before they are written (contract.md G1 to G29). */
+/** Generating articles, and outlines that people read before they are written (contract.md G1 to G25). */
 export const createGenerationRoutes = (runs: JobRuns, features: GenerationFeatures): RouteModule[] => [
   defineRoute(
     {

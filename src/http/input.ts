@@ -78,7 +78,7 @@ async function checkAsync<Schema extends z.ZodType>(
 type Pointer = (path: readonly PropertyKey[]) => string;
 
 /**
- * The value as the schema's output. Null for an optional field means absent (design.md §5): a null the
+ * The value as the schema's output. Null for an optional field means absent (contract.md A12): a null the
  * schema refuses is removed and the value checked again.
  * @throws {ServiceError} INVALID_REQUEST naming the first MAX_ISSUES bad fields, with the number of the others
  */

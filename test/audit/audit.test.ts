@@ -64,7 +64,8 @@ test('entries of one millisecond, as of one rotation, are read in the order they
   );
 });
 
-test('an entry tells who did what to which target in which request', async () => {
+// contract.md K14
+test('an entry records who did what to which target in which request', async () => {
   const made = await api.call('POST', `/api/workspaces/${workspace.id}/api-keys`, {
     key: workspace.ownerKey,
     body: { label: 'watched', roleId: workspace.roles.editor },

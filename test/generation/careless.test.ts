@@ -27,6 +27,7 @@ function loose(schema: unknown): unknown[] {
 }
 
 describe('a model with bad habits', () => {
+  // contract.md G37
   it('never gets an invalid document, an address, a heading of level 1 or another script into an article', async () => {
     let whole = 0;
     for (let seed = 1; seed <= 30; seed += 1) {
@@ -53,6 +54,7 @@ describe('a model with bad habits', () => {
     expect(whole).toBeGreaterThan(15);
   });
 
+  // contract.md G39
   it('finds what customers wrote in turns of data, never among its instructions', async () => {
     model.forget();
     model.become({});

@@ -56,6 +56,7 @@ describe('an outline', () => {
     expect(told()).toContain('There are 4 sections. There should be 5 to 40.');
   });
 
+  // contract.md G42
   it.each([
     ['no sections', { sections: [] }, 'There are 0 sections. There should be 1 to 20.'],
     [

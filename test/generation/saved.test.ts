@@ -24,6 +24,7 @@ beforeAll(async () => {
 });
 afterAll(() => model.close());
 
+// contract.md G37
 it('what a model with bad habits writes is saved valid, or not at all, and charged only then', async () => {
   const workspace = await service.workspace(ARTICLES * 2);
   const ended = await Promise.all(

@@ -23,6 +23,7 @@ const told = (): string => model.requests().at(-1)?.messages.at(-1)?.content ?? 
 const rest = paragraph(prose(600));
 
 describe('a section', () => {
+  // contract.md G35
   it.each([
     ['no blocks', { blocks: [] }, 'The section has no text.'],
     [
@@ -185,6 +186,7 @@ describe('a section', () => {
     expect(asked).toBeGreaterThan(1_000);
   });
 
+  // contract.md G37
   it('fails after three answers that cannot be used, saying to people what was wrong', async () => {
     model = await startScripted({ blocks: [paragraph(`Visit spam.example. ${prose(600)}`)] });
     const failure = await write().catch((error: unknown) => error);
@@ -237,6 +239,7 @@ describe('a section', () => {
     expect(again.map(({ id }) => id)).toEqual(blocks.map(({ id }) => id));
   });
 
+  // contract.md G38
   it('of another length is asked for again once, and the nearer of the two is taken', async () => {
     model = await startScripted({ blocks: [paragraph(prose(300))] }, { blocks: [paragraph(prose(200))] });
     expect(await write()).toMatchObject({ words: 300 });
@@ -263,6 +266,7 @@ describe('a section', () => {
     expect(words).toBeLessThanOrEqual(1_300);
   });
 
+  // contract.md G36
   it('may name a host that the customer named, and no other', async () => {
     const text = `With Socket.io messages arrive at once. ${prose(600)}`;
     model = await startScripted({ blocks: [paragraph(text)] });
@@ -272,6 +276,7 @@ describe('a section', () => {
     await expect(write()).rejects.toThrow('it had web or e-mail addresses');
   });
 
+  // contract.md G36
   it.each([
     ['What lorem ipsum is for', 'Lorem ipsum is a text without a meaning.'],
     ['A letter that begins with [your name]', 'Write [your name] at the top.'],

@@ -1,14 +1,13 @@
-import { copyFileSync, existsSync, mkdirSync, readFileSync, utimesSync, writeFileSync } from 'node:fs';
+import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { expect, test } from 'vitest';
 import { TEMPORAL_RELEASE } from '../../src/local/temporal-release.ts';
-import { putGo, putPip, script, temporalSources } from './temporal-sources.ts';
+import { putPip, script, temporalSources } from './temporal-sources.ts';
 
 const RELEASE = 'temporal version 1.10.0 (Server 1.33.0, UI 2.55.0)';
 const BUILT = 'temporal version 0.0.0-DEV (Server 1.32.0, UI 2.54.1)';
 const OLDER = 'temporal version 1.6.0 (Server 1.30.0, UI 2.43.0)';
 const OLD = 'temporal version 1.3.0 (Server 1.27.1, UI 2.36.0)';
-const LAST_RESORT = 'temporal version 0.0.0-DEV (Server 1.29.1, UI 2.42.1)';
 
 test('TEMPORAL_CLI_PATH comes first, then the first on PATH that is new enough, then the cache', async () => {
   const at = await temporalSources({ download: 'whole', index: 'none' });
@@ -59,45 +58,15 @@ test('a cached executable that is torn is never run, but fetched again', async (
   expect(readFileSync(path)).toEqual(whole);
 });
 
-test('an older executable on PATH is used for an hour, without asking again, when nothing newer can be fetched', async () => {
+test('an older executable on PATH is not used when nothing newer can be fetched; TEMPORAL_CLI_PATH names it', async () => {
   const at = await temporalSources({ download: 'none', index: 'none' });
   const onPath = script(join(at.bin, 'temporal'), `echo '${OLDER}'`);
-  const older = { path: onPath, version: 'v1.6.0', source: 'PATH' };
-  expect(await at.find()).toEqual(older);
-  expect(at.told).toContainEqual(`Using ${onPath} (v1.6.0): v1.9.1 could not be fetched`);
-  const asked = at.sources.asked.length;
-  expect(asked).toBeGreaterThan(0);
-  expect(await at.find()).toEqual(older);
-  expect(at.sources.asked).toHaveLength(asked);
-});
-
-test('what Go has built is used again only as it was built, and left for the release once that comes', async () => {
-  const at = await temporalSources({ download: 'none', index: 'none' });
-  putGo(at.bin, at.calls, LAST_RESORT);
-  const built = { path: at.built, version: 'v1.5.1', source: 'cache' };
-  expect(await at.find()).toEqual(built);
-  expect(await at.find()).toEqual(built);
-  const builds = () => readFileSync(at.calls, 'utf8').trim().split('\n');
-  expect(builds()).toEqual([expect.stringMatching(/^install -v .*cmd\/temporal@v1\.5\.1$/)]);
-  writeFileSync(at.built, `#!/bin/sh\necho torn >>'${at.runs}'\n`);
-  expect(await at.find()).toEqual(built);
-  expect(builds()).toHaveLength(2);
-  expect(readFileSync(at.runs, 'utf8')).toBe('');
-  at.sources.download = 'whole';
-  utimesSync(join(at.cache, 'failed'), 0, 0);
-  expect(await at.find()).toEqual(at.cached);
-  expect(at.inCache()).toEqual(['temporal']);
-});
-
-test('an executable that an older version of this service has left without its hash is not trusted', async () => {
-  const at = await temporalSources({ download: 'none', index: 'none' });
-  mkdirSync(dirname(at.built), { recursive: true });
-  copyFileSync(
-    script(join(at.folder, 'left'), `echo left >>'${at.runs}'`, `echo '${LAST_RESORT}'`),
-    at.built,
-  );
   await expect(at.find()).rejects.toThrow(/cannot be fetched/);
-  expect(readFileSync(at.runs, 'utf8')).toBe('');
+  expect(await at.find({ TEMPORAL_CLI_PATH: onPath })).toEqual({
+    path: onPath,
+    version: 'v1.6.0',
+    source: 'TEMPORAL_CLI_PATH',
+  });
 });
 
 test('when no way is open, the error says what failed and lists what helps', async () => {
@@ -105,13 +74,12 @@ test('when no way is open, the error says what failed and lists what helps', asy
   const message = await at.find().then(String, String);
   expect(message).toMatch(/download: 127\.0\.0\.1:\d+ responded with 404/);
   expect(message).toContain('pip: there is no Python with pip on PATH');
-  expect(message).toContain('go install: go: no network');
-  for (const way of ['PATH', 'TEMPORAL_CLI_PATH', 'Python with pip', 'install Go', 'TEMPORAL_ADDRESS'])
+  for (const way of ['PATH', 'TEMPORAL_CLI_PATH', 'Python with pip', 'TEMPORAL_ADDRESS'])
     expect(message).toContain(way);
   expect(existsSync(join(at.cache, 'temporal'))).toBe(false);
   putPip(at.bin);
   expect(await at.find().then(String, String)).toContain('pip: ');
-  expect(at.inCache()).toEqual(['failed']);
+  expect(at.inCache()).toEqual([]);
 });
 
 test('the page on the executable has the pinned hash of every platform', () => {

@@ -9,7 +9,7 @@ import { gzipSync } from 'node:zlib';
 import { packTar } from 'modern-tar/fs';
 import { onTestFinished } from 'vitest';
 import { ZipFile } from 'yazl';
-import { cacheFolder, findOnPath } from '../../src/local/executables.ts';
+import { cacheFolder, findAllOnPath } from '../../src/local/executables.ts';
 import { findTemporalCli } from '../../src/local/temporal-cli.ts';
 import { TEMPORAL_RELEASE, type TemporalRelease } from '../../src/local/temporal-release.ts';
 import { startReceiver } from '../support/receiver.ts';
@@ -68,10 +68,7 @@ export async function temporalSources(manners: { download: Manner; index: Manner
     },
   };
   const bin = join(folder, 'bin');
-  const calls = join(folder, 'calls');
   mkdirSync(bin);
-  // Without one, a Go that is installed on this machine would be found.
-  putGo(bin, calls, null);
   const env: NodeJS.ProcessEnv = {
     PATH: bin,
     HOME: folder,
@@ -89,9 +86,6 @@ export async function temporalSources(manners: { download: Manner; index: Manner
     env,
     cache,
     cached: { path: join(cache, 'temporal'), version: 'v1.9.1', source: 'cache' },
-    /** The calls of Go, one a line. */
-    calls,
-    built: join(cacheFolder(env), 'temporal-v1.5.1', 'temporal'),
     release,
     runs,
     sources,
@@ -109,21 +103,6 @@ export async function temporalSources(manners: { download: Manner; index: Manner
   };
 }
 
-/** Puts a Go in place that notes its calls and "builds" the version, or fails. */
-export function putGo(bin: string, calls: string, builds: string | null): void {
-  script(
-    join(bin, 'go'),
-    `echo "$*" >>'${calls}'`,
-    ...(builds === null
-      ? ['echo "go: no network" >&2', 'exit 1']
-      : [
-          'echo "go: downloading go.temporal.io/server v1.29.1" >&2',
-          `printf '#!/bin/sh\\necho "${builds}"\\n' >"$GOBIN/temporal"`,
-          '/bin/chmod +x "$GOBIN/temporal"',
-        ]),
-  );
-}
-
 /** The pips to try: the one of test/local/pip.ts, and this machine's own where it has one. */
 export const PIPS: ('stand-in' | 'own')[] =
   spawnSync('python3', ['-m', 'pip', '--version']).status === 0 ? ['stand-in', 'own'] : ['stand-in'];
@@ -131,7 +110,7 @@ export const PIPS: ('stand-in' | 'own')[] =
 /** Puts a `python3` in place, with that pip. */
 export function putPip(bin: string, pip: 'stand-in' | 'own' = 'stand-in'): void {
   const standIn = fileURLToPath(new URL('pip.ts', import.meta.url));
-  const own = findOnPath('python3', process.env);
+  const own = findAllOnPath('python3', process.env)[0];
   // A shim finds the real one by its own PATH and HOME.
   const { PATH, HOME } = process.env;
   const line =

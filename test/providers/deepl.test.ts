@@ -74,6 +74,7 @@ describe('a request to DeepL', () => {
     expect(server.requests).toHaveLength(1);
   });
 
+  // contract.md V19
   it('tells DeepL the title, what stands around the texts, and how to address the reader, also when asked again', async () => {
     const context = { title: 'A garden', outline: ['Beds'], terms: [], glossary: [] };
     const around = { before: 'Spring comes.', after: 'Then water it.' };

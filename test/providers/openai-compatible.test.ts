@@ -85,6 +85,7 @@ describe('a question to the model', () => {
     expect(server.requests).toHaveLength(1);
   });
 
+  // contract.md G39
   it('names a language without what a customer appended to its tag', async () => {
     await translateSegments(provider, {
       sourceLanguage: 'en-u-ca-buddhist',

@@ -71,13 +71,13 @@ export const createRevisionRoutes = (): RouteModule[] => [
     },
     async ({ context, params, headers }) => {
       const revisionId = pathId<RevisionId>(params.revisionId, 'revision');
-      const { article, missingImages } = await restoreRevision(
+      const { restored, missingImages } = await restoreRevision(
         context,
         params.articleId,
         revisionId,
         headers.get('if-match') ?? undefined,
       );
-      return respondWithArticle(article, 200, { missingImages });
+      return respondWithArticle(restored, 200, { missingImages });
     },
   ),
 ];

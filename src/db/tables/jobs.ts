@@ -211,8 +211,6 @@ export interface JobTables {
   generations: {
     job_id: JobId;
     workspace_id: WorkspaceId;
-    /** The deployment's features at admission, with their prices. */
-    features: Json<Record<string, boolean>>;
     price: Json<Record<string, number>>;
     writer: Nullable<string>;
     /** Null once the job was pruned, as is the rest. */

@@ -1,15 +1,10 @@
 /** The Markdown texts of a document, each parsed once however many readers it has. */
-import { deserialize, serialize } from 'node:v8';
 import { type ParsedInline, parseText } from './parse.ts';
 import { type InlineRun, runsText } from './runs.ts';
 
 /** What was parsed, by text. One per document and piece of work; it is never shared between requests. */
 export class ParsedTexts {
-  private readonly parsed: Map<string, ParsedInline>;
-
-  constructor(parsed: Map<string, ParsedInline> = new Map()) {
-    this.parsed = parsed;
-  }
+  private readonly parsed = new Map<string, ParsedInline>();
 
   /** The parsed form of a `markdown` text. Two occurrences of a text share it, links included. */
   of(markdown: string): ParsedInline {
@@ -27,15 +22,5 @@ export class ParsedTexts {
   /** The text as shown: no syntax, no link targets. */
   plain(markdown: string): string {
     return runsText(this.runs(markdown));
-  }
-
-  /** As bytes that can go from one thread to another. */
-  toBytes(): Uint8Array {
-    return serialize(this.parsed);
-  }
-
-  /** Reads what `toBytes` of this very process wrote. */
-  static fromBytes(bytes: Uint8Array): ParsedTexts {
-    return new ParsedTexts(deserialize(bytes) as Map<string, ParsedInline>);
   }
 }

@@ -4,7 +4,7 @@ import { pathId } from '../../http/scope.ts';
 import { accepted, created, DONE, doneResponses, ok } from '../../http/success.ts';
 import type { EndpointId } from '../../ids.ts';
 import type { AddressGuard } from '../../outbound/resolver.ts';
-import { listOpenDeliveries } from '../deliveries/list-open.ts';
+import { listOpenDeliveries } from '../deliveries/read.ts';
 import { redeliverFailed } from '../deliveries/redeliver-failed.ts';
 import {
   deliveryExample,

@@ -1,3 +1,4 @@
+import type { EventEmitter } from 'node:events';
 import type { Logger } from 'pino';
 import type { Database } from '../../db/database.ts';
 import { expandFanOuts } from '../../events/fan-out.ts';
@@ -47,8 +48,8 @@ export interface RelayOptions {
   readonly bursts: Bursts;
   readonly capacity: Capacity;
   readonly known: KnownEndpoints;
-  /** Wakes the relay when there may be capacity again; set by it. */
-  readonly waker: { wake: () => void };
+  /** `wake` says that there may be capacity again. */
+  readonly wakes: EventEmitter<{ wake: [] }>;
   /** Runs of single deliveries that this process starts per second, on average; 0 sends all through bursts. */
   readonly runsPerSecond: number;
 }
@@ -66,7 +67,7 @@ export interface Relay {
  * deliveries/states.ts.
  */
 export function startRelay(options: RelayOptions): Relay {
-  const { db, client, names, logger, runs, bursts, capacity, known, waker } = options;
+  const { db, client, names, logger, runs, bursts, capacity, known, wakes } = options;
   const stopping = new AbortController();
   const tokens = createTokens(options.runsPerSecond, performance.now());
   const startedBursts = new Set<Promise<void>>();
@@ -92,7 +93,7 @@ export function startRelay(options: RelayOptions): Relay {
     isLookDue = true;
     wake();
   };
-  waker.wake = wake;
+  wakes.on('wake', wake);
   /** Resolves at `at`, or when the relay is woken. @param at on the monotonic clock, in milliseconds */
   const sleepUntil = (at: number) =>
     new Promise<void>((resolve) => {

@@ -57,3 +57,9 @@ function deepInterpolate(value: unknown, env: Readonly<Record<string, string | u
 export function readCompose(path: string, env: Readonly<Record<string, string | undefined>>): ComposeFile {
   return composeSchema.parse(deepInterpolate(parse(readFileSync(path, 'utf8'), { merge: true }), env));
 }
+
+export function serviceOf(compose: ComposeFile, name: string): ComposeService {
+  const service = compose.services[name];
+  if (service === undefined) throw new Error(`docker-compose.yml has no service ${name}`);
+  return service;
+}

@@ -48,6 +48,7 @@ const audited = async (action: string) =>
 
 const emitOne = () => emitSingle(service, workspace);
 
+// contract.md W8
 it('shows a delivery with the exact text sent, each attempt and its response, and when the next is due', async () => {
   receiver.answer = () => 503;
   const id = await emitOne();
@@ -85,6 +86,7 @@ it('shows a delivery with the exact text sent, each attempt and its response, an
   expect(wait).toBeLessThan(45_000);
 });
 
+// contract.md W9 and W18
 it('shows a delivery that was not attempted yet, and what holds each: nothing, a run or a burst', async () => {
   // No worker finds anything to send at this one.
   await setEndpointActive(workspace.context, { endpointId: endpoint.id, active: false });
@@ -139,7 +141,8 @@ it('finds what 0.1 has left under an id without a time, in any partition, and wh
   expect((await call('POST', `/deliveries/${id}/redeliver`)).status).toBe(202);
 });
 
-it('answers 404 to a redelivery of an event that is gone, and counts it for nothing', async () => {
+// contract.md W17
+it('responds 404 to a redelivery of an event that is gone, and counts it for nothing', async () => {
   await storeDeliveries(service.db, workspace, endpoint.id, { count: 2, state: 'failed', age: 100 });
   const [{ id }, { id: other }] = (await call('GET')).body.deliveries;
   await sql`DELETE FROM events WHERE id = (SELECT event_id FROM webhook_log WHERE id = ${id})`.execute(
@@ -152,7 +155,8 @@ it('answers 404 to a redelivery of an event that is gone, and counts it for noth
   expect((await call('GET', `/deliveries/${other}`)).status).toBe(200);
 });
 
-it('cancels a delivery whoever has it: failed, its attempts unchanged, and nothing is sent', async () => {
+// contract.md W14
+it('cancels a delivery whatever holds it: failed, its attempts unchanged, and nothing is sent', async () => {
   const later = sql<Date>`now() + interval '1 hour'`;
   for (const holder of [{}, { in_run: true }, { burst_id: newId<BurstId>() }]) {
     await storeDeliveries(service.db, workspace, endpoint.id, {
@@ -207,6 +211,7 @@ it('counts an attempt whose connection is refused, says so, and tries again', as
   expect(Date.parse(delivery.nextAttemptAt)).toBeGreaterThan(Date.now() + 20_000);
 });
 
+// contract.md W16
 it('redelivers one event as a new delivery: another id, the same bytes, a signature of its own', async () => {
   receiver.answer = () => 404;
   const id = await emitOne();
@@ -261,6 +266,7 @@ it('wakes the relays when it commits a redelivery', async () => {
   }
 });
 
+// contract.md W13
 it('redelivers what failed for good since a time, oldest first, and never twice', async () => {
   await storeDeliveries(service.db, workspace, endpoint.id, { count: 2, state: 'failed', age: 7_200 });
   await storeDeliveries(service.db, workspace, endpoint.id, { count: 3, state: 'failed', age: 600 });
@@ -346,6 +352,7 @@ it('pings an endpoint inline, signed like any delivery, without a delivery row',
   expect(await audited('webhooks.tested')).toHaveLength(3);
 });
 
+// contract.md W20
 it('has 20 pings of a workspace under way at most', async () => {
   const { promise: answer, resolve } = Promise.withResolvers<number>();
   receiver.answer = () => answer;

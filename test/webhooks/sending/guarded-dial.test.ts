@@ -31,7 +31,8 @@ describe('dialling', () => {
     expect(receiver.connections()).toBe(0);
   });
 
-  it('is immune to answers that change between the check and the dial', async () => {
+  // contract.md D12
+  it('is immune to DNS responses that change between the check and the dial', async () => {
     const trap = closing(await startTrap());
     const receiver = closing(
       await startReceiver((_request, response) => response.writeHead(200, { connection: 'close' }).end()),
@@ -122,6 +123,7 @@ describe('dialling', () => {
 });
 
 describe('a refused port', () => {
+  // contract.md W15
   it('is neither registered nor sent to, also in an allowed network, and a redirect to it is not followed', async () => {
     const { sender } = await setUpSender();
     const guard = createAddressGuard({ allowedNetworks: parseNetworks('127.0.0.1/32') });
@@ -150,6 +152,7 @@ describe('registration', () => {
     }
   });
 
+  // contract.md W2
   it('refuses blocked addresses, names that lead to them and bad URLs, and names no address', async () => {
     const zone: Zone = { 'inside.test': [['10.0.0.5']], 'inside6.test': [['fd00::1']] };
     const dns = closing(await startDnsServer(zone));

@@ -3,6 +3,7 @@ import { BLOCKED_ADDRESS_MESSAGE } from '../../../src/outbound/address-guard.ts'
 import { classify, errorMessage } from '../../../src/webhooks/sending/outcome.ts';
 
 describe('classify and errorMessage', () => {
+  // contract.md D9
   it.each([
     [200, 'succeeded'],
     [204, 'succeeded'],

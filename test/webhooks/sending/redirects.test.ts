@@ -62,6 +62,7 @@ describe('redirects that are followed', () => {
     expect(outcome.durationMs).toBeLessThan(15_000);
   });
 
+  // contract.md D11
   it('takes three hops, and the fourth redirect is the result', async () => {
     const receiver = closing(
       await startRouter({

@@ -118,6 +118,7 @@ describe('responses that never end', () => {
     }
   });
 
+  // contract.md D7
   it('counts all redirects and a dripping last body into one time', async () => {
     const receiver = closing(
       await startReceiver(({ path }, response) => {

@@ -1,0 +1,17 @@
+import { migrate, temporaryFolder } from '../../soak/support/engines.ts';
+import { createDatabase, type Database } from '../../src/db/database.ts';
+import { withEmbeddedDatabase } from '../../src/local/embedded-database.ts';
+
+/** Runs a measurement on a Postgres of its own, migrated, without Temporal and without a limit on statements. */
+export async function withBenchDatabase(measure: (db: Database) => Promise<void>): Promise<void> {
+  const folder = temporaryFolder();
+  try {
+    await withEmbeddedDatabase(folder.path, async (connectionString) => {
+      await migrate(connectionString);
+      const db = createDatabase({ connectionString, poolSize: 2, statementTimeout: 0 });
+      await measure(db).finally(() => db.destroy());
+    });
+  } finally {
+    folder.remove();
+  }
+}
