@@ -42,7 +42,7 @@ function requestIdOf(header: string | null): string {
   return header;
 }
 
-const EVERY_ANSWER = {
+const COMMON_HEADERS = {
   'Cache-Control': 'no-store',
   'Content-Security-Policy': "default-src 'none'; frame-ancestors 'none'",
   'Cross-Origin-Resource-Policy': 'same-origin',
@@ -63,7 +63,7 @@ export function respond(
   exchange.size = typeof body === 'string' ? body.length : 0;
   return new Response(body, {
     status,
-    headers: { ...EVERY_ANSWER, 'X-Request-Id': exchange.requestId, ...exchange.headers, ...headers },
+    headers: { ...COMMON_HEADERS, 'X-Request-Id': exchange.requestId, ...exchange.headers, ...headers },
   });
 }
 
