@@ -72,7 +72,7 @@ const listedTranslation = z.object({
   tracking: z
     .enum(['managed', 'unmanaged', 'source_gone'])
     .describe(
-      'Whether it is known what was translated and written: not of an article that was never translated, or by a release that did not keep it',
+      'Whether it is known what was translated and written: not of an article that was never translated',
     ),
   states: statesSchema.nullable().describe('Null unless it is managed'),
 });

@@ -102,7 +102,7 @@ async function assemble(db: Database, jobId: JobId): Promise<Result> {
     if (target_text === null && outcome !== 'left')
       throw new Error(`job ${jobId}: segment ${key} is not translated`);
     translations.set(key, target_text);
-    if ((target_text === null || untranslated) && isOfBody(kind)) unpaidWords += words ?? 0;
+    if ((target_text === null || untranslated) && isOfBody(kind)) unpaidWords += words;
   }
   const linked = referencesOf(snapshot).articleIds;
   const articleIds = await targetVersions(db, workspace_id, linked, target_language);
