@@ -66,7 +66,7 @@ const VERSION_7 = /^[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[89ab]/;
 
 /**
  * The instant that a version 7 id was made at, to the millisecond: what its row's `created_at` says, and so which
- * partition has it. Null for an id of another version, which may be in any of them.
+ * partition has it. Null for an id of another version.
  */
 export function instantOf(id: string): Date | null {
   return VERSION_7.test(id) ? new Date(Number.parseInt(id.slice(0, 8) + id.slice(9, 13), 16)) : null;

@@ -1,9 +1,8 @@
 import { articleChanged } from '../articles/queries.ts';
 import { isHoldOpen, MissingHoldError, settleHold } from '../credits/holds.ts';
 import { releaseBytes } from '../credits/storage-quota.ts';
-import type { Database, Queryable, Tx } from '../db/database.ts';
+import type { Queryable, Tx } from '../db/database.ts';
 import type { JobStatus } from '../db/tables.ts';
-import { inTransaction } from '../db/transaction.ts';
 import type { ArticleId, JobId, ProjectId, WorkspaceId } from '../ids.ts';
 import type { FirstStep } from './purposes.ts';
 
@@ -39,16 +38,12 @@ export const lockArticleOf = (tx: Tx, jobId: JobId): Promise<JobTarget | undefin
     .executeTakeFirst();
 
 /**
- * Takes the hold over for a run: the job enters its first step, an article that was QUEUED for it is PROCESSING.
+ * Takes the hold over for a run, in the caller's transaction: the job enters its first step, an article that was QUEUED for it is PROCESSING.
  * Running it again changes nothing.
  * @returns false when the job has ended, so that the run has nothing to do
  * @throws {MissingHoldError} when an open job has no open hold, which only a fault outside this service could cause
  */
-export const takeOver = (db: Database, jobId: JobId, first: FirstStep): Promise<boolean> =>
-  inTransaction(db, (tx) => takeOverIn(tx, jobId, first));
-
-/** The same in the caller's transaction. */
-export async function takeOverIn(tx: Tx, jobId: JobId, first: FirstStep): Promise<boolean> {
+export async function takeOver(tx: Tx, jobId: JobId, first: FirstStep): Promise<boolean> {
   await lockArticleOf(tx, jobId);
   const job = await tx
     .updateTable('jobs')

@@ -14,7 +14,7 @@ export type Told = Pick<TranslationRequest, 'sourceLanguage' | 'targetLanguage' 
 interface Row {
   readonly sourceLanguage: string;
   readonly targetLanguage: string;
-  readonly context: Omit<StoredContext, 'around'> | null;
+  readonly context: Omit<StoredContext, 'around'>;
   readonly around: StoredContext['around'][number] | null;
   readonly terms: readonly TermPair[] | null;
 }
@@ -43,7 +43,7 @@ export async function markAsked(
   const { context, around, terms: drawn, ...languages } = row;
   const told = {
     ...languages,
-    ...(context === null ? {} : { context: { ...context, terms: drawn ?? [] } }),
+    context: { ...context, terms: drawn ?? [] },
     ...(around === null ? {} : { around }),
   };
   return { told, drawn: drawn?.length ?? null };

@@ -29,7 +29,6 @@ export async function translateBatch(
     .where('outcome', 'is', null)
     .where('same_as', 'is', null)
     .orderBy('position')
-    .orderBy('key')
     .execute();
   if (segments.length > 0) {
     const asked = await markAsked(db, jobId, batch);
@@ -39,7 +38,7 @@ export async function translateBatch(
         ...asked.told,
         segments: segments.map(({ key, kind, source_text }) => ({
           id: key,
-          kind: kind ?? 'paragraph',
+          kind,
           text: source_text,
         })),
         signal,

@@ -113,7 +113,7 @@ export async function planSegments(
       )
       ON CONFLICT DO NOTHING
     `.execute(tx);
-    // The rows decide: an earlier run of another release may have planned with other bounds.
+    // The rows decide: more may be remembered than when an attempt before this one stored them.
     const plan = await tx
       .selectFrom('translation_segments')
       .select([

@@ -74,8 +74,8 @@ export interface StoredRefresh {
   readonly source: ArticleId;
   /** True when the version was APPROVED or PUBLISHED already as it was asked for. */
   readonly released: boolean;
-  /** True when blocks were named: they are translated anew, past the memory. Missing in jobs of an earlier release. */
-  readonly anew?: boolean;
+  /** True when blocks were named: they are translated anew, past the memory. */
+  readonly anew: boolean;
 }
 
 /** Paid work: translations, generations and questions, and what they go by. */
@@ -114,7 +114,7 @@ export interface JobTables {
     asked_batches: Generated<number[]>;
     /** Of a refresh: its plan, which has what is needed of the source. */
     snapshot: NullableJson<Snapshot | StoredRefresh>;
-    /** Null until it is planned, and of jobs that a release before planned. */
+    /** Null until it is planned. */
     context: NullableJson<StoredContext>;
     /** Null until they are drawn, or the first batch goes without. */
     terms: NullableJson<readonly TermPair[]>;
@@ -128,19 +128,18 @@ export interface JobTables {
     source_hash: string;
     source_text: string;
     target_text: Nullable<string>;
-    /** Null in rows of a release that did not count them. */
-    words: Nullable<number>;
-    /** What the text is, and its place in reading order. Null in rows of a release that did not keep them. */
-    kind: Nullable<SegmentKind>;
-    position: Nullable<number>;
+    words: number;
+    kind: SegmentKind;
+    /** Its place in reading order. */
+    position: number;
     /** The key of the equal text that is asked for in its place. */
     same_as: Nullable<string>;
     /** Where its translation was remembered from; null when an engine was asked. */
     from_memory: Nullable<MemoryLayer>;
-    /** What it is remembered by; null in rows of a release that remembered nothing. */
-    text_key: Nullable<string>;
-    made_by: Nullable<string>;
-    /** What became of it; null until it was asked for, and in rows of a release that did not tell. */
+    /** What it is remembered by. */
+    text_key: string;
+    made_by: string;
+    /** What became of it; null until it was asked for. */
     outcome: Nullable<Outcome>;
     /** What was repaired, or is wrong with it. */
     defects: NullableJson<readonly FoundDefect[]>;
