@@ -37,16 +37,17 @@ export function createMaintenanceActivities(
   };
   return {
     reconcileJobs: (): Promise<{ started: number; ended: number }> => reconcileJobs(watched),
-    reconcileHolds: async (): Promise<{ released: number }> => {
-      const released = (await endAbandonedOperations(watched)) + (await releaseStrandedHolds(watched));
+    reconcileHolds: async (): Promise<{ released: number }> => ({
+      released: (await endAbandonedOperations(watched)) + (await releaseStrandedHolds(watched)),
+    }),
+    reconcileDeliveries: (): Promise<{ returned: number; ended: number }> => reconcileDeliveries(watched),
+    emptyDeleted: async (): Promise<void> => {
       await emptyDeletedEndpoints(watched);
       await emptyDeletedWorkspaces(watched);
-      return { released };
     },
-    reconcileDeliveries: (): Promise<{ returned: number; ended: number }> => reconcileDeliveries(watched),
     pruneWebhooks: () => rotatePartitions(db, { ...retention, partitionMinutes }),
     // Working data of ended paid jobs, and entries of the translation memory unused for long.
-    pruneTranslations: async (): Promise<{ jobs: number; segments: number }> => {
+    pruneJobsAndMemory: async (): Promise<{ jobs: number; segments: number }> => {
       await pruneMemory(db, memoryMs, beat);
       const generations = await pruneGenerations(db, retention);
       const { jobs, segments } = await pruneTranslations(db, retention);
