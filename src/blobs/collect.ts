@@ -38,8 +38,9 @@ export interface CollectOptions {
  */
 export async function collectBlobs(db: Database, options: CollectOptions): Promise<number | null> {
   const { blobs, signal, from, onProgress } = options;
-  const ours = await isOurs(db, blobs);
-  if (ours !== true) return ours;
+  const folder = await identifyFolder(db, blobs);
+  if (folder === 'foreign') return null;
+  if (folder === 'unknown') return 0;
   let removed = 0;
   if (from?.stage !== 'files') {
     const batches = inBatches(from?.after ?? '', (after: string) => collectRows(db, options, after));
@@ -61,11 +62,11 @@ export async function collectBlobs(db: Database, options: CollectOptions): Promi
   return removed;
 }
 
-/** 0 when the database knows no image at all, so that the folder cannot be checked. */
-async function isOurs(db: Database, blobs: BlobStore): Promise<true | 0 | null> {
+/** Whether the folder has an image that the database knows; `unknown` when the database knows none. */
+async function identifyFolder(db: Database, blobs: BlobStore): Promise<'own' | 'foreign' | 'unknown'> {
   const known = await db.selectFrom('blobs').select('hash').orderBy('hash').limit(SAMPLE).execute();
-  for (const { hash } of known) if (await blobs.has(hash)) return true;
-  return known.length === 0 ? 0 : null;
+  for (const { hash } of known) if (await blobs.has(hash)) return 'own';
+  return known.length === 0 ? 'unknown' : 'foreign';
 }
 
 /**

@@ -158,7 +158,7 @@ export async function dropOldPartitions(
 }
 
 /** Makes the partitions of the days to come, and drops those of what is older than the retention. */
-export async function turnPartitions(db: Database, retention: Retention): Promise<Dropped> {
+export async function rotatePartitions(db: Database, retention: Retention): Promise<Dropped> {
   await makePartitions(db, { minutes: retention.partitionMinutes, note: () => retention.onProgress?.() });
   return dropOldPartitions(db, retention);
 }

@@ -1,3 +1,4 @@
+import { sql } from 'kysely';
 import { articleChanged } from '../articles/queries.ts';
 import { isHoldOpen, MissingHoldError, settleHold } from '../credits/holds.ts';
 import { releaseBytes } from '../credits/storage-quota.ts';
@@ -16,6 +17,10 @@ export async function isJobOpen(db: Queryable, jobId: JobId): Promise<boolean> {
     .executeTakeFirst();
   return job !== undefined;
 }
+
+/** SQL: the id of a job that has not ended, which it does not before the statement's transaction does. */
+export const lockOpenJob = (jobId: JobId) =>
+  sql`SELECT id FROM jobs WHERE id = ${jobId} AND ended_at IS NULL FOR SHARE`;
 
 /** The article that a job writes. */
 export interface JobTarget {

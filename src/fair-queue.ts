@@ -1,6 +1,6 @@
 /** Hands out what is scarce (threads, connections, bytes of memory) so that no owner keeps the others waiting. */
 
-export interface TurnOptions {
+export interface FairQueueOptions {
   /** Units there are in all: threads, connections, bytes. */
   readonly total: number;
   /**
@@ -24,12 +24,12 @@ export interface Claim {
   readonly signal?: AbortSignal;
 }
 
-export interface Turns {
+export interface FairQueue {
   /**
    * Waits until the owner may have what it claims. Owners who wait are served in turn, each its own oldest claim first,
    * so that the many claims of one never stand before another's only one.
    * @returns releases the units, once however often it is called
-   * @throws the refusal of `TurnOptions`; the reason of `signal`
+   * @throws the refusal of `FairQueueOptions`; the reason of `signal`
    */
   readonly take: (owner: string, claim: Claim) => Promise<() => void>;
   /** Claims that wait. */
@@ -48,7 +48,7 @@ interface Owner {
   readonly waiters: Set<Waiter>;
 }
 
-export function createTurns({ total, perOwner, maxWaiting, refusal }: TurnOptions): Turns {
+export function createFairQueue({ total, perOwner, maxWaiting, refusal }: FairQueueOptions): FairQueue {
   const owners = new Map<string, Owner>();
   /** Owners who wait, in the order in which they are served next. */
   const line = new Set<Owner>();
