@@ -63,7 +63,7 @@ const VERSION_7 = /^[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[89ab]/;
 
 /**
  * The instant of a version 7 id, to the millisecond: equal to its row's `created_at`, which names the partition. Null
- * for other versions, which may be in any partition.
+ * for other versions.
  */
 export function instantOf(id: string): Date | null {
   return VERSION_7.test(id) ? new Date(Number.parseInt(id.slice(0, 8) + id.slice(9, 13), 16)) : null;

@@ -37,12 +37,6 @@ export async function storeBlobs(tx: Tx, blobs: BlobStore, added: readonly NewBl
 export async function keepBlobs(tx: Tx, hashes: readonly string[]): Promise<ReadonlySet<string>> {
   if (hashes.length === 0) return new Set();
   const wanted = [...new Set(hashes)];
-  // Images of an earlier release get a row here in the next round of `collectBlobs`.
-  await sql`
-    INSERT INTO blobs (hash, size)
-    SELECT content_hash, max(byte_size) FROM assets WHERE content_hash = ANY (${wanted}::text[])
-    GROUP BY content_hash ORDER BY content_hash
-    ON CONFLICT DO NOTHING`.execute(tx);
   const { rows } = await sql<{ hash: string; marked: boolean }>`
     SELECT hash, unreferenced_since IS NOT NULL AS marked FROM blobs
     WHERE hash = ANY (${wanted}::text[]) ORDER BY hash FOR KEY SHARE`.execute(tx);

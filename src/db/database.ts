@@ -2,11 +2,11 @@ import { Socket } from 'node:net';
 import { type ConnectionProvider, type Dialect, Kysely, PostgresDialect, type Transaction } from 'kysely';
 import pg from 'pg';
 import { ServiceError } from '../errors.ts';
-import { createTurns } from '../turns.ts';
+import { createFairQueue } from '../fair-queue.ts';
+import { sendJoined } from './joined-statements.ts';
 import { sendPreparedByName } from './prepared.ts';
-import { destroySilentConnections } from './silence.ts';
+import { destroySilentConnections } from './silent-connections.ts';
 import type { Tables } from './tables.ts';
-import { sendTogether } from './together.ts';
 
 export type Database = Kysely<Tables>;
 export type Tx = Transaction<Tables>;
@@ -117,7 +117,7 @@ export function createPool(options: DatabaseOptions): pg.Pool {
   destroySilentConnections(pool, statementTimeout);
   endWhenClosed(pool);
   // Last: what is postponed has no response of its own.
-  pool.on('connect', sendTogether);
+  pool.on('connect', sendJoined);
   return pool;
 }
 
@@ -170,7 +170,7 @@ export function createSharedDatabase(
   const common = new Kysely<Tables>(config);
   const direct = common.getExecutor();
   const total = poolSize - Math.ceil(poolSize / COMMON_PART);
-  const turns = createTurns({ total, perOwner: 'half', maxWaiting: MAX_WAITING, refusal: busy });
+  const queue = createFairQueue({ total, perOwner: 'half', maxWaiting: MAX_WAITING, refusal: busy });
   return {
     common,
     of: (holder) => {
@@ -178,7 +178,7 @@ export function createSharedDatabase(
       const provider: ConnectionProvider = {
         async provideConnection(consumer, abort) {
           const began = performance.now();
-          const release = await turns.take(holder, { waitMs: patience });
+          const release = await queue.take(holder, { waitMs: patience });
           patience -= performance.now() - began;
           try {
             return await direct.provideConnection(consumer, abort);
@@ -190,7 +190,7 @@ export function createSharedDatabase(
       const executor = direct.withConnectionProvider(provider);
       return new Kysely<Tables>({ config, dialect, driver, executor });
     },
-    waiting: turns.waiting,
+    waiting: queue.waiting,
     destroy: () => common.destroy(),
   };
 }

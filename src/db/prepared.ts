@@ -10,8 +10,8 @@ import {
   type Transaction,
 } from 'kysely';
 import type pg from 'pg';
+import { joinStatements, withCommit } from './joined-statements.ts';
 import type { Tables } from './tables.ts';
-import { together, withCommit } from './together.ts';
 
 const names = new Map<string, string>();
 
@@ -112,14 +112,14 @@ export function prepare<Values extends object, Row>(
   return (db, values) => run(db, ...bind(values));
 }
 
-/** Two such statements of one transaction, by name, sent in one message: see {@link together}. */
+/** Two such statements of one transaction, by name, sent in one message: see {@link joinStatements}. */
 export function prepareBoth<FirstValues, First, SecondValues, Second>(
   names: readonly [string, string],
   first: Build<FirstValues, First>,
   second: Build<SecondValues, Second>,
 ): (tx: Transaction<Tables>, values: FirstValues & SecondValues) => Promise<[First[], Second[]]> {
   const both = [built(names[0], first), built(names[1], second)] as const;
-  const text = together(both[0].part, both[1].part);
+  const text = joinStatements(both[0].part, both[1].part);
   return async (tx, values) => {
     const query = CompiledQuery.raw(text, [...both[0].bind(values), ...both[1].bind(values)]);
     const { rows } = await tx.executeQuery(query);

@@ -1,6 +1,6 @@
 import { sql } from 'kysely';
 import type { Tx } from './database.ts';
-import { errorKind } from './passing.ts';
+import { errorKind } from './error-kind.ts';
 
 /** Called with the name of a failed clean-up and its error, to report it to operators. */
 export type OnLeftOver = (part: string, error: unknown) => void;
@@ -19,7 +19,7 @@ export async function inSavepoint(
   try {
     await part();
   } catch (error) {
-    if (errorKind(error) === 'passing') throw error;
+    if (errorKind(error) === 'transient') throw error;
     await sql`ROLLBACK TO SAVEPOINT part`.execute(tx);
     onPassedOver(error);
     return false;

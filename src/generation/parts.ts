@@ -1,6 +1,7 @@
 import { sql } from 'kysely';
 import type { Database, Queryable } from '../db/database.ts';
 import type { JobId } from '../ids.ts';
+import { lockOpenJob } from '../jobs/run-state.ts';
 import type { Notes } from './repairs.ts';
 
 /** The part that the outline is; those after it are the sections, in their order, and the FAQ. */
@@ -40,12 +41,12 @@ export async function planParts(
 }
 
 /**
- * Notes that a writer is about to be asked for a part, so that whoever cancels the job from now on has it counted.
+ * Marks that a writer is about to be asked for a part: a job that is cancelled from now on is charged for it.
  * @returns false when the job has ended
  */
-export async function markAsked(db: Database, jobId: JobId, part: number): Promise<boolean> {
+export async function markRequested(db: Database, jobId: JobId, part: number): Promise<boolean> {
   const { numAffectedRows } = await sql`
-    WITH job AS (SELECT id FROM jobs WHERE id = ${jobId} AND ended_at IS NULL FOR SHARE)
+    WITH job AS (${lockOpenJob(jobId)})
     UPDATE generation_parts SET asked = true FROM job
     WHERE generation_parts.job_id = job.id AND part = ${part}`.execute(db);
   return numAffectedRows === 1n;

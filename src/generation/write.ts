@@ -6,7 +6,15 @@ import { ProviderError } from '../providers/types.ts';
 import { bodyWords, FAQ_WORDS, type GenerationConfig } from './config.ts';
 import { scaleLengths } from './lengths.ts';
 import type { Outline } from './outline.ts';
-import { markAsked, notePart, OUTLINE_PART, type Part, planParts, readParts, storePart } from './parts.ts';
+import {
+  markRequested,
+  notePart,
+  OUTLINE_PART,
+  type Part,
+  planParts,
+  readParts,
+  storePart,
+} from './parts.ts';
 import type { GenerationPrice } from './price.ts';
 import { showWritten } from './progress.ts';
 import { observed } from './repairs.ts';
@@ -139,7 +147,7 @@ async function makePart(
 ): Promise<void> {
   const work = await readWork(db, jobId);
   const planned: Part | undefined = work.parts[part];
-  if (planned?.content != null || !(await markAsked(db, jobId, part))) return;
+  if (planned?.content != null || !(await markRequested(db, jobId, part))) return;
   const { writer, rest } = observed(writers[work.brief.config.writingQuality], (notes) =>
     notePart(db, jobId, part, { ...notes, asked: true }),
   );

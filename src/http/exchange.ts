@@ -6,8 +6,8 @@ import type { Logger } from 'pino';
 import type { KeyActor } from '../context.ts';
 import { redactSecrets } from '../error-text.ts';
 import { ServiceError } from '../errors.ts';
+import { createFairQueue } from '../fair-queue.ts';
 import { writeJson } from '../json-text.ts';
-import { createTurns } from '../turns.ts';
 import { type Report, toProblem, toServiceError, UNEXPECTED } from './problems.ts';
 
 /** What is known of a request from its start to its log line. */
@@ -143,7 +143,7 @@ export type Env = { Bindings: Partial<HttpBindings> };
  * line, which names the route and never a raw path, header, query or body.
  */
 export function createExchanges({ waitMs, logger, clientAddress, observe }: ExchangeDependencies) {
-  const sending = createTurns({ ...SENDING, refusal: tooManyUnread });
+  const sending = createFairQueue({ ...SENDING, refusal: tooManyUnread });
   // Its fields are all named below and hold no secret: redaction would only cost time.
   const line = neverThrow(logger.child({}, { redact: [] }));
   const report = neverThrow(logger);

@@ -1,9 +1,9 @@
+import { sql } from 'kysely';
 import { articleChanged } from '../articles/queries.ts';
 import { isHoldOpen, MissingHoldError, settleHold } from '../credits/holds.ts';
 import { releaseBytes } from '../credits/storage-quota.ts';
-import type { Database, Queryable, Tx } from '../db/database.ts';
+import type { Queryable, Tx } from '../db/database.ts';
 import type { JobStatus } from '../db/tables.ts';
-import { inTransaction } from '../db/transaction.ts';
 import type { ArticleId, JobId, ProjectId, WorkspaceId } from '../ids.ts';
 import type { FirstStep } from './purposes.ts';
 
@@ -17,6 +17,10 @@ export async function isJobOpen(db: Queryable, jobId: JobId): Promise<boolean> {
     .executeTakeFirst();
   return job !== undefined;
 }
+
+/** SQL: the id of a job that has not ended, which it does not before the statement's transaction does. */
+export const lockOpenJob = (jobId: JobId) =>
+  sql`SELECT id FROM jobs WHERE id = ${jobId} AND ended_at IS NULL FOR SHARE`;
 
 /** The article that a job writes. */
 export interface JobTarget {
@@ -38,16 +42,12 @@ export const lockArticleOf = (tx: Tx, jobId: JobId): Promise<JobTarget | undefin
     .executeTakeFirst();
 
 /**
- * Takes over the hold for a run: the job enters its first step, an article QUEUED for it becomes PROCESSING.
- * Idempotent.
+ * Takes over the hold for a run, in the caller's transaction: the job enters its first step, an article QUEUED for it
+ * becomes PROCESSING. Idempotent.
  * @returns false when the job has ended and the run has nothing to do
  * @throws {MissingHoldError} when an open job has no open hold, which only a fault outside this service could cause
  */
-export const takeOver = (db: Database, jobId: JobId, first: FirstStep): Promise<boolean> =>
-  inTransaction(db, (tx) => takeOverIn(tx, jobId, first));
-
-/** `takeOver` in the caller's transaction. */
-export async function takeOverIn(tx: Tx, jobId: JobId, first: FirstStep): Promise<boolean> {
+export async function takeOver(tx: Tx, jobId: JobId, first: FirstStep): Promise<boolean> {
   await lockArticleOf(tx, jobId);
   const job = await tx
     .updateTable('jobs')

@@ -6,7 +6,7 @@ import type { JobId, WorkspaceId } from '../ids.ts';
 import { TURN_FREED, type Turn } from '../temporal/shapes.ts';
 import { signalRun, type TemporalClient } from '../temporal/workflow-client.ts';
 import { PURPOSES } from './purposes.ts';
-import { takeOverIn } from './run-state.ts';
+import { takeOver } from './run-state.ts';
 
 /** Runs of one workspace that are active at once: further ones wait for these, and for no other workspace's. */
 const OPEN_RUNS = 8;
@@ -58,7 +58,7 @@ export async function takeTurn(db: Database, jobId: JobId): Promise<Turn> {
     );
     const now = await placeOf(tx, jobId);
     if (now !== undefined && mustWait(now)) return wait(now);
-    const taken = await takeOverIn(tx, jobId, PURPOSES[place.purpose].first);
+    const taken = await takeOver(tx, jobId, PURPOSES[place.purpose].first);
     return { outcome: taken ? 'taken' : 'ended' };
   });
 }

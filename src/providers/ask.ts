@@ -1,6 +1,6 @@
 /** Asking a model until its answer can be used. */
 import type { z } from 'zod';
-import type { ChatAnswer, ChatTurn } from './chat-model.ts';
+import type { ChatAnswer, ChatMessage } from './chat-model.ts';
 import { ProviderError } from './types.ts';
 
 /** Something wrong with an answer. */
@@ -32,8 +32,8 @@ export interface Checked<Value, Wrong extends Defect = Defect> {
 export function conversation(
   data: Readonly<Record<string, unknown>>,
   rejected: RejectedAnswer | undefined,
-): ChatTurn[] {
-  const question: ChatTurn = { role: 'user', text: JSON.stringify(data) };
+): ChatMessage[] {
+  const question: ChatMessage = { role: 'user', text: JSON.stringify(data) };
   if (rejected === undefined) return [question];
   const defects = rejected.defects.map(({ problem, given }) => ({ problem, given }));
   return [

@@ -14,14 +14,14 @@ export interface ChatModelOptions {
   readonly timeoutMs: number;
 }
 
-export interface ChatTurn {
+export interface ChatMessage {
   readonly role: 'user' | 'assistant';
   readonly text: string;
 }
 
 export interface ChatQuestion {
   readonly instructions: string;
-  readonly turns: readonly ChatTurn[];
+  readonly messages: readonly ChatMessage[];
   /** JSON Schema of the object asked for; sent as strict structured output. */
   readonly schema: Readonly<Record<string, unknown>>;
   readonly signal: AbortSignal;
@@ -54,14 +54,14 @@ export function createChatModel({ baseUrl, model, apiKey, timeoutMs }: ChatModel
     ...(apiKey === undefined ? {} : { apiKey }),
   }).chatModel(model);
   return {
-    async ask({ instructions, turns, schema, signal }) {
+    async ask({ instructions, messages, schema, signal }) {
       signal.throwIfAborted();
       const deadline = AbortSignal.timeout(timeoutMs);
       const result = await Promise.resolve(
         chat.doGenerate({
           prompt: [
             { role: 'system', content: instructions },
-            ...turns.map(({ role, text }) => ({ role, content: [{ type: 'text' as const, text }] })),
+            ...messages.map(({ role, text }) => ({ role, content: [{ type: 'text' as const, text }] })),
           ],
           responseFormat: { type: 'json', name: 'answer', schema },
           abortSignal: AbortSignal.any([signal, deadline]),

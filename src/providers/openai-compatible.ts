@@ -5,9 +5,9 @@ import {
   strictObject,
   TERMS_SCHEMA,
   termsInstructions,
-  termsTurn,
+  termsMessage,
   translatingInstructions,
-  translatingTurns,
+  translatingMessages,
 } from './prompts.ts';
 import {
   ProviderError,
@@ -28,7 +28,7 @@ export function createOpenAiCompatibleProvider(options: ChatModelOptions): Trans
     const names = nameTexts(segments);
     const { object, truncated } = await model.ask({
       instructions: translatingInstructions(request),
-      turns: translatingTurns(request, names),
+      messages: translatingMessages(request, names),
       schema: strictObject(Object.fromEntries([...names.values()].map((name) => [name, { type: 'string' }]))),
       signal,
     });
@@ -48,7 +48,7 @@ export function createOpenAiCompatibleProvider(options: ChatModelOptions): Trans
   const terms = async (request: TermsRequest): Promise<TermPair[]> => {
     const { object } = await model.ask({
       instructions: termsInstructions(request),
-      turns: [termsTurn(request)],
+      messages: [termsMessage(request)],
       schema: TERMS_SCHEMA,
       signal: request.signal,
     });

@@ -5,7 +5,7 @@
  */
 import { hash } from 'node:crypto';
 import { describeLanguage } from '../language-names.ts';
-import type { ChatTurn } from './chat-model.ts';
+import type { ChatMessage } from './chat-model.ts';
 import type { JobContext, TermsRequest, TranslationRequest, TranslationText } from './types.ts';
 
 type Languages = Pick<TranslationRequest, 'sourceLanguage' | 'targetLanguage'>;
@@ -72,7 +72,7 @@ function about({ title, outline, style, glossary, terms }: JobContext) {
 }
 
 /** The one turn that a term list is asked with. */
-export const termsTurn = ({ context, texts, limit }: TermsRequest): ChatTurn => ({
+export const termsMessage = ({ context, texts, limit }: TermsRequest): ChatMessage => ({
   role: 'user',
   text: JSON.stringify({ about: about(context), texts, limit }),
 });
@@ -89,24 +89,24 @@ export const nameTexts = (texts: readonly TranslationText[]): Map<string, string
     ]),
   );
 
-/** The turns of a request: the texts; when they are asked for again, also the earlier answers and what is wrong with each. */
-export function translatingTurns(
+/** The messages of a request: the texts; when they are asked for again, also the earlier answers and what is wrong with each. */
+export function translatingMessages(
   { segments, repair = [], context, around }: TranslationRequest,
   names: ReadonlyMap<string, string>,
-): ChatTurn[] {
+): ChatMessage[] {
   const nameOf = (id: string): string => names.get(id) ?? id;
   const question = {
     ...(context === undefined ? {} : { about: about(context) }),
     ...(around === undefined ? {} : { around }),
     texts: Object.fromEntries(segments.map(({ id, text }) => [nameOf(id), text])),
   };
-  const turns: ChatTurn[] = [{ role: 'user', text: JSON.stringify(question) }];
+  const messages: ChatMessage[] = [{ role: 'user', text: JSON.stringify(question) }];
   const notes = repair.filter(({ id }) => names.has(id));
-  if (notes.length === 0) return turns;
+  if (notes.length === 0) return messages;
   const previous = notes.flatMap(({ id, previous }) => (previous === null ? [] : [[nameOf(id), previous]]));
   const defects = Object.fromEntries(notes.map(({ id, defects }) => [nameOf(id), defects]));
   return [
-    ...turns,
+    ...messages,
     { role: 'assistant', text: JSON.stringify(Object.fromEntries(previous)) },
     { role: 'user', text: JSON.stringify({ defects }) },
   ];

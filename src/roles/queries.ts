@@ -150,12 +150,9 @@ export async function findRoleWorkspace(db: Queryable, id: RoleId): Promise<Work
   return row?.workspace_id ?? null;
 }
 
-/** The first one compares names as written, for releases without keys. */
-const NAME_INDEXES = new Set(['roles_name_key', 'roles_folded_name_key']);
-
 /** Rethrows an error, a taken name as 409 `name_taken`. */
 export function rethrowNameTaken(error: unknown): never {
-  throw NAME_INDEXES.has(uniqueViolation(error) ?? '')
+  throw uniqueViolation(error) === 'roles_folded_name_key'
     ? conflict('The workspace already has a role with that name.', 'name_taken')
     : error;
 }

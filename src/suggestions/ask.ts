@@ -7,7 +7,7 @@ import { ProviderError } from '../providers/types.ts';
 import type { AskResult } from '../temporal/shapes.ts';
 import { checkAnswer, type FindTaken } from './answers.ts';
 import { countSuggestions, type Question } from './model-questions.ts';
-import { findOpenOperation, markAsked, storeResult, unmarkAsked } from './operations.ts';
+import { findOpenOperation, markRequested, storeResult, unmarkRequested } from './operations.ts';
 import { ModelNotReached, type SuggestionProvider } from './provider.ts';
 import { findTakenNames, readQuestion } from './read-question.ts';
 
@@ -44,13 +44,13 @@ export async function askOperation(
   }
   const question = await readQuestion(db, operation);
   if (question === null) return { kind: 'answered', suggestions: 0 };
-  const marked = await markAsked(db, id);
+  const marked = await markRequested(db, id);
   if (marked === null) return { kind: 'ended' };
   let suggestions: Suggestions | null;
   try {
     suggestions = await askModel(provider, question, findTakenNames(db, operation.workspaceId), signal);
   } catch (error) {
-    if (error instanceof ModelNotReached && !marked.again) await unmarkAsked(db, id, marked.mark);
+    if (error instanceof ModelNotReached && !marked.again) await unmarkRequested(db, id, marked.mark);
     throw error;
   }
   if (suggestions === null) return { kind: 'answered', suggestions: 0 };

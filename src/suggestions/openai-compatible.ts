@@ -36,7 +36,7 @@ export function createOpenAiCompatibleSuggestions(options: OpenAiCompatibleOptio
       try {
         return await model.ask({
           instructions: instructionsFor(question),
-          turns: conversation(questionData(question), rejected),
+          messages: conversation(questionData(question), rejected),
           schema: strictSchemas[question.kind],
           signal,
         });

@@ -108,7 +108,7 @@ export interface Asking {
  * happens.
  * @returns null when the operation has ended, and no model may be called
  */
-export async function markAsked(db: Database, id: AiOperationId): Promise<Asking | null> {
+export async function markRequested(db: Database, id: AiOperationId): Promise<Asking | null> {
   return inTransaction(db, async (tx) => {
     const before = await tx
       .selectFrom('ai_operations')
@@ -134,7 +134,7 @@ export async function markAsked(db: Database, id: AiOperationId): Promise<Asking
  * Removes an attempt's mark when it is certain that it reached no model. A mark that a later attempt has set in
  * its place stays: that one may be talking to the model.
  */
-export async function unmarkAsked(db: Database, id: AiOperationId, mark: Date): Promise<void> {
+export async function unmarkRequested(db: Database, id: AiOperationId, mark: Date): Promise<void> {
   await db
     .updateTable('ai_operations')
     .set({ asked_at: null })

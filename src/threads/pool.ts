@@ -6,7 +6,7 @@ import { availableParallelism } from 'node:os';
 import { Piscina } from 'piscina';
 import { TASKS, type TaskName } from '../document/tasks/tasks.ts';
 import { ServiceError, TooSlowError } from '../errors.ts';
-import { createTurns } from '../turns.ts';
+import { createFairQueue } from '../fair-queue.ts';
 import { currentShare } from './share.ts';
 import type { Posted } from './thread.ts';
 
@@ -28,7 +28,7 @@ const IDLE_MS = 10_000;
 const OLD_HEAP_MB = 144;
 const YOUNG_HEAP_MB = 8;
 
-const turns = createTurns({
+const queue = createFairQueue({
   total: THREADS,
   perOwner: THREADS - 1,
   maxWaiting: 64,
@@ -111,7 +111,7 @@ export async function doTaskWithin<Name extends TaskName>(
   const done = doSmallTask(task, ...args);
   if (done !== undefined) return done;
   const { of, waitMs } = currentShare();
-  const release = await turns.take(of, { waitMs });
+  const release = await queue.take(of, { waitMs });
   try {
     return (await onThread(timeoutMs, { task, args })) as TaskResult<Name>;
   } finally {

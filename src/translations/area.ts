@@ -1,6 +1,6 @@
 import { sql } from 'kysely';
 import { type JobArea, startRun } from '../jobs/runs.ts';
-import { TERM_LIST } from './asked.ts';
+import { TERM_LIST } from './engine-requests.ts';
 import { isDeclined } from './report/judge.ts';
 
 /** What a term list counts as in work that nobody pays for: about what a model writes for one. */

@@ -3,7 +3,7 @@ import type { Database } from '../db/database.ts';
 import type { JobId } from '../ids.ts';
 import { type Made, translateSegments } from '../providers/translate.ts';
 import type { TranslationProvider } from '../providers/types.ts';
-import { asking, markAsked } from './asked.ts';
+import { askMarked, markRequested } from './engine-requests.ts';
 import { mayLeave } from './report/judge.ts';
 
 /** Progress while translating ends here; the rest belongs to finalizing. */
@@ -29,17 +29,16 @@ export async function translateBatch(
     .where('outcome', 'is', null)
     .where('same_as', 'is', null)
     .orderBy('position')
-    .orderBy('key')
     .execute();
   if (segments.length > 0) {
-    const asked = await markAsked(db, jobId, batch);
-    if (asked === undefined) return 0;
-    await asking(db, jobId, batch, () =>
+    const marked = await markRequested(db, jobId, batch);
+    if (marked === undefined) return 0;
+    await askMarked(db, jobId, batch, () =>
       translateSegments(provider, {
-        ...asked.told,
+        ...marked.request,
         segments: segments.map(({ key, kind, source_text }) => ({
           id: key,
-          kind: kind ?? 'paragraph',
+          kind,
           text: source_text,
         })),
         signal,

@@ -12,7 +12,7 @@ import { writeJson } from '../json-text.ts';
 import type { TranslationProvider } from '../providers/types.ts';
 import { doTask } from '../threads/pool.ts';
 import { inTheBackground } from '../threads/share.ts';
-import { fromMemory } from './memory/fill.ts';
+import { lookUpMemory } from './memory/look-up.ts';
 import { readTexts, toSnapshot } from './read-source.ts';
 
 /** Bounds of one provider call: small enough to be repaired cheaply, large enough to carry context. */
@@ -66,7 +66,7 @@ export async function planSegments(
   const glossary = await glossaryIn(db, workspaceId, job, texts);
   const style = await styleOf(db, projectId, job.target);
   const { found, keys } = await inTheBackground(workspaceId, () =>
-    fromMemory(db, {
+    lookUpMemory(db, {
       ...job,
       jobId,
       languages: { sourceLanguage: job.source, targetLanguage: job.target },
@@ -113,7 +113,7 @@ export async function planSegments(
       )
       ON CONFLICT DO NOTHING
     `.execute(tx);
-    // The rows decide: an earlier run of another release may have planned with other bounds.
+    // The rows decide: more may be remembered than when an attempt before this one stored them.
     const plan = await tx
       .selectFrom('translation_segments')
       .select([

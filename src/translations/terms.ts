@@ -4,7 +4,7 @@ import type { Database } from '../db/database.ts';
 import { plainText } from '../document/translation/tags.ts';
 import type { JobId } from '../ids.ts';
 import type { GlossaryTerm, TermPair, TranslationProvider } from '../providers/types.ts';
-import { asking, markAsked, TERM_LIST } from './asked.ts';
+import { askMarked, markRequested, TERM_LIST } from './engine-requests.ts';
 import type { Plan } from './plan.ts';
 
 /** Below so many words that are left to translate no list is drawn. */
@@ -31,14 +31,14 @@ export async function drawTerms(
   { db, provider }: { db: Database; provider: TranslationProvider },
   { jobId, signal }: { jobId: JobId; signal: AbortSignal },
 ): Promise<number> {
-  const asked = await markAsked(db, jobId, TERM_LIST);
-  if (asked === undefined || asked.drawn !== null) return asked?.drawn ?? 0;
-  const { context, around: _, ...languages } = asked.told;
+  const marked = await markRequested(db, jobId, TERM_LIST);
+  if (marked === undefined || marked.drawn !== null) return marked?.drawn ?? 0;
+  const { context, around: _, ...languages } = marked.request;
   if (context === undefined || provider.terms === undefined) return 0;
   const { texts, words, characters } = await readTexts(db, jobId);
   const limit = Math.min(Math.ceil(words / WORDS_PER_PAIR), MAX_PAIRS);
   const request = { ...languages, context, texts, limit, signal };
-  const drawn = await asking(db, jobId, TERM_LIST, async () => provider.terms?.(request) ?? []);
+  const drawn = await askMarked(db, jobId, TERM_LIST, async () => provider.terms?.(request) ?? []);
   const room = characters * MAX_SHARE;
   const pairs = usablePairs(drawn, { texts, glossary: context.glossary, limit, room });
   const { rows } = await sql<{ pairs: number }>`
@@ -72,7 +72,7 @@ async function readTexts(
     read += text.length;
     return true;
   });
-  return { texts, words: rows.reduce((sum, row) => sum + (row.words ?? 0), 0), characters };
+  return { texts, words: rows.reduce((sum, row) => sum + row.words, 0), characters };
 }
 
 /**

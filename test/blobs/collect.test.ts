@@ -217,7 +217,6 @@ it('a round stops on its signal, and the next attempt continues where it was', a
     onProgress: (position) => seen.push(position),
   });
   expect(seen).toEqual([
-    { stage: 'files', after: 'fd' },
     { stage: 'files', after: 'fe' },
     { stage: 'files', after: 'ff' },
   ]);
@@ -267,14 +266,6 @@ it('a folder that cannot be worked on fails its own step alone, and the next nig
   } finally {
     await operator.close();
   }
-});
-
-it('images of a release that did not know of their table are noted, and their bytes stay', async () => {
-  const { id } = await editor.create(projectId);
-  for (const number of [1, 2, 3]) await upload(editor, id, image(number));
-  await service.db.deleteFrom('blobs').execute();
-  expect(await collect(0)).toBe(0);
-  expect(await service.db.selectFrom('blobs').select('hash').execute()).toHaveLength(3);
 });
 
 it('the nightly run removes what nothing names, and a translation that comes too late goes without the image', async () => {

@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { sql } from 'kysely';
 import { afterAll, beforeAll, expect, type TestContext, test } from 'vitest';
 import { createDatabase, type Queryable } from '../../src/db/database.ts';
-import { errorKind } from '../../src/db/passing.ts';
+import { errorKind } from '../../src/db/error-kind.ts';
 import { createTestDatabase, type TestDatabase } from '../support/database.ts';
 import { startTcpProxy } from '../support/tcp-proxy.ts';
 import { eventually } from '../support/wait.ts';
@@ -60,7 +60,7 @@ test.concurrent.for(['BEGIN', 'a statement', 'COMMIT', 'ROLLBACK'] as const)(
       });
     })().catch((error: unknown) => error);
     const error = await Promise.race([failed, sleep(8_000, 'still waiting')]);
-    expect(errorKind(error)).toBe('passing');
+    expect(errorKind(error)).toBe('transient');
     proxy.speak({ lost: true });
     await one(db);
     await Promise.all([one(db), one(db)]);

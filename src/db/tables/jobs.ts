@@ -74,8 +74,8 @@ export interface StoredRefresh {
   readonly source: ArticleId;
   /** True when the version was APPROVED or PUBLISHED at the request. */
   readonly released: boolean;
-  /** True when blocks were named: they bypass the memory. Missing in jobs of an earlier release. */
-  readonly anew?: boolean;
+  /** True when blocks were named: they bypass the memory. */
+  readonly anew: boolean;
 }
 
 /** Paid work: translations, generations and suggestions, and their settings. */
@@ -114,7 +114,7 @@ export interface JobTables {
     asked_batches: Generated<number[]>;
     /** Of a refresh: its plan, with what it needs of the source. */
     snapshot: NullableJson<Snapshot | StoredRefresh>;
-    /** Null until planned, and in jobs planned by an earlier release. */
+    /** Null until planned. */
     context: NullableJson<StoredContext>;
     /** Null until extracted, or until the first batch goes without. */
     terms: NullableJson<readonly TermPair[]>;
@@ -128,19 +128,18 @@ export interface JobTables {
     source_hash: string;
     source_text: string;
     target_text: Nullable<string>;
-    /** Null in rows of a release that did not count them. */
-    words: Nullable<number>;
-    /** The text's kind and its place in reading order. Null in rows of a release without it. */
-    kind: Nullable<SegmentKind>;
-    position: Nullable<number>;
+    words: number;
+    kind: SegmentKind;
+    /** Its place in reading order. */
+    position: number;
     /** The key of the equal text that is translated in its place. */
     same_as: Nullable<string>;
     /** The layer of the memory that it came from; null when an engine translated it. */
     from_memory: Nullable<MemoryLayer>;
-    /** Its key in the memory; null in rows of a release without a memory. */
-    text_key: Nullable<string>;
-    made_by: Nullable<string>;
-    /** Null until it was sent, and in rows of a release without outcomes. */
+    /** Its key in the memory. */
+    text_key: string;
+    made_by: string;
+    /** Null until it was sent to an engine. */
     outcome: Nullable<Outcome>;
     /** What was repaired, or is wrong with it. */
     defects: NullableJson<readonly FoundDefect[]>;

@@ -34,8 +34,8 @@ export interface WorkspaceTables {
     id: RoleId;
     workspace_id: WorkspaceId;
     name: string;
-    /** The name's comparison key; null in rows written by a release without it. */
-    name_key: Nullable<string>;
+    /** The name's comparison key. */
+    name_key: string;
     permissions: string[];
     built_in: Default<boolean>;
     created_at: CreatedAt;

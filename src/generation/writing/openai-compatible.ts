@@ -27,7 +27,7 @@ export function createOpenAiCompatibleWriter(options: ChatModelOptions): Article
     data: Readonly<Record<string, unknown>>,
     { signal, rejected }: { readonly signal: AbortSignal; readonly rejected?: RejectedAnswer | undefined },
   ): Promise<ChatAnswer> =>
-    model.ask({ instructions, turns: conversation(data, rejected), schema: schemas[what], signal });
+    model.ask({ instructions, messages: conversation(data, rejected), schema: schemas[what], signal });
   return {
     name: 'openai-compatible',
     outline: (question) => ask('outline', outlineInstructions(question), outlineData(question), question),

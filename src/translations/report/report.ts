@@ -44,9 +44,8 @@ export const withoutWords = (report: StoredReport): StoredReport => ({
   })),
 });
 
-/** What became of a text: one that is translated without a word about it was made by a release that told nothing. */
-const OUTCOME = sql<Outcome | null>`CASE WHEN from_memory IS NOT NULL THEN 'memory'
-  WHEN outcome IS NULL AND target_text IS NOT NULL THEN 'clean' ELSE outcome END`;
+/** What became of a text; null until it was asked for. */
+const OUTCOME = sql<Outcome | null>`CASE WHEN from_memory IS NOT NULL THEN 'memory' ELSE outcome END`;
 
 async function drawReport(db: Queryable, jobId: JobId): Promise<StoredReport> {
   const counts = await db
@@ -61,9 +60,9 @@ async function drawReport(db: Queryable, jobId: JobId): Promise<StoredReport> {
     .execute();
   const { rows } = await sql<{
     key: string;
-    kind: SegmentKind | null;
+    kind: SegmentKind;
     outcome: Outcome;
-    words: number | null;
+    words: number;
     defects: readonly FoundDefect[] | null;
   }>`
     SELECT * FROM (
@@ -71,7 +70,7 @@ async function drawReport(db: Queryable, jobId: JobId): Promise<StoredReport> {
       WHERE job_id = ${jobId}
     ) AS text
     WHERE outcome <> 'clean'
-    ORDER BY array_position(${[...OUTCOMES]}::text[], outcome), position, key
+    ORDER BY array_position(${[...OUTCOMES]}::text[], outcome), position
     LIMIT ${MAX_ENTRIES}
   `.execute(db);
   const ids = rows.length === 0 ? NO_IDS : await idsOf(db, jobId);
@@ -80,7 +79,7 @@ async function drawReport(db: Queryable, jobId: JobId): Promise<StoredReport> {
       outcome,
       kind,
       ...placeOf(key, ids),
-      words: words ?? 0,
+      words,
       defects: (defects ?? []).map(({ code, message }) => ({
         code,
         ...(message === undefined ? {} : { message }),

@@ -210,7 +210,13 @@ it('keeps workspaces apart and needs the permission of each route', async () => 
   const reader = newId<RoleId>();
   await service.db
     .insertInto('roles')
-    .values({ id: reader, workspace_id: workspace.id, name: 'Reader', permissions: ['integrations.read'] })
+    .values({
+      id: reader,
+      workspace_id: workspace.id,
+      name: 'Reader',
+      name_key: 'reader',
+      permissions: ['integrations.read'],
+    })
     .execute();
   const reads = await createApiKey(workspace.context, { label: 'reader', roleId: reader });
   const edits = await createApiKey(workspace.context, { label: 'editor', roleId: workspace.roles.editor });

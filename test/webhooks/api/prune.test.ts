@@ -129,10 +129,10 @@ it('prunes snapshots and segments of jobs that ended before the retention, never
         service.db,
       );
     }
-    await sql`INSERT INTO translation_segments (job_id, key, batch, source_hash, source_text)
-      VALUES (${job.id}, 'title', 0, 'hash', 'A garden'), (${job.id}, 'p1', 0, 'hash', 'Water')`.execute(
-      service.db,
-    );
+    await sql`INSERT INTO translation_segments
+        (job_id, key, batch, source_hash, source_text, words, kind, position, text_key, made_by)
+      VALUES (${job.id}, 'title', 0, 'hash', 'A garden', 2, 'title', 0, 'key', 'pseudo'),
+        (${job.id}, 'p1', 0, 'hash', 'Water', 1, 'paragraph', 1, 'key', 'pseudo')`.execute(service.db);
     jobs.push(job.id);
   }
   expect(await pruneTranslations(service.db, { retentionMs })).toEqual({ jobs: 1, segments: 2 });

@@ -3,35 +3,39 @@ import { sql } from 'kysely';
 import type { Database } from '../db/database.ts';
 import type { StoredContext } from '../db/tables.ts';
 import type { JobId } from '../ids.ts';
+import { lockOpenJob } from '../jobs/run-state.ts';
 import { ProviderError, type TermPair, type TranslationRequest } from '../providers/types.ts';
 
 /** Stands for the term list among the batches that were asked for. */
 export const TERM_LIST = -1;
 
 /** What requests of a job have in common, and what differs by batch. */
-export type Told = Pick<TranslationRequest, 'sourceLanguage' | 'targetLanguage' | 'context' | 'around'>;
+export type RequestContext = Pick<
+  TranslationRequest,
+  'sourceLanguage' | 'targetLanguage' | 'context' | 'around'
+>;
 
 interface Row {
   readonly sourceLanguage: string;
   readonly targetLanguage: string;
-  readonly context: Omit<StoredContext, 'around'> | null;
+  readonly context: Omit<StoredContext, 'around'>;
   readonly around: StoredContext['around'][number] | null;
   readonly terms: readonly TermPair[] | null;
 }
 
 /**
- * Notes that an engine is about to be asked for a batch, or the term list, so that whoever cancels the job from now on
- * has it counted. From the first batch on the term list stays what it is then, so that all batches are told the same.
- * @returns what to tell the engine, and of how many pairs its term list is, null while it is open; undefined when the job has ended
+ * Marks that an engine is about to be asked for a batch or the term list: a job that is cancelled from now on is charged
+ * for it. The first batch closes the term list, so that all batches send the same one.
+ * @returns what the requests have in common, and how many pairs the term list has, null while it is open; undefined when the job has ended
  */
-export async function markAsked(
+export async function markRequested(
   db: Database,
   jobId: JobId,
   batch: number,
-): Promise<{ readonly told: Told; readonly drawn: number | null } | undefined> {
+): Promise<{ readonly request: RequestContext; readonly drawn: number | null } | undefined> {
   const terms = batch === TERM_LIST ? sql`terms` : sql`coalesce(terms, '[]')`;
   const { rows } = await sql<Row>`
-    WITH job AS (SELECT id FROM jobs WHERE id = ${jobId} AND ended_at IS NULL FOR SHARE)
+    WITH job AS (${lockOpenJob(jobId)})
     UPDATE translations
     SET asked_batches = array_append(array_remove(asked_batches, ${batch}), ${batch}), terms = ${terms}
     FROM job WHERE translations.job_id = job.id
@@ -41,16 +45,16 @@ export async function markAsked(
   const [row] = rows;
   if (row === undefined) return undefined;
   const { context, around, terms: drawn, ...languages } = row;
-  const told = {
+  const request = {
     ...languages,
-    ...(context === null ? {} : { context: { ...context, terms: drawn ?? [] } }),
+    context: { ...context, terms: drawn ?? [] },
     ...(around === null ? {} : { around }),
   };
-  return { told, drawn: drawn?.length ?? null };
+  return { request, drawn: drawn?.length ?? null };
 }
 
-/** Asks, and takes the note back when the engine refuses: that is not work that anybody has to pay. */
-export async function asking<Answer>(
+/** Asks for what was marked, and removes the mark when the engine fails: that call is not charged. */
+export async function askMarked<Answer>(
   db: Database,
   jobId: JobId,
   batch: number,

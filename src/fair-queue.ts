@@ -1,6 +1,6 @@
 /** Shares a scarce resource (threads, connections, bytes of memory) fairly among owners. */
 
-export interface TurnOptions {
+export interface FairQueueOptions {
   /** Units in all: threads, connections, bytes. */
   readonly total: number;
   /**
@@ -24,12 +24,12 @@ export interface Claim {
   readonly signal?: AbortSignal;
 }
 
-export interface Turns {
+export interface FairQueue {
   /**
    * Waits until the claim is met. Waiting owners are served in turn, each its oldest claim first, so that the many
    * claims of one never delay another's only one.
    * @returns releases the units; idempotent
-   * @throws the refusal of `TurnOptions`; the reason of `signal`
+   * @throws the refusal of `FairQueueOptions`; the reason of `signal`
    */
   readonly take: (owner: string, claim: Claim) => Promise<() => void>;
   /** Number of waiting claims. */
@@ -48,7 +48,7 @@ interface Owner {
   readonly waiters: Set<Waiter>;
 }
 
-export function createTurns({ total, perOwner, maxWaiting, refusal }: TurnOptions): Turns {
+export function createFairQueue({ total, perOwner, maxWaiting, refusal }: FairQueueOptions): FairQueue {
   const owners = new Map<string, Owner>();
   /** Waiting owners, in the order in which they are served. */
   const line = new Set<Owner>();

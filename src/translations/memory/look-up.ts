@@ -33,7 +33,7 @@ export interface Remembered {
   readonly layer: MemoryLayer;
 }
 
-export interface FromMemory {
+export interface MemoryHits {
   /** By segment key. */
   readonly found: ReadonlyMap<string, Remembered>;
   /** What each segment is remembered by, once it is translated. */
@@ -51,7 +51,7 @@ interface Row extends Remembered {
  * style and terms, in this workspace alone; and what the last run over the same source that was planned had finished when
  * it failed or was cancelled. All of it passes the checks.
  */
-export async function fromMemory(db: Database, question: MemoryQuestion): Promise<FromMemory> {
+export async function lookUpMemory(db: Database, question: MemoryQuestion): Promise<MemoryHits> {
   const { workspaceId, languages, segments, engine, style, glossary, anew } = question;
   const texts = new Map(segments.map(({ key, text }) => [key, text]));
   const kinds = new Map(segments.map(({ key, kind }) => [key, kind]));
@@ -59,7 +59,7 @@ export async function fromMemory(db: Database, question: MemoryQuestion): Promis
   const maker = JSON.stringify([engine.name, engine.edition ?? null, style]);
   const keys = await doTask('memoryKeys', texts, kinds, languages, maker, JSON.stringify(glossary));
   if (!anew) await learnFromPeople(db, workspaceId, { ...facts, glossary: [] });
-  const rows = await lookUp(db, question, keys);
+  const rows = await selectEntries(db, question, keys);
   const found = new Map<string, Row>();
   for (let at = 0; at < rows.length; at += CHECKED) {
     const some = rows.slice(at, at + CHECKED);
@@ -78,7 +78,7 @@ export async function fromMemory(db: Database, question: MemoryQuestion): Promis
   return { found, keys };
 }
 
-async function lookUp(
+async function selectEntries(
   db: Database,
   { jobId, workspaceId, sourceId, languages, anew }: MemoryQuestion,
   keys: ReadonlyMap<string, MemoryKey>,
