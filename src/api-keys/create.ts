@@ -11,16 +11,16 @@ import { generateKey } from './key-format.ts';
 import { insertApiKey, rethrowRoleDeleted, roleDeleted } from './queries.ts';
 import type { createApiKeyBody, createdApiKeySchema } from './schemas.ts';
 
-/** `expiresAt` is not compared with the clock: a past one gives a key that is already expired. */
+/** `expiresAt` is not compared with the clock: a past time gives an expired key. */
 export type CreateApiKeyInput = z.output<typeof createApiKeyBody>;
 
-/** A new key. `key` is the raw key: this is the only place and time it exists outside its holder. */
+/** A new key. `key` is the raw key, which the service does not keep. */
 export type CreatedApiKey = z.output<typeof createdApiKeySchema>;
 
 /**
- * Makes a key that acts with a role of the workspace (contract.md K4 to K7).
- * @throws {ServiceError} INVALID_REQUEST for a role the workspace does not have, FORBIDDEN for one broader than
- * the caller, CONFLICT `role_deleted` when it was deleted concurrently, UNAUTHENTICATED when the caller's key was
+ * Creates a key with a role of the workspace (contract.md K4 to K7).
+ * @throws {ServiceError} INVALID_REQUEST for a role the workspace does not have, FORBIDDEN for one broader than the
+ *   caller, CONFLICT `role_deleted` when it was deleted concurrently, UNAUTHENTICATED when the caller's key has ended
  */
 export async function createApiKey(context: VerbContext, input: CreateApiKeyInput): Promise<CreatedApiKey> {
   const { db, actor } = context;

@@ -9,7 +9,7 @@ import { iso } from '../fields.ts';
 import type { ApiKeyId, RoleId, WorkspaceId } from '../ids.ts';
 import { JsonText } from '../json-text.ts';
 
-/** Written by Postgres: keys that have ended stay, so there may be very many. */
+/** JSON is built by Postgres: ended keys stay, so there may be very many. */
 const listKeys = textStatement<{ keys: string }>(
   'list_api_keys',
   `SELECT coalesce(json_agg(json_build_object('id', id, 'label', label, 'prefix', prefix, 'roleId', role_id,
@@ -35,7 +35,7 @@ export interface NewApiKey {
   readonly expiresAt: Date | null;
 }
 
-/** Stores a new key. A concurrently deleted role is a foreign key violation on `api_keys_role_fkey`. */
+/** Inserts a new key. A concurrently deleted role violates `api_keys_role_fkey`. */
 export async function insertApiKey(tx: Tx, key: NewApiKey): Promise<void> {
   await tx
     .insertInto('api_keys')
@@ -51,7 +51,7 @@ export async function insertApiKey(tx: Tx, key: NewApiKey): Promise<void> {
     .execute();
 }
 
-/** Revokes a key that is not revoked yet; false when the workspace has no such key. */
+/** Revokes an unrevoked key; false when the workspace has none with this id. */
 export async function revokeKey(tx: Tx, workspaceId: WorkspaceId, id: ApiKeyId): Promise<boolean> {
   const { numUpdatedRows } = await tx
     .updateTable('api_keys')
@@ -63,10 +63,10 @@ export async function revokeKey(tx: Tx, workspaceId: WorkspaceId, id: ApiKeyId):
   return numUpdatedRows === 1n;
 }
 
-/** contract.md K7: the role went away while its key was being made, or before it was rotated. */
+/** contract.md K7: the role was deleted while its key was being created, or before its rotation. */
 export const roleDeleted = (): ServiceError => conflict('The role was deleted.', 'role_deleted');
 
-/** Passes any error on, but a key's reference to a role that is gone as the conflict it is. */
+/** Rethrows an error, a violated reference to a role as 409 `role_deleted`. */
 export function rethrowRoleDeleted(error: unknown): never {
   throw foreignKeyViolation(error) === 'api_keys_role_fkey' ? roleDeleted() : error;
 }

@@ -10,10 +10,11 @@ import { generateKey } from './key-format.ts';
 import { insertApiKey, rethrowRoleDeleted, revokeKey, roleDeleted } from './queries.ts';
 
 /**
- * Replaces a key by one with the same label, role and expiry, in one transaction: of several rotations
- * at once exactly one wins, the others find a revoked key (contract.md K9 to K11).
- * @throws {ServiceError} UNAUTHENTICATED when the caller's key has ended in the meantime; then, in this order: RESOURCE_NOT_FOUND for an unknown, revoked or foreign key,
- * CONFLICT `role_deleted`, INVALID_REQUEST for an expired key, FORBIDDEN for a role broader than the caller
+ * Replaces a key by one with the same label, role and expiry, in one transaction: of several concurrent rotations
+ * exactly one wins, the others find a revoked key (contract.md K9 to K11).
+ * @throws {ServiceError} in this order: UNAUTHENTICATED when the caller's key has ended, RESOURCE_NOT_FOUND for an
+ *   unknown, revoked or foreign key, CONFLICT `role_deleted`, INVALID_REQUEST for an expired key, FORBIDDEN for a role
+ *   broader than the caller
  */
 export async function rotateApiKey(context: VerbContext, oldId: ApiKeyId): Promise<CreatedApiKey> {
   const { db, actor } = context;

@@ -1,10 +1,10 @@
-/** The workspace that an id given at the command line belongs to: the operator names things by their id alone. */
+/** The workspace of an id given at the command line: operators name things by id alone. */
 import type { Queryable } from '../db/database.ts';
 import { notFound } from '../errors.ts';
 import type { EndpointId, ProjectId, RoleId, WorkspaceId } from '../ids.ts';
 import { findRoleWorkspace } from '../roles/queries.ts';
 
-/** @throws {ServiceError} RESOURCE_NOT_FOUND, also for one that is deleted while its rows are being removed */
+/** @throws {ServiceError} RESOURCE_NOT_FOUND, also for a deleted one whose rows are being removed */
 export async function requireWorkspace(db: Queryable, id: WorkspaceId): Promise<WorkspaceId> {
   const row = await db
     .selectFrom('workspaces')

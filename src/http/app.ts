@@ -64,7 +64,7 @@ export function createApp(dependencies: HttpDependencies, routes: readonly Route
   const limiter = createRateLimiter(limits);
   const bodies = createBodyReader(limits.largeBodyWaitMs);
   const exchanged = createExchanges({
-    patienceMs: limits.largeBodyWaitMs,
+    waitMs: limits.largeBodyWaitMs,
     logger,
     clientAddress: createClientAddress(dependencies.trustedProxies),
     observe: dependencies.observe,

@@ -110,7 +110,7 @@ const tooManyUnread = (): ServiceError =>
 
 export interface ExchangeDependencies {
   /** How long a large response waits for earlier ones to be received, in milliseconds. */
-  readonly patienceMs: number;
+  readonly waitMs: number;
   readonly logger: Logger;
   readonly clientAddress: (peer: string | undefined, forwardedFor: string | null) => string;
   readonly observe?: ((observation: Observation) => void) | undefined;
@@ -142,7 +142,7 @@ export type Env = { Bindings: Partial<HttpBindings> };
  * Wraps the work of one request: gives it an id, turns whatever it throws into a problem response, and writes the log
  * line, which names the route and never a raw path, header, query or body.
  */
-export function createExchanges({ patienceMs, logger, clientAddress, observe }: ExchangeDependencies) {
+export function createExchanges({ waitMs, logger, clientAddress, observe }: ExchangeDependencies) {
   const sending = createFairQueue({ ...SENDING, refusal: tooManyUnread });
   // Its fields are all named below and hold no secret: redaction would only cost time.
   const line = neverThrow(logger.child({}, { redact: [] }));
@@ -162,7 +162,7 @@ export function createExchanges({ patienceMs, logger, clientAddress, observe }: 
   const holdMemory = async ({ actor, address, size }: Exchange, c: Context<Env>): Promise<void> => {
     const outgoing = c.env?.outgoing;
     if (size <= LARGE_RESPONSE || outgoing === undefined) return;
-    const claim = { amount: size, waitMs: patienceMs };
+    const claim = { amount: size, waitMs };
     try {
       const release = await sending.take(actor?.workspaceId ?? address, claim);
       if (outgoing.closed) release();

@@ -13,7 +13,7 @@ const navigationItem = (id: string, words: string, html: string): string =>
 const navigationGroup = (title: string, items: readonly string[]): string =>
   `<div class="group"><h2>${escapeHtml(title)}</h2><ul>${items.join('')}</ul></div>`;
 
-/** Everything that the search finds a call by. */
+/** The words by which the search finds a call. */
 const wordsOf = ({ method, path, operation }: Call): string =>
   [
     operation.summary,
@@ -101,8 +101,8 @@ function errorSection({ code: name, status, title, path, html, example }: ErrorP
 }
 
 /**
- * The reference of the whole service as one page made from its OpenAPI document. It loads nothing: its style and its
- * one script are in it.
+ * The reference of the whole service as one page, built from its OpenAPI document. It loads nothing: its style and its
+ * one script are inline.
  */
 export function renderReference(source: object, errors: readonly ErrorPage[]): string {
   const document = source as OpenApiDocument;

@@ -53,7 +53,7 @@ const migrated = ['roles_folded_name_key', 'roles_pkey', 'roles_tenant_key'].map
   valid: true,
 }));
 
-it('goes on beside a dump that takes longer, and lets everybody else pass meanwhile', async () => {
+it('goes on beside a dump that takes longer, and blocks no other session meanwhile', async () => {
   await migrateUntil(KEYS);
   expect(await indexes()).not.toEqual(migrated);
   const lines: string[] = [];

@@ -67,7 +67,7 @@ test.concurrent.for(['BEGIN', 'a statement', 'COMMIT', 'ROLLBACK'] as const)(
   },
 );
 
-test.concurrent('connections that idled while another waited in vain are not given to anybody', async (context) => {
+test.concurrent('connections that idled while another waited in vain are not handed out', async (context) => {
   const { proxy, db } = await watch(context);
   await Promise.all([sql`SELECT pg_sleep(0.1)`.execute(db), one(db)]);
   proxy.silence();
@@ -76,7 +76,7 @@ test.concurrent('connections that idled while another waited in vain are not giv
   await one(db);
 });
 
-test.concurrent('connections that idle while a statement takes long are asked, and kept when they answer', async (context) => {
+test.concurrent('connections that idle while a statement takes long are probed, and kept when they respond', async (context) => {
   const { lost, db, sessions } = await watch(context);
   await Promise.all([sql`SELECT pg_sleep(0.1)`.execute(db), one(db)]);
   const before = await sessions();
@@ -89,7 +89,7 @@ test.concurrent('connections that idle while a statement takes long are asked, a
   expect(lost).toEqual([]);
 });
 
-test.concurrent('a connection that is lost while it idles is told of once', async (context) => {
+test.concurrent('a connection that is lost while it idles is reported once', async (context) => {
   const { db, lost, sessions } = await watch(context);
   await one(db);
   await sql`SELECT pg_terminate_backend(${(await sessions())[0]}::int)`.execute(database.db);

@@ -82,7 +82,7 @@ describe('a job owns its article by its purpose', () => {
     },
   );
 
-  it('refresh: it keeps nobody from saving, reviewing, publishing, unpublishing and translating', async () => {
+  it('refresh: it does not block saving, reviewing, publishing, unpublishing and translating', async () => {
     const { article, jobId } = await withJob('refresh', 'DRAFT');
     const translated = await service.call(workspace.key, 'POST', `/api/articles/${article.id}/translations`, {
       language: 'es',
@@ -184,7 +184,7 @@ describe('a job that ends without a result', () => {
 describe('an open job without an open hold', () => {
   const first = { status: 'TRANSLATING', step: 'translate' } as const;
 
-  it('is not taken over: nothing is asked for that nobody would pay', async () => {
+  it('is not taken over: nothing unpaid is requested', async () => {
     const { article, jobId } = await withJob('translate', 'QUEUED');
     await inTransaction(service.db, (tx) => releaseHold(tx, jobId));
     await expect(takeOver(jobId, first)).rejects.toThrow('without a hold');
@@ -205,7 +205,7 @@ describe('an open job without an open hold', () => {
   });
 });
 
-it('a job that has ended is neither taken over nor settled, and one that nobody took over is not settled', async () => {
+it('a job that has ended is neither taken over nor settled, and one that was not taken over is not settled', async () => {
   const first = { status: 'TRANSLATING', step: 'translate' } as const;
   let written = 0;
   const settle = (id: JobId) =>
@@ -272,7 +272,7 @@ describe('a result is charged what it costs', () => {
   });
 });
 
-it('of many jobs that ask for their turn at one moment eight get it, ask again as they like, and pass it on', async () => {
+it('of many jobs that request their turn at once eight get it, repeat the request as they like, and pass it on', async () => {
   const take = (id: JobId) => takeTurn(service.db, id);
   const moveIn = async (credits: number) => {
     workspace = await service.workspace(credits);

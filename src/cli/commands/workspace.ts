@@ -42,7 +42,7 @@ export const workspaceCommand = (): Command =>
         .requiredOption('--workspace <id>', 'the workspace')
         .action(
           action(deleteOptions, async ({ operatorOf }, { workspace }) => {
-            // Also one that is deleted already, to have the rest of its rows removed.
+            // Also a deleted one, whose remaining rows are then removed.
             await deleteWorkspace(operatorOf(workspace));
             return { ok: true };
           }),

@@ -33,7 +33,7 @@ const auditActions = async () =>
   ).map(({ action, target_id, details }) => ({ action, target_id, details }));
 
 // contract.md W3 and W10
-it('registers an endpoint and shows its secret once: neither list, audit nor any later answer holds it', async () => {
+it('registers an endpoint and shows its secret once: neither list, audit nor any later response holds it', async () => {
   const created = await call('POST', '', {
     url: 'HTTP://127.0.0.1.:80/hooks/../in?token=s3cret',
     events: ['article.updated', 'article.created', 'article.updated'],
