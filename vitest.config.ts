@@ -13,10 +13,9 @@ const common = {
 };
 
 /** About what a process has one of, such as its threads and its metrics, or about what makes a process unwell. */
-const APART = [
-  ...['faults', 'local', 'metrics', 'processes', 'webhooks/relay'].map((area) => `test/${area}/**/*.test.ts`),
-  'test/document/threads.test.ts',
-];
+const APART = ['faults', 'local', 'metrics', 'processes', 'threads', 'webhooks/relay'].map(
+  (area) => `test/${area}/**/*.test.ts`,
+);
 
 export default defineConfig({
   test: {

@@ -10,26 +10,26 @@ const HEARTBEAT_MS = 2_500;
 
 export type AiActivities = ReturnType<typeof createAiActivities>;
 
-/** The steps of `aiOperation`. Each may run again after a crash and then finds its work done. */
+/** The activities of `aiOperation`. Each is idempotent: it may run again after a crash. */
 export function createAiActivities(dependencies: AskDependencies) {
   const { db } = dependencies;
   return {
-    /** Asks the model and answers how many usable suggestions came back. */
+    /** Asks the model; returns how many usable suggestions came back. */
     ask: (id: AiOperationId): Promise<AskResult> =>
       whileBeating(HEARTBEAT_MS, beat, async () => {
         beat();
         try {
           return await askOperation(dependencies, id, cancellationSignal());
         } catch (error) {
-          // Somebody waits for the answer: no operator comes that soon.
+          // A client is waiting: no operator comes that soon.
           throw providerFailure(error, ['retryable']);
         }
       }),
 
-    /** Charges for the stored result; false when the operation had ended before. */
+    /** Charges for the stored result; false when the operation had already ended. */
     settle: (id: AiOperationId): Promise<boolean> => asFinalFailure(() => settleOperation(db, id)),
 
-    /** Ends the operation without a charge; false when it had ended before. */
+    /** Ends the operation without a charge; false when it had already ended. */
     release: (id: AiOperationId, status: 'empty' | 'failed'): Promise<boolean> =>
       asFinalFailure(() => releaseOperation(db, id, status, onLeftOver)),
   };

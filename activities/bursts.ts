@@ -19,9 +19,9 @@ export interface BurstActivityDependencies {
 
 export type BurstActivities = ReturnType<typeof createBurstActivities>;
 
-/** The steps of `deliverBurst`. */
+/** The activities of `deliverBurst`. */
 export const createBurstActivities = ({ db, bursts, stopping }: BurstActivityDependencies) => ({
-  /** Sends whatever is due, once: an execution that follows a lost one only frees what that one had. */
+  /** Sends due deliveries, once: an execution after a lost one only frees the lost one's deliveries. */
   async sendBurst(burstId: BurstId): Promise<DeliverBurstResult> {
     const { attempt, heartbeatDetails } = activityInfo();
     let progress: DeliverBurstResult = heartbeatDetails ?? NOTHING_SENT;
@@ -31,7 +31,7 @@ export const createBurstActivities = ({ db, bursts, stopping }: BurstActivityDep
         log.warn('freed what a lost worker had', { burstId, deliveries: freed });
         return { ...progress, freed: progress.freed + freed };
       }
-      // What the relay gives the burst to send begins outside of this activity.
+      // The relay hands deliveries to the burst from outside this activity.
       const inActivity = AsyncLocalStorage.snapshot();
       return bursts.run(burstId, {
         cancelled: cancellationSignal(),
@@ -45,12 +45,6 @@ export const createBurstActivities = ({ db, bursts, stopping }: BurstActivityDep
     return whileBeating(HEARTBEAT_MS, () => heartbeat(progress), send);
   },
 
-  /** Frees what a burst has that an operator stopped. */
+  /** Frees the deliveries of a burst that an operator stopped. */
   freeBurst: (burstId: BurstId): Promise<number> => asFinalFailure(() => free(db, burstId)),
-});
-
-/** Bursts of release 0.1 that are still open: what they had was freed when the database was brought up to date. */
-export const createRetiredBurstActivities = () => ({
-  sendBurst: async (): Promise<DeliverBurstResult> => NOTHING_SENT,
-  endBurst: async (): Promise<number> => 0,
 });

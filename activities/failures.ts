@@ -8,7 +8,7 @@ import { ReassemblyError } from '../src/document/translation/reassemble.ts';
 import { ProviderError } from '../src/providers/types.ts';
 
 const READ_RETRY_MS = 1_000;
-/** Failures of unknown cause: after this many the activity fails permanently. */
+/** Failures of unknown cause before the activity fails permanently. */
 export const MAX_FAILURES = 10;
 
 /** What an attempt leaves for the next one, in its heartbeats. */
@@ -26,13 +26,13 @@ function progress(): Progress {
 /** Heartbeats, keeping the counts of earlier attempts. */
 export const beat = (): void => heartbeat(progress());
 
-/** Logs a clean-up that failed. */
+/** Logs a failed clean-up. */
 export const onLeftOver = (part: string, error: unknown): void =>
   log.error('ended, but some of the clean-up failed', { part, error });
 
 /**
- * Runs database work. Connection failures are repeated for as long as they last. A permanent error ends
- * the activity: a broken constraint, bad data, a bug in our code. Anything else is tried ten times.
+ * Runs database work. Connection failures are retried as long as they last. A permanent error ends the activity: a
+ * violated constraint, bad data, a bug in our code. Any other failure is tried ten times.
  */
 export async function asFinalFailure<Result>(work: () => Promise<Result>): Promise<Result> {
   try {
@@ -61,7 +61,7 @@ function forGood(error: unknown): ApplicationFailure {
   return ApplicationFailure.create({ ...nameOf(error), nonRetryable: true });
 }
 
-/** What went wrong, without the values that messages of Postgres and of JSON quote: the history keeps no content. */
+/** The error, without the values that messages of Postgres and JSON quote: the history keeps no content. */
 function nameOf(error: unknown): { type: string; message: string } {
   if (error instanceof pg.DatabaseError) {
     const { code = '', constraint = '' } = error;
@@ -72,8 +72,8 @@ function nameOf(error: unknown): { type: string; message: string } {
 }
 
 /**
- * Repeats database work inside the attempt while the database is away, so that this uses up no attempt. An unknown
- * failure is tried ten times, a permanent one is not repeated. The caller must heartbeat.
+ * Retries database work within the attempt while the database is away, so that no attempt is spent. An unknown failure
+ * is tried ten times, a permanent one once. The caller must heartbeat.
  * @throws the cancellation's reason, or a failure that ends the activity
  */
 export async function retryWhileDatabaseIsAway<Result>(work: () => Promise<Result>): Promise<Result> {
@@ -92,7 +92,7 @@ export async function retryWhileDatabaseIsAway<Result>(work: () => Promise<Resul
 }
 
 /**
- * The same while the database is away; any other error is the caller's.
+ * Retries while the database is away; any other error is the caller's.
  * @throws the cancellation's reason, or the error
  */
 export async function whileAway<Result>(work: () => Promise<Result>): Promise<Result> {
@@ -116,13 +116,10 @@ async function repeat<Result>(
   }
 }
 
-/** Kinds of a provider's error that are retried by the activity's policy. */
+/** Kinds of a provider's error that the activity's policy retries. */
 type RetriedKinds = readonly ('retryable' | 'misconfigured')[];
 
-/**
- * Turns an error of work with a provider into Temporal's form. An error that is not the provider's comes from the
- * database or our own code.
- */
+/** Turns an error of a provider into Temporal's form. Any other error comes from the database or our own code. */
 export function providerFailure(error: unknown, retried: RetriedKinds): unknown {
   if (cancellationSignal().aborted) return new CancelledFailure('cancelled while waiting for the provider');
   if (!(error instanceof ProviderError)) return databaseFailure(error);

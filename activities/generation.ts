@@ -20,17 +20,17 @@ import {
   requireOpen,
 } from './jobs.ts';
 
-/** What the jobs of this area are called where an operator reads of them. */
+/** The jobs of this area, as operators read of them. */
 const JOBS = 'generations';
 
 export type GenerationActivities = ReturnType<typeof createGenerationActivities>;
 
-/** The steps of `generateArticle`. Each may run again after a crash and then finds its work done. */
+/** The activities of `generateArticle`. Each is idempotent: it may run again after a crash. */
 export function createGenerationActivities(dependencies: JobDependencies & WritingDependencies) {
   const { db } = dependencies;
   const { fail, cancel } = createJobActivities(dependencies);
   return {
-    /** Notes what the article is written from, and answers which of the steps before the text there are. */
+    /** Stores what the article is written from; returns which steps before the text there are. */
     validateGeneration: (
       jobId: JobId,
     ): Promise<{ outlined: boolean; outlineOnly: boolean; research: boolean }> =>
@@ -46,11 +46,11 @@ export function createGenerationActivities(dependencies: JobDependencies & Writi
         await makeOutline(dependencies, { jobId, signal, persist: whileAway });
       }),
 
-    /** Ends a run that stops after the outline; false when the job had ended before. */
+    /** Ends a run that stops after the outline; false when the job had already ended. */
     settleOutline: (jobId: JobId): Promise<boolean> =>
       ending(dependencies, jobId, () => settleOutline(db, jobId)),
 
-    /** Plans the sections, and the questions at the end, and answers how many calls for text that makes. */
+    /** Plans the sections, and the questions at the end; returns how many calls for text that takes. */
     planSections: (jobId: JobId): Promise<{ sections: number }> =>
       asFinalFailure(async () => {
         await enter(db, jobId, 'write');
@@ -63,7 +63,7 @@ export function createGenerationActivities(dependencies: JobDependencies & Writi
         makeSection(dependencies, { jobId, part: section, signal, persist: whileAway }),
       ),
 
-    /** Puts the sections together to a valid document. */
+    /** Assembles the sections into a valid document. */
     assembleArticle: async (jobId: JobId): Promise<void> => {
       try {
         await requireOpen(db, jobId);
@@ -73,19 +73,19 @@ export function createGenerationActivities(dependencies: JobDependencies & Writi
       }
     },
 
-    /** Enters a step in which this release has nothing to do. */
+    /** Enters a step that is empty in this release. */
     passStep: (jobId: JobId, step: GenerationStep): Promise<void> =>
       asFinalFailure(() => enter(db, jobId, step)),
 
-    /** Writes the article and the charge; false when the job had ended before. */
+    /** Writes the article and the charge; false when the job had already ended. */
     settleGeneration: (jobId: JobId): Promise<boolean> =>
       ending(dependencies, jobId, () => settleGeneration(db, jobId)),
 
-    /** Ends the job as FAILED; false when it had ended before. */
+    /** Ends the job as FAILED; false when it had already ended. */
     failGeneration: async (jobId: JobId, errorMessage: string): Promise<boolean> =>
       fail(jobId, (await asFinalFailure(() => failureOf(db, jobId))) ?? errorMessage),
 
-    /** Ends the job as CANCELLED; false when it had ended before. */
+    /** Ends the job as CANCELLED; false when it had already ended. */
     cancelGeneration: cancel,
   };
 }

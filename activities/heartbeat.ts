@@ -1,7 +1,7 @@
 /**
- * Heartbeats to Temporal at a steady pace. The first is due after `everyMs`: Temporal has just heard of the activity, and
- * each one costs it a commit.
- * @param beat sends one sign of life
+ * Heartbeats to Temporal at a steady pace. The first is due after `everyMs`: Temporal has just started the activity,
+ * and each heartbeat costs it a commit.
+ * @param beat sends one heartbeat
  */
 export async function whileBeating<Result>(
   everyMs: number,

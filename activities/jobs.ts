@@ -19,7 +19,7 @@ export interface JobDependencies {
   readonly client: TemporalClient;
 }
 
-/** Ends a job, and lets the next of its workspace begin, also when an attempt before or a request had ended it. */
+/** Ends a job and signals the next one of its workspace, also when the job had already ended. */
 export async function ending(
   dependencies: JobDependencies,
   jobId: JobId,
@@ -27,7 +27,7 @@ export async function ending(
 ): Promise<boolean> {
   const ended = await asFinalFailure(end);
   await passTurn(dependencies, jobId).catch((error: unknown) =>
-    log.warn('the next job was not told of its turn', { jobId, error }),
+    log.warn('the next job was not signalled', { jobId, error }),
   );
   return ended;
 }
@@ -37,7 +37,7 @@ export async function requireOpen(db: Database, jobId: JobId): Promise<void> {
   if (!(await whileAway(() => isJobOpen(db, jobId)))) throw jobEnded();
 }
 
-/** What stops the run of a job that has ended. */
+/** The failure that stops the run of a job that has ended. */
 export const jobEnded = (): ApplicationFailure =>
   ApplicationFailure.create({
     type: 'JobEnded',
@@ -71,7 +71,7 @@ export const callEngine = <Result>(
 
 export type JobActivities = ReturnType<typeof createJobActivities>;
 
-/** The steps that the runs of all paid jobs share. Each may run again after a crash and then finds its work done. */
+/** The activities that the runs of all paid jobs share. Each is idempotent: it may run again after a crash. */
 export function createJobActivities(dependencies: JobDependencies) {
   const { db } = dependencies;
   const endWithoutResult = (jobId: JobId, end: Ending): Promise<boolean> =>
@@ -80,14 +80,14 @@ export function createJobActivities(dependencies: JobDependencies) {
       return ended !== null;
     });
   return {
-    /** Takes the hold over when it is the job's turn among those of its workspace. */
-    takeTurn: (jobId: JobId): Promise<Turn> => asFinalFailure(() => takeTurn(db, jobId)),
+    /** Takes over the hold when it is the job's turn among those of its workspace. */
+    reserve: (jobId: JobId): Promise<Turn> => asFinalFailure(() => takeTurn(db, jobId)),
 
-    /** Ends the job as FAILED; false when it had ended before. */
+    /** Ends the job as FAILED; false when it had already ended. */
     fail: (jobId: JobId, errorMessage: string): Promise<boolean> =>
       endWithoutResult(jobId, { status: 'FAILED', errorMessage }),
 
-    /** Ends the job as CANCELLED; false when it had ended before. */
+    /** Ends the job as CANCELLED; false when it had already ended. */
     cancel: (jobId: JobId): Promise<boolean> => endWithoutResult(jobId, { status: 'CANCELLED' }),
   };
 }

@@ -11,21 +11,20 @@ import { endAbandonedOperations } from '../src/reconcile/ai-operations.ts';
 import { reconcileDeliveries } from '../src/reconcile/deliveries.ts';
 import { type ReconcileDependencies, reconcileJobs, releaseStrandedHolds } from '../src/reconcile/jobs.ts';
 import { pruneOperations } from '../src/suggestions/prune.ts';
-import { pruneMemory } from '../src/translations/memory/prune.ts';
-import { pruneTranslations } from '../src/translations/prune.ts';
+import { pruneMemory, pruneTranslations } from '../src/translations/prune.ts';
 import { emptyDeletedEndpoints } from '../src/webhooks/endpoints/empty.ts';
 import { emptyDeletedWorkspaces } from '../src/workspaces/empty.ts';
 
 export type MaintenanceActivities = ReturnType<typeof createMaintenanceActivities>;
 
-/** The steps of `reconcile` and `prune`. Each touches only rows that have not moved for a while. */
+/** The activities of `reconcile` and `prune`. Each touches only rows unchanged for a while. */
 export function createMaintenanceActivities(
   dependencies: Omit<ReconcileDependencies, 'onProgress' | 'onError'> & {
     readonly retentionMs: number;
     readonly partitionMinutes: number;
     readonly blobs: BlobStore;
     readonly blobGraceMs: number;
-    /** How long unused entries of the memory of translations are kept. */
+    /** How long unused entries of the translation memory are kept. */
     readonly memoryMs: number;
   },
 ) {
@@ -46,7 +45,7 @@ export function createMaintenanceActivities(
     },
     reconcileDeliveries: (): Promise<{ returned: number; ended: number }> => reconcileDeliveries(watched),
     pruneWebhooks: () => turnPartitions(db, { ...retention, partitionMinutes }),
-    // What all paid jobs worked with, and what no translation has used for long.
+    // Working data of ended paid jobs, and entries of the translation memory unused for long.
     pruneTranslations: async (): Promise<{ jobs: number; segments: number }> => {
       await pruneMemory(db, memoryMs, beat);
       const generations = await pruneGenerations(db, retention);
@@ -75,7 +74,7 @@ export function createMaintenanceActivities(
   };
 }
 
-/** An error of the image folder, which an operator has to fix: the next nightly run is soon enough to retry. */
+/** An error of the image folder, which an operator has to fix: the next nightly run is soon enough. */
 function ofTheFolder(error: unknown): ApplicationFailure | undefined {
   if (!(error instanceof Error && 'syscall' in error) || errorKind(error) === 'passing') return undefined;
   log.error('cannot access the image folder', { error });
@@ -87,8 +86,8 @@ function ofTheFolder(error: unknown): ApplicationFailure | undefined {
 }
 
 /**
- * Between two batches: reports progress to Temporal, and stops here when the worker is to end or the run was
- * cancelled. The next attempt finds what is left to do.
+ * Between two batches: reports progress to Temporal, and stops when the worker stops or the run was cancelled. The next
+ * attempt finds what is left.
  */
 function beat(looked?: number): void {
   heartbeat(looked);

@@ -1,6 +1,4 @@
 import type { JobId } from '../src/ids.ts';
-import { PURPOSES } from '../src/jobs/purposes.ts';
-import { takeOver } from '../src/jobs/run-state.ts';
 import type { TranslationProvider } from '../src/providers/types.ts';
 import type { PlannedRun } from '../src/temporal/shapes.ts';
 import { translateBatch } from '../src/translations/batch.ts';
@@ -14,7 +12,9 @@ import { callEngine, createJobActivities, ending, type JobDependencies, requireO
 
 export type TranslationActivities = ReturnType<typeof createTranslationActivities>;
 
-/** The steps of `translateArticle` and `refreshTranslation`. Each may run again after a crash and then finds its work done. */
+/**
+ * The activities of `translateArticle` and `refreshTranslation`. Each is idempotent: it may run again after a crash.
+ */
 export function createTranslationActivities(
   dependencies: JobDependencies & { readonly provider: TranslationProvider },
 ) {
@@ -25,7 +25,7 @@ export function createTranslationActivities(
       const { batches, words } = await planSegments(db, jobId, provider, task);
       return wantsTerms(provider, { batches, words }) ? { batches, drawTerms: true } : { batches };
     });
-  /** Also when a lost worker had settled the job already. */
+  /** Also when a lost worker had already settled the job. */
   const remembering = async (settling: Promise<boolean>, jobId: JobId): Promise<boolean> => {
     const settled = await settling;
     await remember(db, jobId);
@@ -34,33 +34,29 @@ export function createTranslationActivities(
   return {
     ...createJobActivities(dependencies),
 
-    /** Takes the hold over; false when the job has ended. Runs of release 0.2 and before ask this. */
-    reserve: (jobId: JobId): Promise<boolean> =>
-      asFinalFailure(() => takeOver(db, jobId, PURPOSES.translate.first)),
-
-    /** Writes the segments as rows and answers how many batches they make. */
+    /** Stores the segments as rows; returns how many batches they make. */
     planSegments: (jobId: JobId): Promise<PlannedRun> => plan(jobId, 'plan'),
 
-    /** The same for what a refresh makes. */
+    /** The same for a refresh. */
     planRefresh: (jobId: JobId): Promise<PlannedRun> => plan(jobId, 'planSegmentsOf'),
 
-    /** Draws the list of terms of the job and answers how many it has. */
+    /** Extracts the job's list of terms; returns how many it has. */
     drawTerms: (jobId: JobId): Promise<{ terms: number }> =>
       callEngine(db, jobId, 'translations', async (signal) => ({
         terms: await drawTerms({ db, provider }, { jobId, signal }),
       })),
 
-    /** Translates one batch and answers how many segments it asked the provider for. */
+    /** Translates one batch; returns how many segments it sent to the provider. */
     translateBatch: (jobId: JobId, batch: number): Promise<{ segments: number }> =>
       callEngine(db, jobId, 'translations', async (signal) => ({
         segments: await translateBatch({ db, provider }, { jobId, batch, signal }),
       })),
 
-    /** Writes the article and the charge; false when the job had ended before. */
+    /** Writes the article and the charge; false when the job had already ended. */
     settle: (jobId: JobId): Promise<boolean> =>
       ending(dependencies, jobId, () => remembering(settleTranslation(db, jobId), jobId)),
 
-    /** Applies or proposes what a refresh has made, and charges for it; false when the job had ended before. */
+    /** Applies or proposes a refresh, and charges for it; false when the job had already ended. */
     settleRefresh: (jobId: JobId): Promise<boolean> =>
       ending(dependencies, jobId, () => remembering(settleRefresh(db, jobId), jobId)),
   };

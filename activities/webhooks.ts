@@ -15,13 +15,13 @@ import { whileBeating } from './heartbeat.ts';
 const HEARTBEAT_MS = 5_000;
 
 export interface WebhookActivityDependencies extends AttemptDependencies {
-  /** The delivery as this process claimed it a moment ago; its first attempt then reads nothing. */
+  /** The delivery as this process just claimed it; its first attempt then reads nothing. */
   readonly takeClaimed: (deliveryId: DeliveryId) => DeliveryInRun | undefined;
 }
 
 export type WebhookActivities = ReturnType<typeof createWebhookActivities>;
 
-/** The steps of `deliverWebhook`. */
+/** The activities of `deliverWebhook`. */
 export function createWebhookActivities(dependencies: WebhookActivityDependencies) {
   const { db, sender, takeClaimed, onAttemptBegan, onAttemptEnded } = dependencies;
 
@@ -34,7 +34,7 @@ export function createWebhookActivities(dependencies: WebhookActivityDependencie
     const delivery =
       takeClaimed(deliveryId) ?? (await retryWhileDatabaseIsAway(() => readInRun(db, deliveryId)));
     if (delivery === undefined) return { kind: 'stopped', reason: 'delivery ended' };
-    // Neither a reset nor a restart numbers backwards, and an attempt that a lost worker began stays spent.
+    // Attempt numbers never go back, after a reset or a restart, and an attempt begun by a lost worker stays spent.
     const scheduled = offset + activityInfo().attempt;
     const number = Math.max(delivery.attempts + 1, scheduled);
     if (number > MAX_ATTEMPTS) return stop(deliveryId, 'given up after six attempts');
@@ -45,7 +45,7 @@ export function createWebhookActivities(dependencies: WebhookActivityDependencie
       return begun ?? { kind: 'superseded' };
     });
     if (made.kind === 'superseded') {
-      // An execution that is lost, or what this process kept is old: the next attempt reads the row and numbers on.
+      // An execution was lost, or the claimed delivery is out of date: the next attempt reads the row and counts on.
       throw ApplicationFailure.create({
         type: 'AttemptSuperseded',
         message: `attempt ${number} has begun before`,
@@ -60,26 +60,26 @@ export function createWebhookActivities(dependencies: WebhookActivityDependencie
     try {
       await recordAttempts(db, [{ ...record, deliveryId, endedAt: performance.now() }]);
     } catch (error) {
-      // The wire has answered: asking again because of the database would send twice.
+      // The receiver has responded: another attempt because of the database would send twice.
       log.warn('attempt not recorded yet', { error });
-      // Temporal keeps what it is told for everybody to read: the receiver's own words are lost with the database.
+      // Temporal's history is readable by operators: the receiver's response body is dropped.
       return { kind: 'unrecorded', outcome: { ...record, responseBody: null } };
     }
     if (record.verdict === 'succeeded') return { kind: 'recorded', number };
-    // The policy's own wait belongs to the policy's own count; they part after an operator's reset.
+    // The policy's wait fits the policy's count; the two differ after an operator's reset.
     throw attemptFailed(record, number === scheduled ? undefined : waitAfter(number));
   }
 
   return {
     /**
      * One attempt of a delivery: dials, begins, signs, sends and records. Sends nothing for a delivery that has ended
-     * or whose endpoint is gone or disabled.
-     * @param offset attempts that were made before this run
+     * or whose endpoint is deleted or disabled.
+     * @param offset attempts made before this run
      */
     attemptDelivery: (deliveryId: DeliveryId, offset: number): Promise<AttemptResult> =>
       whileBeating(HEARTBEAT_MS, heartbeat, () => attempt(deliveryId, offset)),
 
-    /** Records an outcome that the attempt itself could not. One that cannot be recorded at all is in the log. */
+    /** Records an outcome that the attempt itself could not. One that can't be recorded at all is logged. */
     recordAttempt: async (deliveryId: DeliveryId, outcome: AttemptRecord): Promise<void> => {
       await asFinalFailure(() => recordAttempts(db, [{ ...outcome, deliveryId }])).catch((error: unknown) => {
         const { number, verdict, responseStatus } = outcome;

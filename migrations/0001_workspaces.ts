@@ -58,7 +58,3 @@ export async function up(db: Kysely<unknown>): Promise<void> {
     db,
   );
 }
-
-export async function down(db: Kysely<unknown>): Promise<void> {
-  await sql`DROP TABLE audit_entries, api_keys, roles, workspaces`.execute(db);
-}

@@ -110,9 +110,3 @@ export async function up(db: Kysely<unknown>): Promise<void> {
     )`.execute(db);
   await sql`CREATE INDEX article_categories_category_idx ON article_categories (category_id)`.execute(db);
 }
-
-export async function down(db: Kysely<unknown>): Promise<void> {
-  await sql`DROP TABLE article_categories, category_names, categories, assets, articles, projects`.execute(
-    db,
-  );
-}

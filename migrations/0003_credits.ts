@@ -39,7 +39,3 @@ export async function up(db: Kysely<unknown>): Promise<void> {
     )`.execute(db);
   await sql`CREATE INDEX ledger_entries_workspace_idx ON ledger_entries (workspace_id, id DESC)`.execute(db);
 }
-
-export async function down(db: Kysely<unknown>): Promise<void> {
-  await sql`DROP TABLE ledger_entries, holds, wallets`.execute(db);
-}

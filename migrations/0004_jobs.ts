@@ -66,7 +66,3 @@ export async function up(db: Kysely<unknown>): Promise<void> {
     )`.execute(db);
   await sql`CREATE INDEX translation_segments_batch_idx ON translation_segments (job_id, batch)`.execute(db);
 }
-
-export async function down(db: Kysely<unknown>): Promise<void> {
-  await sql`DROP TABLE translation_segments, translations, jobs`.execute(db);
-}

@@ -47,7 +47,3 @@ export async function up(db: Kysely<unknown>): Promise<void> {
         REFERENCES projects (workspace_id, id) ON DELETE CASCADE
     )`.execute(db);
 }
-
-export async function down(db: Kysely<unknown>): Promise<void> {
-  await sql`DROP TABLE idea_clusters, ai_operation_usage, ai_operations`.execute(db);
-}

@@ -46,9 +46,3 @@ export async function up(db: Kysely<unknown>): Promise<void> {
       USING gin (jsonb_path_query_array(document, '$.blocks[*].links[*].articleId'))`.execute(db);
   await sql`CREATE INDEX projects_list_idx ON projects (workspace_id, created_at DESC, id DESC)`.execute(db);
 }
-
-export async function down(db: Kysely<unknown>): Promise<void> {
-  await sql`DROP INDEX projects_list_idx, articles_links_idx, articles_language_idx, articles_status_idx,
-    articles_workspace_idx`.execute(db);
-  await sql`DROP TABLE article_slug_redirects, reviews`.execute(db);
-}

@@ -8,22 +8,13 @@ export const online = true;
  * Which stored images are in use, so that those in nobody's use can be removed; and an index of the articles that
  * belong to a job at this moment.
  */
-export async function up(db: Kysely<unknown>, { alter, createIndex }: OnlineSteps): Promise<void> {
+export async function up(_db: Kysely<unknown>, { alter, createIndex }: OnlineSteps): Promise<void> {
   await alter(sql`
     CREATE TABLE IF NOT EXISTS blobs (
       hash text PRIMARY KEY CHECK (hash ~ '^[0-9a-f]{64}$'),
       size bigint NOT NULL CHECK (size >= 0),
       unreferenced_since timestamptz(3)
     )`);
-  await sql`
-    INSERT INTO blobs (hash, size) SELECT content_hash, max(byte_size) FROM assets GROUP BY content_hash
-    ON CONFLICT DO NOTHING`.execute(db);
   await createIndex('assets_content_idx', 'ON assets (content_hash)');
   await createIndex('articles_owned_idx', "ON articles (id) WHERE status IN ('QUEUED', 'PROCESSING')");
-}
-
-export async function down(_db: Kysely<unknown>, { alter, dropIndex }: OnlineSteps): Promise<void> {
-  await dropIndex('articles_owned_idx');
-  await dropIndex('assets_content_idx');
-  await alter(sql`DROP TABLE IF EXISTS blobs`);
 }

@@ -4,7 +4,3 @@ import { type Kysely, sql } from 'kysely';
 export async function up(db: Kysely<unknown>): Promise<void> {
   await sql`ALTER TABLE workspaces ADD COLUMN deleted_at timestamptz(3)`.execute(db);
 }
-
-export async function down(db: Kysely<unknown>): Promise<void> {
-  await sql`ALTER TABLE workspaces DROP COLUMN deleted_at`.execute(db);
-}

@@ -6,7 +6,6 @@ export const online = true;
 
 /** Words made for runs that were cancelled, for a day; how many words each segment has. */
 export async function up(db: Kysely<unknown>, steps: OnlineSteps): Promise<void> {
-  // Null in rows of a release that did not count them.
   await steps.alter(sql`ALTER TABLE translation_segments ADD COLUMN IF NOT EXISTS words integer`);
   await sql`
     CREATE TABLE IF NOT EXISTS unpaid_work (
@@ -16,9 +15,4 @@ export async function up(db: Kysely<unknown>, steps: OnlineSteps): Promise<void>
       created_at timestamptz(3) NOT NULL DEFAULT now()
     )`.execute(db);
   await steps.createIndex('unpaid_work_workspace_idx', 'ON unpaid_work (workspace_id, created_at)');
-}
-
-export async function down(_db: Kysely<unknown>, steps: OnlineSteps): Promise<void> {
-  await steps.alter(sql`DROP TABLE IF EXISTS unpaid_work`);
-  await steps.alter(sql`ALTER TABLE translation_segments DROP COLUMN IF EXISTS words`);
 }

@@ -10,7 +10,3 @@ export async function up(_db: Kysely<unknown>, steps: OnlineSteps): Promise<void
     'ON jobs (workspace_id, created_at, id) WHERE ended_at IS NULL',
   );
 }
-
-export async function down(_db: Kysely<unknown>, steps: OnlineSteps): Promise<void> {
-  await steps.dropIndex('jobs_workspace_open_idx');
-}

@@ -16,7 +16,3 @@ export async function up(db: Kysely<unknown>): Promise<void> {
         REFERENCES articles (workspace_id, id) ON DELETE CASCADE
     )`.execute(db);
 }
-
-export async function down(db: Kysely<unknown>): Promise<void> {
-  await sql`DROP TABLE article_provenance`.execute(db);
-}

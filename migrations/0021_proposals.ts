@@ -19,7 +19,3 @@ export async function up(db: Kysely<unknown>): Promise<void> {
   await sql`CREATE INDEX proposals_page_idx ON proposals (article_id, created_at DESC, id DESC)`.execute(db);
   await sql`CREATE INDEX proposals_age_idx ON proposals (created_at)`.execute(db);
 }
-
-export async function down(db: Kysely<unknown>): Promise<void> {
-  await sql`DROP TABLE proposals`.execute(db);
-}

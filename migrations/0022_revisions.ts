@@ -34,11 +34,3 @@ export async function up(db: Kysely<unknown>): Promise<void> {
   );
   await sql`CREATE INDEX article_revisions_created_idx ON article_revisions (created_at)`.execute(db);
 }
-
-export async function down(db: Kysely<unknown>): Promise<void> {
-  await sql`DROP TABLE article_revisions`.execute(db);
-  await sql`
-    ALTER TABLE articles DROP COLUMN author_kind, DROP COLUMN author_id, DROP COLUMN author_since`.execute(
-    db,
-  );
-}

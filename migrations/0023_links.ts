@@ -4,11 +4,8 @@ import type { OnlineSteps } from '../src/db/online.ts';
 /** Every save writes articles. */
 export const online = true;
 
-const BATCH = 500;
-const BEFORE_ALL = '00000000-0000-0000-0000-000000000000';
-
 /** Addresses of projects, which article links to which, and what has to be rendered again for it. */
-export async function up(db: Kysely<unknown>, steps: OnlineSteps): Promise<void> {
+export async function up(_db: Kysely<unknown>, steps: OnlineSteps): Promise<void> {
   await steps.alter(sql`ALTER TABLE projects ADD COLUMN IF NOT EXISTS address_template text`);
   await steps.alter(sql`
     CREATE TABLE IF NOT EXISTS article_links (
@@ -42,8 +39,8 @@ export async function up(db: Kysely<unknown>, steps: OnlineSteps): Promise<void>
       due_at timestamptz NOT NULL DEFAULT clock_timestamp()
     )`);
   await steps.createIndex('stale_renderings_due_idx', 'ON stale_renderings (workspace_id, due_at)');
-  // Whoever writes a document keeps its links by it, a process of the release before included. A link that is new may
-  // have been rendered before its target was published in another transaction, so it is looked at once more.
+  // A link that is new may have been rendered before its target was published in another transaction, so it is looked
+  // at once more.
   await steps.alter(sql`
     CREATE OR REPLACE FUNCTION keep_article_links() RETURNS trigger LANGUAGE plpgsql AS $$
     DECLARE
@@ -66,28 +63,4 @@ export async function up(db: Kysely<unknown>, steps: OnlineSteps): Promise<void>
   await steps.alter(sql`
     CREATE OR REPLACE TRIGGER articles_keep_links AFTER INSERT OR UPDATE OF document ON articles
     FOR EACH ROW EXECUTE FUNCTION keep_article_links()`);
-  for (let after: string | null = BEFORE_ALL; after !== null; ) {
-    // Whoever deletes one of them is waited for: a link needs its article. One that a save takes away at this moment may
-    // be written after it; nothing comes of one too many.
-    const page: { rows: { last: string | null }[] } = await sql<{ last: string | null }>`
-      WITH page AS (
-        SELECT id, workspace_id, project_id, document FROM articles WHERE id > ${after}
-        ORDER BY id LIMIT ${sql.lit(BATCH)} FOR KEY SHARE
-      ), linked AS (
-        INSERT INTO article_links (workspace_id, project_id, article_id, target_id)
-        SELECT DISTINCT workspace_id, project_id, id, (target #>> '{}')::uuid
-        FROM page, jsonb_path_query(document, '$.blocks[*].links[*].articleId') AS target
-        ORDER BY 3
-        ON CONFLICT DO NOTHING
-      )
-      SELECT id AS last FROM page ORDER BY id DESC LIMIT 1`.execute(db);
-    after = page.rows[0]?.last ?? null;
-  }
-}
-
-export async function down(_db: Kysely<unknown>, steps: OnlineSteps): Promise<void> {
-  await steps.alter(sql`DROP TRIGGER IF EXISTS articles_keep_links ON articles`);
-  await steps.alter(sql`DROP FUNCTION IF EXISTS keep_article_links()`);
-  await steps.alter(sql`DROP TABLE IF EXISTS stale_renderings, address_changes, article_links`);
-  await steps.alter(sql`ALTER TABLE projects DROP COLUMN IF EXISTS address_template`);
 }

@@ -10,7 +10,3 @@ export async function up(_db: Kysely<unknown>, steps: OnlineSteps): Promise<void
     sql`ALTER TABLE translations ADD COLUMN IF NOT EXISTS asked_batches integer[] NOT NULL DEFAULT '{}'`,
   );
 }
-
-export async function down(_db: Kysely<unknown>, steps: OnlineSteps): Promise<void> {
-  await steps.alter(sql`ALTER TABLE translations DROP COLUMN IF EXISTS asked_batches`);
-}

@@ -8,7 +8,3 @@ export const online = true;
 export async function up(_db: Kysely<unknown>, steps: OnlineSteps): Promise<void> {
   await steps.alter(sql`ALTER TABLE articles ADD COLUMN IF NOT EXISTS rendered_by smallint`);
 }
-
-export async function down(_db: Kysely<unknown>, steps: OnlineSteps): Promise<void> {
-  await steps.alter(sql`ALTER TABLE articles DROP COLUMN IF EXISTS rendered_by`);
-}

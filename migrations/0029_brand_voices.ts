@@ -41,12 +41,3 @@ export async function up(db: Kysely<unknown>): Promise<void> {
     CREATE INDEX projects_default_brand_voice_idx ON projects (default_brand_voice_id)
       WHERE default_brand_voice_id IS NOT NULL`.execute(db);
 }
-
-export async function down(db: Kysely<unknown>): Promise<void> {
-  await sql`
-    ALTER TABLE projects
-      DROP COLUMN hero_image_style, DROP COLUMN inline_image_style, DROP COLUMN default_brand_voice_id`.execute(
-    db,
-  );
-  await sql`DROP TABLE content_templates, brand_voices`.execute(db);
-}

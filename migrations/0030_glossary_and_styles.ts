@@ -35,7 +35,3 @@ export async function up(db: Kysely<unknown>): Promise<void> {
         REFERENCES projects (workspace_id, id) ON DELETE CASCADE
     )`.execute(db);
 }
-
-export async function down(db: Kysely<unknown>): Promise<void> {
-  await sql`DROP TABLE translation_styles, glossary_terms`.execute(db);
-}

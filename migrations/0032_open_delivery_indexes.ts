@@ -16,9 +16,3 @@ export async function up(_db: Kysely<unknown>, { replaceIndex }: OnlineSteps): P
   await replaceIndex('webhook_open_status_idx', `ON webhook_open ${STATUS})`);
   await replaceIndex('webhook_open_runs_idx', `ON webhook_open ${DUE}uuid_send(id)) WHERE in_run`);
 }
-
-export async function down(_db: Kysely<unknown>, { replaceIndex }: OnlineSteps): Promise<void> {
-  await replaceIndex('webhook_open_due_idx', `ON webhook_open ${DUE}id)`);
-  await replaceIndex('webhook_open_status_idx', `ON webhook_open ${STATUS}, id)`);
-  await replaceIndex('webhook_open_runs_idx', `ON webhook_open ${DUE}id) WHERE in_run`);
-}

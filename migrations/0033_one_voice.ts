@@ -14,11 +14,3 @@ export async function up(_db: Kysely<unknown>, steps: OnlineSteps): Promise<void
       ADD COLUMN IF NOT EXISTS position integer, ADD COLUMN IF NOT EXISTS same_as text`,
   );
 }
-
-export async function down(_db: Kysely<unknown>, steps: OnlineSteps): Promise<void> {
-  await steps.alter(
-    sql`ALTER TABLE translation_segments DROP COLUMN IF EXISTS kind,
-      DROP COLUMN IF EXISTS position, DROP COLUMN IF EXISTS same_as`,
-  );
-  await steps.alter(sql`ALTER TABLE translations DROP COLUMN IF EXISTS context, DROP COLUMN IF EXISTS terms`);
-}

@@ -33,11 +33,3 @@ export async function up(db: Kysely<unknown>): Promise<void> {
       PRIMARY KEY (job_id, part)
     )`.execute(db);
 }
-
-export async function down(db: Kysely<unknown>): Promise<void> {
-  await sql`DROP TABLE generation_parts, generations`.execute(db);
-  await sql`
-    ALTER TABLE articles DROP COLUMN outline_edited, DROP COLUMN made_title, DROP COLUMN made_slug`.execute(
-    db,
-  );
-}

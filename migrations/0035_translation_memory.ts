@@ -39,10 +39,3 @@ export async function up(_db: Kysely<unknown>, { alter, createIndex }: OnlineSte
     ALTER TABLE translation_segments ADD COLUMN IF NOT EXISTS from_memory text,
       ADD COLUMN IF NOT EXISTS text_key text, ADD COLUMN IF NOT EXISTS made_by text`);
 }
-
-export async function down(_db: Kysely<unknown>, { alter }: OnlineSteps): Promise<void> {
-  await alter(sql`
-    ALTER TABLE translation_segments DROP COLUMN IF EXISTS from_memory,
-      DROP COLUMN IF EXISTS text_key, DROP COLUMN IF EXISTS made_by`);
-  await alter(sql`DROP TABLE IF EXISTS remembered_versions, translation_memory`);
-}

@@ -12,10 +12,3 @@ export async function up(_db: Kysely<unknown>, steps: OnlineSteps): Promise<void
       ADD COLUMN IF NOT EXISTS defects jsonb`,
   );
 }
-
-export async function down(_db: Kysely<unknown>, steps: OnlineSteps): Promise<void> {
-  await steps.alter(
-    sql`ALTER TABLE translation_segments DROP COLUMN IF EXISTS outcome, DROP COLUMN IF EXISTS defects`,
-  );
-  await steps.alter(sql`ALTER TABLE translations DROP COLUMN IF EXISTS report`);
-}

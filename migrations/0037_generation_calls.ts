@@ -17,10 +17,3 @@ export async function up(_db: Kysely<unknown>, { alter, createIndex }: OnlineSte
   );
   await createIndex('generations_kept_idx', 'ON generations (job_id) WHERE config IS NOT NULL');
 }
-
-export async function down(_db: Kysely<unknown>, { alter, dropIndex }: OnlineSteps): Promise<void> {
-  await dropIndex('generations_kept_idx');
-  await dropIndex('articles_published_idx');
-  await alter(sql`ALTER TABLE generations DROP COLUMN IF EXISTS linkable, DROP COLUMN IF EXISTS researched`);
-  await alter(sql`ALTER TABLE generation_parts DROP COLUMN IF EXISTS calls`);
-}

@@ -7,8 +7,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { sql } from 'kysely';
 import type { EndpointId } from '../src/ids.ts';
-import { listOpenDeliveries } from '../src/webhooks/deliveries/list-open.ts';
-import { readDeliveryDetail } from '../src/webhooks/deliveries/read.ts';
+import { listOpenDeliveries, readDeliveryDetail } from '../src/webhooks/deliveries/read.ts';
 import { redeliver } from '../src/webhooks/deliveries/redeliver.ts';
 import { redeliverFailed } from '../src/webhooks/deliveries/redeliver-failed.ts';
 import { deleteEndpoint } from '../src/webhooks/endpoints/delete.ts';
@@ -62,7 +61,7 @@ const fillDay = (day: number, endpoints: readonly EndpointId[], rows: number) =>
     response_status, error_message, attempt_log, in_run, delivered_at, ended_at, created_at)
   SELECT id, workspace_id, endpoint_id, uuidv7(back), created_at, 'article.created',
     CASE WHEN failed THEN 'failed' ELSE 'succeeded' END, 1, CASE WHEN failed THEN 400 ELSE 204 END,
-    CASE WHEN failed THEN 'The receiver answered 400.' END,
+    CASE WHEN failed THEN 'The receiver responded with 400.' END,
     '[{"number":1,"startedAt":"2026-01-01T00:00:00.000Z","durationMs":5,"responseStatus":204,"errorMessage":null,"responseBody":""}]',
     false, CASE WHEN NOT failed THEN created_at END, created_at, created_at
   FROM (

@@ -94,7 +94,7 @@ function refusalOf(trimmed: string, min: number, max: number): string | null {
   if (trimmed.length > NFC_RATIO * max) return length;
   if (TOO_MANY_MARKS.test(trimmed)) return `Expected at most ${MAX_MARKS} combining marks in a row.`;
   if (!hasLength(trimmed.normalize('NFC'), min, max)) return length;
-  return min > 0 && !VISIBLE.test(trimmed) ? 'Expected characters that can be seen.' : null;
+  return min > 0 && !VISIBLE.test(trimmed) ? 'Expected visible characters.' : null;
 }
 
 /**

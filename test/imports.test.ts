@@ -17,7 +17,7 @@ const FLOORS = [
   'src/reference',
   'src/workspaces src/reviews src/assets',
   'src/suggestions src/translations src/generation',
-  'src/jobs',
+  'src/jobs src/guidance',
   'src/articles',
   'src/projects src/categories',
   'src/webhooks',
@@ -32,6 +32,7 @@ const FLOORS = [
   'src/blobs',
   'src/context.ts',
   'src/db',
+  'src/threads',
   'src/document',
 ].map((line) => line.split(' '));
 

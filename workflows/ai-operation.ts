@@ -3,8 +3,8 @@ import type { AiActivities } from '../activities/ai.ts';
 import type { AiOperationInput, AiOperationResult } from '../src/temporal/shapes.ts';
 
 /**
- * Whoever made the request waits for 60 seconds, and everything counts: four attempts at a model that
- * may come back, a lost worker noticed within ten seconds, and no attempt once no request waits for it.
+ * The client waits for 60 seconds: four attempts at a model that may come back, a lost worker noticed within ten
+ * seconds, and no attempt after the client is gone.
  */
 const { ask } = proxyActivities<AiActivities>({
   startToCloseTimeout: '50 seconds',
@@ -19,7 +19,7 @@ const { ask } = proxyActivities<AiActivities>({
   cancellationType: ActivityCancellationType.WAIT_CANCELLATION_COMPLETED,
 });
 
-/** One statement or transaction: repeated until the database takes it. */
+/** One statement or transaction, retried until the database takes it. */
 const { settle, release } = proxyActivities<AiActivities>({
   startToCloseTimeout: '15 seconds',
   retry: { initialInterval: '500 ms', backoffCoefficient: 2, maximumInterval: '10 seconds' },
@@ -27,15 +27,15 @@ const { settle, release } = proxyActivities<AiActivities>({
 });
 
 /**
- * One paid operation: asks the model, then charges for what came back or releases the hold. What is asked
- * and answered stays in the database; only counts come back.
+ * One paid operation: asks the model, then charges for the result or releases the hold. Content stays in the database;
+ * only counts come back.
  */
 export async function aiOperation({ operationId }: AiOperationInput): Promise<AiOperationResult> {
   try {
-    const answer = await ask.executeWithOptions({ summary: 'ask the model' }, [operationId]);
-    if (answer.kind === 'ended') return { outcome: 'already ended', suggestions: 0 };
-    const { suggestions } = answer;
-    // The point of no return: once the model has answered, a cancellation comes too late.
+    const result = await ask.executeWithOptions({ summary: 'ask the model' }, [operationId]);
+    if (result.kind === 'ended') return { outcome: 'already ended', suggestions: 0 };
+    const { suggestions } = result;
+    // The point of no return: after the model's response a cancellation comes too late.
     return await CancellationScope.nonCancellable(async () => {
       const ended =
         suggestions > 0
@@ -49,7 +49,7 @@ export async function aiOperation({ operationId }: AiOperationInput): Promise<Ai
     });
   } catch (error) {
     await CancellationScope.nonCancellable(() =>
-      release.executeWithOptions({ summary: 'release: no answer' }, [operationId, 'failed']),
+      release.executeWithOptions({ summary: 'release: no result' }, [operationId, 'failed']),
     );
     throw error;
   }

@@ -1,32 +1,30 @@
-import { CancellationScope, isCancellation, patched, proxyActivities } from '@temporalio/workflow';
+import { CancellationScope, isCancellation, proxyActivities } from '@temporalio/workflow';
 import type { TranslationActivities } from '../activities/translation.ts';
 import type { JobId } from '../src/ids.ts';
 import type { PlannedRun, TranslationRunResult } from '../src/temporal/shapes.ts';
 import { ENGINE_CALL, failureType, paidRun, STEP } from './paid-run.ts';
 
-/** Batches of one job that are with the provider at the same time. */
+/** Batches of one job in flight at the provider. */
 const PARALLEL_BATCHES = 4;
 
 /**
  * The activities of a run. Steps on Postgres and calls of engines have queues of their own, so that a settlement never
  * waits behind engines, nor one workspace's only call behind another's steps.
- * @param prefix what the names of this deployment's queues begin with; undefined for a run of release 0.2, whose activities
- *   are on the queue of the workflow itself
+ * @param prefix what the names of this deployment's queues begin with
  */
-export function connect(prefix: string | undefined) {
-  const on = (queue: string) => (prefix === undefined ? {} : { taskQueue: `${prefix}${queue}` });
+export function connect(prefix: string) {
   return {
     steps: proxyActivities<Omit<TranslationActivities, 'translateBatch' | 'drawTerms'>>({
-      ...on('job-steps'),
+      taskQueue: `${prefix}job-steps`,
       ...STEP,
     }),
     engine: proxyActivities<Pick<TranslationActivities, 'translateBatch'>>({
-      ...on('engine-calls'),
+      taskQueue: `${prefix}engine-calls`,
       ...ENGINE_CALL,
     }),
-    /** 8 attempts are two minutes of failing, and an engine may ask for an hour: then it goes without a list. */
+    /** 8 attempts are two minutes of failing. An engine may demand an hour: then the run continues without a list. */
     terms: proxyActivities<Pick<TranslationActivities, 'drawTerms'>>({
-      ...on('engine-calls'),
+      taskQueue: `${prefix}engine-calls`,
       ...ENGINE_CALL,
       scheduleToCloseTimeout: '1 hour',
       retry: { ...ENGINE_CALL.retry, maximumAttempts: 8 },
@@ -38,16 +36,16 @@ type Connected = ReturnType<typeof connect>;
 
 /** What differs between runs that translate in batches. */
 export interface Run {
-  /** Takes the hold over; false when the job has ended. */
+  /** Takes over the hold; false when the job has ended. */
   readonly begin: () => Promise<boolean>;
   readonly plan: () => Promise<PlannedRun>;
   /** Writes the result and the charge; false when the job had ended. */
   readonly settle: () => Promise<boolean>;
-  /** What a failure and a cancellation do, for people who read the run. */
+  /** What a failure and a cancellation do, for operators who read the run. */
   readonly givingBack: string;
 }
 
-/** Brings a job that translates to its end: begins, plans, draws terms, translates in batches and settles, or gives back. */
+/** Runs a translation job: begins, plans, extracts terms, translates in batches and settles, or releases the hold. */
 export const translateInBatches = (
   jobId: JobId,
   { steps, engine, terms }: Connected,
@@ -57,7 +55,7 @@ export const translateInBatches = (
     async () => {
       if (!(await begin())) return { outcome: 'already ended' };
       const { batches, drawTerms } = await plan();
-      if (drawTerms && patched('term-list')) await drawList(terms, jobId);
+      if (drawTerms) await drawList(terms, jobId);
       await translateAll(engine, jobId, batches);
       // The point of no return: once begun, a cancellation comes too late.
       const settled = await CancellationScope.nonCancellable(settle);
@@ -70,10 +68,10 @@ export const translateInBatches = (
     },
   );
 
-/** Draws the list of terms that all batches are told. Without one they are translated all the same. */
+/** Extracts the list of terms that all batches get. Without one they are translated all the same. */
 async function drawList({ drawTerms }: Connected['terms'], jobId: JobId): Promise<void> {
   try {
-    await drawTerms.executeWithOptions({ summary: 'draw the list of terms' }, [jobId]);
+    await drawTerms.executeWithOptions({ summary: 'extract the list of terms' }, [jobId]);
   } catch (error) {
     const stopped = isCancellation(error) || CancellationScope.current().consideredCancelled;
     if (stopped || failureType(error) === 'JobEnded') throw error;

@@ -2,15 +2,14 @@ import {
   ActivityCancellationType,
   CancellationScope,
   isCancellation,
-  patched,
   proxyActivities,
 } from '@temporalio/workflow';
-import type { BurstActivities, createRetiredBurstActivities } from '../activities/bursts.ts';
+import type { BurstActivities } from '../activities/bursts.ts';
 import type { DeliverBurstInput, DeliverBurstResult } from '../src/temporal/shapes.ts';
 
 /**
- * Repeated until it succeeds: only its first execution sends, every later one frees what the lost one had. A day, as
- * for the attempts of `deliverWebhook`: what takes long is a database that is away.
+ * Retried until it succeeds: only its first execution sends, later ones free what the lost one held. A day, as for the
+ * attempts of `deliverWebhook`, to outlast a database that is away.
  */
 const { sendBurst } = proxyActivities<BurstActivities>({
   activityId: 'send-burst',
@@ -20,9 +19,7 @@ const { sendBurst } = proxyActivities<BurstActivities>({
   cancellationType: ActivityCancellationType.WAIT_CANCELLATION_COMPLETED,
 });
 
-const { freeBurst, endBurst } = proxyActivities<
-  BurstActivities & ReturnType<typeof createRetiredBurstActivities>
->({
+const { freeBurst } = proxyActivities<BurstActivities>({
   startToCloseTimeout: '1 minute',
   retry: { initialInterval: '1 second', backoffCoefficient: 2, maximumInterval: '10 seconds' },
 });
@@ -32,14 +29,11 @@ export async function deliverBurst({ burstId }: DeliverBurstInput): Promise<Deli
   try {
     return await sendBurst.executeWithOptions({ summary: 'deliveries that are due' }, [burstId]);
   } catch (error) {
-    // A worker that is lost meanwhile turns the cancellation into a timeout.
+    // A lost worker turns the cancellation into a timeout.
     if (isCancellation(error) || CancellationScope.current().consideredCancelled) {
-      const reason = 'stopped by an operator';
-      await CancellationScope.nonCancellable(async () => {
-        // Release 0.1 ended what its burst had; now it is free again.
-        if (patched('free-burst')) await freeBurst.executeWithOptions({ summary: reason }, [burstId]);
-        else await endBurst.executeWithOptions({ summary: reason }, []);
-      });
+      await CancellationScope.nonCancellable(() =>
+        freeBurst.executeWithOptions({ summary: 'stopped by an operator' }, [burstId]),
+      );
     }
     throw error;
   }

@@ -16,7 +16,7 @@ import {
   waitAfter,
 } from '../src/webhooks/attempts/schedule.ts';
 
-/** Records of what has happened already: repeated until the database takes them. */
+/** Records of what has happened, retried until the database takes them. */
 const { recordAttempt, endDelivery } = proxyActivities<WebhookActivities>({
   startToCloseTimeout: '1 minute',
   retry: { initialInterval: '1 second', backoffCoefficient: 2, maximumInterval: '10 seconds' },
@@ -24,8 +24,8 @@ const { recordAttempt, endDelivery } = proxyActivities<WebhookActivities>({
 });
 
 /**
- * Attempts from the one after `offset` on. The retry policy is the schedule (contract.md D8). The attempt's own limit of 15 seconds is the sender's; a day here means that a database
- * that is away costs no attempt.
+ * Attempts after `offset`. The retry policy is the schedule (contract.md D8). The sender has its own limit of 15
+ * seconds; a day here means that a database that is away costs no attempt.
  */
 const attemptFrom = (offset: number) =>
   proxyActivities<WebhookActivities>({
@@ -43,8 +43,8 @@ const attemptFrom = (offset: number) =>
   }).attemptDelivery;
 
 /**
- * Delivers one event to one endpoint: up to six attempts, then given up. Ends COMPLETED when delivered or
- * when there was nothing left to send, FAILED when given up, CANCELLED when an operator stopped it.
+ * Delivers one event to one endpoint: up to six attempts, then given up. Ends COMPLETED when delivered or when there
+ * was nothing left to send, FAILED when given up, CANCELLED when an operator stopped it.
  */
 export async function deliverWebhook(input: DeliverWebhookInput): Promise<DeliverWebhookResult> {
   const { deliveryId } = input;
@@ -54,8 +54,8 @@ export async function deliverWebhook(input: DeliverWebhookInput): Promise<Delive
       if (result.kind === 'stopped') return { outcome: 'stopped', reason: result.reason };
       if (result.kind === 'recorded') return { outcome: 'delivered', attempts: result.number };
       const { outcome } = result;
-      const answered = Date.parse(outcome.startedAt) + outcome.durationMs;
-      // What the wire has answered is recorded even when an operator cancels meanwhile.
+      const endedAt = Date.parse(outcome.startedAt) + outcome.durationMs;
+      // A received response is recorded even when an operator cancels meanwhile.
       await CancellationScope.nonCancellable(() =>
         recordAttempt.executeWithOptions({ summary: `record attempt ${outcome.number}` }, [
           deliveryId,
@@ -65,7 +65,7 @@ export async function deliverWebhook(input: DeliverWebhookInput): Promise<Delive
       if (outcome.verdict === 'succeeded') return { outcome: 'delivered', attempts: outcome.number };
       if (outcome.verdict === 'failed' || outcome.number >= MAX_ATTEMPTS) throw attemptFailed(outcome);
       offset = outcome.number;
-      await sleep(Math.max(answered + waitAfter(offset) - Date.now(), 1), {
+      await sleep(Math.max(endedAt + waitAfter(offset) - Date.now(), 1), {
         summary: `wait for attempt ${offset + 1}`,
       });
     }
@@ -80,7 +80,7 @@ export async function deliverWebhook(input: DeliverWebhookInput): Promise<Delive
   }
 }
 
-/** What the row has to be told when the run ends; null when the last attempt has told it already. */
+/** The reason to record when the run ends; null when the last attempt has recorded it. */
 function endReason(error: unknown): string | null {
   if (isCancellation(error)) return 'stopped by an operator';
   const cause = error instanceof ActivityFailure ? error.cause : error;

@@ -4,14 +4,14 @@ import type { JobActivities } from '../activities/jobs.ts';
 import type { GenerationRunInput, GenerationRunResult } from '../src/temporal/shapes.ts';
 import { awaitTurn, ENGINE_CALL, paidRun, queuePrefix, STEP } from './paid-run.ts';
 
-/** The steps in which there is nothing to do without images. */
+/** The steps that are empty without images. */
 const IMAGE_STEPS = ['image-prompts', 'images', 'media-processing'] as const;
 const GIVING_BACK = 'release the hold, the article is a draft again';
 
 /**
- * Writes an article from its topic, or from the outline that was approved: takes the hold over, makes the outline,
- * writes section by section and settles. A run for the outline alone ends with it. Content never enters the history:
- * outline and sections are rows, and only counts come back.
+ * Writes an article from its topic, or from the approved outline: takes over the hold, makes the outline, writes
+ * section by section and settles. A run for the outline alone ends with it. Content never enters the history: outline
+ * and sections are rows, and only counts come back.
  */
 export async function generateArticle({ jobId }: GenerationRunInput): Promise<GenerationRunResult> {
   const prefix = queuePrefix();
@@ -44,12 +44,11 @@ export async function generateArticle({ jobId }: GenerationRunInput): Promise<Ge
 
   return paidRun<GenerationRunResult>(
     async () => {
-      if (!(await awaitTurn(steps.takeTurn, jobId))) return { outcome: 'already ended' };
+      if (!(await awaitTurn(steps.reserve, jobId))) return { outcome: 'already ended' };
       const { outlined, outlineOnly, research } = await steps.validateGeneration.executeWithOptions(
         summarised('read what to write from'),
         [jobId],
       );
-      // Not in the results of earlier releases, whose runs have no such step.
       if (research)
         await steps.passStep.executeWithOptions(summarised('research: nothing to do'), [jobId, 'research']);
       if (!outlined) await engine.planOutline.executeWithOptions(summarised('make the outline'), [jobId]);

@@ -16,17 +16,17 @@ import type { JobActivities } from '../activities/jobs.ts';
 import type { JobId } from '../src/ids.ts';
 import { TURN_FREED } from '../src/temporal/shapes.ts';
 
-/** A run that nobody tells of a free turn asks again after a second for each that is ahead of it, a minute at most. */
-const ASK_AGAIN_MS = { each: 1_000, most: 60_000 } as const;
+/** Poll interval for runs not signalled: a second for each run ahead, up to a minute. */
+const POLL_MS = { each: 1_000, most: 60_000 } as const;
 
-/** Statements on Postgres: repeated for as long as it takes, but never against a broken constraint. */
+/** Statements on Postgres: retried as long as it takes, but not after a violated constraint. */
 export const STEP = {
   startToCloseTimeout: '1 minute',
   retry: { initialInterval: '500 ms', backoffCoefficient: 2, maximumInterval: '10 seconds' },
   cancellationType: ActivityCancellationType.WAIT_CANCELLATION_COMPLETED,
 } as const;
 
-/** 36 attempts are 30 minutes of failing, however long no worker is there to try. */
+/** 36 attempts are 30 minutes of failing, not counting time without a worker. */
 export const ENGINE_CALL = {
   startToCloseTimeout: '15 minutes',
   heartbeatTimeout: '20 seconds',
@@ -39,20 +39,20 @@ export const ENGINE_CALL = {
   cancellationType: ActivityCancellationType.WAIT_CANCELLATION_COMPLETED,
 } as const;
 
-/** What the names of this deployment's queues begin with: runs of paid jobs are on its queue `translation`. */
+/** The prefix of this deployment's queues: runs of paid jobs are on its queue `translation`. */
 export const queuePrefix = (): string => workflowInfo().taskQueue.replace(/translation$/, '');
 
 /** How a run ends its job without a result. */
 export interface GivingBack {
   readonly cancel: () => Promise<boolean>;
   readonly fail: (errorMessage: string) => Promise<boolean>;
-  /** What the job is, in the message about a fault of our own: `translation`. */
+  /** The job's kind, in the message about an internal error: `translation`. */
   readonly what: string;
 }
 
 /**
- * Brings a paid job to its end: `run` does its steps and settles, or what was held is given back.
- * @returns what `run` does; `already ended` when a step found that the job had
+ * Runs a paid job to its end: `run` does its steps and settles, or the hold is released.
+ * @returns what `run` returns; `already ended` when a step found that the job had
  */
 export async function paidRun<Result extends { readonly outcome: string }>(
   run: () => Promise<Result>,
@@ -62,7 +62,7 @@ export async function paidRun<Result extends { readonly outcome: string }>(
     return await run();
   } catch (error) {
     if (error instanceof ContinueAsNew) throw error;
-    // A lost worker turns a cancellation into a heartbeat timeout, so the scope is asked, not the error.
+    // A lost worker turns a cancellation into a heartbeat timeout, so check the scope, not the error.
     if (isCancellation(error) || CancellationScope.current().consideredCancelled) {
       await CancellationScope.nonCancellable(cancel);
       throw error;
@@ -74,11 +74,11 @@ export async function paidRun<Result extends { readonly outcome: string }>(
 }
 
 /**
- * Takes the hold over as soon as few enough runs of the workspace are under way. Waiting holds no slot and no attempt.
+ * Takes over the hold as soon as few enough runs of the workspace are active. Waiting holds no slot and no attempt.
  * @returns false when the job has ended
  */
 export async function awaitTurn(
-  takeTurn: ActivityInterfaceFor<JobActivities>['takeTurn'],
+  reserve: ActivityInterfaceFor<JobActivities>['reserve'],
   jobId: JobId,
 ): Promise<boolean> {
   let freed = false;
@@ -87,11 +87,11 @@ export async function awaitTurn(
   });
   for (;;) {
     freed = false;
-    const turn = await takeTurn.executeWithOptions({ summary: 'take the hold over' }, [jobId]);
+    const turn = await reserve.executeWithOptions({ summary: 'take the hold over' }, [jobId]);
     if (turn.outcome !== 'wait') return turn.outcome === 'taken';
-    // Many that began to wait together do not ask together.
+    // Jitter, so that runs that began to wait together do not poll together.
     const jitter = 0.75 + Math.random() / 2;
-    await condition(() => freed, jitter * Math.min(turn.ahead * ASK_AGAIN_MS.each, ASK_AGAIN_MS.most));
+    await condition(() => freed, jitter * Math.min(turn.ahead * POLL_MS.each, POLL_MS.most));
     if (workflowInfo().continueAsNewSuggested) {
       await continueAsNew<(input: { jobId: JobId }) => Promise<unknown>>({ jobId });
     }
@@ -105,8 +105,8 @@ export const failureType = (error: unknown): string | null | undefined =>
     : undefined;
 
 /**
- * The failure as the job's errorMessage. A provider's message is written for people to read; no other is. What only an
- * operator can put right stays in the history: customers have no use for the names of our variables.
+ * The failure as the job's errorMessage. Only a provider's message is written for people. What only an operator can fix
+ * stays in the history: customers have no use for the names of our variables.
  */
 function messageOf(error: unknown, what: string): string {
   const cause = error instanceof ActivityFailure ? error.cause : undefined;
@@ -115,7 +115,7 @@ function messageOf(error: unknown, what: string): string {
   }
   const { kind } = Object(cause.details?.[0]);
   if (kind === 'misconfigured') {
-    return `The ${what} stopped, because this service's access to its engine is refused. Nothing was charged; whoever runs the service has to put that right.`;
+    return `The ${what} stopped, because this service's access to its engine is refused. Nothing was charged; the operator of the service has to fix that.`;
   }
   return kind === 'retryable'
     ? `The ${what} stopped, because its engine was busy or out of reach for too long. Nothing was charged; start it again later.`

@@ -9,7 +9,7 @@ import {
 import type { MaintenanceActivities } from '../activities/maintenance.ts';
 import type { PruneResult } from '../src/temporal/shapes.ts';
 
-/** The next night waits for no step of this one: five of four hours have ended before it comes. */
+/** Five steps of at most four hours end before the next night. */
 const activities = proxyActivities<MaintenanceActivities>({
   startToCloseTimeout: '1 hour',
   scheduleToCloseTimeout: '4 hours',
@@ -18,9 +18,9 @@ const activities = proxyActivities<MaintenanceActivities>({
 });
 
 /**
- * Removes what is older than the retention: ended deliveries, their events, what ended translations worked with,
- * ended AI operations and revisions; and stored images that nothing names any more. A step that fails keeps none of the others from
- * its work: the run fails at its end and names it.
+ * Removes what is older than the retention: ended deliveries, their events, the working data of ended translations,
+ * ended AI operations and revisions; and stored images without a reference. A failed step does not stop the others: the
+ * run fails at its end and names it.
  */
 export async function prune(): Promise<PruneResult> {
   const failed: string[] = [];
@@ -52,20 +52,16 @@ export async function prune(): Promise<PruneResult> {
         { aiOperations: 0 },
       )
     : { aiOperations: 0 };
-  const blobs = patched('blobs')
-    ? await step(
-        'unused images',
-        () => activities.pruneBlobs.executeWithOptions({ summary: 'unused images' }, []),
-        { blobs: 0 },
-      )
-    : { blobs: 0 };
-  const revisions = patched('revisions')
-    ? await step(
-        'revisions',
-        () => activities.pruneRevisions.executeWithOptions({ summary: 'revisions' }, []),
-        { revisions: 0 },
-      )
-    : { revisions: 0 };
+  const blobs = await step(
+    'unused images',
+    () => activities.pruneBlobs.executeWithOptions({ summary: 'unused images' }, []),
+    { blobs: 0 },
+  );
+  const revisions = await step(
+    'revisions',
+    () => activities.pruneRevisions.executeWithOptions({ summary: 'revisions' }, []),
+    { revisions: 0 },
+  );
   if (failed.length > 0) {
     throw ApplicationFailure.nonRetryable(
       `Not everything was removed: ${failed.join(', ')}`,

@@ -8,7 +8,7 @@ const activities = proxyActivities<MaintenanceActivities>({
   retry: { initialInterval: '1 second', backoffCoefficient: 2, maximumInterval: '30 seconds' },
 });
 
-/** Finds what was committed but never started, or was ended from outside, and takes it up or ends it. */
+/** Finds what was committed but never started, or was ended from outside, and starts or ends it. */
 export async function reconcile(): Promise<ReconcileResult> {
   const jobs = await activities.reconcileJobs.executeWithOptions({ summary: 'open jobs' }, []);
   const holds = await activities.reconcileHolds.executeWithOptions({ summary: 'open holds' }, []);

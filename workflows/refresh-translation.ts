@@ -3,14 +3,14 @@ import { connect, translateInBatches } from './batches.ts';
 import { awaitTurn, queuePrefix } from './paid-run.ts';
 
 /**
- * Brings a version up to date with its source: takes the hold over, plans what changed, translates it in batches and
- * settles, which applies or proposes it. Until then nothing of the article is touched.
+ * Brings a version up to date with its source: takes over the hold, plans the changes, translates them in batches and
+ * settles, which applies or proposes them. Until then the article is untouched.
  */
 export async function refreshTranslation({ jobId }: TranslationRunInput): Promise<TranslationRunResult> {
   const connected = connect(queuePrefix());
   const { steps } = connected;
   return translateInBatches(jobId, connected, {
-    begin: () => awaitTurn(steps.takeTurn, jobId),
+    begin: () => awaitTurn(steps.reserve, jobId),
     plan: () =>
       steps.planRefresh.executeWithOptions({ summary: 'split what changed into segments' }, [jobId]),
     settle: () =>

@@ -2,7 +2,7 @@
  * The heaviest bodies that the interface takes, and some that it refuses, each of nearly a mebibyte; and the heaviest
  * of those that are small enough to be worked on where everybody waits.
  */
-import { areSmall } from '../../src/document/threads/pool.ts';
+import { areSmall } from '../../src/threads/pool.ts';
 
 const BYTES = 1024 * 1024 - 2_000;
 

@@ -13,13 +13,13 @@ import { listVersions } from '../../src/articles/list.ts';
 import type { VerbContext } from '../../src/context.ts';
 import type { Database } from '../../src/db/database.ts';
 import { provenanceOf } from '../../src/document/refresh/units.ts';
-import { closeThreads } from '../../src/document/threads/pool.ts';
 import { reassemble } from '../../src/document/translation/reassemble.ts';
 import { extractSegments } from '../../src/document/translation/segments.ts';
 import type { Snapshot } from '../../src/document/translation/source.ts';
 import type { ArticleId } from '../../src/ids.ts';
 import { createProject } from '../../src/projects/create.ts';
 import { pseudoLocalize } from '../../src/providers/pseudo.ts';
+import { closeThreads } from '../../src/threads/pool.ts';
 import { listTranslations } from '../../src/translations/list.ts';
 import { createWorkspace } from '../../src/workspaces/create.ts';
 import { createArticle, longDocument } from '../../test/support/articles.ts';
@@ -50,7 +50,7 @@ async function seed(db: Database): Promise<{ context: VerbContext; sourceId: Art
     assets: [],
   };
   const texts = new Map(extractSegments(snapshot).map(({ key, text }) => [key, pseudoLocalize(text)]));
-  const made = reassemble(snapshot, texts, { articleIds: new Map(), assetIds: new Map() });
+  const made = reassemble(snapshot, texts, new Map());
   await sql`
     WITH version AS (
       INSERT INTO articles (id, workspace_id, project_id, title, slug, status, document, primary_language,

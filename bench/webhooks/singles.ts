@@ -12,7 +12,8 @@ import { Pool } from 'undici';
 import { temporaryFolder } from '../../soak/support/engines.ts';
 import { print, quantile, setting } from '../../soak/support/report.ts';
 import { createScriptService, untilDelivered } from '../../soak/support/service.ts';
-import { renderSmallBody } from '../../src/articles/render.ts';
+import { renderDocument } from '../../src/document/render/document.ts';
+import { RENDERER } from '../../src/document/render/shared.ts';
 import { readStackRecord } from '../../src/local/stack-file.ts';
 import { createProject } from '../../src/projects/create.ts';
 import { SHORT_DOCUMENT } from '../../test/support/articles.ts';
@@ -93,7 +94,7 @@ type Side = 'ours' | 'bare';
 const urlOf: Record<Side, string> = { ours: serviceUrl, bare: bare.url };
 
 const document = JSON.stringify(SHORT_DOCUMENT);
-const rendering = renderSmallBody(document, { links: new Map(), images: new Map() });
+const { html, markdown } = renderDocument(SHORT_DOCUMENT);
 
 /** Approved articles as their last save left them, to be published, in one statement. */
 async function storeApproved(side: Side, articles: number): Promise<string[]> {
@@ -102,8 +103,8 @@ async function storeApproved(side: Side, articles: number): Promise<string[]> {
     INSERT INTO ${table} (id, workspace_id, project_id, title, slug, status, document, content_html,
       content_markdown, rendered_by, primary_language, translation_group_id, word_count)
     SELECT gen_random_uuid(), ${workspace.id}, ${projectId}, 'What to plant in week ' || n,
-      'plant-' || ${randomUUID()}::text || n, 'APPROVED', ${document}, ${rendering?.content_html}, ${rendering?.content_markdown},
-      ${rendering?.rendered_by}::smallint, 'en', gen_random_uuid(), 12
+      'plant-' || ${randomUUID()}::text || n, 'APPROVED', ${document}, ${html}, ${markdown},
+      ${RENDERER}::smallint, 'en', gen_random_uuid(), 12
     FROM generate_series(1, ${articles}::integer) AS n RETURNING id`.execute(db);
   await sql`ANALYZE ${table}`.execute(db);
   return rows.map(({ id }) => id);

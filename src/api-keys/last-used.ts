@@ -32,7 +32,7 @@ async function write(db: Database, times: ReadonlyMap<ApiKeyId, number>): Promis
     WHERE k.id = used.id AND (k.last_used_at IS NULL OR k.last_used_at < used.at)`.execute(db);
 }
 
-/** A recorder that writes every `intervalMs` (5 s by default; at least every 30 s, design.md §5). */
+/** A recorder that writes every `intervalMs` (5 s by default; contract.md K12). */
 export function createLastUsedRecorder(
   db: Database,
   logger: Logger,

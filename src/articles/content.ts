@@ -1,10 +1,10 @@
 import type { Queryable } from '../db/database.ts';
-import type { StoredDocument } from '../document/threads/stored.ts';
+import type { StoredDocument } from '../document/tasks/stored.ts';
 import { invalid } from '../errors.ts';
 import type { ArticleId } from '../ids.ts';
 
 /**
- * The hero is the cover and cannot be added to the body (contract.md F8).
+ * The hero is the cover and cannot be added to the body (contract.md F16).
  * @throws {ServiceError} INVALID_REQUEST naming the block
  */
 export async function refuseHeroInBody(

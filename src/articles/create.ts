@@ -1,15 +1,16 @@
 import type { z } from 'zod';
 import { requirePermissions, type VerbContext } from '../context.ts';
 import { inTransaction } from '../db/transaction.ts';
-import { EMPTY_DOCUMENT } from '../document/format/schema.ts';
 import { recordChange } from '../events/record.ts';
 import { type ArticleId, newId, type ProjectId, type TranslationGroupId } from '../ids.ts';
 import { lockLanguages, requireProjectLanguage } from '../projects/languages.ts';
+import { EMPTY_BODY } from './document-field.ts';
 import type { createArticleBody } from './input-schemas.ts';
 import { insertArticle } from './insert.ts';
+import { keepLinks } from './links/keep.ts';
 import { endRedirect } from './redirects.ts';
-import { readReferences, renderBody } from './render.ts';
-import { type ArticleResponse, toArticle } from './schemas.ts';
+import { renderingColumns } from './rendering.ts';
+import { type ShownArticle, showArticle } from './show.ts';
 
 /** The language defaults to the project's primary one, the slug is derived from the title. */
 export type CreateArticleInput = z.output<typeof createArticleBody> & { readonly projectId: ProjectId };
@@ -20,18 +21,12 @@ export type CreateArticleInput = z.output<typeof createArticleBody> & { readonly
  * @throws {ServiceError} RESOURCE_NOT_FOUND for the project, INVALID_REQUEST for a language it lacks,
  *   CONFLICT `slug_taken` for a given slug
  */
-export async function createArticle(
-  context: VerbContext,
-  input: CreateArticleInput,
-): Promise<ArticleResponse> {
+export async function createArticle(context: VerbContext, input: CreateArticleInput): Promise<ShownArticle> {
   const { db, actor } = context;
   requirePermissions(actor, 'articles.create');
   const { projectId, title } = input;
   const id = newId<ArticleId>();
-  const document = input.documentJson?.stored.json ?? EMPTY_DOCUMENT;
-  // Before the transaction, where it holds no locks; a new article has no images that could change in between.
-  const references = await readReferences(db, { id, project_id: projectId, document });
-  const rendering = await renderBody(document, references, input.documentJson?.texts);
+  const { stored, rendered } = input.documentJson ?? EMPTY_BODY;
   return inTransaction(db, async (tx) => {
     const project = await lockLanguages(tx, actor.workspaceId, projectId);
     const language = input.primaryLanguage ?? project.primaryLanguage;
@@ -45,24 +40,25 @@ export async function createArticle(
         title,
         slug: input.slug,
         status: 'DRAFT',
-        document,
-        ...rendering,
+        document: stored.json,
+        ...renderingColumns(rendered),
         meta_title: input.metaTitle ?? null,
         meta_description: input.metaDescription ?? null,
         target_keywords: [...(input.targetKeywords ?? [])],
         secondary_keywords: [...(input.secondaryKeywords ?? [])],
         primary_language: language,
         translation_group_id: newId<TranslationGroupId>(),
-        word_count: input.documentJson?.stored.words ?? 0,
+        word_count: stored.words,
       },
       actor,
     );
+    await keepLinks(tx, context, id, null, rendered.places);
     if (input.slug !== undefined) await endRedirect(tx, row);
     const details = { projectId, title, language };
     const audit = { action: 'articles.created', targetType: 'article', targetId: id, details };
     await recordChange(tx, context, audit, [
       { type: 'article.created', data: { articleId: id, projectId, title } },
     ]);
-    return toArticle(row);
+    return showArticle(tx, row);
   });
 }

@@ -53,7 +53,7 @@ export async function deleteArticle(
     if (deleted.numDeletedRows === 0n) throw ownedByJob();
     if (article.status === 'PUBLISHED') {
       await recordEvents(tx, context, [unpublishedEvent(article, 'DELETED')]);
-      await recordAddressChange(tx, context, { projectId: article.project_id, targetId: articleId });
+      await recordAddressChange(tx, context, article);
     }
     await recordAudit(tx, context, {
       action: 'articles.deleted',

@@ -1,15 +1,13 @@
 import { z } from 'zod';
-import { documentSchema } from '../document/format/schema.ts';
-import { doTask } from '../document/threads/pool.ts';
-import type { StoredDocument } from '../document/threads/stored.ts';
-import type { Parsed } from '../document/threads/tasks.ts';
+import { documentSchema, EMPTY_DOCUMENT } from '../document/format/schema.ts';
+import type { RenderedDocument } from '../document/tasks/stored.ts';
+import { doTask } from '../threads/pool.ts';
 
-/** A body that a client sent: checked, its dead links dropped, its words counted, its texts parsed. */
-export interface CheckedBody {
-  readonly stored: StoredDocument;
-  /** For its rendering; nothing else looks into it. */
-  readonly texts: Parsed;
-}
+/** Of an article that is made without one. */
+export const EMPTY_BODY: RenderedDocument = {
+  stored: { json: EMPTY_DOCUMENT, words: 0, images: [], firstHeading: null },
+  rendered: { html: '', markdown: '', places: null },
+};
 
 /**
  * Checks a value against the document format, on a thread when it is large.
@@ -22,7 +20,7 @@ const { $schema: _, ...shape } = z.toJSONSchema(documentSchema, { io: 'input', u
 /** documentJson of a request. Described by its format's schema, and checked off the event loop. */
 export const documentField = z
   .unknown()
-  .transform(async (value, context): Promise<CheckedBody> => {
+  .transform(async (value, context): Promise<RenderedDocument> => {
     const checked = await checkBody(value ?? null);
     if (checked.ok) return checked;
     for (const { pointer, message } of checked.issues) {

@@ -3,19 +3,19 @@ import { copyCategories } from '../categories/copy.ts';
 import { requirePermissions, type VerbContext } from '../context.ts';
 import { reserveBytes, storageQuotaExceeded } from '../credits/storage-quota.ts';
 import type { Database, Queryable, Tx } from '../db/database.ts';
+import { CHANGED, retryingChanged } from '../db/retrying-changed.ts';
 import { inTransaction } from '../db/transaction.ts';
-import { doTask } from '../document/threads/pool.ts';
-import type { References } from '../document/threads/tasks.ts';
+import { parsePlaces, replaceAssetsInPlaces } from '../document/render/places.ts';
 import type { SourceAsset } from '../document/translation/source.ts';
 import { notFound } from '../errors.ts';
 import { recordChange } from '../events/record.ts';
-import { type ArticleId, newId, type TranslationGroupId, type WorkspaceId } from '../ids.ts';
-import { bytesOf, copiesOf, imagesForBody, insertAssets, newAssetIds, readAssets } from './images.ts';
+import { type ArticleId, type AssetId, newId, type TranslationGroupId, type WorkspaceId } from '../ids.ts';
+import { doTask } from '../threads/pool.ts';
+import { bytesOf, copiesOf, insertAssets, newAssetIds, readAssets } from './images.ts';
 import { insertArticle } from './insert.ts';
-import { CHANGED, retryingChanged } from './prepare.ts';
+import { keepLinks } from './links/keep.ts';
 import { articleColumns } from './queries.ts';
-import { addressesOf, type Rendering, referencesOf, renderBody } from './render.ts';
-import { type ArticleResponse, toArticle } from './schemas.ts';
+import { type ShownArticle, showArticle } from './show.ts';
 
 /**
  * Makes a DRAFT with the article's language, content, images and categories, in a translation group of its
@@ -27,7 +27,7 @@ export async function duplicateArticle(
   context: VerbContext,
   articleId: ArticleId,
   title?: string,
-): Promise<ArticleResponse> {
+): Promise<ShownArticle> {
   requirePermissions(context.actor, 'articles.create', 'articles.read');
   return retryingChanged(async () => {
     const prepared = await prepareCopy(context.db, context.actor.workspaceId, articleId);
@@ -35,13 +35,13 @@ export async function duplicateArticle(
   });
 }
 
-/** A copy's body rendered before the transaction, so that no lock and no connection waits for it. */
+/** A copy's body made before the transaction, so that no lock and no connection waits for it. */
 interface PreparedCopy {
   /** What it was made from. */
   readonly source: { readonly document: string; readonly assets: readonly SourceAsset[] };
   readonly copies: readonly SourceAsset[];
-  readonly links: References['links'];
-  readonly content: Rendering & { readonly document: string };
+  readonly assetIds: ReadonlyMap<string, AssetId>;
+  readonly document: string;
 }
 
 /** Null when the article does not exist. */
@@ -54,15 +54,12 @@ async function prepareCopy(
   if (source === undefined) return null;
   const assets = await readAssets(db, workspaceId, articleId);
   const assetIds = newAssetIds(assets);
-  const copies = copiesOf(assets, assetIds);
-  const document = await doTask('replaceAssets', source.document, assetIds);
-  const links = await addressesOf(db, source.project_id, referencesOf(document).articleIds);
-  const rendering = await renderBody(document, { links, images: imagesForBody(copies) });
+  const document = await doTask('copyDocument', source.document, assetIds);
   return {
     source: { document: source.document, assets },
-    copies,
-    links,
-    content: { document, ...rendering },
+    copies: copiesOf(assets, assetIds),
+    assetIds,
+    document,
   };
 }
 
@@ -72,7 +69,7 @@ async function insertCopy(
   articleId: ArticleId,
   title: string | undefined,
   prepared: PreparedCopy | null,
-): Promise<ArticleResponse | typeof CHANGED> {
+): Promise<ShownArticle | typeof CHANGED> {
   const { workspaceId } = context.actor;
   const source = await articleOf(tx, workspaceId, articleId)
     .forShare()
@@ -81,9 +78,7 @@ async function insertCopy(
   if (prepared === null || !isDeepStrictEqual({ document: source.document, assets }, prepared.source)) {
     return CHANGED;
   }
-  const links = await addressesOf(tx, source.project_id, referencesOf(source.document).articleIds);
-  if (!isDeepStrictEqual(links, prepared.links)) return CHANGED;
-
+  const places = replaceAssetsInPlaces(parsePlaces(source.content_places), prepared.assetIds);
   const id = newId<ArticleId>();
   const article = await insertArticle(
     tx,
@@ -93,7 +88,12 @@ async function insertCopy(
       project_id: source.project_id,
       title: title ?? source.title,
       status: 'DRAFT',
-      ...prepared.content,
+      document: prepared.document,
+      // Both texts are the same in a copy: which images they show is in the places alone.
+      content_html: source.content_html,
+      content_markdown: source.content_markdown,
+      content_places: places === null ? null : JSON.stringify(places),
+      rendered_by: source.rendered_by,
       word_count: source.word_count,
       meta_title: source.meta_title,
       meta_description: source.meta_description,
@@ -104,6 +104,7 @@ async function insertCopy(
     },
     context.actor,
   );
+  await keepLinks(tx, context, id, null, places);
   await insertAssets(tx, workspaceId, id, prepared.copies);
   await copyCategories(tx, workspaceId, articleId, id);
   const details = { sourceArticleId: articleId, title: article.title };
@@ -112,7 +113,7 @@ async function insertCopy(
   await recordChange(tx, context, audit, [{ type: 'article.created', data: created }]);
   const bytes = bytesOf(assets);
   if (!(await reserveBytes(tx, workspaceId, bytes))) throw storageQuotaExceeded(bytes);
-  return toArticle(article);
+  return showArticle(tx, article);
 }
 
 const articleOf = (db: Queryable, workspaceId: WorkspaceId, articleId: ArticleId) =>

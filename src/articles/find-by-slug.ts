@@ -2,7 +2,8 @@ import { requirePermissions, type VerbContext } from '../context.ts';
 import { notFound } from '../errors.ts';
 import type { ProjectId } from '../ids.ts';
 import { articleColumns } from './queries.ts';
-import { type ArticleResponse, toArticle } from './schemas.ts';
+import type { ArticleResponse } from './schemas.ts';
+import { showArticle } from './show.ts';
 
 export interface FoundBySlug {
   readonly article: ArticleResponse;
@@ -28,7 +29,7 @@ export async function findBySlug(
     .where('primary_language', '=', language)
     .where('slug', '=', slug)
     .executeTakeFirst();
-  if (current !== undefined) return { article: toArticle(current), redirect: false };
+  if (current !== undefined) return { article: (await showArticle(db, current)).article, redirect: false };
   const former = await articles
     .where('id', '=', (eb) =>
       eb
@@ -39,5 +40,5 @@ export async function findBySlug(
         .where('article_slug_redirects.slug', '=', slug),
     )
     .executeTakeFirstOrThrow(() => notFound('article'));
-  return { article: toArticle(former), redirect: true };
+  return { article: (await showArticle(db, former)).article, redirect: true };
 }

@@ -1,5 +1,4 @@
 import { sql } from 'kysely';
-import { assetPath } from '../blobs/asset.ts';
 import type { Queryable, Tx } from '../db/database.ts';
 import type { SourceAsset } from '../document/translation/source.ts';
 import { type ArticleId, type AssetId, newId, type WorkspaceId } from '../ids.ts';
@@ -38,19 +37,6 @@ export const copiesOf = (
   assets: readonly SourceAsset[],
   ids: ReadonlyMap<string, AssetId>,
 ): readonly SourceAsset[] => assets.map((asset) => ({ ...asset, id: ids.get(asset.id) ?? newId<AssetId>() }));
-
-/** Those images that a body may show, as it shows them. */
-export const imagesForBody = (
-  assets: readonly SourceAsset[],
-): Map<string, { url: string; altText: string }> =>
-  new Map(
-    assets
-      .filter(({ role }) => role === 'inline')
-      .map(({ id, contentHash, altText }) => [
-        id,
-        { url: assetPath({ id, content_hash: contentHash }), altText },
-      ]),
-  );
 
 /** What the images count for in the storage quota. */
 export const bytesOf = (assets: readonly Pick<SourceAsset, 'byteSize'>[]): number =>

@@ -2,12 +2,12 @@ import { readFile, stat } from 'node:fs/promises';
 import path from 'node:path';
 import { ARTICLE_BODY_BYTES } from '../document/format/limits.ts';
 import type { DocumentIssue } from '../document/format/parse.ts';
-import { doTask } from '../document/threads/pool.ts';
-import type { CheckedDocument } from '../document/threads/tasks.ts';
+import type { RenderedDocument } from '../document/tasks/stored.ts';
+import type { CheckedDocument } from '../document/tasks/tasks.ts';
 import { errorCode, errorMessage } from '../error-text.ts';
 import { invalid, ServiceError } from '../errors.ts';
 import { type AssetId, newId } from '../ids.ts';
-import type { CheckedBody } from './document-field.ts';
+import { doTask } from '../threads/pool.ts';
 import { type LocalImage, readLocalImage } from './import-images.ts';
 
 const MARKDOWN_EXTENSIONS = new Set(['.md', '.markdown', '.mdown', '.mkd', '.txt', '']);
@@ -20,7 +20,7 @@ export interface ImportedAsset extends LocalImage {
 
 /** A file's contents, checked, before any of it is stored. */
 export interface ImportedFile {
-  readonly body: CheckedBody;
+  readonly body: RenderedDocument;
   /** The first heading, or the front matter's title; null when there is neither. */
   readonly title: string | null;
   readonly assets: readonly ImportedAsset[];
@@ -103,7 +103,7 @@ async function readMarkdown(file: string, text: string, keepTitleHeading: boolea
   return { body: accepted(file, checked), title, assets: [...assets.values()], warnings };
 }
 
-function accepted(file: string, checked: CheckedDocument): CheckedBody {
+function accepted(file: string, checked: CheckedDocument): RenderedDocument {
   if (checked.ok) return checked;
   const { issues, omitted } = checked;
   const lines = issues.map(describeIssue);

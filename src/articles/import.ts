@@ -11,10 +11,11 @@ import type { SourceAsset } from '../document/translation/source.ts';
 import { recordEvents } from '../events/record.ts';
 import { type ArticleId, newId, type ProjectId, type TranslationGroupId } from '../ids.ts';
 import { lockLanguages, requireProjectLanguage } from '../projects/languages.ts';
-import { bytesOf, imagesForBody, insertAssets } from './images.ts';
+import { bytesOf, insertAssets } from './images.ts';
 import { readImportFile } from './import-file.ts';
 import { insertArticle } from './insert.ts';
-import { readReferences, renderBody } from './render.ts';
+import { keepLinks } from './links/keep.ts';
+import { renderingColumns } from './rendering.ts';
 
 /** The statuses that an import can give an article. */
 export const IMPORT_STATUSES = ['DRAFT', 'NEEDS_REVIEW', 'APPROVED', 'PUBLISHED'] as const;
@@ -64,7 +65,7 @@ export async function importArticle(
   );
 
   const {
-    body: { stored: document, texts },
+    body: { stored: document, rendered },
     assets,
     warnings,
     title: found,
@@ -79,10 +80,6 @@ export async function importArticle(
 
   const articleId = newId<ArticleId>();
   const translationGroupId = newId<TranslationGroupId>();
-  // Before the transaction, where it holds no locks; only this import gives the article images.
-  const article = { id: articleId, project_id: projectId, document: document.json };
-  const { links } = await readReferences(db, article);
-  const rendering = await renderBody(document.json, { links, images: imagesForBody(added) }, texts);
   await inTransaction(db, async (tx) => {
     requireProjectLanguage('/language', language, await lockLanguages(tx, workspaceId, projectId));
     await insertArticle(
@@ -94,7 +91,7 @@ export async function importArticle(
         title,
         status,
         document: document.json,
-        ...rendering,
+        ...renderingColumns(rendered),
         target_keywords: [...input.keywords],
         primary_language: language,
         translation_group_id: translationGroupId,
@@ -103,6 +100,7 @@ export async function importArticle(
       },
       actor,
     );
+    await keepLinks(tx, context, articleId, null, rendered.places);
     await insertAssets(tx, workspaceId, articleId, added);
     await recordEvents(tx, context, [{ type: 'article.created', data: { articleId, projectId, title } }]);
     await recordAudit(tx, context, {

@@ -2,7 +2,6 @@ import { type ExpressionBuilder, type Kysely, sql } from 'kysely';
 import type { Tx } from '../db/database.ts';
 import { prepare, type Slots } from '../db/prepared.ts';
 import type { Tables } from '../db/tables.ts';
-import { RENDERER } from '../document/render/shared.ts';
 import { conflict, notFound, type ServiceError } from '../errors.ts';
 import type { ArticleId, WorkspaceId } from '../ids.ts';
 import { type ArticleRow, articleColumns } from './queries.ts';
@@ -39,12 +38,7 @@ const forbiddenMove = (action: ArticleAction, status: ArticleRow['status']): Ser
   );
 
 /** An article that is locked to be moved. */
-export interface MovableArticle extends Pick<ArticleRow, 'id' | 'project_id' | 'status'> {
-  /** documentJson as text; null where what today's renderer would make of it is stored already. */
-  readonly unrendered: string | null;
-}
-
-const unrendered = sql<string | null>`CASE WHEN rendered_by = ${RENDERER} THEN NULL ELSE document::text END`;
+export type MovableArticle = Pick<ArticleRow, 'id' | 'status' | 'rendered_by'>;
 
 export type Named = { workspaceId: WorkspaceId; articleId: ArticleId };
 const locked = (db: Kysely<Tables>, slot: Slots<Named>) =>
@@ -58,7 +52,7 @@ const lockWhole = prepare('lock_article', (db, slot: Slots<Named>) =>
 );
 /** Builds the statement that locks an article to move it. */
 export const lockingToMove = (db: Kysely<Tables>, slot: Slots<Named>) =>
-  locked(db, slot).select(['id', 'project_id', 'status', unrendered.as('unrendered')]);
+  locked(db, slot).select(['id', 'status', 'rendered_by']);
 const lockToMove = prepare('lock_article_to_move', lockingToMove);
 
 /**

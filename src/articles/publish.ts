@@ -1,63 +1,52 @@
 import { requirePermissions, type VerbContext } from '../context.ts';
-import type { Tx } from '../db/database.ts';
 import { inTransaction } from '../db/transaction.ts';
 import { recordChange } from '../events/record.ts';
 import type { ArticleId } from '../ids.ts';
 import { recordAddressChange } from '../projects/addresses.ts';
 import { articleSetOf, unpublishedEvent } from './events.ts';
-import type { MovableArticle } from './lock.ts';
-import { moveArticle, moveLocked, publishRendered } from './move.ts';
-import { withRenderings } from './prepare.ts';
-import type { Renderer, Rendering } from './render.ts';
-import { type ArticleResponse, toArticle } from './schemas.ts';
+import { moveArticle, publishLocked } from './move.ts';
+import { withCurrentRendering } from './rendering.ts';
+import { type ShownArticle, showArticle } from './show.ts';
 
 /**
- * Publishes an APPROVED article (articles.publish). Emits article.published; articles that link to it are
- * rendered again afterwards.
+ * Publishes an APPROVED article (articles.publish). Emits article.published; links to it lead there from then on.
  * @param publishedUrl where it is shown now; the address reported before stays when there is none
- * @throws {ServiceError} RESOURCE_NOT_FOUND; CONFLICT `job_running`, `no_content` or `status`
+ * @throws {ServiceError} RESOURCE_NOT_FOUND; CONFLICT `job_running`, `no_content` or `status`; SERVICE_UNAVAILABLE as
+ *   `withCurrentRendering`
  */
 export async function publishArticle(
   context: VerbContext,
   articleId: ArticleId,
   publishedUrl?: string,
-): Promise<ArticleResponse> {
+): Promise<ShownArticle> {
   const { db, actor, requestId } = context;
   requirePermissions(actor, 'articles.publish');
-  return withRenderings(db, async (tx, render) => {
-    const publication = { publishedUrl, requestId };
-    const named = { workspaceId: actor.workspaceId, articleId };
-    const { before, after: published } = await publishRendered(tx, { ...named, ...publication });
-    const after =
-      published ??
-      (await moveLocked(tx, articleId, 'publish', {
-        rendering: await renderingOf(tx, render, before),
-        ...publication,
-      }));
-    const details = publishedUrl === undefined ? {} : { publishedUrl };
-    const audit = { action: 'articles.published', targetType: 'article', targetId: articleId, details };
-    await recordChange(tx, context, audit, [{ type: 'article.published', data: articleSetOf(after) }], true);
-    return toArticle(after);
-  });
-}
-
-/** What the body is rendered as by now; null when that is what is stored. */
-async function renderingOf(
-  tx: Tx,
-  render: Renderer,
-  { unrendered, ...article }: MovableArticle,
-): Promise<Rendering | null> {
-  if (unrendered === null) return null;
-  const [{ rendering }] = await render(tx, [{ ...article, document: unrendered }]);
-  return rendering;
+  const { workspaceId } = actor;
+  const values = { workspaceId, articleId, publishedUrl: publishedUrl ?? null, requestId };
+  return withCurrentRendering(db, context, () =>
+    inTransaction(db, async (tx) => {
+      const after = await publishLocked(tx, values);
+      const shown = await showArticle(tx, after);
+      const details = publishedUrl === undefined ? {} : { publishedUrl };
+      const audit = { action: 'articles.published', targetType: 'article', targetId: articleId, details };
+      await recordChange(
+        tx,
+        context,
+        audit,
+        [{ type: 'article.published', data: articleSetOf(after) }],
+        true,
+      );
+      return shown;
+    }),
+  );
 }
 
 /**
- * Takes a PUBLISHED article back to DRAFT (articles.publish); publishedAt stays. Emits article.unpublished;
- * articles that link to it are rendered again afterwards.
+ * Takes a PUBLISHED article back to DRAFT (articles.publish); publishedAt stays. Emits article.unpublished; words that
+ * link to it are plain from then on.
  * @throws {ServiceError} RESOURCE_NOT_FOUND; CONFLICT `job_running` or `status`
  */
-export async function unpublishArticle(context: VerbContext, articleId: ArticleId): Promise<ArticleResponse> {
+export async function unpublishArticle(context: VerbContext, articleId: ArticleId): Promise<ShownArticle> {
   const { db, actor } = context;
   requirePermissions(actor, 'articles.publish');
   return inTransaction(db, async (tx) => {
@@ -68,7 +57,7 @@ export async function unpublishArticle(context: VerbContext, articleId: ArticleI
       { action: 'articles.unpublished', targetType: 'article', targetId: articleId },
       [unpublishedEvent(after, after.status)],
     );
-    await recordAddressChange(tx, context, { projectId: after.project_id, targetId: articleId });
-    return toArticle(after);
+    await recordAddressChange(tx, context, after);
+    return showArticle(tx, after);
   });
 }

@@ -1,5 +1,12 @@
 import { type Selectable, sql } from 'kysely';
+import { clockTimestamp } from '../db/clock.ts';
 import type { Tables } from '../db/tables.ts';
+
+/**
+ * What every statement sets that changes what an article's response shows: its entity tag moves with the version. Only
+ * another address of a link changes `updated_at` alone.
+ */
+export const articleChanged = { version: sql<number>`articles.version + 1`, updated_at: clockTimestamp };
 
 /** Everything an article response shows. Its JSON stays text: it is passed on, never parsed on the way. */
 export const articleColumns = [
@@ -12,6 +19,9 @@ export const articleColumns = [
   sql<string>`articles.document::text`.as('document'),
   'articles.content_html',
   'articles.content_markdown',
+  sql<string | null>`articles.content_places::text`.as('content_places'),
+  'articles.rendered_by',
+  'articles.version',
   'articles.meta_title',
   'articles.meta_description',
   'articles.target_keywords',
@@ -32,8 +42,10 @@ export const articleColumns = [
 /** A row of `articleColumns`. */
 export type ArticleRow = Pick<
   Selectable<Tables['articles']>,
-  'id' | 'workspace_id' | 'project_id' | 'content_html' | 'content_markdown' | (typeof summaryColumns)[number]
+  'content_html' | 'content_markdown' | 'rendered_by' | 'version' | (typeof summaryColumns)[number]
 > & {
+  /** `Places` as JSON text. */
+  readonly content_places: string | null;
   /** documentJson as text; so are the next two. */
   readonly document: string;
   readonly generation_config: string | null;

@@ -2,13 +2,10 @@ import { requirePermissions, type VerbContext } from '../context.ts';
 import { notFound } from '../errors.ts';
 import type { ArticleId } from '../ids.ts';
 import { articleColumns } from './queries.ts';
-import { type ArticleResponse, toArticle } from './schemas.ts';
+import { type ShownArticle, showArticle } from './show.ts';
 
 /** Reads one article of the actor's workspace (articles.read). */
-export async function readArticle(
-  { db, actor }: VerbContext,
-  articleId: ArticleId,
-): Promise<ArticleResponse> {
+export async function readArticle({ db, actor }: VerbContext, articleId: ArticleId): Promise<ShownArticle> {
   requirePermissions(actor, 'articles.read');
   const row = await db
     .selectFrom('articles')
@@ -16,5 +13,5 @@ export async function readArticle(
     .where('workspace_id', '=', actor.workspaceId)
     .where('id', '=', articleId)
     .executeTakeFirstOrThrow(() => notFound('article'));
-  return toArticle(row);
+  return showArticle(db, row);
 }

@@ -1,9 +1,9 @@
 import { z } from 'zod';
 import type { RouteResponse } from '../http/route.ts';
-import { JsonText, writeJson } from '../json-text.ts';
-import { etagOfJson, MAX_IF_MATCH } from './etag.ts';
+import { MAX_IF_MATCH } from './etag.ts';
 import { articleExample } from './examples.ts';
-import { type Article, type ArticleResponse, articleSchema } from './schemas.ts';
+import { type Article, articleSchema } from './schemas.ts';
+import type { ShownArticle } from './show.ts';
 
 /** The request header of every save. */
 export const IF_MATCH = {
@@ -21,12 +21,9 @@ export const articleResponse = (description: string, article: Partial<Article> =
   headers: { ETag: "The version's tag, for If-Match." },
 });
 
-/** One article with its entity tag, and what else is to be said. Both are made of the same text, which is written once. */
-export function respondWithArticle(
-  article: ArticleResponse,
+/** One article with its entity tag, and what else there is to say. */
+export const respondWithArticle = (
+  { article, tag }: ShownArticle,
   status: 200 | 201 = 200,
   more: Readonly<Record<string, unknown>> = {},
-): RouteResponse {
-  const json = writeJson(article);
-  return { status, body: { article: new JsonText(json), ...more }, headers: { ETag: etagOfJson(json) } };
-}
+): RouteResponse => ({ status, body: { article, ...more }, headers: { ETag: tag } });

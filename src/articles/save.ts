@@ -1,10 +1,11 @@
 import { isDeepStrictEqual } from 'node:util';
 import { sql } from 'kysely';
 import type { Author } from '../context.ts';
-import { clockTimestamp } from '../db/clock.ts';
 import type { Tx } from '../db/database.ts';
 import { executePrepared } from '../db/prepared.ts';
-import type { StoredDocument } from '../document/threads/stored.ts';
+import { parsePlaces } from '../document/render/places.ts';
+import { RENDERER } from '../document/render/shared.ts';
+import type { RenderedDocument } from '../document/tasks/stored.ts';
 import type { ArticleChange } from '../events/catalog.ts';
 import { recordChange } from '../events/record.ts';
 import type { ArticleId, RevisionId } from '../ids.ts';
@@ -13,46 +14,47 @@ import { slugify } from '../slug.ts';
 import { refuseHeroInBody } from './content.ts';
 import { updatedEvents } from './events.ts';
 import { lockAndChooseSlug } from './insert.ts';
+import { keepLinks } from './links/keep.ts';
 import { ownedByJob, whereAllowed } from './lock.ts';
-import { type ArticleRow, articleColumns } from './queries.ts';
+import { type ArticleRow, articleChanged, articleColumns } from './queries.ts';
 import { endRedirect, keepRedirect } from './redirects.ts';
-import { isShown, type Renderer } from './render.ts';
+import { OutdatedRendering, renderingColumns } from './rendering.ts';
 import { replaceContent } from './revisions/keep.ts';
 
 /** What a save changes; an omitted field stays as it is, null clears a meta field. */
 export interface SavedChanges {
   readonly title?: string | undefined;
   readonly slug?: string | undefined;
-  readonly body?: StoredDocument | undefined;
+  readonly body?: RenderedDocument | undefined;
   readonly metaTitle?: string | null | undefined;
   readonly metaDescription?: string | null | undefined;
   readonly targetKeywords?: readonly string[] | undefined;
   readonly secondaryKeywords?: readonly string[] | undefined;
   /** The revision that all this comes from: what it replaces is kept, however young that is. */
   readonly restores?: RevisionId | undefined;
-  /** Images that were changed in this transaction: a change of the content, those in the body if it shows it. */
-  readonly imagesChanged?: 'cover' | 'inline' | undefined;
+  /** True when the cover, or an image that the body shows, was changed in this transaction: a change of the content. */
+  readonly imagesChanged?: boolean | undefined;
 }
 
 /**
  * Writes changes into an article that the caller has locked for an edit: every save, by whomever, is this one. The body
- * is rendered, words and slug follow, what another author wrote is kept as a revision, the log gets an entry, and a
- * PUBLISHED article tells what changed. What changes nothing writes nothing.
+ * comes rendered; words and slug follow, what another author wrote is kept as a revision, the log gets an entry, and a
+ * PUBLISHED article emits what changed. What changes nothing writes nothing.
  * @param because what the log says besides the changed fields
  * @throws {ServiceError} CONFLICT `job_running`; INVALID_REQUEST for the hero in the body
+ * @throws {OutdatedRendering}
  */
 export async function saveArticle(
   tx: Tx,
   author: Author,
-  render: Renderer,
   before: ArticleRow,
   changes: SavedChanges,
   because: Readonly<Record<string, unknown>> = {},
 ): Promise<ArticleRow> {
   const { id: articleId } = before;
   const { body, restores } = changes;
-  if (body !== undefined) await refuseHeroInBody(tx, articleId, body);
-  const [{ rendering }] = await render(tx, [{ ...before, document: body?.json ?? before.document }]);
+  if (before.rendered_by !== RENDERER) throw new OutdatedRendering(articleId);
+  if (body !== undefined) await refuseHeroInBody(tx, articleId, body.stored);
 
   const wanted = {
     title: changes.title ?? before.title,
@@ -63,14 +65,12 @@ export async function saveArticle(
     target_keywords: [...(changes.targetKeywords ?? before.target_keywords)],
     secondary_keywords: [...(changes.secondaryKeywords ?? before.secondary_keywords)],
   };
-  const isSame = body === undefined || (await isStored(tx, articleId, body.json));
-  const changed = changedFields(before, { ...wanted, document: isSame ? before.document : body.json });
-  const isRendered = isShown(before, rendering);
+  const isSame = body === undefined || (await isStored(tx, articleId, body.stored.json));
+  const document = isSame ? before.document : body.stored.json;
+  const changed = changedFields(before, { ...wanted, document });
   const replaces = changed.some((field) => field !== 'slug');
-  const isImageShown =
-    changes.imagesChanged === 'cover' || (changes.imagesChanged === 'inline' && !isRendered);
-  if (isImageShown && !changed.includes('content')) changed.push('content');
-  if (changed.length === 0 && isRendered) return before;
+  if (changes.imagesChanged && !changed.includes('content')) changed.push('content');
+  if (changed.length === 0) return before;
 
   const always = restores !== undefined;
   const update = replaces
@@ -79,9 +79,8 @@ export async function saveArticle(
   const query = update
     .set({
       ...wanted,
-      ...rendering,
-      ...(isSame ? {} : { document: body.json, word_count: body.words }),
-      updated_at: clockTimestamp,
+      ...(isSame ? {} : { ...renderingColumns(body.rendered), document, word_count: body.stored.words }),
+      ...articleChanged,
     })
     .where(whereAllowed('edit'))
     .returning(articleColumns);
@@ -90,11 +89,13 @@ export async function saveArticle(
   const { rows } = await executePrepared(tx, `save_article_${kind}`, query);
   const [after] = rows;
   if (after === undefined) throw ownedByJob();
+  if (!isSame)
+    await keepLinks(tx, author, articleId, parsePlaces(before.content_places), body.rendered.places);
   if (changed.includes('slug')) {
     await endRedirect(tx, after);
     if (before.status === 'PUBLISHED') {
       await keepRedirect(tx, before);
-      await recordAddressChange(tx, author, { projectId: before.project_id, targetId: articleId });
+      if (before.published_url === null) await recordAddressChange(tx, author, before);
     }
   }
   const audit = {
@@ -103,10 +104,7 @@ export async function saveArticle(
     targetId: articleId,
     details: { changed, ...(restores === undefined ? {} : { revisionId: restores }), ...because },
   };
-  // Its links may lead elsewhere by now, and this save was there before the step that renders them again.
-  const isShownAnew = !isRendered && !changed.includes('content');
-  const told = isShownAnew ? [...changed, 'content' as const] : changed;
-  await recordChange(tx, author, audit, updatedEvents(after, told, before.slug));
+  await recordChange(tx, author, audit, updatedEvents(after, changed, before.slug));
   return after;
 }
 

@@ -20,8 +20,10 @@ export const articleSchema = z
     contentHtml: z
       .string()
       .nullable()
-      .describe('Rendered from the document on every save and on publish; null before the first render'),
-    contentMarkdown: z.string().nullable().describe('Rendered like contentHtml'),
+      .describe(
+        'The document as HTML. Links to articles and images have their address as of this response. Null before the first render',
+      ),
+    contentMarkdown: z.string().nullable().describe('The same as Markdown'),
     metaTitle: z.string().nullable(),
     metaDescription: z.string().nullable(),
     targetKeywords: z.array(z.string()),
@@ -48,7 +50,7 @@ export const articleSchema = z
       .describe('The URL that a publishing integration reported; null until one does'),
     wordCount: z.int().nullable().describe('Words of the document, counted on every save'),
     createdAt: date,
-    updatedAt: date.describe('Changes on a save, a status change or a new rendering'),
+    updatedAt: date.describe('Changes with a save, a status change, an image or the address of a link'),
   })
   .meta({ id: 'Article' });
 
@@ -110,12 +112,15 @@ export const toSummary = (row: ArticleSummaryRow): ArticleSummary => ({
 
 const asText = (json: string | null): JsonText | null => (json === null ? null : new JsonText(json));
 
-/** The wire form of an article's row. */
-export const toArticle = (row: ArticleRow): ArticleResponse => ({
+/** The wire form of an article's row, with the content that `showArticle` makes of it. */
+export const toArticle = (
+  row: ArticleRow,
+  content: { readonly html: string | null; readonly markdown: string | null },
+): ArticleResponse => ({
   ...beforeBody(row),
   documentJson: new JsonText(row.document),
-  contentHtml: row.content_html,
-  contentMarkdown: row.content_markdown,
+  contentHtml: content.html,
+  contentMarkdown: content.markdown,
   ...afterBody(row),
   generationConfig: asText(row.generation_config),
   outline: asText(row.outline),

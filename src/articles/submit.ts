@@ -3,13 +3,13 @@ import { requirePermissions, type VerbContext } from '../context.ts';
 import { inTransaction } from '../db/transaction.ts';
 import type { ArticleId } from '../ids.ts';
 import { moveArticle } from './move.ts';
-import { type ArticleResponse, toArticle } from './schemas.ts';
+import { type ShownArticle, showArticle } from './show.ts';
 
 /**
  * Submits an article for review (articles.update): DRAFT or CHANGES_REQUESTED becomes NEEDS_REVIEW.
  * @throws {ServiceError} RESOURCE_NOT_FOUND; CONFLICT `job_running`, `no_content` or `status`
  */
-export async function submitArticle(context: VerbContext, articleId: ArticleId): Promise<ArticleResponse> {
+export async function submitArticle(context: VerbContext, articleId: ArticleId): Promise<ShownArticle> {
   const { db, actor } = context;
   requirePermissions(actor, 'articles.update');
   return inTransaction(db, async (tx) => {
@@ -20,6 +20,6 @@ export async function submitArticle(context: VerbContext, articleId: ArticleId):
       targetId: articleId,
       details: { previousStatus: before.status },
     });
-    return toArticle(after);
+    return showArticle(tx, after);
   });
 }

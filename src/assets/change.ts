@@ -1,21 +1,19 @@
 import { updatedEvents } from '../articles/events.ts';
 import { lockArticle } from '../articles/lock.ts';
-import { withRenderings } from '../articles/prepare.ts';
-import { type ArticleRow, articleColumns } from '../articles/queries.ts';
-import { type Renderer, renderAgain } from '../articles/render.ts';
+import { type ArticleRow, articleChanged, summaryColumns } from '../articles/queries.ts';
 import { recordAudit } from '../audit/record.ts';
 import { requirePermissions, type VerbContext } from '../context.ts';
 import { releaseBytes } from '../credits/storage-quota.ts';
-import { clockTimestamp } from '../db/clock.ts';
 import type { Tx } from '../db/database.ts';
+import { inTransaction } from '../db/transaction.ts';
+import { parsePlaces, showsImage } from '../document/render/places.ts';
 import { notFound } from '../errors.ts';
 import { recordEvents } from '../events/record.ts';
 import type { ArticleId, AssetId } from '../ids.ts';
 import { type Asset, type AssetRow, assetColumns, toAsset } from './schemas.ts';
 
 /**
- * Changes an image's alternative text (articles.update). Where it shows in the body, the article is rendered
- * again; a PUBLISHED article emits article.updated with content when readers see the change.
+ * Changes an image's alternative text (articles.update). A PUBLISHED article emits article.updated with content when readers see the change.
  * @throws {ServiceError} RESOURCE_NOT_FOUND; CONFLICT `job_running`
  */
 export async function updateAsset(
@@ -24,7 +22,7 @@ export async function updateAsset(
 ): Promise<Asset> {
   const { db, actor } = context;
   requirePermissions(actor, 'articles.update');
-  return withRenderings(db, async (tx, render) => {
+  return inTransaction(db, async (tx) => {
     const article = await lockArticle(tx, actor.workspaceId, articleId, 'edit');
     const before = await findAsset(tx, articleId, assetId);
     if (before.alt_text === altText) return toAsset(before);
@@ -34,7 +32,7 @@ export async function updateAsset(
       .where('id', '=', assetId)
       .returning(assetColumns)
       .executeTakeFirstOrThrow();
-    await showChange(tx, context, render, article, after);
+    if (isShown(after, article, 'alternative text')) await showChange(tx, context, article);
     await recordAudit(tx, context, {
       action: 'assets.updated',
       targetType: 'asset',
@@ -56,11 +54,11 @@ export async function deleteAsset(
 ): Promise<void> {
   const { db, actor } = context;
   requirePermissions(actor, 'articles.update');
-  await withRenderings(db, async (tx, render) => {
+  await inTransaction(db, async (tx) => {
     const article = await lockArticle(tx, actor.workspaceId, articleId, 'edit');
     const asset = await findAsset(tx, articleId, assetId);
     await tx.deleteFrom('assets').where('id', '=', assetId).execute();
-    await showChange(tx, context, render, article, asset);
+    if (isShown(asset, article, 'image')) await showChange(tx, context, article);
     await recordAudit(tx, context, {
       action: 'assets.deleted',
       targetType: 'asset',
@@ -81,23 +79,20 @@ async function findAsset(tx: Tx, articleId: ArticleId, assetId: AssetId): Promis
   return row;
 }
 
-/** The hero shows on its own; an inline image shows where the body has it. */
-async function showChange(
-  tx: Tx,
-  context: VerbContext,
-  render: Renderer,
-  article: ArticleRow,
-  asset: AssetRow,
-): Promise<void> {
-  if (asset.role === 'hero') {
-    const after = await tx
-      .updateTable('articles')
-      .set({ updated_at: clockTimestamp })
-      .where('id', '=', article.id)
-      .returning(articleColumns)
-      .executeTakeFirstOrThrow();
-    await recordEvents(tx, context, updatedEvents(after, ['content']));
-    return;
-  }
-  await renderAgain(tx, context, render, [article]);
+/** The hero shows on its own; an inline image where the body has it, with its own alternative text where that gives none. */
+function isShown(asset: AssetRow, article: ArticleRow, what: 'image' | 'alternative text'): boolean {
+  if (asset.role === 'hero') return true;
+  const places = parsePlaces(article.content_places);
+  return showsImage(places, asset.id, what === 'alternative text');
+}
+
+/** Notes a change of what the article shows. */
+async function showChange(tx: Tx, context: VerbContext, article: ArticleRow): Promise<void> {
+  const after = await tx
+    .updateTable('articles')
+    .set(articleChanged)
+    .where('id', '=', article.id)
+    .returning(summaryColumns)
+    .executeTakeFirstOrThrow();
+  await recordEvents(tx, context, updatedEvents(after, ['content']));
 }

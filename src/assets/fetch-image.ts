@@ -89,7 +89,7 @@ export function createImageFetcher({
           next = URL.parse(location, url.href)?.href ?? '';
           continue;
         }
-        if (status !== 200) throw new SendFailure(`The URL answered ${status}.`);
+        if (status !== 200) throw new SendFailure(`The URL responded with ${status}.`);
         const declared = Number(response.headers['content-length'] ?? maxBytes);
         if (declared > maxBytes) throw tooLarge(maxBytes);
         // The receiver waits meanwhile, with no more read of it than its connection holds.

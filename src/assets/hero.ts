@@ -1,11 +1,10 @@
 import { updatedEvents } from '../articles/events.ts';
 import { lockArticle } from '../articles/lock.ts';
-import { articleColumns } from '../articles/queries.ts';
+import { articleChanged, summaryColumns } from '../articles/queries.ts';
 import { recordAudit } from '../audit/record.ts';
 import { storeBlobs } from '../blobs/references.ts';
 import { requirePermissions } from '../context.ts';
 import { releaseBytes, reserveBytes, storageQuotaExceeded } from '../credits/storage-quota.ts';
-import { clockTimestamp } from '../db/clock.ts';
 import { inTransaction } from '../db/transaction.ts';
 import type { NewEvent } from '../events/catalog.ts';
 import { recordEvents } from '../events/record.ts';
@@ -73,9 +72,9 @@ async function setHero(
     );
     const article = await tx
       .updateTable('articles')
-      .set({ updated_at: clockTimestamp })
+      .set(articleChanged)
       .where('id', '=', articleId)
-      .returning(articleColumns)
+      .returning(summaryColumns)
       .executeTakeFirstOrThrow();
     const events: NewEvent[] = updatedEvents(article, ['content']);
     if (replaced !== undefined) {

@@ -1,25 +1,20 @@
-/** `npm run migrate` brings the schema to the newest version, `npm run migrate -- --down` takes one step back. */
+/** `npm run migrate` brings the schema to the newest version. */
 import { Command } from 'commander';
 import { loadConfig } from '../config.ts';
-import { migrateDown, migrateToLatest } from '../db/migrate.ts';
+import { migrateToLatest } from '../db/migrate.ts';
 import { note, reportFailure, withDatabase } from './session.ts';
 
-async function migrate({ down = false }: { down?: boolean }): Promise<void> {
+async function migrate(): Promise<void> {
   const config = loadConfig();
   // The lock that lets one process migrate at a time belongs to a session, which a pooler would share.
   const direct = { ...config, DATABASE_URL: config.DATABASE_DIRECT_URL ?? config.DATABASE_URL };
-  const names = await withDatabase(direct, (db) =>
-    down ? migrateDown(db, note) : migrateToLatest(db, note, config.PARTITION_MINUTES),
-  );
-  for (const name of names) process.stdout.write(`${down ? 'took back' : 'applied'} ${name}\n`);
-  if (names.length === 0) {
-    process.stdout.write(down ? 'there was no migration to revert\n' : 'the schema is up to date\n');
-  }
+  const names = await withDatabase(direct, (db) => migrateToLatest(db, note, config.PARTITION_MINUTES));
+  for (const name of names) process.stdout.write(`applied ${name}\n`);
+  if (names.length === 0) process.stdout.write('the schema is up to date\n');
 }
 
 await new Command('migrate')
   .description('Migrates the database to the newest schema.')
-  .option('--down', 'revert the newest migration instead')
   .action(migrate)
   .parseAsync()
   .catch(reportFailure);

@@ -41,7 +41,7 @@ export async function cancelRunsIfReached(config: Config, ids: readonly Delivery
   if (address === undefined || ids.length === 0) return;
   await withClient(config, address, async (client) => {
     const failures = await cancelRuns(client, ids.slice(0, MOST), () => true);
-    if (failures > 0) note('Temporal did not answer: the runs end by themselves at their next attempt.');
+    if (failures > 0) note('Temporal did not respond: the runs end by themselves at their next attempt.');
   });
 }
 
@@ -54,7 +54,8 @@ export async function withJobRuns<Result>(
   use: (runs: JobRuns) => Promise<Result>,
 ): Promise<Result> {
   const address = addressOf(config);
-  if (address === undefined) throw new Error('The service does not run: start it, or set TEMPORAL_ADDRESS.');
+  if (address === undefined)
+    throw new Error('The service is not running: start it, or set TEMPORAL_ADDRESS.');
   return withClient(config, address, (client) =>
     use(
       createJobRuns({

@@ -5,12 +5,12 @@ import type { Config } from '../config.ts';
 import type { VerbContext } from '../context.ts';
 import { createDatabase, type Database } from '../db/database.ts';
 import { migrateToLatest, requireSchema } from '../db/migrate.ts';
-import { closeThreads } from '../document/threads/pool.ts';
 import { errorMessage } from '../error-text.ts';
 import { DELIVERIES_CHANNEL, deliveriesStored } from '../events/stored.ts';
 import type { WorkspaceId } from '../ids.ts';
 import { withEmbeddedDatabase } from '../local/embedded-database.ts';
 import { checkDatabase } from '../local/postgres.ts';
+import { closeThreads } from '../threads/pool.ts';
 
 /** What a command works with. */
 export interface Session {

@@ -3,7 +3,7 @@ import { HOLD_PURPOSES } from '../db/tables.ts';
 import { timestamp, uuid } from '../fields.ts';
 import { nextCursor } from '../http/paging.ts';
 
-/** contract.md T1. */
+/** contract.md J11. */
 export const walletSchema = z
   .object({
     balance: z.int().meta({ description: 'Every credit the workspace owns, held ones included.' }),
@@ -16,7 +16,7 @@ const ledgerEntrySchema = z
   .object({
     id: uuid,
     kind: z.enum(['grant', 'purchase', 'settlement']),
-    amount: z.int().meta({ description: 'Credits: above 0 added, below 0 consumed.' }),
+    amount: z.int().meta({ description: 'Credits: positive when added, negative when consumed.' }),
     paymentEventId: z.string().nullable().meta({ description: 'Of a grant or purchase.' }),
     purpose: z.enum(HOLD_PURPOSES).nullable().meta({ description: 'What a settlement paid for.' }),
     runId: uuid.nullable().meta({ description: "The run it paid for: a job's id, or an AI operation's." }),

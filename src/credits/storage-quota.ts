@@ -27,7 +27,7 @@ export async function releaseBytes(tx: Tx, workspaceId: WorkspaceId, bytes: numb
     .execute();
 }
 
-/** 429 for images that would not fit (contract.md T14). */
+/** 429 for images that would not fit (contract.md T10). */
 export const storageQuotaExceeded = (bytes: number): ServiceError =>
   new ServiceError(
     'QUOTA_EXCEEDED',

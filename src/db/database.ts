@@ -34,11 +34,8 @@ const KEEP_ALIVE = { enable: true, initialDelay: 10_000, interval: 5_000, count:
  */
 const IDLE_IN_TRANSACTION_MS = 15_000;
 
-/**
- * What `pg_stat_activity` calls a connection of this release's processes: a migration that changes what a release
- * works on refuses to run beside it.
- */
-export const connectionName = (process: string): string => `workspace-content-service 0.2 ${process}`;
+/** What `pg_stat_activity` calls a connection of this service's processes. */
+export const connectionName = (process: string): string => `workspace-content-service ${process}`;
 
 export interface DatabaseOptions {
   readonly connectionString: string;

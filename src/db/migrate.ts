@@ -3,15 +3,14 @@ import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath, pathToFileURL } from 'node:url';
 import { type Kysely, type QueryExecutorProvider, sql } from 'kysely';
-import { type Migration, type MigrationResultSet, Migrator } from 'kysely/migration';
+import { type Migration, Migrator } from 'kysely/migration';
 import type { Database } from './database.ts';
-import { refreshNameKeys } from './name-keys.ts';
 import { LOCK_TIMEOUT, type Note, type OnlineSteps, onlineSteps, withLockRetries } from './online.ts';
 import { makePartitions } from './partitions.ts';
 
 const folder = fileURLToPath(new URL('../../migrations', import.meta.url));
 
-/** Kysely's own lock, so that a release whose migrator takes it inside Kysely waits for this one too. */
+/** Kysely's own lock. */
 const LOCK_ID = '3853314791062309107';
 const LOCK_POLL_MS = 250;
 const LOCK_WAIT_MS = 3_600_000;
@@ -24,10 +23,8 @@ const OLDEST_POSTGRES = 18;
  * One that says `online` runs outside of any, by steps that can be done again: it may be cut off between two of them.
  */
 type MigrationFile =
-  | { readonly online?: undefined; readonly up: TransactionalStep; readonly down: TransactionalStep }
-  | { readonly online: true; readonly up: OnlineStep; readonly down: OnlineStep };
-type TransactionalStep = (db: Kysely<unknown>, note: Note) => Promise<void>;
-type OnlineStep = (db: Kysely<unknown>, steps: OnlineSteps) => Promise<void>;
+  | { readonly online?: undefined; readonly up: (db: Kysely<unknown>) => Promise<void> }
+  | { readonly online: true; readonly up: (db: Kysely<unknown>, steps: OnlineSteps) => Promise<void> };
 
 /** The names of this release's migrations, in the order they run. */
 async function ownMigrations(): Promise<string[]> {
@@ -38,7 +35,7 @@ async function ownMigrations(): Promise<string[]> {
 const load = async (name: string): Promise<MigrationFile> =>
   (await import(pathToFileURL(path.join(folder, `${name}.ts`)).href)) as MigrationFile;
 
-/** The names of the migrations that the database has had, its own release's and later ones. */
+/** The names of the migrations that the database has had, those of other releases included. */
 async function appliedMigrations(db: QueryExecutorProvider): Promise<string[]> {
   const { rows } = await sql<{ known: boolean }>`
     SELECT to_regclass('kysely_migration') IS NOT NULL AS known`.execute(db);
@@ -47,47 +44,39 @@ async function appliedMigrations(db: QueryExecutorProvider): Promise<string[]> {
   return applied.rows.map(({ name }) => name).sort();
 }
 
+async function missingMigrations(db: QueryExecutorProvider): Promise<string[]> {
+  const applied = new Set(await appliedMigrations(db));
+  return (await ownMigrations()).filter((name) => !applied.has(name));
+}
+
 /**
  * Insists on a schema that has all this release needs. One that later releases have changed has: while they are being
  * rolled out, this one's processes go on.
  * @throws Error that says what to do
  */
 export async function requireSchema(db: Database): Promise<void> {
-  const applied = new Set(await appliedMigrations(db));
-  const missing = (await ownMigrations()).filter((name) => !applied.has(name));
+  const missing = await missingMigrations(db);
   if (missing.length === 0) return;
   throw new Error(
     `The database's schema is older than this release needs: it lacks ${missing.join(', ')}. Run \`npm run migrate\` first.`,
   );
 }
 
-const madeLater = (name: string) => async (): Promise<never> => {
-  throw new Error(`${name} was created by a later release; only that release can revert it.`);
-};
-
-/** All migrations as Kysely runs them; those of later releases count as made and can't be taken back. */
+/** The migrations of this release. Those of another one that the database has had count as made. */
 async function provide(db: QueryExecutorProvider, note: Note): Promise<Record<string, Migration>> {
-  const own = await ownMigrations();
-  const newest = own.at(-1) ?? '';
   const migrations: Record<string, Migration> = {};
-  for (const name of own) {
+  for (const name of await appliedMigrations(db)) migrations[name] = { up: async () => undefined };
+  for (const name of await ownMigrations()) {
     const file = await load(name);
-    const run = (direction: 'up' | 'down') => async (connection: Kysely<unknown>) => {
-      if (file.online) return file[direction](connection, onlineSteps(connection, name, note));
-      await sql`SET LOCAL lock_timeout = ${sql.lit(LOCK_TIMEOUT)}`.execute(connection);
-      return file[direction](connection, note);
+    migrations[name] = {
+      up: async (connection) => {
+        if (file.online) return file.up(connection, onlineSteps(connection, name, note));
+        await sql`SET LOCAL lock_timeout = ${sql.lit(LOCK_TIMEOUT)}`.execute(connection);
+        return file.up(connection);
+      },
     };
-    migrations[name] = { up: run('up'), down: run('down') };
-  }
-  for (const name of await appliedMigrations(db)) {
-    if (name > newest) migrations[name] = { up: madeLater(name), down: madeLater(name) };
   }
   return migrations;
-}
-
-function finish({ error, results }: MigrationResultSet): string[] {
-  if (error !== undefined) throw error;
-  return (results ?? []).map((result) => result.migrationName);
 }
 
 /**
@@ -120,16 +109,15 @@ const alone = <Result>(db: Database, note: Note, work: (connection: Database) =>
     }
   });
 
-/** Makes or takes back one migration, and returns its name; null when there is none left. */
-async function step(connection: Database, name: string | undefined, direction: 'up' | 'down', note: Note) {
-  if (name === undefined) return null;
+/** Makes the next migration, `name`. */
+async function make(connection: Database, name: string, note: Note): Promise<void> {
   const migrations = await provide(connection, note);
-  const { online } = (await ownMigrations()).includes(name) ? await load(name) : {};
+  const { online } = await load(name);
   const migrator = new Migrator({ db: connection, provider: { getMigrations: async () => migrations } });
-  const options = { disableTransactions: online === true };
-  const run = async () =>
-    finish(await (direction === 'up' ? migrator.migrateUp(options) : migrator.migrateDown(options)));
-  return (await withLockRetries(name, note, run))[0] ?? null;
+  await withLockRetries(name, note, async () => {
+    const { error } = await migrator.migrateUp({ disableTransactions: online === true });
+    if (error !== undefined) throw error;
+  });
 }
 
 async function requireServer(db: Database): Promise<void> {
@@ -166,25 +154,9 @@ export async function migrateToLatest(
 ): Promise<string[]> {
   await requireServer(db);
   return alone(db, note, async (connection) => {
-    const ran: string[] = [];
-    for (;;) {
-      const applied = new Set(await appliedMigrations(connection));
-      const next = (await ownMigrations()).find((name) => !applied.has(name));
-      const name = await step(connection, next, 'up', note);
-      if (name === null) break;
-      ran.push(name);
-    }
-    await refreshNameKeys(connection, note);
+    const missing = await missingMigrations(connection);
+    for (const name of missing) await make(connection, name, note);
     await makePartitions(connection, { minutes: partitionMinutes, note });
-    return ran;
-  });
-}
-
-/** Takes back the newest migration, and returns its name in a list (empty when there was none). */
-export async function migrateDown(db: Database, note: Note = () => undefined): Promise<string[]> {
-  return alone(db, note, async (connection) => {
-    const newest = (await appliedMigrations(connection)).at(-1);
-    const name = await step(connection, newest, 'down', note);
-    return name === null ? [] : [name];
+    return missing;
   });
 }

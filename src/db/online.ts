@@ -35,12 +35,8 @@ export async function withLockRetries<Result>(
 
 /** How a migration outside a transaction changes a table that is in use. Each step can be done again. */
 export interface OnlineSteps {
-  /** For operators: what was done to rows that someone may miss. */
-  readonly note: Note;
   /** A statement that needs a strong lock for only a moment. */
   readonly alter: (statement: RawBuilder<unknown>) => Promise<void>;
-  /** What has to happen whole; all of it happens anew when a lock cannot be had. */
-  readonly transaction: (work: (tx: Kysely<unknown>) => Promise<void>) => Promise<void>;
   /** Builds an index, `ON table (…)`, while the table is read and written. */
   readonly createIndex: (name: string, definition: string, unique?: 'UNIQUE') => Promise<void>;
   /** Puts an index in the place of one of the same name that is used until the new one is there. */
@@ -60,13 +56,6 @@ export function onlineSteps(db: Kysely<unknown>, migration: string, note: Note):
         await sql`SET lock_timeout = 0`.execute(db);
       }
     });
-  const transaction = (work: (tx: Kysely<unknown>) => Promise<void>) =>
-    withLockRetries(migration, note, () =>
-      db.transaction().execute(async (tx) => {
-        await sql`SET LOCAL lock_timeout = ${sql.lit(LOCK_TIMEOUT)}`.execute(tx);
-        await work(tx);
-      }),
-    );
   const stateOf = async (name: string): Promise<boolean | undefined> => {
     const { rows } = await sql<{ valid: boolean }>`
       SELECT indisvalid AS valid FROM pg_index WHERE indexrelid = to_regclass(${name})`.execute(db);
@@ -90,5 +79,5 @@ export function onlineSteps(db: Kysely<unknown>, migration: string, note: Note):
     await dropIndex(name);
     await alter(sql`ALTER INDEX ${sql.id(successor)} RENAME TO ${sql.id(name)}`);
   };
-  return { note, alter, transaction, createIndex, replaceIndex, dropIndex };
+  return { alter, createIndex, replaceIndex, dropIndex };
 }

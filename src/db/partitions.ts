@@ -45,7 +45,7 @@ async function databaseTime(db: Database): Promise<number> {
   const { rows } = await sql<{ now: number }>`
     SELECT floor(extract(epoch FROM clock_timestamp()) * 1000)::float8 AS now`.execute(db);
   const [row] = rows;
-  if (row === undefined) throw new Error('the database did not tell the time');
+  if (row === undefined) throw new Error('the database returned no time');
   return row.now;
 }
 

@@ -109,7 +109,7 @@ function giveUp({ client }: Watched, waitedMs: number, stillWaits: () => boolean
   setImmediate(() => {
     if (!stillWaits()) return;
     client.connection.stream.destroy(
-      new Error(`Connection terminated: Postgres has not answered for ${waitedMs / 1_000} seconds`),
+      new Error(`Connection terminated: Postgres has not responded for ${waitedMs / 1_000} seconds`),
     );
   });
 }

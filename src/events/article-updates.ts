@@ -7,14 +7,14 @@ import type { ArticleChange } from './catalog.ts';
 import { deliveriesStored } from './stored.ts';
 
 /**
- * One article.updated for each PUBLISHED one of some articles, with its deliveries. The statement builds the bodies
- * itself: they are the bytes that `JSON.stringify` would give. Article rows are read without a lock; endpoints as
- * `recordEvents` reads them. The CASE keeps Postgres to the articles' ids: before it has statistics, as after an import,
- * it would read an index of all published ones for each article.
+ * One article.updated per PUBLISHED article of a set, with its deliveries. The statement builds the bodies itself: they
+ * equal what `JSON.stringify` would give. Article rows are read without a lock, endpoints as in `recordEvents`. The
+ * CASE makes Postgres use the articles' ids: without statistics, as after an import, it would read an index of all
+ * published articles for each.
  *
- * @param source a statement of one row at most: `workspace_id`, `request_id`, `changed`, `article_ids`, and `created_at`,
- *   after which no endpoint may have been registered
- * @param also further columns of the answer
+ * @param source a statement of at most one row: `workspace_id`, `request_id`, `changed`, `article_ids`, and
+ *   `created_at`; endpoints registered later get nothing
+ * @param also further columns of the result
  */
 export const articleUpdatesOf = (source: string, also = ''): string => `
   WITH source AS (${source}
@@ -63,7 +63,8 @@ const storeUpdates = textStatement<{ events: number }>(
 );
 
 /**
- * Stores article.updated for each PUBLISHED one of the articles, and its deliveries, as rows of the caller's transaction.
+ * Stores article.updated for each PUBLISHED one of the articles, and its deliveries, as rows of the caller's
+ * transaction.
  * @returns how many events
  */
 export async function recordArticleUpdates(

@@ -9,26 +9,26 @@ import { articleUpdatesOf, recordArticleUpdates } from './article-updates.ts';
 import type { ArticleChange } from './catalog.ts';
 import { deliveriesStored } from './stored.ts';
 
-/** A change that makes more deliveries leaves them to the relays. */
+/** A change with more deliveries leaves them to the relays. */
 const MAX_DELIVERIES_AT_ONCE = 1_000;
-/** What one transaction of a relay makes at most: articles, and deliveries. */
+/** Limits of one transaction of a relay: articles, and deliveries. */
 const MAX_ARTICLES = 1_000;
 const MAX_DELIVERIES = 5_000;
 
 interface Frozen {
   readonly articles: number;
   readonly announced: number;
-  /** The articles to be told of now; null when they were frozen, or nobody listens. */
+  /** The articles to notify of now; null when they were frozen, or no endpoint subscribes. */
   readonly ids: ArticleId[] | null;
 }
 
 /**
- * Announces a change to the PUBLISHED ones of any number of articles, by article.updated. What makes 1,000 deliveries or
- * fewer is stored in the caller's transaction. For more, the articles' ids are frozen there, and relays store the events
- * of those that are still PUBLISHED then (`expandFanOuts`): so a change that touches very many takes a moment.
+ * Announces a change to the PUBLISHED ones of any number of articles, by article.updated. Up to 1,000 deliveries are
+ * stored in the caller's transaction. For more, it only freezes the articles' ids, and relays store the events of those
+ * that are still PUBLISHED then (`expandFanOuts`): a change of very many articles takes a moment.
  *
  * @param carriers a SELECT of `article_id`, run once
- * @returns how many articles it touched, and how many of them are announced: none when no endpoint listens
+ * @returns how many articles it touched, and how many are announced: none when no endpoint subscribes
  */
 export async function announceToCarriers(
   tx: Tx,
@@ -37,7 +37,7 @@ export async function announceToCarriers(
   changed: readonly ArticleChange[],
 ): Promise<{ readonly articles: number; readonly announced: number }> {
   const { workspaceId } = context.actor;
-  // Lists are cut for all endpoints that subscribe: one that is not active now may be when they are expanded.
+  // Counts all subscribing endpoints: one that is inactive now may be active when the list is expanded.
   const { rows } = await sql<Frozen>`
     WITH touched AS (${carriers}
     ), counted AS MATERIALIZED (
@@ -73,7 +73,7 @@ interface Expanded {
   readonly alone: boolean;
 }
 
-/** Parameter: the workspace after which to look. The row goes with what is made of it, or stays with it. */
+/** Parameter: the workspace to continue after. The list's row is deleted in the transaction that stores its events. */
 const expandOne = textStatement<Expanded>(
   'expand_fan_out',
   articleUpdatesOf(
@@ -87,17 +87,17 @@ const expandOne = textStatement<Expanded>(
 );
 
 /**
- * Works off frozen lists until none is left, one transaction each, the oldest one of each workspace in turn, with rests
- * while others are at work: for relays, any number of them at once. One event for each article of a list that is
- * PUBLISHED then, for the endpoints that were there when it was frozen; one that is not has told more itself. A list
- * whose relay is lost is as it was.
+ * Expands frozen lists until none is left, one transaction each, the oldest of each workspace in turn, pausing while
+ * others expand: for any number of relays at once. Stores one event per article that is PUBLISHED then (others have
+ * already sent a later event), for the endpoints that existed when the list was frozen. A lost relay leaves its list
+ * unchanged.
  *
  * @returns true when the signal ended it, and there may be more
  */
 export const expandFanOuts = (db: Database, { signal }: { readonly signal: AbortSignal }): Promise<boolean> =>
   workInTurns(signal, (after) => expandNext(db, after));
 
-/** @returns whose list it was; null when no later workspace has one that nobody else works on */
+/** @returns whose list it was; null when no later workspace has an unlocked one */
 async function expandNext(db: Database, after: WorkspaceId): Promise<Turn | null> {
   const [expanded] = await retryingConflicts(() => expandOne(db, after));
   if ((expanded?.events ?? 0) > 0) deliveriesStored.notify();

@@ -5,20 +5,20 @@ import { pause } from '../pause.ts';
 import { DELIVERIES_CHANNEL, OWN_NOTICE } from './stored.ts';
 
 const RECONNECT_MS = 1_000;
-/** A connection that only listens would not notice that nobody speaks: it asks this often, and waits as long. */
-const ASK_MS = 10_000;
+/** A connection that only listens does not notice a silent peer: it queries this often, with this timeout. */
+const PROBE_MS = 10_000;
 
 export interface ListenOptions {
   /** A connection string that reaches Postgres itself: LISTEN does not pass through a pooler. */
   readonly listenUrl: string;
   readonly logger: Logger;
-  /** Called whenever another process may have stored deliveries. */
+  /** Called when another process may have stored deliveries. */
   readonly onStored: () => void;
 }
 
 /**
- * Hears of deliveries that other processes have stored, until the signal: on a connection of its own, made anew whenever
- * it is lost. The relay polls as well.
+ * Listens for deliveries stored by other processes, until the signal, on a connection of its own that is reopened
+ * whenever it is lost. The relay polls as well.
  */
 export async function listenForDeliveries(
   { listenUrl, logger, onStored }: ListenOptions,
@@ -28,7 +28,7 @@ export async function listenForDeliveries(
     connectionString: listenUrl,
     poolSize: 1,
     applicationName: connectionName('relay'),
-    statementTimeout: ASK_MS,
+    statementTimeout: PROBE_MS,
   });
   while (!signal.aborted) {
     let connection: pg.PoolClient | undefined;
@@ -43,8 +43,8 @@ export async function listenForDeliveries(
       onStored();
       const either = AbortSignal.any([signal, lost.signal]);
       while (!signal.aborted) {
-        await pause(ASK_MS, either);
-        // On a lost connection it throws.
+        await pause(PROBE_MS, either);
+        // Throws on a lost connection.
         if (!signal.aborted) await connection.query('SELECT 1');
       }
     } catch (error) {

@@ -3,11 +3,11 @@ import { connectionName, createPool } from '../db/database.ts';
 import { pause } from '../pause.ts';
 import { DELIVERIES_CHANNEL, deliveriesStored, OWN_NOTICE } from './stored.ts';
 
-/** Milliseconds between two notices: what commits meanwhile is in the second. */
+/** Milliseconds between two notices: the second covers all commits in between. */
 const INTERVAL_MS = 10;
-/** The same after one that failed. */
+/** The same after a failed notice. */
 const RETRY_MS = 1_000;
-/** Milliseconds that Postgres gets for a connection, and for a notice. */
+/** Timeout of a connection and of a notice, in milliseconds. */
 const TIMEOUT_MS = 2_000;
 
 export interface DeliveryNotifierOptions {
@@ -16,7 +16,7 @@ export interface DeliveryNotifierOptions {
 }
 
 export interface DeliveryNotifier {
-  /** Sends what is still to be sent, and closes the connection: within a few seconds. It may be called again. */
+  /** Sends what is pending and closes the connection, within a few seconds. Idempotent. */
   stop(): Promise<void>;
 }
 
@@ -24,9 +24,9 @@ export interface DeliveryNotifier {
 const running = new Map<string, { users: number; readonly notifier: DeliveryNotifier }>();
 
 /**
- * Tells the relays of other processes that this one has stored deliveries, outside of any transaction: Postgres takes
- * transactions that notify one after the other. Sends on a connection of its own, and one notice for whatever was
- * committed in 10 ms. One that is lost is not repeated: relays also look by themselves.
+ * Notifies the relays of other processes of stored deliveries, outside of any transaction: Postgres commits
+ * transactions with NOTIFY one after the other. One notice on a connection of its own covers all commits of 10 ms. A
+ * lost one is not repeated: relays also poll.
  */
 export function startDeliveryNotifier(options: DeliveryNotifierOptions): DeliveryNotifier {
   const { connectionString } = options;
@@ -56,7 +56,7 @@ function startNotifier({ connectionString, logger }: DeliveryNotifierOptions): D
     statementTimeout: TIMEOUT_MS,
     connectTimeout: TIMEOUT_MS,
     keepIdle: true,
-    // A notice is a transaction that writes nothing: it need not wait for the disk.
+    // A notice writes nothing, so it need not wait for the disk.
     settings: { synchronous_commit: 'off' },
   });
   const stopping = new AbortController();
@@ -71,8 +71,7 @@ function startNotifier({ connectionString, logger }: DeliveryNotifierOptions): D
         await pool.query(`NOTIFY ${DELIVERIES_CHANNEL}, '${OWN_NOTICE}'`);
         failing = false;
       } catch (error) {
-        if (!failing)
-          logger.warn({ err: error }, 'relays not told of new deliveries; they look by themselves');
+        if (!failing) logger.warn({ err: error }, 'relays not notified of new deliveries; they poll instead');
         failing = true;
       }
       await pause(failing ? RETRY_MS : INTERVAL_MS, stopping.signal);

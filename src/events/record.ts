@@ -7,9 +7,9 @@ import type { NewEvent } from './catalog.ts';
 import { deliveriesStored } from './stored.ts';
 
 /**
- * Parameters: workspace, request id, then types, article ids and bodies in one order. That order is also the order of
- * the ids: `uuidv7()` grows within a session. Nothing reads an event but by its deliveries, so one that nobody hears of
- * is not stored.
+ * Parameters: workspace, request id, then types, article ids and bodies in one order. The ids have the same order:
+ * `uuidv7()` grows within a session. An event without a delivery is not stored, since events are read only through
+ * deliveries.
  */
 const storing = (alsoDone: string): string => `
    WITH input AS MATERIALIZED (
@@ -48,18 +48,18 @@ const storeChange = textStatement<Stored>('record_change', CHANGE);
 const storeAndCommit = lastStatement<Stored>('record_change', CHANGE);
 
 /**
- * Stores events with the exact bytes that will be sent, and one delivery for each living, active endpoint that subscribes
- * to their type, as rows of the caller's transaction (one of `inTransaction`): they exist if and only if its change
- * does. One statement, whatever the number of events. Relays are told after the commit.
+ * Stores events with the exact bytes that will be sent, and one delivery per active endpoint that subscribes to their
+ * type, as rows of the caller's transaction (one of `inTransaction`). One statement for any number of events. Relays
+ * are notified after the commit.
  *
- * Endpoints are read FOR KEY SHARE: the last of one that is being deleted waits for this transaction.
+ * Endpoints are read FOR KEY SHARE: the last step of deleting one waits for this transaction.
  */
 export async function recordEvents(tx: Tx, context: Origin, events: readonly NewEvent[]): Promise<void> {
-  if (events.length > 0) tell(tx, await storeEvents(tx, ...parametersOf(context, events)));
+  if (events.length > 0) notifyAfterCommit(tx, await storeEvents(tx, ...parametersOf(context, events)));
 }
 
 /**
- * The same together with the change's audit entry, in one statement.
+ * `recordEvents` together with the change's audit entry, in one statement.
  * @param isLast the transaction has nothing else to do: COMMIT goes out with the statement
  */
 export async function recordChange(
@@ -73,7 +73,7 @@ export async function recordChange(
   const { id, actor_kind, actor_id, action, target_type, target_id, details } = auditEntry(context, audit);
   const entry = [id, actor_kind, actor_id, action, target_type, target_id, details];
   const store = isLast ? storeAndCommit : storeChange;
-  tell(tx, await store(tx, ...parametersOf(context, events), ...entry));
+  notifyAfterCommit(tx, await store(tx, ...parametersOf(context, events), ...entry));
 }
 
 const parametersOf = ({ actor, requestId }: Origin, events: readonly NewEvent[]): unknown[] => [
@@ -84,6 +84,6 @@ const parametersOf = ({ actor, requestId }: Origin, events: readonly NewEvent[])
   events.map((event) => Buffer.from(JSON.stringify({ event: event.type, data: event.data }))),
 ];
 
-function tell(tx: Tx, [stored]: readonly Stored[]): void {
+function notifyAfterCommit(tx: Tx, [stored]: readonly Stored[]): void {
   if ((stored?.deliveries ?? 0) > 0) afterCommit(tx, deliveriesStored.notify);
 }

@@ -1,24 +1,24 @@
 import { randomUUID } from 'node:crypto';
 
-/** Process-wide: transactions that store deliveries say so here once they have committed, and relays listen. */
+/** Process-wide: transactions that store deliveries call `notify` after their commit, and relays subscribe. */
 
-/** The channel of Postgres on which other processes say the same. A notice means "look", whatever it says. */
+/** The Postgres channel of the same notices between processes. A notice means "look", whatever its payload. */
 export const DELIVERIES_CHANNEL = 'webhook_deliveries';
 
-/** What this process's notices say, so that its relay, which was told at once, does not look a second time. */
+/** The payload of this process's notices, so that its own relay, already notified, ignores them. */
 export const OWN_NOTICE: string = randomUUID();
 
 const listeners = new Set<() => void>();
 
 export const deliveriesStored = {
-  /** Deliveries, or a list of articles to make some of, were committed: `afterCommit(tx, deliveriesStored.notify)`. */
+  /** Deliveries, or a frozen list of articles, were committed: `afterCommit(tx, deliveriesStored.notify)`. */
   notify(): void {
     for (const listener of listeners) listener();
   },
 
-  /** `listener` must not throw. @returns how to stop it */
+  /** `listener` must not throw. @returns a function that unsubscribes */
   subscribe(listener: () => void): () => void {
-    // A function of its own, so that who subscribes twice is called twice and stops each by itself.
+    // A new function each time, so that two subscriptions of one listener are independent.
     const own = () => listener();
     listeners.add(own);
     return () => {

@@ -1,9 +1,9 @@
 import { sql } from 'kysely';
 import { lockArticle } from '../articles/lock.ts';
-import { type ArticleRow, articleColumns } from '../articles/queries.ts';
-import { type ArticleResponse, toArticle } from '../articles/schemas.ts';
+import { type ArticleRow, articleChanged, articleColumns } from '../articles/queries.ts';
+import type { ArticleResponse } from '../articles/schemas.ts';
+import { showArticle } from '../articles/show.ts';
 import type { VerbContext } from '../context.ts';
-import { clockTimestamp } from '../db/clock.ts';
 import type { Tx } from '../db/database.ts';
 import { uniqueViolation } from '../db/errors.ts';
 import { inTransaction } from '../db/transaction.ts';
@@ -91,7 +91,7 @@ export async function lockEmptyDraft(
     .where('id', '=', articleId)
     .executeTakeFirstOrThrow();
   if (hasContent) {
-    throw conflict('The article has content, which no generation overwrites.', 'has_content');
+    throw conflict('The article has content. A generation does not overwrite it.', 'has_content');
   }
   if (article.status !== 'DRAFT') {
     throw conflict(`The article is ${article.status}; only a DRAFT can be generated.`, 'status');
@@ -109,7 +109,7 @@ export function storedConfig(json: string | null, pointer = ''): GenerationConfi
   if (stored.success) return stored.data;
   throw invalid(
     pointer,
-    'The article has no settings that it can be generated with; send generationConfig with a request to generate it.',
+    'The article has no generation settings that are valid today. Generate it with a request that has generationConfig.',
   );
 }
 
@@ -141,7 +141,7 @@ export async function admitGeneration(
     .set({
       status: 'QUEUED',
       ...(run === 'approved' ? {} : { generation_config: JSON.stringify(config) }),
-      updated_at: clockTimestamp,
+      ...articleChanged,
     })
     .where('id', '=', article.id)
     .returning(articleColumns)
@@ -167,7 +167,6 @@ export async function admitGeneration(
         .values({
           job_id: jobId,
           workspace_id: context.actor.workspaceId,
-          features: JSON.stringify(features),
           price: JSON.stringify(estimate),
           config: JSON.stringify(config),
         })
@@ -183,7 +182,7 @@ export async function admitGeneration(
   return {
     generated: {
       reused: false,
-      article: toArticle(queued),
+      article: (await showArticle(tx, queued)).article,
       job: toJob(job),
       estimate,
       ...(warnings.length === 0 ? {} : { warnings }),
@@ -199,6 +198,6 @@ const warningsOf = (ofArticle: string, ofText: string): GenerationWarning[] =>
     : [
         {
           code: 'language_differs',
-          message: `The text will be written in ${ofText}, but the article's language is ${ofArticle}. Set generationConfig.language, or the article's, if that is not meant.`,
+          message: `The text will be written in ${ofText}, but the article's language is ${ofArticle}. Set generationConfig.language, or the article's, if that is not intended.`,
         },
       ];

@@ -22,7 +22,7 @@ const whole = (min: number, max: number) =>
 export const generationConfigSchema = z
   .object({
     topic: trimmedText(1, 500).meta({ description: 'What the article is about.' }),
-    prompt: trimmedText(0, 5_000).optional().meta({ description: 'What the author wants besides.' }),
+    prompt: trimmedText(0, 5_000).optional().meta({ description: 'Further instructions.' }),
     primaryKeyword: trimmedText(0, 200)
       .optional()
       .meta({ description: "Not copied into the article's targetKeywords." }),
@@ -50,18 +50,18 @@ export const generationConfigSchema = z
     }),
     contentTemplateId: uuid
       .optional()
-      .meta({ description: 'One that is not built in and not of the workspace is ignored.' }),
+      .meta({ description: 'A template that is neither built in nor in the workspace is ignored.' }),
     sourceUrl: z
       .string()
       .max(MAX_URI, `Expected at most ${MAX_URI} characters.`)
       .refine((text) => URL.canParse(text) && !/[\s\p{Cc}]/u.test(text), 'Expected a URI.')
-      .meta({ format: 'uri', description: 'Stored only: nothing reads it.' })
+      .meta({ format: 'uri', description: 'Stored, but not used.' })
       .optional(),
     researchEnabled: z.boolean().default(false),
     reviewOutline: z
       .boolean()
       .default(false)
-      .meta({ description: 'Ends the run after the outline, for someone to read, edit and approve it.' }),
+      .meta({ description: 'Ends the run after the outline, which can then be read, edited and approved.' }),
     faq: z
       .boolean()
       .default(false)

@@ -96,7 +96,7 @@ export async function generateDraft(context: GenerationContext, input: GenerateD
     const config = input.generationConfig ?? storedConfig(article.generation_config, '/generationConfig');
     if (article.edited && !replaceOutline) {
       throw conflict(
-        'Somebody has edited the outline. Approve it, or send replaceOutline to have a new one made.',
+        'The outline has been edited. Approve it, or send replaceOutline to make a new one.',
         'outline_edited',
       );
     }

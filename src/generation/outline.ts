@@ -36,7 +36,7 @@ const section = z.object({
   id: trimmedText(1, 64).meta({ description: 'Used by one section of the outline only.' }),
   heading: trimmedText(1, MAX_HEADING),
   level: z.literal([2, 3], 'Expected 2 or 3.'),
-  purpose: trimmedText(1, MAX_PURPOSE).meta({ description: 'What the section is to tell.' }),
+  purpose: trimmedText(1, MAX_PURPOSE).meta({ description: 'What the section should say.' }),
   keywords: z
     .array(trimmedText(1, MAX_SECTION_KEYWORD))
     .max(MAX_SECTION_KEYWORDS, `Expected at most ${MAX_SECTION_KEYWORDS} keywords.`)

@@ -1,9 +1,9 @@
 import { sql } from 'kysely';
 import type { z } from 'zod';
 import { etagOfJson, requireTag } from '../articles/etag.ts';
+import { articleChanged } from '../articles/queries.ts';
 import { recordAudit } from '../audit/record.ts';
 import { requirePermissions, type VerbContext } from '../context.ts';
-import { clockTimestamp } from '../db/clock.ts';
 import type { Queryable, Tx } from '../db/database.ts';
 import { inTransaction } from '../db/transaction.ts';
 import { invalid, notFound } from '../errors.ts';
@@ -105,12 +105,12 @@ export async function saveOutline(
   requirePermissions(context.actor, 'articles.update');
   return inTransaction(context.db, async (tx) => {
     const { article, stored: before } = await lockOutline(tx, context, articleId);
-    if (ifMatch !== undefined) requireTag(ifMatch, 'outline', () => before.tag);
+    if (ifMatch !== undefined) requireTag(ifMatch, 'outline', (tag) => tag === before.tag);
     requireSections(outline, storedConfig(article.generation_config), '/outline/sections');
     const json = JSON.stringify(outline);
     const saved = await tx
       .updateTable('articles')
-      .set({ outline: json, outline_edited: true, updated_at: clockTimestamp })
+      .set({ outline: json, outline_edited: true, ...articleChanged })
       .where('id', '=', articleId)
       .where((eb) => eb('outline', '!=', eb.cast<never>(eb.val(json), 'jsonb')))
       .returning(COLUMNS)
@@ -146,7 +146,7 @@ export async function approveOutline(
     const { article, stored } = await lockOutline(tx, context, articleId);
     const config = storedConfig(article.generation_config);
     const { outline } = stored.shown;
-    requireTag(ifMatch, 'outline', () => stored.tag);
+    requireTag(ifMatch, 'outline', (tag) => tag === stored.tag);
     requireSections(outline, config, '/outline/sections');
     return admitGeneration(tx, context, {
       article,

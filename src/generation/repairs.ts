@@ -1,7 +1,8 @@
-import type { ArticleWriter, Defect } from './writing/writer.ts';
+import type { RejectedAnswer } from '../providers/ask.ts';
+import type { ArticleWriter } from './writing/writer.ts';
 
 interface Asked {
-  readonly rejected?: { readonly defects: readonly Defect[] };
+  readonly rejected?: RejectedAnswer | undefined;
 }
 
 /** What a writer did that is not noted yet. */

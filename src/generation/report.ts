@@ -11,22 +11,22 @@ import { OUTLINE_PART } from './parts.ts';
 const count = (description: string) => z.int().min(0).describe(description);
 const repairs = z
   .array(z.string())
-  .describe('What was wrong with an answer of the writer, which was asked again then');
+  .describe('Why responses of the writer were rejected before the final one');
 
 export const generationReportSchema = z
   .object({
     jobId: z.uuid(),
     articleId: z.uuid(),
     status: z.enum(JOB_STATUSES),
-    writer: z.string().nullable().describe('Who writes; null until that is chosen'),
+    writer: z.string().nullable().describe('The provider and model that write; null until chosen'),
     credits: z.object({
       estimated: z.int(),
       reserved: z.int(),
       consumed: z.int().describe('What was charged'),
     }),
-    words: count('Of all sections that are written'),
+    words: count('In the sections written so far'),
     outline: z.object({
-      approved: z.boolean().describe('True when the run had it from somebody who approved it'),
+      approved: z.boolean().describe('True when the run started from an approved outline'),
       repairs,
     }),
     sections: z

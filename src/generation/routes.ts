@@ -61,7 +61,7 @@ const respondWithOutline = ({ shown, tag }: StoredOutline) => ({
   headers: { ETag: tag },
 });
 
-/** Generating articles, and outlines that people read before they are written (contract.md G1 to G29). */
+/** Generating articles, and outlines that people read before they are written (contract.md G1 to G25). */
 export const createGenerationRoutes = (runs: JobRuns, features: GenerationFeatures): RouteModule[] => [
   defineRoute(
     {
@@ -70,7 +70,7 @@ export const createGenerationRoutes = (runs: JobRuns, features: GenerationFeatur
       operationId: 'estimateGeneration',
       summary: 'Estimate a generation',
       description:
-        'Says what an article would cost: `estimate` is the run that these settings start, `whole` all runs up to the article. Nothing is reserved or charged.',
+        'Returns the price of an article: `estimate` for the run that these settings start, `whole` for all runs up to the article. Nothing is reserved or charged.',
       tags: ['Generation'],
       scope: 'project',
       permissions: ['articles.read'],
@@ -93,7 +93,7 @@ export const createGenerationRoutes = (runs: JobRuns, features: GenerationFeatur
       operationId: 'generateArticle',
       summary: 'Generate an article',
       description:
-        'Makes an article from a topic: reserves the credits and queues the job that writes it. With reviewOutline the run stops after the outline, for someone to read, edit and approve it. A request without an idempotency key makes another article each time. `warnings` says when the text will be in another language than the article.',
+        'Makes an article from a topic: reserves the credits and queues the job that writes it. With reviewOutline the run stops after the outline, which can then be read, edited and approved. A request without an idempotency key makes another article each time. `warnings` says when the text will be in another language than the article.',
       tags: ['Generation'],
       scope: 'project',
       permissions: ['articles.create', 'articles.generate'],
@@ -122,7 +122,7 @@ export const createGenerationRoutes = (runs: JobRuns, features: GenerationFeatur
       operationId: 'generateDraft',
       summary: 'Generate a draft',
       description:
-        'The same for a draft that has no content. An article with content is never overwritten: 409 `has_content`. An outline that somebody has edited since it was made is replaced with replaceOutline only: 409 `outline_edited`.',
+        'The same for a draft that has no content. An article with content is never overwritten: 409 `has_content`. An outline that was edited after it was made is replaced only with replaceOutline: otherwise 409 `outline_edited`.',
       tags: ['Generation'],
       scope: 'article',
       permissions: ['articles.generate'],
@@ -152,7 +152,7 @@ export const createGenerationRoutes = (runs: JobRuns, features: GenerationFeatur
       operationId: 'readOutline',
       summary: 'Read the outline of an article',
       description:
-        'What the article was generated from, or waits to be. 404 for an article that was not generated.',
+        'The outline that the article was, or will be, generated from. 404 for an article that was not generated.',
       tags: ['Generation'],
       scope: 'article',
       permissions: ['articles.read'],
@@ -167,7 +167,7 @@ export const createGenerationRoutes = (runs: JobRuns, features: GenerationFeatur
       operationId: 'saveOutline',
       summary: 'Change the outline of an article',
       description:
-        'Replaces the outline of a draft that is not written yet. Words of the sections are shares: they are scaled to the wordCount of the settings, which takes one section at least for every 2,000 words begun, and one at most for every 60.',
+        'Replaces the outline of a draft that is not written yet. Words of the sections are shares: they are scaled to the wordCount of the settings. An outline has at least one section per started 2,000 words, and at most one per 60.',
       tags: ['Generation'],
       scope: 'article',
       permissions: ['articles.update'],
@@ -190,7 +190,7 @@ export const createGenerationRoutes = (runs: JobRuns, features: GenerationFeatur
       operationId: 'approveOutline',
       summary: 'Approve the outline of an article',
       description:
-        "Queues the run that writes the article from its outline, with the article's generationConfig. If-Match is required: what is approved is what you have read, and what is written. 412 when the outline or the settings have changed since.",
+        "Queues the run that writes the article from its outline, with the article's generationConfig. If-Match is required: what is written is what you have read and approved. 412 when the outline or the settings have changed since.",
       tags: ['Generation'],
       scope: 'article',
       permissions: ['articles.generate'],

@@ -16,7 +16,7 @@ const estimateSchema = z
     imageCount: z.int().min(0).describe('Images, cover included'),
     research: credits('Charged if research delivered'),
     factChecking: credits('Charged if fact checking delivered'),
-    total: credits('The most that it can cost: what is held'),
+    total: credits('The maximum price, which is held'),
   })
   .meta({ id: 'GenerationEstimate' });
 
@@ -30,8 +30,8 @@ const key = idempotencyKey
 export const estimateBody = z.object({ generationConfig: generationConfigSchema });
 
 export const estimateResponse = z.object({
-  estimate: estimateSchema.describe('Of the run that these settings start'),
-  whole: estimateSchema.describe('Of all runs up to the article; more than `estimate` with reviewOutline'),
+  estimate: estimateSchema.describe('For the run that these settings start'),
+  whole: estimateSchema.describe('For all runs up to the article; more than `estimate` with reviewOutline'),
   wallet: walletSchema,
   sufficient: z.boolean().describe('True when wallet.available covers estimate.total'),
 });
@@ -39,8 +39,7 @@ export const estimateResponse = z.object({
 export const generateArticleBody = z.object({
   generationConfig: generationConfigSchema,
   title: trimmedText(1, MAX_TITLE).optional().meta({
-    description:
-      'When omitted, the topic, cut to 300 characters; a title made so gives way to that of the outline.',
+    description: 'When omitted, the topic, cut to 300 characters, and then the title of the outline.',
   }),
   language: languageTag.optional().meta({
     description:
@@ -56,7 +55,7 @@ export const generateDraftBody = z.object({
   replaceOutline: z
     .boolean()
     .default(false)
-    .meta({ description: 'Needed to make a new outline in place of one that somebody has edited.' }),
+    .meta({ description: 'Needed to replace an outline that was edited.' }),
   idempotencyKey: key,
 });
 
@@ -86,5 +85,5 @@ export const outlineBody = z.object({ outline: outlineSchema });
 
 export const outlineResponse = z.object({
   outline: outlineSchema,
-  edited: z.boolean().describe('Whether somebody has changed it since a run made it'),
+  edited: z.boolean().describe('Whether it was edited since a run made it'),
 });

@@ -1,17 +1,18 @@
 import { sql } from 'kysely';
 import { lockAndChooseSlug, retryingSlug } from '../articles/insert.ts';
-import { type PreparedBody, withRenderings } from '../articles/prepare.ts';
-import { type Renderer, readReferences, renderBody } from '../articles/render.ts';
+import { keepLinks } from '../articles/links/keep.ts';
+import { articleChanged } from '../articles/queries.ts';
+import { renderingColumns } from '../articles/rendering.ts';
 import { replaceContent } from '../articles/revisions/keep.ts';
-import { clockTimestamp } from '../db/clock.ts';
 import type { Database, Tx } from '../db/database.ts';
 import { inTransaction } from '../db/transaction.ts';
-import { doTask } from '../document/threads/pool.ts';
-import { inTheBackground } from '../document/threads/share.ts';
+import type { Rendered } from '../document/render/document.ts';
 import type { NewEvent } from '../events/catalog.ts';
 import { recordEvents } from '../events/record.ts';
 import type { JobId } from '../ids.ts';
 import { isJobOpen, type JobTarget, settleJob } from '../jobs/run-state.ts';
+import { doTask } from '../threads/pool.ts';
+import { inTheBackground } from '../threads/share.ts';
 import type { GenerationConfig } from './config.ts';
 import type { Outline } from './outline.ts';
 import { readParts } from './parts.ts';
@@ -100,7 +101,7 @@ export async function settleOutline(db: Database, jobId: JobId): Promise<boolean
           status: 'DRAFT',
           outline: JSON.stringify(made.outline),
           outline_edited: false,
-          updated_at: clockTimestamp,
+          ...articleChanged,
         })
         .where('id', '=', id)
         .execute();
@@ -120,39 +121,34 @@ export async function settleGeneration(db: Database, jobId: JobId): Promise<bool
   const made = await readMade(db, jobId);
   if (made.document === null) throw new Error(`job ${jobId} has no document`);
   const { workspace_id, document } = made;
-  const renderable = { id: made.article_id, project_id: made.project_id, document };
-  const references = await readReferences(db, renderable);
-  const body = await inTheBackground(workspace_id, async () => ({
-    ...renderable,
-    references,
-    rendering: await renderBody(document, references),
-  }));
-  return retryingSlug(() =>
-    inTheBackground(workspace_id, () =>
-      withRenderings(db, (tx, render) => settle(tx, jobId, made, body, render), [body]),
-    ),
-  );
+  const rendered = await inTheBackground(workspace_id, () => doTask('render', document));
+  return retryingSlug(() => inTransaction(db, (tx) => settle(tx, jobId, made, { document, ...rendered })));
 }
 
-const settle = (tx: Tx, jobId: JobId, made: Made, body: PreparedBody, render: Renderer): Promise<boolean> =>
+const settle = (
+  tx: Tx,
+  jobId: JobId,
+  made: Made,
+  { document, ...rendered }: Rendered & { readonly document: string },
+): Promise<boolean> =>
   settleJob(tx, jobId, 'FINALIZING', async (target) => {
-    const [{ rendering }] = await render(tx, [{ ...target, document: body.document }]);
     const names = await namesFor(tx, target, made.outline);
     const author = { kind: 'system', workspaceId: target.workspace_id, jobId } as const;
     await replaceContent(tx, target.id, author)
       .set({
-        ...rendering,
+        ...renderingColumns(rendered),
         ...names,
         status: 'NEEDS_REVIEW',
-        document: body.document,
+        document,
         word_count: made.words,
         outline: JSON.stringify(made.outline),
         outline_edited: false,
         made_title: null,
         made_slug: null,
-        updated_at: clockTimestamp,
+        ...articleChanged,
       })
       .execute();
+    await keepLinks(tx, { requestId: made.request_id ?? '' }, target.id, null, rendered.places);
     const data = { articleId: target.id, jobId, consumedCredits: made.credits };
     await tell(tx, jobId, made, [{ type: 'article.generation.completed', data }]);
     return { bytesLeft: 0, credits: made.credits };

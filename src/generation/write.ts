@@ -1,9 +1,9 @@
 import type { Database } from '../db/database.ts';
+import { voiceFor } from '../guidance/brand-voices/queries.ts';
+import { templateFor } from '../guidance/content-templates/queries.ts';
 import type { ArticleId, JobId, ProjectId, WorkspaceId } from '../ids.ts';
 import { ProviderError } from '../providers/types.ts';
-import { voiceFor } from './brand-voices/queries.ts';
 import { bodyWords, FAQ_WORDS, type GenerationConfig } from './config.ts';
-import { templateFor } from './content-templates/queries.ts';
 import { scaleLengths } from './lengths.ts';
 import type { Outline } from './outline.ts';
 import { markAsked, notePart, OUTLINE_PART, type Part, planParts, readParts, storePart } from './parts.ts';

@@ -24,19 +24,19 @@ import type { RouteModule } from './route.ts';
 import { type Identified, type Identify, type NamedResource, namedResource, scopedParams } from './scope.ts';
 
 export interface HttpDependencies {
-  /** The database for a workspace's requests, which have a share of its connections. */
+  /** The database for a workspace's requests, limited to its share of the connections. */
   readonly databaseOf: (workspaceId: WorkspaceId) => Database;
   readonly logger: Logger;
   readonly limits: HttpLimits;
   /** Addresses or CIDR ranges whose X-Forwarded-For counts. */
   readonly trustedProxies: readonly string[];
-  /** Recognises callers by their keys. */
+  /** Identifies callers by their keys. */
   readonly identify: Identify;
-  /** What /readyz answers. */
+  /** The result of /readyz. */
   readonly readiness: () => Promise<Readiness>;
-  /** What needs no key, besides the probes; made with the description of the routes. */
+  /** Pages without a key, besides the probes; built with the description of the routes. */
   readonly pages: (document: () => object) => readonly Page[];
-  /** Called once for every answer. */
+  /** Called once for every response. */
   readonly observe?: (observation: Observation) => void;
 }
 
@@ -44,7 +44,7 @@ const honoPath = (path: string): string => path.replaceAll(/\{(\w+)\}/g, ':$1');
 const pattern = (path: string): RegExp =>
   new RegExp(`^${path.replaceAll('.', '\\.').replaceAll(/\{\w+\}/g, '[^/]+')}$`);
 
-/** Finds the methods that a path answers to, or null when no route has it. */
+/** Finds the methods of a path, or null when no route has it. */
 function methodsByPath(routes: readonly { method: string; path: string }[]) {
   const patterns = routes.map(({ method, path }) => ({ method: method.toUpperCase(), path: pattern(path) }));
   return (requested: string): string | null => {
@@ -56,8 +56,8 @@ function methodsByPath(routes: readonly { method: string; path: string }[]) {
 }
 
 /**
- * The service's HTTP edge: the given routes behind authentication, rate limits and the fixed order of
- * checks (design.md §5), and the pages that need no key. CORS is off: no answer carries its headers.
+ * The service's HTTP edge: routes behind authentication, rate limits and the fixed order of checks (design.md §5), and
+ * the pages without a key. CORS is off: no response has its headers.
  */
 export function createApp(dependencies: HttpDependencies, routes: readonly RouteModule[]): OpenAPIHono<Env> {
   const { databaseOf, logger, limits } = dependencies;

@@ -7,42 +7,42 @@ import type { BodySource } from './input.ts';
 const MIB = 1024 * 1024;
 const EMPTY = new Uint8Array();
 
-/** Bodies of JSON above this many bytes are parsed and checked in turns. */
+/** JSON bodies above this many bytes are parsed and checked in turns. */
 const LARGE_BODY_BYTES = 256 * 1024;
-/** Large bodies that are parsed or checked at the same time in this process, and of one workspace. */
+/** Large bodies parsed or checked at the same time, in this process and per workspace. */
 const LARGE_BODIES = { total: 2, perOwner: 1 };
 /** Bodies above this many bytes reserve memory before they are read. */
-const ROOMY_BODY_BYTES = 16 * 1024;
-/** Room for such bodies, in bytes, which each has from its first byte to its answer. */
+const HELD_BODY_BYTES = 16 * 1024;
+/** Memory for such bodies, in bytes, each held from its first byte to its response. */
 const ROOM = { total: 64 * MIB, perOwner: 16 * MIB };
-/** Room for a byte of JSON: its text, what is parsed and what is rendered of it are kept beside one another. */
+/** Memory per byte of JSON: text, parsed value and rendering exist at the same time. */
 const ROOM_PER_JSON_BYTE = 4;
-/** Bodies of one workspace that may wait for room, and as many for their turn. */
+/** Bodies of one workspace that may wait for memory, and as many for their turn. */
 const MAX_WAITING = 32;
 
-/** What the bodies of one process share. */
+/** Shared by the bodies of one process. */
 export interface BodyReader {
   /**
-   * The request's body, read on demand and never beyond `limit` bytes: a declared length above it is refused
-   * unread, an undeclared one is counted as it comes.
+   * The request's body, read on demand and never beyond `limit` bytes: a larger declared length is refused unread, an
+   * undeclared one is counted while reading.
    */
   readonly open: (request: Request, options: BodyOptions) => OpenBody;
 }
 
 export interface BodyOptions {
   readonly limit: number;
-  /** False for a file, which is kept as it is and needs no turn. */
+  /** False for a file, which is not parsed and needs no turn. */
   readonly json: boolean;
-  /** Whose room and turn a body takes: the workspace. */
+  /** Whose memory and turn a body uses: the workspace. */
   readonly owner: string;
   /** Counts the bytes against the caller's rate. @throws {ServiceError} RATE_LIMITED */
   readonly charge: (bytes: number) => Promise<void>;
-  /** The connection, to notice that the client has gone. */
+  /** The connection, to notice that the client is gone. */
   readonly connection: HttpBindings['outgoing'] | undefined;
 }
 
 export interface OpenBody extends BodySource {
-  /** Releases the body's room, once the request is answered. */
+  /** Releases the body's memory, once the response is sent. */
   readonly close: () => void;
 }
 
@@ -98,10 +98,9 @@ function whenGone(connection: BodyOptions['connection']): AbortSignal {
 }
 
 /**
- * Bounds what bodies take: their bytes while they arrive, so that slow senders fill no memory, and, once a large one
- * is complete, a turn in which it is parsed and checked. Neither the wait for a turn nor the turn itself waits for the
- * database.
- * @param waitMs how long a body waits for room, and again for its turn
+ * Bounds the cost of bodies: memory while they arrive, so that slow senders fill none, and a turn to parse and check a
+ * large one. Neither the wait nor the turn waits for the database.
+ * @param waitMs how long a body waits for memory, and again for its turn
  */
 export function createBodyReader(waitMs: number): BodyReader {
   const room = createTurns({ ...ROOM, maxWaiting: MAX_WAITING, refusal: busy });
@@ -119,7 +118,7 @@ export function createBodyReader(waitMs: number): BodyReader {
         if (declared !== null) await charge(declared);
         const readAll = () => (declared === null ? readUndeclared(request, options) : readDeclared(request));
         const most = declared ?? limit;
-        if (most <= ROOMY_BODY_BYTES) return readAll();
+        if (most <= HELD_BODY_BYTES) return readAll();
         const signal = whenGone(connection);
         const amount = json ? most * ROOM_PER_JSON_BYTE : most;
         giveRoomBack = await room.take(owner, { amount, waitMs, signal });

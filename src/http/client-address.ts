@@ -5,7 +5,7 @@ type Address = ipaddr.IPv4 | ipaddr.IPv6;
 
 const parse = (text: string): Address | null => (ipaddr.isValid(text) ? ipaddr.process(text) : null);
 
-/** One subscriber usually holds a whole /64 of IPv6, so that is what counts as one client. */
+/** One subscriber usually holds a whole /64 of IPv6, so that counts as one client. */
 function clientKey(address: Address): string {
   if (address.kind() === 'ipv4') return address.toString();
   const network = (address as ipaddr.IPv6).parts.slice(0, 4).map((part) => part.toString(16));
@@ -17,9 +17,8 @@ const bare = (text: string): string =>
   /^\[(.+)\](?::\d+)?$/.exec(text)?.[1] ?? /^([\d.]+):\d+$/.exec(text)?.[1] ?? text;
 
 /**
- * Says which client a request comes from: the socket's peer, or, when that is a trusted proxy, the last
- * address of X-Forwarded-For that is not a trusted proxy. Anyone can send that header, so it counts from trusted
- * proxies only.
+ * The client of a request: the socket's peer or, when that is a trusted proxy, the last address of X-Forwarded-For that
+ * is not one. Anyone can send that header, so it counts from trusted proxies only.
  * @param trustedProxies addresses or CIDR ranges
  */
 export function createClientAddress(
@@ -34,7 +33,7 @@ export function createClientAddress(
     ranges.some(([network, bits]) => network.kind() === address.kind() && address.match(network, bits));
 
   return (peer, forwardedFor) => {
-    // The most common case by far needs no parsing: its text is its key.
+    // Fast path: the text of a lone IPv4 address is its key.
     if (ranges.length === 0 && peer !== undefined && isIPv4(peer)) return peer;
     let address = parse(peer ?? '');
     if (address === null) return 'unknown';

@@ -10,17 +10,17 @@ import { writeJson } from '../json-text.ts';
 import { createTurns } from '../turns.ts';
 import { type Report, toProblem, toServiceError, UNEXPECTED } from './problems.ts';
 
-/** What is known about a request from its start to its log line. */
+/** What is known of a request from its start to its log line. */
 export interface Exchange {
   readonly requestId: string;
   readonly startedAt: number;
-  /** The client, as rate limits and the log know it. */
+  /** The client, as rate limits and the log name it. */
   readonly address: string;
   /** Headers of its response beyond those of every response. */
   readonly headers: Record<string, string>;
   actor?: KeyActor;
   status: number;
-  /** Characters of the response, where it is a text. */
+  /** Characters of a text response. */
   size: number;
 }
 
@@ -74,7 +74,7 @@ export const jsonResponse = (
   headers: Readonly<Record<string, string>> = {},
 ): Response => respond(exchange, status, writeJson(body), { 'Content-Type': 'application/json', ...headers });
 
-/** The response when even the error response could not be built: it needs nothing that could fail. */
+/** The response when building the error response failed: it needs nothing that could fail. */
 const lastResortResponse = (exchange: Exchange): Response =>
   respond(
     exchange,
@@ -91,75 +91,75 @@ function problemResponse(exchange: Exchange, error: unknown, report: Report): Re
     ...(problem.status === 401 ? { 'WWW-Authenticate': 'Bearer' } : {}),
     ...(problem.status === 503 ? { 'Retry-After': '5' } : {}),
     ...(refusal.retryAfter === undefined ? {} : { 'Retry-After': String(refusal.retryAfter) }),
-    // The rest of a body that was refused unread is not read either.
+    // Nor is the rest of a body that was refused unread.
     ...(problem.status === 413 ? { Connection: 'close' } : {}),
   });
 }
 
 const MIB = 1024 * 1024;
-/** Responses above this many characters take room until they are with the client. */
+/** Larger responses, in characters, hold memory until the client has received them. */
 const LARGE_RESPONSE = 64 * 1024;
-/** Room for them, in characters: who is slow to take responses, or asks for many at once, fills no more memory. */
+/** Memory for them, in characters: bounds clients that read slowly or send many requests at once. */
 const SENDING = { total: 64 * MIB, perOwner: 16 * MIB, maxWaiting: 32 };
 
-const untaken = (): ServiceError =>
+const tooManyUnread = (): ServiceError =>
   new ServiceError(
     'SERVICE_UNAVAILABLE',
-    'Large responses to earlier requests have not been taken yet. Take them, and try again.',
+    'Finish reading the large responses to earlier requests, then try again.',
   );
 
 export interface ExchangeDependencies {
-  /** Milliseconds that a large response waits for those before it to be taken. */
+  /** How long a large response waits for earlier ones to be received, in milliseconds. */
   readonly patienceMs: number;
   readonly logger: Logger;
   readonly clientAddress: (peer: string | undefined, forwardedFor: string | null) => string;
   readonly observe?: ((observation: Observation) => void) | undefined;
 }
 
-/** Writes to stderr directly what the log did not take. */
-function sayOnStderr(level: string, fields: object, message: string): void {
+/** Writes what the log refused directly to stderr. */
+function writeStderr(level: string, fields: object, message: string): void {
   try {
     writeSync(2, `${JSON.stringify({ level, ...fields, message })}\n`);
   } catch {
-    // There is nowhere left to report to, and the response still has to go out.
+    // There is nowhere left to report to, and the response still has to be sent.
   }
 }
 
 /** Writes a log line even when the log fails. */
-const surely =
+const neverThrow =
   (logger: Logger) =>
   (level: 'debug' | 'info' | 'error', fields: object, message: string): void => {
     try {
       logger[level](fields, message);
     } catch {
-      sayOnStderr(level, fields, message);
+      writeStderr(level, fields, message);
     }
   };
 
 export type Env = { Bindings: Partial<HttpBindings> };
 
 /**
- * Wraps the work of one request: gives it an id, turns whatever it throws into a problem response, and
- * writes the log line. The line names the route, never a raw path, header, query or body.
+ * Wraps the work of one request: gives it an id, turns whatever it throws into a problem response, and writes the log
+ * line, which names the route and never a raw path, header, query or body.
  */
 export function createExchanges({ patienceMs, logger, clientAddress, observe }: ExchangeDependencies) {
-  const sending = createTurns({ ...SENDING, refusal: untaken });
-  // Its fields are all named below and hold no secret: looking for some in every line would only cost time.
-  const line = surely(logger.child({}, { redact: [] }));
-  const report = surely(logger);
+  const sending = createTurns({ ...SENDING, refusal: tooManyUnread });
+  // Its fields are all named below and hold no secret: redaction would only cost time.
+  const line = neverThrow(logger.child({}, { redact: [] }));
+  const report = neverThrow(logger);
 
   const errorResponse = (exchange: Exchange, error: unknown): Response => {
     try {
       return problemResponse(exchange, error, (fields, message) => report('error', fields, message));
     } catch {
-      // What was thrown cannot be inspected, so it is left alone.
+      // What was thrown cannot even be inspected.
       report('error', { requestId: exchange.requestId }, 'an error could not be described');
       return lastResortResponse(exchange);
     }
   };
 
-  /** Waits until there is room for a large response; it has it until the client has all, or is gone. */
-  const takeRoom = async ({ actor, address, size }: Exchange, c: Context<Env>): Promise<void> => {
+  /** Waits until there is memory for a large response, which holds it until the client has it all or is gone. */
+  const holdMemory = async ({ actor, address, size }: Exchange, c: Context<Env>): Promise<void> => {
     const outgoing = c.env?.outgoing;
     if (size <= LARGE_RESPONSE || outgoing === undefined) return;
     const claim = { amount: size, waitMs: patienceMs };
@@ -169,7 +169,7 @@ export function createExchanges({ patienceMs, logger, clientAddress, observe }: 
       else outgoing.once('close', release);
     } catch (error) {
       if (c.req.method === 'GET' || c.req.method === 'HEAD') throw error;
-      // A change has been made, and 503 would say that it was not.
+      // The change is committed, and a 503 would deny it.
       outgoing.destroy();
     }
   };
@@ -189,7 +189,7 @@ export function createExchanges({ patienceMs, logger, clientAddress, observe }: 
       let response: Response;
       try {
         response = await work(exchange, c);
-        await takeRoom(exchange, c);
+        await holdMemory(exchange, c);
       } catch (error) {
         response = errorResponse(exchange, error);
       }

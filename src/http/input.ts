@@ -2,15 +2,15 @@ import { z } from 'zod';
 import { type FieldIssue, invalid, MAX_ISSUES, ServiceError } from '../errors.ts';
 import { hasUnsafeCharacters, pointerTo, readJson } from './json.ts';
 
-/** A request body that is a file and not JSON. */
+/** A request body that is a file, not JSON. */
 export interface Upload {
-  /** Content types that are taken, such as `image/png`. */
+  /** Accepted content types, such as `image/png`. */
   readonly mediaTypes: readonly string[];
-  /** Bytes it may have; the limit of JSON bodies does not apply. */
+  /** Maximum bytes; the limit of JSON bodies does not apply. */
   readonly maxBytes: number;
 }
 
-/** Where a body comes from: its headers, and its bytes on demand. */
+/** A body: its headers, and its bytes on demand. */
 export interface BodySource {
   readonly headers: Headers;
   /**
@@ -57,8 +57,8 @@ const describe = (issue: z.core.$ZodIssue, root: unknown): string => {
 type Checked<Output> = { issues: readonly RawIssue[]; value: Output };
 
 /**
- * The schema's result for the value. safeParse would word every issue, even the 100,000th; these are
- * worded by the code that responds with them.
+ * The schema's result for the value. safeParse would word every issue, even the 100,000th; these are worded only where
+ * they are returned.
  */
 function check<Schema extends z.ZodType>(schema: Schema, value: unknown): Checked<z.output<Schema>> {
   const result = schema._zod.run({ value, issues: [] }, { async: false });
@@ -66,8 +66,8 @@ function check<Schema extends z.ZodType>(schema: Schema, value: unknown): Checke
   return { issues: result.issues, value: result.value as z.output<Schema> };
 }
 
-/** The same for a schema with fields that are checked elsewhere; slower. */
-async function checkPatiently<Schema extends z.ZodType>(
+/** The same for a schema with asynchronous checks; slower. */
+async function checkAsync<Schema extends z.ZodType>(
   schema: Schema,
   value: unknown,
 ): Promise<Checked<z.output<Schema>>> {
@@ -78,7 +78,7 @@ async function checkPatiently<Schema extends z.ZodType>(
 type Pointer = (path: readonly PropertyKey[]) => string;
 
 /**
- * The value as the schema's output. Null for an optional field means absent (design.md §5): a null the
+ * The value as the schema's output. Null for an optional field means absent (contract.md A12): a null the
  * schema refuses is removed and the value checked again.
  * @throws {ServiceError} INVALID_REQUEST naming the first MAX_ISSUES bad fields, with the number of the others
  */
@@ -92,14 +92,14 @@ function validate<Schema extends z.ZodType>(
   return outputOf(result, value, pointer);
 }
 
-async function validatePatiently<Schema extends z.ZodType>(
+async function validateAsync<Schema extends z.ZodType>(
   schema: Schema,
   value: unknown,
   pointer: Pointer,
 ): Promise<z.output<Schema>> {
-  let result = await checkPatiently(schema, value);
+  let result = await checkAsync(schema, value);
   if (result.issues.length > 0 && dropRefusedNulls(value, result.issues)) {
-    result = await checkPatiently(schema, value);
+    result = await checkAsync(schema, value);
   }
   return outputOf(result, value, pointer);
 }
@@ -162,7 +162,7 @@ export interface ExpectedBody {
   /** True when it may be omitted. */
   readonly optional: boolean;
   /** True when the schema checks asynchronously. */
-  readonly patient: boolean;
+  readonly isAsync: boolean;
 }
 
 /**
@@ -171,7 +171,7 @@ export interface ExpectedBody {
  */
 export async function parseBody(expected: ExpectedBody | undefined, source: BodySource): Promise<unknown> {
   if (expected === undefined) return undefined;
-  const { schema, optional, patient } = expected;
+  const { schema, optional, isAsync } = expected;
   if (source.headers.get('content-type') !== null) assertJsonContentType(source.headers);
   const bytes = await source.read();
   if (bytes.length === 0) {
@@ -181,7 +181,7 @@ export async function parseBody(expected: ExpectedBody | undefined, source: Body
   assertJsonContentType(source.headers);
   try {
     const value = readJson(bytes);
-    return patient ? await validatePatiently(schema, value, pointerTo) : validate(schema, value, pointerTo);
+    return isAsync ? await validateAsync(schema, value, pointerTo) : validate(schema, value, pointerTo);
   } finally {
     source.checked();
   }

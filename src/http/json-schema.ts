@@ -2,7 +2,7 @@ import { z } from 'zod';
 
 export type JsonSchema = { readonly [key: string]: unknown };
 
-/** Adds a schema under components; each name is given once. */
+/** Adds a schema under components, once per name. */
 type AddComponent = (name: string, schema: JsonSchema) => void;
 
 const isObject = (value: unknown): value is Record<string, unknown> =>
@@ -21,8 +21,8 @@ function withoutNull(schema: JsonSchema): JsonSchema {
 type Override = NonNullable<NonNullable<Parameters<typeof z.toJSONSchema>[1]>['override']>;
 
 /**
- * For responses. zod does not know what a transformed field looks like and allows anything: ours only turn null
- * into absent, so the shape is the input without null. And clients must tolerate fields that are added later.
+ * For responses. zod does not know the shape of a transformed field and allows anything: ours only turn null into
+ * absent, so the shape is the input without null. Clients must tolerate fields added later.
  */
 const describeResponse: Override = ({ jsonSchema, zodSchema: { _zod } }) => {
   const { def } = _zod;

@@ -1,8 +1,8 @@
 import { invalid } from '../errors.ts';
 
-/** Levels a body may nest: far above what the deepest shape of the interface needs. */
+/** Maximum nesting of a body, far above the deepest shape of the interface. */
 export const MAX_DEPTH = 32;
-/** Values a body may hold in all, objects and arrays included. */
+/** Maximum values in a body, objects and arrays included. */
 export const MAX_VALUES = 100_000;
 
 const QUOTE = 0x22;
@@ -21,14 +21,14 @@ function endOfString(bytes: Uint8Array, start: number): number {
   return at;
 }
 
-/** Characters of a number that is surely no larger than a double can be. */
-const MODEST = 300;
+/** A number of this many characters without an exponent cannot overflow a double. */
+const SAFE_NUMBER_LENGTH = 300;
 const isDigit = (byte: number | undefined): boolean => byte !== undefined && byte >= 0x30 && byte <= 0x39;
 const isExponent = (byte: number): boolean => byte === 0x65 || byte === 0x45;
 
 /**
- * Counts levels and values in the text itself, before anything is built from it. Text that is not JSON is
- * counted up to the place where a parser stops, at least.
+ * Counts levels and values in the text, before anything is built from it. Invalid JSON is counted at least up to where
+ * a parser stops.
  * @returns whether a number may overflow a double
  * @throws {ServiceError} INVALID_REQUEST above MAX_DEPTH or MAX_VALUES
  */
@@ -47,7 +47,7 @@ function assertBounded(bytes: Uint8Array): boolean {
       justOpened = false;
       separator = at;
     } else {
-      // What a container holds is one value more than it has commas, unless it is empty.
+      // A container holds one value more than it has commas, unless it is empty.
       if (justOpened || byte === COMMA) values += 1;
       justOpened = isOpener(byte);
       if (justOpened) depth += 1;
@@ -55,7 +55,8 @@ function assertBounded(bytes: Uint8Array): boolean {
       if (values > MAX_VALUES) throw invalid('', `The body holds more than ${MAX_VALUES} values.`);
       if (byte === QUOTE) at = endOfString(bytes, at + 1);
       if (byte === QUOTE || byte === COMMA || justOpened) separator = at;
-      else if (at - separator > MODEST || (isExponent(byte) && isDigit(bytes[at - 1]))) mayOverflow = true;
+      else if (at - separator > SAFE_NUMBER_LENGTH || (isExponent(byte) && isDigit(bytes[at - 1])))
+        mayOverflow = true;
     }
   }
   return mayOverflow;
@@ -103,10 +104,9 @@ function assertSafeMembers(holder: object, path: Path): void {
 }
 
 /**
- * The value that the bytes write as JSON, at a cost that grows with their number and no faster. It refuses what
- * JSON can say but the service cannot keep: NUL characters and lone surrogates in strings and names, numbers
- * that overflow a double. Properties named `__proto__` are left out, so that no later copy of the value can
- * reach a prototype.
+ * Parses JSON in linear time. Refuses valid JSON that the service cannot store: NUL characters and lone surrogates in
+ * strings and names, numbers that overflow a double. Drops properties named `__proto__`, so that no later copy of the
+ * value can reach a prototype.
  * @throws {ServiceError} INVALID_REQUEST, naming the field where there is one
  */
 export function readJson(bytes: Uint8Array): unknown {

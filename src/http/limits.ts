@@ -1,17 +1,17 @@
-/** Bytes of a JSON body, for routes that do not say otherwise. */
+/** Maximum bytes of a JSON body, unless the route has its own. */
 export const DEFAULT_BODY_BYTES = 64 * 1024;
 
 /** Bounds of the edge, from the configuration. */
 export interface HttpLimits {
-  /** Milliseconds that a large body waits for its turn, and a large response for room. */
+  /** How long a large body waits for its turn, and a large response for memory, in milliseconds. */
   readonly largeBodyWaitMs: number;
-  /** Requests a minute of one key; 0 turns this limit and that of the workspace off. */
+  /** Requests a minute of one key; 0 disables this limit and that of the workspace. */
   readonly perKey: number;
-  /** Requests a minute of all keys of one workspace; 0 turns it off. */
+  /** Requests a minute of all keys of one workspace; 0 disables it. */
   readonly perWorkspace: number;
-  /** Requests a minute of one client address for what needs no key, but for probes; 0 turns it off. */
+  /** Requests a minute without a key of one client address, except probes; 0 disables it. */
   readonly perAddress: number;
-  /** Failed authentications a minute of one client address; 0 turns it off. */
+  /** Failed authentications a minute of one client address; 0 disables it. */
   readonly authFailures: number;
 }
 

@@ -7,7 +7,7 @@ import { ok } from './success.ts';
 
 interface ListOfArticle<Id extends string, Page>
   extends Pick<RouteDefinition, 'operationId' | 'summary' | 'description' | 'tags'> {
-  /** What stands behind the article's id in the path. */
+  /** The path segment after the article's id. */
   readonly name: string;
   readonly schema: z.ZodType<Page>;
   readonly example: Page;

@@ -21,8 +21,8 @@ const problemSchema = z
     type: z.string().meta({ format: 'uri-reference', description: 'The page that explains the code.' }),
     title: z.string(),
     status: z.int().meta({ description: 'The HTTP status code, repeated.' }),
-    detail: z.string().meta({ description: 'What went wrong this time, for people to read.' }),
-    code: z.enum(ERROR_CODES).meta({ description: 'What programs should check.' }),
+    detail: z.string().meta({ description: 'What went wrong, for people to read.' }),
+    code: z.enum(ERROR_CODES).meta({ description: 'The code for programs to check.' }),
     requestId: z.string().meta({ description: 'The X-Request-Id of this response.' }),
     details: z
       .object({
@@ -105,7 +105,7 @@ function errorResponses(definition: RouteDefinition): Operation['responses'] {
   );
 }
 
-/** What a path names has an id, or is a language. */
+/** A path parameter is an id or a language. */
 function parametersOf(definition: RouteDefinition, write: (schema: z.ZodType) => JsonSchema) {
   const path = [...definition.path.matchAll(/\{(\w+)\}/g)].map(([, name = '']) => ({
     name,
@@ -210,8 +210,8 @@ function operationOf(definition: RouteDefinition, write: ReturnType<typeof creat
 }
 
 /**
- * Registers every route in the app's OpenAPI registry, from the schemas that validate, and returns what
- * builds the document (OpenAPI 3.1, relative to the server it was read from), once.
+ * Registers every route in the app's OpenAPI registry, from the schemas that validate. Returns a builder of the
+ * document (OpenAPI 3.1, relative to the server it was read from), which builds once.
  */
 export function documentRoutes(app: OpenAPIHono<Env>, routes: readonly RouteModule[]): () => object {
   const registry = app.openAPIRegistry;

@@ -5,7 +5,7 @@ import type { Readiness } from './readiness.ts';
 export interface Page {
   readonly path: string;
   readonly serve: (exchange: Exchange, c: Context<Env>) => Promise<Response>;
-  /** For probes: logged at debug level only, and not counted against the client's address. */
+  /** For probes: logged at debug level, and not counted against the client's address. */
   readonly probe?: boolean;
 }
 

@@ -4,7 +4,7 @@ import { invalid } from '../errors.ts';
 import { iso, parseDateTime } from '../fields.ts';
 import { parseId } from '../ids.ts';
 
-/** A whole number written in a query parameter. */
+/** A query parameter that is a whole number. */
 export const integerParameter = (min: number, max: number, fallback: number) =>
   z
     .string()
@@ -18,10 +18,10 @@ export const integerParameter = (min: number, max: number, fallback: number) =>
     })
     .meta({ type: 'integer', minimum: min, maximum: max, default: fallback });
 
-/** Characters of a cursor; ours are shorter. */
+/** Maximum characters of a cursor; ours are shorter. */
 const MAX_CURSOR = 200;
 
-/** Query parameters of every list that is read page by page. */
+/** Query parameters of every paginated list. */
 export const pageQuery = z.object({
   limit: integerParameter(1, 100, 50),
   cursor: z.string().max(MAX_CURSOR).optional().meta({
@@ -30,7 +30,7 @@ export const pageQuery = z.object({
   }),
 });
 
-/** What every page ends with. */
+/** The last field of every page. */
 export const nextCursor = z.string().nullable().meta({ description: 'Null on the last page.' });
 
 /** Where a page of rows ordered by time and id ended. */
@@ -39,16 +39,16 @@ export interface Position<Id extends string> {
   readonly id: Id;
 }
 
-/** Which page is asked for. */
+/** The requested page. */
 export interface PageRequest<Id extends string> {
-  /** Rows, at most. */
+  /** Maximum rows. */
   readonly limit: number;
   /** Where the previous page ended; null for the first page. */
   readonly position: Position<Id> | null;
 }
 
 /**
- * Reads a page of the query's rows, from the newest to the oldest.
+ * Reads a page of the query's rows, newest first.
  * @returns the rows, and where the next page begins; null on the last one
  */
 export async function readPage<DB, TB extends keyof DB, Row extends { created_at: Date; id: string }>(
@@ -76,8 +76,8 @@ const encodeCursor = ({ at, id }: Position<string>): string =>
   Buffer.from(`${at.toISOString()} ${id}`).toString('base64url');
 
 /**
- * The position a client sent back, or null when it sent none.
- * @throws {ServiceError} INVALID_REQUEST for text that no page ended with
+ * The position of the client's cursor, or null without one.
+ * @throws {ServiceError} INVALID_REQUEST for text that is no cursor
  */
 export function decodeCursor<Id extends string>(cursor: string | undefined): Position<Id> | null {
   if (cursor === undefined) return null;

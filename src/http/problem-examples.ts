@@ -34,7 +34,7 @@ const EXAMPLES = {
   QUOTA_EXCEEDED: new ServiceError('QUOTA_EXCEEDED', 'The monthly quota of AI operations is used up.'),
   RATE_LIMITED: new ServiceError(
     'RATE_LIMITED',
-    'More than 6000 requests a minute for this key. Wait the seconds that Retry-After gives.',
+    'More than 6000 requests a minute for this key. Retry after Retry-After seconds.',
   ),
   INTERNAL_ERROR: new ServiceError(
     'INTERNAL_ERROR',
@@ -46,5 +46,5 @@ const EXAMPLES = {
   ),
 } as const satisfies Record<ErrorCode, ServiceError>;
 
-/** What a response with this code looks like, for the documentation. */
+/** An example response with this code, for the documentation. */
 export const problemExample = (code: ErrorCode): Problem => toProblem(EXAMPLES[code], REQUEST_ID);

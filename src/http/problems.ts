@@ -5,7 +5,7 @@ import { errorKind } from '../db/passing.ts';
 import { describeError } from '../error-text.ts';
 import { type ErrorCode, type ErrorDetails, type FieldIssue, ServiceError } from '../errors.ts';
 
-/** Status and title of each code: the one place where they are paired. */
+/** Status and title of each code, paired only here. */
 export const PROBLEMS = {
   INVALID_REQUEST: { status: 400, title: 'Invalid request' },
   UNAUTHENTICATED: { status: 401, title: 'Not authenticated' },
@@ -25,7 +25,7 @@ export const PROBLEMS = {
 
 export const ERROR_CODES = Object.keys(PROBLEMS) as ErrorCode[];
 
-/** The name of a code's page: `INVALID_REQUEST` → `invalid-request`. */
+/** The page name of a code: `INVALID_REQUEST` → `invalid-request`. */
 export const problemSlug = (code: ErrorCode): string => code.toLowerCase().replaceAll('_', '-');
 
 /** The body of every error response, as application/problem+json (RFC 9457). */
@@ -39,11 +39,11 @@ export interface Problem {
   readonly requestId: string;
   readonly details?: ErrorDetails;
   readonly errors?: readonly FieldIssue[];
-  /** The number of invalid fields that `errors` leaves out; absent when there are none. */
+  /** How many invalid fields `errors` leaves out; absent when there are none. */
   readonly errorsOmitted?: number;
 }
 
-/** The problem a client sees of an error. */
+/** The problem document of an error. */
 export function toProblem(error: ServiceError, requestId: string): Problem {
   const { status, title } = PROBLEMS[error.code];
   return {
@@ -60,27 +60,27 @@ export function toProblem(error: ServiceError, requestId: string): Problem {
 }
 
 /**
- * Errors by which Postgres ends a statement so that others can continue: a time limit of a statement, of a lock or of an
- * idle transaction, a deadlock, a serialization failure.
+ * Errors by which Postgres ends a statement for the sake of others: a timeout of a statement, a lock or an idle
+ * transaction, a deadlock, a serialization failure.
  */
 const BUSY_SQLSTATES = new Set(['57014', '55P03', '25P03', '40P01', '40001']);
 const isDatabaseBusy = (error: unknown): boolean =>
   error instanceof pg.DatabaseError && BUSY_SQLSTATES.has(error.code ?? '');
 
 /**
- * True when a row that was there before is gone: every foreign key here removes or empties what refers to a
- * deleted row, so a broken one can only be a new reference to it.
+ * True when a row that existed before is gone: every foreign key here removes or clears what refers to a deleted row,
+ * so a violation can only be a new reference to it.
  */
 const isDeletedMeanwhile = (error: unknown): boolean =>
   error instanceof NoResultError || foreignKeyViolation(error) !== null;
 
-/** Writes an error into the log. */
+/** Writes an error to the log. */
 export type Report = (fields: object, message: string) => void;
 
 /** All that a client sees of an unexpected error. */
 export const UNEXPECTED = 'Something went wrong. Quote the requestId when you report it.';
 
-/** What the log says of an error that is not a refusal, and what the client gets: the first entry that fits. */
+/** By cause: what the log says of an error, and what the client gets; the first match counts. */
 const CAUSES: readonly {
   readonly fits: (error: unknown) => boolean;
   readonly message: string;
@@ -109,8 +109,8 @@ const CAUSES: readonly {
 const UNKNOWN = { message: 'unexpected error', code: 'INTERNAL_ERROR', detail: UNEXPECTED } as const;
 
 /**
- * Any thrown value as a refusal a client may see. An unexpected error is logged, and its
- * text never leaves the log.
+ * Any thrown value as a refusal that a client may see. An unexpected error is logged, and its text never leaves the
+ * log.
  */
 export function toServiceError(error: unknown, report: Report, requestId: string): ServiceError {
   const log = (message: string) => report({ requestId, err: describeError(error) }, message);

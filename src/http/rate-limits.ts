@@ -4,7 +4,7 @@ import type { ApiKeyId, WorkspaceId } from '../ids.ts';
 import type { HttpLimits } from './limits.ts';
 
 const WINDOW_SECONDS = 60;
-/** Bytes of a body that count as one request more. */
+/** Bytes of a body that count as one more request. */
 const BYTES_PER_POINT = 64 * 1024;
 
 /** Headers that show a client its remaining limits. */
@@ -58,19 +58,19 @@ function writeHeaders(headers: LimitHeaders, counts: readonly Count[]): void {
 }
 
 /**
- * The limits of this process: they are counted in its memory, so n processes let n times as much
- * through. Every method writes the response's headers into `headers`.
+ * The limits of this process, counted in its memory: n processes allow n times as much. Every method writes the
+ * response's headers into `headers`.
  */
 export interface RateLimiter {
-  /** @throws {ServiceError} RATE_LIMITED when the address has failed to authenticate too often */
+  /** @throws {ServiceError} RATE_LIMITED after too many failed authentications of the address */
   readonly checkAddress: (address: string, headers: LimitHeaders) => Promise<void>;
   /** Counts a failed authentication. */
   readonly recordFailure: (address: string, headers: LimitHeaders) => Promise<void>;
-  /** Counts a request that needs no key. @throws {ServiceError} RATE_LIMITED */
+  /** Counts a request without a key. @throws {ServiceError} RATE_LIMITED */
   readonly consumeAddress: (address: string, headers: LimitHeaders) => Promise<void>;
   /** Counts a request. @throws {ServiceError} RATE_LIMITED */
   readonly consume: (caller: Caller, headers: LimitHeaders) => Promise<void>;
-  /** Counts a request's body, one more for every 64 KiB of it. @throws {ServiceError} RATE_LIMITED */
+  /** Counts a request's body: one more per 64 KiB. @throws {ServiceError} RATE_LIMITED */
   readonly charge: (caller: Caller, bytes: number, headers: LimitHeaders) => Promise<void>;
 }
 
@@ -101,7 +101,7 @@ export function createRateLimiter(limits: HttpLimits): RateLimiter {
     if (exceeded === undefined) return;
     throw new ServiceError(
       'RATE_LIMITED',
-      `More than ${exceeded.policy.quota} requests a minute for this ${exceeded.policy.name}. Wait the seconds that Retry-After gives.`,
+      `More than ${exceeded.policy.quota} requests a minute for this ${exceeded.policy.name}. Retry after Retry-After seconds.`,
     );
   };
 
@@ -123,13 +123,13 @@ export function createRateLimiter(limits: HttpLimits): RateLimiter {
       if (!counted.exceeded) return;
       throw new ServiceError(
         'RATE_LIMITED',
-        `More than ${perAddress.quota} requests a minute without a key from this address. Wait the seconds that Retry-After gives.`,
+        `More than ${perAddress.quota} requests a minute without a key from this address. Retry after Retry-After seconds.`,
       );
     },
     consume: (caller, headers) => count(caller, () => 1, headers),
     charge: async (caller, bytes, headers) => {
       const points = Math.floor(bytes / BYTES_PER_POINT);
-      // A limit below what one body costs gives that body a whole minute, and does not refuse it for ever.
+      // A limit below the cost of one body gives that body a whole minute, instead of refusing it forever.
       if (points > 0) await count(caller, (quota) => Math.min(points, quota - 1), headers);
     },
   };

@@ -4,41 +4,41 @@ export type DependencyState = 'ok' | 'unavailable';
 
 export interface Readiness {
   readonly ready: boolean;
-  /** Each part by name. Why one is unusable is in that part's log, not in the response. */
+  /** State of each dependency by name. The reason is in the log, not in the response. */
   readonly checks: Readonly<Record<string, DependencyState>>;
 }
 
 export interface Dependency {
-  /** Resolves when the part is usable. */
+  /** Resolves when the dependency is usable. */
   readonly check: () => Promise<void>;
   /** Whether the process is useless without it; otherwise its state is only reported. */
   readonly needed: boolean;
 }
 
-/** How long a result is reused, in milliseconds, however often it is asked for. */
+/** How long a result is reused, in milliseconds. */
 const MAX_AGE_MS = 1_000;
-/** A part that takes longer counts as unusable, in milliseconds. */
+/** A dependency that takes longer counts as unusable, in milliseconds. */
 const DEADLINE_MS = 2_000;
 
-/** @returns a function that asks all parts at once, unless it has just done so */
+/** @returns a function that checks all dependencies at once, or returns a recent result */
 export function createReadiness(
   dependencies: Readonly<Record<string, Dependency>>,
 ): () => Promise<Readiness> {
-  let latest: { readonly at: number; readonly answer: Promise<Readiness> } | undefined;
-  let asking = false;
+  let latest: { readonly at: number; readonly result: Promise<Readiness> } | undefined;
+  let isChecking = false;
   return () => {
     const now = performance.now();
-    if (latest !== undefined && (asking || now - latest.at < MAX_AGE_MS)) return latest.answer;
-    asking = true;
-    const answer = ask(dependencies).finally(() => {
-      asking = false;
+    if (latest !== undefined && (isChecking || now - latest.at < MAX_AGE_MS)) return latest.result;
+    isChecking = true;
+    const result = checkAll(dependencies).finally(() => {
+      isChecking = false;
     });
-    latest = { at: now, answer };
-    return answer;
+    latest = { at: now, result };
+    return result;
   };
 }
 
-async function ask(dependencies: Readonly<Record<string, Dependency>>): Promise<Readiness> {
+async function checkAll(dependencies: Readonly<Record<string, Dependency>>): Promise<Readiness> {
   const patience = new AbortController();
   const late = sleep(DEADLINE_MS, 'unavailable' as const, { signal: patience.signal, ref: false });
   late.catch(() => undefined);

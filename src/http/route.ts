@@ -1,13 +1,13 @@
 import type { HttpBindings } from '@hono/node-server';
 import type { z } from 'zod';
 import type { VerbContext } from '../context.ts';
-import { onBehalfOf } from '../document/threads/share.ts';
 import type { ErrorCode } from '../errors.ts';
 import type { ArticleId, JobId, ProjectId, WorkspaceId } from '../ids.ts';
 import type { Permission } from '../permissions.ts';
+import { onBehalfOf } from '../threads/share.ts';
 import { type BodySource, parseBody, parseQuery, readUpload, type Upload } from './input.ts';
 
-/** What the path names: it is looked up for the caller before anything else is checked. */
+/** What the path names; looked up for the caller before any other check. */
 export type PathResource = 'workspace' | 'article' | 'project' | 'job' | 'caller';
 
 export type Method = 'get' | 'post' | 'put' | 'patch' | 'delete';
@@ -32,7 +32,7 @@ type NamesIn<Path extends string> = Path extends `${string}{${infer Name}}${infe
   ? Name | NamesIn<Rest>
   : never;
 
-/** The scope's own id is branded (it exists and is the caller's); any further id is the raw text of the path. */
+/** The scope's own id is branded (it exists and is the caller's); any further id is raw text of the path. */
 type Params<Path extends string, Scope extends PathResource> = {
   readonly [Name in NamesIn<Path>]: Name extends (typeof SCOPE_PARAMETERS)[Scope] & keyof ScopeIds
     ? ScopeIds[Name]
@@ -53,10 +53,10 @@ export interface RouteResponse {
 
 export interface DocumentedResponse {
   readonly description: string;
-  /** None for a response without a body. */
+  /** Absent for a response without a body. */
   readonly schema?: z.ZodType;
   readonly example?: unknown;
-  /** Headers of this response beyond those of every response, each with its description. */
+  /** Headers of this response beyond those of every response, with descriptions. */
   readonly headers?: Readonly<Record<string, string>>;
 }
 
@@ -67,7 +67,7 @@ export interface DocumentedHeader {
   readonly maxLength: number;
 }
 
-/** What a route says about itself, without the types that only its handler needs. */
+/** A route's contract, without the types that only its handler needs. */
 export interface RouteDefinition {
   readonly method: Method;
   /** OpenAPI form: `/api/workspaces/{workspaceId}/api-keys/{keyId}`. */
@@ -77,27 +77,27 @@ export interface RouteDefinition {
   readonly description?: string;
   readonly tags: readonly [string];
   readonly scope: PathResource;
-  /** All of them are needed: 403 before the body is read. Documented as `x-permissions`. */
+  /** All are needed: 403 before the body is read. Documented as `x-permissions`. */
   readonly permissions: readonly Permission[];
   readonly query?: z.ZodObject | undefined;
   readonly body?: z.ZodType | undefined;
-  /** True when the request may come without any body; the handler then gets `undefined`. */
+  /** True when the body may be absent; the handler then gets `undefined`. */
   readonly bodyOptional?: boolean | undefined;
-  /** True when the body's schema has fields that are checked asynchronously. */
+  /** True when the body's schema has asynchronous checks. */
   readonly bodyChecksAsync?: boolean | undefined;
   readonly bodyExample?: unknown;
-  /** Bytes a JSON body may have, where that is not DEFAULT_BODY_BYTES. */
+  /** Maximum bytes of a JSON body, if not DEFAULT_BODY_BYTES. */
   readonly bodyBytes?: number;
-  /** Instead of `body`: the bytes as they come, which the handler gets as `bytes`. */
+  /** Instead of `body`: a file, which the handler gets as `bytes`. */
   readonly upload?: Upload;
-  /** Request headers the route reads, for the documentation alone: the handler reads and checks them. */
+  /** Request headers of the route, for the documentation alone: the handler reads and checks them. */
   readonly headers?: Readonly<Record<string, DocumentedHeader>>;
   readonly responses: Readonly<Record<number, DocumentedResponse>>;
   /** Error codes beyond those of every route of its kind. */
   readonly errors?: readonly ErrorCode[];
 }
 
-/** A request that has passed authentication, the look-up of its scope and the permissions. */
+/** A request after authentication, the look-up of its scope and the permissions. */
 export interface RouteRequest {
   readonly context: VerbContext;
   readonly params: Readonly<Record<string, string>>;
@@ -105,7 +105,7 @@ export interface RouteRequest {
   readonly url: string;
   readonly body: BodySource;
   readonly headers: Headers;
-  /** Closed once the response is sent, or the client has gone. */
+  /** Closed once the response is sent, or the client is gone. */
   readonly connection: HttpBindings['outgoing'] | undefined;
 }
 
@@ -131,18 +131,18 @@ export interface HandlerInput<Path extends string, Scope extends PathResource, Q
   readonly params: Params<Path, Scope>;
   readonly query: QueryOf<Query>;
   readonly body: BodyOf<Body, BodyOptional>;
-  /** The whole upload; empty for a route that takes none. */
+  /** The whole upload; empty for a route without one. */
   readonly bytes: Uint8Array;
-  /** The request's headers as they came. */
+  /** The raw request headers. */
   readonly headers: Headers;
-  /** For a handler that waits: nobody takes its response once this is closed. */
+  /** For a handler that waits: once closed, the client is gone. */
   readonly connection: HttpBindings['outgoing'] | undefined;
 }
 
 /**
- * Declares one operation: its contract and its handler. The order of checks around the handler is
- * fixed (design.md §5): 401, 404 for the scope's id, 403, 400 for query and body; everything after is
- * the handler's. Unknown fields are dropped and null counts as absent for an optional field.
+ * Declares one operation: its contract and its handler. The order of checks around the handler is fixed (design.md §5):
+ * 401, 404 for the scope's id, 403, 400 for query and body; everything after is the handler's. Unknown fields are
+ * dropped and null counts as absent for an optional field.
  */
 export function defineRoute<
   const Path extends string,
@@ -156,7 +156,7 @@ export function defineRoute<
 ): RouteModule {
   const { query, body: schema, bodyOptional = false, bodyChecksAsync = false, upload } = definition;
   const expected =
-    schema === undefined ? undefined : { schema, optional: bodyOptional, patient: bodyChecksAsync };
+    schema === undefined ? undefined : { schema, optional: bodyOptional, isAsync: bodyChecksAsync };
   return {
     definition,
     run: ({ context, params, url, body, headers, connection }) =>

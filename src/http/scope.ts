@@ -3,7 +3,7 @@ import { notFound } from '../errors.ts';
 import { parseId } from '../ids.ts';
 import { type PathResource, SCOPE_PARAMETERS } from './route.ts';
 
-/** The resource that a path names; `id` is null for a text that cannot be an id. */
+/** The resource that a path names; `id` is null for text that cannot be an id. */
 export type NamedResource =
   | { readonly scope: 'caller' }
   | { readonly scope: Exclude<PathResource, 'caller'>; readonly id: string | null };
@@ -15,17 +15,17 @@ export interface Identified {
 }
 
 /**
- * Recognises the caller by the Authorization header.
- * @throws {ServiceError} UNAUTHENTICATED when there is no key, or it is malformed, unknown, revoked or expired
+ * Identifies the caller by the Authorization header.
+ * @throws {ServiceError} UNAUTHENTICATED when the key is missing, malformed, unknown, revoked or expired
  */
 export type Identify = (authorization: string | null, named: NamedResource) => Promise<Identified>;
 
-/** What the path names, its id in canonical form. */
+/** What the path names, with its id in canonical form. */
 export function namedResource(scope: PathResource, params: Readonly<Record<string, string>>): NamedResource {
   return scope === 'caller' ? { scope } : { scope, id: parseId(params[SCOPE_PARAMETERS[scope]] ?? '') };
 }
 
-/** The path's parameters with the named resource's id in its canonical form. */
+/** The path's parameters with the named resource's id in canonical form. */
 export function scopedParams(
   named: NamedResource,
   params: Readonly<Record<string, string>>,
@@ -35,8 +35,8 @@ export function scopedParams(
 }
 
 /**
- * The id of something further down the path, `what` it is in words: `pathId<RoleId>(params.roleId, 'role')`.
- * @throws {ServiceError} RESOURCE_NOT_FOUND for a text that is not an id
+ * A further id of the path, with its kind in words: `pathId<RoleId>(params.roleId, 'role')`.
+ * @throws {ServiceError} RESOURCE_NOT_FOUND for text that is not an id
  */
 export function pathId<Id extends string>(text: string, what: string): Id {
   const id = parseId<Id>(text);

@@ -9,28 +9,28 @@ import { ServiceError } from '../errors.ts';
 import { toProblem } from './problems.ts';
 
 const MAX_HEADER_BYTES = 16 * 1024;
-/** Longer than any request waits for its answer. */
+/** Longer than any request waits for its response. */
 const STALL_TIMEOUT_MS = 120_000;
 
 export interface ServeOptions {
   readonly host: string;
-  /** 0 takes a free one. */
+  /** 0 takes a free port. */
   readonly port: number;
   readonly logger: Logger;
-  /** Milliseconds that requests in flight get to finish at `close`; 25 s by default. */
+  /** How long requests in flight may take at `close`, in milliseconds; 25 s by default. */
   readonly drainTimeout?: number;
-  /** Milliseconds after which a connection is closed on which nothing moves: 2 minutes by default. */
+  /** An idle connection is closed after this many milliseconds; 2 minutes by default. */
   readonly stallTimeout?: number;
 }
 
 export interface RunningServer {
-  /** Where it listens, such as `http://127.0.0.1:3000`. */
+  /** The base URL, such as `http://127.0.0.1:3000`. */
   readonly url: string;
   /** Stops accepting, waits for requests in flight, and cuts off what outlives the deadline. */
   readonly close: () => Promise<void>;
 }
 
-/** Any Hono app whose handlers may look at Node's own request. */
+/** Any Hono app whose handlers may use Node's own request. */
 interface App {
   readonly fetch: (request: Request, env: HttpBindings) => Response | Promise<Response>;
 }
@@ -38,7 +38,7 @@ interface App {
 const urlOf = ({ address, port, family }: AddressInfo): string =>
   `http://${family === 'IPv6' ? `[${address}]` : address}:${port}`;
 
-/** A problem document about what never reaches the app, and its headers. */
+/** A problem document for what never reaches the app, and its headers. */
 function problemOf(status: number, message: string): { body: string; headers: Record<string, string> } {
   const requestId = randomUUID();
   const problem = toProblem(new ServiceError('INVALID_REQUEST', message), requestId);
@@ -48,13 +48,13 @@ function problemOf(status: number, message: string): { body: string; headers: Re
   };
 }
 
-/** Answers a request target or Host header that makes no valid URL. */
+/** The response to a request target or Host header that makes no valid URL. */
 const malformed = (): Response => {
   const { body, headers } = problemOf(400, 'The request line or the Host header is malformed.');
   return new Response(body, { status: 400, headers });
 };
 
-const NO_HTTP = { status: 400, message: 'This is no valid HTTP request.' };
+const NO_HTTP = { status: 400, message: 'This is not a valid HTTP request.' };
 const REFUSALS: Readonly<Record<string, typeof NO_HTTP>> = {
   HPE_HEADER_OVERFLOW: {
     status: 431,
@@ -63,7 +63,7 @@ const REFUSALS: Readonly<Record<string, typeof NO_HTTP>> = {
   ERR_HTTP_REQUEST_TIMEOUT: { status: 408, message: 'The request did not arrive in time.' },
 };
 
-/** Answers what the parser refuses, and closes: what follows on the connection could be anything. */
+/** Responds to what the parser refuses, and closes: the rest of the connection could be anything. */
 function refuse(error: Error, socket: Duplex): void {
   const code = errorCode(error) ?? '';
   if (!socket.writable || code === 'ECONNRESET') {
@@ -112,13 +112,13 @@ export async function serveHttp(app: App, options: ServeOptions): Promise<Runnin
     responses.set(socket, response);
     response.on('close', () => responses.delete(socket));
   });
-  // In the middle of a response the text of another would be taken for a part of it.
+  // In the middle of a response another one would be taken for a part of it.
   server.on('clientError', (error, socket) =>
     responses.get(socket)?.headersSent ? socket.destroy() : refuse(error, socket),
   );
-  // What a client expects and we do not know it may expect in vain.
+  // An unknown expectation is ignored.
   server.on('checkExpectation', (request, response) => server.emit('request', request, response));
-  // Who takes nothing of a response would have its bytes kept for ever.
+  // Otherwise a client that reads nothing would keep its response in memory forever.
   server.setTimeout(stallTimeout);
   await new Promise<void>((resolve, reject) => {
     server.once('error', reject);
@@ -135,7 +135,7 @@ export async function serveHttp(app: App, options: ServeOptions): Promise<Runnin
       logger.warn('requests still in flight at the deadline were cut off');
       server.closeAllConnections();
     }, drainTimeout);
-    // A connection whose request has ended would be kept open for the next one, one that never had any for its first.
+    // Closes idle connections: after a request they would be kept open for the next, before any for the first.
     const sweep = setInterval(() => {
       server.closeIdleConnections();
       for (const socket of unused) socket.destroy();

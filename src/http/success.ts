@@ -5,7 +5,7 @@ export const ok = (body: unknown): RouteResponse => ({ status: 200, body });
 export const created = (body: unknown): RouteResponse => ({ status: 201, body });
 export const accepted = (body: unknown): RouteResponse => ({ status: 202, body });
 
-/** The response of a route that has done its work and has nothing to show for it. */
+/** The response of a route that has nothing to return. */
 export const DONE = ok({ ok: true });
 
 /** The same as a route documents it. @param description what was done */

@@ -1,11 +1,10 @@
 import { sql } from 'kysely';
 import { articleColumns } from '../articles/queries.ts';
-import { type ArticleResponse, toArticle } from '../articles/schemas.ts';
+import type { ArticleResponse } from '../articles/schemas.ts';
+import { showArticle } from '../articles/show.ts';
 import { type AuditRecord, recordAudit } from '../audit/record.ts';
 import type { VerbContext } from '../context.ts';
-import { insufficientCredits, openHold, reserveCredits } from '../credits/holds.ts';
-import { aiQuotaExceeded, countOperation } from '../credits/operations-quota.ts';
-import { reserveBytes, storageQuotaExceeded } from '../credits/storage-quota.ts';
+import { reserve } from '../credits/reserve.ts';
 import type { Tx } from '../db/database.ts';
 import type { JobPurpose } from '../db/tables.ts';
 import type { NewEvent } from '../events/catalog.ts';
@@ -56,7 +55,7 @@ export async function replay(
     .where('workspace_id', '=', actor.workspaceId)
     .where('idempotency_key', '=', key)
     .executeTakeFirstOrThrow();
-  return { reused: true, article: toArticle(article), job: toJob(job), estimate: null };
+  return { reused: true, article: (await showArticle(tx, article)).article, job: toJob(job), estimate: null };
 }
 
 export interface NewJob {
@@ -115,15 +114,14 @@ export async function admitJob(
     targetId: article.id,
     details: { jobId, ...rest.audit.details, credits },
   });
-  // The rows every run of the workspace shares are locked last, and for as short as can be.
-  await openHold(tx, { workspaceId, purpose: PURPOSES[purpose].hold, runId: jobId, amount: credits });
-  const counted =
-    !PURPOSES[purpose].countsAsOperation ||
-    (await countOperation(tx, workspaceId, job.created_at.toISOString().slice(0, 7)));
-  const bytesFit = await reserveBytes(tx, workspaceId, bytes);
-  if (!(await reserveCredits(tx, workspaceId, credits))) throw insufficientCredits(credits);
-  if (!counted) throw aiQuotaExceeded();
-  if (!bytesFit) throw storageQuotaExceeded(bytes);
+  await reserve(tx, {
+    workspaceId,
+    purpose: PURPOSES[purpose].hold,
+    runId: jobId,
+    credits,
+    bytes,
+    month: PURPOSES[purpose].countsAsOperation ? job.created_at.toISOString().slice(0, 7) : null,
+  });
   await requirePaying(tx, workspaceId, context.runs.unbilledLimit);
   return job;
 }

@@ -1,10 +1,10 @@
 import { sql } from 'kysely';
 import { isOwned } from '../articles/lock.ts';
+import { articleChanged } from '../articles/queries.ts';
 import { JOB_OWNED, OWNING } from '../articles/states.ts';
 import { releaseHold } from '../credits/holds.ts';
 import { uncountOperation } from '../credits/operations-quota.ts';
 import { releaseBytes } from '../credits/storage-quota.ts';
-import { clockTimestamp } from '../db/clock.ts';
 import type { Database, Tx } from '../db/database.ts';
 import { inSavepoint, type OnLeftOver } from '../db/savepoint.ts';
 import type { JobPurpose } from '../db/tables.ts';
@@ -100,7 +100,7 @@ async function freeArticle(tx: Tx, articleId: ArticleId, purpose: JobPurpose): P
     .updateTable('articles')
     .set({
       status: 'DRAFT',
-      updated_at: clockTimestamp,
+      ...articleChanged,
       ...(leaves === 'empty draft' ? empty : {}),
     })
     .where('id', '=', articleId)

@@ -26,7 +26,7 @@ export const createReportRoute = <Translation, Generation>(reports: {
       operationId: 'readJobReport',
       summary: 'Read the report of a job',
       description:
-        'What became of each text of a translation or refresh, the worst first, or of each section of a generation, and what it cost. While the job is open it tells what is done so far. It stays as long as the job.',
+        'The outcome of each text of a translation or refresh, the worst first, or of each section of a generation, and the credits. While the job is open, the report has what is done so far. It is kept as long as the job.',
       tags: ['Jobs'],
       scope: 'job',
       permissions: ['articles.read'],

@@ -41,7 +41,7 @@ export const createJobRoutes = (runs: JobRuns, watch: JobWatch): RouteModule[] =
       operationId: 'readJob',
       summary: 'Read a job',
       description:
-        'Status, step and progress of a run. To follow it, send the ETag of the last answer as If-None-Match, with `wait`: the answer comes when the job has changed, or is 304 when the time is over. A job that has ended is not waited for. At most 20 requests of a workspace wait at once; one more is 429.',
+        'Status, step and progress of a run. To follow it, send the ETag of the last response as If-None-Match, with `wait`: the response comes when the job has changed, or is 304 when the time is over. For a job that has ended it comes at once. At most 20 requests of a workspace wait at once; one more is 429.',
       tags: ['Jobs'],
       scope: 'job',
       permissions: ['articles.read'],
@@ -52,7 +52,7 @@ export const createJobRoutes = (runs: JobRuns, watch: JobWatch): RouteModule[] =
       }),
       headers: {
         'If-None-Match': {
-          description: 'The ETag of the job as you know it.',
+          description: 'The ETag of the last response.',
           maxLength: MAX_IF_NONE_MATCH,
         },
       },
@@ -63,7 +63,7 @@ export const createJobRoutes = (runs: JobRuns, watch: JobWatch): RouteModule[] =
           example: { job: runningJobExample },
           headers: ETAG,
         },
-        304: { description: 'It is still as you know it.', headers: ETAG },
+        304: { description: 'The job has not changed.', headers: ETAG },
       },
     },
     async ({ context, params, query, headers, connection }) => {
@@ -87,7 +87,7 @@ export const createJobRoutes = (runs: JobRuns, watch: JobWatch): RouteModule[] =
       operationId: 'cancelJob',
       summary: 'Cancel a job',
       description:
-        'Ends an open job: it is CANCELLED, and its credits are free again. The article of a translation becomes an empty draft, that of a generation a draft with the outline it had; a refresh leaves its article as it is.',
+        'Ends an open job: it is CANCELLED, and its credits are released. The article of a translation becomes an empty draft, that of a generation a draft with the outline it had; a refresh leaves its article as it is.',
       tags: ['Jobs'],
       scope: 'job',
       permissions: ['articles.generate'],

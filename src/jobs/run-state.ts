@@ -1,6 +1,6 @@
+import { articleChanged } from '../articles/queries.ts';
 import { isHoldOpen, MissingHoldError, settleHold } from '../credits/holds.ts';
 import { releaseBytes } from '../credits/storage-quota.ts';
-import { clockTimestamp } from '../db/clock.ts';
 import type { Database, Queryable, Tx } from '../db/database.ts';
 import type { JobStatus } from '../db/tables.ts';
 import { inTransaction } from '../db/transaction.ts';
@@ -65,7 +65,7 @@ export async function takeOverIn(tx: Tx, jobId: JobId, first: FirstStep): Promis
   if (!(await isHoldOpen(tx, jobId))) throw new MissingHoldError(`job ${jobId} is open without a hold`);
   await tx
     .updateTable('articles')
-    .set({ status: 'PROCESSING', updated_at: clockTimestamp })
+    .set({ status: 'PROCESSING', ...articleChanged })
     .where('id', '=', job.article_id)
     .where('status', '=', 'QUEUED')
     .execute();

@@ -10,10 +10,12 @@ export const jobSchema = z
     projectId: z.uuid(),
     status: z.enum(JOB_STATUSES),
     kind: z.enum(['generation', 'translation']),
-    currentStep: z.enum(JOB_STEPS).nullable().describe('What it is at; null while QUEUED'),
+    currentStep: z.enum(JOB_STEPS).nullable().describe('The current step; null while QUEUED'),
     progress: z.int().min(0).max(100).describe('Per cent, by finished steps'),
-    idempotencyKey: z.string().describe('The key it was started with; asking again with it answers this job'),
-    estimatedCredits: z.int().describe('The most the run can cost'),
+    idempotencyKey: z
+      .string()
+      .describe('The key it was started with; a repeated request with this key returns this job'),
+    estimatedCredits: z.int().describe('The maximum price of the run'),
     reservedCredits: z.int().describe('What was held for it; stays as it was when the hold ends'),
     consumedCredits: z
       .int()
@@ -22,7 +24,7 @@ export const jobSchema = z
       .enum(['GENERATION_FAILED', 'TRANSLATION_FAILED'])
       .nullable()
       .describe('Set when the status is FAILED'),
-    errorMessage: z.string().nullable().describe('A sentence about the failure'),
+    errorMessage: z.string().nullable().describe('Why it failed, in a sentence'),
     createdAt: z.iso.datetime(),
   })
   .meta({ id: 'Job' });

@@ -45,7 +45,7 @@ export async function requirePaying(tx: Tx, workspaceId: WorkspaceId, limit: num
   if (seconds === null) return;
   throw new ServiceError(
     'QUOTA_EXCEEDED',
-    `Runs that were cancelled in the last 24 hours had made more than ${limit} words that nobody pays for. Wait the seconds that Retry-After gives.`,
+    `Runs cancelled in the last 24 hours made more than ${limit} unpaid words. Retry after Retry-After seconds.`,
     { retryAfter: Math.max(1, seconds) },
   );
 }

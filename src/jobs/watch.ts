@@ -65,9 +65,13 @@ export function createJobWatch(db: Database): JobWatch {
       if (closed) return;
       const count = waiting.get(workspaceId) ?? 0;
       if (count >= MAX_OF_WORKSPACE || waiters.size >= MAX_WAITS) {
-        throw new ServiceError('RATE_LIMITED', 'Too many requests wait for jobs already; ask without wait.', {
-          retryAfter: 1,
-        });
+        throw new ServiceError(
+          'RATE_LIMITED',
+          'Too many requests are waiting for jobs. Send the request without `wait`.',
+          {
+            retryAfter: 1,
+          },
+        );
       }
       waiting.set(workspaceId, count + 1);
       const { promise, resolve: wake } = Promise.withResolvers<void>();

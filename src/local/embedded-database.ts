@@ -42,7 +42,7 @@ export async function withEmbeddedDatabase<T>(
     }
     if (Date.now() > deadline) {
       throw new Error(
-        `The embedded database in ${folder} is in use by process ${heldBy.pid} and does not answer.`,
+        `The embedded database in ${folder} is in use by process ${heldBy.pid} and does not respond.`,
       );
     }
     await sleep(100);

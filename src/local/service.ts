@@ -132,7 +132,7 @@ export async function startLocalService(options: LocalServiceOptions): Promise<L
     await Promise.race(waits);
     signal.throwIfAborted();
     if (worker === undefined) {
-      onProgress(`Temporal at ${connected.TEMPORAL_ADDRESS} does not answer yet; the worker waits for it`);
+      onProgress(`Temporal at ${connected.TEMPORAL_ADDRESS} does not respond yet; the worker waits for it`);
     }
     const { url } = server;
     const { temporalUiUrl } = stack;

@@ -43,7 +43,7 @@ async function lookOnPath(
 ): Promise<TemporalCli | null> {
   for (const path of findAllOnPath('temporal', env)) {
     const found = await askVersion(path);
-    if (found === null) onProgress(`Skipping ${path}: it does not answer --version`);
+    if (found === null) onProgress(`Skipping ${path}: it does not respond to --version`);
     else if (isOlder(found.server, release.server))
       onProgress(`Skipping ${path}: its server ${found.server} is older than ${release.server}`);
     else return { path, version: found.version, source: 'PATH' };
@@ -55,7 +55,7 @@ async function namedCli(path: string): Promise<TemporalCli> {
   const found = await askVersion(path);
   if (found === null) {
     throw new Error(
-      `TEMPORAL_CLI_PATH is ${path}, but that is not the Temporal CLI: it does not answer --version.`,
+      `TEMPORAL_CLI_PATH is ${path}, but that is not the Temporal CLI: it does not respond to --version.`,
     );
   }
   return { path, version: found.version, source: 'TEMPORAL_CLI_PATH' };

@@ -35,7 +35,7 @@ export async function downloadRelease(
   const dispatcher = agentFor(options.env);
   const get = async (url: string): Promise<Response> => {
     const response = await fetch(url, { dispatcher, signal: watch.signal });
-    if (!response.ok) throw new Error(`${host} answers ${response.status}`);
+    if (!response.ok) throw new Error(`${host} responded with ${response.status}`);
     return response;
   };
   try {

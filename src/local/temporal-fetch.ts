@@ -98,7 +98,7 @@ async function fetchRelease(
 /** Only called once the file's hash has been checked. */
 async function runnable(file: string): Promise<string> {
   chmodSync(file, 0o755);
-  if ((await askVersion(file)) === null) throw new Error('the file it fetched does not answer --version');
+  if ((await askVersion(file)) === null) throw new Error('the file it fetched does not respond to --version');
   return file;
 }
 

@@ -148,22 +148,21 @@ export function renderBacklog(backlog: Backlog, readAt: Date): Promise<string> {
   ): Gauge<Label> => new Gauge({ name, help, labelNames, registers: [registry] });
 
   const { free, inBursts, inRuns, holds, jobs } = backlog;
-  const open = gauge('webhook_deliveries_open', 'Deliveries that have not ended, by stage.', 'stage');
+  const open = gauge('webhook_deliveries_open', 'Open deliveries, by stage.', 'stage');
   open.set({ stage: 'outbox' }, free.fresh);
   open.set({ stage: 'outbox_retry' }, free.retries);
   open.set({ stage: 'first_attempt' }, inRuns.firstAttempts + inBursts.firstAttempts);
   open.set({ stage: 'retry' }, inRuns.retries + inBursts.retries);
-  gauge(
-    'webhook_outbox_oldest_age_seconds',
-    'How long the oldest delivery has been due that nobody has taken to send it.',
-  ).set(free.oldestAge);
+  gauge('webhook_outbox_oldest_age_seconds', 'How long the oldest unclaimed delivery has been due.').set(
+    free.oldestAge,
+  );
   gauge(
     'webhook_retry_oldest_overdue_seconds',
-    'How long the retry has been due that should have been made first by a run of its own.',
+    'How long the most overdue retry in a run of its own has been due.',
   ).set(inRuns.oldestOverdue);
 
   const held = gauge('credit_holds_open', 'Holds that are neither settled nor released.', 'purpose');
-  const credits = gauge('credit_holds_open_credits', 'Credits that open holds keep.', 'purpose');
+  const credits = gauge('credit_holds_open_credits', 'Credits held by open holds.', 'purpose');
   const heldFor = gauge('credit_holds_oldest_age_seconds', 'Age of the oldest open hold.', 'purpose');
   for (const purpose of HOLD_PURPOSES) {
     const found = holds.find((hold) => hold.purpose === purpose);
@@ -172,8 +171,8 @@ export function renderBacklog(backlog: Backlog, readAt: Date): Promise<string> {
     heldFor.set({ purpose }, found?.oldestAge ?? 0);
   }
 
-  const jobsOpen = gauge('jobs_open', 'Jobs that have not ended, by status.', 'kind', 'status');
-  const oldestJob = gauge('jobs_oldest_age_seconds', 'Age of the oldest job that has not ended.', 'kind');
+  const jobsOpen = gauge('jobs_open', 'Open jobs, by status.', 'kind', 'status');
+  const oldestJob = gauge('jobs_oldest_age_seconds', 'Age of the oldest open job.', 'kind');
   for (const status of OPEN_STATES) jobsOpen.set({ kind: 'translation', status }, 0);
   const ages = new Map([['translation', 0]]);
   for (const { kind, status, count, oldestAge } of jobs) {

@@ -29,7 +29,7 @@ async function readFigures(db: Database): Promise<string> {
   const partitions = new Registry();
   const ahead = new Gauge({
     name: 'partitions_ahead_seconds',
-    help: 'How far from now the partitions reach that are made already.',
+    help: 'How far ahead of now the existing partitions reach.',
     labelNames: ['table'],
     registers: [partitions],
   });
@@ -45,7 +45,7 @@ export function createDatabaseMetrics(options: DatabaseMetricsOptions): Database
   const { connectionString, registry, logger, maxAgeMs = MAX_AGE_MS } = options;
   const errors = new Counter({
     name: 'database_metrics_errors_total',
-    help: 'Times that the figures from the database could not be read.',
+    help: 'Failed reads of the figures from the database.',
     registers: [registry],
   });
   let db: Database | undefined;
@@ -71,7 +71,7 @@ export function createDatabaseMetrics(options: DatabaseMetricsOptions): Database
       return await Promise.race([
         readFigures(db),
         sleep(DEADLINE_MS, undefined, { signal: patience.signal }).then(() => {
-          throw new Error(`no answer within ${DEADLINE_MS} ms`);
+          throw new Error(`no response within ${DEADLINE_MS} ms`);
         }),
       ]);
     } catch (error) {

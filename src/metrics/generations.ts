@@ -21,7 +21,7 @@ export function createGenerationMetrics(registry: Registry): CountGenerations {
     made: 'written',
     tries: {
       name: 'generation_parts_total',
-      help: 'Tries to have an outline, a section or the questions written, by outcome.',
+      help: 'Attempts to write an outline, a section or the questions, by outcome.',
     },
     refusals: {
       name: 'generation_engine_refusals_total',

@@ -27,7 +27,7 @@ export function watchRelay(
     if (checks.postgres !== 'ok') lastAway = performance.now();
     const idle = Math.min(sinceRound() ?? 0, performance.now() - lastAway);
     return idle > limitMs
-      ? `due deliveries have not been looked for in ${Math.round(idle / 1_000)} seconds`
+      ? `the relay has not looked for due deliveries for ${Math.round(idle / 1_000)} seconds`
       : null;
   };
 }

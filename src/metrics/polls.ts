@@ -5,10 +5,16 @@ const LONGEST_WITHOUT_POLL_MS = 300_000;
 /** The same while no slot is free: longer than any activity that holds one may take without an end. */
 const LONGEST_WITHOUT_SLOT_MS = 1_800_000;
 
-const KINDS = [
-  { operation: 'PollWorkflowTaskQueue', slots: 'WorkflowWorker', what: 'workflow tasks' },
-  { operation: 'PollActivityTaskQueue', slots: 'ActivityWorker', what: 'activities' },
-] as const;
+const WORKFLOWS = {
+  operation: 'PollWorkflowTaskQueue',
+  slots: 'WorkflowWorker',
+  what: 'workflow tasks',
+} as const;
+const ACTIVITIES = {
+  operation: 'PollActivityTaskQueue',
+  slots: 'ActivityWorker',
+  what: 'activities',
+} as const;
 
 /** The value of the line of a series that carries all of these labels; undefined when there is none. */
 function sampleOf(exposition: string, name: string, ...labels: readonly string[]): number | undefined {
@@ -19,10 +25,10 @@ function sampleOf(exposition: string, name: string, ...labels: readonly string[]
 }
 
 export interface PollWatch {
-  /** Task queues that this process polls. */
-  readonly queues: readonly string[];
-  /** Those among them that it polls for activities alone. */
-  readonly activityQueues?: readonly string[];
+  /** Task queues that this process polls for workflow tasks. */
+  readonly workflowQueues: readonly string[];
+  /** Those that it polls for activities. */
+  readonly activityQueues: readonly string[];
   /** The SDK's own series in the text format of Prometheus; empty when they cannot be had, of which nothing follows. */
   readonly read: () => Promise<string>;
   readonly readiness: () => Promise<Readiness>;
@@ -35,13 +41,17 @@ export interface PollWatch {
  * or all its slots are held by work that does not end. A worker without work polls all the time.
  */
 export function watchPolls({
-  queues,
-  activityQueues = [],
+  workflowQueues,
+  activityQueues,
   read,
   readiness,
   limits,
 }: PollWatch): () => Promise<string | null> {
   const { free = LONGEST_WITHOUT_POLL_MS, full = LONGEST_WITHOUT_SLOT_MS } = limits ?? {};
+  const polled = [
+    ...workflowQueues.map((queue) => ({ queue, ...WORKFLOWS })),
+    ...activityQueues.map((queue) => ({ queue, ...ACTIVITIES })),
+  ];
   const seen = new Map<string, { polls: number; at: number }>();
   return async () => {
     const [{ checks }, exposition] = await Promise.all([readiness(), read()]);
@@ -51,23 +61,19 @@ export function watchPolls({
     }
     const now = performance.now();
     const still: string[] = [];
-    for (const queue of queues) {
-      for (const { operation, slots, what } of KINDS) {
-        if (slots === 'WorkflowWorker' && activityQueues.includes(queue)) continue;
-        const polls =
-          sampleOf(exposition, 'temporal_long_request_total', `"${operation}"`, `"${queue}"`) ?? 0;
-        const key = `${operation} ${queue}`;
-        const last = seen.get(key);
-        if (last === undefined || last.polls !== polls) {
-          seen.set(key, { polls, at: now });
-          continue;
-        }
-        const left = sampleOf(exposition, 'temporal_worker_task_slots_available', `"${slots}"`, `"${queue}"`);
-        if (now - last.at > (left === 0 ? full : free)) {
-          still.push(
-            `${queue} has not been polled for ${what} for ${Math.round((now - last.at) / 1_000)} seconds`,
-          );
-        }
+    for (const { queue, operation, slots, what } of polled) {
+      const polls = sampleOf(exposition, 'temporal_long_request_total', `"${operation}"`, `"${queue}"`) ?? 0;
+      const key = `${operation} ${queue}`;
+      const last = seen.get(key);
+      if (last === undefined || last.polls !== polls) {
+        seen.set(key, { polls, at: now });
+        continue;
+      }
+      const left = sampleOf(exposition, 'temporal_worker_task_slots_available', `"${slots}"`, `"${queue}"`);
+      if (now - last.at > (left === 0 ? full : free)) {
+        still.push(
+          `${queue} has not been polled for ${what} for ${Math.round((now - last.at) / 1_000)} seconds`,
+        );
       }
     }
     return still[0] ?? null;

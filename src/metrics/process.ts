@@ -15,7 +15,7 @@ export function createProcessMetrics(): Registry {
 export function createDependencyMetrics(registry: Registry, readiness: () => Promise<Readiness>): void {
   new Gauge({
     name: 'dependency_available',
-    help: 'Whether each part that this process depends on answers: 1 or 0.',
+    help: 'Whether each dependency of this process responds: 1 or 0.',
     labelNames: ['dependency'] as const,
     registers: [registry],
     async collect() {

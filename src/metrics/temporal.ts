@@ -9,7 +9,7 @@ const DEADLINE_MS = 2_000;
  */
 export async function readSdkMetrics(address: string): Promise<string> {
   const response = await fetch(address, { signal: AbortSignal.timeout(DEADLINE_MS) });
-  if (!response.ok) throw new Error(`answered ${response.status}`);
+  if (!response.ok) throw new Error(`responded with ${response.status}`);
   return response.text();
 }
 

@@ -24,8 +24,8 @@ const ISATAP_MARK = 0x5efe;
 const ISATAP_FLAG_BITS = 0x0300;
 
 /**
- * Judges one address in text form: allowed when it is public unicast or lies in one of `allowedNetworks`.
- * Whatever is not a plain IPv4 or IPv6 address, zone ids included, is blocked.
+ * Classifies one address in text form: allowed when it is public unicast or in one of `allowedNetworks`. Everything but
+ * a plain IPv4 or IPv6 address, zone ids included, is blocked.
  */
 export function classifyAddress(ip: string, allowedNetworks: AllowedNetworks = []): AddressClass {
   // ipaddr.js also reads the short, octal and hexadecimal spellings of IPv4, which are never dialled.
@@ -46,10 +46,10 @@ function isPublicIpv4(address: ipaddr.IPv4): boolean {
 
 function isPublicIpv6(address: ipaddr.IPv6): boolean {
   if (address.match(NAT64)) {
-    // RFC 6052: where the network has only IPv6, this is how a public IPv4 receiver is reached.
+    // RFC 6052: an IPv6-only network reaches public IPv4 receivers this way.
     return isPublicIpv4(new ipaddr.IPv4(address.toByteArray().slice(12)));
   }
-  // Default deny: mapped, compatible and translated IPv4, and all that is not yet assigned, lie outside 2000::/3.
+  // Default deny: mapped, compatible and translated IPv4, and all unassigned space, lie outside 2000::/3.
   return address.match(GLOBAL_UNICAST) && address.range() === 'unicast' && !isIsatap(address);
 }
 
@@ -59,9 +59,9 @@ function isIsatap(address: ipaddr.IPv6): boolean {
 }
 
 /**
- * Judges the form of a receiver's URL, its port included, and returns it normalised by the WHATWG rules, which also fold every
- * numeric spelling of IPv4. Its addresses are judged apart: `hostOf` and `fixedAddresses` lead to them.
- * The reason of a refusal is a sentence to show.
+ * Checks the form of a receiver's URL, its port included, and normalises it by the WHATWG rules, which also fold every
+ * numeric spelling of IPv4. Its addresses are checked apart: see `hostOf` and `fixedAddresses`. The reason of a refusal
+ * may be shown.
  */
 export function parseReceiverUrl(text: string): ParsedReceiverUrl {
   if (text.length > MAX_URL_LENGTH) return tooLong();
@@ -75,7 +75,8 @@ export function parseReceiverUrl(text: string): ParsedReceiverUrl {
     return { ok: false, reason: 'The URL must not contain a user name or password.' };
   }
   if (url.port === '0') return { ok: false, reason: 'The port of the URL is not valid.' };
-  if (isRefusedPort(url.port)) return { ok: false, reason: 'The port of the URL is one of another service.' };
+  if (isRefusedPort(url.port))
+    return { ok: false, reason: 'The port of the URL is reserved for another service.' };
   if (url.hostname.endsWith('.')) url.hostname = url.hostname.slice(0, -1);
   if (!isHost(hostOf(url))) return { ok: false, reason: 'The host of the URL is not valid.' };
   return { ok: true, url };
@@ -95,12 +96,12 @@ function isLabel(label: string): boolean {
   return label.length > 0 && label.length <= MAX_LABEL_LENGTH;
 }
 
-/** The host of a judged URL as it is resolved or dialled: without the brackets of IPv6. */
+/** The host of a checked URL as it is resolved or dialled: without the brackets of IPv6. */
 export function hostOf(url: URL): string {
   return url.hostname.replace(/^\[|\]$/g, '');
 }
 
-/** The addresses a host has without asking a DNS server: its own if it is one, loopback for localhost (RFC 6761). */
+/** The addresses of a host that needs no DNS: its own if it is one, loopback for localhost (RFC 6761). */
 export function fixedAddresses(host: string): readonly string[] | null {
   if (isIP(host) !== 0) return [host];
   if (host === 'localhost' || host.endsWith('.localhost')) return ['127.0.0.1', '::1'];

@@ -1,4 +1,4 @@
-/** A body in chunks: `more` is to come, it is `whole`, or it is `broken` off by what is not a chunk. */
+/** A chunked body: `more` is to come, it is `whole`, or it is `broken`. */
 export type ChunkState = 'more' | 'whole' | 'broken';
 
 export type ChunkReader = (bytes: Buffer) => ChunkState;
@@ -6,7 +6,7 @@ export type ChunkReader = (bytes: Buffer) => ChunkState;
 const SIZE_LINE = /^([0-9a-f]{1,8})[ \t]*(?:;.*)?\r\n$/i;
 const LINE_FEED = 0x0a;
 
-/** Reads the chunked coding (RFC 9112, 7.1) and hands on its data. Trailers are read and dropped. */
+/** Reads the chunked coding (RFC 9112, 7.1) and passes on its data. Trailers are dropped. */
 export function createChunkReader(onData: (data: Buffer) => void): ChunkReader {
   let expected: 'size' | 'end of chunk' | 'trailer' = 'size';
   let dataLeft = 0;
@@ -41,7 +41,7 @@ export function createChunkReader(onData: (data: Buffer) => void): ChunkReader {
       at = lineEnd;
       const state = readLine(partOfLine);
       partOfLine = '';
-      // What follows the last chunk belongs to no request.
+      // Bytes after the last chunk belong to no request.
       if (state === 'whole') return at === bytes.length ? 'whole' : 'broken';
       if (state === 'broken') return 'broken';
     }

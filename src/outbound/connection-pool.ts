@@ -2,9 +2,9 @@ import type { Connection } from './connection.ts';
 
 /** Idle connections by origin. A pooled socket keeps the address it was vetted for. */
 export interface ConnectionPool {
-  /** Takes the idle connection of an origin that was used last, or null. */
+  /** Takes the most recently used idle connection of an origin, or null. */
   take(origin: string): Connection | null;
-  /** Gives back a connection whose response was read to the end, to be used again within this many milliseconds. */
+  /** Returns a connection whose response was read to the end, reusable within this many milliseconds. */
   give(origin: string, connection: Connection, reusableMs: number): void;
   close(): void;
 }
@@ -15,11 +15,11 @@ interface Idle {
   readonly until: number;
 }
 
-/** As many as may be in flight: one that could not wait here would be dialed anew for the next request. */
+/** As many as may be in flight, so that no connection is dropped for lack of a place. */
 const MAX_IDLE = 2_000;
-/** So that a receiver that moves to another address is followed there under constant traffic too. */
+/** So that a receiver that moves to another address is followed even under constant traffic. */
 const MAX_AGE_MS = 60_000;
-/** How often connections that idled too long are looked for; one that is taken is looked at anyway. */
+/** How often idle connections are swept; one that is taken is checked anyway. */
 const SWEEP_MS = 1_000;
 
 export function createConnectionPool(): ConnectionPool {

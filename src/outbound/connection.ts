@@ -22,33 +22,33 @@ export interface Connection {
   readonly socket: Socket;
   /** By `performance.now()`. */
   readonly openedAt: number;
-  /** Milliseconds for which it lay idle before it was taken from the pool; 0 when it is fresh. */
+  /** How long it was idle in the pool, in milliseconds; 0 when it is fresh. */
   idledMs: number;
   /** Whether the socket still looks alive. */
   isOpen(): boolean;
   /**
-   * Posts a request and reads its response until the body ends, `maxBodyBytes` of it were read or the time is over.
-   * @throws NothingWritten when the connection was lost before, EndedWithoutResponse when it ended before the first byte
-   * of a response, SendFailure for any other error before the head was read, or the reason of the deadline
+   * Posts a request and reads its response until the body ends, `maxBodyBytes` of it were read or the time is up.
+   * @throws NothingWritten when the connection was lost before, EndedWithoutResponse when it ended before the first
+   *   byte of a response, SendFailure for any other error before the head was read, or the reason of the deadline
    */
   post(request: HttpRequest, limits: { maxBodyBytes: number; deadline: Deadline }): Promise<HttpResponse>;
   close(): void;
 }
 
-/** The body of a redirect to follow is of little interest. */
+/** How long the body of a followed redirect is read. */
 const REDIRECT_BODY_MS = 500;
 const NOT_IN_A_HEADER = /[^\t\x20-\x7e\x80-\xff]/;
 
-/** The request that is under way on a connection. */
+/** The request in flight on a connection. */
 interface Exchange {
   read(bytes: Buffer): void;
   lost(error: Error | null): void;
 }
 
-/** Makes a connection of a socket that is already connected; nothing here resolves or dials. */
+/** Wraps a socket that is already connected; nothing here resolves or dials. */
 export function openConnection(socket: Socket): Connection {
   let exchange: Exchange | null = null;
-  // What comes unasked for would be taken as the response to the next request.
+  // Unsolicited bytes would be taken for the response to the next request.
   socket.on('data', (bytes: Buffer) => (exchange === null ? socket.destroy() : exchange.read(bytes)));
   socket.on('error', (error) => exchange?.lost(error));
   socket.on('end', () => exchange?.lost(null));
@@ -105,11 +105,12 @@ function isRedirect(head: ResponseHead | null): boolean {
   return head !== null && head.status >= 300 && head.status <= 399 && head.location !== null;
 }
 
-/** @throws TypeError for a header that would end before its end: a fault of this program */
+/** @throws TypeError for a header with a line break: a fault of this program */
 function headOf({ url, headers, body }: HttpRequest): string {
   let head = `POST ${url.pathname}${url.search} HTTP/1.1\r\nhost: ${url.host}\r\nconnection: keep-alive\r\n`;
   for (const [name, value] of Object.entries(headers)) {
-    if (NOT_IN_A_HEADER.test(value)) throw new TypeError(`The header ${name} holds what no header may hold.`);
+    if (NOT_IN_A_HEADER.test(value))
+      throw new TypeError(`The header ${name} has characters that are not allowed in headers.`);
     head += `${name}: ${value}\r\n`;
   }
   return `${head}content-length: ${body.byteLength}\r\n\r\n`;

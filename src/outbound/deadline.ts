@@ -1,14 +1,17 @@
 import { SendFailure } from './failure.ts';
 
-/** The time one attempt has left. The attempt waits for one thing at a time. */
+/** The time left of one attempt, which waits for one thing at a time. */
 export interface Deadline {
-  /** Aborts with a SendFailure when the time is over, or with the caller's reason when the caller gives up. */
+  /** Aborts with a SendFailure when the time is up, or with the caller's reason when the caller aborts. */
   readonly signal: AbortSignal;
-  /** Waits for a promise, but no longer than the time lasts. */
+  /** Waits for a promise, but no longer than the time left. */
   race<T>(promise: Promise<T>): Promise<T>;
-  /** Waits for our own work: that time is not the receiver's, so the clock stops. */
+  /** Waits for our own work with the clock stopped: that time is not the receiver's. */
   raceUncounted<T>(promise: Promise<T>): Promise<T>;
-  /** Has a listener called once when the time is over, with the reason of `signal`, at once if it is; null takes it away. */
+  /**
+   * Calls the listener once when the time is up, with the reason of `signal`, at once if it already is; null removes
+   * it.
+   */
   whenOver(listener: ((reason: unknown) => void) | null): void;
   clear(): void;
 }
@@ -17,7 +20,7 @@ export interface Deadline {
 export function startDeadline(timeoutMs: number, caller?: AbortSignal): Deadline {
   let over: { reason: unknown } | null = null;
   let onOver: ((reason: unknown) => void) | null = null;
-  // Made for those who ask: most attempts find an open connection and need none.
+  // Created on demand: most attempts reuse an open connection and need none.
   let controller: AbortController | null = null;
   let startedAt = performance.now();
   let uncountedSince: number | null = null;
@@ -28,7 +31,7 @@ export function startDeadline(timeoutMs: number, caller?: AbortSignal): Deadline
     onOver?.(reason);
     controller?.abort(reason);
   };
-  // One timer for all that is left, set again where the clock stood still: most attempts end long before it fires.
+  // One timer for all that is left, reset where the clock stood still: most attempts end long before it fires.
   const look = (): void => {
     timer = null;
     if (uncountedSince !== null) return;

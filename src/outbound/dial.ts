@@ -11,14 +11,14 @@ export interface DialOptions {
   ca?: string;
 }
 
-/** Reading in small steps keeps what is read past the limit of a response small. */
+/** Small reads keep what is read past the limit of a response small. */
 const READ_STEP_BYTES = 16 * 1024;
-/** Before the next address of a receiver is tried. */
+/** How long one address is tried before the next. */
 const ADDRESS_ATTEMPT_MS = 3_000;
 const MAX_ADDRESSES = 4;
 
 /**
- * Connects to one of the vetted addresses; SNI and certificate are those of the URL's host.
+ * Connects to one of the vetted addresses, with the SNI and certificate of the URL's host.
  * @throws SendFailure, or the signal's reason.
  */
 export function dial(
@@ -31,7 +31,7 @@ export function dial(
   const options = {
     host,
     port: Number(url.port || (secure ? 443 : 80)),
-    lookup: answerWith(addresses.slice(0, MAX_ADDRESSES)),
+    lookup: lookupAmong(addresses.slice(0, MAX_ADDRESSES)),
     autoSelectFamily: true,
     autoSelectFamilyAttemptTimeout: ADDRESS_ATTEMPT_MS,
     highWaterMark: READ_STEP_BYTES,
@@ -70,8 +70,8 @@ export function isAllowed(socket: Socket, guard: AddressGuard): boolean {
   return socket.remoteAddress !== undefined && guard.allows(socket.remoteAddress);
 }
 
-/** A lookup that knows the vetted addresses only. Node skips it for literals, which are vetted as they stand. */
-function answerWith(addresses: readonly VettedAddress[]): LookupFunction {
+/** A lookup that knows only the vetted addresses. Node skips it for literals, which are vetted as they are. */
+function lookupAmong(addresses: readonly VettedAddress[]): LookupFunction {
   const entries = addresses.map((address) => ({ address, family: isIP(address) }));
   return (_host, { all }, callback) => {
     const [first] = entries;

@@ -1,6 +1,6 @@
 import { errorCode } from '../error-text.ts';
 
-/** An attempt that ended without a response. Its message is safe to show: it names no address. */
+/** An attempt without a response. Its message is safe to show: it names no address. */
 export class SendFailure extends Error {
   override readonly name = 'SendFailure';
 }
@@ -32,7 +32,7 @@ const MESSAGES: Readonly<Record<string, string>> = {
   UNABLE_TO_VERIFY_LEAF_SIGNATURE: 'The TLS certificate of the receiver is not trusted.',
 };
 
-/** Says in plain words what went wrong on the wire. System messages hold addresses, so none is passed on. */
+/** Describes a network error in plain words. System messages hold addresses, so none is passed on. */
 export function describeNetworkError(error: unknown): string {
   const code = codeOf(error);
   const known = MESSAGES[code];

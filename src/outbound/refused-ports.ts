@@ -1,6 +1,7 @@
 /**
- * The ports that no browser sends HTTP to (Fetch standard, "port blocking", https://fetch.spec.whatwg.org/#port-blocking):
- * those of mail, login, files and other services that take commands as text. Only 9, which discards whatever comes, may stay.
+ * The ports that no browser sends HTTP to (Fetch standard, "port blocking",
+ * https://fetch.spec.whatwg.org/#port-blocking): mail, login, files and other services that take commands as text. Only
+ * 9, which discards everything, is allowed here.
  */
 const REFUSED_BY_FETCH = [
   ...[1, 7, 11, 13, 15, 17, 19, 20, 21, 22, 23, 25, 37, 42, 43, 53, 69, 77, 79, 87, 95, 101, 102, 103, 104],
@@ -12,7 +13,7 @@ const REFUSED_BY_FETCH = [
 ];
 
 /**
- * What commonly stands beside a service like this one: SQL Server, Oracle, Docker, etcd, MySQL, Postgres, AMQP, Redis,
+ * Common neighbours of a service like this one: SQL Server, Oracle, Docker, etcd, MySQL, Postgres, AMQP, Redis,
  * Temporal, Cassandra, Kafka, Elasticsearch (two), the kubelet, memcached and MongoDB.
  */
 const REFUSED_NEIGHBOURS = [
@@ -22,7 +23,9 @@ const REFUSED_NEIGHBOURS = [
 
 const REFUSED = new Set([...REFUSED_BY_FETCH, ...REFUSED_NEIGHBOURS]);
 
-/** Whether nothing is ever sent to a port, whatever its address and WEBHOOK_ALLOWED_NETWORKS. Takes a URL's, '' for its default. */
+/**
+ * Whether a port is refused, whatever its address and WEBHOOK_ALLOWED_NETWORKS. Takes a URL's port, '' for its default.
+ */
 export function isRefusedPort(port: string): boolean {
   return port !== '' && REFUSED.has(Number(port));
 }

@@ -9,7 +9,7 @@ import {
   parseReceiverUrl,
 } from './address-guard.ts';
 
-/** An address the guard has allowed. Only these are dialled, so what was checked is what is dialled. */
+/** An address that the guard has allowed. Only these are dialled. */
 export type VettedAddress = string & { readonly __brand: 'VettedAddress' };
 
 export type Resolution =
@@ -17,9 +17,9 @@ export type Resolution =
   | { kind: 'blocked' }
   | { kind: 'unresolved'; reason: 'not found' | 'timed out' | 'failed' };
 
-/** Decides which addresses webhooks are sent to: one object for registration and for every dial. */
+/** Decides which addresses webhooks are sent to: one object for registration and every dial. */
 export interface AddressGuard {
-  /** Answers the addresses of a host (no brackets, no trailing dot), all of them allowed. Never rejects. */
+  /** Returns the addresses of a host (no brackets, no trailing dot), all of them allowed. Never rejects. */
   resolve(host: string): Promise<Resolution>;
   /** Whether an address that a socket is connected to is allowed. */
   allows(ip: string): boolean;
@@ -27,17 +27,17 @@ export interface AddressGuard {
 
 export interface AddressGuardOptions {
   allowedNetworks: AllowedNetworks;
-  /** DNS servers as `address` or `address:port`; those of the machine when omitted. */
+  /** DNS servers as `address` or `address:port`; the machine's when omitted. */
   dnsServers?: readonly string[];
   /** Milliseconds for one name, A and AAAA together. */
   dnsTimeoutMs?: number;
 }
 
-type Answer = { addresses: readonly string[] } | { error: 'not found' | 'timed out' | 'failed' };
+type DnsResult = { addresses: readonly string[] } | { error: 'not found' | 'timed out' | 'failed' };
 
 const DNS_TRIES = 2;
 
-/** Creates the guard. It asks DNS through c-ares, which reads neither the hosts file nor search domains. */
+/** Creates the guard. It queries DNS through c-ares, which reads neither the hosts file nor search domains. */
 export function createAddressGuard(options: AddressGuardOptions): AddressGuard {
   const { allowedNetworks, dnsServers, dnsTimeoutMs = 5_000 } = options;
   const resolver = new Resolver({ timeout: Math.ceil(dnsTimeoutMs / DNS_TRIES), tries: DNS_TRIES });
@@ -48,53 +48,53 @@ export function createAddressGuard(options: AddressGuardOptions): AddressGuard {
   const resolve = async (host: string): Promise<Resolution> => {
     const fixed = fixedAddresses(host);
     if (fixed !== null) {
-      // Nobody else wrote this list: where an operator opened one of the two loopbacks, that one is dialled.
+      // The list is our own: where an operator allowed one of the two loopbacks, that one is dialled.
       const [first, ...others] = fixed.filter(isVetted);
       return first === undefined ? { kind: 'blocked' } : { kind: 'resolved', addresses: [first, ...others] };
     }
-    const answers = await Promise.all([
-      answerWithin(dnsTimeoutMs, resolver.resolve4(host)),
-      answerWithin(dnsTimeoutMs, resolver.resolve6(host)),
+    const results = await Promise.all([
+      resolveWithin(dnsTimeoutMs, resolver.resolve4(host)),
+      resolveWithin(dnsTimeoutMs, resolver.resolve6(host)),
     ]);
-    const found = answers.flatMap((answer) => ('addresses' in answer ? answer.addresses : []));
-    // One blocked address refuses the whole answer: an honest receiver never mixes them.
+    const found = results.flatMap((result) => ('addresses' in result ? result.addresses : []));
+    // One blocked address refuses all: an honest receiver never mixes them.
     if (!found.every(isVetted)) return { kind: 'blocked' };
     const [first, ...others] = found;
     return first === undefined
-      ? { kind: 'unresolved', reason: worstOf(answers) }
+      ? { kind: 'unresolved', reason: worstOf(results) }
       : { kind: 'resolved', addresses: [first, ...others] };
   };
 
   return { resolve, allows };
 }
 
-async function answerWithin(milliseconds: number, query: Promise<string[]>): Promise<Answer> {
+async function resolveWithin(milliseconds: number, query: Promise<string[]>): Promise<DnsResult> {
   let timer: NodeJS.Timeout | undefined;
-  const timeout = new Promise<Answer>((done) => {
+  const timeout = new Promise<DnsResult>((done) => {
     timer = setTimeout(() => done({ error: 'timed out' }), milliseconds);
   });
-  const answer = query.then((addresses): Answer => ({ addresses }), toDnsError);
+  const result = query.then((addresses): DnsResult => ({ addresses }), toDnsError);
   try {
-    return await Promise.race([answer, timeout]);
+    return await Promise.race([result, timeout]);
   } finally {
     clearTimeout(timer);
   }
 }
 
-function toDnsError(error: unknown): Answer {
+function toDnsError(error: unknown): DnsResult {
   const code = errorCode(error);
   if (code === 'ENOTFOUND' || code === 'ENODATA') return { error: 'not found' };
   return { error: code === 'ETIMEOUT' ? 'timed out' : 'failed' };
 }
 
-function worstOf(answers: readonly Answer[]): 'not found' | 'timed out' | 'failed' {
-  const errors = answers.map((answer) => ('error' in answer ? answer.error : 'not found'));
+function worstOf(results: readonly DnsResult[]): 'not found' | 'timed out' | 'failed' {
+  const errors = results.map((result) => ('error' in result ? result.error : 'not found'));
   return errors.find((error) => error !== 'not found') ?? 'not found';
 }
 
 /**
- * Judges a URL before it is stored (contract.md W2). A name that does not resolve yet
- * is accepted: the URL is judged again on every delivery. The reason is a sentence to show and names no address.
+ * Checks a URL before it is stored (contract.md W2). A name that does not resolve yet is accepted: every delivery
+ * checks the URL again. The reason may be shown and names no address.
  */
 export async function checkUrlAtRegistration(
   text: string,

@@ -5,15 +5,15 @@ export interface ResponseHead {
   status: number;
   /** The Location header; null when it is missing, empty or repeated. */
   location: string | null;
-  /** Where the body ends: its length, or how that is found. Nothing is read of one whose end is `unknown`. */
+  /** Where the body ends: its length, or how to find it. Nothing is read of an `unknown` one. */
   framing: number | 'chunked' | 'until close' | 'unknown';
-  /** Milliseconds for which the connection may idle once the body was read whole; 0 when it can't be used again. */
+  /** How long the connection may idle after the body, in milliseconds; 0 when it can't be reused. */
   reusableMs: number;
 }
 
-/** Shorter than the idle time of common servers (Node closes after 5 s), so that an idle socket is rarely a dead one. */
+/** Shorter than the idle timeout of common servers (Node closes after 5 s), so that pooled sockets are rarely dead. */
 const IDLE_MS = 4_000;
-/** Before the end of the time that a receiver promised in `Keep-Alive: timeout=N`. */
+/** Safety margin before the timeout promised in `Keep-Alive: timeout=N`. */
 const IDLE_MARGIN_MS = 1_000;
 
 const STATUS_LINE = /^HTTP\/1\.([01]) ([1-9]\d\d)(?: .*)?$/;
@@ -21,9 +21,9 @@ const HEADER_NAME = /^[!#$%&'*+.^_`|~0-9a-z-]+$/;
 const READ_HEADERS = new Set(['location', 'connection', 'keep-alive', 'content-length', 'transfer-encoding']);
 
 /**
- * Parses a head, without the empty line that ends it. Headers that make no sense cost the connection its next
- * request, not the response its status.
- * @param extent `cut` when there was more than is read of it
+ * Parses a head, without the empty line that ends it. Invalid headers cost the connection its reuse, not the response
+ * its status.
+ * @param extent `cut` when the head was longer than what is read
  * @throws SendFailure when it does not begin with a status line of HTTP/1
  */
 export function parseHead(text: string, extent: 'whole' | 'cut'): ResponseHead {
@@ -62,7 +62,7 @@ function framingOf(status: number, headers: ReadonlyMap<string, string[]>): Resp
   const [length = '0', ...otherLengths] = lengths;
   if (otherLengths.length > 0 || !/^\d{1,15}$/.test(length)) return 'unknown';
   const codings = tokensOf(headers.get('transfer-encoding'));
-  // These have no body; one that is announced all the same may follow or not.
+  // These have no body; an announced one may follow or not.
   if (status === 204 || status === 304) return Number(length) > 0 || codings.length > 0 ? 'unknown' : 0;
   if (codings.length > 0) return codings.length === 1 && codings[0] === 'chunked' ? 'chunked' : 'until close';
   return lengths.size === 0 ? 'until close' : Number(length);

@@ -3,13 +3,13 @@ import { type ChunkReader, createChunkReader } from './chunks.ts';
 import { SendFailure } from './failure.ts';
 import { parseHead, type ResponseHead } from './response-head.ts';
 
-/** What came back on one connection. The status line alone decides; the body may be cut. */
+/** A response. The status line alone decides; the body may be cut. */
 export interface HttpResponse {
   status: number;
   /** The Location header; null when it is missing, empty or repeated. */
   location: string | null;
   bodyText: string;
-  /** Milliseconds for which the connection may wait for its next request; 0 when it can't be used again. */
+  /** How long the connection may wait for its next request, in milliseconds; 0 when it can't be reused. */
   reusableMs: number;
 }
 
@@ -20,7 +20,7 @@ export interface ResponseReader {
    * @throws SendFailure when they are not an HTTP response
    */
   read(bytes: Buffer): boolean;
-  /** Whether anything came at all. */
+  /** Whether any byte has arrived. */
   hasBegun(): boolean;
   /** Null until it is complete. */
   head(): ResponseHead | null;
@@ -28,7 +28,7 @@ export interface ResponseReader {
   response(): HttpResponse | null;
 }
 
-/** All heads of one response together, those of informational ones included. */
+/** Bytes of all heads of one response, informational ones included. */
 const MAX_HEAD_BYTES = 64 * 1_024;
 const KEPT_TEXT_BYTES = 1_024;
 const HEAD_END = '\r\n\r\n';
@@ -36,10 +36,10 @@ const PROTOCOL = 'HTTP/1.';
 const NO_BYTES = Buffer.alloc(0);
 
 /**
- * Reads a response leniently, as far as its status is concerned, and strictly, as far as the connection is: what
- * ends it early or is ambiguous (RFC 9112, 6.3) costs the connection. Informational responses are skipped, and of
- * a head that is too large the status line decides; no client of the platform does both.
- * @param maxBodyBytes of the body are read at most
+ * Reads a response leniently for its status and strictly for its connection: an early end or an ambiguous body (RFC
+ * 9112, 6.3) closes the connection. Informational responses are skipped, and the status line of an oversized head
+ * counts; no client of the platform does both.
+ * @param maxBodyBytes maximum bytes of the body that are read
  */
 export function createResponseReader(maxBodyBytes: number): ResponseReader {
   let begun = false;
@@ -59,7 +59,7 @@ export function createResponseReader(maxBodyBytes: number): ResponseReader {
     keptBytes += data.length;
   };
 
-  /** Adds to the head without copying it anew for every byte that a slow receiver sends. */
+  /** Appends without copying the head for every byte of a slow receiver. */
   const append = (bytes: Buffer): Buffer => {
     if (partLength + bytes.length > partOfHead.length) {
       const larger = Buffer.allocUnsafe(2 * (partLength + bytes.length));
@@ -89,7 +89,7 @@ export function createResponseReader(maxBodyBytes: number): ResponseReader {
       isFirst = false;
     }
     if (!isFirst) {
-      // What is left may lie in the very buffer that it is appended to below.
+      // The rest may lie in the buffer that is appended to below.
       rest = Buffer.from(rest);
       partLength = 0;
     }
@@ -122,7 +122,7 @@ export function createResponseReader(maxBodyBytes: number): ResponseReader {
       return state !== 'more' || bodyBytes >= maxBodyBytes;
     }
     keep(framing === 'until close' ? bytes : bytes.subarray(0, Math.max(0, framing - before)));
-    // Bytes beyond the end belong to no request: such a connection isn't used again.
+    // Bytes beyond the end belong to no request: such a connection isn't reused.
     isWhole = bodyBytes === framing;
     return (framing !== 'until close' && bodyBytes >= framing) || bodyBytes >= maxBodyBytes;
   };
@@ -142,7 +142,7 @@ export function createResponseReader(maxBodyBytes: number): ResponseReader {
   };
 }
 
-/** At most 1 KiB of valid UTF-8 without NULs; a character cut at the end is left out. */
+/** At most 1 KiB of valid UTF-8 without NULs; a character cut at the end is dropped. */
 function toText(kept: readonly Buffer[]): string {
   if (kept.length === 0) return '';
   const bytes = Buffer.concat(kept);

@@ -9,14 +9,16 @@ import { createAuditRoutes } from '../audit/routes.ts';
 import type { BlobStore } from '../blobs/blob-store.ts';
 import { createCategoryRoutes } from '../categories/routes.ts';
 import { createCreditRoutes } from '../credits/routes.ts';
-import { createBrandVoiceRoutes } from '../generation/brand-voices/routes.ts';
-import { createContentTemplateRoutes } from '../generation/content-templates/routes.ts';
 import {
   generationReportExample,
   generationReportSchema,
   readGenerationReport,
 } from '../generation/report.ts';
 import { createGenerationRoutes } from '../generation/routes.ts';
+import { createBrandVoiceRoutes } from '../guidance/brand-voices/routes.ts';
+import { createContentTemplateRoutes } from '../guidance/content-templates/routes.ts';
+import { createGlossaryRoutes } from '../guidance/glossary/routes.ts';
+import { createStyleRoutes } from '../guidance/styles/routes.ts';
 import type { HttpLimits } from '../http/limits.ts';
 import type { RouteModule } from '../http/route.ts';
 import { createReportRoute } from '../jobs/report-route.ts';
@@ -31,13 +33,11 @@ import { createRoleRoutes } from '../roles/routes.ts';
 import { createSuggestionRoutes } from '../suggestions/routes.ts';
 import type { TaskQueues } from '../temporal/task-queues.ts';
 import type { TemporalClient } from '../temporal/workflow-client.ts';
-import { createGlossaryRoutes } from '../translations/glossary/routes.ts';
 import { createRefreshRoutes } from '../translations/refresh/routes.ts';
 import { reportExample } from '../translations/report/examples.ts';
 import { readReport } from '../translations/report/read.ts';
 import { reportSchema } from '../translations/report/schemas.ts';
 import { createTranslationRoutes } from '../translations/routes.ts';
-import { createStyleRoutes } from '../translations/styles/routes.ts';
 import type { RunCanceller } from '../webhooks/endpoints/run-canceller.ts';
 import { createWebhookRoutes } from '../webhooks/routes.ts';
 import type { WebhookSender } from '../webhooks/sending/sender.ts';

@@ -1,19 +1,19 @@
+import { EventEmitter } from 'node:events';
 import { Client } from '@temporalio/client';
 import { type NativeConnection, Worker, type WorkerOptions } from '@temporalio/worker';
 import type { Logger } from 'pino';
 import { createAiActivities } from '../../activities/ai.ts';
-import { createBurstActivities, createRetiredBurstActivities } from '../../activities/bursts.ts';
+import { createBurstActivities } from '../../activities/bursts.ts';
 import { createGenerationActivities } from '../../activities/generation.ts';
 import { createMaintenanceActivities } from '../../activities/maintenance.ts';
 import { createTranslationActivities } from '../../activities/translation.ts';
 import { createWebhookActivities } from '../../activities/webhooks.ts';
-import { startLinking } from '../articles/linking.ts';
+import { startCheckingLinks } from '../articles/links/check.ts';
 import { blobFolder, createLocalBlobStore } from '../blobs/blob-store.ts';
 import type { ConnectedConfig } from '../config.ts';
 import { connectionName, createDatabase } from '../db/database.ts';
 import { makePartitions } from '../db/partitions.ts';
 import { createDatabaseProbe } from '../db/probe.ts';
-import { closeThreads } from '../document/threads/pool.ts';
 import { startDeliveryNotifier } from '../events/notifier.ts';
 import { createArticleWriters } from '../generation/writing/index.ts';
 import type { ArticleWriters } from '../generation/writing/writer.ts';
@@ -31,6 +31,7 @@ import { bundleWorkflows } from '../temporal/bundle.ts';
 import { sdkMetricsUrl } from '../temporal/runtime.ts';
 import { taskQueues } from '../temporal/task-queues.ts';
 import { workerTuning } from '../temporal/tuning.ts';
+import { closeThreads } from '../threads/pool.ts';
 import { createBursts } from '../webhooks/relay/bursts.ts';
 import { type Capacity, createCapacity } from '../webhooks/relay/capacity.ts';
 import { createKnownEndpoints } from '../webhooks/relay/known-endpoints.ts';
@@ -92,17 +93,10 @@ export async function startWorker(
   });
   const relayUnwell = watchRelay(() => relaying?.sinceRound(), readiness);
   const names = taskQueues(config.TEMPORAL_TASK_QUEUE_PREFIX);
+  const both = [names.webhooks, names.bursts, names.ai, names.maintenance];
   const workersUnwell = watchPolls({
-    queues: [
-      names.translation,
-      names.jobSteps,
-      names.engineCalls,
-      names.webhooks,
-      names.bursts,
-      names.ai,
-      names.maintenance,
-    ],
-    activityQueues: [names.jobSteps, names.engineCalls],
+    workflowQueues: [names.translation, ...both],
+    activityQueues: [names.jobSteps, names.engineCalls, ...both],
     read: () => readSdkMetrics(sdkMetricsUrl() ?? '').catch(() => ''),
     readiness,
   });
@@ -143,12 +137,12 @@ export async function startWorker(
   const runs = createRuns(client, names, logger);
   const capacity = overrides.capacity ?? createCapacity();
   const known = createKnownEndpoints();
-  const waker = { wake: () => undefined };
+  const relayWakes = new EventEmitter<{ wake: [] }>();
   const bursts = createBursts({
     ...attempts,
     capacity,
     known,
-    wake: () => waker.wake(),
+    wake: () => relayWakes.emit('wake'),
     onError: (error, { id, workspaceId }) =>
       logger.error({ err: error, deliveryId: id, workspaceId }, 'attempt left unrecorded'),
   });
@@ -165,15 +159,14 @@ export async function startWorker(
     maxHeartbeatThrottleInterval: '5 seconds',
   } satisfies Partial<WorkerOptions>;
   const { workflowBundle: _, ...activitiesOnly } = common;
-  const translation = metrics.countTranslations(createTranslationActivities({ db, provider, client }));
-  const generation = metrics.countGenerations(createGenerationActivities({ db, writers, client }));
-  const jobs = { ...translation, ...generation };
+  const jobs = {
+    ...metrics.countTranslations(createTranslationActivities({ db, provider, client })),
+    ...metrics.countGenerations(createGenerationActivities({ db, writers, client })),
+  };
   const workers = await Promise.all([
-    // Its activities are those of runs that release 0.2 began.
     Worker.create({
       ...common,
       taskQueue: names.translation,
-      activities: translation,
       ...tuning.translation,
     }),
     Worker.create({
@@ -186,15 +179,12 @@ export async function startWorker(
       ...activitiesOnly,
       taskQueue: names.engineCalls,
       activities: jobs,
-      maxConcurrentActivityTaskExecutions: config.TRANSLATION_ACTIVITY_SLOTS,
+      ...tuning.engineCalls,
     }),
     Worker.create({
       ...common,
       taskQueue: names.webhooks,
-      activities: {
-        ...createWebhookActivities({ ...attempts, takeClaimed: runs.take }),
-        ...createRetiredBurstActivities(),
-      },
+      activities: createWebhookActivities({ ...attempts, takeClaimed: runs.take }),
       ...tuning.webhooks,
     }),
     Worker.create({
@@ -243,11 +233,11 @@ export async function startWorker(
     bursts,
     capacity,
     known,
-    waker,
+    wakes: relayWakes,
     runsPerSecond: config.WEBHOOK_RUNS_PER_SECOND,
   });
   relaying = relay;
-  const stopLinking = startLinking(db, logger);
+  const stopLinking = startCheckingLinks(db, logger);
   // Those of a month are there; prune repeats what fails here.
   makePartitions(db, {
     minutes: config.PARTITION_MINUTES,

@@ -1,23 +1,14 @@
+import { sql } from 'kysely';
 import { z } from 'zod';
 import type { Origin } from '../context.ts';
 import type { Tx } from '../db/database.ts';
 import { isWebAddress } from '../fields.ts';
-import type { ArticleId, ProjectId } from '../ids.ts';
+import type { ArticleId, ProjectId, TranslationGroupId } from '../ids.ts';
 
 const MAX_ADDRESS_TEMPLATE = 500;
 
-/** What an article's address is made of. */
-interface Placed {
-  readonly language: string;
-  readonly slug: string;
-}
-
-/** The address of an article, by the template of its project. */
-export const fillAddress = (template: string, { language, slug }: Placed): string =>
-  template.replaceAll('{language}', language).replaceAll('{slug}', slug);
-
 function isAddressTemplate(text: string): boolean {
-  const filled = fillAddress(text, { language: 'en', slug: 'a' });
+  const filled = text.replaceAll('{language}', 'en').replaceAll('{slug}', 'a');
   return text.includes('{slug}') && !/[{}]/.test(filled) && isWebAddress(filled);
 }
 
@@ -31,26 +22,48 @@ export const addressTemplate = z
   )
   .meta({
     description:
-      'Where articles are shown that were published without a publishedUrl: links to them lead there. {slug} and {language} stand for theirs.',
+      'The address of articles published without a publishedUrl, for links to them. {slug} and {language} stand for theirs.',
     examples: ['https://example.com/{language}/{slug}'],
   });
 
+/** An article whose address appears, changes or goes. */
+interface Addressed {
+  readonly id: ArticleId;
+  readonly project_id: ProjectId;
+  readonly translation_group_id: TranslationGroupId;
+  readonly published_url: string | null;
+}
+
 /**
- * Notes that the address of an article, or of all in a project, appeared, changed or went away: the articles that link
- * there are rendered again after the commit.
- * @param change.targetId null for all articles of the project
+ * Notes that a PUBLISHED article's address appeared, changed or went away, if it has or had one: articles that link there
+ * are checked after the commit.
  */
 export async function recordAddressChange(
   tx: Tx,
+  { requestId }: Pick<Origin, 'requestId'>,
+  article: Addressed,
+): Promise<void> {
+  await sql`
+    INSERT INTO address_changes (workspace_id, project_id, target_id, target_group_id, request_id)
+    SELECT workspace_id, id, ${article.id}::uuid, ${article.translation_group_id}::uuid, ${requestId}::text
+    FROM projects
+    WHERE id = ${article.project_id} AND (${article.published_url !== null} OR address_template IS NOT NULL)`.execute(
+    tx,
+  );
+}
+
+/** The same for all articles of a project that has another address template. */
+export async function recordTemplateChange(
+  tx: Tx,
   { actor, requestId }: Origin,
-  change: { readonly projectId: ProjectId; readonly targetId: ArticleId | null },
+  projectId: ProjectId,
 ): Promise<void> {
   await tx
     .insertInto('address_changes')
     .values({
       workspace_id: actor.workspaceId,
-      project_id: change.projectId,
-      target_id: change.targetId,
+      project_id: projectId,
+      target_id: null,
       request_id: requestId,
     })
     .execute();

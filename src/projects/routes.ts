@@ -113,7 +113,7 @@ export const createProjectRoutes = (): RouteModule[] => [
       operationId: 'updateProject',
       summary: 'Change a project',
       description:
-        'Changes only the fields you send. A language that articles use cannot be removed (409). Archiving leaves the articles published. With another addressTemplate the links between articles change within seconds. imageSettings and defaultBrandVoiceId count for generations from then on.',
+        'Changes only the fields you send. A language that articles use cannot be removed (409). Archiving leaves the articles published. With another addressTemplate the links between articles change within seconds. imageSettings and defaultBrandVoiceId apply to generations started from then on.',
       tags: ['Projects'],
       scope: 'project',
       permissions: ['projects.update'],

@@ -7,7 +7,7 @@ import type { Tx } from '../db/database.ts';
 import { inTransaction } from '../db/transaction.ts';
 import { conflict, invalid, notFound } from '../errors.ts';
 import type { BrandVoiceId, ProjectId, WorkspaceId } from '../ids.ts';
-import { recordAddressChange } from './addresses.ts';
+import { recordTemplateChange } from './addresses.ts';
 import {
   type Project,
   type ProjectRow,
@@ -20,7 +20,7 @@ import {
  * Changes the fields that are given (projects.update), checked on the result. The row is locked before the
  * articles are read, and creating an article takes it in share mode, so no article ends up in a
  * language that is being removed. No event is sent; after another address template, articles that link to others are
- * rendered again.
+ * checked.
  * @throws {ServiceError} RESOURCE_NOT_FOUND; INVALID_REQUEST for a primary language that is not among the
  *   languages, or a brand voice that the workspace does not have; CONFLICT `language_in_use` for a removed language that an article has
  */
@@ -81,7 +81,7 @@ export async function updateProject(
       .returning(projectColumns)
       .executeTakeFirstOrThrow();
     if (changed.includes('addressTemplate')) {
-      await recordAddressChange(tx, context, { projectId, targetId: null });
+      await recordTemplateChange(tx, context, projectId);
     }
     await recordAudit(tx, context, {
       action: 'projects.updated',

@@ -51,7 +51,7 @@ export function noResponse(
 ): unknown {
   if (signal.aborted) return signal.reason;
   if (deadline.aborted) {
-    return new ProviderError('retryable', `${engine} did not answer within ${timeoutMs / 1_000} s.`);
+    return new ProviderError('retryable', `${engine} did not respond within ${timeoutMs / 1_000} s.`);
   }
   return new ProviderError(
     'retryable',
@@ -90,7 +90,7 @@ export function statusError(
   const retryAfterMs = readRetryAfter(headers);
   if (retryAfterMs !== undefined && retryAfterMs > LONGEST_WAIT_MS) {
     const minutes = Math.ceil(retryAfterMs / 60_000);
-    return new ProviderError('fatal', `${engine} asks to be tried again in ${minutes} minutes (${what}).`);
+    return new ProviderError('fatal', `${engine} asks for a retry in ${minutes} minutes (${what}).`);
   }
   const message =
     status === 429 ? `${engine} limits the rate (${what}).` : `${engine} is unavailable (${what}).`;

@@ -36,7 +36,7 @@ export function createOpenAiCompatibleProvider(options: ChatModelOptions): Trans
     if (segments.length === 1) {
       throw new ProviderError(
         'fatal',
-        'A text is longer than the language model can answer. Shorten the longest paragraph, or choose another AI_MODEL.',
+        'The translation of a text exceeds the output limit of the language model. Shorten the longest paragraph, or choose another AI_MODEL.',
       );
     }
     const half = Math.ceil(segments.length / 2);

@@ -23,7 +23,7 @@ const EXAMPLES: EventPayloads = {
   'article.generation.failed': {
     articleId,
     jobId,
-    error: 'The writer did not answer in time. Nothing was charged.',
+    error: 'The writer did not respond in time. Nothing was charged.',
   },
   'article.approved': {
     articleId,

@@ -66,7 +66,7 @@ function start({ info }: OpenApiDocument): string {
     `<h2>Make a first call</h2><p>Every call needs an API key of the workspace. The examples on this page expect ` +
     `these shell variables, and one for each id of the path: ${code('{workspaceId}')} is ${code('$WORKSPACE_ID')}.</p>` +
     `${block('A first call', lines)}` +
-    `<p>It answers with the workspace's id, the role and the permissions of the key, and the limits that apply to it.</p>` +
+    `<p>The response has the workspace's id, the role and the permissions of the key, and the limits that apply to it.</p>` +
     `<h3>What holds for every call</h3><ul>` +
     `<li>A key acts with the permissions of its role and only in its own workspace. Anything outside it responds with 404, as if it did not exist.</li>` +
     `<li>Bodies are JSON. Unknown fields are ignored; ${code('null')} for an optional field means that it is absent.</li>` +

@@ -1,6 +1,7 @@
 import { unpublishedEvent } from '../articles/events.ts';
 import { type Move, moveArticle } from '../articles/move.ts';
-import { type ArticleResponse, toArticle } from '../articles/schemas.ts';
+import type { ArticleResponse } from '../articles/schemas.ts';
+import { showArticle } from '../articles/show.ts';
 import { requirePermissions, type VerbContext } from '../context.ts';
 import type { ReviewDecision } from '../db/tables.ts';
 import { inTransaction } from '../db/transaction.ts';
@@ -55,8 +56,8 @@ export async function reviewArticle(
     const audit = { action: 'reviews.created', targetType: 'review', targetId: reviewId, details };
     await recordChange(tx, context, audit, events);
     if (before.status === 'PUBLISHED') {
-      await recordAddressChange(tx, context, { projectId: after.project_id, targetId: articleId });
+      await recordAddressChange(tx, context, after);
     }
-    return { review: toReview(review), article: toArticle(after) };
+    return { review: toReview(review), article: (await showArticle(tx, after)).article };
   });
 }

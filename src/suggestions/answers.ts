@@ -9,6 +9,8 @@ import type {
 import { canonicalLanguage, codePoints } from '../fields.ts';
 import { describeLanguage } from '../language-names.ts';
 import { nameKey } from '../name-key.ts';
+import { type Checked, type Defect, parseAnswer } from '../providers/ask.ts';
+import type { ChatAnswer } from '../providers/chat-model.ts';
 import {
   type ArticleQuestion,
   countSuggestions,
@@ -17,7 +19,6 @@ import {
   type ProjectQuestion,
   type Question,
 } from './model-questions.ts';
-import type { Problem } from './provider.ts';
 
 /** The shape that models answer in, and the rules that turn an answer into suggestions. */
 
@@ -56,10 +57,6 @@ export const answerSchemas = {
   }),
 } as const satisfies Record<Question['kind'], z.ZodType>;
 
-export type CheckedAnswer =
-  | { readonly usable: true; readonly suggestions: Suggestions }
-  | { readonly usable: false; readonly problems: readonly Problem[] };
-
 /** Which of these names' keys a category of the workspace has, in any language. */
 export type FindTaken = (keys: readonly string[]) => Promise<ReadonlySet<string>>;
 
@@ -69,22 +66,22 @@ export type FindTaken = (keys: readonly string[]) => Promise<ReadonlySet<string>
  */
 export async function checkAnswer(
   question: Question,
-  answer: unknown,
+  answer: ChatAnswer,
   findTaken: FindTaken,
-): Promise<CheckedAnswer> {
-  const defects: Problem[] = [];
+): Promise<Checked<Suggestions>> {
+  const defects: Defect[] = [];
   const suggestions = await readAnswer(question, answer, findTaken, defects);
   if (suggestions === null || (countSuggestions(suggestions) === 0 && defects.length > 0)) {
-    return { usable: false, problems: defects.slice(0, MAX_PROBLEMS) };
+    return { value: null, defects: defects.slice(0, MAX_PROBLEMS) };
   }
-  return { usable: true, suggestions };
+  return { value: suggestions, defects: [] };
 }
 
 async function readAnswer(
   question: Question,
-  answer: unknown,
+  answer: ChatAnswer,
   findTaken: FindTaken,
-  defects: Problem[],
+  defects: Defect[],
 ): Promise<Suggestions | null> {
   switch (question.kind) {
     case 'article_categories': {
@@ -104,16 +101,12 @@ async function readAnswer(
 
 function parse<Schema extends z.ZodType>(
   schema: Schema,
-  answer: unknown,
-  defects: Problem[],
+  answer: ChatAnswer,
+  defects: Defect[],
 ): z.output<Schema> | null {
-  const parsed = schema.safeParse(answer);
-  if (parsed.success) return parsed.data;
-  for (const { path, message } of parsed.error.issues) {
-    defects.push({
-      problem: `${path.length === 0 ? 'The answer' : path.map(String).join('.')}: ${message}.`,
-    });
-  }
+  const parsed = parseAnswer(schema, answer);
+  if (parsed.ok) return parsed.value;
+  defects.push(...parsed.defects);
   return null;
 }
 
@@ -121,7 +114,7 @@ async function readArticleAnswer(
   question: ArticleQuestion,
   answer: z.output<typeof answerSchemas.article_categories>,
   findTaken: FindTaken,
-  defects: Problem[],
+  defects: Defect[],
 ): Promise<ArticleSuggestions | null> {
   const { kind, candidates } = question;
   const chosen = new Map<string, ArticleSuggestions['existing'][number]>();
@@ -142,7 +135,7 @@ async function readProjectAnswer(
   { kind, language: asked }: ProjectQuestion,
   answer: z.output<typeof answerSchemas.project_categories>,
   findTaken: FindTaken,
-  defects: Problem[],
+  defects: Defect[],
 ): Promise<ProjectSuggestions | null> {
   if (answer.categories.length > 0 && !isLanguage(asked, answer.language, defects)) return null;
   return { kind, categories: await readProposals(answer.categories, findTaken, defects) };
@@ -152,13 +145,13 @@ async function readProjectAnswer(
 function readNamesAnswer(
   { kind, targets }: NamesQuestion,
   answer: z.output<typeof answerSchemas.category_names>,
-  defects: Problem[],
+  defects: Defect[],
 ): NameSuggestions {
   const named = new Map<string, string>();
   for (const { language: tag, name } of answer.names) {
     const target = targetOf(tag, targets);
     const clean = cleanName(name);
-    if (target === null) defects.push(about('This language was not asked for.', tag));
+    if (target === null) defects.push(about('This language was not requested.', tag));
     else if (clean === null)
       defects.push(about(`The name in ${target} does not have 1 to ${MAX_NAME} characters.`, name));
     else if (!named.has(target)) named.set(target, clean);
@@ -176,7 +169,7 @@ function readNamesAnswer(
 async function readProposals(
   proposals: readonly ProposedCategory[],
   findTaken: FindTaken,
-  defects: Problem[],
+  defects: Defect[],
 ): Promise<ProposedCategory[]> {
   const named = new Map<string, ProposedCategory>();
   for (const { name, reason } of proposals) {
@@ -198,13 +191,13 @@ async function readProposals(
 }
 
 /** What a model answered is quoted next to what is wrong with it, shortened, and never inside our own words. */
-const about = (problem: string, given: string): Problem => ({
+const about = (problem: string, given: string): Defect => ({
   problem,
   given: [...tidy(given)].slice(0, MAX_NAME).join(''),
 });
 
 /** The model says which language it wrote in: one that was not asked for is unusable. */
-function isLanguage(asked: string, answered: string, defects: Problem[]): boolean {
+function isLanguage(asked: string, answered: string, defects: Defect[]): boolean {
   if (targetOf(answered, [asked]) !== null) return true;
   defects.push(about(`The names have to be in ${describeLanguage(asked)}, not in this language.`, answered));
   return false;

@@ -1,15 +1,17 @@
 import type { Database } from '../db/database.ts';
 import type { Suggestions } from '../db/suggestions.ts';
 import type { AiOperationId } from '../ids.ts';
+import { askUntilUsable, type Defect } from '../providers/ask.ts';
+import type { ChatAnswer } from '../providers/chat-model.ts';
 import { ProviderError } from '../providers/types.ts';
 import type { AskResult } from '../temporal/shapes.ts';
 import { checkAnswer, type FindTaken } from './answers.ts';
 import { countSuggestions, type Question } from './model-questions.ts';
 import { findOpenOperation, markAsked, storeResult, unmarkAsked } from './operations.ts';
-import { ModelNotReached, type Rejection, type SuggestionProvider, UnusableAnswer } from './provider.ts';
+import { ModelNotReached, type SuggestionProvider } from './provider.ts';
 import { findTakenNames, readQuestion } from './read-question.ts';
 
-const TIMES = 2;
+const MAX_CALLS = 2;
 /** How much of a rejected answer the model is shown again. */
 const MAX_SHOWN = 4_000;
 
@@ -74,13 +76,13 @@ async function askForMissing(
   if (targets.length === 0 || signal.aborted) return suggestions;
   const missing = { ...question, targets };
   try {
-    const checked = await checkAnswer(
+    const { value } = await checkAnswer(
       missing,
       await provider.answer({ question: missing, signal }),
       NOTHING_TAKEN,
     );
-    if (!checked.usable || checked.suggestions.kind !== 'category_names') return suggestions;
-    const names = [...suggestions.names, ...checked.suggestions.names];
+    if (value?.kind !== 'category_names') return suggestions;
+    const names = [...suggestions.names, ...value.names];
     const order = (language: string): number => question.targets.indexOf(language);
     return { ...suggestions, names: names.sort((one, other) => order(one.language) - order(other.language)) };
   } catch {
@@ -98,29 +100,26 @@ export async function askModel(
   findTaken: FindTaken,
   signal: AbortSignal,
 ): Promise<Suggestions | null> {
-  let rejected: Rejection | undefined;
-  for (let time = 1; time <= TIMES; time += 1) {
-    signal.throwIfAborted();
-    try {
-      const answer = await provider.answer({
-        question,
-        signal,
-        ...(rejected === undefined ? {} : { rejected }),
-      });
-      const checked = await checkAnswer(question, answer, findTaken);
-      if (checked.usable) return countSuggestions(checked.suggestions) > 0 ? checked.suggestions : null;
-      rejected = { answer: JSON.stringify(answer)?.slice(0, MAX_SHOWN) ?? null, problems: checked.problems };
-    } catch (error) {
-      if (error instanceof UnusableAnswer)
-        rejected = { answer: null, problems: [{ problem: error.message }] };
-      else if (isRefusal(error)) rejected = { answer: null, problems: [{ problem: 'It was declined.' }] };
-      // Once the model has answered, it was reached, whatever happens to the second question.
-      else if (error instanceof ModelNotReached && rejected !== undefined) {
-        throw new ProviderError(error.kind, error.message);
-      } else throw error;
-    }
-  }
-  return null;
+  const { value } = await askUntilUsable<Suggestions, Defect>({
+    ask: (rejected) =>
+      provider.answer({ question, rejected, signal }).catch((error: unknown) => {
+        if (isRefusal(error)) return DECLINED;
+        // Once the model has answered, it was reached, whatever happens to the second question.
+        throw error instanceof ModelNotReached && rejected !== undefined
+          ? new ProviderError(error.kind, error.message)
+          : error;
+      }),
+    check: async (answer) =>
+      answer === DECLINED
+        ? { value: null, defects: [{ problem: 'It was declined.' }] }
+        : checkAnswer(question, answer, findTaken),
+    calls: MAX_CALLS,
+    shown: MAX_SHOWN,
+    signal,
+  });
+  return value !== null && countSuggestions(value) > 0 ? value : null;
 }
 
+/** Stands for the answer of a model that declined. */
+const DECLINED: ChatAnswer = { object: null, truncated: false };
 const isRefusal = (error: unknown): boolean => error instanceof ProviderError && error.kind === 'refused';

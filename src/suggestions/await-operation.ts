@@ -52,7 +52,7 @@ export async function runOperation(
     case 'empty':
       return { suggestions: null, credits: 0 };
     case 'failed': {
-      logger.warn({ err: cause, requestId, operationId: operation.id }, 'paid operation without an answer');
+      logger.warn({ err: cause, requestId, operationId: operation.id }, 'paid operation without a result');
       // Work still in progress can stop: no one waits for it any more.
       if (!(cause instanceof WorkflowFailedError)) {
         cancelRun(client, aiOperationWorkflowId(operation.id)).catch(() => undefined);

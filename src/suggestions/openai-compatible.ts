@@ -1,15 +1,11 @@
-import { type ChatTurn, createChatModel } from '../providers/chat-model.ts';
+import { conversation } from '../providers/ask.ts';
+import { createChatModel } from '../providers/chat-model.ts';
 import { strictSchema } from '../providers/strict-schema.ts';
 import { ProviderError } from '../providers/types.ts';
 import { answerSchemas } from './answers.ts';
 import type { Question } from './model-questions.ts';
 import { instructionsFor, questionData } from './prompts.ts';
-import {
-  ModelNotReached,
-  type SuggestionProvider,
-  type SuggestionRequest,
-  UnusableAnswer,
-} from './provider.ts';
+import { ModelNotReached, type SuggestionProvider } from './provider.ts';
 
 /** No connection was made, so nothing was sent. */
 const NOT_CONNECTED = new Set([
@@ -36,18 +32,14 @@ export function createOpenAiCompatibleSuggestions(options: OpenAiCompatibleOptio
   const model = createChatModel(options);
   return {
     name: 'openai-compatible',
-    async answer(request) {
-      const { question, signal } = request;
+    async answer({ question, rejected, signal }) {
       try {
-        const { object, truncated } = await model.ask({
+        return await model.ask({
           instructions: instructionsFor(question),
-          turns: conversation(request),
+          turns: conversation(questionData(question), rejected),
           schema: strictSchemas[question.kind],
           signal,
         });
-        if (truncated) throw new UnusableAnswer('The answer was cut off at its length limit.');
-        if (object === null) throw new UnusableAnswer('The answer was not a JSON object.');
-        return object;
       } catch (error) {
         throw error instanceof ProviderError && hasCode(error, NOT_CONNECTED)
           ? new ModelNotReached(error.kind, error.message)
@@ -55,20 +47,6 @@ export function createOpenAiCompatibleSuggestions(options: OpenAiCompatibleOptio
       }
     },
   };
-}
-
-/** The question; when it is asked again, also the earlier answer and what is wrong with it. */
-function conversation({ question, rejected }: SuggestionRequest): ChatTurn[] {
-  const asked: ChatTurn = { role: 'user', text: JSON.stringify(questionData(question)) };
-  if (rejected === undefined) return [asked];
-  return [
-    asked,
-    ...(rejected.answer === null ? [] : [{ role: 'assistant' as const, text: rejected.answer }]),
-    {
-      role: 'user',
-      text: `That answer cannot be used. Answer again, with the JSON object alone. What is wrong, as data: ${JSON.stringify(rejected.problems)}`,
-    },
-  ];
 }
 
 const strictSchemas = {

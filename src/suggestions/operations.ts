@@ -2,15 +2,9 @@
 import { sql } from 'kysely';
 import { type AuditRecord, recordAudit } from '../audit/record.ts';
 import type { VerbContext } from '../context.ts';
-import {
-  insufficientCredits,
-  MissingHoldError,
-  openHold,
-  releaseHold,
-  reserveCredits,
-  settleHold,
-} from '../credits/holds.ts';
-import { aiQuotaExceeded, countOperation, uncountOperation } from '../credits/operations-quota.ts';
+import { MissingHoldError, releaseHold, settleHold } from '../credits/holds.ts';
+import { uncountOperation } from '../credits/operations-quota.ts';
+import { reserve } from '../credits/reserve.ts';
 import type { Database, Tx } from '../db/database.ts';
 import { inSavepoint, type OnLeftOver } from '../db/savepoint.ts';
 import type { AiOperationKind, Suggestions } from '../db/suggestions.ts';
@@ -81,10 +75,7 @@ export async function reserveOperation(
     targetId,
     details: { operationId: id, reservedCredits: credits, ...(languages.length > 0 ? { languages } : {}) },
   });
-  await openHold(tx, { workspaceId, purpose: 'ai_operation', runId: id, amount: credits });
-  const counted = await countOperation(tx, workspaceId, quota_month);
-  if (!(await reserveCredits(tx, workspaceId, credits))) throw insufficientCredits(credits);
-  if (!counted) throw aiQuotaExceeded();
+  await reserve(tx, { workspaceId, purpose: 'ai_operation', runId: id, credits, month: quota_month });
   return { id, kind, workspaceId, targetId, credits };
 }
 

@@ -1,10 +1,10 @@
 import type { Suggestions } from '../db/suggestions.ts';
 import { countSuggestions } from './model-questions.ts';
 
-/** contract.md A6: suggestions for an article or a project, in credits. */
+/** contract.md S4: suggestions for an article or a project, in credits. */
 export const SUGGESTION_CREDITS = 1;
 
-/** Half a credit per language, rounded up per request (contract.md A6). */
+/** Half a credit per language, rounded up per request (contract.md S5). */
 export const namesPrice = (languages: number): number => Math.ceil(languages / 2);
 
 /** Credits for what came back: names are charged one by one, since some of the requested ones may be missing. */

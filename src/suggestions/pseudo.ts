@@ -25,11 +25,11 @@ export const createPseudoSuggestions = (): SuggestionProvider => ({
   name: 'pseudo',
   async answer({ question, signal }) {
     signal.throwIfAborted();
-    return answerTo(question);
+    return { object: answerTo(question), truncated: false };
   },
 });
 
-function answerTo(question: Question): unknown {
+function answerTo(question: Question) {
   switch (question.kind) {
     case 'article_categories':
       return suggestForArticle(question);

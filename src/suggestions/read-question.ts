@@ -1,9 +1,9 @@
 /** What a model needs to know to answer, read from the rows as they are now. */
 import { sql } from 'kysely';
 import type { Database } from '../db/database.ts';
-import { doTask } from '../document/threads/pool.ts';
-import { onBehalfOf } from '../document/threads/share.ts';
 import type { ArticleId, CategoryId, ProjectId, WorkspaceId } from '../ids.ts';
+import { doTask } from '../threads/pool.ts';
+import { onBehalfOf } from '../threads/share.ts';
 import type { FindTaken } from './answers.ts';
 import type { ArticleQuestion, NamesQuestion, ProjectQuestion, Question } from './model-questions.ts';
 import type { OpenOperation } from './operations.ts';

@@ -13,7 +13,7 @@ import { suggestForArticle, suggestForProject, translateNames } from './suggest.
 
 const PAID = ['INSUFFICIENT_CREDITS', 'QUOTA_EXCEEDED'] as const;
 
-/** The three paid suggestions (contract.md C). Nothing is stored until a client saves it. */
+/** The three paid suggestions (contract.md S). Nothing is stored until a client saves it. */
 export const createSuggestionRoutes = (runs: RunDependencies): RouteModule[] => [
   defineRoute(
     {

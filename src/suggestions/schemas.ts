@@ -42,6 +42,6 @@ export const translateNamesBody = z.object({
 export const translateNamesAnswer = z.object({
   names: z
     .array(z.object({ language: z.string(), name }))
-    .meta({ description: 'In the order asked for; languages without a usable name are left out.' }),
+    .meta({ description: 'In the requested order; languages without a usable name are left out.' }),
   credits,
 });

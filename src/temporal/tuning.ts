@@ -1,18 +1,19 @@
 import type { WorkerOptions } from '@temporalio/worker';
 import type { Config } from '../config.ts';
 
-type Tuned = Pick<WorkerOptions, 'maxConcurrentActivityTaskExecutions' | 'maxCachedWorkflows'>;
-type TunedWebhooks = Tuned & Pick<WorkerOptions, 'maxEagerActivityReservationsPerWorkflowTask'>;
+type Slots = Pick<WorkerOptions, 'maxConcurrentActivityTaskExecutions'>;
+type Cache = Pick<WorkerOptions, 'maxCachedWorkflows'>;
 
 export interface WorkerTuning {
   /** Of each task queue. */
   readonly pollers: Pick<WorkerOptions, 'workflowTaskPollerBehavior' | 'activityTaskPollerBehavior'>;
-  readonly translation: Tuned;
-  readonly webhooks: TunedWebhooks;
+  readonly translation: Cache;
+  readonly engineCalls: Slots;
+  readonly webhooks: Slots & Cache & Pick<WorkerOptions, 'maxEagerActivityReservationsPerWorkflowTask'>;
 }
 
 /**
- * What an operator may set of the workers. The two queues with volume have slots and a cache of their own: a webhook
+ * What an operator may set of the workers. Runs and activities with volume have caches and slots of their own: a webhook
  * attempt only waits, so that its slot costs a socket, while a batch of a translation costs a request to the engine.
  */
 export function workerTuning(
@@ -32,10 +33,8 @@ export function workerTuning(
       : ({ type: 'simple-maximum', maximum: polls } as const);
   return {
     pollers: { workflowTaskPollerBehavior: behavior, activityTaskPollerBehavior: behavior },
-    translation: {
-      maxConcurrentActivityTaskExecutions: config.TRANSLATION_ACTIVITY_SLOTS,
-      maxCachedWorkflows: config.TRANSLATION_CACHED_WORKFLOWS,
-    },
+    translation: { maxCachedWorkflows: config.TRANSLATION_CACHED_WORKFLOWS },
+    engineCalls: { maxConcurrentActivityTaskExecutions: config.TRANSLATION_ACTIVITY_SLOTS },
     webhooks: {
       maxConcurrentActivityTaskExecutions: config.WEBHOOK_ACTIVITY_SLOTS,
       maxCachedWorkflows: config.WEBHOOK_CACHED_WORKFLOWS,

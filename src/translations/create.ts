@@ -1,12 +1,13 @@
 import { bytesOf } from '../articles/images.ts';
-import { CHANGED, retryingChanged } from '../articles/prepare.ts';
-import { type ArticleResponse, toArticle } from '../articles/schemas.ts';
+import type { ArticleResponse } from '../articles/schemas.ts';
+import { showArticle } from '../articles/show.ts';
 import { copyCategories } from '../categories/copy.ts';
 import { requirePermissions, type VerbContext } from '../context.ts';
 import type { Tx } from '../db/database.ts';
 import { uniqueViolation } from '../db/errors.ts';
+import { CHANGED, retryingChanged } from '../db/retrying-changed.ts';
 import { inTransaction } from '../db/transaction.ts';
-import type { Counted } from '../document/threads/tasks.ts';
+import type { Counted } from '../document/tasks/tasks.ts';
 import { conflict, invalid, notFound } from '../errors.ts';
 import type { ArticleId } from '../ids.ts';
 import { admitJob, KEY_TAKEN, type Replayed, replay } from '../jobs/admit.ts';
@@ -143,7 +144,7 @@ async function create(
     },
   });
   return {
-    created: { reused: false, article: toArticle(article), job: toJob(job), estimate },
+    created: { reused: false, article: (await showArticle(tx, article)).article, job: toJob(job), estimate },
     run: job,
   };
 }

@@ -1,7 +1,6 @@
 import { sql } from 'kysely';
 import { insertArticle } from '../articles/insert.ts';
-import { type ArticleRow, articleColumns } from '../articles/queries.ts';
-import { clockTimestamp } from '../db/clock.ts';
+import { type ArticleRow, articleChanged, articleColumns } from '../articles/queries.ts';
 import type { Tx } from '../db/database.ts';
 import { EMPTY_DOCUMENT } from '../document/format/schema.ts';
 import { conflict } from '../errors.ts';
@@ -30,7 +29,7 @@ export async function reuseDraft(
   if (existing === undefined) return null;
   const reused = await tx
     .updateTable('articles')
-    .set({ status: 'QUEUED', updated_at: clockTimestamp })
+    .set({ status: 'QUEUED', ...articleChanged })
     .where('id', '=', existing.id)
     .where('status', '=', 'DRAFT')
     .where(sql<boolean>`jsonb_array_length(document -> 'blocks') = 0`)

@@ -4,16 +4,16 @@ import { readAssets } from '../articles/images.ts';
 import type { Database } from '../db/database.ts';
 import type { StoredContext } from '../db/tables.ts';
 import { inTransaction } from '../db/transaction.ts';
-import { doTask } from '../document/threads/pool.ts';
-import { inTheBackground } from '../document/threads/share.ts';
 import { type PlannedSegment, type PlannedTexts, planBatches } from '../document/translation/planned.ts';
+import { glossaryIn } from '../guidance/glossary/terms.ts';
+import { styleOf } from '../guidance/styles/styles.ts';
 import type { ArticleId, JobId, WorkspaceId } from '../ids.ts';
 import { writeJson } from '../json-text.ts';
 import type { TranslationProvider } from '../providers/types.ts';
-import { glossaryIn } from './glossary/terms.ts';
+import { doTask } from '../threads/pool.ts';
+import { inTheBackground } from '../threads/share.ts';
 import { fromMemory } from './memory/fill.ts';
 import { readTexts, toSnapshot } from './read-source.ts';
-import { styleOf } from './styles/styles.ts';
 
 /** Bounds of one provider call: small enough to be repaired cheaply, large enough to carry context. */
 const BATCH = { maxWords: 400, maxSegments: 40 } as const;

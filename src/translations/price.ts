@@ -1,11 +1,11 @@
 import { hash } from 'node:crypto';
 import { CHARACTERS_PER_WORD, textWeight } from '../document/format/words.ts';
-import { doTask } from '../document/threads/pool.ts';
-import type { Counted } from '../document/threads/tasks.ts';
+import type { Counted } from '../document/tasks/tasks.ts';
 import { metaFields } from '../document/translation/segments.ts';
 import type { Snapshot } from '../document/translation/source.ts';
 import { invalid } from '../errors.ts';
 import { JsonText } from '../json-text.ts';
+import { doTask } from '../threads/pool.ts';
 import type { SourceTexts } from './read-source.ts';
 import type { Estimate } from './schemas.ts';
 

@@ -6,6 +6,7 @@ import { keepReport, reportOf, withoutWords } from './report/report.ts';
 /** A job of a long article has some thousand segments, so a batch holds few jobs. */
 const JOBS_AT_ONCE = 20;
 const PROPOSALS_AT_ONCE = 1_000;
+const MEMORY_ENTRIES_AT_ONCE = 2_000;
 
 /**
  * Removes what a translation or refresh worked with, the snapshot of its source and its segments, once its job has ended
@@ -44,3 +45,12 @@ export async function pruneTranslations(
   );
   return { jobs, segments };
 }
+
+/** Removes what no translation has used for this long. @returns how many entries */
+export const pruneMemory = (db: Database, unusedMs: number, onProgress?: () => void): Promise<number> =>
+  removeOlder(
+    db,
+    ['translation_memory', 'used_at'],
+    { ageMs: unusedMs, limit: MEMORY_ENTRIES_AT_ONCE },
+    onProgress,
+  );

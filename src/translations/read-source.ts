@@ -94,7 +94,7 @@ export async function readSource(
 
 /**
  * Refuses a target that the source can't be translated into.
- * @throws {ServiceError} INVALID_REQUEST naming `pointer` (contract.md T)
+ * @throws {ServiceError} INVALID_REQUEST naming `pointer` (contract.md T5)
  */
 export function checkTargetLanguage(
   pointer: string,

@@ -44,7 +44,7 @@ export const createTranslationRoutes = (runs: JobRuns): RouteModule[] => [
       path: '/api/articles/{articleId}/translations/estimate',
       operationId: 'estimateTranslation',
       summary: 'Estimate a translation',
-      description: 'Says what a translation would cost. Nothing is reserved or charged.',
+      description: 'Returns the price of a translation. Nothing is reserved or charged.',
       tags: ['Translations'],
       scope: 'article',
       permissions: ['articles.read'],

@@ -62,17 +62,17 @@ const statesSchema = z
   .meta({
     id: 'TranslationStates',
     description:
-      'How many units of a version are in each state: blocks, images, the title, meta texts and lists of keywords. What a person took out of the version, or put into it, counts nowhere.',
+      'How many units of a version are in each state: blocks, images, the title, meta texts and lists of keywords. Units that a person added to the version or removed from it are not counted.',
   });
 
 const listedTranslation = z.object({
   article: articleSummarySchema,
-  job: jobSchema.nullable().describe('The latest that writes it'),
+  job: jobSchema.nullable().describe('The latest job that writes it'),
   sourceArticleId: z.uuid().nullable().describe('What it was last translated from'),
   tracking: z
     .enum(['managed', 'unmanaged', 'source_gone'])
     .describe(
-      'Whether it is known what was translated and written: not of an article that was never translated, or by a release that did not keep it',
+      '`managed` when it is recorded what was translated and written; `unmanaged` when not, as for an article that was never translated',
     ),
   states: statesSchema.nullable().describe('Null unless it is managed'),
 });

@@ -1,20 +1,22 @@
 import { sql } from 'kysely';
-import { bytesOf, copiesOf, imagesForBody, insertAssets, newAssetIds } from '../articles/images.ts';
+import { copiesOf, newAssetIds } from '../articles/images.ts';
 import { lockAndChooseSlug, retryingSlug } from '../articles/insert.ts';
-import { type PreparedBody, withRenderings } from '../articles/prepare.ts';
-import { addressesOf, type Renderer, referencesOf, toRendering } from '../articles/render.ts';
+import { keepLinks } from '../articles/links/keep.ts';
+import { articleChanged } from '../articles/queries.ts';
+import { renderingColumns } from '../articles/rendering.ts';
 import { replaceContent } from '../articles/revisions/keep.ts';
-import { keepBlobs } from '../blobs/references.ts';
-import { clockTimestamp } from '../db/clock.ts';
 import type { Database, Tx } from '../db/database.ts';
-import { doTask } from '../document/threads/pool.ts';
-import { inTheBackground } from '../document/threads/share.ts';
-import type { AssembledArticle } from '../document/threads/tasks.ts';
+import { inTransaction } from '../db/transaction.ts';
+import type { AssembledArticle } from '../document/tasks/tasks.ts';
 import { ReassemblyError } from '../document/translation/reassemble.ts';
 import { isOfBody } from '../document/translation/segments.ts';
 import type { SourceAsset } from '../document/translation/source.ts';
-import type { ArticleId, JobId, WorkspaceId } from '../ids.ts';
-import { isJobOpen, type JobTarget, settleJob } from '../jobs/run-state.ts';
+import type { ArticleId, JobId } from '../ids.ts';
+import { isJobOpen, settleJob } from '../jobs/run-state.ts';
+import { doTask } from '../threads/pool.ts';
+import { inTheBackground } from '../threads/share.ts';
+import { addImages } from './add-images.ts';
+import { markFinalizing } from './mark-finalizing.ts';
 import { priceWithout } from './price.ts';
 import { keepProvenance } from './provenance.ts';
 import { isUntranslated, requireUsable } from './report/judge.ts';
@@ -22,30 +24,15 @@ import { keepReport } from './report/report.ts';
 
 /** What the transaction writes, worked out before it takes a lock. */
 interface Result {
-  readonly workspaceId: WorkspaceId;
+  readonly requestId: string;
   /** Null when it was deleted meanwhile. */
   readonly sourceId: ArticleId | null;
   readonly article: AssembledArticle;
-  /** Rendered with the copies of the images, and the addresses of its links by now. */
-  readonly body: PreparedBody;
   readonly language: string;
   /** Copies of the source's images. */
   readonly images: readonly SourceAsset[];
   /** What it costs when texts are left or untranslated; null for all that was reserved. */
   readonly credits: number | null;
-}
-
-/** Shows that nothing but writing the result is left. */
-export async function markFinalizing(db: Database, jobId: JobId): Promise<void> {
-  await db
-    .updateTable('jobs')
-    .set((eb) => ({
-      current_step: 'finalize',
-      progress: eb.fn<number>('greatest', ['progress', eb.val(95)]),
-    }))
-    .where('id', '=', jobId)
-    .where('status', '=', 'TRANSLATING')
-    .execute();
 }
 
 /**
@@ -58,38 +45,25 @@ export async function settleTranslation(db: Database, jobId: JobId): Promise<boo
   await markFinalizing(db, jobId);
   await requireUsable(db, jobId);
   const result = await assemble(db, jobId);
-  return retryingSlug(() =>
-    inTheBackground(result.workspaceId, () =>
-      withRenderings(db, (tx, render) => settle(tx, jobId, result, render), [result.body]),
-    ),
-  );
+  return retryingSlug(() => inTransaction(db, (tx) => settle(tx, jobId, result)));
 }
 
 async function assemble(db: Database, jobId: JobId): Promise<Result> {
-  const {
-    snapshot,
-    assets,
-    target_language,
-    workspace_id,
-    project_id,
-    article_id,
-    source_article_id,
-    reserved_credits,
-  } = await db
-    .selectFrom('translations')
-    .innerJoin('jobs', 'jobs.id', 'translations.job_id')
-    .select([
-      sql<string | null>`translations.snapshot::text`.as('snapshot'),
-      sql<readonly SourceAsset[]>`translations.snapshot -> 'assets'`.as('assets'),
-      'source_article_id',
-      'target_language',
-      'jobs.workspace_id',
-      'jobs.project_id',
-      'jobs.article_id',
-      'jobs.reserved_credits',
-    ])
-    .where('job_id', '=', jobId)
-    .executeTakeFirstOrThrow();
+  const { snapshot, assets, target_language, workspace_id, request_id, source_article_id, reserved_credits } =
+    await db
+      .selectFrom('translations')
+      .innerJoin('jobs', 'jobs.id', 'translations.job_id')
+      .select([
+        sql<string | null>`translations.snapshot::text`.as('snapshot'),
+        sql<readonly SourceAsset[]>`translations.snapshot -> 'assets'`.as('assets'),
+        'source_article_id',
+        'target_language',
+        'jobs.workspace_id',
+        'jobs.request_id',
+        'jobs.reserved_credits',
+      ])
+      .where('job_id', '=', jobId)
+      .executeTakeFirstOrThrow();
   if (snapshot === null) throw new Error(`job ${jobId} has no snapshot`);
   const segments = await db
     .selectFrom('translation_segments')
@@ -104,16 +78,9 @@ async function assemble(db: Database, jobId: JobId): Promise<Result> {
     translations.set(key, target_text);
     if ((target_text === null || untranslated) && isOfBody(kind)) unpaidWords += words ?? 0;
   }
-  const linked = referencesOf(snapshot).articleIds;
-  const articleIds = await targetVersions(db, workspace_id, linked, target_language);
   const assetIds = newAssetIds(assets);
-  const shown = linked.map((id) => (articleIds.get(id) ?? id) as ArticleId);
-  const references = {
-    links: await addressesOf(db, project_id, shown),
-    images: imagesForBody(copiesOf(assets, assetIds)),
-  };
   const assembled = await inTheBackground(workspace_id, () =>
-    doTask('assemble', snapshot, translations, { articleIds, assetIds }, references),
+    doTask('assemble', snapshot, translations, assetIds),
   );
   if (!assembled.ok) throw new ReassemblyError(assembled.problem);
   const { article } = assembled;
@@ -121,45 +88,17 @@ async function assemble(db: Database, jobId: JobId): Promise<Result> {
     ...asset,
     altText: article.altTexts.get(asset.id) ?? asset.altText,
   }));
-  const images = copiesOf(described, assetIds);
-  const body = {
-    id: article_id,
-    document: article.stored.json,
-    references: { ...references, images: imagesForBody(images) },
-    rendering: toRendering(article.stored.json, article.rendered),
-  };
   return {
-    workspaceId: workspace_id,
+    requestId: request_id ?? '',
     sourceId: source_article_id,
     article,
-    body,
     language: target_language,
-    images,
+    images: copiesOf(described, assetIds),
     credits: unpaidWords === 0 ? null : Math.min(reserved_credits, await priceWithout(snapshot, unpaidWords)),
   };
 }
 
-/** For each of the articles: its version in the target language, where there is one. */
-export async function targetVersions(
-  db: Database,
-  workspaceId: WorkspaceId,
-  linked: readonly ArticleId[],
-  language: string,
-): Promise<Map<string, string>> {
-  if (linked.length === 0) return new Map();
-  const rows = await db
-    .selectFrom('articles as source')
-    .innerJoin('articles as version', 'version.translation_group_id', 'source.translation_group_id')
-    .select(['source.id as sourceId', 'version.id as versionId'])
-    .where('source.workspace_id', '=', workspaceId)
-    .where('version.workspace_id', '=', workspaceId)
-    .where('source.id', 'in', linked)
-    .where('version.primary_language', '=', language)
-    .execute();
-  return new Map(rows.map((row) => [row.sourceId, row.versionId]));
-}
-
-async function settle(tx: Tx, jobId: JobId, result: Result, render: Renderer): Promise<boolean> {
+async function settle(tx: Tx, jobId: JobId, result: Result): Promise<boolean> {
   return settleJob(tx, jobId, 'TRANSLATING', async (target) => {
     const { article } = result;
     const bytesLeft = await addImages(tx, target, result.images);
@@ -168,10 +107,10 @@ async function settle(tx: Tx, jobId: JobId, result: Result, render: Renderer): P
       { projectId: target.project_id, language: result.language, except: target.id },
       article.title,
     );
-    const [{ rendering }] = await render(tx, [{ ...target, document: article.stored.json }]);
     await replaceContent(tx, target.id, { kind: 'system', workspaceId: target.workspace_id, jobId })
       .set({
-        ...rendering,
+        ...renderingColumns(article.rendered),
+        is_translation: true,
         title: article.title,
         slug,
         status: 'NEEDS_REVIEW',
@@ -181,37 +120,12 @@ async function settle(tx: Tx, jobId: JobId, result: Result, render: Renderer): P
         target_keywords: article.targetKeywords,
         secondary_keywords: article.secondaryKeywords,
         word_count: article.stored.words,
-        updated_at: clockTimestamp,
+        ...articleChanged,
       })
       .execute();
+    await keepLinks(tx, result, target.id, null, article.rendered.places);
     await keepProvenance(tx, target, result.sourceId, article.provenance);
     await keepReport(tx, jobId);
     return { bytesLeft, ...(result.credits === null ? {} : { credits: result.credits }) };
   });
-}
-
-/**
- * Adds the copies of the source's images. Left out is one that was deleted so long ago that its bytes are gone (a block
- * that shows it renders as nothing), and the cover of a source when an editor gave the draft its own.
- * @returns the bytes of those left out
- */
-export async function addImages(
-  tx: Tx,
-  target: Pick<JobTarget, 'id' | 'workspace_id'>,
-  images: readonly SourceAsset[],
-): Promise<number> {
-  const kept = await keepBlobs(
-    tx,
-    images.map((image) => image.contentHash),
-  );
-  const ownCover = await tx
-    .selectFrom('assets')
-    .select('id')
-    .where('article_id', '=', target.id)
-    .where('role', '=', 'hero')
-    .executeTakeFirst();
-  const isAdded = ({ contentHash, role }: SourceAsset) =>
-    kept.has(contentHash) && (role !== 'hero' || ownCover === undefined);
-  await insertAssets(tx, target.workspace_id, target.id, images.filter(isAdded));
-  return bytesOf(images.filter((image) => !isAdded(image)));
 }

@@ -1,9 +1,9 @@
 import { readAssets } from '../articles/images.ts';
 import type { VerbContext } from '../context.ts';
 import type { StateCounts } from '../document/refresh/types.ts';
-import { doTask } from '../document/threads/pool.ts';
 import type { ArticleId } from '../ids.ts';
 import { writeJson } from '../json-text.ts';
+import { doTask } from '../threads/pool.ts';
 import { readTexts, toSnapshot } from './read-source.ts';
 
 /** A version to compare with its source. */

@@ -1,4 +1,4 @@
-/** Values of the OpenAPI examples, shared so that they tell one story. */
+/** Values of the OpenAPI examples, shared so that they agree. */
 const ENDPOINT_ID = '7f9c24e8-3b12-4fef-91e0-5b3f6f2f3a11';
 const DELIVERY_ID = '3f0f7d0a-6a4e-4f0e-9d55-0d7c1f6c2f11';
 
@@ -16,7 +16,7 @@ export const registrationExample = {
   description: 'Rebuilds the public site',
 };
 
-/** Words instead of a random text, so that no scanner takes it for a real one. */
+/** Words instead of random text, so that no scanner takes it for a real secret. */
 export const secretExample = 'whsec_example-example-example-example-exampl3';
 
 export const deliveryExample = {
@@ -26,7 +26,7 @@ export const deliveryExample = {
   status: 'failed',
   attempts: 1,
   responseStatus: 503,
-  errorMessage: 'The receiver answered 503.',
+  errorMessage: 'The receiver responded with 503.',
   deliveredAt: null,
   createdAt: '2026-11-21T09:12:41.120Z',
 };
@@ -46,7 +46,7 @@ export const deliveryDetailExample = {
       startedAt: '2026-11-21T09:12:41.180Z',
       durationMs: 222,
       responseStatus: 503,
-      errorMessage: 'The receiver answered 503.',
+      errorMessage: 'The receiver responded with 503.',
       responseBody: 'try again later',
     },
   ],

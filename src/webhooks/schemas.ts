@@ -41,7 +41,7 @@ export const registerEndpointBody = z.object({
   description: shortText(0, MAX_DESCRIPTION).optional(),
 });
 
-/** The only response that ever holds a secret. */
+/** The only response that holds a secret. */
 export const registeredEndpointSchema = z
   .object({
     endpoint: z.object(endpointFields),
@@ -96,7 +96,7 @@ const progressFields = {
   }),
 };
 
-/** A delivery that has not ended, and who has it. */
+/** An open delivery, and its run. */
 const openDeliverySchema = z
   .object({ ...deliveryFields, ...progressFields })
   .meta({ id: 'OpenWebhookDelivery' });
@@ -107,9 +107,7 @@ export const webhookDeliveryDetailSchema = z
     ...deliveryFields,
     ...progressFields,
     body: z.string().meta({ description: 'The exact text that is signed and sent.' }),
-    attemptLog: z
-      .array(attemptSchema)
-      .meta({ description: 'Every attempt that ended, the first one first.' }),
+    attemptLog: z.array(attemptSchema).meta({ description: 'Every attempt that ended, oldest first.' }),
   })
   .meta({ id: 'WebhookDeliveryDetail' });
 
@@ -134,10 +132,7 @@ export const listOpenDeliveriesQuery = z.object({
 });
 
 export const openDeliveryListSchema = z.object({
-  deliveries: z
-    .array(openDeliverySchema)
-    .max(100)
-    .meta({ description: 'The one that is due first before the others.' }),
+  deliveries: z.array(openDeliverySchema).max(100).meta({ description: 'The earliest due first.' }),
 });
 
 export const redeliverFailedBody = z.object({
@@ -151,7 +146,7 @@ export const redeliverFailedSchema = z.object({
 /** The outcome of a ping. */
 export const pingResultSchema = z
   .object({
-    delivered: z.boolean().meta({ description: 'True when the receiver answered 2xx.' }),
+    delivered: z.boolean().meta({ description: 'True when the receiver responded with 2xx.' }),
     responseStatus: z.int().nullable().meta({ description: 'Null when there was no response.' }),
     errorMessage: z.string().nullable().meta({ description: 'Null when it was delivered.' }),
     durationMs: z.int().min(0),

@@ -1,6 +1,4 @@
-/*
- * For receivers of webhooks. This file needs nothing but Node, so that it can be copied into a receiver as it is.
- */
+/* For receivers of webhooks. This file needs only Node, so that it can be copied into a receiver as it is. */
 import { createHmac, timingSafeEqual } from 'node:crypto';
 
 export type WebhookVerificationCode =
@@ -11,7 +9,7 @@ export type WebhookVerificationCode =
   | 'signature_mismatch'
   | 'malformed_body';
 
-/** A request that is not a genuine, fresh delivery. Answer it with 400 and do nothing else. */
+/** A request that is not a genuine, fresh delivery. Respond with 400 and do nothing else. */
 export class WebhookVerificationError extends Error {
   override readonly name = 'WebhookVerificationError';
   readonly code: WebhookVerificationCode;
@@ -26,7 +24,7 @@ export class WebhookVerificationError extends Error {
 export type ReceivedHeaders = Headers | Readonly<Record<string, string | readonly string[] | undefined>>;
 
 export interface VerifyOptions {
-  /** The receiver's clock; the machine's own when omitted. */
+  /** The receiver's clock; the machine's when omitted. */
   now?: Date;
   /** Seconds a signature may be old, or ahead of the receiver's clock. */
   toleranceSeconds?: number;
@@ -45,7 +43,7 @@ export interface VerifiedWebhook {
 const SIGNATURE_HEADER = 'x-service-signature';
 
 /**
- * Verifies a delivery (contract.md D2 to D5) and answers its content.
+ * Verifies a delivery (contract.md D2 to D5) and returns its content.
  *
  * @param rawBody the body exactly as received, before any JSON parsing; text counts as UTF-8.
  * @param secret the secret exactly as returned at registration (`whsec_…` included).

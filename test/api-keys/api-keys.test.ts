@@ -37,6 +37,7 @@ const auditOf = (id: string) =>
     .orderBy('created_at')
     .execute();
 
+// contract.md K1
 test('a created key works at once, is shown once, and is listed without its secret', async () => {
   const created = await api.call('POST', path, {
     key: workspace.ownerKey,
@@ -74,6 +75,7 @@ test('a created key works at once, is shown once, and is listed without its secr
   ]);
 });
 
+// contract.md K4
 test('a label is 1 to 120 code points after trimming', async () => {
   const create = (label: unknown) =>
     api.call('POST', path, { key: workspace.ownerKey, body: { label, roleId: workspace.roles.editor } });
@@ -94,6 +96,7 @@ const createDated = (expiresAt: unknown) =>
     body: { label: 'dated', roleId: workspace.roles.editor, expiresAt },
   });
 
+// contract.md K6
 test('a past expiresAt gives a key that is already expired, and is shown in UTC', async () => {
   const past = await createDated('2020-02-29T23:30:00.1239+02:00');
   expect(past.status).toBe(201);
@@ -120,6 +123,7 @@ test('an expiresAt that is no date and time with an offset is refused', async ()
   }
 });
 
+// contract.md K5
 test('a key is refused for a role of another workspace (400) and for one broader than the caller (403)', async () => {
   const create = (roleId: string, key: string) =>
     api.call('POST', path, { key, body: { label: 'x', roleId } });
@@ -137,6 +141,7 @@ test('a key is refused for a role of another workspace (400) and for one broader
   });
 });
 
+// contract.md K3 and K8
 test('a revoked key stops at once, stays listed, and cannot be revoked or rotated again', async () => {
   const { apiKey, key } = await workspace.keyOf(workspace.roles.editor);
   const revoke = () => api.call('DELETE', `${path}/${apiKey.id}`, { key: workspace.ownerKey });
@@ -154,6 +159,7 @@ test('a revoked key stops at once, stays listed, and cannot be revoked or rotate
   ]);
 });
 
+// contract.md K9
 test('rotation carries label, role and expiry over and leaves no moment with two live keys', async () => {
   const expiresAt = new Date(Date.now() + 3_600_000);
   const { apiKey: old, key: oldKey } = await workspace.keyOf(workspace.roles.editor, expiresAt);
@@ -173,6 +179,7 @@ test('rotation carries label, role and expiry over and leaves no moment with two
   expect((await auditOf(apiKey.id)).map(({ action }) => action)).toEqual(['api_keys.created']);
 });
 
+// contract.md K10
 test('rotate looks for an unknown key first, then its role, then its expiry, then the caller', async () => {
   const limited = await workspace.keyWith('api_keys.create', 'api_keys.revoke');
   const past = new Date('2020-01-01T00:00:00Z');
@@ -200,6 +207,7 @@ test('rotate looks for an unknown key first, then its role, then its expiry, the
   expect((await item(live.apiKey.id)).revokedAt).toBeNull();
 });
 
+// contract.md K12
 test('lastUsedAt is written in a batch, never backwards, and only for requests that authenticated', async () => {
   const { apiKey, key } = await workspace.keyOf(workspace.roles.editor);
   expect((await api.call('GET', path, { key })).status).toBe(403);

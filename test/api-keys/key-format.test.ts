@@ -6,6 +6,7 @@ import { generateKey, parseKey } from '../../src/api-keys/key-format.ts';
 
 const base62 = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz';
 
+// contract.md K2
 test('a key is its marker, 43 random letters and the CRC-32 of both, and its prefix is its first 16', () => {
   const { key, prefix, hash } = generateKey();
   expect(key).toMatch(/^wcsk_[0-9A-Za-z]{43}[0-9A-Za-z]{6}$/);

@@ -31,6 +31,7 @@ const liveKeys = async (): Promise<{ id: string; role_id: string | null }[]> =>
     .where('revoked_at', 'is', null)
     .execute();
 
+// contract.md K11
 test('of 20 rotations of one key at once exactly one wins, and one live key remains', async () => {
   for (let round = 0; round < 5; round += 1) {
     const before = (await liveKeys()).length;
@@ -52,6 +53,7 @@ test('of 20 rotations of one key at once exactly one wins, and one live key rema
   }
 });
 
+// contract.md K7
 test('no key of a deleted role is ever live: 100 rounds of making keys while the role is deleted', async () => {
   const outcomes = new Map<string, number>();
   for (let round = 0; round < 100; round += 1) {

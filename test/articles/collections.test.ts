@@ -24,6 +24,7 @@ afterAll(async () => {
   rmSync(folder, { recursive: true, force: true });
 });
 
+// contract.md E2
 it('duplicates content, images and categories into a new group, within the storage quota', async () => {
   const source = await editor.published(projectId, { title: 'Original', metaTitle: 'Meta' });
   const upload = await editor.upload('POST', `/api/articles/${source.id}/assets?altText=Dot`, PNG);
@@ -73,6 +74,7 @@ it('duplicates content, images and categories into a new group, within the stora
   await setQuota(workspace.context, { storageBytes: 1_000_000 });
 });
 
+// contract.md E6 and E11
 it('deleting takes reviews, redirects, assets and jobs along, and tells that a PUBLISHED one is gone', async () => {
   const { id } = await editor.published(projectId, { title: 'Short life' });
   await editor.patch(id, { title: 'Shorter life' });

@@ -74,6 +74,7 @@ async function refusal(work: () => Promise<unknown>): Promise<ServiceError> {
   return error as ServiceError;
 }
 
+// contract.md E2
 it('takes over a Markdown article with its local images and tells what it left out', async () => {
   fileOf('secret.png', PNG);
   fileOf('post/images/dot 1.png', PNG);
@@ -126,7 +127,8 @@ it('takes over a Markdown article with its local images and tells what it left o
     translation_group_id: imported.translationGroupId,
     word_count: imported.wordCount,
     published_at: expect.any(Date),
-    content_html: expect.stringContaining('<p>Two words, then</p>\n<figure><img src="/assets/'),
+    content_html: expect.stringContaining('<p>Two words, then</p>'),
+    content_places: { images: [{ assetId: asset?.id }, { assetId: asset?.id }] },
   });
   expect(article.document.blocks.map(({ id: _, ...block }) => block)).toEqual([
     { type: 'paragraph', text: 'Two words, then' },

@@ -1,6 +1,6 @@
 import { beforeAll, expect, it } from 'vitest';
-import { areSmall } from '../../src/document/threads/pool.ts';
 import type { ProjectId } from '../../src/ids.ts';
+import { areSmall } from '../../src/threads/pool.ts';
 import { type TestWorkspace, useTestService } from '../support/service.ts';
 import { documentOf, editing } from './support.ts';
 

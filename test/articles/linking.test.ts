@@ -1,10 +1,10 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import path from 'node:path';
+import fc from 'fast-check';
 import { sql } from 'kysely';
 import { beforeAll, expect, it } from 'vitest';
-import { renderLinking } from '../../src/articles/linking.ts';
-import type { Article } from '../../src/articles/schemas.ts';
+import { checkLinks } from '../../src/articles/links/check.ts';
 import { createDatabase } from '../../src/db/database.ts';
 import type { DocumentJson } from '../../src/document/format/schema.ts';
 import type { ArticleId, ProjectId } from '../../src/ids.ts';
@@ -12,7 +12,7 @@ import { createArticle } from '../support/articles.ts';
 import { type TestWorkspace, useTestService } from '../support/service.ts';
 import { eventually } from '../support/wait.ts';
 import { untilWaiting } from '../translations/support/locks.ts';
-import { documentOf, type Editing, editing, paragraph, renderLinks } from './support.ts';
+import { checkAllLinks, documentOf, type Editing, editing, paragraph } from './support.ts';
 
 const service = useTestService();
 
@@ -38,21 +38,25 @@ const shown = (address: string) => `<p>See <a href="${address}">the target</a> h
 const html = async (id: string) => (await editor.read(id)).contentHtml;
 const useTemplate = (id: ProjectId, addressTemplate: string | null) =>
   editor.call('PATCH', `/api/projects/${id}`, { addressTemplate });
+const reported = async (id: string) =>
+  (
+    await service.db
+      .selectFrom('article_links')
+      .select('address')
+      .where('article_id', '=', id as ArticleId)
+      .execute()
+  ).map(({ address }) => address);
 const changes = async (id: string) =>
   (await editor.events(id))
     .filter(({ event }) => event === 'article.updated')
     .map(({ data }) => data.changed);
 const left = async () => {
   const { rows } = await sql<{ count: number }>`
-    SELECT ((SELECT count(*) FROM address_changes) + (SELECT count(*) FROM stale_renderings))::integer AS count
+    SELECT ((SELECT count(*) FROM address_changes) + (SELECT count(*) FROM link_checks))::integer AS count
   `.execute(service.db);
   return rows[0]?.count;
 };
-const stale = async () =>
-  (await service.db.selectFrom('stale_renderings').select('article_id').execute()).map(
-    (row) => row.article_id,
-  );
-
+// contract.md R9 and F5
 it('shows a link while its target is PUBLISHED and has an address, whatever happens to it', async () => {
   const own = await service.project(workspace);
   const target = await editor.create(own, { title: 'Target' });
@@ -84,24 +88,25 @@ it('shows a link while its target is PUBLISHED and has an address, whatever happ
     ['published again', () => editor.publish(target.id), byReport],
     ['deleted', () => editor.remove(target.id), PLAIN],
   ] as const;
-  let told = 0;
+  let sent = 0;
   for (const [what, move, expected] of moves) {
     const before = await editor.read(linker.id);
     expect((await move()).status, what).toBeLessThan(300);
-    // What was rendered before the request ended is what was there before it.
-    expect(await editor.read(linker.id), what).toEqual(before);
-    await renderLinks(service.db);
+    const at = await editor.read(linker.id);
+    expect(at.contentHtml, what).toBe(expected);
+    expect(at.contentMarkdown?.includes(']('), what).toBe(expected !== PLAIN);
+    await checkAllLinks(service.db);
     const after = await editor.read(linker.id);
-    expect(after.contentHtml, what).toBe(expected);
-    expect(after.contentMarkdown?.includes(']('), what).toBe(expected !== PLAIN);
     const isSame = before.contentHtml === expected;
+    expect(after, what).toEqual({ ...at, updatedAt: after.updatedAt });
     expect(after.updatedAt === before.updatedAt, what).toBe(isSame);
-    if (!isSame) told += 1;
+    if (!isSame) sent += 1;
   }
-  expect(await changes(linker.id)).toEqual(Array.from({ length: told }, () => ['content']));
+  expect(await changes(linker.id)).toEqual(Array.from({ length: sent }, () => ['content']));
   expect(await left()).toBe(0);
 });
 
+// contract.md R8
 it('keeps what a publish reported, takes no other address, and writes it into the log', async () => {
   const approved = async () => {
     const { id } = await editor.create(projectId);
@@ -132,6 +137,7 @@ it('keeps what a publish reported, takes no other address, and writes it into th
   expect((await editor.published(own)).publishedUrl).toBeNull();
 });
 
+// contract.md F5
 it('keeps links plain that lead to another project, or to an article of somebody else', async () => {
   const neighbour = await service.workspace();
   const stranger = editing(service, neighbour);
@@ -145,22 +151,23 @@ it('keeps links plain that lead to another project, or to an article of somebody
   const foreign = await stranger.published(theirs);
   const other = await editor.published(elsewhere);
   const linker = await editor.create(projectId, { documentJson: linkTo(foreign.id, other.id) });
-  await renderLinks(service.db);
+  await checkAllLinks(service.db);
   expect(await html(linker.id)).toBe(`${PLAIN}\n${PLAIN}`);
   await stranger.unpublish(foreign.id);
   await editor.unpublish(other.id);
-  await renderLinks(service.db);
+  await checkAllLinks(service.db);
   expect((await editor.read(linker.id)).updatedAt).toBe(linker.updatedAt);
 });
 
-it('shows a link that was saved while its target was being published', async () => {
+// contract.md R10
+it('a save that links and the publication of its target send one event each, whichever comes last', async () => {
   const own = await service.project(workspace);
   await useTemplate(own, 'https://example.com/{slug}');
   const target = await editor.create(own, { title: 'Target' });
   const linker = await editor.published(own, { title: 'Linker' });
   await editor.submit(target.id);
   await editor.review(target.id, 'approved');
-  await renderLinks(service.db);
+  await checkAllLinks(service.db);
   // Each sees the article of the other as it was: the one has no address yet, the other no link.
   await service.db.transaction().execute(async (tx) => {
     await tx
@@ -174,65 +181,116 @@ it('shows a link that was saved while its target was being published', async () 
       .execute();
     expect((await editor.patch(linker.id, { documentJson: linkTo(target.id) })).status).toBe(200);
     expect(await html(linker.id)).toBe(PLAIN);
-    await renderLinks(service.db);
+    await checkAllLinks(service.db);
     expect(await html(linker.id)).toBe(PLAIN);
+    expect(await changes(linker.id)).toEqual([['content']]);
   });
-  await renderLinks(service.db);
   expect(await html(linker.id)).toBe(shown('https://example.com/target'));
+  await checkAllLinks(service.db);
+  expect(await changes(linker.id)).toEqual([['content'], ['content']]);
 
   // The other way round: the save is under way when the address has changed, and been looked at.
   const other = await editor.create(own, { title: 'Other' });
   await editor.submit(other.id);
   await editor.review(other.id, 'approved');
+  let saved: Promise<{ status: number }> | undefined;
   await service.db.transaction().execute(async (tx) => {
-    await sql`UPDATE articles SET document = ${JSON.stringify(linkTo(other.id))}::jsonb, content_html = ${PLAIN}
-      WHERE id = ${linker.id}`.execute(tx);
+    await sql`LOCK TABLE article_slug_redirects IN SHARE MODE`.execute(tx);
+    saved = editor.patch(linker.id, { slug: 'linking', documentJson: linkTo(target.id, other.id) });
+    await untilWaiting(service.db, 1);
     await editor.publish(other.id);
-    await renderLinks(service.db);
+    await checkAllLinks(service.db);
   });
-  await renderLinks(service.db);
-  expect(await html(linker.id)).toBe(shown('https://example.com/other'));
+  expect((await saved)?.status).toBe(200);
+  await checkAllLinks(service.db);
+  expect(await html(linker.id)).toContain(shown('https://example.com/other'));
+  expect((await changes(linker.id)).slice(2)).toEqual([['content', 'slug'], ['content']]);
+  await checkAllLinks(service.db);
+  expect(await left()).toBe(0);
 });
 
-it('never puts an older body over the one that an editor saves at the same moment', async () => {
+it('saves, publications and renames at once: links are right at any moment, with an event for each change', async () => {
+  await fc.assert(
+    fc.asyncProperty(
+      fc.array(fc.constantFrom('link', 'unlink', 'rename', 'publish', 'unpublish', 'check', 'template'), {
+        minLength: 4,
+        maxLength: 12,
+      }),
+      fc.integer({ min: 2, max: 4 }),
+      async (moves, atOnce) => {
+        const own = await service.project(workspace);
+        await useTemplate(own, 'https://example.com/{slug}');
+        const target = await editor.create(own, { title: 'Target' });
+        const linker = await editor.published(own, { title: 'Linker', documentJson: linkTo(target.id) });
+        let round = 0;
+        const make: Record<(typeof moves)[number], () => Promise<unknown>> = {
+          link: () => editor.patch(linker.id, { documentJson: linkTo(target.id) }),
+          unlink: () => editor.patch(linker.id, { documentJson: documentOf(paragraph('No link.')) }),
+          rename: () => editor.patch(target.id, { slug: `target-${++round}` }),
+          publish: async () => {
+            await editor.submit(target.id);
+            await editor.review(target.id, 'approved');
+            await editor.publish(target.id);
+          },
+          unpublish: () => editor.unpublish(target.id),
+          check: () => checkAllLinks(service.db),
+          template: () => useTemplate(own, `https://example.com/${++round}/{slug}`),
+        };
+        for (let from = 0; from < moves.length; from += atOnce) {
+          await Promise.all(moves.slice(from, from + atOnce).map((move) => make[move]()));
+          const { status, slug } = await editor.read(target.id);
+          const { addressTemplate } = (await editor.call('GET', `/api/projects/${own}`)).body.project;
+          const { documentJson, contentHtml } = await editor.read(linker.id);
+          const links = 'links' in (documentJson.blocks[0] ?? {});
+          const plain = links ? PLAIN : '<p>No link.</p>';
+          const address = addressTemplate.replace('{slug}', slug);
+          expect(contentHtml).toBe(links && status === 'PUBLISHED' ? shown(address) : plain);
+          // What was reported last is what is shown, and nothing is reported twice.
+          await checkAllLinks(service.db);
+          const sent = (await changes(linker.id)).length;
+          const { updatedAt } = await editor.read(linker.id);
+          await checkAllLinks(service.db);
+          expect((await changes(linker.id)).length).toBe(sent);
+          expect((await editor.read(linker.id)).updatedAt).toBe(updatedAt);
+          expect(await reported(linker.id)).toEqual(links ? [status === 'PUBLISHED' ? address : null] : []);
+        }
+      },
+    ),
+    { numRuns: 12 },
+  );
+});
+
+it('no save is refused because another article moved', async () => {
   const own = await service.project(workspace);
   await useTemplate(own, 'https://example.com/{slug}');
   const target = await editor.published(own, { title: 'Target' });
   const linker = await editor.published(own, { title: 'Linker', documentJson: linkTo(target.id) });
-  await renderLinks(service.db);
-  await useTemplate(own, 'https://example.com/new/{slug}');
-  let saved: Promise<{ status: number; body: { article: Article } }> | undefined;
-  let rendered: Promise<void> | undefined;
-  await service.db.transaction().execute(async (tx) => {
-    await sql`SELECT FROM articles WHERE id = ${linker.id} FOR UPDATE`.execute(tx);
-    const block = { ...linkTo(target.id).blocks[0], text: 'Now see the target there.' };
-    rendered = renderLinks(service.db);
-    await untilWaiting(service.db, 1);
-    saved = editor.patch(linker.id, { documentJson: documentOf(block) });
-    await untilWaiting(service.db, 2);
-  });
-  expect((await saved)?.status).toBe(200);
-  await rendered;
-  await renderLinks(service.db);
-  expect(await html(linker.id)).toBe(
-    '<p>Now see <a href="https://example.com/new/target">the target</a> there.</p>',
-  );
-  // Whoever came first told of the new address, and the editor of the new words.
-  expect(await changes(linker.id)).toEqual([['content'], ['content']]);
-
-  // A save that comes before the step tells what it shows anew.
-  await useTemplate(own, 'https://example.com/newer/{slug}');
-  await editor.patch(linker.id, { metaTitle: 'Meta' });
-  await renderLinks(service.db);
-  expect((await changes(linker.id)).slice(2)).toEqual([['metaTitle', 'content']]);
+  const tagOf = async () => {
+    const response = await fetch(new URL(`/api/articles/${linker.id}`, service.url), {
+      headers: { authorization: `Bearer ${workspace.key}` },
+    });
+    return response.headers.get('etag') ?? '';
+  };
+  const before = await tagOf();
+  await editor.patch(target.id, { slug: 'goal' });
+  const after = await tagOf();
+  expect(after).not.toBe(before);
+  await checkAllLinks(service.db);
+  const checked = await tagOf();
+  expect((await editor.patch(linker.id, { metaTitle: 'Meta' }, before)).status).toBe(200);
+  // The save itself is another version.
+  for (const tag of [before, after, checked]) {
+    expect((await editor.patch(linker.id, { metaTitle: 'Other' }, tag)).status).toBe(412);
+  }
+  expect((await editor.patch(linker.id, { metaTitle: 'Other' }, await tagOf())).status).toBe(200);
 });
 
 it('a template of a project with many links is worked off by two workers, one killed in the middle, one event each', async () => {
   const own = await service.project(workspace);
   const target = await editor.published(own, { title: 'Target' });
   const ids: ArticleId[] = [];
-  /** How often each was told of. */
-  const told = async () => {
+  /** How many events each has. */
+  const sent = async () => {
     const rows = await service.db
       .selectFrom('events')
       .select('article_id')
@@ -240,23 +298,25 @@ it('a template of a project with many links is worked off by two workers, one ki
       .execute();
     return ids.map((id) => rows.filter((row) => row.article_id === id).length);
   };
-  for (let made = 0; made < 60; made += 1) {
+  for (let made = 0; made < 350; made += 1) {
     const document = linkTo(target.id) as DocumentJson;
     const article = { title: `Linker ${made}`, document, status: 'PUBLISHED' as const };
     ids.push((await createArticle(service.db, workspace, own, article)).id);
   }
-  await renderLinks(service.db);
+  await checkAllLinks(service.db);
   await useTemplate(own, 'https://example.com/{slug}');
 
-  const killed = spawn(process.execPath, [path.join(import.meta.dirname, 'renderer.ts')], {
+  const killed = spawn(process.execPath, [path.join(import.meta.dirname, 'link-checker.ts')], {
     env: { ...process.env, DATABASE_URL: service.config.DATABASE_URL },
     stdio: 'ignore',
   });
   const ended = once(killed, 'exit');
-  await eventually(told, (counts) => counts.filter((count) => count === 2).length > 2);
+  await eventually(sent, (counts) => counts.includes(1));
   killed.kill('SIGKILL');
   await ended;
-  expect((await stale()).length).toBeGreaterThan(0);
+  const listed = await service.db.selectFrom('link_checks').select('article_id').execute();
+  expect(listed.length).toBeGreaterThan(0);
+  expect(listed.length).toBeLessThan(ids.length);
   // Another workspace does not wait for the rest of them.
   const neighbour = await service.workspace();
   const beside = editing(service, neighbour);
@@ -266,20 +326,16 @@ it('a template of a project with many links is worked off by two workers, one ki
   await beside.call('PATCH', `/api/projects/${theirs}`, {
     addressTemplate: 'https://beside.example.com/{slug}',
   });
-  await Promise.all([renderLinks(service.db), renderLinks(service.db)]);
+  await Promise.all([checkAllLinks(service.db), checkAllLinks(service.db)]);
   expect((await beside.read(id)).contentHtml).toBe(shown('https://beside.example.com/goal'));
-  // What the killed one had in hand is due again a minute later.
-  expect((await stale()).length).toBeLessThanOrEqual(1);
-  await sql`UPDATE stale_renderings SET due_at = now()`.execute(service.db);
-  await renderLinks(service.db);
-
   expect(await left()).toBe(0);
-  for (const linker of ids) expect(await html(linker)).toBe(shown('https://example.com/target'));
-  // Once when it was first rendered, and once now.
-  expect(await told()).toEqual(ids.map(() => 2));
+  for (const linker of [ids[0], ids.at(-1)]) {
+    expect(await html(linker ?? '')).toBe(shown('https://example.com/target'));
+  }
+  expect(await sent()).toEqual(ids.map(() => 1));
 });
 
-it('renders what some changed addresses concern while another can not be listed', async () => {
+it('checks what some changed addresses concern while another can not be listed', async () => {
   const own = await service.project(workspace);
   await useTemplate(own, 'https://example.com/{slug}');
   const pairs: { target: string; linker: string }[] = [];
@@ -287,10 +343,10 @@ it('renders what some changed addresses concern while another can not be listed'
     const target = await editor.create(own, { title });
     await editor.submit(target.id);
     await editor.review(target.id, 'approved');
-    const linker = await editor.create(own, { title: `See ${title}`, documentJson: linkTo(target.id) });
+    const linker = await editor.published(own, { title: `See ${title}`, documentJson: linkTo(target.id) });
     pairs.push({ target: target.id, linker: linker.id });
   }
-  await renderLinks(service.db);
+  await checkAllLinks(service.db);
   for (const { target } of pairs) await editor.publish(target);
   const [first, second] = pairs.map(({ linker }) => linker);
 
@@ -302,31 +358,34 @@ it('renders what some changed addresses concern while another can not be listed'
   await service.db.transaction().execute(async (tx) => {
     // As a save does that is under way: the list waits for it, and for longer than a statement may take.
     await tx
-      .insertInto('stale_renderings')
+      .insertInto('link_checks')
       .values({ article_id: second as ArticleId, workspace_id: workspace.id })
       .execute();
-    const onError = (_: unknown, articleId?: string) => problems.push(articleId);
-    await renderLinking(impatient, { signal: new AbortController().signal, onError });
-    expect(await html(first ?? '')).toBe(shown('https://example.com/first'));
+    const onError = (_: unknown, workspaceId?: string) => problems.push(workspaceId);
+    await checkLinks(impatient, { signal: new AbortController().signal, onError });
+    expect([await reported(first ?? ''), await reported(second ?? '')]).toEqual([
+      ['https://example.com/first'],
+      [null],
+    ]);
   });
   await impatient.destroy();
   expect(problems).toContain(undefined);
-  await renderLinks(service.db);
-  expect(await html(second ?? '')).toBe(shown('https://example.com/second'));
+  await checkAllLinks(service.db);
+  expect(await changes(second ?? '')).toEqual([['content']]);
   expect(await left()).toBe(0);
 });
 
-it('a worker renders them within seconds, by itself', async () => {
+it('a worker checks them within seconds, by itself', async () => {
   await service.startWorker();
   const own = await service.project(workspace);
   await useTemplate(own, 'https://example.com/{slug}');
   const target = await editor.create(own, { title: 'Target' });
-  const linker = await editor.create(own, { documentJson: linkTo(target.id) });
+  const linker = await editor.published(own, { documentJson: linkTo(target.id) });
   await editor.submit(target.id);
   await editor.review(target.id, 'approved');
   await editor.publish(target.id);
   await eventually(
-    () => html(linker.id),
-    (content) => content === shown('https://example.com/target'),
+    () => changes(linker.id),
+    (sent) => sent.length === 1,
   );
 });

@@ -61,6 +61,7 @@ const writeAsJob = (id: string, title: string) =>
       .execute();
   });
 
+// contract.md V1
 it('what stood there before the change of another author, a person or a job, can be got back', async () => {
   const { id } = await ann.create(projectId, { title: 'Ann 1' });
   await ann.patch(id, { title: 'Ann 2' });
@@ -73,6 +74,7 @@ it('what stood there before the change of another author, a person or a job, can
   expect(await titlesKept(id)).toEqual(['Job 2', 'Job 1', 'Ann 3', 'Ben 1', 'Ann 2']);
 });
 
+// contract.md V2
 it('saves of one author within five minutes of the first are one', async () => {
   const { id } = await ann.create(projectId, { title: 'Minute 0' });
   for (const minute of [2, 4]) {
@@ -90,6 +92,7 @@ it('saves of one author within five minutes of the first are one', async () => {
   expect(await titlesKept(id)).toEqual(['Minute 10', 'Minute 4']);
 });
 
+// contract.md V3
 it('a save that changes nothing, or the slug alone, keeps nothing', async () => {
   const { id } = await ann.create(projectId, { title: 'Same' });
   await ben.patch(id, { title: 'Same' });
@@ -97,6 +100,7 @@ it('a save that changes nothing, or the slug alone, keeps nothing', async () => 
   expect(await titlesKept(id)).toEqual([]);
 });
 
+// contract.md V4
 it('of many saves at once by two authors none is lost, and no more than fifty stay', async () => {
   const { id } = await ann.create(projectId, { title: 'Start' });
   const saves = Array.from({ length: 60 }, (_, index) =>
@@ -127,6 +131,7 @@ const revisionsOf = (id: string, more = '') => `/api/articles/${id}/revisions${m
 const restore = (editor: Editing, id: string, revisionId: string, headers: Record<string, string> = {}) =>
   editor.call('POST', revisionsOf(id, `/${revisionId}/restore`), undefined, headers);
 
+// contract.md V5
 it('a revision holds title, document, meta fields and keywords, and tells who wrote it and when', async () => {
   const document = documentOf(paragraph('As Ann wrote it.'));
   const { id } = await ann.create(projectId, {
@@ -172,6 +177,7 @@ it('a revision holds title, document, meta fields and keywords, and tells who wr
   }
 });
 
+// contract.md V6
 it('restoring is a save like any other: rendered, counted, guarded by If-Match, told and written in the log', async () => {
   const text = documentOf(paragraph('Three old words'));
   const { id } = await ann.published(projectId, { title: 'Old name', documentJson: text, metaTitle: 'Meta' });
@@ -226,6 +232,7 @@ it('a large article comes back as it was, from bytes that Postgres keeps compres
   expect(answer.body.article.wordCount).toBe(30_000);
 });
 
+// contract.md V7
 it('an image that was deleted meanwhile does not come back, and is named; one that became the hero is refused', async () => {
   const { id } = await ann.create(projectId);
   const upload = async () => (await ann.upload('POST', `/api/articles/${id}/assets`, PNG)).body.asset.id;
@@ -262,6 +269,7 @@ it('a translation is kept as its job wrote it when a person edits it, and the dr
   });
 });
 
+// contract.md V8
 it('revisions go with their article, and with the retention', async () => {
   const count = async () =>
     (

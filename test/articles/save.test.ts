@@ -21,6 +21,7 @@ beforeAll(async () => {
 
 const lastEvent = async (id: string) => (await editor.events(id)).at(-1);
 
+// contract.md E2, R7 and R11
 it('creates a DRAFT, rendered and counted, in a group of its own, and tells article.created', async () => {
   const response = await editor.call('POST', `/api/projects/${projectId}/articles`, {
     title: '  Im Fruhling: Cafe\u0301 ',
@@ -75,6 +76,7 @@ it('creates a DRAFT, rendered and counted, in a group of its own, and tells arti
   });
 });
 
+// contract.md R3
 it('renders the body on every save and again when it is published', async () => {
   const { id } = await editor.create(projectId, { title: 'Rendered' });
   const saved = await editor.patch(id, { documentJson: documentOf(paragraph('Saved words')) });
@@ -157,6 +159,7 @@ it('two editors who save at once: one 200, one 412, and nothing is lost', async 
   );
 });
 
+// contract.md E3 and E4
 it('a PUBLISHED article tells exactly the fields that a save changed, and nothing when it changed none', async () => {
   const article = await editor.published(projectId, { title: 'Exactly', metaTitle: 'Old' });
   const { id } = article;
@@ -225,6 +228,7 @@ it('a PUBLISHED article tells exactly the fields that a save changed, and nothin
   expect(await editor.auditActions(draft.id)).toEqual(['articles.created', 'articles.updated']);
 });
 
+// contract.md R5
 it('updatedAt stays when categories are assigned, also while a job owns the article', async () => {
   const article = await editor.create(projectId);
   await editor.openJob(article);

@@ -17,6 +17,7 @@ beforeAll(async () => {
   editor = editing(service, workspace);
 });
 
+// contract.md R2
 it('old slugs of published articles redirect, live ones go first, and a draft leaves none', async () => {
   const find = async (slug: string) => {
     const { status, body } = await editor.call(
@@ -56,6 +57,7 @@ it('old slugs of published articles redirect, live ones go first, and a draft le
   expect([again.status, again.body.details.reason]).toEqual([409, 'slug_taken']);
 });
 
+// contract.md R2
 it('many articles that get one title at once get one slug each', async () => {
   const COUNT = 32;
   const made = await Promise.all(

@@ -82,6 +82,7 @@ it('the table in the code has exactly the rows of the contract', () => {
   }
 });
 
+// contract.md R1 and R6
 it('every move from every status ends as the table says, with its events, or is 409 and changes nothing', async () => {
   for (const from of ARTICLE_STATUSES) {
     for (const action of ACTIONS) {
@@ -110,6 +111,7 @@ it('every move from every status ends as the table says, with its events, or is 
   }
 });
 
+// contract.md J5
 it('a job that is still open owns its article, whatever its status: edits, moves and deletion are 409', async () => {
   for (const from of ['DRAFT', 'NEEDS_REVIEW', 'APPROVED', 'PUBLISHED'] as const) {
     const article = await articleIn(from);
@@ -149,6 +151,7 @@ it('of ten reviews at once only those the states allow in turn count, and each s
   expect((await editor.eventTypes(article.id)).length).toBe(1 + won.length);
 });
 
+// contract.md E5
 it('payloads of reviews, publishing, unpublishing and deletion are those of the contract', async () => {
   const { id } = await editor.create(projectId, { title: 'Payloads' });
   await editor.submit(id);

@@ -1,5 +1,5 @@
 import { expect } from 'vitest';
-import { renderLinking } from '../../src/articles/linking.ts';
+import { checkLinks } from '../../src/articles/links/check.ts';
 import type { Article } from '../../src/articles/schemas.ts';
 import type { Database } from '../../src/db/database.ts';
 import type { ArticleStatus, JobPurpose } from '../../src/db/tables.ts';
@@ -16,9 +16,9 @@ export const PNG = Buffer.from(
 export const paragraph = (text: string, id = 'p') => ({ id, type: 'paragraph' as const, text });
 export const documentOf = (...blocks: object[]) => ({ version: 1 as const, blocks });
 
-/** What a worker does by itself: renders until no article is left whose links changed. */
-export const renderLinks = (db: Database): Promise<void> =>
-  renderLinking(db, {
+/** What a worker does by itself: checks until no article is left whose links may lead elsewhere. */
+export const checkAllLinks = (db: Database): Promise<void> =>
+  checkLinks(db, {
     signal: new AbortController().signal,
     onError: (error) => {
       throw error;

@@ -128,6 +128,7 @@ it('refuses what is no image, too large or beyond the quota, and keeps nothing o
   expect((await editor.call('GET', assetsOf(id))).body.assets).toHaveLength(2);
 });
 
+// contract.md E7 and F16
 it('replacing the cover, not adding a first one, tells image.regenerated, and article.updated when published', async () => {
   const draft = await editor.create(projectId);
   const article = await editor.published(projectId);
@@ -249,8 +250,8 @@ it('never dials what the guard refuses, first or by redirect, and gives up on wh
   const refused: [string, RegExp][] = [
     [`${trap.origin}/x.png`, /does not point to a public address/],
     [`${site.origin}/to-trap`, /does not point to a public address/],
-    [`${site.origin}/loop`, /answered 302/],
-    [`${site.origin}/gone`, /answered 404/],
+    [`${site.origin}/loop`, /responded with 302/],
+    [`${site.origin}/gone`, /responded with 404/],
     [`${site.origin}/text`, /not a PNG/],
     [`${site.origin}/cut`, /closed/],
     ['ftp://127.0.0.1/x', /must start with http/],
@@ -288,6 +289,7 @@ it('never dials what the guard refuses, first or by redirect, and gives up on wh
   await Promise.all([slow.close(), site.close(), trap.close()]);
 });
 
+// contract.md F19
 it('an image is sent as fast as it is taken: who takes nothing of many keeps none of them in memory', async () => {
   const { id } = await editor.create(projectId);
   const large = Buffer.concat([PNG, Buffer.alloc(19 * MEBIBYTE)]);
@@ -313,6 +315,7 @@ it('an image is sent as fast as it is taken: who takes nothing of many keeps non
   expect(grown).toBeLessThan(60);
 });
 
+// contract.md F19
 it('images that are fetched have room for so many bytes: of one workspace for the largest one, and of all', async () => {
   const endless = new Set<ServerResponse>();
   const site = await startReceiver(({ path }, response) => {
@@ -350,6 +353,7 @@ it('images that are fetched have room for so many bytes: of one workspace for th
   await site.close();
 });
 
+// contract.md F18
 it('an article has room for 1,000 images; one that has more can be duplicated all the same', async () => {
   const article = await editor.create(projectId);
   const add = (count: number) =>

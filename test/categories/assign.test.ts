@@ -51,6 +51,7 @@ const countOf = async (id: string): Promise<number> =>
   (await calls.list(workspace)).find((category: { id: string }) => category.id === id).articleCount;
 
 describe('assigning categories', () => {
+  // contract.md C14 and C19
   it('replaces the set, keeps the order given, counts a repeat once, and answers the reduced shape', async () => {
     const draft = await article('DRAFT');
     const [a, b, c] = (await categories('A', 'B', 'C')).map(({ id }) => id);
@@ -84,6 +85,7 @@ describe('assigning categories', () => {
     expect(await calls.events(workspace)).toEqual([]);
   });
 
+  // contract.md C16
   it('tells of a PUBLISHED article whose set changed, once and in the exact bytes, and not of a new order', async () => {
     const page = await article('PUBLISHED', 'Tab\there, "quotes", \\ and \u2028 园艺 🌱 </script>');
     const [a, b] = (await categories('A', 'B')).map(({ id }) => id);
@@ -114,6 +116,7 @@ describe('assigning categories', () => {
     ).toBe(page.updated_at.toISOString());
   });
 
+  // contract.md C15
   it('takes up to 50 ids, repeats included, and names every id that is no category of the workspace', async () => {
     const draft = await article('DRAFT');
     const [own] = await categories('Own');
@@ -157,6 +160,7 @@ describe('assigning categories', () => {
 });
 
 describe('a change of a category', () => {
+  // contract.md C10
   it('tells every published article that carries it, whatever the change, and no other, each endpoint once', async () => {
     const [changing, other] = await categories('Changing', 'Other');
     if (changing === undefined || other === undefined) throw new Error('unreachable');
@@ -206,6 +210,7 @@ describe('a change of a category', () => {
     ]);
   });
 
+  // contract.md C12 and C19
   it('that deletes it answers the count of articles that carried it, removes its links, and frees its names', async () => {
     const [category] = await categories('Gone');
     if (category === undefined) throw new Error('unreachable');

@@ -50,6 +50,7 @@ const storedEvents = () =>
     .orderBy('id')
     .execute();
 
+// contract.md C17
 it('a rename of a category that 3,000 articles show stores no event in the request, and each one once afterwards', async () => {
   const ids = await carriers(3_000);
   const draft = await createArticle(service.db, workspace, projectId, { status: 'DRAFT' });
@@ -133,6 +134,7 @@ it('what is stored later has the bytes and the request id of what is stored at o
   expect(bytes('later')).toEqual(bytes('now'));
 });
 
+// contract.md C18
 it('two changes after each other are two events an article, in their order', async () => {
   await carriers(1_500);
   await endpoints(1);

@@ -39,6 +39,7 @@ const namesInTable = async () =>
   (await service.db.selectFrom('category_names').select('id').execute()).length;
 
 describe('a new category', () => {
+  // contract.md C1 and C19
   it('has canonical tags, trimmed NFC names sorted by tag, their slugs, and no articleCount', async () => {
     const { status, body } = await service.call(workspace.key, 'POST', calls.pathOf(workspace), {
       primaryLanguage: 'EN',
@@ -81,6 +82,7 @@ describe('a new category', () => {
     expect(entry).toMatchObject({ target_id: id, actor_id: workspace.keyId });
   });
 
+  // contract.md C2
   it('takes 1 to 20 names of 1 to 80 characters, counted as characters and after trimming', async () => {
     const own = await service.workspace();
     const languages = Array.from({ length: 20 }, (_, index) => `a${String.fromCharCode(97 + index)}`);
@@ -97,6 +99,7 @@ describe('a new category', () => {
     }
   });
 
+  // contract.md C3
   it('is refused without a name in its primary language, with two in one language, or with a bad tag', async () => {
     const before = await namesInTable();
     const post = (body: unknown) => service.call(workspace.key, 'POST', calls.pathOf(workspace), body);
@@ -120,6 +123,7 @@ describe('a new category', () => {
     expect(await namesInTable()).toBe(before);
   });
 
+  // contract.md C4
   it('is 409 when its name exists in that language in any case, and free in another language or workspace', async () => {
     const own = await service.workspace();
     await calls.category(own, { en: 'Straße', de: 'Σίσυφος', tr: 'I\u0390' });
@@ -142,6 +146,7 @@ describe('a new category', () => {
 });
 
 describe('slugs', () => {
+  // contract.md C6
   it('get the shortest free suffix in their workspace and language, and are given back', async () => {
     const own = await service.workspace();
     const slugOf = async (names: Record<string, string>) =>
@@ -173,6 +178,7 @@ describe('slugs', () => {
 });
 
 describe('a patch', () => {
+  // contract.md C7
   it('adds, renames, removes and moves the primary language as one decision', async () => {
     const own = await service.workspace();
     const created = await calls.category(own, { en: 'Garden', de: 'Garten', fr: 'Jardin' });
@@ -212,6 +218,7 @@ describe('a patch', () => {
     expect(moved.body.category.updatedAt > category.updatedAt).toBe(true);
   });
 
+  // contract.md C11
   it('that changes nothing moves no updatedAt and emits nothing, though the carrier is published', async () => {
     const own = await service.workspace();
     const created = await calls.category(own, { en: 'Garden', de: 'Garten' });
@@ -232,6 +239,7 @@ describe('a patch', () => {
     expect(await calls.audit(own, 'categories.updated')).toHaveLength(3);
   });
 
+  // contract.md C8
   it('is refused without a body or field, with a language both named and removed, or without a primary name left', async () => {
     const own = await service.workspace();
     const { id, ...rest } = await calls.category(own, { en: 'Garden', de: 'Garten' });
@@ -272,6 +280,7 @@ describe('a patch', () => {
     expect(await calls.audit(own, 'categories.updated')).toEqual([]);
   });
 
+  // contract.md C9
   it("is 409 for another category's name and leaves nothing; its own name in another case is a rename", async () => {
     const own = await service.workspace();
     await calls.category(own, { en: 'Garden' });
@@ -298,6 +307,7 @@ describe('a patch', () => {
   });
 });
 
+// contract.md C13
 it('lists categories oldest first with the count of articles of every status that carry each', async () => {
   const own = await service.workspace();
   const projectId = await service.project(own);
@@ -318,6 +328,7 @@ it('lists categories oldest first with the count of articles of every status tha
   );
 });
 
+// contract.md C20
 it('the categories of a workspace have room for 20,000 names in all languages together', async () => {
   const own = await service.workspace();
   const category = await calls.category(own, { en: 'First' });
@@ -343,6 +354,7 @@ it('the categories of a workspace have room for 20,000 names in all languages to
   expect((await calls.patch(own, category.id, exchanged)).status).toBe(200);
 });
 
+// contract.md C20
 it('a category has room for names in 200 languages, and one that has more can still be changed', async () => {
   const own = await service.workspace();
   const category = await calls.category(own, { en: 'First' });

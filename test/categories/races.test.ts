@@ -35,6 +35,7 @@ const published = (count: number): Promise<TestArticle[]> =>
     ),
   );
 
+// contract.md C5
 test('of two creates of one name in different case at once, one succeeds and one is 409: 100 rounds', async () => {
   for (let round = 0; round < ROUNDS; round += 1) {
     const answers = await Promise.all([

@@ -389,14 +389,12 @@ it('refuses bad input with a message on stderr, a status other than 0 and an emp
   });
 });
 
-it('takes migrations back one by one, and makes them again', async () => {
-  const own = await createTestDatabase();
+it('migrates an empty database, and says so when there is nothing left to do', async () => {
+  const own = await createTestDatabase('template0');
   try {
     const environment = { DATABASE_URL: own.url, DATA_DIR: folder };
-    const down = await runCli('migrate', ['--down'], environment);
-    expect(down).toMatchObject({ code: 0, stdout: expect.stringMatching(/^took back \d{4}_\w+\n$/) });
-    const up = await runCli('migrate', [], environment);
-    expect(up).toMatchObject({ code: 0, stdout: down.stdout.replace('took back', 'applied') });
+    const first = await runCli('migrate', [], environment);
+    expect(first).toMatchObject({ code: 0, stdout: expect.stringMatching(/^(applied \d{4}_\w+\n)+$/) });
     const again = await runCli('migrate', [], environment);
     expect(again).toMatchObject({ code: 0, stdout: 'the schema is up to date\n' });
   } finally {

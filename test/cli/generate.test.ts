@@ -73,7 +73,7 @@ it('bad settings, too little credit and a service that does not run are errors, 
     ],
     [await generate(service.env, '--language', 'fr'), /fr is not one of the project's languages/],
     [await generate(service.env, '--words', '10000'), /credits/],
-    [await generate(alone), /does not run/],
+    [await generate(alone), /is not running/],
   ];
   for (const [{ code, stdout, stderr }, message] of refused) {
     expect([code, stdout]).toEqual([1, '']);

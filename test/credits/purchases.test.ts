@@ -27,6 +27,7 @@ const events = async () =>
       .execute()
   ).map(({ body }) => JSON.parse(body.toString()));
 
+// contract.md E8
 it('a payment event counts once, whoever tells it and how often, and emits one event', async () => {
   await listenToAll(service.db, workspace.id);
   const paymentEventId = 'evt_1';

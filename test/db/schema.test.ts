@@ -1,7 +1,6 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { sql } from 'kysely';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { migrateDown, migrateToLatest } from '../../src/db/migrate.ts';
 import { createTestDatabase, type TestDatabase } from '../support/database.ts';
 
 let database: TestDatabase;
@@ -52,13 +51,4 @@ async function migratedTables(): Promise<Map<string, Column[]>> {
 it('the typed tables and the migrated schema have the same tables, columns and nulls', async () => {
   const sorted = (tables: Map<string, Column[]>) => Object.fromEntries([...tables].sort());
   expect(sorted(declaredTables())).toEqual(sorted(await migratedTables()));
-});
-
-it('every migration can be taken back and made again', async () => {
-  let taken: string[];
-  do taken = await migrateDown(database.db);
-  while (taken.length > 0);
-  expect([...(await migratedTables()).keys()]).toEqual([]);
-  await migrateToLatest(database.db);
-  expect([...(await migratedTables()).keys()].sort()).toEqual([...declaredTables().keys()].sort());
 });

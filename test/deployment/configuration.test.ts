@@ -19,7 +19,8 @@ it('a worker has its documented slots, caches and pollers unless told otherwise'
       workflowTaskPollerBehavior: { type: 'simple-maximum', maximum: 10 },
       activityTaskPollerBehavior: { type: 'simple-maximum', maximum: 10 },
     },
-    translation: { maxConcurrentActivityTaskExecutions: 100, maxCachedWorkflows: 100 },
+    translation: { maxCachedWorkflows: 100 },
+    engineCalls: { maxConcurrentActivityTaskExecutions: 100 },
     webhooks: {
       maxConcurrentActivityTaskExecutions: 1_000,
       maxCachedWorkflows: 500,

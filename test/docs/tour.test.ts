@@ -18,8 +18,7 @@ interface Block {
 
 /** The blocks of the tour: those of the second terminal, after the one command of the first. */
 function readTour(): { start: string; blocks: Block[] } {
-  const readme = readFileSync(join(root, 'README.md'), 'utf8');
-  const tour = /^## A tour in five minutes$(.*?)^## /ms.exec(readme)?.[1] ?? '';
+  const tour = readFileSync(join(root, 'docs/tour.md'), 'utf8');
   const fenced = [...tour.matchAll(/^(<!-- tour: first terminal -->\n)?```(\w+)\n(.*?)^```$/gms)];
   const start = fenced.find(([, marker]) => marker !== undefined)?.[3]?.trim() ?? '';
   const rest = fenced.filter(([, marker]) => marker === undefined);
@@ -82,7 +81,7 @@ function terminal(env: NodeJS.ProcessEnv) {
   };
 }
 
-test('the tour of the README works as it is written, block by block, and prints what it says', {
+test('the tour works as it is written, block by block, and prints what it says', {
   timeout: 300_000,
 }, async () => {
   const folder = mkdtempSync(join(tmpdir(), 'wcs-tour-'));

@@ -45,6 +45,7 @@ describe('limited inline Markdown', () => {
     }
   });
 
+  // contract.md F2
   it('shows everything outside the subset as written', () => {
     for (const text of [
       '<b>bold</b> <script>x</script>',
@@ -61,6 +62,7 @@ describe('limited inline Markdown', () => {
     expect(toPlainText('![alt](https://a.example/b.png)')).toBe('!alt');
   });
 
+  // contract.md F3
   it('refuses links with other schemes, however they are disguised', () => {
     for (const url of [
       'javascript:alert(1)',
@@ -107,6 +109,7 @@ describe('limited inline Markdown', () => {
     );
   });
 
+  // contract.md F11
   it('bounds the marks of a paragraph, whose pairing costs more than linear time', () => {
     const few = Math.sqrt(MAX_MARK_PAIRS);
     expect(inlineProblems('*a_ '.repeat(few / 2))).toEqual([]);

@@ -20,6 +20,7 @@ function translated(source: string, words: readonly string[], answer: string) {
 }
 
 describe('a translated link', () => {
+  // contract.md V26
   it('lands on its own word, not within another', () => {
     const { text, links } = translated(
       'The craftsman loves art.',
@@ -30,6 +31,7 @@ describe('a translated link', () => {
     expect(links).toEqual(['el arte']);
   });
 
+  // contract.md V26
   it('takes in whole words only, also where it may be no longer', () => {
     const before = 'art craftsman art';
     expect(widenToFirst(before, [{ start: 14, end: 17 }], 8)).toEqual([{ start: 14, end: 17 }]);
@@ -53,6 +55,7 @@ describe('a translated link', () => {
     expect(links).toEqual(['茶を']);
   });
 
+  // contract.md V26
   it('is found first where it was put, in any text, if its neighbours can tell it at all', () => {
     const word = fc.constantFrom('arte', 'artesano', 'el', 'de', 'ar', 'casa', 'te', 'la');
     fc.assert(

@@ -19,6 +19,7 @@ const articleOf = (blocks: Block[], beside: Partial<Snapshot> = {}): Snapshot =>
 const plan = (whole: Snapshot) => planTexts(extractSegments(whole), whole);
 const heading = (id: string, level: 2 | 3, text: string): Block => ({ id, type: 'heading', level, text });
 
+// contract.md V16
 it('reads the title first, then meta texts and the cover, and an image where the body shows it', () => {
   const ids = ['1', '2', '3'].map((digit) => `${digit.repeat(8)}-1111-4111-8111-111111111111` as AssetId);
   const assets = ids.map((id, place) => ({

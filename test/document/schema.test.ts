@@ -1,7 +1,8 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { parseDocument } from '../../src/document/format/parse.ts';
+import { parseDocument, STORED_BOUNDS } from '../../src/document/format/parse.ts';
 import { countWords } from '../../src/document/format/words.ts';
+import { ParsedTexts } from '../../src/document/inline/texts.ts';
 import { anyDocument } from './arbitraries.ts';
 
 const UUID = '0f0f0f0f-0000-0000-0000-000000000001';
@@ -36,12 +37,25 @@ describe('the document format', () => {
     });
   });
 
+  it('bounds the links of a document that is sent, not of one that is stored', () => {
+    const links = Array.from({ length: 20 }, () => ({ text: 'x', articleId: UUID }));
+    const block = (_: unknown, index: number) => ({ id: `${index}`, type: 'paragraph', text: 'x', links });
+    const blocks = Array.from({ length: 51 }, block);
+    const inMarkdown = { ...blocks[0], id: 'm', format: 'markdown' };
+    expect(issues(inMarkdown, ...blocks.slice(1))).toEqual([]);
+    expect(issues(...blocks)).toEqual([
+      { pointer: '/blocks/50/links', blockId: '50', message: expect.stringMatching(/more than 1000 links/) },
+    ]);
+    expect(parseDocument({ version: 1, blocks }, new ParsedTexts(), STORED_BOUNDS).ok).toBe(true);
+  });
+
   it('counts characters as code points', () => {
     expect(issues({ id: '😀'.repeat(64), type: 'divider' })).toEqual([]);
     expect(issues({ id: '😀'.repeat(65), type: 'divider' })).toHaveLength(1);
     expect(issues({ id: 'a', type: 'code', text: '', language: '𝒳'.repeat(40) })).toEqual([]);
   });
 
+  // contract.md F6
   it('takes lists of four levels and names the block of a fifth', () => {
     const list = (levels: number) => ({ id: 'list', type: 'list', ...(nested(levels) as object) });
     expect(issues(list(4))).toEqual([]);
@@ -145,6 +159,7 @@ describe('the document format', () => {
     ],
   ];
 
+  // contract.md F1, F7 and F17
   it.each(BROKEN)('refuses %s, naming the block and the rule', (_, block, pointer, message) => {
     const found = issues({ id: 'good', type: 'divider' }, block);
     expect(found[0]?.pointer).toBe(`/blocks/1${pointer}`);
@@ -173,6 +188,7 @@ describe('the document format', () => {
 });
 
 describe('counting words', () => {
+  // contract.md R4
   it('counts the text as shown, without code, alt texts, syntax and link targets', () => {
     const blocks = [
       { id: '1', type: 'heading', level: 2, text: 'Two words' },
@@ -209,6 +225,7 @@ describe('counting words', () => {
     expect(count('...  — !')).toBe(0);
   });
 
+  // contract.md F10
   it('takes texts, code and lists of the greatest size', () => {
     expect(
       issues(

@@ -62,7 +62,7 @@ describe('a very long text', () => {
     expect(segments.length).toBeGreaterThan(4);
     for (const segment of segments) expect(segment.text.length).toBeLessThanOrEqual(MAX_PART_LENGTH);
     const translations = new Map(segments.map(({ key, text: source }) => [key, pseudoLocalize(source)]));
-    const { document } = reassemble(snapshot, translations, { articleIds: new Map(), assetIds: new Map() });
+    const { document } = reassemble(snapshot, translations, new Map());
     const [block] = document.blocks;
     if (block?.type !== 'paragraph') throw new Error('no paragraph');
     expect(block.text.split('`can`')).toHaveLength(201);

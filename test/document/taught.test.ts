@@ -30,10 +30,11 @@ it('what a version teaches, written into its source again, gives the version', (
       const texts = new Map(
         segments.map(({ key, kind, text }) => [key, known.get(`${kind} ${text}`) ?? pseudoLocalize(text)]),
       );
-      const again = reassemble(source, texts, {
-        articleIds: new Map(),
-        assetIds: new Map(source.assets.map(({ id }, index) => [id, content.assets[index]?.id ?? id])),
-      });
+      const again = reassemble(
+        source,
+        texts,
+        new Map(source.assets.map(({ id }, index) => [id, content.assets[index]?.id ?? id])),
+      );
       expect(again.document).toEqual(reassembled(source, content));
       expect(
         [...known.keys()].every((text) => segments.some((one) => `${one.kind} ${one.text}` === text)),
@@ -45,12 +46,14 @@ it('what a version teaches, written into its source again, gives the version', (
 /** The document of the version before a save dropped links that lead nowhere. */
 function reassembled(source: Snapshot, content: Snapshot) {
   const texts = new Map(extractSegments(source).map(({ key, text }) => [key, pseudoLocalize(text)]));
-  return reassemble(source, texts, {
-    articleIds: new Map(),
-    assetIds: new Map(source.assets.map(({ id }, index) => [id, content.assets[index]?.id ?? id])),
-  }).document;
+  return reassemble(
+    source,
+    texts,
+    new Map(source.assets.map(({ id }, index) => [id, content.assets[index]?.id ?? id])),
+  ).document;
 }
 
+// contract.md V32
 it('the words of a person are learned with the tags where the person has put them', () => {
   const source = article(
     paragraph('Read [the guide](https://a.example/ "A guide") or [the news](https://b.example/), **now**.'),

@@ -9,6 +9,7 @@ const found = (wanted: Parameters<typeof indexTerms>[0], text: string) =>
     .map(({ source }) => source)
     .sort();
 
+// contract.md V12
 it.each([
   ['words of their own', terms('garden', 'gar', 'den'), 'My garden, gardens.', ['garden']],
   ['any case', terms('straße', 'ärger'), 'STRASSE und A\u0308RGER', ['straße', 'ärger']],

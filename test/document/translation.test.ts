@@ -16,7 +16,7 @@ import { translateSegments } from '../../src/providers/translate.ts';
 import { ProviderError, type TranslationProvider } from '../../src/providers/types.ts';
 import { anySnapshot } from './arbitraries.ts';
 
-const NO_IDS = { articleIds: new Map<string, string>(), assetIds: new Map<string, AssetId>() };
+const NO_IDS = new Map<string, AssetId>();
 
 async function translate(provider: TranslationProvider, snapshot: Snapshot): Promise<TranslatedArticle> {
   const segments = extractSegments(snapshot).map(({ key, kind, text }) => ({ id: key, kind, text }));
@@ -97,6 +97,7 @@ const BEHAVIOURS: Record<string, Behaviour> = {
 };
 
 describe('translating a document', () => {
+  // contract.md T15
   it('changes every prose text and nothing else, for any document', async () => {
     const provider = createTranslationProvider({ TRANSLATION_PROVIDER: 'pseudo' });
     await fc.assert(
@@ -212,6 +213,7 @@ describe('translating a document', () => {
     }
   });
 
+  // contract.md F9
   it('sends no id, code or address to the provider', () => {
     fc.assert(
       fc.property(anySnapshot, (snapshot) => {

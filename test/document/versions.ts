@@ -38,7 +38,7 @@ export interface Version {
 /** A new translation, as it is written. */
 export function translateNew(source: Snapshot): Version {
   const assetIds = copyIdsFor(source.assets);
-  const made = reassemble(source, translated(extractSegments(source)), { articleIds: new Map(), assetIds });
+  const made = reassemble(source, translated(extractSegments(source)), assetIds);
   const { altTexts, ...fields } = made;
   const content: Snapshot = {
     ...fields,
@@ -79,7 +79,6 @@ export function refresh(
     translations: translated(segments),
     current,
     provenance,
-    articleIds: new Map(),
     copyIds: copyIdsFor(plan.copies),
     proposeAll,
   });

@@ -43,6 +43,7 @@ const eventCount = async () =>
   (await database.db.selectFrom('events').select('id').where('workspace_id', '=', workspace.id).execute())
     .length;
 
+// contract.md E1 and W6
 it('stores a delivery for each living, active endpoint that subscribes, in the order of the events', async () => {
   const listening = [
     await workspace.endpoint(['article.created']),
@@ -89,6 +90,7 @@ it('gives events and deliveries ids that say when they were stored', async () =>
   }
 });
 
+// contract.md E1
 it('neither stores nor signals an event that nobody hears', async () => {
   await workspace.endpoint(['article.published']);
   await workspace.record(...articleEvents(2));

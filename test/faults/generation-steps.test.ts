@@ -13,6 +13,7 @@ const service = useTestService({ UNBILLED_LIMIT_WORDS: '0' });
 /** Every step, and the assembly of the document. Who is let in holds up the others of its workspace, so that one is alone. */
 const PLACES: readonly Place[] = [...STEPS, 'assembling'];
 
+// contract.md G19
 it('a generation whose worker is killed in the transaction of any of its steps is charged once, and asks for nothing twice', {
   timeout: 200_000,
 }, async () => {

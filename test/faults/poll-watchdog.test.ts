@@ -24,8 +24,8 @@ test('a worker whose slots are held by work that does not end is told of, and no
     service.config.TEMPORAL_TASK_QUEUE_PREFIX,
   );
   const unwell = watchPolls({
-    queues: [translation, jobSteps, engineCalls, webhooks, ai, maintenance],
-    activityQueues: [jobSteps, engineCalls],
+    workflowQueues: [translation, webhooks, ai, maintenance],
+    activityQueues: [jobSteps, engineCalls, webhooks, ai, maintenance],
     read: () => readSdkMetrics(sdkMetricsUrl() ?? ''),
     readiness: async () => ALL_OK,
     limits: LIMITS,
@@ -55,7 +55,8 @@ test('pollers that stand still with free slots are told of, unless Temporal or t
       ])
       .join('\n');
   const unwell = watchPolls({
-    queues: ['q'],
+    workflowQueues: ['q'],
+    activityQueues: ['q'],
     read: async () => (readable ? exposition() : ''),
     readiness: async () => answered,
     limits: { free: 200, full: 60_000 },

@@ -71,7 +71,7 @@ test.concurrent('connections that idled while another waited in vain are not giv
   const { proxy, db } = await watch(context);
   await Promise.all([sql`SELECT pg_sleep(0.1)`.execute(db), one(db)]);
   proxy.silence();
-  await expect(one(db)).rejects.toThrow(/Postgres has not answered for 3 seconds/);
+  await expect(one(db)).rejects.toThrow(/Postgres has not responded for 3 seconds/);
   proxy.speak({ lost: true });
   await one(db);
 });

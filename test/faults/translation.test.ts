@@ -70,6 +70,7 @@ describe.concurrent('a translation survives', () => {
     await worker.stop();
   }, 180_000);
 
+  // contract.md T19
   it('its worker killed in the middle, twice', async ({ onTestFinished }) => {
     const { service, calls, workspace, expectOnce } = await serveOne(onTestFinished);
     let process: ServiceProcess = await startProcess('worker.ts', service.env);

@@ -1,3 +1,4 @@
+import { EventEmitter } from 'node:events';
 import { Client } from '@temporalio/client';
 import { sql } from 'kysely';
 import { afterAll, beforeAll, expect, test } from 'vitest';
@@ -33,9 +34,9 @@ beforeAll(async () => {
   const names = taskQueues('watchdog-');
   const capacity = createCapacity();
   const known = createKnownEndpoints();
-  const waker = { wake: () => undefined };
+  const wakes = new EventEmitter<{ wake: [] }>();
   relay = startRelay({
-    ...{ db, common: db, listenUrl: url.href, client, names, logger, capacity, known, waker },
+    ...{ db, common: db, listenUrl: url.href, client, names, logger, capacity, known, wakes },
     runs: createRuns(client, names, logger),
     bursts: { accepting: () => undefined, run: () => Promise.reject(new Error('not asked for')) },
     runsPerSecond: 10,
@@ -57,7 +58,7 @@ test('a relay that gets nowhere although Postgres answers is told of, and no lon
   await database.db.transaction().execute(async (tx) => {
     await sql`LOCK TABLE webhook_open`.execute(tx);
     const reason = await eventually(unwell, (found) => found !== null);
-    expect(reason).toMatch(/due deliveries have not been looked for in \d+ seconds/);
+    expect(reason).toMatch(/the relay has not looked for due deliveries for \d+ seconds/);
   });
   await eventually(unwell, (found) => found === null);
 });

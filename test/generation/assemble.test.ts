@@ -5,10 +5,11 @@ import { parseDocument } from '../../src/document/format/parse.ts';
 import { collectTexts } from '../../src/document/format/walk.ts';
 import { countTextWords } from '../../src/document/format/words.ts';
 import { parseInline } from '../../src/document/inline/parse.ts';
-import { parseAnswer, sectionAnswer } from '../../src/generation/writing/answers.ts';
+import { sectionAnswer } from '../../src/generation/writing/answers.ts';
 import { assembleBody } from '../../src/generation/writing/assemble.ts';
 import { PartBuilder } from '../../src/generation/writing/blocks.ts';
 import { contextOf } from '../../src/generation/writing/context.ts';
+import { parseAnswer } from '../../src/providers/ask.ts';
 import { markdownText, plainText } from '../document/arbitraries.ts';
 import { anyOutline } from './arbitraries.ts';
 import { paragraph } from './support.ts';
@@ -59,6 +60,7 @@ const anyArticle = anyOutline({ least: 1, most: 6 }).chain((outline) => {
 });
 
 describe('the body', () => {
+  // contract.md G43
   it('of whatever the checks let through is a valid document without addresses, its headings from the outline', () => {
     fc.assert(
       fc.property(anyArticle, ({ outline, answers, language, faq }) => {
@@ -92,6 +94,7 @@ describe('the body', () => {
     expect(assembleBody({ ...outline, sections }, parts, null).blocks).toHaveLength(4);
   });
 
+  // contract.md G41
   it.each([
     ['en-GB', 'Frequently asked questions'],
     ['de-AT', 'Häufig gestellte Fragen'],
@@ -138,6 +141,7 @@ describe('the body', () => {
 });
 
 describe('the context of a section', () => {
+  // contract.md G40
   it('has every heading, a line about each finished section and the last 300 words: 2,000 words at most', () => {
     const sections = Array.from({ length: 40 }, (_, index) =>
       `Section ${index} ${'of many words '.repeat(30)}`.trim(),

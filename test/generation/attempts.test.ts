@@ -72,12 +72,13 @@ const partsOf = (jobId: string) =>
     .execute();
 
 describe('the calls for a part', () => {
+  // contract.md G35
   it('are three at most over all attempts, the answered ones, and what had to be corrected is told of a job that failed', async () => {
     const asked = whenAsked(WITHOUT_TEXT, WITHOUT_TEXT, busy(1), busy(1), busy(1), busy(1), WITHOUT_TEXT);
     const { job } = await calls.generateTo(workspace);
     expect(job).toMatchObject({
       status: 'FAILED',
-      errorMessage: expect.stringMatching(/^No usable text came/),
+      errorMessage: expect.stringMatching(/^No usable text was written/),
     });
     expect(asked()).toBe(7);
     const { sections } = await report(job.id);
@@ -85,6 +86,7 @@ describe('the calls for a part', () => {
     expect((await partsOf(job.id)).map((part) => part.calls).slice(0, 2)).toEqual([1, 3]);
   });
 
+  // contract.md G20
   it('count as unpaid once the customer cancels, each that was answered, also while the next attempt is waited for', async () => {
     const asked = whenAsked(WITHOUT_TEXT, WITHOUT_TEXT, busy(60_000));
     const { job } = await calls.generate(workspace);
@@ -112,6 +114,7 @@ describe('the calls for a part', () => {
     expect(words).toBe((outline?.words ?? 0) + 2 * (first?.words ?? 0));
   });
 
+  // contract.md G25
   it('are known to be the run’s own although an attempt that was given up failed meanwhile', async () => {
     writers.behave = async (what) => {
       if (what !== 'outline') return;
@@ -127,6 +130,7 @@ describe('the calls for a part', () => {
   });
 });
 
+// contract.md G24
 it('the articles that a text may link to are the same for all its sections', async () => {
   const project = await service.project(workspace);
   const edit = editing(service, workspace);
@@ -145,6 +149,7 @@ it('the articles that a text may link to are the same for all its sections', asy
   for (const titles of offered) expect(titles).toEqual(['Compost']);
 });
 
+// contract.md G24
 it('neither the articles to link to nor the generations to prune are found by reading them all', async () => {
   const planOf = (query: RawBuilder<unknown>) =>
     service.db.transaction().execute(async (tx) => {
@@ -165,6 +170,7 @@ it('neither the articles to link to nor the generations to prune are found by re
 });
 
 describe('while the database is away', () => {
+  // contract.md G19
   it('an answer waits to be stored once that is back, and is not asked for again', async () => {
     const away = await awayFor('NEW.content IS NOT NULL');
     const { job } = await calls.generate(workspace);
@@ -184,10 +190,11 @@ describe('while the database is away', () => {
   });
 });
 
+// contract.md J4
 it.each([
   [
     'misconfigured',
-    "this service's access to its engine is refused. Nothing was charged; whoever runs the service has to put that right.",
+    "this service's access to its engine is refused. Nothing was charged; the operator of the service has to fix that.",
   ],
   [
     'retryable',
@@ -206,6 +213,7 @@ it.each([
 );
 
 describe('a run with research in its price', () => {
+  // contract.md G13
   it.each([
     { researched: false, charged: 1 },
     { researched: true, charged: 2 },
@@ -234,6 +242,7 @@ describe('a run with research in its price', () => {
 });
 
 describe('the end of a run', () => {
+  // contract.md G14
   it.each([
     ['ledger_entries', 'true'],
     ['events', `NEW.type = 'article.generation.completed'`],

@@ -27,6 +27,7 @@ function loose(schema: unknown): unknown[] {
 }
 
 describe('a model with bad habits', () => {
+  // contract.md G37
   it('never gets an invalid document, an address, a heading of level 1 or another script into an article', async () => {
     let whole = 0;
     for (let seed = 1; seed <= 30; seed += 1) {
@@ -46,13 +47,14 @@ describe('a model with bad habits', () => {
         if (!(error instanceof ProviderError)) throw error;
         expect(error).toMatchObject({
           kind: 'fatal',
-          message: expect.stringMatching(/^No usable text came for /),
+          message: expect.stringMatching(/^No usable text was written for /),
         });
       }
     }
     expect(whole).toBeGreaterThan(15);
   });
 
+  // contract.md G39
   it('finds what customers wrote in turns of data, never among its instructions', async () => {
     model.forget();
     model.become({});

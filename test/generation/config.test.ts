@@ -14,7 +14,7 @@ async function read(schema: z.ZodType, body: unknown): Promise<unknown> {
     checked: () => undefined,
   };
   try {
-    return await parseBody({ schema, optional: false, patient: false }, source);
+    return await parseBody({ schema, optional: false, isAsync: false }, source);
   } catch (error) {
     if (error instanceof ServiceError) return error.issues?.map(({ pointer }) => pointer);
     throw error;
@@ -83,6 +83,7 @@ describe('the settings of a generation', () => {
     expect(await read(generationConfigSchema, least)).toEqual({ ...DEFAULTS, ...least });
   });
 
+  // contract.md G30
   it.each([
     [{ topic: '' }, '/topic'],
     [{ topic: ' ' }, '/topic'],
@@ -161,6 +162,7 @@ describe('an outline', () => {
     expect(await read(outlineSchema, most)).toEqual(most);
   });
 
+  // contract.md G31
   it.each([
     [{ title: '' }, '/title'],
     [{ title: 'x'.repeat(301) }, '/title'],

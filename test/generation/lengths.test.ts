@@ -28,6 +28,7 @@ describe('lengths', () => {
     expect([planned(1_200, false), planned(1_200, true)]).toEqual([1_200, 950]);
   });
 
+  // contract.md G33
   it('of the sections are their shares of the body, to the word', () => {
     fc.assert(
       fc.property(anyPlan, ({ config, outline }) => {
@@ -51,6 +52,7 @@ describe('lengths', () => {
     );
   });
 
+  // contract.md G33
   it('of no section are more than a model writes at once, however uneven the outline is and whatever came before', () => {
     const uneven = [5_000, 20, 20, 20, 20, 20].map((estimatedWords) => ({ estimatedWords }));
     expect(scaleLengths(uneven, 10_000)).toEqual([2_000, 1_600, 1_600, 1_600, 1_600, 1_600]);
@@ -93,6 +95,7 @@ describe('lengths', () => {
     );
   });
 
+  // contract.md G34
   it('of an article are within ten per cent when each section comes as asked, or a quarter off to either side', () => {
     // A section has room to make good what others wrote too little.
     const plain = anyPlan.filter(

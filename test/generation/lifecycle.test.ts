@@ -23,6 +23,7 @@ const edit = () => editing(service, workspace);
 const UNCHARGED = { balance: 20, reserved: 0, available: 20 };
 
 describe('a generation', () => {
+  // contract.md G14 and G18
   it('writes the article, is charged for the text alone, and tells each event once with its fields', async () => {
     const { article: queued, job } = await calls.generate(workspace, {
       primaryKeyword: 'sowing',
@@ -66,6 +67,7 @@ describe('a generation', () => {
     expect(await calls.readWallet(workspace)).toEqual({ balance: 19, reserved: 0, available: 19 });
   });
 
+  // contract.md G13
   it('enters every step but research, each with its status, and its progress only rises', async () => {
     const { job } = await calls.generateTo(workspace, { faq: true });
     const moves = await steps.movesOf(job.id);
@@ -84,6 +86,7 @@ describe('a generation', () => {
     expect(writers.asked.at(-1)).toBe('faq');
   });
 
+  // contract.md G15
   it('replaces title and slug that were made from the topic, and nothing that a person has set', async () => {
     const project = await service.project(workspace);
     const made = { title: 'My own title', metaTitle: 'My meta title', documentJson: documentOf() };
@@ -104,6 +107,7 @@ describe('a generation', () => {
     expect(titled).toMatchObject({ title: 'Given with the request', slug: 'given-with-the-request' });
   });
 
+  // contract.md G21
   it('shows nothing of what customers write in what Temporal keeps of it', async () => {
     const secret = 'a topic that nobody else may read';
     const { article, job } = await calls.generateTo(workspace, { topic: secret, prompt: 'Whisper it.' });
@@ -115,6 +119,7 @@ describe('a generation', () => {
     }
   });
 
+  // contract.md G16
   it('is told of its failure in words for people, which no history has', async () => {
     writers.behave = async (what) => {
       if (what === 'section') throw new ProviderError('refused', 'The model declines to write “Compost”.');
@@ -143,6 +148,7 @@ describe('a generation', () => {
 });
 
 describe('a run that stops for its outline', () => {
+  // contract.md G11
   it('leaves a draft with its outline, charges nothing, and never says that the article is ready', async () => {
     const { article, job } = await calls.generateTo(workspace, { reviewOutline: true });
     expect(job).toMatchObject({
@@ -168,6 +174,7 @@ describe('a run that stops for its outline', () => {
     expect(await calls.readWallet(workspace)).toEqual(UNCHARGED);
   });
 
+  // contract.md G10
   it('goes on from the outline that was approved: no other is made, and what was edited is written', async () => {
     const { article } = await calls.generateTo(workspace, { reviewOutline: true });
     const { outline, etag } = await calls.outline(workspace, article.id);
@@ -197,6 +204,7 @@ describe('a run that stops for its outline', () => {
     ]);
   });
 
+  // contract.md G15
   it('keeps title and slug that a person has changed between the two runs', async () => {
     const { article } = await calls.generateTo(workspace, { reviewOutline: true });
     await edit().patch(article.id, { slug: 'chosen-by-hand' });
@@ -209,6 +217,7 @@ describe('a run that stops for its outline', () => {
     });
   });
 
+  // contract.md G12
   it('keeps its outline when the second run fails or is cancelled, and can be approved again', async () => {
     const { article } = await calls.generateTo(workspace, { reviewOutline: true });
     const { etag, outline } = await calls.outline(workspace, article.id);
@@ -243,6 +252,7 @@ const PROGRESS_BEFORE = {
 } as const satisfies Record<(typeof STEPS)[number], number>;
 
 describe.each(STEPS)('in %s', (step) => {
+  // contract.md G16
   it('it fails: the article is a draft, nothing of it is written, nothing is charged, its progress stays, and the failure is told', async () => {
     await steps.refuse(step);
     const { article, job } = await calls.generateTo(workspace, { reviewOutline: false });
@@ -275,6 +285,7 @@ describe.each(STEPS)('in %s', (step) => {
     expect(await calls.readWallet(workspace)).toEqual(UNCHARGED);
   });
 
+  // contract.md G17
   it('it is cancelled: the article is a draft, nothing is charged or told, and its progress stays', async () => {
     let cancelled: ReturnType<typeof calls.cancel> | undefined;
     const { article, job } = await (async () => {
@@ -310,6 +321,7 @@ describe('the report of a generation', () => {
   const report = async (jobId: string) =>
     (await service.call(workspace.key, 'GET', `/api/jobs/${jobId}/report`)).body.report;
 
+  // contract.md G25
   it('tells of each section, what had to be corrected, and the receipt', async () => {
     let answers = 0;
     const { section } = writers.standard;
@@ -341,6 +353,7 @@ describe('the report of a generation', () => {
     );
   });
 
+  // contract.md G25
   it('shows nothing that was written for a job that did not end well', async () => {
     writers.behave = async (what) => {
       if (what === 'section' && writers.asked.length > 2) throw new ProviderError('fatal', 'No.');
@@ -358,6 +371,7 @@ describe('the report of a generation', () => {
 });
 
 describe('what a generation leaves', () => {
+  // contract.md G22
   it('is ended by reconcile when an operator stops the run: failed, told, and uncharged', async () => {
     writers.behave = (_, signal) => hang(signal);
     const { article, job } = await calls.generate(workspace);
@@ -379,6 +393,7 @@ describe('what a generation leaves', () => {
     expect(await calls.readWallet(workspace)).toEqual(UNCHARGED);
   });
 
+  // contract.md G20
   it('counts as unpaid what was asked of a model for a run that the customer cancelled', async () => {
     writers.behave = async (what, signal) => {
       if (what === 'section') await hang(signal);
@@ -404,6 +419,7 @@ describe('what a generation leaves', () => {
     expect(unpaid).toEqual([{ words: (parts[0]?.words ?? 0) + (parts[1]?.words ?? 0) }]);
   });
 
+  // contract.md G23
   it('goes with its article', async () => {
     const { article, job } = await calls.generateTo(workspace);
     expect((await edit().remove(article.id)).status).toBe(200);
@@ -417,6 +433,7 @@ describe('what a generation leaves', () => {
     }
   });
 
+  // contract.md G23
   it('is removed when the job has ended longer ago than the retention; article and job stay', async () => {
     const [old, young] = [await calls.generateTo(workspace), await calls.generateTo(workspace)];
     await sql`UPDATE jobs SET ended_at = ended_at - interval '31 days' WHERE id = ${old.job.id}`.execute(
@@ -442,6 +459,7 @@ describe('what a generation leaves', () => {
   });
 });
 
+// contract.md G24
 it('links lead to published articles of the project in the language of the text, and nowhere else', async () => {
   const project = await service.project(workspace);
   const published = await edit().published(project, { title: 'Compost' });

@@ -14,6 +14,7 @@ describe('an outline', () => {
     expect((await calls.approve(workspace, id, '"x"')).status).toBe(404);
   });
 
+  // contract.md G9
   it('is read with a tag, changed on the version that was read, and logged', async () => {
     const { article, outline, edited, etag } = await outlined();
     const { id } = article;
@@ -47,6 +48,7 @@ describe('an outline', () => {
     ]);
   });
 
+  // contract.md G33
   it('has a section at most for every 60 words of the article that it is for', async () => {
     const { article, outline } = await outlined();
     const sections = (count: number) =>
@@ -63,6 +65,7 @@ describe('an outline', () => {
     expect((await calls.approve(workspace, article.id, etag)).status).toBe(400);
   });
 
+  // contract.md G33
   it('has a section at least for every 2,000 words, whether it is edited or approved', async () => {
     const { article, outline, etag } = await outlined({ wordCount: 10_000 });
     const before = await everything();
@@ -82,6 +85,7 @@ describe('an outline', () => {
     expect((await save(5)).status).toBe(200);
   });
 
+  // contract.md G10
   it('is not approved nor edited with a tag from before other settings were asked for, though that run ended', async () => {
     const { article, outline, etag } = await outlined();
     const { id } = article;
@@ -94,6 +98,7 @@ describe('an outline', () => {
     expect(await everything()).toEqual(before);
   });
 
+  // contract.md G10
   it('is approved as it was read: not without its tag, and not once it has moved', async () => {
     const { article, outline, etag } = await outlined();
     const { id } = article;

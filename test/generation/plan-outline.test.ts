@@ -56,6 +56,7 @@ describe('an outline', () => {
     expect(told()).toContain('There are 4 sections. There should be 5 to 40.');
   });
 
+  // contract.md G42
   it.each([
     ['no sections', { sections: [] }, 'There are 0 sections. There should be 1 to 20.'],
     [
@@ -81,9 +82,9 @@ describe('an outline', () => {
     [
       'an address',
       { sections: [section('Soil of spam.example')] },
-      'sections.0.heading: A text has an address.',
+      'sections.0.heading: A text has a web or e-mail address.',
     ],
-    ['a heading in Markdown', { title: '# Roses' }, 'title: A heading in Markdown'],
+    ['a heading in Markdown', { title: '# Roses' }, 'title: A text has a Markdown heading'],
     [
       'chatter',
       { metaDescription: 'Sure! Here is your description.' },
@@ -142,10 +143,10 @@ describe('an outline', () => {
     await expect(plan()).rejects.toMatchObject({
       kind: 'fatal',
       message:
-        'No usable text came for the outline: it did not have the form that was asked for. Try again, or change the topic or the prompt.',
+        'No usable text was written for the outline: it did not have the requested form. Try again, or change the topic or the prompt.',
     });
     expect(model.requests()).toHaveLength(3);
     const page = readFileSync(new URL('../../docs/operating-generation.md', import.meta.url), 'utf8');
-    expect(page).toContain('"No usable text came for …"');
+    expect(page).toContain('"No usable text was written for …"');
   });
 });

@@ -48,6 +48,7 @@ describe('the price of a generation', () => {
     expect(imagesOf({ wordCount, imageCount: 0 })).toBe(0);
   });
 
+  // contract.md G32
   it('is what each sentence of the contract says, for every combination', () => {
     fc.assert(
       fc.property(anyConfig, anyFeatures, fc.constantFrom(...runs), (config, features, run) => {
@@ -83,6 +84,7 @@ describe('the price of a generation', () => {
     );
   });
 
+  // contract.md G32
   it('of the outline and of what is approved add up to the whole, with and without questions', () => {
     fc.assert(
       fc.property(anyConfig, anyFeatures, (config, features) => {

@@ -16,6 +16,7 @@ const articles = [
 ];
 
 describe('the pseudo writer', () => {
+  // contract.md G44
   it('writes any settings in the planned length, the same each time, in valid documents that say what they are', async () => {
     await fc.assert(
       fc.asyncProperty(anyConfig, async (config) => {

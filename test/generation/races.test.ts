@@ -76,6 +76,7 @@ async function atOnce(one: Action, other: Action, on: Draft): Promise<[Answer, A
 const pairs = (actions: readonly Action[]) =>
   actions.flatMap((one) => actions.map((other): [Action, Action] => [one, other]));
 
+// contract.md R5
 it('the updatedAt of an article that is queued right after a save is the later one', async () => {
   const on = await draft();
   let approving: Promise<Answer> | undefined;
@@ -98,6 +99,7 @@ describe('of two who come at once, the one who is first wins, and nothing is lef
   const ours = ['approve', 'generate', 'edit the outline'] as const;
   const onDraft = pairs([...ours, 'write', 'delete', 'delete the project']);
 
+  // contract.md G6
   it.each(onDraft.filter((pair) => ours.some((action) => pair.includes(action))))(
     'on a draft with an outline: %s, %s',
     async (one, other) => {

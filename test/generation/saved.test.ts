@@ -24,6 +24,7 @@ beforeAll(async () => {
 });
 afterAll(() => model.close());
 
+// contract.md G37
 it('what a model with bad habits writes is saved valid, or not at all, and charged only then', async () => {
   const workspace = await service.workspace(ARTICLES * 2);
   const ended = await Promise.all(
@@ -45,7 +46,7 @@ it('what a model with bad habits writes is saved valid, or not at all, and charg
       expect(job.consumedCredits).toBe(1);
     } else {
       expect(job).toMatchObject({ status: 'FAILED', errorCode: 'GENERATION_FAILED', consumedCredits: 0 });
-      expect(job.errorMessage).toMatch(/^No usable text came for /);
+      expect(job.errorMessage).toMatch(/^No usable text was written for /);
       expect(article).toMatchObject({ status: 'DRAFT', documentJson: { blocks: [] } });
     }
   }

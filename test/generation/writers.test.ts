@@ -25,6 +25,7 @@ it('the writer is pseudo by default, for both qualities', () => {
   expect(lines).toEqual([]);
 });
 
+// contract.md G45
 it('each quality is written by its model, AI_MODEL where it has none, and a start with one for both says so', async () => {
   const base = {
     GENERATION_PROVIDER: 'openai-compatible',

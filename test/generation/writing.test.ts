@@ -23,6 +23,7 @@ const told = (): string => model.requests().at(-1)?.messages.at(-1)?.content ?? 
 const rest = paragraph(prose(600));
 
 describe('a section', () => {
+  // contract.md G35
   it.each([
     ['no blocks', { blocks: [] }, 'The section has no text.'],
     [
@@ -40,7 +41,11 @@ describe('a section', () => {
       { blocks: [{ type: 'heading', level: 2, text: 'Roses' }, rest] },
       'A heading of level 2 is not allowed here',
     ],
-    ['a heading in Markdown', { blocks: [paragraph(`# Roses\n\n${prose(600)}`)] }, 'A heading in Markdown'],
+    [
+      'a heading in Markdown',
+      { blocks: [paragraph(`# Roses\n\n${prose(600)}`)] },
+      'A text has a Markdown heading',
+    ],
     [
       'a heading at its end',
       { blocks: [rest, { type: 'heading', level: 3, text: 'Next' }] },
@@ -55,11 +60,11 @@ describe('a section', () => {
       },
       'no text between two headings',
     ],
-    ['a paragraph twice', { blocks: [rest, rest] }, 'repeats one that stands in the article already'],
+    ['a paragraph twice', { blocks: [rest, rest] }, 'repeats one that is already in the article'],
     [
       'a paragraph of an earlier section',
       { blocks: [paragraph(prose(30, 'lily')), rest] },
-      'repeats one that stands',
+      'repeats one that is already',
     ],
     [
       'a link in Markdown',
@@ -75,32 +80,32 @@ describe('a section', () => {
     [
       'an address',
       { blocks: [paragraph(`See https://spam.example/x. ${prose(600)}`)] },
-      'A text has an address.',
+      'A text has a web or e-mail address.',
     ],
     [
       'an address in code',
       { blocks: [paragraph(`Call \`https://spam.example\`. ${prose(600)}`)] },
-      'A text has an address.',
+      'A text has a web or e-mail address.',
     ],
     [
       'a bare domain',
       { blocks: [paragraph(`Visit spam.example now. ${prose(600)}`)] },
-      'A text has an address.',
+      'A text has a web or e-mail address.',
     ],
     [
       'an e-mail address',
       { blocks: [paragraph(`Ask me@spam.example. ${prose(600)}`)] },
-      'A text has an address.',
+      'A text has a web or e-mail address.',
     ],
     [
       'mailto',
       { blocks: [paragraph(`Ask mailto:me@spam.example. ${prose(600)}`)] },
-      'A text has an address.',
+      'A text has a web or e-mail address.',
     ],
     [
       'an address in a table',
       { blocks: [{ type: 'table', header: ['a'], rows: [['www.spam.example']] }, rest] },
-      'A text has an address.',
+      'A text has a web or e-mail address.',
     ],
     [
       'a link to an article that is not listed',
@@ -109,13 +114,17 @@ describe('a section', () => {
     ],
     ['HTML', { blocks: [paragraph(`<b>Roses</b> grow. ${prose(600)}`)] }, 'A text has HTML.'],
     ['an image', { blocks: [paragraph(`![A rose](rose.png) ${prose(600)}`)] }, 'A text has'],
-    ['a list in Markdown', { blocks: [paragraph(`- one\n- two\n\n${prose(600)}`)] }, 'A list in Markdown'],
+    [
+      'a list in Markdown',
+      { blocks: [paragraph(`- one\n- two\n\n${prose(600)}`)] },
+      'A text has a Markdown list',
+    ],
     [
       'a table in Markdown',
       { blocks: [paragraph(`| a | b |\n|---|---|\n| 1 | 2 |\n\n${prose(600)}`)] },
-      'A table in Markdown',
+      'A text has a Markdown table',
     ],
-    ['a code fence', { blocks: [paragraph(`\`\`\`\nx\n\`\`\`\n\n${prose(600)}`)] }, 'A code fence'],
+    ['a code fence', { blocks: [paragraph(`\`\`\`\nx\n\`\`\`\n\n${prose(600)}`)] }, 'has a code fence'],
     ['a footnote', { blocks: [paragraph(`Roses grow.[^1] ${prose(600)}`)] }, 'Markdown other than'],
     [
       'chatter',
@@ -177,6 +186,7 @@ describe('a section', () => {
     expect(asked).toBeGreaterThan(1_000);
   });
 
+  // contract.md G37
   it('fails after three answers that cannot be used, saying to people what was wrong', async () => {
     model = await startScripted({ blocks: [paragraph(`Visit spam.example. ${prose(600)}`)] });
     const failure = await write().catch((error: unknown) => error);
@@ -184,7 +194,7 @@ describe('a section', () => {
     expect(failure).toMatchObject({
       kind: 'fatal',
       message:
-        'No usable text came for the section “Light”: it had web or e-mail addresses. Try again, or change the topic or the prompt.',
+        'No usable text was written for the section “Light”: it had web or e-mail addresses. Try again, or change the topic or the prompt.',
     });
     expect(model.requests()).toHaveLength(3);
   });
@@ -229,6 +239,7 @@ describe('a section', () => {
     expect(again.map(({ id }) => id)).toEqual(blocks.map(({ id }) => id));
   });
 
+  // contract.md G38
   it('of another length is asked for again once, and the nearer of the two is taken', async () => {
     model = await startScripted({ blocks: [paragraph(prose(300))] }, { blocks: [paragraph(prose(200))] });
     expect(await write()).toMatchObject({ words: 300 });
@@ -255,6 +266,7 @@ describe('a section', () => {
     expect(words).toBeLessThanOrEqual(1_300);
   });
 
+  // contract.md G36
   it('may name a host that the customer named, and no other', async () => {
     const text = `With Socket.io messages arrive at once. ${prose(600)}`;
     model = await startScripted({ blocks: [paragraph(text)] });
@@ -264,6 +276,7 @@ describe('a section', () => {
     await expect(write()).rejects.toThrow('it had web or e-mail addresses');
   });
 
+  // contract.md G36
   it.each([
     ['What lorem ipsum is for', 'Lorem ipsum is a text without a meaning.'],
     ['A letter that begins with [your name]', 'Write [your name] at the top.'],
@@ -325,12 +338,12 @@ describe('the questions', () => {
           answer: prose(75, `a${index}`),
         })),
       },
-      'A heading stands twice',
+      'A heading occurs twice',
     ],
     [
       'an address',
       { questions: [...questions(2).questions, { question: 'Where?', answer: 'At spam.example.' }] },
-      'A text has an address',
+      'A text has a web or e-mail address',
     ],
     [
       'no answer',

@@ -25,6 +25,7 @@ afterAll(async () => {
 const post = (body: unknown, headers: Record<string, string> = {}) =>
   api.call('POST', path, { key: workspace.ownerKey, body, headers });
 
+// contract.md A6
 test('what JSON can say but Postgres cannot keep is 400 and names the field', async () => {
   const cases: [string, string | undefined][] = [
     ['{"text":"a\\u0000b"}', '/text'],
@@ -56,6 +57,7 @@ test('what JSON can say but Postgres cannot keep is 400 and names the field', as
   expect(invalidUtf8.status).toBe(400);
 });
 
+// contract.md A12
 test('unknown fields are dropped, null stands for absent where a field is optional, __proto__ is harmless', async () => {
   const response = await post(
     '{"text":"x","note":null,"clearable":null,"items":[{"count":null}],"other":1,"__proto__":{"polluted":1}}',

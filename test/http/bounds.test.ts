@@ -61,6 +61,7 @@ function unbounded(schema: unknown, path: string, seen = new Set<unknown>()): st
   return found;
 }
 
+// contract.md A16
 test('every array and every text that a request can carry has an upper bound in OpenAPI', () => {
   const operations = Object.values(document.paths).flatMap((methods) => Object.values(methods));
   expect(operations.length).toBeGreaterThan(40);
@@ -122,6 +123,7 @@ test('a list that is too long is one bad field, however long it is, and changes 
   expect(await service.db.selectFrom('webhook_endpoints').select('id').execute()).toEqual([]);
 });
 
+// contract.md A14
 test('the first 50 bad fields are named, with the number of the others', async () => {
   const events = Array(100).fill(0);
   const response = await post(`/api/workspaces/${workspace.id}/webhooks`, { url: 7, events });
@@ -133,6 +135,7 @@ test('the first 50 bad fields are named, with the number of the others', async (
   expect(response.body.errorsOmitted).toBe(51);
 });
 
+// contract.md A15
 test('each route reads as many bytes as OpenAPI says, and refuses one more', async () => {
   const projectId = await service.project(workspace);
   const limits: [string, string, number][] = [
@@ -152,6 +155,7 @@ test('each route reads as many bytes as OpenAPI says, and refuses one more', asy
   }
 });
 
+// contract.md A15
 test('a body holds 32 levels and 100,000 values, and no more, whatever else is wrong with it', async () => {
   const path = `/api/projects/${await service.project(workspace)}/articles`;
   const nested = (levels: number) =>

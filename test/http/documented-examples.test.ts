@@ -7,6 +7,7 @@ const definitions = createRoutes({ limits: { perKey: 0, perWorkspace: 0 } } as R
   ({ definition }) => definition,
 );
 
+// contract.md A13
 test('every operation has an id of its own, a summary, and an example of each success answer that fits its schema', () => {
   expect(new Set(definitions.map(({ operationId }) => operationId)).size).toBe(definitions.length);
   for (const { operationId, summary, responses } of definitions) {

@@ -65,6 +65,7 @@ afterAll(async () => {
 
 const post = (body: unknown) => api.call('POST', path, { key: workspace.ownerKey, body });
 
+// contract.md A5
 test('checks run in order: key, workspace, permission, body', async () => {
   const weak = await workspace.keyWith('articles.read');
   const stranger = await createWorkspace(database.db, 'Stranger');
@@ -88,6 +89,7 @@ test('checks run in order: key, workspace, permission, body', async () => {
   ).toBe(200);
 });
 
+// contract.md A8
 test('an error is a problem document with its code, its page and the id of the request', async () => {
   const response = await post({ text: 7, note: 'far too long for a note', items: [{ count: 'x' }, 1] });
   expect(response.headers.get('content-type')).toBe('application/problem+json');
@@ -174,6 +176,7 @@ test('malformed requests are answered, and the server lives on', async () => {
   expect(await get('/healthz')).toMatch(/^HTTP\/1.1 200 /);
 });
 
+// contract.md A19
 test('what is no HTTP is a problem document, too, and the connection ends', async () => {
   const refusals = [
     ['nonsense\r\n\r\n', 400],
@@ -193,6 +196,7 @@ test('what is no HTTP is a problem document, too, and the connection ends', asyn
   expect(await raw(api.url, expecting)).toMatch(/^HTTP\/1.1 200 /);
 });
 
+// contract.md A19
 test('a client that takes nothing of its response is cut off, one that waits for its response is not', async () => {
   const large = 'x'.repeat(32 * 1024 * 1024);
   const server = await serveHttp(
@@ -215,6 +219,7 @@ test('a client that takes nothing of its response is cut off, one that waits for
   await server.close();
 });
 
+// contract.md A19
 test('who does not take large responses gets no more of them, and others do', async () => {
   const text = 'x'.repeat(24 * 1024 * 1024);
   const large = (['get', 'post'] as const).map((method) =>
@@ -262,6 +267,7 @@ test('a request id of the client is kept when it is safe, and replaced when it i
   }
 });
 
+// contract.md A10
 test('an unexpected error is 500 without its text, and the log knows it by the request id, without secrets', async () => {
   const response = await api.call('GET', '/api/broken', { key: workspace.ownerKey });
   expect([response.status, response.body.code]).toEqual([500, 'INTERNAL_ERROR']);

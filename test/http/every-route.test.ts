@@ -140,6 +140,7 @@ test('every operation has a name of its own, known permissions, an example for i
   }
 });
 
+// contract.md A1
 test('no key, garbage, a wrong scheme, a wrong checksum, an unknown, a revoked and an expired key are 401', async () => {
   const revoked = await createApiKey(workspace.context, { label: 'x', roleId: workspace.roles.owner });
   await service.call(
@@ -179,6 +180,7 @@ test('no key, garbage, a wrong scheme, a wrong checksum, an unknown, a revoked a
   expect(await rows()).toEqual(before);
 });
 
+// contract.md A3
 test('what belongs to another workspace, is unknown, or is no id at all is 404, before permissions and body', async () => {
   const before = await rows();
   const scoped = operations.filter(({ scope }) => scope !== null);
@@ -205,6 +207,7 @@ test('what belongs to another workspace, is unknown, or is no id at all is 404, 
   expect(await rows()).toEqual(before);
 });
 
+// contract.md A2
 test('without any one of its permissions an operation is 403 and names it, before the body is read', async () => {
   const before = await rows();
   const needed = [...new Set(operations.flatMap(({ permissions }) => permissions))];
@@ -249,6 +252,7 @@ test('with exactly its permissions a body that is no JSON is 400, no body or ano
   expect(await rows()).toEqual(before);
 });
 
+// contract.md A7
 test('an unknown, malformed or foreign id of anything further down the path is 404', async () => {
   const foreignKeys = await service.call(stranger.key, 'GET', `/api/workspaces/${stranger.id}/api-keys`);
   const foreign: string = foreignKeys.body.apiKeys[0].id;
@@ -268,6 +272,7 @@ test('an unknown, malformed or foreign id of anything further down the path is 4
   expect(await rows()).toEqual(before);
 });
 
+// contract.md W21
 test('every path answers 405 with Allow to the methods it does not have, and OPTIONS and HEAD make sense', async () => {
   const paths = Map.groupBy(operations, ({ path }) => path);
   for (const [path, own] of paths) {

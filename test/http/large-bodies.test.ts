@@ -129,6 +129,7 @@ const working = (...expected: string[]): Promise<string[]> =>
 const afterOthers = (to: TestApi): Promise<Answer> =>
   to.call('GET', '/api/whoami', { key: c?.ownerKey ?? '' });
 
+// contract.md A17
 test('two large bodies are parsed and checked at once, one of a workspace, and workspaces take turns', async () => {
   const answers = [send(a, 'a1')];
   await working('a1');

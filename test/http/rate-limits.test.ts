@@ -25,6 +25,7 @@ async function withLimits(
 const whoami = (api: TestApi, key: string, headers: Record<string, string> = {}) =>
   api.call('GET', '/api/whoami', { key, headers });
 
+// contract.md A9
 test('a key may send so many requests a minute, told by RateLimit headers, then 429 with Retry-After', () =>
   withLimits({ perKey: 3, perWorkspace: 100, authFailures: 0 }, async (api) => {
     for (let left = 2; left >= 0; left -= 1) {
@@ -114,6 +115,7 @@ test('the client is the last address that is no trusted proxy', () => {
   for (const [peer, forwarded, expected] of cases) expect(address(peer, forwarded)).toBe(expected);
 });
 
+// contract.md A18
 test('a body counts one more for every 64 KiB of it, whether its length was declared or not', () =>
   withLimits({ perKey: 100, perWorkspace: 1_000, authFailures: 0 }, async (api) => {
     const path = `/api/workspaces/${workspace.id}/roles`;

@@ -34,6 +34,7 @@ async function inTurns(work: (writer: string, reader: string) => Promise<void>):
   }
 }
 
+// contract.md A4
 test('a role edited in one process counts for the next request in another', async () => {
   const { id: roleId } = await createRole(workspace.context, { name: 'Reader', permissions: [] });
   const { key } = await createApiKey(workspace.context, { label: 'reader', roleId });

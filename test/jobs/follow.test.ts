@@ -27,6 +27,7 @@ const follow = (tag: string, wait: number) =>
 const cancel = () => service.call(workspace.key, 'POST', `/api/jobs/${jobId}/cancel`);
 const sinceOf = (began: number): number => performance.now() - began;
 
+// contract.md J6
 it('the jobs of an article are listed newest first, page by page, and only its own', async () => {
   await editor.openJob(await editor.create(await service.project(workspace)));
   const ids: string[] = [jobId];
@@ -64,6 +65,7 @@ it('a job that has not changed is 304, at once or when the wait is over, and sen
   expect((await get(`/api/jobs/${jobId}?wait=31`)).status).toBe(400);
 });
 
+// contract.md J7
 it('a wait ends when the job changes, and one that has ended is not waited for', async () => {
   const waiting = follow(await tagOf(), 30);
   expect((await cancel()).status).toBe(202);
@@ -80,6 +82,7 @@ it('a wait ends when the job is deleted with its article', async () => {
   expect((await waiting).status).toBe(404);
 });
 
+// contract.md J8
 it('twenty requests of a workspace wait at once; one more is 429 with Retry-After, and another workspace waits', async () => {
   const tag = await tagOf();
   const crowd = Array.from({ length: 25 }, () => follow(tag, 2));
@@ -92,6 +95,7 @@ it('twenty requests of a workspace wait at once; one more is 429 with Retry-Afte
   expect((await follow(tag, 1)).status).toBe(304);
 });
 
+// contract.md J8
 it('a client that has gone no longer waits', async () => {
   const tag = await tagOf();
   const gone = new AbortController();

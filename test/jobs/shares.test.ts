@@ -58,6 +58,7 @@ const untilAsleep = (jobId: string) =>
 const translation = async (workspace: TestWorkspace) => (await calls.translate(workspace, 1_000)).job;
 const generation = async (workspace: TestWorkspace) => (await calls.generate(workspace)).job;
 
+// contract.md J10
 it.each([
   { mine: 'translation', theirs: 'translations', ask: translation, others: [translation] },
   { mine: 'translation', theirs: 'generations', ask: translation, others: [generation] },
@@ -93,6 +94,7 @@ it.each([
   },
 );
 
+// contract.md J10
 it('a turn that is freed is taken at once by the job that waits longest, however long it meant to wait', async () => {
   const many = await service.workspace(1_000);
   const gate = closeGate();

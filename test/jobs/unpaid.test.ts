@@ -62,6 +62,7 @@ async function madeThen(
   return { articleId: article.id as ArticleId, asked: Number(row.words) };
 }
 
+// contract.md J9
 it('words made for cancelled runs, and those being made, are counted for a day, and above the limit a new run is 429 with Retry-After', async () => {
   const cancel = (jobId: JobId) => calls.cancel(workspace, jobId);
   let asked = 0;
@@ -180,6 +181,7 @@ it('of a cancelled run, texts that the engine had declined do not count', async 
   expect(await unpaid()).toBe(100);
 });
 
+// contract.md J9
 it('words made for a refresh count when its version is deleted meanwhile', async () => {
   const { version } = await calls.outdated(workspace, 1_000);
   const { promise: answered, resolve: answer } = Promise.withResolvers<void>();

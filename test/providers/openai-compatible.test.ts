@@ -85,6 +85,7 @@ describe('a question to the model', () => {
     expect(server.requests).toHaveLength(1);
   });
 
+  // contract.md G39
   it('names a language without what a customer appended to its tag', async () => {
     await translateSegments(provider, {
       sourceLanguage: 'en-u-ca-buddhist',
@@ -266,7 +267,7 @@ describe('failures of the model', () => {
       'fatal',
       429,
       { message: 'later' },
-      'tried again in 1440 minutes',
+      'a retry in 1440 minutes',
       { 'retry-after': '86400' },
     ],
   ])(
@@ -280,8 +281,8 @@ describe('failures of the model', () => {
   );
 
   it.each([
-    ['never answers', silence, 'did not answer within 0.4 s'],
-    ['drips', drip, 'did not answer within 0.4 s'],
+    ['never answers', silence, 'did not respond within 0.4 s'],
+    ['drips', drip, 'did not respond within 0.4 s'],
     ['breaks off', breakOff, 'not a chat completion'],
     ['is a web page', { body: '<html>', headers: { 'content-type': 'text/html' } }, 'not a chat completion'],
   ])('may pass when the server %s', async (_what, answer, words) => {

@@ -75,6 +75,7 @@ describe('asking a provider', () => {
     expect(calls).toHaveLength(3);
   });
 
+  // contract.md V21
   it('takes the better of two answers, and tells what was repaired and what is accepted', async () => {
     const kept = new Map<string, Made>();
     const texts = [
@@ -123,6 +124,7 @@ describe('asking a provider', () => {
     expect(kept.get('two')).toMatchObject({ text: null, outcome: 'left', defects: [{ code: 'empty' }] });
   });
 
+  // contract.md V21
   it('does not ask an engine again that cannot be told what is wrong, for what can be used', async () => {
     const { provider, calls } = scripted({ one: good.one, two: 'Einfache 12 Worte.' }, { one: good.one });
     const answers = await translateSegments({ ...provider, repairs: false }, request());
@@ -167,6 +169,7 @@ describe('asking a provider', () => {
       return { kept, keep };
     };
 
+    // contract.md V27
     it('asks for the others in halves, and leaves what is declined alone', async () => {
       const { provider, asked } = declining(['b']);
       const { kept, keep } = recorder();

@@ -104,6 +104,7 @@ test('bad roles are refused with the field that is bad', async () => {
   }
 });
 
+// contract.md A11
 test('nobody gives a role permissions they lack', async () => {
   const key = await workspace.keyWith('roles.create', 'roles.update', 'articles.read');
   const wide = { name: 'Wide', permissions: ['workspaces.delete', 'audit.read', 'articles.read'] };
@@ -120,6 +121,7 @@ test('nobody gives a role permissions they lack', async () => {
   expect(allowed.status).toBe(200);
 });
 
+// contract.md K13
 test('a role that a live key uses cannot be deleted', async () => {
   const { id } = await create('Used', 'articles.read');
   await workspace.keyOf(id);
@@ -165,6 +167,7 @@ test('names are compared in any case: a role made or renamed into another one is
   expect(race.map(({ status }) => status).sort()).toEqual([201, 409, 409]);
 });
 
+// contract.md A21
 test('a workspace has room for 1,000 roles, however many are made at once', async () => {
   const own = await createWorkspace(database.db, 'Many');
   await sql`

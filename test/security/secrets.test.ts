@@ -138,6 +138,7 @@ async function deliver(): Promise<void> {
   await call('DELETE', inWorkspace(`/webhooks/${bad.endpoint.id}`));
 }
 
+// contract.md K15
 test('no answer, log line, row, audit entry, event or workflow history holds a key, its hash or a webhook secret', async () => {
   await useKeys();
   await deliver();

@@ -171,7 +171,7 @@ describe('a model behind an OpenAI-compatible API', () => {
     const [instruction = '', data = ''] = text.split('as data: ');
     expect(instruction).not.toContain('Ignore');
     const [problem] = JSON.parse(data);
-    expect(problem).toEqual({ problem: 'This language was not asked for.', given: hostile.slice(0, 80) });
+    expect(problem).toEqual({ problem: 'This language was not requested.', given: hostile.slice(0, 80) });
   });
 
   it.each([

@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { nameKey } from '../../src/name-key.ts';
+import type { ChatAnswer } from '../../src/providers/chat-model.ts';
 import { checkAnswer } from '../../src/suggestions/answers.ts';
 import { countSuggestions, type Question } from '../../src/suggestions/model-questions.ts';
 import { createPseudoSuggestions } from '../../src/suggestions/pseudo.ts';
@@ -51,12 +52,11 @@ describe('the pseudo provider', () => {
         const known = question.kind === 'project_categories' ? question.taken : [];
         const taken = new Set(known.map(nameKey));
         const checked = await checkAnswer(question, answer, async () => taken);
-        if (!checked.usable) {
-          for (const { problem } of checked.problems)
-            expect(problem).toMatch(/already|does not have 1 to 80/);
+        if (checked.value === null) {
+          for (const { problem } of checked.defects) expect(problem).toMatch(/already|does not have 1 to 80/);
           return;
         }
-        const { suggestions } = checked;
+        const { value: suggestions } = checked;
         expect(countSuggestions(suggestions)).toBeLessThanOrEqual(7);
         if (suggestions.kind === 'category_names') {
           expect(suggestions.names).toHaveLength(
@@ -86,10 +86,15 @@ describe('checking an answer', () => {
   it('never throws, whatever JSON a model answers with', async () => {
     await fc.assert(
       fc.asyncProperty(questions, fc.jsonValue(), async (question, answer) => {
-        const checked = await checkAnswer(question, answer, async () => new Set());
-        if (checked.usable) return;
-        expect(checked.problems.length).toBeGreaterThan(0);
-        for (const { given = '' } of checked.problems) expect([...given].length).toBeLessThanOrEqual(80);
+        const object = answer as ChatAnswer['object'];
+        const { value, defects } = await checkAnswer(
+          question,
+          { object, truncated: false },
+          async () => new Set(),
+        );
+        if (value !== null) return;
+        expect(defects.length).toBeGreaterThan(0);
+        for (const { given = '' } of defects) expect([...given].length).toBeLessThanOrEqual(80);
       }),
       { numRuns: 300 },
     );

@@ -83,6 +83,7 @@ it('of fifty paid requests at once on a wallet for ten, ten are held and charged
   expect(await calls.used(workspace)).toBe(10);
 });
 
+// contract.md S8
 it('fifty at once can not overrun the month’s quota, from its first operation on', async () => {
   const { workspace, articleId } = await prepare(1000);
   await calls.setLimit(workspace, 7);

@@ -4,7 +4,6 @@ import { createDatabase, type Database } from '../../src/db/database.ts';
 import { newId, type ProjectId } from '../../src/ids.ts';
 import { ProviderError } from '../../src/providers/types.ts';
 import { MAX_REASON } from '../../src/suggestions/answers.ts';
-import { UnusableAnswer } from '../../src/suggestions/provider.ts';
 import { readQuestion } from '../../src/suggestions/read-question.ts';
 import { categoryCalls } from '../categories/support.ts';
 import { createArticle } from '../support/articles.ts';
@@ -53,6 +52,7 @@ async function articlesRead(db: Database): Promise<number> {
 }
 
 describe('suggesting categories for an article', () => {
+  // contract.md S2
   it('answers with existing categories in the article’s language that it does not carry, for one credit', async () => {
     const carried = await categories.category(workspace, { en: 'Spring' });
     const fits = await categories.category(workspace, { de: 'Garten', en: 'Garden life' });
@@ -129,6 +129,7 @@ describe('suggesting categories for an article', () => {
     });
   });
 
+  // contract.md S1
   it('gives seven suggestions at most, each once, with reasons of 300 characters at most', async () => {
     for (let number = 1; number <= 9; number += 1) await categories.category(workspace, { en: `C${number}` });
     model.reply = async () => ({
@@ -170,7 +171,7 @@ describe('suggesting categories for an article', () => {
     expect((await calls.forArticle(workspace, articleId)).body.proposed).toEqual([
       { name: 'Ways', reason: 'why' },
     ]);
-    expect(model.asked[1]?.rejected?.problems).toEqual([
+    expect(model.asked[1]?.rejected?.defects).toEqual([
       { problem: 'The workspace already has a category with this name.', given: 'Straße' },
     ]);
   });
@@ -180,7 +181,7 @@ describe('suggesting categories for an article', () => {
     await expectNothing(await calls.forArticle(workspace, articleId), NONE, 2);
     expect(model.asked[1]?.rejected).toEqual({
       answer: '{"nonsense":true}',
-      problems: expect.arrayContaining([{ problem: expect.stringContaining('existing') }]),
+      defects: expect.arrayContaining([{ code: 'shape', problem: expect.stringContaining('existing') }]),
     });
     // A model was called, so the month keeps the count.
     expect(await calls.used(workspace)).toBe(1);
@@ -189,9 +190,7 @@ describe('suggesting categories for an article', () => {
 
   it('an answer that is no JSON, a refusal, or another language counts as nothing after the second time', async () => {
     const unusable = [
-      async () => {
-        throw new UnusableAnswer('The answer was not a JSON object.');
-      },
+      async () => null,
       async () => {
         throw new ProviderError('refused', 'The language model declines to work on this text.');
       },
@@ -204,6 +203,7 @@ describe('suggesting categories for an article', () => {
     }
   });
 
+  // contract.md S4
   it('an empty answer is an answer: asked once, no credits', async () => {
     model.reply = async () => ({ language: 'en', existing: [], proposed: [] });
     await expectNothing(await calls.forArticle(workspace, articleId), NONE, 1);
@@ -211,6 +211,7 @@ describe('suggesting categories for an article', () => {
 });
 
 describe('suggesting categories for a project', () => {
+  // contract.md S3
   it('draws on ideas, keywords and titles, repeats no name of the workspace, and costs one credit', async () => {
     await calls.addIdea(workspace, projectId, 'balcony plants', ['herbs', 'GARDEN']);
     await categories.category(workspace, { es: 'Herbs', en: 'Garden' });
@@ -255,6 +256,7 @@ describe('suggesting categories for a project', () => {
 });
 
 describe('suggesting names of a category', () => {
+  // contract.md S5
   it('gives one name a language in the order asked for, for half a credit each, rounded up', async () => {
     const { id } = await categories.category(workspace, { en: 'Gardening' });
     const answer = await calls.names(workspace, id, ['ES', 'pt-br', 'de']);
@@ -333,6 +335,7 @@ describe('suggesting names of a category', () => {
     await expectNothing(await calls.names(workspace, id, ['de']), { names: [] }, 2);
   });
 
+  // contract.md S6
   it('refuses no languages, more than ten, one twice, no tags, and the primary language before anything is reserved', async () => {
     const { id } = await categories.category(workspace, { 'pt-BR': 'Jardim' });
     const refusals: [unknown, string][] = [
@@ -360,6 +363,7 @@ describe('suggesting names of a category', () => {
 });
 
 describe('what a paid request cannot have', () => {
+  // contract.md S7
   it('credits: 402 before any model call and before 429, and nothing is left behind', async () => {
     const poor = await service.workspace(1);
     const { id } = await categories.category(poor, { en: 'Gardening' });

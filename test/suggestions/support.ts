@@ -1,5 +1,6 @@
 import { expect } from 'vitest';
 import { newId } from '../../src/ids.ts';
+import type { ChatAnswer } from '../../src/providers/chat-model.ts';
 import { reserveOperation } from '../../src/suggestions/operations.ts';
 import type { SuggestionProvider, SuggestionRequest } from '../../src/suggestions/provider.ts';
 import { createPseudoSuggestions } from '../../src/suggestions/pseudo.ts';
@@ -11,24 +12,26 @@ import type { Answer, TestService, TestWorkspace } from '../support/service.ts';
 /** A stand-in for a model: answers as the test says, like the pseudo provider until it says something. */
 export interface StandIn extends SuggestionProvider {
   readonly asked: SuggestionRequest[];
+  /** The object of the answer; null for an answer without one. */
   reply: (request: SuggestionRequest) => Promise<unknown>;
   reset(): void;
 }
 
 export function createStandIn(): StandIn {
   const pseudo = createPseudoSuggestions();
+  const pseudoObject = async (request: SuggestionRequest) => (await pseudo.answer(request)).object;
   const asked: SuggestionRequest[] = [];
   const standIn: StandIn = {
     name: 'stand-in',
     asked,
-    reply: (request) => pseudo.answer(request),
+    reply: (request) => pseudoObject(request),
     async answer(request) {
       asked.push(request);
-      return standIn.reply(request);
+      return { object: (await standIn.reply(request)) as ChatAnswer['object'], truncated: false };
     },
     reset() {
       asked.length = 0;
-      standIn.reply = (request) => pseudo.answer(request);
+      standIn.reply = (request) => pseudoObject(request);
     },
   };
   return standIn;

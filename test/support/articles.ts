@@ -1,9 +1,12 @@
 import { randomInt } from 'node:crypto';
 import { insertArticle } from '../../src/articles/insert.ts';
+import { keepLinks } from '../../src/articles/links/keep.ts';
 import type { ArticleRow } from '../../src/articles/queries.ts';
+import { renderingColumns } from '../../src/articles/rendering.ts';
 import type { Database } from '../../src/db/database.ts';
 import type { DocumentJson } from '../../src/document/format/schema.ts';
 import { countWords } from '../../src/document/format/words.ts';
+import { renderDocument } from '../../src/document/render/document.ts';
 import { type ArticleId, newId, type ProjectId, type TranslationGroupId } from '../../src/ids.ts';
 import type { TestWorkspace } from './service.ts';
 
@@ -44,18 +47,21 @@ export const createArticle = (
   article: { title?: string; language?: string; document?: DocumentJson; status?: ArticleRow['status'] } = {},
 ): Promise<TestArticle> => {
   const document = article.document ?? SHORT_DOCUMENT;
-  return db.transaction().execute(async (tx) => ({
-    ...(await insertArticle(tx, {
+  const rendered = renderDocument(document);
+  return db.transaction().execute(async (tx) => {
+    const row = await insertArticle(tx, {
       id: newId<ArticleId>(),
       workspace_id: workspace.id,
       project_id: projectId,
       title: article.title ?? 'A garden in spring',
       status: article.status ?? 'DRAFT',
       document: JSON.stringify(document),
+      ...renderingColumns(rendered),
       primary_language: article.language ?? 'en',
       translation_group_id: newId<TranslationGroupId>(),
       word_count: countWords(document),
-    })),
-    document,
-  }));
+    });
+    await keepLinks(tx, { requestId: '' }, row.id, null, rendered.places);
+    return { ...row, document };
+  });
 };

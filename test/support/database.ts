@@ -10,14 +10,16 @@ export interface TestDatabase {
   drop(): Promise<void>;
 }
 
-/** A database of the caller's own: a clone of the migrated template. */
-export async function createTestDatabase(): Promise<TestDatabase> {
+/** A database of the caller's own: a clone of the migrated template, or of `template0`, which is empty. */
+export async function createTestDatabase(
+  template: 'template_wcs' | 'template0' = 'template_wcs',
+): Promise<TestDatabase> {
   const serverUrl = inject('serverUrl');
   const name = `wcs_${randomBytes(6).toString('hex')}`;
   await withServer(serverUrl, async (client) => {
     for (let attempt = 1; ; attempt += 1) {
       try {
-        await client.query(`CREATE DATABASE ${name} TEMPLATE template_wcs`);
+        await client.query(`CREATE DATABASE ${name} TEMPLATE ${template}`);
         return;
       } catch (error) {
         // Two files cloning at the same moment: the template may have only one reader.

@@ -13,6 +13,7 @@ const service = useTestService();
 const { create, wallet } = creating(service);
 
 describe('an accepted translation', () => {
+  // contract.md T2, T3 and J11
   it('answers 202 with the queued article, the job and the estimate, and holds the credits', async () => {
     const workspace = await service.workspace(10);
     const projectId = await service.project(workspace);
@@ -85,6 +86,7 @@ describe('an accepted translation', () => {
     ]);
   });
 
+  // contract.md T12
   it('generates an idempotency key when none is sent, and takes the header when the body has none', async () => {
     const workspace = await service.workspace();
     const projectId = await service.project(workspace);
@@ -107,6 +109,7 @@ describe('an accepted translation', () => {
     expect(third.status).toBe(200);
   });
 
+  // contract.md T4
   it('starts with the categories of the source in their order', async () => {
     const workspace = await service.workspace();
     const projectId = await service.project(workspace);
@@ -147,6 +150,7 @@ describe('an accepted translation', () => {
 });
 
 describe('a replayed idempotency key', () => {
+  // contract.md T11
   it('answers 200 with the original job, whatever article or language is asked for', async () => {
     const workspace = await service.workspace();
     const projectId = await service.project(workspace);
@@ -215,6 +219,7 @@ describe('races', () => {
     expect(await wallet(workspace)).toEqual({ balance: 1000, reserved: 1 });
   });
 
+  // contract.md T13
   it('one idempotency key ten times at once: one 202, nine 200 with the same job', async () => {
     const workspace = await service.workspace();
     const source = await createArticle(service.db, workspace, await service.project(workspace));
@@ -259,6 +264,7 @@ describe('races', () => {
 });
 
 describe('the estimate', () => {
+  // contract.md T1
   it('tells words, price and wallet, and reserves nothing', async () => {
     const workspace = await service.workspace(1);
     const source = await createArticle(service.db, workspace, await service.project(workspace), {

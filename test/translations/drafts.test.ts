@@ -65,6 +65,7 @@ it('the empty draft of a failed translation is neither reviewed nor published, a
   expect(await calls.untilFinal(workspace, again.job.id)).toMatchObject({ status: 'COMPLETED' });
 });
 
+// contract.md T16
 it('a cover that an editor gave the draft of a failed translation stays, and the next one fills the draft', async () => {
   const { source } = await createIllustrated(service, workspace);
   await addAsset(service, workspace, source.id, 'hero', 500);

@@ -100,6 +100,7 @@ describe('a translation', () => {
     ]);
   });
 
+  // contract.md E10
   it('emits article.created only, and no event that belongs to generations', async () => {
     await listenToAll(service.db, workspace.id);
     const { job } = await calls.translate(workspace);
@@ -133,6 +134,7 @@ describe('a failed translation', () => {
     return { path: `/api/articles/${source.id}/translations`, article, failed, progress };
   }
 
+  // contract.md J4
   it('ends FAILED with a message, its progress kept, an empty draft and its credits back', async () => {
     const { article, failed, progress } = await fail();
     expect(failed).toMatchObject({
@@ -162,6 +164,7 @@ describe('a failed translation', () => {
     expect(replay.body).toEqual({ article: draft, job: failed, estimate: null, reused: true });
   });
 
+  // contract.md T14
   it('leaves a draft that the next request fills, announced once', async () => {
     const { path, article } = await fail();
     const again = await service.call(workspace.key, 'POST', path, { language: 'es' });
@@ -189,6 +192,7 @@ describe('a failed translation', () => {
 });
 
 describe('cancelling', () => {
+  // contract.md J2
   it('a running job: 202, CANCELLED with its progress kept, an empty draft, credits back, the call to the provider given up', async () => {
     let asked = 0;
     let given = 0;

@@ -94,6 +94,7 @@ describe('a job on a language model', () => {
     }
   });
 
+  // contract.md J1
   it('shows no step while queued, then translate, then finalize, and never less progress than before', async () => {
     model.answer = async (request) => {
       await sleep(120);

@@ -47,6 +47,7 @@ it('an article that Postgres refuses to store fails its job at once and releases
   await allow();
 });
 
+// contract.md T17
 it('what refuses the article refuses its emptying, too: the job ends and pays back all the same, the draft follows', async () => {
   const allow = await refuse('articles', { sqlstate: '22003', when: "OLD.status = 'PROCESSING'" });
   const { article, job } = await calls.translate(workspace, 300);

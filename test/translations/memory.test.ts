@@ -4,8 +4,8 @@ import type { Article } from '../../src/articles/schemas.ts';
 import type { Block, DocumentJson } from '../../src/document/format/schema.ts';
 import type { ArticleId, JobId, ProjectId } from '../../src/ids.ts';
 import { ProviderError } from '../../src/providers/types.ts';
-import { pruneMemory } from '../../src/translations/memory/prune.ts';
 import { remember } from '../../src/translations/memory/remember.ts';
+import { pruneMemory } from '../../src/translations/prune.ts';
 import { createArticle, longDocument, SHORT_DOCUMENT } from '../support/articles.ts';
 import { useTranslations } from '../support/translating.ts';
 import { eventually } from '../support/wait.ts';
@@ -72,6 +72,7 @@ const entriesOf = (articleId: string) =>
     .execute();
 
 describe('what was translated before', () => {
+  // contract.md V30
   it('is not asked for again: the same article a second time needs no engine, and costs the same', async () => {
     const first = await translateNew();
     expect(first.asked.length).toBeGreaterThan(0);
@@ -100,6 +101,7 @@ describe('what was translated before', () => {
     expect(again).toEqual(['Rest']);
   });
 
+  // contract.md V30
   it('is never found by another workspace', async () => {
     await translateNew();
     const stranger = await service.workspace(10);
@@ -109,6 +111,7 @@ describe('what was translated before', () => {
     expect(asked).toHaveLength(3);
   });
 
+  // contract.md V30
   it('is asked for again under another style, by another edition of the engine, and where a term has changed', async () => {
     await translateNew();
     const style = `/api/projects/${projectId}/translation-styles/es`;
@@ -171,6 +174,7 @@ describe('a run that ends without a result', () => {
     throw new ProviderError('fatal', 'Not this one.');
   };
 
+  // contract.md V31
   it('serves the next one over the same source: only what failed is asked for again', async () => {
     const source = await article(document);
     answering = failAtLast;
@@ -182,6 +186,7 @@ describe('a run that ends without a result', () => {
     expect(job.consumedCredits).toBe(job.reservedCredits);
   });
 
+  // contract.md V31
   it('serves the next one also when one was cancelled in between before it was planned', async () => {
     const source = await article(document);
     answering = failAtLast;
@@ -207,6 +212,7 @@ describe('a run that ends without a result', () => {
     expect(asked.map((text) => text.slice(-LAST.length))).toEqual([LAST]);
   });
 
+  // contract.md V31
   it('serves nothing that people had approved: their texts go with their version', async () => {
     const first = await translateNew();
     const words = 'Las plantas **jóvenes** se riegan por la mañana.';
@@ -224,6 +230,7 @@ describe('a run that ends without a result', () => {
     expect(textOf(version, 'p').text).not.toBe(words);
   });
 
+  // contract.md V31
   it('serves no other source, and is not remembered', async () => {
     const source = await article(document);
     answering = failAtLast;
@@ -235,6 +242,7 @@ describe('a run that ends without a result', () => {
 });
 
 describe('what people have approved', () => {
+  // contract.md V32
   it('passes what an engine made, with the tags where a person has put them, while it stays approved', async () => {
     const first = await translateNew();
     await correct(first.article, 'p', 'Las plantas **jóvenes** se riegan por la mañana.');
@@ -269,6 +277,7 @@ describe('what people have approved', () => {
     expect(textOf((await translateNew()).article, 'h').text).toBe('Un jardín en primavera');
   });
 
+  // contract.md V32
   it('does not serve as it was while another run reads how it has changed', async () => {
     const first = await translateNew();
     await correct(first.article, 'h', 'El jardín');
@@ -304,6 +313,7 @@ describe('what people have approved', () => {
     expect(await layersOf((await translateNew()).job.id)).toEqual(new Set(['machine']));
   });
 
+  // contract.md V34
   it('goes with its article, and so does what an engine made for it alone', async () => {
     const first = await translateNew();
     const second = await translateNew();
@@ -319,6 +329,7 @@ describe('what people have approved', () => {
 });
 
 describe('a refresh', () => {
+  // contract.md V33
   it('takes changed texts from the memory at the price of any other, and goes past it for blocks that are named', async () => {
     const added: Block = { id: 'n', type: 'paragraph', text: 'Then rest.' };
     await translateNew({ version: 1, blocks: [...SHORT_DOCUMENT.blocks, added] });
@@ -344,6 +355,7 @@ describe('entries', () => {
       .execute();
   const prune = () => pruneMemory(service.db, 180 * 86_400_000);
 
+  // contract.md V34
   it('go when no translation has used them for so long, and stay while they are used', async () => {
     const { article: version } = await translateNew();
     await age(179);

@@ -77,6 +77,7 @@ async function article(document: DocumentJson, title = 'The garden of the school
   return { source, project };
 }
 
+// contract.md V15 and V17
 it('begins every request of a job with the same bytes, repairs too, whatever changes meanwhile, and keeps what people wrote out of the instructions', async () => {
   // A quiet job, to compare with.
   const quiet = await article(longDocument(400));
@@ -174,6 +175,7 @@ it('begins every request of a job with the same bytes, repairs too, whatever cha
   expect(costOfContext(prefix)).toBeLessThan(1.5);
 });
 
+// contract.md V15
 it('tells and asks a model no more than half of what it has to be sent, however short the article is', async () => {
   // A model that lists as many terms as it may.
   model.answer = (request) => {
@@ -200,6 +202,7 @@ it('tells and asks a model no more than half of what it has to be sent, however 
   process.stdout.write(`context with its list of terms: ${figures.join(', ')}\n`);
 });
 
+// contract.md V15
 it('tells the engine what stands around a text that is refreshed, as the source has it', async () => {
   const document = gardenDocument(12);
   const { source } = await article(document);
@@ -231,6 +234,7 @@ it('tells the engine what stands around a text that is refreshed, as the source 
   }
 });
 
+// contract.md V16
 it('asks for equal texts once, and counts each', async () => {
   const [paragraph] = longDocument(50).blocks;
   const text = paragraph !== undefined && 'text' in paragraph ? paragraph.text : '';
@@ -250,6 +254,7 @@ it('asks for equal texts once, and counts each', async () => {
   expect(version).toMatchObject({ status: 'NEEDS_REVIEW', wordCount: 1_200 });
 });
 
+// contract.md V18
 it('translates without a list of terms when none can be drawn, and draws none for a short text', async () => {
   listTerms = () => ({ status: 400, body: { error: { message: 'no', code: 'invalid_request_error' } } });
   const { source } = await article(longDocument(500));
@@ -264,6 +269,7 @@ it('translates without a list of terms when none can be drawn, and draws none fo
   expect(model.requests.filter(isList)).toHaveLength(0);
 });
 
+// contract.md V18
 it('counts a list of terms that a cancelled run was drawing as work that nobody pays for', async () => {
   model.answer = () => silence;
   const { source } = await article(longDocument(500));

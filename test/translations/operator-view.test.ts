@@ -34,6 +34,7 @@ it("a run's summary, memo and search attributes say who, what and why, and none 
   ).toMatchObject({ WorkspaceId: workspace.id, ArticleId: article.id, JobKind: 'translation' });
 });
 
+// contract.md T18
 it('the audit says who asked for a translation, of what and for how much', async () => {
   const { source, article, job } = await askFor();
   const entries = await service.db

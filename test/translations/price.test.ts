@@ -53,6 +53,7 @@ const bare = {
 };
 const asText = (document: object) => new JsonText(JSON.stringify(document));
 
+// contract.md T2
 it('what an engine is sent of any article is what was priced, and no more than 200 words and a fifth beside it', async () => {
   await fc.assert(
     fc.asyncProperty(anySource, async (source) => {

@@ -57,6 +57,7 @@ describe('a proposal', () => {
     return { source, version, edited, proposal };
   }
 
+  // contract.md T36
   it('that is accepted is a save; once what it would change has changed it is 412', async () => {
     const { source, version, edited, proposal } = await proposed();
     expect(proposal.value).toMatchObject({ type: 'block', block: { text: pseudo('A new first text.') } });
@@ -141,6 +142,7 @@ describe('a proposal', () => {
     expect((await call('POST', `${version.id}/refresh`)).body.details).toEqual({ reason: 'up_to_date' });
   });
 
+  // contract.md T37
   it('that is rejected leaves the article as it is, up to date with that source', async () => {
     const { source, version, proposal } = await proposed();
     const before = await read(version.id);
@@ -152,6 +154,7 @@ describe('a proposal', () => {
     expect((await call('GET', `${version.id}/refresh/estimate`)).body.estimate.changedBlocks).toBe(1);
   });
 
+  // contract.md T38
   it('is the only one of its block, is not bought again, and gives way to that of a newer source', async () => {
     const { source, version, proposal } = await proposed();
     let asked = 0;

@@ -35,6 +35,7 @@ const {
 } = useRefreshes();
 
 describe('a refresh', () => {
+  // contract.md T29
   it('tells what changed and its price, translates only that, writes what nobody edited and proposes the rest', async () => {
     const { source, version } = await translated();
     await save(version.id, withTexts(version.documentJson, { p2: 'Una persona lo escribió.' }));
@@ -75,6 +76,7 @@ describe('a refresh', () => {
     });
   });
 
+  // contract.md T30
   it('of a PUBLISHED version proposes all, unless a key that may publish asks otherwise: that is a save with its event', async () => {
     const { source, version } = await translated();
     await moveTo(version.id, 'PUBLISHED');
@@ -106,6 +108,7 @@ describe('a refresh', () => {
     ]);
   });
 
+  // contract.md T31
   it('is one at a time a version, replays its key, and has nothing to work from once its source is gone', async () => {
     const { source, version } = await translated();
     await save(source.id, withTexts(SOURCE, { p1: 'A new first text.' }));
@@ -168,6 +171,7 @@ describe('a refresh', () => {
     expect(await wallet()).toMatchObject({ balance: before.balance - 2, reserved: 0 });
   });
 
+  // contract.md T32
   it('takes part in nothing while it runs: its version is saved, published, unpublished and deleted, which gives back what it held', async () => {
     const { source, version } = await translated();
     const bytes = await usedBytes(service, workspace);
@@ -197,6 +201,7 @@ describe('a refresh', () => {
     expect(await usedBytes(service, workspace)).toBe(bytes + 600);
   });
 
+  // contract.md T33
   it('leaves what a person saved meanwhile, and proposes all for a version that was approved meanwhile', async () => {
     const { source, version } = await translated();
     await save(source.id, withTexts(SOURCE, { p1: 'A new first text.', p2: 'A new second text.' }));
@@ -259,6 +264,7 @@ describe('a refresh', () => {
     expect(await proposals(version.id)).toMatchObject([{ unit: 'block:p1', jobId: job.id }]);
   });
 
+  // contract.md T34
   it('that fails or is cancelled writes nothing of the article and costs nothing', async () => {
     const { source, version } = await translated();
     await save(source.id, withTexts(SOURCE, { p1: 'A new first text.' }));
@@ -279,6 +285,7 @@ describe('a refresh', () => {
     expect(await proposals(version.id)).toEqual([]);
   });
 
+  // contract.md T35
   it('copies new images and takes untouched ones away, within the storage quota', async () => {
     const { source, version } = await translated();
     const start = await usedBytes(service, workspace);

@@ -39,6 +39,7 @@ async function expectRefusal(act: () => Promise<Answer>, status: number, code: s
 }
 
 describe('a refused translation leaves nothing behind', () => {
+  // contract.md T5
   it('400 for bad bodies, tags that are no tags, and keys of the wrong length, naming the field', async () => {
     const workspace = await service.workspace();
     const source = await createArticle(service.db, workspace, await service.project(workspace));
@@ -64,6 +65,7 @@ describe('a refused translation leaves nothing behind', () => {
     expect(header.body.errors[0].pointer).toBe('header/Idempotency-Key');
   });
 
+  // contract.md T6
   it('400 for a source without content', async () => {
     const workspace = await service.workspace();
     const source = await createArticle(service.db, workspace, await service.project(workspace), {
@@ -72,6 +74,7 @@ describe('a refused translation leaves nothing behind', () => {
     await expectRefusal(() => create(workspace, source.id, { language: 'es' }), 400, 'INVALID_REQUEST');
   });
 
+  // contract.md T20
   it('400 for a stored body that breaks a rule of the format of today, and nothing is held for it', async () => {
     const workspace = await service.workspace();
     const items = Array.from({ length: 2_001 }, (_, index) => `word ${index}`);
@@ -106,6 +109,7 @@ describe('a refused translation leaves nothing behind', () => {
     expect(response.body.details.permissions).toEqual(['articles.generate']);
   });
 
+  // contract.md T7
   it('402 when the wallet does not cover it', async () => {
     const workspace = await service.workspace(1);
     const source = await createArticle(service.db, workspace, await service.project(workspace), {
@@ -115,6 +119,7 @@ describe('a refused translation leaves nothing behind', () => {
     expect(await wallet(workspace)).toEqual({ balance: 1, reserved: 0 });
   });
 
+  // contract.md T8
   it('409 while the group has a version in the language: queued, finished, or an empty draft made by hand', async () => {
     const workspace = await service.workspace();
     const projectId = await service.project(workspace);
@@ -135,6 +140,7 @@ describe('a refused translation leaves nothing behind', () => {
     await expectRefusal(() => create(workspace, source.id, { language: 'de' }), 409, 'CONFLICT');
   });
 
+  // contract.md T9
   it('409 while a generation runs on the source, which has no content as long as it does', async () => {
     const workspace = await service.workspace();
     const source = await createArticle(service.db, workspace, await service.project(workspace), {
@@ -160,6 +166,7 @@ describe('a refused translation leaves nothing behind', () => {
     await expectRefusal(() => create(workspace, source.id, { language: 'es' }), 409, 'CONFLICT');
   });
 
+  // contract.md T10
   it('429 when the copied images would exceed the storage quota, but 402 first', async () => {
     const workspace = await service.workspace(1);
     const source = await createArticle(service.db, workspace, await service.project(workspace));

@@ -61,6 +61,7 @@ const readReport = async (of: TestWorkspace, jobId: string) =>
 const listed = async (articleId: string) =>
   (await service.call(workspace.key, 'GET', `/api/articles/${articleId}/translations`)).body.translations;
 
+// contract.md V25
 it('what was wrong with an answer is kept in whole characters, ten defects of it at most', async () => {
   const links = Array.from({ length: 12 }, (_, index) => `[link ${index}](https://example.com/${index})`);
   const first = (answer: string) => (text: string, asked: TranslationRequest) =>
@@ -82,6 +83,7 @@ it('what was wrong with an answer is kept in whole characters, ten defects of it
 });
 
 describe('a text that nothing usable comes for', () => {
+  // contract.md V22 and V25
   it('is left in the source language, heads the report, and is made by the next refresh', async () => {
     answers = { Stubborn: () => '', numbered: (text) => pseudoLocalize(text).replace('1948', '1984') };
     const { id } = await source({ id: 'n', text: 'Something numbered 1948 happened here' });
@@ -154,6 +156,7 @@ describe('a text that nothing usable comes for', () => {
     expect(await calls.readWallet(workspace)).toMatchObject({ balance: 9, reserved: 0 });
   });
 
+  // contract.md V22
   it('is neither applied nor proposed nor charged by a refresh that makes the others', async () => {
     const { id, document } = await source({ id: 'n', text: 'Something else' });
     const { article } = await calls.translateTo(workspace, id);
@@ -179,6 +182,7 @@ describe('a text that nothing usable comes for', () => {
     ).toMatchObject({ stale: 1 });
   });
 
+  // contract.md V23
   it.each([
     [
       'the title',
@@ -221,6 +225,7 @@ describe('texts that the engine declines', () => {
       (each: { sourceArticleId: string | null }) => each.sourceArticleId === sourceId,
     ).states;
 
+  // contract.md V27
   it('are left, reported and not charged, a heading too; the others are delivered, and a refresh asks for them again', async () => {
     declines = 'Declined';
     const blocks = [
@@ -253,6 +258,7 @@ describe('texts that the engine declines', () => {
     expect(await stateOf(version.id, id)).toMatchObject({ stale: 1 });
   });
 
+  // contract.md V27
   it.each([
     { what: 'two thirds of its words', word: 'Declined' },
     // It gives up after twenty texts and those under way: each of 62 takes two requests.
@@ -291,9 +297,10 @@ const inEnglish = (index: number) =>
 const inFrench = (text: string) =>
   `Les jeunes plantes ont besoin de beaucoup d'eau dans les semaines qui suivent, et le jardin ${/\d+/.exec(text)} n'en reçoit pas.`;
 
+// contract.md V24
 it.each([
   ['the language of its source', 'the language of the source', (text: string) => text],
-  ['a third language', 'another language than was asked for', inFrench],
+  ['a third language', 'another language than the requested one', inFrench],
 ])('an article that comes back in %s is not charged, and says what to do', async (_, where, answer) => {
   const blocks = Array.from({ length: 6 }, (_each, index) => inEnglish(index));
   answers = { Young: answer };
@@ -310,6 +317,7 @@ it.each([
   expect((await calls.readWallet(workspace)).reserved).toBe(0);
 });
 
+// contract.md V24
 it('texts that stay in another language are delivered, reported, and not charged', async () => {
   const quotations = Array.from({ length: 25 }, (_, index) => inEnglish(index));
   const blocks = [...quotations, paragraph('p', `First ${filler(560)}`)];
@@ -343,6 +351,7 @@ it('texts that stay in another language are delivered, reported, and not charged
   expect(after.documentJson.blocks.slice(0, 2)).toEqual(more);
 });
 
+// contract.md V25
 it('the report of a job stays when its texts go, without a word of them; a job of another workspace has none', async () => {
   answers = { Stubborn: () => '' };
   const { id } = await source();
@@ -357,6 +366,7 @@ it('the report of a job stays when its texts go, without a word of them; a job o
   expect((await service.call(other.key, 'GET', `/api/jobs/${job.id}/report`)).status).toBe(404);
 });
 
+// contract.md V25
 it('the report of a failed job stays as it was when two workers prune at once', async () => {
   answers = { Watering: () => '' };
   const { id } = await source();

@@ -52,6 +52,7 @@ it('is never overrun by races: of eight copies at once exactly those that fit ar
   expect(await usedBytes(service, workspace)).toBe(800);
 });
 
+// contract.md T16
 it('images are copied as rows of their own that share the bytes, and count toward the quota', async () => {
   const { source, assetId } = await createIllustrated(service, workspace);
   const { article, job } = (await request(source.id)).body;
@@ -106,6 +107,7 @@ it('a translation does not count toward the quota of AI operations', async () =>
   expect(await service.db.selectFrom('ai_operation_usage').selectAll().execute()).toEqual([]);
 });
 
+// contract.md J3
 it('the one that comes first wins, and the other changes nothing', async () => {
   for (const first of ['cancel', 'settle'] as const) {
     let go = (): void => undefined;
@@ -147,6 +149,7 @@ it('the one that comes first wins, and the other changes nothing', async () => {
   expect(await calls.readWallet(workspace)).toEqual({ balance: 99, reserved: 0, available: 99 });
 });
 
+// contract.md T17
 it('at any moment: the job ends once, and credits and bytes agree with how it ended', async () => {
   const projectId = await service.project(workspace);
   let completed = 0;

@@ -1,8 +1,8 @@
 import { expect, it } from 'vitest';
 import type { VerbContext } from '../../src/context.ts';
 import type { DocumentJson } from '../../src/document/format/schema.ts';
-import { doSmallTask } from '../../src/document/threads/pool.ts';
 import type { ArticleId } from '../../src/ids.ts';
+import { doSmallTask } from '../../src/threads/pool.ts';
 import type { ListedTranslation } from '../../src/translations/schemas.ts';
 import { countStatesOf } from '../../src/translations/states.ts';
 import { createArticle } from '../support/articles.ts';
@@ -36,6 +36,7 @@ async function translated() {
   return { source, version, job };
 }
 
+// contract.md T22
 it('lists each version with its job and what has changed on either side since it was translated', async () => {
   const { source, version, job } = await translated();
   const [original, fresh] = await list(source.id);
@@ -73,6 +74,7 @@ it('lists each version with its job and what has changed on either side since it
   expect(changed?.states).toEqual({ current: 5, stale: 1, edited: 2, editedAndStale: 1, new: 1, gone: 1 });
 });
 
+// contract.md T22
 it('a save that changes nothing of the words leaves every unit as it was', async () => {
   const { source, version } = await translated();
   await save(version.id, { documentJson: version.documentJson, metaDescription: null });
@@ -81,6 +83,7 @@ it('a save that changes nothing of the words leaves every unit as it was', async
   expect(listed?.states).toMatchObject({ current: 11 });
 });
 
+// contract.md T23
 it('tells versions whose source was deleted, or that were made by hand', async () => {
   const { version } = await translated();
   await service.db
@@ -96,6 +99,7 @@ it('tells versions whose source was deleted, or that were made by hand', async (
   ]);
 });
 
+// contract.md T24
 it('compares what is much to compare on a thread, never on the event loop', () => {
   const long = JSON.stringify({ text: 'word '.repeat(10_000) });
   expect(doSmallTask('states', long, new Map(), new Map())).toBeUndefined();
@@ -104,6 +108,7 @@ it('compares what is much to compare on a thread, never on the event loop', () =
   expect(doSmallTask('states', '{}', new Map(versions), new Map())).toBeUndefined();
 });
 
+// contract.md T24
 it('reads and compares no version again that has not changed, nor one that somebody compares already', async () => {
   const { source, version } = await translated();
   let statements = 0;

@@ -43,6 +43,7 @@ async function planned(): Promise<JobId> {
 }
 const termsTold = ({ told }: ReturnType<typeof engine>) => told.map(({ context }) => context?.terms);
 
+// contract.md V18
 it('is drawn once: what a crash left is found, and all batches are told the same', async () => {
   const jobId = await planned();
   const asked = engine();
@@ -77,6 +78,7 @@ it('that an engine refuses to draw is no work that anybody has to pay', async ()
   expect(asked_batches).toEqual([]);
 });
 
+// contract.md V17
 it.each<[string, TermPair, boolean]>([
   ['an ordinary pair', { source: 'raised bed', target: 'bancal elevado' }, true],
   [

@@ -53,6 +53,7 @@ describe('a genuine delivery', () => {
 });
 
 describe('time', () => {
+  // contract.md D5
   it.each([
     [0, 'verified'],
     [300, 'verified'],
@@ -107,6 +108,7 @@ describe('a request that was changed', () => {
 });
 
 describe('the signature header', () => {
+  // contract.md D4
   it.each([
     [`t=${t},t=${t},${v1}`, 'repeated_header'],
     [`t=${t},${v1},${v1}`, 'repeated_header'],

@@ -23,6 +23,7 @@ it('nobody but an owner of the workspace can delete it', async () => {
   expect((await service.call(workspace.key, 'GET', '/api/whoami')).status).toBe(200);
 });
 
+// contract.md E9
 it('a workspace without an open job is deleted whole, and no event tells of it', async () => {
   const workspace = await service.workspace();
   const stranger = await service.workspace();

@@ -1,4 +1,4 @@
-import { areSmall, LOOP_CHARACTERS } from '../../../src/document/threads/pool.ts';
+import { areSmall, LOOP_CHARACTERS } from '../../../src/threads/pool.ts';
 import { type Components, formsOf, isType, type Schema, smallest } from './schema.ts';
 
 /** A body to send: what it is of, for the report, and its bytes. */

@@ -1,8 +1,8 @@
 import { requirePermissions, type VerbContext } from '../../context.ts';
-import { doTask } from '../../document/threads/pool.ts';
 import { invalid } from '../../errors.ts';
 import type { ArticleId, AssetId, RevisionId } from '../../ids.ts';
-import type { ArticleResponse } from '../schemas.ts';
+import { doTask } from '../../threads/pool.ts';
+import type { ShownArticle } from '../show.ts';
 import { updateArticle } from '../update.ts';
 import { findRevision } from './read.ts';
 
@@ -20,7 +20,7 @@ export async function restoreRevision(
   articleId: ArticleId,
   revisionId: RevisionId,
   ifMatch?: string,
-): Promise<{ article: ArticleResponse; missingImages: string[] }> {
+): Promise<{ restored: ShownArticle; missingImages: string[] }> {
   requirePermissions(context.actor, 'articles.update');
   const { title, metaTitle, metaDescription, targetKeywords, secondaryKeywords, document } =
     await findRevision(context, articleId, revisionId);
@@ -30,9 +30,9 @@ export async function restoreRevision(
     throw invalid(`/documentJson${issue?.pointer ?? ''}`, issue?.message ?? 'does not match the format');
   }
   const changes = { title, metaTitle, metaDescription, targetKeywords, secondaryKeywords, documentJson };
-  const article = await updateArticle(context, articleId, { ...changes, restores: revisionId }, ifMatch);
+  const restored = await updateArticle(context, articleId, { ...changes, restores: revisionId }, ifMatch);
   const shown = new Set(documentJson.stored.images.map(({ assetId }) => assetId));
-  return { article, missingImages: await missingAmong(context, articleId, [...shown]) };
+  return { restored, missingImages: await missingAmong(context, articleId, [...shown]) };
 }
 
 /** Those of the images that the article does not have. */

@@ -17,7 +17,7 @@ export const createRevisionRoutes = (): RouteModule[] => [
     operationId: 'listRevisions',
     summary: 'List the revisions of an article',
     description:
-      'What the article said before: kept whenever another author, a person or a job, changes it, and whenever its author does so more than five minutes after they began. At most 50 are kept, none longer than the retention of the deployment (30 days as it comes). The one replaced last comes first, page by page, without bodies.',
+      'Earlier versions of the article. One is kept whenever another author, a person or a job, changes the article, and whenever its author does so more than five minutes after they began. At most 50 are kept, none longer than the retention of the deployment (30 days by default). The latest replaced comes first, page by page, without bodies.',
     tags: ['Articles'],
     schema: revisionPageSchema,
     example: { revisions: [summaryExample], nextCursor: null },
@@ -55,7 +55,7 @@ export const createRevisionRoutes = (): RouteModule[] => [
       operationId: 'restoreRevision',
       summary: 'Restore a revision',
       description:
-        'Saves title, document, meta fields and keywords of the revision, as a save of yours does: with If-Match, with article.updated when the article is PUBLISHED, and with 409 while a job works on the article. What it replaces is kept as a revision in any case. Status, images and categories stay as they are: an image that was deleted meanwhile does not come back, its block shows nothing, and `missingImages` names it. A body that breaks a rule of the format by now, or shows the image that has become the hero, is 400.',
+        'Saves title, document, meta fields and keywords of the revision, like any other save: with If-Match, with article.updated when the article is PUBLISHED, and with 409 while a job works on the article. What it replaces is always kept as a revision. Status, images and categories stay as they are: an image deleted since does not come back, its block shows nothing, and `missingImages` names it. 400 when the body breaks a rule of the present format, or shows the image that is now the hero.',
       tags: ['Articles'],
       scope: 'article',
       permissions: ['articles.update'],
@@ -71,13 +71,13 @@ export const createRevisionRoutes = (): RouteModule[] => [
     },
     async ({ context, params, headers }) => {
       const revisionId = pathId<RevisionId>(params.revisionId, 'revision');
-      const { article, missingImages } = await restoreRevision(
+      const { restored, missingImages } = await restoreRevision(
         context,
         params.articleId,
         revisionId,
         headers.get('if-match') ?? undefined,
       );
-      return respondWithArticle(article, 200, { missingImages });
+      return respondWithArticle(restored, 200, { missingImages });
     },
   ),
 ];

@@ -19,9 +19,9 @@ const revisionSummarySchema = z
       .nullable()
       .meta({ description: 'Who wrote it; null where the article is older than its revisions.' }),
     savedAt: timestamp.nullable().meta({
-      description: 'When its author began to save it; what they saved in the five minutes after is in it.',
+      description: 'When its author first saved it; it includes what they saved in the five minutes after.',
     }),
-    replacedAt: timestamp.meta({ description: 'When the save came that it was kept for.' }),
+    replacedAt: timestamp.meta({ description: 'When it was replaced.' }),
   })
   .meta({ id: 'RevisionSummary' });
 

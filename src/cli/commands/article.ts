@@ -53,6 +53,6 @@ const importCommand = (): Command =>
 /** `article import` and `article generate` */
 export const articleCommand = (): Command =>
   new Command('article')
-    .description('import an article, or have one written')
+    .description('import or generate an article')
     .addCommand(importCommand())
     .addCommand(generateCommand());

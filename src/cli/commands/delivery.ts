@@ -5,8 +5,8 @@ import { notFound } from '../../errors.ts';
 import { idOf } from '../../fields.ts';
 import type { DeliveryId, EndpointId } from '../../ids.ts';
 import { cancelAllDeliveries, cancelDelivery } from '../../webhooks/deliveries/cancel.ts';
-import { listOpenDeliveries } from '../../webhooks/deliveries/list-open.ts';
 import { selectSummary } from '../../webhooks/deliveries/queries.ts';
+import { listOpenDeliveries } from '../../webhooks/deliveries/read.ts';
 import { action } from '../action.ts';
 import { cancelRunsIfReached } from '../runs.ts';
 import { workspaceOfEndpoint } from '../targets.ts';
@@ -16,9 +16,7 @@ const cancelOptions = z.object({ endpoint: idOf<EndpointId>(), delivery: idOf<De
 
 const list = (): Command =>
   new Command('list')
-    .description(
-      'the deliveries of an endpoint that have not ended, 100 at most, the one due first before the others',
-    )
+    .description('up to 100 open deliveries of an endpoint, the earliest due first')
     .requiredOption('--endpoint <id>', 'the webhook endpoint')
     .action(
       action(listOptions, async ({ db, operatorOf }, { endpoint }) => ({
@@ -28,9 +26,7 @@ const list = (): Command =>
 
 const cancel = (): Command =>
   new Command('cancel')
-    .description(
-      'end deliveries of an endpoint that have not ended, whoever has them: one, or all there are now',
-    )
+    .description('cancel one open delivery of an endpoint, or all that are open now')
     .requiredOption('--endpoint <id>', 'the webhook endpoint')
     .option('--delivery <id>', 'one delivery of it')
     .action(
@@ -56,6 +52,6 @@ const cancel = (): Command =>
 /** `delivery list` and `delivery cancel` */
 export const deliveryCommand = (): Command =>
   new Command('delivery')
-    .description('list and cancel webhook deliveries that have not ended')
+    .description('list and cancel open webhook deliveries')
     .addCommand(list())
     .addCommand(cancel());

@@ -36,6 +36,6 @@ export const endpointCommand = (): Command =>
     .description('list, disable and enable webhook endpoints')
     .addCommand(list())
     .addCommand(
-      switchTo('disable', false, 'stop queueing events for an endpoint, and send none of those that wait'),
+      switchTo('disable', false, 'stop queueing events for an endpoint, and sending those that wait'),
     )
     .addCommand(switchTo('enable', true, 'queue events for an endpoint again'));

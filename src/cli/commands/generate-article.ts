@@ -40,10 +40,10 @@ const options = z.object({
 /** `article generate` */
 export const generateCommand = (): Command =>
   new Command('generate')
-    .description('have an article written from a topic, and follow the job to its end')
+    .description('generate an article from a topic, and follow the job to its end')
     .requiredOption('--project <id>', 'its project')
-    .requiredOption('--topic <text>', 'what it is about')
-    .option('--prompt <text>', 'what it is to say besides')
+    .requiredOption('--topic <text>', 'what the article is about')
+    .option('--prompt <text>', 'further instructions')
     .option('--language <tag>', "of the article and its text; default: the project's primary language")
     .option('--words <count>', `${MIN_WORDS} to ${MAX_WORDS}`, '1200')
     .option('--quality <name>', 'standard, premium', 'premium')
@@ -51,8 +51,8 @@ export const generateCommand = (): Command =>
     .option('--voice <id>', 'a brand voice of the workspace')
     .option('--template <id>', 'a content template')
     .option('--faq', 'end with frequently asked questions')
-    .option('--review-outline', 'end with the outline, for somebody to approve')
-    .option('--title <title>', 'default: the topic, then that of the outline')
+    .option('--review-outline', 'stop after the outline, for approval')
+    .option('--title <title>', 'default: the topic, until the outline has a title')
     .option('--wait <seconds>', 'how long to follow the job; 0 queues it only', '3600')
     .action(
       action(options, async ({ db, operatorOf }, { project: projectId, wait, ...given }) => {

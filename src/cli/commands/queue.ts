@@ -6,5 +6,7 @@ import { action } from '../action.ts';
 /** `queue` */
 export const queueCommand = (): Command =>
   new Command('queue')
-    .description('open webhook deliveries by endpoint: the ten that wait longest, and the ten with most')
+    .description(
+      'open webhook deliveries by endpoint: the ten endpoints waiting longest, and the ten with the most',
+    )
     .action(action(z.object({}), async ({ db }) => ({ ...(await readQueue(db)) })));

@@ -1,5 +1,6 @@
 import type { Generated } from 'kysely';
 import type { DocumentJson } from '../../document/format/schema.ts';
+import type { Places } from '../../document/render/places.ts';
 import type {
   ApiKeyId,
   ArticleId,
@@ -64,7 +65,14 @@ export interface ContentTables {
     document: Json<DocumentJson>;
     content_html: Nullable<string>;
     content_markdown: Nullable<string>;
+    /** Where the body's links and images stand in both texts; null without any. */
+    content_places: NullableJson<Places>;
+    /** The renderer that made the three above. */
     rendered_by: Nullable<number>;
+    /** Grows with every change of what the response shows, but for addresses of links and images. */
+    version: Default<number>;
+    /** Made by a translation: links lead to articles of its own language where there are some. */
+    is_translation: Default<boolean>;
     meta_title: Nullable<string>;
     meta_description: Nullable<string>;
     target_keywords: Default<string[]>;
@@ -107,12 +115,13 @@ export interface ContentTables {
     /** When the next author replaced it. */
     created_at: Timestamp;
   };
-  /** Kept by a trigger of `articles`. */
   article_links: {
     workspace_id: WorkspaceId;
     project_id: ProjectId;
     article_id: ArticleId;
     target_id: ArticleId;
+    /** Where it led when that was last reported; null where it led nowhere. */
+    address: Nullable<string>;
   };
   address_changes: {
     id: Generated<string>;
@@ -120,13 +129,14 @@ export interface ContentTables {
     project_id: ProjectId;
     /** Null for all articles of the project. */
     target_id: Nullable<ArticleId>;
+    target_group_id: Nullable<TranslationGroupId>;
     request_id: Nullable<string>;
   };
-  stale_renderings: {
+  /** Articles whose links may lead elsewhere. */
+  link_checks: {
     article_id: ArticleId;
     workspace_id: WorkspaceId;
     request_id: Nullable<string>;
-    due_at: CreatedAt;
   };
   assets: {
     id: AssetId;

@@ -211,8 +211,6 @@ export interface JobTables {
   generations: {
     job_id: JobId;
     workspace_id: WorkspaceId;
-    /** What the deployment could do, and what that costs, when the job was admitted. */
-    features: Json<Record<string, boolean>>;
     price: Json<Record<string, number>>;
     writer: Nullable<string>;
     /** Null once the job was pruned, as is the rest. */

@@ -1,5 +1,13 @@
 /** Where the `links` of a plain block occur in its text, and the rules about which of them are kept. */
-import type { ArticleLink, DocumentJson } from './schema.ts';
+import type { ArticleLink, Block, DocumentJson } from './schema.ts';
+
+/** A block whose `links` count: they are ignored where the text is Markdown. */
+export const hasArticleLinks = (
+  block: Block,
+): block is Extract<Block, { type: 'paragraph' | 'quote' }> & { links: ArticleLink[] } =>
+  (block.type === 'paragraph' || block.type === 'quote') &&
+  block.format !== 'markdown' &&
+  block.links !== undefined;
 
 /** A link and the first place where its words occur. */
 export interface PlacedLink {
@@ -27,8 +35,7 @@ export function dropDeadLinks(document: DocumentJson): DocumentJson {
   const seen = new Set<string>();
   const copy = structuredClone(document);
   for (const block of copy.blocks) {
-    if ((block.type !== 'paragraph' && block.type !== 'quote') || block.format === 'markdown') continue;
-    if (block.links === undefined) continue;
+    if (!hasArticleLinks(block)) continue;
     const kept = placeLinks(block.text, block.links).filter(({ link }) => claim(seen, link.articleId));
     if (kept.length > 0) block.links = kept.map(({ link }) => link);
     else Reflect.deleteProperty(block, 'links');

@@ -4,6 +4,8 @@ import { weighInline } from '../inline/parse.ts';
 import { ParsedTexts } from '../inline/texts.ts';
 import { withinBounds } from '../text/characters.ts';
 import { MAX_DOCUMENT_MARKS } from '../text/marks.ts';
+import { MAX_DOCUMENT_LINKS } from './limits.ts';
+import { hasArticleLinks } from './links.ts';
 import {
   type Block,
   blockSchema,
@@ -30,13 +32,15 @@ export type ParsedDocument =
   | { readonly ok: true; readonly document: DocumentJson }
   | { readonly ok: false; readonly issues: readonly DocumentIssue[]; readonly omitted: number };
 
-/** How long texts may be. */
+/** How long texts may be, and how much a document may hold. */
 export interface TextBounds {
   readonly text: number;
   readonly altText: number;
   readonly code: number;
   /** Marks of Markdown in all texts together; null leaves the Markdown unchecked. */
   readonly marks: number | null;
+  /** Links to articles in all blocks together. */
+  readonly links: number;
 }
 
 /** What a client may send. */
@@ -45,6 +49,7 @@ const CLIENT_BOUNDS: TextBounds = {
   altText: MAX_ALT_TEXT,
   code: MAX_CODE,
   marks: MAX_DOCUMENT_MARKS,
+  links: MAX_DOCUMENT_LINKS,
 };
 /**
  * What may be translated and stored again: anything stored, which may predate today's bounds, and
@@ -55,6 +60,7 @@ export const STORED_BOUNDS: TextBounds = {
   altText: Number.POSITIVE_INFINITY,
   code: Number.POSITIVE_INFINITY,
   marks: null,
+  links: Number.POSITIVE_INFINITY,
 };
 
 const frame = z.object({
@@ -96,6 +102,7 @@ class Check {
   private readonly bounds: TextBounds;
   private readonly ids = new Set<string>();
   private marks = 0;
+  private links = 0;
 
   constructor(texts: ParsedTexts, bounds: TextBounds) {
     this.texts = texts;
@@ -128,6 +135,13 @@ class Check {
       this.add(() => ({ path: [...path, 'id'], message }), block);
     }
     this.ids.add(block.id);
+    if (hasArticleLinks(block)) {
+      this.links += block.links.length;
+      if (this.links > this.bounds.links) {
+        const message = `has, together with the blocks before it, more than ${this.bounds.links} links to articles`;
+        this.add(() => ({ path: [...path, 'links'], message }), block);
+      }
+    }
     for (const { path: inner, ...placed } of placedTexts(block, this.bounds)) {
       const message = this.text(placed);
       if (message !== null) this.add(() => ({ path: [...path, ...inner], message }), block);

@@ -105,7 +105,8 @@ function autolink(link: LinkTarget, children: readonly InlineNode[]): string | n
   return email ? `<${address}>` : null;
 }
 
-function destination(link: LinkTarget): string {
+/** Address and title as they stand in the round brackets of a link or image. */
+export function destination(link: LinkTarget): string {
   const url = protectReferences(link.url);
   const simple = url !== '' && !/[\s<\\\u0000-\u0020\u007f]/.test(url) && balanced(url);
   const target = simple ? url : `<${url.replace(/[\\<>]/g, '\\$&').replace(/[\n\r]/g, reference)}>`;
@@ -121,6 +122,7 @@ function protectReferences(text: string): string {
 }
 
 function balanced(url: string): boolean {
+  if (!/[()]/.test(url)) return true;
   let depth = 0;
   for (const character of url) {
     if (character === '(') depth += 1;

@@ -1,5 +1,4 @@
 /** The Markdown texts of a document, each parsed once however many readers it has. */
-import { deserialize, serialize } from 'node:v8';
 import { type ParsedInline, parseText } from './parse.ts';
 import { type InlineRun, runsText } from './runs.ts';
 
@@ -7,6 +6,7 @@ import { type InlineRun, runsText } from './runs.ts';
 export class ParsedTexts {
   private readonly parsed: Map<string, ParsedInline>;
 
+  /** @param parsed what is parsed already */
   constructor(parsed: Map<string, ParsedInline> = new Map()) {
     this.parsed = parsed;
   }
@@ -27,15 +27,5 @@ export class ParsedTexts {
   /** The text as shown: no syntax, no link targets. */
   plain(markdown: string): string {
     return runsText(this.runs(markdown));
-  }
-
-  /** As bytes that can go from one thread to another. */
-  toBytes(): Uint8Array {
-    return serialize(this.parsed);
-  }
-
-  /** Reads what `toBytes` of this very process wrote. */
-  static fromBytes(bytes: Uint8Array): ParsedTexts {
-    return new ParsedTexts(deserialize(bytes) as Map<string, ParsedInline>);
   }
 }

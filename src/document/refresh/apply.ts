@@ -3,11 +3,11 @@ import { MAX_BLOCKS } from '../format/schema.ts';
 import { reassemble } from '../translation/reassemble.ts';
 import { leftFields } from '../translation/segments.ts';
 import type {
-  ApplyRefresh,
   Proposal,
   ProposalReason,
   RefreshInput,
   RefreshPlan,
+  RefreshResult,
   RefreshStep,
   UnitKey,
   UnitProvenance,
@@ -30,7 +30,8 @@ import { type Change, unitsOfVersion, writeUnits } from './write.ts';
 const MAX_BEHIND = 100;
 const MAX_NAMED = 20_000;
 
-export const applyRefresh: ApplyRefresh = (plan, input) => {
+/** @throws {ReassemblyError} when a translation is missing or damaged */
+export function applyRefresh(plan: RefreshPlan, input: RefreshInput): RefreshResult {
   const { current } = input;
   const provenance = input.provenance ?? plan.adopted;
   const known = new Map(provenance.map((unit) => [unit.key, unit]));
@@ -89,7 +90,7 @@ export const applyRefresh: ApplyRefresh = (plan, input) => {
   const applied = [...changes.keys()];
   const written = writeUnits(current, provenance, changes, plan.order);
   return { ...written, applied, proposals, settled: [...settled, ...applied] };
-};
+}
 
 /** An image in the body shows by its block alone. */
 const isInline = (value: UnitValue | undefined): boolean =>
@@ -114,17 +115,11 @@ function whyProposed(
 /** What the units become, in the target language. */
 function madeValues(
   plan: RefreshPlan,
-  { translations, articleIds, copyIds }: RefreshInput,
+  { translations, copyIds }: RefreshInput,
   now: ReadonlyMap<UnitKey, Unit>,
 ): Map<UnitKey, UnitValue> {
   const assetIds = new Map([...plan.assetIds, ...copyIds]);
-  const made = reassemble(
-    plan.partial,
-    translations,
-    { articleIds, assetIds },
-    undefined,
-    new Map(plan.kept),
-  );
+  const made = reassemble(plan.partial, translations, assetIds, undefined, new Map(plan.kept));
   const values = new Map<UnitKey, UnitValue>(fieldUnits(made));
   for (const block of made.document.blocks) values.set(blockKey(block.id), { type: 'block', block });
   for (const image of plan.partial.assets) {

@@ -1,18 +1,16 @@
 /** What a person's decision about a proposal brings about. */
 import { type AssetId, newId } from '../../ids.ts';
 import type { Snapshot } from '../translation/source.ts';
-import type {
-  AcceptProposal,
-  Proposal,
-  Provenance,
-  RejectProposal,
-  UnitKey,
-  UnitProvenance,
-} from './types.ts';
+import type { Proposal, Provenance, RefreshResult, UnitKey, UnitProvenance } from './types.ts';
 import { absentUnit, blockKey, fieldsOf, hashesOf, type Unit } from './units.ts';
 import { type Change, imagesKnown, unitsOfVersion, writeUnits } from './write.ts';
 
-export const acceptProposal: AcceptProposal = (current, provenance, proposal) => {
+/** The version once a proposal is accepted (images: see `RefreshResult`), or null when its unit has changed since. */
+export function acceptProposal(
+  current: Snapshot,
+  provenance: Provenance | null,
+  proposal: Proposal,
+): Omit<RefreshResult, 'proposals' | 'settled'> | null {
   const { key, source, target, value } = proposal;
   const known = provenance ?? [];
   const there = unitNow(current, known, proposal);
@@ -28,9 +26,14 @@ export const acceptProposal: AcceptProposal = (current, provenance, proposal) =>
         };
   const order = withUnit(known, key, proposal.behind, current);
   return { ...writeUnits(current, known, new Map([[key, change]]), order), applied: [key] };
-};
+}
 
-export const rejectProposal: RejectProposal = (current, provenance, proposal) => {
+/** What is known once a proposal is rejected: its unit is current for the source it was made from. */
+export function rejectProposal(
+  current: Snapshot,
+  provenance: Provenance | null,
+  proposal: Proposal,
+): Provenance {
   const { key, source } = proposal;
   const known = provenance ?? [];
   const before = known.find((unit) => unit.key === key);
@@ -41,7 +44,7 @@ export const rejectProposal: RejectProposal = (current, provenance, proposal) =>
   const from = { hash: source, texts: proposal.provenance?.texts ?? [] };
   const after = there === undefined ? absentUnit(key, from) : keptUnit(key, from, there, before);
   return before === undefined ? [...known, after] : known.map((unit) => (unit === before ? after : unit));
-};
+}
 
 /** The unit as it is for a source that it was not made from. Its texts are the source's if they are as many. */
 function keptUnit(

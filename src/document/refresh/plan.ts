@@ -3,11 +3,9 @@ import type { Block } from '../format/schema.ts';
 import type { TextChange } from '../format/walk.ts';
 import { extractSegments, type Segment } from '../translation/segments.ts';
 import type { Snapshot, SourceAsset } from '../translation/source.ts';
-import { increasing } from './increasing.ts';
 import { type Made, madeInVersion, reuse } from './reuse.ts';
 import { type Compared, type Comparison, compare } from './states.ts';
 import type {
-  PlanRefresh,
   Proposal,
   ProposalReason,
   Provenance,
@@ -36,7 +34,16 @@ interface Circumstances {
   readonly only: ProposalReason | null;
 }
 
-export const planRefresh: PlanRefresh = (source, version, provenance, options) => {
+/**
+ * Plans a refresh. `provenance` is null for a version that has none. A plan without steps means that nothing is to be
+ * done.
+ */
+export function planRefresh(
+  source: Snapshot,
+  version: Snapshot,
+  provenance: Provenance | null,
+  options: RefreshOptions,
+): RefreshPlan {
   const comparison = compare(source, version, provenance);
   const given: Circumstances = {
     units: new Map(comparison.units.map((unit) => [unit.key, unit])),
@@ -66,11 +73,10 @@ export const planRefresh: PlanRefresh = (source, version, provenance, options) =
         ? []
         : absentUnit(key, { hash: from.hash, texts: hashesOf(fieldsOf(key, from.value)) }),
     ),
-    moved: movedBlocks(inOrder, provenance ?? []),
     settled: options.proposed.filter((proposal) => isSettled(proposal, given)).map(({ key }) => key),
   };
   return { ...plan, sent: segmentsToSend(plan).length, weight: weigh(plan) };
-};
+}
 
 /** The texts of a plan that an engine gets, in reading order. */
 export const segmentsToSend = ({ partial, kept }: Pick<RefreshPlan, 'partial' | 'kept'>): Segment[] =>
@@ -258,17 +264,6 @@ function madeBefore(
     made.push(madeInVersion(renamed.key, renamed.known, renamed.version.value, true));
   }
   return made;
-}
-
-/** Blocks that stand elsewhere among the others than when last translated, as few as can be. */
-function movedBlocks(order: readonly UnitKey[], provenance: Provenance): UnitKey[] {
-  const before = new Map(provenance.map(({ key }, index) => [key, index]));
-  const blocks = order.flatMap((key) => {
-    const place = before.get(key);
-    return key.startsWith('block:') && place !== undefined ? [{ key, place }] : [];
-  });
-  const still = increasing(blocks.map(({ place }) => place));
-  return blocks.filter((_, index) => !still.has(index)).map(({ key }) => key);
 }
 
 /** True for a proposal whose unit has nothing left to propose. */

@@ -1,5 +1,5 @@
 /**
- * A version and the source it was translated from, compared unit by unit (design.md §15): what a refresh knows, plans
+ * A version and the source it was translated from, compared unit by unit (design.md §9): what a refresh knows, plans
  * and brings about. All of it is plain JSON, so that it can be stored and pass between threads.
  */
 import type { AssetId } from '../../ids.ts';
@@ -26,7 +26,7 @@ export type UnitValue =
   | { readonly type: 'block'; readonly block: Block }
   | { readonly type: 'image'; readonly image: SourceAsset };
 
-/** What is known of one unit since it was last translated. Hashes are those of `hashes.ts`. */
+/** What is known of one unit since it was last translated. Hashes are those of `units.ts`. */
 export interface UnitProvenance {
   readonly key: UnitKey;
   /** Of the source's unit as it was translated, or as it was when a proposal for it was rejected. */
@@ -117,8 +117,6 @@ export interface RefreshPlan {
   readonly adopted: Provenance;
   /** Units whose open proposal has nothing left to propose. */
   readonly settled: readonly UnitKey[];
-  /** Blocks that stand elsewhere in the source than when they were last translated. They stay where they are, for free. */
-  readonly moved: readonly UnitKey[];
   /** Texts that are sent. */
   readonly sent: number;
   /** What they weigh in the price (`textWeight`), meta texts, alternative texts, keywords and link titles included. */
@@ -133,17 +131,6 @@ export interface RefreshOptions {
   /** The open proposals: what they hold for the source as it is now is not made again. */
   readonly proposed: readonly Proposal[];
 }
-
-/**
- * Plans a refresh. `provenance` is null for a version that has none. A plan without steps means that nothing is to be
- * done.
- */
-export type PlanRefresh = (
-  source: Snapshot,
-  version: Snapshot,
-  provenance: Provenance | null,
-  options: RefreshOptions,
-) => RefreshPlan;
 
 /** What a refresh makes of a version. */
 export interface RefreshResult {
@@ -172,27 +159,8 @@ export interface RefreshInput {
   readonly current: Snapshot;
   /** What is known of it now; null when it has no provenance. */
   readonly provenance: Provenance | null;
-  /** Linked article → its version in the target language. */
-  readonly articleIds: ReadonlyMap<string, string>;
   /** Image of `plan.copies` → the id of its copy. */
   readonly copyIds: ReadonlyMap<string, AssetId>;
   /** Everything becomes a proposal, because the version has been approved or published meanwhile. */
   readonly proposeAll: boolean;
 }
-
-/** @throws {ReassemblyError} when a translation is missing or damaged */
-export type ApplyRefresh = (plan: RefreshPlan, input: RefreshInput) => RefreshResult;
-
-/** The version once a proposal is accepted (images: see `RefreshResult`), or null when its unit has changed since. */
-export type AcceptProposal = (
-  current: Snapshot,
-  provenance: Provenance | null,
-  proposal: Proposal,
-) => Omit<RefreshResult, 'proposals' | 'settled'> | null;
-
-/** What is known once a proposal is rejected: its unit is current for the source it was made from. */
-export type RejectProposal = (
-  current: Snapshot,
-  provenance: Provenance | null,
-  proposal: Proposal,
-) => Provenance;

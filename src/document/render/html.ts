@@ -4,18 +4,16 @@ import type { Block, DocumentJson, SubList, TableBlock } from '../format/schema.
 import { type InlineNode, nestRuns } from '../inline/runs.ts';
 import { ParsedTexts } from '../inline/texts.ts';
 import { encodeUrl } from '../text/urls.ts';
-import { codeLanguage, RenderPass, type Resolver } from './shared.ts';
+import { IMAGE_MARK } from './places.ts';
+import { codeLanguage } from './shared.ts';
 
-/** The document as sanitised HTML, one element a line. */
-export function renderHtml(document: DocumentJson, resolve: Resolver, texts = new ParsedTexts()): string {
-  const pass = new RenderPass(resolve, texts);
-  return document.blocks
-    .map((block) => renderBlock(block, pass))
-    .filter((html) => html !== '')
-    .join('\n');
+/** The document as sanitised HTML, one element a line. Marks of links stay in it, images are marks. */
+export function renderHtml(document: DocumentJson, texts = new ParsedTexts()): string {
+  return document.blocks.map((block) => renderBlock(block, texts)).join('\n');
 }
 
 function escapeHtml(text: string): string {
+  if (!/[&<>"']/.test(text)) return text;
   return text
     .replaceAll('&', '&amp;')
     .replaceAll('<', '&lt;')
@@ -43,36 +41,40 @@ function inlineNode(node: InlineNode): string {
       return `<strong>${inline(node.children)}</strong>`;
     case 'emphasis':
       return `<em>${inline(node.children)}</em>`;
-    case 'link': {
-      const title = node.link.title ? ` title="${escapeHtml(node.link.title)}"` : '';
-      return `<a href="${escapeHtml(encodeUrl(node.link.url))}"${title}>${inline(node.children)}</a>`;
-    }
+    case 'link':
+      return `${openLink(node.link.url, node.link.title)}${inline(node.children)}</a>`;
   }
 }
 
-function renderBlock(block: Block, pass: RenderPass): string {
+/** The tag before a link's words. */
+export function openLink(url: string, title: string | null): string {
+  return `<a href="${escapeHtml(encodeUrl(url))}"${title ? ` title="${escapeHtml(title)}"` : ''}>`;
+}
+
+/** An image as a block. */
+export function showFigure(url: string, alt: string, caption: string | undefined): string {
+  const label = caption ? `<figcaption>${showLines(caption)}</figcaption>` : '';
+  return `<figure><img src="${escapeHtml(encodeUrl(url))}" alt="${escapeHtml(alt)}">${label}</figure>`;
+}
+
+function renderBlock(block: Block, texts: ParsedTexts): string {
   const text = (value: string, format: 'markdown' | undefined): string =>
-    inline(nestRuns(pass.runs({ text: value, format })));
+    format === 'markdown' ? inline(nestRuns(texts.runs(value))) : showLines(value);
   switch (block.type) {
     case 'heading':
       return `<h${block.level}>${text(block.text, block.format)}</h${block.level}>`;
     case 'paragraph':
-      return `<p>${inline(nestRuns(pass.runs(block)))}</p>`;
+      return `<p>${text(block.text, block.format)}</p>`;
     case 'quote': {
       const by = block.attribution ? `<footer>${showLines(block.attribution)}</footer>` : '';
-      return `<blockquote><p>${inline(nestRuns(pass.runs(block)))}</p>${by}</blockquote>`;
+      return `<blockquote><p>${text(block.text, block.format)}</p>${by}</blockquote>`;
     }
     case 'list':
       return renderList(block, (item) => text(item, block.format));
     case 'table':
       return renderTable(block, (cell) => text(cell, block.format));
-    case 'image': {
-      const image = pass.image(block);
-      if (image === null) return '';
-      const caption = block.caption ? `<figcaption>${showLines(block.caption)}</figcaption>` : '';
-      const source = escapeHtml(encodeUrl(image.url));
-      return `<figure><img src="${source}" alt="${escapeHtml(image.alt)}">${caption}</figure>`;
-    }
+    case 'image':
+      return IMAGE_MARK;
     case 'code': {
       const language = codeLanguage(block.language);
       const label = language === '' ? '' : ` class="language-${language}"`;

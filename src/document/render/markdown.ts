@@ -1,20 +1,36 @@
 /** documentJson to Markdown (CommonMark with GFM tables) for use outside the service. */
-import type { BlockContent, List, ListItem, PhrasingContent, RootContent } from 'mdast';
+import type {
+  BlockContent,
+  List,
+  ListItem,
+  Paragraph,
+  PhrasingContent,
+  Text as PlainText,
+  RootContent,
+} from 'mdast';
 import { gfmTableToMarkdown } from 'mdast-util-gfm-table';
-import { toMarkdown } from 'mdast-util-to-markdown';
+import { defaultHandlers, type Handle, toMarkdown } from 'mdast-util-to-markdown';
 import type { Block, DocumentJson, SubList } from '../format/schema.ts';
-import { type InlineNode, type InlineRun, nestRuns, normalizeRuns } from '../inline/runs.ts';
+import { type InlineNode, type InlineRun, nestRuns, normalizeRuns, textRun } from '../inline/runs.ts';
 import { ParsedTexts } from '../inline/texts.ts';
-import { encodeUrl } from '../text/urls.ts';
-import { codeLanguage, type RenderedText, RenderPass, type Resolver } from './shared.ts';
+import { hasMarks, IMAGE_MARK, START_MARK } from './places.ts';
+import { codeLanguage } from './shared.ts';
 
 /** How a line break inside a text is written: tables and headings hold no line ends. */
 type LineBreak = 'break' | 'html' | 'space';
 
-/** The document as Markdown. Ends with a line end unless it is empty. */
-export function renderMarkdown(document: DocumentJson, resolve: Resolver, texts = new ParsedTexts()): string {
-  const pass = new RenderPass(resolve, texts);
-  const children = document.blocks.flatMap((block) => renderBlock(block, pass));
+/** A text of a block. */
+interface Text {
+  readonly text: string;
+  readonly format?: 'markdown' | undefined;
+}
+
+/**
+ * The document as Markdown. Ends with a line end unless it is empty. Marks of links stay in it, between words that read
+ * the same as plain text and as a link's content; images are marks.
+ */
+export function renderMarkdown(document: DocumentJson, texts = new ParsedTexts()): string {
+  const children = document.blocks.flatMap((block) => renderBlock(block, texts));
   return toMarkdown(
     { type: 'root', children },
     {
@@ -22,6 +38,7 @@ export function renderMarkdown(document: DocumentJson, resolve: Resolver, texts 
       rule: '-',
       fences: true,
       listItemIndent: 'one',
+      handlers: { paragraph: writeParagraph, text: writeText, list: listWriter() },
       // Padding columns to equal width would make one long cell multiply with the rows.
       extensions: [
         gfmTableToMarkdown({ tablePipeAlign: false }),
@@ -31,42 +48,89 @@ export function renderMarkdown(document: DocumentJson, resolve: Resolver, texts 
   );
 }
 
-function renderBlock(block: Block, pass: RenderPass): RootContent[] {
+/** Any word of a paragraph with marks may become a link's: its brackets are escaped. */
+const writeParagraph: Handle = (node: Paragraph, parent, state, info) => {
+  const isMarked = node.children.some((child) => child.type === 'text' && hasMarks(child.value));
+  const leave = isMarked ? state.enter('label') : null;
+  const written = defaultHandlers.paragraph(node, parent, state, info);
+  leave?.();
+  return written;
+};
+
+/** Characters before a stretch of a line that decide how it is escaped: as many as the number of a list item has, and more. */
+const CONTEXT = 32;
+const MARKS = /(\0.)/;
+
+/** Escapes a line with marks so that it reads the same whether there is a link between two of them or none. */
+const writeText: Handle = (node: PlainText, parent, state, info) => {
+  if (!hasMarks(node.value)) return defaultHandlers.text(node, parent, state, info);
+  const parts = node.value.split(MARKS);
+  const line = info.before + parts.filter((part) => !hasMarks(part)).join('') + info.after;
+  let at = info.before.length;
+  return parts
+    .map((part, index) => {
+      if (hasMarks(part)) return part;
+      const [mark, next] = [parts[index - 1], parts[index + 1]];
+      // An underscore is no part of a word beside a link, a backslash would escape its bracket, a `!` make it an image.
+      const head = mark !== undefined && part.startsWith('_') ? 1 : 0;
+      const special = next === START_MARK ? /[_\\!]$/ : /[_\\]$/;
+      const tail = next !== undefined && part.length > head && special.test(part) ? 1 : 0;
+      const [start, end] = [at + head, at + part.length - tail];
+      at += part.length;
+      const inner = state.safe(line.slice(start, end), {
+        before: line.slice(Math.max(0, start - CONTEXT), start),
+        after: line.charAt(end),
+      });
+      return `${head ? '\\_' : ''}${inner}${tail ? `\\${line.charAt(end)}` : ''}`;
+    })
+    .join('');
+};
+
+/** Writes lists with other bullets than their neighbours have, also across images, which may come to nothing. */
+function listWriter(): Handle {
+  let last: string | undefined;
+  return (node: List, parent, state, info) => {
+    if (parent?.type !== 'root') return defaultHandlers.list(node, parent, state, info);
+    let before = (state.indexStack.at(-1) ?? 0) - 1;
+    while (parent.children[before]?.type === 'html') before -= 1;
+    if (parent.children[before]?.type === 'list') state.bulletLastUsed = last;
+    const written = defaultHandlers.list(node, parent, state, info);
+    last = state.bulletLastUsed;
+    return written;
+  };
+}
+
+function renderBlock(block: Block, texts: ParsedTexts): RootContent[] {
   switch (block.type) {
     case 'heading': {
-      const children = phrasing(pass.runs(block), 'space');
+      const children = phrasing(runsOf(texts, block), 'space');
       return [{ type: 'heading', depth: headingDepth(block.level), children }];
     }
     case 'paragraph':
-      return paragraph(pass, block);
+      return paragraph(texts, block);
     case 'quote': {
-      const by = block.attribution?.trim() ? paragraph(pass, { text: `— ${block.attribution}` }) : [];
-      const children = [...paragraph(pass, block), ...by];
+      const by = block.attribution?.trim() ? paragraph(texts, { text: `— ${block.attribution}` }) : [];
+      const children = [...paragraph(texts, block), ...by];
       return children.length === 0 ? [] : [{ type: 'blockquote', children }];
     }
     case 'list':
       return block.items.length === 0
         ? []
-        : [list(block, (text) => paragraph(pass, { text, format: block.format }))];
+        : [list(block, (text) => paragraph(texts, { text, format: block.format }))];
     case 'table': {
       const row = (cells: readonly string[]) => ({
         type: 'tableRow' as const,
         children: cells.map((text) => ({
           type: 'tableCell' as const,
-          children: phrasing(pass.runs({ text, format: block.format }), 'html'),
+          children: phrasing(runsOf(texts, { text, format: block.format }), 'html'),
         })),
       });
       return [
         { type: 'table', align: block.align ?? [], children: [row(block.header), ...block.rows.map(row)] },
       ];
     }
-    case 'image': {
-      const image = pass.image(block);
-      if (image === null) return [];
-      const title = block.caption ? block.caption : null;
-      const node = { type: 'image' as const, url: encodeUrl(image.url), alt: image.alt, title };
-      return [{ type: 'paragraph', children: [node] }];
-    }
+    case 'image':
+      return [{ type: 'html', value: IMAGE_MARK }];
     case 'code':
       return [{ type: 'code', lang: codeLanguage(block.language) || null, value: block.text }];
     case 'divider':
@@ -78,8 +142,11 @@ function headingDepth(level: number): 1 | 2 | 3 | 4 | 5 | 6 {
   return ([1, 2, 3, 4, 5, 6] as const)[level - 1] ?? 6;
 }
 
-function paragraph(pass: RenderPass, text: RenderedText): Extract<BlockContent, { type: 'paragraph' }>[] {
-  const children = phrasing(pass.runs(text), 'break');
+const runsOf = (texts: ParsedTexts, { text, format }: Text): readonly InlineRun[] =>
+  format === 'markdown' ? texts.runs(text) : [textRun(text)];
+
+function paragraph(texts: ParsedTexts, text: Text): Paragraph[] {
+  const children = phrasing(runsOf(texts, text), 'break');
   return children.length === 0 ? [] : [{ type: 'paragraph', children }];
 }
 

@@ -7,7 +7,7 @@ const ALLOWED_SCHEMES: ReadonlySet<string> = new Set(['http', 'https', 'mailto']
 
 /**
  * True for the link targets the document format allows: http, https, mailto and relative addresses
- * (contract.md F2). Characters that browsers ignore before they read a scheme are ignored here too.
+ * (contract.md F3). Characters that browsers ignore before they read a scheme are ignored here too.
  */
 export function isAllowedLinkUrl(url: string): boolean {
   const read = url.replace(/[\u0000-\u0020\u007f-\u00a0\u2028\u2029\ufeff]/g, '');

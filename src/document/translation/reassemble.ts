@@ -26,14 +26,6 @@ export interface TranslatedArticle {
   altTexts: Map<string, string>;
 }
 
-/** Ids that change in the copy; ids that are not in a map stay. */
-export interface IdMaps {
-  /** Linked article → its version in the target language. */
-  readonly articleIds: ReadonlyMap<string, string>;
-  /** Source asset → its copy. */
-  readonly assetIds: ReadonlyMap<string, AssetId>;
-}
-
 /** Translations that cannot be written back: a segment is missing or damaged. Translations that passed `checkStructure` never cause it. */
 export class ReassemblyError extends Error {
   override readonly name = 'ReassemblyError';
@@ -56,16 +48,16 @@ export function orUnwritable<Written>(write: () => Written): Written | Unwritabl
 }
 
 /**
- * The translated article. `translations` maps segment keys of `extractSegments(snapshot)` to checked translations; one that is null keeps
+ * The translated article. `assetIds` has the copies of the source's images; `translations` maps segment keys of `extractSegments(snapshot)` to checked translations; one that is null keeps
  * the source's text.
- * Block ids, code, addresses and structure are the source's; the document is always valid,
+ * Block ids, code, addresses, linked articles and structure are the source's; the document is always valid,
  * but for texts that have grown beyond what a client may send. Texts that were parsed are left in `texts`. `kept` has fields, by key, that are not translated but taken as they are.
  * @throws ReassemblyError when a translation is missing or damaged.
  */
 export function reassemble(
   snapshot: Snapshot,
   translations: ReadonlyMap<string, string | null>,
-  ids: IdMaps,
+  assetIds: ReadonlyMap<string, AssetId>,
   texts = new ParsedTexts(),
   kept: ReadonlyMap<string, TextChange> = new Map(),
 ): TranslatedArticle {
@@ -93,7 +85,7 @@ export function reassemble(
     const change = translate(field.key, field);
     return field.kind === 'altText' ? { text: cutAtWord(change.text, MAX_ALT_TEXT) } : change;
   });
-  replaceIds(document, ids);
+  replaceAssets(document, assetIds);
   const parsed = parseDocument(document, texts, STORED_BOUNDS);
   if (!parsed.ok)
     throw new ReassemblyError(`translated document is not valid: ${JSON.stringify(parsed.issues[0])}`);
@@ -150,13 +142,9 @@ function oneLine(text: string): string {
   return text.trim().split(/\s+/).join(' ');
 }
 
-/** Points links and images at their counterparts, in place. */
-function replaceIds(document: DocumentJson, ids: IdMaps): void {
+/** Points image blocks at the copies of their assets, in place; those without a copy stay. */
+export function replaceAssets(document: DocumentJson, assetIds: ReadonlyMap<string, string>): void {
   for (const block of document.blocks) {
-    if (block.type === 'image') block.assetId = ids.assetIds.get(block.assetId) ?? block.assetId;
-    if (block.type !== 'paragraph' && block.type !== 'quote') continue;
-    for (const link of block.links ?? []) {
-      link.articleId = ids.articleIds.get(link.articleId) ?? link.articleId;
-    }
+    if (block.type === 'image') block.assetId = assetIds.get(block.assetId) ?? block.assetId;
   }
 }

@@ -1,7 +1,5 @@
 import { z } from 'zod';
 import { MAX_META_DESCRIPTION, MAX_META_TITLE } from '../../document/format/limits.ts';
-import type { ChatAnswer } from '../../providers/chat-model.ts';
-import type { Defect } from './writer.ts';
 
 /** The shapes that models answer in. Every key is required, and ids are ours: a model gives none. */
 
@@ -16,7 +14,7 @@ export const outlineAnswer = z.object({
     z.object({
       heading: z.string().describe('Plain text.'),
       level: z.int().describe('2, or 3 for a part of the section of level 2 before it.'),
-      purpose: z.string().describe('What the section tells, in one or two sentences.'),
+      purpose: z.string().describe('What the section says, in one or two sentences.'),
       keywords: z.array(z.string()),
       estimatedWords: z.int(),
     }),
@@ -61,31 +59,3 @@ export type OutlineAnswer = z.output<typeof outlineAnswer>;
 export type SectionAnswer = z.output<typeof sectionAnswer>;
 export type AnsweredBlock = SectionAnswer['blocks'][number];
 export type FaqAnswer = z.output<typeof faqAnswer>;
-
-/** Wrong fields of one answer that are named. */
-const MAX_NAMED = 10;
-
-export type ParsedAnswer<Value> =
-  | { readonly ok: true; readonly value: Value }
-  | { readonly ok: false; readonly defects: readonly Defect[] };
-
-/** The answer as its shape, or why it is not one. */
-export function parseAnswer<Schema extends z.ZodType>(
-  schema: Schema,
-  { object, truncated }: ChatAnswer,
-): ParsedAnswer<z.output<Schema>> {
-  if (truncated)
-    return {
-      ok: false,
-      defects: [{ code: 'truncated', problem: 'The answer was cut off at its length limit.' }],
-    };
-  if (object === null)
-    return { ok: false, defects: [{ code: 'shape', problem: 'The answer was not a JSON object.' }] };
-  const parsed = schema.safeParse(object);
-  if (parsed.success) return { ok: true, value: parsed.data };
-  const defects = parsed.error.issues.slice(0, MAX_NAMED).map(({ path, message }) => ({
-    code: 'shape' as const,
-    problem: `${path.length === 0 ? 'The answer' : path.map(String).join('.')}: ${message}.`,
-  }));
-  return { ok: false, defects };
-}

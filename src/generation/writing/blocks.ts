@@ -119,7 +119,7 @@ export class PartBuilder {
       return;
     }
     if (this.headings.has(bare(text.plain))) {
-      this.add(about('repeated', 'A heading stands twice in this part.', text.plain));
+      this.add(about('repeated', 'A heading occurs twice in this part.', text.plain));
       return;
     }
     this.headings.add(bare(text.plain));
@@ -233,7 +233,7 @@ export class PartBuilder {
     const key = repetitionKey(text);
     if (key === null) return true;
     if (this.seen.has(key)) {
-      this.add(about('repeated', 'A paragraph repeats one that stands in the article already.', text));
+      this.add(about('repeated', 'A paragraph repeats one that is already in the article.', text));
       return false;
     }
     this.seen.add(key);

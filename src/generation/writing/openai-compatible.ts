@@ -1,9 +1,5 @@
-import {
-  type ChatAnswer,
-  type ChatModelOptions,
-  type ChatTurn,
-  createChatModel,
-} from '../../providers/chat-model.ts';
+import { conversation, type RejectedAnswer } from '../../providers/ask.ts';
+import { type ChatAnswer, type ChatModelOptions, createChatModel } from '../../providers/chat-model.ts';
 import { strictSchema } from '../../providers/strict-schema.ts';
 import { faqAnswer, outlineAnswer, sectionAnswer } from './answers.ts';
 import {
@@ -14,7 +10,7 @@ import {
   sectionData,
   sectionInstructions,
 } from './prompts.ts';
-import type { ArticleWriter, RejectedAnswer } from './writer.ts';
+import type { ArticleWriter } from './writer.ts';
 
 const schemas = {
   outline: strictSchema(outlineAnswer),
@@ -29,7 +25,7 @@ export function createOpenAiCompatibleWriter(options: ChatModelOptions): Article
     what: keyof typeof schemas,
     instructions: string,
     data: Readonly<Record<string, unknown>>,
-    { signal, rejected }: { readonly signal: AbortSignal; readonly rejected?: RejectedAnswer },
+    { signal, rejected }: { readonly signal: AbortSignal; readonly rejected?: RejectedAnswer | undefined },
   ): Promise<ChatAnswer> =>
     model.ask({ instructions, turns: conversation(data, rejected), schema: schemas[what], signal });
   return {
@@ -38,22 +34,4 @@ export function createOpenAiCompatibleWriter(options: ChatModelOptions): Article
     section: (question) => ask('section', sectionInstructions(question), sectionData(question), question),
     faq: (question) => ask('faq', faqInstructions(question), faqData(question), question),
   };
-}
-
-/** The data; when it is asked again, also the earlier answer and what is wrong with it. */
-function conversation(
-  data: Readonly<Record<string, unknown>>,
-  rejected: RejectedAnswer | undefined,
-): ChatTurn[] {
-  const asked: ChatTurn = { role: 'user', text: JSON.stringify(data) };
-  if (rejected === undefined) return [asked];
-  const defects = rejected.defects.map(({ problem, given }) => ({ problem, given }));
-  return [
-    asked,
-    ...(rejected.answer === null ? [] : [{ role: 'assistant' as const, text: rejected.answer }]),
-    {
-      role: 'user',
-      text: `That answer cannot be used. Answer again, with the whole JSON object alone. What is wrong, as data: ${JSON.stringify(defects)}`,
-    },
-  ];
 }

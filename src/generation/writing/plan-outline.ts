@@ -1,6 +1,7 @@
 import { MAX_META_DESCRIPTION, MAX_META_TITLE, MAX_SLUG, MAX_TITLE } from '../../document/format/limits.ts';
 import { cutAtWord } from '../../document/text/characters.ts';
 import { codePoints } from '../../fields.ts';
+import { type Checked, parseAnswer } from '../../providers/ask.ts';
 import { slugify } from '../../slug.ts';
 import { bodyWords } from '../config.ts';
 import { scaleLengths } from '../lengths.ts';
@@ -19,8 +20,8 @@ import {
   sectionBounds,
 } from '../outline.ts';
 import { findAddress } from './addresses.ts';
-import { type OutlineAnswer, outlineAnswer, parseAnswer } from './answers.ts';
-import { askUntilUsable, type Checked } from './ask.ts';
+import { type OutlineAnswer, outlineAnswer } from './answers.ts';
+import { askWriter } from './ask.ts';
 import { bare } from './blocks.ts';
 import { faqHeading } from './faq-headings.ts';
 import { textDefect } from './language.ts';
@@ -40,14 +41,14 @@ export async function planOutline(
 ): Promise<Outline> {
   const words = bodyWords(brief.config);
   const bounds = sectionBounds(words);
-  const { value } = await askUntilUsable<Outline>({
+  const { value } = await askWriter<Outline>({
     ask: (rejected) =>
       writer.outline({
         brief,
         words,
         sections: bounds,
         signal,
-        ...(rejected === undefined ? {} : { rejected }),
+        rejected,
       }),
     check: (answer) => {
       const parsed = parseAnswer(outlineAnswer, answer);
@@ -82,7 +83,7 @@ class OutlineReader {
     this.language = language;
   }
 
-  read(answer: OutlineAnswer, wanted: Wanted): Checked<Outline> {
+  read(answer: OutlineAnswer, wanted: Wanted): Checked<Outline, Defect> {
     const title = this.text('title', answer.title, MAX_TITLE);
     const metaTitle = this.text('metaTitle', answer.metaTitle, MAX_META_TITLE);
     const metaDescription = this.text('metaDescription', answer.metaDescription, MAX_META_DESCRIPTION);

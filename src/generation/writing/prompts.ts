@@ -16,7 +16,7 @@ const common = ({ config }: WritingBrief): string[] => [
 export const outlineInstructions = ({ brief, words, sections }: OutlineQuestion): string =>
   [
     `You plan an article of ${words} words in ${describeBounds(sections)} sections.`,
-    'A section has level 2, or level 3 when it is a part of the section of level 2 before it; the title is not a section. No heading stands twice. estimatedWords of all sections add up to the length of the article.',
+    'A section has level 2, or level 3 when it is a part of the section of level 2 before it; the title is not a section. Do not repeat a heading. estimatedWords of all sections add up to the length of the article.',
     ...(brief.config.faq
       ? ['Plan no section of questions and answers: one is added at the end by itself.']
       : []),

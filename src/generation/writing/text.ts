@@ -35,15 +35,12 @@ export interface ReadText {
 
 /** Markdown of blocks: each has a kind of block of its own, or none at all. */
 const BLOCK_MARKDOWN: readonly (readonly [RegExp, string])[] = [
-  [/^ {0,3}#{1,6}(?:\s|$)/m, 'A heading in Markdown stands in a text. A heading is a block of its own.'],
-  [/^ {0,3}(?:`{3}|~{3})/m, 'A code fence stands in a text. Only inline code is allowed.'],
-  [
-    /^ {0,3}(?:[-*+•]|\d{1,3}[.)])\s+\S/m,
-    'A list in Markdown stands in a text. A list is a block of its own.',
-  ],
-  [/^ {0,3}>\s?\S/m, 'A quote in Markdown stands in a text. A quote is a block of its own.'],
-  [/^ {0,3}(?:=+|(?:[-*_][ \t]*){3,})$/m, 'A line in Markdown stands in a text. There are no lines.'],
-  [/^[ \t]*\|.*\|[ \t]*$/m, 'A table in Markdown stands in a text. A table is a block of its own.'],
+  [/^ {0,3}#{1,6}(?:\s|$)/m, 'A text has a Markdown heading. Use a heading block.'],
+  [/^ {0,3}(?:`{3}|~{3})/m, 'A text has a code fence. Use inline code only.'],
+  [/^ {0,3}(?:[-*+•]|\d{1,3}[.)])\s+\S/m, 'A text has a Markdown list. Use a list block.'],
+  [/^ {0,3}>\s?\S/m, 'A text has a Markdown quote. Use a quote block.'],
+  [/^ {0,3}(?:=+|(?:[-*_][ \t]*){3,})$/m, 'A text has a horizontal rule. Horizontal rules are not allowed.'],
+  [/^[ \t]*\|.*\|[ \t]*$/m, 'A text has a Markdown table. Use a table block.'],
 ];
 
 /** Markdown beyond the inline subset, as it shows once the text is parsed. */
@@ -131,7 +128,7 @@ function defectOf(runs: readonly InlineRun[], plain: string, { hosts, said }: Te
   for (const run of runs) {
     const address = findAddress(run.text, run.kind === 'code', hosts);
     if (address !== null)
-      return about('address', 'A text has an address. Write it without any address.', address);
+      return about('address', 'A text has a web or e-mail address. Leave it out.', address);
   }
   const prose = runs.map(({ kind, text }) => (kind === 'code' ? ' ' : text)).join('');
   if (HTML.test(prose)) return about('markdown', 'A text has HTML. Write it without tags.', plain);

@@ -1,7 +1,8 @@
 import type { Block } from '../../document/format/schema.ts';
+import { parseAnswer } from '../../providers/ask.ts';
 import { faqLength } from '../lengths.ts';
-import { faqAnswer, parseAnswer } from './answers.ts';
-import { askUntilUsable } from './ask.ts';
+import { faqAnswer } from './answers.ts';
+import { askWriter } from './ask.ts';
 import { PartBuilder, type PartRules, repetitionKeys } from './blocks.ts';
 import { contextOf } from './context.ts';
 import { faqHeading } from './faq-headings.ts';
@@ -30,7 +31,7 @@ export async function writeFaq(writer: ArticleWriter, request: FaqRequest): Prom
     earlier: new Set(finished.flatMap(({ blocks }) => repetitionKeys(blocks))),
   };
   const context = contextOf(outline, finished);
-  const { value, calls } = await askUntilUsable<readonly Block[]>({
+  const { value, calls } = await askWriter<readonly Block[]>({
     ask: (rejected) =>
       writer.faq({
         brief,
@@ -38,7 +39,7 @@ export async function writeFaq(writer: ArticleWriter, request: FaqRequest): Prom
         words,
         context,
         signal,
-        ...(rejected === undefined ? {} : { rejected }),
+        rejected,
       }),
     check: (answer) => {
       const parsed = parseAnswer(faqAnswer, answer);

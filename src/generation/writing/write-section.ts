@@ -1,14 +1,15 @@
 import type { Block } from '../../document/format/schema.ts';
 import { countWords } from '../../document/format/words.ts';
+import { type Checked, parseAnswer } from '../../providers/ask.ts';
 import { isNear, sectionLength } from '../lengths.ts';
 import { hostNames } from './addresses.ts';
-import { parseAnswer, sectionAnswer } from './answers.ts';
-import { askUntilUsable, type Checked } from './ask.ts';
+import { sectionAnswer } from './answers.ts';
+import { askWriter } from './ask.ts';
 import { PartBuilder, type PartRules, repetitionKeys } from './blocks.ts';
 import { contextOf, firstWords } from './context.ts';
 import { languageDefect } from './language.ts';
 import type { TextRules } from './text.ts';
-import type { ArticleWriter, SectionRequest, WritingBrief, WrittenPart } from './writer.ts';
+import type { ArticleWriter, Defect, SectionRequest, WritingBrief, WrittenPart } from './writer.ts';
 
 /** A part that is longer than this multiple of what was asked for loses its last blocks. */
 const MAX_RATIO = 2;
@@ -41,7 +42,7 @@ export async function writeSection(writer: ArticleWriter, request: SectionReques
     earlier: new Set(finished.flatMap(({ blocks }) => repetitionKeys(blocks))),
   };
   const context = contextOf(outline, finished);
-  const { value, calls } = await askUntilUsable<readonly Block[]>({
+  const { value, calls } = await askWriter<readonly Block[]>({
     ask: (rejected) =>
       writer.section({
         brief,
@@ -51,7 +52,7 @@ export async function writeSection(writer: ArticleWriter, request: SectionReques
         context,
         articles: articles.map(({ title }) => title),
         signal,
-        ...(rejected === undefined ? {} : { rejected }),
+        rejected,
       }),
     check: (answer) => {
       const parsed = parseAnswer(sectionAnswer, answer);
@@ -75,7 +76,7 @@ export function checkPart(
   writer: ArticleWriter,
   { config }: WritingBrief,
   words: number,
-): Checked<readonly Block[]> {
+): Checked<readonly Block[], Defect> {
   const blocks = builder.finish();
   const foreign = builder.defects.length > 0 ? null : languageDefect(writer, blocks, config.language);
   const defects = foreign === null ? builder.defects : [foreign];

@@ -1,5 +1,6 @@
 /** The interface that every model that writes articles implements, and what it is asked. */
 import type { Block } from '../../document/format/schema.ts';
+import type { Defect as AnyDefect, RejectedAnswer } from '../../providers/ask.ts';
 import type { ChatAnswer } from '../../providers/chat-model.ts';
 import type { GenerationConfig } from '../config.ts';
 import type { Outline, OutlineSection, SectionBounds } from '../outline.ts';
@@ -19,13 +20,6 @@ export interface WritingBrief {
   readonly template: string | null;
 }
 
-/** An earlier answer that could not be used. */
-export interface RejectedAnswer {
-  /** As the model gave it, shortened; null when there was none. */
-  readonly answer: string | null;
-  readonly defects: readonly Defect[];
-}
-
 /** What kind of thing is wrong with an answer. */
 export type DefectCode =
   | 'address'
@@ -41,14 +35,8 @@ export type DefectCode =
   | 'truncated';
 
 /** Something wrong with an answer. */
-export interface Defect {
+export interface Defect extends AnyDefect {
   readonly code: DefectCode;
-  /** In our words, for a model to read. */
-  readonly problem: string;
-  /** What it is about, as the model gave it, shortened: data, and never part of an instruction. */
-  readonly given?: string;
-  /** True when the answer can be used nevertheless, once it was asked for again. */
-  readonly soft?: boolean;
 }
 
 interface Question {
@@ -56,7 +44,7 @@ interface Question {
   /** Aborts the call; the writer then rejects with the signal's reason. */
   readonly signal: AbortSignal;
   /** Present when it is asked again. */
-  readonly rejected?: RejectedAnswer;
+  readonly rejected?: RejectedAnswer<Defect> | undefined;
 }
 
 export interface OutlineQuestion extends Question {

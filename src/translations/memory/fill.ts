@@ -1,11 +1,11 @@
 import { sql } from 'kysely';
 import type { Database } from '../../db/database.ts';
 import type { MemoryLayer } from '../../db/tables.ts';
-import type { LanguagePair, MemoryKey } from '../../document/threads/memory.ts';
-import { doTask } from '../../document/threads/pool.ts';
+import type { LanguagePair, MemoryKey } from '../../document/tasks/memory.ts';
 import type { Segment } from '../../document/translation/segments.ts';
 import type { ArticleId, JobId, WorkspaceId } from '../../ids.ts';
 import type { GlossaryTerm, Style, TranslationProvider } from '../../providers/types.ts';
+import { doTask } from '../../threads/pool.ts';
 import { learnFromPeople } from './people.ts';
 
 /** Texts that are checked in one go: few enough for the time that a thread has, whatever they are. */

@@ -2,11 +2,11 @@ import { sql } from 'kysely';
 import { readAssets } from '../../articles/images.ts';
 import type { Database } from '../../db/database.ts';
 import { inTransaction } from '../../db/transaction.ts';
-import type { MemoryFacts } from '../../document/threads/memory.ts';
-import { doTask } from '../../document/threads/pool.ts';
+import type { MemoryFacts } from '../../document/tasks/memory.ts';
 import { ServiceError, TooSlowError } from '../../errors.ts';
 import type { ArticleId, WorkspaceId } from '../../ids.ts';
 import { writeJson } from '../../json-text.ts';
+import { doTask } from '../../threads/pool.ts';
 import { readTexts, toSnapshot } from '../read-source.ts';
 
 /** Versions that one run reads before it plans, and the time that it has for them; the next ones go on. */

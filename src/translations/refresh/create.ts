@@ -1,8 +1,8 @@
-import { CHANGED, retryingChanged } from '../../articles/prepare.ts';
 import { requirePermissions, type VerbContext } from '../../context.ts';
 import { walletOf } from '../../credits/wallet.ts';
 import type { Tx } from '../../db/database.ts';
 import { uniqueViolation } from '../../db/errors.ts';
+import { CHANGED, retryingChanged } from '../../db/retrying-changed.ts';
 import { inTransaction } from '../../db/transaction.ts';
 import { conflict } from '../../errors.ts';
 import { admitJob, KEY_TAKEN, replay } from '../../jobs/admit.ts';

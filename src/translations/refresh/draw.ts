@@ -6,11 +6,11 @@ import { requirePermissions, type VerbContext } from '../../context.ts';
 import type { Database, Queryable } from '../../db/database.ts';
 import type { ArticleStatus } from '../../db/tables.ts';
 import type { RefreshOptions } from '../../document/refresh/types.ts';
-import { doTask } from '../../document/threads/pool.ts';
-import type { PlannedRefresh } from '../../document/threads/refresh.ts';
+import type { PlannedRefresh } from '../../document/tasks/refresh.ts';
 import { conflict, invalid, notFound } from '../../errors.ts';
 import type { ArticleId } from '../../ids.ts';
 import { writeJson } from '../../json-text.ts';
+import { doTask } from '../../threads/pool.ts';
 import { countBody, estimateCounted, refreshPrice, toWords } from '../price.ts';
 import { readTexts, toSnapshot } from '../read-source.ts';
 import type { RefreshEstimate } from './schemas.ts';
@@ -140,6 +140,6 @@ export async function drawRefresh(
 /** 409 for a version without a source to be refreshed from. */
 export const sourceGone = () =>
   conflict(
-    'Only a translation whose source is still there can be refreshed: this article is none, or its source was deleted.',
+    'Only a translation whose source still exists can be refreshed. This article is not a translation, or its source was deleted.',
     'source_gone',
   );

@@ -1,6 +1,6 @@
 import { sql } from 'kysely';
 import { lockArticle } from '../../articles/lock.ts';
-import { type ArticleResponse, toArticle } from '../../articles/schemas.ts';
+import { type ShownArticle, showArticle } from '../../articles/show.ts';
 import { recordAudit } from '../../audit/record.ts';
 import { requirePermissions, type VerbContext } from '../../context.ts';
 import { releaseBytes, reserveBytes, storageQuotaExceeded } from '../../credits/storage-quota.ts';
@@ -53,16 +53,16 @@ export async function listProposals(
  * @throws {ServiceError} RESOURCE_NOT_FOUND; CONFLICT `job_running`, or `full` for a block too many; PRECONDITION_FAILED when
  *   its unit has changed since; QUOTA_EXCEEDED for an image
  */
-export async function acceptProposal(context: VerbContext, path: ProposalPath): Promise<ArticleResponse> {
+export async function acceptProposal(context: VerbContext, path: ProposalPath): Promise<ShownArticle> {
   requirePermissions(context.actor, 'articles.update');
   const { db, actor } = context;
   const { proposal } = await findProposal(db, context, path);
   const id = { ...path, workspaceId: actor.workspaceId };
-  return withVersion(db, id, versionTask('accept', decidingAbout(proposal)), async (tx, render, worked) => {
+  return withVersion(db, id, versionTask('accept', decidingAbout(proposal)), async (tx, worked) => {
     const { before, sourceId } = await takeProposal(tx, context, path);
     const { output: changed } = await worked();
     if (changed === 'full') {
-      throw conflict('The article has as many blocks as it may have.', 'full');
+      throw conflict('The article has the maximum number of blocks.', 'full');
     }
     if (changed === 'changed') {
       throw new ServiceError(
@@ -71,11 +71,11 @@ export async function acceptProposal(context: VerbContext, path: ProposalPath): 
       );
     }
     const because = { proposalId: path.proposalId };
-    const { after, bytes } = await writeChange(tx, context, render, before, { sourceId, changed, because });
+    const { after, bytes } = await writeChange(tx, context, before, { sourceId, changed, because });
     await recordDecision(tx, context, path, 'proposals.accepted', changed.applied);
     await releaseBytes(tx, actor.workspaceId, Math.max(0, -bytes));
     if (bytes > 0 && !(await reserveBytes(tx, actor.workspaceId, bytes))) throw storageQuotaExceeded(bytes);
-    return toArticle(after);
+    return showArticle(tx, after);
   });
 }
 
@@ -89,7 +89,7 @@ export async function rejectProposal(context: VerbContext, path: ProposalPath): 
   const { db, actor } = context;
   const { proposal } = await findProposal(db, context, path);
   const id = { ...path, workspaceId: actor.workspaceId };
-  await withVersion(db, id, versionTask('reject', decidingAbout(proposal)), async (tx, _render, worked) => {
+  await withVersion(db, id, versionTask('reject', decidingAbout(proposal)), async (tx, worked) => {
     const { before, sourceId, unit } = await takeProposal(tx, context, path);
     const { output: provenance } = await worked();
     await keepProvenance(tx, before, sourceId, provenance);

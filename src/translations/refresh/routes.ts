@@ -26,7 +26,7 @@ export const createRefreshRoutes = (runs: JobRuns): RouteModule[] => [
       operationId: 'estimateRefresh',
       summary: 'Estimate a refresh',
       description:
-        'Says what has changed in the source since this version was last translated, and what bringing it up to date would cost. Nothing is reserved or charged.',
+        'Returns what has changed in the source since this version was last translated, and the price of a refresh. Nothing is reserved or charged.',
       tags: ['Translations'],
       scope: 'article',
       permissions: ['articles.update', 'articles.generate'],
@@ -83,7 +83,7 @@ export const createRefreshRoutes = (runs: JobRuns): RouteModule[] => [
     name: 'proposals',
     operationId: 'listProposals',
     summary: 'List the proposals of a version',
-    description: 'What refreshes propose and nobody has decided about, page by page.',
+    description: 'Open proposals of refreshes, page by page.',
     tags: ['Translations'],
     schema: proposalsResponse,
     example: { proposals: [proposalExample], nextCursor: null },
@@ -96,7 +96,7 @@ export const createRefreshRoutes = (runs: JobRuns): RouteModule[] => [
       operationId: 'acceptProposal',
       summary: 'Accept a proposal',
       description:
-        'Writes it into the article: a save like any other. 412 when what it would change has changed since, 404 once somebody has decided about it or a later refresh has replaced it.',
+        'Writes it into the article: a save like any other. 412 when what it would change has changed since, 404 once it was accepted, rejected or replaced by a later refresh.',
       tags: ['Translations'],
       scope: 'article',
       permissions: ['articles.update'],

@@ -8,11 +8,11 @@ import { jobSchema } from '../../jobs/schemas.ts';
 const estimateSchema = z
   .object({
     blocks: z.int().describe('Blocks of the source'),
-    changedBlocks: z.int().describe('Blocks that are to be made anew, added or removed, or are proposed so'),
+    changedBlocks: z.int().describe('Blocks to be translated again, added or removed, proposals included'),
     changedFields: z
       .int()
-      .describe('The same of title, meta title, meta description and the two lists of keywords'),
-    changedImages: z.int().describe('The same of images'),
+      .describe('The same for title, meta title, meta description and the two lists of keywords'),
+    changedImages: z.int().describe('The same for images'),
     words: z
       .int()
       .describe('Words that are translated. 40 characters without a space count as at least one word'),
@@ -41,7 +41,7 @@ export const refreshBody = z.object({
   }),
   blocks: z.array(shortText(1, 64)).min(1).max(MAX_BLOCKS).optional().meta({
     description:
-      'Ids of the blocks to be made again, whether or not they have changed. When omitted: everything that has.',
+      'Ids of the blocks to translate again, whether or not they have changed. When omitted: everything that has.',
   }),
   idempotencyKey: idempotencyKey
     .optional()
@@ -63,7 +63,7 @@ export const refreshReplayResponse = z.object({
 const proposalSchema = z
   .object({
     id: z.uuid(),
-    articleId: z.uuid().describe('The version that it would change'),
+    articleId: z.uuid().describe('The version to change'),
     jobId: z.uuid().describe('The refresh that made it'),
     unit: z
       .string()

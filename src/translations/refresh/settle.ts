@@ -1,22 +1,21 @@
 import { sql } from 'kysely';
 import { newAssetIds } from '../../articles/images.ts';
-import { referencesOf } from '../../articles/render.ts';
 import { JOB_OWNED } from '../../articles/states.ts';
 import { recordAudit } from '../../audit/record.ts';
 import type { Author } from '../../context.ts';
 import type { Database, Tx } from '../../db/database.ts';
 import type { Proposal, UnitKey } from '../../document/refresh/types.ts';
-import type { AppliedRefresh } from '../../document/threads/refresh.ts';
-import { inTheBackground } from '../../document/threads/share.ts';
+import type { AppliedRefresh } from '../../document/tasks/refresh.ts';
 import { ReassemblyError } from '../../document/translation/reassemble.ts';
 import type { SourceAsset } from '../../document/translation/source.ts';
 import { ServiceError } from '../../errors.ts';
 import { type ArticleId, type JobId, newOrderedId, type ProposalId, type WorkspaceId } from '../../ids.ts';
 import { isJobOpen, settleJob } from '../../jobs/run-state.ts';
+import { inTheBackground } from '../../threads/share.ts';
+import { markFinalizing } from '../mark-finalizing.ts';
 import { refreshPrice } from '../price.ts';
 import { isUntranslated, requireUsable } from '../report/judge.ts';
 import { keepReport } from '../report/report.ts';
-import { markFinalizing, targetVersions } from '../settle.ts';
 import { isReleased } from './draw.ts';
 import { versionTask, withVersion } from './version.ts';
 import { writeChange } from './write.ts';
@@ -35,7 +34,8 @@ interface Made {
   readonly translations: ReadonlyMap<string, string | null>;
   /** Keys of texts that are left or untranslated. */
   readonly unpaid: ReadonlySet<string>;
-  readonly ids: { articleIds: ReadonlyMap<string, string>; copyIds: ReturnType<typeof newAssetIds> };
+  /** Of the copies of images, by the ids of their sources. */
+  readonly copyIds: ReturnType<typeof newAssetIds>;
 }
 
 /**
@@ -50,13 +50,13 @@ export async function settleRefresh(db: Database, jobId: JobId): Promise<boolean
   const made = await readMade(db, jobId);
   try {
     return await inTheBackground(made.workspaceId, () =>
-      withVersion(db, made, applying(made), (tx, render, worked) =>
+      withVersion(db, made, applying(made), (tx, worked) =>
         settleJob(tx, jobId, 'TRANSLATING', async () => {
           const { version, output } = await worked();
           if (!output.ok) throw new ReassemblyError(output.problem);
           const { row } = version;
           const because = { jobId };
-          const { bytes } = await writeChange(tx, made.author, render, row, {
+          const { bytes } = await writeChange(tx, made.author, row, {
             sourceId: made.sourceId,
             changed: output.changed,
             because,
@@ -89,10 +89,10 @@ export async function settleRefresh(db: Database, jobId: JobId): Promise<boolean
 }
 
 /** The plan applied to the version: all of it proposed when readers would see what nobody has looked at. */
-const applying = ({ plan, translations, unpaid, ids, released }: Made) =>
+const applying = ({ plan, translations, unpaid, copyIds, released }: Made) =>
   versionTask('applyPlan', (version) => {
     const proposeAll = JOB_OWNED.includes(version.row.status) || (isReleased(version) && !released);
-    return [plan, version.content, version.provenance, translations, unpaid, ids, proposeAll];
+    return [plan, version.content, version.provenance, translations, unpaid, copyIds, proposeAll];
   });
 
 async function readMade(db: Database, jobId: JobId): Promise<Made> {
@@ -104,7 +104,6 @@ async function readMade(db: Database, jobId: JobId): Promise<Made> {
       sql<boolean>`(snapshot -> 'released')::boolean`.as('released'),
       sql<readonly SourceAsset[]>`snapshot -> 'plan' -> 'copies'`.as('copies'),
       sql<ArticleId>`snapshot ->> 'source'`.as('source_id'),
-      'target_language',
       'jobs.workspace_id',
       'jobs.article_id',
       'jobs.reserved_credits',
@@ -136,10 +135,7 @@ async function readMade(db: Database, jobId: JobId): Promise<Made> {
         target_text === null || untranslated ? key : [],
       ),
     ),
-    ids: {
-      articleIds: await targetVersions(db, workspaceId, referencesOf(plan).articleIds, job.target_language),
-      copyIds: newAssetIds(job.copies),
-    },
+    copyIds: newAssetIds(job.copies),
   };
 }
 

@@ -1,14 +1,15 @@
 import { sql } from 'kysely';
 import { readAssets } from '../../articles/images.ts';
-import { CHANGED, retryingChanged, withRenderings } from '../../articles/prepare.ts';
 import { type ArticleRow, articleColumns } from '../../articles/queries.ts';
-import type { Renderer } from '../../articles/render.ts';
+import { withCurrentRendering } from '../../articles/rendering.ts';
 import type { Database, Queryable, Tx } from '../../db/database.ts';
-import { doSmallTask, doTask, type TaskArguments, type TaskResult } from '../../document/threads/pool.ts';
-import type { TaskName } from '../../document/threads/tasks.ts';
+import { CHANGED, retryingChanged } from '../../db/retrying-changed.ts';
+import { inTransaction } from '../../db/transaction.ts';
+import type { TaskName } from '../../document/tasks/tasks.ts';
 import { notFound } from '../../errors.ts';
 import type { ArticleId, WorkspaceId } from '../../ids.ts';
 import { writeJson } from '../../json-text.ts';
+import { doSmallTask, doTask, type TaskArguments, type TaskResult } from '../../threads/pool.ts';
 import { toSnapshot } from '../read-source.ts';
 
 /** Whose version it is. */
@@ -84,13 +85,9 @@ export async function withVersion<Output, Result>(
   db: Database,
   id: VersionId,
   { now, onThread }: VersionWork<Output>,
-  write: (
-    tx: Tx,
-    render: Renderer,
-    worked: () => Promise<{ version: Version; output: Output }>,
-  ) => Promise<Result>,
+  write: (tx: Tx, worked: () => Promise<{ version: Version; output: Output }>) => Promise<Result>,
 ): Promise<Result> {
-  return retryingChanged(async () => {
+  const attempt = async () => {
     const before = await readVersion(db, id);
     if (before === undefined) throw notFound('article');
     const prepared = await onThread(before);
@@ -103,10 +100,12 @@ export async function withVersion<Output, Result>(
       return { version, output };
     };
     try {
-      return await withRenderings(db, (tx, render) => write(tx, render, () => workedIn(tx)));
+      return await inTransaction(db, (tx) => write(tx, () => workedIn(tx)));
     } catch (error) {
       if (!(error instanceof Moved)) throw error;
       return CHANGED;
     }
-  });
+  };
+  const origin = { actor: id, requestId: '' };
+  return withCurrentRendering(db, origin, () => retryingChanged(attempt));
 }

@@ -1,14 +1,14 @@
 import { sql } from 'kysely';
 import { bytesOf } from '../../articles/images.ts';
 import type { ArticleRow } from '../../articles/queries.ts';
-import type { Renderer } from '../../articles/render.ts';
 import { saveArticle } from '../../articles/save.ts';
 import type { Author } from '../../context.ts';
 import type { Tx } from '../../db/database.ts';
-import type { Changed } from '../../document/threads/refresh.ts';
+import { parsePlaces, showsImage } from '../../document/render/places.ts';
+import type { Changed } from '../../document/tasks/refresh.ts';
 import type { ArticleId, AssetId } from '../../ids.ts';
+import { addImages } from '../add-images.ts';
 import { keepProvenance } from '../provenance.ts';
-import { addImages } from '../settle.ts';
 
 /** A change of a version that a refresh or a person brings about. */
 export interface VersionChange {
@@ -25,29 +25,30 @@ export interface VersionChange {
 export async function writeChange(
   tx: Tx,
   author: Author,
-  render: Renderer,
   before: ArticleRow,
   { sourceId, changed, because }: VersionChange,
 ): Promise<{ after: ArticleRow; bytes: number }> {
-  const { addImages: added, altTexts, removeImages: removed, fields, stored } = changed;
+  const { addImages: added, altTexts, removeImages: removed, fields, body } = changed;
   const gone = await removeImages(tx, before.id, removed);
   let bytes = -bytesOf(gone);
   if (added.length > 0) bytes += bytesOf(added) - (await addImages(tx, before, added));
   const described = await describeImages(tx, before.id, altTexts);
-  const images = [...gone, ...added, ...described];
-  const hasCover = images.some(({ role }) => role === 'hero');
+  const shown = [parsePlaces(before.content_places), body.rendered.places];
+  const isImageShown =
+    [...gone, ...added, ...described].some(({ role }) => role === 'hero') ||
+    [...gone, ...added].some(({ id }) => shown.some((places) => showsImage(places, id))) ||
+    described.some(({ id }) => shown.some((places) => showsImage(places, id, true)));
   let after = before;
   if (changed.applied.length > 0) {
     after = await saveArticle(
       tx,
       author,
-      render,
       before,
       {
         ...fields,
         slug: before.slug,
-        body: stored,
-        imagesChanged: hasCover ? 'cover' : images.length > 0 ? 'inline' : undefined,
+        body,
+        imagesChanged: isImageShown,
       },
       because,
     );
@@ -62,16 +63,16 @@ async function removeImages(tx: Tx, articleId: ArticleId, ids: readonly AssetId[
     .deleteFrom('assets')
     .where('article_id', '=', articleId)
     .where('id', 'in', ids)
-    .returning(['role', 'byte_size as byteSize'])
+    .returning(['id', 'role', 'byte_size as byteSize'])
     .execute();
 }
 
 async function describeImages(tx: Tx, articleId: ArticleId, altTexts: Changed['altTexts']) {
   if (altTexts.length === 0) return [];
-  const { rows } = await sql<{ role: string }>`
+  const { rows } = await sql<{ id: AssetId; role: string }>`
     UPDATE assets SET alt_text = given.text
     FROM unnest(${altTexts.map(([id]) => id)}::uuid[], ${altTexts.map(([, text]) => text)}::text[]) AS given (id, text)
     WHERE article_id = ${articleId} AND assets.id = given.id
-    RETURNING role`.execute(tx);
+    RETURNING assets.id, role`.execute(tx);
   return rows;
 }

@@ -127,9 +127,9 @@ export async function requireUsable(db: Database, jobId: JobId): Promise<void> {
   const where =
     echoedWords * 2 > untranslatedWords - declinedWords
       ? 'the language of the source'
-      : 'another language than was asked for';
+      : 'another language than the requested one';
   throw new ProviderError(
     'fatal',
-    `The text came back in ${where}. Nothing was charged. See whether the article's language is set right, and whether ${engine} knows both languages; then start it again.`,
+    `The text came back in ${where}. Nothing was charged. Check that the article's language is right, and that ${engine} knows both languages; then start it again.`,
   );
 }

@@ -10,18 +10,18 @@ const tally = z
   .object({
     total: count('All of them'),
     left: count("Without a usable translation: they carry the source's text, or stayed as they were"),
-    accepted: count('Taken with a defect that one repair did not remove'),
-    repaired: count('Asked for again, and good then'),
-    memory: count('Taken from what was translated before'),
-    clean: count('Good at once'),
-    open: count('Not translated yet, or not any more when the job failed or was cancelled'),
+    accepted: count('Used with a defect that one repair did not remove'),
+    repaired: count('Good after one repair'),
+    memory: count('Reused from an earlier translation'),
+    clean: count('Good at the first attempt'),
+    open: count('Not translated yet, or never when the job failed or was cancelled'),
   })
   .meta({ id: 'TranslationTally' });
 
 const entry = z.object({
   outcome: z.enum(OUTCOMES),
-  blockId: z.string().nullable().describe('The block, of a text of the body'),
-  assetId: z.uuid().nullable().describe("The source's image, of an alternative text beside the body"),
+  blockId: z.string().nullable().describe('The block of a text of the body'),
+  assetId: z.uuid().nullable().describe("The source's image of an alternative text outside the body"),
   field: z
     .string()
     .describe(
@@ -33,10 +33,7 @@ const entry = z.object({
     .array(
       z.object({
         code: z.enum(DEFECT_CODES),
-        message: z
-          .string()
-          .nullable()
-          .describe('In words; it may quote the texts, so it is null once RETENTION_DAYS are over'),
+        message: z.string().nullable().describe('May quote the texts; null once RETENTION_DAYS are over'),
       }),
     )
     .describe('What is wrong, or was before the repair'),
@@ -49,20 +46,18 @@ export const reportSchema = z
     status: z.enum(JOB_STATUSES),
     sourceLanguage: z.string(),
     targetLanguage: z.string(),
-    engine: z.string().nullable().describe('The engine that was asked; null until it is'),
+    engine: z.string().nullable().describe('The engine that translates; null until chosen'),
     credits: z.object({
       estimated: z.int(),
       reserved: z.int(),
       consumed: z.int().describe('What was charged: what is left, or in another language, costs nothing'),
     }),
-    texts: tally.describe('How many texts ended how'),
-    words: tally.describe('The same of the words of the source'),
+    texts: tally.describe('Number of texts by outcome'),
+    words: tally.describe('Words of the source by outcome'),
     entries: z
       .array(entry)
-      .describe(
-        'The texts that are not clean, the worst first, of one outcome in reading order; 500 at most',
-      ),
-    omitted: count('Entries beyond those'),
+      .describe('The texts that are not clean, the worst outcome first, then in reading order; 500 at most'),
+    omitted: count('Further entries, not listed'),
   })
   .meta({ id: 'TranslationReport' });
 

@@ -7,7 +7,7 @@ import { attempted, type SendOutcome } from '../sending/outcome.ts';
 import type { WebhookSender } from '../sending/sender.ts';
 import { deliveryHeaders } from '../sending/signature.ts';
 
-/** What makes attempts, in runs or in bursts. */
+/** Dependencies of attempts, in runs and in bursts. */
 export interface AttemptDependencies {
   readonly db: Database;
   readonly sender: WebhookSender;
@@ -15,20 +15,20 @@ export interface AttemptDependencies {
   readonly onAttemptEnded: (verdict: AttemptRecord['verdict'], number: number) => void;
 }
 
-/** A request to a receiver that is signed at the last moment. */
+/** A request to a receiver, signed when it is written. */
 export interface SignedRequest {
   readonly deliveryId: DeliveryId;
   readonly eventType: string;
   readonly url: string;
   /** The bytes that are signed and sent. */
   readonly body: Buffer;
-  /** Gives the attempt up. */
+  /** Aborts the attempt. */
   readonly signal?: AbortSignal | undefined;
 }
 
 /**
- * Signs and sends: the way of every request to a receiver.
- * @param begin whether a request may be written, asked right before the first one and before that of every redirect
+ * Signs and sends one request to a receiver.
+ * @param begin called right before the first request and each redirect; decides whether it may be written
  */
 export const sendSigned = (
   sender: WebhookSender,
@@ -49,15 +49,15 @@ export const sendSigned = (
     },
   });
 
-/** Made, or nothing was sent. */
+/** A sent attempt, or nothing was sent. */
 export type AttemptResult =
   | { readonly kind: 'made'; readonly record: AttemptRecord }
   | Exclude<Begun, { readonly kind: 'begun' }>;
 
 /**
- * One attempt of a delivery, whoever has it: dials, begins, signs, sends. What became of it is the caller's to record.
- * @param begin the last statement before each request; it passes for every redirect of the attempt that it began
- * @param token when the attempt has one already
+ * One attempt of a delivery: dials, begins, signs, sends. The caller records the outcome.
+ * @param begin the last statement before each request; it passes for every redirect of an attempt that it began
+ * @param token the token of an attempt that has already begun
  * @throws an error of `begin`, or the reason of the signal
  */
 export async function makeAttempt(
@@ -74,7 +74,7 @@ export async function makeAttempt(
     begun = await begin(start);
     return begun;
   });
-  // One that found nobody to send to is an attempt as well: of who has the delivery, and of an active endpoint.
+  // A failed dial is an attempt too: of the holder, to an active endpoint.
   begun ??= await begin(start);
   if (begun.kind !== 'begun') return begun;
   if (sent.kind === 'stopped') return sent;

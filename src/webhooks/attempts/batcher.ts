@@ -1,13 +1,12 @@
 import { setImmediate as endOfTurn } from 'node:timers/promises';
 
-/** Items of one batch. */
-const MOST = 200;
+/** Items per batch. */
+const MAX_BATCH = 200;
 
 /**
- * Makes of `run` a function for one item that does its work together with the calls made at about the same time: it
- * collects calls while a batch is under way and runs them as the next one, so that the work grows with the load in size
- * and not in number, and a single call waits for nobody.
- * @param run returns as many results as it was given items, in their order; when it rejects, each call does
+ * Batches calls of `run`: collects them while a batch is under way and runs them as the next one. Cost grows with the
+ * size of the load, not the number of calls, and a single call never waits.
+ * @param run returns one result per item, in order; when it rejects, each call rejects
  */
 export function createBatcher<Item, Result>(
   run: (items: readonly Item[]) => Promise<readonly Result[]>,
@@ -17,14 +16,14 @@ export function createBatcher<Item, Result>(
 
   async function runAfter(before: Promise<unknown>, items: readonly Item[]): Promise<readonly Result[]> {
     await before;
-    // After the other calls of this turn of the event loop.
+    // Lets the other calls of this turn of the event loop join.
     await endOfTurn();
     if (next?.items === items) next = undefined;
     return run(items);
   }
 
   return async (item) => {
-    if (next === undefined || next.items.length === MOST) {
+    if (next === undefined || next.items.length === MAX_BATCH) {
       const items: Item[] = [];
       const results = runAfter(last, items);
       last = results.catch(() => undefined);

@@ -1,7 +1,7 @@
 import { ApplicationFailure } from '@temporalio/common';
 import type { AttemptRecord } from '../../temporal/shapes.ts';
 
-/** contract.md D8: six attempts with waits of 30 s, 1, 2, 4 and 8 minutes. No I/O: workflows import it. */
+/** Six attempts, with waits of 30 s, 1, 2, 4 and 8 minutes (contract.md D8). No I/O: workflows import it. */
 export const MAX_ATTEMPTS = 6;
 
 export const FIRST_WAIT_MS = 30_000;
@@ -12,8 +12,8 @@ export const waitAfter = (number: number): number =>
   Math.min(FIRST_WAIT_MS * 2 ** (number - 1), LONGEST_WAIT_MS);
 
 /**
- * What fails an attempt of a run: one that is the last ends it.
- * @param retryInMs the wait before the next attempt, where it is not the policy's own
+ * The error that fails an attempt of a run; after the last one it ends the run.
+ * @param retryInMs the wait before the next attempt, where it differs from the policy's
  */
 export const attemptFailed = (
   { number, verdict, errorMessage }: AttemptRecord,

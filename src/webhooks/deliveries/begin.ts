@@ -5,21 +5,21 @@ import { retryingConflicts } from '../../db/transaction.ts';
 import type { BurstId, DeliveryId } from '../../ids.ts';
 import { ENDPOINT_DELETED, ENDPOINT_DISABLED, type Holder, isHeldBy, isLiving } from './states.ts';
 
-/** An attempt that is about to be made. */
+/** An attempt about to be made. */
 export interface AttemptStart {
   readonly deliveryId: DeliveryId;
   /** 1 to 6. */
   readonly number: number;
-  /** A UUID of this execution's own: who begins the same number again gets the same answer only with it. */
+  /** A UUID of this execution. Only the same token may begin the same number again. */
   readonly token: string;
 }
 
 /** Whether the request may be written now. */
 export type Begun =
   | { readonly kind: 'begun'; readonly secret: string }
-  /** Nothing may be sent: the delivery has ended, or its endpoint is gone or disabled. */
+  /** Nothing may be sent: the delivery has ended, or its endpoint is deleted or disabled. */
   | { readonly kind: 'stopped'; readonly reason: string }
-  /** Somebody else has the delivery, or this attempt: it is none of the caller's business any more. */
+  /** The delivery, or this attempt, belongs to another holder. The caller drops it. */
   | { readonly kind: 'superseded' };
 
 type Values = Readonly<{ ids: DeliveryId[]; numbers: number[]; tokens: string[]; burstId: BurstId | null }>;
@@ -50,8 +50,8 @@ const begin = prepare('begin_attempts', (_db, slot: Slots<Values>) => {
 });
 
 /**
- * The last statement before each request: marks attempts as begun where the delivery is the holder's and its endpoint
- * lives and is active. For a redirect it is called again, and passes only for the same number and token.
+ * The last statement before each request. Marks attempts as begun where the holder has the delivery and its endpoint is
+ * living and active. A redirect calls it again, and passes only with the same number and token.
  * @returns one for each start, in their order
  */
 export async function beginAttempts(

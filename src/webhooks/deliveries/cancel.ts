@@ -9,14 +9,14 @@ import type { RunCanceller } from '../endpoints/run-canceller.ts';
 import { endOne, endSome } from './end.ts';
 import { type DeliveryItem, noSuchDelivery, selectSummary } from './queries.ts';
 
-/** What a cancelled delivery says of its end. */
+/** The errorMessage of a cancelled delivery. */
 const CANCELLED = 'cancelled';
 
 type Context = VerbContext & { readonly runCanceller: Pick<RunCanceller, 'cancel'> };
 
 /**
- * Ends a delivery that has not ended as failed, whoever has it, its attempts unchanged (integrations.delete). An attempt
- * that is under way may still arrive. Its run is cancelled afterwards, which only saves work.
+ * Ends an open delivery as failed, whoever holds it; its attempts stay (integrations.delete). An attempt in flight may
+ * still arrive. Its run is cancelled afterwards, which only saves work.
  * @throws {ServiceError} RESOURCE_NOT_FOUND; CONFLICT `delivery_ended`
  */
 export async function cancelDelivery(context: Context, deliveryId: DeliveryId): Promise<DeliveryItem> {
@@ -42,8 +42,8 @@ export async function cancelDelivery(context: Context, deliveryId: DeliveryId): 
 }
 
 /**
- * Does the same to all deliveries of an endpoint that are open when it is called, a thousand a transaction, each with
- * its audit entry. Those that somebody works on are looked for once more at the end.
+ * Cancels all deliveries of an endpoint that are open now, a thousand per transaction, each with an audit entry. Rows
+ * locked by others are retried once at the end.
  * @returns how many were ended
  * @throws {ServiceError} RESOURCE_NOT_FOUND
  */

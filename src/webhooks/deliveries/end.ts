@@ -5,14 +5,14 @@ import type { BurstId, DeliveryId, EndpointId } from '../../ids.ts';
 import { FIRST_WAIT_MS, LONGEST_WAIT_MS, MAX_ATTEMPTS } from '../attempts/schedule.ts';
 import { ENDPOINT_DISABLED, isFree, isLiving, STOPPED_BY_OPERATOR, UNKNOWN_OUTCOME } from './states.ts';
 
-/** Deliveries that one statement ends at most. */
+/** Deliveries that one statement ends. */
 export const ENDED_AT_ONCE = 1_000;
 
-/** The columns that open deliveries and the log share, in one order. */
+/** The columns of both open deliveries and the log, in one order. */
 const SHARED = sql`id, workspace_id, endpoint_id, event_id, event_created_at, event_type, in_run, burst_id, created_at`;
 
 /**
- * SQL: the INSERT that keeps what was taken out of `webhook_open`. What belongs to a deleted endpoint is not kept.
+ * SQL: the INSERT that moves rows taken out of `webhook_open` to the log. Rows of a deleted endpoint are dropped.
  * @param ended a table or CTE with the shared columns, and `final_status`, `final_attempts`, `final_response_status`,
  *   `final_error`, `final_log`, `final_delivered_at`
  */
@@ -23,8 +23,8 @@ export const intoLog = (ended: string): RawBuilder<unknown> => sql`
   WHERE EXISTS (SELECT FROM webhook_endpoints AS endpoint WHERE endpoint.id = ended.endpoint_id AND ${isLiving})`;
 
 /**
- * SQL: RETURNING of a DELETE of `delivery` that ends it as failed, with what it has of its attempts.
- * @param isSpent whether one that has begun without an outcome counts
+ * SQL: RETURNING of a DELETE of `delivery` that ends it as failed, with its attempts so far.
+ * @param isSpent whether an attempt begun without an outcome counts
  */
 const failedFor = (reason: string, isSpent = false): RawBuilder<unknown> => {
   const isOpen = sql`${isSpent}::boolean AND delivery.begun > delivery.attempts`;
@@ -34,7 +34,7 @@ const failedFor = (reason: string, isSpent = false): RawBuilder<unknown> => {
   ${reason}::text AS final_error, delivery.attempt_log AS final_log, NULL::timestamptz AS final_delivered_at`;
 };
 
-/** A delivery that was ended. */
+/** An ended delivery. */
 interface Ended {
   readonly id: DeliveryId;
   readonly inRun: boolean;
@@ -53,18 +53,18 @@ async function endWhere(db: Queryable, which: RawBuilder<boolean>, reason: strin
 }
 
 /**
- * Ends deliveries of an endpoint that were open at a moment, as failed, whoever has them, their attempts unchanged. One
- * whose row somebody else works on now is left as it is.
- * @returns those that were ended, ENDED_AT_ONCE when more may be left
+ * Ends deliveries of an endpoint that were open at `at` as failed, whoever holds them; their attempts stay. Skips
+ * locked rows.
+ * @returns those that were ended; ENDED_AT_ONCE when more may be left
  */
 export const endSome = (db: Queryable, endpointId: EndpointId, at: Date, reason: string): Promise<Ended[]> =>
   endWhere(db, sql`delivery.endpoint_id = ${endpointId} AND delivery.created_at <= ${at}`, reason);
 
 /**
- * Ends a delivery as failed, whoever has it, its attempts unchanged; it waits for whoever works on the row.
+ * Ends a delivery as failed, whoever holds it; its attempts stay. Waits for locks on the row.
  * @param which only where this holds
- * @param isSpent whether an attempt that has begun without an outcome counts all the same
- * @returns false when it had ended before
+ * @param isSpent whether an attempt begun without an outcome counts
+ * @returns false when it had already ended
  */
 export async function endOne(
   db: Queryable,
@@ -82,12 +82,12 @@ export async function endOne(
   return rows.length === 1;
 }
 
-/** The same for one that is in a run. What begins is spent, unless somebody has stopped the run. */
+/** Ends a delivery in a run. An attempt that has begun is spent, unless the run was stopped from outside. */
 export const endInRun = (db: Queryable, id: DeliveryId, reason: string): Promise<boolean> =>
   endOne(db, id, reason, sql`delivery.in_run`, ![STOPPED_BY_OPERATOR, ENDPOINT_DISABLED].includes(reason));
 
 /**
- * Ends due deliveries that nobody has of an endpoint, if it is still disabled.
+ * Ends free due deliveries of an endpoint, if it is still disabled.
  * @returns how many; ENDED_AT_ONCE when more may be left
  */
 export async function endDisabled(db: Queryable, endpointId: EndpointId): Promise<number> {
@@ -102,26 +102,25 @@ export async function endDisabled(db: Queryable, endpointId: EndpointId): Promis
 
 /** What the process that sends for a burst knows at its end. */
 export interface SentHere {
-  /** What it was given to send and has not recorded. */
+  /** Given to the burst to send, and not recorded. */
   readonly given: ReadonlySet<DeliveryId>;
-  /** Whether a claim has failed: it may have taken what nobody was given. */
+  /** Whether a claim failed: it may have taken deliveries without returning them. */
   readonly isClaimLost: boolean;
 }
 
 /**
- * Closes a burst and frees what it has. The attempt that has begun of each is spent, and a sixth one ends its delivery.
- * It may be called again. It reads all open deliveries to find them, unless it is told what there can be.
- * @param here for the process that sent: what a claim took whose answer was lost has not been sent, and is as it was before
- * @returns how many deliveries it still had
+ * Closes a burst and frees its deliveries. Attempts begun are spent, and a sixth one ends its delivery. Idempotent.
+ * Without `here` it reads all open deliveries to find the burst's.
+ * @param here of the sending process: deliveries of a lost claim were never sent and go back unchanged
  */
 export async function freeBurst(db: Database, burstId: BurstId, here?: SentHere): Promise<number> {
   return inTransaction(db, async (tx) => {
-    // First: it waits for claims under way, and makes later ones come to nothing.
+    // First: it waits for claims under way, and later ones find no burst.
     await tx.deleteFrom('webhook_bursts').where('id', '=', burstId).execute();
     const known = here?.isClaimLost === false ? here.given : null;
     if (known?.size === 0) return 0;
     const where = known === null ? sql`true` : sql`id = ANY (${[...known]}::uuid[])`;
-    // By a statement of its own: the next one then sees what began while this one waited for its lock.
+    // A separate statement, so that the next one sees what began while this one waited for its lock.
     const { rows: held } = await sql<{ id: DeliveryId }>`
       SELECT id FROM webhook_open WHERE burst_id = ${burstId} AND ${where} ORDER BY id FOR UPDATE`.execute(
       tx,

@@ -12,7 +12,7 @@ import type { OpenDelivery, WebhookDelivery } from '../schemas.ts';
 const RECENT = 50;
 const DAY_MS = 86_400_000;
 
-/** A delivery as both tables have it: of an open one it is not known yet when it was delivered, of an ended one nothing is due. */
+/** A delivery as either table has it; `deliveredAt` is null while it is open, `dueAt` once it has ended. */
 export type DeliveryRow = Omit<Selectable<Tables['webhook_log']>, 'attempt_log' | 'event_type'> & {
   readonly event_type: EventType;
   readonly due_at: Date | null;
@@ -23,17 +23,17 @@ const SUMMARY = sql`id, endpoint_id, event_type, status, attempts, response_stat
 const SHARED = sql`id, workspace_id, endpoint_id, event_id, event_created_at, event_type, status, attempts,
   response_status, error_message, attempt_log, in_run, burst_id, created_at`;
 
-/** SQL: SELECT … FROM, to be followed by WHERE. The columns of the two are the same. */
+/** SQL: SELECT … FROM, to be followed by WHERE. Both have the same columns. */
 export const FROM_OPEN = sql`SELECT ${SHARED}, due_at, NULL::timestamptz AS delivered_at FROM webhook_open`;
 const FROM_LOG = sql`SELECT ${SHARED}, NULL::timestamptz AS due_at, delivered_at FROM webhook_log`;
 
-/** SQL over a row of the log: its id, and with that its partition where the id tells it. */
+/** SQL over a row of the log: matches the id, and its partition where the id names it. */
 function hasId(id: DeliveryId): RawBuilder<boolean> {
   const instant = instantOf(id);
   return instant === null ? sql`id = ${id}` : sql`id = ${id} AND created_at = ${instant}`;
 }
 
-/** SQL: the delivery, wherever it is, of an endpoint that has not been deleted. */
+/** SQL: the delivery, open or ended, of an endpoint that is not deleted. */
 export const deliveryOf = (workspaceId: WorkspaceId, id: DeliveryId): RawBuilder<DeliveryRow> => sql`
   SELECT delivery.* FROM (
     ${FROM_OPEN} WHERE id = ${id} UNION ALL ${FROM_LOG} WHERE ${hasId(id)}
@@ -41,7 +41,7 @@ export const deliveryOf = (workspaceId: WorkspaceId, id: DeliveryId): RawBuilder
   JOIN webhook_endpoints AS endpoint ON endpoint.id = delivery.endpoint_id AND endpoint.deleted_at IS NULL
   WHERE delivery.workspace_id = ${workspaceId}`;
 
-/** A delivery on the wire. */
+/** A delivery as the API returns it. */
 export type DeliveryItem = WebhookDelivery & { readonly id: DeliveryId; readonly endpointId: EndpointId };
 
 const toDelivery = (row: DeliveryRow): DeliveryItem => ({
@@ -76,8 +76,8 @@ const SCANS = [
 ] as const;
 
 /**
- * The newest deliveries over all endpoints of the workspace, newest first: a short scan for each status, in either
- * table. Partitions before `from` are not read, nor those of days to come.
+ * The newest deliveries over all endpoints of the workspace, newest first: a short scan per status and table. Skips
+ * partitions before `from` and future ones.
  */
 async function selectNewest(
   db: Queryable,
@@ -86,7 +86,7 @@ async function selectNewest(
   deleted: readonly EndpointId[],
   from: Date | null,
 ): Promise<DeliveryRow[]> {
-  // Only where there are some: a condition whose weight Postgres misjudges would keep it from the index's order.
+  // Only where there are some: Postgres misjudges this condition's weight, and would leave the index's order.
   const living = deleted.length === 0 ? sql`true` : sql`endpoint_id <> ALL (${deleted}::uuid[])`;
   const scans = SCANS.filter(([, status]) => wanted === undefined || status === wanted).map(
     ([rows, status]) => sql`(
@@ -120,7 +120,7 @@ export async function selectRecentDeliveries(
   return rows.map(toDelivery);
 }
 
-/** One delivery as lists show it; undefined when the workspace has no such delivery. */
+/** One delivery as lists show it; undefined when the workspace has none with this id. */
 export async function selectSummary(
   db: Queryable,
   workspaceId: WorkspaceId,
@@ -132,21 +132,21 @@ export async function selectSummary(
   return row === undefined ? undefined : toDelivery(row);
 }
 
-/** SQL: the INSERT that queues the rows of a CTE `source` once more, under ids of their own. */
+/** SQL: the INSERT that queues the rows of a CTE `source` again, under new ids. */
 const REQUEUE = sql`
   INSERT INTO webhook_open (id, workspace_id, endpoint_id, event_id, event_created_at, event_type, created_at)
   SELECT id, workspace_id, endpoint_id, event_id, event_created_at, event_type, uuid_extract_timestamp(id)
   FROM source`;
 
 /**
- * SQL over `delivery`: whether its event is still there; its partition stays until this transaction ends. Looked up for
- * one delivery after the other: OFFSET keeps the planner from reading all events instead.
+ * SQL over `delivery`: whether its event still exists; keeps its partition until this transaction ends. OFFSET makes
+ * the planner look up one event per delivery instead of reading them all.
  */
 const HAS_EVENT = sql`EXISTS (
   SELECT FROM events AS event WHERE event.id = delivery.event_id AND event.created_at = delivery.event_created_at
   OFFSET 0)`;
 
-/** Queues one delivery's event once more under a new id; undefined when the delivery or its event is gone. */
+/** Queues one delivery's event again under a new id; undefined when the delivery or its event is gone. */
 export async function insertRedelivery(
   tx: Tx,
   workspaceId: WorkspaceId,
@@ -163,9 +163,9 @@ export async function insertRedelivery(
 }
 
 /**
- * Queues the events of an endpoint's failed deliveries once more, the oldest first. A delivery is left out while
- * it may still be retried, and when a newer one carries the same event: asking again doubles nothing, and goes
- * on where `limit` ended. The first delivery of an event is made with it, all others later: only these can be newer.
+ * Queues the events of an endpoint's failed deliveries again, oldest first. Skips a delivery that may still be retried,
+ * or whose event has a newer delivery: a repeat queues nothing twice, and continues where `limit` ended. The first
+ * delivery of an event is made with it, all others later: only these can be newer.
  * @returns how many were queued
  */
 export async function insertRedeliveriesOfFailed(

@@ -2,34 +2,34 @@ import { type RawBuilder, sql } from 'kysely';
 import type { Queryable } from '../../db/database.ts';
 import type { EndpointId, WorkspaceId } from '../../ids.ts';
 
-/** Endpoints that each list shows. */
+/** Endpoints per list. */
 const SHOWN = 10;
 
-/** What is open for one endpoint. */
+/** Open deliveries of one endpoint. */
 export interface EndpointQueue {
   readonly endpointId: EndpointId;
   readonly workspaceId: WorkspaceId;
   readonly active: boolean;
   readonly open: number;
-  /** Of these, those that a run of their own has, and those that a burst is sending. */
+  /** Of these, those held by a run of their own, and by a burst. */
   readonly inRuns: number;
   readonly inBursts: number;
-  /** Of these, those whose time has come. */
+  /** Of these, the due ones. */
   readonly due: number;
-  /** How long ago the one that is due first was due, in whole seconds; 0 when none is. */
+  /** How long the earliest due has been due, in whole seconds; 0 when none is. */
   readonly oldestDueSeconds: number;
 }
 
 export interface DeliveryQueue {
   readonly open: number;
   readonly endpoints: number;
-  /** The endpoints whose deliveries have been due for longest. */
+  /** The endpoints whose deliveries have been due longest. */
   readonly oldest: readonly EndpointQueue[];
-  /** The endpoints with most open deliveries. */
+  /** The endpoints with the most open deliveries. */
   readonly longest: readonly EndpointQueue[];
 }
 
-/** What is open, by endpoint. It reads all open deliveries once: for an operator, not for a request. */
+/** Open deliveries by endpoint. Reads all of them once: for an operator, not for a request. */
 export async function readQueue(db: Queryable): Promise<DeliveryQueue> {
   const first = (order: RawBuilder<unknown>) => sql`(
     SELECT coalesce(json_agg(shown), '[]') FROM (

@@ -2,7 +2,7 @@ import { sql } from 'kysely';
 import type { Database } from '../../db/database.ts';
 import type { DeliveryId, EndpointId, WorkspaceId } from '../../ids.ts';
 
-/** What an attempt needs, but the secret, which is read when it begins. */
+/** What an attempt needs, except the secret, which is read when it begins. */
 export interface DeliveryInRun {
   readonly attempts: number;
   readonly url: string;
@@ -22,7 +22,7 @@ export async function readInRun(db: Database, deliveryId: DeliveryId): Promise<D
         .onRef('event.created_at', '=', 'delivery.event_created_at'),
     )
     .select([
-      // One that has begun without an outcome is spent.
+      // An attempt begun without an outcome is spent.
       sql<number>`greatest(delivery.attempts, delivery.begun)`.as('attempts'),
       'endpoint.url',
       'delivery.event_type as eventType',
@@ -48,16 +48,16 @@ export interface StartedDelivery {
 
 /** A delivery in a run whose attempt is long overdue. */
 export interface OverdueRun extends StartedDelivery {
-  /** As Postgres writes it, to the microsecond: the next page begins behind it. */
+  /** As Postgres writes it, to the microsecond: the next page begins after it. */
   readonly dueAt: string;
 }
 
-/** Deliveries of a page, which its reader may look at side by side. */
+/** Deliveries of a page, which may be processed in parallel. */
 const PAGE = 20;
 
 /**
  * Every delivery in a run whose attempt is overdue by `ageMs` milliseconds, page by page, along the index of those in
- * runs: also one whose event somebody has removed, which ends with its run.
+ * runs. Includes deliveries whose event is gone, which end with their run.
  */
 export async function* overdueRuns(db: Database, ageMs: number): AsyncGenerator<readonly OverdueRun[]> {
   for (let last: OverdueRun | undefined, isMore = true; isMore; ) {

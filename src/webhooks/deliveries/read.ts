@@ -1,12 +1,13 @@
 import { sql } from 'kysely';
 import { requirePermissions, type VerbContext } from '../../context.ts';
 import type { LoggedAttempt } from '../../db/tables.ts';
-import type { DeliveryId } from '../../ids.ts';
-import type { WebhookDeliveryDetail } from '../schemas.ts';
-import { type DeliveryRow, deliveryOf, noSuchDelivery, toOpenDelivery } from './queries.ts';
+import type { DeliveryId, EndpointId } from '../../ids.ts';
+import { requireEndpoint } from '../endpoints/queries.ts';
+import type { OpenDelivery, WebhookDeliveryDetail } from '../schemas.ts';
+import { type DeliveryRow, deliveryOf, FROM_OPEN, noSuchDelivery, toOpenDelivery } from './queries.ts';
 
 /**
- * One delivery of the workspace with the body it sends and every attempt so far (integrations.read), all of one moment.
+ * One delivery with its body and every attempt so far, from one snapshot (integrations.read).
  * @throws {ServiceError} RESOURCE_NOT_FOUND
  */
 export async function readDeliveryDetail(
@@ -21,4 +22,24 @@ export async function readDeliveryDetail(
   const [row] = rows;
   if (row === undefined) throw noSuchDelivery();
   return { ...toOpenDelivery(row), body: row.body.toString('utf8'), attemptLog: row.attempt_log };
+}
+
+/** Open deliveries of one list. */
+const MAX_LISTED = 100;
+
+/**
+ * The open deliveries of an endpoint, the earliest due first (integrations.read),
+ * 100 at most.
+ * @throws {ServiceError} RESOURCE_NOT_FOUND
+ */
+export async function listOpenDeliveries(
+  { db, actor }: VerbContext,
+  endpointId: EndpointId,
+): Promise<OpenDelivery[]> {
+  requirePermissions(actor, 'integrations.read');
+  await requireEndpoint(db, actor.workspaceId, endpointId);
+  const { rows } = await sql<DeliveryRow>`
+    ${FROM_OPEN} WHERE endpoint_id = ${endpointId} AND workspace_id = ${actor.workspaceId}
+    ORDER BY due_at, uuid_send(id) LIMIT ${MAX_LISTED}`.execute(db);
+  return rows.map(toOpenDelivery);
 }

@@ -8,10 +8,10 @@ import type { AttemptRecord } from '../../temporal/shapes.ts';
 import { MAX_ATTEMPTS, waitAfter } from '../attempts/schedule.ts';
 import { intoLog } from './end.ts';
 
-/** What became of an attempt, to be recorded. */
+/** The outcome of an attempt, to be recorded. */
 export interface RecordedAttempt extends AttemptRecord {
   readonly deliveryId: DeliveryId;
-  /** When it ended, by this process's `performance.now()`, which nobody sets; without it, its own times say so. */
+  /** When it ended, by this process's monotonic clock; without it, derived from its own times. */
   readonly endedAt?: number;
 }
 
@@ -28,13 +28,13 @@ function toRow({ deliveryId, token, verdict, endedAt, ...entry }: RecordedAttemp
     response_status: responseStatus,
     error_message: errorMessage,
     ended_at: new Date(ended),
-    // What is left of the wait: recording may have taken its time. In seconds.
+    // The rest of the wait, in seconds: recording may have taken time.
     wait: Math.max(0, waitAfter(number) - waited) / 1_000,
     entry: entry satisfies LoggedAttempt,
   };
 }
 
-/** SQL: the attempt is the one that began last. Those of release 0.1 have no token. */
+/** SQL: the attempt is the one begun last. Those of release 0.1 have no token. */
 const isTheirs = sql<boolean>`delivery.attempts < attempt.number AND (attempt.token IS NULL
   OR delivery.begun = attempt.number AND delivery.begun_token = attempt.token)`;
 
@@ -68,18 +68,18 @@ const record = prepare(
 );
 
 /**
- * Records what became of attempts of different deliveries, in one statement however many. A delivery that is done goes
- * to the log; the others get the outcome and the time of their next attempt, and leave their burst. A failure is
- * taken only under the number and token that it began with, so that it may be recorded again, and so that one
- * that comes late changes nothing. A 2xx wins over whatever an open row says.
- * @returns the deliveries whose rows it has changed
+ * Records outcomes of attempts of different deliveries in one statement. A finished delivery goes to the log; others
+ * get the outcome and the time of their next attempt, and leave their burst. A failure counts only under the number and
+ * token it began with, so recording again is safe and a late one changes nothing. A 2xx wins over whatever an open row
+ * says.
+ * @returns the deliveries whose rows changed
  */
 export async function recordAttempts(
   db: Database,
   attempts: readonly RecordedAttempt[],
 ): Promise<Set<DeliveryId>> {
   const ids = attempts.map(({ deliveryId }) => deliveryId);
-  // As JSON, it is written and read faster than as an array for each column.
+  // JSON is written and read faster than one array per column.
   const given = JSON.stringify(attempts.map(toRow));
   const rows = await retryingConflicts(() => record(db, { given, ids }));
   return new Set(rows.map(({ id }) => id));

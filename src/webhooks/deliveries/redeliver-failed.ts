@@ -7,12 +7,12 @@ import type { EndpointId } from '../../ids.ts';
 import { lockActiveEndpoint } from '../endpoints/queries.ts';
 import { insertRedeliveriesOfFailed } from './queries.ts';
 
-/** Deliveries that one request queues at most. */
-const MOST = 10_000;
+/** Deliveries that one request queues. */
+const MAX_QUEUED = 10_000;
 
 /**
- * Sends every event once more whose latest delivery to the endpoint has failed for good: a new delivery each,
- * 10,000 at most, the oldest first, of those queued at `since` or later. Asking again goes on with the rest.
+ * Queues a new delivery for every event whose latest delivery to the endpoint failed for good and was queued at `since`
+ * or later: the oldest 10,000. A repeat continues with the rest.
  * @throws {ServiceError} RESOURCE_NOT_FOUND, or CONFLICT `endpoint_disabled`
  */
 export async function redeliverFailed(
@@ -23,7 +23,7 @@ export async function redeliverFailed(
   requirePermissions(actor, 'integrations.create');
   return inTransaction(db, async (tx) => {
     await lockActiveEndpoint(tx, actor.workspaceId, endpointId);
-    const count = await insertRedeliveriesOfFailed(tx, actor.workspaceId, endpointId, since, MOST);
+    const count = await insertRedeliveriesOfFailed(tx, actor.workspaceId, endpointId, since, MAX_QUEUED);
     if (count > 0) afterCommit(tx, deliveriesStored.notify);
     await recordAudit(tx, context, {
       action: 'webhooks.redelivered',

@@ -7,9 +7,9 @@ import { lockActiveEndpoint } from '../endpoints/queries.ts';
 import { type DeliveryItem, insertRedelivery, noSuchDelivery, selectSummary } from './queries.ts';
 
 /**
- * Sends a delivery's event to its endpoint once more, whatever became of it: a new delivery with an id of its
- * own, the same body and all six attempts.
- * @throws {ServiceError} RESOURCE_NOT_FOUND, also when the event was too old to be kept, or CONFLICT `endpoint_disabled`
+ * Queues a delivery's event to its endpoint again, whatever its status: a new delivery with a new id, the same body and
+ * all six attempts.
+ * @throws {ServiceError} RESOURCE_NOT_FOUND, also when the event is no longer kept, or CONFLICT `endpoint_disabled`
  */
 export async function redeliver(context: VerbContext, deliveryId: DeliveryId): Promise<DeliveryItem> {
   const { db, actor } = context;

@@ -14,7 +14,7 @@ const deliveryIn = (params: { readonly deliveryId: string }): DeliveryId =>
   pathId(params.deliveryId, 'webhook delivery');
 
 /**
- * Single deliveries, for integrators: what was sent, what came back, once more, and no more.
+ * Single deliveries: read, redeliver, cancel.
  * @param runCanceller cancels the runs of cancelled deliveries
  */
 export const createDeliveryRoutes = (runCanceller: RunCanceller): RouteModule[] => [
@@ -48,7 +48,7 @@ export const createDeliveryRoutes = (runCanceller: RunCanceller): RouteModule[] 
       summary: 'Redeliver one event',
       description:
         "Queues a new delivery of the same event to the same endpoint, whatever the first one's status: the same " +
-        'body, a new id, and six attempts of its own. A disabled endpoint answers 409 `endpoint_disabled`, and an ' +
+        'body, a new id, and six attempts of its own. A disabled endpoint is 409 `endpoint_disabled`, and an ' +
         'event that is no longer kept 404.',
       tags: ['Webhooks'],
       scope: 'workspace',
@@ -72,7 +72,7 @@ export const createDeliveryRoutes = (runCanceller: RunCanceller): RouteModule[] 
       summary: 'Cancel a webhook delivery',
       description:
         'Ends a delivery that has not ended as `failed`, with its attempts as they are; an attempt that is under way ' +
-        'may still arrive. One that has ended answers 409 `delivery_ended`.',
+        'may still arrive. One that has ended is 409 `delivery_ended`.',
       tags: ['Webhooks'],
       scope: 'workspace',
       permissions: ['integrations.delete'],

@@ -2,10 +2,10 @@ import { type RawBuilder, sql } from 'kysely';
 import type { BurstId } from '../../ids.ts';
 
 /**
- * Who has a delivery. This is all the state there is: an open delivery is a row of `webhook_open`, and an ended one a
+ * Who holds a delivery. This is all the state there is: an open delivery is a row of `webhook_open`, and an ended one a
  * row of `webhook_log`, where nothing changes any more. No open row means: ended.
  *
- *                    claim                        the request has been answered
+ *                    claim                        a response or a failure
  *     stored ─► free ─────► burst ──────────────────────────────┬─► ended (logged only if its endpoint still exists)
  *                ▲            │ attempts left, or burst is lost  │
  *                └────────────┘                                 │
@@ -15,7 +15,7 @@ import type { BurstId } from '../../ids.ts';
  * - free (neither `in_run` nor `burst_id`): waits until `due_at`, which only Postgres's clock sets and compares. Each
  *   worker's relay claims what is due. No process holds a free delivery, so a crash loses nothing.
  * - run (`in_run`): belongs to the one workflow `webhook-delivery-<id>`. The row says so before the run is started. The
- *   relay that claimed it repeats the start; a relay that never received the answer to its claim starts every due row
+ *   relay that claimed it repeats the start; a relay that never received the response to its claim starts every due row
  *   marked `in_run`. When that relay has died, `reconcile` finds the row two minutes after `due_at`, and starts the run
  *   if Temporal does not know it. If the run was stopped from outside, it ends the delivery.
  * - burst (`burst_id`): belongs to a run that sends whatever is due, as long as its row in `webhook_bursts` exists.
@@ -28,17 +28,17 @@ import type { BurstId } from '../../ids.ts';
  * one, and so is each redirect. It requires the holder and a living, active endpoint, and leaves the attempt's number and
  * a token in `begun` and `begun_token`. Whoever frees a delivery whose attempt has begun spends that attempt, since its
  * request may have been sent; only the end of a burst in its own process knows which deliveries it was never given, as
- * when a claim's answer was lost. A failure is recorded only under the number and token it began with. A 2xx requires an
+ * when a claim's response was lost. A failure is recorded only under the number and token it began with. A 2xx requires an
  * open row and nothing else: whatever came in between, it was delivered.
  */
 
 /** SQL over a row of `webhook_open` called `delivery`. */
 export const isFree: RawBuilder<boolean> = sql`NOT delivery.in_run AND delivery.burst_id IS NULL`;
 
-/** One who may begin attempts of a delivery: its run, or the burst that has claimed it. */
+/** May begin attempts of a delivery: its run, or the burst that has claimed it. */
 export type Holder = { readonly kind: 'run' } | { readonly kind: 'burst'; readonly burstId: BurstId };
 
-/** SQL: whether the row is the burst's, or with null its own run's. */
+/** SQL: whether the burst holds the row, or with null its own run. */
 export const isHeldBy = (burstId: BurstId | null): RawBuilder<boolean> => sql`
   delivery.in_run = (${burstId}::uuid IS NULL) AND delivery.burst_id IS NOT DISTINCT FROM ${burstId}::uuid`;
 
@@ -48,5 +48,5 @@ export const isLiving: RawBuilder<boolean> = sql`endpoint.deleted_at IS NULL`;
 export const ENDPOINT_DELETED = 'endpoint deleted';
 export const ENDPOINT_DISABLED = 'endpoint disabled';
 export const STOPPED_BY_OPERATOR = 'stopped by an operator';
-/** What is known of an attempt that had begun when its worker was lost. */
+/** The error of an attempt that had begun when its worker was lost. */
 export const UNKNOWN_OUTCOME = 'The attempt was interrupted and its outcome is unknown.';

@@ -5,14 +5,13 @@ import type { EndpointId } from '../../ids.ts';
 import { noSuchEndpoint, receiverOf } from './queries.ts';
 import type { RunCanceller } from './run-canceller.ts';
 
-/** An endpoint has about 20 in runs, and more only where the release before left them. */
+/** An endpoint has about 20 in runs; more only where the release before left them. */
 const MAX_RUNS = 1_000;
 
 /**
- * Deletes an endpoint with its delivery log, waiting deliveries included (contract.md W5). One short transaction
- * decides, whatever is stored for it: from its commit on nothing shows the endpoint any more, and nothing more is sent,
- * except by an attempt that had begun. `reconcile` removes the rows. Open runs are cancelled afterwards, which only
- * saves work.
+ * Deletes an endpoint with its delivery log, waiting deliveries included (contract.md W5), in one short transaction,
+ * whatever is stored for it. From its commit on the endpoint is not shown and sends nothing, except attempts already
+ * begun. `reconcile` removes the rows. Open runs are cancelled afterwards, which only saves work.
  * @throws {ServiceError} RESOURCE_NOT_FOUND for an unknown or foreign endpoint
  */
 export async function deleteEndpoint(

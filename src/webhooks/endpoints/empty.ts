@@ -7,11 +7,11 @@ import type { EndpointId } from '../../ids.ts';
 
 /** Rows that one statement removes. */
 const BATCH = 5_000;
-/** What one round spends. */
+/** Duration of one round. */
 const ROUND_MS = 30_000;
 
 /**
- * Removes a batch of what a deleted endpoint has: open deliveries that nobody else works on at this moment, and ended ones.
+ * Removes a batch of a deleted endpoint's deliveries: open ones, skipping locked rows, and ended ones.
  * @returns how many rows
  */
 export async function removeDeliveries(db: Database, id: EndpointId): Promise<number> {
@@ -24,8 +24,8 @@ export async function removeDeliveries(db: Database, id: EndpointId): Promise<nu
 }
 
 /**
- * Removes the row of a deleted endpoint that has nothing left. Statements that began before its deletion may still store
- * something for it, so it stays for longer than any of them may take.
+ * Removes the row of an emptied deleted endpoint. Statements that began before the deletion may still insert for it, so
+ * the row outlives the longest of them.
  */
 export async function removeEmptied(db: Database, id: EndpointId): Promise<void> {
   await sql`DELETE FROM webhook_endpoints AS endpoint
@@ -37,7 +37,7 @@ export async function removeEmptied(db: Database, id: EndpointId): Promise<void>
 }
 
 /**
- * Goes on with deleted endpoints, for half a minute: a batch of each in turn, and an endpoint's own row last.
+ * Empties deleted endpoints for half a minute: a batch of each in turn, the endpoint's own row last.
  * @param onProgress called before each batch
  */
 export async function emptyDeletedEndpoints({
@@ -52,7 +52,7 @@ export async function emptyDeletedEndpoints({
     .where('deleted_at', 'is not', null)
     .orderBy('deleted_at')
     .execute();
-  // One that has more goes to the end of the line, which is walked as it grows.
+  // An endpoint with more goes to the end of the list, which grows as it is walked.
   for (const [batches, { id }] of waiting.entries()) {
     onProgress(batches);
     if (performance.now() >= end) return;

@@ -4,7 +4,7 @@ import { EVENT_TYPES } from '../../events/catalog.ts';
 import { iso } from '../../fields.ts';
 import { selectRecentDeliveries } from '../deliveries/queries.ts';
 
-/** Living endpoints, oldest first and without the secrets, the 50 newest deliveries over all of them, and the catalog (contract.md W4). */
+/** Living endpoints, oldest first and without secrets, the 50 newest deliveries, and the catalog (contract.md W4). */
 export async function listWebhooks(
   { db, actor }: VerbContext,
   { deliveryStatus }: { readonly deliveryStatus?: DeliveryStatus | undefined },

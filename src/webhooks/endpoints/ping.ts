@@ -17,20 +17,19 @@ type PingContext = VerbContext & { readonly sender: WebhookSender };
 /** Not part of the catalog: receivers acknowledge names they do not know. */
 const PING = 'ping';
 
-/** Of this process's pings under way, a workspace has as many as a receiver that hangs has deliveries. */
+/** Pings in flight of a workspace in this process: as many as a hanging receiver has deliveries. */
 const turns = createTurns({
   total: 200,
   perOwner: 20,
   maxWaiting: 20,
   refusal: () =>
-    new ServiceError('RATE_LIMITED', 'Too many pings of this workspace are under way.', { retryAfter: 15 }),
+    new ServiceError('RATE_LIMITED', 'Too many pings of this workspace are in flight.', { retryAfter: 15 }),
 });
 const WAIT_MS = 2_000;
 
 /**
- * Sends `ping` once, the way every delivery goes, and returns the outcome: address guard, redirects,
- * timeout and signature are the same, but nothing is logged as a delivery and nothing is retried. The audit
- * entry is written before, so that no request to a receiver goes unnoticed.
+ * Sends `ping` once, like a delivery (address guard, redirects, timeout, signature), and returns the outcome. It is
+ * neither logged nor retried. The audit entry is written first, so that every request to a receiver is on record.
  * @throws {ServiceError} RESOURCE_NOT_FOUND, CONFLICT `endpoint_disabled`, or RATE_LIMITED; nothing was sent then
  */
 export async function pingEndpoint(context: PingContext, endpointId: EndpointId): Promise<PingResult> {
@@ -58,7 +57,7 @@ async function ping(context: PingContext, endpointId: EndpointId): Promise<PingR
   });
   const body = Buffer.from(JSON.stringify({ event: PING, data: { endpointId, workspaceId } }));
   const sent = await sendSigned(sender, { deliveryId, eventType: PING, url, body }, async () => {
-    // Read again: the endpoint may have gone while the connection was made.
+    // Read again: the endpoint may have been deleted during the dial.
     const receiver = await receiverIn(db).executeTakeFirst();
     if (receiver === undefined) return { kind: 'stopped', reason: ENDPOINT_DELETED };
     if (!receiver.active) return { kind: 'stopped', reason: ENDPOINT_DISABLED };

@@ -2,7 +2,7 @@ import type { Queryable, Tx } from '../../db/database.ts';
 import { conflict, notFound } from '../../errors.ts';
 import type { EndpointId, WorkspaceId } from '../../ids.ts';
 
-/** The receiver as audit entries and runs may name it: paths and queries can carry tokens. */
+/** The receiver as audit entries and runs name it: paths and queries can carry tokens. */
 export const receiverOf = (url: string): string => URL.parse(url)?.host ?? '';
 
 export const noSuchEndpoint = () => notFound('webhook endpoint');
@@ -10,7 +10,7 @@ export const noSuchEndpoint = () => notFound('webhook endpoint');
 export const endpointDisabled = () =>
   conflict('The endpoint is disabled; nothing is sent to it.', 'endpoint_disabled');
 
-/** A query for an endpoint of the workspace that has not been deleted. */
+/** A query for an endpoint of the workspace that is not deleted. */
 export const livingEndpoint = (db: Queryable, workspaceId: WorkspaceId, endpointId: EndpointId) =>
   db
     .selectFrom('webhook_endpoints')
@@ -28,8 +28,8 @@ export async function requireEndpoint(
 }
 
 /**
- * Locks an endpoint that something is to be queued for, so that it is neither disabled nor deleted before the
- * transaction ends, and so that two redeliveries of one endpoint see each other's rows. Recording events goes on.
+ * Locks an endpoint before deliveries are queued for it: it stays active until the transaction ends, and two
+ * redeliveries see each other's rows. Recording events is not blocked.
  * @throws {ServiceError} RESOURCE_NOT_FOUND, or CONFLICT `endpoint_disabled`
  */
 export async function lockActiveEndpoint(

@@ -1,3 +1,4 @@
+import { randomBytes } from 'node:crypto';
 import { recordAudit } from '../../audit/record.ts';
 import { requirePermissions, type VerbContext } from '../../context.ts';
 import { countRows } from '../../db/count-rows.ts';
@@ -11,13 +12,18 @@ import { parseReceiverUrl } from '../../outbound/address-guard.ts';
 import { type AddressGuard, checkUrlAtRegistration } from '../../outbound/resolver.ts';
 import type { EndpointRegistration, RegisteredEndpoint } from '../schemas.ts';
 import { receiverOf } from './queries.ts';
-import { generateSecret } from './secret.ts';
 
-/** Endpoints of a workspace, at most, that are not deleted: every event is stored once for each. */
+const MARKER = 'whsec_';
+const SECRET_BYTES = 32;
+
+/** A new signing secret: `whsec_` and 256 random bits as 43 characters of base64url. The whole text is the key. */
+export const generateSecret = (): string => MARKER + randomBytes(SECRET_BYTES).toString('base64url');
+
+/** Living endpoints of a workspace: every event is stored once for each. */
 const MAX_ENDPOINTS = 100;
 
 /**
- * Registrations of one workspace take turns at its row, so that none is counted too late.
+ * Registrations of one workspace lock its row, so that the count is exact.
  * @throws {ServiceError} CONFLICT `endpoint_limit`
  */
 async function requireRoom(tx: Tx, workspaceId: WorkspaceId): Promise<void> {
@@ -46,9 +52,10 @@ async function normaliseUrl(text: string, guard: AddressGuard): Promise<string> 
 }
 
 /**
- * Registers a receiver, active from now on (contract.md W1 to W3). Its address is looked up before
- * the transaction begins; a name that does not resolve yet is accepted, for every delivery checks it again.
- * @throws {ServiceError} INVALID_REQUEST for a URL that is not a public http or https address; CONFLICT `endpoint_limit`
+ * Registers a receiver, active at once (contract.md W1 to W3). Its address is looked up before the transaction begins;
+ * a name that does not resolve yet is accepted, since every delivery checks it again.
+ * @throws {ServiceError} INVALID_REQUEST for a URL that is not a public http or https address; CONFLICT
+ *   `endpoint_limit`
  */
 export async function registerEndpoint(
   context: VerbContext & { readonly guard: AddressGuard },

@@ -4,7 +4,7 @@ import { pathId } from '../../http/scope.ts';
 import { accepted, created, DONE, doneResponses, ok } from '../../http/success.ts';
 import type { EndpointId } from '../../ids.ts';
 import type { AddressGuard } from '../../outbound/resolver.ts';
-import { listOpenDeliveries } from '../deliveries/list-open.ts';
+import { listOpenDeliveries } from '../deliveries/read.ts';
 import { redeliverFailed } from '../deliveries/redeliver-failed.ts';
 import {
   deliveryExample,
@@ -38,13 +38,13 @@ const endpointIn = (params: { readonly endpointId: string }): EndpointId =>
 export interface EndpointRouteDependencies {
   /** Judges URLs at registration. */
   readonly guard: AddressGuard;
-  /** Sends pings; the same kind that the worker sends deliveries with. */
+  /** Sends pings, as the worker sends deliveries. */
   readonly sender: WebhookSender;
-  /** Cancels the runs of deleted endpoints: the process's own, which it closes before its connection. */
+  /** Cancels the runs of deleted endpoints. The process closes it before its connection. */
   readonly runCanceller: RunCanceller;
 }
 
-/** contract.md W, and what operating an endpoint needs besides. */
+/** contract.md W, and operating an endpoint. */
 export const createEndpointRoutes = ({
   guard,
   sender,
@@ -87,7 +87,7 @@ export const createEndpointRoutes = ({
         'The endpoint is active at once and receives a signed POST for each subscribed event. The URL may not ' +
         'lead to a loopback, private or otherwise internal address; it is checked again on every delivery, so a ' +
         'name that does not resolve yet is accepted. An endpoint cannot be edited: delete it and register another. ' +
-        'A workspace with 100 endpoints answers 409 `endpoint_limit`.',
+        'A workspace with 100 endpoints gets 409 `endpoint_limit`.',
       tags: ['Webhooks'],
       scope: 'workspace',
       permissions: ['integrations.create'],
@@ -130,8 +130,8 @@ export const createEndpointRoutes = ({
       operationId: 'listOpenWebhookDeliveries',
       summary: 'List the open deliveries of an endpoint',
       description:
-        'The deliveries that have neither been delivered nor given up, the one whose attempt is due first before the ' +
-        'others, 100 at most, with the run that has each of them.',
+        'The deliveries that are neither delivered nor given up, the earliest due first, 100 at most, ' +
+        'with the run that has each of them.',
       tags: ['Webhooks'],
       scope: 'workspace',
       permissions: ['integrations.read'],
@@ -155,14 +155,14 @@ export const createEndpointRoutes = ({
       description:
         'Sends `{ "event": "ping", "data": { "endpointId", "workspaceId" } }` once, signed like every delivery, ' +
         'and returns the outcome, after 15 seconds at the latest. It is neither logged as a delivery nor ' +
-        'retried. A disabled endpoint answers 409 `endpoint_disabled`; a workspace has 20 under way at most in ' +
-        'a process, and a further one answers 429.',
+        'retried. A disabled endpoint is 409 `endpoint_disabled`; a workspace has at most 20 in flight in ' +
+        'a process, and a further one is 429.',
       tags: ['Webhooks'],
       scope: 'workspace',
       permissions: ['integrations.create'],
       responses: {
         200: {
-          description: 'What came of it: a failure of the receiver is told here too.',
+          description: 'The result, failures of the receiver included.',
           schema: pingResultSchema,
           example: pingExample,
         },
@@ -179,8 +179,8 @@ export const createEndpointRoutes = ({
       summary: 'Redeliver what failed',
       description:
         'Queues a new delivery, with a new id and the same body, for every event whose latest delivery to the ' +
-        'endpoint was queued since the given time and has failed for good. The oldest 10,000 are queued; asking ' +
-        'again goes on with the rest and repeats none. A disabled endpoint answers 409 `endpoint_disabled`.',
+        'endpoint was queued since the given time and has failed for good. The oldest 10,000 are queued; repeating ' +
+        'the request queues the rest, and none twice. A disabled endpoint is 409 `endpoint_disabled`.',
       tags: ['Webhooks'],
       scope: 'workspace',
       permissions: ['integrations.create'],

@@ -3,26 +3,26 @@ import type { DeliveryId } from '../../ids.ts';
 import { deliveryWorkflowId } from '../../temporal/ids.ts';
 import { cancelRun, type TemporalClient } from '../../temporal/workflow-client.ts';
 
-/** Calls at once. As many failures mean that Temporal is away, and that the rest would only wait too. */
+/** Concurrent calls. When all of them fail, Temporal is away and the rest is skipped. */
 const PARALLEL = 20;
 
 export interface RunCanceller {
   /**
-   * Cancels the runs of deliveries that are gone, in the background, some at a time and best effort: a run that
-   * is not reached finds no delivery at its next attempt, and ends then.
+   * Cancels the runs of ended deliveries in the background, best effort: a run that is not reached ends at its next
+   * attempt.
    */
   cancel(deliveryIds: readonly DeliveryId[]): void;
   /**
-   * Begins no further call and waits for those in flight, 2 s at most. The client's connection has to stay open
-   * until then: the client repeats a call on a timer, and one that meets a closed connection ends the process.
+   * Starts no further call and waits up to 2 s for those in flight. The client's connection has to stay open until
+   * then: the client repeats a call on a timer, and one that meets a closed connection ends the process.
    */
   close(): Promise<void>;
 }
 
 /**
- * Cancels runs of deliveries, some at a time, until too many calls have failed.
- * @param goesOn asked before each round of calls
- * @returns how many calls have failed
+ * Cancels runs of deliveries until too many calls have failed.
+ * @param goesOn checked before each round of calls
+ * @returns how many calls failed
  */
 export async function cancelRuns(
   client: TemporalClient,
@@ -54,7 +54,10 @@ export function createRunCanceller({
         working.delete(work);
         if (failures === 0) return;
         const runs = deliveryIds.length;
-        logger.warn({ runs, failures }, 'some runs of deliveries that are gone end by themselves');
+        logger.warn(
+          { runs, failures },
+          'some runs of deleted deliveries were not cancelled; they end by themselves',
+        );
       });
       working.add(work);
     },

@@ -5,8 +5,8 @@ import type { EndpointId } from '../../ids.ts';
 import { requireEndpoint } from './queries.ts';
 
 /**
- * Disables an endpoint, or enables it again. No event is queued for a disabled one, and what waits for an
- * attempt ends as failed when its time comes. Saying what is so already changes nothing.
+ * Disables or enables an endpoint. Nothing is queued for a disabled one, and its waiting deliveries end as failed when
+ * they are due. Setting the present state changes nothing.
  * @throws {ServiceError} RESOURCE_NOT_FOUND
  */
 export async function setEndpointActive(

@@ -17,7 +17,7 @@ import type { KnownEndpoints } from './known-endpoints.ts';
 
 /** How long a burst takes deliveries. */
 const OPEN_MS = 60_000;
-/** It ends when there has been nothing to send for this long. */
+/** A burst ends after this long without a delivery. */
 const IDLE_MS = 1_000;
 const LOOK_MS = 100;
 
@@ -27,14 +27,14 @@ export const NOTHING_SENT: DeliverBurstResult = { succeeded: 0, toRetry: 0, fail
 /** A burst of this process that takes deliveries. */
 export interface OpenBurst {
   readonly id: BurstId;
-  /** Tells of a claim for it: the burst does not end before what that takes has been sent. */
+  /** Registers a claim for the burst, which does not end before the claimed deliveries are sent. */
   awaits(claim: Promise<unknown>): void;
-  /** Sends one that was claimed for it. @param askedAt by `performance.now()`, right before the claim */
-  send(delivery: ClaimedDelivery, askedAt: number): void;
+  /** Sends one delivery claimed for it. @param claimStartedAt by `performance.now()`, right before the claim */
+  send(delivery: ClaimedDelivery, claimStartedAt: number): void;
 }
 
 export interface BurstOptions {
-  /** Aborted when an operator cancels: requests in flight are given up. */
+  /** Aborted when an operator cancels: requests in flight are aborted. */
   readonly cancelled: AbortSignal;
   /** Aborted when the worker stops: nothing more is taken, and what is in flight ends. */
   readonly stopping: AbortSignal;
@@ -44,12 +44,11 @@ export interface BurstOptions {
 }
 
 export interface Bursts {
-  /** The one that takes what is claimed now. */
+  /** The burst that takes new claims. */
   accepting(): OpenBurst | undefined;
   /**
-   * Takes deliveries for a minute, or until there was nothing for a second, and returns when each is recorded or free
-   * again.
-   * @throws the reason of `cancelled`; what it had is free then
+   * Takes deliveries for a minute, or until a second passes without one, and returns once each is recorded or free.
+   * @throws the reason of `cancelled`; its deliveries are free then
    */
   run(burstId: BurstId, options: BurstOptions): Promise<DeliverBurstResult>;
 }
@@ -57,7 +56,7 @@ export interface Bursts {
 export interface BurstsDependencies extends AttemptDependencies {
   readonly capacity: Capacity;
   readonly known: KnownEndpoints;
-  /** There may be room for more. */
+  /** Called when there may be capacity again. */
   readonly wake: () => void;
   readonly onError: (error: unknown, delivery: ClaimedDelivery) => void;
 }
@@ -79,7 +78,7 @@ export function createBursts(dependencies: BurstsDependencies): Bursts {
     const begin = createBatcher((starts: readonly AttemptStart[]) =>
       retryWhileDatabaseIsAway(() => beginAttempts(db, holder, starts)),
     );
-    /** What the wire has answered is recorded even when an operator cancels meanwhile. */
+    /** A received response is recorded even when an operator cancels meanwhile. */
     const record = async (attempts: readonly RecordedAttempt[]) => {
       const write = () => recordAttempts(db, attempts);
       await retryWhileDatabaseIsAway(write).catch((error: unknown) => {
@@ -90,13 +89,13 @@ export function createBursts(dependencies: BurstsDependencies): Bursts {
     };
     const recordTogether = createBatcher(record);
 
-    async function attempt(delivery: ClaimedDelivery, askedAt: number): Promise<AttemptResult> {
+    async function attempt(delivery: ClaimedDelivery, claimStartedAt: number): Promise<AttemptResult> {
       const { id: deliveryId, endpointId, workspaceId, secret, token } = delivery;
       const number = delivery.attempts + 1;
       let isBegun = true;
-      /** The claim has begun it. For a redirect, and after a while, the database is asked again. */
+      /** The claim has begun it. A redirect, or a claim too old, is confirmed by the database. */
       const beginOnce = async (start: AttemptStart): Promise<Begun> => {
-        const isFresh = isBegun && performance.now() - askedAt < DECISION_MS;
+        const isFresh = isBegun && performance.now() - claimStartedAt < DECISION_MS;
         isBegun = false;
         return isFresh ? { kind: 'begun', secret } : begin(start);
       };
@@ -108,16 +107,16 @@ export function createBursts(dependencies: BurstsDependencies): Bursts {
         well = made.kind === 'made' && made.record.verdict !== 'retry';
         return made;
       } finally {
-        // The place at the receiver is free as soon as it has answered.
+        // The receiver's capacity is free as soon as it has responded.
         capacity.ended(endpointId, workspaceId, well);
         usedAt = performance.now();
         wake();
       }
     }
 
-    async function deliver(delivery: ClaimedDelivery, askedAt: number): Promise<void> {
+    async function deliver(delivery: ClaimedDelivery, claimStartedAt: number): Promise<void> {
       const { id: deliveryId, endpointId, workspaceId } = delivery;
-      const made = await attempt(delivery, askedAt);
+      const made = await attempt(delivery, claimStartedAt);
       if (made.kind !== 'made') {
         if (made.kind === 'stopped' && made.reason === ENDPOINT_DISABLED) {
           await retryWhileDatabaseIsAway(() => endOne(db, deliveryId, ENDPOINT_DISABLED, isHeldBy(burstId)));
@@ -128,7 +127,7 @@ export function createBursts(dependencies: BurstsDependencies): Bursts {
       const { verdict, number } = made.record;
       onAttemptEnded(verdict, number);
       const attempted = { ...made.record, deliveryId, endedAt: performance.now() };
-      // One outcome that Postgres refuses must not take the others' with it.
+      // An outcome that Postgres refuses must not fail the others of its batch.
       await recordTogether(attempted).catch(() => record([attempted]));
       given.delete(deliveryId);
       if (verdict === 'retry' && number < MAX_ATTEMPTS) {
@@ -141,7 +140,7 @@ export function createBursts(dependencies: BurstsDependencies): Bursts {
     const burst: OpenBurst = {
       id: burstId,
       awaits(claim) {
-        // It is there until after whoever awaits the claim has handed over what it took.
+        // Removed only after the awaiting caller has handed over the claimed deliveries.
         const one = claim
           .catch(() => {
             isClaimLost = true;
@@ -149,11 +148,11 @@ export function createBursts(dependencies: BurstsDependencies): Bursts {
           .finally(() => underWay.delete(one));
         underWay.add(one);
       },
-      send(delivery, askedAt) {
+      send(delivery, claimStartedAt) {
         usedAt = performance.now();
         given.add(delivery.id);
         capacity.began(delivery.endpointId, delivery.workspaceId);
-        const one = deliver(delivery, askedAt)
+        const one = deliver(delivery, claimStartedAt)
           .catch((error: unknown) => {
             if (!cancelled.aborted) onError(error, delivery);
           })
@@ -163,7 +162,7 @@ export function createBursts(dependencies: BurstsDependencies): Bursts {
     };
 
     if (!(await retryWhileDatabaseIsAway(() => openBurst(db, burstId)))) {
-      // A burst that is run anew beside an execution that may live is over, and what that one has begun is spent.
+      // An earlier execution of this burst may still live. The burst is over, and its begun attempts are spent.
       return { ...result, freed: await retryWhileDatabaseIsAway(() => freeBurst(db, burstId)) };
     }
     try {
@@ -192,7 +191,7 @@ export function createBursts(dependencies: BurstsDependencies): Bursts {
   return { accepting: () => open.values().next().value, run };
 }
 
-/** @returns false when it is open already, or was a moment ago */
+/** @returns false when the burst is, or was just now, open already */
 async function openBurst(db: Database, burstId: BurstId): Promise<boolean> {
   const { numAffectedRows } = await sql`
     INSERT INTO webhook_bursts (id) VALUES (${burstId}) ON CONFLICT DO NOTHING`.execute(db);

@@ -7,13 +7,13 @@ import { isFree, isLiving } from '../deliveries/states.ts';
 
 /** An endpoint with at most this many due deliveries gets runs for them. */
 export const FEW_DUE = 5;
-/** And no more of its deliveries than this are in runs at once. */
+/** And its deliveries in runs are limited to this. */
 const MAX_IN_RUNS = 20;
 
-/** A delivery that this process has claimed, with everything its attempt needs. */
+/** A delivery claimed by this process, with all that its attempt needs. */
 export interface ClaimedDelivery extends DeliveryInRun, StartedDelivery {
   readonly inRun: boolean;
-  /** With the token, what the attempt of a burst has begun with; a run begins its attempts itself. */
+  /** With the token, the start of a burst's attempt; a run begins its attempts itself. */
   readonly secret: string;
   readonly token: string | null;
 }
@@ -23,31 +23,31 @@ export interface SeenEndpoint {
   readonly id: EndpointId;
   readonly workspaceId: WorkspaceId;
   readonly active: boolean;
-  /** Due deliveries that nobody has, counted up to six; those claimed now included. */
+  /** Free due deliveries, counted up to six, including those claimed now. */
   readonly due: number;
   /** Seconds until the next one is due, when none is; null when none waits. */
   readonly nextDueIn: number | null;
-  /** `due_at` of the last one that was claimed; null when none was. */
+  /** `due_at` of the last one claimed; null when none was. */
   readonly claimedUpTo: Date | null;
 }
 
-/** An endpoint to claim of. */
+/** An endpoint to claim from. */
 export interface Candidate {
   readonly endpointId: EndpointId;
-  /** Where to look from: what lies before has been claimed, and leaves dead entries in the index. */
+  /** Where to start: earlier entries are claimed and left dead entries in the index. */
   readonly dueFrom: Date | '-infinity';
-  /** How many a burst may take of it. */
+  /** How many a burst may take. */
   readonly room: number;
 }
 
 export interface ClaimOptions {
-  /** Those that come first are served first. */
+  /** In order of priority. */
   readonly candidates: readonly Candidate[];
-  /** Whether to look for further endpoints among the latest deliveries. What is theirs gets runs, or is only seen. */
+  /** Whether to look for further endpoints among the latest deliveries. Theirs get runs, or are only seen. */
   readonly isLook: boolean;
-  /** Walk on from this endpoint to find others with something due, as far as one claim walks; null for no walk. */
+  /** Where to continue the walk for endpoints with something due; null for no walk. */
   readonly walkFrom: EndpointId | null;
-  /** How many to claim at most. */
+  /** How many to claim. */
   readonly limit: number;
   /** Runs that may be started now. */
   readonly tokens: number;
@@ -58,19 +58,19 @@ export interface ClaimOptions {
 export interface Claim {
   readonly deliveries: readonly ClaimedDelivery[];
   readonly endpoints: readonly SeenEndpoint[];
-  /** Where the walk goes on; null when it is over. */
+  /** Where the walk continues; null when it is over. */
   readonly walkedTo: EndpointId | null;
-  /** Whether a look found as many of the latest deliveries as it reads: there may be more, and only a walk finds them. */
+  /** Whether a look read its maximum of the latest deliveries: only a walk finds the rest. */
   readonly isLookFull: boolean;
 }
 
 /** Before every endpoint. */
 export const WALK_START = '00000000-0000-0000-0000-000000000000' as EndpointId;
-/** Endpoints that one claim walks past, and the latest deliveries among which it looks for others. */
+/** Endpoints that one claim walks past, and the latest deliveries that a look reads. */
 const WALK = 1_000;
 export const LATEST = 200;
 
-/** A delivery that was claimed, or, as the last row, all that was seen. */
+/** A claimed delivery, or as the last row all that was seen. */
 interface Row extends Omit<ClaimedDelivery, 'workspaceId' | 'url' | 'secret'> {
   readonly dueAt: Date;
   readonly seen: (Pick<Claim, 'walkedTo' | 'isLookFull'> & { readonly endpoints: readonly Seen[] }) | null;
@@ -83,7 +83,7 @@ const dueOf = (endpoint: string): RawBuilder<boolean> => sql`
   AND delivery.due_at <= now() AND ${isFree}`;
 const isForRun = sql<boolean>`endpoint_id = ANY (ARRAY(SELECT endpoint_id FROM way WHERE into_run))`;
 
-interface Asked extends Omit<ClaimOptions, 'candidates'> {
+interface ClaimParameters extends Omit<ClaimOptions, 'candidates'> {
   readonly endpointIds: readonly EndpointId[];
   readonly dueFrom: readonly Candidate['dueFrom'][];
   readonly rooms: readonly number[];
@@ -91,7 +91,7 @@ interface Asked extends Omit<ClaimOptions, 'candidates'> {
 
 const claim = prepare(
   'claim_due',
-  (_db, slot: Slots<Asked>) => sql<Row>`
+  (_db, slot: Slots<ClaimParameters>) => sql<Row>`
     WITH RECURSIVE given AS MATERIALIZED (
       SELECT * FROM unnest(${slot('endpointIds')}::uuid[],
         ${slot('dueFrom')}::timestamptz[], ${slot('rooms')}::integer[])
@@ -167,19 +167,19 @@ const claim = prepare(
 );
 
 /**
- * Claims what is due, the oldest of each endpoint first, without waiting for any lock. The way is decided for each
- * endpoint here and now: its deliveries get runs of their own when there are few of them, few of it are in runs, and
- * there are tokens; else they are the burst's, as far as it has room and is still open. What a burst takes begins its
- * attempt by that: only a living, active endpoint is claimed of, and nothing lies between this and the request.
+ * Claims due deliveries, the oldest of each endpoint first, without waiting for any lock. Each endpoint's way is
+ * decided here: its deliveries get runs of their own when few are due, few are in runs, and there are tokens; else they
+ * go to the burst, as far as it has room and is open. For a burst the claim begins the attempt: only living, active
+ * endpoints are claimed from, and nothing lies between this and the request.
  *
- * Other endpoints are found among the latest deliveries, and by skipping along the index from one to the next, a thousand
- * at a time: so a look costs neither the number of deliveries nor that of endpoints. Everything is asked for in ways that
- * have one plan only, since Postgres may plan while the table is empty: LATERAL with a LIMIT, and the primary key
+ * Other endpoints are found among the latest deliveries, and by skipping along the index from one to the next, a
+ * thousand at a time: the cost of a look depends neither on the number of deliveries nor of endpoints. Every part has
+ * only one possible plan, since Postgres may plan while the table is empty: LATERAL with a LIMIT, and the primary key
  * `= ANY (ARRAY ...)`.
  */
-export async function claimDue(db: Database, { candidates, ...asked }: ClaimOptions): Promise<Claim> {
+export async function claimDue(db: Database, { candidates, ...options }: ClaimOptions): Promise<Claim> {
   const rows = await claim(db, {
-    ...asked,
+    ...options,
     endpointIds: candidates.map(({ endpointId }) => endpointId),
     dueFrom: candidates.map(({ dueFrom }) => dueFrom),
     rooms: candidates.map(({ room }) => room),

@@ -1,3 +1,4 @@
+import type { EventEmitter } from 'node:events';
 import type { Logger } from 'pino';
 import type { Database } from '../../db/database.ts';
 import { expandFanOuts } from '../../events/fan-out.ts';
@@ -17,24 +18,26 @@ import type { Runs } from './runs.ts';
 import { startBurst } from './start.ts';
 import { createTokens } from './tokens.ts';
 
-/** What no notice has told of is found after this long. */
+/** Deliveries without a notice are found after this long. */
 const POLL_MS = 500;
-/** Between two rounds: what comes in meanwhile is one round's work. */
+/** Between two rounds; what arrives meanwhile is one round's work. */
 const ROUND_MS = 10;
-/** A walk past all endpoints that wait takes at most a fifth of the time. */
+/** A walk past all waiting endpoints takes at most a fifth of the time. */
 const PAUSE_PER_WALK = 4;
 const LONGEST_PAUSE_MS = 10 * POLL_MS;
 /** Deliveries of one claim. */
 const CLAIM_LIMIT = 500;
-/** A burst is started when a few due deliveries have been left for this long; for more than may get runs, at once. */
-const LEFT_MS = 100;
+/**
+ * A few unclaimed due deliveries wait this long before a burst is started; more than may get runs start one at once.
+ */
+const UNCLAIMED_MS = 100;
 /** Bursts that this relay has started and that have not ended. */
 const MAX_STARTED_BURSTS = 2;
 
 export interface RelayOptions {
   /** For claims: see {@link createDeliveryDatabase}. */
   readonly db: Database;
-  /** For what has other plans: expanding fan-outs. */
+  /** For statements with other plans: expanding fan-outs. */
   readonly common: Database;
   /** A connection string that reaches Postgres itself: LISTEN does not pass through a pooler. */
   readonly listenUrl: string;
@@ -45,53 +48,53 @@ export interface RelayOptions {
   readonly bursts: Bursts;
   readonly capacity: Capacity;
   readonly known: KnownEndpoints;
-  /** Lets the relay hear that there may be room for more; set by it. */
-  readonly waker: { wake: () => void };
-  /** Runs of single deliveries that this process starts a second, on average; 0 sends all through bursts. */
+  /** `wake` says that there may be capacity again. */
+  readonly wakes: EventEmitter<{ wake: [] }>;
+  /** Runs of single deliveries that this process starts per second, on average; 0 sends all through bursts. */
   readonly runsPerSecond: number;
 }
 
 export interface Relay {
-  /** Milliseconds since a round went well: what was due was looked for, and claimed. */
+  /** Milliseconds since the last successful round. */
   sinceRound(): number;
   /** Finishes the starts under way and stops. */
   stop(): Promise<void>;
 }
 
 /**
- * The one loop of a process that claims deliveries: it feeds the runs that it starts and the bursts that are open here,
- * starts a burst when something due is left, ends what is due of disabled endpoints, and expands fan-outs. How a
- * delivery moves is written in deliveries/states.ts.
+ * The one loop of a process that claims deliveries. It feeds the runs that it starts and the bursts open here, starts a
+ * burst when due deliveries are left, ends due deliveries of disabled endpoints, and expands fan-outs. States:
+ * deliveries/states.ts.
  */
 export function startRelay(options: RelayOptions): Relay {
-  const { db, client, names, logger, runs, bursts, capacity, known, waker } = options;
+  const { db, client, names, logger, runs, bursts, capacity, known, wakes } = options;
   const stopping = new AbortController();
   const tokens = createTokens(options.runsPerSecond, performance.now());
   const startedBursts = new Set<Promise<void>>();
   const disabled = new Set<EndpointId>();
-  let isWanted = true;
-  let isStored = true;
-  let isWalkWanted = true;
-  /** Where the walk that is under way goes on. */
+  let isRoundDue = true;
+  let isLookDue = true;
+  let isWalkDue = true;
+  /** Where the present walk continues. */
   let walkedTo: EndpointId | null = null;
   let isClaimLost = false;
   let startingLost = Promise.resolve();
   let walkAt = 0;
-  let leftSince: number | null = null;
-  let burstsFrom = 0;
-  let wentWell = performance.now();
+  let unclaimedSince: number | null = null;
+  let nextBurstFrom = 0;
+  let lastRoundAt = performance.now();
   let wakeUp: () => void = () => undefined;
 
   const wake = () => {
-    isWanted = true;
+    isRoundDue = true;
     wakeUp();
   };
   const look = () => {
-    isStored = true;
+    isLookDue = true;
     wake();
   };
-  waker.wake = wake;
-  /** Until somebody wakes the relay, or the time. @param at on the monotonic clock, in milliseconds */
+  wakes.on('wake', wake);
+  /** Resolves at `at`, or when the relay is woken. @param at on the monotonic clock, in milliseconds */
   const sleepUntil = (at: number) =>
     new Promise<void>((resolve) => {
       const timer = setTimeout(resolve, Math.max(0, at - performance.now()));
@@ -101,45 +104,46 @@ export function startRelay(options: RelayOptions): Relay {
       };
     });
 
-  async function startOneBurst(): Promise<void> {
+  async function startBurstRun(): Promise<void> {
     const burstId = newId<BurstId>();
     try {
       await startBurst(client, names, burstId);
       await awaitRun(client, burstWorkflowId(burstId), stopping.signal);
     } catch (error) {
       if (stopping.signal.aborted) return;
-      burstsFrom = performance.now() + POLL_MS;
+      nextBurstFrom = performance.now() + POLL_MS;
       logger.warn({ err: error, burstId }, 'burst not started yet');
     }
   }
 
-  /** Starts a burst when due deliveries were left although their receivers have room. */
-  function startBurstWhenNeeded(isLeft: boolean, isMuch: boolean, now: number): void {
-    leftSince = isLeft ? (leftSince ?? now) : null;
-    const isUrgent = isMuch && startedBursts.size === 0;
-    if (leftSince === null || now < burstsFrom || (!isUrgent && now - leftSince < LEFT_MS)) return;
+  /** Starts a burst when due deliveries are left although their receivers have capacity. */
+  function startBurstWhenNeeded(hasUnclaimed: boolean, hasBacklog: boolean, now: number): void {
+    unclaimedSince = hasUnclaimed ? (unclaimedSince ?? now) : null;
+    const isUrgent = hasBacklog && startedBursts.size === 0;
+    if (unclaimedSince === null || now < nextBurstFrom || (!isUrgent && now - unclaimedSince < UNCLAIMED_MS))
+      return;
     if (startedBursts.size >= MAX_STARTED_BURSTS) return;
-    leftSince = now;
-    const one = startOneBurst().finally(() => {
+    unclaimedSince = now;
+    const one = startBurstRun().finally(() => {
       startedBursts.delete(one);
       wake();
     });
     startedBursts.add(one);
   }
 
-  /** When to look whether a burst is needed still; the end of one that this relay has started wakes it, too. */
+  /** When to check again whether a burst is needed; the end of a started burst wakes the relay, too. */
   const nextBurstAt = (): number =>
-    leftSince === null || startedBursts.size >= MAX_STARTED_BURSTS
+    unclaimedSince === null || startedBursts.size >= MAX_STARTED_BURSTS
       ? Number.POSITIVE_INFINITY
-      : Math.max(leftSince + LEFT_MS, burstsFrom);
+      : Math.max(unclaimedSince + UNCLAIMED_MS, nextBurstFrom);
 
   async function round(now: number): Promise<void> {
     const burst = bursts.accepting();
     const runsLeft = runs.areStarting ? tokens.available(now) : 0;
-    const isLook = isStored;
-    if (walkedTo === null && isWalkWanted && now >= walkAt) {
+    const isLook = isLookDue;
+    if (walkedTo === null && isWalkDue && now >= walkAt) {
       walkedTo = WALK_START;
-      isWalkWanted = false;
+      isWalkDue = false;
     }
     const walkFrom = now >= walkAt ? walkedTo : null;
     const due = known.due(now);
@@ -148,12 +152,12 @@ export function startRelay(options: RelayOptions): Relay {
     const consider = ({ id: endpointId, workspaceId, dueFrom }: KnownEndpoint) => {
       if (candidates.has(endpointId)) return;
       const room = burst === undefined ? 0 : share(endpointId, workspaceId);
-      const isAsked = isLook || walkFrom !== null || room > 0 || runsLeft > 0;
-      if (isAsked) candidates.set(endpointId, { endpointId, dueFrom, room });
+      const isUseful = isLook || walkFrom !== null || room > 0 || runsLeft > 0;
+      if (isUseful) candidates.set(endpointId, { endpointId, dueFrom, room });
     };
     for (const endpoint of due) consider(endpoint);
     if (isLook) for (const endpoint of known.recent(now)) consider(endpoint);
-    isStored = false;
+    isLookDue = false;
     if (!isLook && walkFrom === null && candidates.size === 0) {
       startBurstWhenNeeded(burst === undefined && due.some(hasRoom), false, now);
       return;
@@ -173,8 +177,8 @@ export function startRelay(options: RelayOptions): Relay {
       walkedTo = claim.walkedTo;
       walkAt = now + took + Math.min(LONGEST_PAUSE_MS, took * PAUSE_PER_WALK);
     }
-    // Few of the latest have been seen all: a walk would only pass what has been delivered and is not vacuumed yet.
-    isWalkWanted ||= claim.isLookFull;
+    // A look that is not full has seen all: a walk would only pass delivered rows not vacuumed yet.
+    isWalkDue ||= claim.isLookFull;
     tokens.spend(claim.deliveries.length);
     const claimed = new Map<string, number>();
     for (const delivery of claim.deliveries) {
@@ -182,30 +186,30 @@ export function startRelay(options: RelayOptions): Relay {
       if (delivery.inRun) runs.start(delivery);
       else burst?.send(delivery, now);
     }
-    let isLeft = false;
-    let isMuch = false;
-    // Those that were served come last: the others are first in the next round.
+    let hasUnclaimed = false;
+    let hasBacklog = false;
+    // Served endpoints come last: the others are first in the next round.
     for (const endpoint of claim.endpoints.toReversed()) {
       candidates.delete(endpoint.id);
       const isMore =
         endpoint.active && (endpoint.due > FEW_DUE || endpoint.due > (claimed.get(endpoint.id) ?? 0));
       known.saw(endpoint, isMore, now);
       if (isMore && hasRoom(endpoint)) {
-        isLeft = true;
-        isMuch ||= endpoint.due > FEW_DUE;
+        hasUnclaimed = true;
+        hasBacklog ||= endpoint.due > FEW_DUE;
       }
       if (!endpoint.active && endpoint.due > 0) disabled.add(endpoint.id);
     }
     for (const endpointId of candidates.keys()) known.forget(endpointId);
-    if (isLeft && (isLook || walkFrom !== null || claim.deliveries.length > 0)) isWanted = true;
-    startBurstWhenNeeded(isLeft && burst === undefined, isMuch, now);
+    if (hasUnclaimed && (isLook || walkFrom !== null || claim.deliveries.length > 0)) isRoundDue = true;
+    startBurstWhenNeeded(hasUnclaimed && burst === undefined, hasBacklog, now);
   }
 
   const hasRoom = ({ id, workspaceId }: Pick<SeenEndpoint, 'id' | 'workspaceId'>) =>
     capacity.room(id, workspaceId) > 0;
 
-  /** Ends what is due of disabled endpoints, some of each in turn, while claims go on. */
-  async function endDisabledOnes(): Promise<void> {
+  /** Ends due deliveries of disabled endpoints in turn, while claims go on. */
+  async function endDisabledDeliveries(): Promise<void> {
     for (const endpointId of disabled) {
       disabled.delete(endpointId);
       const ended = await endDisabled(options.common, endpointId);
@@ -217,7 +221,7 @@ export function startRelay(options: RelayOptions): Relay {
   async function attempt(startedAt: number): Promise<void> {
     try {
       await round(startedAt);
-      wentWell = performance.now();
+      lastRoundAt = performance.now();
       if (isClaimLost) {
         startingLost = startingLost
           .then(() => runs.startLost(options.common))
@@ -225,8 +229,8 @@ export function startRelay(options: RelayOptions): Relay {
       }
       isClaimLost = false;
     } catch (error) {
-      isStored = true;
-      isWalkWanted = true;
+      isLookDue = true;
+      isWalkDue = true;
       isClaimLost = true;
       logger.warn({ err: error }, 'due deliveries not claimed');
       await pause(POLL_MS, stopping.signal);
@@ -236,24 +240,24 @@ export function startRelay(options: RelayOptions): Relay {
   async function run(): Promise<void> {
     let pollAt = performance.now() + POLL_MS;
     while (!stopping.signal.aborted) {
-      isWanted = false;
+      isRoundDue = false;
       const startedAt = performance.now();
       if (startedAt >= pollAt) {
-        isStored = true;
-        isWalkWanted = true;
+        isLookDue = true;
+        isWalkDue = true;
         pollAt = startedAt + POLL_MS;
       }
       await attempt(startedAt);
       if (stopping.signal.aborted) return;
       const took = performance.now() - startedAt;
       if (took < ROUND_MS) await pause(ROUND_MS - took, stopping.signal);
-      if (isWanted) continue;
-      // A walk that is wanted before its time waits for it.
+      if (isRoundDue) continue;
+      // A walk wanted early waits for its time.
       await sleepUntil(
         Math.min(
           pollAt,
           known.nextAfter(startedAt),
-          isWalkWanted || walkedTo !== null ? walkAt : Number.POSITIVE_INFINITY,
+          isWalkDue || walkedTo !== null ? walkAt : Number.POSITIVE_INFINITY,
           nextBurstAt(),
         ),
       );
@@ -266,11 +270,11 @@ export function startRelay(options: RelayOptions): Relay {
   const working = [
     run(),
     keepOn(() => expandFanOuts(options.common, stopping), POLL_MS, 'fan-outs not expanded'),
-    keepOn(endDisabledOnes, LEFT_MS, 'deliveries of a disabled endpoint not ended'),
+    keepOn(endDisabledDeliveries, UNCLAIMED_MS, 'deliveries of a disabled endpoint not ended'),
     listenForDeliveries({ ...options, onStored: look }, stopping.signal),
   ];
   return {
-    sinceRound: () => performance.now() - wentWell,
+    sinceRound: () => performance.now() - lastRoundAt,
     async stop() {
       unsubscribe();
       stopping.abort();

@@ -10,26 +10,23 @@ import { startDelivery } from './start.ts';
 
 const FIRST_PAUSE_MS = 1_000;
 const LONGEST_PAUSE_MS = 60_000;
-/** Deliveries that are kept for the first attempt of their run; it reads the others from the database. */
+/** Deliveries kept for the first attempt of their run; others are read from the database. */
 const MAX_KEPT = 500;
 
 /** The runs that this process starts. */
 export interface Runs {
-  /** False while a start fails: what comes next then goes another way. */
+  /** False while a start fails: new deliveries then go through bursts. */
   readonly areStarting: boolean;
-  /**
-   * Starts the run of a delivery that is in_run since a moment ago, and repeats that until it is known to be started. It
-   * does not wait for it.
-   */
+  /** Starts the run of a delivery just marked in_run, and retries until it is started. Does not wait for it. */
   start(delivery: ClaimedDelivery): void;
-  /** The delivery as it was claimed, once, when it was claimed here; so its first attempt reads nothing. */
+  /** The claimed delivery, once, when it was claimed here: its first attempt then reads nothing. */
   take(id: DeliveryId): ClaimedDelivery | undefined;
   /**
-   * Starts whatever is in_run and due: a claim whose answer was lost has told nobody what it took. Most of it has been
-   * started before, and what fails is left to `reconcile`.
+   * Starts every due delivery that is in_run, after a claim whose response was lost. Most are running already, and what
+   * fails is left to `reconcile`.
    */
   startLost(db: Database): Promise<void>;
-  /** Resolves when the starts under way have ended. What is not started by then is found by `reconcile`. */
+  /** Resolves when the starts under way have ended. `reconcile` finds the rest. */
   stop(): Promise<void>;
 }
 

@@ -10,7 +10,7 @@ import { receiverOf } from '../endpoints/queries.ts';
 const DEADLINE_MS = 10_000;
 
 /**
- * Starts the run of a delivery whose attempt is due: eagerly, on this process's own worker.
+ * Starts the run of a due delivery, eagerly on this process's own worker.
  * @returns false when it was started before
  * @throws when the server can't be reached within ten seconds
  */
@@ -23,7 +23,7 @@ export const startDelivery = (
     deadlineMs: DEADLINE_MS,
     taskQueue: names.webhooks,
     workflowId: deliveryWorkflowId(delivery.id),
-    // One whose sixth attempt has begun is ended by its run, which has to have an attempt to do so.
+    // A delivery whose sixth attempt has begun is ended by its run, which needs an attempt to do so.
     args: [{ deliveryId: delivery.id, offset: Math.min(delivery.attempts, MAX_ATTEMPTS - 1) }],
     staticSummary: `${delivery.eventType} → ${receiverOf(delivery.url)}`,
     memo: { requestId: delivery.requestId ?? '', endpointId: delivery.endpointId },
@@ -38,7 +38,7 @@ export const startDelivery = (
     ],
   });
 
-/** Starts a run that sends whatever is due. It claims for itself, so a start that is lost loses nothing. */
+/** Starts a run that sends whatever is due. It claims for itself, so a lost start loses nothing. */
 export const startBurst = (client: TemporalClient, names: TaskQueues, burstId: BurstId): Promise<boolean> =>
   startOnce(client, 'deliverBurst', {
     deadlineMs: DEADLINE_MS,

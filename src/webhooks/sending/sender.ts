@@ -11,18 +11,18 @@ import type { RefusedRedirect, Responded, SendOutcome, Stopped } from './outcome
 export interface SendRequest {
   url: string;
   body: Uint8Array;
-  /** Gives the attempt up: `send` then rejects with its reason, unless a status line was already read. */
+  /** Aborts the attempt: `send` rejects with its reason, unless a status line was already read. */
   signal?: AbortSignal | undefined;
   /**
-   * Awaited after DNS and connect, right before each write: the first, every redirect's, and on pooled sockets
-   * too. On stop nothing is written. Its time is not counted. Where a connection was lost and another one took long to
-   * make, it is asked again with the same `hop`, so it must mean the same then.
+   * Awaited after DNS and connect, right before each write: the first, every redirect's, and on pooled sockets too. On
+   * stop nothing is written. Its time is not counted. When replacing a lost connection took long, it is called again
+   * with the same `hop`, and must mean the same then.
    */
   beforeWrite: (write: Write) => Promise<WriteDecision>;
 }
 
 export interface Write {
-  /** 0 for the first URL, then the redirects followed. */
+  /** 0 for the first URL, then the number of redirects followed. */
   readonly hop: number;
 }
 
@@ -40,8 +40,8 @@ export interface WebhookSenderOptions {
 
 export interface WebhookSender {
   /**
-   * Makes one attempt. Every fault of the receiver or of the network is an outcome; `send` rejects only with an
-   * error of `beforeWrite` or with the reason of the caller's signal.
+   * Makes one attempt. Every fault of the receiver or the network is an outcome; `send` rejects only with an error of
+   * `beforeWrite` or the reason of the caller's signal.
    */
   send(request: SendRequest): Promise<SendOutcome>;
   /** Closes the idle connections; attempts in flight end as usual. */
@@ -49,25 +49,25 @@ export interface WebhookSender {
 }
 
 const MAX_REDIRECTS = 3;
-/** Read of one response; then its socket is closed. */
+/** Bytes read of one response; then its socket is closed. */
 const MAX_BODY_BYTES = 64 * 1_024;
 const USER_AGENT = 'workspace-content-service';
 
-/** A decision to write that is older is asked for again: the endpoint may have gone while another connection was made. */
+/** A decision to write older than this is renewed: the endpoint may have gone during another dial. */
 export const DECISION_MS = 1_000;
 /** A reused connection that ends this soon after its last response was hardly closed for being idle. */
 const MIN_IDLE_TO_REPEAT_MS = 1_000;
-/** For one write. Where all of them are lost, the receiver is the cause. */
+/** Connections tried for one write. When all are lost, the receiver is the cause. */
 const MAX_CONNECTIONS = 3;
 
 /** Null where the address is blocked. */
 type HopResult = HttpResponse | Stopped | null;
 
-/** What belongs to one call of `send`. */
+/** State of one call of `send`. */
 interface Attempt {
   readonly request: SendRequest;
   readonly deadline: Deadline;
-  /** Whether a request was made once more because a reused connection ended under it. */
+  /** Whether a request was repeated because a reused connection ended under it. */
   repeated: boolean;
 }
 
@@ -104,8 +104,9 @@ export function createWebhookSender(options: WebhookSenderOptions): WebhookSende
   }
 
   /**
-   * Asks `beforeWrite` and posts. Lost connections are replaced within the attempt: before the write any, because
-   * receivers close idle ones while our database is away, and after it one that had idled, whose end crossed the request.
+   * Calls `beforeWrite` and posts. Lost connections are replaced within the attempt: before the write any, because
+   * receivers close idle ones while our database is away, and after it one that had been idle, whose end crossed the
+   * request.
    */
   async function sendHop(url: URL, hop: number, attempt: Attempt): Promise<HopResult> {
     const { request, deadline } = attempt;
@@ -165,8 +166,8 @@ export function createWebhookSender(options: WebhookSenderOptions): WebhookSende
 type Followed = Omit<Responded, 'durationMs'> | Stopped;
 
 /**
- * Follows every 3xx with a Location, three hops at most; method and body stay (contract.md D11). A redirect that is not
- * followed is itself the response. http and https may lead to each other.
+ * Follows every 3xx with a Location, up to three hops, keeping method and body (contract.md D11). A redirect that is
+ * not followed is itself the response. http and https may lead to each other.
  * @throws SendFailure when the first URL is refused, or from `sendHop`.
  */
 async function followRedirects(

@@ -16,10 +16,7 @@ export function signPayload(secret: string, timestampSeconds: number, rawBody: U
   return `t=${timestampSeconds},v1=${v1}`;
 }
 
-/**
- * The headers of one attempt (contract.md D1). Made again for every attempt, so that a retried
- * delivery carries a fresh signature (D3).
- */
+/** The headers of one attempt (contract.md D1), made for every attempt, so that a retry has a fresh signature (D3). */
 export function deliveryHeaders(input: DeliveryHeadersInput): Record<string, string> {
   const seconds = Math.floor(input.now.getTime() / 1_000);
   return {

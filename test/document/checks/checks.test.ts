@@ -55,6 +55,7 @@ describe('a good translation raises no alarm', () => {
     expect(codes('第三十二条，一千二百人。', 'Article 33, 1,200 people.', given)).toEqual(['numbers']);
   });
 
+  // contract.md V20
   it('between variants of a language, or when it is pseudo-localisation', () => {
     expect(checkSegment(LONG, LONG, facts('en-GB'))).toEqual([]);
     expect(checkSegment(LONG, `⟦${LONG}⟧`, facts('ja', { pseudo: true }))).toEqual([]);
@@ -127,6 +128,7 @@ it('a language is named without what follows language, script and region in its 
   );
 });
 
+// contract.md V24
 it('short texts that came back as they were are judged together', () => {
   const languages = { sourceLanguage: 'en', targetLanguage: 'de' };
   const same = (texts: string[]) => texts.map((source) => ({ source, translated: source }));

@@ -63,6 +63,7 @@ describe('the checks of translations', () => {
     expect(shares).toEqual(told);
   });
 
+  // contract.md V20
   it('find each of 20 kinds of damage in 500 texts nineteen times in twenty', () => {
     expect(SAMPLES).toHaveLength(500);
     expect(DAMAGES.length).toBeGreaterThanOrEqual(20);
@@ -73,6 +74,7 @@ describe('the checks of translations', () => {
     }
   });
 
+  // contract.md V20
   it('are wrong about at most one in fifty translations by people, each check in each language', () => {
     for (const [key, { count, all, texts }] of alarms) {
       if (process.env.PRINT_FIGURES !== undefined && count > 0)

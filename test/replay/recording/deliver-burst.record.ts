@@ -18,9 +18,8 @@ beforeEach(async ({ onTestFinished }) => {
   one = await serveOne(onTestFinished);
 });
 
-/** Beside the histories of release 0.1. */
 const recordBurst = (burstId: BurstId, scenario: string) =>
-  recordHistory(burstWorkflowId(burstId), `deliverBurst/${scenario}-in-0.2`);
+  recordHistory(burstWorkflowId(burstId), `deliverBurst/${scenario}`);
 const emitBacklog = () => emitTogether(one.service, one.workspace, 300);
 const record = async (scenario: string) => recordBurst(await burstOf(one.service, one.workspace), scenario);
 

@@ -38,9 +38,8 @@ beforeEach(async () => {
 });
 
 const emitOne = () => emitSingle(service, workspace);
-/** Beside the histories of release 0.1. */
 const record = (id: DeliveryId, scenario: string) =>
-  recordHistory(deliveryWorkflowId(id), `deliverWebhook/${scenario}-in-0.2`);
+  recordHistory(deliveryWorkflowId(id), `deliverWebhook/${scenario}`);
 const untilAttempts = (id: DeliveryId, attempts: number) =>
   untilDelivery(service, id, (delivery) => delivery.attempts >= attempts);
 

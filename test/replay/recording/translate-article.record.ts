@@ -32,7 +32,7 @@ afterAll(() => service.stop());
 
 it('success in many batches', async () => {
   const { job } = await calls.translate(workspace, 6000);
-  await recordHistory(workflowId(job), 'translateArticle/in-turns-success');
+  await recordHistory(workflowId(job), 'translateArticle/success');
 });
 
 it('success in one batch, after failures that passed', async () => {
@@ -42,7 +42,7 @@ it('success in one batch, after failures that passed', async () => {
     if (failures >= 0) throw new ProviderError('retryable', 'busy');
   };
   const { job } = await calls.translate(workspace, 100);
-  await recordHistory(workflowId(job), 'translateArticle/in-turns-success-after-retries');
+  await recordHistory(workflowId(job), 'translateArticle/success-after-retries');
 });
 
 it('success after waiting for its turn, told when it was free', async () => {
@@ -55,10 +55,10 @@ it('success after waiting for its turn, told when it was free', async () => {
   const cancelled = await calls.translate(workspace, 100);
   await sleep(1_500);
   await calls.cancel(workspace, cancelled.job.id);
-  await recordHistory(workflowId(cancelled.job), 'translateArticle/told-cancelled-while-waiting');
+  await recordHistory(workflowId(cancelled.job), 'translateArticle/cancelled-while-waiting');
   provider.behave = async () => undefined;
   for (const each of before) await calls.cancel(workspace, each.job.id);
-  await recordHistory(workflowId(job), 'translateArticle/told-success-after-waiting');
+  await recordHistory(workflowId(job), 'translateArticle/success-after-waiting');
 });
 
 it('provider failure while other batches are under way', async () => {
@@ -69,7 +69,7 @@ it('provider failure while other batches are under way', async () => {
     throw new ProviderError('fatal', 'The engine does not know this language pair.');
   };
   const { job } = await calls.translate(workspace, 2400);
-  await recordHistory(workflowId(job), 'translateArticle/in-turns-provider-failure');
+  await recordHistory(workflowId(job), 'translateArticle/provider-failure');
 });
 
 it('cancelled in the middle', async () => {
@@ -80,7 +80,7 @@ it('cancelled in the middle', async () => {
     (current) => current.status === 'TRANSLATING',
   );
   await calls.cancel(workspace, job.id);
-  await recordHistory(workflowId(job), 'translateArticle/in-turns-cancelled-in-the-middle');
+  await recordHistory(workflowId(job), 'translateArticle/cancelled-in-the-middle');
 });
 
 it('cancelled while queued', async () => {
@@ -89,7 +89,7 @@ it('cancelled while queued', async () => {
   const { job } = await calls.translate(workspace, 100);
   await calls.cancel(workspace, job.id);
   worker = await service.startWorker({ provider });
-  await recordHistory(workflowId(job), 'translateArticle/in-turns-cancelled-while-queued');
+  await recordHistory(workflowId(job), 'translateArticle/cancelled-while-queued');
 });
 
 it('cancelled against settle: the cancellation commits first, while the run is past its point of no return', async () => {
@@ -111,7 +111,7 @@ it('cancelled against settle: the cancellation commits first, while the run is p
     await untilWaiting(service.db, 2);
   });
   expect((await cancelled)?.status).toBe(202);
-  await recordHistory(workflowId(job), 'translateArticle/in-turns-cancelled-against-settle');
+  await recordHistory(workflowId(job), 'translateArticle/cancelled-against-settle');
   expect(await calls.readJob(workspace, job.id)).toMatchObject({ status: 'CANCELLED', consumedCredits: 0 });
 });
 
@@ -124,7 +124,7 @@ it('terminated by an operator; reconcile ends the job', async () => {
   );
   const operator = await connectOperator();
   await operator.client.workflow.getHandle(workflowId(job)).terminate('stopped by hand');
-  await recordHistory(workflowId(job), 'translateArticle/in-turns-terminated');
+  await recordHistory(workflowId(job), 'translateArticle/terminated');
   const { reconcileSchedule } = taskQueues(service.config.TEMPORAL_TASK_QUEUE_PREFIX);
   await operator.client.schedule.getHandle(reconcileSchedule).trigger();
   await operator.close();
@@ -154,7 +154,7 @@ it('worker lost in the middle of its batches', async () => {
   await lost.ended;
   provider.behave = async () => undefined;
   worker = await service.startWorker({ provider });
-  await recordHistory(workflowId(job), 'translateArticle/in-turns-worker-lost');
+  await recordHistory(workflowId(job), 'translateArticle/worker-lost');
   expect(await calls.readJob(workspace, job.id)).toMatchObject({ status: 'COMPLETED', consumedCredits: 4 });
   await model.close();
 });

@@ -70,6 +70,7 @@ const letTwoMinutesPass = (id: EndpointId) =>
     .where('id', '=', id)
     .execute();
 
+// contract.md W12
 it('hides an endpoint with a log of 200,000 at once, removes nothing but its secret then, and the rest in rounds', async () => {
   const workspace = await service.workspace();
   const { id } = await register(service, workspace, receiver.url);
@@ -217,6 +218,7 @@ it('answers at once while Temporal is away, and lets go of it within two seconds
   await lastUsed.close();
 });
 
+// contract.md W5
 it('sends nothing after the deletion returned and cancels the runs that wait for a retry', async () => {
   await service.startWorker({}, { WEBHOOK_RUNS_PER_SECOND: '1000' });
   const workspace = await service.workspace();

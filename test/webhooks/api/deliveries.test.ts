@@ -48,6 +48,7 @@ const audited = async (action: string) =>
 
 const emitOne = () => emitSingle(service, workspace);
 
+// contract.md W8
 it('shows a delivery with the exact text sent, each attempt and its answer, and when the next is due', async () => {
   receiver.answer = () => 503;
   const id = await emitOne();
@@ -61,7 +62,7 @@ it('shows a delivery with the exact text sent, each attempt and its answer, and 
     status: 'failed',
     attempts: 1,
     responseStatus: 503,
-    errorMessage: 'The receiver answered 503.',
+    errorMessage: 'The receiver responded with 503.',
     deliveredAt: null,
     createdAt: instantOf(id)?.toISOString(),
     nextAttemptAt: row.due_at?.toISOString(),
@@ -73,7 +74,7 @@ it('shows a delivery with the exact text sent, each attempt and its answer, and 
         startedAt: expect.stringMatching(/Z$/),
         durationMs: expect.any(Number),
         responseStatus: 503,
-        errorMessage: 'The receiver answered 503.',
+        errorMessage: 'The receiver responded with 503.',
         responseBody: '',
       },
     ],
@@ -85,6 +86,7 @@ it('shows a delivery with the exact text sent, each attempt and its answer, and 
   expect(wait).toBeLessThan(45_000);
 });
 
+// contract.md W9 and W18
 it('shows a delivery that was not attempted yet, and who has each: nobody, a run or a burst', async () => {
   // No worker finds anything to send at this one.
   await setEndpointActive(workspace.context, { endpointId: endpoint.id, active: false });
@@ -139,6 +141,7 @@ it('finds what 0.1 has left under an id without a time, in any partition, and wh
   expect((await call('POST', `/deliveries/${id}/redeliver`)).status).toBe(202);
 });
 
+// contract.md W17
 it('answers 404 to a redelivery of an event that is gone, and counts it for nothing', async () => {
   await storeDeliveries(service.db, workspace, endpoint.id, { count: 2, state: 'failed', age: 100 });
   const [{ id }, { id: other }] = (await call('GET')).body.deliveries;
@@ -152,6 +155,7 @@ it('answers 404 to a redelivery of an event that is gone, and counts it for noth
   expect((await call('GET', `/deliveries/${other}`)).status).toBe(200);
 });
 
+// contract.md W14
 it('cancels a delivery whoever has it: failed, its attempts unchanged, and nothing is sent', async () => {
   const later = sql<Date>`now() + interval '1 hour'`;
   for (const holder of [{}, { in_run: true }, { burst_id: newId<BurstId>() }]) {
@@ -207,6 +211,7 @@ it('counts an attempt that finds nobody listening, says so, and tries again', as
   expect(Date.parse(delivery.nextAttemptAt)).toBeGreaterThan(Date.now() + 20_000);
 });
 
+// contract.md W16
 it('redelivers one event as a new delivery: another id, the same bytes, a signature of its own', async () => {
   receiver.answer = () => 404;
   const id = await emitOne();
@@ -261,6 +266,7 @@ it('wakes the relays when it commits a redelivery', async () => {
   }
 });
 
+// contract.md W13
 it('redelivers what failed for good since a time, oldest first, and never twice', async () => {
   await storeDeliveries(service.db, workspace, endpoint.id, { count: 2, state: 'failed', age: 7_200 });
   await storeDeliveries(service.db, workspace, endpoint.id, { count: 3, state: 'failed', age: 600 });
@@ -332,7 +338,7 @@ it('pings an endpoint inline, signed like any delivery, without a delivery row',
   expect((await call('POST', `/${endpoint.id}/test`)).body).toMatchObject({
     delivered: false,
     responseStatus: 500,
-    errorMessage: 'The receiver answered 500.',
+    errorMessage: 'The receiver responded with 500.',
   });
   await receiver.close();
   expect((await call('POST', `/${endpoint.id}/test`)).body).toMatchObject({
@@ -346,6 +352,7 @@ it('pings an endpoint inline, signed like any delivery, without a delivery row',
   expect(await audited('webhooks.tested')).toHaveLength(3);
 });
 
+// contract.md W20
 it('has 20 pings of a workspace under way at most', async () => {
   const { promise: answer, resolve } = Promise.withResolvers<number>();
   receiver.answer = () => answer;

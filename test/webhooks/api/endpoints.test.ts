@@ -32,6 +32,7 @@ const auditActions = async () =>
       .execute()
   ).map(({ action, target_id, details }) => ({ action, target_id, details }));
 
+// contract.md W3 and W10
 it('registers an endpoint and shows its secret once: neither list, audit nor any later answer holds it', async () => {
   const created = await call('POST', '', {
     url: 'HTTP://127.0.0.1.:80/hooks/../in?token=s3cret',
@@ -90,6 +91,7 @@ it('treats null for the description as absent', async () => {
   expect((await call('GET')).body.endpoints[0].description).toBe('');
 });
 
+// contract.md W1
 it.each([
   ['/url', { url: 'http://127.0.0.2/hooks' }],
   ['/url', { url: 'http://10.0.0.1/hooks' }],
@@ -119,6 +121,7 @@ it.each([
   expect(await auditActions()).toEqual([]);
 });
 
+// contract.md W4
 it('lists the 50 newest deliveries over all endpoints, newest first, and filters before it counts', async () => {
   const [one, two] = [
     (await call('POST', '', valid)).body.endpoint.id,
@@ -175,6 +178,7 @@ it('lists the 50 newest deliveries over all endpoints, newest first, and filters
   }
 });
 
+// contract.md W7
 it('keeps workspaces apart and needs the permission of each route', async () => {
   const { id } = (await call('POST', '', valid)).body.endpoint;
   const [deliveryId] = await emit(service, workspace);
@@ -244,6 +248,7 @@ it('deletes an endpoint with its log, and nothing is queued for it afterwards', 
   });
 });
 
+// contract.md W6
 it('never queues for an endpoint that is disabled, nor repeats anything to it', async () => {
   const { id } = (await call('POST', '', valid)).body.endpoint;
   await storeDeliveries(service.db, workspace, id, { count: 1, state: 'failed' });
@@ -264,6 +269,7 @@ it('never queues for an endpoint that is disabled, nor repeats anything to it', 
   expect((await call('GET')).body.deliveries).toHaveLength(1);
 });
 
+// contract.md W11
 it('has room for 100 endpoints a workspace, however many register at once, and again once one is deleted', async () => {
   await service.db
     .insertInto('webhook_endpoints')

@@ -99,6 +99,7 @@ describe('an attempt', () => {
     expect((await open(id))?.attempt_log).toHaveLength(1);
   });
 
+  // contract.md D20
   it('that was delivered counts, whatever was written in between by somebody who thought its worker lost', async () => {
     await store(1);
     const burstId = await openBurst();

@@ -34,7 +34,7 @@ export const outcome = (
   durationMs: 7,
   verdict,
   responseStatus: verdict === 'succeeded' ? 204 : 503,
-  errorMessage: verdict === 'succeeded' ? null : 'The receiver answered 503.',
+  errorMessage: verdict === 'succeeded' ? null : 'The receiver responded with 503.',
   responseBody: null,
 });
 

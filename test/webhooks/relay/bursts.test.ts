@@ -32,6 +32,7 @@ it('a few deliveries each get a run of their own', async () => {
   await receiver.close();
 });
 
+// contract.md D21
 it('a backlog of 1,000 deliveries goes through a few runs, each delivery once, signed, and recorded as ever', async () => {
   const { workspace, receiver, endpoint } = await subscribe(service);
   await emitTogether(service, workspace, 1_000);
@@ -56,6 +57,7 @@ it('a backlog of 1,000 deliveries goes through a few runs, each delivery once, s
   await receiver.close();
 });
 
+// contract.md D22
 it('what fails in a burst is tried again 30 seconds later, whichever way it goes then, or given up at once', async () => {
   const { workspace, receiver, endpoint } = await subscribe(service);
   const failing = new Set<string>();
@@ -77,7 +79,7 @@ it('what fails in a burst is tried again 30 seconds later, whichever way it goes
   expect(given[0]).toMatchObject({
     status: 'failed',
     attempts: 1,
-    error_message: 'The receiver answered 410.',
+    error_message: 'The receiver responded with 410.',
   });
   expect(given.every((row) => row.ended_at !== null)).toBe(true);
 
@@ -198,6 +200,7 @@ it('with WEBHOOK_RUNS_PER_SECOND 0 no delivery gets a run of its own', async () 
   await receiver.close();
 });
 
+// contract.md D23
 it('retries that come back together and meet a receiver that hangs have at most 20 requests in flight', async () => {
   const { workspace, receiver, endpoint } = await subscribe(service);
   receiver.answer = () => 503;

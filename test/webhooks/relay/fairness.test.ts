@@ -28,6 +28,7 @@ async function timeToReceive(receiver: Receiver, count: number): Promise<number>
   return performance.now() - startedAt;
 }
 
+// contract.md D15
 it('an endpoint that hangs on each of 200 deliveries has at most 20 first attempts open and holds up nobody', async () => {
   const hanging = await subscriber();
   const healthy = await subscriber();

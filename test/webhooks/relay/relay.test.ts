@@ -1,3 +1,4 @@
+import { EventEmitter } from 'node:events';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Client } from '@temporalio/client';
 import { NativeConnection } from '@temporalio/worker';
@@ -46,16 +47,16 @@ function startOwn(runsPerSecond: number) {
   const { db } = service;
   const names = taskQueues('nobody-');
   const [capacity, known] = [createCapacity(), createKnownEndpoints()];
-  const waker = { wake: () => undefined };
+  const wakes = new EventEmitter<{ wake: [] }>();
   const runs = createRuns(client, names, logger);
   const sender = createWebhookSender({ guard: createAddressGuard({ allowedNetworks: [] }) });
   const bursts = createBursts({
-    ...{ db, sender, capacity, known, wake: () => waker.wake() },
+    ...{ db, sender, capacity, known, wake: () => wakes.emit('wake') },
     ...{ onAttemptBegan: () => undefined, onAttemptEnded: () => undefined, onError: () => undefined },
   });
   const relay = startRelay({
     ...{ db, common: db, listenUrl: service.config.DATABASE_URL, client, names, logger },
-    ...{ runs, bursts, capacity, known, waker, runsPerSecond },
+    ...{ runs, bursts, capacity, known, wakes, runsPerSecond },
   });
   return { relay, known };
 }

@@ -50,7 +50,7 @@ const leaveInRun = (id: DeliveryId, made: { attempts: number; begun: number }) =
       status: 'failed',
       ...made,
       response_status: 503,
-      error_message: 'The receiver answered 503.',
+      error_message: 'The receiver responded with 503.',
       due_at: new Date(Date.now() - 1_000),
     })
     .where('id', '=', id)
@@ -71,6 +71,7 @@ it('a database that goes away once the receiver has answered costs no second sen
   expect(receiver.received).toHaveLength(1);
 });
 
+// contract.md D24
 it('what a receiver says stays out of Temporal, also while the database cannot be told', async () => {
   receiver.words = 'Confidential words of the receiver';
   receiver.answer = async () => {
@@ -83,7 +84,7 @@ it('what a receiver says stays out of Temporal, also while the database cannot b
   expect(row).toMatchObject({ status: 'failed', attempts: 1, response_status: 404 });
   expect(await operator.closed(deliveryWorkflowId(id))).toBe('FAILED');
   const kept = await operator.kept(deliveryWorkflowId(id));
-  expect(kept).toContain('The receiver answered 404.');
+  expect(kept).toContain('The receiver responded with 404.');
   expect(kept).not.toContain('Confidential');
 });
 
@@ -130,6 +131,7 @@ it("an operator's reset sends at once, numbers on, and the next wait is that of 
   expect(receiver.received).toHaveLength(2);
 });
 
+// contract.md D3 and D13
 it('six failures end the delivery as failed, its run FAILED, each attempt with a fresh signature and the same delivery id', async () => {
   receiver.answer = () => 503;
   const id = await emitOne();
@@ -153,6 +155,7 @@ it('six failures end the delivery as failed, its run FAILED, each attempt with a
   );
 });
 
+// contract.md D16
 it('an endpoint disabled while a retry waits ends the delivery: endpoint disabled, attempts unchanged, nothing sent', async () => {
   receiver.answer = () => 503;
   const id = await emitOne();
@@ -198,6 +201,7 @@ it('a run that Temporal does not know, whose sixth attempt had begun, ends its d
   expect(receiver.received).toEqual([]);
 });
 
+// contract.md D14
 it('two workers, one killed in mid-attempt: every event arrives, under one delivery id, and the lost attempt stays spent', async () => {
   await worker.stop();
   const lost = await startProcess('worker.ts', workerEnv);

@@ -34,6 +34,7 @@ beforeEach(async () => {
 const emitOne = () => emitSingle(service, workspace);
 const describeRun = (id: DeliveryId) => client.workflow.getHandle(deliveryWorkflowId(id)).describe();
 
+// contract.md D6
 it('sends the stored bytes once, signed over exactly them, and records the success', async () => {
   const id = await emitOne();
   const row = await untilDelivery(service, id, (delivery) => delivery.status !== 'pending');
@@ -68,6 +69,7 @@ it('sends the stored bytes once, signed over exactly them, and records the succe
   expect(run.status.name).toBe('COMPLETED');
 });
 
+// contract.md D10
 it.each([400, 404, 410, 301])(
   'does not retry a %i: failed after one attempt, and a FAILED run',
   async (status) => {
@@ -85,6 +87,7 @@ it.each([400, 404, 410, 301])(
   },
 );
 
+// contract.md D8
 it('schedules the retries of a 503 by the policy 30 s, doubled up to 8 min, six attempts, read back from its history', async () => {
   receiver.answer = () => 503;
   const id = await emitOne();

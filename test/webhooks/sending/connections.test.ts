@@ -37,6 +37,7 @@ const endingAtTheSecond = (socket: Socket) => {
 };
 
 describe('a connection that is lost before anything is written', () => {
+  // contract.md D17
   it('is dialled again within the attempt when the receiver closed it while the database was away', async () => {
     const receiver = closing(await startRawReceiver(closingIdle(1_000)));
     const { sender } = await setUpSender({ timeoutMs: 1_500 });
@@ -88,6 +89,7 @@ describe('a connection that is lost before anything is written', () => {
 });
 
 describe('a reused connection that ends under a request', () => {
+  // contract.md D18
   it('after it had idled for a second: the request is made once more, within the same attempt', async () => {
     const receiver = closing(await startRawReceiver(endingAtTheSecond));
     const { sender } = await setUpSender();

@@ -31,6 +31,7 @@ describe('dialling', () => {
     expect(receiver.connections()).toBe(0);
   });
 
+  // contract.md D12
   it('is immune to answers that change between the check and the dial', async () => {
     const trap = closing(await startTrap());
     const receiver = closing(
@@ -122,11 +123,12 @@ describe('dialling', () => {
 });
 
 describe('a refused port', () => {
+  // contract.md W15
   it('is neither registered nor sent to, also in an allowed network, and a redirect to it is not followed', async () => {
     const { sender } = await setUpSender();
     const guard = createAddressGuard({ allowedNetworks: parseNetworks('127.0.0.1/32') });
     const url = 'http://127.0.0.1:6379/';
-    const reason = 'The port of the URL is one of another service.';
+    const reason = 'The port of the URL is reserved for another service.';
     expect(await checkUrlAtRegistration(url, guard)).toEqual({ ok: false, reason });
     expect((await expectNoResponse(post(sender, url))).error).toBe(reason);
     const receiver = closing(
@@ -150,6 +152,7 @@ describe('registration', () => {
     }
   });
 
+  // contract.md W2
   it('refuses blocked addresses, names that lead to them and bad URLs, and names no address', async () => {
     const zone: Zone = { 'inside.test': [['10.0.0.5']], 'inside6.test': [['fd00::1']] };
     const dns = closing(await startDnsServer(zone));

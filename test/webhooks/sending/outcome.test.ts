@@ -3,6 +3,7 @@ import { BLOCKED_ADDRESS_MESSAGE } from '../../../src/outbound/address-guard.ts'
 import { classify, errorMessage } from '../../../src/webhooks/sending/outcome.ts';
 
 describe('classify and errorMessage', () => {
+  // contract.md D9
   it.each([
     [200, 'succeeded'],
     [204, 'succeeded'],
@@ -21,7 +22,9 @@ describe('classify and errorMessage', () => {
   ] as const)('takes %i as %s', (status, verdict) => {
     const outcome = { kind: 'responded', status, bodyText: '', durationMs: 1, redirects: 0 } as const;
     expect(classify(outcome)).toBe(verdict);
-    expect(errorMessage(outcome)).toBe(verdict === 'succeeded' ? null : `The receiver answered ${status}.`);
+    expect(errorMessage(outcome)).toBe(
+      verdict === 'succeeded' ? null : `The receiver responded with ${status}.`,
+    );
   });
 
   it('takes no response as a retry', () => {

@@ -62,6 +62,7 @@ describe('redirects that are followed', () => {
     expect(outcome.durationMs).toBeLessThan(15_000);
   });
 
+  // contract.md D11
   it('takes three hops, and the fourth redirect is the answer', async () => {
     const receiver = closing(
       await startRouter({
@@ -81,7 +82,7 @@ describe('redirects that are followed', () => {
       bodyText: '/loop',
     });
     expect(classify(looping)).toBe('failed');
-    expect(errorMessage(looping)).toBe('The receiver answered 307, a redirect too many: three are followed.');
+    expect(errorMessage(looping)).toBe('The receiver responded with 307, too many redirects (limit 3).');
     expect(receiver.received.filter(({ path }) => path === '/loop')).toHaveLength(4);
   });
 });
@@ -107,7 +108,7 @@ describe('redirects that are not followed', () => {
       const outcome = await expectResponded(post(sender, receiver.url));
       expect(outcome).toMatchObject({ status: 302, redirects: 0, refusedRedirect, bodyText: '/hooks' });
       expect(classify(outcome)).toBe('failed');
-      expect(errorMessage(outcome)).toMatch(/^The receiver answered 302, a redirect [a-zA-Z ]+\.$/);
+      expect(errorMessage(outcome)).toMatch(/^The receiver responded with 302, a redirect [a-zA-Z ]+\.$/);
       expect(receiver.received).toHaveLength(1);
     },
   );

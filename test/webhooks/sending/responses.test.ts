@@ -67,6 +67,7 @@ describe('large heads', () => {
     expect(connections).toBe(1);
   });
 
+  // contract.md D19
   it.each([
     ['200 OK', 'succeeded'],
     ['404 Not Found', 'failed'],

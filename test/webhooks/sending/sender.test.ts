@@ -118,6 +118,7 @@ describe('responses that never end', () => {
     }
   });
 
+  // contract.md D7
   it('counts all redirects and a dripping last body into one time', async () => {
     const receiver = closing(
       await startReceiver(({ path }, response) => {
@@ -149,7 +150,7 @@ describe('responses that break off', () => {
     expect(await expectResponded(post(sender, success.url))).toMatchObject({ status: 200, bodyText: 'part' });
     const outcome = await expectResponded(post(sender, failure.url));
     expect(classify(outcome)).toBe('retry');
-    expect(errorMessage(outcome)).toBe('The receiver answered 503.');
+    expect(errorMessage(outcome)).toBe('The receiver responded with 503.');
   });
 
   it.each([

@@ -5,6 +5,7 @@ import { deliveryHeaders, signPayload } from '../../../src/webhooks/sending/sign
 const secret = 'whsec_c2VjcmV0';
 
 describe('the signature', () => {
+  // contract.md D2
   it('is the hex HMAC-SHA256 of t, a dot and the raw bytes, under the secret as UTF-8 text', () => {
     // printf '1700000000.{"event":"ping","data":{}}' | openssl dgst -sha256 -hmac 'whsec_c2VjcmV0'
     const known = 'f454c8a6c27c487cb5d1e96bee7d5a4693b208a8943c343f916cfef5c0a01b00';
@@ -21,6 +22,7 @@ describe('the signature', () => {
 });
 
 describe('the headers of a delivery', () => {
+  // contract.md D1
   it('are the four of the contract and the content type, with one whole second as time', () => {
     const body = Buffer.from('{"event":"article.created","data":{}}');
     const input = { secret, deliveryId: 'd1', eventType: 'article.created', body };

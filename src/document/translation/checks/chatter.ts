@@ -41,14 +41,14 @@ export function checkChatter(source: string, translated: string): Defect[] {
   const isAbout = lead !== undefined && TRANSLATION.test(lead) && !TRANSLATION.test(source);
   const greets = lead !== undefined && GREETING.test(text) && !/[:：]/u.test(source);
   if (isAbout || greets || (INTERJECTION.test(text) && !/^[¡\s]*[\p{L}\s]{2,24}[!！]/u.test(source))) {
-    add('what stands before the text');
+    add('the introduction before the text');
   }
   if (text.includes('```') && !source.includes('```')) add('the code fence');
   if (WRAPPED.test(text) && !WRAPPED.test(source)) add('the object around the text');
   if (NOTE.test(text) && !/[:：]/u.test(source)) add('the note');
   if (/\n\s*\n/.test(text) && !/\n\s*\n/.test(source.trim())) add('the added paragraph');
   if (REMARK.test(text) && !/[(（[]/.test(source)) {
-    defects.push(soft('chatter', 'the remark in brackets behind the text is not in the text: leave it out'));
+    defects.push(soft('chatter', 'the remark in brackets after the text is not in the text: leave it out'));
   }
   if (QUOTES.test(text) && !QUOTE_AT_EITHER_END.test(source)) {
     defects.push(soft('chatter', 'the text has no quotation marks around it: leave them out'));

@@ -142,7 +142,7 @@ export function checkNumbers(
   ];
   if (what.length > 0) return [soft('numbers', `the numbers differ: ${what.join('; ')}`)];
   return keepsOrder(sourceLanguage, targetLanguage) && haveChangedPlaces(from, to)
-    ? [soft('numbers', 'the numbers have changed places: put each where it belongs')]
+    ? [soft('numbers', 'the numbers are in the wrong places: put each where it belongs')]
     : [];
 }
 

@@ -66,13 +66,13 @@ export async function storeDeliveries(
       SELECT ${columns}, ${in_run}::boolean, ${burst_id}::uuid, ${due} FROM queued`,
     waiting: sql`INSERT INTO webhook_open (${columns}, status, attempts, begun, response_status, error_message,
         attempt_log, due_at, in_run)
-      SELECT ${columns}, 'failed', 1, 1, 500, 'The receiver answered 500.', ${attempt}::jsonb,
+      SELECT ${columns}, 'failed', 1, 1, 500, 'The receiver responded with 500.', ${attempt}::jsonb,
         now() + interval '1 hour', true
       FROM queued`,
     ended: sql`INSERT INTO webhook_log (${columns}, status, attempts, response_status, error_message, attempt_log,
         in_run, delivered_at, ended_at)
       SELECT ${columns}, ${state}, 1, ${succeeded ? 204 : 500}::integer,
-        ${succeeded ? null : 'The receiver answered 500.'}::text, ${attempt}::jsonb, true,
+        ${succeeded ? null : 'The receiver responded with 500.'}::text, ${attempt}::jsonb, true,
         CASE WHEN ${succeeded} THEN created_at END, created_at
       FROM queued`,
   }[state === 'pending' || state === 'waiting' ? state : 'ended'];

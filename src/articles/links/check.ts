@@ -1,0 +1,228 @@
+/**
+ * Compares the addresses that listed articles show with those that were last reported. An article that shows another one
+ * by now gets a new updatedAt, and article.updated where it is PUBLISHED. Readers see the new address before that: it is
+ * read with the article (contract.md R3).
+ */
+import { isDeepStrictEqual } from 'node:util';
+import { sql } from 'kysely';
+import type { Logger } from 'pino';
+import { clockTimestamp } from '../../db/clock.ts';
+import type { Database, Tx } from '../../db/database.ts';
+import { textStatement } from '../../db/prepared.ts';
+import { inTransaction } from '../../db/transaction.ts';
+import { parsePlaces } from '../../document/render/places.ts';
+import { shownLinks } from '../../document/render/splice.ts';
+import { recordEvents } from '../../events/record.ts';
+import type { ArticleId, WorkspaceId } from '../../ids.ts';
+import { keepDoing, pause } from '../../pause.ts';
+import { updatedEvents } from '../events.ts';
+import { summaryColumns } from '../queries.ts';
+import { WHERE_LINK_LEADS } from './leads.ts';
+import { listLinkingArticles } from './list.ts';
+
+/** Between two looks for what was noted. */
+const POLL_MS = 1_000;
+/** Articles that one transaction checks. */
+const BATCH = 100;
+/** Links that one statement compares, unless one article has more. */
+const MAX_LINKS = 2_000;
+/** For each millisecond of work, this share of it is left to others. */
+const REST = 1 / 3;
+
+interface Taken {
+  readonly id: ArticleId;
+  readonly request_id: string | null;
+  readonly links: number;
+}
+
+/**
+ * Parameters: the workspace, articles at most. An article that somebody edits stays on the list, and nobody waits for it.
+ */
+const lockListed = textStatement<Taken>(
+  'lock_articles_to_check',
+  `SELECT article.id, checks.request_id,
+     (SELECT count(*) FROM article_links WHERE article_id = article.id)::integer AS links
+   FROM link_checks AS checks JOIN articles AS article ON article.id = checks.article_id
+   WHERE checks.workspace_id = $1
+   ORDER BY checks.article_id LIMIT $2
+   FOR NO KEY UPDATE OF article SKIP LOCKED`,
+);
+
+interface Compared {
+  readonly id: ArticleId;
+  readonly places: string | null;
+  /** Named article, address last reported, address now. */
+  readonly links: readonly (readonly [string, string | null, string | null])[];
+}
+
+/** Parameter: articles. Only those with a link that leads elsewhere come back. */
+const compareLinks = textStatement<Compared>(
+  'compare_article_links',
+  `SELECT article.id, article.content_places::text AS places,
+     json_agg(json_build_array(link.target_id, link.address, now.address)) AS links
+   FROM articles AS article
+   JOIN article_links AS link ON link.article_id = article.id
+   LEFT JOIN LATERAL (SELECT led.address FROM (SELECT link.target_id) AS link ${WHERE_LINK_LEADS}) AS now ON true
+   WHERE article.id = ANY ($1::uuid[])
+   GROUP BY article.id
+   HAVING bool_or(link.address IS DISTINCT FROM now.address)`,
+);
+
+/** Whether the body shows another address than was reported. A link that overlaps an earlier one is not shown. */
+function isShownElsewhere({ places, links }: Compared): boolean {
+  if (places === null) return false;
+  const parsed = parsePlaces(places);
+  const [before, now] = ([1, 2] as const).map((side) => {
+    const addresses = new Map(links.map((link) => [link[0], link[side]]));
+    const lead = (id: string) => {
+      const url = addresses.get(id) ?? null;
+      return url === null ? null : { id: url, url };
+    };
+    return shownLinks(parsed, lead);
+  });
+  return !isDeepStrictEqual(before, now);
+}
+
+/** Sets what a check has seen. */
+async function keepAddresses(tx: Tx, { id, links }: Compared): Promise<void> {
+  await sql`
+    UPDATE article_links SET address = seen.address
+    FROM unnest(${links.map(([target]) => target)}::uuid[], ${links.map((link) => link[2])}::text[])
+      AS seen (target_id, address)
+    WHERE article_id = ${id} AND article_links.target_id = seen.target_id`.execute(tx);
+}
+
+async function checkTaken(tx: Tx, workspaceId: WorkspaceId, taken: readonly Taken[]): Promise<void> {
+  const requests = new Map(taken.map(({ id, request_id }) => [id, request_id ?? '']));
+  const compared = await compareLinks(tx, [...requests.keys()]);
+  const changed = compared.filter(isShownElsewhere).map(({ id }) => id);
+  for (const each of compared) await keepAddresses(tx, each);
+  if (changed.length === 0) return;
+  // The version stays: a save that is based on what was read before loses nothing (contract.md R5).
+  const rows = await tx
+    .updateTable('articles')
+    .set({ updated_at: clockTimestamp })
+    .where('id', 'in', changed)
+    .returning(summaryColumns)
+    .execute();
+  for (const [requestId, some] of Map.groupBy(rows, ({ id }) => requests.get(id) ?? '')) {
+    const events = some.flatMap((row) => updatedEvents(row, ['content']));
+    await recordEvents(tx, { actor: { workspaceId }, requestId }, events);
+  }
+}
+
+/** As many articles as have {@link MAX_LINKS} links together, one at least. */
+function* inGroups(taken: readonly Taken[]): Generator<Taken[]> {
+  let group: Taken[] = [];
+  let links = 0;
+  for (const each of taken) {
+    if (group.length > 0 && links + each.links > MAX_LINKS) {
+      yield group;
+      group = [];
+      links = 0;
+    }
+    group.push(each);
+    links += each.links;
+  }
+  if (group.length > 0) yield group;
+}
+
+/**
+ * Checks some articles of a workspace. An article's entry goes before addresses are read: an address that changes later
+ * makes another.
+ * @returns how many there were
+ */
+const checkSome = (db: Database, workspaceId: WorkspaceId, most: number): Promise<number> =>
+  inTransaction(db, async (tx) => {
+    const taken = await lockListed(tx, workspaceId, most);
+    const ids = taken.map(({ id }) => id);
+    await sql`DELETE FROM link_checks WHERE article_id = ANY (${ids}::uuid[])`.execute(tx);
+    for (const group of inGroups(taken)) await checkTaken(tx, workspaceId, group);
+    return taken.length;
+  });
+
+/** Removes the entries of articles that are gone. */
+const dropDeleted = (db: Database, workspaceId: WorkspaceId) =>
+  db
+    .deleteFrom('link_checks')
+    .where('workspace_id', '=', workspaceId)
+    .where((eb) =>
+      eb.not(
+        eb.exists(
+          eb.selectFrom('articles').select('id').whereRef('articles.id', '=', 'link_checks.article_id'),
+        ),
+      ),
+    )
+    .execute();
+
+/**
+ * Checks articles of a workspace, fewer at a time when the database refuses many.
+ * @returns whether more may be checked at once
+ */
+async function checkWorkspace(db: Database, workspaceId: WorkspaceId): Promise<boolean> {
+  for (let most = BATCH; ; most /= 10) {
+    try {
+      const checked = await checkSome(db, workspaceId, most);
+      if (checked === most) return true;
+      await dropDeleted(db, workspaceId);
+      return false;
+    } catch (error) {
+      if (most === 1) throw error;
+    }
+  }
+}
+
+/** The next workspace with articles to check, but for those that have to wait. */
+const nextWorkspace = (db: Database, after: WorkspaceId | null, waiting: ReadonlySet<WorkspaceId>) =>
+  db
+    .selectFrom('link_checks')
+    .select('workspace_id')
+    .$if(after !== null, (query) => query.where('workspace_id', '>', after as WorkspaceId))
+    .$if(waiting.size > 0, (query) => query.where('workspace_id', 'not in', [...waiting]))
+    .orderBy('workspace_id')
+    .limit(1)
+    .executeTakeFirst();
+
+/**
+ * Checks what is listed, a batch of each workspace in turn, with rests, until nothing is left but articles that somebody
+ * is editing. Any number of workers do so at once.
+ * @param onError is called with what failed, which is tried again the next time
+ */
+export async function checkLinks(
+  db: Database,
+  { signal, onError }: { signal: AbortSignal; onError: (error: unknown, workspaceId?: WorkspaceId) => void },
+): Promise<void> {
+  const done = new Set<WorkspaceId>();
+  let listAt = 0;
+  for (let after: WorkspaceId | null = null; !signal.aborted; ) {
+    const began = performance.now();
+    if (began >= listAt) {
+      await listLinkingArticles(db).catch(onError);
+      listAt = performance.now() + POLL_MS;
+    }
+    const next: { workspace_id: WorkspaceId } | undefined = await nextWorkspace(db, after, done);
+    if (next === undefined && after === null) return;
+    after = next?.workspace_id ?? null;
+    if (after === null) continue;
+    const workspaceId = after;
+    const isMore = await checkWorkspace(db, workspaceId).catch((error: unknown) => {
+      onError(error, workspaceId);
+      return false;
+    });
+    if (!isMore) done.add(workspaceId);
+    await pause((performance.now() - began) * REST, signal);
+  }
+}
+
+/** Does so for as long as the process lives. @returns how to stop it, which waits for the batch in hand */
+export function startCheckingLinks(db: Database, logger: Logger): () => Promise<void> {
+  const stopping = new AbortController();
+  const { signal } = stopping;
+  const onError = (err: unknown, workspaceId?: WorkspaceId) =>
+    logger.warn({ err, workspaceId }, 'links not checked yet');
+  const running = keepDoing(() => checkLinks(db, { signal, onError }), { everyMs: POLL_MS, signal, onError });
+  return () => {
+    stopping.abort();
+    return running;
+  };
+}

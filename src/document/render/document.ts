@@ -1,0 +1,28 @@
+/** The rendering of a document, which depends on nothing else: what its links and images lead to is spliced in later. */
+import type { DocumentJson } from '../format/schema.ts';
+import { ParsedTexts } from '../inline/texts.ts';
+import { renderHtml } from './html.ts';
+import { renderMarkdown } from './markdown.ts';
+import { locatePlaces, markPlaces, type Places, takeMarks } from './places.ts';
+
+/** contentHtml and contentMarkdown without links to articles and without images. */
+export interface Rendered {
+  readonly html: string;
+  readonly markdown: string;
+  /** Where those belong; null without any. */
+  readonly places: Places | null;
+}
+
+/** Renders a valid document; a NUL character in one of its texts is not valid. */
+export function renderDocument(document: DocumentJson, texts = new ParsedTexts()): Rendered {
+  const marked = markPlaces(document);
+  const html = renderHtml(marked.document, texts);
+  const markdown = renderMarkdown(marked.document, texts);
+  if (marked.links.length + marked.images.length === 0) return { html, markdown, places: null };
+  const unmarked = { html: takeMarks(html, '\n'), markdown: takeMarks(markdown, '\n\n') };
+  return {
+    html: unmarked.html.text,
+    markdown: unmarked.markdown.text,
+    places: locatePlaces(marked, unmarked.html, unmarked.markdown),
+  };
+}

@@ -1,0 +1,113 @@
+/** Shows a rendering: writes the addresses that articles and images have now into its places (contract.md F5, F8). */
+import { claim } from '../format/links.ts';
+import { destination } from '../inline/markdown.ts';
+import { encodeUrl, isAllowedImageUrl, isAllowedLinkUrl } from '../text/urls.ts';
+import type { Rendered } from './document.ts';
+import { openLink, showFigure } from './html.ts';
+import type { ImagePlace, LinkPlace, Places } from './places.ts';
+
+/** What the places of a document lead to. */
+export interface Resolver {
+  /** The article that a link leads to and its address; null leaves the words plain. */
+  link(articleId: string): { readonly id: string; readonly url: string } | null;
+  /** An image's address and own alt text; null when the asset is missing (or must not be shown). */
+  asset(assetId: string): { readonly url: string; readonly altText: string } | null;
+}
+
+/** What is written around a range of a text. */
+interface Insertion {
+  readonly start: number;
+  readonly end: number;
+  readonly before: string;
+  readonly after: string;
+}
+type Splice = { readonly [Text in 'html' | 'markdown']: Insertion };
+
+/**
+ * The address that each link shows; null where none is shown. Of links that overlap the earlier entry is shown, of links
+ * that lead to one article the first. An address that is not allowed is not shown.
+ */
+export function shownLinks({ links }: Places, link: Resolver['link']): (string | null)[] {
+  const addresses: (string | null)[] = [];
+  const linked = new Set<string>();
+  for (const { articleId, over } of links) {
+    const target = link(articleId);
+    const isShown =
+      target !== null &&
+      isAllowedLinkUrl(target.url) &&
+      !over?.some((other) => addresses[other] !== null) &&
+      claim(linked, target.id);
+    addresses.push(isShown ? target.url : null);
+  }
+  return addresses;
+}
+
+/** Writes links and images into a rendering, in time linear in its length. */
+export function splice({ html, markdown, places }: Rendered, resolve: Resolver): Omit<Rendered, 'places'> {
+  if (places === null) return { html, markdown };
+  const splices: Splice[] = [];
+  for (const [index, url] of shownLinks(places, resolve.link).entries()) {
+    const place = places.links[index];
+    if (url !== null && place !== undefined) splices.push(spliceLink(place, url));
+  }
+  for (const place of places.images) {
+    const asset = resolve.asset(place.assetId);
+    if (asset === null || !isAllowedImageUrl(asset.url)) continue;
+    splices.push(spliceImage(place, asset.url, place.altText || asset.altText));
+  }
+  // In HTML no two of them touch but images of one gap, which keep their order.
+  splices.sort((a, b) => a.html.start - b.html.start);
+  return {
+    html: insert(html, splices, 'html'),
+    markdown: insert(markdown, splices, 'markdown'),
+  };
+}
+
+function insert(text: string, splices: readonly Splice[], kind: keyof Splice): string {
+  if (splices.length === 0) return text;
+  const parts: string[] = [];
+  let done = 0;
+  for (const { [kind]: insertion } of splices) {
+    const { start, end, before, after } = insertion;
+    parts.push(text.slice(done, start), before, text.slice(start, end), after);
+    done = end;
+  }
+  const result = [...parts, text.slice(done)].join('');
+  // Where nothing follows, HTML ends without a line end and Markdown with one.
+  return text === '' ? result.slice(0, -1) : result;
+}
+
+function spliceLink(place: LinkPlace, url: string): Splice {
+  const [htmlStart, htmlEnd] = place.html;
+  const [start, end] = place.markdown;
+  const target = destination({ url, title: null });
+  return {
+    html: { start: htmlStart, end: htmlEnd, before: openLink(url, null), after: '</a>' },
+    markdown: { start, end, before: '[', after: `](${target})` },
+  };
+}
+
+function spliceImage(place: ImagePlace, url: string, alt: string): Splice {
+  const target = destination({ url: encodeUrl(url), title: place.caption ?? null });
+  return {
+    html: fill(place.html, showFigure(url, alt, place.caption), '\n'),
+    markdown: fill(place.markdown, `![${escapeAlt(alt)}](${target})`, '\n\n'),
+  };
+}
+
+/** A block in the gap at `at`: the separator stands before it, at the beginning of the text behind it. */
+const fill = (at: number, block: string, separator: string): Insertion => ({
+  start: at,
+  end: at,
+  before: at > 0 ? separator + block : block + separator,
+  after: '',
+});
+
+/** An alternative text on one line of Markdown. */
+const escapeAlt = (text: string): string =>
+  text
+    .replace(
+      /[`*[\]~]|\\(?=[\r\n!-/:-@[-`{-~]|$)|_(?![a-z\d])|(?<![a-z\d])_|&(?=[#a-z])|<(?=[!/?a-z])/gi,
+      '\\$&',
+    )
+    .replace(/[\r\n]/g, (character) => `&#${character.charCodeAt(0)};`);

@@ -1,0 +1,180 @@
+/** What a refresh and its proposals do with whole versions; what comes in as a text is JSON. */
+import type { AssetId } from '../../ids.ts';
+import { MAX_BLOCKS } from '../format/schema.ts';
+import { ParsedTexts } from '../inline/texts.ts';
+import { applyRefresh } from '../refresh/apply.ts';
+import { acceptProposal, rejectProposal } from '../refresh/decide.ts';
+import { planRefresh, segmentsToSend } from '../refresh/plan.ts';
+import type {
+  Proposal,
+  Provenance,
+  RefreshOptions,
+  RefreshPlan,
+  RefreshResult,
+  UnitKey,
+} from '../refresh/types.ts';
+import { fieldsAmong } from '../refresh/units.ts';
+import { weigh } from '../refresh/weigh.ts';
+import { orUnwritable, type Unwritable } from '../translation/reassemble.ts';
+import type { Segment } from '../translation/segments.ts';
+import type { Snapshot } from '../translation/source.ts';
+import { type RenderedDocument, toStore } from './stored.ts';
+
+const read = <Value>(json: string): Value => JSON.parse(json) as Value;
+const readProvenance = (json: string | null): Provenance | null =>
+  json === null ? null : read<Provenance>(json);
+
+/** A plan, as JSON text, and what is said and asked about it. */
+export interface PlannedRefresh {
+  readonly plan: string;
+  readonly sent: number;
+  readonly weight: number;
+  /** Held for the copies of images. */
+  readonly bytes: number;
+  /** Blocks of the source. */
+  readonly blocks: number;
+  /** What something is done with. */
+  readonly changed: { readonly blocks: number; readonly fields: number; readonly images: number };
+  /** Those of `options.units` that neither side has. */
+  readonly unknown: readonly UnitKey[];
+}
+
+/** Plans a refresh of a version; `proposed` are its open proposals. */
+export function planVersion(
+  sourceJson: string,
+  versionJson: string,
+  provenance: string | null,
+  proposed: string,
+  options: Omit<RefreshOptions, 'proposed'>,
+): PlannedRefresh {
+  const source = read<Snapshot>(sourceJson);
+  const version = read<Snapshot>(versionJson);
+  const plan = planRefresh(source, version, readProvenance(provenance), {
+    ...options,
+    proposed: read<Proposal[]>(proposed),
+  });
+  const keys = plan.steps.map(({ key }) => key);
+  const blocks = keys.filter((key) => key.startsWith('block:')).length;
+  const images = keys.filter((key) => key.startsWith('image:')).length;
+  const there = new Set(
+    [...source.document.blocks, ...version.document.blocks].map(({ id }) => `block:${id}`),
+  );
+  return {
+    plan: JSON.stringify(plan),
+    sent: plan.sent,
+    weight: plan.weight,
+    bytes: plan.copies.reduce((sum, { byteSize }) => sum + byteSize, 0),
+    blocks: source.document.blocks.length,
+    changed: { blocks, images, fields: keys.length - blocks - images },
+    unknown: (options.units ?? []).filter((key) => !there.has(key)),
+  };
+}
+
+/** The texts that an engine gets of a refresh as its job keeps it, and the article cut down that they are from. */
+export function sentOf(refresh: string): { partial: Snapshot; segments: Segment[] } {
+  const { plan } = read<{ plan: RefreshPlan }>(refresh);
+  return { partial: plan.partial, segments: segmentsToSend(plan) };
+}
+
+/** What a version becomes. */
+export interface Changed extends Omit<RefreshResult, 'proposals' | 'settled' | 'content' | 'provenance'> {
+  /** As JSON text: of a large table it is so long that the event loop should not see it otherwise. */
+  readonly provenance: string;
+  /** Its fields outside the body. */
+  readonly fields: Omit<Snapshot, 'document' | 'assets'>;
+  readonly body: RenderedDocument;
+}
+
+export interface AppliedRefresh extends Pick<RefreshResult, 'proposals' | 'settled'> {
+  readonly ok: true;
+  readonly changed: Changed;
+  /** Texts that were sent for what is applied and proposed, and what they weigh. */
+  readonly delivered: { readonly sent: number; readonly weight: number };
+}
+
+/** What is applied and proposed, or why it cannot be written. */
+export type Applied = AppliedRefresh | Unwritable;
+
+function changedBy({
+  content,
+  provenance,
+  ...result
+}: Omit<RefreshResult, 'proposals' | 'settled'>): Changed {
+  const { document, assets: _, ...fields } = content;
+  const body = toStore(document, new ParsedTexts());
+  return { ...result, fields, body, provenance: JSON.stringify(provenance) };
+}
+
+/**
+ * What was sent for these units alone: nothing else is paid for.
+ * @param unpaid keys of texts that are not paid for either
+ */
+function deliveredOf(
+  { partial, kept, ...plan }: RefreshPlan,
+  units: ReadonlySet<UnitKey>,
+  unpaid: ReadonlySet<string>,
+) {
+  if (unpaid.size === 0 && plan.steps.every(({ key }) => units.has(key))) {
+    return { sent: plan.sent, weight: plan.weight };
+  }
+  const rest = {
+    kept: [...kept, ...[...unpaid].map((key) => [key.replace(/\.part\.\d+$/, ''), { text: '' }] as const)],
+    partial: {
+      ...fieldsAmong(partial, (key) => units.has(key)),
+      document: {
+        version: 1 as const,
+        // Keys are positions: what is left out leaves its place.
+        blocks: partial.document.blocks.map((block) =>
+          units.has(`block:${block.id}`) ? block : { id: block.id, type: 'divider' as const },
+        ),
+      },
+      assets: partial.assets.map((asset) =>
+        units.has(`image:${asset.id}`) ? asset : { ...asset, altText: '' },
+      ),
+    },
+  };
+  return { sent: segmentsToSend(rest).length, weight: weigh(rest) };
+}
+
+/** Applies a plan to the version as it is now. */
+export function applyPlan(
+  plan: string,
+  version: string,
+  provenance: string | null,
+  translations: ReadonlyMap<string, string | null>,
+  unpaid: ReadonlySet<string>,
+  copyIds: ReadonlyMap<string, AssetId>,
+  proposeAll: boolean,
+): Applied {
+  return orUnwritable(() => {
+    const planned = read<RefreshPlan>(plan);
+    const { proposals, settled, ...result } = applyRefresh(planned, {
+      translations,
+      current: read<Snapshot>(version),
+      provenance: readProvenance(provenance),
+      copyIds,
+      proposeAll,
+    });
+    const units = new Set([...result.applied, ...proposals.map(({ key }) => key)]);
+    const delivered = deliveredOf(planned, units, unpaid);
+    return { ok: true, proposals, settled, changed: changedBy(result), delivered };
+  });
+}
+
+/** Why a proposal cannot be accepted: its unit has changed since, or the version has as many blocks as it may have. */
+export type Refusal = 'changed' | 'full';
+
+/** The version once the proposal is accepted. */
+export function accept(proposal: string, version: string, provenance: string | null): Changed | Refusal {
+  const before = read<Snapshot>(version);
+  const result = acceptProposal(before, readProvenance(provenance), read<Proposal>(proposal));
+  if (result === null) return 'changed';
+  const { length } = result.content.document.blocks;
+  return length > MAX_BLOCKS && length > before.document.blocks.length ? 'full' : changedBy(result);
+}
+
+/** What is known of the version once the proposal is rejected, as JSON text. */
+export const reject = (proposal: string, version: string, provenance: string | null): string =>
+  JSON.stringify(
+    rejectProposal(read<Snapshot>(version), readProvenance(provenance), read<Proposal>(proposal)),
+  );

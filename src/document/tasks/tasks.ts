@@ -1,0 +1,208 @@
+/**
+ * Work on whole documents, which runs on a separate thread when the document is large. Documents go in and
+ * come out as text, so that little has to be copied between threads.
+ */
+import type { AssetId } from '../../ids.ts';
+import { dropDeadLinks } from '../format/links.ts';
+import { type DocumentIssue, parseDocument, STORED_BOUNDS } from '../format/parse.ts';
+import type { DocumentJson } from '../format/schema.ts';
+import { collectTexts } from '../format/walk.ts';
+import { countWords, textWeight, uncountedWeight } from '../format/words.ts';
+import { toPlainText, weighInline } from '../inline/parse.ts';
+import { ParsedTexts } from '../inline/texts.ts';
+import { importMarkdown } from '../markdown/import.ts';
+import { countStates } from '../refresh/states.ts';
+import type { Provenance, StateCounts } from '../refresh/types.ts';
+import { provenanceOf, unitsOf } from '../refresh/units.ts';
+import { type Rendered, renderDocument } from '../render/document.ts';
+import type { Term } from '../text/term-index.ts';
+import { occurringTerms } from '../translation/glossary.ts';
+import { type PlannedTexts, planTexts } from '../translation/planned.ts';
+import {
+  orUnwritable,
+  reassemble,
+  replaceAssets,
+  type TranslatedArticle,
+  type Unwritable,
+} from '../translation/reassemble.ts';
+import { extractSegments, leftFields } from '../translation/segments.ts';
+import type { Snapshot } from '../translation/source.ts';
+import { fitting, memoryKeys, taughtTexts } from './memory.ts';
+import { accept, applyPlan, planVersion, reject, sentOf } from './refresh.ts';
+import { type RenderedDocument, type StoredDocument, toStore } from './stored.ts';
+
+export type CheckedDocument =
+  | { readonly ok: true; readonly stored: StoredDocument; readonly rendered: Rendered }
+  | { readonly ok: false; readonly issues: readonly DocumentIssue[]; readonly omitted: number };
+
+const readDocument = (json: string): DocumentJson => JSON.parse(json) as DocumentJson;
+
+/** Checks JSON text against the document format, within the bounds of what a client sends or of what may be stored, and renders it. */
+function check(json: string, from: 'client' | 'stored' = 'client'): CheckedDocument {
+  const texts = new ParsedTexts();
+  const parsed = parseDocument(JSON.parse(json), texts, from === 'stored' ? STORED_BOUNDS : undefined);
+  return parsed.ok ? { ok: true, ...toStore(dropDeadLinks(parsed.document), texts) } : parsed;
+}
+
+/** Renders a stored document. */
+const render = (json: string): Rendered => renderDocument(readDocument(json));
+
+/** The document with its assets replaced by their copies; the words stay as they are. */
+function copyDocument(json: string, assetIds: ReadonlyMap<string, string>): string {
+  const document = readDocument(json);
+  replaceAssets(document, assetIds);
+  return JSON.stringify(document);
+}
+
+/** What is sent of a snapshot (its JSON text). */
+function plan(json: string): PlannedTexts {
+  const snapshot = JSON.parse(json) as Snapshot;
+  return planTexts(extractSegments(snapshot), snapshot);
+}
+
+/** The same of a refresh; `source` is the article that it brings the version up to date with, null when that is gone. */
+function planSegmentsOf(refresh: string, source: string | null): PlannedTexts {
+  const { partial, segments } = sentOf(refresh);
+  return planTexts(segments, source === null ? partial : (JSON.parse(source) as Snapshot), partial);
+}
+
+/** A translated article as it is stored. */
+export type AssembledArticle = Omit<TranslatedArticle, 'document'> &
+  RenderedDocument & {
+    /** What is known of the version from now on, as JSON text. */
+    readonly provenance: string;
+  };
+
+/** The article, or why there is none. */
+export type Assembled = { readonly ok: true; readonly article: AssembledArticle } | Unwritable;
+
+/** Writes translations into a copy of the snapshot (its JSON text), whose images are those of `assetIds`, and renders it. */
+function assemble(
+  snapshot: string,
+  translations: ReadonlyMap<string, string | null>,
+  assetIds: ReadonlyMap<string, AssetId>,
+): Assembled {
+  const texts = new ParsedTexts();
+  const source = JSON.parse(snapshot) as Snapshot;
+  return orUnwritable(() => {
+    const made = reassemble(source, translations, assetIds, texts);
+    const { document, ...article } = made;
+    const provenance = JSON.stringify(provenanceOf(source, made, assetIds, leftFields(translations)));
+    return { ok: true, article: { ...article, ...toStore(document, texts), provenance } };
+  });
+}
+
+/** Of each version how many of its units are in which state; what comes in is JSON text, of versions and of what is known of them by id. */
+function states(
+  source: string,
+  versions: ReadonlyMap<string, string>,
+  provenance: ReadonlyMap<string, string>,
+): Map<string, StateCounts> {
+  const from = JSON.parse(source) as Snapshot;
+  const units = unitsOf(from);
+  const counts = new Map<string, StateCounts>();
+  for (const [id, version] of versions) {
+    const known = JSON.parse(provenance.get(id) ?? '[]') as Provenance;
+    counts.set(id, countStates(from, JSON.parse(version) as Snapshot, known, units));
+  }
+  return counts;
+}
+
+/** The local images of a Markdown file, each path once, with the alternative text it has first. */
+function findImages(source: string): { path: string; alt: string }[] {
+  const found = new Map<string, string>();
+  importMarkdown(source, {
+    resolveImage: ({ path, alt }) => {
+      if (!found.has(path)) found.set(path, alt);
+      return null;
+    },
+  });
+  return [...found].map(([path, alt]) => ({ path, alt }));
+}
+
+/** A Markdown file as a checked document. */
+export interface ImportedDocument {
+  readonly title: string | null;
+  /** Images that only their alternative text is left of. */
+  readonly unusable: number;
+  readonly checked: CheckedDocument;
+}
+
+/** Reads a Markdown file; `assets` has the asset ids of its local images by path. */
+function importFile(
+  source: string,
+  keepTitleHeading: boolean,
+  assets: ReadonlyMap<string, string>,
+): ImportedDocument {
+  const { title, unusable, document } = importMarkdown(source, {
+    keepTitleHeading,
+    resolveImage: ({ path }) => assets.get(path) ?? null,
+  });
+  return { title, unusable, checked: check(JSON.stringify(document)) };
+}
+
+/** What a stored document weighs in the price (`textWeight`): its text, and what is translated besides it. */
+export type Counted =
+  | { readonly ok: true; readonly body: number; readonly beside: number }
+  | { readonly ok: false; readonly issue: DocumentIssue };
+
+/** A document that a translation could not be written back into is found here, before it is paid for. */
+function count(json: string): Counted {
+  const texts = new ParsedTexts();
+  const parsed = parseDocument(readDocument(json), texts, STORED_BOUNDS);
+  if (!parsed.ok) {
+    const [issue = { pointer: '', blockId: null, message: 'does not match the format' }] = parsed.issues;
+    return { ok: false, issue };
+  }
+  const { document } = parsed;
+  return {
+    ok: true,
+    body: countWords(document, texts, textWeight),
+    beside: uncountedWeight(document, texts),
+  };
+}
+
+/** The beginning of a stored document's words as shown, this many code points of it. */
+function excerpt(json: string, characters: number): string {
+  const parts: string[] = [];
+  let length = 0;
+  for (const { kind, markdown, text } of collectTexts(readDocument(json))) {
+    if (kind === 'altText') continue;
+    // A text from before marks were bounded is shown as written.
+    const shown = markdown && weighInline(text).problem === null ? toPlainText(text) : text;
+    parts.push(shown);
+    length += shown.length;
+    // A code point is two units at most.
+    if (length >= characters * 2) break;
+  }
+  return [...parts.join('\n').slice(0, characters * 2)].slice(0, characters).join('');
+}
+
+/** Those of a glossary's terms that occur in texts; JSON text comes in and goes out. */
+const termsIn = (glossary: string, texts: ReadonlyMap<string, string>): string =>
+  JSON.stringify(occurringTerms(JSON.parse(glossary) as readonly Term[], [...texts.values()]));
+
+/** Every task by name. Arguments and results survive structured cloning, but for parsed texts, which become bytes. */
+export const TASKS = {
+  count,
+  excerpt,
+  check,
+  render,
+  copyDocument,
+  plan,
+  planSegmentsOf,
+  planVersion,
+  applyPlan,
+  accept,
+  reject,
+  assemble,
+  states,
+  findImages,
+  importFile,
+  termsIn,
+  memoryKeys,
+  fitting,
+  taughtTexts,
+} as const;
+
+export type TaskName = keyof typeof TASKS;

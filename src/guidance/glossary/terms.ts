@@ -1,0 +1,75 @@
+import { sql } from 'kysely';
+import { requirePermissions, type VerbContext } from '../../context.ts';
+import type { Queryable } from '../../db/database.ts';
+import { type PageRequest, readPage } from '../../http/paging.ts';
+import type { GlossaryTermId, WorkspaceId } from '../../ids.ts';
+import type { GlossaryTerm } from '../../providers/types.ts';
+import { doTask } from '../../threads/pool.ts';
+import { inTheBackground } from '../../threads/share.ts';
+import { type GlossaryTermResponse, termColumns, toTerm } from './schemas.ts';
+
+/** One page of the workspace's terms, the newest first (articles.read). */
+export async function listTerms(
+  { db, actor }: VerbContext,
+  {
+    sourceLanguage,
+    targetLanguage,
+    ...page
+  }: PageRequest<GlossaryTermId> & {
+    readonly sourceLanguage?: string | undefined;
+    readonly targetLanguage?: string | undefined;
+  },
+): Promise<{ terms: GlossaryTermResponse[]; nextCursor: string | null }> {
+  requirePermissions(actor, 'articles.read');
+  let query = db
+    .selectFrom('glossary_terms')
+    .select(termColumns)
+    .where('workspace_id', '=', actor.workspaceId);
+  if (sourceLanguage !== undefined) query = query.where('source_language', '=', sourceLanguage);
+  if (targetLanguage !== undefined) {
+    query = query.where((eb) =>
+      eb.or([eb('target_language', '=', targetLanguage), eb('target_language', 'is', null)]),
+    );
+  }
+  const { rows, nextCursor } = await readPage(query, page);
+  return { terms: rows.map(toTerm), nextCursor };
+}
+
+/** Independent of the database's collation. */
+const byKey = sql<string>`term_key COLLATE "C"`;
+
+/**
+ * The terms that a translation into the language goes by, in a fixed order. A term for every language gives way to one
+ * for this language.
+ */
+export async function glossaryOf(
+  db: Queryable,
+  workspaceId: WorkspaceId,
+  sourceLanguage: string,
+  targetLanguage: string,
+): Promise<GlossaryTerm[]> {
+  return db
+    .selectFrom('glossary_terms')
+    .distinctOn(byKey)
+    .select(['source_term as source', 'target_term as target', 'case_sensitive as caseSensitive'])
+    .where('workspace_id', '=', workspaceId)
+    .where('source_language', '=', sourceLanguage)
+    .where((eb) => eb.or([eb('target_language', '=', targetLanguage), eb('target_language', 'is', null)]))
+    .orderBy(byKey)
+    .orderBy('target_language', (order) => order.asc().nullsLast())
+    .execute();
+}
+
+/** Those of them that occur in an article's texts, at most `MAX_OCCURRING`; looked for off the event loop. */
+export async function glossaryIn(
+  db: Queryable,
+  workspaceId: WorkspaceId,
+  languages: { readonly source: string; readonly target: string },
+  texts: readonly string[],
+): Promise<GlossaryTerm[]> {
+  const terms = await glossaryOf(db, workspaceId, languages.source, languages.target);
+  if (terms.length === 0) return [];
+  const byPlace = new Map(texts.map((text, place) => [String(place), text]));
+  const found = await inTheBackground(workspaceId, () => doTask('termsIn', JSON.stringify(terms), byPlace));
+  return JSON.parse(found) as GlossaryTerm[];
+}

@@ -1,0 +1,15 @@
+import type { Database } from '../db/database.ts';
+import type { JobId } from '../ids.ts';
+
+/** Shows that nothing but writing the result is left. */
+export async function markFinalizing(db: Database, jobId: JobId): Promise<void> {
+  await db
+    .updateTable('jobs')
+    .set((eb) => ({
+      current_step: 'finalize',
+      progress: eb.fn<number>('greatest', ['progress', eb.val(95)]),
+    }))
+    .where('id', '=', jobId)
+    .where('status', '=', 'TRANSLATING')
+    .execute();
+}

@@ -1,7 +1,0 @@
-/** What a worker does with changed addresses, as a process that can be killed: works off those of DATABASE_URL and ends. */
-import { createDatabase } from '../../src/db/database.ts';
-import { renderLinks } from './support.ts';
-
-const db = createDatabase({ connectionString: process.env.DATABASE_URL ?? '' });
-await renderLinks(db);
-await db.destroy();
