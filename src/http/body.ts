@@ -7,7 +7,7 @@ import type { BodySource } from './input.ts';
 const MIB = 1024 * 1024;
 const EMPTY = new Uint8Array();
 
-/** JSON bodies above this many bytes are parsed and checked in turns. */
+/** JSON bodies above this many bytes are parsed and checked in turns (contract.md A17). */
 const LARGE_BODY_BYTES = 256 * 1024;
 /** Large bodies parsed or checked at the same time, in this process and per workspace. */
 const LARGE_BODIES = { total: 2, perOwner: 1 };

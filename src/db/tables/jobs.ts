@@ -114,7 +114,7 @@ export interface JobTables {
     asked_batches: Generated<number[]>;
     /** Of a refresh: its plan, with what it needs of the source. */
     snapshot: NullableJson<Snapshot | StoredRefresh>;
-    /** Null until planned. */
+    /** Null until it is planned. */
     context: NullableJson<StoredContext>;
     /** Null until extracted, or until the first batch goes without. */
     terms: NullableJson<readonly TermPair[]>;
@@ -139,7 +139,7 @@ export interface JobTables {
     /** Its key in the memory. */
     text_key: string;
     made_by: string;
-    /** Null until it was sent to an engine. */
+    /** Null until it was sent. */
     outcome: Nullable<Outcome>;
     /** What was repaired, or is wrong with it. */
     defects: NullableJson<readonly FoundDefect[]>;
