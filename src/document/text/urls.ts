@@ -39,7 +39,7 @@ const LOCAL_PART = /[\w.+%-]/;
 const DOMAIN = /^[a-z0-9-]+(?:\.[a-z0-9-]+)+/i;
 
 /**
- * The stretches of plain text that must survive a translation byte by byte: bare addresses, e-mail addresses,
+ * The ranges of plain text that a translation must keep byte for byte: bare addresses, e-mail addresses,
  * template placeholders and control characters. Sorted, without overlaps.
  */
 export function findLiterals(text: string): TextRange[] {
@@ -75,7 +75,7 @@ export function findLiterals(text: string): TextRange[] {
   return result;
 }
 
-/** `…/Foo_(bar)` ends with its bracket; `(see https://a.example)` does not. Looks back over 200 characters at most. */
+/** True for `…/Foo_(bar)`, false for `(see https://a.example)`. Looks back at most 200 characters. */
 function closesBracket(text: string, start: number, end: number): boolean {
   const last = text.charAt(end - 1);
   if (last !== ')' && last !== ']') return false;
