@@ -239,7 +239,7 @@ function targetOf(tag: string, targets: readonly string[]): string | null {
   return alike.length === 1 ? (alike[0] ?? null) : null;
 }
 
-/** True for `en` and `en-GB`, or `de` and `de-1996`; false for `en-US` and `en-GB`, and for `zh` and `zh-Hant` (another script). */
+/** True for `en` and `en-GB`, or `de` and `de-1996`; false for `en-US` and `en-GB`, or `zh` and `zh-Hant` (scripts). */
 function areAlike(one: string, other: string): boolean {
   const [first, second] = [new Intl.Locale(one), new Intl.Locale(other)];
   const [a, b] = [first.maximize(), second.maximize()];

@@ -28,8 +28,8 @@ export interface Marks {
 }
 
 /**
- * Counts the marks of one paragraph: `[ ] * _ ` < & \ !` and line ends. An escaped character counts once, with its backslash;
- * `_` inside a word counts, but is not emphasis.
+ * Counts the marks of one paragraph: `[ ] * _ ` < & \ !` and line ends. An escaped character counts once, with its
+ * backslash; `_` inside a word counts, but is not emphasis.
  */
 export function countMarks(paragraph: string): Marks {
   let all = 0;

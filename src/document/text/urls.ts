@@ -1,6 +1,6 @@
 /**
- * Addresses inside article text: which ones a link may have, and which stretches of text are addresses or
- * placeholders that no translation may touch.
+ * Addresses inside article text: which ones a link may have, and which ranges of text are addresses or
+ * placeholders that a translation must not change.
  */
 
 const ALLOWED_SCHEMES: ReadonlySet<string> = new Set(['http', 'https', 'mailto']);
@@ -20,7 +20,7 @@ export function isAllowedImageUrl(url: string): boolean {
   return isAllowedLinkUrl(url) && !/^\s*mailto:/i.test(url);
 }
 
-/** The address with white space and control characters percent-encoded: safe inside a quoted HTML attribute once escaped. */
+/** Percent-encodes white space and control characters. Once escaped, safe in a quoted HTML attribute. */
 export function encodeUrl(url: string): string {
   return url.toWellFormed().replace(/[\u0000-\u0020"<>\\^`{|}\u007f-\uffff]+/g, encodeURIComponent);
 }
