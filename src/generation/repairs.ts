@@ -1,8 +1,8 @@
-import type { RejectedAnswer } from '../providers/ask.ts';
+import type { RejectedResponse } from '../providers/ask.ts';
 import type { ArticleWriter } from './writing/writer.ts';
 
 interface Asked {
-  readonly rejected?: RejectedAnswer | undefined;
+  readonly rejected?: RejectedResponse | undefined;
 }
 
 /** What a writer did that is not noted yet. */

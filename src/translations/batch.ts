@@ -1,7 +1,7 @@
 import { sql } from 'kysely';
 import type { Database } from '../db/database.ts';
 import type { JobId } from '../ids.ts';
-import { type Made, translateSegments } from '../providers/translate.ts';
+import { type TranslatedSegment, translateSegments } from '../providers/translate.ts';
 import type { TranslationProvider } from '../providers/types.ts';
 import { askMarked, markRequested } from './engine-requests.ts';
 import { mayLeave } from './report/judge.ts';
@@ -68,7 +68,7 @@ const wellFormed = (_key: string, value: unknown): unknown =>
 async function storeTranslations(
   db: Database,
   { jobId, batch }: { jobId: JobId; batch: number },
-  made: ReadonlyMap<string, Made>,
+  made: ReadonlyMap<string, TranslatedSegment>,
 ): Promise<void> {
   const results = [...made.values()];
   await sql`

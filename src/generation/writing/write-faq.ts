@@ -1,5 +1,5 @@
 import type { Block } from '../../document/format/schema.ts';
-import { parseAnswer } from '../../providers/ask.ts';
+import { parseResponse } from '../../providers/ask.ts';
 import { faqLength } from '../lengths.ts';
 import { faqAnswer } from './answers.ts';
 import { askWriter } from './ask.ts';
@@ -42,7 +42,7 @@ export async function writeFaq(writer: ArticleWriter, request: FaqRequest): Prom
         rejected,
       }),
     check: (answer) => {
-      const parsed = parseAnswer(faqAnswer, answer);
+      const parsed = parseResponse(faqAnswer, answer);
       if (!parsed.ok) return { value: null, defects: parsed.defects };
       const { questions } = parsed.value;
       if (questions.length < MIN_QUESTIONS || questions.length > MAX_QUESTIONS) {
