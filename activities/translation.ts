@@ -3,10 +3,10 @@ import type { TranslationProvider } from '../src/providers/types.ts';
 import type { PlannedRun } from '../src/temporal/shapes.ts';
 import { translateBatch } from '../src/translations/batch.ts';
 import { remember } from '../src/translations/memory/remember.ts';
-import { type Planned, planSegments } from '../src/translations/plan.ts';
+import { type PlanTask, planSegments } from '../src/translations/plan.ts';
 import { settleRefresh } from '../src/translations/refresh/settle.ts';
 import { settleTranslation } from '../src/translations/settle.ts';
-import { drawTerms, wantsTerms } from '../src/translations/terms.ts';
+import { extractTerms, wantsTerms } from '../src/translations/terms.ts';
 import { asFinalFailure } from './failures.ts';
 import { callEngine, createJobActivities, ending, type JobDependencies, requireOpen } from './jobs.ts';
 
@@ -19,7 +19,7 @@ export function createTranslationActivities(
   dependencies: JobDependencies & { readonly provider: TranslationProvider },
 ) {
   const { db, provider } = dependencies;
-  const plan = (jobId: JobId, task: Planned): Promise<PlannedRun> =>
+  const plan = (jobId: JobId, task: PlanTask): Promise<PlannedRun> =>
     asFinalFailure(async () => {
       await requireOpen(db, jobId);
       const { batches, words } = await planSegments(db, jobId, provider, task);
@@ -43,7 +43,7 @@ export function createTranslationActivities(
     /** Extracts the job's list of terms; returns how many it has. */
     drawTerms: (jobId: JobId): Promise<{ terms: number }> =>
       callEngine(db, jobId, 'translations', async (signal) => ({
-        terms: await drawTerms({ db, provider }, { jobId, signal }),
+        terms: await extractTerms({ db, provider }, { jobId, signal }),
       })),
 
     /** Translates one batch; returns how many segments it sent to the provider. */

@@ -21,7 +21,7 @@ import { OUTLINE_PART } from './parts.ts';
 import { type GenerationFeatures, type PricedRun, priceOf } from './price.ts';
 import type { GenerationEstimate, GenerationWarning } from './schemas.ts';
 
-/** What a verb that starts a generation needs: what the deployment can do decides what is in the price. */
+/** Context of verbs that start a generation. The deployment's features decide what the price includes. */
 export type GenerationContext = VerbContext & {
   readonly runs: JobRuns;
   readonly features: GenerationFeatures;
@@ -44,9 +44,9 @@ export interface Queued {
 }
 
 /**
- * Queues a generation in one transaction, or finds what the key has queued before. The run is started when it has
- * committed.
- * @param admit checks everything and admits the job
+ * Queues a generation in one transaction, or replays the one that the key has queued before. The run starts after the
+ * commit.
+ * @param admit validates the request and admits the job
  */
 export async function queueGeneration(
   context: GenerationContext,
@@ -66,14 +66,14 @@ export async function queueGeneration(
   return generated;
 }
 
-/** A draft that nobody has written anything into. */
+/** A draft without blocks. */
 export type EmptyDraft = ArticleRow & {
-  /** Whether somebody has edited its outline. */
+  /** True when a person has edited its outline. */
   readonly edited: boolean;
 };
 
 /**
- * Locks an article that a generation, or an outline, may be written into: a DRAFT without blocks that no job owns.
+ * Locks a DRAFT without blocks that no job owns, for a generation or an outline.
  * @throws {ServiceError} RESOURCE_NOT_FOUND; CONFLICT `job_running`, `has_content` or `status`
  */
 export async function lockEmptyDraft(
@@ -100,9 +100,9 @@ export async function lockEmptyDraft(
 }
 
 /**
- * The settings that an article was last generated with.
- * @param pointer the field of the request that could have been sent in their place, if it has one
- * @throws {ServiceError} INVALID_REQUEST when there are none, or none that would be accepted today
+ * The settings of an article's last generation.
+ * @param pointer the request field that replaces them, if there is one
+ * @throws {ServiceError} INVALID_REQUEST when there are none, or they are no longer valid
  */
 export function storedConfig(json: string | null, pointer = ''): GenerationConfig {
   const stored = generationConfigSchema.safeParse(json === null ? null : JSON.parse(json));
@@ -117,7 +117,7 @@ interface NewGeneration {
   readonly article: Pick<ArticleRow, 'id' | 'project_id' | 'primary_language'>;
   readonly config: GenerationConfig;
   readonly run: PricedRun;
-  /** What an approved run writes from. */
+  /** The outline of an approved run. */
   readonly outline?: Outline;
   readonly idempotencyKey: string | undefined;
   readonly events: readonly NewEvent[];
@@ -125,8 +125,8 @@ interface NewGeneration {
 }
 
 /**
- * Admits a run on a locked article, in the caller's transaction: the article is QUEUED, its settings, price and outline
- * are stored with the job.
+ * Admits a run on a locked article, in the caller's transaction: sets the article QUEUED and stores settings, price and
+ * outline with the job.
  * @throws {ServiceError} as `admitJob`
  */
 export async function admitGeneration(
@@ -191,7 +191,7 @@ export async function admitGeneration(
   };
 }
 
-/** The text's language does not change the article's, so one may be meant to be the other. */
+/** Warns when the languages of text and article differ, which may be a mistake. */
 const warningsOf = (ofArticle: string, ofText: string): GenerationWarning[] =>
   ofArticle === ofText
     ? []

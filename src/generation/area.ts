@@ -2,19 +2,19 @@ import { sql } from 'kysely';
 import type { JobArea } from '../jobs/runs.ts';
 import { startRun } from '../jobs/runs.ts';
 
-/** How generations, and runs that stop after the outline, take part in the foundation of paid jobs. */
+/** Registers generations, and runs that stop after the outline, with the paid-job runner. */
 export const generationArea: JobArea = {
   start: ({ client, names }, job) =>
     startRun(client, job, {
       workflow: 'generateArticle',
       taskQueue: names.translation,
-      // Ids only: access to Temporal must not give access to what customers write.
+      // Ids only: access to Temporal must not expose customers' texts.
       summary: `${job.purpose === 'outline' ? 'outline' : 'generate'} ${job.article_id}`,
     }),
   async wordsMade(tx, jobId) {
     const { words } = await tx
       .selectFrom('generation_parts')
-      // Each call that was answered, and the one under way. An approved outline was asked of nobody.
+      // Each call with a response, and the one in flight. An approved outline was never requested.
       .select(
         sql<number | string>`coalesce(sum(words * CASE
           WHEN content IS NULL THEN calls + asked::integer

@@ -69,14 +69,14 @@ export const generationConfigSchema = z
   })
   .meta({ id: 'GenerationConfig' });
 
-/** Settings as they are stored: every default is filled in, and what was not given is absent. */
+/** Stored settings: defaults are filled in, other omitted fields are absent. */
 export type GenerationConfig = z.output<typeof generationConfigSchema>;
 
-/** Words that a Frequently asked questions section takes out of wordCount. */
+/** Words of wordCount that a FAQ section takes. */
 export const FAQ_WORDS = 250;
-/** The shortest body that is planned beside one. */
+/** The shortest body planned with a FAQ. */
 const MIN_BODY_WORDS = 100;
 
-/** Words that the outline is planned for, and the sections are written in. */
+/** Words of the sections, which the outline is planned for. */
 export const bodyWords = ({ wordCount, faq }: Pick<GenerationConfig, 'wordCount' | 'faq'>): number =>
   faq ? Math.max(MIN_BODY_WORDS, wordCount - FAQ_WORDS) : wordCount;

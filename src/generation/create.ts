@@ -25,15 +25,15 @@ export interface GenerateArticle {
   readonly idempotencyKey?: string | undefined;
 }
 
-/** A title from a topic, which may be longer. */
+/** The topic on one line, cut to the length of a title. */
 const titleOf = (topic: string): string =>
   [...topic.replace(/\s+/gu, ' ')].slice(0, MAX_TITLE).join('').trimEnd();
 
 /**
- * Makes an article and queues its generation (articles.create, articles.generate): article, job, the events
- * article.created and article.generation.started, audit entry and hold are one transaction.
+ * Creates an article and queues its generation (articles.create, articles.generate). One transaction writes article, job,
+ * the events article.created and article.generation.started, the audit entry and the hold.
  * @throws {ServiceError} RESOURCE_NOT_FOUND for the project, INVALID_REQUEST for a language it lacks,
- *   INSUFFICIENT_CREDITS, QUOTA_EXCEEDED; nothing is left behind then
+ *   INSUFFICIENT_CREDITS, QUOTA_EXCEEDED; nothing is written then
  */
 export async function generateArticle(
   context: GenerationContext,
@@ -84,7 +84,7 @@ export interface GenerateDraft {
 }
 
 /**
- * Queues the generation of a draft that has no content yet (articles.generate).
+ * Queues the generation of an empty draft (articles.generate).
  * @throws {ServiceError} RESOURCE_NOT_FOUND; INVALID_REQUEST without settings, given or stored; CONFLICT `job_running`,
  *   `has_content`, `status` or `outline_edited`; INSUFFICIENT_CREDITS, QUOTA_EXCEEDED
  */

@@ -5,7 +5,7 @@ import type { GenerationConfig } from './config.ts';
 import { firstRun, type GenerationFeatures, priceOf } from './price.ts';
 import type { estimateResponse } from './schemas.ts';
 
-/** What a generation would cost, and whether the wallet covers its first run (articles.read). Nothing is reserved. */
+/** Price of a generation, and whether the wallet covers its first run (articles.read). Nothing is reserved. */
 export async function estimateGeneration(
   { db, actor }: VerbContext,
   config: GenerationConfig,

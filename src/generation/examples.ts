@@ -6,7 +6,7 @@ import type { GenerationConfig } from './config.ts';
 import type { Outline } from './outline.ts';
 import { firstRun, priceOf } from './price.ts';
 
-/** Requests and answers of generations for the reference page. */
+/** Requests and responses of generations for the reference page. */
 
 const NO_FEATURES = { webResearch: false, factChecking: false };
 

@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { MAX_META_DESCRIPTION, MAX_META_TITLE, MAX_SLUG, MAX_TITLE } from '../document/format/limits.ts';
 import { trimmedText } from '../fields.ts';
 
-/** What an article is written from, with the bounds of the contract (contract.md G31). */
+/** Outlines, with the bounds of contract.md G31. */
 
 const MAX_SECTIONS = 40;
 export const MAX_HEADING = 300;
@@ -11,12 +11,12 @@ export const MAX_SECTION_KEYWORDS = 25;
 export const MAX_SECTION_KEYWORD = 120;
 export const MIN_ESTIMATED_WORDS = 20;
 export const MAX_ESTIMATED_WORDS = 5_000;
-/** Words of the body that each section has at least, on average. */
+/** Fewest words per section, on average. */
 const WORDS_PER_SECTION = 60;
-/** And at most: models break longer answers off. */
+/** Most words per section: models cut longer responses off. */
 export const MAX_WORDS_PER_SECTION = 2_000;
 
-/** What a slug is made of; its length is bounded beside. */
+/** Form of a slug, without its length. */
 export const SLUG = /^[a-z0-9]+(?:-[a-z0-9]+)*$/;
 
 const estimatedWords = z
@@ -77,19 +77,19 @@ export const outlineSchema = z
 export type Outline = z.output<typeof outlineSchema>;
 export type OutlineSection = Outline['sections'][number];
 
-/** How many sections a body with this many words may have. */
+/** Number of sections that a body may have. */
 export interface SectionBounds {
-  /** One for every 2,000 words begun. */
+  /** One per started 2,000 words. */
   readonly least: number;
-  /** One for every 60 words begun, up to 40. */
+  /** One per started 60 words, up to 40. */
   readonly most: number;
 }
 
-/** The bounds of a body of `words` words, of 1 at least. */
+/** Bounds for a body of `words` words (at least 1). */
 export const sectionBounds = (words: number): SectionBounds => ({
   least: Math.ceil(words / MAX_WORDS_PER_SECTION),
   most: Math.min(MAX_SECTIONS, Math.ceil(words / WORDS_PER_SECTION)),
 });
 
-/** Says how many sections there may be: `1 to 20`. */
+/** The bounds in words: `1 to 20`. */
 export const describeBounds = ({ least, most }: SectionBounds): string => `${least} to ${most}`;

@@ -23,7 +23,7 @@ import type { outlineResponse } from './schemas.ts';
 
 export interface StoredOutline {
   readonly shown: z.output<typeof outlineResponse>;
-  /** Of the outline and the article's settings together: both decide what an approval writes, and its price. */
+  /** Covers the outline and the article's settings: both decide what an approved run writes, and its price. */
   readonly tag: string;
 }
 
@@ -39,7 +39,7 @@ const noOutline = () => notFound('outline');
 /** @throws {ServiceError} RESOURCE_NOT_FOUND without an outline */
 function toStored({ outline: json, generation_config, edited }: Row): StoredOutline {
   if (json === null) throw noOutline();
-  // Checked when it was stored.
+  // Validated when it was stored.
   const outline = JSON.parse(json) as Outline;
   const config: unknown = JSON.parse(generation_config ?? 'null');
   return { shown: { outline, edited }, tag: etagOfJson(JSON.stringify({ outline, config })) };
@@ -60,8 +60,8 @@ const findOutline = async (
   );
 
 /**
- * Locks an article whose outline may be edited or approved. Without one it is not found, whatever else it is.
- * @throws {ServiceError} RESOURCE_NOT_FOUND; CONFLICT as `lockEmptyDraft`
+ * Locks an article whose outline may be edited or approved.
+ * @throws {ServiceError} RESOURCE_NOT_FOUND without an outline, in any status; CONFLICT as `lockEmptyDraft`
  */
 async function lockOutline(
   tx: Tx,
@@ -74,7 +74,7 @@ async function lockOutline(
 }
 
 /**
- * The outline that an article was generated from, or waits to be (articles.read).
+ * Reads the outline that an article was, or will be, generated from (articles.read).
  * @throws {ServiceError} RESOURCE_NOT_FOUND when it has none
  */
 export async function readOutline(context: VerbContext, articleId: ArticleId): Promise<StoredOutline> {
@@ -82,7 +82,7 @@ export async function readOutline(context: VerbContext, articleId: ArticleId): P
   return findOutline(context.db, context, articleId);
 }
 
-/** Settings may be newer than an outline, and for an article of another length. */
+/** Settings may be newer than the outline, and have another wordCount. */
 function requireSections({ sections }: Outline, config: GenerationConfig, pointer: string): void {
   const words = bodyWords(config);
   const bounds = sectionBounds(words);
@@ -92,9 +92,9 @@ function requireSections({ sections }: Outline, config: GenerationConfig, pointe
 
 /**
  * Replaces the outline of an article that is not written yet (articles.update). The same outline again changes nothing.
- * @param ifMatch the tag of the outline and settings that the change is based on; any without it
- * @throws {ServiceError} RESOURCE_NOT_FOUND without one; INVALID_REQUEST for more or fewer sections than the words of the
- *   article make; CONFLICT as `lockEmptyDraft`; PRECONDITION_FAILED
+ * @param ifMatch the tag of the outline and settings that the change is based on; omitted: not checked
+ * @throws {ServiceError} RESOURCE_NOT_FOUND without an outline; INVALID_REQUEST for too many or too few sections; CONFLICT
+ *   as `lockEmptyDraft`; PRECONDITION_FAILED
  */
 export async function saveOutline(
   context: VerbContext,
@@ -127,8 +127,8 @@ export async function saveOutline(
 }
 
 /**
- * Queues the generation of an article from its outline, with the settings that it has (articles.generate). What is
- * approved is what was read: the run has a copy of both, and a newer request for other settings moves the tag.
+ * Queues the generation of an article from its outline and current settings (articles.generate). The run has a copy of
+ * both. The tag covers both, so that the caller approves what they have read.
  * @param ifMatch the tag of the outline that was read
  * @throws {ServiceError} INVALID_REQUEST without it, with `*`, or for too many or too few sections; RESOURCE_NOT_FOUND without an
  *   outline; CONFLICT as `lockEmptyDraft`; PRECONDITION_FAILED when it has changed; INSUFFICIENT_CREDITS, QUOTA_EXCEEDED

@@ -2,22 +2,22 @@ import { sql } from 'kysely';
 import type { Database, Queryable } from '../db/database.ts';
 import type { JobId } from '../ids.ts';
 import { lockOpenJob } from '../jobs/run-state.ts';
-import type { Notes } from './repairs.ts';
+import type { CallNotes } from './observe-writer.ts';
 
-/** The part that the outline is; those after it are the sections, in their order, and the FAQ. */
+/** Part 0 is the outline; the sections follow in order, then the FAQ. */
 export const OUTLINE_PART = 0;
 
-/** A part as it is kept. */
+/** A stored part. */
 export interface Part {
   readonly part: number;
-  /** As planned until it is written. */
+  /** Planned words until it is written. */
   readonly words: number;
-  /** Answered so far, over all attempts. */
+  /** Calls with a response so far, over all attempts. */
   readonly calls: number;
   readonly content: unknown;
 }
 
-/** The parts of a job in their order, those that are not written yet with a content of null. */
+/** A job's parts in order; `content` is null until a part is written. */
 export const readParts = (db: Queryable, jobId: JobId): Promise<Part[]> =>
   db
     .selectFrom('generation_parts')
@@ -26,7 +26,7 @@ export const readParts = (db: Queryable, jobId: JobId): Promise<Part[]> =>
     .orderBy('part')
     .execute();
 
-/** Plans parts of this many words each, from the given one on. Those that are there already stay as they are. */
+/** Adds planned parts with these word counts, from `first` on. Existing parts stay. */
 export async function planParts(
   db: Queryable,
   jobId: JobId,
@@ -41,7 +41,7 @@ export async function planParts(
 }
 
 /**
- * Marks that a writer is about to be asked for a part: a job that is cancelled from now on is charged for it.
+ * Marks a part as requested: if the job is cancelled from now on, it counts as unpaid work.
  * @returns false when the job has ended
  */
 export async function markRequested(db: Database, jobId: JobId, part: number): Promise<boolean> {
@@ -52,12 +52,12 @@ export async function markRequested(db: Database, jobId: JobId, part: number): P
   return numAffectedRows === 1n;
 }
 
-/** Adds what a writer did for a part that is not written yet. */
+/** Adds calls and repairs to a part that is not written yet. */
 export async function notePart(
   db: Database,
   jobId: JobId,
   part: number,
-  { calls, repairs, asked }: Notes & { readonly asked: boolean },
+  { calls, repairs, asked }: CallNotes & { readonly asked: boolean },
 ): Promise<void> {
   await db
     .updateTable('generation_parts')
@@ -68,12 +68,12 @@ export async function notePart(
     .execute();
 }
 
-/** Stores a part that was written, once: what another attempt has stored stays. */
+/** Stores a written part, unless another attempt has stored it. */
 export async function storePart(
   db: Database,
   jobId: JobId,
   part: number,
-  { content, words, calls, repairs }: Notes & { content: object; words: number },
+  { content, words, calls, repairs }: CallNotes & { content: object; words: number },
 ): Promise<void> {
   await db
     .updateTable('generation_parts')
@@ -82,7 +82,7 @@ export async function storePart(
       words,
       calls: eb('calls', '+', calls),
       repairs: added(repairs),
-      // An attempt that came too late may have taken the mark away.
+      // A late attempt may have removed the mark.
       asked: true,
     }))
     .where('job_id', '=', jobId)

@@ -1,25 +1,24 @@
 import type { GenerationConfig } from './config.ts';
 
-/** Words of wordCount that are priced together; begun ones count. */
+/** Words per price step, rounded up. */
 const WORDS_PER_STEP = 1_000;
 const TEXT_CREDITS = { standard: 1, premium: 2 } as const;
 const IMAGE_CREDITS = { standard: 1, hd: 3 } as const;
 const RESEARCH_CREDITS = 1;
 const FACT_CHECKING_CREDITS = 3;
 
-/** What the deployment can do besides writing. What it cannot do is not in the price. */
+/** Features of the deployment besides writing. The price includes only available ones. */
 export interface GenerationFeatures {
   readonly webResearch: boolean;
   readonly factChecking: boolean;
 }
 
 /**
- * What is priced: `whole` from the topic to the article, `outline` the run that ends with the outline, `approved`
- * the one that goes on from it.
+ * Priced runs: `whole` from topic to article, `outline` up to the outline, `approved` from the outline to the article.
  */
 export type PricedRun = 'whole' | 'outline' | 'approved';
 
-/** The most that a run can cost, in credits, and the images that it makes. */
+/** Maximum price of a run in credits, and its number of images. */
 export interface GenerationPrice {
   readonly text: number;
   readonly images: number;
@@ -29,14 +28,14 @@ export interface GenerationPrice {
   readonly total: number;
 }
 
-/** What a run has delivered besides the text. */
+/** Deliveries of a run besides the text. */
 export interface Delivered {
   readonly images: number;
   readonly research: boolean;
   readonly factChecking: boolean;
 }
 
-/** Images of an article, its cover included. */
+/** Number of images of an article, cover included. */
 export function imagesOf({
   imageCount,
   wordCount,
@@ -47,11 +46,11 @@ export function imagesOf({
   return wordCount < 3_000 ? 4 : 5;
 }
 
-/** The run that these settings start. */
+/** The first run with these settings. */
 export const firstRun = ({ reviewOutline }: Pick<GenerationConfig, 'reviewOutline'>): PricedRun =>
   reviewOutline ? 'outline' : 'whole';
 
-/** The most that the run can cost: what is quoted and reserved (contract.md G32). */
+/** Maximum price of a run, which is quoted and reserved (contract.md G32). */
 export function priceOf(
   config: GenerationConfig,
   features: GenerationFeatures,
@@ -70,7 +69,7 @@ export function priceOf(
   return { text, images, imageCount, research, factChecking, total: text + images + research + factChecking };
 }
 
-/** What is charged of a price: the text, and whatever else was delivered. */
+/** The charge: the text, and what else was delivered. */
 export function chargeOf(price: GenerationPrice, delivered: Delivered): number {
   const perImage = price.imageCount === 0 ? 0 : price.images / price.imageCount;
   return (

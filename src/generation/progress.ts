@@ -3,7 +3,7 @@ import type { Database } from '../db/database.ts';
 import type { JobStatus, JobStep } from '../db/tables.ts';
 import type { JobId } from '../ids.ts';
 
-/** The steps of a generation in their order: the status of each, and the progress on entering it. */
+/** Steps of a generation in order, with the status and the progress on entering each. */
 const STEPS = [
   { step: 'validate', status: 'VALIDATING', progress: 2 },
   { step: 'research', status: 'RESEARCHING', progress: 5 },
@@ -22,7 +22,7 @@ const WRITING_FROM = progressAt('write');
 const WRITING_TO = progressAt('image-prompts');
 
 /**
- * Moves a job into a step, unless it is past it: doing it again changes nothing.
+ * Moves a job to a step, unless it is past it. Idempotent.
  * @returns false when the job has ended
  */
 export async function enterStep(db: Database, jobId: JobId, step: GenerationStep): Promise<boolean> {
@@ -43,7 +43,7 @@ export async function enterStep(db: Database, jobId: JobId, step: GenerationStep
   return numUpdatedRows === 1n;
 }
 
-/** Moves the progress of a job that writes to the share of its sections that are written. */
+/** Sets the progress of a writing job from its written sections. */
 export async function showWritten(db: Database, jobId: JobId): Promise<void> {
   await sql`
     UPDATE jobs SET progress = greatest(progress, (

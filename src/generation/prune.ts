@@ -2,13 +2,13 @@ import type { PruneOptions } from '../db/batches.ts';
 import type { Database } from '../db/database.ts';
 import { pruneJobs } from '../jobs/prune.ts';
 
-/** A long article has some tens of sections. */
+/** A long article has tens of sections. */
 const JOBS_AT_ONCE = 100;
 
 /**
- * Removes what a generation worked with, its settings, voice, outline and sections, once its job has ended longer ago than
- * the retention. The job itself stays, and what its report counts.
- * @returns how many jobs that were
+ * Removes settings, voice, outline and sections of jobs that ended before the retention. The jobs stay, and the figures of
+ * their reports.
+ * @returns number of jobs
  */
 export const pruneGenerations = (db: Database, options: PruneOptions): Promise<number> =>
   pruneJobs(
@@ -27,7 +27,7 @@ export const pruneGenerations = (db: Database, options: PruneOptions): Promise<n
           linkable: null,
         };
         await tx.updateTable('generations').set(nothing).where('job_id', 'in', jobIds).execute();
-        // That they were written stays known.
+        // Not null: the report still shows the part as written.
         await tx
           .updateTable('generation_parts')
           .set({ content: '{}' })

@@ -70,8 +70,8 @@ export const generationReportExample: GenerationReport = {
 };
 
 /**
- * What became of the parts of a generation (articles.read): so far, while the job is open.
- * @throws {ServiceError} RESOURCE_NOT_FOUND, also of a job of another kind
+ * The report of a generation (articles.read); while the job is open, its state so far.
+ * @throws {ServiceError} RESOURCE_NOT_FOUND, also for another kind of job
  */
 export async function readGenerationReport(
   { db, actor }: VerbContext,
@@ -95,7 +95,7 @@ export async function readGenerationReport(
     .select(['part', 'asked', 'words', 'repairs'])
     .select([
       sql<boolean>`content IS NOT NULL`.as('written'),
-      // Only the outline is small enough to be read for its headings.
+      // Headings come from the outline: sections are too large to read for this.
       sql<Partial<Outline> | null>`CASE WHEN part = ${OUTLINE_PART} AND ${job.status} = 'COMPLETED' THEN content END`.as(
         'outline',
       ),

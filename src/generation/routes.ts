@@ -29,10 +29,10 @@ import {
   replayResponse,
 } from './schemas.ts';
 
-/** An outline of forty sections with all that each may say. */
+/** Bound on an outline: forty sections at their maximum lengths. */
 const OUTLINE_BYTES = 1_048_576;
 
-const answersOf = (queued: unknown, replayed: unknown) => ({
+const queuedResponses = (queued: unknown, replayed: unknown) => ({
   202: { description: 'Queued.', schema: generateResponse, example: queued },
   200: {
     description: 'The key was used before: the original job and its article as they are now.',
@@ -41,12 +41,12 @@ const answersOf = (queued: unknown, replayed: unknown) => ({
   },
 });
 
-const answer = (generated: Generated) => ({
+const respondQueued = (generated: Generated) => ({
   status: generated.reused ? (200 as const) : (202 as const),
   body: generated,
 });
 
-const outlineAnswer = (description: string) => ({
+const outlineResponses = (description: string) => ({
   200: {
     description,
     schema: outlineResponse,
@@ -61,7 +61,7 @@ const respondWithOutline = ({ shown, tag }: StoredOutline) => ({
   headers: { ETag: tag },
 });
 
-/** Generating articles, and outlines that people read before they are written (contract.md G1 to G25). */
+/** Generations, and outlines that people review first (contract.md G1 to G25). */
 export const createGenerationRoutes = (runs: JobRuns, features: GenerationFeatures): RouteModule[] => [
   defineRoute(
     {
@@ -100,11 +100,11 @@ export const createGenerationRoutes = (runs: JobRuns, features: GenerationFeatur
       body: generateArticleBody,
       bodyExample: { generationConfig: configExample, idempotencyKey: 'spring-guide-1' },
       headers: KEY_HEADER,
-      responses: answersOf(generatedExample, replayedExample),
+      responses: queuedResponses(generatedExample, replayedExample),
       errors: ['INSUFFICIENT_CREDITS', 'QUOTA_EXCEEDED'],
     },
     async ({ context, params, body, headers }) =>
-      answer(
+      respondQueued(
         await generateArticle(
           { ...context, runs, features },
           {
@@ -130,11 +130,11 @@ export const createGenerationRoutes = (runs: JobRuns, features: GenerationFeatur
       bodyOptional: true,
       bodyExample: { generationConfig: configExample, idempotencyKey: 'spring-guide-1' },
       headers: KEY_HEADER,
-      responses: answersOf(generatedExample, replayedExample),
+      responses: queuedResponses(generatedExample, replayedExample),
       errors: ['CONFLICT', 'INSUFFICIENT_CREDITS', 'QUOTA_EXCEEDED'],
     },
     async ({ context, params, body = { replaceOutline: false }, headers }) =>
-      answer(
+      respondQueued(
         await generateDraft(
           { ...context, runs, features },
           {
@@ -156,7 +156,7 @@ export const createGenerationRoutes = (runs: JobRuns, features: GenerationFeatur
       tags: ['Generation'],
       scope: 'article',
       permissions: ['articles.read'],
-      responses: outlineAnswer('The outline.'),
+      responses: outlineResponses('The outline.'),
     },
     async ({ context, params }) => respondWithOutline(await readOutline(context, params.articleId)),
   ),
@@ -175,7 +175,7 @@ export const createGenerationRoutes = (runs: JobRuns, features: GenerationFeatur
       bodyBytes: OUTLINE_BYTES,
       bodyExample: { outline: outlineExample },
       headers: IF_MATCH,
-      responses: outlineAnswer('The outline as it is now.'),
+      responses: outlineResponses('The outline as it is now.'),
       errors: ['CONFLICT', 'PRECONDITION_FAILED'],
     },
     async ({ context, params, body, headers }) =>
@@ -205,11 +205,11 @@ export const createGenerationRoutes = (runs: JobRuns, features: GenerationFeatur
           required: true,
         },
       },
-      responses: answersOf(approvedExample, replayedApprovalExample),
+      responses: queuedResponses(approvedExample, replayedApprovalExample),
       errors: ['CONFLICT', 'PRECONDITION_FAILED', 'INSUFFICIENT_CREDITS', 'QUOTA_EXCEEDED'],
     },
     async ({ context, params, body, headers }) =>
-      answer(
+      respondQueued(
         await approveOutline(
           { ...context, runs, features },
           {

@@ -21,12 +21,12 @@ import { enterStep } from './progress.ts';
 import { assembleBody } from './writing/assemble.ts';
 import type { WrittenPart } from './writing/writer.ts';
 
-/** No image or fact check of this release delivers: they are in no price, or held and given back. */
+/** This release delivers neither images nor fact checks: they are not priced, or held and released. */
 const NOT_DELIVERED = { images: 0, factChecking: false };
 
-/** What a job has made, and what it was admitted for. */
-async function readMade(db: Database, jobId: JobId) {
-  const { price, researched, ...made } = await db
+/** A job's written parts, and the terms it was admitted with. */
+async function readResult(db: Database, jobId: JobId) {
+  const { price, researched, ...row } = await db
     .selectFrom('generations')
     .innerJoin('jobs', 'jobs.id', 'generations.job_id')
     .select([
@@ -44,22 +44,21 @@ async function readMade(db: Database, jobId: JobId) {
     .executeTakeFirstOrThrow();
   const [outline, ...parts] = await readParts(db, jobId);
   return {
-    ...made,
+    ...row,
     credits: chargeOf(price as unknown as GenerationPrice, { ...NOT_DELIVERED, research: researched }),
     outline: outline?.content as Outline,
     parts: parts.map(({ content }) => content as WrittenPart),
   };
 }
 
-type Made = Awaited<ReturnType<typeof readMade>>;
+type GenerationResult = Awaited<ReturnType<typeof readResult>>;
 
 /**
- * Puts the parts together and checks the document as a save is checked, so that after this only the database can
- * keep the article from being written.
- * @throws {ProviderError} when it makes no valid document, with a message for people
+ * Assembles the parts and checks the document like a save. After this only the database can fail the run.
+ * @throws {ProviderError} when the document is not valid, with a message for customers
  */
 export async function assembleGeneration(db: Database, jobId: JobId): Promise<void> {
-  const { workspace_id, outline, parts, config } = await readMade(db, jobId);
+  const { workspace_id, outline, parts, config } = await readResult(db, jobId);
   const { faq, language } = config as GenerationConfig;
   const sections = parts.slice(0, outline.sections.length);
   const last = parts[outline.sections.length];
@@ -77,62 +76,66 @@ export async function assembleGeneration(db: Database, jobId: JobId): Promise<vo
     .execute();
 }
 
-/** What a settlement tells, in its transaction. */
-async function tell(tx: Tx, jobId: JobId, made: Made, events: readonly NewEvent[]): Promise<void> {
-  const origin = { actor: { workspaceId: made.workspace_id }, requestId: made.request_id ?? '' };
-  const data = { articleId: made.article_id, jobId, credits: made.credits };
-  const charged: NewEvent[] = made.credits === 0 ? [] : [{ type: 'credits.consumed', data }];
+/** Records the events of a settlement, and credits.consumed for a charge. */
+async function recordSettlement(
+  tx: Tx,
+  jobId: JobId,
+  result: GenerationResult,
+  events: readonly NewEvent[],
+): Promise<void> {
+  const origin = { actor: { workspaceId: result.workspace_id }, requestId: result.request_id ?? '' };
+  const data = { articleId: result.article_id, jobId, credits: result.credits };
+  const charged: NewEvent[] = result.credits === 0 ? [] : [{ type: 'credits.consumed', data }];
   await recordEvents(tx, origin, [...events, ...charged]);
 }
 
 /**
- * Ends a run that stops after the outline: the article is a DRAFT with its outline, in one transaction with the job's end
- * and the charge, if there is one.
- * @returns false when the job had ended before; nothing is changed then
+ * Settles a run that stops after the outline: one transaction makes the article a DRAFT with its outline, ends the job and
+ * charges, if there is a charge.
+ * @returns false, without a change, when the job had already ended
  */
 export async function settleOutline(db: Database, jobId: JobId): Promise<boolean> {
   if (!(await isJobOpen(db, jobId))) return false;
-  const made = await readMade(db, jobId);
+  const result = await readResult(db, jobId);
   return inTransaction(db, (tx) =>
     settleJob(tx, jobId, 'OUTLINING', async ({ id }) => {
       await tx
         .updateTable('articles')
         .set({
           status: 'DRAFT',
-          outline: JSON.stringify(made.outline),
+          outline: JSON.stringify(result.outline),
           outline_edited: false,
           ...articleChanged,
         })
         .where('id', '=', id)
         .execute();
-      await tell(tx, jobId, made, []);
-      return { bytesLeft: 0, credits: made.credits };
+      await recordSettlement(tx, jobId, result, []);
+      return { bytesLeft: 0, credits: result.credits };
     }),
   );
 }
 
 /**
- * Writes the article, the charge, the job's end and the events in one transaction: either all of it is there, once, or
- * none.
- * @returns false when the job had ended before; nothing is changed then
+ * Writes the article, the charge, the job's end and the events in one transaction.
+ * @returns false, without a change, when the job had already ended
  */
 export async function settleGeneration(db: Database, jobId: JobId): Promise<boolean> {
   if (!(await enterStep(db, jobId, 'finalize'))) return false;
-  const made = await readMade(db, jobId);
-  if (made.document === null) throw new Error(`job ${jobId} has no document`);
-  const { workspace_id, document } = made;
+  const result = await readResult(db, jobId);
+  if (result.document === null) throw new Error(`job ${jobId} has no document`);
+  const { workspace_id, document } = result;
   const rendered = await inTheBackground(workspace_id, () => doTask('render', document));
-  return retryingSlug(() => inTransaction(db, (tx) => settle(tx, jobId, made, { document, ...rendered })));
+  return retryingSlug(() => inTransaction(db, (tx) => settle(tx, jobId, result, { document, ...rendered })));
 }
 
 const settle = (
   tx: Tx,
   jobId: JobId,
-  made: Made,
+  result: GenerationResult,
   { document, ...rendered }: Rendered & { readonly document: string },
 ): Promise<boolean> =>
   settleJob(tx, jobId, 'FINALIZING', async (target) => {
-    const names = await namesFor(tx, target, made.outline);
+    const names = await namesFor(tx, target, result.outline);
     const author = { kind: 'system', workspaceId: target.workspace_id, jobId } as const;
     await replaceContent(tx, target.id, author)
       .set({
@@ -140,23 +143,22 @@ const settle = (
         ...names,
         status: 'NEEDS_REVIEW',
         document,
-        word_count: made.words,
-        outline: JSON.stringify(made.outline),
+        word_count: result.words,
+        outline: JSON.stringify(result.outline),
         outline_edited: false,
         made_title: null,
         made_slug: null,
         ...articleChanged,
       })
       .execute();
-    await keepLinks(tx, { requestId: made.request_id ?? '' }, target.id, null, rendered.places);
-    const data = { articleId: target.id, jobId, consumedCredits: made.credits };
-    await tell(tx, jobId, made, [{ type: 'article.generation.completed', data }]);
-    return { bytesLeft: 0, credits: made.credits };
+    await keepLinks(tx, { requestId: result.request_id ?? '' }, target.id, null, rendered.places);
+    const data = { articleId: target.id, jobId, consumedCredits: result.credits };
+    await recordSettlement(tx, jobId, result, [{ type: 'article.generation.completed', data }]);
+    return { bytesLeft: 0, credits: result.credits };
   });
 
 /**
- * Title, slug and meta texts after a generation: those of the outline where the article has none of its own. What
- * a person has set stays.
+ * Title, slug and meta texts after a generation: those of the outline, unless a person has set them.
  */
 async function namesFor(tx: Tx, { id, project_id }: JobTarget, outline: Outline) {
   const article = await tx

@@ -4,7 +4,7 @@ import { templateFor } from '../guidance/content-templates/queries.ts';
 import type { ArticleId, JobId, ProjectId, WorkspaceId } from '../ids.ts';
 import { ProviderError } from '../providers/types.ts';
 import { bodyWords, FAQ_WORDS, type GenerationConfig } from './config.ts';
-import { scaleLengths } from './lengths.ts';
+import { observeWriter } from './observe-writer.ts';
 import type { Outline } from './outline.ts';
 import {
   markRequested,
@@ -17,7 +17,7 @@ import {
 } from './parts.ts';
 import type { GenerationPrice } from './price.ts';
 import { showWritten } from './progress.ts';
-import { observed } from './repairs.ts';
+import { scaleLengths } from './target-lengths.ts';
 import { planOutline } from './writing/plan-outline.ts';
 import { writeFaq } from './writing/write-faq.ts';
 import { writeSection } from './writing/write-section.ts';
@@ -29,9 +29,9 @@ import type {
   WrittenPart,
 } from './writing/writer.ts';
 
-/** Words that an outline counts as where nobody pays for it. */
+/** Words that an outline counts as unpaid work. */
 const OUTLINE_WORDS = 300;
-/** Articles that a text may link to: those published last. */
+/** Articles that a text may link to: the latest published ones. */
 const MAX_LINKABLE = 50;
 
 export interface WritingDependencies {
@@ -39,17 +39,17 @@ export interface WritingDependencies {
   readonly writers: ArticleWriters;
 }
 
-/** A part that is to be made. */
+/** The job of a part to write. */
 export interface WritingTask {
   readonly jobId: JobId;
   readonly signal: AbortSignal;
-  /** Repeats database work while the database is away: an answer is stored then, not asked for again. */
+  /** Retries database work while the database is away, so that a response is not lost. */
   readonly persist: <Result>(work: () => Promise<Result>) => Promise<Result>;
 }
 
 type Work = Awaited<ReturnType<typeof readWork>>;
 
-/** What a job writes from, as it was when it was admitted and validated. */
+/** The inputs of a job, as frozen when it was admitted and validated. */
 async function readWork(db: Database, jobId: JobId) {
   const { config, voice, template, linkable } = await db
     .selectFrom('generations')
@@ -68,10 +68,9 @@ async function readWork(db: Database, jobId: JobId) {
 }
 
 /**
- * Notes what the job writes from besides its settings: the brand voice, the template and the articles to link to as they
- * are now, and the name of the writer.
- * @returns whether the outline is there already, because it was approved, whether the run is to end with it, and whether
- *   it is to research before: that was in its price
+ * Freezes the job's brand voice, template, linkable articles and the writer's name.
+ * @returns `outlined`: the run starts from an approved outline; `outlineOnly`: it ends after the outline; `research`: it
+ *   researches first, since its price includes that
  */
 export async function validateGeneration(
   { db, writers }: WritingDependencies,
@@ -99,14 +98,14 @@ export async function validateGeneration(
   return { outlined: outline?.content != null, outlineOnly: purpose === 'outline', research: research > 0 };
 }
 
-/** Makes the outline, if it is not there yet. */
+/** Writes the outline, unless it is stored. */
 export const makeOutline = (dependencies: WritingDependencies, task: WritingTask): Promise<void> =>
-  makePart(dependencies, { ...task, part: OUTLINE_PART }, async (writer, { brief }, answered) => ({
+  writePart(dependencies, { ...task, part: OUTLINE_PART }, async (writer, { brief }, answered) => ({
     content: await planOutline(writer, { brief, answered, signal: task.signal }),
     words: OUTLINE_WORDS,
   }));
 
-/** Plans a row for each section, and one for the questions. @returns how many there are */
+/** Adds a planned row for each section, and one for the FAQ. @returns number of rows */
 export async function planSections(db: Database, jobId: JobId): Promise<number> {
   const { brief, outline } = await readWork(db, jobId);
   if (outline === null) throw new Error(`job ${jobId} has no outline`);
@@ -117,13 +116,13 @@ export async function planSections(db: Database, jobId: JobId): Promise<number> 
   return words.length;
 }
 
-/** Writes a section or the questions, if they are not there yet; those before them are. */
+/** Writes a section or the FAQ, unless it is stored. Earlier parts must be written. */
 export async function makeSection(
   dependencies: WritingDependencies,
   task: WritingTask & { readonly part: number },
 ): Promise<void> {
   const { jobId, part, signal } = task;
-  await makePart(dependencies, task, async (writer, work, answered) => {
+  await writePart(dependencies, task, async (writer, work, answered) => {
     const { brief, outline } = work;
     if (outline === null) throw new Error(`job ${jobId} has no outline`);
     const first = OUTLINE_PART + 1;
@@ -139,25 +138,25 @@ export async function makeSection(
   await showWritten(dependencies.db, jobId);
 }
 
-/** Makes a part, unless it is there, or the job has ended: then nobody is asked. */
-async function makePart(
+/** Writes a part, unless it is stored or the job has ended. */
+async function writePart(
   { db, writers }: WritingDependencies,
   { jobId, part, persist }: WritingTask & { readonly part: number },
-  make: (writer: ArticleWriter, work: Work, answered: number) => Promise<{ content: object; words: number }>,
+  write: (writer: ArticleWriter, work: Work, answered: number) => Promise<{ content: object; words: number }>,
 ): Promise<void> {
   const work = await readWork(db, jobId);
   const planned: Part | undefined = work.parts[part];
   if (planned?.content != null || !(await markRequested(db, jobId, part))) return;
-  const { writer, rest } = observed(writers[work.brief.config.writingQuality], (notes) =>
+  const { writer, rest } = observeWriter(writers[work.brief.config.writingQuality], (notes) =>
     notePart(db, jobId, part, { ...notes, asked: true }),
   );
   try {
-    const made = await make(writer, work, planned?.calls ?? 0);
-    const stored = { ...made, ...rest() };
+    const written = await write(writer, work, planned?.calls ?? 0);
+    const stored = { ...written, ...rest() };
     await persist(() => storePart(db, jobId, part, stored));
   } catch (error) {
     if (!(error instanceof ProviderError)) throw error;
-    // The call that failed is not work that anybody has to pay; those that were answered before it are.
+    // The failed call does not count as work; earlier calls with a response do.
     const notes = { ...rest(), asked: false };
     await persist(() => notePart(db, jobId, part, notes));
     if (error.kind !== 'fatal' && error.kind !== 'refused') throw error;
@@ -167,7 +166,7 @@ async function makePart(
   }
 }
 
-/** Why no text could be used, for the job's errorMessage; null when it is not the texts that it failed by. */
+/** Why no text was usable, for the job's errorMessage; null when the job failed for another reason. */
 export async function failureOf(db: Database, jobId: JobId): Promise<string | null> {
   const generation = await db
     .selectFrom('generations')
@@ -177,7 +176,7 @@ export async function failureOf(db: Database, jobId: JobId): Promise<string | nu
   return generation?.failure ?? null;
 }
 
-/** The articles of the project that a text in this language may link to, those published last first. */
+/** The project's articles that a text in this language may link to, latest publication first. */
 const findLinkable = (
   db: Database,
   job: { workspace_id: WorkspaceId; project_id: ProjectId; article_id: ArticleId; language: string },

@@ -5,9 +5,9 @@ import type { SourceAsset } from '../document/translation/source.ts';
 import type { JobTarget } from '../jobs/run-state.ts';
 
 /**
- * Adds the copies of the source's images. Left out is one that was deleted so long ago that its bytes are gone (a block
- * that shows it renders as nothing), and the cover of a source when an editor gave the draft its own.
- * @returns the bytes of those left out
+ * Adds copies of the source's images. Skips images whose bytes are gone (a block that shows one renders as nothing), and
+ * the source's cover when the draft has its own.
+ * @returns bytes of the skipped images
  */
 export async function addImages(
   tx: Tx,

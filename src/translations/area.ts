@@ -3,10 +3,10 @@ import { type JobArea, startRun } from '../jobs/runs.ts';
 import { TERM_LIST } from './engine-requests.ts';
 import { isDeclined } from './report/judge.ts';
 
-/** What a term list counts as in work that nobody pays for: about what a model writes for one. */
+/** Words that a term list counts as unpaid work: about what a model writes for one. */
 const TERM_LIST_WORDS = 200;
 
-/** How jobs that translate in batches take part in the foundation of paid jobs. */
+/** Registers jobs that translate in batches with the paid-job runner. */
 const areaOf = (workflow: 'translateArticle' | 'refreshTranslation', verb: string): JobArea => ({
   async start({ db, client, names }, job) {
     const { source_language, target_language } = await db
@@ -17,7 +17,7 @@ const areaOf = (workflow: 'translateArticle' | 'refreshTranslation', verb: strin
     return startRun(client, job, {
       workflow,
       taskQueue: names.translation,
-      // Ids and languages only: access to Temporal must not give access to what customers write.
+      // Ids and languages only: access to Temporal must not expose customers' texts.
       summary: `${verb} ${job.article_id}: ${source_language} → ${target_language}`,
     });
   },

@@ -3,16 +3,16 @@ import type { Database } from '../db/database.ts';
 import type { JobId } from '../ids.ts';
 import { type TranslatedSegment, translateSegments } from '../providers/translate.ts';
 import type { TranslationProvider } from '../providers/types.ts';
-import { askMarked, markRequested } from './engine-requests.ts';
+import { markRequested, requestEngine } from './engine-requests.ts';
 import { mayLeave } from './report/judge.ts';
 
 /** Progress while translating ends here; the rest belongs to finalizing. */
 const TRANSLATED_PROGRESS = 95;
 
 /**
- * Translates what is left of one batch and stores every usable text as soon as it is there, so that neither a
- * crash nor a failure of the rest asks for it again.
- * @returns the number of segments asked for; 0 when a crash came after they were stored, or the job has ended
+ * Translates the rest of a batch and stores each usable text at once, so that neither a crash nor a failure of the rest
+ * requests it again.
+ * @returns requested segments; 0 when all were stored before a crash, or the job has ended
  * @throws {ProviderError} when the provider could not, or would not, translate a segment
  */
 export async function translateBatch(
@@ -33,9 +33,9 @@ export async function translateBatch(
   if (segments.length > 0) {
     const marked = await markRequested(db, jobId, batch);
     if (marked === undefined) return 0;
-    await askMarked(db, jobId, batch, () =>
+    await requestEngine(db, jobId, batch, () =>
       translateSegments(provider, {
-        ...marked.request,
+        ...marked.prompt,
         segments: segments.map(({ key, kind, source_text }) => ({
           id: key,
           kind,
@@ -60,11 +60,11 @@ export async function translateBatch(
   return segments.length;
 }
 
-/** Half a character in a message would make the database refuse what was translated with it. */
+/** Postgres refuses JSON with lone surrogates, and a defect's message may quote one. */
 const wellFormed = (_key: string, value: unknown): unknown =>
   typeof value === 'string' ? value.toWellFormed() : value;
 
-/** Stores translations, each also as that of the equal texts that were not asked for. */
+/** Stores translations, each also for the equal texts that were not requested. */
 async function storeTranslations(
   db: Database,
   { jobId, batch }: { jobId: JobId; batch: number },

@@ -40,15 +40,15 @@ interface Queued {
   readonly run: StartableJob | null;
 }
 
-/** Two requests that race for one language: the loser's transaction runs once more and sees the winner. */
+/** When two requests race for one language, the loser's transaction runs again and sees the winner's. */
 const RACES = new Set([KEY_TAKEN, 'articles_group_language_key']);
 
 /**
- * Queues the translation of an article: the draft, the job with its snapshot of the source, the event
- * article.created, the audit entry and the hold are one transaction. The run is started when it has committed.
+ * Queues the translation of an article. One transaction writes the draft, the job with its snapshot of the source, the
+ * event article.created, the audit entry and the hold. The run starts after the commit.
  *
  * @throws {ServiceError} RESOURCE_NOT_FOUND, INVALID_REQUEST, CONFLICT, INSUFFICIENT_CREDITS or
- *   QUOTA_EXCEEDED as contract.md T5 to T10 list them; nothing is left behind then
+ *   QUOTA_EXCEEDED as contract.md T5 to T10 list them; nothing is written then
  */
 export async function createTranslation(
   context: Context,
@@ -71,7 +71,7 @@ export async function createTranslation(
   return created;
 }
 
-/** A source's body counted before the transaction, so that no lock and no connection waits for it. */
+/** A source's body, counted before the transaction so that no lock or connection is held meanwhile. */
 interface CountedSource {
   readonly document: string;
   readonly counted: Counted;
@@ -94,7 +94,7 @@ async function create(
   const source = await readSource(tx, workspaceId, input.articleId);
   if (source === undefined) throw notFound('article');
   checkTargetLanguage('/language', input.language, source);
-  // Of what is being generated there is no content yet: that it is to come says more.
+  // Checked before isEmpty: an article that is being generated has no content yet.
   if (source.generating) {
     throw conflict('The article is being generated; translate it once that has ended.', 'generation_running');
   }

@@ -8,8 +8,8 @@ import { type ArticleId, newId, type TranslationGroupId, type WorkspaceId } from
 import type { LockedSource } from './read-source.ts';
 
 /**
- * The group's version in the target language when it is an empty draft that a failed or cancelled
- * translation left, moved to QUEUED again; null when the group has no version in that language.
+ * Moves the empty draft that a failed or cancelled translation left in this language back to QUEUED; null when the group
+ * has no version in the language.
  * @throws {ServiceError} CONFLICT for any other version (contract.md T14)
  */
 export async function reuseDraft(
@@ -18,7 +18,7 @@ export async function reuseDraft(
   groupId: TranslationGroupId,
   language: string,
 ): Promise<ArticleRow | null> {
-  // Read without a lock: only a version that can be reused is locked, by the statement that reuses it.
+  // No lock here: the UPDATE below locks the version if it can be reused.
   const existing = await tx
     .selectFrom('articles')
     .select('id')
@@ -45,7 +45,7 @@ export async function reuseDraft(
   return reused;
 }
 
-/** A new empty article in the source's group, QUEUED, under the source's title until it is translated. */
+/** Inserts an empty QUEUED article into the source's group. It has the source's title until it is translated. */
 export const insertDraft = (
   tx: Tx,
   workspaceId: WorkspaceId,

@@ -1,4 +1,4 @@
-/** What an engine is asked for on behalf of a job, and what it is told beside that. */
+/** Engine requests of a job: which are counted, and the context that goes with each. */
 import { sql } from 'kysely';
 import type { Database } from '../db/database.ts';
 import type { StoredContext } from '../db/tables.ts';
@@ -6,11 +6,11 @@ import type { JobId } from '../ids.ts';
 import { lockOpenJob } from '../jobs/run-state.ts';
 import { ProviderError, type TermPair, type TranslationRequest } from '../providers/types.ts';
 
-/** Stands for the term list among the batches that were asked for. */
+/** Stands for the term list among the requested batches. */
 export const TERM_LIST = -1;
 
-/** What requests of a job have in common, and what differs by batch. */
-export type RequestContext = Pick<
+/** Context of a request: shared by all batches, but for `around`. */
+export type PromptContext = Pick<
   TranslationRequest,
   'sourceLanguage' | 'targetLanguage' | 'context' | 'around'
 >;
@@ -24,15 +24,16 @@ interface Row {
 }
 
 /**
- * Marks that an engine is about to be asked for a batch or the term list: a job that is cancelled from now on is charged
- * for it. The first batch closes the term list, so that all batches send the same one.
- * @returns what the requests have in common, and how many pairs the term list has, null while it is open; undefined when the job has ended
+ * Marks a batch, or the term list, as requested: if the job is cancelled from now on, it counts as unpaid work. The first
+ * batch freezes the term list, so that all batches get the same one.
+ * @returns the prompt context, and the number of pairs in the term list (null while it is open); undefined when the job
+ *   has ended
  */
 export async function markRequested(
   db: Database,
   jobId: JobId,
   batch: number,
-): Promise<{ readonly request: RequestContext; readonly drawn: number | null } | undefined> {
+): Promise<{ readonly prompt: PromptContext; readonly pairs: number | null } | undefined> {
   const terms = batch === TERM_LIST ? sql`terms` : sql`coalesce(terms, '[]')`;
   const { rows } = await sql<Row>`
     WITH job AS (${lockOpenJob(jobId)})
@@ -44,24 +45,24 @@ export async function markRequested(
   `.execute(db);
   const [row] = rows;
   if (row === undefined) return undefined;
-  const { context, around, terms: drawn, ...languages } = row;
-  const request = {
+  const { context, around, terms: extracted, ...languages } = row;
+  const prompt = {
     ...languages,
-    context: { ...context, terms: drawn ?? [] },
+    ...(context === null ? {} : { context: { ...context, terms: extracted ?? [] } }),
     ...(around === null ? {} : { around }),
   };
-  return { request, drawn: drawn?.length ?? null };
+  return { prompt, pairs: extracted?.length ?? null };
 }
 
-/** Asks for what was marked, and removes the mark when the engine fails: that call is not charged. */
-export async function askMarked<Answer>(
+/** Calls the engine, and removes the mark when it fails: a failed request does not count. */
+export async function requestEngine<Response>(
   db: Database,
   jobId: JobId,
   batch: number,
-  ask: () => Promise<Answer>,
-): Promise<Answer> {
+  call: () => Promise<Response>,
+): Promise<Response> {
   try {
-    return await ask();
+    return await call();
   } catch (error) {
     if (error instanceof ProviderError) {
       await sql`UPDATE translations SET asked_batches = array_remove(asked_batches, ${batch})

@@ -8,7 +8,7 @@ import { estimateSource } from './price.ts';
 import { checkTargetLanguage, readTexts, toSnapshot } from './read-source.ts';
 import type { estimateResponse } from './schemas.ts';
 
-/** What a translation would cost, and whether the wallet covers it. Nothing is reserved (articles.read). */
+/** Price of a translation, and whether the wallet covers it (articles.read). Nothing is reserved. */
 export async function estimateTranslation(
   { db, actor }: VerbContext,
   input: { articleId: ArticleId; language: string },

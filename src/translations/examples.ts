@@ -3,7 +3,7 @@ import type { Article } from '../articles/schemas.ts';
 import { completedJobExample, queuedJobExample } from '../jobs/examples.ts';
 import type { ListedTranslation } from './schemas.ts';
 
-/** The empty version in the target language that a new job fills. */
+/** The empty version that a new job fills. */
 const queuedArticle: Article = {
   ...articleExample,
   id: queuedJobExample.articleId,
@@ -17,7 +17,7 @@ const queuedArticle: Article = {
   wordCount: 0,
 };
 
-/** Answers of translation create for the reference page. */
+/** Responses of createTranslation for the reference page. */
 export const createdExample = {
   article: queuedArticle,
   job: queuedJobExample,
@@ -39,7 +39,7 @@ export const replayExample = {
   reused: true,
 };
 
-/** A version of which the source has changed a little since. */
+/** A version whose source has changed a little since. */
 export const listedExample: ListedTranslation = {
   article: {
     ...summaryExample,

@@ -10,9 +10,9 @@ import type { ListedTranslation } from './schemas.ts';
 import { countStatesOf } from './states.ts';
 
 /**
- * Every language version of the article's group, itself included, by language tag: the latest job that wrote each, and
- * how it compares with the source it was translated from (articles.read).
- * @throws {ServiceError} RESOURCE_NOT_FOUND; SERVICE_UNAVAILABLE when too many large documents are in work
+ * Lists every language version of the article's group, itself included, by language tag: each with its latest job and how
+ * it compares with its source (articles.read).
+ * @throws {ServiceError} RESOURCE_NOT_FOUND; SERVICE_UNAVAILABLE when too many large documents are being processed
  */
 export async function listTranslations(
   context: VerbContext,
@@ -38,7 +38,7 @@ export async function listTranslations(
     .leftJoin('article_provenance as known', 'known.article_id', 'articles.id')
     .select(summaryColumns.map((column) => `articles.${column}` as const))
     .select('known.source_article_id')
-    // A row's version stands for all it holds: what is compared need not be read to be found in a cache.
+    // Tags identify the content, so that cached counts are found without reading it.
     .select([
       sql<string>`concat_ws('.', articles.xmin, extract(epoch FROM articles.updated_at), (
         SELECT md5(json_agg(json_build_array(id, role, alt_text) ORDER BY id)::text)

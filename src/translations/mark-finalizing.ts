@@ -1,7 +1,7 @@
 import type { Database } from '../db/database.ts';
 import type { JobId } from '../ids.ts';
 
-/** Shows that nothing but writing the result is left. */
+/** Moves a translating job to the step `finalize`, at 95 % progress. */
 export async function markFinalizing(db: Database, jobId: JobId): Promise<void> {
   await db
     .updateTable('jobs')

@@ -15,32 +15,31 @@ import { inTheBackground } from '../threads/share.ts';
 import { lookUpMemory } from './memory/look-up.ts';
 import { readTexts, toSnapshot } from './read-source.ts';
 
-/** Bounds of one provider call: small enough to be repaired cheaply, large enough to carry context. */
+/** Bounds of one provider call: small enough for a cheap repair, large enough for context. */
 const BATCH = { maxWords: 400, maxSegments: 40 } as const;
-/** Batches from which short texts share a call with more of their kind, so that a run's history stays small. */
+/** Above this many batches, a batch holds more short texts, so that the run's history stays small. */
 const MANY_BATCHES = 250;
 const MAX_SEGMENTS_OF_MANY = 200;
 
-/** The segments of a job, by what its `snapshot` holds. */
-export type Planned = 'plan' | 'planSegmentsOf';
+/** The task that plans the segments: `plan` for a snapshot of the source, `planSegmentsOf` for the plan of a refresh. */
+export type PlanTask = 'plan' | 'planSegmentsOf';
 
-/** What a job has left to ask an engine for. */
+/** The engine requests that a job still has to make. */
 export interface Plan {
   readonly batches: number;
   readonly words: number;
 }
 
 /**
- * Splits the job's snapshot into segments, one row each, grouped into batches, and freezes what a model is told beside
- * them. The rows are the run's own memory: what was translated is never asked for again. What the workspace remembers is
- * not asked for at all, and of equal texts one is.
- * @returns the same however often it runs, before the first batch
+ * Splits the job's snapshot into segments, one row each, groups them into batches and freezes the prompt context. A
+ * translated row is never requested again, a text in the memory not at all, and of equal texts only one.
+ * @returns the same result each time, until the first batch has run
  */
 export async function planSegments(
   db: Database,
   jobId: JobId,
   engine: Pick<TranslationProvider, 'name' | 'edition'>,
-  task: Planned = 'plan',
+  task: PlanTask = 'plan',
 ): Promise<Plan> {
   const job = await db
     .selectFrom('translations')
@@ -52,7 +51,7 @@ export async function planSegments(
       'source_language as source',
       'target_language as target',
       sql<string | null>`snapshot::text`.as('snapshot'),
-      sql<boolean>`coalesce((snapshot -> 'anew')::boolean, false)`.as('anew'),
+      sql<boolean>`coalesce((snapshot -> 'anew')::boolean, false)`.as('bypassMemory'),
     ])
     .where('job_id', '=', jobId)
     .executeTakeFirstOrThrow();
@@ -80,14 +79,14 @@ export async function planSegments(
   const sameAs = findEqual(left);
   const batches = toBatches(left.filter(({ key }) => !sameAs.has(key)));
   const batchOf = new Map(batches.flatMap((batch, at) => batch.map(({ key }) => [key, at] as const)));
-  // The only request of a job may have the headings itself.
-  const isTold =
+  // A single request may contain all headings anyway.
+  const sendsOutline =
     batches.length > 1 ||
     task !== 'plan' ||
     segments.some(({ key, kind }) => kind === 'heading' && found.has(key));
   const context: StoredContext = {
     title,
-    outline: isTold ? outline : [],
+    outline: sendsOutline ? outline : [],
     glossary,
     style,
     around: batches.map(around),
@@ -113,7 +112,7 @@ export async function planSegments(
       )
       ON CONFLICT DO NOTHING
     `.execute(tx);
-    // The rows decide: more may be remembered than when an attempt before this one stored them.
+    // The rows decide: another release may have planned this job with other bounds.
     const plan = await tx
       .selectFrom('translation_segments')
       .select([
@@ -137,7 +136,7 @@ export async function planSegments(
   });
 }
 
-/** The article that a refresh brings a version up to date with, as it is now, as JSON text; null when it is gone. */
+/** The source of a refresh as it is now, as JSON text; null when it was deleted. */
 async function readWhole(
   db: Database,
   workspaceId: WorkspaceId,
@@ -149,7 +148,7 @@ async function readWhole(
   return writeJson(toSnapshot(texts, await readAssets(db, workspaceId, articleId)));
 }
 
-/** By key the first segment that has the same text and kind. */
+/** By key, the first segment with the same text and kind. */
 function findEqual(segments: PlannedTexts['segments']): Map<string, string> {
   const firsts = new Map<string, string>();
   const sameAs = new Map<string, string>();
@@ -161,7 +160,7 @@ function findEqual(segments: PlannedTexts['segments']): Map<string, string> {
   return sameAs;
 }
 
-/** Segments in batches. Where there are very many, batches hold more of them. */
+/** Groups segments into batches; above {@link MANY_BATCHES} into larger ones. */
 function toBatches(segments: PlannedTexts['segments']): PlannedSegment[][] {
   const batches = planBatches(segments, BATCH);
   return batches.length <= MANY_BATCHES

@@ -9,30 +9,29 @@ import { doTask } from '../threads/pool.ts';
 import type { SourceTexts } from './read-source.ts';
 import type { Estimate } from './schemas.ts';
 
-/** Words that a credit pays for; begun ones count. */
+/** Words per credit, rounded up. */
 const WORDS_PER_CREDIT = 1000;
-/** Free words outside the body: this many, and one per `BODY_WORDS_PER_FREE_WORD` words of the body. */
+/** Free words outside the body: `FREE_WORDS`, and one per `BODY_WORDS_PER_FREE_WORD` words of the body. */
 const FREE_WORDS = 200;
 const BODY_WORDS_PER_FREE_WORD = 5;
 
-/** A weight (`textWeight`) as the words that are priced. */
+/** Priced words of a weight (`textWeight`). */
 export const toWords = (weight: number): number => Math.floor(weight / CHARACTERS_PER_WORD);
 
-/** Words outside a body of this length that are translated for free. */
+/** Free words outside a body of this many words. */
 export const freeWords = (bodyWords: number): number =>
   FREE_WORDS + Math.floor(bodyWords / BODY_WORDS_PER_FREE_WORD);
 
 /**
- * What translating an article costs. Title, meta texts, keywords, alternative texts and titles of links are translated
- * with the body; an ordinary article's are free. A text of few words but many characters is priced by its characters. A body without words, and with no more than that, is free.
- * @throws {ServiceError} INVALID_REQUEST for a stored body that a translation could not be written into, because it is
- *   older than a rule of the format
+ * Price of translating an article. Title, meta texts, keywords, alternative texts and link titles count only beyond the
+ * free words. A text with few words but many characters is priced by characters. An article without words is free.
+ * @throws {ServiceError} INVALID_REQUEST for a stored body that breaks a newer rule of the format
  */
 export async function estimateSource(source: SourceTexts): Promise<Estimate> {
   return estimateCounted(source, await countBody(source.document.text));
 }
 
-/** The same of a body that was counted before: what a transaction does, for it must not wait for a thread. */
+/** The same for a counted body: for transactions, which must not wait for a thread. */
 export function estimateCounted(source: SourceTexts, counted: Counted): Estimate {
   if (!counted.ok) {
     const { pointer, message } = counted.issue;
@@ -44,7 +43,11 @@ export function estimateCounted(source: SourceTexts, counted: Counted): Estimate
   return { words, total: Math.ceil(words / WORDS_PER_CREDIT) };
 }
 
-/** The same of a job's source as it was (its JSON text), in credits, without so many words that were not delivered, or not translated. */
+/**
+ * Credits for a job's snapshot.
+ * @param snapshot JSON text
+ * @param words undelivered or untranslated words, which are free
+ */
 export async function priceWithout(snapshot: string, words: number): Promise<number> {
   const { document, ...beside } = JSON.parse(snapshot) as Snapshot;
   const estimate = await estimateSource({ ...beside, document: new JsonText(JSON.stringify(document)) });
@@ -52,15 +55,14 @@ export async function priceWithout(snapshot: string, words: number): Promise<num
 }
 
 /**
- * Credits for a refresh that translates texts of that weight: at least one when there is any, never more than
- * the whole would cost.
- * @param sent texts
- * @param most credits
+ * Credits for a refresh: at least one when it sends any text.
+ * @param sent number of texts
+ * @param max credits of a whole translation
  */
-export const refreshPrice = (sent: number, weight: number, most: number): number =>
-  sent === 0 ? 0 : Math.min(Math.max(1, Math.ceil(toWords(weight) / WORDS_PER_CREDIT)), most);
+export const refreshPrice = (sent: number, weight: number, max: number): number =>
+  sent === 0 ? 0 : Math.min(Math.max(1, Math.ceil(toWords(weight) / WORDS_PER_CREDIT)), max);
 
-/** Counts of bodies, the oldest first: editors ask for the same estimate again and again. */
+/** Cached counts by hash, oldest first: editors request the same estimate repeatedly. */
 const counted = new Map<string, Counted>();
 const MAX_COUNTED = 1_000;
 

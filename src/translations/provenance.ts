@@ -2,8 +2,8 @@ import type { Tx } from '../db/database.ts';
 import type { ArticleId, WorkspaceId } from '../ids.ts';
 
 /**
- * Keeps what is known of a version from now on, until it is written again or deleted.
- * @param sourceId what it was translated from; null when that is gone
+ * Stores a version's provenance, in place of an earlier one.
+ * @param sourceId its source; null when that was deleted
  * @param units a `Provenance` as JSON text
  */
 export async function keepProvenance(

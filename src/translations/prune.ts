@@ -3,22 +3,22 @@ import type { Database } from '../db/database.ts';
 import { pruneJobs } from '../jobs/prune.ts';
 import { keepReport, reportOf, withoutWords } from './report/report.ts';
 
-/** A job of a long article has some thousand segments, so a batch holds few jobs. */
+/** A job of a long article has thousands of segments. */
 const JOBS_AT_ONCE = 20;
 const PROPOSALS_AT_ONCE = 1_000;
 const MEMORY_ENTRIES_AT_ONCE = 2_000;
 
 /**
- * Removes what a translation or refresh worked with, the snapshot of its source and its segments, once its job has ended
- * longer ago than the retention, and proposals of that age. The job itself stays, and of its report all but words.
- * @returns how many jobs and segments that were
+ * Removes snapshots and segments of jobs that ended before the retention, and proposals of that age. The jobs stay, and
+ * their reports without quoted texts.
+ * @returns removed jobs and segments
  */
 export async function pruneTranslations(
   db: Database,
   options: PruneOptions,
 ): Promise<{ jobs: number; segments: number }> {
   const { retentionMs: ageMs, onProgress } = options;
-  // Nobody has decided about these: the next refresh makes them anew.
+  // Still undecided: the next refresh makes them again.
   await removeOlder(db, ['proposals', 'created_at'], { ageMs, limit: PROPOSALS_AT_ONCE }, onProgress);
   let segments = 0;
   const jobs = await pruneJobs(
@@ -46,7 +46,7 @@ export async function pruneTranslations(
   return { jobs, segments };
 }
 
-/** Removes what no translation has used for this long. @returns how many entries */
+/** Removes memory entries unused for this long. @returns removed entries */
 export const pruneMemory = (db: Database, unusedMs: number, onProgress?: () => void): Promise<number> =>
   removeOlder(
     db,

@@ -40,7 +40,7 @@ export const readTexts = (db: Queryable, workspaceId: WorkspaceId, articleId: Ar
 
 type Texts = NonNullable<Awaited<ReturnType<ReturnType<typeof readTexts>['executeTakeFirst']>>>;
 
-/** All that is translated of a source, its body as text: `writeJson` makes a Snapshot of it. */
+/** The translatable content of a source, its body as text: `writeJson` makes a Snapshot of it. */
 export type SourceTexts = Omit<Snapshot, 'document'> & { readonly document: JsonText };
 
 export const toSnapshot = (
@@ -60,8 +60,8 @@ export const toSnapshot = (
 });
 
 /**
- * Reads the source article for a translation and locks it FOR SHARE, so that it is neither deleted nor
- * changed before the job that copies it commits. Undefined when the workspace has no such article.
+ * Reads a source article and locks it FOR SHARE until the job that copies it commits. Undefined when the workspace has no
+ * such article.
  */
 export async function readSource(
   tx: Tx,
@@ -72,7 +72,7 @@ export async function readSource(
     .forShare(['articles', 'projects'])
     .executeTakeFirst();
   if (row === undefined) return undefined;
-  // A separate statement, so that it sees a generation committed while this one waited for the lock.
+  // A separate statement sees a generation that was committed while this one waited for the lock.
   const generation = await tx
     .selectFrom('jobs')
     .select('id')
@@ -93,7 +93,7 @@ export async function readSource(
 }
 
 /**
- * Refuses a target that the source can't be translated into.
+ * Refuses a language that the source cannot be translated into.
  * @throws {ServiceError} INVALID_REQUEST naming `pointer` (contract.md T5)
  */
 export function checkTargetLanguage(

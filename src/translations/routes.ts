@@ -15,7 +15,7 @@ import {
   replayResponse,
 } from './schemas.ts';
 
-/** Estimate and create (contract.md T). */
+/** Listing, estimating and creating translations (contract.md T). */
 export const createTranslationRoutes = (runs: JobRuns): RouteModule[] => [
   defineRoute(
     {

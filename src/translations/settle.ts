@@ -22,23 +22,22 @@ import { keepProvenance } from './provenance.ts';
 import { isUntranslated, requireUsable } from './report/judge.ts';
 import { keepReport } from './report/report.ts';
 
-/** What the transaction writes, worked out before it takes a lock. */
-interface Result {
+/** What the transaction writes, prepared before it takes a lock. */
+interface TranslationResult {
   readonly requestId: string;
-  /** Null when it was deleted meanwhile. */
+  /** Null when the source was deleted meanwhile. */
   readonly sourceId: ArticleId | null;
   readonly article: AssembledArticle;
   readonly language: string;
   /** Copies of the source's images. */
   readonly images: readonly SourceAsset[];
-  /** What it costs when texts are left or untranslated; null for all that was reserved. */
+  /** The charge when texts were left out or stayed untranslated; null for all reserved credits. */
   readonly credits: number | null;
 }
 
 /**
- * Writes the translated article, the copies of its images, the charge and the job's end in one
- * transaction: either all of it is there, once, or none.
- * @returns false when the job had ended before (cancelled, failed or settled); nothing is changed then
+ * Writes the translated article, the copies of its images, the charge and the job's end in one transaction.
+ * @returns false, without a change, when the job had already ended (cancelled, failed or settled)
  */
 export async function settleTranslation(db: Database, jobId: JobId): Promise<boolean> {
   if (!(await isJobOpen(db, jobId))) return false;
@@ -48,7 +47,7 @@ export async function settleTranslation(db: Database, jobId: JobId): Promise<boo
   return retryingSlug(() => inTransaction(db, (tx) => settle(tx, jobId, result)));
 }
 
-async function assemble(db: Database, jobId: JobId): Promise<Result> {
+async function assemble(db: Database, jobId: JobId): Promise<TranslationResult> {
   const { snapshot, assets, target_language, workspace_id, request_id, source_article_id, reserved_credits } =
     await db
       .selectFrom('translations')
@@ -98,7 +97,7 @@ async function assemble(db: Database, jobId: JobId): Promise<Result> {
   };
 }
 
-async function settle(tx: Tx, jobId: JobId, result: Result): Promise<boolean> {
+async function settle(tx: Tx, jobId: JobId, result: TranslationResult): Promise<boolean> {
   return settleJob(tx, jobId, 'TRANSLATING', async (target) => {
     const { article } = result;
     const bytesLeft = await addImages(tx, target, result.images);

@@ -10,18 +10,18 @@ import { readTexts, toSnapshot } from './read-source.ts';
 export interface ComparedVersion {
   readonly id: ArticleId;
   readonly sourceId: ArticleId;
-  /** Stands for what both hold, and what is known of the version. */
+  /** Changes with the content of either side and with the version's provenance. */
   readonly tag: string;
 }
 
-/** Characters of versions that are compared in one go: the source is read once for them. */
+/** Characters of versions that one task compares: the source is parsed once for them. */
 const CHARACTERS_AT_ONCE = 1_000_000;
 
-/** Counts by tag, the least recently used first; those in work, too, so that nobody begins them again. */
+/** Counts by tag, least recently used first. Pending ones too, so that each is computed once. */
 const counted = new Map<string, Promise<StateCounts | undefined>>();
 const MAX_COUNTED = 10_000;
 
-/** How many units of each version are in which state; versions that were deleted meanwhile are left out. */
+/** Units by state, for each version. Omits versions that were deleted meanwhile. */
 export async function countStatesOf(
   context: VerbContext,
   versions: readonly ComparedVersion[],
@@ -32,7 +32,7 @@ export async function countStatesOf(
     for (const { id, tag } of ofSource) {
       const one = work.then((counts) => counts.get(id));
       counted.set(tag, one);
-      // Only what was counted is kept.
+      // Failures are not cached.
       one.catch(() => counted.delete(tag));
     }
   }
@@ -50,7 +50,7 @@ export async function countStatesOf(
   return new Map(counts.flatMap(([id, count]) => (count === undefined ? [] : [[id, count]])));
 }
 
-/** Reads and compares versions of one source, some at a time, off the event loop when they are large. */
+/** Reads and compares the versions of one source, some at a time, on a thread when they are large. */
 async function compareAll(
   { db, actor }: VerbContext,
   sourceId: ArticleId,

@@ -1,46 +1,46 @@
-/** The term list of one job: how its recurring terms are translated, so that all of its batches agree. */
+/** The term list of one job: translations of its recurring terms, so that all batches agree. */
 import { sql } from 'kysely';
 import type { Database } from '../db/database.ts';
 import { plainText } from '../document/translation/tags.ts';
 import type { JobId } from '../ids.ts';
 import type { GlossaryTerm, TermPair, TranslationProvider } from '../providers/types.ts';
-import { askMarked, markRequested, TERM_LIST } from './engine-requests.ts';
+import { markRequested, requestEngine, TERM_LIST } from './engine-requests.ts';
 import type { Plan } from './plan.ts';
 
-/** Below so many words that are left to translate no list is drawn. */
-const LEAST_WORDS = 300;
-/** Pairs of a list: one for so many words, and so many at most. */
+/** Jobs with fewer untranslated words get no list. */
+const MIN_WORDS = 300;
+/** Pairs of a list: one per `WORDS_PER_PAIR` words, up to `MAX_PAIRS`. */
 const WORDS_PER_PAIR = 20;
 const MAX_PAIRS = 100;
 const MAX_CHARACTERS = 60;
-/** Of all texts that are left, the part that the pairs may be as long as: they go along with each request. */
+/** Length of all pairs as a share of the untranslated texts: the list goes with each request. */
 const MAX_SHARE = 1 / 5;
-/** What a list is drawn from: a third of the texts, so that it costs a part of what the job does, and some 10,000 words at most. */
+/** Sample that terms are extracted from: a third of the texts, up to about 10,000 words. */
 const READ = { share: 1 / 3, characters: 60_000 } as const;
 
-/** True when a list is worth a call: of texts that one request has, it could tell nothing. */
+/** True when a list is worth a call: with a single batch there is nothing to agree on. */
 export const wantsTerms = (provider: TranslationProvider, { batches, words }: Plan): boolean =>
-  provider.terms !== undefined && batches > 1 && words > LEAST_WORDS;
+  provider.terms !== undefined && batches > 1 && words > MIN_WORDS;
 
 /**
- * Draws the term list of a job and stores it, once: a list that is there stays, and so does none once a batch was asked for.
- * @returns pairs of the list
- * @throws {ProviderError} when the engine could not, or would not, draw one
+ * Extracts the term list of a job and stores it. Does nothing when a list is stored or a batch was requested.
+ * @returns number of pairs in the list
+ * @throws {ProviderError} when the engine failed or declined
  */
-export async function drawTerms(
+export async function extractTerms(
   { db, provider }: { db: Database; provider: TranslationProvider },
   { jobId, signal }: { jobId: JobId; signal: AbortSignal },
 ): Promise<number> {
   const marked = await markRequested(db, jobId, TERM_LIST);
-  if (marked === undefined || marked.drawn !== null) return marked?.drawn ?? 0;
-  const { context, around: _, ...languages } = marked.request;
+  if (marked === undefined || marked.pairs !== null) return marked?.pairs ?? 0;
+  const { context, around: _, ...languages } = marked.prompt;
   if (context === undefined || provider.terms === undefined) return 0;
   const { texts, words, characters } = await readTexts(db, jobId);
   const limit = Math.min(Math.ceil(words / WORDS_PER_PAIR), MAX_PAIRS);
   const request = { ...languages, context, texts, limit, signal };
-  const drawn = await askMarked(db, jobId, TERM_LIST, async () => provider.terms?.(request) ?? []);
+  const extracted = await requestEngine(db, jobId, TERM_LIST, async () => provider.terms?.(request) ?? []);
   const room = characters * MAX_SHARE;
-  const pairs = usablePairs(drawn, { texts, glossary: context.glossary, limit, room });
+  const pairs = usablePairs(extracted, { texts, glossary: context.glossary, limit, room });
   const { rows } = await sql<{ pairs: number }>`
     UPDATE translations SET terms = coalesce(terms, ${JSON.stringify(pairs)}::jsonb) WHERE job_id = ${jobId}
     RETURNING jsonb_array_length(terms) AS pairs
@@ -48,7 +48,7 @@ export async function drawTerms(
   return rows[0]?.pairs ?? 0;
 }
 
-/** Texts that are left to translate, plain and each once, taken evenly from all of them; and how long they all are. */
+/** An even sample of the untranslated texts, plain and each once; and the length of all of them. */
 async function readTexts(
   db: Database,
   jobId: JobId,
@@ -76,11 +76,11 @@ async function readTexts(
 }
 
 /**
- * Those of a model's pairs that may go into its own prompts again: of terms that the texts have and the glossary has not,
- * each once, without tags, line breaks or quotes.
+ * A model's pairs that may go into later prompts: each once, for terms that occur in the texts but not in the glossary,
+ * without tags, line breaks or quotes.
  */
 export function usablePairs(
-  drawn: readonly TermPair[],
+  extracted: readonly TermPair[],
   {
     texts,
     glossary,
@@ -98,7 +98,7 @@ export function usablePairs(
   const taken = new Set(glossary.map(({ source }) => fold(source)));
   const pairs: TermPair[] = [];
   let length = 0;
-  for (const given of drawn.slice(0, 10 * MAX_PAIRS)) {
+  for (const given of extracted.slice(0, 10 * MAX_PAIRS)) {
     const pair = { source: given.source.trim(), target: given.target.trim() };
     const source = fold(pair.source);
     if (pairs.length === limit || taken.has(source)) continue;
@@ -113,7 +113,7 @@ export function usablePairs(
 
 const fold = (text: string): string => text.normalize('NFC').toLowerCase();
 
-/** Words without anything that could be markup, a line or the end of a quotation. An apostrophe within a word is none. */
+/** True for words without markup, line breaks and quotes. An apostrophe within a word is allowed. */
 const isTerm = (text: string): boolean =>
   text.length <= MAX_CHARACTERS &&
   /\p{L}/u.test(text) &&

@@ -5,10 +5,10 @@ import { parseDocument } from '../../src/document/format/parse.ts';
 import { collectTexts } from '../../src/document/format/walk.ts';
 import { countTextWords } from '../../src/document/format/words.ts';
 import { parseInline } from '../../src/document/inline/parse.ts';
-import { sectionAnswer } from '../../src/generation/writing/answers.ts';
 import { assembleBody } from '../../src/generation/writing/assemble.ts';
-import { PartBuilder } from '../../src/generation/writing/blocks.ts';
 import { contextOf } from '../../src/generation/writing/context.ts';
+import { sectionOutput } from '../../src/generation/writing/model-output.ts';
+import { PartBuilder } from '../../src/generation/writing/part-builder.ts';
 import { parseResponse } from '../../src/providers/ask.ts';
 import { markdownText, plainText } from '../document/arbitraries.ts';
 import { anyOutline } from './arbitraries.ts';
@@ -37,15 +37,15 @@ function partOf(id: string, answered: readonly unknown[]) {
     earlier: new Set<string>(),
   };
   const kept = answered.filter((block) => {
-    const parsed = parseResponse(sectionAnswer, { object: { blocks: [block] }, truncated: false });
+    const parsed = parseResponse(sectionOutput, { object: { blocks: [block] }, truncated: false });
     if (!parsed.ok) return false;
     const builder = new PartBuilder(rules);
-    for (const each of parsed.value.blocks) builder.answered(each);
+    for (const each of parsed.value.blocks) builder.append(each);
     return builder.defects.length === 0;
   });
   const builder = new PartBuilder(rules);
-  const parsed = parseResponse(sectionAnswer, { object: { blocks: kept }, truncated: false });
-  if (parsed.ok) for (const block of parsed.value.blocks) builder.answered(block);
+  const parsed = parseResponse(sectionOutput, { object: { blocks: kept }, truncated: false });
+  if (parsed.ok) for (const block of parsed.value.blocks) builder.append(block);
   return { blocks: builder.finish(), words: 0, asked: 0 };
 }
 

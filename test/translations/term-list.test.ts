@@ -4,7 +4,7 @@ import { createPseudoProvider } from '../../src/providers/pseudo.ts';
 import { ProviderError, type TermPair, type TranslationRequest } from '../../src/providers/types.ts';
 import { translateBatch } from '../../src/translations/batch.ts';
 import { planSegments } from '../../src/translations/plan.ts';
-import { drawTerms, usablePairs } from '../../src/translations/terms.ts';
+import { extractTerms, usablePairs } from '../../src/translations/terms.ts';
 import { useTestService } from '../support/service.ts';
 import { translating } from '../support/translating.ts';
 
@@ -47,8 +47,8 @@ const termsTold = ({ told }: ReturnType<typeof engine>) => told.map(({ context }
 it('is drawn once: what a crash left is found, and all batches are told the same', async () => {
   const jobId = await planned();
   const asked = engine();
-  expect(await drawTerms(asked, { jobId, signal })).toBe(1);
-  expect(await drawTerms(asked, { jobId, signal })).toBe(1);
+  expect(await extractTerms(asked, { jobId, signal })).toBe(1);
+  expect(await extractTerms(asked, { jobId, signal })).toBe(1);
   expect(asked.drawn).toHaveLength(1);
   for (const batch of [0, 1, 2]) await translateBatch(asked, { jobId, batch, signal });
   expect(termsTold(asked)).toEqual(Array(3).fill([{ source: 'wordb', target: 'palabra 0' }]));
@@ -59,7 +59,7 @@ it('that comes after the first batch was asked for is not told to the others', a
   const asked: ReturnType<typeof engine> = engine(async () => {
     await translateBatch(asked, { jobId, batch: 0, signal });
   });
-  expect(await drawTerms(asked, { jobId, signal })).toBe(0);
+  expect(await extractTerms(asked, { jobId, signal })).toBe(0);
   for (const batch of [1, 2]) await translateBatch(asked, { jobId, batch, signal });
   expect(termsTold(asked)).toEqual([[], [], []]);
 });
@@ -69,7 +69,7 @@ it('that an engine refuses to draw is no work that anybody has to pay', async ()
   const refusing = engine(async () => {
     throw new ProviderError('refused', 'declined');
   });
-  await expect(drawTerms(refusing, { jobId, signal })).rejects.toThrow('declined');
+  await expect(extractTerms(refusing, { jobId, signal })).rejects.toThrow('declined');
   const { asked_batches } = await service.db
     .selectFrom('translations')
     .select('asked_batches')

@@ -1,13 +1,13 @@
-/** Addresses in text, which no article written by a model may have: it cannot know where they lead. */
+/** Finds addresses in a model's text. They are not allowed: a model cannot know where they lead. */
 import { findLiterals } from '../../document/text/urls.ts';
 
-/** Whatever begins with a scheme; browsers take some without slashes. */
+/** An address with a scheme; browsers accept some without slashes. */
 const SCHEME =
   /(?<![\p{L}\p{N}])(?:[a-z][a-z0-9+.-]{1,20}:\/\/|(?:mailto|javascript|data|tel|sms|geo|magnet):(?=\S))/iu;
 /** An address of a host without its scheme: `//host/path`. */
 const WITHOUT_SCHEME = /(?<![\p{L}\p{N}:/])\/\/[\p{L}\p{N}-]+\.[\p{L}\p{N}]/u;
 
-/** Endings that names of files, properties and packages do not have, in prose. */
+/** Top-level domains that file names, properties and packages in prose do not end with. */
 const ENDINGS =
   'com|net|org|edu|gov|info|biz|io|dev|app|ai|co|xyz|site|shop|blog|online|example|test|invalid|tv|eu|uk|de|fr|es|nl|ca|au|nz|jp|cn|kr|br|mx|ar|ru|ua|ch|se|dk|fi|pt|cz|hu|ro|gr|tr|ie|il|za|hk|tw|sg|vn|рф';
 /** The same inside inline code, which is full of names with dots. */
@@ -20,17 +20,17 @@ const domain = (endings: string): RegExp =>
   );
 const DOMAIN = domain(ENDINGS);
 const DOMAIN_IN_CODE = domain(ENDINGS_IN_CODE);
-/** Names that look like hosts and are none. */
+/** Names that look like hosts but are not. */
 const NO_HOST = /^(?:asp|ado|vb|ml)\.net$|^(?:node|next|nuxt|vue|three|express|d3|react|ember)\.js/i;
 
-/** Host names that stand in the texts, in lower case: what a customer wrote may be written again, as text. */
+/** Host names in the customer's texts, in lower case: an article may repeat them as text. */
 export const hostNames = (texts: readonly string[]): ReadonlySet<string> =>
   new Set(texts.flatMap((text) => text.toLowerCase().match(DOMAIN) ?? []));
 
 /**
  * The first address in a text, or null.
  * @param code true for inline code
- * @param allowed host names that may stand there
+ * @param allowed host names that are no defect
  */
 export function findAddress(text: string, code: boolean, allowed: ReadonlySet<string>): string | null {
   const scheme = SCHEME.exec(text) ?? WITHOUT_SCHEME.exec(text);

@@ -7,22 +7,22 @@ import { ParsedTexts } from '../../document/inline/texts.ts';
 import { MAX_DOCUMENT_MARKS } from '../../document/text/marks.ts';
 import { ProviderError } from '../../providers/types.ts';
 import type { Outline } from '../outline.ts';
-import { blockId } from './blocks.ts';
 import { faqHeading } from './faq-headings.ts';
+import { blockId } from './part-builder.ts';
 import { FAQ_ID } from './write-faq.ts';
 import type { WrittenPart } from './writer.ts';
 
-/** Questions and answers, and the language of their heading. */
+/** The FAQ, and the language of its heading. */
 export interface WrittenFaq {
   readonly language: string;
   readonly part: WrittenPart;
 }
 
 /**
- * The body of an article (contract.md G43): each section below its heading of level 2 or 3, the questions last. It is valid, and
- * never has a heading of level 1.
- * @param parts one for each section of the outline, in its order
- * @throws {ProviderError} `fatal` when no valid document comes of it, with a message for people
+ * Builds the body of an article (contract.md G43): each section below its heading of level 2 or 3, the FAQ last. It is
+ * valid and has no heading of level 1.
+ * @param parts one for each section of the outline, in order
+ * @throws {ProviderError} `fatal` when the document is not valid, with a message for customers
  */
 export function assembleBody(
   outline: Outline,
@@ -49,7 +49,7 @@ export function assembleBody(
   );
 }
 
-/** Without its Markdown, if there is more of it than a document may hold. No honest text comes near. */
+/** Drops all Markdown when it exceeds the bound of a document. No real text does. */
 function withFewMarks(document: DocumentJson): DocumentJson {
   let marks = 0;
   for (const { text, markdown } of collectTexts(document)) if (markdown) marks += weighInline(text).marks;

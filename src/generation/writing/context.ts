@@ -1,11 +1,11 @@
-/** What a part is told about the rest of the article, in at most 2,000 words. */
+/** Context of a part: the rest of the article in at most 2,000 words. */
 import type { Block } from '../../document/format/schema.ts';
 import { collectTexts } from '../../document/format/walk.ts';
 import { ParsedTexts } from '../../document/inline/texts.ts';
 import type { Outline } from '../outline.ts';
 import type { SectionContext, WrittenPart } from './writer.ts';
 
-/** Words of each heading, of the line about each finished section, and of what stands before: with 40 sections below 2,000. */
+/** Words of each heading, of each finished section's line, and of the preceding text: below 2,000 with 40 sections. */
 const HEADING_WORDS = 18;
 const LINE_WORDS = 22;
 const BEFORE_WORDS = 300;
@@ -30,7 +30,7 @@ function lastWords(text: string, count: number): string {
   return ranges.length <= count ? text : `…${text.slice(ranges.at(-count)?.start)}`;
 }
 
-/** What blocks show, a line each text. */
+/** The blocks' visible texts, one per line. */
 function shownText(blocks: readonly Block[]): string {
   const texts = new ParsedTexts();
   return collectTexts({ version: 1, blocks: [...blocks] })

@@ -1,4 +1,4 @@
-/** What the last section of an article with questions is called, by language. */
+/** Heading of the FAQ, by language. */
 const HEADINGS: Readonly<Record<string, string>> = {
   ar: 'الأسئلة الشائعة',
   bg: 'Често задавани въпроси',
@@ -45,7 +45,7 @@ const HEADINGS: Readonly<Record<string, string>> = {
 
 const ENGLISH = 'Frequently asked questions';
 
-/** The heading in the language of the text, or in English where it is not known in it. */
+/** The heading in this language, else in English. */
 export function faqHeading(language: string): string {
   const locale = new Intl.Locale(language).maximize();
   return HEADINGS[`${locale.language}-${locale.script}`] ?? HEADINGS[locale.language] ?? ENGLISH;

@@ -1,11 +1,11 @@
-/** The one place that creates the writers of a deployment. */
+/** Creates the writers of a deployment. */
 import type { Logger } from 'pino';
 import { type Config, ConfigurationError } from '../../config.ts';
 import { createOpenAiCompatibleWriter } from './openai-compatible.ts';
 import { createPseudoWriter } from './pseudo.ts';
 import type { ArticleWriter, ArticleWriters } from './writer.ts';
 
-/** Who writes, with its settings, as the environment names them. */
+/** Environment variables of the writers. */
 type WriterConfig = Pick<Config, 'GENERATION_PROVIDER'> &
   Partial<
     Pick<
@@ -20,9 +20,8 @@ type WriterConfig = Pick<Config, 'GENERATION_PROVIDER'> &
   >;
 
 /**
- * The writers that the configuration names. Where both qualities are written by one model, it logs so: customers pay
- * twice as much for premium.
- * @throws {ConfigurationError} naming a variable that is needed; `loadConfig` has refused it already
+ * The configured writers. Logs when one model writes both qualities, since premium costs twice as much.
+ * @throws {ConfigurationError} naming a missing variable; `loadConfig` refuses it earlier
  */
 export function createArticleWriters(config: WriterConfig, logger: Pick<Logger, 'info'>): ArticleWriters {
   if (config.GENERATION_PROVIDER === 'pseudo') {

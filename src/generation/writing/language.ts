@@ -1,4 +1,4 @@
-/** Texts in another language than the article's. */
+/** Finds texts in another language than the article's. */
 import type { Block } from '../../document/format/schema.ts';
 import { collectTexts } from '../../document/format/walk.ts';
 import { languageInstead } from '../../document/translation/checks/language.ts';
@@ -7,26 +7,23 @@ import { languageName } from '../../language-names.ts';
 import { about } from './text.ts';
 import type { ArticleWriter, Defect } from './writer.ts';
 
-/** The share of its own writing that a text needs: names stay as they are. */
-const LEAST_SHARE = 0.25;
-/** Letters from which on a text is judged, and one that is whole sentences in a writing that names are rarely left in. */
-const LEAST_LETTERS = 20;
-const LEAST_FOREIGN = 8;
-/**
- * Letters from which on a language is told for sure, of one text and of all texts of a part, and what another language
- * must be ahead by.
- */
-const TOLD = { text: { letters: 200, ahead: 0.1 }, part: { letters: 400, ahead: 0.05 } } as const;
+/** Share of letters that must be in the language's script; the rest may be names. */
+const MIN_SHARE = 0.25;
+/** Fewest letters for the script check. Names are rarely left in a script other than Latin, so fewer suffice there. */
+const MIN_LETTERS = 20;
+const MIN_LETTERS_NON_LATIN = 8;
+/** For one text and for a whole part: fewest letters for language detection, and the lead that another language needs. */
+const DETECTION = { text: { letters: 200, ahead: 0.1 }, part: { letters: 400, ahead: 0.05 } } as const;
 const LETTER = /(?![\p{Script=Common}\p{Script=Inherited}])\p{L}/gu;
 
 const lettersIn = (text: string, kind: RegExp): number => text.match(kind)?.length ?? 0;
 
-/** A writer with one language only, which nobody takes for an article. */
+/** The pseudo writer writes English only, and its text is not meant to be read. */
 const hasOneLanguage = ({ name }: ArticleWriter): boolean => name === 'pseudo';
 
 /**
- * What is wrong with the language of a text; null when nothing is.
- * @param quoted true where words of another language may be what the text is about: in lists and tables
+ * The language defect of a text; null without one.
+ * @param quoted true for lists and tables, which may be about words of another language
  */
 export function textDefect(
   writer: ArticleWriter,
@@ -35,7 +32,7 @@ export function textDefect(
   quoted = false,
 ): Defect | null {
   if (hasOneLanguage(writer)) return null;
-  const isForeign = isInAnotherScript(text, language, quoted) || isInstead(text, language, TOLD.text);
+  const isForeign = isInAnotherScript(text, language, quoted) || isInstead(text, language, DETECTION.text);
   return isForeign ? about('language', `A text is not in ${languageName(language)}.`, text) : null;
 }
 
@@ -44,17 +41,17 @@ function isInAnotherScript(text: string, language: string, quoted: boolean): boo
   if (script === null) return false;
   const letters = lettersIn(text, LETTER);
   const isLatin = lettersIn(text, /\p{Script=Latin}/gu) * 2 > letters;
-  const least = quoted || isLatin ? LEAST_LETTERS : LEAST_FOREIGN;
-  return letters >= least && lettersIn(text, new RegExp(script, 'gu')) < letters * LEAST_SHARE;
+  const min = quoted || isLatin ? MIN_LETTERS : MIN_LETTERS_NON_LATIN;
+  return letters >= min && lettersIn(text, new RegExp(script, 'gu')) < letters * MIN_SHARE;
 }
 
 const isInstead = (
   text: string,
   language: string,
-  { letters, ahead }: (typeof TOLD)['text' | 'part'],
+  { letters, ahead }: (typeof DETECTION)['text' | 'part'],
 ): boolean => lettersIn(text, LETTER) >= letters && languageInstead(text, language, ahead) !== null;
 
-/** The same for all texts of blocks, one by one and together. */
+/** The same for all texts of the blocks, one by one and together. */
 export function languageDefect(
   writer: ArticleWriter,
   blocks: readonly Block[],
@@ -66,7 +63,7 @@ export function languageDefect(
     if (defect !== null) return defect;
   }
   const all = texts.map(({ text }) => text).join('\n');
-  return !hasOneLanguage(writer) && isInstead(all, language, TOLD.part)
+  return !hasOneLanguage(writer) && isInstead(all, language, DETECTION.part)
     ? about('language', `The text is not in ${languageName(language)}.`, all)
     : null;
 }

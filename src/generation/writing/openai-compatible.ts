@@ -1,7 +1,7 @@
 import { conversation, type RejectedResponse } from '../../providers/ask.ts';
 import { type ChatModelOptions, type ChatResponse, createChatModel } from '../../providers/chat-model.ts';
 import { strictSchema } from '../../providers/strict-schema.ts';
-import { faqAnswer, outlineAnswer, sectionAnswer } from './answers.ts';
+import { faqOutput, outlineOutput, sectionOutput } from './model-output.ts';
 import {
   faqData,
   faqInstructions,
@@ -13,12 +13,12 @@ import {
 import type { ArticleWriter } from './writer.ts';
 
 const schemas = {
-  outline: strictSchema(outlineAnswer),
-  section: strictSchema(sectionAnswer),
-  faq: strictSchema(faqAnswer),
+  outline: strictSchema(outlineOutput),
+  section: strictSchema(sectionOutput),
+  faq: strictSchema(faqOutput),
 } as const;
 
-/** Any model behind an OpenAI-compatible API, asked for strict objects. */
+/** A writer for models behind an OpenAI-compatible API, with strict JSON schemas. */
 export function createOpenAiCompatibleWriter(options: ChatModelOptions): ArticleWriter {
   const model = createChatModel(options);
   const ask = (

@@ -4,7 +4,6 @@ import { codePoints } from '../../fields.ts';
 import { type Checked, parseResponse } from '../../providers/ask.ts';
 import { slugify } from '../../slug.ts';
 import { bodyWords } from '../config.ts';
-import { scaleLengths } from '../lengths.ts';
 import {
   describeBounds,
   MAX_ESTIMATED_WORDS,
@@ -19,21 +18,22 @@ import {
   SLUG,
   sectionBounds,
 } from '../outline.ts';
+import { scaleLengths } from '../target-lengths.ts';
 import { findAddress } from './addresses.ts';
-import { type OutlineAnswer, outlineAnswer } from './answers.ts';
-import { askWriter } from './ask.ts';
-import { bare } from './blocks.ts';
 import { faqHeading } from './faq-headings.ts';
 import { textDefect } from './language.ts';
+import { type OutlineOutput, outlineOutput } from './model-output.ts';
+import { bare } from './part-builder.ts';
+import { requestPart } from './request-part.ts';
 import { about, readText, type TextRules, tidy } from './text.ts';
 import { allowedBy } from './write-section.ts';
 import type { ArticleWriter, Defect, OutlineRequest } from './writer.ts';
 
 /**
- * Plans an article (contract.md G42): asks, checks against every bound, and asks again with the exact defects, at most
- * three times. Ids of sections are given here, and their words add up to those of the body.
- * @throws {ProviderError} as the writer threw it, or `fatal` with a message for people when no answer could be used;
- *   the signal's reason when aborted
+ * Plans an article (contract.md G42): requests an outline, checks every bound, and sends exact defects back, in at most
+ * three calls. Assigns section ids; the sections' words add up to those of the body.
+ * @throws {ProviderError} of the writer, or `fatal` with a message for customers when no output was usable; the signal's
+ *   reason when aborted
  */
 export async function planOutline(
   writer: ArticleWriter,
@@ -41,7 +41,7 @@ export async function planOutline(
 ): Promise<Outline> {
   const words = bodyWords(brief.config);
   const bounds = sectionBounds(words);
-  const { value } = await askWriter<Outline>({
+  const { value } = await requestPart<Outline>({
     ask: (rejected) =>
       writer.outline({
         brief,
@@ -50,8 +50,8 @@ export async function planOutline(
         signal,
         rejected,
       }),
-    check: (answer) => {
-      const parsed = parseResponse(outlineAnswer, answer);
+    check: (response) => {
+      const parsed = parseResponse(outlineOutput, response);
       if (!parsed.ok) return { value: null, defects: parsed.defects };
       const reader = new OutlineReader(allowedBy(brief), writer, brief.config.language);
       return reader.read(parsed.value, { words, bounds, faq: brief.config.faq });
@@ -63,11 +63,11 @@ export async function planOutline(
   return value;
 }
 
-/** What the body is to be. */
+/** Requirements of the body. */
 interface Wanted {
   readonly words: number;
   readonly bounds: SectionBounds;
-  /** Whether questions follow it. */
+  /** True when a FAQ follows. */
   readonly faq: boolean;
 }
 
@@ -83,21 +83,21 @@ class OutlineReader {
     this.language = language;
   }
 
-  read(answer: OutlineAnswer, wanted: Wanted): Checked<Outline, Defect> {
-    const title = this.text('title', answer.title, MAX_TITLE);
-    const metaTitle = this.text('metaTitle', answer.metaTitle, MAX_META_TITLE);
-    const metaDescription = this.text('metaDescription', answer.metaDescription, MAX_META_DESCRIPTION);
-    const sections = this.sections(answer, wanted);
-    const outline = { title, slug: slugOf(answer.slug, title), metaTitle, metaDescription, sections };
+  read(output: OutlineOutput, wanted: Wanted): Checked<Outline, Defect> {
+    const title = this.text('title', output.title, MAX_TITLE);
+    const metaTitle = this.text('metaTitle', output.metaTitle, MAX_META_TITLE);
+    const metaDescription = this.text('metaDescription', output.metaDescription, MAX_META_DESCRIPTION);
+    const sections = this.sections(output, wanted);
+    const outline = { title, slug: slugOf(output.slug, title), metaTitle, metaDescription, sections };
     const parsed = outlineSchema.safeParse(outline);
     const isUsable = parsed.success && this.defects.every(({ soft }) => soft);
     return { value: isUsable ? parsed.data : null, defects: this.defects };
   }
 
-  private sections(answer: OutlineAnswer, { words, bounds, faq }: Wanted): Outline['sections'] {
+  private sections(output: OutlineOutput, { words, bounds, faq }: Wanted): Outline['sections'] {
     const questions = bare(faqHeading(this.language));
-    // The questions come at the end by themselves.
-    const wanted = answer.sections.filter(({ heading }) => !faq || bare(heading) !== questions);
+    // The FAQ is added separately.
+    const wanted = output.sections.filter(({ heading }) => !faq || bare(heading) !== questions);
     if (wanted.length < bounds.least || wanted.length > bounds.most) {
       this.add({
         code: 'shape',
@@ -119,7 +119,7 @@ class OutlineReader {
       return {
         id: `section-${index + 1}`,
         heading: text,
-        // Nothing stands above the first one that it could be a part of.
+        // The first section has no section of level 2 above it.
         level: index > 0 && level === 3 ? 3 : 2,
         purpose: cutAtWord(this.text(`${name}.purpose`, purpose, Number.POSITIVE_INFINITY), MAX_PURPOSE),
         keywords: this.keywords(keywords),
@@ -128,7 +128,7 @@ class OutlineReader {
     });
   }
 
-  /** The text as shown; one that is too long is asked for again once, and cut at a word then. */
+  /** The plain text. One that is too long is a soft defect: repaired once, then cut at a word. */
   private text(name: string, raw: string, max: number): string {
     const { text, defects } = readText(raw, this.rules);
     const plain = text?.plain.trim() ?? '';
@@ -144,7 +144,7 @@ class OutlineReader {
     return cutAtWord(plain, max);
   }
 
-  /** Keywords are hints for the writer alone: those that can't be used are left out. */
+  /** Keywords are only hints for the writer: unusable ones are dropped. */
   private keywords(keywords: readonly string[]): string[] {
     const usable = keywords
       .map((keyword) => tidy(keyword).replace(/\s+/g, ' '))
@@ -158,6 +158,6 @@ class OutlineReader {
   }
 }
 
-/** The model's slug if it is one, else the title's. */
+/** The model's slug if it is valid, else one derived from the title. */
 const slugOf = (slug: string, title: string): string =>
   SLUG.test(slug) && slug.length <= MAX_SLUG ? slug : slugify(title, 'article');

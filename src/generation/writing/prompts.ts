@@ -1,4 +1,4 @@
-/** What a model is sent: the task as instructions, and all that customers, models and earlier sections wrote as data. */
+/** Prompts: the task as instructions; everything that customers, models and earlier sections wrote as data. */
 import { MAX_META_DESCRIPTION, MAX_META_TITLE } from '../../document/format/limits.ts';
 import { describeLanguage } from '../../language-names.ts';
 import { describeBounds } from '../outline.ts';
@@ -24,7 +24,7 @@ export const outlineInstructions = ({ brief, words, sections }: OutlineQuestion)
     ...common(brief),
   ].join('\n');
 
-/** The task of a section: the same for all of a run, so that servers can keep what they have read of it. */
+/** The task of a section: the same for all sections of a run, so that servers can cache the prefix. */
 export const sectionInstructions = ({ brief }: SectionQuestion): string =>
   [
     'You write one section of an article, `section` of the data, of about `words` words. Its heading stands above it already: do not repeat it.',
@@ -42,7 +42,7 @@ export const faqInstructions = ({ brief }: FaqQuestion): string =>
     ...common(brief),
   ].join('\n');
 
-/** What every question has: absent where the customer said nothing. */
+/** Data of every request; fields that the customer did not set are absent. */
 const settings = ({ config, voice, template }: WritingBrief): Record<string, unknown> => ({
   topic: config.topic,
   wishes: config.prompt,

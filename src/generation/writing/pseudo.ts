@@ -1,14 +1,14 @@
 import { countTextWords } from '../../document/format/words.ts';
 import { languageName } from '../../language-names.ts';
-import type { AnsweredBlock, FaqAnswer, OutlineAnswer } from './answers.ts';
+import type { FaqOutput, OutlineOutput, OutputBlock } from './model-output.ts';
 import { tidy } from './text.ts';
 import type { ArticleWriter, FaqQuestion, OutlineQuestion, SectionQuestion } from './writer.ts';
 
-/** Words of a section that is planned, and of a paragraph. */
+/** Planned words of a section and of a paragraph. */
 const WORDS_PER_SECTION = 200;
 const WORDS_PER_PARAGRAPH = 90;
 const MAX_PLANNED_SECTIONS = 9;
-/** Words from which on a section has a list, and a heading of its own. */
+/** Fewest words of a section with a list, and with a heading of its own. */
 const LIST_FROM = 150;
 const HEADING_FROM = 400;
 /** Words of a customer's text that are quoted. */
@@ -41,22 +41,22 @@ const SENTENCES = [
 const NUMBERS = ['one', 'two', 'three', 'four', 'five', 'six', 'seven', 'eight', 'nine', 'ten'];
 
 /**
- * The offline default: no model, but plain English sentences in exactly the length that was asked for, whatever the
- * language, each saying that it is a pseudo text. Deterministic.
+ * The offline default without a model: English sentences of exactly the requested length, whatever the language, marked as
+ * pseudo text. Deterministic.
  */
 export const createPseudoWriter = (): ArticleWriter => ({
   name: 'pseudo',
-  outline: async (question) => answer(question.signal, () => planOf(question)),
-  section: async (question) => answer(question.signal, () => ({ blocks: sectionOf(question) })),
-  faq: async (question) => answer(question.signal, () => faqOf(question)),
+  outline: async (question) => respond(question.signal, () => planOf(question)),
+  section: async (question) => respond(question.signal, () => ({ blocks: sectionOf(question) })),
+  faq: async (question) => respond(question.signal, () => faqOf(question)),
 });
 
-function answer<Value extends object>(signal: AbortSignal, write: () => Value) {
+function respond<Value extends object>(signal: AbortSignal, write: () => Value) {
   signal.throwIfAborted();
   return { object: { ...write() } as Readonly<Record<string, unknown>>, truncated: false };
 }
 
-function planOf({ brief, words, sections: { least, most } }: OutlineQuestion): OutlineAnswer {
+function planOf({ brief, words, sections: { least, most } }: OutlineQuestion): OutlineOutput {
   const { config } = brief;
   const topic = plainWords(config.topic, 'this topic');
   const title = `Pseudo article about ${topic}`;
@@ -73,7 +73,7 @@ function planOf({ brief, words, sections: { least, most } }: OutlineQuestion): O
   return { title, slug: '', metaTitle: title, metaDescription, sections };
 }
 
-function sectionOf({ brief, section, words, context, articles }: SectionQuestion): AnsweredBlock[] {
+function sectionOf({ brief, section, words, context, articles }: SectionQuestion): OutputBlock[] {
   const number = context.finished.length + 1;
   const heading = plainWords(section.heading, 'this section');
   const source = sentencesAbout({
@@ -87,7 +87,7 @@ function sectionOf({ brief, section, words, context, articles }: SectionQuestion
   const below = words >= HEADING_FROM ? [`More about ${heading}`] : [];
   const left = words - countTextWords([...items, ...below].join('\n'));
   const lengths = evenly(left, Math.max(1, Math.ceil(left / WORDS_PER_PARAGRAPH)));
-  const paragraphs = lengths.map((length, index): AnsweredBlock => {
+  const paragraphs = lengths.map((length, index): OutputBlock => {
     const place = `paragraph ${index + 1} of section ${number}`;
     const long = `This is pseudo text in place of ${languageOf(brief.config.language)}, ${place}.`;
     const see = `${long} See also ${linked} for more.`;
@@ -95,13 +95,13 @@ function sectionOf({ brief, section, words, context, articles }: SectionQuestion
     const text = exactly(length, openings, source);
     return { type: 'paragraph', text, links: text.startsWith(see) ? links : [] };
   });
-  const list: AnsweredBlock[] = items.length === 0 ? [] : [{ type: 'list', ordered: false, items }];
+  const list: OutputBlock[] = items.length === 0 ? [] : [{ type: 'list', ordered: false, items }];
   const middle = Math.ceil(paragraphs.length / 2);
   return [
     ...paragraphs.slice(0, 1),
     ...list,
     ...paragraphs.slice(1, middle),
-    ...below.map((text): AnsweredBlock => ({ type: 'heading', level: section.level + 1, text })),
+    ...below.map((text): OutputBlock => ({ type: 'heading', level: section.level + 1, text })),
     ...paragraphs.slice(Math.max(1, middle)),
   ];
 }
@@ -109,19 +109,19 @@ function sectionOf({ brief, section, words, context, articles }: SectionQuestion
 const itemsOf = (section: number): string[] =>
   NUMBERS.slice(0, 3).map((word) => `Pseudo point ${word} of section ${section}`);
 
-function faqOf({ brief, words }: FaqQuestion): FaqAnswer {
+function faqOf({ brief, words }: FaqQuestion): FaqOutput {
   const topic = plainWords(brief.config.topic, 'this topic');
   const source = sentencesAbout({ heading: 'the questions', topic, keyword: topic });
-  const asked = NUMBERS.slice(0, QUESTIONS).map((word) => `What is pseudo question ${word} about ${topic}?`);
-  const lengths = evenly(words - countTextWords(asked.join('\n')), QUESTIONS);
-  const questions = asked.map((question, index) => {
+  const titles = NUMBERS.slice(0, QUESTIONS).map((word) => `What is pseudo question ${word} about ${topic}?`);
+  const lengths = evenly(words - countTextWords(titles.join('\n')), QUESTIONS);
+  const questions = titles.map((question, index) => {
     const opening = `This is pseudo text in place of ${languageOf(brief.config.language)}, answer ${index + 1}.`;
     return { question, answer: exactly(lengths[index] ?? 0, [opening], source) };
   });
   return { questions };
 }
 
-/** The sentences, again and again. */
+/** Repeats the sentences endlessly. */
 function sentencesAbout(names: Readonly<Record<string, string>>): () => string {
   const sentences = SENTENCES.map((sentence) => fill(sentence, names));
   let next = 0;
@@ -147,7 +147,7 @@ function exactly(words: number, openings: readonly string[], next: () => string)
   return sentences.join(' ');
 }
 
-/** A sentence of this many words: numbers, after what says what they are. */
+/** A sentence of exactly this many words, mostly numbers. */
 function rest(words: number): string {
   const beginning = ['Pseudo', 'words', 'follow'].slice(0, words);
   const numbers = Array.from(
@@ -157,7 +157,7 @@ function rest(words: number): string {
   return `${[...beginning, ...numbers].join(' ')}.`;
 }
 
-/** `total` in `count` whole numbers that differ by one at most. */
+/** Splits `total` into `count` integers that differ by at most one. */
 const evenly = (total: number, count: number): number[] =>
   Array.from(
     { length: count },
@@ -169,7 +169,7 @@ const fill = (text: string, names: Readonly<Record<string, string>>): string =>
 
 const languageOf = (tag: string): string => plainWords(languageName(tag), tag);
 
-/** The first words of what a customer wrote, without anything but letters and digits: neither Markdown nor an address is left. */
+/** The first words of a customer's text, letters and digits only, so without Markdown and addresses. */
 function plainWords(text: string, otherwise: string): string {
   const words = tidy(text).match(/[\p{L}\p{M}\p{N}]+/gu) ?? [];
   const quoted = [...words.slice(0, QUOTED_WORDS).join(' ')].slice(0, 100).join('').trim();

@@ -1,4 +1,4 @@
-/** Texts of an answer: read into runs, with whatever may not stand in an article named. */
+/** Reads a model's texts into runs, and finds what an article may not contain. */
 
 import { MAX_TEXT } from '../../document/format/schema.ts';
 import { serializeInline } from '../../document/inline/markdown.ts';
@@ -7,12 +7,12 @@ import { type InlineRun, runsText } from '../../document/inline/runs.ts';
 import { findAddress } from './addresses.ts';
 import type { Defect, DefectCode } from './writer.ts';
 
-/** Characters of paragraphs that came as one text. */
+/** Characters of a text with several paragraphs. */
 const MAX_RAW = 10 * MAX_TEXT;
 /** Characters of a model's text that a defect quotes. */
 const MAX_GIVEN = 80;
 
-/** A defect with what it is about, which stays apart from our own words. */
+/** A defect with an excerpt of the text, kept apart from our own words. */
 export const about = (code: DefectCode, problem: string, given: string): Defect => ({
   code,
   problem,
@@ -27,13 +27,13 @@ export interface Field {
   readonly format?: 'markdown';
 }
 
-/** A paragraph as read. `plain` is what is shown. */
+/** A paragraph. `plain` is its visible text. */
 export interface ReadText {
   readonly runs: readonly InlineRun[];
   readonly plain: string;
 }
 
-/** Markdown of blocks: each has a kind of block of its own, or none at all. */
+/** Block Markdown inside a text: such content needs a block of its own, or is not allowed. */
 const BLOCK_MARKDOWN: readonly (readonly [RegExp, string])[] = [
   [/^ {0,3}#{1,6}(?:\s|$)/m, 'A text has a Markdown heading. Use a heading block.'],
   [/^ {0,3}(?:`{3}|~{3})/m, 'A text has a code fence. Use inline code only.'],
@@ -43,12 +43,12 @@ const BLOCK_MARKDOWN: readonly (readonly [RegExp, string])[] = [
   [/^[ \t]*\|.*\|[ \t]*$/m, 'A text has a Markdown table. Use a table block.'],
 ];
 
-/** Markdown beyond the inline subset, as it shows once the text is parsed. */
+/** Markdown beyond the inline subset, as it remains in the parsed text. */
 const INLINE_MARKDOWN =
   /~~\S|!?\[[^[\]\n]{0,200}\]\([^()\n]{0,500}\)|\[\^[^[\]\s]{1,50}\]|\[[^[\]\n]{1,200}\]\[[^[\]\n]{0,50}\]|^[ \t]*\[[^[\]\n]{1,200}\]:\s/m;
 const HTML = /<\/?[a-z][a-z0-9-]{0,20}(?:\s[^<>]{0,500})?\/?>|<!--/i;
 
-/** What models say about their answers instead of answering. */
+/** What models say about their output instead of writing the article. */
 const CHATTER = [
   /^(?:sure|certainly|of course|absolutely|great|okay|ok|got it|no problem)\s*[!,.:–—-]+\s*(?:here|i\b|let me|below|this)/i,
   /^(?:sure|certainly|of course|absolutely|natürlich|gerne|bien sûr|certainement|claro|por supuesto|certo|конечно)\s*!/iu,
@@ -63,7 +63,7 @@ const CHATTER = [
   /\blorem ipsum\b/i,
 ];
 
-/** Without what neither a database nor a page can show. */
+/** Removes characters that a database or a page cannot show. */
 export const tidy = (text: string): string =>
   text
     .toWellFormed()
@@ -71,15 +71,15 @@ export const tidy = (text: string): string =>
     .replace(/[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u200b\u2028\u2029\ufeff\ufffd]+/g, ' ')
     .trim();
 
-/** What a reader of texts needs to know. */
+/** Rules for texts. */
 export interface TextRules {
-  /** Host names that may stand as text. */
+  /** Host names that are allowed as text. */
   readonly hosts: ReadonlySet<string>;
-  /** The customer's own words: what they speak of, an article about it may speak of. */
+  /** The customer's own words: phrases in them are not chatter. */
   readonly said: string;
 }
 
-/** The paragraphs of a text, which blank lines part, and what is wrong with them. */
+/** Splits a text into paragraphs at blank lines, and finds their defects. */
 export function readParagraphs(raw: string, rules: TextRules): { texts: ReadText[]; defects: Defect[] } {
   const texts: ReadText[] = [];
   const defects: Defect[] = [];
@@ -93,9 +93,9 @@ export function readParagraphs(raw: string, rules: TextRules): { texts: ReadText
   return { texts, defects };
 }
 
-/** One text without line breaks, and what is wrong with it. */
+/** Reads one text without line breaks, and finds its defects. */
 export function readText(raw: string, rules: TextRules): { text: ReadText | null; defects: Defect[] } {
-  // What is looked at costs more than linear time in some places, so it is bounded first.
+  // Some checks take more than linear time, so the length is bounded first.
   if (raw.length > MAX_TEXT) return { text: null, defects: [tooLong(raw)] };
   const tidied = tidy(raw);
   const defects: Defect[] = [];
@@ -145,6 +145,6 @@ function defectOf(runs: readonly InlineRun[], plain: string, { hosts, said }: Te
   return null;
 }
 
-/** The text as a block keeps it. */
+/** The text as a field of a block. */
 export const toField = ({ runs, plain }: ReadText, format: 'plain' | 'markdown'): Field =>
   format === 'plain' ? { text: plain } : { text: serializeInline(runs), format };

@@ -1,21 +1,21 @@
 import type { Block } from '../../document/format/schema.ts';
 import { parseResponse } from '../../providers/ask.ts';
-import { faqLength } from '../lengths.ts';
-import { faqAnswer } from './answers.ts';
-import { askWriter } from './ask.ts';
-import { PartBuilder, type PartRules, repetitionKeys } from './blocks.ts';
+import { faqLength } from '../target-lengths.ts';
 import { contextOf } from './context.ts';
 import { faqHeading } from './faq-headings.ts';
+import { faqOutput } from './model-output.ts';
+import { PartBuilder, type PartRules, repetitionKeys } from './part-builder.ts';
+import { requestPart } from './request-part.ts';
 import { allowedBy, checkPart, partWords } from './write-section.ts';
 import type { ArticleWriter, FaqRequest, WrittenPart } from './writer.ts';
 
 const MIN_QUESTIONS = 3;
 const MAX_QUESTIONS = 5;
-/** Ids of sections are trimmed, so none is this. */
+/** Never a section's id: those are trimmed. */
 export const FAQ_ID = ' faq';
 
 /**
- * Writes the questions that an article ends with: 3 to 5, each a heading of level 3 with its answer (contract.md G41).
+ * Writes the FAQ that ends an article: 3 to 5 questions, each a heading of level 3 with its answer (contract.md G41).
  * @throws {ProviderError} as `writeSection`
  */
 export async function writeFaq(writer: ArticleWriter, request: FaqRequest): Promise<WrittenPart> {
@@ -31,7 +31,7 @@ export async function writeFaq(writer: ArticleWriter, request: FaqRequest): Prom
     earlier: new Set(finished.flatMap(({ blocks }) => repetitionKeys(blocks))),
   };
   const context = contextOf(outline, finished);
-  const { value, calls } = await askWriter<readonly Block[]>({
+  const { value, calls } = await requestPart<readonly Block[]>({
     ask: (rejected) =>
       writer.faq({
         brief,
@@ -41,8 +41,8 @@ export async function writeFaq(writer: ArticleWriter, request: FaqRequest): Prom
         signal,
         rejected,
       }),
-    check: (answer) => {
-      const parsed = parseResponse(faqAnswer, answer);
+    check: (response) => {
+      const parsed = parseResponse(faqOutput, response);
       if (!parsed.ok) return { value: null, defects: parsed.defects };
       const { questions } = parsed.value;
       if (questions.length < MIN_QUESTIONS || questions.length > MAX_QUESTIONS) {

@@ -1,21 +1,21 @@
 import type { Block } from '../../document/format/schema.ts';
 import { countWords } from '../../document/format/words.ts';
 import { type Checked, parseResponse } from '../../providers/ask.ts';
-import { isNear, sectionLength } from '../lengths.ts';
+import { isNear, sectionLength } from '../target-lengths.ts';
 import { hostNames } from './addresses.ts';
-import { sectionAnswer } from './answers.ts';
-import { askWriter } from './ask.ts';
-import { PartBuilder, type PartRules, repetitionKeys } from './blocks.ts';
 import { contextOf, firstWords } from './context.ts';
 import { languageDefect } from './language.ts';
+import { sectionOutput } from './model-output.ts';
+import { PartBuilder, type PartRules, repetitionKeys } from './part-builder.ts';
+import { requestPart } from './request-part.ts';
 import type { TextRules } from './text.ts';
 import type { ArticleWriter, Defect, SectionRequest, WritingBrief, WrittenPart } from './writer.ts';
 
-/** A part that is longer than this multiple of what was asked for loses its last blocks. */
+/** A part longer than this multiple of its target loses its last blocks. */
 const MAX_RATIO = 2;
 const QUOTED_WORDS = 12;
 
-/** What texts may have because the customer's own words have it, in the topic, the keywords or these headings. */
+/** Rules from the customer's own words: topic, keywords and these headings. */
 export function allowedBy({ config }: WritingBrief, headings: readonly string[] = []): TextRules {
   const own = [config.topic, config.primaryKeyword ?? '', ...config.secondaryKeywords, ...headings];
   return { hosts: hostNames(own), said: own.join('\n') };
@@ -26,9 +26,9 @@ export const partWords = (blocks: readonly Block[]): number =>
   countWords({ version: 1, blocks: [...blocks] });
 
 /**
- * Writes one section (contract.md G35 to G40): asks, checks, and asks again with the exact defects, at most three times.
- * @throws {ProviderError} as the writer threw it, or `fatal` with a message for people when no answer could be used;
- *   the signal's reason when aborted
+ * Writes one section (contract.md G35 to G40): requests it, checks it, and sends exact defects back, in at most three calls.
+ * @throws {ProviderError} of the writer, or `fatal` with a message for customers when no output was usable; the signal's
+ *   reason when aborted
  */
 export async function writeSection(writer: ArticleWriter, request: SectionRequest): Promise<WrittenPart> {
   const { brief, outline, index, finished, articles, answered, signal } = request;
@@ -42,7 +42,7 @@ export async function writeSection(writer: ArticleWriter, request: SectionReques
     earlier: new Set(finished.flatMap(({ blocks }) => repetitionKeys(blocks))),
   };
   const context = contextOf(outline, finished);
-  const { value, calls } = await askWriter<readonly Block[]>({
+  const { value, calls } = await requestPart<readonly Block[]>({
     ask: (rejected) =>
       writer.section({
         brief,
@@ -54,11 +54,11 @@ export async function writeSection(writer: ArticleWriter, request: SectionReques
         signal,
         rejected,
       }),
-    check: (answer) => {
-      const parsed = parseResponse(sectionAnswer, answer);
+    check: (response) => {
+      const parsed = parseResponse(sectionOutput, response);
       if (!parsed.ok) return { value: null, defects: parsed.defects };
       const builder = new PartBuilder(rules);
-      for (const block of parsed.value.blocks) builder.answered(block);
+      for (const block of parsed.value.blocks) builder.append(block);
       return checkPart(builder, writer, brief, words);
     },
     calls: 1 + Math.floor(spare / words),
@@ -70,7 +70,7 @@ export async function writeSection(writer: ArticleWriter, request: SectionReques
   return { blocks, words: partWords(blocks), asked: words * calls };
 }
 
-/** What holds for the section as a whole: its language, and its length, which alone never fails a run. */
+/** Checks the part as a whole: its language, and its length, which alone never fails a run. */
 export function checkPart(
   builder: PartBuilder,
   writer: ArticleWriter,
@@ -88,7 +88,7 @@ export function checkPart(
   return { value: blocks, defects: [{ code: 'length', problem, soft: true }], off: Math.abs(actual - words) };
 }
 
-/** Without the last blocks of a text that is far too long, as long as what stays is not too short. */
+/** Drops the last blocks of a text that is far too long, unless the rest would be too short. */
 function cutToLength(blocks: readonly Block[], words: number): readonly Block[] {
   let kept = blocks;
   while (kept.length > 1 && partWords(kept) > words * MAX_RATIO) {

@@ -1,4 +1,4 @@
-/** The interface that every model that writes articles implements, and what it is asked. */
+/** The interface of writers, and their requests. */
 import type { Block } from '../../document/format/schema.ts';
 import type { Defect as AnyDefect, RejectedResponse } from '../../providers/ask.ts';
 import type { ChatResponse } from '../../providers/chat-model.ts';
@@ -11,7 +11,7 @@ export interface LinkableArticle {
   readonly title: string;
 }
 
-/** What a run writes from. All of it is data to a model: customers wrote it. */
+/** Inputs of a run. Customers wrote them, so a model gets them as data only. */
 export interface WritingBrief {
   readonly config: GenerationConfig;
   /** The instructions of the brand voice; null when there is none. */
@@ -20,7 +20,7 @@ export interface WritingBrief {
   readonly template: string | null;
 }
 
-/** What kind of thing is wrong with an answer. */
+/** Kinds of defects. */
 export type DefectCode =
   | 'address'
   | 'chatter'
@@ -34,7 +34,7 @@ export type DefectCode =
   | 'shape'
   | 'truncated';
 
-/** Something wrong with an answer. */
+/** A defect of a model's output. */
 export interface Defect extends AnyDefect {
   readonly code: DefectCode;
 }
@@ -43,7 +43,7 @@ interface Question {
   readonly brief: WritingBrief;
   /** Aborts the call; the writer then rejects with the signal's reason. */
   readonly signal: AbortSignal;
-  /** Present when it is asked again. */
+  /** The rejected output, in a repair request. */
   readonly rejected?: RejectedResponse<Defect> | undefined;
 }
 
@@ -64,13 +64,13 @@ export interface SectionQuestion extends Question {
   readonly articles: readonly string[];
 }
 
-/** What stands around a section: at most 2,000 words. */
+/** The context of a section: at most 2,000 words. */
 export interface SectionContext {
   /** The headings of all sections. */
   readonly headings: readonly string[];
   /** One line about each finished section. */
   readonly finished: readonly string[];
-  /** The last words before it. */
+  /** The last words of the preceding text. */
   readonly before: string;
 }
 
@@ -81,10 +81,10 @@ export interface FaqQuestion extends Question {
   readonly context: SectionContext;
 }
 
-/** A model that writes articles. Its answers are unchecked; their shapes are those of `answers.ts`. */
+/** A model that writes articles. Its output is unchecked; the shapes are in `model-output.ts`. */
 export interface ArticleWriter {
   readonly name: string;
-  /** @throws {ProviderError} `refused` when the model declines, another kind when there is no answer; or the signal's reason */
+  /** @throws {ProviderError} `refused` when the model declines, another kind without a response; or the signal's reason */
   outline(question: OutlineQuestion): Promise<ChatResponse>;
   section(question: SectionQuestion): Promise<ChatResponse>;
   faq(question: FaqQuestion): Promise<ChatResponse>;
@@ -93,37 +93,37 @@ export interface ArticleWriter {
 /** The writers of a deployment, by `writingQuality`. */
 export type ArticleWriters = Readonly<Record<GenerationConfig['writingQuality'], ArticleWriter>>;
 
-/** What `planOutline` works from. */
+/** Input of `planOutline`. */
 export interface OutlineRequest {
   readonly brief: WritingBrief;
-  /** Calls that earlier attempts had answered; by default none. */
+  /** Calls with a response in earlier attempts; 0 by default. */
   readonly answered?: number;
   readonly signal: AbortSignal;
 }
 
-/** What `writeSection` works from. */
+/** Input of `writeSection`. */
 export interface SectionRequest {
   readonly brief: WritingBrief;
   readonly outline: Outline;
-  /** Which section, counted from 0. */
+  /** The section's position, from 0. */
   readonly index: number;
-  /** The sections before it, in order, as they were written: without their headings. */
+  /** Earlier sections as written, in order, without their headings. */
   readonly finished: readonly WrittenPart[];
   readonly articles: readonly LinkableArticle[];
-  /** Calls that earlier attempts had answered; by default none. */
+  /** Calls with a response in earlier attempts; 0 by default. */
   readonly answered?: number;
   readonly signal: AbortSignal;
 }
 
-/** What `writeFaq` works from: the finished sections are all of them. */
+/** Input of `writeFaq`; all sections are finished. */
 export type FaqRequest = Omit<SectionRequest, 'index' | 'articles'>;
 
-/** A section or the FAQ as written. Kept as it is, for the parts after it and the body are made from it. */
+/** A section or the FAQ as written and stored. Later parts and the body are built from it. */
 export interface WrittenPart {
   /** Valid blocks with ids of their own; without the section's heading. */
   readonly blocks: readonly Block[];
   /** Words of the blocks. */
   readonly words: number;
-  /** Words that the model was asked for, over all calls. */
+  /** Requested words over all calls. */
   readonly asked: number;
 }

@@ -8,58 +8,57 @@ import type { GlossaryTerm, Style, TranslationProvider } from '../../providers/t
 import { doTask } from '../../threads/pool.ts';
 import { learnFromPeople } from './people.ts';
 
-/** Texts that are checked in one go: few enough for the time that a thread has, whatever they are. */
+/** Texts that one task checks: any 2,000 fit a thread's time limit. */
 const CHECKED = 2_000;
 
-/** What is to be translated, and what would make it. */
+/** The segments to translate, and the engine that would translate them. */
 export interface MemoryQuestion {
   readonly jobId: JobId;
   readonly workspaceId: WorkspaceId;
-  /** What is translated; null when it is gone. */
+  /** The source article; null when it was deleted. */
   readonly sourceId: ArticleId | null;
   readonly languages: LanguagePair;
   readonly segments: readonly Segment[];
   readonly engine: Pick<TranslationProvider, 'name' | 'edition'>;
   readonly style: Style | null;
-  /** The terms that go along. */
   readonly glossary: readonly GlossaryTerm[];
-  /** True for what is to be translated anew, whatever is remembered. */
-  readonly anew: boolean;
+  /** True to translate again, whatever the memory has. */
+  readonly bypassMemory: boolean;
 }
 
-/** A translation that is there already. */
+/** A translation from the memory. */
 export interface Remembered {
   readonly text: string;
   readonly layer: MemoryLayer;
 }
 
-export interface MemoryHits {
+export interface MemoryMatches {
   /** By segment key. */
   readonly found: ReadonlyMap<string, Remembered>;
-  /** What each segment is remembered by, once it is translated. */
+  /** By segment key, the memory key under which its translation is stored. */
   readonly keys: ReadonlyMap<string, MemoryKey>;
 }
 
 interface Row extends Remembered {
   readonly key: string;
-  /** Whose entry it is; null when an unsettled run had made it. */
+  /** The entry's article; null for a text of an unsettled run. */
   readonly article_id: ArticleId | null;
 }
 
 /**
- * What a job need not ask an engine for: what people have approved, then what the same engine has made under the same
- * style and terms, in this workspace alone; and what the last run over the same source that was planned had finished when
- * it failed or was cancelled. All of it passes the checks.
+ * Finds segments that need no engine request, in this workspace alone. Sources in order: texts that people approved; texts
+ * of the same engine with the same style and terms; texts of the last planned run over the same source, if that failed or
+ * was cancelled. All matches pass the checks.
  */
-export async function lookUpMemory(db: Database, question: MemoryQuestion): Promise<MemoryHits> {
-  const { workspaceId, languages, segments, engine, style, glossary, anew } = question;
+export async function lookUpMemory(db: Database, question: MemoryQuestion): Promise<MemoryMatches> {
+  const { workspaceId, languages, segments, engine, style, glossary, bypassMemory } = question;
   const texts = new Map(segments.map(({ key, text }) => [key, text]));
   const kinds = new Map(segments.map(({ key, kind }) => [key, kind]));
   const facts = { ...languages, glossary, pseudo: engine.name === 'pseudo' };
   const maker = JSON.stringify([engine.name, engine.edition ?? null, style]);
   const keys = await doTask('memoryKeys', texts, kinds, languages, maker, JSON.stringify(glossary));
-  if (!anew) await learnFromPeople(db, workspaceId, { ...facts, glossary: [] });
-  const rows = await selectEntries(db, question, keys);
+  if (!bypassMemory) await learnFromPeople(db, workspaceId, { ...facts, glossary: [] });
+  const rows = await findCandidates(db, question, keys);
   const found = new Map<string, Row>();
   for (let at = 0; at < rows.length; at += CHECKED) {
     const some = rows.slice(at, at + CHECKED);
@@ -78,9 +77,9 @@ export async function lookUpMemory(db: Database, question: MemoryQuestion): Prom
   return { found, keys };
 }
 
-async function selectEntries(
+async function findCandidates(
   db: Database,
-  { jobId, workspaceId, sourceId, languages, anew }: MemoryQuestion,
+  { jobId, workspaceId, sourceId, languages, bypassMemory }: MemoryQuestion,
   keys: ReadonlyMap<string, MemoryKey>,
 ): Promise<readonly Row[]> {
   const { rows } = await sql<Row>`
@@ -98,7 +97,7 @@ async function selectEntries(
       ORDER BY job.created_at DESC, job.id DESC LIMIT 1
     ), before AS MATERIALIZED (
       SELECT job_id FROM latest JOIN translations ON job_id = latest.id
-      WHERE latest.status <> 'COMPLETED' AND (NOT ${anew} OR (snapshot -> 'anew')::boolean)
+      WHERE latest.status <> 'COMPLETED' AND (NOT ${bypassMemory} OR (snapshot -> 'anew')::boolean)
     ), unsettled AS (
       SELECT DISTINCT ON (text_key, made_by) text_key, made_by, target_text AS text
       FROM translation_segments JOIN before USING (job_id)
@@ -108,13 +107,13 @@ async function selectEntries(
       SELECT article_id, target_text AS text, layer FROM translation_memory AS memory
       JOIN articles ON articles.id = article_id AND status IN ('APPROVED', 'PUBLISHED')
       JOIN remembered_versions AS remembered USING (article_id)
-      WHERE read_of = articles.updated_at AND NOT ${anew} AND memory.workspace_id = ${workspaceId}
+      WHERE read_of = articles.updated_at AND NOT ${bypassMemory} AND memory.workspace_id = ${workspaceId}
         AND memory.text_key = wanted.text_key AND memory.made_by = ''
       ORDER BY written_at DESC LIMIT 1) AS people
     UNION ALL
     SELECT key, article_id, text, layer FROM wanted CROSS JOIN LATERAL (
       SELECT article_id, target_text AS text, layer FROM translation_memory AS memory
-      WHERE NOT ${anew} AND memory.workspace_id = ${workspaceId}
+      WHERE NOT ${bypassMemory} AND memory.workspace_id = ${workspaceId}
         AND memory.text_key = wanted.text_key AND memory.made_by = wanted.made_by
       ORDER BY written_at DESC LIMIT 1) AS machine
     UNION ALL
@@ -122,7 +121,7 @@ async function selectEntries(
   return rows;
 }
 
-/** Entries stay for as long as they are used: noted to the day, so that the same ones are not written with each run. */
+/** Entries are kept while they are used. `used_at` has a resolution of a day, so that runs do not rewrite the same rows. */
 async function noteUse(
   db: Database,
   rows: readonly Row[],

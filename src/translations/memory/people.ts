@@ -9,7 +9,7 @@ import { writeJson } from '../../json-text.ts';
 import { doTask } from '../../threads/pool.ts';
 import { readTexts, toSnapshot } from '../read-source.ts';
 
-/** Versions that one run reads before it plans, and the time that it has for them; the next ones go on. */
+/** Limits of one run: versions read, and time. Later runs read the rest. */
 const VERSIONS = 200;
 const ROUND_MS = 10_000;
 /** Rows that one statement writes. */
@@ -21,9 +21,9 @@ interface Unread {
 }
 
 /**
- * Takes what people have approved into the memory: the texts of versions in this language that are APPROVED or PUBLISHED
- * and have changed since they were last read, the latest first. Whoever translates next does so, so that no save and no
- * publication pays for it. Those that are being deleted are passed over, and what a lost worker had claimed is looked at again a minute later.
+ * Adds approved texts to the memory: of versions in this language that are APPROVED or PUBLISHED and have changed since
+ * they were last read, latest first. The next translation does this, so that saves and publications stay fast. Skips
+ * versions that are being deleted. A claim of a lost worker expires after a minute.
  */
 export async function learnFromPeople(
   db: Database,
@@ -55,7 +55,7 @@ async function unreadVersions(
   return rows;
 }
 
-/** Makes a version this run's to read. @returns false when it is gone, or another run reads it or has read it */
+/** Claims a version for this run. @returns false when it was deleted, or another run has claimed or read it */
 async function claim(
   db: Database,
   workspaceId: WorkspaceId,
@@ -75,7 +75,7 @@ async function claim(
   return rows.length > 0;
 }
 
-/** Replaces what the version has taught before. */
+/** Replaces the version's entries. */
 async function learnFrom(
   db: Database,
   workspaceId: WorkspaceId,
@@ -93,9 +93,9 @@ async function learnFrom(
   if (source === undefined || version === undefined || version.units === null) return;
   const taught = await doTask('taughtTexts', source.content, version.content, version.units, facts).catch(
     (error: unknown): ReadonlyMap<string, string> => {
-      // The threads are busy: this time is none of its own.
+      // The threads are busy: not this version's fault, so it is read again later.
       if (error instanceof ServiceError && !(error instanceof TooSlowError)) throw error;
-      // It would fail each time, and keep others from being translated.
+      // Would fail every time and block other translations: counts as read.
       return new Map();
     },
   );

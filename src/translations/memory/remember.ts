@@ -5,15 +5,14 @@ import { foreignKeyViolation } from '../../db/errors.ts';
 import { retryingConflicts } from '../../db/transaction.ts';
 import type { JobId } from '../../ids.ts';
 
-/** Segments that one statement takes. */
+/** Segments per statement. */
 const ROWS = 2_000;
-/** Entries that an article keeps through its refreshes, at least; more only when one job has made more. */
+/** Entries kept per article; more only when a single job wrote more. */
 const KEPT = 5_000;
 
 /**
- * Takes what a COMPLETED job has written into the memory of its workspace, with what it had from there itself, so that it
- * stays as long as the last article that has it. Texts of people are theirs. Running it again changes nothing; of a job
- * that has not settled it takes nothing.
+ * Adds the texts of a COMPLETED job to the workspace's memory, reused ones too, so that an entry lives as long as the last
+ * article that has it. Texts of people are not copied. Idempotent; does nothing for a job in another status.
  */
 export async function remember(db: Database, jobId: JobId): Promise<void> {
   let written = 0;
@@ -22,7 +21,7 @@ export async function remember(db: Database, jobId: JobId): Promise<void> {
       written += batch.rows;
     }
   } catch (error) {
-    // Deleted meanwhile, with its memory.
+    // The article was deleted meanwhile.
     if (foreignKeyViolation(error) === null) throw error;
     return;
   }

@@ -11,7 +11,13 @@ import type { JobRuns } from '../../jobs/runs.ts';
 import type { Job } from '../../jobs/schemas.ts';
 import { JsonText, writeJson } from '../../json-text.ts';
 import { refreshWorkflowId } from '../../temporal/ids.ts';
-import { type DrawnRefresh, drawRefresh, latestRefresh, type RefreshRequest, sourceGone } from './draw.ts';
+import {
+  latestRefresh,
+  type PreparedRefresh,
+  prepareRefresh,
+  type RefreshRequest,
+  sourceGone,
+} from './prepare.ts';
 import type { RefreshEstimate, RefreshEstimateResponse } from './schemas.ts';
 
 export interface CreateRefresh extends RefreshRequest {
@@ -24,24 +30,24 @@ export type CreatedRefresh =
 
 type Context = VerbContext & { readonly runs: JobRuns };
 
-/** The index that lets a version have one open refresh. */
+/** The index that allows one open refresh per version. */
 const ONE_REFRESH = 'jobs_refresh_key';
 
-/** What a refresh would do and cost (articles.update, articles.generate). Nothing is reserved. */
+/** Changes and price of a refresh (articles.update, articles.generate). Nothing is reserved. */
 export async function estimateRefresh(
   context: VerbContext,
   request: RefreshRequest,
 ): Promise<RefreshEstimateResponse> {
   requirePermissions(context.actor, 'articles.update', 'articles.generate');
-  const { estimate } = await drawRefresh(context, request);
+  const { estimate } = await prepareRefresh(context, request);
   const wallet = await walletOf(context.db, context.actor.workspaceId);
   return { estimate, wallet, sufficient: wallet.available >= estimate.total };
 }
 
 /**
- * Queues the refresh of a version: the job with its plan, the audit entry and the hold are one transaction, which locks
- * nothing of the article. The run is started when it has committed.
- * @throws {ServiceError} as `drawRefresh` and `admitJob`; CONFLICT `up_to_date`, `refresh_running` or `source_gone`
+ * Queues the refresh of a version. One transaction writes the job with its plan, the audit entry and the hold; it does not
+ * lock the article. The run starts after the commit.
+ * @throws {ServiceError} as `prepareRefresh` and `admitJob`; CONFLICT `up_to_date`, `refresh_running` or `source_gone`
  */
 export async function createRefresh(context: Context, input: CreateRefresh): Promise<CreatedRefresh> {
   requirePermissions(context.actor, 'articles.update', 'articles.generate');
@@ -50,14 +56,14 @@ export async function createRefresh(context: Context, input: CreateRefresh): Pro
     try {
       const before = await inTransaction(context.db, (tx) => replayRefresh(tx, context, key));
       if (before !== null) return before;
-      const drawn = await drawRefresh(context, input);
+      const prepared = await prepareRefresh(context, input);
       const admitted = await inTransaction(
         context.db,
-        async (tx) => (await replayRefresh(tx, context, key)) ?? admit(tx, context, drawn, key),
+        async (tx) => (await replayRefresh(tx, context, key)) ?? admit(tx, context, prepared, key),
       );
       if (admitted === CHANGED || !('run' in admitted)) return admitted;
       await context.runs.start(context.db, admitted.run);
-      return { reused: false, job: toJob(admitted.run), estimate: drawn.estimate };
+      return { reused: false, job: toJob(admitted.run), estimate: prepared.estimate };
     } catch (error) {
       const violated = uniqueViolation(error);
       if (violated === ONE_REFRESH) {
@@ -85,7 +91,7 @@ async function replayRefresh(
 async function admit(
   tx: Tx,
   context: Context,
-  { version, sourceId, sourceLanguage, released, anew, planned, estimate, latest }: DrawnRefresh,
+  { version, sourceId, sourceLanguage, released, bypassMemory, planned, estimate, latest }: PreparedRefresh,
   idempotencyKey: string | undefined,
 ): Promise<{ run: Awaited<ReturnType<typeof admitJob>> } | typeof CHANGED> {
   const { workspaceId } = context.actor;
@@ -120,7 +126,12 @@ async function admit(
           source_article_id: sourceId,
           source_language: sourceLanguage,
           target_language: row.primary_language,
-          snapshot: writeJson({ plan: new JsonText(planned.plan), released, anew, source: sourceId }),
+          snapshot: writeJson({
+            plan: new JsonText(planned.plan),
+            released,
+            anew: bypassMemory,
+            source: sourceId,
+          }),
         })
         .execute();
     },

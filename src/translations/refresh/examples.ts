@@ -10,7 +10,7 @@ export const estimateExample: RefreshEstimate = {
   total: 1,
 };
 
-/** Answers of a refresh for the reference page. */
+/** Responses of a refresh for the reference page. */
 export const refreshedExample = { job: queuedJobExample, estimate: estimateExample, reused: false };
 
 export const replayedExample = { job: completedJobExample, estimate: null, reused: true };

@@ -14,13 +14,13 @@ import type { ProposalResponse } from './schemas.ts';
 import { type Version, versionTask, withVersion } from './version.ts';
 import { writeChange } from './write.ts';
 
-/** Which proposal, of which version. */
+/** Identifies a proposal and its version. */
 export interface ProposalPath {
   readonly articleId: ArticleId;
   readonly proposalId: ProposalId;
 }
 
-/** One page of the open proposals of a version, the newest refresh first, within one in the version's order (articles.read). */
+/** One page of a version's open proposals (articles.read): newest refresh first, then in the version's order. */
 export async function listProposals(
   { db, actor }: VerbContext,
   articleId: ArticleId,
@@ -30,7 +30,7 @@ export async function listProposals(
   const query = db
     .selectFrom('proposals')
     .select(['id', 'article_id', 'job_id', 'created_at'])
-    // Without the hashes of its texts, which are the longer part.
+    // Without the hashes, which are the larger part.
     .select(sql<Proposal>`proposal - 'provenance' - 'behind'`.as('proposal'))
     .where('workspace_id', '=', actor.workspaceId)
     .where('article_id', '=', articleId);
@@ -49,9 +49,9 @@ export async function listProposals(
 }
 
 /**
- * Writes a proposal into its version (articles.update): a save like any other.
- * @throws {ServiceError} RESOURCE_NOT_FOUND; CONFLICT `job_running`, or `full` for a block too many; PRECONDITION_FAILED when
- *   its unit has changed since; QUOTA_EXCEEDED for an image
+ * Writes a proposal into its version (articles.update), as a save does.
+ * @throws {ServiceError} RESOURCE_NOT_FOUND; CONFLICT `job_running`, or `full` at the maximum number of blocks;
+ *   PRECONDITION_FAILED when its unit has changed since; QUOTA_EXCEEDED for an image
  */
 export async function acceptProposal(context: VerbContext, path: ProposalPath): Promise<ShownArticle> {
   requirePermissions(context.actor, 'articles.update');
@@ -80,8 +80,8 @@ export async function acceptProposal(context: VerbContext, path: ProposalPath): 
 }
 
 /**
- * Leaves the version as it is: its unit is up to date with the source that the proposal was made from
- * (articles.update).
+ * Rejects a proposal (articles.update). The version stays, and its unit counts as up to date with the source that the
+ * proposal was made from.
  * @throws {ServiceError} RESOURCE_NOT_FOUND; CONFLICT `job_running`
  */
 export async function rejectProposal(context: VerbContext, path: ProposalPath): Promise<void> {
@@ -101,14 +101,14 @@ const decidingAbout =
   (proposal: string) =>
   ({ content, provenance }: Version): [string, string, string | null] => [proposal, content, provenance];
 
-/** Also what is said of one that another request has just decided about. */
+/** Also for a proposal that another request has just decided. */
 const noSuchProposal = () =>
   new ServiceError(
     'RESOURCE_NOT_FOUND',
     'No such open proposal. It may have been accepted, rejected or replaced by a later refresh: list them again.',
   );
 
-/** The proposal as JSON text; one that is replaced gets another id. */
+/** The proposal as JSON text. A replaced proposal has a new id. */
 async function findProposal(
   db: Database,
   { actor }: VerbContext,
@@ -124,7 +124,7 @@ async function findProposal(
   return row;
 }
 
-/** Locks the version and takes the proposal away, once. */
+/** Locks the version and deletes the proposal, once. */
 async function takeProposal(tx: Tx, { actor }: VerbContext, { articleId, proposalId }: ProposalPath) {
   const before = await lockArticle(tx, actor.workspaceId, articleId, 'edit');
   const row = await tx

@@ -17,7 +17,7 @@ import {
   refreshResponse,
 } from './schemas.ts';
 
-/** Refreshing a version, and deciding about what a refresh has proposed (contract.md T29 to T38). */
+/** Refreshes of versions, and decisions about their proposals (contract.md T29 to T38). */
 export const createRefreshRoutes = (runs: JobRuns): RouteModule[] => [
   defineRoute(
     {

@@ -16,12 +16,12 @@ import { markFinalizing } from '../mark-finalizing.ts';
 import { refreshPrice } from '../price.ts';
 import { isUntranslated, requireUsable } from '../report/judge.ts';
 import { keepReport } from '../report/report.ts';
-import { isReleased } from './draw.ts';
+import { isReleased } from './prepare.ts';
 import { versionTask, withVersion } from './version.ts';
 import { writeChange } from './write.ts';
 
-/** What the run has made, and how it was asked for. */
-interface Made {
+/** The result of a run, and how it was requested. */
+interface RefreshResult {
   readonly workspaceId: WorkspaceId;
   readonly articleId: ArticleId;
   readonly sourceId: ArticleId;
@@ -32,37 +32,37 @@ interface Made {
   readonly plan: string;
   readonly released: boolean;
   readonly translations: ReadonlyMap<string, string | null>;
-  /** Keys of texts that are left or untranslated. */
+  /** Keys of texts that were left out or stayed untranslated. */
   readonly unpaid: ReadonlySet<string>;
-  /** Of the copies of images, by the ids of their sources. */
+  /** Ids of image copies, by the ids of their sources. */
   readonly copyIds: ReturnType<typeof newAssetIds>;
 }
 
 /**
- * Applies what a refresh has made to the version as it is now, or proposes it, and charges for what was delivered, in one
+ * Applies the result of a refresh to the version as it is now, or proposes it, and charges for what was delivered, in one
  * transaction. What a person has saved meanwhile stays.
- * @returns false when the job had ended before (cancelled, failed or settled); nothing is changed then
+ * @returns false, without a change, when the job had already ended (cancelled, failed or settled)
  */
 export async function settleRefresh(db: Database, jobId: JobId): Promise<boolean> {
   if (!(await isJobOpen(db, jobId))) return false;
   await markFinalizing(db, jobId);
   await requireUsable(db, jobId);
-  const made = await readMade(db, jobId);
+  const result = await readResult(db, jobId);
   try {
-    return await inTheBackground(made.workspaceId, () =>
-      withVersion(db, made, applying(made), (tx, worked) =>
+    return await inTheBackground(result.workspaceId, () =>
+      withVersion(db, result, applyPlan(result), (tx, worked) =>
         settleJob(tx, jobId, 'TRANSLATING', async () => {
           const { version, output } = await worked();
           if (!output.ok) throw new ReassemblyError(output.problem);
           const { row } = version;
           const because = { jobId };
-          const { bytes } = await writeChange(tx, made.author, row, {
-            sourceId: made.sourceId,
+          const { bytes } = await writeChange(tx, result.author, row, {
+            sourceId: result.sourceId,
             changed: output.changed,
             because,
           });
-          await storeProposals(tx, made, jobId, output);
-          await recordAudit(tx, made.author, {
+          await storeProposals(tx, result, jobId, output);
+          await recordAudit(tx, result.author, {
             action: 'translations.refreshed',
             targetType: 'article',
             targetId: row.id,
@@ -75,27 +75,27 @@ export async function settleRefresh(db: Database, jobId: JobId): Promise<boolean
           await keepReport(tx, jobId);
           const { sent, weight } = output.delivered;
           return {
-            bytesLeft: made.heldBytes - bytes,
-            credits: refreshPrice(sent, weight, made.reserved),
+            bytesLeft: result.heldBytes - bytes,
+            credits: refreshPrice(sent, weight, result.reserved),
           };
         }),
       ),
     );
   } catch (error) {
-    // Deleted, with its job and what that held.
+    // The article was deleted, and its job and hold with it.
     if (error instanceof ServiceError && error.code === 'RESOURCE_NOT_FOUND') return false;
     throw error;
   }
 }
 
-/** The plan applied to the version: all of it proposed when readers would see what nobody has looked at. */
-const applying = ({ plan, translations, unpaid, copyIds, released }: Made) =>
+/** Applies the plan to the version. Proposes all of it when readers would see unreviewed text. */
+const applyPlan = ({ plan, translations, unpaid, copyIds, released }: RefreshResult) =>
   versionTask('applyPlan', (version) => {
     const proposeAll = JOB_OWNED.includes(version.row.status) || (isReleased(version) && !released);
     return [plan, version.content, version.provenance, translations, unpaid, copyIds, proposeAll];
   });
 
-async function readMade(db: Database, jobId: JobId): Promise<Made> {
+async function readResult(db: Database, jobId: JobId): Promise<RefreshResult> {
   const job = await db
     .selectFrom('translations')
     .innerJoin('jobs', 'jobs.id', 'translations.job_id')
@@ -139,10 +139,10 @@ async function readMade(db: Database, jobId: JobId): Promise<Made> {
   };
 }
 
-/** Stores proposals, each in place of its unit's open one, and removes those that have nothing left to propose. */
+/** Stores proposals, each in place of its unit's open one, and removes open ones of units that are settled. */
 async function storeProposals(
   tx: Tx,
-  { workspaceId, articleId, sourceId }: Made,
+  { workspaceId, articleId, sourceId }: RefreshResult,
   jobId: JobId,
   { proposals, settled, changed }: AppliedRefresh,
 ): Promise<void> {
@@ -150,7 +150,7 @@ async function storeProposals(
   await sql`DELETE FROM proposals WHERE article_id = ${articleId} AND unit = ANY (${done}::text[])`.execute(
     tx,
   );
-  // Lists begin with the newest: made from the last to the first, they are read from the first to the last.
+  // Lists are newest first, so the last proposal is inserted first.
   const rows = proposals.toReversed().map((proposal: Proposal) => ({
     id: newOrderedId<ProposalId>(),
     unit: proposal.key,

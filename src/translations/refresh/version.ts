@@ -12,20 +12,20 @@ import { writeJson } from '../../json-text.ts';
 import { doSmallTask, doTask, type TaskArguments, type TaskResult } from '../../threads/pool.ts';
 import { toSnapshot } from '../read-source.ts';
 
-/** Whose version it is. */
+/** Identifies a version. */
 export interface VersionId {
   readonly workspaceId: WorkspaceId;
   readonly articleId: ArticleId;
 }
 
-/** A version as it stands: what a refresh is planned from and applied to. */
+/** A version that a refresh is planned from or applied to. */
 export interface Version {
   readonly row: ArticleRow;
   /** Its content as the JSON text of a `Snapshot`. */
   readonly content: string;
-  /** What is known since it was last translated, as JSON text; null for one without. */
+  /** Provenance as JSON text; null without. */
   readonly provenance: string | null;
-  /** What that was translated from; null without provenance. */
+  /** The article it was last translated from; null without provenance. */
   readonly knownSource: ArticleId | null;
 }
 
@@ -56,13 +56,13 @@ export async function readVersion(
 const isSame = (one: Version, other: Version): boolean =>
   one.content === other.content && one.provenance === other.provenance && one.row.status === other.row.status;
 
-/** Work on a whole version: in place while that is small, else on a thread. */
+/** Work on a whole version: `now` for small ones (undefined for others), `onThread` for any. */
 export interface VersionWork<Output> {
   readonly now: (version: Version) => Output | undefined;
   readonly onThread: (version: Version) => Promise<Output>;
 }
 
-/** A task that is done with a version. */
+/** {@link VersionWork} by a task of the thread pool. */
 export const versionTask = <Task extends TaskName>(
   task: Task,
   argumentsOf: (version: Version) => TaskArguments<Task>,
@@ -71,15 +71,15 @@ export const versionTask = <Task extends TaskName>(
   onThread: (version) => doTask(task, ...argumentsOf(version)),
 });
 
-/** Rolls a transaction back whose version is another one by now, and too large to be worked on in it. */
+/** Rolls back: the version has changed, and is too large for work inside the transaction. */
 class Moved extends Error {}
 
 /**
- * Works on a version, and writes what comes of it in one transaction that never waits for a thread, since saves wait for
- * its locks. When the version is another one by then, the work is done again: in place, or after a rollback.
- * @param write locks the version, then calls `worked` for the version as it is now and what came of it; it has no effect
- *   outside the transaction
- * @throws {ServiceError} RESOURCE_NOT_FOUND; SERVICE_UNAVAILABLE when the version was another one each time
+ * Works on a version and writes the result in one transaction. The transaction never waits for a thread, since saves wait
+ * for its locks. If the version has changed by then, the work is repeated: in place, or after a rollback.
+ * @param write locks the version, then calls `worked` for the current version and the result; has no effect outside the
+ *   transaction
+ * @throws {ServiceError} RESOURCE_NOT_FOUND; SERVICE_UNAVAILABLE when the version changed each time
  */
 export async function withVersion<Output, Result>(
   db: Database,

@@ -10,16 +10,16 @@ import type { ArticleId, AssetId } from '../../ids.ts';
 import { addImages } from '../add-images.ts';
 import { keepProvenance } from '../provenance.ts';
 
-/** A change of a version that a refresh or a person brings about. */
+/** A change of a version, by a refresh or an accepted proposal. */
 export interface VersionChange {
   readonly sourceId: ArticleId;
   readonly changed: Changed;
-  /** What the log says besides the changed fields. */
+  /** Audit details besides the changed fields. */
   readonly because: Readonly<Record<string, unknown>>;
 }
 
 /**
- * Writes a change into the locked version `before`: its images, a save like any other, and what is known of it since.
+ * Writes a change into the locked version `before`: images, content and provenance.
  * @returns the version afterwards, and by how many bytes its images have grown
  */
 export async function writeChange(

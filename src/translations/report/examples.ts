@@ -1,7 +1,7 @@
 import { completedJobExample } from '../../jobs/examples.ts';
 import type { Report } from './schemas.ts';
 
-/** A translation in which one text was left, for the reference page. */
+/** A translation with one untranslated text, for the reference page. */
 export const reportExample: Report = {
   jobId: completedJobExample.id,
   articleId: completedJobExample.articleId,

@@ -1,29 +1,29 @@
-/** Whether a job's article can do without the texts that nothing usable came for. */
+/** Decides whether a job may leave texts untranslated. */
 import { sql } from 'kysely';
 import type { Database } from '../../db/database.ts';
 import type { JobPurpose } from '../../db/tables.ts';
 import type { JobId } from '../../ids.ts';
 import { ProviderError, type TranslationText } from '../../providers/types.ts';
 
-/** Share of an article's words that may be left. */
+/** Share of an article's words that may be left untranslated. */
 const MAX_LEFT = 0.03;
-/** Texts that are left before any other is done, or that a refresh has untranslated, at most: its engine does not work. */
+/** Untranslated texts of a job without a translated one, or of a refresh, beyond which the engine counts as broken. */
 const MAX_BAD = 20;
 /**
- * Share of the words, and words, from which on a job's texts were not translated, those that were declined among them.
- * Less may be quotations and names.
+ * Share of words, and number of words, in another language or declined, from which a job counts as untranslated. Less may
+ * be quotations and names.
  */
 const UNTRANSLATED = { share: 2 / 3, words: 8 } as const;
 
-/** Of a segment: whether it was taken in another language than the wanted one. */
+/** True for a segment that was accepted in another language than the target. */
 export const isUntranslated = sql<boolean>`coalesce(
   outcome = 'accepted' AND defects @> '[{"untranslated":true}]', false)`;
 
-/** Of a segment: whether the engine declined it, which leaves it untranslated. */
+/** True for a segment that the engine declined, which leaves it untranslated. */
 export const isDeclined = sql<boolean>`coalesce(
   outcome = 'left' AND defects @> '[{"code":"refused"}]', false)`;
 
-/** What became of a job's texts so far. */
+/** Counts of a job's texts so far. */
 interface Standing {
   readonly purpose: JobPurpose;
   readonly provider: string | null;
@@ -31,15 +31,15 @@ interface Standing {
   readonly texts: number;
   readonly done: number;
   readonly left: number;
-  /** Of those that are left, but were not declined. */
+  /** Words of texts that are left, without declined ones. */
   readonly leftWords: number;
-  /** Of these, the title and headings. */
+  /** The title and headings among these texts. */
   readonly leftHeadings: number;
-  /** Taken in another language, or declined. */
+  /** Accepted in another language, or declined. */
   readonly untranslated: number;
   readonly untranslatedWords: number;
   readonly declinedWords: number;
-  /** Taken in the source's language. */
+  /** Accepted in the source's language. */
   readonly echoedWords: number;
 }
 
@@ -68,7 +68,7 @@ async function standingOf(db: Database, jobId: JobId): Promise<Standing> {
   return standing;
 }
 
-/** Whether a job can still do without one more text. A refresh leaves what was there before. */
+/** Whether a job may leave one more text. A refresh keeps what was there before. */
 export async function mayLeave(
   db: Database,
   jobId: JobId,
@@ -79,7 +79,7 @@ export async function mayLeave(
   const works = standing.done > 0 || standing.left < MAX_BAD;
   if (!declined && standing.purpose === 'refresh') return works;
   if (!declined && (kind === 'title' || kind === 'heading')) return false;
-  // With the equal texts that it is asked for in the place of.
+  // Counts the equal texts that share its request.
   const more = await db
     .selectFrom('translation_segments')
     .select(sql<number>`count(*)::integer`.as('texts'))
@@ -93,7 +93,7 @@ export async function mayLeave(
   return works && !isMostlyUntranslated({ ...standing, untranslated, untranslatedWords });
 }
 
-/** A refresh of a few quotations makes nothing else, and could never end. */
+/** A refresh may consist of a few quotations alone, so it may leave up to MAX_BAD texts. */
 const isMostlyUntranslated = ({ purpose, words, untranslated, untranslatedWords }: Standing): boolean =>
   untranslatedWords >= UNTRANSLATED.words &&
   (purpose !== 'refresh' || untranslated > MAX_BAD) &&
@@ -103,8 +103,8 @@ const AGAIN =
   'Nothing was charged. Start it again; if it fails again, reword or shorten what the report of this job names.';
 
 /**
- * Refuses the result of a job that nobody would accept.
- * @throws {ProviderError} with what to do, for whoever asked for it
+ * Refuses an unusable result.
+ * @throws {ProviderError} with a message for customers that says what to do
  */
 export async function requireUsable(db: Database, jobId: JobId): Promise<void> {
   const standing = await standingOf(db, jobId);

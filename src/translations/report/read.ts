@@ -5,8 +5,8 @@ import { reportOf } from './report.ts';
 import type { Report } from './schemas.ts';
 
 /**
- * What became of the texts of a translation or refresh (articles.read): so far, while the job is open.
- * @throws {ServiceError} RESOURCE_NOT_FOUND, also of a job of another kind
+ * The report of a translation or refresh (articles.read); while the job is open, its state so far.
+ * @throws {ServiceError} RESOURCE_NOT_FOUND, also for another kind of job
  */
 export async function readReport({ db, actor }: VerbContext, jobId: JobId): Promise<Report> {
   requirePermissions(actor, 'articles.read');

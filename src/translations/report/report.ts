@@ -1,4 +1,4 @@
-/** The report of a job: worked out from its texts, and kept when they go. */
+/** The report of a job: computed from its segments, and stored before they are pruned. */
 import { sql } from 'kysely';
 import type { Queryable } from '../../db/database.ts';
 import {
@@ -13,29 +13,29 @@ import {
 import type { SegmentKind } from '../../document/translation/segments.ts';
 import type { JobId } from '../../ids.ts';
 
-/** Texts that a report lists, the worst. */
+/** Entries of a report: the worst texts. */
 const MAX_ENTRIES = 500;
 
-/** A report as it stands: as it was kept, or of a job whose texts are there still, as it is now. */
+/** The stored report of a job, else one computed from its segments. */
 export async function reportOf(db: Queryable, jobId: JobId): Promise<StoredReport> {
   const { report } = await db
     .selectFrom('translations')
     .select('report')
     .where('job_id', '=', jobId)
     .executeTakeFirstOrThrow();
-  return report ?? (await drawReport(db, jobId));
+  return report ?? (await computeReport(db, jobId));
 }
 
-/** Keeps the report of a job, so that it stays when its texts go. */
+/** Stores the report of a job, which outlives its segments. */
 export const keepReport = async (db: Queryable, jobId: JobId, report?: StoredReport): Promise<void> => {
   await db
     .updateTable('translations')
-    .set({ report: JSON.stringify(report ?? (await drawReport(db, jobId))) })
+    .set({ report: JSON.stringify(report ?? (await computeReport(db, jobId))) })
     .where('job_id', '=', jobId)
     .execute();
 };
 
-/** The same without a word of the article. */
+/** The report without messages, which may quote the article. */
 export const withoutWords = (report: StoredReport): StoredReport => ({
   ...report,
   entries: report.entries.map((entry) => ({
@@ -44,10 +44,11 @@ export const withoutWords = (report: StoredReport): StoredReport => ({
   })),
 });
 
-/** What became of a text; null until it was asked for. */
-const OUTCOME = sql<Outcome | null>`CASE WHEN from_memory IS NOT NULL THEN 'memory' ELSE outcome END`;
+/** Outcome of a segment. Earlier releases stored none: a translated one without an outcome is clean. */
+const OUTCOME = sql<Outcome | null>`CASE WHEN from_memory IS NOT NULL THEN 'memory'
+  WHEN outcome IS NULL AND target_text IS NOT NULL THEN 'clean' ELSE outcome END`;
 
-async function drawReport(db: Queryable, jobId: JobId): Promise<StoredReport> {
+async function computeReport(db: Queryable, jobId: JobId): Promise<StoredReport> {
   const counts = await db
     .selectFrom('translation_segments')
     .select([
@@ -106,7 +107,7 @@ async function drawReport(db: Queryable, jobId: JobId): Promise<StoredReport> {
 
 const NO_IDS = { blocks: [], assets: [] };
 
-/** Ids of the blocks and images that the positions in keys stand for. */
+/** Ids of the blocks and images, in the order that positions in segment keys refer to. */
 async function idsOf(
   db: Queryable,
   jobId: JobId,

@@ -1,25 +1,25 @@
-/** An answer's blocks as blocks of a document, or everything that is wrong with them. */
+/** Converts a model's blocks to blocks of a document, and collects their defects. */
 import { createHash } from 'node:crypto';
 import { type ArticleLink, type Block, MAX_LINK_TEXT, MAX_LINKS } from '../../document/format/schema.ts';
 import { hasFormatting } from '../../document/inline/runs.ts';
-import type { AnsweredBlock } from './answers.ts';
+import type { OutputBlock } from './model-output.ts';
 import { about, type ReadText, readParagraphs, readText, type TextRules, toField } from './text.ts';
 import type { Defect, LinkableArticle } from './writer.ts';
 
-/** Blocks of one part, items of a list, rows and columns of a table: no honest answer comes near. */
+/** Bounds of one part, which no real output reaches. */
 const MAX_BLOCKS = 200;
 const MAX_ITEMS = 100;
 const MAX_ROWS = 100;
 const MAX_COLUMNS = 10;
 const DEEPEST_HEADING = 6;
 const MAX_DEFECTS = 10;
-/** Words from which on a text that stands twice is a repetition. */
+/** Texts with fewer words may repeat. */
 const REPEATED_WORDS = 6;
 
-/** A bullet or a number that a model wrote before an item, although the list has them. */
+/** A bullet or number that a model wrote before an item. */
 const BULLET = /^\s{0,3}(?:[-*+•–]|\d{1,3}[.)])\s+/;
 
-/** What a part is checked against. */
+/** Rules that a part is checked against. */
 export interface PartRules extends TextRules {
   /** The section it belongs to. */
   readonly section: { readonly id: string; readonly heading: string; readonly level: number };
@@ -28,11 +28,11 @@ export interface PartRules extends TextRules {
   readonly earlier: ReadonlySet<string>;
 }
 
-/** Ids are made from the section's, so that they stay when a part is made again, and never clash with another's. */
+/** A block id derived from the section's: stable when the part is written again, and unique in the article. */
 export const blockId = (sectionId: string, number: number): string =>
   `${createHash('sha256').update(sectionId).digest('hex').slice(0, 32)}-${number}`;
 
-/** By what two texts count as the same one; null for short ones, which may repeat. */
+/** Two texts with the same key are repetitions; null for short texts, which may repeat. */
 function repetitionKey(text: string): string | null {
   const words =
     text
@@ -43,17 +43,17 @@ function repetitionKey(text: string): string | null {
   return isLong ? words.join(' ') : null;
 }
 
-/** The texts of blocks that must not stand twice, as `repetitionKey` has them. */
+/** `repetitionKey` of the texts that must not occur twice. */
 export const repetitionKeys = (blocks: readonly Block[]): string[] =>
   blocks.flatMap((block) => {
     if (block.type === 'paragraph' || block.type === 'quote') return repetitionKey(block.text) ?? [];
     return block.type === 'list' ? (repetitionKey(block.items.join(' ')) ?? []) : [];
   });
 
-/** Where a heading is compared: without marks and numbers. */
+/** A heading for comparison: lower-case words without punctuation. */
 export const bare = (text: string): string => (text.toLowerCase().match(/[\p{L}\p{N}]+/gu) ?? []).join(' ');
 
-/** Makes the blocks of one part. Ids are counted from 1: 0 is the section's heading. */
+/** Builds the blocks of one part. Ids are numbered from 1: 0 is the section's heading. */
 export class PartBuilder {
   readonly defects: Defect[] = [];
   private readonly blocks: Block[] = [];
@@ -66,7 +66,7 @@ export class PartBuilder {
     this.seen = new Set(rules.earlier);
   }
 
-  /** The blocks, which are valid when there are no defects. */
+  /** Returns the blocks; they are valid when there are no defects. */
   finish(): readonly Block[] {
     if (this.blocks.length > MAX_BLOCKS)
       this.add({ code: 'shape', problem: `There are more than ${MAX_BLOCKS} blocks.` });
@@ -82,7 +82,7 @@ export class PartBuilder {
     return this.blocks;
   }
 
-  answered(block: AnsweredBlock): void {
+  append(block: OutputBlock): void {
     switch (block.type) {
       case 'heading':
         this.heading(block.text, block.level);
@@ -104,7 +104,7 @@ export class PartBuilder {
     }
   }
 
-  /** A heading that repeats the section's own is left out; one that would stand above or beside it is a defect. */
+  /** Skips a heading that repeats the section's own; one of the section's level or above is a defect. */
   heading(raw: string, level: number): void {
     const { section } = this.rules;
     const text = this.text(raw.replace(/^\s*#{1,6}\s+/, ''));
@@ -123,11 +123,11 @@ export class PartBuilder {
       return;
     }
     this.headings.add(bare(text.plain));
-    // Headings are plain: bold inside them is a model's habit.
+    // Headings are plain text: models tend to make them bold.
     this.push({ type: 'heading', level: Math.min(level, section.level + 1), text: text.plain });
   }
 
-  /** One block for each paragraph of the text; an article may be linked in the first that has the words. */
+  /** Adds a block for each paragraph of the text, with the links whose words it contains. */
   paragraph(raw: string, links: readonly { readonly text: string; readonly article: number }[] = []): void {
     const { texts, defects } = readParagraphs(this.withoutOwnHeading(raw), this.rules);
     for (const defect of defects) this.add(defect);
@@ -180,8 +180,8 @@ export class PartBuilder {
     this.push({ type: 'table', header: cells.slice(0, columns), rows: body, ...format });
   }
 
-  private links(answered: readonly { readonly text: string; readonly article: number }[]): ArticleLink[] {
-    return answered.flatMap(({ text, article }) => {
+  private links(output: readonly { readonly text: string; readonly article: number }[]): ArticleLink[] {
+    return output.flatMap(({ text, article }) => {
       const target = this.rules.articles[article - 1];
       if (target !== undefined) {
         return text.trim() === '' || [...text].length > MAX_LINK_TEXT ? [] : [{ text, articleId: target.id }];
@@ -191,7 +191,7 @@ export class PartBuilder {
     });
   }
 
-  /** The section's heading written above its text in Markdown is left out. */
+  /** Removes the section's own heading from the beginning of the text. */
   private withoutOwnHeading(raw: string): string {
     const [, title] = /^\s*#{1,6}\s+([^\n]*)/.exec(raw) ?? [];
     if (title === undefined || bare(title) !== bare(this.rules.section.heading)) return raw;
@@ -205,7 +205,7 @@ export class PartBuilder {
     return text;
   }
 
-  /** All of the texts, or null when one is unusable. Empty ones are left out unless they hold a place. */
+  /** Reads all texts, or returns null when one is unusable. @param empties keeps empty texts, as table cells need */
   private texts(raws: readonly string[], empties = false): ReadText[] | null {
     const texts: ReadText[] = [];
     const before = this.defects.length;
@@ -217,7 +217,7 @@ export class PartBuilder {
     return this.defects.length > before ? null : texts;
   }
 
-  /** Formats hold for a whole block, so texts without Markdown are escaped where one of them has any. */
+  /** The format applies to the whole block: if one text has Markdown, the plain ones are escaped. */
   private fields(texts: readonly ReadText[]): { texts: string[]; format: { format?: 'markdown' } } {
     const formatted = texts.some(({ runs }) => hasFormatting(runs));
     if (!formatted) return { texts: texts.map(({ plain }) => plain), format: {} };
@@ -251,12 +251,12 @@ export class PartBuilder {
 
 type WithoutId = Block extends infer Each ? (Each extends Block ? Omit<Each, 'id'> : never) : never;
 
-/** Scripts whose sentences end without a mark. */
+/** Scripts whose sentences end without punctuation. */
 const UNMARKED = /[\p{Script=Thai}\p{Script=Lao}\p{Script=Khmer}\p{Script=Myanmar}\p{Script=Tibetan}]/u;
-/** Marks that end a sentence, with quotes, brackets and emphasis after them. */
+/** Punctuation that ends a sentence, with quotes, brackets and emphasis after it. */
 const ENDED = /[\p{Extended_Pictographic}.!?…。！？．؟۔।॥։።፧‽;)\]}"'“”‘’»«›‹」』）】`]["'“”‘’»)*_`\]]*$/u;
 
-/** Characters at the end of a text that are looked at. */
-const LAST = 100;
+/** Characters at the end of a text that are tested. */
+const TAIL = 100;
 
-const isEnded = (text: string): boolean => UNMARKED.test(text) || ENDED.test(text.slice(-LAST));
+const isEnded = (text: string): boolean => UNMARKED.test(text) || ENDED.test(text.slice(-TAIL));

@@ -4,10 +4,10 @@ import type { Defect, DefectCode } from './writer.ts';
 
 /** Calls for one outline, section or FAQ. */
 const MAX_CALLS = 3;
-/** How much of a rejected answer the model is shown again. */
+/** Characters of a rejected response that a repair request contains. */
 const MAX_SHOWN = 20_000;
 
-/** What was wrong, for people: a model is told more exactly. */
+/** Defects in words for customers; the model gets the exact problem. */
 const REASONS: Readonly<Record<DefectCode, string>> = {
   address: 'it had web or e-mail addresses',
   chatter: 'it spoke about itself instead of the topic',
@@ -24,25 +24,25 @@ const REASONS: Readonly<Record<DefectCode, string>> = {
 
 interface WritingRequest<Value>
   extends Pick<AskOptions<Value, Defect>, 'ask' | 'check' | 'answered' | 'signal'> {
-  /** How often it may be asked at most; by default three times. */
+  /** Most calls; three by default. */
   readonly calls?: number;
-  /** What was to be written, for the message: `the section "Soil"`. */
+  /** The part's name for the error message: `the section "Soil"`. */
   readonly what: string;
 }
 
 /**
- * Asks the writer for a part until it can be used.
- * @returns the part and how often it was asked for, by earlier attempts too
- * @throws {ProviderError} as the writer threw it, or `fatal` with what was wrong at last; the signal's reason when aborted
+ * Requests a part until the output is usable.
+ * @returns the part and the number of calls, earlier attempts included
+ * @throws {ProviderError} of the writer, or `fatal` with the last defects; the signal's reason when aborted
  */
-export async function askWriter<Value>({
+export async function requestPart<Value>({
   calls = MAX_CALLS,
   what,
-  ...asking
+  ...request
 }: WritingRequest<Value>): Promise<{ value: Value; calls: number }> {
   const bounds = { calls: Math.min(calls, MAX_CALLS), shown: MAX_SHOWN };
-  const { value, defects, ...asked } = await askUntilUsable<Value, Defect>({ ...asking, ...bounds });
-  if (value !== null) return { value, ...asked };
+  const { value, defects, ...rest } = await askUntilUsable<Value, Defect>({ ...request, ...bounds });
+  if (value !== null) return { value, ...rest };
   const reasons = [...new Set(defects.map(({ code }) => REASONS[code]))].join('; ');
   throw new ProviderError(
     'fatal',

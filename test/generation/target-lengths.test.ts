@@ -9,7 +9,7 @@ import {
   type PartLength,
   scaleLengths,
   sectionLength,
-} from '../../src/generation/lengths.ts';
+} from '../../src/generation/target-lengths.ts';
 import { anyConfig, anyOutlineFor } from './arbitraries.ts';
 
 const anyPlan = anyConfig.chain((config) =>

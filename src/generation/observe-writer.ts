@@ -1,45 +1,45 @@
 import type { RejectedResponse } from '../providers/ask.ts';
 import type { ArticleWriter } from './writing/writer.ts';
 
-interface Asked {
+interface Repairable {
   readonly rejected?: RejectedResponse | undefined;
 }
 
-/** What a writer did that is not noted yet. */
-export interface Notes {
-  /** Calls that it answered. */
+/** Calls of a writer that are not stored yet. */
+export interface CallNotes {
+  /** Calls with a response. */
   readonly calls: number;
-  /** What it was asked to correct, in the words that it was told: for the report of the job. */
+  /** Problems named in repair requests, for the job's report. */
   readonly repairs: readonly string[];
 }
 
 /**
- * The same writer, watched.
- * @param note called before an answer is asked for again: whatever becomes of that call, the one before it counts
- * @returns also `rest`, which gives what is not noted yet, once
+ * Wraps a writer and counts its calls.
+ * @param note called before each repair, so that earlier calls count whatever happens to this one
+ * @returns the wrapped writer; `rest` returns the calls since the last note, and resets them
  */
-export function observed(
+export function observeWriter(
   writer: ArticleWriter,
-  note: (notes: Notes) => Promise<void>,
-): { writer: ArticleWriter; rest: () => Notes } {
+  note: (notes: CallNotes) => Promise<void>,
+): { writer: ArticleWriter; rest: () => CallNotes } {
   let calls = 0;
   let repairs: string[] = [];
-  const rest = (): Notes => {
+  const rest = (): CallNotes => {
     const notes = { calls, repairs };
     calls = 0;
     repairs = [];
     return notes;
   };
   const noting =
-    <Question extends Asked, Answer>(ask: (question: Question) => Promise<Answer>) =>
-    async (question: Question): Promise<Answer> => {
+    <Question extends Repairable, Response>(call: (question: Question) => Promise<Response>) =>
+    async (question: Question): Promise<Response> => {
       if (question.rejected !== undefined) {
         repairs.push(...question.rejected.defects.map(({ problem }) => problem));
         await note(rest());
       }
-      const answer = await ask(question);
+      const response = await call(question);
       calls += 1;
-      return answer;
+      return response;
     };
   return {
     writer: {

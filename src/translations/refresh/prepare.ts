@@ -16,34 +16,34 @@ import { readTexts, toSnapshot } from '../read-source.ts';
 import type { RefreshEstimate } from './schemas.ts';
 import { readVersion, type Version } from './version.ts';
 
-/** What is to be refreshed, and how. */
+/** The version to refresh, and how. */
 export interface RefreshRequest {
   readonly articleId: ArticleId;
-  /** What happens to what no person has edited; by the version's status when not given. */
+  /** What happens to units that no person has edited. Default: by the version's status. */
   readonly apply?: RefreshOptions['apply'] | undefined;
-  /** Ids of the blocks to be made again, current ones too; without it, whatever is not current. */
+  /** Ids of blocks to translate again, current ones too. Default: everything that is not current. */
   readonly blocks?: readonly string[] | undefined;
 }
 
-/** A refresh worked out before anything is locked. */
-export interface DrawnRefresh {
+/** A refresh as planned, before anything is locked. */
+export interface PreparedRefresh {
   readonly version: Version;
   readonly sourceId: ArticleId;
   readonly sourceLanguage: string;
   readonly released: boolean;
-  /** True when blocks are named, which are translated anew. */
-  readonly anew: boolean;
+  /** True when blocks are named: they are translated again, whatever the memory has. */
+  readonly bypassMemory: boolean;
   readonly planned: PlannedRefresh;
   readonly estimate: RefreshEstimate;
   /** See `latestRefresh`. */
   readonly latest: string;
 }
 
-/** Statuses in which readers see a version, or are about to. */
+/** Statuses of versions that readers see or are about to see. */
 const RELEASED: readonly ArticleStatus[] = ['APPROVED', 'PUBLISHED'];
 export const isReleased = ({ row }: Version): boolean => RELEASED.includes(row.status);
 
-/** Tells refreshes of a version apart: what one has proposed the next need not buy. */
+/** Identifies the latest refresh of a version and its status: a plan is outdated when another refresh has ended since. */
 export async function latestRefresh(db: Queryable, articleId: ArticleId): Promise<string> {
   const job = await db
     .selectFrom('jobs')
@@ -57,10 +57,10 @@ export async function latestRefresh(db: Queryable, articleId: ArticleId): Promis
   return `${job?.id} ${job?.status}`;
 }
 
-/** What the version was last translated from, whether or not that is still there. */
+/** The article that the version was last translated from, which may be deleted. */
 async function sourceIdOf(db: Database, { knownSource, row }: Version): Promise<ArticleId | null> {
   if (knownSource !== null) return knownSource;
-  // Translated before provenance was kept.
+  // Translated by a release without provenance.
   const translation = await db
     .selectFrom('jobs')
     .innerJoin('translations', 'translations.job_id', 'jobs.id')
@@ -75,14 +75,14 @@ async function sourceIdOf(db: Database, { knownSource, row }: Version): Promise<
 }
 
 /**
- * Works out what a refresh would do, and its price.
+ * Plans and prices a refresh.
  * @throws {ServiceError} RESOURCE_NOT_FOUND; FORBIDDEN; CONFLICT `job_running` or `source_gone`; INVALID_REQUEST for
- *   blocks that neither side has, and for a source that breaks a rule of the format that is younger than it
+ *   blocks that neither side has, and for a source that breaks a newer rule of the format
  */
-export async function drawRefresh(
+export async function prepareRefresh(
   { db, actor }: VerbContext,
   { articleId, apply, blocks }: RefreshRequest,
-): Promise<DrawnRefresh> {
+): Promise<PreparedRefresh> {
   const { workspaceId } = actor;
   const latest = await latestRefresh(db, articleId);
   const version = await readVersion(db, { workspaceId, articleId });
@@ -116,28 +116,28 @@ export async function drawRefresh(
     const index = blocks?.findIndex((id) => `block:${id}` === unknown);
     throw invalid(`/blocks/${index}`, 'Neither the source nor the version has this block.');
   }
-  const most = estimateCounted(source, await countBody(source.document.text)).total;
+  const wholePrice = estimateCounted(source, await countBody(source.document.text)).total;
   const estimate = {
     blocks: planned.blocks,
     changedBlocks: planned.changed.blocks,
     changedFields: planned.changed.fields,
     changedImages: planned.changed.images,
     words: toWords(planned.weight),
-    total: refreshPrice(planned.sent, planned.weight, most),
+    total: refreshPrice(planned.sent, planned.weight, wholePrice),
   };
   return {
     version,
     sourceId,
     sourceLanguage: texts.primary_language,
     released,
-    anew: blocks !== undefined,
+    bypassMemory: blocks !== undefined,
     planned,
     estimate,
     latest,
   };
 }
 
-/** 409 for a version without a source to be refreshed from. */
+/** 409 for a version without a source. */
 export const sourceGone = () =>
   conflict(
     'Only a translation whose source still exists can be refreshed. This article is not a translation, or its source was deleted.',

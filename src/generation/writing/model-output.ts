@@ -1,11 +1,11 @@
 import { z } from 'zod';
 import { MAX_META_DESCRIPTION, MAX_META_TITLE } from '../../document/format/limits.ts';
 
-/** The shapes that models answer in. Every key is required, and ids are ours: a model gives none. */
+/** Shapes of model output. Every key is required. Ids are ours: a model returns none. */
 
 const TEXT = 'Plain text or inline Markdown: bold, italic and inline code only. No links, no addresses.';
 
-export const outlineAnswer = z.object({
+export const outlineOutput = z.object({
   title: z.string().describe('The title of the article.'),
   slug: z.string().describe('The title as lower-case Latin letters and digits, separated by hyphens.'),
   metaTitle: z.string().describe(`At most ${MAX_META_TITLE} characters.`),
@@ -26,7 +26,7 @@ const link = z.object({
   article: z.int().describe('The number of a listed article.'),
 });
 
-export const sectionAnswer = z.object({
+export const sectionOutput = z.object({
   blocks: z.array(
     z.discriminatedUnion('type', [
       z.object({ type: z.literal('paragraph'), text: z.string().describe(TEXT), links: z.array(link) }),
@@ -46,7 +46,7 @@ export const sectionAnswer = z.object({
   ),
 });
 
-export const faqAnswer = z.object({
+export const faqOutput = z.object({
   questions: z.array(
     z.object({
       question: z.string().describe('Plain text.'),
@@ -55,7 +55,7 @@ export const faqAnswer = z.object({
   ),
 });
 
-export type OutlineAnswer = z.output<typeof outlineAnswer>;
-export type SectionAnswer = z.output<typeof sectionAnswer>;
-export type AnsweredBlock = SectionAnswer['blocks'][number];
-export type FaqAnswer = z.output<typeof faqAnswer>;
+export type OutlineOutput = z.output<typeof outlineOutput>;
+export type SectionOutput = z.output<typeof sectionOutput>;
+export type OutputBlock = SectionOutput['blocks'][number];
+export type FaqOutput = z.output<typeof faqOutput>;
