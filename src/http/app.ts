@@ -97,9 +97,9 @@ export function createApp(dependencies: HttpDependencies, routes: readonly Route
     connection: RouteRequest['connection'],
   ): Response => {
     const stream = body.open((error) => {
+      connection?.destroy();
       const { requestId } = exchange;
       logger.error({ requestId, err: error }, 'the rest of a list could not be read');
-      connection?.destroy();
     });
     const response = respond(exchange, status, stream, { 'Content-Type': 'application/json' });
     // It holds one page at a time.

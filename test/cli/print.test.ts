@@ -28,6 +28,6 @@ it('a list is a table, one after the other where that is too wide, and said to b
 it('an object in a table is JSON, and no text reaches the terminal with control characters', () => {
   const entries = [{ label: 'a\u001b[2J\nb\u202e', details: { count: 1 } }];
   expect(describeResult({ entries }, 80)).toBe(
-    'entries:\nlabel                  details\na\\u001b[2J\\u000ab\\u202e  {"count":1}',
+    'entries:\nlabel                    details\na\\u001b[2J\\u000ab\\u202e  {"count":1}',
   );
 });
