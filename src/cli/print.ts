@@ -7,9 +7,17 @@ export type CommandResult = Readonly<Record<string, unknown>>;
 const isList = (value: unknown): value is CommandResult[] =>
   Array.isArray(value) && value.every((item) => typeof item === 'object' && item !== null);
 
+/** Tenants write labels and names: in a terminal, control characters could pass for anything. */
+const harmless = (text: string): string =>
+  text.replaceAll(
+    /[\p{Cc}\p{Bidi_Control}]/gu,
+    (sign) => `\\u${sign.charCodeAt(0).toString(16).padStart(4, '0')}`,
+  );
+
 function show(value: unknown): string {
-  if (Array.isArray(value)) return value.join(', ');
-  return value === null ? 'none' : String(value);
+  if (value === null) return 'none';
+  if (Array.isArray(value)) return harmless(value.join(', '));
+  return harmless(typeof value === 'object' ? JSON.stringify(value) : String(value));
 }
 
 /** Name and value of each field that is not a list of objects, nested ones by their path: `roles.owner`. */

@@ -20,7 +20,7 @@ export interface Exchange {
   readonly headers: Record<string, string>;
   actor?: KeyActor;
   status: number;
-  /** Characters of a text response. */
+  /** Characters of the response that are in memory at once. */
   size: number;
 }
 

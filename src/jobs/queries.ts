@@ -69,6 +69,18 @@ export async function listJobs(
   return { jobs: rows.map(toJob), nextCursor };
 }
 
+/** One page of the workspace's jobs, or of those that have not ended, newest first (articles.read). */
+export async function listWorkspaceJobs(
+  { db, actor }: VerbContext,
+  openOnly: boolean,
+  page: PageRequest<JobId>,
+): Promise<{ jobs: Job[]; nextCursor: string | null }> {
+  requirePermissions(actor, 'articles.read');
+  const query = db.selectFrom('jobs').select(jobColumns).where('workspace_id', '=', actor.workspaceId);
+  const { rows, nextCursor } = await readPage(openOnly ? query.where('ended_at', 'is', null) : query, page);
+  return { jobs: rows.map(toJob), nextCursor };
+}
+
 /** Reads one job of the actor's workspace (articles.read). */
 export async function readJob({ db, actor }: VerbContext, jobId: JobId): Promise<Job> {
   requirePermissions(actor, 'articles.read');

@@ -24,3 +24,10 @@ it('a list is a table, one after the other where that is too wide, and said to b
     'oldest, 1 of 2:\nendpointId  first\ndue         1\n\noldest, 2 of 2:\nendpointId  second\ndue         12',
   );
 });
+
+it('an object in a table is JSON, and no text reaches the terminal with control characters', () => {
+  const entries = [{ label: 'a\u001b[2J\nb\u202e', details: { count: 1 } }];
+  expect(describeResult({ entries }, 80)).toBe(
+    'entries:\nlabel                    details\na\\u001b[2J\\u000ab\\u202e  {"count":1}',
+  );
+});
