@@ -1,9 +1,19 @@
+/**
+ * How activities treat errors. `errorKind` (src/db/error-kind.ts) tells transient from permanent and unknown ones.
+ *
+ * | Work                                                 | Use                        | Transient         | Permanent, unknown     |
+ * | :--------------------------------------------------- | :------------------------- | :---------------- | :--------------------- |
+ * | On the database, safe to repeat                      | `asFinalFailure`           | next attempt      | final; at 10 attempts  |
+ * | On the database, with a result that must not be lost | `retryWhileDatabaseIsAway` | repeated in place | final; at 10 tries     |
+ * | The same, inside work that handles its errors        | `whileAway`                | repeated in place | thrown                 |
+ * | A provider's call                                    | `providerFailure`          | next attempt      | by the provider's kind |
+ */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { activityInfo, cancellationSignal, heartbeat, log } from '@temporalio/activity';
 import { ApplicationFailure, CancelledFailure } from '@temporalio/common';
 import pg from 'pg';
 import { MissingHoldError } from '../src/credits/holds.ts';
-import { errorKind } from '../src/db/passing.ts';
+import { errorKind } from '../src/db/error-kind.ts';
 import { ReassemblyError } from '../src/document/translation/reassemble.ts';
 import { ProviderError } from '../src/providers/types.ts';
 
@@ -46,8 +56,8 @@ function databaseFailure(error: unknown): unknown {
   if (error instanceof ApplicationFailure) return error;
   if (error instanceof ProviderError) return providerFailure(error, []);
   const kind =
-    error instanceof MissingHoldError || error instanceof ReassemblyError ? 'lasting' : errorKind(error);
-  if (kind === 'passing') return error;
+    error instanceof MissingHoldError || error instanceof ReassemblyError ? 'permanent' : errorKind(error);
+  if (kind === 'transient') return error;
   const failures = progress().failures + 1;
   if (kind === 'unknown' && failures < MAX_FAILURES) {
     heartbeat({ failures } satisfies Progress);
@@ -81,7 +91,7 @@ export async function retryWhileDatabaseIsAway<Result>(work: () => Promise<Resul
   const again = (error: unknown): boolean => {
     const kind = errorKind(error);
     if (kind === 'unknown') failures += 1;
-    return kind === 'passing' || (kind === 'unknown' && failures < MAX_FAILURES);
+    return kind === 'transient' || (kind === 'unknown' && failures < MAX_FAILURES);
   };
   const signal = cancellationSignal();
   try {
@@ -96,7 +106,7 @@ export async function retryWhileDatabaseIsAway<Result>(work: () => Promise<Resul
  * @throws the cancellation's reason, or the error
  */
 export async function whileAway<Result>(work: () => Promise<Result>): Promise<Result> {
-  return repeat(work, (error) => errorKind(error) === 'passing');
+  return repeat(work, (error) => errorKind(error) === 'transient');
 }
 
 async function repeat<Result>(

@@ -3,8 +3,8 @@ import { ApplicationFailure, CancelledFailure } from '@temporalio/common';
 import { pruneRevisions } from '../src/articles/revisions/prune.ts';
 import type { BlobStore } from '../src/blobs/blob-store.ts';
 import { type CollectPosition, collectBlobs } from '../src/blobs/collect.ts';
-import { turnPartitions } from '../src/db/partitions.ts';
-import { errorKind } from '../src/db/passing.ts';
+import { errorKind } from '../src/db/error-kind.ts';
+import { rotatePartitions } from '../src/db/partitions.ts';
 import { errorCode } from '../src/error-text.ts';
 import { pruneGenerations } from '../src/generation/prune.ts';
 import { endAbandonedOperations } from '../src/reconcile/ai-operations.ts';
@@ -37,16 +37,17 @@ export function createMaintenanceActivities(
   };
   return {
     reconcileJobs: (): Promise<{ started: number; ended: number }> => reconcileJobs(watched),
-    reconcileHolds: async (): Promise<{ released: number }> => {
-      const released = (await endAbandonedOperations(watched)) + (await releaseStrandedHolds(watched));
+    reconcileHolds: async (): Promise<{ released: number }> => ({
+      released: (await endAbandonedOperations(watched)) + (await releaseStrandedHolds(watched)),
+    }),
+    reconcileDeliveries: (): Promise<{ returned: number; ended: number }> => reconcileDeliveries(watched),
+    emptyDeleted: async (): Promise<void> => {
       await emptyDeletedEndpoints(watched);
       await emptyDeletedWorkspaces(watched);
-      return { released };
     },
-    reconcileDeliveries: (): Promise<{ returned: number; ended: number }> => reconcileDeliveries(watched),
-    pruneWebhooks: () => turnPartitions(db, { ...retention, partitionMinutes }),
+    pruneWebhooks: () => rotatePartitions(db, { ...retention, partitionMinutes }),
     // Working data of ended paid jobs, and entries of the translation memory unused for long.
-    pruneTranslations: async (): Promise<{ jobs: number; segments: number }> => {
+    pruneJobsAndMemory: async (): Promise<{ jobs: number; segments: number }> => {
       await pruneMemory(db, memoryMs, beat);
       const generations = await pruneGenerations(db, retention);
       const { jobs, segments } = await pruneTranslations(db, retention);
@@ -76,7 +77,7 @@ export function createMaintenanceActivities(
 
 /** An error of the image folder, which an operator has to fix: the next nightly run is soon enough. */
 function ofTheFolder(error: unknown): ApplicationFailure | undefined {
-  if (!(error instanceof Error && 'syscall' in error) || errorKind(error) === 'passing') return undefined;
+  if (!(error instanceof Error && 'syscall' in error) || errorKind(error) === 'transient') return undefined;
   log.error('cannot access the image folder', { error });
   return ApplicationFailure.create({
     type: 'BlobFolderError',

@@ -15,6 +15,7 @@ import { comparisonRows, figureRows, type SuiteResult } from './lib/suite.ts';
 const SUITES = {
   auth: 'auth/list.ts',
   articles: 'articles/list.ts',
+  links: 'articles/links.ts',
   documents: 'documents/loop.ts',
   categories: 'categories/rename.ts',
   translations: 'translations/overhead.ts',

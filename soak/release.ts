@@ -2,7 +2,7 @@
  * Runs `npm start` of an earlier commit (OLD_COMMIT; where HEAD left main, or on main the commit before HEAD) on the
  * schema of this one, kills it with open work, and starts this one on its data. All of it must end as promised, once.
  * A change of a workflow that stops open runs, which is allowed before 1.0, shows as translations that never end.
- * About 5 minutes.
+ * About two minutes.
  */
 import { execFileSync } from 'node:child_process';
 import { readFileSync, symlinkSync } from 'node:fs';

@@ -1,6 +1,6 @@
 /**
  * Runs `npm start` on an older Temporal (OLD_TEMPORAL_CLI_PATH), stops it with open work, and starts it on the present
- * one (or NEW_TEMPORAL_CLI_PATH), whose database is empty. All of it must end as promised, once. About 5 minutes.
+ * one (or NEW_TEMPORAL_CLI_PATH), whose database is empty. All of it must end as promised, once. About two minutes.
  */
 import { handOver } from './support/handover.ts';
 

@@ -1,9 +1,8 @@
 import { isDeepStrictEqual } from 'node:util';
 
 /**
- * What becomes of fields that a request may leave out: one that is undefined stays as it is, any other value, null as
- * well, takes its place.
- * @returns all fields as they are to be, and the names of those that differ from before
+ * Applies optional fields of a request: an undefined one stays, any other value, null included, replaces the old one.
+ * @returns all fields as they will be, and the names of those that differ
  */
 export function applyChanges<Fields extends object>(
   before: Fields,

@@ -8,7 +8,7 @@ const optional = <Schema extends z.ZodType>(schema: Schema) =>
 const withDefault = <Schema extends z.ZodType>(schema: Schema, value: z.input<Schema>) =>
   z.preprocess((given) => (given === '' || given === undefined ? value : given), schema);
 
-/** A number in plain decimal digits: what Number() takes besides, such as ' ', 0x50 and 1e3, is rather a mistake. */
+/** A number in plain decimal digits: the other forms of Number(), such as ' ', 0x50 and 1e3, are probably mistakes. */
 const decimal = (schema: z.ZodNumber) =>
   z.preprocess(
     (given) => (typeof given === 'string' && /^\d{1,15}(?:\.\d{1,6})?$/.test(given) ? Number(given) : given),
@@ -70,7 +70,7 @@ const cidrs = list.superRefine((texts, context) => {
   }
 });
 
-/** What each translation engine or writer cannot do without. Model servers on one's own machine need no AI_API_KEY. */
+/** The variables that each translation engine or writer needs. Local model servers need no AI_API_KEY. */
 const NEEDED_BY_PROVIDER = {
   pseudo: [],
   'openai-compatible': ['AI_BASE_URL', 'AI_MODEL'],
@@ -127,15 +127,15 @@ const variables = z.object({
   RECONCILE_AFTER_SECONDS: withDefault(fraction(0), 120),
   AI_WAIT_SECONDS: withDefault(fraction(1, 60), 60),
   RETENTION_DAYS: withDefault(fraction(1), 30),
-  /** How long a partition of events and of ended deliveries is; a soak rolls them every minute. */
+  /** Length of a partition of events and ended deliveries; a soak uses one minute. */
   PARTITION_MINUTES: withDefault(whole(1, 10_080), 1_440),
   BLOB_GRACE_DAYS: withDefault(fraction(0), 7),
-  /** Days after which what no translation has used goes from the memory. */
+  /** Days until an unused entry of the translation memory is removed. */
   MEMORY_DAYS: withDefault(fraction(1), 180),
 });
 
 const environment = variables.superRefine((config, context) => {
-  // Suggestions use the model whenever there is one, independent of the translation engine.
+  // Suggestions use the model whenever there is one, whatever the translation engine.
   if (
     config.AI_BASE_URL !== undefined &&
     config.AI_MODEL === undefined &&
@@ -144,7 +144,7 @@ const environment = variables.superRefine((config, context) => {
   ) {
     context.addIssue({ code: 'custom', path: ['AI_MODEL'], message: 'needed with AI_BASE_URL, but not set' });
   }
-  // A certificate proves nothing without its key, and none of these says anything without TLS.
+  // A certificate needs its key, and both need TLS.
   for (const [given, other] of [
     ['TEMPORAL_TLS_CERT', 'TEMPORAL_TLS_KEY'],
     ['TEMPORAL_TLS_KEY', 'TEMPORAL_TLS_CERT'],
@@ -167,7 +167,7 @@ const environment = variables.superRefine((config, context) => {
 
 export type Config = Readonly<z.output<typeof environment>>;
 
-/** What both processes need beyond the defaults: addresses that nothing can be guessed for. */
+/** What both processes need beyond the defaults: addresses without a sensible default. */
 export type ConnectedConfig = Config & { readonly DATABASE_URL: string; readonly TEMPORAL_ADDRESS: string };
 
 /** A configuration that stops the start; the message names each variable and what it should be. */
@@ -187,7 +187,7 @@ export function loadConfig(env: NodeJS.ProcessEnv = process.env): Config {
 }
 
 /**
- * Insists on the addresses of the database and of Temporal.
+ * Requires the addresses of the database and of Temporal.
  * @throws {ConfigurationError} naming what is missing
  */
 export function requireAddresses(config: Config): ConnectedConfig {

@@ -17,23 +17,25 @@ export type Actor =
     }
   | { readonly kind: 'operator'; readonly workspaceId: WorkspaceId };
 
-/** A key that was recognised. */
+/** An authenticated key. */
 export type KeyActor = Extract<Actor, { kind: 'api_key' }>;
 
-/** What every verb takes first. `requestId` ties the answer, the log, the audit entry and the workflow memo together. */
+/**
+ * The first parameter of every verb. `requestId` links the response, the log, the audit entry and the workflow memo.
+ */
 export interface VerbContext {
   readonly db: Database;
   readonly actor: Actor;
   readonly requestId: string;
 }
 
-/** What an event or a rendering follows from: a request in a workspace. */
+/** The origin of an event or a rendering: a request in a workspace. */
 export interface Origin {
   readonly actor: { readonly workspaceId: WorkspaceId };
   readonly requestId: string;
 }
 
-/** Whom a change is put down to: the actor of a request, or the service itself for what a job writes. */
+/** The author of a change: the actor of a request, or the service itself for a job. */
 export interface Author extends Origin {
   readonly actor:
     | Actor
@@ -41,7 +43,7 @@ export interface Author extends Origin {
   readonly requestId: string;
 }
 
-/** Those of the wanted permissions that the actor lacks, sorted. */
+/** The permissions that the actor lacks, sorted. */
 function missingPermissions(actor: Actor, wanted: Iterable<Permission>): Permission[] {
   if (actor.kind === 'operator') return [];
   return [...new Set(wanted)].filter((permission) => !actor.permissions.has(permission)).sort();
@@ -61,7 +63,7 @@ export function requirePermissions(actor: Actor, ...wanted: Permission[]): void 
 }
 
 /**
- * The first line of a verb that only the command line offers, such as granting credits.
+ * The first line of a verb of the command line alone, such as granting credits.
  * @throws {ServiceError} FORBIDDEN for every key, whatever its role
  */
 export function requireOperator(actor: Actor): void {

@@ -2,10 +2,10 @@
 
 const SECRET = /(wcsk_|whsec_)[A-Za-z0-9_+/=-]+/g;
 
-/** Causes of causes that are logged. */
+/** How deep causes are logged. */
 const MAX_CAUSES = 4;
 
-/** The text with any API key or webhook secret cut back to its marker. */
+/** The text with every API key or webhook secret cut to its marker. */
 export const redactSecrets = (text: string): string => text.replace(SECRET, '$1[redacted]');
 
 /** The `code` of a Node.js system error, such as ENOENT; undefined for anything else. */
@@ -13,16 +13,16 @@ export function errorCode(error: unknown): string | undefined {
   return error instanceof Error && 'code' in error && typeof error.code === 'string' ? error.code : undefined;
 }
 
-/** What went wrong, in words, whatever was thrown. */
+/** The message of whatever was thrown. */
 export function errorMessage(error: unknown): string {
   if (error instanceof AggregateError) return error.errors.map(errorMessage).join('; ');
   return error instanceof Error ? error.message : String(error);
 }
 
-/** Descriptions, so that the log does not describe again what was described before it was called. */
+/** Descriptions, so that the logger does not describe one again. */
 const described = new WeakSet<object>();
 
-/** What a log may hold of an error, under `err`: no bound values, no row contents, no keys or secrets. */
+/** An error as the log may show it, under `err`: no bound values, no row contents, no keys or secrets. */
 export function describeError(error: unknown): object {
   if (typeof error === 'object' && error !== null && described.has(error)) return error;
   const description = describe(error, MAX_CAUSES);

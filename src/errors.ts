@@ -1,4 +1,4 @@
-/** Every code that an error answer can carry. Statuses and titles: src/http/problems.ts. */
+/** Every code of an error response. Statuses and titles: src/http/problems.ts. */
 export type ErrorCode =
   | 'INVALID_REQUEST'
   | 'UNAUTHENTICATED'
@@ -26,12 +26,12 @@ export interface ErrorDetails {
   readonly reason?: string;
 }
 
-/** Bad fields that one answer names; it says how many more there are. */
+/** Bad fields that one response names, with the number of further ones. */
 export const MAX_ISSUES = 50;
 
 /**
- * A refusal that a client may see: `message` becomes the problem's detail, so it names no secret and
- * says what to do next.
+ * A refusal that a client may see: `message` becomes the problem's detail, so it names no secret and says what to do
+ * next.
  */
 export class ServiceError extends Error {
   readonly code: ErrorCode;
@@ -39,7 +39,7 @@ export class ServiceError extends Error {
   readonly issues: readonly FieldIssue[] | undefined;
   /** Bad fields beyond those of `issues`. */
   readonly issuesOmitted: number;
-  /** Seconds after which to ask again. */
+  /** Seconds until a retry. */
   readonly retryAfter: number | undefined;
 
   constructor(
@@ -63,7 +63,7 @@ export class ServiceError extends Error {
   }
 }
 
-/** 503 for work that was ended at its time limit: unlike other 503, it would take as long the next time. */
+/** 503 for work that was ended at its time limit: unlike other 503, a retry would take as long. */
 export class TooSlowError extends ServiceError {
   constructor(message: string, cause: unknown) {
     super('SERVICE_UNAVAILABLE', message, { cause });
@@ -79,7 +79,7 @@ export const notFound = (what: string): ServiceError =>
 export const invalid = (pointer: string, detail: string): ServiceError =>
   new ServiceError('INVALID_REQUEST', detail, { issues: [{ pointer, detail }] });
 
-/** 409, with `details.reason` when a client can tell cases apart by it. */
+/** 409, with `details.reason` where a client has to tell cases apart. */
 export const conflict = (message: string, reason?: string): ServiceError =>
   new ServiceError('CONFLICT', message, reason === undefined ? {} : { details: { reason } });
 

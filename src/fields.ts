@@ -13,19 +13,19 @@ const LANGUAGE_META = {
   type: 'string' as const,
   minLength: 2,
   maxLength: 64,
-  // Wider than the rule, which no pattern says in full: every tag fits, not all that fits is a tag.
+  // Wider than the rule, which no pattern expresses in full: every tag matches, but not every match is a tag.
   pattern: '^[A-Za-z]{2,3}(-[A-Za-z0-9]{1,8})*$',
   examples: ['pt-BR'],
 };
 
-/** The count of Unicode code points: what every length of the contract means. */
+/** The number of Unicode code points: the unit of every length in the contract. */
 export const codePoints = (text: string): number => {
   let count = 0;
   for (const _ of text) count += 1;
   return count;
 };
 
-/** Text that `parse` makes something of; what it makes null of is refused with the message. */
+/** Text converted by `parse`; null is refused with the message. */
 const parsed = <Value>(parse: (text: string) => Value | null, message: string) =>
   z.string().transform((text, context): Value => {
     const value = parse(text);
@@ -38,13 +38,12 @@ const parsed = <Value>(parse: (text: string) => Value | null, message: string) =
 export const idOf = <Id extends string>() =>
   parsed((text) => parseId<Id>(text), 'Expected a UUID.').meta(UUID_META);
 
-/** An id as a plain string, in lower case. For documentation of answers, and where no brand is needed. */
+/** An id as a plain string, in lower case. For documentation of responses, and where no brand is needed. */
 export const uuid = idOf<string>();
 
 /**
- * The tag in its canonical form (BCP 47 through `Intl.getCanonicalLocales`), or null when it is not one:
- * `PT-br` gives `pt-BR`. A language of more than three letters is none: BCP 47 keeps them for registered ones, of which
- * there are none.
+ * The tag in its canonical form (BCP 47 through `Intl.getCanonicalLocales`), or null for other text: `PT-br` gives
+ * `pt-BR`. Languages of more than three letters are refused: BCP 47 reserves them, and none is registered.
  */
 export function canonicalLanguage(tag: string): string | null {
   if (tag.length > LANGUAGE_META.maxLength) return null;
@@ -75,20 +74,20 @@ export const shortText = (min: number, max: number) =>
     .refine((text) => hasLength(text, min, max), `Expected ${min} to ${max} characters.`)
     .meta({ minLength: min, maxLength: max });
 
-/** UTF-16 units, at most, that NFC makes one code point of. */
+/** Most UTF-16 units that NFC combines into one code point. */
 const NFC_RATIO = 8;
-/** Marks on one letter that anybody writes. NFC takes a square of their number to put them in order. */
+/** More marks on one letter than any language uses. Ordering them costs NFC the square of their number. */
 const MAX_MARKS = 64;
 const TOO_MANY_MARKS = new RegExp(`\\p{M}{${MAX_MARKS + 1}}`, 'u');
-/** Anything that shows: neither a space, a control, nor one of the characters made to be seen as nothing. */
+/** Any visible character: no space, control or ignorable code point. */
 const VISIBLE = /[^\p{Default_Ignorable_Code_Point}\p{Cc}\p{Cf}\p{Z}\u2800]/u;
-/** The same for readers of OpenAPI whose regular expressions know no properties; a little wider. */
+/** The same for regular expressions without Unicode properties, such as OpenAPI readers'; slightly wider. */
 const VISIBLE_PATTERN =
   '[^\\s\\u0000-\\u001f\\u007f-\\u009f\\u00ad\\u034f\\u0600-\\u0605\\u061c\\u06dd\\u070f\\u0890\\u0891\\u08e2' +
   '\\u115f\\u1160\\u17b4\\u17b5\\u180b-\\u180f\\u200b-\\u200f\\u202a-\\u202e\\u2060-\\u206f\\u2800\\u3164' +
   '\\ufe00-\\ufe0f\\ufeff\\uffa0\\ufff0-\\ufffb]';
 
-/** Why the text cannot be one of `min` to `max` code points, or null; what it costs does not grow with the text's square. */
+/** Why the text is not one of `min` to `max` code points, or null. The cost is linear in its length. */
 function refusalOf(trimmed: string, min: number, max: number): string | null {
   const length = `Expected ${min} to ${max} characters after trimming.`;
   if (trimmed.length > NFC_RATIO * max) return length;
@@ -98,8 +97,8 @@ function refusalOf(trimmed: string, min: number, max: number): string | null {
 }
 
 /**
- * Text in NFC without surrounding white space, of `min` to `max` code points after that. Where it may not be
- * empty, it may not look empty either.
+ * Text in NFC without surrounding white space, of `min` to `max` code points after that. Where it may not be empty, it
+ * may not look empty either.
  */
 export const trimmedText = (min: number, max: number) =>
   z
@@ -123,7 +122,7 @@ const DATE_TIME =
 const MAX_TIME = Date.UTC(9999, 11, 31, 23, 59, 59, 999);
 const MIN_TIME = new Date('0001-01-01T00:00:00Z').getTime();
 
-/** The instant an RFC 3339 date-time names, or null when it is not one or no such day or time exists. */
+/** The instant of an RFC 3339 date-time, or null when it is malformed or does not exist. */
 export function parseDateTime(text: string): Date | null {
   const parts = DATE_TIME.exec(text);
   if (parts === null) return null;
@@ -148,7 +147,7 @@ export const idempotencyKey = shortText(8, 200).meta({ examples: ['translate-7f9
 
 const MAX_URL_LENGTH = 2_048;
 
-/** The text of a URL; whether it is one, and where it leads, is for the guard to say. */
+/** The text of a URL; the address guard checks it. */
 export const urlText = z
   .string()
   .max(MAX_URL_LENGTH, `Expected at most ${MAX_URL_LENGTH} characters.`)
@@ -161,19 +160,19 @@ export function isWebAddress(text: string): boolean {
   return ['http:', 'https:'].includes(url.protocol) && url.username === '' && url.password === '';
 }
 
-/** A URL that readers are led to; nothing here asks it. */
+/** A URL for readers; the service never requests it. */
 export const webAddress = z
   .string()
   .max(MAX_URL_LENGTH, `Expected at most ${MAX_URL_LENGTH} characters.`)
   .refine(isWebAddress, 'Expected an http or https URL without a user name and password.')
   .meta({ format: 'uri', examples: ['https://example.com/en/a-garden-in-spring'] });
 
-/** A timestamp of an answer: UTC with Z and milliseconds. */
+/** A timestamp of a response: UTC with Z and milliseconds. */
 export const timestamp = z.string().meta({ format: 'date-time', examples: ['2026-11-21T07:30:00.000Z'] });
 
 export function iso(date: Date): string;
 export function iso(date: Date | null): string | null;
-/** A date as answered: UTC with Z and milliseconds; null stays null. */
+/** A date of a response: UTC with Z and milliseconds; null stays null. */
 export function iso(date: Date | null): string | null {
   return date === null ? null : date.toISOString();
 }

@@ -12,8 +12,8 @@ export function readIfPresent(path: string): string | null {
 }
 
 /**
- * Writes a file that only its owner may read. Readers see the old text or the new one, never a part. Only one process
- * may write a given file at a time.
+ * Writes a file that only its owner may read. Readers see the old text or the new one, never a part. One process at a
+ * time may write a given file.
  */
 export function writeSecretFile(path: string, text: string): void {
   const draft = `${path}.tmp`;

@@ -39,8 +39,8 @@ let lastMillisecond = 0;
 let sequence = 0;
 
 /**
- * A new id that sorts behind every one this process has made before (UUID version 7 with a counter in its first 12
- * random bits): for rows whose order counts within a millisecond.
+ * A new id that sorts after all earlier ones of this process (UUID version 7 with a counter in its first 12 random
+ * bits): for rows whose order counts within a millisecond.
  */
 export function newOrderedId<Id extends string>(): Id {
   const now = Date.now();
@@ -55,18 +55,15 @@ export function newOrderedId<Id extends string>(): Id {
   return `${time.slice(0, 8)}-${time.slice(8)}-7${counter}-${randomUUID().slice(19)}` as string as Id;
 }
 
-/**
- * The text as an id, in lower case, or null when it is not a UUID. Postgres would answer a malformed one
- * with an error, so a path or body id passes here before it reaches a query.
- */
+/** The text as an id, in lower case, or null when it is not a UUID, which would be an error in a query. */
 export const parseId = <Id extends string>(text: string): Id | null =>
   UUID.test(text) ? (text.toLowerCase() as Id) : null;
 
 const VERSION_7 = /^[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[89ab]/;
 
 /**
- * The instant that a version 7 id was made at, to the millisecond: what its row's `created_at` says, and so which
- * partition has it. Null for an id of another version, which may be in any of them.
+ * The instant of a version 7 id, to the millisecond: equal to its row's `created_at`, which names the partition. Null
+ * for other versions.
  */
 export function instantOf(id: string): Date | null {
   return VERSION_7.test(id) ? new Date(Number.parseInt(id.slice(0, 8) + id.slice(9, 13), 16)) : null;

@@ -4,7 +4,7 @@ import { randomUUID } from 'node:crypto';
 const MARK = `json-text ${randomUUID()} `;
 let collected: string[] | undefined;
 
-/** JSON that is text already, such as a jsonb column: `writeJson` puts it in as it is, unparsed. */
+/** JSON that is already text, such as a jsonb column: `writeJson` inserts it unparsed. */
 export class JsonText {
   readonly text: string;
 
@@ -12,14 +12,14 @@ export class JsonText {
     this.text = text;
   }
 
-  /** Only `writeJson` can write it; plain JSON.stringify parses it, which is right but slow. */
+  /** Use `writeJson`: plain JSON.stringify parses it, which is correct but slow. */
   toJSON(): unknown {
     if (collected === undefined) return JSON.parse(this.text);
     return `${MARK}${collected.push(this.text) - 1}`;
   }
 }
 
-/** The value as JSON; what is JSON text in it stays as it is. */
+/** The value as JSON; JSON text in it is inserted as it is. */
 export function writeJson(value: unknown): string {
   const texts: string[] = [];
   collected = texts;

@@ -1,14 +1,14 @@
 import { type Logger, pino } from 'pino';
 import { describeError } from './error-text.ts';
 
-/** Lines are written together when they come to this many bytes, and after this many milliseconds at the latest. */
+/** Lines are written together at this many bytes, or after this many milliseconds. */
 const BUFFER_BYTES = 8 * 1024;
 const BUFFER_MS = 100;
 
 /**
- * JSON lines on stderr, so that stdout stays the command's own. Nothing that could hold a secret is logged
- * whole. Lines are buffered, but for fatal ones, and none is lost when the process ends, even by an uncaught
- * error; only a kill from outside can lose the last tenth of a second.
+ * JSON lines on stderr; stdout belongs to the command. Nothing that could hold a secret is logged whole. Lines are
+ * buffered, except fatal ones, and flushed when the process ends, even by an uncaught error; only a kill can lose the
+ * last tenth of a second.
  */
 export function createLogger(level: string, name: string): Logger {
   const destination = pino.destination({
@@ -21,10 +21,10 @@ export function createLogger(level: string, name: string): Logger {
     try {
       destination.flushSync();
     } catch {
-      // Whoever read the log is gone.
+      // The reader of the log is gone.
     }
   });
-  // What is not a level is for the configuration to refuse, in words that this logger's owner can still write.
+  // An unknown level is refused by the configuration, which needs a logger to say so.
   const known = level === 'silent' || Object.hasOwn(pino.levels.values, level);
   return pino(
     {

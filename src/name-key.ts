@@ -1,8 +1,8 @@
 /**
- * What two names are compared by, of categories in one language and of roles: their case folded as Unicode does.
- * Lower case first, so that ẞ meets ß, then upper, so that ß meets SS and both sigmas meet. Upper case would make an i
- * of the Turkish ı, which is another letter: it stays. Normalised again, for case mapping can take a character apart.
- * Migrations 0009 and 0014 made the stored keys the same way.
+ * The comparison key of a name, of categories in one language and of roles: Unicode case folding. Lower case first, so
+ * that ẞ equals ß, then upper, so that ß equals SS and both sigmas are equal. The Turkish ı is kept: upper case would
+ * turn it into I, which is another letter. Normalised again, since case mapping can decompose a character. Migrations
+ * 0009 and 0014 made the stored keys the same way.
  */
 export const nameKey = (name: string): string =>
   name

@@ -1,14 +1,14 @@
 import { isIP } from 'node:net';
 import ipaddr from 'ipaddr.js';
 
-/** One network as ipaddr.js takes it: its address and the length of its prefix. */
+/** A network in ipaddr.js's form: address and prefix length. */
 export type Network = [ipaddr.IPv4 | ipaddr.IPv6, number];
 
-/** Networks that are opened besides the public ones (WEBHOOK_ALLOWED_NETWORKS). */
+/** Networks allowed besides the public ones (WEBHOOK_ALLOWED_NETWORKS). */
 export type AllowedNetworks = readonly Network[];
 
 /**
- * Reads WEBHOOK_ALLOWED_NETWORKS: networks in CIDR notation, separated by commas or spaces, or a list of them.
+ * Parses WEBHOOK_ALLOWED_NETWORKS: networks in CIDR notation, separated by commas or spaces, or a list of them.
  * @throws Error that names the first entry which is not a network.
  */
 export function parseNetworks(cidrs: string | readonly string[]): AllowedNetworks {

@@ -4,13 +4,13 @@ import { setTimeout as sleep } from 'node:timers/promises';
 export const pause = (milliseconds: number, signal: AbortSignal): Promise<void> =>
   sleep(milliseconds, undefined, { signal }).catch(() => undefined);
 
-/** Aborts as soon as one of them does; those that are not there never do. */
+/** Aborts as soon as one of the signals does; absent ones never do. */
 export const anySignal = (...signals: readonly (AbortSignal | undefined)[]): AbortSignal =>
   AbortSignal.any(signals.filter((signal) => signal !== undefined));
 
 /**
- * Does until the signal what finds out by itself whether there is something to do, with pauses of `everyMs` milliseconds.
- * @param onError is told of what one time failed with; the next comes all the same
+ * Repeats `work` until the signal, with pauses of `everyMs` milliseconds.
+ * @param onError gets the error of one failed repetition; the next one follows all the same
  */
 export async function keepDoing(
   work: () => Promise<unknown>,

@@ -40,8 +40,8 @@ const known: ReadonlySet<string> = new Set(PERMISSIONS);
 export const isPermission = (name: string): name is Permission => known.has(name);
 
 /**
- * The roles every workspace is born with; they can be neither edited nor deleted. What they hold is decided here and
- * nowhere else: their rows say only that they exist.
+ * The built-in roles of every workspace; they can be neither edited nor deleted. Their permissions are defined here
+ * only: their rows say only that they exist.
  */
 export const BUILT_IN_ROLES = {
   owner: { name: 'Owner', permissions: PERMISSIONS },
@@ -63,7 +63,7 @@ const builtInByName: ReadonlyMap<string, readonly Permission[]> = new Map(
   Object.values(BUILT_IN_ROLES).map(({ name, permissions }) => [name, permissions]),
 );
 
-/** What a role holds: one of the built-in ones what this code gives it, any other what its row says. */
+/** The permissions of a role: from this code for a built-in one, else from its row. */
 export const permissionsOf = (role: {
   readonly name: string;
   readonly built_in: boolean;

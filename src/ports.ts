@@ -6,17 +6,17 @@ import { errorCode } from './error-text.ts';
 export const LOOPBACK = '127.0.0.1';
 
 /**
- * Ports below those that systems give to outgoing connections (from 32768 on Linux, 49152 elsewhere): an engine that is
- * started again on its port must not find a client's there, not even one that has met itself while nobody listened.
+ * Ports below the ephemeral ranges (from 32768 on Linux, 49152 elsewhere): a restarted engine must not find its port
+ * taken by a client's outgoing connection, not even one connected to itself.
  */
-const QUIET_PORTS = [20_000, 32_000] as const;
-/** How many of them are tried before the system is asked for any. */
+const PORT_RANGE = [20_000, 32_000] as const;
+/** How many of them are tried before the system chooses any. */
 const MAX_TRIES = 50;
 
 /**
- * Finds free TCP ports on the loopback address. All are held open together before any is given back, so the answer
- * never names one port twice. Another process can still take one before it is used: callers start again with new
- * ports when their engine cannot bind.
+ * Finds free TCP ports on the loopback address. All are held open together before any is released, so none is returned
+ * twice. Another process can still take one before it is used: callers retry with new ports when their engine cannot
+ * bind.
  *
  * @param count how many ports
  * @returns port numbers, all different
@@ -35,20 +35,20 @@ export async function freePorts(count: number): Promise<number[]> {
 export function accepts(port: number): Promise<boolean> {
   return new Promise((resolve) => {
     const socket = connect({ host: LOOPBACK, port });
-    const answer = (open: boolean) => {
+    const settle = (open: boolean) => {
       socket.destroy();
       resolve(open);
     };
-    socket.setTimeout(1_000, () => answer(false));
-    socket.once('connect', () => answer(true));
-    socket.once('error', () => answer(false));
+    socket.setTimeout(1_000, () => settle(false));
+    socket.once('connect', () => settle(true));
+    socket.once('error', () => settle(false));
   });
 }
 
 async function listenQuietly(): Promise<Server> {
   for (let tried = 0; tried < MAX_TRIES; tried += 1) {
     try {
-      return await listen(randomInt(...QUIET_PORTS));
+      return await listen(randomInt(...PORT_RANGE));
     } catch (error) {
       if (errorCode(error) !== 'EADDRINUSE' && errorCode(error) !== 'EACCES') throw error;
     }

@@ -5,18 +5,18 @@ const MAX_LENGTH = 120;
 const READABLE = /[\p{Script=Latin}0-9]/u;
 
 /**
- * Letters and their marks that transliteration would turn into a guess at their pronunciation, and at the language:
- * Japanese names would read as Chinese ones.
+ * Letters that transliteration could only guess at, by pronunciation and language: Japanese names would read as Chinese
+ * ones.
  */
-const GUESSED = /(?![\p{Script=Latin}\p{Script=Common}\p{Script=Inherited}])[\p{L}\p{M}]+/gu;
+const NOT_LATIN = /(?![\p{Script=Latin}\p{Script=Common}\p{Script=Inherited}])[\p{L}\p{M}]+/gu;
 
 /**
- * The URL-safe form of a name: its Latin letters and digits in lower case, joined by hyphens, at most 120
- * characters. `fallback` stands in for a name without any (contract.md C6).
+ * The URL-safe form of a name: its Latin letters and digits in lower case, joined by hyphens, at most 120 characters.
+ * `fallback` replaces a name without any (contract.md C6).
  */
 export function slugify(name: string, fallback: 'article' | 'category'): string {
   if (!READABLE.test(name)) return fallback;
-  const slug = transliterate(name.normalize('NFC').replace(GUESSED, ' '))
+  const slug = transliterate(name.normalize('NFC').replace(NOT_LATIN, ' '))
     .toLowerCase()
     .replace(/['’]/g, '')
     .replace(/[^a-z0-9]+/g, '-')
@@ -31,16 +31,16 @@ function numbered(base: string, number: number): string {
   return `${base.slice(0, MAX_LENGTH - suffix.length).replace(/-+$/, '')}${suffix}`;
 }
 
-/** Numbers that are tried one by one. */
-const NEAR = 32;
-/** Slugs of one look-up. */
-const AT_ONCE = 64;
-/** The highest power of two that is tried. */
-const HIGHEST = 2 ** 40;
+/** Numbers tried one by one. */
+const MAX_LINEAR = 32;
+/** Slugs per look-up. */
+const SLUGS_PER_LOOKUP = 64;
+/** The highest power of two tried. */
+const MAX_POWER = 2 ** 40;
 
 /**
- * A slug that is not taken: `base`, or the lowest number up to 32; beyond that some number above a taken one, which is the
- * lowest where none is left out. A few look-ups, however many have the same title.
+ * A free slug: `base`, or the lowest free number up to 32; beyond that a free number after a taken one, which is the
+ * lowest if there are no gaps. A few look-ups, however many have the same title.
  * @param takenOf which of the given slugs are taken
  */
 export async function findFreeSlug(
@@ -48,17 +48,17 @@ export async function findFreeSlug(
   takenOf: (slugs: readonly string[]) => Promise<ReadonlySet<string>>,
 ): Promise<string> {
   const near = [base];
-  for (let number = 2; number <= NEAR; number += 1) near.push(numbered(base, number));
+  for (let number = 2; number <= MAX_LINEAR; number += 1) near.push(numbered(base, number));
   const taken = await takenOf(near);
   const free = near.find((slug) => !taken.has(slug));
   if (free !== undefined) return free;
   // `low` is taken and `high` is free.
-  let low = NEAR;
-  let high = HIGHEST * 2 + randomInt(HIGHEST);
-  for (let step = NEAR; high - low > 1; step = Math.ceil((high - low) / AT_ONCE)) {
+  let low = MAX_LINEAR;
+  let high = MAX_POWER * 2 + randomInt(MAX_POWER);
+  for (let step = MAX_LINEAR; high - low > 1; step = Math.ceil((high - low) / SLUGS_PER_LOOKUP)) {
     const numbers: number[] = [];
-    if (low === NEAR && step === NEAR)
-      for (let power = NEAR * 2; power <= HIGHEST; power *= 2) numbers.push(power);
+    if (low === MAX_LINEAR && step === MAX_LINEAR)
+      for (let power = MAX_LINEAR * 2; power <= MAX_POWER; power *= 2) numbers.push(power);
     else for (let number = low + step; number < high; number += step) numbers.push(number);
     const found = await takenOf(numbers.map((number) => numbered(base, number)));
     for (const number of numbers) {

@@ -41,7 +41,7 @@ export async function prune(): Promise<PruneResult> {
   );
   const translations = await step(
     'snapshots and segments',
-    () => activities.pruneTranslations.executeWithOptions({ summary: 'snapshots and segments' }, []),
+    () => activities.pruneJobsAndMemory.executeWithOptions({ summary: 'snapshots and segments' }, []),
     { jobs: 0, segments: 0 },
   );
   // A run that was begun by an earlier release ends without this step.

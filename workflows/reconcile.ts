@@ -16,6 +16,8 @@ export async function reconcile(): Promise<ReconcileResult> {
     { summary: 'overdue deliveries' },
     [],
   );
+  // Last, because it may take longest.
+  await activities.emptyDeleted.executeWithOptions({ summary: 'deleted endpoints and workspaces' }, []);
   return {
     jobsStarted: jobs.started,
     jobsEnded: jobs.ended,

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { sql } from 'kysely';
 import type { Database } from '../../src/db/database.ts';
-import { listPartitions, PARTITIONED, turnPartitions } from '../../src/db/partitions.ts';
+import { listPartitions, PARTITIONED, rotatePartitions } from '../../src/db/partitions.ts';
 
 /** Length of a partition in minutes, for `PARTITION_MINUTES` too. */
 export const PARTITION_MINUTES = 1;
@@ -29,7 +29,7 @@ export function rollPartitions(db: Database, note: (line: string) => void): Roll
   const round = async () => {
     const startedAt = performance.now();
     const before = await names();
-    const { events, deliveries } = await turnPartitions(db, {
+    const { events, deliveries } = await rotatePartitions(db, {
       retentionMs: RETENTION_MS,
       partitionMinutes: PARTITION_MINUTES,
     });

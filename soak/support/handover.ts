@@ -5,10 +5,11 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { createDatabase, type Database } from '../../src/db/database.ts';
 import { readStackRecord } from '../../src/local/stack-file.ts';
+import { drain } from './drain.ts';
 import { migrate, temporaryFolder } from './engines.ts';
 import { gatherEvidence } from './evidence.ts';
 import { startLoad } from './load.ts';
-import { print, seconds, table } from './report.ts';
+import { conclude, figures, print, seconds, startClock } from './report.ts';
 import { createScriptService } from './service.ts';
 import { findUnsettled } from './settled.ts';
 import { startWitness } from './witness.ts';
@@ -16,7 +17,6 @@ import { startWitness } from './witness.ts';
 const LOAD_MS = 10_000;
 const RUSH_MS = 400;
 const READY_MS = 180_000;
-const DRAIN_MS = 10 * 60_000;
 
 /** One `npm start` on the data. */
 export interface Side {
@@ -83,10 +83,9 @@ export async function handOver(before: Side, after: Side, signal: 'SIGTERM' | 'S
   const rush = await startLoad({ ...common, translateEveryMs: 10 });
   await sleep(RUSH_MS);
   await rush.stop();
-  const refused = { stored: 0, accepted: 0 };
   const load = {
-    ...{ stored: steady.stored.union(rush.stored), accepted: steady.accepted.union(rush.accepted) },
-    ...{ refused, stop: rush.stop },
+    stored: steady.stored.union(rush.stored),
+    accepted: steady.accepted.union(rush.accepted),
   };
   await service.stop();
   const endedAt = Date.now();
@@ -97,14 +96,10 @@ export async function handOver(before: Side, after: Side, signal: 'SIGTERM' | 'S
   const db = createDatabase({ connectionString: second.databaseUrl, applicationName: 'script' });
   const left = await countOpen(db);
   print(`Open after ${seconds(downMs)} s: ${JSON.stringify(left)}`);
-  for (let open = left; open.jobs + open.deliveries > 0 && Date.now() - endedAt < DRAIN_MS; ) {
-    await sleep(5_000);
-    open = await countOpen(db);
-    print(`${seconds(Date.now() - endedAt, 0).padStart(5)} s  ${JSON.stringify(open)}`);
-  }
+  const stillOpen = await drain(db, startClock());
 
   const evidence = await gatherEvidence(db, load, witnesses, [{ at: endedAt, downMs }]);
-  const problems = [...evidence.problems, ...(await findUnsettled(db, workspace.id, load))];
+  const problems = [...stillOpen, ...evidence.problems, ...(await findUnsettled(db, workspace.id, load))];
   if (left.jobs === 0 || left.retries === 0)
     problems.push('nothing was open at the end: the run shows nothing');
   await db.destroy();
@@ -112,17 +107,16 @@ export async function handOver(before: Side, after: Side, signal: 'SIGTERM' | 'S
   for (const { receiver } of witnesses) await receiver.close();
 
   print(
-    table([
-      ['translations', 'events', 'deliveries', 'sends', 'answered 503', 'duplicates'],
-      [
-        ...[load.accepted.size, evidence.events, evidence.deliveries, evidence.sends],
-        ...[evidence.refused, evidence.duplicates],
-      ],
-    ]),
+    figures({
+      translations: load.accepted.size,
+      events: evidence.events,
+      deliveries: evidence.deliveries,
+      sends: evidence.sends,
+      'answered 503': evidence.refused,
+      duplicates: evidence.duplicates,
+    }),
   );
-  for (const problem of problems.slice(0, 20)) print(`OFF: ${problem}`);
-  print(problems.length === 0 ? 'Nothing was lost or doubled.' : `${problems.length} problems.`);
-  process.exitCode = problems.length === 0 ? 0 : 1;
+  conclude(problems, 'Nothing was lost or doubled.');
   if (problems.length === 0) folder.remove();
 }
 

@@ -17,14 +17,14 @@ interface KeyRow {
   readonly role_id: RoleId;
   readonly role_name: string;
   readonly built_in: boolean;
-  /** Names with a space between them: text is quicker to read than an array. */
+  /** Names separated by spaces: text is faster to read than an array. */
   readonly permissions: string;
   readonly found: boolean;
 }
 
 /**
- * A key with its authority as of now, and whether the workspace has what the path names. Every request runs one of
- * these, so that neither we nor Postgres rebuild it each time.
+ * A key with its present authority, and whether the workspace has what the path names. Every request runs one of these,
+ * so the statements are built once.
  */
 const findKey = (name: string, found: string) =>
   textStatement<KeyRow>(
@@ -48,7 +48,7 @@ const STATEMENTS = {
 } as const satisfies Record<Exclude<PathResource, 'caller'>, unknown>;
 const findKeyAlone = findKey('find_key', 'true');
 
-/** The sets of the built-in roles, which most keys have, are made once. */
+/** The permission sets of the built-in roles, which most keys have. */
 const builtIn: ReadonlyMap<string, ReadonlySet<Permission>> = new Map(
   Object.values(BUILT_IN_ROLES).map(({ name, permissions }) => [name, new Set(permissions)]),
 );
@@ -59,8 +59,8 @@ const permissionsIn = ({ built_in, role_name, permissions }: KeyRow): ReadonlySe
 const BEARER = /^Bearer +([^\s]+) *$/i;
 
 /**
- * The hash of the key that an Authorization header carries, checked without a query.
- * @throws {ServiceError} UNAUTHENTICATED when there is none, or its form or checksum is wrong
+ * The hash of the key in an Authorization header, checked without a query.
+ * @throws {ServiceError} UNAUTHENTICATED when it is missing, or its form or checksum is wrong
  */
 function readKeyHash(authorization: string | null): Buffer {
   if (authorization === null) {
@@ -74,8 +74,8 @@ function readKeyHash(authorization: string | null): Buffer {
 const NOTHING_NAMED: NamedResource = { scope: 'caller' };
 
 /**
- * Who the key acts for, with its role's permissions, and whether the named resource is its workspace's, in one
- * statement and without any cache: a revoked key or an edited role counts from the next request on, in every process.
+ * The key's actor with its role's permissions, and whether the named resource belongs to its workspace, in one
+ * statement and without a cache: a revoked key or an edited role counts from the next request on, in every process.
  * @throws {ServiceError} UNAUTHENTICATED when the key is unknown, revoked or expired
  */
 export async function authenticate(
@@ -102,7 +102,7 @@ export async function authenticate(
   return { actor, found: named.scope === 'caller' || (id !== null && row.found) };
 }
 
-/** The service's way to recognise a caller; remembers when each key was last used. */
+/** Identifies callers by their keys; records when each key was last used. */
 export const createIdentify =
   (db: Database, lastUsed: LastUsedRecorder): Identify =>
   async (authorization, named) => {

@@ -1,6 +1,7 @@
 import type { z } from 'zod';
 import { recordAudit } from '../audit/record.ts';
 import { requirePermissions, type VerbContext } from '../context.ts';
+import { lockWorkspace } from '../db/lock-workspace.ts';
 import { inTransaction } from '../db/transaction.ts';
 import { invalid } from '../errors.ts';
 import { type ApiKeyId, newId } from '../ids.ts';
@@ -8,19 +9,20 @@ import { permissionsOf } from '../permissions.ts';
 import { holdKey, holdRoles, requireGrantable } from '../roles/authority.ts';
 import { hasRole } from '../roles/queries.ts';
 import { generateKey } from './key-format.ts';
-import { insertApiKey, rethrowRoleDeleted, roleDeleted } from './queries.ts';
+import { insertApiKey, requireRoom, rethrowRoleDeleted, roleDeleted } from './queries.ts';
 import type { createApiKeyBody, createdApiKeySchema } from './schemas.ts';
 
-/** `expiresAt` is not compared with the clock: a past one gives a key that is already expired. */
+/** `expiresAt` is not compared with the clock: a past time gives an expired key. */
 export type CreateApiKeyInput = z.output<typeof createApiKeyBody>;
 
-/** A new key. `key` is the raw key: this is the only place and time it exists outside its holder. */
+/** A new key. `key` is the raw key, which the service does not keep. */
 export type CreatedApiKey = z.output<typeof createdApiKeySchema>;
 
 /**
- * Makes a key that acts with a role of the workspace (contract.md K4 to K7).
- * @throws {ServiceError} INVALID_REQUEST for a role the workspace does not have, FORBIDDEN for one broader than
- * the caller, CONFLICT `role_deleted` when it was deleted concurrently, UNAUTHENTICATED when the caller's key was
+ * Creates a key with a role of the workspace (contract.md K4 to K7 and K16).
+ * @throws {ServiceError} INVALID_REQUEST for a role the workspace does not have, FORBIDDEN for one broader than the
+ *   caller, CONFLICT `role_deleted` when it was deleted concurrently or `key_limit`, UNAUTHENTICATED when the caller's
+ *   key has ended
  */
 export async function createApiKey(context: VerbContext, input: CreateApiKeyInput): Promise<CreatedApiKey> {
   const { db, actor } = context;
@@ -30,6 +32,7 @@ export async function createApiKey(context: VerbContext, input: CreateApiKeyInpu
   const id = newId<ApiKeyId>();
   const { key, prefix, hash } = generateKey();
   await inTransaction(db, async (tx) => {
+    await lockWorkspace(tx, workspaceId);
     await holdKey(tx, actor);
     const known = await hasRole(tx, workspaceId, roleId);
     const held = await holdRoles(tx, actor, ['api_keys.create'], { id: roleId, purpose: 'grant' });
@@ -37,6 +40,7 @@ export async function createApiKey(context: VerbContext, input: CreateApiKeyInpu
       throw known ? roleDeleted() : invalid('/roleId', 'The workspace has no such role.');
     }
     requireGrantable(held.actor, permissionsOf(held.role));
+    await requireRoom(tx, workspaceId, 'create');
     await insertApiKey(tx, { id, workspaceId, roleId, label, prefix, hash, expiresAt: expiresAt ?? null });
     await recordAudit(tx, context, {
       action: 'api_keys.created',

@@ -9,7 +9,7 @@ const PREFIX_LENGTH = 16;
 const FORMAT = /^wcsk_[0-9A-Za-z]{49}$/;
 const BODY_LENGTH = MARKER.length + SECRET_LENGTH;
 
-/** 62 × 4: bytes from here on are thrown away, so that every letter is equally likely. */
+/** 62 × 4: higher bytes are discarded, so that every letter is equally likely. */
 const UNBIASED = 248;
 
 function randomSecret(): string {
@@ -35,7 +35,7 @@ function checksum(text: string): string {
 
 const sha256 = (key: string): Buffer => hash('sha256', key, 'buffer');
 
-/** A key as it is born: `key` is shown once, `prefix` and `hash` are kept. */
+/** A new key: `key` is shown once, `prefix` and `hash` are stored. */
 export interface GeneratedKey {
   readonly key: string;
   /** The key's first 16 characters. */
@@ -51,7 +51,7 @@ export function generateKey(): GeneratedKey {
   return { key, prefix: key.slice(0, PREFIX_LENGTH), hash: sha256(key) };
 }
 
-/** The hash to look a key up by, or null when the text cannot be a key: no query is needed to refuse it. */
+/** The hash to look a key up by, or null for text that cannot be a key, which needs no query. */
 export function parseKey(text: string): Buffer | null {
   if (!FORMAT.test(text) || checksum(text.slice(0, BODY_LENGTH)) !== text.slice(BODY_LENGTH)) return null;
   return sha256(text);

@@ -3,19 +3,16 @@ import type { Logger } from 'pino';
 import type { Database } from '../db/database.ts';
 import type { ApiKeyId } from '../ids.ts';
 
-/** Remembers when keys were used and writes it down in batches: no request waits for it. */
+/** Collects when keys were used and writes it in batches: no request waits for it. */
 export interface LastUsedRecorder {
   readonly record: (keyId: ApiKeyId) => void;
-  /** Writes what is remembered. A failed write is kept for the next one. */
+  /** Writes what is collected. A failed write is repeated with the next one. */
   readonly flush: () => Promise<void>;
   /** Stops the timer and writes the rest. */
   readonly close: () => Promise<void>;
 }
 
-/**
- * Rows are locked in the order of their ids, so that two processes never wait for each other in a
- * circle, and a time never moves backwards.
- */
+/** Rows are locked in the order of their ids, so that two processes cannot deadlock; a time never moves backwards. */
 async function write(db: Database, times: ReadonlyMap<ApiKeyId, number>): Promise<void> {
   const ids = [...times.keys()];
   const dates = [...times.values()].map((time) => new Date(time).toISOString());

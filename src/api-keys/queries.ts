@@ -1,28 +1,60 @@
-import { requirePermissions, type VerbContext } from '../context.ts';
 import { clockTimestamp } from '../db/clock.ts';
-import type { Tx } from '../db/database.ts';
+import type { Queryable, Tx } from '../db/database.ts';
 import { foreignKeyViolation } from '../db/errors.ts';
-import { isoText } from '../db/iso-text.ts';
 import { textStatement } from '../db/prepared.ts';
 import { conflict, type ServiceError } from '../errors.ts';
 import { iso } from '../fields.ts';
 import type { ApiKeyId, RoleId, WorkspaceId } from '../ids.ts';
-import { JsonText } from '../json-text.ts';
 
-/** Written by Postgres: keys that have ended stay, so there may be very many. */
-const listKeys = textStatement<{ keys: string }>(
-  'list_api_keys',
-  `SELECT coalesce(json_agg(json_build_object('id', id, 'label', label, 'prefix', prefix, 'roleId', role_id,
-     'createdAt', ${isoText('created_at')}, 'lastUsedAt', ${isoText('last_used_at')},
-     'expiresAt', ${isoText('expires_at')}, 'revokedAt', ${isoText('revoked_at')}) ORDER BY created_at, id), '[]')::text AS keys
+const MAX_LIVING_KEYS = 1_000;
+const MAX_KEYS = 10_000;
+/** A leaked key can be rotated even where no other may be made. */
+const MAX_KEYS_WITH_ROTATED = 50_000;
+
+const countStatement = textStatement<{ living: number; all: number }>(
+  'count_api_keys',
+  `SELECT count(*)::integer AS "all", (count(*) FILTER (
+     WHERE revoked_at IS NULL AND (expires_at IS NULL OR expires_at > clock_timestamp())))::integer AS living
    FROM api_keys WHERE workspace_id = $1`,
 );
 
-/** Every key of the workspace, revoked and expired ones included, oldest first (contract.md K3). @returns ApiKeyItem[] as text */
-export async function listApiKeys({ db, actor }: VerbContext): Promise<JsonText> {
-  requirePermissions(actor, 'api_keys.read');
-  const [row] = await listKeys(db, actor.workspaceId);
-  return new JsonText(row?.keys ?? '[]');
+/** The keys of a workspace: those that are neither revoked nor expired, and all. */
+export async function countKeys(
+  db: Queryable,
+  workspaceId: WorkspaceId,
+): Promise<{ readonly living: number; readonly all: number }> {
+  const [counts] = await countStatement(db, workspaceId);
+  return counts ?? { living: 0, all: 0 };
+}
+
+const tooMany = (limit: string, wayOut: string): ServiceError =>
+  conflict(`A workspace has at most ${limit}; ${wayOut}.`, 'key_limit');
+const PURGE = 'ask the operator to purge ended ones';
+
+/**
+ * Whether one more key may be made, or take the place of another (contract.md K16). The workspace is locked.
+ * @throws {ServiceError} CONFLICT `key_limit`
+ */
+export async function requireRoom(
+  tx: Tx,
+  workspaceId: WorkspaceId,
+  purpose: 'create' | 'rotate',
+): Promise<void> {
+  const { living, all } = await countKeys(tx, workspaceId);
+  if (purpose === 'rotate') {
+    if (all >= MAX_KEYS_WITH_ROTATED) throw tooMany('50,000 keys, ended ones included', PURGE);
+    return;
+  }
+  if (living >= MAX_LIVING_KEYS) {
+    throw tooMany('1,000 keys that are neither revoked nor expired', 'revoke one first');
+  }
+  if (all >= MAX_KEYS) throw tooMany('10,000 keys, ended ones included', PURGE);
+}
+
+/** The workspace of a key, or null: for the operator, who names a key by its id alone. */
+export async function findKeyWorkspace(db: Queryable, id: ApiKeyId): Promise<WorkspaceId | null> {
+  const row = await db.selectFrom('api_keys').select('workspace_id').where('id', '=', id).executeTakeFirst();
+  return row?.workspace_id ?? null;
 }
 
 export interface NewApiKey {
@@ -35,7 +67,7 @@ export interface NewApiKey {
   readonly expiresAt: Date | null;
 }
 
-/** Stores a new key. A concurrently deleted role is a foreign key violation on `api_keys_role_fkey`. */
+/** Inserts a new key. A concurrently deleted role violates `api_keys_role_fkey`. */
 export async function insertApiKey(tx: Tx, key: NewApiKey): Promise<void> {
   await tx
     .insertInto('api_keys')
@@ -51,7 +83,7 @@ export async function insertApiKey(tx: Tx, key: NewApiKey): Promise<void> {
     .execute();
 }
 
-/** Revokes a key that is not revoked yet; false when the workspace has no such key. */
+/** Revokes an unrevoked key; false when the workspace has none with this id. */
 export async function revokeKey(tx: Tx, workspaceId: WorkspaceId, id: ApiKeyId): Promise<boolean> {
   const { numUpdatedRows } = await tx
     .updateTable('api_keys')
@@ -63,10 +95,10 @@ export async function revokeKey(tx: Tx, workspaceId: WorkspaceId, id: ApiKeyId):
   return numUpdatedRows === 1n;
 }
 
-/** contract.md K7: the role went away while its key was being made, or before it was rotated. */
+/** contract.md K7: the role was deleted while its key was being created, or before its rotation. */
 export const roleDeleted = (): ServiceError => conflict('The role was deleted.', 'role_deleted');
 
-/** Passes any error on, but a key's reference to a role that is gone as the conflict it is. */
+/** Rethrows an error, a violated reference to a role as 409 `role_deleted`. */
 export function rethrowRoleDeleted(error: unknown): never {
   throw foreignKeyViolation(error) === 'api_keys_role_fkey' ? roleDeleted() : error;
 }

@@ -6,8 +6,8 @@ import type { ApiKeyId } from '../ids.ts';
 import { revokeKey } from './queries.ts';
 
 /**
- * Ends a key for good: it stops authenticating with the commit and stays in the list. An expired key can
- * be revoked too.
+ * Ends a key for good: it stops authenticating with the commit and stays in the list. An expired key can be revoked
+ * too.
  * @throws {ServiceError} RESOURCE_NOT_FOUND for an unknown, foreign or already revoked key
  */
 export async function revokeApiKey(context: VerbContext, id: ApiKeyId): Promise<void> {

@@ -1,5 +1,6 @@
 import { recordAudit } from '../audit/record.ts';
 import { requirePermissions, type VerbContext } from '../context.ts';
+import { lockWorkspace } from '../db/lock-workspace.ts';
 import { inTransaction } from '../db/transaction.ts';
 import { notFound, ServiceError } from '../errors.ts';
 import { type ApiKeyId, newId } from '../ids.ts';
@@ -7,13 +8,14 @@ import { permissionsOf } from '../permissions.ts';
 import { holdKey, holdRoles, requireGrantable } from '../roles/authority.ts';
 import type { CreatedApiKey } from './create.ts';
 import { generateKey } from './key-format.ts';
-import { insertApiKey, rethrowRoleDeleted, revokeKey, roleDeleted } from './queries.ts';
+import { insertApiKey, requireRoom, rethrowRoleDeleted, revokeKey, roleDeleted } from './queries.ts';
 
 /**
- * Replaces a key by one with the same label, role and expiry, in one transaction: of several rotations
- * at once exactly one wins, the others find a revoked key (contract.md K9 to K11).
- * @throws {ServiceError} UNAUTHENTICATED when the caller's key has ended in the meantime; then, in this order: RESOURCE_NOT_FOUND for an unknown, revoked or foreign key,
- * CONFLICT `role_deleted`, INVALID_REQUEST for an expired key, FORBIDDEN for a role broader than the caller
+ * Replaces a key by one with the same label, role and expiry, in one transaction: of several concurrent rotations
+ * exactly one wins, the others find a revoked key (contract.md K9 to K11).
+ * @throws {ServiceError} in this order: UNAUTHENTICATED when the caller's key has ended, RESOURCE_NOT_FOUND for an
+ *   unknown, revoked or foreign key, CONFLICT `role_deleted`, INVALID_REQUEST for an expired key, FORBIDDEN for a role
+ *   broader than the caller, CONFLICT `key_limit`
  */
 export async function rotateApiKey(context: VerbContext, oldId: ApiKeyId): Promise<CreatedApiKey> {
   const { db, actor } = context;
@@ -22,6 +24,7 @@ export async function rotateApiKey(context: VerbContext, oldId: ApiKeyId): Promi
   const id = newId<ApiKeyId>();
   const { key, prefix, hash } = generateKey();
   const label = await inTransaction(db, async (tx) => {
+    await lockWorkspace(tx, workspaceId);
     const old = await holdKey(tx, actor, oldId);
     if (old === undefined || old.revoked) throw notFound('API key');
     if (old.roleId === null) throw roleDeleted();
@@ -33,6 +36,7 @@ export async function rotateApiKey(context: VerbContext, oldId: ApiKeyId): Promi
     const held = await holdRoles(tx, actor, ['api_keys.create', 'api_keys.revoke'], target);
     if (held.role === undefined) throw roleDeleted();
     requireGrantable(held.actor, permissionsOf(held.role));
+    await requireRoom(tx, workspaceId, 'rotate');
     await revokeKey(tx, workspaceId, oldId);
     await insertApiKey(tx, {
       id,

@@ -1,10 +1,11 @@
 import { z } from 'zod';
 import { defineRoute, type RouteModule } from '../http/route.ts';
 import { pathId } from '../http/scope.ts';
-import { created, DONE, doneResponses, ok } from '../http/success.ts';
+import { streamList } from '../http/stream-list.ts';
+import { created, DONE, doneResponses } from '../http/success.ts';
 import type { ApiKeyId } from '../ids.ts';
 import { createApiKey } from './create.ts';
-import { listApiKeys } from './queries.ts';
+import { BEFORE_ALL_KEYS, readKeys } from './list.ts';
 import { revokeApiKey } from './revoke.ts';
 import { rotateApiKey } from './rotate.ts';
 import { apiKeySchema, createApiKeyBody, createdApiKeySchema } from './schemas.ts';
@@ -26,7 +27,9 @@ export const createApiKeyRoutes = (): RouteModule[] => [
       path: '/api/workspaces/{workspaceId}/api-keys',
       operationId: 'listApiKeys',
       summary: 'List API keys',
-      description: 'Every key of the workspace, revoked and expired ones included.',
+      description:
+        'Every key of the workspace, revoked and expired ones included, but those that the operator has purged. ' +
+        'A connection that ends before the body does has brought a part of the list.',
       tags: ['API keys'],
       scope: 'workspace',
       permissions: ['api_keys.read'],
@@ -51,7 +54,7 @@ export const createApiKeyRoutes = (): RouteModule[] => [
         },
       },
     },
-    async ({ context }) => ok({ apiKeys: await listApiKeys(context) }),
+    async ({ context }) => streamList('apiKeys', BEFORE_ALL_KEYS, (after) => readKeys(context, after)),
   ),
   defineRoute(
     {
@@ -61,7 +64,8 @@ export const createApiKeyRoutes = (): RouteModule[] => [
       summary: 'Create an API key',
       description:
         'The role must belong to the workspace and hold only permissions the caller holds. Without ' +
-        'expiresAt the key does not expire; a past one gives a key that is already expired.',
+        'expiresAt the key does not expire; a past one gives a key that is already expired. A workspace with 1,000 ' +
+        'keys that are neither revoked nor expired, or 10,000 in all, gets 409 `key_limit`.',
       tags: ['API keys'],
       scope: 'workspace',
       permissions: ['api_keys.create'],
@@ -102,7 +106,8 @@ export const createApiKeyRoutes = (): RouteModule[] => [
       operationId: 'rotateApiKey',
       summary: 'Rotate an API key',
       description:
-        'Issues a key with the same label, role and expiry and revokes the old one in one step, without overlap.',
+        'Issues a key with the same label, role and expiry and revokes the old one in one step, without overlap. ' +
+        'A workspace with 50,000 keys, ended ones included, gets 409 `key_limit`.',
       tags: ['API keys'],
       scope: 'workspace',
       permissions: ['api_keys.create', 'api_keys.revoke'],

@@ -26,7 +26,7 @@ export const createApiKeyBody = z.object({
   expiresAt: dateTime.optional(),
 });
 
-/** The only answer that ever holds a raw key. */
+/** The only response that holds a raw key. */
 export const createdApiKeySchema = z
   .object({
     apiKey: z.object({ id: idOf<ApiKeyId>(), prefix: z.string(), label: z.string() }),

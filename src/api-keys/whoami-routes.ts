@@ -22,7 +22,7 @@ const whoamiSchema = z.object({
 
 const perMinute = (limit: number): number | null => (limit === 0 ? null : limit);
 
-/** Who the key is, what it may do and how often. Any valid key may ask. */
+/** The key's workspace, permissions and limits. Any valid key may call it. */
 export const createWhoamiRoutes = (limits: Pick<HttpLimits, 'perKey' | 'perWorkspace'>): RouteModule[] => [
   defineRoute(
     {

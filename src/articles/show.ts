@@ -15,20 +15,20 @@ export interface ShownArticle {
   readonly tag: string;
 }
 
-interface Shown {
-  /** Target, the article that the link leads to, and its address. */
-  readonly links: readonly (readonly [string, string, string])[];
-  readonly images: readonly { id: AssetId; content_hash: string; alt_text: string }[];
+interface Pointed {
+  /** A line per link: target, the article that it leads to, and its address. None has white space. */
+  readonly links: string | null;
+  readonly images: readonly { id: AssetId; content_hash: string; alt_text: string }[] | null;
 }
 
-/** Parameters: the article, the images in its body. The hero is the cover and never part of the body. */
-const readShown = textStatement<Shown>(
-  'read_shown',
+/** Parameters: the article, the images in its body. The hero is the cover and never part of the body (contract.md F8). */
+const readPointed = textStatement<Pointed>(
+  'read_pointed',
   `SELECT
-     (SELECT coalesce(json_agg(json_build_array(link.target_id, led.id, led.address) ORDER BY link.target_id), '[]')
+     (SELECT string_agg(link.target_id || ' ' || led.id || ' ' || led.address, E'\\n')
       FROM articles AS article JOIN article_links AS link ON link.article_id = article.id ${JOIN_LINK_TARGET}
       WHERE article.id = $1) AS links,
-     (SELECT coalesce(json_agg(json_build_object('id', id, 'content_hash', content_hash, 'alt_text', alt_text) ORDER BY id), '[]')
+     (SELECT json_agg(json_build_object('id', id, 'content_hash', content_hash, 'alt_text', alt_text))
       FROM assets WHERE article_id = $1 AND id = ANY ($2::uuid[]) AND role = 'inline') AS images`,
 );
 
@@ -36,8 +36,8 @@ const readShown = textStatement<Shown>(
  * Builds an article's response. Addresses of links and images are read now (contract.md R3), in one statement; an article
  * without links and images needs none.
  *
- * The tag begins with the row's version, which saves compare. A body with links or images adds a hash of them and of
- * updatedAt, since these change without a save.
+ * The tag begins with the row's version, which saves compare. A body with links or images adds a hash of the HTML
+ * and of updatedAt, which change without a save.
  */
 export async function showArticle(db: Queryable, row: ArticleRow): Promise<ShownArticle> {
   const { content_html: html, content_markdown: markdown, content_places } = row;
@@ -45,16 +45,21 @@ export async function showArticle(db: Queryable, row: ArticleRow): Promise<Shown
     return { article: toArticle(row, { html, markdown }), tag: `"${row.version}"` };
   }
   const places = parsePlaces(content_places);
-  const [shown] = await readShown(db, row.id, imageTargets(places));
-  const content = splice({ html, markdown, places }, resolveBy(shown));
-  const state = hash('sha256', JSON.stringify([shown, row.updated_at]), 'base64url').slice(0, 16);
-  return { article: toArticle(row, content), tag: `"${row.version}-${state}"` };
+  const [pointed] = await readPointed(db, row.id, imageTargets(places));
+  const content = splice({ html, markdown, places }, resolverOf(pointed));
+  const state = hash('sha256', `${row.updated_at.toISOString()} ${content.html}`, 'base64url');
+  return { article: toArticle(row, content), tag: `"${row.version}-${state.slice(0, 16)}"` };
 }
 
-function resolveBy(shown: Shown | undefined): Resolver {
-  const links = new Map(shown?.links.map(([named, id, url]) => [named, { id, url }]));
-  const images = new Map(
-    shown?.images.map((image) => [image.id as string, { url: assetPath(image), altText: image.alt_text }]),
-  );
+function resolverOf(pointed: Pointed | undefined): Resolver {
+  const links = new Map<string, { id: string; url: string }>();
+  for (const line of pointed?.links?.split('\n') ?? []) {
+    const [named = '', id = '', url = ''] = line.split(' ');
+    links.set(named, { id, url });
+  }
+  const images = new Map<string, { url: string; altText: string }>();
+  for (const image of pointed?.images ?? []) {
+    images.set(image.id, { url: assetPath(image), altText: image.alt_text });
+  }
   return { link: (id) => links.get(id) ?? null, asset: (id) => images.get(id) ?? null };
 }

@@ -4,12 +4,12 @@ import path from 'node:path';
 import { IMAGE_MEDIA_TYPES, MAX_FILE_NAME, MAX_IMAGE_BYTES } from '../blobs/asset.ts';
 import { codePoints } from '../document/text/characters.ts';
 import { invalid, ServiceError } from '../errors.ts';
+import { createFairQueue } from '../fair-queue.ts';
 import { BLOCKED_ADDRESS_MESSAGE, hostOf, parseReceiverUrl } from '../outbound/address-guard.ts';
 import { type Deadline, startDeadline } from '../outbound/deadline.ts';
 import { dial } from '../outbound/dial.ts';
 import { describeNetworkError, SendFailure } from '../outbound/failure.ts';
 import type { AddressGuard } from '../outbound/resolver.ts';
-import { createTurns } from '../turns.ts';
 
 /** A file fetched from a URL. */
 export interface FetchedImage {
@@ -61,7 +61,7 @@ export function createImageFetcher({
   maxBytes?: number;
   roomWaitMs?: number;
 }): FetchImage {
-  const room = createTurns({ ...ROOM, refusal: busy });
+  const room = createFairQueue({ ...ROOM, refusal: busy });
 
   async function open(url: URL, deadline: Deadline): Promise<Socket> {
     const resolution = await deadline.race(guard.resolve(hostOf(url)));

@@ -4,7 +4,7 @@ import { type PageRequest, readPage } from '../http/paging.ts';
 import type { AuditEntryId } from '../ids.ts';
 import type { AuditPage } from './schemas.ts';
 
-/** One page of the workspace's audit log, newest first, beginning after `position`. */
+/** One page of the workspace's audit log, newest first, after `position`. */
 export async function listAuditEntries(
   { db, actor }: VerbContext,
   page: PageRequest<AuditEntryId>,

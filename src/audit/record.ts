@@ -10,11 +10,11 @@ export interface AuditRecord {
   /** What was changed, in the singular: `api_key`, `category`. */
   readonly targetType: string;
   readonly targetId: string | null;
-  /** What a reader needs beyond the target. Never a secret, a key or its hash. */
+  /** Details beyond the target. Never a secret, a key or its hash. */
   readonly details?: Readonly<Record<string, unknown>>;
 }
 
-/** The columns of an entry for the actor's workspace, but for its time. */
+/** The columns of an entry for the actor's workspace, except its time. */
 export const auditEntry = (
   { actor, requestId }: Author,
   { action, targetType, targetId, details = {} }: AuditRecord,
@@ -32,7 +32,7 @@ export const auditEntry = (
 
 /** Writes an audit entry for the actor's workspace in the transaction of the change it describes. */
 export async function recordAudit(tx: Tx, context: Author, record: AuditRecord): Promise<void> {
-  // The order of entries is the order they were written in, also within one transaction and one millisecond.
+  // Entries are ordered as written, also within one transaction and one millisecond.
   const values = { ...auditEntry(context, record), created_at: clockTimestamp };
   await executePrepared(tx, 'record_audit', tx.insertInto('audit_entries').values(values));
 }

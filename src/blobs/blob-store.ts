@@ -4,30 +4,30 @@ import { type FileHandle, mkdir, open, readdir, rename, rm, stat } from 'node:fs
 import path from 'node:path';
 import { errorCode } from '../error-text.ts';
 
-/** Bytes that are there. */
+/** A stored blob. */
 export interface StoredBlob {
   readonly size: number;
-  /** They come piece by piece, as fast as they are taken. */
+  /** A stream that reads no faster than it is consumed. */
   readonly read: () => ReadableStream<Uint8Array>;
 }
 
 /** Bytes by their hash: equal bytes are stored once and never change. */
 export interface BlobStore {
-  /** Returns when the bytes, whose hash is given, are durable. */
+  /** Resolves when the bytes, whose hash is given, are durable. */
   readonly put: (contentHash: string, bytes: Uint8Array) => Promise<void>;
-  /** Opens the bytes to be read, or null when none have that hash. */
+  /** Opens a blob for reading, or returns null when there is none. */
   readonly open: (contentHash: string) => Promise<StoredBlob | null>;
   readonly has: (contentHash: string) => Promise<boolean>;
-  /** Milliseconds since the bytes were written, or null when none have that hash. */
+  /** Milliseconds since the bytes were written, or null when there is no such blob. */
   readonly ageMs: (contentHash: string) => Promise<number | null>;
   readonly remove: (contentHash: string) => Promise<void>;
-  /** The hashes that begin with the two digits, and the drafts left beside them. */
+  /** The hashes that begin with the two digits, and the abandoned drafts beside them. */
   readonly list: (shard: string) => Promise<{ hashes: string[]; drafts: string[] }>;
   /** Removes a draft that has not been written to for this many milliseconds. */
   readonly discardDraft: (draft: string, minimumAgeMs: number) => Promise<void>;
 }
 
-/** The address of bytes: their SHA-256, 64 hex digits. Computed off the event loop. */
+/** The SHA-256 of bytes, 64 hex digits. Computed off the event loop. */
 export async function contentHashOf(bytes: Uint8Array): Promise<string> {
   return Buffer.from(await subtle.digest('SHA-256', bytes as Uint8Array<ArrayBuffer>)).toString('hex');
 }
@@ -36,13 +36,12 @@ const HASH = /^[0-9a-f]{64}$/;
 /** Suffix of files that are still being written. */
 const DRAFT = '.tmp';
 
-/** Where the blobs of a data folder are. */
+/** The folder of blobs in a data folder. */
 export const blobFolder = (dataDir: string): string => path.join(dataDir, 'blobs');
 
 /**
- * A store in a local folder, which is made with the first blob. Two levels of sub-folders keep each of them
- * small. A blob is written under a temporary name and renamed when it is whole, so that readers never see
- * a part, even when the process is killed.
+ * A store in a local folder, created with the first blob. Two levels of sub-folders keep each small. A blob is written
+ * under a temporary name and renamed when complete, so that readers never see a part, even when the process is killed.
  */
 export function createLocalBlobStore(folder: string): BlobStore {
   const pathOf = (hash: string): string => path.join(folder, hash.slice(0, 2), hash.slice(2, 4), hash);
@@ -83,7 +82,7 @@ export function createLocalBlobStore(folder: string): BlobStore {
   };
 }
 
-/** Opens the file when the first piece is asked for: what nobody reads is never open. */
+/** Opens the file on the first read: unread streams hold no file open. */
 async function* piecesOf(file: string): AsyncGenerator<Uint8Array> {
   yield* createReadStream(file);
 }
@@ -113,7 +112,7 @@ async function writeDurably(target: string, bytes: Uint8Array): Promise<void> {
     await rm(draft, { force: true });
     throw error;
   }
-  // The new name is as durable as the bytes only once its folder is.
+  // The new name is durable only once its folder is.
   await withFile(await open(folder, 'r'), (file) => file.sync());
 }
 

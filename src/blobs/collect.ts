@@ -6,8 +6,6 @@ import type { BlobStore } from './blob-store.ts';
 import { removeUnnamed } from './references.ts';
 
 const BLOBS_PER_BATCH = 500;
-/** Image rows read at a time; further rows with the same bytes are the same image. */
-const ROWS_PER_PAGE = 10_000;
 /** Files that one round removes; the next night continues. */
 const MAX_REMOVED = 50_000;
 /** Images sampled to check that the folder belongs to the database. */
@@ -40,9 +38,9 @@ export interface CollectOptions {
  */
 export async function collectBlobs(db: Database, options: CollectOptions): Promise<number | null> {
   const { blobs, signal, from, onProgress } = options;
-  await noteUnknown(db, options);
-  const ours = await isOurs(db, blobs);
-  if (ours !== true) return ours;
+  const folder = await identifyFolder(db, blobs);
+  if (folder === 'foreign') return null;
+  if (folder === 'unknown') return 0;
   let removed = 0;
   if (from?.stage !== 'files') {
     const batches = inBatches(from?.after ?? '', (after: string) => collectRows(db, options, after));
@@ -64,34 +62,11 @@ export async function collectBlobs(db: Database, options: CollectOptions): Promi
   return removed;
 }
 
-/** Adds images from rows written by a release that did not know this table, in the order of their hashes. */
-async function noteUnknown(db: Database, { signal, from, onProgress }: CollectOptions): Promise<void> {
-  const note = async (after: string): Promise<{ last: string | null }> => {
-    signal.throwIfAborted();
-    const { rows } = await sql<{ last: string | null }>`
-      WITH page AS MATERIALIZED (
-        SELECT content_hash, byte_size FROM assets WHERE content_hash > ${after}
-        ORDER BY content_hash LIMIT ${ROWS_PER_PAGE}
-      ), noted AS (
-        INSERT INTO blobs (hash, size)
-        SELECT content_hash, max(byte_size) FROM page
-        WHERE NOT EXISTS (SELECT FROM blobs WHERE hash = content_hash)
-        GROUP BY content_hash
-        ON CONFLICT DO NOTHING
-      )
-      SELECT max(content_hash) AS last FROM page`.execute(db);
-    return { last: rows[0]?.last ?? null };
-  };
-  for await (const { last } of inBatches('', note)) {
-    if (last !== null) onProgress?.(from ?? { stage: 'rows', after: '' });
-  }
-}
-
-/** 0 when the database knows no image at all, so that the folder cannot be checked. */
-async function isOurs(db: Database, blobs: BlobStore): Promise<true | 0 | null> {
+/** Whether the folder has an image that the database knows; `unknown` when the database knows none. */
+async function identifyFolder(db: Database, blobs: BlobStore): Promise<'own' | 'foreign' | 'unknown'> {
   const known = await db.selectFrom('blobs').select('hash').orderBy('hash').limit(SAMPLE).execute();
-  for (const { hash } of known) if (await blobs.has(hash)) return true;
-  return known.length === 0 ? 0 : null;
+  for (const { hash } of known) if (await blobs.has(hash)) return 'own';
+  return known.length === 0 ? 'unknown' : 'foreign';
 }
 
 /**

@@ -1,4 +1,4 @@
-/** Image formats by their first bytes: a name's extension proves nothing. */
+/** Image formats by their first bytes: a file extension proves nothing. */
 const SIGNATURES: readonly { readonly mediaType: string; readonly matches: (bytes: Buffer) => boolean }[] = [
   {
     mediaType: 'image/png',
@@ -17,10 +17,10 @@ const SIGNATURES: readonly { readonly mediaType: string; readonly matches: (byte
   { mediaType: 'image/svg+xml', matches: isSvg },
 ];
 
-/** How much of a file may come before the root element of an SVG image: declarations and comments. */
+/** Bytes searched for the root element of an SVG image: declarations and comments may come first. */
 const SVG_PROLOGUE_BYTES = 16_384;
 
-/** What may come before the root element, with what ends it. */
+/** What may come before the root element, with its end. */
 const PROLOGUE = [
   ['<?', '?>'],
   ['<!--', '-->'],
@@ -43,8 +43,8 @@ function isSvg(bytes: Buffer): boolean {
 }
 
 /**
- * The media type of a PNG, JPEG, GIF, WebP, AVIF or SVG image, or null for anything else. An SVG image can
- * carry scripts: serve one only so that browsers do not run them.
+ * The media type of a PNG, JPEG, GIF, WebP, AVIF or SVG image, or null for anything else. An SVG image can contain
+ * scripts: serve it so that browsers do not run them.
  */
 export const imageMediaType = (bytes: Buffer): string | null =>
   SIGNATURES.find(({ matches }) => matches(bytes))?.mediaType ?? null;

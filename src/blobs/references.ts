@@ -2,23 +2,23 @@ import { sql } from 'kysely';
 import type { Tx } from '../db/database.ts';
 import type { BlobStore } from './blob-store.ts';
 
-/** Bytes to be stored, and the address they will have. */
+/** Bytes to be stored, and their hash. */
 export interface NewBlob {
   readonly bytes: Uint8Array;
   /** SHA-256 of the bytes, 64 hex digits. */
   readonly contentHash: string;
 }
 
-/** Held by a writer or remover of the bytes of one hash until its transaction ends. */
+/** Held by a writer or remover of one hash's bytes until its transaction ends. */
 const lockKey = (hash: string) => sql`hashtextextended(${`blob ${hash}`}, 0)`;
 
 /**
- * Makes the bytes durable and notes that they are in use. Called last in the transaction that inserts the rows
- * naming them, after the quota check: refused bytes are never written, and no row commits without its bytes.
+ * Makes the bytes durable and records that they are in use. Called last in the transaction that inserts the rows naming
+ * them, after the quota check: refused bytes are never written, and no row commits without its bytes.
  */
 export async function storeBlobs(tx: Tx, blobs: BlobStore, added: readonly NewBlob[]): Promise<void> {
   const byHash = new Map(added.map((blob) => [blob.contentHash, blob.bytes]));
-  // Always in one order, so that two writers of the same images do not deadlock.
+  // In hash order, so that two writers of the same images do not deadlock.
   for (const [hash, bytes] of [...byHash].sort(([one], [other]) => (one < other ? -1 : 1))) {
     await sql`SELECT pg_advisory_xact_lock(${lockKey(hash)})`.execute(tx);
     await blobs.put(hash, bytes);
@@ -31,18 +31,12 @@ export async function storeBlobs(tx: Tx, blobs: BlobStore, added: readonly NewBl
 }
 
 /**
- * Keeps blobs from being removed before this transaction has inserted rows that name them.
- * @returns those that are still there
+ * Keeps blobs from being removed before this transaction inserts rows that name them.
+ * @returns those that still exist
  */
 export async function keepBlobs(tx: Tx, hashes: readonly string[]): Promise<ReadonlySet<string>> {
   if (hashes.length === 0) return new Set();
   const wanted = [...new Set(hashes)];
-  // Images that a release before stored have a row here from the next round of `collectBlobs` on.
-  await sql`
-    INSERT INTO blobs (hash, size)
-    SELECT content_hash, max(byte_size) FROM assets WHERE content_hash = ANY (${wanted}::text[])
-    GROUP BY content_hash ORDER BY content_hash
-    ON CONFLICT DO NOTHING`.execute(tx);
   const { rows } = await sql<{ hash: string; marked: boolean }>`
     SELECT hash, unreferenced_since IS NOT NULL AS marked FROM blobs
     WHERE hash = ANY (${wanted}::text[]) ORDER BY hash FOR KEY SHARE`.execute(tx);

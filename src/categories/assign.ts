@@ -10,16 +10,16 @@ import type { ReducedCategory } from './schemas.ts';
 
 export interface AssignCategoriesInput {
   readonly articleId: ArticleId;
-  /** In the wanted order, up to 50 before repeats are dropped; the first mention of an id counts. */
+  /** In the wanted order, up to 50 with repeats; the first occurrence of an id counts. */
   readonly categoryIds: readonly CategoryId[];
 }
 
 /**
- * Replaces an article's categories (contract.md C14 to C16), whatever its status and its jobs. A new
- * order of the same set is stored and emits nothing.
+ * Replaces an article's categories (contract.md C14 to C16), whatever its status and its jobs. A new order of the same
+ * set is stored and emits nothing.
  * @returns the categories in the order assigned
- * @throws {ServiceError} RESOURCE_NOT_FOUND for the article; INVALID_REQUEST naming each id that is not a category
- *   of its workspace, one deleted at this moment included
+ * @throws {ServiceError} RESOURCE_NOT_FOUND for the article; INVALID_REQUEST naming each id that is not a category of
+ *   its workspace, including one deleted concurrently
  */
 export async function assignCategories(
   context: VerbContext,
@@ -48,7 +48,7 @@ export async function assignCategories(
   });
 }
 
-/** Two assignments to one article take turns; nothing that only refers to the article waits. */
+/** Serialises assignments to one article; references to the article are not blocked. */
 async function lockArticle(tx: Tx, workspaceId: WorkspaceId, articleId: ArticleId): Promise<void> {
   await tx
     .selectFrom('articles')
@@ -59,7 +59,7 @@ async function lockArticle(tx: Tx, workspaceId: WorkspaceId, articleId: ArticleI
     .executeTakeFirstOrThrow(() => notFound('article'));
 }
 
-/** Locks the categories by id before their links are written: a deletion waits, or was first and they are gone. */
+/** Locks the categories by id before their links are written: a concurrent deletion waits, or they are already gone. */
 async function lockCategories(
   tx: Tx,
   workspaceId: WorkspaceId,
@@ -85,7 +85,7 @@ async function lockCategories(
   });
 }
 
-/** The article's categories in their order. */
+/** The article's categories in order. */
 async function carried(tx: Tx, workspaceId: WorkspaceId, articleId: ArticleId): Promise<CategoryId[]> {
   const rows = await tx
     .selectFrom('article_categories')

@@ -12,10 +12,10 @@ export interface CurrentName extends NewName {
   readonly slug: string;
 }
 
-/** Names of a category: whoever changes or assigns it reads them all. */
+/** Names per category: changing or assigning it reads them all. */
 const MAX_LANGUAGES = 200;
 
-/** A category as it is before the change. */
+/** A category before the change. */
 export interface CurrentCategory {
   readonly primaryLanguage: string;
   readonly names: readonly CurrentName[];
@@ -28,9 +28,9 @@ export type NameChange =
 
 export interface CategoryChange {
   readonly primaryLanguage: string;
-  /** By language tag: transactions that change several names write them in one order. */
+  /** Sorted by language tag, so that transactions that change several names write them in one order. */
   readonly names: readonly NameChange[];
-  /** False when the category already is what the patch asks for. */
+  /** False when the category already is as requested. */
   readonly changesAnything: boolean;
 }
 
@@ -38,7 +38,8 @@ const languageOf = (change: NameChange): string =>
   change.kind === 'remove' ? change.from.language : change.to.language;
 
 /**
- * What a patch does to a category: its three fields are one decision, checked on the result (contract.md C7). A name it already has, and a language it lacks, change nothing.
+ * Plans a patch: its three fields are one decision, checked on the result (contract.md C7). Adding an existing name and
+ * removing a missing language change nothing.
  * @throws {ServiceError} INVALID_REQUEST when the result has no name in its primary language; CONFLICT `category_limit`
  */
 export function planChange(current: CurrentCategory, patch: CategoryPatch): CategoryChange {

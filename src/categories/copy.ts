@@ -2,7 +2,7 @@ import { sql } from 'kysely';
 import type { Tx } from '../db/database.ts';
 import type { ArticleId, WorkspaceId } from '../ids.ts';
 
-/** Gives an article the categories of another in their order, instead of any that it has. */
+/** Replaces an article's categories by those of another, in order. */
 export async function copyCategories(
   tx: Tx,
   workspaceId: WorkspaceId,
@@ -10,7 +10,7 @@ export async function copyCategories(
   targetId: ArticleId,
 ): Promise<void> {
   await tx.deleteFrom('article_categories').where('article_id', '=', targetId).execute();
-  // A category deleted at this moment is waited for and left out; it must not fail the copy.
+  // A concurrently deleted category is waited for and left out, so that it does not fail the copy.
   await sql`
     WITH kept AS MATERIALIZED (
       SELECT id FROM categories

@@ -18,7 +18,7 @@ export async function createCategory(
   const { db, actor } = context;
   requirePermissions(actor, 'categories.create');
   const { workspaceId } = actor;
-  // In one order everywhere, so that transactions after the same names cannot deadlock.
+  // In one order everywhere, so that transactions with the same names cannot deadlock.
   const names = [...input.translations].sort((a, b) => (a.language < b.language ? -1 : 1));
   return withFreeSlugs(db, async (tx) => {
     await requireRoom(tx, workspaceId, names.length);

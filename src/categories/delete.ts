@@ -7,7 +7,7 @@ import type { CategoryId } from '../ids.ts';
 import { lockCategory } from './queries.ts';
 
 /**
- * Deletes a category with its names and its links, and emits an event for each PUBLISHED article that carried it
+ * Deletes a category with its names and links, and emits an event for each PUBLISHED article that carried it
  * (contract.md C12). Returns how many articles of any status carried it.
  * @throws {ServiceError} RESOURCE_NOT_FOUND for an unknown or foreign category
  */
@@ -20,7 +20,7 @@ export async function deleteCategory(
   const { workspaceId } = actor;
   return inTransaction(db, async (tx) => {
     const category = await lockCategory(tx, workspaceId, id);
-    // The links go with the category: deleting them here as well would take half as long again.
+    // The links are deleted by the foreign key: deleting them here as well would take half as long again.
     const carriers = sql`
       SELECT article_id FROM article_categories WHERE workspace_id = ${workspaceId} AND category_id = ${id}`;
     const { articles, announced } = await announceToCarriers(tx, context, carriers, ['categories']);

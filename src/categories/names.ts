@@ -8,24 +8,23 @@ import { type CategoryId, type CategoryNameId, newId, type WorkspaceId } from '.
 import { nameKey } from '../name-key.ts';
 import { findFreeSlug, slugify } from '../slug.ts';
 
-/** Whose names are written: at most one per language. */
+/** The category whose names are written: at most one per language. */
 export interface CategoryKey {
   readonly workspaceId: WorkspaceId;
   readonly categoryId: CategoryId;
 }
 
-/** A name as a client gives it: canonical tag, NFC, trimmed, 1 to 80 characters. */
+/** A name of a request: canonical tag, NFC, trimmed, 1 to 80 characters. */
 export interface NewName {
   readonly language: string;
   readonly name: string;
 }
 
-/** Names of a workspace's categories in all languages together: they are listed without pages. */
+/** Category names of a workspace in all languages: they are listed without pages. */
 const MAX_CATEGORY_NAMES = 20_000;
 
 /**
- * Several that add names at one moment may each find the same room: taking turns at the workspace for that would let them
- * wait for whoever stores an image.
+ * Concurrent additions may exceed the limit slightly: a lock on the workspace would make them wait for image uploads.
  * @throws {ServiceError} CONFLICT `category_limit`
  */
 export async function requireRoom(tx: Tx, workspaceId: WorkspaceId, more: number): Promise<void> {
@@ -39,8 +38,8 @@ export async function requireRoom(tx: Tx, workspaceId: WorkspaceId, more: number
 }
 
 /**
- * Runs `work` in a transaction, and again whenever another transaction took a slug that this one had found free.
- * Each such failure means that another transaction committed, so this ends.
+ * Runs `work` in a transaction, and again whenever another transaction took a slug that this one had found free. Each
+ * such failure means that another transaction committed, so the retries end.
  */
 export async function withFreeSlugs<Result>(
   db: Database,
@@ -55,7 +54,7 @@ export async function withFreeSlugs<Result>(
   }
 }
 
-/** A slug for the name that no other name of the workspace has in its language, as of now. */
+/** A slug for the name that is free in its workspace and language now. */
 const chooseSlug = (
   tx: Tx,
   workspaceId: WorkspaceId,
@@ -74,7 +73,7 @@ const chooseSlug = (
     return new Set(taken.map(({ slug }) => slug));
   });
 
-/** Passes errors on; the one that means "taken" becomes a 409. */
+/** Rethrows an error, a taken name as a 409. */
 const rethrowNameTaken =
   ({ language, name }: NewName) =>
   (error: unknown): never => {
@@ -83,7 +82,7 @@ const rethrowNameTaken =
   };
 
 /**
- * Adds a name in a language the category has none in. `at` dates it; the transaction's time when left out.
+ * Adds a name in a language that the category has none in. `at` is its time; the transaction's when omitted.
  * @throws {ServiceError} CONFLICT `name_taken`
  */
 export async function addName(
@@ -110,7 +109,7 @@ export async function addName(
 }
 
 /**
- * Renames. The slug stays, its suffix included, when the new name has the same URL-safe form as the old one.
+ * Renames. The slug stays, with its suffix, when the new name has the same URL-safe form.
  * @throws {ServiceError} CONFLICT `name_taken`
  */
 export async function renameName(
@@ -135,7 +134,7 @@ export async function renameName(
     .catch(rethrowNameTaken(name));
 }
 
-/** Removes a name; it is free for other categories from now on. */
+/** Removes a name, which other categories may then use. */
 export async function removeName(tx: Tx, workspaceId: WorkspaceId, id: CategoryNameId): Promise<void> {
   await tx
     .deleteFrom('category_names')

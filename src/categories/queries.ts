@@ -51,7 +51,7 @@ const toCategory = (workspaceId: WorkspaceId, row: CategoryRow): Category => ({
   })),
 });
 
-/** A category that is known to exist, its names sorted by language tag. */
+/** An existing category, its names sorted by language tag. */
 export async function selectCategory(
   db: Queryable,
   workspaceId: WorkspaceId,
@@ -61,7 +61,7 @@ export async function selectCategory(
   return toCategory(workspaceId, row);
 }
 
-/** Written by Postgres: a workspace may have thousands of names. */
+/** JSON is built by Postgres: a workspace may have thousands of names. */
 const listed = textStatement<{ categories: string }>(
   'list_categories',
   `SELECT coalesce(json_agg(json_build_object('id', id, 'workspaceId', workspace_id, 'primaryLanguage', primary_language,
@@ -86,7 +86,7 @@ export async function listCategories({ db, actor }: VerbContext): Promise<JsonTe
   return new JsonText(row?.categories ?? '[]');
 }
 
-/** The reduced shape of each of these categories, in the order of `ids`. */
+/** The reduced form of these categories, in the order of `ids`. */
 export async function selectReduced(
   db: Queryable,
   workspaceId: WorkspaceId,
@@ -104,8 +104,8 @@ export async function selectReduced(
 }
 
 /**
- * Locks a category that is about to change, and reads it. The lock is FOR UPDATE, so that assigning the category
- * waits: every article that carries it when the change commits gets an event, from this change or from a later assignment.
+ * Locks a category that is about to change, and reads it. FOR UPDATE makes assignments wait: every article that carries
+ * it at the commit gets an event, from this change or from a later assignment.
  * @throws {ServiceError} RESOURCE_NOT_FOUND for an unknown or foreign category
  */
 export async function lockCategory(

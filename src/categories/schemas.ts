@@ -49,7 +49,7 @@ export const listedCategorySchema = z
   })
   .meta({ id: 'ListedCategory' });
 
-/** The shape in which an assignment answers. */
+/** A category as an assignment returns it. */
 export const reducedCategorySchema = z
   .object({
     id: uuid,
@@ -62,7 +62,7 @@ export type ReducedCategory = z.infer<typeof reducedCategorySchema>;
 const newName = z.object({ language: languageTag, name: trimmedText(1, 80) });
 type NewNames = readonly z.output<typeof newName>[];
 
-/** Names every entry whose language an earlier entry has. */
+/** Refuses every entry whose language an earlier entry has. */
 function refuseRepeatedLanguages(names: NewNames, context: z.RefinementCtx): void {
   const seen = new Set<string>();
   for (const [index, { language }] of names.entries()) {

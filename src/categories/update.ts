@@ -12,7 +12,7 @@ import type { Category } from './schemas.ts';
 
 /**
  * Applies a patch as one decision (contract.md C7 to C11) and emits an event for each PUBLISHED article that carries
- * the category. One that changes nothing emits nothing and moves no updatedAt.
+ * the category. A patch that changes nothing emits nothing and leaves updatedAt.
  * @throws {ServiceError} RESOURCE_NOT_FOUND; INVALID_REQUEST when no name would be left in the primary language;
  *   CONFLICT `name_taken` or `category_limit`
  */
@@ -49,7 +49,7 @@ export async function updateCategory(
 
 async function applyChange(tx: Tx, category: CategoryKey, change: CategoryChange): Promise<void> {
   const { workspaceId, categoryId } = category;
-  // The clock, not the transaction's start: that can lie before the change this one has waited for.
+  // The clock, not the transaction's start, which may be earlier than the change this one waited for.
   const { updated_at: at } = await tx
     .updateTable('categories')
     .set({ primary_language: change.primaryLanguage, updated_at: clockTimestamp })
@@ -64,7 +64,7 @@ async function applyChange(tx: Tx, category: CategoryKey, change: CategoryChange
   }
 }
 
-/** What the audit log says of a change: only what is different afterwards. */
+/** The audit details of a change: only what differs afterwards. */
 const describeChange = (current: CurrentCategory, change: CategoryChange) => ({
   ...(change.primaryLanguage === current.primaryLanguage
     ? {}

@@ -1,15 +1,18 @@
 /** The operator's command line: `npm run --silent admin -- <command>`. */
 import { Command } from 'commander';
 import { articleCommand } from './commands/article.ts';
+import { auditCommand } from './commands/audit.ts';
 import { creditsCommand } from './commands/credits.ts';
 import { deliveryCommand } from './commands/delivery.ts';
 import { endpointCommand } from './commands/endpoint.ts';
 import { ideasCommand } from './commands/idea-clusters.ts';
+import { jobCommand } from './commands/job.ts';
 import { keyCommand } from './commands/key.ts';
 import { projectCommand } from './commands/project.ts';
 import { queueCommand } from './commands/queue.ts';
 import { quotaCommand } from './commands/quota.ts';
 import { roleCommand } from './commands/role.ts';
+import { walletCommand } from './commands/wallet.ts';
 import { workspaceCommand } from './commands/workspace.ts';
 import { reportFailure } from './session.ts';
 
@@ -29,11 +32,14 @@ for (const command of [
   keyCommand(),
   projectCommand(),
   articleCommand(),
+  jobCommand(),
+  walletCommand(),
   creditsCommand(),
   quotaCommand(),
   endpointCommand(),
   deliveryCommand(),
   queueCommand(),
+  auditCommand(),
   ideasCommand(),
 ]) {
   for (const each of [command, ...command.commands]) each.copyInheritedSettings(program);

@@ -8,7 +8,7 @@ import { reportFailure } from './session.ts';
 async function bundle(file: string): Promise<void> {
   const { code } = await bundleWorkflows();
   await mkdir(dirname(file), { recursive: true });
-  // Into place in one step: a worker never starts on half of it.
+  // Renamed when complete: a worker never starts on half of it.
   const draft = `${file}.${process.pid}.tmp`;
   await writeFile(draft, code);
   await rename(draft, file);

@@ -6,7 +6,7 @@ import { note, reportFailure, withDatabase } from './session.ts';
 
 async function migrate(): Promise<void> {
   const config = loadConfig();
-  // The lock that lets one process migrate at a time belongs to a session, which a pooler would share.
+  // The migration lock belongs to a session, which a pooler would share.
   const direct = { ...config, DATABASE_URL: config.DATABASE_DIRECT_URL ?? config.DATABASE_URL };
   const names = await withDatabase(direct, (db) => migrateToLatest(db, note, config.PARTITION_MINUTES));
   for (const name of names) process.stdout.write(`applied ${name}\n`);

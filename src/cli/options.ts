@@ -1,6 +1,6 @@
 import { z } from 'zod';
 
-/** Options that do not say what they should; the message names each of them. */
+/** Invalid options; the message names each of them. */
 class OptionError extends Error {
   override readonly name = 'OptionError';
 }
@@ -13,7 +13,7 @@ export const integer = (min: number, max: number) =>
     .transform(Number)
     .pipe(z.number().min(min, `Expected at least ${min}.`).max(max, `Expected at most ${max}.`));
 
-/** Values separated by commas, trimmed, repeats once: for the schema of a list to check. */
+/** Values separated by commas, trimmed, without repeats: to be checked by the schema of a list. */
 export const commaSeparated = z.string().transform((text) => [
   ...new Set(
     text
@@ -27,7 +27,7 @@ const optionName = (key: string): string =>
   `--${key.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`)}`;
 
 /**
- * The options as commander read them, checked and converted.
+ * The options as read by commander, checked and converted.
  * @throws {OptionError} naming every bad option and what it should be
  */
 export function parseOptions<Schema extends z.ZodType>(schema: Schema, given: unknown): z.output<Schema> {

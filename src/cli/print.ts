@@ -1,20 +1,28 @@
-/** Columns of a terminal whose width is not known, such as a file. */
+/** Columns assumed where the terminal's width is unknown, such as in a file. */
 const USUAL_WIDTH = 160;
 
-/** What a command answers: with `--json`, exactly this object. */
-export type Answer = Readonly<Record<string, unknown>>;
+/** A command's result: with `--json`, exactly this object. */
+export type CommandResult = Readonly<Record<string, unknown>>;
 
-const isList = (value: unknown): value is Answer[] =>
+const isList = (value: unknown): value is CommandResult[] =>
   Array.isArray(value) && value.every((item) => typeof item === 'object' && item !== null);
 
+/** Tenants write labels and names: in a terminal, control characters could pass for anything. */
+const harmless = (text: string): string =>
+  text.replaceAll(
+    /[\p{Cc}\p{Bidi_Control}]/gu,
+    (sign) => `\\u${sign.charCodeAt(0).toString(16).padStart(4, '0')}`,
+  );
+
 function show(value: unknown): string {
-  if (Array.isArray(value)) return value.join(', ');
-  return value === null ? 'none' : String(value);
+  if (value === null) return 'none';
+  if (Array.isArray(value)) return harmless(value.join(', '));
+  return harmless(typeof value === 'object' ? JSON.stringify(value) : String(value));
 }
 
-/** Name and value of each field that is no list of objects, nested ones by their path: `roles.owner`. */
-function* fields(answer: object, path: readonly string[] = []): Generator<[name: string, value: string]> {
-  for (const [name, value] of Object.entries(answer)) {
+/** Name and value of each field that is not a list of objects, nested ones by their path: `roles.owner`. */
+function* fields(result: object, path: readonly string[] = []): Generator<[name: string, value: string]> {
+  for (const [name, value] of Object.entries(result)) {
     if (isList(value)) continue;
     if (typeof value === 'object' && value !== null && !Array.isArray(value)) {
       yield* fields(value, [...path, name]);
@@ -22,7 +30,7 @@ function* fields(answer: object, path: readonly string[] = []): Generator<[name:
   }
 }
 
-/** The rows as lines whose columns stand below each other. */
+/** The rows as lines with aligned columns. */
 function align(rows: readonly (readonly string[])[]): string[] {
   const widths = rows[0]?.map((_, column) => Math.max(...rows.map((row) => row[column]?.length ?? 0)));
   return rows.map((row) =>
@@ -34,7 +42,7 @@ function align(rows: readonly (readonly string[])[]): string[] {
 }
 
 /** A list of objects as a table or, where that is too wide, one after the other. */
-function listed(name: string, items: readonly Answer[], width: number): string[] {
+function listed(name: string, items: readonly CommandResult[], width: number): string[] {
   const [first] = items;
   if (first === undefined) return ['', `${name}: none`];
   const columns = Object.keys(first);
@@ -47,16 +55,16 @@ function listed(name: string, items: readonly Answer[], width: number): string[]
   ]);
 }
 
-/** A command's answer for people: names and values, then its lists, as tables where `width` columns hold them. */
-export function describeAnswer(answer: Answer, width: number): string {
-  const lists = Object.entries(answer).flatMap(([name, value]) =>
+/** A command's result for people: names and values, then its lists, as tables where they fit into `width` columns. */
+export function describeResult(result: CommandResult, width: number): string {
+  const lists = Object.entries(result).flatMap(([name, value]) =>
     isList(value) ? listed(name, value, width) : [],
   );
-  return [...align([...fields(answer)]), ...lists].join('\n').trimStart();
+  return [...align([...fields(result)]), ...lists].join('\n').trimStart();
 }
 
-/** Prints a command's answer to stdout: one line of JSON, or text to read. */
-export function printAnswer(answer: Answer, json: boolean): void {
+/** Prints a command's result to stdout: one line of JSON, or text to read. */
+export function printResult(result: CommandResult, json: boolean): void {
   const { columns = USUAL_WIDTH } = process.stdout;
-  process.stdout.write(`${json ? JSON.stringify(answer) : describeAnswer(answer, columns)}\n`);
+  process.stdout.write(`${json ? JSON.stringify(result) : describeResult(result, columns)}\n`);
 }

@@ -10,10 +10,10 @@ import { taskQueues } from '../temporal/task-queues.ts';
 import { cancelRuns } from '../webhooks/endpoints/run-canceller.ts';
 import { note } from './session.ts';
 
-/** Runs that one command cancels: more would only wait here for what they find out by themselves. */
-const MOST = 1_000;
+/** Runs that one command cancels; the rest end by themselves at their next attempt. */
+const MAX_CANCELLED = 1_000;
 
-/** Where Temporal is: TEMPORAL_ADDRESS, or the embedded one of DATA_DIR; undefined when that does not run. */
+/** The address of Temporal: TEMPORAL_ADDRESS, or the embedded one of DATA_DIR; undefined when that is not running. */
 const addressOf = (config: Config): string | undefined =>
   config.TEMPORAL_ADDRESS ?? readStackRecord(config.DATA_DIR)?.temporal?.address;
 
@@ -33,21 +33,21 @@ async function withClient<Result>(
 }
 
 /**
- * Cancels the runs of deliveries that have ended, where Temporal is known and answers. A run that is not reached finds
- * no delivery at its next attempt, and ends then.
+ * Cancels the runs of ended deliveries, if Temporal is known and responds. A run that is not reached ends at its next
+ * attempt.
  */
 export async function cancelRunsIfReached(config: Config, ids: readonly DeliveryId[]): Promise<void> {
   const address = addressOf(config);
   if (address === undefined || ids.length === 0) return;
   await withClient(config, address, async (client) => {
-    const failures = await cancelRuns(client, ids.slice(0, MOST), () => true);
+    const failures = await cancelRuns(client, ids.slice(0, MAX_CANCELLED), () => true);
     if (failures > 0) note('Temporal did not respond: the runs end by themselves at their next attempt.');
   });
 }
 
 /**
- * Runs of jobs that a command queues. One that Temporal does not take now is started by a worker later.
- * @throws Error where no Temporal is known: nobody would do the job
+ * Runs of jobs that a command queues. A worker later starts one that Temporal does not take now.
+ * @throws Error when no Temporal is known: no worker would run the job
  */
 export async function withJobRuns<Result>(
   config: Config,

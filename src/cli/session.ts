@@ -20,14 +20,14 @@ export interface Session {
   readonly operatorOf: (workspaceId: WorkspaceId) => VerbContext;
 }
 
-/** A line for the person at the terminal. Never on stdout, which is the answer's alone. */
+/** A line for the person at the terminal. Never on stdout, which holds only the result. */
 export const note = (line: string): void => {
   process.stderr.write(`${line}\n`);
 };
 
 /**
- * Runs `use` on the database of DATABASE_URL, else on the embedded one of DATA_DIR, whether it runs or not. Its
- * statements may take as long as they need: a migration that builds an index is not to be cut off.
+ * Runs `use` on the database of DATABASE_URL, else on the embedded one of DATA_DIR, running or not. Statements have no
+ * time limit: a migration may build an index.
  * @throws Error that names DATABASE_URL when it can't be reached
  */
 export async function withDatabase<Result>(
@@ -54,7 +54,7 @@ export async function withDatabase<Result>(
 }
 
 /**
- * The same on a schema that has what this release needs. The embedded database is brought up, so that the first
+ * `withDatabase` on a schema that has what this release needs. The embedded database is migrated, so that the first
  * command on a fresh one works. Any other is migrated by `npm run migrate` alone: others may be using it.
  * @throws Error that says so when the schema is older
  */
@@ -81,12 +81,12 @@ export const withSession = <Result>(
       });
     } finally {
       unsubscribe();
-      // Relays find it by themselves, too, only later.
+      // Relays also poll, only later.
       if (stored) await sql`NOTIFY ${sql.raw(DELIVERIES_CHANNEL)}`.execute(db).catch(() => undefined);
     }
   });
 
-/** Says on stderr why a command failed and makes the process end with status 1. */
+/** Prints to stderr why a command failed and sets exit status 1. */
 export function reportFailure(error: unknown): void {
   note(`error: ${errorMessage(error)}`);
   process.exitCode = 1;

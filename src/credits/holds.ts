@@ -4,8 +4,8 @@ import { ServiceError } from '../errors.ts';
 import { type HoldId, newId, type WorkspaceId } from '../ids.ts';
 
 /**
- * Opens the hold of one run. The row only; the credits are taken by `reserveCredits`, which locks the
- * wallet and therefore comes last in its transaction.
+ * Opens the hold of one run, the row only: `reserveCredits` takes the credits. It locks the wallet and therefore comes
+ * last in its transaction.
  */
 export async function openHold(
   tx: Tx,
@@ -37,14 +37,14 @@ export async function reserveCredits(tx: Tx, workspaceId: WorkspaceId, amount: n
   return result.numUpdatedRows === 1n;
 }
 
-/** 402 with the amount that was wanted (contract.md T7). */
+/** 402 with the required amount (contract.md T7). */
 export const insufficientCredits = (amount: number): ServiceError =>
   new ServiceError(
     'INSUFFICIENT_CREDITS',
     `This needs ${amount} ${amount === 1 ? 'credit' : 'credits'}, more than the workspace has available.`,
   );
 
-/** An open run whose hold is not open: nothing may be charged for it, and repeating cannot help. */
+/** An open run without an open hold: nothing may be charged for it, and repeating cannot help. */
 export class MissingHoldError extends Error {
   override readonly name = 'MissingHoldError';
 }
@@ -61,16 +61,16 @@ export async function isHoldOpen(db: Queryable, runId: string): Promise<boolean>
 }
 
 /**
- * Ends an open hold by charging `credits` of it and freeing the rest. Settling and releasing share the guard
- * on the hold's status, so exactly one of them ever takes effect, once.
- * @returns false when the hold had ended already; nothing is changed then
+ * Ends an open hold by charging `credits` of it and releasing the rest. Settling and releasing share the guard on the
+ * hold's status, so exactly one of them takes effect, once.
+ * @returns false when the hold had already ended; nothing is changed then
  */
 export const settleHold = (tx: Tx, runId: string, credits: number): Promise<boolean> =>
   endHold(tx, runId, { status: 'settled', settled_amount: credits });
 
 /**
- * Ends an open hold and frees all of it.
- * @returns false when the hold had ended already; nothing is changed then
+ * Ends an open hold and releases all of it.
+ * @returns false when the hold had already ended; nothing is changed then
  */
 export const releaseHold = (tx: Tx, runId: string): Promise<boolean> =>
   endHold(tx, runId, { status: 'released' });

@@ -10,7 +10,7 @@ const encodeCursor = (id: LedgerEntryId): string => Buffer.from(`ledger ${id}`).
 
 const badCursor = () => invalid('query/cursor', 'Send the nextCursor of the previous page, unchanged.');
 
-/** @throws {ServiceError} INVALID_REQUEST for text that no page ended with */
+/** @throws {ServiceError} INVALID_REQUEST for text that is no cursor */
 export function decodeLedgerCursor(cursor: string | undefined): LedgerEntryId | null {
   if (cursor === undefined) return null;
   const [, text = ''] = /^ledger (.+)$/.exec(Buffer.from(cursor, 'base64url').toString()) ?? [];
@@ -19,7 +19,7 @@ export function decodeLedgerCursor(cursor: string | undefined): LedgerEntryId | 
   return id;
 }
 
-/** The number that orders an entry among all, which stays inside. */
+/** The number that orders all entries; internal only. */
 async function numberOf(db: Database, workspaceId: WorkspaceId, id: LedgerEntryId): Promise<number> {
   const row = await db
     .selectFrom('ledger_entries')

@@ -4,9 +4,9 @@ import { ServiceError } from '../errors.ts';
 import type { WorkspaceId } from '../ids.ts';
 
 /**
- * Counts one AI operation in the given month (`YYYY-MM`) against the workspace's limit, in one guarded
- * statement that races can't overrun.
- * @returns false when the month is used up; the caller rolls back
+ * Counts one AI operation in the given month (`YYYY-MM`) against the workspace's limit, in one guarded statement that
+ * races can't overrun.
+ * @returns false when the limit is reached; the caller rolls back
  */
 export async function countOperation(tx: Tx, workspaceId: WorkspaceId, month: string): Promise<boolean> {
   const { numAffectedRows = 0n } = await sql`

@@ -17,7 +17,7 @@ export async function reserveBytes(tx: Tx, workspaceId: WorkspaceId, bytes: numb
   return result.numUpdatedRows === 1n;
 }
 
-/** Gives bytes back that `reserveBytes` had counted. */
+/** Subtracts bytes that `reserveBytes` had counted. */
 export async function releaseBytes(tx: Tx, workspaceId: WorkspaceId, bytes: number): Promise<void> {
   if (bytes === 0) return;
   await tx

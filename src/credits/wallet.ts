@@ -21,7 +21,7 @@ export async function readWallet({ db, actor }: VerbContext): Promise<Wallet> {
   return walletOf(db, actor.workspaceId);
 }
 
-/** Credits that one command can give. */
+/** Credits that one command can add. */
 export const MAX_CREDITS = 1_000_000_000;
 
 interface AddCredits {
@@ -31,12 +31,12 @@ interface AddCredits {
   readonly paymentEventId?: string | undefined;
 }
 
-/** The event of each way to add credits, which the log has it under, too. */
+/** The event of each way to add credits, also its audit action. */
 const EVENTS = { grant: 'credits.granted', purchase: 'credits.purchased' } as const;
 
 /**
- * Adds credits to the workspace's wallet: ledger entry, balance, audit entry and event in one transaction.
- * A payment event counts once, whichever way it arrived before: repeated, it changes nothing.
+ * Adds credits to the workspace's wallet: ledger entry, balance, audit entry and event in one transaction. A payment
+ * event counts once, however it arrived: repeated, it changes nothing.
  */
 async function addCredits(
   context: VerbContext,

@@ -3,25 +3,25 @@ import type { WorkspaceId } from '../ids.ts';
 import { pause } from '../pause.ts';
 import type { Database } from './database.ts';
 
-/** How a pruning job proceeds. */
+/** Options of pruning. */
 export interface PruneOptions {
   /** How long ended rows are kept, in milliseconds. */
   readonly retentionMs: number;
-  /** Called after every batch; what it throws stops the work there. */
+  /** Called after every batch; throwing stops the work. */
   readonly onProgress?: () => void;
 }
 
-/** Who is told how far work over many rows is. */
+/** Progress and errors of work over many rows. */
 export interface Watcher {
-  /** Called now and then with what has been looked at; what it throws stops the work there. */
+  /** Called with the number of rows handled so far; throwing stops the work. */
   readonly onProgress: (looked: number) => void;
-  /** Called for a row that could not be worked on; the others are, all the same. */
+  /** Called for a row that failed; the others are handled all the same. */
   readonly onError: (id: string, error: unknown) => void;
 }
 
 /**
  * Works through a table in batches that commit by themselves, until one has no `last`.
- * @param next does the batch after a position; its `last` is where the next one begins
+ * @param next handles the batch after a position; its `last` is where the next one begins
  */
 export async function* inBatches<Position, Batch extends { readonly last: NoInfer<Position> | null }>(
   start: NoInfer<Position>,
@@ -53,8 +53,7 @@ export async function removeInBatches(
 }
 
 /**
- * Removes rows whose time is longer ago than `ageMs`, at most `limit` with one statement. A row that somebody else is
- * about to change is left to them.
+ * Removes rows older than `ageMs`, at most `limit` per statement. Skips locked rows.
  * @returns how many were removed
  */
 export const removeOlder = (
@@ -75,25 +74,25 @@ export const removeOlder = (
     onProgress,
   );
 
-/** For each millisecond of work on a list of all workspaces so many are left to everybody else who is at work. */
-const REST = 1 / 3;
+/** Rest per millisecond of work on a list of all workspaces, for the benefit of other work. */
+const REST_SHARE = 1 / 3;
 const BEFORE_ALL = '00000000-0000-0000-0000-000000000000' as WorkspaceId;
 
-/** SQL: nobody else is at work in the database at this moment. */
+/** SQL: no other session is active in the database. */
 export const IS_ALONE = `NOT EXISTS (
   SELECT FROM pg_stat_activity
   WHERE backend_type = 'client backend' AND state <> 'idle' AND pid <> pg_backend_pid())`;
 
-/** A piece that was worked on. */
+/** A piece of work done. */
 export interface Turn {
   readonly workspaceId: WorkspaceId;
-  /** True when there was nobody to rest for: {@link IS_ALONE}. */
+  /** True when no rest is needed: {@link IS_ALONE}. */
   readonly isAlone?: boolean;
 }
 
 /**
- * Works off what waits of all workspaces, one piece of each in turn, with rests, until nothing is left.
- * @param next works on a piece of the first workspace after a given one; null when none of a later one waits
+ * Works off the lists of all workspaces, one piece of each in turn, with rests, until nothing is left.
+ * @param next works on a piece of the first workspace after a given one; null when no later one has any
  * @returns false when nothing is left, true when the signal ended it
  */
 export async function workInTurns(
@@ -105,7 +104,7 @@ export async function workInTurns(
     const turn = await next(after);
     if (turn === null && after === BEFORE_ALL) return false;
     after = turn?.workspaceId ?? BEFORE_ALL;
-    if (turn !== null && !turn.isAlone) await pause((performance.now() - began) * REST, signal);
+    if (turn !== null && !turn.isAlone) await pause((performance.now() - began) * REST_SHARE, signal);
   }
   return true;
 }

@@ -1,7 +1,7 @@
 import { type Expression, sql } from 'kysely';
 import type { Queryable } from './database.ts';
 
-/** How many rows a query gives, which needs no columns. */
+/** Counts the rows of a query, which needs no columns. */
 export async function countRows(db: Queryable, query: Expression<unknown>): Promise<number> {
   const { rows } = await sql<{
     count: number;

@@ -2,18 +2,18 @@ import { Socket } from 'node:net';
 import { type ConnectionProvider, type Dialect, Kysely, PostgresDialect, type Transaction } from 'kysely';
 import pg from 'pg';
 import { ServiceError } from '../errors.ts';
-import { createTurns } from '../turns.ts';
+import { createFairQueue } from '../fair-queue.ts';
+import { sendJoined } from './joined-statements.ts';
 import { sendPreparedByName } from './prepared.ts';
-import { destroySilentConnections } from './silence.ts';
+import { destroySilentConnections } from './silent-connections.ts';
 import type { Tables } from './tables.ts';
-import { sendTogether } from './together.ts';
 
 export type Database = Kysely<Tables>;
 export type Tx = Transaction<Tables>;
-/** Either: a query that works inside and outside a transaction. */
+/** A database or a transaction. */
 export type Queryable = Database | Tx;
 
-/** Credits, bytes and counts stay far below 2^53; anything above is a fault that must not be rounded silently. */
+/** Credits, bytes and counts stay far below 2^53; a larger value is a fault that must not be rounded silently. */
 function parseBigint(text: string): number {
   const value = Number(text);
   if (!Number.isSafeInteger(value)) throw new RangeError(`bigint out of range: ${text}`);
@@ -25,16 +25,15 @@ const types: pg.CustomTypesConfig = {
     oid === pg.types.builtins.INT8 ? parseBigint : pg.types.getTypeParser(oid, format),
 };
 
-/** TCP asks after a peer that is quiet for 10 s, and gives it up after 15 more. In milliseconds. */
+/** TCP keep-alive: probes a peer that is silent for 10 s, and drops it after 15 more. In milliseconds. */
 const KEEP_ALIVE = { enable: true, initialDelay: 10_000, interval: 5_000, count: 3 };
 /**
- * Milliseconds a session may stand still inside a transaction, while others wait for its locks. Beside Postgres a
- * transaction waits for nothing but the disk, where images are stored: a session that stands still for longer has lost
- * its client.
+ * How long a session may idle inside a transaction, holding locks, in milliseconds. Besides Postgres a transaction
+ * waits only for the disk, for images: a session that idles longer has lost its client.
  */
 const IDLE_IN_TRANSACTION_MS = 15_000;
 
-/** What `pg_stat_activity` calls a connection of this service's processes. */
+/** The application_name of a connection of this service. */
 export const connectionName = (process: string): string => `workspace-content-service ${process}`;
 
 export interface DatabaseOptions {
@@ -44,24 +43,20 @@ export interface DatabaseOptions {
   /** Shown in pg_stat_activity. */
   readonly applicationName?: string;
   /**
-   * Milliseconds after which Postgres ends a statement, and shortly after which a connection without an answer is
-   * destroyed; 0 means no limit, on either side.
+   * How long a statement may take, in milliseconds, on Postgres's side and, a little longer, on ours; 0 means no limit.
    */
   readonly statementTimeout?: number;
-  /** Milliseconds that a statement waits for a lock; without it, as long as the statement may take. */
+  /** How long a statement waits for a lock, in milliseconds; the statement's limit when omitted. */
   readonly lockTimeout?: number;
-  /** Milliseconds that a caller waits for a connection, new or used. */
+  /** How long a caller waits for a connection, new or used, in milliseconds. */
   readonly connectTimeout?: number;
-  /** Set where even the connection of a caller who comes once an hour is to stay open. */
+  /** Keeps idle connections open, even for hourly use. */
   readonly keepIdle?: boolean;
-  /**
-   * Set unless a pooler shares connections between us and Postgres: prepared statements belong to a session,
-   * and the next one may not have them.
-   */
+  /** False behind a pooler: prepared statements belong to a session, which the pooler shares. */
   readonly prepareStatements?: boolean;
   /** Postgres's settings of each session. */
   readonly settings?: Readonly<Record<string, string>>;
-  /** Called when a connection is lost; the pool replaces it by itself. */
+  /** Called when a connection is lost; the pool replaces it. */
   readonly onError?: (error: Error) => void;
 }
 
@@ -71,8 +66,8 @@ const toStartupOptions = (settings: Readonly<Record<string, string>>): string =>
     .join(' ');
 
 /**
- * Lets `end()` wait until each connection is closed. The pool's own is over once the goodbyes are written: when Postgres
- * is stopped a moment later, it would end those connections itself, and they would be taken for lost.
+ * Makes `end()` wait until each connection is closed. The pool's own resolves once the farewells are sent: a Postgres
+ * that stops right then would end those connections itself, and they would count as lost.
  */
 function endWhenClosed(pool: pg.Pool): void {
   const open = new Map<pg.PoolClient, Promise<void>>();
@@ -91,8 +86,8 @@ function endWhenClosed(pool: pg.Pool): void {
 }
 
 /**
- * A pool whose connections end by themselves when Postgres no longer answers; `end()` resolves once they are closed,
- * some seconds later at most.
+ * A pool whose connections end when Postgres no longer responds; `end()` resolves once they are closed, after some
+ * seconds at most.
  */
 export function createPool(options: DatabaseOptions): pg.Pool {
   const { statementTimeout = 25_000, lockTimeout } = options;
@@ -109,8 +104,8 @@ export function createPool(options: DatabaseOptions): pg.Pool {
     types,
     pipeline: true,
   });
-  // Without a listener a connection that is lost ends the process: idle, or between two queries of a transaction. Each
-  // tells of it itself; the pool does so once more for those that idle.
+  // Without a listener a lost connection ends the process: idle, or between two queries of a transaction. Each
+  // connection reports it; the pool does so again for idle ones.
   const onError = (error: Error) => options.onError?.(error);
   pool.on('error', () => undefined);
   pool.on('connect', (client) => {
@@ -121,8 +116,8 @@ export function createPool(options: DatabaseOptions): pg.Pool {
   if (options.prepareStatements) pool.on('connect', sendPreparedByName);
   destroySilentConnections(pool, statementTimeout);
   endWhenClosed(pool);
-  // Last: what is put off is nothing that Postgres has to answer.
-  pool.on('connect', sendTogether);
+  // Last: what is postponed has no response of its own.
+  pool.on('connect', sendJoined);
   return pool;
 }
 
@@ -130,11 +125,16 @@ export function createPool(options: DatabaseOptions): pg.Pool {
 export const createDatabase = (options: DatabaseOptions): Database =>
   new Kysely<Tables>({ dialect: new PostgresDialect({ pool: createPool(options) }) });
 
-/** One pool for many: what one of them waits for, the others do not. */
+/** One pool shared fairly: holders do not wait for one another. */
 export interface SharedDatabase {
-  /** For what is asked on nobody's behalf: whose a key is, an image that needs none. A part of the pool is kept for it. */
+  /**
+   * Queries not tied to a workspace: authenticating a key, serving an image. A part of the pool is reserved for them.
+   */
   readonly common: Database;
-  /** The same pool for one request of a holder, which gets a share. Nobody may hold one connection and ask for another. */
+  /**
+   * The same pool for one request of a holder, within its share. A request that holds a connection must not take
+   * another.
+   */
   readonly of: (holder: string) => Database;
   /** Callers of `of` that wait for a connection. */
   readonly waiting: () => number;
@@ -142,7 +142,7 @@ export interface SharedDatabase {
   readonly destroy: () => Promise<void>;
 }
 
-/** The part of a pool that is kept for what is asked on nobody's behalf: one in five connections, one at least. */
+/** The part of a pool reserved for queries not tied to a workspace: one in five connections, at least one. */
 const COMMON_PART = 5;
 /** Requests of one holder that may wait for a connection. */
 const MAX_WAITING = 500;
@@ -153,7 +153,7 @@ const busy = (): ServiceError =>
     'Too many requests of this workspace are already using the database. Try again shortly.',
   );
 
-/** `waitMs`: milliseconds that a request waits in all for connections of its holder's share. */
+/** `waitMs`: how long a request waits in all for connections of its holder's share. */
 export function createSharedDatabase(
   options: DatabaseOptions & { readonly poolSize: number; readonly waitMs: number },
 ): SharedDatabase {
@@ -170,7 +170,7 @@ export function createSharedDatabase(
   const common = new Kysely<Tables>(config);
   const direct = common.getExecutor();
   const total = poolSize - Math.ceil(poolSize / COMMON_PART);
-  const turns = createTurns({ total, perOwner: 'half', maxWaiting: MAX_WAITING, refusal: busy });
+  const queue = createFairQueue({ total, perOwner: 'half', maxWaiting: MAX_WAITING, refusal: busy });
   return {
     common,
     of: (holder) => {
@@ -178,7 +178,7 @@ export function createSharedDatabase(
       const provider: ConnectionProvider = {
         async provideConnection(consumer, abort) {
           const began = performance.now();
-          const release = await turns.take(holder, { waitMs: patience });
+          const release = await queue.take(holder, { waitMs: patience });
           patience -= performance.now() - began;
           try {
             return await direct.provideConnection(consumer, abort);
@@ -190,7 +190,7 @@ export function createSharedDatabase(
       const executor = direct.withConnectionProvider(provider);
       return new Kysely<Tables>({ config, dialect, driver, executor });
     },
-    waiting: turns.waiting,
+    waiting: queue.waiting,
     destroy: () => common.destroy(),
   };
 }

@@ -17,15 +17,15 @@ export const uniqueViolation = (error: unknown): string | null => constraintOf(e
 export const foreignKeyViolation = (error: unknown): string | null =>
   constraintOf(error, FOREIGN_KEY_VIOLATION);
 
-/** True when Postgres ended this transaction so that others could continue; it is safe to run it again. */
+/** True when Postgres ended this transaction for the sake of others; it can be run again. */
 export const isRetryable = (error: unknown): boolean =>
   error instanceof pg.DatabaseError &&
   (error.code === DEADLOCK_DETECTED || error.code === SERIALIZATION_FAILURE);
 
-/** True when a statement did not get a lock within lock_timeout; nothing of it has happened. */
+/** True when a statement hit lock_timeout; it had no effect. */
 export const isLockTimeout = (error: unknown): boolean =>
   error instanceof pg.DatabaseError && error.code === LOCK_NOT_AVAILABLE;
 
-/** True when a partition was not attached because the default one has rows that would belong to it. */
+/** True when a partition was not attached because the default one has rows that belong to it. */
 export const isUncovered = (error: unknown): boolean =>
   error instanceof pg.DatabaseError && error.code === CHECK_VIOLATION;

@@ -15,18 +15,18 @@ const LOCK_ID = '3853314791062309107';
 const LOCK_POLL_MS = 250;
 const LOCK_WAIT_MS = 3_600_000;
 
-/** Ids are made by its uuidv7(). */
+/** Ids come from its uuidv7(). */
 const OLDEST_POSTGRES = 18;
 
 /**
- * A file of migrations/. Each runs in a transaction of its own, which is tried again when it does not get a lock soon.
- * One that says `online` runs outside of any, by steps that can be done again: it may be cut off between two of them.
+ * A file of migrations/. Each runs in its own transaction, which is retried when it does not get a lock soon. An
+ * `online` one runs outside of any, in repeatable steps: it may be cut off between two of them.
  */
 type MigrationFile =
   | { readonly online?: undefined; readonly up: (db: Kysely<unknown>) => Promise<void> }
   | { readonly online: true; readonly up: (db: Kysely<unknown>, steps: OnlineSteps) => Promise<void> };
 
-/** The names of this release's migrations, in the order they run. */
+/** This release's migrations, in order. */
 async function ownMigrations(): Promise<string[]> {
   const files = (await fs.readdir(folder)).filter((name) => name.endsWith('.ts'));
   return files.map((file) => path.basename(file, '.ts')).sort();
@@ -35,7 +35,7 @@ async function ownMigrations(): Promise<string[]> {
 const load = async (name: string): Promise<MigrationFile> =>
   (await import(pathToFileURL(path.join(folder, `${name}.ts`)).href)) as MigrationFile;
 
-/** The names of the migrations that the database has had, those of other releases included. */
+/** The migrations that the database has had, other releases' included. */
 async function appliedMigrations(db: QueryExecutorProvider): Promise<string[]> {
   const { rows } = await sql<{ known: boolean }>`
     SELECT to_regclass('kysely_migration') IS NOT NULL AS known`.execute(db);
@@ -50,8 +50,8 @@ async function missingMigrations(db: QueryExecutorProvider): Promise<string[]> {
 }
 
 /**
- * Insists on a schema that has all this release needs. One that later releases have changed has: while they are being
- * rolled out, this one's processes go on.
+ * Requires a schema with all that this release needs. One changed by later releases is fine: while they are rolled out,
+ * this one's processes go on.
  * @throws Error that says what to do
  */
 export async function requireSchema(db: Database): Promise<void> {
@@ -62,7 +62,7 @@ export async function requireSchema(db: Database): Promise<void> {
   );
 }
 
-/** The migrations of this release. Those of another one that the database has had count as made. */
+/** The migrations of this release; applied ones of other releases count as run. */
 async function provide(db: QueryExecutorProvider, note: Note): Promise<Record<string, Migration>> {
   const migrations: Record<string, Migration> = {};
   for (const name of await appliedMigrations(db)) migrations[name] = { up: async () => undefined };
@@ -80,10 +80,14 @@ async function provide(db: QueryExecutorProvider, note: Note): Promise<Record<st
 }
 
 /**
- * Runs `work` on one connection while no other process migrates. It asks for the lock again and again: one that stood
- * waiting inside a statement would be waited for in turn by an index that is being built.
+ * Runs `work` on one connection while no other process migrates. It polls for the lock: waiting for it inside a
+ * statement would block an index that is being built.
  */
-const alone = <Result>(db: Database, note: Note, work: (connection: Database) => Promise<Result>) =>
+const withMigrationLock = <Result>(
+  db: Database,
+  note: Note,
+  work: (connection: Database) => Promise<Result>,
+) =>
   db.connection().execute(async (connection) => {
     const lock = async () =>
       (
@@ -101,7 +105,7 @@ const alone = <Result>(db: Database, note: Note, work: (connection: Database) =>
     try {
       return await work(connection);
     } finally {
-      // On a connection that was lost there is nothing left to give back.
+      // A lost connection has nothing to reset.
       await sql`RESET lock_timeout`
         .execute(connection)
         .then(() => sql`SELECT pg_advisory_unlock(${sql.lit(LOCK_ID)}::bigint)`.execute(connection))
@@ -109,7 +113,7 @@ const alone = <Result>(db: Database, note: Note, work: (connection: Database) =>
     }
   });
 
-/** Makes the next migration, `name`. */
+/** Runs the next migration, `name`. */
 async function make(connection: Database, name: string, note: Note): Promise<void> {
   const migrations = await provide(connection, note);
   const { online } = await load(name);
@@ -139,13 +143,13 @@ async function requireServer(db: Database): Promise<void> {
 }
 
 /**
- * Brings the schema to the newest version and returns the names of the migrations it ran. What processes read and
- * write meanwhile goes on: no migration waits for a lock longer than two seconds at a time. Processes that start
- * together wait for each other.
+ * Migrates the schema to the newest version and returns the names of the migrations it ran. Other processes keep
+ * reading and writing: no migration waits for a lock longer than two seconds at a time. Processes that start together
+ * wait for each other.
  * @param db without a limit on statements: building an index takes as long as it takes
- * @param partitionMinutes how long a partition that is made is
- * @throws when the database's encoding is not UTF8, where lengths and names would be counted in bytes, or its server
- *   is too old
+ * @param partitionMinutes length of the partitions that are made
+ * @throws when the database's encoding is not UTF8, where lengths and names would be counted in bytes, or its server is
+ *   too old
  */
 export async function migrateToLatest(
   db: Database,
@@ -153,7 +157,7 @@ export async function migrateToLatest(
   partitionMinutes?: number,
 ): Promise<string[]> {
   await requireServer(db);
-  return alone(db, note, async (connection) => {
+  return withMigrationLock(db, note, async (connection) => {
     const missing = await missingMigrations(connection);
     for (const name of missing) await make(connection, name, note);
     await makePartitions(connection, { minutes: partitionMinutes, note });

@@ -5,15 +5,15 @@ import { isLockTimeout } from './errors.ts';
 /** How long a migration may wait for a lock, blocking everyone behind it, before it backs off. */
 export const LOCK_TIMEOUT = '2s';
 /** How long it keeps trying: a dump of a large database holds its locks until it is done. */
-const PATIENCE_MS = 3_600_000;
+const MAX_LOCK_RETRY_MS = 3_600_000;
 const LONGEST_PAUSE_MS = 10_000;
 
-/** Takes a line of progress for the operator. */
+/** Prints a line of progress for the operator. */
 export type Note = (line: string) => void;
 
 /**
- * Runs `work`, and again with growing pauses whenever it did not get a lock within its lock_timeout: whoever it
- * blocked can continue in between.
+ * Runs `work`, and again with growing pauses whenever it hit its lock_timeout, so that blocked sessions can continue in
+ * between.
  * @throws what `work` throws, a lock timeout only after an hour
  */
 export async function withLockRetries<Result>(
@@ -21,7 +21,7 @@ export async function withLockRetries<Result>(
   note: Note,
   work: () => Promise<Result>,
 ): Promise<Result> {
-  const deadline = Date.now() + PATIENCE_MS;
+  const deadline = Date.now() + MAX_LOCK_RETRY_MS;
   for (let pause = 500; ; pause = Math.min(2 * pause, LONGEST_PAUSE_MS)) {
     try {
       return await work();
@@ -33,13 +33,13 @@ export async function withLockRetries<Result>(
   }
 }
 
-/** How a migration outside a transaction changes a table that is in use. Each step can be done again. */
+/** Repeatable steps by which a migration outside a transaction changes a table in use. */
 export interface OnlineSteps {
-  /** A statement that needs a strong lock for only a moment. */
+  /** A statement that needs a strong lock only briefly. */
   readonly alter: (statement: RawBuilder<unknown>) => Promise<void>;
   /** Builds an index, `ON table (…)`, while the table is read and written. */
   readonly createIndex: (name: string, definition: string, unique?: 'UNIQUE') => Promise<void>;
-  /** Puts an index in the place of one of the same name that is used until the new one is there. */
+  /** Replaces an index of the same name, which is used until the new one exists. */
   readonly replaceIndex: (name: string, definition: string) => Promise<void>;
   readonly dropIndex: (name: string) => Promise<void>;
 }
@@ -67,7 +67,7 @@ export function onlineSteps(db: Kysely<unknown>, migration: string, note: Note):
   const createIndex = async (name: string, definition: string, unique?: 'UNIQUE') => {
     const valid = await stateOf(name);
     if (valid) return;
-    // Left by a build that was cut off.
+    // Left by an interrupted build.
     if (valid === false) await dropIndex(name);
     await sql`CREATE ${sql.raw(unique ?? '')} INDEX CONCURRENTLY ${sql.id(name)} ${sql.raw(definition)}`.execute(
       db,

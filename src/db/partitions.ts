@@ -4,31 +4,31 @@ import type { Database, Queryable, Tx } from './database.ts';
 import { isLockTimeout, isUncovered } from './errors.ts';
 import { LOCK_TIMEOUT, type Note, withLockRetries } from './online.ts';
 
-/** Partitioned by `created_at`; each has a default partition, `<table>_default`, for what none was made for. */
+/** Partitioned by `created_at`; each has a default partition, `<table>_default`, for rows outside all others. */
 export const PARTITIONED = ['events', 'webhook_log'] as const;
 export type PartitionedTable = (typeof PARTITIONED)[number];
 
-/** The length of a partition unless the configuration says otherwise: a day, in UTC. */
+/** The default length of a partition: a day, in UTC. */
 const DAY_MINUTES = 1_440;
-/** Partitions that are made ahead of now, the present one not counted. */
+/** Partitions made ahead, not counting the present one. */
 const AHEAD = 30;
 
 /** Rows of a default partition that one statement removes. */
 const ROWS_A_BATCH = 1_000;
-/** Above this size a partition's rows are told as Postgres estimates them. */
+/** Larger partitions are counted by Postgres's estimate, in bytes. */
 const COUNTED_BYTES = 2 ** 28;
-/** Milliseconds that a removal waits for its lock, since everybody who publishes waits behind it; and how often it tries. */
+/** How long a removal waits for its lock, in milliseconds, while publishing waits behind it; and the attempts. */
 const LOCK_WAIT_MS = 250;
 const LOCK_TRIES = 10;
 
-/** A partition with its bounds, in milliseconds since 1970: `from` belongs to it, `to` does not. */
+/** A partition with its bounds, in milliseconds since 1970: from `from` to before `to`. */
 export interface Partition {
   readonly name: string;
   readonly from: number;
   readonly to: number;
 }
 
-/** The partitions of a table, the oldest first, without the default one. */
+/** The partitions of a table, oldest first, without the default one. */
 export async function listPartitions(db: Queryable, table: PartitionedTable): Promise<Partition[]> {
   const { rows } = await sql<Partition>`
     SELECT name, (extract(epoch FROM bounds[1]::timestamptz) * 1000)::float8 AS "from",
@@ -49,7 +49,7 @@ async function databaseTime(db: Database): Promise<number> {
   return row.now;
 }
 
-/** Seconds from now to where a table's partitions end; 0 once rows go to the default one. */
+/** Seconds from now to the end of a table's partitions; 0 once rows go to the default one. */
 export async function partitionsAhead(db: Database, table: PartitionedTable): Promise<number> {
   const last = (await listPartitions(db, table)).at(-1);
   return last === undefined ? 0 : Math.max(0, (last.to - (await databaseTime(db))) / 1_000);
@@ -65,9 +65,9 @@ const nameOf = (table: PartitionedTable, from: number): string =>
 const bound = (at: number) => sql.lit(new Date(at).toISOString());
 
 /**
- * Makes the partitions of both tables for now and 30 to come, as far as they are not there. Any number of processes may
- * do so at once, with any lengths: what is covered stays. A stretch that the default partition has rows of is left to it.
- * @throws what Postgres says to a role that does not own the tables
+ * Makes the missing partitions of both tables for now and 30 ahead. Any number of processes may do so at once, with any
+ * lengths: existing ones stay. A range of which the default partition has rows is left to it.
+ * @throws what Postgres reports for a role that does not own the tables
  */
 export async function makePartitions(
   db: Database,
@@ -94,7 +94,7 @@ export async function makePartitions(
   }
 }
 
-/** Made beside the table and attached, which keeps no reader or writer of the table waiting. */
+/** Created apart from the table and attached, which blocks no reader or writer of it. */
 async function make(db: Database, table: PartitionedTable, { name, from, to }: Partition) {
   try {
     await db.transaction().execute(async (tx) => {
@@ -112,23 +112,23 @@ async function make(db: Database, table: PartitionedTable, { name, from, to }: P
 }
 
 export interface Retention {
-  /** Milliseconds that ended deliveries are kept. Events are kept for a partition longer. */
+  /** How long ended deliveries are kept, in milliseconds. Events are kept for a partition longer. */
   readonly retentionMs: number;
   readonly partitionMinutes?: number | undefined;
-  /** Called between any two steps; what it throws stops the work there. */
+  /** Called between any two steps; throwing stops the work. */
   readonly onProgress?: (() => void) | undefined;
 }
 
-/** How many rows went, about so many where partitions are large. */
+/** How many rows were removed, by estimate where partitions are large. */
 export interface Dropped {
   readonly events: number;
   readonly deliveries: number;
 }
 
 /**
- * Drops the partitions of ended deliveries that are older than the retention, and those of events a partition's length
- * later, once no open delivery names one of their events; and removes as old rows of the default partitions in batches.
- * A partition whose lock cannot be had is left for the next time.
+ * Drops the partitions of ended deliveries that are older than the retention, and those of events one partition later,
+ * once no open delivery names one of their events; removes rows as old from the default partitions in batches. A
+ * partition whose lock cannot be had is left for the next time.
  */
 export async function dropOldPartitions(
   db: Database,
@@ -141,13 +141,13 @@ export async function dropOldPartitions(
       if (partition.to > until) break;
       onProgress();
       const rows = await countRows(db, partition.name);
-      const dropped = await shortly(db, (tx) => dropUnlessNamed(tx, table, partition));
+      const dropped = await withBriefLock(db, (tx) => dropUnlessNamed(tx, table, partition));
       if (dropped === undefined) return removed;
       if (dropped) removed += rows;
     }
     for (let batch = ROWS_A_BATCH; batch === ROWS_A_BATCH; removed += batch) {
       onProgress();
-      batch = (await shortly(db, (tx) => removeFromDefault(tx, table, until))) ?? 0;
+      batch = (await withBriefLock(db, (tx) => removeFromDefault(tx, table, until))) ?? 0;
     }
     return removed;
   };
@@ -157,8 +157,8 @@ export async function dropOldPartitions(
   };
 }
 
-/** Makes the partitions of the days to come, and drops those of what is older than the retention. */
-export async function turnPartitions(db: Database, retention: Retention): Promise<Dropped> {
+/** Makes the partitions ahead, and drops those older than the retention. */
+export async function rotatePartitions(db: Database, retention: Retention): Promise<Dropped> {
   await makePartitions(db, { minutes: retention.partitionMinutes, note: () => retention.onProgress?.() });
   return dropOldPartitions(db, retention);
 }
@@ -176,10 +176,13 @@ async function countRows(db: Database, name: string): Promise<number> {
 }
 
 /**
- * Runs `work` in a transaction that keeps others waiting for a moment at most while it waits for a lock.
+ * Runs `work` in a transaction that blocks others only briefly while it waits for a lock.
  * @returns undefined when the lock could not be had for a while
  */
-async function shortly<Result>(db: Database, work: (tx: Tx) => Promise<Result>): Promise<Result | undefined> {
+async function withBriefLock<Result>(
+  db: Database,
+  work: (tx: Tx) => Promise<Result>,
+): Promise<Result | undefined> {
   for (let tries = 1; tries <= LOCK_TRIES; tries += 1) {
     try {
       return await db.transaction().execute(async (tx) => {
@@ -188,20 +191,20 @@ async function shortly<Result>(db: Database, work: (tx: Tx) => Promise<Result>):
       });
     } catch (error) {
       if (!isLockTimeout(error)) throw error;
-      // Whoever stood behind us goes first.
+      // Sessions that waited behind us go first.
       await sleep(3 * LOCK_WAIT_MS);
     }
   }
   return undefined;
 }
 
-/** Whoever redelivers one of its events has committed once the lock is had, and is seen, or finds no event after it. */
+/** With the lock, a redelivery of one of its events has either committed and is seen, or finds no event afterwards. */
 async function dropUnlessNamed(
   tx: Tx,
   table: PartitionedTable,
   { name, from, to }: Partition,
 ): Promise<boolean> {
-  // The table before its partition, as everybody takes them.
+  // The table before its partition, in the order of all other statements.
   await sql`LOCK TABLE ONLY ${sql.id(table)} IN ACCESS EXCLUSIVE MODE`.execute(tx);
   const { rows: there } = await sql`SELECT FROM pg_class WHERE oid = to_regclass(${name})`.execute(tx);
   if (there.length === 0) return false;
@@ -216,7 +219,7 @@ async function dropUnlessNamed(
   return true;
 }
 
-/** @returns how many rows of the default partition went, one batch at most */
+/** @returns how many rows of the default partition were removed, one batch at most */
 async function removeFromDefault(tx: Tx, table: PartitionedTable, until: number): Promise<number> {
   const partition = sql.id(`${table}_default`);
   if (table === 'events') await sql`LOCK TABLE ${partition} IN ACCESS EXCLUSIVE MODE`.execute(tx);

@@ -10,14 +10,13 @@ import {
   type Transaction,
 } from 'kysely';
 import type pg from 'pg';
+import { joinStatements, withCommit } from './joined-statements.ts';
 import type { Tables } from './tables.ts';
-import { together, withCommit } from './together.ts';
 
 const names = new Map<string, string>();
 
 /**
- * Marks a statement that every request runs: each connection parses and plans it once, and from then on is
- * only told its name.
+ * Marks a statement of every request: each connection parses and plans it once, and then sends only its name.
  * @returns the text, to be run like any other
  */
 export function preparedStatement(name: string, text: string): string {
@@ -25,7 +24,7 @@ export function preparedStatement(name: string, text: string): string {
   return text;
 }
 
-/** Runs a statement whose text is always the same under a name, as {@link preparedStatement} does. */
+/** Runs a statement with a constant text by name, as {@link preparedStatement} does. */
 export function executePrepared<Row>(
   db: Kysely<Tables>,
   name: string,
@@ -37,8 +36,8 @@ export function executePrepared<Row>(
 }
 
 /**
- * A statement whose text stands in the source, marked as {@link preparedStatement} does.
- * @returns what runs it, with the values of `$1` and so on
+ * A statement with its text in the source, marked as {@link preparedStatement} does.
+ * @returns runs it, with the values of `$1` and so on
  */
 export function textStatement<Row>(
   name: string,
@@ -77,7 +76,7 @@ const builder = new Kysely<Tables>({
   },
 });
 
-/** Stands in a statement for a value that each run has of its own. */
+/** Placeholder in a statement for a value that differs by run. */
 class Slot {
   readonly name: PropertyKey;
 
@@ -86,7 +85,7 @@ class Slot {
   }
 }
 
-/** Gives the place of a value that each run has of its own. */
+/** Returns the placeholder of a value that differs by run. */
 export type Slots<Values> = <Name extends keyof Values>(name: Name) => Values[Name];
 
 type Build<Values, Row> = (db: Kysely<Tables>, slot: Slots<Values>) => Compilable<Row>;
@@ -100,9 +99,9 @@ function built<Values, Row>(name: string, build: Build<Values, Row>) {
 }
 
 /**
- * A statement that is built once and runs under a name, as {@link preparedStatement} does: building it takes longer than
+ * A statement that is built once and runs by name, as {@link preparedStatement} does: building it takes longer than
  * sending it.
- * @param build writes the statement; `slot('id')` stands where each run has its own `id`
+ * @param build writes the statement; `slot('id')` is the place of each run's `id`
  */
 export function prepare<Values extends object, Row>(
   name: string,
@@ -113,14 +112,14 @@ export function prepare<Values extends object, Row>(
   return (db, values) => run(db, ...bind(values));
 }
 
-/** Two such statements of one transaction, by their names, sent in one message: see {@link together}. */
+/** Two such statements of one transaction, by name, sent in one message: see {@link joinStatements}. */
 export function prepareBoth<FirstValues, First, SecondValues, Second>(
   names: readonly [string, string],
   first: Build<FirstValues, First>,
   second: Build<SecondValues, Second>,
 ): (tx: Transaction<Tables>, values: FirstValues & SecondValues) => Promise<[First[], Second[]]> {
   const both = [built(names[0], first), built(names[1], second)] as const;
-  const text = together(both[0].part, both[1].part);
+  const text = joinStatements(both[0].part, both[1].part);
   return async (tx, values) => {
     const query = CompiledQuery.raw(text, [...both[0].bind(values), ...both[1].bind(values)]);
     const { rows } = await tx.executeQuery(query);

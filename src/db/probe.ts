@@ -4,12 +4,12 @@ const CONNECT_TIMEOUT_MS = 1_500;
 const STATEMENT_TIMEOUT_MS = 1_000;
 
 export interface DatabaseProbe {
-  /** Resolves when Postgres answers and takes writes. @throws when it does not, after 3 seconds at most */
+  /** Resolves when Postgres responds and accepts writes. @throws when it does not, after 3 seconds at most */
   readonly check: () => Promise<void>;
   readonly close: () => Promise<void>;
 }
 
-/** Asks Postgres on its own connection, so that a busy pool does not make it seem down. */
+/** Probes Postgres on its own connection, so that a busy pool does not make it seem down. */
 export function createDatabaseProbe(connectionString: string): DatabaseProbe {
   const pool = createPool({
     connectionString,

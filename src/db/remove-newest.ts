@@ -9,8 +9,8 @@ interface Bounds {
 }
 
 /**
- * Removes rows of a table that is partitioned by `created_at`, the newest first: lists that are read meanwhile come past
- * them soon. The time between the oldest and the newest of them names the partitions, so that no other is looked at.
+ * Removes rows of a table partitioned by `created_at`, newest first, so that concurrent lists soon pass them. The times
+ * of the oldest and the newest of them limit the partitions that are read.
  * @param owned the condition of an index whose next columns are `created_at` and maybe `id`
  * @returns how many; about `most` when there may be more
  */

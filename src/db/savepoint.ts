@@ -1,13 +1,13 @@
 import { sql } from 'kysely';
 import type { Tx } from './database.ts';
-import { errorKind } from './passing.ts';
+import { errorKind } from './error-kind.ts';
 
-/** Called with the name of a clean-up that failed, and why, so that it is reported where operators look. */
+/** Called with the name of a failed clean-up and its error, to report it to operators. */
 export type OnLeftOver = (part: string, error: unknown) => void;
 
 /**
- * Runs one part of a transaction that must not keep the others from taking effect. When it fails, and not because
- * of the connection, its own statements are undone, `onPassedOver` is called, and the transaction continues.
+ * Runs one part of a transaction that must not stop the others. When it fails, and not because of the connection, its
+ * own statements are undone, `onPassedOver` is called, and the transaction continues.
  * @returns whether the part took effect
  */
 export async function inSavepoint(
@@ -19,7 +19,7 @@ export async function inSavepoint(
   try {
     await part();
   } catch (error) {
-    if (errorKind(error) === 'passing') throw error;
+    if (errorKind(error) === 'transient') throw error;
     await sql`ROLLBACK TO SAVEPOINT part`.execute(tx);
     onPassedOver(error);
     return false;

@@ -1,4 +1,4 @@
-/** The results of paid suggestions as they are stored on their operation. Shapes only. */
+/** The results of paid suggestions as stored on their operation. Shapes only. */
 
 const AI_OPERATION_KINDS = ['article_categories', 'project_categories', 'category_names'] as const;
 export type AiOperationKind = (typeof AI_OPERATION_KINDS)[number];
@@ -31,5 +31,5 @@ export interface NameSuggestions {
   readonly names: readonly { readonly language: string; readonly name: string }[];
 }
 
-/** A checked, non-empty result, as it is stored on the operation and answered. */
+/** A checked, non-empty result, as stored on the operation and returned. */
 export type Suggestions = ArticleSuggestions | ProjectSuggestions | NameSuggestions;

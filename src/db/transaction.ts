@@ -4,12 +4,12 @@ import { isRetryable } from './errors.ts';
 
 const RETRIES = 3;
 
-/** What is to be done once each transaction has committed. */
+/** Callbacks after each transaction's commit. */
 const followUps = new WeakMap<Tx, Set<() => void>>();
 
 /**
- * Runs `work` in one transaction, and again (three times at most) when Postgres chose it as the victim of
- * a deadlock or a serialization failure. `work` must have no effect outside the transaction, but by `afterCommit`.
+ * Runs `work` in one transaction, and again (three times at most) when Postgres chose it as the victim of a deadlock or
+ * a serialization failure. `work` must have no effect outside the transaction, except by `afterCommit`.
  */
 export async function inTransaction<Result>(
   db: Database,
@@ -39,10 +39,10 @@ export async function retryingConflicts<Result>(work: () => Promise<Result>): Pr
 }
 
 /**
- * Calls back once the transaction of `inTransaction` has committed, however often the same function is given; never when
- * it is rolled back. What the callback throws becomes a warning of the process: the change is made, and its caller must
- * hear so.
- * @throws Error in any other transaction, whose commit nobody sees
+ * Calls back once after the commit of an `inTransaction`, however often the same function is given; never after a
+ * rollback. An error of the callback becomes a warning of the process: the change is committed, and its caller must get
+ * a success.
+ * @throws Error in any other transaction, whose commit is not observed
  */
 export function afterCommit(tx: Tx, callback: () => void): void {
   const callbacks = followUps.get(tx);

@@ -1,8 +1,8 @@
-import type { RejectedAnswer } from '../providers/ask.ts';
+import type { RejectedResponse } from '../providers/ask.ts';
 import type { ArticleWriter } from './writing/writer.ts';
 
 interface Repairable {
-  readonly rejected?: RejectedAnswer | undefined;
+  readonly rejected?: RejectedResponse | undefined;
 }
 
 /** Calls of a writer that are not stored yet. */

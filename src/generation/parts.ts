@@ -1,6 +1,7 @@
 import { sql } from 'kysely';
 import type { Database, Queryable } from '../db/database.ts';
 import type { JobId } from '../ids.ts';
+import { lockOpenJob } from '../jobs/run-state.ts';
 import type { CallNotes } from './observe-writer.ts';
 
 /** Part 0 is the outline; the sections follow in order, then the FAQ. */
@@ -45,7 +46,7 @@ export async function planParts(
  */
 export async function markRequested(db: Database, jobId: JobId, part: number): Promise<boolean> {
   const { numAffectedRows } = await sql`
-    WITH job AS (SELECT id FROM jobs WHERE id = ${jobId} AND ended_at IS NULL FOR SHARE)
+    WITH job AS (${lockOpenJob(jobId)})
     UPDATE generation_parts SET asked = true FROM job
     WHERE generation_parts.job_id = job.id AND part = ${part}`.execute(db);
   return numAffectedRows === 1n;

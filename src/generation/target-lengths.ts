@@ -42,7 +42,7 @@ export function scaleLengths(
   words: number,
 ): number[] {
   const min = Math.min(MIN_SHARE, Math.floor(words / sections.length));
-  // Outlines of earlier releases may have too few sections.
+  // Of too few sections each has more, so that the lengths still add up.
   const max = Math.max(MAX_WORDS_PER_SECTION, Math.ceil(words / sections.length));
   const lengths = sections.map(() => max);
   let open = sections.map(({ estimatedWords }, index) => ({ index, share: estimatedWords }));

@@ -20,8 +20,9 @@ import { documentRoutes } from './openapi.ts';
 import { createProbes, type Page } from './pages.ts';
 import { createRateLimiter } from './rate-limits.ts';
 import type { Readiness } from './readiness.ts';
-import type { RouteModule } from './route.ts';
+import type { RouteModule, RouteRequest } from './route.ts';
 import { type Identified, type Identify, type NamedResource, namedResource, scopedParams } from './scope.ts';
+import { JsonStream, PAGE_BYTES } from './stream-list.ts';
 
 export interface HttpDependencies {
   /** The database for a workspace's requests, limited to its share of the connections. */
@@ -64,7 +65,7 @@ export function createApp(dependencies: HttpDependencies, routes: readonly Route
   const limiter = createRateLimiter(limits);
   const bodies = createBodyReader(limits.largeBodyWaitMs);
   const exchanged = createExchanges({
-    patienceMs: limits.largeBodyWaitMs,
+    waitMs: limits.largeBodyWaitMs,
     logger,
     clientAddress: createClientAddress(dependencies.trustedProxies),
     observe: dependencies.observe,
@@ -87,6 +88,23 @@ export function createApp(dependencies: HttpDependencies, routes: readonly Route
       }
       throw error;
     }
+  };
+
+  const streamed = (
+    exchange: Exchange,
+    status: number,
+    body: JsonStream,
+    connection: RouteRequest['connection'],
+  ): Response => {
+    const stream = body.open((error) => {
+      connection?.destroy();
+      const { requestId } = exchange;
+      logger.error({ requestId, err: error }, 'the rest of a list could not be read');
+    });
+    const response = respond(exchange, status, stream, { 'Content-Type': 'application/json' });
+    // It holds one page at a time.
+    exchange.size = PAGE_BYTES;
+    return response;
   };
 
   const serve = (route: RouteModule) => async (exchange: Exchange, c: Context<Env>) => {
@@ -112,6 +130,8 @@ export function createApp(dependencies: HttpDependencies, routes: readonly Route
       const context = { db: databaseOf(actor.workspaceId), actor, requestId: exchange.requestId };
       const result = await route.run({ context, params, url: c.req.url, body, headers, connection });
       if (result.status === 304) return respond(exchange, 304, null, result.headers ?? {});
+      if (result.body instanceof JsonStream)
+        return streamed(exchange, result.status, result.body, connection);
       return jsonResponse(exchange, result.status, result.body, result.headers);
     } finally {
       body.close();

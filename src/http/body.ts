@@ -1,13 +1,13 @@
 import { setImmediate as othersGoFirst } from 'node:timers/promises';
 import type { HttpBindings } from '@hono/node-server';
 import { ServiceError } from '../errors.ts';
-import { createTurns } from '../turns.ts';
+import { createFairQueue } from '../fair-queue.ts';
 import type { BodySource } from './input.ts';
 
 const MIB = 1024 * 1024;
 const EMPTY = new Uint8Array();
 
-/** JSON bodies above this many bytes are parsed and checked in turns. */
+/** JSON bodies above this many bytes are parsed and checked in turns (contract.md A17). */
 const LARGE_BODY_BYTES = 256 * 1024;
 /** Large bodies parsed or checked at the same time, in this process and per workspace. */
 const LARGE_BODIES = { total: 2, perOwner: 1 };
@@ -103,8 +103,8 @@ function whenGone(connection: BodyOptions['connection']): AbortSignal {
  * @param waitMs how long a body waits for memory, and again for its turn
  */
 export function createBodyReader(waitMs: number): BodyReader {
-  const room = createTurns({ ...ROOM, maxWaiting: MAX_WAITING, refusal: busy });
-  const turns = createTurns({ ...LARGE_BODIES, maxWaiting: MAX_WAITING, refusal: busy });
+  const room = createFairQueue({ ...ROOM, maxWaiting: MAX_WAITING, refusal: busy });
+  const queue = createFairQueue({ ...LARGE_BODIES, maxWaiting: MAX_WAITING, refusal: busy });
   return {
     open: (request, options) => {
       const { headers } = request;
@@ -124,7 +124,7 @@ export function createBodyReader(waitMs: number): BodyReader {
         giveRoomBack = await room.take(owner, { amount, waitMs, signal });
         const bytes = await readAll();
         if (!json || bytes.length <= LARGE_BODY_BYTES) return bytes;
-        endTurn = await turns.take(owner, { waitMs, signal });
+        endTurn = await queue.take(owner, { waitMs, signal });
         await othersGoFirst();
         return bytes;
       };

@@ -6,8 +6,8 @@ import type { Logger } from 'pino';
 import type { KeyActor } from '../context.ts';
 import { redactSecrets } from '../error-text.ts';
 import { ServiceError } from '../errors.ts';
+import { createFairQueue } from '../fair-queue.ts';
 import { writeJson } from '../json-text.ts';
-import { createTurns } from '../turns.ts';
 import { type Report, toProblem, toServiceError, UNEXPECTED } from './problems.ts';
 
 /** What is known of a request from its start to its log line. */
@@ -20,7 +20,7 @@ export interface Exchange {
   readonly headers: Record<string, string>;
   actor?: KeyActor;
   status: number;
-  /** Characters of a text response. */
+  /** Characters of the response that are in memory at once. */
   size: number;
 }
 
@@ -42,7 +42,7 @@ function requestIdOf(header: string | null): string {
   return header;
 }
 
-const EVERY_ANSWER = {
+const COMMON_HEADERS = {
   'Cache-Control': 'no-store',
   'Content-Security-Policy': "default-src 'none'; frame-ancestors 'none'",
   'Cross-Origin-Resource-Policy': 'same-origin',
@@ -63,7 +63,7 @@ export function respond(
   exchange.size = typeof body === 'string' ? body.length : 0;
   return new Response(body, {
     status,
-    headers: { ...EVERY_ANSWER, 'X-Request-Id': exchange.requestId, ...exchange.headers, ...headers },
+    headers: { ...COMMON_HEADERS, 'X-Request-Id': exchange.requestId, ...exchange.headers, ...headers },
   });
 }
 
@@ -110,7 +110,7 @@ const tooManyUnread = (): ServiceError =>
 
 export interface ExchangeDependencies {
   /** How long a large response waits for earlier ones to be received, in milliseconds. */
-  readonly patienceMs: number;
+  readonly waitMs: number;
   readonly logger: Logger;
   readonly clientAddress: (peer: string | undefined, forwardedFor: string | null) => string;
   readonly observe?: ((observation: Observation) => void) | undefined;
@@ -142,8 +142,8 @@ export type Env = { Bindings: Partial<HttpBindings> };
  * Wraps the work of one request: gives it an id, turns whatever it throws into a problem response, and writes the log
  * line, which names the route and never a raw path, header, query or body.
  */
-export function createExchanges({ patienceMs, logger, clientAddress, observe }: ExchangeDependencies) {
-  const sending = createTurns({ ...SENDING, refusal: tooManyUnread });
+export function createExchanges({ waitMs, logger, clientAddress, observe }: ExchangeDependencies) {
+  const sending = createFairQueue({ ...SENDING, refusal: tooManyUnread });
   // Its fields are all named below and hold no secret: redaction would only cost time.
   const line = neverThrow(logger.child({}, { redact: [] }));
   const report = neverThrow(logger);
@@ -162,7 +162,7 @@ export function createExchanges({ patienceMs, logger, clientAddress, observe }: 
   const holdMemory = async ({ actor, address, size }: Exchange, c: Context<Env>): Promise<void> => {
     const outgoing = c.env?.outgoing;
     if (size <= LARGE_RESPONSE || outgoing === undefined) return;
-    const claim = { amount: size, waitMs: patienceMs };
+    const claim = { amount: size, waitMs };
     try {
       const release = await sending.take(actor?.workspaceId ?? address, claim);
       if (outgoing.closed) release();

@@ -65,7 +65,7 @@ function errorsOf(definition: RouteDefinition): ErrorCode[] {
   return ERROR_CODES.filter((code) => codes.has(code));
 }
 
-const ANSWER_HEADERS = {
+const RESPONSE_HEADERS = {
   'X-Request-Id': {
     description:
       'Identifies this request in the log and the audit log; a well-formed one sent by the client is kept.',
@@ -173,7 +173,7 @@ function operationOf(definition: RouteDefinition, write: ReturnType<typeof creat
       {
         description,
         headers: {
-          ...ANSWER_HEADERS,
+          ...RESPONSE_HEADERS,
           ...Object.fromEntries(
             Object.entries(headers).map(([name, text]) => [
               name,

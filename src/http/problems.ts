@@ -1,7 +1,7 @@
 import { NoResultError } from 'kysely';
 import pg from 'pg';
+import { errorKind } from '../db/error-kind.ts';
 import { foreignKeyViolation } from '../db/errors.ts';
-import { errorKind } from '../db/passing.ts';
 import { describeError } from '../error-text.ts';
 import { type ErrorCode, type ErrorDetails, type FieldIssue, ServiceError } from '../errors.ts';
 
@@ -100,7 +100,7 @@ const CAUSES: readonly {
     detail: 'Something this request uses was deleted in the meantime.',
   },
   {
-    fits: (error) => errorKind(error) === 'passing',
+    fits: (error) => errorKind(error) === 'transient',
     message: 'database unavailable',
     code: 'SERVICE_UNAVAILABLE',
     detail: 'The service cannot reach its database. Try again shortly.',

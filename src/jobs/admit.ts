@@ -14,12 +14,12 @@ import { PURPOSES } from './purposes.ts';
 import { type JobRow, jobColumns, toJob } from './queries.ts';
 import type { JobRuns, StartableJob } from './runs.ts';
 import type { Job } from './schemas.ts';
-import { requirePaying } from './unpaid.ts';
+import { requireUnpaidWithinLimit } from './unpaid.ts';
 
-/** Of two admissions that race for one key the loser runs into this; it runs once more and finds the winner. */
+/** Of two concurrent admissions with one key the loser hits this constraint; its retry finds the winner. */
 export const KEY_TAKEN = 'jobs_idempotency_key_key';
 
-/** What a key answers that was used before. */
+/** The result for a key used before. */
 export interface Replayed {
   readonly reused: true;
   readonly article: ArticleResponse;
@@ -28,8 +28,8 @@ export interface Replayed {
 }
 
 /**
- * The job that this workspace created under the key, whatever is asked for now, and its article of the same moment. Null
- * without a key, or for a new one.
+ * The job that this workspace created under the key, whatever is requested now, and its article of the same moment.
+ * Null without a key, or for a new one.
  */
 export async function replay(
   tx: Tx,
@@ -37,9 +37,9 @@ export async function replay(
   key: string | undefined,
 ): Promise<Replayed | null> {
   if (key === undefined) return null;
-  // Repeats of one key wait for each other here: a twin that has committed is seen, never run into.
+  // Requests with one key wait for each other here, so that the second sees the committed job of the first.
   await sql`SELECT pg_advisory_xact_lock(hashtextextended(${`${actor.workspaceId} ${key}`}, 0))`.execute(tx);
-  // Whatever moves a job locks its article first, so job and article are of one moment.
+  // Whatever changes a job locks its article first, so job and article are of one moment.
   const article = await tx
     .selectFrom('articles')
     .innerJoin('jobs', 'jobs.article_id', 'articles.id')
@@ -60,24 +60,24 @@ export async function replay(
 
 export interface NewJob {
   readonly purpose: JobPurpose;
-  /** The article it is to write, locked or new in this transaction. */
+  /** The article to write, locked or new in this transaction. */
   readonly article: { readonly id: ArticleId; readonly project_id: ProjectId };
   readonly idempotencyKey: string | undefined;
-  /** The most it can cost. */
+  /** The maximum price. */
   readonly credits: number;
-  /** Held of the storage quota for the images that it will add. */
+  /** Held of the storage quota for the images to be added. */
   readonly bytes: number;
   readonly workflowId: (jobId: JobId) => string;
   readonly events: (jobId: JobId) => readonly NewEvent[];
-  /** What the log says besides the job and its price. */
+  /** Audit action, and details besides the job and its price. */
   readonly audit: { readonly action: AuditRecord['action']; readonly details: Record<string, unknown> };
-  /** Writes what the area keeps of the job besides its row. */
+  /** Writes the area's own rows of the job. */
   readonly record: (jobId: JobId) => Promise<void>;
 }
 
 /**
- * Admits a paid job in the caller's transaction, after all of its own checks: the row, what its area keeps, events,
- * audit entry and hold. The run is started when it has committed.
+ * Admits a paid job in the caller's transaction, after all of its own checks: the job, the area's rows, events, audit
+ * entry and hold. The run is started after the commit.
  * @throws {ServiceError} INSUFFICIENT_CREDITS, before QUOTA_EXCEEDED
  */
 export async function admitJob(
@@ -122,6 +122,6 @@ export async function admitJob(
     bytes,
     month: PURPOSES[purpose].countsAsOperation ? job.created_at.toISOString().slice(0, 7) : null,
   });
-  await requirePaying(tx, workspaceId, context.runs.unbilledLimit);
+  await requireUnpaidWithinLimit(tx, workspaceId, context.runs.unbilledLimit);
   return job;
 }

@@ -10,9 +10,8 @@ import type { Job } from './schemas.ts';
 import { countUnpaid } from './unpaid.ts';
 
 /**
- * Cancels an open job (articles.generate). The decision is this transaction: when it commits the job
- * is CANCELLED, its article free (of a translation: an empty draft) and its credits too. Its run is asked to stop afterwards, which only
- * saves work.
+ * Cancels an open job (articles.generate). With this commit the job is CANCELLED, its article free (of a translation:
+ * an empty draft) and its credits released. Its run is cancelled afterwards, which only saves work.
  * @throws {ServiceError} CONFLICT when the job has ended
  */
 export async function cancelJob(

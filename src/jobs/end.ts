@@ -16,7 +16,7 @@ import { PURPOSES } from './purposes.ts';
 import { type JobRow, jobColumns } from './queries.ts';
 import { lockArticleOf } from './run-state.ts';
 
-/** Articles that one round of `reconcile` looks at. */
+/** Articles per round of `reconcile`. */
 const MAX_STRANDED = 1_000;
 
 /** How a job ends without a result. */
@@ -25,19 +25,18 @@ export type Ending =
   | { readonly status: 'CANCELLED' };
 
 export type JobEnd = Ending & {
-  /** Called for what of the end could not be done, and is left to `reconcile`. */
+  /** Called for a part of the end that failed and is left to `reconcile`. */
   readonly onLeftOver: OnLeftOver;
 };
 
-/** A job that has ended, with what asks its run to stop. */
+/** A job that has ended, with what is needed to cancel its run. */
 export type EndedJob = JobRow & { readonly workflow_id: string; readonly purpose: JobPurpose };
 
 /**
- * Ends an open job without a result: the job keeps its progress, the article becomes what its purpose leaves, and
- * credits and bytes are given back, all in the caller's transaction. Settling shares the guard on the job's
- * status, so whichever commits first wins. What made a job fail may stand in the way of one of these parts, too: the
- * others take effect all the same.
- * @returns the ended job, or null when it had ended before; nothing is changed then
+ * Ends an open job without a result, in the caller's transaction: the job keeps its progress, the article becomes what
+ * its purpose leaves, credits and bytes are released. Settling shares the guard on the job's status, so whichever
+ * commits first wins. A part that fails, maybe for the reason that the job did, does not stop the others.
+ * @returns the ended job, or null when it had already ended; nothing is changed then
  */
 export async function endJob(tx: Tx, jobId: JobId, end: JobEnd): Promise<EndedJob | null> {
   await lockArticleOf(tx, jobId);
@@ -62,8 +61,8 @@ export async function endJob(tx: Tx, jobId: JobId, end: JobEnd): Promise<EndedJo
   if (job === undefined) return null;
   const parts: [string, () => Promise<unknown>][] = [
     ['article', () => freeArticle(tx, job.article_id, job.purpose)],
-    ['event', () => tellOfFailure(tx, job, end)],
-    ['operation of the month', () => uncountUnasked(tx, job)],
+    ['event', () => recordFailureEvent(tx, job, end)],
+    ['operation of the month', () => uncountUnused(tx, job)],
     ['bytes', () => releaseBytes(tx, job.workspace_id, job.held_bytes)],
     ['hold', () => releaseHold(tx, jobId)],
   ];
@@ -73,8 +72,8 @@ export async function endJob(tx: Tx, jobId: JobId, end: JobEnd): Promise<EndedJo
   return job;
 }
 
-/** article.generation.failed, which goes with a generation that failed; one that was cancelled tells nothing. */
-async function tellOfFailure(
+/** Stores article.generation.failed for a failed generation; a cancelled one has no event. */
+async function recordFailureEvent(
   tx: Tx,
   job: EndedJob & { readonly request_id: string | null },
   end: Ending,
@@ -85,13 +84,13 @@ async function tellOfFailure(
   await recordEvents(tx, origin, [{ type: 'article.generation.failed', data }]);
 }
 
-/** Gives back the operation that admission counted, to its month, when no model was asked. */
-async function uncountUnasked(tx: Tx, job: EndedJob): Promise<void> {
+/** Subtracts the operation counted at admission from its month, when no model was called. */
+async function uncountUnused(tx: Tx, job: EndedJob): Promise<void> {
   if (!PURPOSES[job.purpose].countsAsOperation || job.current_step === 'outline') return;
   await uncountOperation(tx, job.workspace_id, job.created_at.toISOString().slice(0, 7));
 }
 
-/** Makes an article that a job owned what its purpose leaves: a draft, of a translation the empty one that it began as. */
+/** Makes a job's article what its purpose leaves: a draft, or for a translation an empty draft. */
 async function freeArticle(tx: Tx, articleId: ArticleId, purpose: JobPurpose): Promise<void> {
   const { leaves } = PURPOSES[purpose];
   if (leaves === null) return;
@@ -109,8 +108,7 @@ async function freeArticle(tx: Tx, articleId: ArticleId, purpose: JobPurpose): P
 }
 
 /**
- * Frees every article whose owning job has ended, and which is still that job's: what ended it could not write the
- * article at that moment.
+ * Frees every article still owned by a job that has ended: the end could not write it at that moment.
  * @returns how many there were
  */
 export async function freeStrandedArticles(db: Database, onLeftOver: OnLeftOver): Promise<number> {

@@ -1,7 +1,7 @@
 import { articleExample } from '../articles/examples.ts';
 import type { Job } from './schemas.ts';
 
-/** A translation that has just been queued, for the reference page. */
+/** A newly queued translation, for the reference page. */
 export const queuedJobExample: Job = {
   id: 'c93b7e15-2f4a-4d08-8e6b-5a1d9f3c7e20',
   articleId: '9e2a4c60-7d1b-4f85-b3e7-1c8f5d0a6b42',

@@ -4,21 +4,21 @@ import type { Database, Tx } from '../db/database.ts';
 import { inTransaction } from '../db/transaction.ts';
 import type { JobId } from '../ids.ts';
 
-/** What an area keeps for its jobs while they work. */
+/** Working data that an area keeps for its jobs. */
 interface Kept {
   readonly table: 'generations' | 'translations';
   /** A column of it that is null once a job was pruned. */
   readonly mark: 'config' | 'snapshot';
-  /** Jobs of one transaction. */
+  /** Jobs per transaction. */
   readonly atOnce: number;
-  /** Removes what the jobs worked with, the mark among it. */
+  /** Removes the working data of the jobs, the mark included. */
   readonly empty: (tx: Tx, jobIds: readonly JobId[]) => Promise<void>;
 }
 
 /**
- * Removes what jobs worked with once they have ended longer ago than the retention; their rows stay. What another pruning
- * is at is left to it.
- * @returns how many jobs that were
+ * Removes the working data of jobs that ended before the retention; their rows stay. Skips rows locked by another
+ * pruner.
+ * @returns how many jobs
  */
 export async function pruneJobs(
   db: Database,

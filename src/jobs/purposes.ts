@@ -1,6 +1,6 @@
 import type { HoldPurpose, JobPurpose, JobStatus, JobStep, Tables } from '../db/tables.ts';
 
-/** Where a run begins. */
+/** The first step of a run. */
 export interface FirstStep {
   readonly status: JobStatus;
   readonly step: JobStep;
@@ -8,7 +8,7 @@ export interface FirstStep {
 
 interface Purpose {
   readonly kind: Tables['jobs']['kind'];
-  /** What its hold is called. */
+  /** The purpose of its hold. */
   readonly hold: HoldPurpose;
   /** What its article becomes when it ends without a result; null for one that it never owned. */
   readonly leaves: 'empty draft' | 'draft' | null;
@@ -20,7 +20,7 @@ interface Purpose {
 const TRANSLATING: FirstStep = { status: 'TRANSLATING', step: 'translate' };
 const VALIDATING: FirstStep = { status: 'VALIDATING', step: 'validate' };
 
-/** What the foundation of paid jobs has to know of each purpose; the rest is its area's. */
+/** What jobs/ needs to know of each purpose; the rest is its area's. */
 export const PURPOSES: Readonly<Record<JobPurpose, Purpose>> = {
   translate: {
     kind: 'translation',

@@ -7,7 +7,7 @@ import { type PageRequest, readPage } from '../http/paging.ts';
 import type { ArticleId, JobId } from '../ids.ts';
 import type { Job } from './schemas.ts';
 
-/** Everything a job answer shows. */
+/** The columns of a job's response. */
 export const jobColumns = [
   'id',
   'article_id',
@@ -47,10 +47,10 @@ export const toJob = (row: JobRow): Job => ({
   createdAt: row.created_at.toISOString(),
 });
 
-/** The entity tag of a job as sent: any change of it changes its tag. */
+/** The entity tag of a job's response. */
 export const jobTag = (job: Job): string => etagOfJson(JSON.stringify(job));
 
-/** True for a job that will not change any more. */
+/** True for a job that has ended. */
 export const isFinal = ({ status }: Job): boolean => ['COMPLETED', 'FAILED', 'CANCELLED'].includes(status);
 
 /** One page of the jobs that write an article, newest first (articles.read). */
@@ -66,6 +66,18 @@ export async function listJobs(
     .where('workspace_id', '=', actor.workspaceId)
     .where('article_id', '=', articleId);
   const { rows, nextCursor } = await readPage(query, page);
+  return { jobs: rows.map(toJob), nextCursor };
+}
+
+/** One page of the workspace's jobs, or of those that have not ended, newest first (articles.read). */
+export async function listWorkspaceJobs(
+  { db, actor }: VerbContext,
+  openOnly: boolean,
+  page: PageRequest<JobId>,
+): Promise<{ jobs: Job[]; nextCursor: string | null }> {
+  requirePermissions(actor, 'articles.read');
+  const query = db.selectFrom('jobs').select(jobColumns).where('workspace_id', '=', actor.workspaceId);
+  const { rows, nextCursor } = await readPage(openOnly ? query.where('ended_at', 'is', null) : query, page);
   return { jobs: rows.map(toJob), nextCursor };
 }
 

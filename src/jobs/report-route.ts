@@ -6,7 +6,7 @@ import type { JobId } from '../ids.ts';
 import { readJob } from './queries.ts';
 import type { Job } from './schemas.ts';
 
-/** How an area reports on its jobs. */
+/** An area's report on its jobs. */
 interface Reports<Report> {
   readonly schema: z.ZodType<Report>;
   readonly example: Report;
@@ -14,7 +14,7 @@ interface Reports<Report> {
   readonly read: (context: VerbContext, jobId: JobId) => Promise<Report>;
 }
 
-/** What became of all that a job makes: each kind of job has a report of its own shape. */
+/** The report of a job: each kind has its own shape. */
 export const createReportRoute = <Translation, Generation>(reports: {
   readonly translation: Reports<Translation>;
   readonly generation: Reports<Generation>;

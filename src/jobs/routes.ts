@@ -10,7 +10,7 @@ import type { JobRuns } from './runs.ts';
 import { jobSchema } from './schemas.ts';
 import type { JobWatch } from './watch.ts';
 
-/** Seconds that one request may wait. */
+/** Longest wait of one request, in seconds. */
 const MAX_WAIT = 30;
 const MAX_IF_NONE_MATCH = 2_048;
 const ETAG = { ETag: "The job's tag, for If-None-Match." };

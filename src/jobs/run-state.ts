@@ -1,13 +1,13 @@
+import { sql } from 'kysely';
 import { articleChanged } from '../articles/queries.ts';
 import { isHoldOpen, MissingHoldError, settleHold } from '../credits/holds.ts';
 import { releaseBytes } from '../credits/storage-quota.ts';
-import type { Database, Queryable, Tx } from '../db/database.ts';
+import type { Queryable, Tx } from '../db/database.ts';
 import type { JobStatus } from '../db/tables.ts';
-import { inTransaction } from '../db/transaction.ts';
 import type { ArticleId, JobId, ProjectId, WorkspaceId } from '../ids.ts';
 import type { FirstStep } from './purposes.ts';
 
-/** True while the job has not ended; every activity checks it first. */
+/** True while the job has not ended; checked first by every activity. */
 export async function isJobOpen(db: Queryable, jobId: JobId): Promise<boolean> {
   const job = await db
     .selectFrom('jobs')
@@ -18,6 +18,10 @@ export async function isJobOpen(db: Queryable, jobId: JobId): Promise<boolean> {
   return job !== undefined;
 }
 
+/** SQL: the id of a job that has not ended, which it does not before the statement's transaction does. */
+export const lockOpenJob = (jobId: JobId) =>
+  sql`SELECT id FROM jobs WHERE id = ${jobId} AND ended_at IS NULL FOR SHARE`;
+
 /** The article that a job writes. */
 export interface JobTarget {
   readonly id: ArticleId;
@@ -26,8 +30,7 @@ export interface JobTarget {
 }
 
 /**
- * Locks the article that a job writes, which comes before the job everywhere: this order keeps what moves a job from
- * deadlocking.
+ * Locks the article that a job writes. It is always locked before the job, so that these transactions cannot deadlock.
  */
 export const lockArticleOf = (tx: Tx, jobId: JobId): Promise<JobTarget | undefined> =>
   tx
@@ -39,21 +42,17 @@ export const lockArticleOf = (tx: Tx, jobId: JobId): Promise<JobTarget | undefin
     .executeTakeFirst();
 
 /**
- * Takes the hold over for a run: the job enters its first step, an article that was QUEUED for it is PROCESSING.
- * Running it again changes nothing.
- * @returns false when the job has ended, so that the run has nothing to do
+ * Takes over the hold for a run, in the caller's transaction: the job enters its first step, an article QUEUED for it
+ * becomes PROCESSING. Idempotent.
+ * @returns false when the job has ended and the run has nothing to do
  * @throws {MissingHoldError} when an open job has no open hold, which only a fault outside this service could cause
  */
-export const takeOver = (db: Database, jobId: JobId, first: FirstStep): Promise<boolean> =>
-  inTransaction(db, (tx) => takeOverIn(tx, jobId, first));
-
-/** The same in the caller's transaction. */
-export async function takeOverIn(tx: Tx, jobId: JobId, first: FirstStep): Promise<boolean> {
+export async function takeOver(tx: Tx, jobId: JobId, first: FirstStep): Promise<boolean> {
   await lockArticleOf(tx, jobId);
   const job = await tx
     .updateTable('jobs')
     .set((eb) => ({
-      // A run that an operator has reset goes on where it was.
+      // A run that an operator has reset continues in its step.
       status: eb.case().when('status', '=', 'QUEUED').then(first.status).else(eb.ref('status')).end(),
       current_step: eb.fn.coalesce('current_step', eb.val(first.step)),
     }))
@@ -72,22 +71,22 @@ export async function takeOverIn(tx: Tx, jobId: JobId, first: FirstStep): Promis
   return true;
 }
 
-/** What a result needed of what its job held. */
+/** What a result used of its job's hold. */
 export interface Delivered {
   /** Held bytes that it does not need. */
   readonly bytesLeft: number;
-  /** What is charged, of the credits reserved; all of them when it is not given. */
+  /** Credits to charge of those reserved; all of them when omitted. */
   readonly credits?: number;
 }
 
 /**
- * Ends an open job with its result, in the caller's transaction: the job is COMPLETED, `write` writes what it made, what
- * that costs is charged and the rest of the hold released. Ending it without a result shares the guard, so whichever
- * commits first wins.
+ * Ends an open job with its result, in the caller's transaction: the job is COMPLETED, `write` writes the result, its
+ * price is charged and the rest of the hold released. Ending without a result shares the guard, so whichever commits
+ * first wins.
  * @param from the status of a run that has its result
- * @returns false when the job had ended before; nothing is changed then
+ * @returns false when the job had already ended; nothing is changed then
  * @throws {MissingHoldError} when an open job has no open hold
- * @throws {pg.DatabaseError} when more is to be charged than was reserved, or less than nothing
+ * @throws {pg.DatabaseError} when the charge exceeds the reservation, or is negative
  */
 export async function settleJob(
   tx: Tx,
@@ -101,7 +100,7 @@ export async function settleJob(
     .updateTable('jobs')
     .set((eb) => ({
       status: 'COMPLETED',
-      // A run that is to stop after the outline ends in that step.
+      // A run that stops after the outline ends in that step.
       current_step: from === 'OUTLINING' ? 'outline' : 'finalize',
       progress: 100,
       consumed_credits: eb.ref('reserved_credits'),

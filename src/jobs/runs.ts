@@ -14,7 +14,7 @@ const DEADLINE_MS = 2_000;
 
 type Columns = Selectable<Tables['jobs']>;
 
-/** What a run is started from. */
+/** What starting a run needs of its job. */
 export type StartableJob = Pick<
   Columns,
   'id' | 'workspace_id' | 'article_id' | 'purpose' | 'workflow_id' | 'request_id'
@@ -33,7 +33,7 @@ export interface StartDependencies {
  */
 export type StartJob = (dependencies: StartDependencies, job: StartableJob) => Promise<unknown>;
 
-/** The run of a job under its workflow id. @returns false when it was started before */
+/** Starts the run of a job under its workflow id. @returns false when it was started before */
 export const startRun = (
   client: TemporalClient,
   job: StartableJob,
@@ -57,24 +57,24 @@ export const startRun = (
     ],
   });
 
-/** What an area gives for the jobs of its purpose. */
+/** What an area provides for the jobs of its purpose. */
 export interface JobArea {
   readonly start: StartJob;
-  /** Words that an engine has made for a job so far, or is making. */
+  /** Words that an engine has made, or is making, for a job. */
   readonly wordsMade: (tx: Tx, jobId: JobId) => Promise<number>;
 }
 
-/** Jobs of a purpose without an area here belong to a later release, which looks after them. */
+/** Jobs of a purpose without an area here belong to a later release, which runs them. */
 export type JobAreas = Readonly<Partial<Record<JobPurpose, JobArea>>>;
 
-/** What verbs do about runs once they have committed. It never fails: the rows have decided. */
+/** What verbs do with runs after their commit. Never fails: the rows have decided. */
 export interface JobRuns {
   start(db: Database, job: StartableJob): Promise<void>;
   cancel(db: Database, job: CancellableJob, requestId: string): Promise<void>;
-  /** Logs what the end of a job could not give back. */
+  /** Logs a part of a job's end that failed. */
   readonly onLeftOver: OnLeftOver;
   readonly areas: JobAreas;
-  /** Words of cancelled runs in 24 hours above which a new run is refused; 0 is no limit. */
+  /** Unpaid words of cancelled runs in 24 hours above which a new run is refused; 0 is no limit. */
   readonly unbilledLimit: number;
 }
 
@@ -86,7 +86,7 @@ export interface JobRunDependencies {
   readonly logger: Logger;
 }
 
-/** The runs of a process that answers requests. */
+/** The runs of a process that serves requests. */
 export function createJobRuns({ client, names, areas, unbilledLimit, logger }: JobRunDependencies): JobRuns {
   const attempt = async (
     job: CancellableJob,
@@ -109,7 +109,8 @@ export function createJobRuns({ client, names, areas, unbilledLimit, logger }: J
         areas[job.purpose]?.start({ db, client, names }, job),
         'job queued, but its run not started yet',
       ),
-    // A run that is not reached stops at its next step. One that is reached lets its calls end before it passes its turn on.
+    // A run that is not reached stops at its next step. One that is reached lets its calls end before the next job gets
+    // its turn.
     cancel: (db, job, requestId) =>
       attempt(
         job,

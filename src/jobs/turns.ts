@@ -6,11 +6,11 @@ import type { JobId, WorkspaceId } from '../ids.ts';
 import { TURN_FREED, type Turn } from '../temporal/shapes.ts';
 import { signalRun, type TemporalClient } from '../temporal/workflow-client.ts';
 import { PURPOSES } from './purposes.ts';
-import { takeOverIn } from './run-state.ts';
+import { takeOver } from './run-state.ts';
 
-/** Runs of one workspace that are under way at once: what it queues beyond that waits for these, and for no one else's. */
+/** Runs of one workspace that are active at once: further ones wait for these, and for no other workspace's. */
 const OPEN_RUNS = 8;
-/** A run with more ahead of it would wait no longer. */
+/** Largest number of runs ahead that affects the poll interval. */
 const MAX_AHEAD = 60;
 
 interface Place {
@@ -21,7 +21,7 @@ interface Place {
   readonly ahead: number;
 }
 
-/** Where an open job stands among those of its workspace; undefined when it has ended. */
+/** The place of an open job among those of its workspace; undefined when it has ended. */
 async function placeOf(db: Queryable, jobId: JobId): Promise<Place | undefined> {
   const { rows } = await sql<Place>`
     SELECT job.workspace_id, job.purpose, job.status = 'QUEUED' AS waits,
@@ -43,30 +43,29 @@ const mustWait = ({ waits, under_way }: Place): boolean => waits && under_way >=
 const wait = ({ ahead }: Place): Turn => ({ outcome: 'wait', ahead: Math.max(1, ahead) });
 
 /**
- * Takes a job's hold over when it is its turn: of one workspace, so many runs are under way at once. Running it again
- * changes nothing.
+ * Takes over a job's hold when it is its turn: each workspace has so many active runs. Idempotent.
  * @throws {MissingHoldError} when an open job has no open hold
  */
 export async function takeTurn(db: Database, jobId: JobId): Promise<Turn> {
-  // Most who have to wait learn it here, without a lock.
+  // Most jobs that have to wait return here, without a lock.
   const place = await placeOf(db, jobId);
   if (place === undefined) return { outcome: 'ended' };
   if (mustWait(place)) return wait(place);
   return inTransaction(db, async (tx) => {
-    // Runs of a workspace are let in one after the other, so that no two take the last place.
+    // Serialises a workspace's runs, so that no two take the last place.
     await sql`SELECT pg_advisory_xact_lock(hashtextextended(${`turns of ${place.workspace_id}`}, 0))`.execute(
       tx,
     );
     const now = await placeOf(tx, jobId);
     if (now !== undefined && mustWait(now)) return wait(now);
-    const taken = await takeOverIn(tx, jobId, PURPOSES[place.purpose].first);
+    const taken = await takeOver(tx, jobId, PURPOSES[place.purpose].first);
     return { outcome: taken ? 'taken' : 'ended' };
   });
 }
 
 /**
- * Tells those that wait longest in the workspace of an ended job of as many turns as are free. Whom it does not reach
- * asks by itself later.
+ * Signals the longest waiting runs of an ended job's workspace, as many as there are free turns. A run that is not
+ * reached polls later.
  */
 export async function passTurn(
   { db, client }: { db: Database; client: TemporalClient },

@@ -8,7 +8,7 @@ import type { JobAreas } from './runs.ts';
 /** How long the words of a cancelled run count. */
 const WINDOW = sql`interval '24 hours'`;
 
-/** Counts words that were made for a run that the customer cancelled, or deleted with its article: nobody pays for them. */
+/** Counts the unpaid words made for a run that the customer cancelled, or deleted with its article. */
 export async function countUnpaid(
   tx: Tx,
   areas: JobAreas,
@@ -26,13 +26,17 @@ export async function countUnpaid(
 }
 
 /**
- * Refuses a run while the workspace's words of the last 24 hours are above the limit; 0 is none. The caller has the
- * lock of the wallet, which every cancelled run passed before.
+ * Refuses a run while the workspace's unpaid words of the last 24 hours are above the limit; 0 is no limit. The caller
+ * holds the lock of the wallet, which every cancelled run has taken before.
  * @throws {ServiceError} QUOTA_EXCEEDED, with the seconds until enough of them are older
  */
-export async function requirePaying(tx: Tx, workspaceId: WorkspaceId, limit: number): Promise<void> {
+export async function requireUnpaidWithinLimit(
+  tx: Tx,
+  workspaceId: WorkspaceId,
+  limit: number,
+): Promise<void> {
   if (limit === 0) return;
-  // Newest first: those from which on the sum is above the limit have to grow old.
+  // Newest first: the rows from which on the sum exceeds the limit have to age out.
   const { rows } = await sql<{ seconds: number | null }>`
     SELECT ceil(extract(epoch FROM max(created_at) + ${WINDOW} - now()))::integer AS seconds
     FROM (

@@ -4,9 +4,9 @@ import { ServiceError } from '../errors.ts';
 import type { JobId, WorkspaceId } from '../ids.ts';
 import { jobColumns, jobTag, toJob } from './queries.ts';
 
-/** How often all jobs that somebody waits for are looked at, in one statement; milliseconds. */
+/** How often all jobs that requests wait for are read, in one statement; milliseconds. */
 const EVERY_MS = 500;
-/** Requests of one workspace that wait at once in this process, and of all. */
+/** Requests that wait at once in this process: of one workspace, and in total. */
 const MAX_OF_WORKSPACE = 20;
 const MAX_WAITS = 1_000;
 
@@ -16,10 +16,11 @@ interface Waiter {
   readonly wake: () => void;
 }
 
-/** Lets requests wait for a job to change, at the cost of one statement each half second however many wait. */
+/** Lets requests wait for a job to change: one statement each half second, however many wait. */
 export interface JobWatch {
   /**
-   * Resolves when the job has another tag than `seen` or is gone, after `waitMs`, or when the client or the process goes.
+   * Resolves when the job's tag differs from `seen` or the job is gone, after `waitMs`, or when the client or the
+   * process is gone.
    * @throws {ServiceError} RATE_LIMITED when too many wait already
    */
   untilChanged(
@@ -29,7 +30,7 @@ export interface JobWatch {
     waitMs: number,
     connection?: EventEmitter,
   ): Promise<void>;
-  /** Answers everybody; from then on nobody waits. */
+  /** Ends all waits; later ones end at once. */
   close(): void;
 }
 
@@ -39,7 +40,7 @@ export function createJobWatch(db: Database): JobWatch {
   let closed = false;
   let timer: NodeJS.Timeout | undefined;
 
-  const look = async (): Promise<void> => {
+  const poll = async (): Promise<void> => {
     const ids = [...new Set([...waiters].map(({ jobId }) => jobId))];
     const rows = await db.selectFrom('jobs').select(jobColumns).where('id', 'in', ids).execute();
     const tags = new Map(rows.map((row) => [row.id, jobTag(toJob(row))]));
@@ -50,8 +51,8 @@ export function createJobWatch(db: Database): JobWatch {
   const schedule = (): void => {
     if (timer !== undefined || waiters.size === 0) return;
     timer = setTimeout(() => {
-      // A database that is away is asked again: the waits are bounded, and the answer reads anew.
-      look()
+      // A database that is away is read again later: the waits are bounded, and each response reads the job itself.
+      poll()
         .catch(() => undefined)
         .finally(() => {
           timer = undefined;

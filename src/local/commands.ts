@@ -1,18 +1,18 @@
 import { spawn } from 'node:child_process';
 import { createInterface } from 'node:readline';
 
-/** How long a command may take to end before it is killed. */
+/** Grace period of an aborted command before it is killed, in milliseconds. */
 const END_MS = 5_000;
 
 export type CommandOptions = {
   env: NodeJS.ProcessEnv;
   cwd: string;
-  /** Ends the command; its reason is what `runCommand` throws. */
+  /** Ends the command; `runCommand` throws its reason. */
   signal: AbortSignal;
 };
 
 /**
- * Runs a command until it ends; what it writes to standard output is dropped.
+ * Runs a command until it ends and discards its standard output.
  *
  * @throws Error with its last words when it fails, or the signal's reason
  */
@@ -31,7 +31,7 @@ export async function runCommand(
   let kill: NodeJS.Timeout | undefined;
   const end = () => {
     child.kill('SIGTERM');
-    // Its child processes could keep the pipe open.
+    // Child processes could keep the pipe open.
     child.stderr.destroy();
     kill = setTimeout(() => child.kill('SIGKILL'), END_MS);
   };

@@ -3,17 +3,16 @@ import { join, resolve } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Progress } from './engine.ts';
 import { tryLock } from './lock.ts';
-import { type PostgresEngine, postgresAnswers, startPostgres, stopPostgres } from './postgres.ts';
+import { type PostgresEngine, postgresResponds, startPostgres, stopPostgres } from './postgres.ts';
 import { isAlive, ownIdentity } from './process-identity.ts';
 import { readStackRecord, removeStackRecord, type StackRecord, writeStackRecord } from './stack-file.ts';
 
-/** How long a command waits for another one, or for a stack that is starting, in milliseconds. */
+/** How long a command waits for another command, or for a starting stack, in milliseconds. */
 const WAIT_MS = 90_000;
 
 /**
- * Runs a command on the embedded database of a data folder, whether its stack runs or not. A running Postgres is used
- * as it is. Otherwise one is started for the command and ended after it; commands at the same time take turns, and a
- * stack that starts at the same time waits.
+ * Runs a command on the embedded database of a data folder. A running Postgres is used; otherwise one is started for the
+ * command and ended after it. Concurrent commands take turns, and a starting stack waits.
  *
  * @param use gets the database's URL (with its password); its result or error is passed on
  * @throws Error when the database does not come up, or stays in use by others for too long
@@ -38,7 +37,7 @@ export async function withEmbeddedDatabase<T>(
     const { heldBy } = attempt;
     const postgres = readStackRecord(folder)?.postgres ?? null;
     if (heldBy.purpose === 'stack' && postgres !== null && isAlive(postgres.process)) {
-      if (await postgresAnswers(postgres)) return use(postgres.databaseUrl);
+      if (await postgresResponds(postgres)) return use(postgres.databaseUrl);
     }
     if (Date.now() > deadline) {
       throw new Error(
@@ -55,8 +54,8 @@ async function useUnderLock<T>(
   onProgress: Progress,
 ): Promise<T> {
   const left = readStackRecord(dataDir);
-  // Left by an owner that crashed: the next start will take it over.
-  if (left?.postgres && (await postgresAnswers(left.postgres))) return use(left.postgres.databaseUrl);
+  // Left by a crashed owner; the next start takes it over.
+  if (left?.postgres && (await postgresResponds(left.postgres))) return use(left.postgres.databaseUrl);
   if (left?.postgres) await stopPostgres(left.postgres);
   const record: StackRecord = { owner: ownIdentity(), postgres: null, temporal: left?.temporal ?? null };
   const spawned: { postgres: PostgresEngine | null } = { postgres: null };
@@ -64,7 +63,7 @@ async function useUnderLock<T>(
     const engine = await startPostgres({
       dataDir,
       durable: true,
-      // In our process group: Ctrl-C on the command ends the database too.
+      // In our process group, so that Ctrl-C also ends the database.
       detached: false,
       onProgress,
       onSpawn: (postgres) => {

@@ -6,16 +6,16 @@ import { errorMessage } from '../error-text.ts';
 import type { Invocation } from './privileges.ts';
 import { identifyProcess, isAlive, type ProcessIdentity } from './process-identity.ts';
 
-/** Called with progress while something takes time; one short sentence per call. */
+/** Reports progress of slow work; one short sentence per call. */
 export type Progress = (message: string) => void;
 
 /** An engine's log file is rotated at this many bytes. */
 const LOG_LIMIT = 10 * 1024 * 1024;
 
-/** Variables an engine may see: enough to find its libraries and folders, and none of the service's secrets. */
+/** The environment variables of engines: enough to find libraries and folders, no secrets of the service. */
 const ENGINE_VARIABLES = ['PATH', 'HOME', 'TMPDIR', 'LD_LIBRARY_PATH'];
 
-/** An engine process that has just been spawned, and the log it writes. */
+/** A spawned engine process and its log. */
 export type SpawnedEngine = { process: ProcessIdentity; log: EngineLog };
 
 /** The part of a log file that belongs to one process. */
@@ -27,8 +27,8 @@ export class EngineExitedError extends Error {
 }
 
 /**
- * Spawns an engine with its output appended to a log file. A detached one is in its own process group, so that
- * Ctrl-C reaches only us and we decide when it ends; it does not keep this process alive either way.
+ * Spawns an engine with its output appended to a log file. A detached engine has its own process group, so that Ctrl-C
+ * reaches only this process. It never keeps this process alive.
  *
  * @throws EngineExitedError when it cannot be started or is gone at once
  */
@@ -66,9 +66,9 @@ export async function spawnEngine(
 }
 
 /**
- * Waits until an engine answers.
+ * Waits until an engine responds.
  *
- * @param probe true when it is ready, false to ask again; what it throws ends the waiting
+ * @param probe true when it is ready, false to retry; an error ends the wait
  * @throws EngineExitedError when the process ends first, Error after `timeoutMs`
  */
 export async function untilReady(
@@ -81,7 +81,7 @@ export async function untilReady(
   for (;;) {
     wait.signal?.throwIfAborted();
     const ready = await probe();
-    // Checked last: an engine that lost its port to another process must not be mistaken for that one.
+    // Checked last: the response may come from another process that took the port.
     if (!isAlive(engine.process)) throw exited(name, engine.log);
     if (ready) return;
     if (Date.now() > deadline) {
@@ -91,7 +91,7 @@ export async function untilReady(
   }
 }
 
-/** Makes up to three attempts at something that can lose a race for a port or find remains of a process just killed. */
+/** Up to three attempts at work that can lose a race for a port, or find remains of a killed process. */
 export async function withAttempts<T>(
   attempt: () => Promise<T>,
   signal: AbortSignal | undefined,
@@ -107,7 +107,7 @@ export async function withAttempts<T>(
   }
 }
 
-/** The environment engines and their tools run in. */
+/** The environment of engines and their tools. */
 export function engineEnvironment(): NodeJS.ProcessEnv {
   const env: NodeJS.ProcessEnv = { LC_ALL: 'C', TZ: 'UTC' };
   for (const name of ENGINE_VARIABLES) if (process.env[name] !== undefined) env[name] = process.env[name];

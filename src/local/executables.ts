@@ -2,7 +2,7 @@ import { accessSync, constants, statSync } from 'node:fs';
 import { homedir } from 'node:os';
 import { delimiter, join } from 'node:path';
 
-/** The folder for files worth keeping between checkouts, by the platform's own convention. */
+/** The user's cache folder, by the platform's convention. */
 export function cacheFolder(env: NodeJS.ProcessEnv): string {
   const name = 'workspace-content-service';
   const home = env.HOME ?? homedir();
@@ -21,7 +21,7 @@ export function findAllOnPath(name: string, env: NodeJS.ProcessEnv): string[] {
     .filter(isExecutable);
 }
 
-/** Whether there is a file at this path that may be run. */
+/** Whether there is an executable file at this path. */
 export function isExecutable(path: string): boolean {
   try {
     accessSync(path, constants.X_OK);

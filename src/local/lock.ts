@@ -11,7 +11,7 @@ const holderSchema = processIdentitySchema.extend({ token: z.uuid(), purpose: z.
 
 const REMAINS_AGE_MS = 60_000;
 
-/** Who holds a lock file, and what for. */
+/** The holder of a lock file, and its purpose. */
 export type LockHolder = z.infer<typeof holderSchema>;
 
 /** A lock that is held until it is released or its process ends. */
@@ -20,12 +20,12 @@ export type Lock = { release(): void };
 export type LockAttempt = { lock: Lock } | { heldBy: LockHolder };
 
 /**
- * Takes an exclusive lock file, at once or not at all. The file appears with its contents in one step (a hard link),
- * so it always names its holder. The lock of a dead process is taken over; a second lock decides by whom,
- * named after the dead holder's token, so exactly one of any number of takers wins.
+ * Tries once to take an exclusive lock file. The file is created with its contents in one step (a hard link), so it always
+ * names its holder. The lock of a dead process is taken over; a second lock, named after the dead holder's token, ensures
+ * that only one process does.
  *
  * @param path the lock file, in an existing folder
- * @param purpose a word for the holder's reason, shown to those who are refused
+ * @param purpose a word that is shown to refused processes
  */
 export function tryLock(path: string, purpose: string): LockAttempt {
   const holder: LockHolder = { ...ownIdentity(), token: randomUUID(), purpose };
@@ -57,15 +57,15 @@ export function tryLock(path: string, purpose: string): LockAttempt {
   }
 }
 
-/** Options of `waitForLock`: how long to wait in milliseconds, whom to wait for, and when to stop. */
+/** Options of `waitForLock`. */
 export type LockWait = {
   timeoutMs: number;
-  /** Called once for each failed attempt; false ends the waiting at once. */
+  /** Called after each failed attempt; false ends the wait. */
   keepWaiting?: (holder: LockHolder) => boolean;
   signal?: AbortSignal | undefined;
 };
 
-/** Like `tryLock`, but tries again while another process holds the lock. */
+/** `tryLock` with retries while another process holds the lock. */
 export async function waitForLock(path: string, purpose: string, wait: LockWait): Promise<LockAttempt> {
   const deadline = Date.now() + wait.timeoutMs;
   for (;;) {
@@ -85,7 +85,7 @@ function lockOf(path: string, holder: LockHolder): Lock {
   };
 }
 
-/** Drafts and takeover locks of processes that were killed on the way; live ones exist for milliseconds. */
+/** Removes drafts and takeover locks of killed processes; live ones exist for milliseconds. */
 function removeRemains(path: string): void {
   const prefix = `${basename(path)}.`;
   for (const name of readdirSync(dirname(path))) {
@@ -106,7 +106,7 @@ function link(from: string, to: string): boolean {
   }
 }
 
-/** A lock file whose text was lost in a power failure is 'unreadable' and counts as left behind. */
+/** 'unreadable' for a lock file that lost its text in a power failure; it counts as left behind. */
 function readHolder(path: string): LockHolder | 'none' | 'unreadable' {
   const text = readIfPresent(path);
   if (text === null) return 'none';

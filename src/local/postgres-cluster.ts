@@ -19,19 +19,19 @@ import type { PostgresBinaries } from './postgres-binaries.ts';
 import { type Account, invocation, unprivilegedAccount } from './privileges.ts';
 import { commandLine, endProcess, findProcessesIn, identifyProcess } from './process-identity.ts';
 
-/** Kept inside the cluster, so that neither is ever there without the other. */
+/** Inside the cluster, so that neither exists without the other. */
 const PASSWORD_FILE = 'superuser-password';
 
 const DRAFT = 'postgres.new-';
 
-/** Fast shutdown first (open transactions are rolled back), then an immediate one, then the kernel. */
+/** Fast shutdown (open transactions are rolled back), then immediate shutdown, then SIGKILL. */
 export const POSTGRES_END = [
   { signal: 'SIGINT', waitMs: 20_000 },
   { signal: 'SIGQUIT', waitMs: 5_000 },
   { signal: 'SIGKILL', waitMs: 2_000 },
 ] as const;
 
-/** What belongs to a server that is gone has nothing left to finish. */
+/** Orphaned children have nothing to finish. */
 const ORPHAN_END = [
   { signal: 'SIGQUIT', waitMs: 1_000 },
   { signal: 'SIGKILL', waitMs: 2_000 },
@@ -41,13 +41,13 @@ const ORPHAN_END = [
 export type Cluster = {
   folder: string;
   password: string;
-  /** Who owns the files and runs the server; null is the present user. */
+  /** The user that owns the files and runs the server; null for the current user. */
   account: Account | null;
 };
 
 /**
- * Opens the cluster in `<dataDir>/postgres`, creating it when there is none. It is created next to its place and moved there
- * when complete: an interrupted start leaves nothing half done.
+ * Opens the cluster in `<dataDir>/postgres`, or creates it. It is created in a draft folder and moved when complete, so
+ * that an interrupted start leaves no partial cluster.
  */
 export async function openCluster(
   binaries: PostgresBinaries,
@@ -79,7 +79,7 @@ async function initialise(
   const account = unprivilegedAccount();
   const password = randomBytes(24).toString('base64url');
   removeDrafts(dataDir);
-  // A unique name: the initdb of a killed start may still be running.
+  // Unique: the initdb of a killed start may still be running.
   const draft = mkdtempSync(join(dataDir, DRAFT));
   const passwordFile = `${draft}.password`;
   writeSecretFile(passwordFile, password);
@@ -88,7 +88,7 @@ async function initialise(
   }
   try {
     const args = ['-D', draft, '--username=postgres', `--pwfile=${passwordFile}`, '--auth=scram-sha-256'];
-    // Spelled out, because the defaults follow LANG: without it the encoding would be SQL_ASCII.
+    // Explicit, because the defaults depend on LANG: without it the encoding would be SQL_ASCII.
     args.push('--encoding=UTF8', '--locale-provider=builtin', '--builtin-locale=C.UTF-8', '--locale=C');
     if (!options.durable) args.push('--no-sync');
     const paths = [join(binaries.root, 'lib', 'any'), draft, passwordFile];
@@ -108,7 +108,7 @@ async function initialise(
   }
 }
 
-/** Removes what interrupted starts left behind. What cannot be removed now does no harm. */
+/** Removes drafts of interrupted starts, as far as possible. */
 function removeDrafts(dataDir: string): void {
   for (const name of readdirSync(dataDir)) {
     if (!name.startsWith(DRAFT)) continue;
@@ -120,7 +120,7 @@ function removeDrafts(dataDir: string): void {
   }
 }
 
-/** The server runs as the owner of the files. Files of root (such as a copy made by root) are given away first. */
+/** The server runs as the owner of the files. Root's files (such as a copy by root) change owner first. */
 function accountOf(folder: string): Account | null {
   const fallback = unprivilegedAccount();
   if (fallback === null) return null;
@@ -134,9 +134,8 @@ function accountOf(folder: string): Account | null {
 }
 
 /**
- * Deals with what an earlier server left, before a new one starts on the same files. A server of these files that
- * still runs (its owner died before writing it down) is ended. A number in postmaster.pid that now belongs to
- * another process would make Postgres refuse to start: the file is removed. In all other cases Postgres decides.
+ * Cleans up after an earlier server on the same files. A server that still runs (its owner died before recording it) is
+ * ended. A postmaster.pid with the number of an unrelated process is removed, because Postgres would refuse to start.
  */
 export async function clearServerRemains(folder: string): Promise<void> {
   await endServer(folder);
@@ -158,8 +157,8 @@ async function endServer(folder: string): Promise<void> {
 }
 
 /**
- * Ends the children of a server that was killed. Each notices on its own, but only when its statement is over, and
- * until then its shared memory keeps the next server from starting. Elsewhere than on Linux they are waited for.
+ * Ends the children of a killed server. They would end only after their statement, and until then their shared memory
+ * blocks the next server. On other systems than Linux they are awaited.
  */
 async function endOrphans(folder: string): Promise<void> {
   const inFolder = findProcessesIn(realpathSync(folder));
@@ -170,7 +169,7 @@ async function endOrphans(folder: string): Promise<void> {
   await Promise.all(orphans.map(({ identity }) => endProcess(identity, ORPHAN_END)));
 }
 
-/** True for another live process and for a zombie alike: Postgres takes both for its predecessor. */
+/** True for a live process or a zombie: Postgres takes both for its predecessor. */
 function numberIsTaken(pid: number): boolean {
   try {
     return process.kill(pid, 0);

@@ -27,25 +27,25 @@ export const postgresEngineSchema = z.object({
   folder: z.string(),
 });
 
-/** A Postgres server that this code started, now or in an earlier life. */
+/** A Postgres server started by this process or an earlier one. */
 export type PostgresEngine = z.infer<typeof postgresEngineSchema>;
 
 export type PostgresOptions = {
   dataDir: string;
-  /** False trades durability for speed, and serves many services at once: throw-away databases only. */
+  /** False trades durability for speed and allows many services: for throw-away databases only. */
   durable: boolean;
   /** In its own process group, so that Ctrl-C does not reach it. */
   detached: boolean;
-  /** A free one when omitted. */
+  /** Default: a free port. */
   port?: number;
-  /** Called as soon as there is a process, before it is ready. */
+  /** Called once the process exists, before it is ready. */
   onSpawn: (engine: PostgresEngine) => void;
   onProgress: Progress;
   signal?: AbortSignal | undefined;
 };
 
 /**
- * Starts Postgres on `<dataDir>/postgres`, on a loopback port, and waits until the database `wcs` is there.
+ * Starts Postgres on `<dataDir>/postgres`, on a loopback port, and waits for the database `wcs`.
  *
  * @throws Error with the last lines of its log when it does not come up
  */
@@ -66,13 +66,13 @@ export async function startPostgres(options: PostgresOptions): Promise<PostgresE
   }, options.signal);
 }
 
-/** Starts a Postgres that has died on the same data and the same port. */
+/** Restarts a dead Postgres on the same data and port. */
 export function restartPostgres(engine: PostgresEngine, options: PostgresOptions): Promise<PostgresEngine> {
   return startPostgres({ ...options, port: Number(new URL(engine.databaseUrl).port) });
 }
 
-/** Whether an engine from an earlier life still runs and answers within 5 s, and so can be used as it is. */
-export async function postgresAnswers(engine: PostgresEngine): Promise<boolean> {
+/** Whether an earlier process's engine still runs and responds within 5 s, and so can be used. */
+export async function postgresResponds(engine: PostgresEngine): Promise<boolean> {
   const deadline = Date.now() + 5_000;
   while (isAlive(engine.process) && Date.now() < deadline) {
     if (await connects(engine.databaseUrl)) return true;
@@ -81,12 +81,12 @@ export async function postgresAnswers(engine: PostgresEngine): Promise<boolean> 
   return false;
 }
 
-/** Ends Postgres by a fast shutdown: open transactions are rolled back, nothing committed is lost. */
+/** Ends Postgres with a fast shutdown: open transactions are rolled back, nothing committed is lost. */
 export const stopPostgres = (engine: PostgresEngine): Promise<void> =>
   endProcess(engine.process, POSTGRES_END);
 
 /**
- * Checks a database that we do not run.
+ * Checks an external database.
  *
  * @throws Error naming DATABASE_URL when it cannot be reached, or when its encoding is not UTF8 (lengths would then be
  * counted in bytes)
@@ -108,7 +108,7 @@ export async function checkDatabase(databaseUrl: string): Promise<void> {
   }
 }
 
-/** Where a server of this data folder logs. */
+/** The server log of a data folder. */
 export const postgresLog = (dataDir: string): string => join(dataDir, 'logs', 'postgres.log');
 
 async function spawnPostgres(
@@ -139,7 +139,7 @@ function urlOf(cluster: Cluster, port: number): string {
   return `postgres://postgres:${cluster.password}@${LOOPBACK}:${port}/${DATABASE_NAME}`;
 }
 
-/** SQLSTATEs of a server that is there but will not let us in: 28P01 password, 28000 not allowed. */
+/** SQLSTATEs of a refused login: 28P01 wrong password, 28000 not allowed. */
 const REFUSED = new Set(['28P01', '28000']);
 
 async function isServing(databaseUrl: string, spawned: SpawnedEngine): Promise<boolean> {
@@ -153,7 +153,7 @@ async function isServing(databaseUrl: string, spawned: SpawnedEngine): Promise<b
     return true;
   } catch (error) {
     if (!REFUSED.has(errorCode(error) ?? '')) return false;
-    // Either our password is wrong, or another server took the port first and ours is about to end.
+    // Our password is wrong, or another server took the port first and ours is about to end.
     if (!isAlive(spawned.process)) throw new EngineExitedError('Postgres lost its port to another process.');
     throw error;
   }
@@ -170,7 +170,7 @@ async function connects(databaseUrl: string): Promise<boolean> {
 
 async function withClient<T>(connectionString: string, use: (client: pg.Client) => Promise<T>): Promise<T> {
   const client = new pg.Client({ connectionString, connectionTimeoutMillis: 5_000 });
-  // A server that goes away in mid-query also rejects the query; without a listener the event would end the process.
+  // A lost connection also rejects the query; without a listener the event would end the process.
   client.on('error', () => undefined);
   try {
     await client.connect();

@@ -3,23 +3,23 @@ import { readFileSync, statSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { readIfPresent } from '../files.ts';
 
-/** A user of this machine, by numbers. */
+/** A user of this machine, by uid and gid. */
 export type Account = { uid: number; gid: number };
 
-/** Arguments for `spawn` so that a command runs as wanted. */
+/** Arguments for `spawn`. */
 export type Invocation = { command: string; args: string[]; uid?: number; gid?: number };
 
 /** How a command is to be run. */
 export type LaunchOptions = {
-  /** The user to become; only root can. Null runs the command as the present user. */
+  /** The user to run as, which needs root; null for the current user. */
   account: Account | null;
-  /** Files and folders the command has to reach. */
+  /** Files and folders that the command needs. */
   paths: readonly string[];
-  /** Have the system interrupt the command when this process dies, where the system can (Linux). */
+  /** Interrupt the command when this process dies (Linux only). */
   dieWithParent: boolean;
 };
 
-/** Postgres refuses to run as root: then it runs as this account. Null when the present user is fine. */
+/** The account for Postgres, which refuses to run as root; null unless the current user is root. */
 export function unprivilegedAccount(): Account | null {
   if (process.getuid?.() !== 0) return null;
   const passwd = readIfPresent('/etc/passwd') ?? '';
@@ -32,10 +32,10 @@ export function unprivilegedAccount(): Account | null {
 }
 
 /**
- * Decides how to run a command. A checkout below a folder that only root may enter (/root, a `mktemp -d`) is closed
- * to the account: then the command keeps one capability, to read and pass through folders, and nothing else of root.
+ * Decides how to run a command as another user. In a checkout that only root may enter (/root, a `mktemp -d`), the command
+ * keeps one capability, to read and pass through folders.
  *
- * @throws Error naming the closed folder when neither way is open
+ * @throws Error naming the closed folder when that is not possible
  */
 export function invocation(command: string, args: readonly string[], options: LaunchOptions): Invocation {
   const { account } = options;
@@ -52,7 +52,7 @@ export function invocation(command: string, args: readonly string[], options: La
       );
     }
     flags.push(`--reuid=${account.uid}`, `--regid=${account.gid}`, '--clear-groups');
-    // Else access(2), by which Postgres checks its own programs, would still answer as if it had no capability.
+    // Without it access(2), which Postgres uses to check its programs, ignores the capability.
     flags.push('--securebits=+no_setuid_fixup');
     flags.push(`--inh-caps=+${capability}`, `--ambient-caps=+${capability}`);
     return setpriv(flags, command, args);
@@ -65,7 +65,7 @@ function setpriv(flags: readonly string[], command: string, args: readonly strin
   return { command: 'setpriv', args: [...flags, '--', command, ...args] };
 }
 
-/** The first folder on the way that others may not enter, or the command if they may not run it; null if none is. */
+/** The first folder on a path that others may not enter, or the command if they may not run it; null if none. */
 function closedPath(command: string, paths: readonly string[]): string | null {
   if ((statSync(command).mode & 0o005) !== 0o005) return command;
   for (const path of [command, ...paths]) {
@@ -78,8 +78,8 @@ function closedPath(command: string, paths: readonly string[]): string | null {
 }
 
 /**
- * capabilities(7): dac_read_search (2) passes folders and reads files; running a file that is closed to others takes
- * the wider dac_override (1), which is also what containers have by default when they lack the first.
+ * capabilities(7): dac_read_search (2) allows passing folders and reading files. Running a file that is closed to others
+ * needs the wider dac_override (1), which containers have by default even without the first.
  */
 function passingCapability(mustRunClosedFile: boolean): 'dac_read_search' | 'dac_override' | null {
   if (process.platform !== 'linux') return null;
@@ -91,7 +91,7 @@ function passingCapability(mustRunClosedFile: boolean): 'dac_read_search' | 'dac
 
 let setprivIsUsable: boolean | undefined;
 
-/** Busybox has a setpriv without the options needed here, so its help decides. */
+/** Checks the help text, because Busybox's setpriv lacks the options needed here. */
 function hasSetpriv(): boolean {
   if (setprivIsUsable === undefined) {
     const help =

@@ -5,16 +5,16 @@ import { z } from 'zod';
 import { errorCode } from '../error-text.ts';
 
 /**
- * A process that cannot be mistaken for a later one with the same number. `startedAt` is opaque: boot id and clock
- * ticks since boot on Linux, the operating system's own start time elsewhere.
+ * Identifies a process even after its number is reused. `startedAt` is opaque: boot id and clock ticks since boot on
+ * Linux, the operating system's start time elsewhere.
  */
 export const processIdentitySchema = z.object({ pid: z.int().positive(), startedAt: z.string().min(1) });
 export type ProcessIdentity = z.infer<typeof processIdentitySchema>;
 
-/** One step of ending a process: the signal, and how long to wait for it to work, in milliseconds. */
+/** One step of ending a process: a signal, and the wait after it in milliseconds. */
 export type EndStep = { signal: NodeJS.Signals; waitMs: number };
 
-/** Names the live process with this number; null when there is none or only a zombie is left of it. */
+/** Identifies the live process with this number; null for none or a zombie. */
 export function identifyProcess(pid: number): ProcessIdentity | null {
   const startedAt = startTime(pid);
   return startedAt === null ? null : { pid, startedAt };
@@ -27,16 +27,15 @@ export function ownIdentity(): ProcessIdentity {
   return identity;
 }
 
-/** Whether exactly this process still runs: a process that reuses its number does not count. */
+/** Whether this process still runs, and not another one with its number. */
 export function isAlive(identity: ProcessIdentity): boolean {
   return identifyProcess(identity.pid)?.startedAt === identity.startedAt;
 }
 
 /**
- * Ends a process by the given signals in turn, each with its own wait. A process that is gone, or whose number was
- * taken over by another, is left alone.
+ * Ends a process with the given signals in turn. Does nothing when it is gone or its number was reused.
  *
- * @throws Error when the process outlives the last step
+ * @throws Error when the process survives the last step
  */
 export async function endProcess(identity: ProcessIdentity, steps: readonly EndStep[]): Promise<void> {
   for (const { signal, waitMs } of steps) {
@@ -71,7 +70,7 @@ export function findProcesses(part: string): ProcessIdentity[] {
     .filter((identity) => identity !== null);
 }
 
-/** Finds the processes whose working folder this is, with the number of each one's parent; only on Linux, elsewhere none. */
+/** Finds the processes with this working folder, and their parents' numbers; Linux only, elsewhere none. */
 export function findProcessesIn(folder: string): { identity: ProcessIdentity; parent: number }[] {
   if (process.platform !== 'linux') return [];
   return readdirSync('/proc')
@@ -106,7 +105,7 @@ function startTime(pid: number): string | null {
   }
 }
 
-/** proc(5): what follows the command name in parentheses, from field 3 on; null when the process is gone. */
+/** The fields of proc(5) stat from field 3 on, after the command name; null when the process is gone. */
 function statFields(pid: number): string[] | null {
   try {
     const stat = readFileSync(`/proc/${pid}/stat`, 'utf8');
@@ -116,7 +115,7 @@ function statFields(pid: number): string[] | null {
   }
 }
 
-/** The state is field 3, the parent's number field 4 and the start time field 22. */
+/** State is field 3, parent number field 4, start time field 22. */
 function linuxStartTime(pid: number): string | null {
   const fields = statFields(pid) ?? [];
   const [state, ticks] = [fields[0], fields[19]];
@@ -125,12 +124,12 @@ function linuxStartTime(pid: number): string | null {
 }
 
 function unixStartTime(pid: number): string | null {
-  const answer = run('ps', ['-o', 'stat=,lstart=', '-p', String(pid)]);
-  const [state = '', ...started] = answer.split(/\s+/);
+  const output = run('ps', ['-o', 'stat=,lstart=', '-p', String(pid)]);
+  const [state = '', ...started] = output.split(/\s+/);
   return state === '' || state.startsWith('Z') ? null : started.join(' ');
 }
 
-/** Tells two boots apart: after a reboot the same number can start at the same tick. */
+/** Distinguishes boots: after a reboot the same number can start at the same tick. */
 function bootId(): string {
   try {
     return readFileSync('/proc/sys/kernel/random/boot_id', 'utf8').trim();

@@ -4,7 +4,7 @@ import { type Config, ConfigurationError, loadConfig } from '../config.ts';
 import { createLogger } from '../logger.ts';
 import { type LocalService, startLocalService, UserError, untilAborted } from './service.ts';
 
-/** A signal that comes again within this time is the same Ctrl-C, passed on by npm. */
+/** A repeated signal within this time is the same Ctrl-C, forwarded by npm. */
 const SAME_SIGNAL_MS = 1_000;
 
 const PARENT_POLL_MS = 250;
@@ -13,7 +13,7 @@ export interface LocalRun {
   /** Name in the log lines. */
   readonly name: string;
   readonly env: NodeJS.ProcessEnv;
-  /** Works with the running service; when it is over, or `signal` is aborted, everything is stopped. */
+  /** Uses the running service; everything is stopped when it returns or `signal` is aborted. */
   readonly use: (service: LocalService, signal: AbortSignal) => Promise<void>;
 }
 
@@ -21,8 +21,8 @@ export interface LocalRun {
 export const print = (line: string): void => void process.stdout.write(`${line}\n`);
 
 /**
- * Runs the whole service in this process until `use` is over or a signal comes (SIGINT, SIGTERM, SIGHUP), stops it
- * in order and ends the process: with 0 then, and with 1 and a message when it could not start or failed.
+ * Runs the whole service in this process until `use` returns or a signal arrives (SIGINT, SIGTERM, SIGHUP), then stops it
+ * in order. Exits with 0, or with 1 and a message when the service could not start or failed.
  */
 export async function runLocally({ name, env, use }: LocalRun): Promise<never> {
   const config = readConfig(env);
@@ -65,40 +65,39 @@ function report(error: unknown, logger: Logger): void {
   else logger.fatal({ err: error }, 'stopped by an error');
 }
 
-/** The first signal stops everything; later ones only print that it takes a moment. */
+/** The first signal stops everything; later ones only print a notice. */
 function listenForSignals(stop: AbortController): void {
-  let told = 0;
+  let lastNotice = 0;
   const onStop = (reason: string) => {
     const now = performance.now();
     if (!stop.signal.aborted) {
       print(`\n${reason}: stopping requests first, then the worker, then the engines.`);
       stop.abort(new Error(reason));
-    } else if (now - told > SAME_SIGNAL_MS) {
+    } else if (now - lastNotice > SAME_SIGNAL_MS) {
       print('Still stopping; please wait.');
     } else {
       return;
     }
-    told = now;
+    lastNotice = now;
   };
   for (const name of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(name, onStop);
   if (process.env.npm_lifecycle_event !== undefined) onParentGone(() => onStop('npm has ended'));
 }
 
 /**
- * npm passes SIGTERM on to the shell between it and us, which dies silently: all that we can notice is
- * that our parent has changed.
+ * npm forwards SIGTERM only to the shell between it and us, which dies silently: the only sign is a new parent process.
  */
-function onParentGone(tell: () => void): void {
+function onParentGone(onGone: () => void): void {
   const parent = process.ppid;
   const timer = setInterval(() => {
     if (process.ppid === parent) return;
     clearInterval(timer);
-    tell();
+    onGone();
   }, PARENT_POLL_MS);
   timer.unref();
 }
 
-/** A terminal or pipe that is gone must not end the process before the engines are stopped. */
+/** A closed terminal or pipe must not end the process before the engines are stopped. */
 function surviveClosedOutput(logger: Logger): void {
   const streams: unknown[] = [process.stdout, process.stderr, Reflect.get(logger, pino.symbols.streamSym)];
   for (const stream of streams) if (stream instanceof EventEmitter) stream.on('error', () => undefined);

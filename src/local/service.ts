@@ -12,55 +12,55 @@ import type { Progress } from './engine.ts';
 import { type Stack, startStack } from './stack.ts';
 import { cachedWorkflowBundle } from './workflow-bundle.ts';
 
-/** How long a start waits for a Temporal server that is not ours before it continues without, in milliseconds. */
+/** How long a start waits for an external Temporal server before it continues without, in milliseconds. */
 const EXTERNAL_TEMPORAL_WAIT_MS = 5_000;
 
-/** What is left of server and worker has this long once the engines are gone, in milliseconds. */
+/** Time for server and worker to end after the engines, in milliseconds. */
 const AFTER_ENGINES_MS = 5_000;
 
-/** An error whose message is all the user needs, without a stack. */
+/** An error shown to the user without a stack. */
 export class UserError extends Error {
   override readonly name = 'UserError';
 }
 
 export interface LocalServiceOptions {
   readonly config: Config;
-  /** Where the engines look up what `config` does not have, such as TEMPORAL_CLI_PATH. */
+  /** Source of variables that `config` lacks, such as TEMPORAL_CLI_PATH. */
   readonly env: NodeJS.ProcessEnv;
   readonly logger: Logger;
   readonly onProgress: Progress;
-  /** Abandons the start; what runs already is stopped before the promise rejects. */
+  /** Aborts the start; everything already running is stopped before the promise rejects. */
   readonly signal: AbortSignal;
 }
 
 /** Engines, server and worker, all of them owned by this process. */
 export interface LocalService {
-  /** Where the API listens. */
+  /** The API's address. */
   readonly url: string;
-  /** Null when Temporal is not ours. */
+  /** Null for an external Temporal. */
   readonly temporalUiUrl: string | null;
   /** Absolute path. */
   readonly dataDir: string;
   readonly config: ConnectedConfig;
   readonly db: Database;
-  /** Rejects when the worker ends by itself, or an engine can't be kept running; never resolves. */
+  /** Rejects when the worker ends unexpectedly, or an engine can't be kept running; never resolves. */
   readonly failed: Promise<never>;
   /**
-   * Drains HTTP, then the worker, then ends our engines, within two minutes even if something hangs. Never
-   * rejects: what fails is logged.
+   * Drains HTTP, then the worker, then ends our engines, within two minutes even if something hangs. Never rejects:
+   * failures are logged.
    */
   stop(): Promise<void>;
 }
 
 /**
- * Brings up all that the environment does not name, migrates the embedded database and starts server and worker.
- * @throws {UserError} for what the user can fix: an engine that does not come up, a port that is taken
+ * Starts the engines that the environment does not provide, migrates the embedded database and starts server and worker.
+ * @throws {UserError} for problems that the user can fix: an engine that does not start, a port that is in use
  */
 export async function startLocalService(options: LocalServiceOptions): Promise<LocalService> {
   const { config, logger, signal, onProgress } = options;
   const bundling = config.WORKFLOW_BUNDLE ?? cachedWorkflowBundle(config.DATA_DIR);
   const loading = Promise.all([import('../processes/server.ts'), import('../processes/worker.ts'), bundling]);
-  // If the engines fail first, nothing awaits it.
+  // Not awaited if the engines fail first.
   loading.catch(() => undefined);
 
   const stack = await openStack(options);
@@ -92,7 +92,7 @@ export async function startLocalService(options: LocalServiceOptions): Promise<L
       logger.warn(`not stopped within ${STOP_DEADLINE_MS / 1_000} seconds; ending the engines anyway`);
     }
     await inOrder(() => stack.stop());
-    // Releases what a hanging engine has kept waiting.
+    // Work that waited for a hanging engine can end now.
     await settlesWithin(AFTER_ENGINES_MS, stopped);
   };
   const stop = () => {
@@ -112,7 +112,7 @@ export async function startLocalService(options: LocalServiceOptions): Promise<L
     server = await startServer(connected, logger.child({ process: 'server' })).catch((error: unknown) => {
       throw explainListening(error, config);
     });
-    // The server in this same process has the port that was asked for.
+    // The server in this process has the configured metrics port.
     const starting = startWorker({ ...connected, METRICS_PORT: 0 }, logger.child({ process: 'worker' })).then(
       (running) => {
         worker = running;
@@ -125,7 +125,7 @@ export async function startLocalService(options: LocalServiceOptions): Promise<L
         throw new UserError(errorMessage(error), { cause: error });
       }),
     ]);
-    // Watched by the caller once the start is over.
+    // The caller handles it after the start.
     failed.catch(() => undefined);
     const waits: Promise<unknown>[] = [starting, failed, untilAborted(signal)];
     if (config.TEMPORAL_ADDRESS !== undefined) waits.push(sleep(EXTERNAL_TEMPORAL_WAIT_MS));
@@ -165,7 +165,7 @@ async function openStack({ config, env, onProgress, signal }: LocalServiceOption
   }
 }
 
-/** The configuration with the engines' addresses; what belongs to another engine does not apply to ours. */
+/** The configuration with our engines' addresses, without settings for external engines. */
 function connect(config: Config, stack: Stack, workflowBundle: string): ConnectedConfig {
   return {
     ...config,
@@ -178,7 +178,7 @@ function connect(config: Config, stack: Stack, workflowBundle: string): Connecte
   };
 }
 
-/** Names the variable behind an address that cannot be listened on. */
+/** Names the variable of an address that cannot be bound. */
 function explainListening(error: unknown, { HOST, PORT }: Config): unknown {
   switch (errorCode(error)) {
     case 'EADDRINUSE':
@@ -194,7 +194,7 @@ function explainListening(error: unknown, { HOST, PORT }: Config): unknown {
   }
 }
 
-/** Whether work that never rejects is over in time. */
+/** Whether work that never rejects ends in time. */
 async function settlesWithin(timeoutMs: number, work: Promise<void>): Promise<boolean> {
   const abort = new AbortController();
   const late = sleep(timeoutMs, false, { signal: abort.signal }).catch(() => false);

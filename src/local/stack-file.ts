@@ -9,15 +9,15 @@ import { temporalEngineSchema } from './temporal-server.ts';
 const stackRecordSchema = z.object({
   /** The process that started the engines and ends them. */
   owner: processIdentitySchema,
-  /** Null for an engine that is not ours (DATABASE_URL, TEMPORAL_ADDRESS) or not started yet. */
+  /** Null for an external engine (DATABASE_URL, TEMPORAL_ADDRESS) or one not started yet. */
   postgres: postgresEngineSchema.nullable(),
   temporal: temporalEngineSchema.nullable(),
 });
 
-/** What `<dataDir>/stack.json` says about the engines that were started on that folder. */
+/** The contents of `<dataDir>/stack.json`: the engines started on that folder. */
 export type StackRecord = z.infer<typeof stackRecordSchema>;
 
-/** Reads the record; null when there is none, or none that can be read (its engines are then found by other means). */
+/** Reads the record; null when missing or unreadable (its engines are then found by other means). */
 export function readStackRecord(dataDir: string): StackRecord | null {
   const text = readIfPresent(fileOf(dataDir));
   if (text === null) return null;
@@ -28,7 +28,7 @@ export function readStackRecord(dataDir: string): StackRecord | null {
   }
 }
 
-/** Writes the record in one step, readable by its owner only: it has the database's password. */
+/** Writes the record atomically, readable only by its owner: it contains the database's password. */
 export function writeStackRecord(dataDir: string, record: StackRecord): void {
   writeSecretFile(fileOf(dataDir), `${JSON.stringify(record, null, 2)}\n`);
 }

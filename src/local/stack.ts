@@ -8,8 +8,8 @@ import { type LockHolder, waitForLock } from './lock.ts';
 import {
   checkDatabase,
   type PostgresEngine,
-  postgresAnswers,
   postgresLog,
+  postgresResponds,
   restartPostgres,
   startPostgres,
   stopPostgres,
@@ -24,41 +24,41 @@ import {
   stopTemporal,
   TEMPORAL_NAMESPACE,
   type TemporalEngine,
-  temporalAnswers,
   temporalLog,
+  temporalResponds,
 } from './temporal-server.ts';
 
-/** How long a start waits for an admin command that has the database for itself, in milliseconds. */
+/** How long a start waits for an admin command that holds the database, in milliseconds. */
 const COMMAND_WAIT_MS = 60_000;
 
 export type StackOptions = {
-  /** Folder of everything the engines keep; made when missing; `.data`. An ephemeral stack has a temporary one. */
+  /** Folder for all data of the engines, created when missing. Default: `.data`; a temporary one when ephemeral. */
   dataDir?: string;
-  /** Where DATABASE_URL, TEMPORAL_ADDRESS, TEMPORAL_NAMESPACE and TEMPORAL_CLI_PATH are looked up; process.env. */
+  /** Source of DATABASE_URL, TEMPORAL_ADDRESS, TEMPORAL_NAMESPACE and TEMPORAL_CLI_PATH. Default: process.env. */
   env?: NodeJS.ProcessEnv;
-  /** With Temporal's web UI; true unless ephemeral. */
+  /** With Temporal's web UI. Default: true unless ephemeral. */
   ui?: boolean;
-  /** For tests: nothing is kept, nothing is synced to disk, and the engines end with this process where possible. */
+  /** For tests: nothing is kept or synced to disk, and the engines end with this process where possible. */
   ephemeral?: boolean;
-  /** Whether an engine of ours that dies is started again at its address, until the end or `signal`; false. */
+  /** Restarts our engines at their addresses when they die, until the end or `signal`. Default: false. */
   keepRunning?: boolean;
   onProgress?: Progress;
-  /** Abandons the start: what was started already is ended before the promise rejects. Later, no engine is started again. */
+  /** Aborts the start: everything already started is ended before the promise rejects. Later, stops restarts. */
   signal?: AbortSignal;
 };
 
-/** A database and a Temporal server to work with. */
+/** A database and a Temporal server. */
 export type Stack = {
-  /** With a password when the database is ours: not for logs. */
+  /** Contains a password when the database is ours: never logged. */
   databaseUrl: string;
   /** host:port of Temporal's gRPC frontend. */
   temporalAddress: string;
   temporalNamespace: string;
-  /** Null when the server is not ours or runs without its UI. */
+  /** Null for an external server or one without UI. */
   temporalUiUrl: string | null;
   /** Rejects, in plain words, when an engine can't be kept running; never resolves. */
   failed: Promise<never>;
-  /** Ends the engines that are ours, Temporal first, and forgets them. Engines of others are left alone. */
+  /** Ends our engines, Temporal first, and forgets them. External engines are not touched. */
   stop(): Promise<void>;
 };
 
@@ -77,8 +77,8 @@ export class StackRunningError extends Error {
 }
 
 /**
- * Brings up what the environment does not name: Postgres unless DATABASE_URL is set, Temporal unless TEMPORAL_ADDRESS
- * is. Engines that an earlier owner left running when it crashed are taken over if they answer, and replaced if not.
+ * Starts Postgres unless DATABASE_URL is set, and Temporal unless TEMPORAL_ADDRESS is set. Engines of a crashed owner are
+ * taken over if they respond, else replaced.
  *
  * @throws StackRunningError when another live process has a stack on the folder; Error in plain words when an engine
  * does not come up (the other is then ended again)
@@ -114,7 +114,7 @@ export async function startStack(options: StackOptions = {}): Promise<Stack> {
   };
   try {
     const previous = lock === null ? null : readStackRecord(dataDir);
-    // Both are ours to end from here on, whatever happens.
+    // From here on both are ours to end.
     session.record = {
       ...session.record,
       postgres: previous?.postgres ?? null,
@@ -159,7 +159,7 @@ type Session = {
   record: StackRecord;
 };
 
-/** The data folder by its one true name, so that two names for it (a symbolic link) are not two stacks. */
+/** The data folder's real path, so that a symbolic link to it is not a second stack. */
 function folderOf(dataDir = '.data'): string {
   mkdirSync(dataDir, { recursive: true });
   return realpathSync(resolve(dataDir));
@@ -169,7 +169,7 @@ async function lockFolder(dataDir: string, signal: AbortSignal | undefined) {
   const attempt = await waitForLock(join(dataDir, 'stack.lock'), 'stack', {
     timeoutMs: COMMAND_WAIT_MS,
     signal,
-    // A command is over soon; a stack stays.
+    // Wait only for commands, which end soon.
     keepWaiting: (holder) => holder.purpose === 'command',
   });
   if ('heldBy' in attempt) throw new StackRunningError(dataDir, attempt.heldBy);
@@ -177,8 +177,8 @@ async function lockFolder(dataDir: string, signal: AbortSignal | undefined) {
 }
 
 /**
- * Waits for both even when one fails, so that nothing is still being started while the rest is being ended; the first
- * failure has the other abandoned.
+ * Waits for both even when one fails, so that no engine is still starting during the clean-up. The first failure aborts
+ * the other.
  */
 async function startTogether<A, B>(
   abandon: AbortController,
@@ -196,7 +196,7 @@ async function startTogether<A, B>(
 
 async function openPostgres(session: Session): Promise<PostgresEngine> {
   const left = session.record.postgres;
-  if (left !== null && (await postgresAnswers(left))) return left;
+  if (left !== null && (await postgresResponds(left))) return left;
   if (left !== null && isAlive(left.process)) session.onProgress('Ending the Postgres of an earlier start');
   await endPostgres(session);
   return startPostgres({ ...session, onSpawn: (postgres) => note(session, { postgres }) });
@@ -205,14 +205,14 @@ async function openPostgres(session: Session): Promise<PostgresEngine> {
 async function openTemporal(session: Session): Promise<TemporalEngine> {
   const left = session.record.temporal;
   const usable = left?.cli !== undefined && (left.uiUrl !== null) === session.ui;
-  if (left !== null && usable && (await temporalAnswers(left))) return left;
+  if (left !== null && usable && (await temporalResponds(left))) return left;
   if (left !== null && isAlive(left.process)) session.onProgress('Ending the Temporal of an earlier start');
   await endTemporal(session);
   const cli = await findTemporalCli(session);
   return startTemporal({ ...session, cli, onSpawn: (temporal) => note(session, { temporal }) });
 }
 
-/** What is to be kept running, as the record has it at each moment. */
+/** The engines to keep running, read from the current record. */
 function keptEngines(
   session: Session,
   postgres: PostgresEngine | null,
@@ -259,13 +259,13 @@ async function endTemporal(session: Session): Promise<null> {
   return null;
 }
 
-/** Written at once: if we die now, the next start knows the process. */
+/** Writes the record at once, so that the next start knows the process even after a crash. */
 function note(session: Session, engine: Partial<StackRecord>): void {
   session.record = { ...session.record, ...engine };
   writeStackRecord(session.dataDir, session.record);
 }
 
-/** Both at once, since neither depends on the other. A failure of one does not stop the end of the other. */
+/** Ends both in parallel. A failure of one does not affect the other. */
 async function stopEngines({ postgres, temporal }: StackRecord): Promise<void> {
   const ends = await Promise.allSettled([
     postgres === null ? undefined : stopPostgres(postgres),

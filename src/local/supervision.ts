@@ -3,40 +3,40 @@ import { accepts } from '../ports.ts';
 import { EngineExitedError, type Progress } from './engine.ts';
 import { isAlive, type ProcessIdentity } from './process-identity.ts';
 
-/** This many deaths within this time, in milliseconds, are not an accident. */
+/** Gives up after this many deaths within this time, in milliseconds. */
 const MAX_DEATHS = 3;
 const WITHIN_MS = 60_000;
 
 /** Milliseconds between two checks; a check reads two small files on Linux, and spawns a process elsewhere. */
-const LOOK_EVERY_MS = process.platform === 'linux' ? 100 : 2_000;
+const POLL_MS = process.platform === 'linux' ? 100 : 2_000;
 
 /** How long a port may still be held after the death of its engine, in milliseconds. */
 const PORT_WAIT_MS = 2_000;
 
-/** An engine of ours that is to be kept running. */
+/** An engine to keep running. */
 export type KeptEngine = {
   name: string;
-  /** The one port at which its clients know it. */
+  /** The port that its clients use. */
   port: number;
   logFile: string;
-  /** Its current process, or its last one. */
+  /** Its current or last process. */
   process(): ProcessIdentity;
   /**
-   * Starts it again on the same data and port, and ends early with the signal.
-   * @throws EngineExitedError when it dies on its way
+   * Restarts it on the same data and port; the signal aborts.
+   * @throws EngineExitedError when it dies during the start
    */
   restart(signal: AbortSignal): Promise<void>;
 };
 
-/** Engines that are started again when they die. */
+/** Restarts engines when they die. */
 export type Supervision = {
   /** Rejects, in plain words, when an engine can't be kept running; never resolves. */
   failed: Promise<never>;
-  /** Stops starting engines; resolves when no start is in progress. Never rejects. */
+  /** Stops restarts; resolves when none is in progress. Never rejects. */
   stop(): Promise<void>;
 };
 
-/** Watches engines, and starts each one that has died again. The signal ends it as `stop` does. */
+/** Watches engines and restarts those that die. The signal has the effect of `stop`. */
 export function superviseEngines(
   engines: readonly KeptEngine[],
   { onProgress, signal }: { onProgress: Progress; signal: AbortSignal },
@@ -45,7 +45,7 @@ export function superviseEngines(
   const either = AbortSignal.any([ceased.signal, signal]);
   const watches = engines.map((engine) => keepRunning(engine, onProgress, either));
   const failed = Promise.all(watches).then(() => new Promise<never>(() => undefined));
-  // Callers that await it see the error.
+  // Callers that await it get the error.
   failed.catch(() => undefined);
   return {
     failed,
@@ -56,7 +56,7 @@ export function superviseEngines(
   };
 }
 
-/** A start that fails because the engine dies counts as a death like any other. */
+/** A death during a restart counts, too. */
 async function keepRunning(engine: KeptEngine, onProgress: Progress, signal: AbortSignal): Promise<void> {
   const { name, logFile } = engine;
   let deaths: number[] = [];
@@ -64,7 +64,7 @@ async function keepRunning(engine: KeptEngine, onProgress: Progress, signal: Abo
   while (!signal.aborted) {
     const process = engine.process();
     if (isAlive(process)) {
-      await sleep(LOOK_EVERY_MS, undefined, { signal }).catch(() => undefined);
+      await sleep(POLL_MS, undefined, { signal }).catch(() => undefined);
       continue;
     }
     const diedAt = performance.now();

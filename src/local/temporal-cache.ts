@@ -3,17 +3,17 @@ import { join } from 'node:path';
 import { cacheFolder, isExecutable } from './executables.ts';
 import { checkHash, pinnedExecutable, type TemporalCli, type TemporalRelease } from './temporal-release.ts';
 
-/** Where the executable of one release is kept between checkouts. */
+/** The user's cache of one release's executable. */
 export type TemporalCache = {
-  /** The lock of all fetches lies here, too. */
+  /** Also contains the lock of all fetches. */
   folder: string;
-  /** The executable; null when there is none. @throws Error with both hashes when it is another file */
+  /** The executable; null when missing. @throws Error with both hashes when the file differs */
   find(): Promise<TemporalCli | null>;
-  /** Puts a checked file into place, in one step. */
+  /** Moves a checked file into place atomically. */
   keep(file: string): TemporalCli;
 };
 
-/** The cache of this user, for one release. A file in it can be torn, so it is hashed before each use. */
+/** Opens the cache for one release. A file can be incomplete, so its hash is checked before each use. */
 export function openCache(env: NodeJS.ProcessEnv, release: TemporalRelease): TemporalCache {
   const folder = join(cacheFolder(env), `temporal-${release.version}`);
   const cli: TemporalCli = { path: join(folder, 'temporal'), version: release.version, source: 'cache' };
@@ -25,7 +25,7 @@ export function openCache(env: NodeJS.ProcessEnv, release: TemporalRelease): Tem
       return cli;
     },
     keep(file) {
-      // Half an executable must not be left, not even after a power failure.
+      // Sync, so that a power failure leaves no partial executable.
       const descriptor = openSync(file, 'r+');
       try {
         fsyncSync(descriptor);

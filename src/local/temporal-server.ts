@@ -24,33 +24,33 @@ export const temporalEngineSchema = z.object({
   address: z.string(),
   /** Address of the web UI; null when it runs without. */
   uiUrl: z.string().nullable(),
-  /** What it runs from, so that it can be restarted as it was. Older releases did not record it. */
+  /** Its executable, for restarts. */
   cli: z.object({ path: z.string(), version: z.string() }).optional(),
 });
 
-/** A Temporal dev server that this code started, now or in an earlier life. */
+/** A Temporal dev server started by this process or an earlier one. */
 export type TemporalEngine = z.infer<typeof temporalEngineSchema>;
 
 export type TemporalOptions = {
   cli: Pick<TemporalCli, 'path' | 'version'>;
   dataDir: string;
   ui: boolean;
-  /** False keeps everything in memory, gone when the server ends. */
+  /** False keeps all data in memory. */
   durable: boolean;
   /** In its own process group, so that Ctrl-C does not reach it. */
   detached: boolean;
-  /** Of the gRPC frontend; a free one when omitted. */
+  /** Port of the gRPC frontend. Default: a free port. */
   port?: number;
-  /** Of the web UI; a free one when omitted. */
+  /** Port of the web UI. Default: a free port. */
   uiPort?: number;
-  /** Called as soon as there is a process, before it is ready. */
+  /** Called once the process exists, before it is ready. */
   onSpawn: (engine: TemporalEngine) => void;
   onProgress: Progress;
   signal?: AbortSignal | undefined;
 };
 
 /**
- * Starts Temporal's dev server on loopback ports and waits until its namespace answers.
+ * Starts Temporal's dev server on loopback ports and waits until its namespace responds.
  *
  * @throws Error with the last lines of its log when it does not come up
  */
@@ -65,7 +65,7 @@ export async function startTemporal(options: TemporalOptions): Promise<TemporalE
     args.push('--http-port', String(httpPort), '--metrics-port', String(metricsPort));
     args.push(...(options.ui ? ['--ui-port', String(uiPort)] : ['--headless']));
     args.push('--log-level', 'error', ...storage);
-    // These count only when the namespace is made; the service registers them at every boot as well.
+    // Used only when the namespace is created; the service also registers them at every start.
     for (const name of SEARCH_ATTRIBUTES) args.push('--search-attribute', `${name}=Keyword`);
     const launch = { account: null, paths: [], dieWithParent: !options.detached };
     const spawned = await spawnEngine('Temporal', invocation(path, args, launch), {
@@ -82,7 +82,7 @@ export async function startTemporal(options: TemporalOptions): Promise<TemporalE
   }, options.signal);
 }
 
-/** Starts a dev server that has died on the same data and the same ports. */
+/** Restarts a dead dev server on the same data and ports. */
 export async function restartTemporal(
   engine: TemporalEngine,
   options: Omit<TemporalOptions, 'cli'>,
@@ -96,34 +96,34 @@ export async function restartTemporal(
   });
 }
 
-/** How often an engine that runs is asked before it counts as frozen: on a busy machine one answer may take seconds. */
-const QUESTIONS = 4;
+/** Failed probes before a running engine counts as frozen: on a busy machine a response may take seconds. */
+const MAX_PROBES = 4;
 
-/** Whether an engine from an earlier life still runs and answers, and so can be used as it is. */
-export async function temporalAnswers(engine: TemporalEngine): Promise<boolean> {
-  for (let asked = 0; asked < QUESTIONS && isAlive(engine.process); asked += 1) {
+/** Whether an earlier process's engine still runs and responds, and so can be used. */
+export async function temporalResponds(engine: TemporalEngine): Promise<boolean> {
+  for (let probe = 0; probe < MAX_PROBES && isAlive(engine.process); probe += 1) {
     if (await isServing(engine)) return true;
   }
   return false;
 }
 
-/** Ends the dev server; with a database file nothing of it is lost. */
+/** Ends the dev server; nothing is lost with a database file. */
 export function stopTemporal(engine: TemporalEngine): Promise<void> {
   return endProcess(engine.process, TEMPORAL_END);
 }
 
-/** Where a server of this data folder logs. */
+/** The server log of a data folder. */
 export const temporalLog = (dataDir: string): string => join(dataDir, 'logs', 'temporal.log');
 
 async function storageArguments(options: TemporalOptions): Promise<string[]> {
   const folder = join(options.dataDir, 'temporal');
   mkdirSync(folder, { recursive: true, mode: 0o700 });
-  // A server whose owner died before recording its process: two on one file would corrupt it.
+  // End a server whose owner died before recording it: two on one file would corrupt it.
   for (const left of findProcesses(`--db-filename ${folder}${sep}`)) await endProcess(left, TEMPORAL_END);
   return [
-    // The schema is made once and never migrated, so each version has a file of its own.
+    // The schema is never migrated, so each version has its own file.
     ...['--db-filename', join(folder, `temporal-${options.cli.version}.db`)],
-    // Three times the rate of the defaults; WAL with synchronous=NORMAL survives a crash of the process.
+    // Three times as fast as the defaults; WAL with synchronous=NORMAL survives a crash of the process.
     ...['--sqlite-pragma', 'journal_mode=WAL', '--sqlite-pragma', 'synchronous=NORMAL'],
   ];
 }
@@ -131,7 +131,7 @@ async function storageArguments(options: TemporalOptions): Promise<string[]> {
 async function isServing(engine: TemporalEngine): Promise<boolean> {
   if (!(await accepts(Number(engine.address.split(':')[1])))) return false;
   if (engine.uiUrl !== null && !(await accepts(Number(new URL(engine.uiUrl).port)))) return false;
-  // Loaded here: the admin commands that need only Postgres do not pay for it.
+  // Loaded here, because some admin commands need only Postgres.
   const { Connection } = await import('@temporalio/client');
   try {
     const connection = await Connection.connect({ address: engine.address, connectTimeout: 2_000 });

@@ -6,19 +6,19 @@ import { errorCode } from '../error-text.ts';
 
 const ROOT = fileURLToPath(new URL('../../', import.meta.url));
 
-/** Everything a bundle can be made of: our sources, and the packages by their locked versions. */
+/** The inputs of a bundle: our sources, and the locked versions of packages. */
 const INPUTS = ['workflows', 'src', 'package-lock.json'];
 
 /**
- * The path of a finished workflow bundle in the data folder. It is named after its inputs, so it is made again
- * when they change only, and a start that finds it saves the seconds of bundling.
+ * The path of the workflow bundle in the data folder. It is named after a hash of its inputs, so it is built only when
+ * they change.
  */
 export async function cachedWorkflowBundle(dataDir: string): Promise<string> {
   const folder = join(resolve(dataDir), 'workflows');
   const name = `${await hashInputs()}.cjs`;
   const file = join(folder, name);
   if (await exists(file)) return file;
-  // Loaded here because the bundler alone takes a second to load.
+  // Loaded here, because the bundler takes a second to load.
   const { bundleWorkflows } = await import('../temporal/bundle.ts');
   const { code } = await bundleWorkflows();
   await mkdir(folder, { recursive: true });

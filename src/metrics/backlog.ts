@@ -4,24 +4,24 @@ import type { Database, Tx } from '../db/database.ts';
 import { HOLD_PURPOSES, type HoldPurpose } from '../db/tables.ts';
 import { isFree } from '../webhooks/deliveries/states.ts';
 
-/** Most rows counted of each kind: a longer backlog is reported as this many. */
+/** Rows counted of each kind; a longer backlog is reported as this many. */
 const MAX_COUNTED = 10_000;
-/** Endpoints with waiting deliveries that are looked at for the oldest one. */
+/** Endpoints with waiting deliveries that are read for the oldest one. */
 const MAX_ENDPOINTS = 1_000;
-/** Milliseconds after which Postgres ends any one of these statements. */
+/** Time limit of each of these statements in Postgres, in milliseconds. */
 const STATEMENT_TIMEOUT_MS = 1_000;
 
-/** What waits, as the database knows it. Ages are in seconds, 0 when nothing waits. */
+/** The backlog in the database. Ages are in seconds, 0 when nothing waits. */
 interface Backlog {
-  /** Deliveries that nobody has. The age counts from when the oldest one was due. */
+  /** Free deliveries. The age counts from when the oldest was due. */
   readonly free: { readonly fresh: number; readonly retries: number; readonly oldestAge: number };
-  /** Those that bursts are sending. */
+  /** Deliveries held by bursts. */
   readonly inBursts: { readonly firstAttempts: number; readonly retries: number };
-  /** Those that have runs of their own. */
+  /** Deliveries in runs of their own. */
   readonly inRuns: {
     readonly firstAttempts: number;
     readonly retries: number;
-    /** How long the most overdue retry could have been made already. */
+    /** How long the most overdue retry has been due. */
     readonly oldestOverdue: number;
   };
   readonly holds: readonly {
@@ -39,8 +39,8 @@ interface Backlog {
 }
 
 /**
- * Reads what waits along indexes that hold nothing else, a bounded number of rows of each: the cost does not
- * grow with the tables. The planner gets no choice, since statistics made during a backlog would mislead it after.
+ * Reads the backlog along indexes that hold nothing else, a bounded number of rows of each kind: the cost does not grow
+ * with the tables. The planner gets no choice, since statistics made during a backlog would mislead it later.
  */
 export const readBacklog = (db: Database): Promise<Backlog> =>
   db
@@ -58,8 +58,8 @@ export const readBacklog = (db: Database): Promise<Backlog> =>
     });
 
 /**
- * The oldest of those that nobody has is looked for among the first of each endpoint, found by skipping along the index
- * as claims do. What a deleted endpoint has left is only waiting to be removed.
+ * Finds the oldest free delivery among the first of each endpoint, by skipping along the index as claims do. Deliveries
+ * of deleted endpoints are left out: they are only waiting to be removed.
  */
 async function readWaiting(tx: Tx): Promise<Pick<Backlog, 'free' | 'inBursts'>> {
   const { rows } = await sql<Backlog['free'] & { bursts: number; burstRetries: number }>`
@@ -132,7 +132,7 @@ async function readJobs(tx: Tx): Promise<Backlog['jobs']> {
   return rows;
 }
 
-/** States that open jobs of this version are in: their series are there before the first job is. */
+/** Series that exist before the first job. */
 const OPEN_STATES = ['QUEUED', 'TRANSLATING'] as const;
 
 /**

@@ -6,7 +6,7 @@ import { PARTITIONED, partitionsAhead } from '../db/partitions.ts';
 import { readBacklog, renderBacklog } from './backlog.ts';
 import type { MetricsSource } from './serve.ts';
 
-/** How old an answer may be, in milliseconds: the database is asked no more often, however often it is scraped. */
+/** How long figures are reused, in milliseconds, however often they are scraped. */
 const MAX_AGE_MS = 10_000;
 /** How long a scrape waits for the database, in milliseconds: well below Prometheus's own limit of 10 seconds. */
 const DEADLINE_MS = 2_000;
@@ -18,10 +18,10 @@ export interface DatabaseMetrics {
 
 export interface DatabaseMetricsOptions {
   readonly connectionString: string;
-  /** Where `database_metrics_errors_total` goes. */
+  /** The registry of `database_metrics_errors_total`. */
   readonly registry: Registry;
   readonly logger: Logger;
-  /** Milliseconds; a test may ask more often. */
+  /** Milliseconds; lower in tests. */
   readonly maxAgeMs?: number | undefined;
 }
 
@@ -38,8 +38,9 @@ async function readFigures(db: Database): Promise<string> {
 }
 
 /**
- * What waits in the database, as series. It has one connection of its own, so that a scrape neither waits for the
- * process's pool nor takes from it. A database that does not answer in time leaves the series out, and is counted.
+ * The backlog in the database, as series. It has its own connection, so that a scrape neither waits for the process's
+ * pool nor takes from it. When the database does not respond in time, the series are omitted and the failure is
+ * counted.
  */
 export function createDatabaseMetrics(options: DatabaseMetricsOptions): DatabaseMetrics {
   const { connectionString, registry, logger, maxAgeMs = MAX_AGE_MS } = options;
@@ -77,7 +78,7 @@ export function createDatabaseMetrics(options: DatabaseMetricsOptions): Database
     } catch (error) {
       errors.inc();
       logger.warn({ err: error }, 'metrics of the database not read');
-      // What became of the connection is not known: the next read makes a new one.
+      // The state of the connection is unknown: the next read opens a new one.
       release().catch(() => undefined);
       return '';
     } finally {

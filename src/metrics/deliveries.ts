@@ -10,8 +10,8 @@ export interface DeliveryMetrics {
    */
   readonly attemptBegan: (number: number, createdAt: Date) => void;
   /**
-   * Called when an attempt's answer has been judged.
-   * @param number which of the delivery's attempts it was: the last one that may be retried ends the delivery
+   * Called when an attempt's outcome has been classified.
+   * @param number which of the delivery's attempts it was: the last one ends the delivery
    */
   readonly attemptEnded: (verdict: AttemptRecord['verdict'], number: number) => void;
 }
@@ -26,7 +26,7 @@ function endOf(verdict: AttemptRecord['verdict'], number: number): (typeof ENDS)
   return number >= MAX_ATTEMPTS ? 'given_up' : null;
 }
 
-/** Counts the attempts that this process makes, how late the first ones are, and how their deliveries end. */
+/** Counts the attempts of this process, the delay of first attempts, and how their deliveries end. */
 export function createDeliveryMetrics(registry: Registry): DeliveryMetrics {
   const attempts = new Counter({
     name: 'webhook_delivery_attempts_total',
@@ -46,7 +46,7 @@ export function createDeliveryMetrics(registry: Registry): DeliveryMetrics {
     buckets: [0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 300, 900, 3600],
     registers: [registry],
   });
-  // A series that is there from the start lets rates see its first step.
+  // A series that exists from the start lets rates see its first step.
   for (const outcome of VERDICTS) attempts.inc({ outcome }, 0);
   for (const outcome of ENDS) ended.inc({ outcome }, 0);
   return {

@@ -1,6 +1,6 @@
 import type { Registry } from 'prom-client';
 import type { JobId } from '../ids.ts';
-import { countEndings, countTries } from './paid-jobs.ts';
+import { countAttempts, countEndings } from './paid-jobs.ts';
 
 /** The steps of a run whose outcomes are counted. */
 interface CountedSteps {
@@ -17,7 +17,7 @@ export type CountGenerations = <Activities extends CountedSteps>(activities: Act
 
 /** Counts written outlines and sections, and the jobs that runs end in this process. */
 export function createGenerationMetrics(registry: Registry): CountGenerations {
-  const countPart = countTries(registry, {
+  const countPart = countAttempts(registry, {
     made: 'written',
     tries: {
       name: 'generation_parts_total',

@@ -1,19 +1,19 @@
 import type { Readiness } from '../http/readiness.ts';
 
-/** What /healthz and /readyz on the metrics' port report. */
+/** What /healthz and /readyz on the metrics port report. */
 export interface Health {
-  /** What only a new process can put right; null while all is well. */
+  /** A fault that only a restart fixes; null when there is none. */
   readonly unwell: () => Promise<string | null>;
   readonly readiness: () => Promise<Readiness>;
 }
 
-/** Above the longest time after which the relay heals itself, in milliseconds. */
+/** Longer than the relay ever needs to recover by itself, in milliseconds. */
 const LONGEST_WITHOUT_ROUND_MS = 120_000;
 
 /**
- * Tells when the relay no longer looks for due deliveries although Postgres answers. While Postgres is away, and for a time
- * after it, a new process would do no better.
- * @param sinceRound milliseconds since the relay's last good round; undefined before the relay runs
+ * Reports a relay that no longer looks for due deliveries although Postgres responds. While Postgres is away, and for a
+ * time after it, a restart would not help.
+ * @param sinceRound milliseconds since the relay's last successful round; undefined before the relay runs
  * @param limitMs milliseconds
  */
 export function watchRelay(

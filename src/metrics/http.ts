@@ -2,15 +2,16 @@ import { Gauge, Histogram, type Registry } from 'prom-client';
 import type { Observation } from '../http/exchange.ts';
 import { createProcessMetrics } from './process.ts';
 
-/** The HTTP side's figures for Prometheus. */
+/** The HTTP metrics for Prometheus. */
 export interface HttpMetrics {
   readonly registry: Registry;
-  /** Counts one answer: for `HttpDependencies.observe`. */
+  /** Counts one response: for `HttpDependencies.observe`. */
   readonly observe: (observation: Observation) => void;
 }
 
 /**
- * A registry of its own with the process's figures, the time of every answer by route, method and status, and who waits.
+ * A registry with the process's metrics, the time of every response by route, method and status, and the waiting
+ * requests.
  * @param waiting how many wait for a connection of the database
  */
 export function createHttpMetrics(waiting: () => number): HttpMetrics {

@@ -8,12 +8,12 @@ interface CounterText {
 
 const OUTCOMES = ['completed', 'failed', 'cancelled'] as const;
 
-/** Counts what a step says that it ended: false when the job had ended before. */
+/** Counts an end that a step reports: false when the job had already ended. */
 export type CountEnding = (outcome: (typeof OUTCOMES)[number], ending: Promise<boolean>) => Promise<boolean>;
 
 /**
- * A counter of the jobs that runs end in this process. A job that a request cancels, or `reconcile` ends, is not among
- * them: its run finds it ended.
+ * A counter of the jobs that runs end in this process. Jobs cancelled by a request or ended by `reconcile` are not
+ * included: their runs find them ended.
  */
 export function countEndings(registry: Registry, counter: CounterText): CountEnding {
   const jobs = new Counter({ ...counter, labelNames: ['outcome'] as const, registers: [registry] });
@@ -26,11 +26,11 @@ export function countEndings(registry: Registry, counter: CounterText): CountEnd
 }
 
 /**
- * Counters of what an engine is asked to make: whether it did, and how often it refused because of our settings.
- * @param made what the outcome is called that is no failure
+ * Counters of work done by an engine: its outcomes, and refusals because of our settings.
+ * @param made the name of the successful outcome
  * @returns counts one piece of work, by how it ends
  */
-export function countTries(
+export function countAttempts(
   registry: Registry,
   { made, tries, refusals }: { made: string; tries: CounterText; refusals: CounterText },
 ): <Result>(work: Promise<Result>) => Promise<Result> {
@@ -50,7 +50,7 @@ export function countTries(
   };
 }
 
-/** What a refusal's failure says about itself: see `providerFailure`. */
+/** How a refusal's failure is marked: see `providerFailure`. */
 const isRefusal = (error: unknown): boolean =>
   error instanceof ApplicationFailure &&
   error.details?.some((detail) => (detail as { kind?: unknown } | null)?.kind === 'misconfigured') === true;

@@ -2,7 +2,7 @@ import type { Readiness } from '../http/readiness.ts';
 
 /** Milliseconds without a poll. A poll that finds nothing ends after one minute, and the next one begins. */
 const LONGEST_WITHOUT_POLL_MS = 300_000;
-/** The same while no slot is free: longer than any activity that holds one may take without an end. */
+/** The same while no slot is free: longer than any activity holds one. */
 const LONGEST_WITHOUT_SLOT_MS = 1_800_000;
 
 const WORKFLOWS = {
@@ -16,7 +16,7 @@ const ACTIVITIES = {
   what: 'activities',
 } as const;
 
-/** The value of the line of a series that carries all of these labels; undefined when there is none. */
+/** The value of the series with all of these labels; undefined when there is none. */
 function sampleOf(exposition: string, name: string, ...labels: readonly string[]): number | undefined {
   const line = exposition
     .split('\n')
@@ -27,9 +27,9 @@ function sampleOf(exposition: string, name: string, ...labels: readonly string[]
 export interface PollWatch {
   /** Task queues that this process polls for workflow tasks. */
   readonly workflowQueues: readonly string[];
-  /** Those that it polls for activities. */
+  /** Task queues that it polls for activities. */
   readonly activityQueues: readonly string[];
-  /** The SDK's own series in the text format of Prometheus; empty when they cannot be had, of which nothing follows. */
+  /** The SDK's series as Prometheus text; ignored when empty. */
   readonly read: () => Promise<string>;
   readonly readiness: () => Promise<Readiness>;
   /** Milliseconds with and without a free slot; for tests. */
@@ -37,8 +37,8 @@ export interface PollWatch {
 }
 
 /**
- * Tells when a worker no longer asks Temporal for work although Temporal and Postgres answer: its pollers stand still,
- * or all its slots are held by work that does not end. A worker without work polls all the time.
+ * Reports a worker that no longer polls Temporal although Temporal and Postgres respond: its pollers are stuck, or all
+ * its slots are held by work that does not end. An idle worker polls all the time.
  */
 export function watchPolls({
   workflowQueues,

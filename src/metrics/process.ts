@@ -1,17 +1,17 @@
 import { collectDefaultMetrics, Gauge, Registry } from 'prom-client';
 import type { Readiness } from '../http/readiness.ts';
 
-/** Milliseconds between two looks at the event loop's delay. */
+/** Milliseconds between two samples of the event loop's delay. */
 const EVENT_LOOP_RESOLUTION_MS = 50;
 
-/** A registry of its own with the process's figures: CPU, memory, garbage collection, event loop. */
+/** A registry with the process's metrics: CPU, memory, garbage collection, event loop. */
 export function createProcessMetrics(): Registry {
   const registry = new Registry();
   collectDefaultMetrics({ register: registry, eventLoopMonitoringPrecision: EVENT_LOOP_RESOLUTION_MS });
   return registry;
 }
 
-/** Registers `dependency_available`, which is asked for whenever the registry is read. */
+/** Registers `dependency_available`, read whenever the registry is. */
 export function createDependencyMetrics(registry: Registry, readiness: () => Promise<Readiness>): void {
   new Gauge({
     name: 'dependency_available',

@@ -5,8 +5,8 @@ import { ConfigurationError } from '../config.ts';
 import type { Health } from './health.ts';
 
 /**
- * Series in Prometheus text format from elsewhere than this process's own registry. Never rejects: what cannot be
- * read is left out. Its names must differ from all others.
+ * Series in Prometheus text format from outside this process's registry. Never rejects: what cannot be read is omitted.
+ * Its names must be unique.
  */
 export type MetricsSource = () => Promise<string>;
 
@@ -18,11 +18,11 @@ export interface RunningMetrics {
 export interface MetricsAddress {
   /** Loopback by default. */
   readonly host?: string;
-  /** 0 takes a free one. */
+  /** 0 takes a free port. */
   readonly port: number;
 }
 
-/** A process without a task of its own that could stand still. */
+/** For a process without a task of its own that could get stuck. */
 const ALWAYS_WELL: Health = {
   unwell: async () => null,
   readiness: async () => ({ ready: true, checks: {} }),
@@ -32,9 +32,9 @@ const ALWAYS_WELL: Health = {
 const BAD_HOST = new Set(['EADDRNOTAVAIL', 'ENOTFOUND', 'EAI_AGAIN']);
 
 /**
- * Serves a registry and further sources together at /metrics on a port of its own. The registry is read last, so that
- * it reports what went wrong with the sources in this same response. /healthz answers 503 when only a new process would
- * help, /readyz when a part is missing without which this one can do nothing.
+ * Serves a registry and further sources together at /metrics on its own port. The registry is read last, so that it
+ * counts failures of the sources in the same response. /healthz is 503 when only a restart would help, /readyz when a
+ * dependency is missing without which the process is useless.
  * @throws {ConfigurationError} when host or port cannot be had
  */
 export async function serveMetrics(

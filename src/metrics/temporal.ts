@@ -4,7 +4,7 @@ import type { MetricsSource } from './serve.ts';
 const DEADLINE_MS = 2_000;
 
 /**
- * The series of Temporal's SDK at this moment.
+ * The present series of Temporal's SDK.
  * @throws when they cannot be read
  */
 export async function readSdkMetrics(address: string): Promise<string> {
@@ -14,9 +14,9 @@ export async function readSdkMetrics(address: string): Promise<string> {
 }
 
 /**
- * The series of Temporal's SDK, which serves them on a loopback port of its own.
- * @param url where they are at this moment; undefined while the SDK does not run
- * @param registry where `worker_sdk_metrics_errors_total` goes
+ * The series of Temporal's SDK, which serves them on its own loopback port.
+ * @param url their present address; undefined while the SDK does not run
+ * @param registry of `worker_sdk_metrics_errors_total`
  */
 export function createTemporalMetrics(url: () => string | undefined, registry: Registry): MetricsSource {
   const errors = new Counter({

@@ -1,6 +1,6 @@
 import { Counter, type Registry } from 'prom-client';
 import type { JobId } from '../ids.ts';
-import { countEndings, countTries } from './paid-jobs.ts';
+import { countAttempts, countEndings } from './paid-jobs.ts';
 
 /** The steps of a run whose outcomes are counted. */
 interface CountedSteps {
@@ -16,7 +16,7 @@ export type CountTranslations = <Activities extends CountedSteps>(activities: Ac
 
 /** Counts translated batches and the jobs that runs end in this process. */
 export function createTranslationMetrics(registry: Registry): CountTranslations {
-  const countBatch = countTries(registry, {
+  const countBatch = countAttempts(registry, {
     made: 'translated',
     tries: { name: 'translation_batches_total', help: 'Attempts to translate a batch, by outcome.' },
     refusals: {

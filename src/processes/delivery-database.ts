@@ -2,13 +2,12 @@ import type { Logger } from 'pino';
 import type { ConnectedConfig } from '../config.ts';
 import { connectionName, createDatabase, type Database } from '../db/database.ts';
 
-/** Connections for claims, and for what attempts ask and say. */
+/** Connections for claims and attempts. */
 const DELIVERY_CONNECTIONS = 4;
 
 /**
- * The pool of the delivery engine. Its few statements are planned once a connection, and only as walks along indexes from
- * one row to the next: a plan that scans, sorts or hashes is the best one for an empty table, and would be kept when it is
- * large.
+ * The pool of the delivery engine. Its few statements are planned once per connection, and only as walks along indexes:
+ * a plan that scans, sorts or hashes is the best one for an empty table, and would be kept when it is large.
  */
 export const createDeliveryDatabase = (config: ConnectedConfig, logger: Logger): Database =>
   createDatabase({

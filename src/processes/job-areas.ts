@@ -11,5 +11,5 @@ export const jobAreas: JobAreas = {
   outline: generationArea,
 };
 
-/** What generations can do besides writing: nothing yet, whatever their settings ask for. */
+/** Features of generations besides writing: none yet, whatever their settings. */
 export const generationFeatures: GenerationFeatures = { webResearch: false, factChecking: false };

@@ -1,20 +1,22 @@
 import type { Logger } from 'pino';
 import { ConfigurationError } from '../config.ts';
 
-/** How long an orderly stop may take, in milliseconds: longer than the longest request, and a webhook attempt and its record. */
+/**
+ * How long an orderly stop may take, in milliseconds: longer than the longest request, and a webhook attempt and its
+ * record.
+ */
 export const STOP_DEADLINE_MS = 75_000;
 
 interface Running {
-  /** Settles when the process has nothing left to do; rejects when it failed. */
+  /** Resolves when the process has nothing left to do; rejects when it failed. */
   readonly done?: Promise<void>;
   stop(): Promise<void>;
 }
 
 /**
- * Runs a process until it is asked to stop, and ends it: the first SIGINT or SIGTERM stops it in order, and
- * so does the end of `done`, after which the status is 1 when it failed. A signal during the start ends it at
- * once: no work has been accepted yet. Errors that stop the start are printed in one line, the configuration's
- * in plain words.
+ * Runs a process until a signal: the first SIGINT or SIGTERM stops it in order, and so does the end of `done`, with
+ * status 1 when it failed. A signal during the start ends it at once: no work has been accepted yet. Errors that stop
+ * the start are printed in one line, the configuration's in plain words.
  */
 export async function runUntilSignal(logger: Logger, start: () => Promise<Running>): Promise<never> {
   const signalled = new Promise<NodeJS.Signals>((resolve) => {

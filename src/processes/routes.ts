@@ -54,9 +54,9 @@ export interface RouteDependencies {
   readonly blobs: BlobStore;
   readonly runCanceller: RunCanceller;
   readonly jobWatch: JobWatch;
-  /** As `JobRuns` has it. */
+  /** As in `JobRuns`. */
   readonly unbilledLimit: number;
-  /** Milliseconds that a paid request waits for its result. */
+  /** How long a paid request waits for its result, in milliseconds. */
   readonly aiWaitMs: number;
 }
 

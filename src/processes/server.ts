@@ -26,22 +26,24 @@ import { createWebhookSender } from '../webhooks/sending/sender.ts';
 import { createRoutes } from './routes.ts';
 
 export interface RunningService {
-  /** Where it listens. */
+  /** The base URL. */
   readonly url: string;
-  /** Where Prometheus reads. */
+  /** The URL for Prometheus. */
   readonly metricsUrl: string;
   /** Drains requests in flight, writes what is buffered, closes connections. */
   stop(): Promise<void>;
 }
 
-/** What a request may take beyond its wait for an answer from a model, the longest there is, in milliseconds. */
+/** Time of a request beyond its wait for a model, the longest wait there is, in milliseconds. */
 const DRAIN_MARGIN_MS = 5_000;
 /** How long a request waits for connections of its workspace's share, in all, in milliseconds. */
 const CONNECTION_WAIT_MS = 5_000;
-/** How long a statement waits for a lock, in milliseconds. For a row it waits twice: to be the next, and for the row. */
+/**
+ * How long a statement waits for a lock, in milliseconds. For a row it waits twice: to be the next, and for the row.
+ */
 const LOCK_TIMEOUT_MS = 3_000;
 
-/** Composes and starts the HTTP process. Temporal need not be there: its connection is made when it is. */
+/** Composes and starts the HTTP process. Temporal may be away: its connection is made later. */
 export async function startServer(config: ConnectedConfig, logger: Logger): Promise<RunningService> {
   const target = temporalConnectionOptions(config);
   const database = createSharedDatabase({
@@ -51,7 +53,7 @@ export async function startServer(config: ConnectedConfig, logger: Logger): Prom
     statementTimeout: config.DATABASE_STATEMENT_TIMEOUT_SECONDS * 1_000,
     lockTimeout: LOCK_TIMEOUT_MS,
     applicationName: connectionName('server'),
-    // Who names a direct address has a pooler at the other one.
+    // A direct address means that the other one is a pooler's.
     prepareStatements: config.DATABASE_DIRECT_URL === undefined,
     onError: (error) => logger.warn({ err: error }, 'database connection lost'),
   });
@@ -76,7 +78,7 @@ export async function startServer(config: ConnectedConfig, logger: Logger): Prom
   const probe = createDatabaseProbe(config.DATABASE_URL);
   const readiness = createReadiness({
     postgres: { needed: true, check: probe.check },
-    // Without Temporal a request commits its decision all the same.
+    // Without Temporal a request still commits its decision.
     temporal: {
       needed: false,
       check: async () => {

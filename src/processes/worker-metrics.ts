@@ -16,8 +16,7 @@ export interface WorkerMetrics extends RunningMetrics, DeliveryMetrics {
 }
 
 /**
- * Starts to serve all figures of a worker process on one port: its own, those of the database, and those of
- * Temporal's SDK.
+ * Serves all metrics of a worker process on one port: its own, the database's, and those of Temporal's SDK.
  * @throws {ConfigurationError} when METRICS_HOST or METRICS_PORT cannot be had
  */
 export async function startWorkerMetrics(

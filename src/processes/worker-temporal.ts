@@ -10,13 +10,13 @@ import { ensureSchedules, restoreSchedules } from '../temporal/schedules.ts';
 import { registerSearchAttributes } from '../temporal/search-attributes.ts';
 import type { TaskQueues } from '../temporal/task-queues.ts';
 
-/** How often a worker looks whether the schedules are still there, and how soon again after a failure; milliseconds. */
+/** How often a worker checks that the schedules exist, and how soon again after a failure; milliseconds. */
 const SCHEDULES_EVERY_MS = 60_000;
 const SCHEDULES_AGAIN_MS = 2_000;
 
 /**
- * Makes the schedules, and again whenever Temporal has lost them. It repeats what fails: a server that restarts at this
- * moment must not stop a worker that runs already.
+ * Creates the schedules, and again whenever Temporal has lost them. Retries failures: a restarting server must not stop
+ * a running worker.
  */
 export async function keepSchedules(
   client: Client,
@@ -40,18 +40,18 @@ export async function keepSchedules(
 }
 
 /**
- * Waits for a Temporal server that is not there yet, saying so.
- * @throws {ConfigurationError} when it is there and refuses access: to wait would not help
+ * Waits for a Temporal server that is away, and logs it.
+ * @throws {ConfigurationError} when it refuses access: waiting would not help
  */
-export async function connectPatiently(config: ConnectedConfig, logger: Logger): Promise<NativeConnection> {
+export async function connectWithRetries(config: ConnectedConfig, logger: Logger): Promise<NativeConnection> {
   const target = temporalConnectionOptions(config);
   for (;;) {
     try {
-      // A connection that fails takes the runtime with it.
+      // A failed connection closes the runtime with it.
       await installMeasuredRuntime(logger);
       const connection = await connectTemporal(target);
       await askForNamespace(connection, config.TEMPORAL_NAMESPACE, 5_000).catch((error: unknown) => {
-        // What else is wrong with the namespace may still pass.
+        // Other errors of the namespace may be temporary.
         if (isRefusal(error)) throw error;
       });
       for (const { name, error } of await registerSearchAttributes(connection, config.TEMPORAL_NAMESPACE)) {

@@ -41,7 +41,7 @@ import { createWebhookSender } from '../webhooks/sending/sender.ts';
 import { createDeliveryDatabase } from './delivery-database.ts';
 import { jobAreas } from './job-areas.ts';
 import { startWorkerMetrics } from './worker-metrics.ts';
-import { connectPatiently, keepSchedules } from './worker-temporal.ts';
+import { connectWithRetries, keepSchedules } from './worker-temporal.ts';
 
 /** Longer than one webhook attempt, so that a shutdown lets those in flight end. */
 const SHUTDOWN_GRACE = '25 seconds';
@@ -50,14 +50,14 @@ const MAINTENANCE_GRACE = '1 second';
 /** What has not stopped by then is abandoned: the process must end. */
 const SHUTDOWN_FORCE = '45 seconds';
 
-/** Bursts of one worker that send at once: while one lets its last attempts end, the other takes what is due. */
+/** Concurrent bursts of one worker: while one finishes its last attempts, the other takes what is due. */
 const BURSTS = 2;
 const BURSTS_CACHED = 20;
-/** Steps of paid jobs that one worker does at once: most of each is Postgres's. */
+/** Concurrent steps of paid jobs in one worker: most of each is Postgres's time. */
 const JOB_STEPS = 20;
 
 export interface RunningWorker {
-  /** Where Prometheus reads. */
+  /** The URL for Prometheus. */
   readonly metricsUrl: string;
   /** Resolves when the workers have stopped; rejects when one of them failed. */
   readonly done: Promise<void>;
@@ -70,7 +70,7 @@ export interface WorkerOverrides {
   readonly suggestions?: SuggestionProvider;
   readonly writers?: ArticleWriters;
   readonly capacity?: Capacity;
-  /** How often it looks whether the schedules are still there, instead of each minute; milliseconds. */
+  /** How often it checks that the schedules exist, instead of each minute; milliseconds. */
   readonly schedulesEveryMs?: number;
 }
 
@@ -109,7 +109,7 @@ export async function startWorker(
   });
   const bundle =
     config.WORKFLOW_BUNDLE === undefined ? await bundleWorkflows() : { codePath: config.WORKFLOW_BUNDLE };
-  const connection = await connectPatiently(config, logger);
+  const connection = await connectWithRetries(config, logger);
   connected = connection;
   const db = createDatabase({
     connectionString: config.DATABASE_URL,
@@ -155,7 +155,7 @@ export async function startWorker(
     workflowBundle: bundle,
     shutdownGraceTime: SHUTDOWN_GRACE,
     shutdownForceTime: SHUTDOWN_FORCE,
-    // An attempt that hangs must be seen to live: heartbeats pass through at their own pace.
+    // Heartbeats pass through at their own pace, so that a hanging attempt is seen to live.
     maxHeartbeatThrottleInterval: '5 seconds',
   } satisfies Partial<WorkerOptions>;
   const { workflowBundle: _, ...activitiesOnly } = common;
@@ -199,7 +199,7 @@ export async function startWorker(
       taskQueue: names.ai,
       activities: createAiActivities({ db, provider: suggestions }),
       maxCachedWorkflows: 200,
-      // A request waits for each of these runs: when the worker that has it cached is lost, another takes it over at once.
+      // A request waits for each of these runs: when the worker that has it cached is lost, another takes over at once.
       stickyQueueScheduleToStartTimeout: '1 second',
     }),
     Worker.create({
@@ -238,7 +238,7 @@ export async function startWorker(
   });
   relaying = relay;
   const stopLinking = startCheckingLinks(db, logger);
-  // Those of a month are there; prune repeats what fails here.
+  // A month of partitions exists; prune retries what fails here.
   makePartitions(db, {
     minutes: config.PARTITION_MINUTES,
     note: () => stopped.signal.throwIfAborted(),

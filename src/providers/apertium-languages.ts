@@ -1,4 +1,4 @@
-/** ISO 639-3 codes by language subtag, for the languages that Apertium has released pairs for. */
+/** ISO 639-3 codes by language subtag, for languages with released Apertium pairs. */
 const ISO_639_3: Readonly<Record<string, string>> = {
   af: 'afr',
   an: 'arg',
@@ -57,7 +57,7 @@ const ISO_639_3: Readonly<Record<string, string>> = {
   ur: 'urd',
 };
 
-/** What Apertium may call a language, the most exact name first: `por_BR`, then `por`. */
+/** Apertium's possible codes for a language, most specific first: `por_BR`, then `por`. */
 export function apertiumCodes(tag: string): string[] {
   const { language, region } = new Intl.Locale(tag);
   const code = ISO_639_3[language] ?? language;

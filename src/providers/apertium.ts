@@ -5,7 +5,7 @@ import { translateTexts } from './pieces.ts';
 import { ProviderError, type TranslationProvider } from './types.ts';
 
 export interface ApertiumOptions {
-  /** Of Apertium's HTTP server, APY; such as `http://127.0.0.1:2737`. */
+  /** Address of Apertium's HTTP server, APY; such as `http://127.0.0.1:2737`. */
   readonly url: string;
   /** Milliseconds for one request. */
   readonly timeoutMs: number;
@@ -25,7 +25,7 @@ const pairsSchema = z.object({
 });
 const translationSchema = z.object({ responseData: z.object({ translatedText: z.string() }) });
 
-/** Apertium by its HTTP server: a rule-based engine that runs anywhere and sends nothing away. */
+/** Apertium, a local rule-based engine, over its HTTP server. */
 export function createApertiumProvider({ url, timeoutMs }: ApertiumOptions): TranslationProvider {
   let pairs: { at: number; names: ReadonlySet<string> } | undefined;
 
@@ -66,7 +66,7 @@ export function createApertiumProvider({ url, timeoutMs }: ApertiumOptions): Tra
         const { responseData } = await call('translate', { method: 'POST', body }, translationSchema, limits);
         return responseData.translatedText;
       };
-      // One text per call: the engine has no lists, and a text must not run into the next.
+      // One text per call: the engine takes no lists, and texts must not be mixed.
       return translateTexts(request, async (texts) => {
         const translations: string[] = [];
         for (const text of texts) translations.push(await translateText(text));

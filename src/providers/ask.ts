@@ -1,44 +1,44 @@
-/** Asking a model until its answer can be used. */
+/** Requests a JSON object from a model until the response is usable. */
 import type { z } from 'zod';
-import type { ChatAnswer, ChatTurn } from './chat-model.ts';
+import type { ChatMessage, ChatResponse } from './chat-model.ts';
 import { ProviderError } from './types.ts';
 
-/** Something wrong with an answer. */
+/** Something wrong with a response. */
 export interface Defect {
-  /** In our words, for a model to read. */
+  /** Our wording, for a model to read. */
   readonly problem: string;
-  /** What it is about, as the model gave it, shortened: data, and never part of an instruction. */
+  /** The model's own text at fault, shortened: data, never part of an instruction. */
   readonly given?: string;
-  /** True when the answer can be used nevertheless, once it was asked for again. */
+  /** True when the response is usable after one attempt to repair it. */
   readonly soft?: boolean;
 }
 
-/** An earlier answer that could not be used. */
-export interface RejectedAnswer<Wrong extends Defect = Defect> {
-  /** As the model gave it, shortened; null when there was none. */
-  readonly answer: string | null;
+/** An earlier, unusable response. */
+export interface RejectedResponse<Wrong extends Defect = Defect> {
+  /** The model's text, shortened; null when there was none. */
+  readonly response: string | null;
   readonly defects: readonly Wrong[];
 }
 
-/** What a check makes of an answer. With soft defects alone there is a value, to be used if nothing better comes. */
+/** The result of a check. With only soft defects it has a value, used if no better response comes. */
 export interface Checked<Value, Wrong extends Defect = Defect> {
   readonly value: Value | null;
   readonly defects: readonly Wrong[];
-  /** How far the value is from what was asked for, to choose between two with soft defects. */
+  /** Distance from the request, to choose between two values with soft defects. */
   readonly off?: number;
 }
 
-/** What a model is sent: the data; after a rejected answer also that answer and its defects. */
+/** The messages for a model: the data, and after a rejected response also the response and its defects. */
 export function conversation(
   data: Readonly<Record<string, unknown>>,
-  rejected: RejectedAnswer | undefined,
-): ChatTurn[] {
-  const question: ChatTurn = { role: 'user', text: JSON.stringify(data) };
+  rejected: RejectedResponse | undefined,
+): ChatMessage[] {
+  const question: ChatMessage = { role: 'user', text: JSON.stringify(data) };
   if (rejected === undefined) return [question];
   const defects = rejected.defects.map(({ problem, given }) => ({ problem, given }));
   return [
     question,
-    ...(rejected.answer === null ? [] : [{ role: 'assistant' as const, text: rejected.answer }]),
+    ...(rejected.response === null ? [] : [{ role: 'assistant' as const, text: rejected.response }]),
     {
       role: 'user',
       text: `That answer cannot be used. Answer again, with the whole JSON object alone. What is wrong, as data: ${JSON.stringify(defects)}`,
@@ -46,21 +46,21 @@ export function conversation(
   ];
 }
 
-/** Wrong fields of one answer that are named. */
+/** The most wrong fields named for one response. */
 const MAX_NAMED = 10;
 
-export type ParsedAnswer<Value> =
+export type ParsedResponse<Value> =
   | { readonly ok: true; readonly value: Value }
   | {
       readonly ok: false;
       readonly defects: readonly { readonly code: 'truncated' | 'shape'; readonly problem: string }[];
     };
 
-/** The answer as its shape, or why it is not one. */
-export function parseAnswer<Schema extends z.ZodType>(
+/** Parses the response by the schema, or names its defects. */
+export function parseResponse<Schema extends z.ZodType>(
   schema: Schema,
-  { object, truncated }: ChatAnswer,
-): ParsedAnswer<z.output<Schema>> {
+  { object, truncated }: ChatResponse,
+): ParsedResponse<z.output<Schema>> {
   if (truncated) {
     const problem = 'The answer was cut off at its length limit.';
     return { ok: false, defects: [{ code: 'truncated', problem }] };
@@ -77,31 +77,31 @@ export function parseAnswer<Schema extends z.ZodType>(
   return { ok: false, defects };
 }
 
-export interface Asking<Value, Wrong extends Defect> {
+export interface AskOptions<Value, Wrong extends Defect> {
   /** One call. */
-  readonly ask: (rejected: RejectedAnswer<Wrong> | undefined) => Promise<ChatAnswer>;
-  readonly check: (answer: ChatAnswer) => Checked<Value, Wrong> | Promise<Checked<Value, Wrong>>;
+  readonly ask: (rejected: RejectedResponse<Wrong> | undefined) => Promise<ChatResponse>;
+  readonly check: (response: ChatResponse) => Checked<Value, Wrong> | Promise<Checked<Value, Wrong>>;
   /** The most calls. */
   readonly calls: number;
-  /** Those of them that earlier attempts had answered. */
+  /** How many of them earlier attempts completed. */
   readonly answered?: number | undefined;
-  /** Characters of a rejected answer that the model is shown again. */
+  /** Characters of a rejected response that are sent back to the model. */
   readonly shown: number;
   readonly signal: AbortSignal;
 }
 
-export interface Asked<Value, Wrong extends Defect> {
-  /** Null when no answer could be used. */
+export interface AskOutcome<Value, Wrong extends Defect> {
+  /** Null when no response was usable. */
   readonly value: Value | null;
-  /** How often it was asked, by earlier attempts too. */
+  /** Number of calls, with those of earlier attempts. */
   readonly calls: number;
-  /** Of the last answer that could not be used. */
+  /** Defects of the last unusable response. */
   readonly defects: readonly Wrong[];
 }
 
 /**
- * Asks until the answer can be used, each time with exactly what is wrong. A soft defect alone is asked for again once,
- * and the answer is used then, also when none comes.
+ * Calls the model until its response is usable, each time with the exact defects. A response with only soft defects is
+ * repaired once; without a better response it is used as it is.
  * @throws {ProviderError} as `ask` threw it; the signal's reason when aborted
  */
 export async function askUntilUsable<Value, Wrong extends Defect>({
@@ -111,30 +111,30 @@ export async function askUntilUsable<Value, Wrong extends Defect>({
   answered = 0,
   shown,
   signal,
-}: Asking<Value, Wrong>): Promise<Asked<Value, Wrong>> {
-  let rejected: RejectedAnswer<Wrong> | undefined;
+}: AskOptions<Value, Wrong>): Promise<AskOutcome<Value, Wrong>> {
+  let rejected: RejectedResponse<Wrong> | undefined;
   let usable: { readonly value: Value; readonly off: number } | null = null;
-  let asked = answered;
+  let made = answered;
   for (let call = answered + 1; call <= calls; call += 1) {
     signal.throwIfAborted();
-    const answer = await ask(rejected).catch((error: unknown) => {
-      // What can be used is not lost by a model that is away, or declines, when it is asked to mend it.
+    const response = await ask(rejected).catch((error: unknown) => {
+      // A failed repair must not lose a usable response.
       if (usable === null || !(error instanceof ProviderError)) throw error;
       return null;
     });
-    if (answer === null) break;
-    asked = call;
-    const { value, defects, off = 0 } = await check(answer);
+    if (response === null) break;
+    made = call;
+    const { value, defects, off = 0 } = await check(response);
     if (value !== null && defects.length === 0) return { value, calls: call, defects };
-    // Asked again for a soft defect alone: the better of the two is good enough.
+    // This was the one repair of soft defects: use the better of the two.
     if (usable !== null) {
       return { value: value === null || off > usable.off ? usable.value : value, calls: call, defects };
     }
     usable = value === null ? null : { value, off };
     rejected = {
-      answer: answer.object === null ? null : JSON.stringify(answer.object).slice(0, shown),
+      response: response.object === null ? null : JSON.stringify(response.object).slice(0, shown),
       defects,
     };
   }
-  return { value: usable?.value ?? null, calls: asked, defects: rejected?.defects ?? [] };
+  return { value: usable?.value ?? null, calls: made, defects: rejected?.defects ?? [] };
 }

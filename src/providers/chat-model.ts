@@ -1,4 +1,4 @@
-/** One question to a model behind an OpenAI-compatible API, answered by a JSON object. */
+/** Requests a JSON object from a model behind an OpenAI-compatible API. */
 import { createOpenAICompatible } from '@ai-sdk/openai-compatible';
 import { APICallError } from 'ai';
 import { type EngineNames, machineCode, noResponse, statusError } from './http.ts';
@@ -8,27 +8,27 @@ export interface ChatModelOptions {
   /** Such as `http://127.0.0.1:8080/v1`. */
   readonly baseUrl: string;
   readonly model: string;
-  /** Servers on one's own machine need none. */
+  /** Local servers need none. */
   readonly apiKey?: string | undefined;
-  /** Milliseconds for one question. */
+  /** Milliseconds for one request. */
   readonly timeoutMs: number;
 }
 
-export interface ChatTurn {
+export interface ChatMessage {
   readonly role: 'user' | 'assistant';
   readonly text: string;
 }
 
-export interface ChatQuestion {
+export interface ChatRequest {
   readonly instructions: string;
-  readonly turns: readonly ChatTurn[];
-  /** JSON Schema of the object asked for; sent as strict structured output. */
+  readonly messages: readonly ChatMessage[];
+  /** JSON Schema of the requested object; sent as strict structured output. */
   readonly schema: Readonly<Record<string, unknown>>;
   readonly signal: AbortSignal;
 }
 
-export interface ChatAnswer {
-  /** The object in the answer, unchecked; null when there is none. */
+export interface ChatResponse {
+  /** The object in the response, unchecked; null when there is none. */
   readonly object: Readonly<Record<string, unknown>> | null;
   /** True when the model stopped at a length limit: the object cannot be trusted, even if it parses. */
   readonly truncated: boolean;
@@ -36,7 +36,7 @@ export interface ChatAnswer {
 
 export interface ChatModel {
   /** @throws {ProviderError} also `refused` when the model declines; the signal's reason when aborted */
-  ask(question: ChatQuestion): Promise<ChatAnswer>;
+  complete(request: ChatRequest): Promise<ChatResponse>;
 }
 
 const NAMES: EngineNames = {
@@ -45,7 +45,7 @@ const NAMES: EngineNames = {
   keyVariable: 'AI_API_KEY',
 };
 
-/** A model that is asked once per question: the caller decides about retries. */
+/** A model without retries of its own: the caller decides about them. */
 export function createChatModel({ baseUrl, model, apiKey, timeoutMs }: ChatModelOptions): ChatModel {
   const chat = createOpenAICompatible({
     name: 'openai-compatible',
@@ -54,14 +54,14 @@ export function createChatModel({ baseUrl, model, apiKey, timeoutMs }: ChatModel
     ...(apiKey === undefined ? {} : { apiKey }),
   }).chatModel(model);
   return {
-    async ask({ instructions, turns, schema, signal }) {
+    async complete({ instructions, messages, schema, signal }) {
       signal.throwIfAborted();
       const deadline = AbortSignal.timeout(timeoutMs);
       const result = await Promise.resolve(
         chat.doGenerate({
           prompt: [
             { role: 'system', content: instructions },
-            ...turns.map(({ role, text }) => ({ role, content: [{ type: 'text' as const, text }] })),
+            ...messages.map(({ role, text }) => ({ role, content: [{ type: 'text' as const, text }] })),
           ],
           responseFormat: { type: 'json', name: 'answer', schema },
           abortSignal: AbortSignal.any([signal, deadline]),
@@ -108,9 +108,9 @@ function errorCode(body: string | undefined): unknown {
   return ('code' in error && error.code) || ('type' in error && error.type);
 }
 
-/** The JSON object in an answer, with or without a code fence or words around it. */
+/** The JSON object in a response, with or without a code fence or words around it. */
 function findObject(text: string): Readonly<Record<string, unknown>> | null {
-  // Nothing here may look at white space twice: models that lose their way send it without end.
+  // Must be linear in white space: derailed models send it without end.
   const fenced = /```(?:json)?([\s\S]*?)```/i.exec(text)?.[1];
   const first = text.indexOf('{');
   const last = text.lastIndexOf('}');

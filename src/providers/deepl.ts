@@ -5,7 +5,7 @@ import { ProviderError, type TranslationProvider, type TranslationRequest } from
 
 export interface DeepLOptions {
   readonly apiKey: string;
-  /** Instead of the address that belongs to the key. */
+  /** Overrides the address that belongs to the key. */
   readonly serverUrl?: string | undefined;
   /** Milliseconds for one request. */
   readonly timeoutMs: number;
@@ -26,8 +26,8 @@ const NAMES: EngineNames = {
 const responseSchema = z.object({ translations: z.array(z.object({ text: z.string() })) });
 
 /**
- * DeepL with its strict XML tag handling. The HTTP call is our own: the vendor's client can neither be aborted nor
- * expose Retry-After, and a job that can be cancelled and retried needs both.
+ * DeepL with strict XML tag handling. It does not use the vendor's client, which can neither be aborted nor expose
+ * Retry-After.
  */
 export function createDeepLProvider(options: DeepLOptions): TranslationProvider {
   const { apiKey, timeoutMs } = options;
@@ -41,7 +41,7 @@ export function createDeepLProvider(options: DeepLOptions): TranslationProvider 
       const options = {
         source_lang: sourceCode(sourceLanguage),
         target_lang: targetCode(targetLanguage),
-        ...told(request),
+        ...contextOf(request),
       };
       const send = (texts: readonly string[]) =>
         requestTranslations(url, apiKey, { text: texts, ...options }, { timeoutMs, signal });
@@ -54,8 +54,8 @@ export function createDeepLProvider(options: DeepLOptions): TranslationProvider 
   };
 }
 
-/** What DeepL is told besides the texts: neither translated nor billed. A language without forms of address ignores the formality. */
-function told({ context, around }: TranslationRequest): Pick<Body, 'context' | 'formality'> {
+/** Context, neither translated nor billed, and formality, which languages without forms of address ignore. */
+function contextOf({ context, around }: TranslationRequest): Pick<Body, 'context' | 'formality'> {
   const near = [context?.title, around?.before, around?.after].filter((text) => text).join('\n');
   const formality = context?.style?.formality ?? null;
   return {

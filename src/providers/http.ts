@@ -1,7 +1,7 @@
-/** What the engines that speak HTTP share: one call with a deadline, and what its failures mean. */
+/** Calls an engine over HTTP with a deadline, and classifies failures. */
 import { ProviderError } from './types.ts';
 
-/** The longest Retry-After to wait for; beyond it the job fails and can be started again. Milliseconds. */
+/** The longest Retry-After to wait for, in milliseconds. Beyond it the job fails and can be started again. */
 const LONGEST_WAIT_MS = 3_600_000;
 
 /** An engine as error messages name it. */
@@ -13,7 +13,7 @@ export interface EngineNames {
 }
 
 export interface CallLimits {
-  /** Milliseconds for the whole call, the response body included. */
+  /** Milliseconds for the whole call, with the response body. */
   readonly timeoutMs: number;
   readonly signal: AbortSignal;
 }
@@ -26,7 +26,7 @@ export interface HttpResponse {
 
 /**
  * Sends one request and reads the whole response, whatever its status.
- * @throws {ProviderError} retryable when there is no answer in time; the signal's reason when aborted
+ * @throws {ProviderError} retryable when there is no response in time; the signal's reason when aborted
  */
 export async function callEngine(
   names: EngineNames,
@@ -61,8 +61,8 @@ export function noResponse(
 }
 
 /**
- * What a response that is not a success means. Only its status and a machine-readable code get into the message: an
- * engine's own words may repeat a part of the key or of the text.
+ * Classifies an error response. The message contains only its status and a machine-readable code: an engine's own
+ * wording may repeat a part of the key or the text.
  */
 export function statusError(
   { engine, addressVariables, keyVariable }: EngineNames,
@@ -108,7 +108,7 @@ function readRetryAfter(headers: Headers, now = Date.now()): number | undefined 
   return Number.isNaN(date) ? undefined : Math.max(0, date - now);
 }
 
-/** A code made for machines; anything that could be prose or a secret is left out. */
+/** A machine-readable code; undefined for anything that could be prose or a secret. */
 export function machineCode(code: unknown, secret: string | undefined): string | undefined {
   return typeof code === 'string' && /^[a-z][a-z0-9_.-]{1,63}$/i.test(code) && code !== secret
     ? code

@@ -1,4 +1,4 @@
-/** The one place that creates the configured provider. */
+/** Creates the configured provider. */
 import { type Config, ConfigurationError } from '../config.ts';
 import { createApertiumProvider } from './apertium.ts';
 import { createDeepLProvider } from './deepl.ts';
@@ -6,7 +6,7 @@ import { createOpenAiCompatibleProvider } from './openai-compatible.ts';
 import { createPseudoProvider } from './pseudo.ts';
 import type { TranslationProvider } from './types.ts';
 
-/** Which engine translates, with its settings, as the environment names them. */
+/** The engine and its settings, by environment variable. */
 export type TranslationProviderConfig = Pick<Config, 'TRANSLATION_PROVIDER'> &
   Partial<
     Pick<
@@ -22,8 +22,8 @@ export type TranslationProviderConfig = Pick<Config, 'TRANSLATION_PROVIDER'> &
   >;
 
 /**
- * The provider that the configuration names.
- * @throws {ConfigurationError} naming a variable that the provider needs; `loadConfig` has refused it already
+ * The configured provider.
+ * @throws {ConfigurationError} naming a missing variable; `loadConfig` has checked it already
  */
 export function createTranslationProvider(config: TranslationProviderConfig): TranslationProvider {
   const timeoutMs = (config.PROVIDER_TIMEOUT_SECONDS ?? 120) * 1_000;

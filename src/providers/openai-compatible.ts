@@ -5,9 +5,9 @@ import {
   strictObject,
   TERMS_SCHEMA,
   termsInstructions,
-  termsTurn,
+  termsMessage,
   translatingInstructions,
-  translatingTurns,
+  translatingMessages,
 } from './prompts.ts';
 import {
   ProviderError,
@@ -18,17 +18,17 @@ import {
 } from './types.ts';
 
 /**
- * Any model behind an OpenAI-compatible API. Every segment is a required key of a strict object, so a missing or
- * invented one breaks the schema already at the model's side.
+ * Any model behind an OpenAI-compatible API. Every segment is a required key of a strict object, so that the model's own
+ * schema enforcement rejects missing or invented ones.
  */
 export function createOpenAiCompatibleProvider(options: ChatModelOptions): TranslationProvider {
   const model = createChatModel(options);
   const translate = async (request: TranslationRequest): Promise<Map<string, string>> => {
     const { segments, signal } = request;
     const names = nameTexts(segments);
-    const { object, truncated } = await model.ask({
+    const { object, truncated } = await model.complete({
       instructions: translatingInstructions(request),
-      turns: translatingTurns(request, names),
+      messages: translatingMessages(request, names),
       schema: strictObject(Object.fromEntries([...names.values()].map((name) => [name, { type: 'string' }]))),
       signal,
     });
@@ -41,14 +41,14 @@ export function createOpenAiCompatibleProvider(options: ChatModelOptions): Trans
     }
     const half = Math.ceil(segments.length / 2);
     const parts = [segments.slice(0, half), segments.slice(half)];
-    const answers: [string, string][] = [];
-    for (const part of parts) answers.push(...(await translate({ ...request, segments: part })));
-    return new Map(answers);
+    const translations: [string, string][] = [];
+    for (const part of parts) translations.push(...(await translate({ ...request, segments: part })));
+    return new Map(translations);
   };
   const terms = async (request: TermsRequest): Promise<TermPair[]> => {
-    const { object } = await model.ask({
+    const { object } = await model.complete({
       instructions: termsInstructions(request),
-      turns: [termsTurn(request)],
+      messages: [termsMessage(request)],
       schema: TERMS_SCHEMA,
       signal: request.signal,
     });
@@ -71,7 +71,7 @@ function pickTexts(
   return texts;
 }
 
-/** The pairs of a list; what is not one is left out. */
+/** The valid pairs of a list. */
 function pickPairs(list: unknown): TermPair[] {
   if (!Array.isArray(list)) return [];
   return list.flatMap((pair: unknown) => {

@@ -1,11 +1,11 @@
-/** What engines have in common that cannot be given corrections: asked again, they get the stretches between the tags. */
+/** Repair for engines that take no corrections: translates the text between the tags piece by piece. */
 import { parseTags, serializeTags, type TagContent, tagText } from '../document/translation/tags.ts';
 import type { TranslationRequest, TranslationText } from './types.ts';
 
-/** Translates texts in XML, whole or the stretches between their tags; answers in the same order. */
+/** Translates XML texts; returns the translations in the same order. */
 type TranslateTexts = (texts: readonly string[]) => Promise<readonly string[]>;
 
-/** Translates the segments of a request: whole, and by their pieces when that did not do. */
+/** Translates the segments of a request: whole at first, piece by piece for a repair. */
 export async function translateTexts(
   { segments, repair }: Pick<TranslationRequest, 'segments' | 'repair'>,
   translate: TranslateTexts,
@@ -16,8 +16,8 @@ export async function translateTexts(
 }
 
 /**
- * Translates every stretch of text of the segments by itself, so that all tags come back as they were, whatever the
- * engine does. Word order then stays within each stretch, which is why it is not the first way.
+ * Translates each piece of text between tags separately, so that all tags are preserved. Word order cannot change across
+ * pieces, so this is only the fallback.
  */
 export async function translatePieces(
   segments: readonly TranslationText[],
@@ -25,8 +25,8 @@ export async function translatePieces(
 ): Promise<Map<string, string>> {
   const trees = segments.map(({ id, text }) => ({ id, nodes: parsed(text) }));
   const pieces = trees.flatMap(({ nodes }) => [...eachPiece(nodes)]);
-  const answers = pieces.length === 0 ? [] : await translate(pieces.map((piece) => serializeTags([piece])));
-  const translations = new Map(pieces.map((piece, index) => [piece, plain(answers[index] ?? '')]));
+  const responses = pieces.length === 0 ? [] : await translate(pieces.map((piece) => serializeTags([piece])));
+  const translations = new Map(pieces.map((piece, index) => [piece, plain(responses[index] ?? '')]));
   const replace = (nodes: readonly TagContent[]): TagContent[] =>
     nodes.map((node) => {
       if (typeof node !== 'string') return { ...node, children: replace(node.children) };
@@ -43,7 +43,7 @@ function parsed(markup: string): TagContent[] {
   return result.nodes;
 }
 
-/** The stretches that hold a letter, without the white space around them. */
+/** The pieces with a letter, trimmed. */
 function* eachPiece(nodes: readonly TagContent[]): Generator<string> {
   for (const node of nodes) {
     if (typeof node !== 'string') yield* eachPiece(node.children);
@@ -51,8 +51,8 @@ function* eachPiece(nodes: readonly TagContent[]): Generator<string> {
   }
 }
 
-/** An answer as text. What looks like a tag in it is not one of ours. */
-function plain(answer: string): string {
-  const result = parseTags(answer);
-  return result.ok ? tagText(result.nodes) : answer;
+/** A response as plain text, without any tags. */
+function plain(response: string): string {
+  const result = parseTags(response);
+  return result.ok ? tagText(result.nodes) : response;
 }

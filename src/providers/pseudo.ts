@@ -6,12 +6,12 @@ const ACCENTS: ReadonlyMap<string, string> = new Map(
   [...PLAIN].map((letter, index) => [letter, [...ACCENTED][index] ?? letter]),
 );
 
-/** Tags and character references of the protected form, which stay as they are. */
+/** Tags and character references of the protected form, which are not changed. */
 const MARKUP = /<[^<>]*>|&(?:#\d+|#x[\da-f]+|[a-z]+);/gi;
 
 /**
- * The offline default: pseudo-localisation. Latin letters get accents and every text stands in `⟦…⟧`, so that it is
- * readable, visibly not a translation, and different from its source in any script. Deterministic.
+ * The offline default: pseudo-localisation. Latin letters get accents and every text is wrapped in `⟦…⟧`, so that it is
+ * readable, clearly not a translation, and different from its source in any script. Deterministic.
  */
 export function createPseudoProvider(): TranslationProvider {
   return {

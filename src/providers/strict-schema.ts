@@ -1,8 +1,8 @@
 import { z } from 'zod';
 
 /**
- * The JSON Schema of what a model is to answer with, in the subset that strict modes accept: every key required, no
- * bounds of integers, choices as `anyOf`.
+ * The JSON Schema of a model's response, in the subset that strict modes accept: every key required, no bounds on
+ * integers, choices as `anyOf`.
  */
 export function strictSchema(schema: z.ZodType): Readonly<Record<string, unknown>> {
   const { $schema: _, ...rest } = z.toJSONSchema(schema, {

@@ -1,6 +1,6 @@
 /**
- * Asking a provider until every segment is usable: batch, repair with the exact defects, alone, left. What it declines
- * is asked for in halves, down to the texts that it declines alone.
+ * Requests translations until every segment has a usable one or is skipped: the batch, then a repair with the exact
+ * defects, then each segment alone. A declined batch is halved until the declined texts are isolated.
  */
 import { type Defect, type DefectCode, hard, untranslated } from '../document/translation/checks/defects.ts';
 import { ECHO, echoedAmong } from '../document/translation/checks/language.ts';
@@ -15,38 +15,38 @@ import {
   type TranslationText,
 } from './types.ts';
 
-/** What became of a segment. */
-export interface Made {
-  /** Null when it is left. */
+/** The result for one segment. */
+export interface TranslatedSegment {
+  /** Null when it is skipped. */
   readonly text: string | null;
   readonly outcome: Outcome;
-  /** What was repaired, or is still wrong. */
+  /** The repaired or remaining defects. */
   readonly defects: readonly Defect[];
 }
 
 export interface TranslateSegmentsRequest extends Omit<TranslationRequest, 'repair'> {
-  /** Called with what is done as soon as it is, so that a later failure does not cost it. */
-  readonly keep?: (made: ReadonlyMap<string, Made>) => Promise<void>;
-  /** Whether the article can do without a translation of a text, one that was declined or not; without this it never can. */
+  /** Stores finished segments early, so that a later failure does not lose them. */
+  readonly keep?: (made: ReadonlyMap<string, TranslatedSegment>) => Promise<void>;
+  /** Whether a text may be skipped, given whether it was declined; by default never. */
   readonly mayLeave?: (segment: TranslationText, declined: boolean) => Promise<boolean>;
 }
 
-/** What is known about a segment after an answer. */
+/** The response for one segment. */
 interface Attempt {
   readonly segment: TranslationText;
-  readonly answer: string | null;
+  readonly translation: string | null;
   readonly defects: readonly Defect[];
 }
 
-/** Of a text that is declined alone: to ask again changes nothing. */
+/** Defect of a text that is declined alone. It is not retried. */
 const DECLINED = hard('refused', 'the engine declines to translate it');
 
 /**
- * Translates the segments and checks each one. Unusable answers are asked for again together, with what is wrong;
- * what is still unusable is asked for one by one, and then left. An answer with only soft defects is accepted after one
- * repair. When the provider declines some texts, the others are translated, and those are left.
- * @returns the translations by segment id; one that is left has none
- * @throws ProviderError as the provider threw it, or naming a segment that cannot be left, `refused` when that is
+ * Translates and checks the segments. Unusable translations are repaired together, with their defects, then one by one,
+ * and then skipped. A translation with only soft defects is accepted after one repair. Declined texts are skipped; the
+ * others are still translated.
+ * @returns the translations by segment id, without skipped segments
+ * @throws ProviderError as the provider threw it, or naming a segment that may not be skipped: `refused` when it was
  *   declined, else `fatal`. The signal's reason when aborted.
  */
 export async function translateSegments(
@@ -55,42 +55,45 @@ export async function translateSegments(
 ): Promise<Map<string, string>> {
   const done = new Map<string, string>();
   if (request.segments.length === 0) return done;
-  const { keep, mayLeave, ...asked } = request;
-  /** Answers, all at once, or piece by piece where some are declined. */
-  const ask = async function* (
+  const { keep, mayLeave, ...common } = request;
+  /** Yields all attempts at once, or in parts when some texts are declined. */
+  const attempt = async function* (
     segments: readonly TranslationText[],
     before: readonly Attempt[],
   ): AsyncGenerator<Attempt[]> {
-    asked.signal.throwIfAborted();
+    common.signal.throwIfAborted();
     const repair = before.filter(({ segment }) => segments.includes(segment)).map(repairNote);
     try {
-      const answers = await provider.translate({
-        ...asked,
+      const translations = await provider.translate({
+        ...common,
         segments,
         ...(repair.length > 0 ? { repair } : {}),
       });
-      const attempts = segments.map((segment) => ({ segment, answer: answers.get(segment.id) ?? null }));
-      yield judge(attempts, before, { ...asked, pseudo: provider.name === 'pseudo' });
+      const attempts = segments.map((segment) => ({
+        segment,
+        translation: translations.get(segment.id) ?? null,
+      }));
+      yield check(attempts, before, { ...common, pseudo: provider.name === 'pseudo' });
       return;
     } catch (error) {
       if (!(error instanceof ProviderError) || error.kind !== 'refused') throw error;
     }
     if (segments.length === 1) {
-      yield segments.map((segment) => ({ segment, answer: null, defects: [DECLINED] }));
+      yield segments.map((segment) => ({ segment, translation: null, defects: [DECLINED] }));
       return;
     }
     const half = Math.ceil(segments.length / 2);
-    for (const part of [segments.slice(0, half), segments.slice(half)]) yield* ask(part, before);
+    for (const part of [segments.slice(0, half), segments.slice(half)]) yield* attempt(part, before);
   };
-  const askAlone = async (attempt: Attempt): Promise<Attempt> => {
-    const { value } = await ask([attempt.segment], [attempt]).next();
-    return value?.[0] ?? attempt;
+  const repairAlone = async (last: Attempt): Promise<Attempt> => {
+    const { value } = await attempt([last.segment], [last]).next();
+    return value?.[0] ?? last;
   };
-  const take = async (made: ReadonlyMap<string, Made>): Promise<void> => {
+  const take = async (made: ReadonlyMap<string, TranslatedSegment>): Promise<void> => {
     for (const [id, { text }] of made) if (text !== null) done.set(id, text);
     if (made.size > 0) await keep?.(made);
   };
-  const leave = async (attempt: Attempt): Promise<void> => {
+  const skip = async (attempt: Attempt): Promise<void> => {
     const { segment, defects } = attempt;
     const declined = isDeclined(attempt);
     if (!(await mayLeave?.(segment, declined))) throw (declined ? refusal : unusable)(provider, attempt);
@@ -99,60 +102,64 @@ export async function translateSegments(
 
   const repairs = provider.repairs ?? true;
   const wrong: Attempt[] = [];
-  for await (const attempts of ask(request.segments, [])) {
+  for await (const attempts of attempt(request.segments, [])) {
     const fine = attempts.filter(
       ({ defects }) => defects.length === 0 || (!repairs && defects.every(isSoft)),
     );
-    await take(made(fine, (attempt) => accepted(attempt, [])));
-    for (const attempt of attempts.filter(isDeclined)) await leave(attempt);
-    wrong.push(...attempts.filter((attempt) => !fine.includes(attempt) && !isDeclined(attempt)));
+    await take(byId(fine, (each) => accepted(each, [])));
+    for (const declined of attempts.filter(isDeclined)) await skip(declined);
+    wrong.push(...attempts.filter((each) => !fine.includes(each) && !isDeclined(each)));
   }
   if (wrong.length === 0) return done;
 
-  const firstOf = new Map(wrong.map((attempt) => [attempt.segment.id, attempt]));
+  const firstOf = new Map(wrong.map((each) => [each.segment.id, each]));
   const stubborn: Attempt[] = [];
-  for await (const attempts of ask(segmentsOf(wrong), wrong)) {
+  for await (const attempts of attempt(segmentsOf(wrong), wrong)) {
     await take(
-      made(attempts.filter(isUsable), (attempt) =>
-        accepted(better(firstOf.get(attempt.segment.id), attempt), firstOf.get(attempt.segment.id)?.defects),
+      byId(attempts.filter(isUsable), (each) =>
+        accepted(better(firstOf.get(each.segment.id), each), firstOf.get(each.segment.id)?.defects),
       ),
     );
     stubborn.push(...attempts.filter((each) => !isUsable(each)));
   }
-  for (const attempt of stubborn) {
-    const { segment } = attempt;
-    const last = isDeclined(attempt) ? attempt : await askAlone(attempt);
+  for (const repaired of stubborn) {
+    const { segment } = repaired;
+    const last = isDeclined(repaired) ? repaired : await repairAlone(repaired);
     const usable = [last, firstOf.get(segment.id)].find((each) => each !== undefined && isUsable(each));
-    if (usable === undefined) await leave(last);
-    else await take(made([usable], (each) => accepted(each, attempt.defects)));
+    if (usable === undefined) await skip(last);
+    else await take(byId([usable], (each) => accepted(each, repaired.defects)));
   }
   return done;
 }
 
-/** Checks answers one by one, then together; one that is as it was before has the defects that it had. */
-function judge(
+/** Checks translations one by one, then together. An unchanged one keeps its earlier defects. */
+function check(
   attempts: readonly Omit<Attempt, 'defects'>[],
   before: readonly Attempt[],
   facts: Pick<TranslationRequest, 'sourceLanguage' | 'targetLanguage' | 'context'> & { pseudo: boolean },
 ): Attempt[] {
   const earlier = new Map(before.map((attempt) => [attempt.segment.id, attempt]));
-  const judged = attempts.map(({ segment, answer }): Attempt => {
-    if (answer === null) {
-      return { segment, answer, defects: [hard('missing', 'there is no translation for this id')] };
+  const checked = attempts.map(({ segment, translation }): Attempt => {
+    if (translation === null) {
+      return { segment, translation, defects: [hard('missing', 'there is no translation for this id')] };
     }
     const same = earlier.get(segment.id);
-    if (same?.answer === answer) return same;
+    if (same?.translation === translation) return same;
     const { kind } = segment;
     const glossary = facts.context?.glossary ?? [];
-    return { segment, answer, defects: checkSegment(segment.text, answer, { ...facts, kind, glossary }) };
+    return {
+      segment,
+      translation,
+      defects: checkSegment(segment.text, translation, { ...facts, kind, glossary }),
+    };
   });
-  const usable = judged.filter(isUsable);
-  const pairs = usable.map(({ segment, answer }) => ({
+  const usable = checked.filter(isUsable);
+  const pairs = usable.map(({ segment, translation }) => ({
     source: wordsOf(segment.text),
-    translated: wordsOf(answer ?? ''),
+    translated: wordsOf(translation ?? ''),
   }));
   const echoed = new Set(facts.pseudo ? [] : echoedAmong(pairs, facts).map((index) => usable[index]));
-  return judged.map((attempt) =>
+  return checked.map((attempt) =>
     echoed.has(attempt) && attempt.defects.every(({ code }) => code !== 'echo')
       ? { ...attempt, defects: [...attempt.defects, untranslated('echo', ECHO)] }
       : attempt,
@@ -160,19 +167,22 @@ function judge(
 }
 
 const isSoft = (defect: Defect): boolean => defect.soft;
-const isUsable = ({ answer, defects }: Attempt): boolean => answer !== null && defects.every(isSoft);
+const isUsable = ({ translation, defects }: Attempt): boolean =>
+  translation !== null && defects.every(isSoft);
 const isDeclined = ({ defects }: Attempt): boolean => defects.includes(DECLINED);
 
-const made = (attempts: readonly Attempt[], of: (attempt: Attempt) => Made): Map<string, Made> =>
-  new Map(attempts.map((attempt) => [attempt.segment.id, of(attempt)]));
+const byId = (
+  attempts: readonly Attempt[],
+  of: (attempt: Attempt) => TranslatedSegment,
+): Map<string, TranslatedSegment> => new Map(attempts.map((attempt) => [attempt.segment.id, of(attempt)]));
 
-/** An answer as it is taken; `before` is what was wrong with the first. */
-const accepted = ({ answer, defects }: Attempt, before: readonly Defect[] = []): Made =>
+/** The result of a usable attempt; `before` are the defects of the first attempt. */
+const accepted = ({ translation, defects }: Attempt, before: readonly Defect[] = []): TranslatedSegment =>
   defects.length > 0
-    ? { text: answer, outcome: 'accepted', defects }
-    : { text: answer, outcome: before.length > 0 ? 'repaired' : 'clean', defects: before };
+    ? { text: translation, outcome: 'accepted', defects }
+    : { text: translation, outcome: before.length > 0 ? 'repaired' : 'clean', defects: before };
 
-/** Of two answers the one with fewer defects; a repair that repaired nothing is as good as what it came from. */
+/** The attempt with fewer defects; the second when equal. */
 const better = (first: Attempt | undefined, second: Attempt): Attempt =>
   first !== undefined && isUsable(first) && first.defects.length < second.defects.length ? first : second;
 
@@ -180,11 +190,11 @@ function segmentsOf(attempts: readonly Attempt[]): TranslationText[] {
   return attempts.map(({ segment }) => segment);
 }
 
-function repairNote({ segment, answer, defects }: Attempt): RepairNote {
-  return { id: segment.id, previous: answer, defects: defects.map(({ message }) => message) };
+function repairNote({ segment, translation, defects }: Attempt): RepairNote {
+  return { id: segment.id, previous: translation, defects: defects.map(({ message }) => message) };
 }
 
-/** Defects for people, without a word of the article: failures are kept in Temporal. */
+/** Defects for people, without text of the article: failures are stored in Temporal. */
 const WHAT_IS_WRONG: Readonly<Record<DefectCode, string>> = {
   missing: 'there is no translation',
   refused: 'the engine declines to translate it',

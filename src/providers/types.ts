@@ -11,19 +11,19 @@ export type {
   TermPair,
 } from '../document/translation/context.ts';
 
-/** A text in the protected form of design.md §9, its id within the request, and what it is in its article. */
+/** A text in the protected form of design.md §9, with its id in the request and its kind. */
 export interface TranslationText {
   readonly id: string;
   readonly text: string;
   readonly kind: SegmentKind;
 }
 
-/** An earlier answer that cannot be used, and why. */
+/** An earlier translation to repair, with its defects. */
 export interface RepairNote {
   readonly id: string;
-  /** The earlier answer; null when there was none. */
+  /** The earlier translation; null when there was none. */
   readonly previous: string | null;
-  /** What is wrong with it, in words a model understands. */
+  /** What is wrong with it, worded for a model. */
   readonly defects: readonly string[];
 }
 
@@ -34,55 +34,54 @@ export interface TranslationRequest {
   readonly segments: readonly TranslationText[];
   /** Aborts the call; the provider then rejects with the signal's reason. */
   readonly signal: AbortSignal;
-  /** Present when the segments are asked for again. Engines that cannot use it ignore it. */
+  /** Present for a repair. Engines that cannot use it ignore it. */
   readonly repair?: readonly RepairNote[];
-  /** The article around the texts, and how to speak. Engines that cannot use it ignore it. */
+  /** The article around the texts, and the style. Engines that cannot use it ignore it. */
   readonly context?: JobContext;
   /** Differs from request to request of a job. */
   readonly around?: Neighbours;
 }
 
-/** What a term list is drawn from. */
+/** The input for a term list. */
 export interface TermsRequest {
   readonly sourceLanguage: string;
   readonly targetLanguage: string;
-  /** Without terms yet. */
+  /** Has no terms yet. */
   readonly context: JobContext;
   /** Texts of the article in reading order, without tags; a bounded number of characters. */
   readonly texts: readonly string[];
-  /** Pairs that are used at most. */
+  /** The most pairs that are used. */
   readonly limit: number;
   readonly signal: AbortSignal;
 }
 
-/** A translation engine. Answers by segment id; ids may be missing, the texts are unchecked. */
+/** A translation engine. It returns texts by segment id; ids may be missing, texts are unchecked. */
 export interface TranslationProvider {
   readonly name: string;
-  /** False for an engine that cannot be told what is wrong: it is not asked again for what can be used. */
+  /** False for an engine that takes no corrections: its usable translations are not repaired. */
   readonly repairs?: boolean;
-  /** Its model and the version of its prompt: what it made under another one is not its own work any more. */
+  /** Its model and prompt version; the translation memory does not reuse texts of another edition. */
   readonly edition?: string;
   /** @throws ProviderError, or the signal's reason. */
   translate(request: TranslationRequest): Promise<Map<string, string>>;
   /**
-   * The article's recurring terms and one translation of each, unchecked. Only engines that can be told terms draw them.
+   * The article's recurring terms and one translation of each, unchecked. Only for engines that can use terms.
    * @throws ProviderError, or the signal's reason.
    */
   terms?(request: TermsRequest): Promise<readonly TermPair[]>;
 }
 
 /**
- * retryable: may pass (rate limit, outage). misconfigured: the deployment's key, address or account is refused, which
- * affects every text of every tenant until an operator fixes it. fatal: will not pass. refused: the engine declines
- * this content.
+ * retryable: temporary (rate limit, outage). misconfigured: the deployment's key, address or account is refused, which
+ * affects every tenant until an operator fixes it. fatal: permanent. refused: the engine declines this content.
  */
 export type ProviderErrorKind = 'retryable' | 'misconfigured' | 'fatal' | 'refused';
 
-/** Why a provider gave no usable answer. The message is fit for the person who asked: no secrets, no stack. */
+/** Why a provider gave no usable response. The message may be shown to clients: no secrets, no stack. */
 export class ProviderError extends Error {
   override readonly name = 'ProviderError';
   readonly kind: ProviderErrorKind;
-  /** How long the provider asked to wait, in milliseconds. */
+  /** The provider's Retry-After, in milliseconds. */
   readonly retryAfterMs: number | undefined;
 
   constructor(

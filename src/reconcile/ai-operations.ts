@@ -3,20 +3,20 @@ import type { AiOperationId } from '../ids.ts';
 import { releaseOperation } from '../suggestions/operations.ts';
 import { cancelRun, runState } from '../temporal/workflow-client.ts';
 import type { ReconcileDependencies } from './jobs.ts';
-import { lookAtEach, PAGE, type Position } from './rows.ts';
+import { forEachRow, PAGE, type Position } from './rows.ts';
 
-/** A request waits at most 60 s: no one waits for an older operation. */
+/** A request waits at most 60 s, so none waits for an older operation. */
 const ABANDONED_AFTER_MS = 90_000;
 
 /**
- * Ends unfinished AI operations and releases their holds: those whose run has closed, and those that no request
- * can still be waiting for, whatever their run does. None is started again: no one would get the result.
+ * Ends unfinished AI operations and releases their holds: those whose run has closed, and those too old for a request
+ * to be waiting. None is started again: no one would get the result.
  * @returns how many were ended
  */
 export async function endAbandonedOperations(dependencies: ReconcileDependencies): Promise<number> {
   const { db, client, minimumAgeMs, onError } = dependencies;
   let ended = 0;
-  const look = async (operation: { id: AiOperationId; workflow_id: string; abandoned: boolean }) => {
+  const reconcileOne = async (operation: { id: AiOperationId; workflow_id: string; abandoned: boolean }) => {
     const state = await runState(client, operation.workflow_id);
     if (!operation.abandoned && (state === 'running' || state === 'unknown')) return;
     if (await releaseOperation(db, operation.id, 'failed', onError)) ended += 1;
@@ -38,6 +38,6 @@ export async function endAbandonedOperations(dependencies: ReconcileDependencies
       .orderBy('id')
       .limit(PAGE)
       .execute();
-  await lookAtEach(dependencies, unfinished, look);
+  await forEachRow(dependencies, unfinished, reconcileOne);
   return ended;
 }

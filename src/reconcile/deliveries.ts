@@ -12,9 +12,9 @@ import type { ReconcileDependencies } from './jobs.ts';
 const BURST_SECONDS = 90;
 
 /**
- * Looks at every delivery whose run should have made an attempt by now, and at every burst that should have ended. A
- * run that Temporal does not know is started, under the same id; one that has closed was stopped from outside, and its
- * delivery ends failed with its attempts unchanged. What a burst has whose run is gone is free again.
+ * Checks every delivery whose run should have made an attempt by now, and every burst that should have ended. A run
+ * that Temporal does not know is started under the same id; a closed one was stopped from outside, and its delivery
+ * ends failed with its attempts unchanged. Deliveries of a burst without a run are freed.
  */
 export async function reconcileDeliveries(
   dependencies: ReconcileDependencies,
@@ -33,7 +33,7 @@ export async function reconcileDeliveries(
     looked += page.length;
     onProgress(looked);
   }
-  // Last, and best effort: it reads all that is open.
+  // Last, and best effort: it reads all open deliveries.
   counts.returned += await freeLostBursts(dependencies, UNKNOWN).catch((error: unknown) => {
     onProgress(looked);
     onError('webhook_bursts', error);
@@ -55,12 +55,12 @@ async function lookAt(
 /** Bursts that should have ended by now. */
 const OLD = sql<{ id: BurstId }>`
   SELECT id FROM webhook_bursts WHERE started_at < now() - make_interval(secs => ${BURST_SECONDS})`;
-/** Bursts without a row that have deliveries all the same: nothing here leaves one, but somebody may have. */
+/** Bursts without a row that have deliveries: this code leaves none, manual changes might. */
 const UNKNOWN = sql<{ id: BurstId }>`
   SELECT DISTINCT burst_id AS id FROM webhook_open
   WHERE burst_id IS NOT NULL AND NOT EXISTS (SELECT FROM webhook_bursts AS burst WHERE burst.id = burst_id)`;
 
-/** @returns how many deliveries are free again */
+/** @returns how many deliveries were freed */
 async function freeLostBursts(
   { db, client, onProgress, onError }: ReconcileDependencies,
   lost: RawBuilder<{ id: BurstId }>,

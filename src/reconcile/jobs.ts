@@ -9,27 +9,27 @@ import type { JobAreas } from '../jobs/runs.ts';
 import { passTurn } from '../jobs/turns.ts';
 import type { TaskQueues } from '../temporal/task-queues.ts';
 import { runState, type TemporalClient } from '../temporal/workflow-client.ts';
-import { lookAtEach, PAGE, type Position } from './rows.ts';
+import { forEachRow, PAGE, type Position } from './rows.ts';
 
 export interface ReconcileDependencies extends Watcher {
   readonly db: Database;
   readonly client: TemporalClient;
   readonly names: TaskQueues;
   readonly areas: JobAreas;
-  /** What is younger than this is left to its creator; milliseconds. */
+  /** Younger ones are left to their creator; milliseconds. */
   readonly minimumAgeMs: number;
 }
 
 /**
- * Looks at every open job that is old enough, of the purposes that this release starts. A run that Temporal does not
- * know is started; a closed one that left its job open was ended from outside and is never restarted: its job fails.
+ * Checks every open job that is old enough, of the purposes that this release starts. A run that Temporal does not know
+ * is started; a closed run that left its job open was ended from outside and is never restarted: its job fails.
  */
 export async function reconcileJobs(
   dependencies: ReconcileDependencies,
 ): Promise<{ started: number; ended: number }> {
   const { db, client, areas, onError } = dependencies;
   const counts = { started: 0, ended: 0 };
-  const look = async (job: Awaited<ReturnType<typeof openJobs>>[number]) => {
+  const reconcileOne = async (job: Awaited<ReturnType<typeof openJobs>>[number]) => {
     const state = await runState(client, job.workflow_id);
     if (state === 'unknown') {
       await areas[job.purpose]?.start(dependencies, job);
@@ -48,7 +48,7 @@ export async function reconcileJobs(
     }
   };
   await freeStrandedArticles(db, onError);
-  await lookAtEach(dependencies, (last) => openJobs(dependencies, last), look);
+  await forEachRow(dependencies, (last) => openJobs(dependencies, last), reconcileOne);
   return counts;
 }
 
@@ -77,8 +77,8 @@ function openJobs({ db, areas, minimumAgeMs }: ReconcileDependencies, after: Pos
 }
 
 /**
- * Releases holds of jobs and AI operations that are gone or have ended. No path of this service leaves one; a
- * restored backup or a hand in the database might.
+ * Releases holds of jobs and AI operations that are gone or have ended. This code leaves none; a restored backup or
+ * manual changes might.
  */
 export async function releaseStrandedHolds({
   db,

@@ -14,8 +14,8 @@ function exampleOf({ name, schema }: Parameter): string {
 }
 
 /**
- * A call as a command for a shell in which API, KEY and a variable for each id of the path are set. Optional
- * parameters are left out, the body is the documented example.
+ * A call as a shell command, with variables for API, KEY and each id of the path. Optional parameters are omitted, the
+ * body is the documented example.
  */
 export function curlCommand({ method, path, operation }: Call): string {
   const { parameters = [], requestBody } = operation;

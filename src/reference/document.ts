@@ -37,7 +37,7 @@ export interface Operation {
   readonly 'x-permissions'?: readonly string[];
 }
 
-/** An operation with the method and path it answers to. */
+/** An operation with its method and path. */
 export interface Call {
   /** Upper case. */
   readonly method: string;
@@ -66,7 +66,7 @@ export function callsByArea(document: OpenApiDocument): { name: string; calls: C
   }));
 }
 
-/** The error codes a call can answer, with their statuses, in ascending order of status. */
+/** The error codes of a call, with their statuses, in ascending order of status. */
 export const errorsOf = ({ responses }: Operation): { status: string; code: string }[] =>
   Object.entries(responses).flatMap(([status, { content }]) =>
     Object.keys(content?.['application/problem+json']?.examples ?? {}).map((code) => ({ status, code })),

@@ -15,7 +15,7 @@ const articleSet = {
   title: 'A garden in spring',
 } as const;
 
-/** The `data` of each event this service emits; the type checker keeps them true (contract.md E1 to E10). */
+/** The `data` of each event of this service; the type checker keeps them true (contract.md E1 to E10). */
 const EXAMPLES: EventPayloads = {
   'article.created': { articleId, projectId: articleSet.projectId, title: articleSet.title },
   'article.generation.started': { articleId, jobId, estimatedCredits: 8 },
@@ -53,7 +53,7 @@ const isEmitted = (event: EventType): event is keyof EventPayloads => event in E
 
 export const EVENTS_ID = 'webhook-events';
 
-/** What is sent to webhook endpoints, event by event. */
+/** The webhook events, with examples. */
 export function eventsSection(): string {
   const emitted = EVENT_TYPES.filter(isEmitted);
   const others = EVENT_TYPES.filter((event) => !isEmitted(event));

@@ -6,7 +6,7 @@ const ENTITIES: Readonly<Record<string, string>> = {
   "'": '&#39;',
 };
 
-/** Text as it may stand in HTML, in an element or a quoted attribute. */
+/** Escapes text for HTML, in an element or a quoted attribute. */
 export const escapeHtml = (text: string): string =>
   text.replace(/[&<>"']/g, (sign) => ENTITIES[sign] ?? sign);
 
@@ -32,11 +32,11 @@ export interface PageParts {
   readonly body: string;
   /** Added to the style of every page. */
   readonly style?: string;
-  /** Runs at the end of the body; who serves the page has to allow it by its hash. */
+  /** Runs at the end of the body; the page's CSP has to allow it by its hash. */
   readonly script?: string;
 }
 
-/** A whole page that loads nothing: no outside resource of any kind. */
+/** A whole page that loads nothing from outside. */
 export const renderPage = ({ title, body, style = '', script }: PageParts): string =>
   `<!doctype html><html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width">` +
   `<title>${escapeHtml(title)}</title><link rel="icon" href="data:,"><style>${STYLE}${style}</style></head>` +

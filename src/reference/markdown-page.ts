@@ -4,7 +4,7 @@ import { escapeHtml, renderPage } from './html.ts';
 
 const inner = (node: Parents): string => node.children.map(render).join('');
 
-/** The Markdown our own pages are written in; anything else shows as its text. */
+/** Renders the Markdown of our own pages; anything else shows as its text. */
 function render(node: Nodes): string {
   switch (node.type) {
     case 'heading':

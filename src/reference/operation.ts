@@ -4,19 +4,19 @@ import { escapeHtml } from './html.ts';
 import { fieldItem, fieldList, typeOf } from './schema.ts';
 import { block, code, jsonBlock, paragraphs, prose } from './text.ts';
 
-/** What a page says about an error code. */
+/** An error code's page. */
 export interface ErrorPage {
   readonly code: string;
   readonly status: number;
   readonly title: string;
-  /** Where its own page is. */
+  /** The path of the page. */
   readonly path: string;
   /** The page's text after its heading, as HTML. */
   readonly html: string;
   readonly example: unknown;
 }
 
-/** Headers of every answer: described once, at the top of the page. */
+/** Headers of every response: described once, at the top of the page. */
 const COMMON_HEADERS = new Set(['X-Request-Id', 'RateLimit-Policy', 'RateLimit']);
 
 export const methodBadge = (method: string): string =>
@@ -46,7 +46,7 @@ function bodyFields({ requestBody }: Operation): string {
   return `<h4>Body</h4><p>${prose(requestBody.description ?? '')} Its type is one of ${types}.</p>`;
 }
 
-/** What is queued or created stands before the answer to its repetition. */
+/** The response to a new request comes before the one to its repetition. */
 const successes = ({ responses }: Operation): [string, ResponseObject][] =>
   Object.entries(responses)
     .filter(([status]) => status.startsWith('2'))
@@ -84,7 +84,7 @@ function examples(call: Call): string {
   return `<div class="examples"><h4>Request</h4>${request}${responses.join('')}</div>`;
 }
 
-/** The description, its permissions marked as code. */
+/** The description, with its permissions marked as code. */
 function describe({ description = '', 'x-permissions': permissions = [] }: Operation): string {
   const names = new Set(permissions);
   return paragraphs(
@@ -92,7 +92,7 @@ function describe({ description = '', 'x-permissions': permissions = [] }: Opera
   );
 }
 
-/** All there is to know about one call: what it takes and answers on the left, examples beside it. */
+/** One call: its request and responses on the left, examples beside them. */
 export function operationSection(call: Call, pages: ReadonlyMap<string, ErrorPage>): string {
   const { method, path, operation } = call;
   const id = escapeHtml(operation.operationId);

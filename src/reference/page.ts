@@ -5,7 +5,7 @@ import { type ErrorPage, methodBadge, operationSection } from './operation.ts';
 import { fieldList } from './schema.ts';
 import { REFERENCE_SCRIPT } from './script.ts';
 import { REFERENCE_STYLE } from './style.ts';
-import { block, code, jsonBlock, paragraphs } from './text.ts';
+import { block, jsonBlock, paragraphs, prose } from './text.ts';
 
 const navigationItem = (id: string, words: string, html: string): string =>
   `<li data-words="${escapeHtml(words.toLowerCase())}"><a href="#${escapeHtml(id)}">${html}</a></li>`;
@@ -13,7 +13,7 @@ const navigationItem = (id: string, words: string, html: string): string =>
 const navigationGroup = (title: string, items: readonly string[]): string =>
   `<div class="group"><h2>${escapeHtml(title)}</h2><ul>${items.join('')}</ul></div>`;
 
-/** Everything that the search finds a call by. */
+/** The words by which the search finds a call. */
 const wordsOf = ({ method, path, operation }: Call): string =>
   [
     operation.summary,
@@ -56,29 +56,38 @@ function navigation(document: OpenApiDocument, errors: readonly ErrorPage[]): st
   ].join('');
 }
 
+/** What the page says before the calls, as prose: `…` marks code. */
+const FIRST_CALL =
+  'Every call needs an API key of the workspace. The examples on this page expect these shell variables, and one for each id of the path: `{workspaceId}` is `$WORKSPACE_ID`.';
+const FIRST_RESPONSE =
+  "The response has the workspace's id, the role and the permissions of the key, and the limits that apply to it.";
+const EVERY_CALL = [
+  'A key acts with the permissions of its role and only in its own workspace. Anything outside it responds with 404, as if it did not exist.',
+  'Bodies are JSON. Unknown fields are ignored; `null` for an optional field means that it is absent.',
+  'Date-times are accepted with any offset and returned in UTC. Language tags are BCP 47, such as `en` or `pt-BR`.',
+  'Long lists are paginated: send the `nextCursor` of one page as `cursor` to get the next, until it is null.',
+  'Translations, refreshes and generations are jobs: the response is 202 with the job, which `GET /api/jobs/{jobId}` follows to its end. Ask for the price first; the credits are held meanwhile, and a job that fails or is cancelled costs nothing.',
+  'Send an `Idempotency-Key` with each request for a job: the same key again responds with the same job, so a request whose response was lost can be repeated.',
+  'Articles and outlines have an `ETag`: send it as `If-Match`, and a change that would overwrite another one is refused with 412.',
+  'An error is an `application/problem+json` document: check its `code`, and quote its `requestId` in reports. Every response has it as `X-Request-Id`.',
+  '`RateLimit` shows what remains of each limit; a 429 for a limit that was reached has `Retry-After`.',
+];
+
 function start({ info }: OpenApiDocument): string {
-  const lines =
-    'API=<span class="base">http://127.0.0.1:3000</span>\nKEY=wcsk_…\n\n' +
-    'curl "$API/api/whoami" -H "Authorization: Bearer $KEY"';
-  return (
-    `<section class="area" id="start"><h1>${escapeHtml(info.title)}</h1>${paragraphs(info.description)}` +
-    `<p>The same for machines: <a href="/openapi.json">/openapi.json</a> (OpenAPI 3.1).</p>` +
-    `<h2>Make a first call</h2><p>Every call needs an API key of the workspace. The examples on this page expect ` +
-    `these shell variables, and one for each id of the path: ${code('{workspaceId}')} is ${code('$WORKSPACE_ID')}.</p>` +
-    `${block('A first call', lines)}` +
-    `<p>The response has the workspace's id, the role and the permissions of the key, and the limits that apply to it.</p>` +
-    `<h3>What holds for every call</h3><ul>` +
-    `<li>A key acts with the permissions of its role and only in its own workspace. Anything outside it responds with 404, as if it did not exist.</li>` +
-    `<li>Bodies are JSON. Unknown fields are ignored; ${code('null')} for an optional field means that it is absent.</li>` +
-    `<li>Date-times are accepted with any offset and returned in UTC. Language tags are BCP 47, such as ${code('en')} or ${code('pt-BR')}.</li>` +
-    `<li>Long lists are paginated: send the ${code('nextCursor')} of one page as ${code('cursor')} to get the next, until it is null.</li>` +
-    `<li>Translations, refreshes and generations are jobs: the response is 202 with the job, which ${code('GET /api/jobs/{jobId}')} follows to its end. ` +
-    `Ask for the price first; the credits are held meanwhile, and a job that fails or is cancelled costs nothing.</li>` +
-    `<li>Send an ${code('Idempotency-Key')} with each request for a job: the same key again responds with the same job, so a request whose response was lost can be repeated.</li>` +
-    `<li>Articles and outlines have an ${code('ETag')}: send it as ${code('If-Match')}, and a change that would overwrite another one is refused with 412.</li>` +
-    `<li>An error is an ${code('application/problem+json')} document: check its ${code('code')}, and quote its ${code('requestId')} in reports. Every response has it as ${code('X-Request-Id')}.</li>` +
-    `<li>${code('RateLimit')} shows what remains of each limit; a 429 for a limit that was reached has ${code('Retry-After')}.</li></ul></section>`
-  );
+  const lines = `API=<span class="base">http://127.0.0.1:3000</span>
+KEY=wcsk_…
+
+curl "$API/api/whoami" -H "Authorization: Bearer $KEY"`;
+  return [
+    `<section class="area" id="start"><h1>${escapeHtml(info.title)}</h1>`,
+    paragraphs(info.description),
+    '<p>The same for machines: <a href="/openapi.json">/openapi.json</a> (OpenAPI 3.1).</p>',
+    `<h2>Make a first call</h2>${paragraphs(FIRST_CALL)}`,
+    block('A first call', lines),
+    paragraphs(FIRST_RESPONSE),
+    `<h3>What holds for every call</h3><ul>${EVERY_CALL.map((rule) => `<li>${prose(rule)}</li>`).join('')}</ul>`,
+    '</section>',
+  ].join('');
 }
 
 function errorSection({ code: name, status, title, path, html, example }: ErrorPage): string {
@@ -92,8 +101,8 @@ function errorSection({ code: name, status, title, path, html, example }: ErrorP
 }
 
 /**
- * The reference of the whole service as one page made from its OpenAPI document. It loads nothing: its style and its
- * one script are in it.
+ * The reference of the whole service as one page, built from its OpenAPI document. It loads nothing: its style and its
+ * one script are inline.
  */
 export function renderReference(source: object, errors: readonly ErrorPage[]): string {
   const document = source as OpenApiDocument;

@@ -19,7 +19,7 @@ const scriptHash = createHash('sha256').update(REFERENCE_SCRIPT).digest('base64'
 
 const CACHED = 'public, max-age=300';
 
-/** All that a page needs is in it, and nothing else can run or be loaded. */
+/** Everything is inline, and nothing else can run or be loaded. */
 const HTML = {
   'Content-Type': 'text/html; charset=utf-8',
   'Content-Security-Policy':
@@ -28,7 +28,7 @@ const HTML = {
   'Cache-Control': CACHED,
 };
 
-/** A text that is made once, when it is first asked for, with the tag that names it. */
+/** A text rendered once, on first use, with its tag. */
 function once(render: () => string): () => { readonly text: string; readonly tag: string } {
   let made: { text: string; tag: string } | undefined;
   return () => {
@@ -39,7 +39,7 @@ function once(render: () => string): () => { readonly text: string; readonly tag
   };
 }
 
-/** Responds with a text that is the same for everyone, or only with headers to a client that already has it. */
+/** Responds with a text that is the same for every client, or with 304 to a client that has it. */
 function servePrepared(
   prepared: ReturnType<typeof once>,
   headers: Readonly<Record<string, string>>,
@@ -67,7 +67,7 @@ const errorPages = (): ErrorPage[] =>
     };
   });
 
-/** The service's description and its reference pages, which need no key. */
+/** The service's description and its reference pages, without a key. */
 export function createReferencePages(document: () => object): readonly Page[] {
   const pageOf = (code: ErrorCode): string => {
     const example = jsonBlock(`Example of ${code}`, problemExample(code));
@@ -96,7 +96,7 @@ export function createReferencePages(document: () => object): readonly Page[] {
       serve: async (exchange, c) => serveDocument(exchange, c),
     },
     {
-      // Whoever opens the service's address in a browser looks for this.
+      // For anyone who opens the service's address in a browser.
       path: '/',
       serve: async (exchange) => respond(exchange, 302, null, { Location: '/docs' }),
     },

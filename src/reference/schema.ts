@@ -5,13 +5,13 @@ import { code, prose } from './text.ts';
 const nameOf = (reference: string): string => reference.slice(reference.lastIndexOf('/') + 1);
 const asList = (value: unknown): Schema[] => (Array.isArray(value) ? (value as Schema[]) : []);
 
-/** The schemas that a value may have, choices within choices spread out. */
+/** The schemas that a value may have, nested choices flattened. */
 function choices(schema: Schema): Schema[] {
   const own = [...asList(schema.oneOf), ...asList(schema.anyOf)];
   return own.length === 0 ? [schema] : own.flatMap(choices);
 }
 
-/** What distinguishes one object from the others: the constant of its `type`. */
+/** The constant of an object's `type`, if it has one. */
 function kindOf(schema: Schema): string | null {
   const { type } = (schema.properties ?? {}) as Record<string, Schema>;
   return typeof type?.const === 'string' ? type.const : null;
@@ -39,14 +39,14 @@ function typesOf(schema: Schema): string[] {
 /** A schema's type in a few words, as HTML with links to the shapes it names. */
 export const typeOf = (schema: Schema): string => [...new Set(typesOf(schema))].join(' | ');
 
-/** A bound worth telling: neither 0 nor the end of all whole numbers. */
-const isTelling = (value: unknown): value is number =>
+/** A bound worth showing: neither 0 nor the largest safe integer. */
+const isWorthShowing = (value: unknown): value is number =>
   typeof value === 'number' && value !== 0 && Math.abs(value) !== Number.MAX_SAFE_INTEGER;
 
 function range(least: unknown, most: unknown, unit: string): string | null {
-  const from = isTelling(least) ? least : null;
+  const from = isWorthShowing(least) ? least : null;
   const count = (number: number): string => `${number}${number === 1 ? unit.replace(/s$/, '') : unit}`;
-  if (isTelling(most)) return `${from === null ? 'at most ' : `${from} to `}${count(most)}`;
+  if (isWorthShowing(most)) return `${from === null ? 'at most ' : `${from} to `}${count(most)}`;
   return from === null ? null : `at least ${count(from)}`;
 }
 
@@ -80,7 +80,7 @@ export interface Field {
   readonly schema: Schema;
 }
 
-/** One field or parameter with its type and notes, and the fields within it below. */
+/** One field or parameter with its type and notes, and its inner fields below. */
 export function fieldItem({ name, optional, type, schema }: Field): string {
   const notes = notesOf(schema);
   return (
@@ -89,7 +89,7 @@ export function fieldItem({ name, optional, type, schema }: Field): string {
   );
 }
 
-/** What a reader has to know of an object's fields; empty for anything else. */
+/** The fields of an object; empty for anything else. */
 function fieldItems(schema: Schema, hidden: ReadonlySet<string> = new Set()): string {
   const required = new Set((schema.required ?? []) as string[]);
   return Object.entries((schema.properties ?? {}) as Record<string, Schema>)
@@ -102,7 +102,7 @@ function fieldItems(schema: Schema, hidden: ReadonlySet<string> = new Set()): st
 
 const inList = (items: string): string => (items === '' ? '' : `<ul class="fields">${items}</ul>`);
 
-/** Of a field's own value: objects in it, and in its list. One of several kinds of objects is folded away. */
+/** The inner fields of a field's objects or lists. Several kinds of objects are folded. */
 function innerFields(schema: Schema): string {
   return choices(schema)
     .map((choice) => {

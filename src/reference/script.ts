@@ -1,7 +1,6 @@
 /**
- * What the page can do beyond being read: search the calls, follow the place one reads, copy a block, put this
- * service's own address into the examples, and switch between light and dark. Without it nothing is missing but
- * comfort. It runs in the browser as it is, so it is plain JavaScript.
+ * Enhances the page: search, current section in the menu, copy buttons, this service's address in the examples, light
+ * and dark. The page works without it. It runs in the browser as it is, so it is plain JavaScript.
  */
 export const REFERENCE_SCRIPT = `'use strict';
 const $ = (selector, root = document) => [...root.querySelectorAll(selector)];

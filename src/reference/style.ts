@@ -1,6 +1,6 @@
 /**
- * Colours come in pairs for light and dark; the reader's system decides, or the button at the top, which sets
- * `color-scheme` on the root.
+ * Colours come in pairs for light and dark; the system decides, or the button at the top, which sets `color-scheme` on
+ * the root.
  */
 export const REFERENCE_STYLE = `
 html{scroll-padding-top:1rem}

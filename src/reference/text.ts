@@ -1,9 +1,9 @@
 import { escapeHtml } from './html.ts';
 
-/** A literal of JSON text: a string, which may be a name, a word, or a number. */
+/** A token of JSON text: a string, which may be a name, a word, or a number. */
 const JSON_TOKEN = /("(?:\\.|[^"\\])*")(\s*:)?|\b(?:true|false|null)\b|-?\d+(?:\.\d+)?(?:[eE][+-]?\d+)?/g;
 
-/** Text in a fixed-width face, as part of a line. */
+/** Inline code. */
 export const code = (text: string): string => `<code>${escapeHtml(text)}</code>`;
 
 /** Prose in which `…` marks code. */
@@ -15,11 +15,11 @@ export const paragraphs = (text: string): string =>
     .map((part) => `<p>${prose(part)}</p>`)
     .join('');
 
-/** A block of text that can be copied; `label` names it for those who cannot see where it stands. */
+/** A block of text that can be copied; `label` names it for screen readers. */
 export const block = (label: string, html: string): string =>
   `<div class="block"><pre tabindex="0" role="group" aria-label="${escapeHtml(label)}"><code>${html}</code></pre></div>`;
 
-/** A value as indented JSON with its names, strings and words set apart. */
+/** A value as indented JSON with coloured names, strings and words. */
 export function jsonBlock(label: string, value: unknown): string {
   const text = JSON.stringify(value, null, 2);
   let html = '';

@@ -11,7 +11,7 @@ import { type ArticleId, newId, type ReviewId } from '../ids.ts';
 import { recordAddressChange } from '../projects/addresses.ts';
 import { type Review, reviewColumns, toReview } from './schemas.ts';
 
-/** The row of the state machine that each decision takes. */
+/** The transition of each decision. */
 const MOVES = {
   approved: 'approve',
   rejected: 'reject',
@@ -19,8 +19,8 @@ const MOVES = {
 } as const satisfies Record<ReviewDecision, Exclude<Move, 'publish'>>;
 
 /**
- * Records a reviewer's decision and moves the article by it (articles.review): article.approved, or
- * article.rejected, followed by article.unpublished when the article was PUBLISHED.
+ * Records a review and moves the article accordingly (articles.review): article.approved, or article.rejected, followed
+ * by article.unpublished when the article was PUBLISHED.
  * @param input.comment up to 5,000 characters
  * @throws {ServiceError} RESOURCE_NOT_FOUND; CONFLICT `job_running` or `status`
  */

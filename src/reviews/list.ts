@@ -3,7 +3,7 @@ import { type PageRequest, readPage } from '../http/paging.ts';
 import type { ArticleId, ReviewId } from '../ids.ts';
 import { type Review, reviewColumns, toReview } from './schemas.ts';
 
-/** One page of an article's reviews (articles.read), newest first, beginning after `position`. */
+/** One page of an article's reviews (articles.read), newest first, after `position`. */
 export async function listReviews(
   { db, actor }: VerbContext,
   articleId: ArticleId,

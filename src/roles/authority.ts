@@ -7,10 +7,9 @@ import { isPermission, type Permission, permissionsOf } from '../permissions.ts'
 import { lockRole, type RoleRow } from './queries.ts';
 
 /**
- * Authority is read again where authority is given: a request may have been let in long before its body was there.
- * Who gives some calls `holdKey`, then `holdRoles`, in the transaction that gives it; from then on neither a
- * revocation nor an edit of the role comes in between. Everybody locks in one order: the workspace, keys by id, roles
- * by id.
+ * Authority is read again where it is granted: a request may have been authenticated long before its body arrived.
+ * Verbs that grant some call `holdKey`, then `holdRoles`, in their transaction; after that neither a revocation nor an
+ * edit of the role can intervene. Everything is locked in one order: the workspace, keys by id, roles by id.
  */
 
 /** A key whose row is locked. */
@@ -44,9 +43,9 @@ async function lockKey(
 }
 
 /**
- * Keeps the caller's key as it is until the transaction ends, and locks another one besides that is to be replaced.
- * @returns the other key, undefined when the workspace has no such key or none was named
- * @throws {ServiceError} UNAUTHENTICATED when the caller's key has ended in the meantime
+ * Locks the caller's key until the transaction ends, and another one that is to be replaced.
+ * @returns the other key; undefined when the workspace has none with this id or none was named
+ * @throws {ServiceError} UNAUTHENTICATED when the caller's key has ended
  */
 export async function holdKey(tx: Tx, actor: Actor, toReplace?: ApiKeyId): Promise<HeldKey | undefined> {
   const own = actor.kind === 'api_key' ? actor.keyId : undefined;
@@ -66,7 +65,7 @@ export async function holdKey(tx: Tx, actor: Actor, toReplace?: ApiKeyId): Promi
   return replaced;
 }
 
-/** The caller with what its role holds now, and the role that is granted or changed. */
+/** The caller with its role's present permissions, and the role to be granted or changed. */
 export interface HeldRoles {
   readonly actor: Actor;
   /** Undefined when the workspace has no such role, or none was named. */
@@ -74,8 +73,9 @@ export interface HeldRoles {
 }
 
 /**
- * Keeps the caller's role as it is until the transaction ends, and locks the role besides that is granted or changed.
- * @throws {ServiceError} UNAUTHENTICATED when the caller's role is gone; FORBIDDEN when it lacks a wanted permission now
+ * Locks the caller's role until the transaction ends, and the role to be granted or changed.
+ * @throws {ServiceError} UNAUTHENTICATED when the caller's role is gone; FORBIDDEN when it now lacks a wanted
+ *   permission
  */
 export async function holdRoles(
   tx: Tx,
@@ -101,7 +101,7 @@ export async function holdRoles(
 }
 
 /**
- * Nobody hands out more than they hold. A permission that only a later release knows is one the caller lacks.
+ * A caller grants only permissions it holds. Permissions unknown to this release count as lacking.
  * @throws {ServiceError} FORBIDDEN with the lacking permissions in `details.permissions`, sorted
  */
 export function requireGrantable(actor: Actor, permissions: readonly string[]): void {

@@ -9,8 +9,8 @@ import type { createRoleBody, RoleItem } from './schemas.ts';
 
 /**
  * Adds a role with some of the permissions the caller holds.
- * @throws {ServiceError} FORBIDDEN for permissions the caller lacks, CONFLICT `name_taken` or `role_limit`, UNAUTHENTICATED when the
- *   caller's key has ended in the meantime
+ * @throws {ServiceError} FORBIDDEN for permissions the caller lacks, CONFLICT `name_taken` or `role_limit`,
+ *   UNAUTHENTICATED when the caller's key has ended
  */
 export async function createRole(
   context: VerbContext,

@@ -6,8 +6,8 @@ import type { RoleId } from '../ids.ts';
 import { hasLiveKey, lockRole } from './queries.ts';
 
 /**
- * Deletes a role. Its expired and revoked keys stay listed without a role. The row is locked before live
- * keys are looked for, so no key can be made with the role in between.
+ * Deletes a role. Its expired and revoked keys stay listed without a role. The row is locked before live keys are
+ * looked for, so no key can be created with the role in between.
  * @throws {ServiceError} RESOURCE_NOT_FOUND, CONFLICT `built_in_role`, or `role_in_use` by a live key
  */
 export async function deleteRole(context: VerbContext, id: RoleId): Promise<void> {

@@ -25,7 +25,7 @@ export interface RoleRow {
 const toItem = (row: RoleRow): RoleItem => ({
   id: row.id,
   name: row.name,
-  // A name that only a later release knows is not a permission here.
+  // Names known only to a later release are no permissions here.
   permissions: permissionsOf(row).filter(isPermission).sort(),
   builtIn: row.built_in,
   createdAt: iso(row.created_at),
@@ -45,7 +45,7 @@ export async function listRoles({ db, actor }: VerbContext): Promise<RoleItem[]>
   return rows.map(toItem);
 }
 
-/** True when the workspace has such a role. */
+/** True when the workspace has the role. */
 export async function hasRole(db: Queryable, workspaceId: WorkspaceId, id: RoleId): Promise<boolean> {
   const row = await db
     .selectFrom('roles')
@@ -58,7 +58,7 @@ export async function hasRole(db: Queryable, workspaceId: WorkspaceId, id: RoleI
 
 /**
  * The role with its row locked, or undefined. `grant` keeps it from being edited or deleted before the transaction
- * ends; `change` is for who edits or deletes it. Who deletes a role locks it before counting keys.
+ * ends; `change` is for editing or deleting it. A deletion locks it before counting keys.
  */
 export async function lockRole(
   tx: Tx,
@@ -98,7 +98,7 @@ export async function insertRole(tx: Tx, role: NewRole): Promise<RoleItem> {
   return toItem(row);
 }
 
-/** Roles of a workspace, the built-in ones among them: its list has no pages. */
+/** Roles of a workspace, built-in ones included: the list has no pages. */
 const MAX_ROLES = 1_000;
 
 /** @throws {ServiceError} CONFLICT `role_limit` */
@@ -130,7 +130,7 @@ export async function updateRoleRow(
   return toItem(row);
 }
 
-/** True when a key that is neither revoked nor expired acts with the role. */
+/** True when an active key has the role. */
 export async function hasLiveKey(tx: Tx, workspaceId: WorkspaceId, id: RoleId): Promise<boolean> {
   const row = await tx
     .selectFrom('api_keys')
@@ -144,23 +144,20 @@ export async function hasLiveKey(tx: Tx, workspaceId: WorkspaceId, id: RoleId): 
   return row !== undefined;
 }
 
-/** The workspace a role belongs to, or null: for the operator, who names a role by its id alone. */
+/** The workspace of a role, or null: for the operator, who names a role by its id alone. */
 export async function findRoleWorkspace(db: Queryable, id: RoleId): Promise<WorkspaceId | null> {
   const row = await db.selectFrom('roles').select('workspace_id').where('id', '=', id).executeTakeFirst();
   return row?.workspace_id ?? null;
 }
 
-/** The first one compares names as they are written, for releases that write no keys. */
-const NAME_INDEXES = new Set(['roles_name_key', 'roles_folded_name_key']);
-
-/** Passes any error on, but a name that is taken as the conflict it is. */
+/** Rethrows an error, a taken name as 409 `name_taken`. */
 export function rethrowNameTaken(error: unknown): never {
-  throw NAME_INDEXES.has(uniqueViolation(error) ?? '')
+  throw uniqueViolation(error) === 'roles_folded_name_key'
     ? conflict('The workspace already has a role with that name.', 'name_taken')
     : error;
 }
 
-/** Gives a new workspace its built-in roles, in the transaction that makes it. */
+/** Gives a new workspace its built-in roles, in the transaction that creates it. */
 export async function insertBuiltInRoles(
   tx: Tx,
   workspaceId: WorkspaceId,

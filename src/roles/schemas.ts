@@ -16,7 +16,7 @@ export const roleSchema = z
 
 export type RoleItem = z.infer<typeof roleSchema>;
 
-/** Names of the catalog; one given twice counts once. */
+/** Names of the catalog, without repeats. */
 const permissionList = z
   .array(z.enum(PERMISSIONS))
   .max(200)

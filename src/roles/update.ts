@@ -10,8 +10,8 @@ import type { RoleItem, updateRoleBody } from './schemas.ts';
 
 /**
  * Renames a role, replaces its permissions, or both. Keys of the role follow from their next request on.
- * @throws {ServiceError} RESOURCE_NOT_FOUND, FORBIDDEN when the new set holds permissions the caller
- * lacks, CONFLICT `built_in_role` or `name_taken`, UNAUTHENTICATED when the caller's key has ended in the meantime
+ * @throws {ServiceError} RESOURCE_NOT_FOUND, FORBIDDEN when the new set holds permissions the caller lacks, CONFLICT
+ *   `built_in_role` or `name_taken`, UNAUTHENTICATED when the caller's key has ended
  */
 export async function updateRole(
   context: VerbContext,

@@ -2,22 +2,22 @@ import type { Database } from '../db/database.ts';
 import type { Suggestions } from '../db/suggestions.ts';
 import type { AiOperationId } from '../ids.ts';
 import { askUntilUsable, type Defect } from '../providers/ask.ts';
-import type { ChatAnswer } from '../providers/chat-model.ts';
+import type { ChatResponse } from '../providers/chat-model.ts';
 import { ProviderError } from '../providers/types.ts';
 import type { AskResult } from '../temporal/shapes.ts';
-import { checkAnswer, type FindTaken } from './answers.ts';
 import { countSuggestions, type Question } from './model-questions.ts';
-import { findOpenOperation, markAsked, storeResult, unmarkAsked } from './operations.ts';
+import { findOpenOperation, markRequested, storeResult, unmarkRequested } from './operations.ts';
 import { ModelNotReached, type SuggestionProvider } from './provider.ts';
 import { findTakenNames, readQuestion } from './read-question.ts';
+import { checkResponse, type FindTaken } from './responses.ts';
 
 const MAX_CALLS = 2;
-/** How much of a rejected answer the model is shown again. */
+/** Characters of a rejected response that are sent back to the model. */
 const MAX_SHOWN = 4_000;
 
-/** Milliseconds after which no more questions are asked: the request would no longer get the result. */
-const MORE_UNTIL_MS = 35_000;
-/** Names in other languages may be those of other categories: saving decides. */
+/** Milliseconds after which no further request is sent: the client would not get the result. */
+const NO_MORE_REQUESTS_AFTER_MS = 35_000;
+/** Names in other languages are not checked here: saving checks them. */
 const NOTHING_TAKEN: FindTaken = async () => new Set();
 
 export interface AskDependencies {
@@ -26,17 +26,16 @@ export interface AskDependencies {
 }
 
 /**
- * Asks the model the question of an open operation, and stores the result. An operation whose hold
- * is no longer open is left alone; one that was answered before is not asked again; one about something that
- * is gone, or has nothing to draw on, calls no model.
- * @throws {ProviderError} when the model could not be asked, or the signal's reason
+ * Requests the suggestions of an open operation from the model, and stores the result. No model is called when the hold is
+ * closed, a result is already stored, or the target is deleted or has no content to use.
+ * @throws {ProviderError} when the request to the model failed, or the signal's reason
  */
 export async function askOperation(
   { db, provider }: AskDependencies,
   id: AiOperationId,
   signal: AbortSignal,
 ): Promise<AskResult> {
-  const early = AbortSignal.timeout(MORE_UNTIL_MS);
+  const early = AbortSignal.timeout(NO_MORE_REQUESTS_AFTER_MS);
   const operation = await findOpenOperation(db, id);
   if (operation === null) return { kind: 'ended' };
   if (operation.result !== null) {
@@ -44,13 +43,13 @@ export async function askOperation(
   }
   const question = await readQuestion(db, operation);
   if (question === null) return { kind: 'answered', suggestions: 0 };
-  const marked = await markAsked(db, id);
+  const marked = await markRequested(db, id);
   if (marked === null) return { kind: 'ended' };
   let suggestions: Suggestions | null;
   try {
     suggestions = await askModel(provider, question, findTakenNames(db, operation.workspaceId), signal);
   } catch (error) {
-    if (error instanceof ModelNotReached && !marked.again) await unmarkAsked(db, id, marked.mark);
+    if (error instanceof ModelNotReached && !marked.again) await unmarkRequested(db, id, marked.mark);
     throw error;
   }
   if (suggestions === null) return { kind: 'answered', suggestions: 0 };
@@ -61,8 +60,8 @@ export async function askOperation(
 }
 
 /**
- * Asks once more for the languages that an answer left out. The first answer is kept whatever the second brings.
- * @returns the suggestions, or more of them
+ * Requests the languages that are missing from a response once more. The first result is kept in any case.
+ * @returns the suggestions, possibly with more names
  */
 async function askForMissing(
   provider: SuggestionProvider,
@@ -76,9 +75,9 @@ async function askForMissing(
   if (targets.length === 0 || signal.aborted) return suggestions;
   const missing = { ...question, targets };
   try {
-    const { value } = await checkAnswer(
+    const { value } = await checkResponse(
       missing,
-      await provider.answer({ question: missing, signal }),
+      await provider.suggest({ question: missing, signal }),
       NOTHING_TAKEN,
     );
     if (value?.kind !== 'category_names') return suggestions;
@@ -91,7 +90,7 @@ async function askForMissing(
 }
 
 /**
- * Asks once, and once more with the reason when the answer can't be used.
+ * Calls the model, and once more with the defects when the response is unusable.
  * @returns null when nothing usable came back
  */
 export async function askModel(
@@ -102,17 +101,17 @@ export async function askModel(
 ): Promise<Suggestions | null> {
   const { value } = await askUntilUsable<Suggestions, Defect>({
     ask: (rejected) =>
-      provider.answer({ question, rejected, signal }).catch((error: unknown) => {
+      provider.suggest({ question, rejected, signal }).catch((error: unknown) => {
         if (isRefusal(error)) return DECLINED;
-        // Once the model has answered, it was reached, whatever happens to the second question.
+        // The model responded to the first call, so it was reached.
         throw error instanceof ModelNotReached && rejected !== undefined
           ? new ProviderError(error.kind, error.message)
           : error;
       }),
-    check: async (answer) =>
-      answer === DECLINED
+    check: async (response) =>
+      response === DECLINED
         ? { value: null, defects: [{ problem: 'It was declined.' }] }
-        : checkAnswer(question, answer, findTaken),
+        : checkResponse(question, response, findTaken),
     calls: MAX_CALLS,
     shown: MAX_SHOWN,
     signal,
@@ -120,6 +119,6 @@ export async function askModel(
   return value !== null && countSuggestions(value) > 0 ? value : null;
 }
 
-/** Stands for the answer of a model that declined. */
-const DECLINED: ChatAnswer = { object: null, truncated: false };
+/** The response of a model that declined. */
+const DECLINED: ChatResponse = { object: null, truncated: false };
 const isRefusal = (error: unknown): boolean => error instanceof ProviderError && error.kind === 'refused';

@@ -1,4 +1,4 @@
-/** The part of a paid request that waits: the run is started, awaited, and its end read from the row. */
+/** Starts the run of a paid request, waits for it, and reads its result from the row. */
 import { WorkflowFailedError } from '@temporalio/client';
 import type { Logger } from 'pino';
 import type { VerbContext } from '../context.ts';
@@ -17,11 +17,11 @@ export interface RunDependencies {
   readonly client: TemporalClient;
   readonly names: TaskQueues;
   readonly logger: Logger;
-  /** Milliseconds that a request waits for its result, 60,000 at most. */
+  /** Milliseconds that a request waits for its result, at most 60,000. */
   readonly aiWaitMs: number;
 }
 
-/** What was charged, and for what; null when nothing usable came back. */
+/** The suggestions and their charge; null when nothing usable came back. */
 export interface PaidResult {
   readonly suggestions: Suggestions | null;
   readonly credits: number;
@@ -34,9 +34,9 @@ const SUMMARIES: Record<AiOperationKind, string> = {
 };
 
 /**
- * Runs a reserved operation and waits for its end. Only the row decides how it ended: when the wait
- * is over, or Temporal can't be reached, the hold is released, unless the run has settled before.
- * @throws {ServiceError} SERVICE_UNAVAILABLE when no answer came; nothing is charged then
+ * Runs a reserved operation and waits for its end. The row decides how it ended: after a timeout, or when Temporal is
+ * unreachable, the hold is released, unless the run has already settled.
+ * @throws {ServiceError} SERVICE_UNAVAILABLE without a result; nothing is charged
  */
 export async function runOperation(
   dependencies: RunDependencies,
@@ -53,7 +53,7 @@ export async function runOperation(
       return { suggestions: null, credits: 0 };
     case 'failed': {
       logger.warn({ err: cause, requestId, operationId: operation.id }, 'paid operation without a result');
-      // Work still in progress can stop: no one waits for it any more.
+      // The result is no longer needed.
       if (!(cause instanceof WorkflowFailedError)) {
         cancelRun(client, aiOperationWorkflowId(operation.id)).catch(() => undefined);
       }
@@ -65,7 +65,7 @@ export async function runOperation(
   }
 }
 
-/** Starts the run and waits for its end. @returns why that could not be seen; undefined when it was */
+/** Starts the run and waits for its end. @returns the error when that failed */
 async function awaitRun(
   { client, names, aiWaitMs }: RunDependencies,
   operation: ReservedOperation,
@@ -78,7 +78,7 @@ async function awaitRun(
       deadlineMs: Math.min(START_DEADLINE_MS, aiWaitMs),
       taskQueue: names.ai,
       workflowId,
-      // Each decision takes milliseconds; one lost with its worker is repeated while the request still waits.
+      // Workflow tasks take milliseconds; one lost with its worker is retried while the request still waits.
       workflowTaskTimeout: '5 seconds',
       args: [{ operationId: operation.id }],
       staticSummary: `${SUMMARIES[operation.kind]} ${operation.targetId}`,
@@ -98,7 +98,7 @@ async function awaitRun(
   }
 }
 
-/** Releases an operation that is still open; the first to end it decides. */
+/** Releases the operation if it is still open. */
 async function giveUp(
   db: VerbContext['db'],
   { id }: ReservedOperation,

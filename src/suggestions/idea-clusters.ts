@@ -16,8 +16,7 @@ export const newIdeaCluster = z.object({
 });
 
 /**
- * Adds an idea that the project's category suggestions draw on; one under the same title gets the new
- * keywords instead.
+ * Adds an idea for the project's category suggestions, or replaces the keywords of the one with the same title.
  * @returns its id
  */
 export async function addIdeaCluster(

@@ -3,13 +3,13 @@ import { createOpenAiCompatibleSuggestions } from './openai-compatible.ts';
 import type { SuggestionProvider } from './provider.ts';
 import { createPseudoSuggestions } from './pseudo.ts';
 
-/** A request waits for the answer, so one question gets less time than a batch of a translation. */
+/** A client waits for the response, so a call gets less time than a translation batch. */
 const LONGEST_CALL_MS = 25_000;
 
 export type SuggestionProviderConfig = Pick<Config, 'AI_BASE_URL' | 'AI_MODEL' | 'AI_API_KEY'> &
   Partial<Pick<Config, 'PROVIDER_TIMEOUT_SECONDS'>>;
 
-/** The model that the configuration names; without AI_BASE_URL the offline pseudo provider. */
+/** The configured model; without AI_BASE_URL the offline pseudo provider. */
 export function createSuggestionProvider(config: SuggestionProviderConfig): SuggestionProvider {
   const { AI_BASE_URL: baseUrl, AI_MODEL: model, AI_API_KEY: apiKey } = config;
   if (baseUrl === undefined || model === undefined) return createPseudoSuggestions();

@@ -1,11 +1,11 @@
-/** What a model is asked in a paid operation. Shapes only. */
+/** The questions of paid operations to a model. Types only. */
 
 import type { Candidate, Suggestions } from '../db/suggestions.ts';
 
 /** contract.md S1. */
 export const MAX_SUGGESTIONS = 7;
 
-/** Which categories fit an article, and which new ones would if none does. */
+/** Which existing categories fit an article, or which new ones if none does. */
 export interface ArticleQuestion {
   readonly kind: 'article_categories';
   readonly language: string;
@@ -13,11 +13,11 @@ export interface ArticleQuestion {
   readonly keywords: readonly string[];
   /** The beginning of the article as plain text. */
   readonly text: string;
-  /** Named to a model by their position, counted from 1. */
+  /** A model refers to them by position, from 1. */
   readonly candidates: readonly Candidate[];
-  /** Names of the categories that the article carries already, each in the article's language if it has one. */
+  /** Names of the article's categories, in the article's language where available. */
   readonly carried: readonly string[];
-  /** Names in other languages of further categories, which have none in the article's. */
+  /** Names of other categories, in other languages, that have none in the article's. */
   readonly elsewhere: readonly string[];
 }
 
@@ -28,11 +28,11 @@ export interface ProjectQuestion {
   readonly titles: readonly string[];
   readonly keywords: readonly string[];
   readonly ideas: readonly { readonly title: string; readonly keywords: readonly string[] }[];
-  /** Names that the workspace's categories already have, in any language. */
+  /** Names of the workspace's categories, in any language. */
   readonly taken: readonly string[];
 }
 
-/** What a category is called in other languages. */
+/** A category's name in other languages. */
 export interface NamesQuestion {
   readonly kind: 'category_names';
   readonly language: string;
@@ -43,7 +43,7 @@ export interface NamesQuestion {
 
 export type Question = ArticleQuestion | ProjectQuestion | NamesQuestion;
 
-/** How many suggestions there are. */
+/** Number of suggestions. */
 export function countSuggestions(suggestions: Suggestions): number {
   switch (suggestions.kind) {
     case 'article_categories':

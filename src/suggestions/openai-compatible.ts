@@ -2,10 +2,10 @@ import { conversation } from '../providers/ask.ts';
 import { createChatModel } from '../providers/chat-model.ts';
 import { strictSchema } from '../providers/strict-schema.ts';
 import { ProviderError } from '../providers/types.ts';
-import { answerSchemas } from './answers.ts';
 import type { Question } from './model-questions.ts';
 import { instructionsFor, questionData } from './prompts.ts';
 import { ModelNotReached, type SuggestionProvider } from './provider.ts';
+import { responseSchemas } from './responses.ts';
 
 /** No connection was made, so nothing was sent. */
 const NOT_CONNECTED = new Set([
@@ -21,22 +21,22 @@ export interface OpenAiCompatibleOptions {
   /** Up to and including the version: `https://host/v1`. */
   readonly baseUrl: string;
   readonly model: string;
-  /** Servers on one's own machine need none. */
+  /** Local servers need none. */
   readonly apiKey?: string | undefined;
-  /** Milliseconds for one question. */
+  /** Milliseconds for one request. */
   readonly timeoutMs: number;
 }
 
-/** Any model behind an OpenAI-compatible API, asked for a strict object. */
+/** Any model behind an OpenAI-compatible API, with strict structured output. */
 export function createOpenAiCompatibleSuggestions(options: OpenAiCompatibleOptions): SuggestionProvider {
   const model = createChatModel(options);
   return {
     name: 'openai-compatible',
-    async answer({ question, rejected, signal }) {
+    async suggest({ question, rejected, signal }) {
       try {
-        return await model.ask({
+        return await model.complete({
           instructions: instructionsFor(question),
-          turns: conversation(questionData(question), rejected),
+          messages: conversation(questionData(question), rejected),
           schema: strictSchemas[question.kind],
           signal,
         });
@@ -50,12 +50,12 @@ export function createOpenAiCompatibleSuggestions(options: OpenAiCompatibleOptio
 }
 
 const strictSchemas = {
-  article_categories: strictSchema(answerSchemas.article_categories),
-  project_categories: strictSchema(answerSchemas.project_categories),
-  category_names: strictSchema(answerSchemas.category_names),
+  article_categories: strictSchema(responseSchemas.article_categories),
+  project_categories: strictSchema(responseSchemas.project_categories),
+  category_names: strictSchema(responseSchemas.category_names),
 } as const satisfies Record<Question['kind'], unknown>;
 
-/** True when the error or anything behind it carries one of the codes. */
+/** True when the error or one of its causes has one of the codes. */
 function hasCode(error: unknown, codes: ReadonlySet<string>): boolean {
   if (!(error instanceof Error)) return false;
   if ('code' in error && typeof error.code === 'string' && codes.has(error.code)) return true;

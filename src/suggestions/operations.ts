@@ -1,4 +1,4 @@
-/** The row of a paid operation: opened with its hold, ended together with it, once. */
+/** The row of a paid operation. It is opened and ended, once, together with its hold. */
 import { sql } from 'kysely';
 import { type AuditRecord, recordAudit } from '../audit/record.ts';
 import type { VerbContext } from '../context.ts';
@@ -15,16 +15,16 @@ import { priceOf } from './price.ts';
 
 export interface NewOperation {
   readonly kind: AiOperationKind;
-  /** The article, project or category it is about. */
+  /** The article, project or category. */
   readonly targetId: string;
-  /** The languages that names are asked for; none for suggestions. */
+  /** The requested languages of names; none for suggestions. */
   readonly languages?: readonly string[];
-  /** What is held: the most that is charged when something usable comes back. */
+  /** The credits held: the most that is charged. */
   readonly credits: number;
   readonly audit: Pick<AuditRecord, 'action' | 'targetType'>;
 }
 
-/** An operation that was reserved and whose run can be started. */
+/** A reserved operation whose run can be started. */
 export interface ReservedOperation {
   readonly id: AiOperationId;
   readonly kind: AiOperationKind;
@@ -33,19 +33,19 @@ export interface ReservedOperation {
   readonly credits: number;
 }
 
-/** An operation whose hold is open, as `ask` needs it. */
+/** An operation with an open hold, as the activity `ask` needs it. */
 export interface OpenOperation {
   readonly workspaceId: WorkspaceId;
   readonly kind: AiOperationKind;
   readonly targetId: string;
   readonly languages: readonly string[];
-  /** What an earlier attempt has stored already. */
+  /** The result stored by an earlier attempt. */
   readonly result: Suggestions | null;
 }
 
 /**
- * Reserves an operation in the caller's transaction, after all of its own checks: the row, the audit entry,
- * the hold, the month's count, and the wallet last, so that rows shared by all requests are locked briefly.
+ * Reserves an operation in the caller's transaction, after its checks: row, audit entry, hold, month's count, and the
+ * wallet last, so that rows shared by all requests are locked briefly.
  * @throws {ServiceError} INSUFFICIENT_CREDITS, before QUOTA_EXCEEDED
  */
 export async function reserveOperation(
@@ -95,20 +95,19 @@ export async function findOpenOperation(db: Database, id: AiOperationId): Promis
   return { workspaceId, targetId, ...rest };
 }
 
-/** The mark that a model is about to be asked. */
-export interface Asking {
-  /** Whether it had been marked before. */
+/** Marks an operation whose model request is about to be sent. */
+export interface RequestMark {
+  /** Whether it was marked before. */
   readonly again: boolean;
-  /** Of this attempt alone: the next one has another. */
+  /** Unique to this attempt. */
   readonly mark: Date;
 }
 
 /**
- * Marks that a model is about to be called: from now on the operation counts toward the month, whatever
- * happens.
- * @returns null when the operation has ended, and no model may be called
+ * Marks the operation before its model request. From then on it counts toward the month.
+ * @returns null when the operation has ended: no model may be called
  */
-export async function markAsked(db: Database, id: AiOperationId): Promise<Asking | null> {
+export async function markRequested(db: Database, id: AiOperationId): Promise<RequestMark | null> {
   return inTransaction(db, async (tx) => {
     const before = await tx
       .selectFrom('ai_operations')
@@ -131,10 +130,10 @@ export async function markAsked(db: Database, id: AiOperationId): Promise<Asking
 }
 
 /**
- * Removes an attempt's mark when it is certain that it reached no model. A mark that a later attempt has set in
- * its place stays: that one may be talking to the model.
+ * Removes an attempt's mark when its request certainly reached no model. A later attempt's mark stays, because its request
+ * may be in progress.
  */
-export async function unmarkAsked(db: Database, id: AiOperationId, mark: Date): Promise<void> {
+export async function unmarkRequested(db: Database, id: AiOperationId, mark: Date): Promise<void> {
   await db
     .updateTable('ai_operations')
     .set({ asked_at: null })
@@ -145,7 +144,7 @@ export async function unmarkAsked(db: Database, id: AiOperationId, mark: Date): 
     .execute();
 }
 
-/** Stores the outcome of the model's answer. @returns false when the operation has already ended */
+/** Stores the suggestions from the model's response. @returns false when the operation has already ended */
 export async function storeResult(
   db: Database,
   id: AiOperationId,
@@ -161,8 +160,8 @@ export async function storeResult(
 }
 
 /**
- * Makes the stored result final and charges for it, never more than was held, in one transaction.
- * @returns false when the operation had ended before; nothing is changed then
+ * Settles the operation with its stored result and charges for it, at most the held credits, in one transaction.
+ * @returns false, without a change, when the operation had already ended
  * @throws {MissingHoldError} when an open operation has no open hold
  */
 export async function settleOperation(db: Database, id: AiOperationId): Promise<boolean> {
@@ -188,10 +187,10 @@ export async function settleOperation(db: Database, id: AiOperationId): Promise<
 }
 
 /**
- * Ends an open operation without a charge: `empty` when nothing usable came back, `failed` when no answer
- * came at all. The month's count is given back only when no model was called. A part that fails is reported to
- * `onLeftOver`: a hold is found by `reconcile`, a month's count stays one too high.
- * @returns false when it had ended before; nothing is changed then
+ * Ends an open operation without a charge: `empty` when nothing usable came back, `failed` without a response. The month's
+ * count is decremented only when no model was called. Parts that fail are reported to `onLeftOver`: `reconcile` releases
+ * a hold later, a month's count stays one too high.
+ * @returns false, without a change, when it had already ended
  */
 export async function releaseOperation(
   db: Database,
@@ -208,7 +207,7 @@ export async function releaseOperation(
       .returning(['workspace_id', 'quota_month', 'asked_at'])
       .executeTakeFirst();
     if (operation === undefined) return false;
-    // The wallet, which releaseHold locks, comes last.
+    // Last, because releaseHold locks the wallet.
     if (operation.asked_at === null) {
       const uncounted = () => uncountOperation(tx, operation.workspace_id, operation.quota_month);
       await inSavepoint(tx, uncounted, (error) => onLeftOver(`month's count of AI operation ${id}`, error));
@@ -223,7 +222,7 @@ export type OperationEnd =
   | { readonly status: 'settled'; readonly suggestions: Suggestions; readonly credits: number }
   | { readonly status: 'empty' | 'failed' };
 
-/** How the operation ended, or null while it is open. One whose workspace is gone counts as failed. */
+/** How the operation ended, or null while it is open. Failed when its workspace was deleted. */
 export async function readEnd(db: Database, id: AiOperationId): Promise<OperationEnd | null> {
   const row = await db
     .selectFrom('ai_operations')

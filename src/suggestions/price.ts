@@ -7,6 +7,6 @@ export const SUGGESTION_CREDITS = 1;
 /** Half a credit per language, rounded up per request (contract.md S5). */
 export const namesPrice = (languages: number): number => Math.ceil(languages / 2);
 
-/** Credits for what came back: names are charged one by one, since some of the requested ones may be missing. */
+/** Credits for the suggestions. Names are charged by number, because some may be missing. */
 export const priceOf = (suggestions: Suggestions): number =>
   suggestions.kind === 'category_names' ? namesPrice(countSuggestions(suggestions)) : SUGGESTION_CREDITS;

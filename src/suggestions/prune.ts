@@ -5,9 +5,8 @@ import type { Database } from '../db/database.ts';
 const OPERATIONS_AT_ONCE = 1_000;
 
 /**
- * Removes AI operations, with the suggestions stored on them, that ended longer ago than the retention. What a month
- * has used is counted in a separate table, and what was charged is in the ledger: neither changes. Open operations
- * stay, however old, and one whose hold is still open waits until `reconcile` has released it.
+ * Removes AI operations, with their suggestions, that ended longer ago than the retention. Monthly usage and charges are
+ * in other tables and do not change. Open operations stay, as do those with an open hold until `reconcile` releases it.
  * @returns how many were removed
  */
 export const pruneOperations = (db: Database, { retentionMs, onProgress }: PruneOptions): Promise<number> =>

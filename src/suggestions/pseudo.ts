@@ -1,6 +1,5 @@
 import type { ProposedCategory } from '../db/suggestions.ts';
 import { pseudoLocalize } from '../providers/pseudo.ts';
-import { MAX_NAME } from './answers.ts';
 import {
   type ArticleQuestion,
   MAX_SUGGESTIONS,
@@ -9,6 +8,7 @@ import {
   type Question,
 } from './model-questions.ts';
 import type { SuggestionProvider } from './provider.ts';
+import { MAX_NAME } from './responses.ts';
 
 /** Proposals per article. */
 const MAX_PROPOSED = 3;
@@ -18,18 +18,18 @@ const MIN_LATIN_WORD = 5;
 const BRACKETS = 2;
 
 /**
- * The offline default: no model, but the words of the article or project themselves. Deterministic, and
- * every reason says that it is a pseudo suggestion.
+ * The offline default: suggests words of the article or project. Deterministic; every reason says that it is a pseudo
+ * suggestion.
  */
 export const createPseudoSuggestions = (): SuggestionProvider => ({
   name: 'pseudo',
-  async answer({ question, signal }) {
+  async suggest({ question, signal }) {
     signal.throwIfAborted();
-    return { object: answerTo(question), truncated: false };
+    return { object: suggestFor(question), truncated: false };
   },
 });
 
-function answerTo(question: Question) {
+function suggestFor(question: Question) {
   switch (question.kind) {
     case 'article_categories':
       return suggestForArticle(question);
@@ -40,7 +40,7 @@ function answerTo(question: Question) {
   }
 }
 
-/** A category fits when words of its name occur in the article; more occurrences come first. */
+/** A category fits when words of its name occur in the article; most occurrences first. */
 function suggestForArticle(question: ArticleQuestion) {
   const { language, title, keywords, text, candidates, carried, elsewhere } = question;
   const counts = countWords([title, ...keywords, text].join('\n'), language);
@@ -71,7 +71,7 @@ function suggestForArticle(question: ArticleQuestion) {
   return { language, existing, proposed };
 }
 
-/** Ideas first, then keywords, then words that several titles share, then the rest of the words of titles. */
+/** Ideas first, then keywords, then words of titles, most frequent first. */
 function proposeForProject({
   language,
   titles,
@@ -102,7 +102,7 @@ function localizeName({ name, targets }: NamesQuestion) {
   return targets.map((language) => ({ language, name: pseudoLocalize(fitting) }));
 }
 
-/** The texts as names: the first letter in upper case, none too long, none twice, none of the taken ones. */
+/** The texts as names: first letter in upper case; without long, repeated and taken ones. */
 function propose(
   texts: readonly string[],
   taken: readonly string[],

@@ -1,24 +1,24 @@
-/** What a model needs to know to answer, read from the rows as they are now. */
+/** Reads the data of a question from the current rows. */
 import { sql } from 'kysely';
 import type { Database } from '../db/database.ts';
 import type { ArticleId, CategoryId, ProjectId, WorkspaceId } from '../ids.ts';
 import { doTask } from '../threads/pool.ts';
 import { onBehalfOf } from '../threads/share.ts';
-import type { FindTaken } from './answers.ts';
 import type { ArticleQuestion, NamesQuestion, ProjectQuestion, Question } from './model-questions.ts';
 import type { OpenOperation } from './operations.ts';
+import type { FindTaken } from './responses.ts';
 
-/** Bounds of what is sent to a model. */
+/** Bounds on the data sent to a model. */
 const MAX_TEXT = 6_000;
 const MAX_CANDIDATES = 300;
 const MAX_TITLES = 200;
-/** Articles among which those titles are chosen, the newest: a project may have any number. */
+/** The newest articles, from which titles are chosen. */
 const MAX_LOOKED_AT = 2_000;
 const MAX_KEYWORDS = 200;
 const MAX_IDEAS = 100;
 const MAX_TAKEN = 500;
 
-/** The question of an operation, or null when what it is about is gone or gives nothing to ask. */
+/** The question of an operation; null when its target is deleted or has no content to use. */
 export function readQuestion(
   db: Database,
   { kind, workspaceId, targetId, languages }: OpenOperation,
@@ -59,13 +59,13 @@ async function readArticleQuestion(
     .innerJoin('categories as category', 'category.id', 'name.category_id')
     .select(['name.category_id as id', 'name.name', 'name.language', 'link.position'])
     .where('name.workspace_id', '=', workspaceId)
-    // Each by its name in the article's language, or else by its main one.
+    // Each category by its name in the article's language, or else by its main name.
     .where(
       sql<boolean>`(name.language = ${article.primary_language} OR (name.language = category.primary_language
         AND NOT EXISTS (SELECT FROM category_names AS own
           WHERE own.category_id = name.category_id AND own.language = ${article.primary_language})))`,
     )
-    // When there are more categories than a model is shown, those used most.
+    // The most used categories first, in case there are too many.
     .orderBy(
       (eb) =>
         eb
@@ -122,7 +122,7 @@ async function readProjectQuestion(
   const articles = await db
     .selectFrom(newest)
     .select(['title', 'target_keywords'])
-    // Articles in the project's language say most about names in it.
+    // Articles in the project's language first.
     .orderBy((eb) => eb('primary_language', '=', project.primary_language), 'desc')
     .orderBy('created_at', 'desc')
     .orderBy('id', 'desc')
@@ -138,7 +138,7 @@ async function readProjectQuestion(
     .limit(MAX_IDEAS)
     .execute();
   if (articles.length === 0 && ideas.length === 0) return null;
-  // Each in the order of an index: those in the project's language first.
+  // Both queries follow an index: names in the project's language first.
   const names = db
     .selectFrom('category_names')
     .select('name')
@@ -180,7 +180,7 @@ async function readNamesQuestion(
   return primary === undefined ? null : { kind: 'category_names', ...primary, targets };
 }
 
-/** Looks names up by their keys among all of the workspace's categories, in any language. */
+/** Looks up name keys among all categories of the workspace, in any language. */
 export const findTakenNames =
   (db: Database, workspaceId: WorkspaceId): FindTaken =>
   async (keys) => {

@@ -4,10 +4,10 @@ import { ok } from '../http/success.ts';
 import type { CategoryId } from '../ids.ts';
 import type { RunDependencies } from './await-operation.ts';
 import {
-  articleSuggestionsAnswer,
-  projectSuggestionsAnswer,
-  translateNamesAnswer,
+  articleSuggestionsResponse,
+  projectSuggestionsResponse,
   translateNamesBody,
+  translateNamesResponse,
 } from './schemas.ts';
 import { suggestForArticle, suggestForProject, translateNames } from './suggest.ts';
 
@@ -29,7 +29,7 @@ export const createSuggestionRoutes = (runs: RunDependencies): RouteModule[] => 
       responses: {
         200: {
           description: 'The suggestions, and what they cost.',
-          schema: articleSuggestionsAnswer,
+          schema: articleSuggestionsResponse,
           example: {
             existing: [
               {
@@ -60,7 +60,7 @@ export const createSuggestionRoutes = (runs: RunDependencies): RouteModule[] => 
       responses: {
         200: {
           description: 'The suggestions, and what they cost.',
-          schema: projectSuggestionsAnswer,
+          schema: projectSuggestionsResponse,
           example: {
             categories: [{ name: 'Balcony plants', reason: 'Four articles are about balconies.' }],
             credits: 1,
@@ -87,7 +87,7 @@ export const createSuggestionRoutes = (runs: RunDependencies): RouteModule[] => 
       responses: {
         200: {
           description: 'The names, and what they cost.',
-          schema: translateNamesAnswer,
+          schema: translateNamesResponse,
           example: {
             names: [
               { language: 'es', name: 'Jardinería' },

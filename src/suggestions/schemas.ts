@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { languageTag } from '../fields.ts';
-import { MAX_NAME, MAX_REASON } from './answers.ts';
 import { MAX_SUGGESTIONS } from './model-questions.ts';
+import { MAX_NAME, MAX_REASON } from './responses.ts';
 
 /** contract.md S5. */
 const MAX_LANGUAGES = 10;
@@ -11,7 +11,7 @@ const reason = z.string().meta({ maxLength: MAX_REASON, description: 'Why it is 
 const credits = z.int().meta({ description: 'What was charged: 0 when nothing came back.' });
 const proposed = z.array(z.object({ name, reason })).max(MAX_SUGGESTIONS);
 
-export const articleSuggestionsAnswer = z.object({
+export const articleSuggestionsResponse = z.object({
   existing: z
     .array(z.object({ category: z.object({ id: z.uuid(), name }), reason }))
     .max(MAX_SUGGESTIONS)
@@ -20,7 +20,7 @@ export const articleSuggestionsAnswer = z.object({
   credits,
 });
 
-export const projectSuggestionsAnswer = z.object({
+export const projectSuggestionsResponse = z.object({
   categories: proposed.meta({ description: "New names in the project's language." }),
   credits,
 });
@@ -39,7 +39,7 @@ export const translateNamesBody = z.object({
     .meta({ description: "Each once; not the category's primary language.", uniqueItems: true }),
 });
 
-export const translateNamesAnswer = z.object({
+export const translateNamesResponse = z.object({
   names: z
     .array(z.object({ language: z.string(), name }))
     .meta({ description: 'In the requested order; languages without a usable name are left out.' }),

@@ -1,4 +1,4 @@
-/** The three paid suggestions: each reserves its operation, and runs it once that has committed. */
+/** The three paid suggestions. Each reserves its operation and runs it after the commit. */
 import type { z } from 'zod';
 import { requirePermissions, type VerbContext } from '../context.ts';
 import type { Tx } from '../db/database.ts';
@@ -16,10 +16,10 @@ import { type NewOperation, reserveOperation } from './operations.ts';
 import { namesPrice, SUGGESTION_CREDITS } from './price.ts';
 import type { translateNamesBody } from './schemas.ts';
 
-/** What a paid verb also needs: where its run is started and awaited. */
+/** The context of a paid verb, with the dependencies of its run. */
 export type PaidContext = VerbContext & { readonly runs: RunDependencies };
 
-/** What came back, as it is stored, and what was charged for it: 0 credits when nothing did. */
+/** The stored suggestions, and the credits charged: 0 without suggestions. */
 type Priced<Result extends Suggestions> = Omit<Result, 'kind'> & { readonly credits: number };
 
 async function pay(context: PaidContext, describe: (tx: Tx) => Promise<NewOperation>): Promise<PaidResult> {

@@ -44,8 +44,8 @@ export interface DeliverWebhookInput {
 /** What one attempt came to, as it is recorded; in a history only when the database could not be told. */
 export interface AttemptRecord {
   readonly number: number;
-  /** What the attempt began with. Release 0.1 had none. */
-  readonly token?: string;
+  /** What the attempt began with. */
+  readonly token: string;
   readonly startedAt: string;
   readonly durationMs: number;
   readonly verdict: 'succeeded' | 'retry' | 'failed';

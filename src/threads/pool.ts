@@ -1,34 +1,34 @@
 /**
- * Where work on documents is done: small ones on the event loop, large ones on a pool of threads, so that no one else
- * waits for them. The pool belongs to the process; its threads start on demand and end when idle.
+ * Runs document tasks: small ones on the event loop, large ones on a pool of threads, so that they do not block others.
+ * The pool belongs to the process; its threads start on demand and end when idle.
  */
 import { availableParallelism } from 'node:os';
 import { Piscina } from 'piscina';
 import { TASKS, type TaskName } from '../document/tasks/tasks.ts';
 import { ServiceError, TooSlowError } from '../errors.ts';
-import { createTurns } from '../turns.ts';
+import { createFairQueue } from '../fair-queue.ts';
 import { currentShare } from './share.ts';
 import type { Posted } from './thread.ts';
 
-/** Characters of JSON up to which work stays on the event loop. */
+/** The most characters of JSON processed on the event loop. */
 export const LOOP_CHARACTERS = 12_000;
 /**
- * Places up to which it does: marks of Markdown, and strings that another one or the end of a list follows, such as
- * cells and items. Each costs up to 25 microseconds, so that what is done on the loop takes less than 10 ms in all.
+ * The most places processed on the event loop: Markdown marks, and strings in lists, such as cells and items. Each costs
+ * up to 25 microseconds, so a task on the loop takes less than 10 ms.
  */
 export const LOOP_PLACES = 250;
-/** Markdown files have many more marks than their texts do, and are rare. */
+/** Markdown files have many marks and are rare. */
 const NEVER_ON_THE_LOOP: ReadonlySet<TaskName> = new Set(['findImages', 'importFile']);
 
 const THREADS = Math.max(2, Math.min(4, availableParallelism() - 1));
-/** Far beyond what the largest document takes; with the wait before it, it fits into the minute an activity has. */
+/** Far more than the largest document needs. With the wait for a turn it fits into an activity's minute. */
 export const TASK_TIMEOUT_MS = 25_000;
 const IDLE_MS = 10_000;
-/** The second refresh of the largest table needs three quarters of it; without a bound threads never release memory. */
+/** The second refresh of the largest table needs three quarters of it. Without a bound threads never release memory. */
 const OLD_HEAP_MB = 144;
 const YOUNG_HEAP_MB = 8;
 
-const turns = createTurns({
+const queue = createFairQueue({
   total: THREADS,
   perOwner: THREADS - 1,
   maxWaiting: 64,
@@ -40,8 +40,8 @@ const turns = createTurns({
 });
 
 let threads: Piscina<Posted, unknown> | undefined;
-/** What the threads are doing. */
-const inHand = new Set<Promise<unknown>>();
+/** Tasks in progress on threads. */
+const inProgress = new Set<Promise<unknown>>();
 
 function startThreads(): Piscina<Posted, unknown> {
   return new Piscina<Posted, unknown>({
@@ -49,18 +49,18 @@ function startThreads(): Piscina<Posted, unknown> {
     minThreads: 0,
     maxThreads: THREADS,
     idleTimeout: IDLE_MS,
-    // Never more tasks at once than threads.
+    // `turns` admits no more tasks than threads.
     maxQueue: THREADS,
     resourceLimits: { maxOldGenerationSizeMb: OLD_HEAP_MB, maxYoungGenerationSizeMb: YOUNG_HEAP_MB },
     execArgv: [],
-    // Tasks that requests and heartbeats wait for come first.
+    // The event loop has priority.
     niceIncrement: 5,
   });
 }
 
 const PLACE = /[[\]*_`<&!\\]|"(?=[,\]])/g;
 
-/** True for texts that together are fast enough to process on the event loop. */
+/** True when the texts together can be processed on the event loop. */
 export function areSmall(texts: Iterable<string>): boolean {
   let characters = 0;
   let places = 0;
@@ -75,7 +75,7 @@ export function areSmall(texts: Iterable<string>): boolean {
   return true;
 }
 
-/** What a task is about: its text, and the texts that are written into it. */
+/** The text arguments of a task. */
 function* textsOf(args: readonly unknown[]): Generator<string> {
   for (const arg of args) {
     if (typeof arg === 'string') yield arg;
@@ -87,7 +87,7 @@ export type TaskArguments<Name extends TaskName> = Parameters<(typeof TASKS)[Nam
 export type TaskResult<Name extends TaskName> = ReturnType<(typeof TASKS)[Name]>;
 const HERE: { [Name in TaskName]: (...args: TaskArguments<Name>) => TaskResult<Name> } = TASKS;
 
-/** Does a task now if it is small enough for the event loop; otherwise undefined. */
+/** Runs a task at once if it is small enough for the event loop; otherwise returns undefined. */
 export const doSmallTask = <Name extends TaskName>(
   task: Name,
   ...args: TaskArguments<Name>
@@ -95,14 +95,14 @@ export const doSmallTask = <Name extends TaskName>(
   NEVER_ON_THE_LOOP.has(task) || !areSmall(textsOf(args)) ? undefined : HERE[task](...args);
 
 /**
- * Does a task.
+ * Runs a task.
  * @throws {ServiceError} SERVICE_UNAVAILABLE when the workspace's turn did not come in time
  * @throws {TooSlowError} when the work itself took too long
  */
 export const doTask = <Name extends TaskName>(task: Name, ...args: TaskArguments<Name>) =>
   doTaskWithin(TASK_TIMEOUT_MS, task, ...args);
 
-/** The same within this many milliseconds, counted from its turn. */
+/** `doTask` with another time limit, counted from its turn. */
 export async function doTaskWithin<Name extends TaskName>(
   timeoutMs: number,
   task: Name,
@@ -111,7 +111,7 @@ export async function doTaskWithin<Name extends TaskName>(
   const done = doSmallTask(task, ...args);
   if (done !== undefined) return done;
   const { of, waitMs } = currentShare();
-  const release = await turns.take(of, { waitMs });
+  const release = await queue.take(of, { waitMs });
   try {
     return (await onThread(timeoutMs, { task, args })) as TaskResult<Name>;
   } finally {
@@ -123,22 +123,22 @@ async function onThread(timeoutMs: number, posted: Posted): Promise<unknown> {
   threads ??= startThreads();
   const signal = AbortSignal.timeout(timeoutMs);
   const work = threads.run(posted, { signal });
-  inHand.add(work);
+  inProgress.add(work);
   try {
     return await work;
   } catch (error) {
     if (!signal.aborted) throw error;
     throw new TooSlowError('The document took too long to process.', error);
   } finally {
-    inHand.delete(work);
+    inProgress.delete(work);
   }
 }
 
-/** Waits for work in progress, then ends the threads. Later work starts new ones. */
+/** Waits for tasks in progress, then ends the threads. Later tasks start new ones. */
 export async function closeThreads(): Promise<void> {
   const closing = threads;
   threads = undefined;
-  // Piscina's own close miscounts once a task has been ended at its time limit.
-  await Promise.allSettled(inHand);
+  // Piscina's own close miscounts after a task was aborted.
+  await Promise.allSettled(inProgress);
   await closing?.destroy();
 }

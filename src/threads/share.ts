@@ -1,4 +1,4 @@
-/** On whose behalf work is done, so that no workspace takes more than its share of the threads. */
+/** The workspace that work belongs to, so that none takes more than its share of the threads. */
 import { AsyncLocalStorage } from 'node:async_hooks';
 
 export interface Share {
@@ -8,20 +8,20 @@ export interface Share {
   readonly waitMs: number;
 }
 
-/** How long a request waits for its turn before clients are asked to try again. */
+/** How long a request waits for its turn before it fails as unavailable. */
 const REQUEST_WAIT_MS = 10_000;
 /** How long an activity waits for its turn before it is repeated. */
 export const BACKGROUND_WAIT_MS = 30_000;
-const NOBODY: Share = { of: '', waitMs: REQUEST_WAIT_MS };
+const NO_WORKSPACE: Share = { of: '', waitMs: REQUEST_WAIT_MS };
 const storage = new AsyncLocalStorage<Share>();
 
-/** Runs `work`, and whatever it awaits, on behalf of a workspace. */
+/** Runs `work`, and everything it awaits, for a workspace. */
 export function onBehalfOf<Result>(of: string, work: () => Result, waitMs = REQUEST_WAIT_MS): Result {
   return storage.run({ of, waitMs }, work);
 }
 
-/** The same for work that no request waits for. */
+/** `onBehalfOf` for work that no request waits for. */
 export const inTheBackground = <Result>(of: string, work: () => Result): Result =>
   onBehalfOf(of, work, BACKGROUND_WAIT_MS);
 
-export const currentShare = (): Share => storage.getStore() ?? NOBODY;
+export const currentShare = (): Share => storage.getStore() ?? NO_WORKSPACE;

@@ -1,4 +1,4 @@
-/** What runs in a thread of the pool. */
+/** The entry point of a pool thread. */
 
 import { TASKS, type TaskName } from '../document/tasks/tasks.ts';
 

@@ -1,7 +1,7 @@
 import { sql } from 'kysely';
 import type { Database } from '../db/database.ts';
 import type { JobId } from '../ids.ts';
-import { type Made, translateSegments } from '../providers/translate.ts';
+import { type TranslatedSegment, translateSegments } from '../providers/translate.ts';
 import type { TranslationProvider } from '../providers/types.ts';
 import { markRequested, requestEngine } from './engine-requests.ts';
 import { mayLeave } from './report/judge.ts';
@@ -29,7 +29,6 @@ export async function translateBatch(
     .where('outcome', 'is', null)
     .where('same_as', 'is', null)
     .orderBy('position')
-    .orderBy('key')
     .execute();
   if (segments.length > 0) {
     const marked = await markRequested(db, jobId, batch);
@@ -39,7 +38,7 @@ export async function translateBatch(
         ...marked.prompt,
         segments: segments.map(({ key, kind, source_text }) => ({
           id: key,
-          kind: kind ?? 'paragraph',
+          kind,
           text: source_text,
         })),
         signal,
@@ -69,7 +68,7 @@ const wellFormed = (_key: string, value: unknown): unknown =>
 async function storeTranslations(
   db: Database,
   { jobId, batch }: { jobId: JobId; batch: number },
-  made: ReadonlyMap<string, Made>,
+  made: ReadonlyMap<string, TranslatedSegment>,
 ): Promise<void> {
   const results = [...made.values()];
   await sql`

@@ -3,6 +3,7 @@ import { sql } from 'kysely';
 import type { Database } from '../db/database.ts';
 import type { StoredContext } from '../db/tables.ts';
 import type { JobId } from '../ids.ts';
+import { lockOpenJob } from '../jobs/run-state.ts';
 import { ProviderError, type TermPair, type TranslationRequest } from '../providers/types.ts';
 
 /** Stands for the term list among the requested batches. */
@@ -17,7 +18,7 @@ export type PromptContext = Pick<
 interface Row {
   readonly sourceLanguage: string;
   readonly targetLanguage: string;
-  readonly context: Omit<StoredContext, 'around'> | null;
+  readonly context: Omit<StoredContext, 'around'>;
   readonly around: StoredContext['around'][number] | null;
   readonly terms: readonly TermPair[] | null;
 }
@@ -35,7 +36,7 @@ export async function markRequested(
 ): Promise<{ readonly prompt: PromptContext; readonly pairs: number | null } | undefined> {
   const terms = batch === TERM_LIST ? sql`terms` : sql`coalesce(terms, '[]')`;
   const { rows } = await sql<Row>`
-    WITH job AS (SELECT id FROM jobs WHERE id = ${jobId} AND ended_at IS NULL FOR SHARE)
+    WITH job AS (${lockOpenJob(jobId)})
     UPDATE translations
     SET asked_batches = array_append(array_remove(asked_batches, ${batch}), ${batch}), terms = ${terms}
     FROM job WHERE translations.job_id = job.id

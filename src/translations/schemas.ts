@@ -72,7 +72,7 @@ const listedTranslation = z.object({
   tracking: z
     .enum(['managed', 'unmanaged', 'source_gone'])
     .describe(
-      '`managed` when it is recorded what was translated and written; `unmanaged` when not, as for an article that was never translated',
+      '`managed` when it is recorded what was translated and written; `unmanaged` when not: an article that was never translated',
     ),
   states: statesSchema.nullable().describe('Null unless it is managed'),
 });

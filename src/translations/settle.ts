@@ -75,7 +75,7 @@ async function assemble(db: Database, jobId: JobId): Promise<TranslationResult> 
     if (target_text === null && outcome !== 'left')
       throw new Error(`job ${jobId}: segment ${key} is not translated`);
     translations.set(key, target_text);
-    if ((target_text === null || untranslated) && isOfBody(kind)) unpaidWords += words ?? 0;
+    if ((target_text === null || untranslated) && isOfBody(kind)) unpaidWords += words;
   }
   const assetIds = newAssetIds(assets);
   const assembled = await inTheBackground(workspace_id, () =>

@@ -72,7 +72,7 @@ async function readTexts(
     read += text.length;
     return true;
   });
-  return { texts, words: rows.reduce((sum, row) => sum + (row.words ?? 0), 0), characters };
+  return { texts, words: rows.reduce((sum, row) => sum + row.words, 0), characters };
 }
 
 /**

@@ -3,17 +3,17 @@ import type { Database } from '../db/database.ts';
 import { inTransaction } from '../db/transaction.ts';
 import { type CreatedWorkspace, insertWorkspace } from './create.ts';
 
-/** Name of the workspace that a first start makes. */
+/** Name of the workspace that a first start creates. */
 export const DEFAULT_WORKSPACE = 'Default';
 /** Enough to translate for a while before the operator grants more. */
 const STARTING_CREDITS = 1_000;
-/** Any number that no other advisory lock of the service uses. */
+/** Used by no other advisory lock of the service. */
 const BOOTSTRAP_LOCK = 7_263_001;
 
 /**
- * Makes the workspace `Default` with its owner key when the database has none of that name yet. Of
- * processes that start at the same moment one makes it; the lock ends with the transaction.
- * @returns the new workspace with its key, to be shown once; null when there was one already
+ * Creates the workspace `Default` with its owner key when the database has none of that name. Of processes that start
+ * together one creates it; the lock ends with the transaction.
+ * @returns the new workspace with its key, to be shown once; null when it already existed
  */
 export const bootstrapWorkspace = (db: Database): Promise<CreatedWorkspace | null> =>
   inTransaction(db, async (tx) => {

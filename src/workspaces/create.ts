@@ -19,7 +19,7 @@ export interface CreateWorkspaceInput {
   readonly credits: number;
 }
 
-/** A new workspace. `apiKey.key` is the raw key of its owner: it exists nowhere else. */
+/** A new workspace. `apiKey.key` is the raw key of its owner, which the service does not keep. */
 export interface CreatedWorkspace {
   readonly workspaceId: WorkspaceId;
   readonly roles: { readonly owner: RoleId; readonly admin: RoleId; readonly editor: RoleId };
@@ -29,13 +29,13 @@ export interface CreatedWorkspace {
 const OWNER_KEY_LABEL = 'Owner';
 
 /**
- * Makes a workspace with its wallet, its built-in roles and a first key of the role Owner, in one
- * transaction. Only the operator can: no key exists that could ask for it.
+ * Creates a workspace with its wallet, its built-in roles and a first key with the role Owner, in one transaction.
+ * Operator only.
  */
 export const createWorkspace = (db: Database, input: CreateWorkspaceInput): Promise<CreatedWorkspace> =>
   inTransaction(db, (tx) => insertWorkspace(tx, input));
 
-/** The same as rows of the caller's transaction. */
+/** `createWorkspace` in the caller's transaction. */
 export async function insertWorkspace(
   tx: Tx,
   { name, credits }: CreateWorkspaceInput,

@@ -6,17 +6,17 @@ import { emptyWorkspace } from './empty.ts';
 
 /**
  * Deletes the actor's workspace (workspaces.delete) with all it has: keys, roles, articles, endpoints, credits and
- * audit log, without events (contract.md E9). One short transaction decides: from its commit on no key is known and
- * nothing is sent. The rows then go in batches, and those that are left after `patienceMs` are removed by `reconcile`, as
- * is the row of one with endpoints, two minutes later.
- * The row is locked before open jobs are looked for, and every job that is made refers to it, so none slips in between.
- * @param patienceMs milliseconds that the rows may take here; an operator, who can call again, waits for all of them
+ * audit log, without events (contract.md E9). One short transaction decides: from its commit on no key is valid and
+ * nothing is sent. Then the rows are removed in batches; `reconcile` removes those left after `removalMs`, and two
+ * minutes later the row of a workspace with endpoints. The row is locked before open jobs are looked for, and every new
+ * job references it, so none slips in between.
+ * @param removalMs milliseconds to remove rows here; an operator, who can repeat the command, waits for all of them
  * @throws {ServiceError} RESOURCE_NOT_FOUND; CONFLICT `job_running`; UNAUTHENTICATED and FORBIDDEN when the caller's
- *   key or role has changed in the meantime
+ *   key or role has changed meanwhile
  */
 export async function deleteWorkspace(
   { db, actor }: VerbContext,
-  patienceMs = Number.POSITIVE_INFINITY,
+  removalMs = Number.POSITIVE_INFINITY,
 ): Promise<void> {
   requirePermissions(actor, 'workspaces.delete');
   const { workspaceId } = actor;
@@ -60,9 +60,9 @@ export async function deleteWorkspace(
       .where('deleted_at', 'is', null)
       .execute();
   });
-  const end = performance.now() + patienceMs;
+  const end = performance.now() + removalMs;
   const emptied = emptyWorkspace(db, workspaceId, () => performance.now() < end);
-  if (patienceMs === Number.POSITIVE_INFINITY) await emptied;
-  // It is deleted; `reconcile` will meet a failure here again and report it.
+  if (removalMs === Number.POSITIVE_INFINITY) await emptied;
+  // It is deleted; `reconcile` meets a failure here again and reports it.
   else await emptied.catch(() => false);
 }

@@ -7,8 +7,8 @@ import type { WorkspaceId } from '../ids.ts';
 import { removeDeliveries, removeEmptied as removeEmptiedEndpoint } from '../webhooks/endpoints/empty.ts';
 
 /**
- * The tables that a large workspace has most rows in, each after those that refer to it, and how many go at once: an
- * article goes with its document, images and jobs. The rest goes with the workspace's own row.
+ * The largest tables of a workspace, each after those that refer to it, and the rows per statement: an article is
+ * deleted with its document, images and jobs. The rest is deleted with the workspace's own row.
  */
 const LARGE = [
   ['article_revisions', 500],
@@ -22,10 +22,10 @@ const LARGE = [
 ] as const;
 /** Events that one statement removes. */
 const EVENTS = 5_000;
-/** What one round of `reconcile` spends on deleted workspaces. */
+/** Time of one round of `reconcile` for deleted workspaces. */
 const ROUND_MS = 30_000;
 
-/** Removes the rows of one kind in batches, for as long as `goesOn`. @returns whether none is left */
+/** Removes the rows of one kind in batches, as long as `goesOn`. @returns whether none is left */
 async function removeAll(goesOn: () => boolean, removeBatch: () => Promise<number>): Promise<boolean> {
   do {
     if (!goesOn()) return false;
@@ -42,8 +42,8 @@ const removeSome = (db: Database, table: (typeof LARGE)[number][0], id: Workspac
   });
 
 /**
- * Removes a deleted workspace's own row once nothing is left that would not go with it: no endpoint, which stays for two
- * minutes, and no event. Who still stores one holds the row.
+ * Removes a deleted workspace's own row once only cascading rows are left: no endpoint, which stays for two minutes,
+ * and no event. A transaction that still stores an event holds the row.
  */
 const removeEmptied = (db: Database, id: WorkspaceId): Promise<boolean> =>
   inTransaction(db, async (tx) => {
@@ -69,9 +69,9 @@ const removeEmptied = (db: Database, id: WorkspaceId): Promise<boolean> =>
   });
 
 /**
- * Removes what a deleted workspace has, in batches that commit by themselves, and its row last. It can be called
- * again, and by several at once.
- * @param goesOn asked before each batch
+ * Removes what a deleted workspace has, in batches that commit by themselves, and its row last. Idempotent, and safe to
+ * run concurrently.
+ * @param goesOn checked before each batch
  * @returns whether all of it is gone
  */
 export async function emptyWorkspace(db: Database, id: WorkspaceId, goesOn: () => boolean): Promise<boolean> {
@@ -94,7 +94,7 @@ export async function emptyWorkspace(db: Database, id: WorkspaceId, goesOn: () =
 }
 
 /**
- * Goes on with deleted workspaces that are not empty yet, for half a minute.
+ * Empties deleted workspaces for half a minute.
  * @param onProgress called before each batch
  */
 export async function emptyDeletedWorkspaces({
@@ -118,7 +118,7 @@ export async function emptyDeletedWorkspaces({
   for (const { id } of deleted) {
     if (!goesOn()) return;
     await emptyWorkspace(db, id, goesOn).catch((error: unknown) => {
-      // One that the worker's end or a cancellation stopped stops the others, too.
+      // When the worker's end or a cancellation stopped one, the others stop, too.
       onProgress(batches);
       onError(id, error);
     });

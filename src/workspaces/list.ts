@@ -3,9 +3,9 @@ import type { Database } from '../db/database.ts';
 import { iso } from '../fields.ts';
 import type { WorkspaceId } from '../ids.ts';
 
-const MOST = 100;
+const MAX_LISTED = 100;
 
-/** A workspace as the operator finds it. */
+/** A workspace as operators see it. */
 export interface ListedWorkspace {
   readonly workspaceId: WorkspaceId;
   readonly name: string;
@@ -14,10 +14,7 @@ export interface ListedWorkspace {
   readonly createdAt: string;
 }
 
-/**
- * The 100 newest workspaces, or of those whose name has `part` in it, in any case. Only the operator can: no key sees
- * another workspace.
- */
+/** The 100 newest workspaces, or those whose name contains `part`, ignoring case. Operator only. */
 export async function listWorkspaces(db: Database, part = ''): Promise<ListedWorkspace[]> {
   const rows = await db
     .selectFrom('workspaces')
@@ -27,7 +24,7 @@ export async function listWorkspaces(db: Database, part = ''): Promise<ListedWor
     .where(sql<boolean>`strpos(lower(name), lower(${part})) > 0`)
     .orderBy('created_at', 'desc')
     .orderBy('id')
-    .limit(MOST)
+    .limit(MAX_LISTED)
     .execute();
   return rows.map(({ id, created_at, ...row }) => ({ workspaceId: id, ...row, createdAt: iso(created_at) }));
 }

@@ -2,8 +2,8 @@ import { defineRoute, type RouteModule } from '../http/route.ts';
 import { DONE, doneResponses } from '../http/success.ts';
 import { deleteWorkspace } from './delete.ts';
 
-/** What a request spends on a workspace's rows; `reconcile` removes the others. Milliseconds. */
-const PATIENCE_MS = 5_000;
+/** How long a request removes a workspace's rows, in milliseconds; `reconcile` removes the rest. */
+const REMOVAL_MS = 5_000;
 
 /** The workspace itself. */
 export const createWorkspaceRoutes = (): RouteModule[] => [
@@ -24,7 +24,7 @@ export const createWorkspaceRoutes = (): RouteModule[] => [
       errors: ['CONFLICT'],
     },
     async ({ context }) => {
-      await deleteWorkspace(context, PATIENCE_MS);
+      await deleteWorkspace(context, REMOVAL_MS);
       return DONE;
     },
   ),

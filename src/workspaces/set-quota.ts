@@ -4,15 +4,14 @@ import { inTransaction } from '../db/transaction.ts';
 import { notFound } from '../errors.ts';
 
 export interface Quota {
-  /** AI operations a calendar month. */
+  /** AI operations per calendar month. */
   readonly aiOperations: number;
   /** Bytes of stored assets. */
   readonly storageBytes: number;
 }
 
 /**
- * Sets one or both of the workspace's quotas. One below what is used already refuses new use and takes
- * nothing away.
+ * Sets one or both of the workspace's quotas. One below the present use refuses new use and removes nothing.
  * @returns both quotas as they are now
  * @throws {ServiceError} RESOURCE_NOT_FOUND
  */

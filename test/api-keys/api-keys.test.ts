@@ -227,7 +227,7 @@ test('lastUsedAt is written in a batch, never backwards, and only for requests t
   expect((await item(apiKey.id)).lastUsedAt).toBe(later);
 });
 
-test('no log line, audit entry or later answer holds a raw key or its hash', async () => {
+test('no log line, audit entry or later response holds a raw key or its hash', async () => {
   const made = await api.call('POST', path, {
     key: workspace.ownerKey,
     body: { label: 'secret', roleId: workspace.roles.editor },

@@ -65,7 +65,7 @@ test('entries of one millisecond, as of one rotation, are read in the order they
 });
 
 // contract.md K14
-test('an entry tells who did what to which target in which request', async () => {
+test('an entry records who did what to which target in which request', async () => {
   const made = await api.call('POST', `/api/workspaces/${workspace.id}/api-keys`, {
     key: workspace.ownerKey,
     body: { label: 'watched', roleId: workspace.roles.editor },

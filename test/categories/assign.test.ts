@@ -52,7 +52,7 @@ const countOf = async (id: string): Promise<number> =>
 
 describe('assigning categories', () => {
   // contract.md C14 and C19
-  it('replaces the set, keeps the order given, counts a repeat once, and answers the reduced shape', async () => {
+  it('replaces the set, keeps the order given, counts a repeat once, and returns the reduced shape', async () => {
     const draft = await article('DRAFT');
     const [a, b, c] = (await categories('A', 'B', 'C')).map(({ id }) => id);
     if (a === undefined || b === undefined || c === undefined) throw new Error('unreachable');
@@ -86,7 +86,7 @@ describe('assigning categories', () => {
   });
 
   // contract.md C16
-  it('tells of a PUBLISHED article whose set changed, once and in the exact bytes, and not of a new order', async () => {
+  it('sends an event for a PUBLISHED article whose set changed, once and in the exact bytes, and not of a new order', async () => {
     const page = await article('PUBLISHED', 'Tab\there, "quotes", \\ and \u2028 园艺 🌱 </script>');
     const [a, b] = (await categories('A', 'B')).map(({ id }) => id);
     if (a === undefined || b === undefined) throw new Error('unreachable');
@@ -161,7 +161,7 @@ describe('assigning categories', () => {
 
 describe('a change of a category', () => {
   // contract.md C10
-  it('tells every published article that carries it, whatever the change, and no other, each endpoint once', async () => {
+  it('sends an event for every published article that carries it, whatever the change, and no other, once per endpoint', async () => {
     const [changing, other] = await categories('Changing', 'Other');
     if (changing === undefined || other === undefined) throw new Error('unreachable');
     const published = [await article('PUBLISHED', 'One'), await article('PUBLISHED', 'Two "2"')];
@@ -211,7 +211,7 @@ describe('a change of a category', () => {
   });
 
   // contract.md C12 and C19
-  it('that deletes it answers the count of articles that carried it, removes its links, and frees its names', async () => {
+  it('that deletes it returns the count of articles that carried it, removes its links, and frees its names', async () => {
     const [category] = await categories('Gone');
     if (category === undefined) throw new Error('unreachable');
     for (const status of ['DRAFT', 'PUBLISHED', 'QUEUED'] as const) {

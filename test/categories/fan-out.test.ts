@@ -149,7 +149,7 @@ it('two changes after each other are two events an article, in their order', asy
   );
 });
 
-it('a deletion of a category that very many articles carry takes its links, and tells them afterwards', async () => {
+it('a deletion of a category that very many articles carry takes its links, and sends their events afterwards', async () => {
   const ids = await carriers(1_001);
   await endpoints(1);
   const { body } = await calls.remove(workspace, category.id);
@@ -205,7 +205,7 @@ it('lists of several workspaces go in turn, so that one with many does not stand
   expect(order.slice(4)).toEqual(Array(6).fill('many'));
 });
 
-it('rests for a third of the time that a piece took, whenever somebody else is at work', async () => {
+it('rests for a third of the time that a piece took, whenever other sessions are active', async () => {
   const isAlone = async () =>
     (await sql<{ alone: boolean }>`SELECT ${sql.raw(IS_ALONE)} AS alone`.execute(service.db)).rows[0]?.alone;
   const pieces = [60, 60, 60];

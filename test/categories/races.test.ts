@@ -73,7 +73,7 @@ test('names of one slug at once all succeed with the suffixes from 2 on, created
   expect(slugs.sort()).toEqual(expected.sort());
 });
 
-test('a category deleted while it is assigned is carried by nothing afterwards, and nobody gets a 5xx: 100 rounds', async () => {
+test('a category deleted while it is assigned is carried by nothing afterwards, and no request gets a 5xx: 100 rounds', async () => {
   const articles = await published(3);
   const kept = await calls.category(workspace, { en: 'Kept' });
   const seen = new Set<string>();
@@ -125,7 +125,7 @@ test('an endpoint deleted while a rename fans out costs neither a 5xx nor an eve
   expect(kept).toHaveLength(ROUNDS * carriers.length);
 });
 
-test('an article assigned while its category is renamed is told of the new name: 100 rounds', async () => {
+test('an article assigned while its category is renamed gets an event with the new name: 100 rounds', async () => {
   const own = await service.workspace();
   const ownProject = await service.project(own);
   const category = await calls.category(own, { en: 'Name' });
@@ -202,7 +202,7 @@ test.each([
   expect(seen.size).toBe(2);
 });
 
-test('publishing waits for a rename that has looked for carriers already, so that nobody shows the old name', async () => {
+test('publishing waits for a rename that has looked for carriers already, so that no event shows the old name', async () => {
   const own = await service.workspace();
   const ownProject = await service.project(own);
   const category = await calls.category(own, { en: 'Before' });

@@ -206,7 +206,7 @@ it('sets quotas and switches endpoints off and on', async () => {
   expect(await isActive()).toEqual([{ active: true }]);
 });
 
-it('finds workspaces, roles, projects and endpoints whose ids nobody has written down', async () => {
+it('finds workspaces, roles, projects and endpoints whose ids are not known', async () => {
   const { db } = database;
   const { workspaceId, roles } = await createWorkspace(db, { name: 'Lost and Found', credits: 3 });
   const gone = await createWorkspace(db, { name: 'Lost for good', credits: 0 });

@@ -25,7 +25,7 @@ const generate = (env: Record<string, string>, ...more: string[]): Promise<Outco
 const readArticle = async (id: string) =>
   (await service.call(workspace.key, 'GET', `/api/articles/${id}`)).body.article;
 
-it('article generate follows the job to its end, and answers with the article and what it cost', async () => {
+it('article generate follows the job to its end, and prints the article and what it cost', async () => {
   const { code, stdout, stderr } = await generate(
     service.env,
     ...['--words', '300', '--quality', 'standard', '--language', 'es', '--faq'],

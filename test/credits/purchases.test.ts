@@ -28,7 +28,7 @@ const events = async () =>
   ).map(({ body }) => JSON.parse(body.toString()));
 
 // contract.md E8
-it('a payment event counts once, whoever tells it and how often, and emits one event', async () => {
+it('a payment event counts once, however it arrives and how often, and emits one event', async () => {
   await listenToAll(service.db, workspace.id);
   const paymentEventId = 'evt_1';
   await Promise.all([

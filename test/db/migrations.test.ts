@@ -6,7 +6,6 @@ import { afterEach, beforeEach, expect, it } from 'vitest';
 import { createDatabase, type Database } from '../../src/db/database.ts';
 import { migrateToLatest, requireSchema } from '../../src/db/migrate.ts';
 import { onlineSteps } from '../../src/db/online.ts';
-import { newId } from '../../src/ids.ts';
 import { createTestDatabase, type TestDatabase } from '../support/database.ts';
 
 let database: TestDatabase;
@@ -49,20 +48,14 @@ const indexes = async () =>
       SELECT indexrelid::regclass::text AS name, indisvalid AS valid FROM pg_index
       WHERE indrelid = 'roles'::regclass ORDER BY 1`.execute(database.db)
   ).rows;
-const migrated = ['roles_folded_name_key', 'roles_name_key', 'roles_pkey', 'roles_tenant_key'].map(
-  (name) => ({
-    name,
-    valid: true,
-  }),
-);
+const migrated = ['roles_folded_name_key', 'roles_pkey', 'roles_tenant_key'].map((name) => ({
+  name,
+  valid: true,
+}));
 
-it('goes on beside a dump that takes longer, and lets everybody else pass meanwhile', async () => {
+it('goes on beside a dump that takes longer, and blocks no other session meanwhile', async () => {
   await migrateUntil(KEYS);
   expect(await indexes()).not.toEqual(migrated);
-  const workspaceId = newId();
-  await sql`INSERT INTO workspaces (id, name) VALUES (${workspaceId}, 'Acme')`.execute(database.db);
-  await sql`INSERT INTO roles (id, workspace_id, name, permissions)
-    VALUES (${newId()}, ${workspaceId}, 'Owner', '{}')`.execute(database.db);
   const lines: string[] = [];
   let passed = 0;
   let hasEnded = false;
@@ -74,7 +67,7 @@ it('goes on beside a dump that takes longer, and lets everybody else pass meanwh
     });
     while (lines.length < 2) {
       await sql`SELECT count(*) FROM roles`.execute(other);
-      await sql`UPDATE roles SET name = name WHERE workspace_id = ${workspaceId}`.execute(other);
+      await sql`UPDATE roles SET name = name`.execute(other);
       passed += 1;
       await sleep(20);
     }

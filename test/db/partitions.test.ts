@@ -111,7 +111,7 @@ it('leaves a stretch to the default partition that has rows of it, and makes the
   expect(await lengths('webhook_log')).toHaveLength(31);
 });
 
-it('makes partitions while others read and write, and waits for whoever reads the default one', async () => {
+it('makes partitions while others read and write, and waits for readers of the default one', async () => {
   const notes: string[] = [];
   await db
     .transaction()
@@ -185,7 +185,7 @@ it('keeps an event that is redelivered at the same moment, and who comes after t
   expect((await look.execute(db)).rows).toHaveLength(0);
 });
 
-it('leaves a partition for the next time that somebody holds on to, and lets everybody else pass', async () => {
+it('leaves a locked partition for the next time, and blocks no other session', async () => {
   const at = Math.floor(Date.now() / DAY) * DAY - 20 * DAY;
   await past('events', at, at + DAY);
   await storeEvents(at).execute(db);

@@ -39,7 +39,7 @@ const marks = async () =>
     ({ name }) => name,
   );
 
-it('a transaction begins in one message with its first statement, and one that asks nothing sends none', async () => {
+it('a transaction begins in one message with its first statement, and an empty one sends none', async () => {
   await db.transaction().execute(async (tx) => {
     await mark(tx, 'one');
     await mark(tx, 'two');

@@ -32,7 +32,7 @@ const caughtUp = () => listener.query('SELECT 1');
 // Otherwise a notice of the test before could be taken for one of this test.
 beforeEach(async () => void (await caughtUp()));
 
-it('tells other processes of many transactions with few notices, and none of them notifies by itself', async () => {
+it('notifies other processes of many transactions with few notices, and no transaction notifies by itself', async () => {
   const workspace = await listeningWorkspace(database);
   await workspace.endpoint(['article.created']);
   heard = [];
@@ -51,7 +51,7 @@ it('tells other processes of many transactions with few notices, and none of the
   expect(new Set(heard)).toEqual(new Set([OWN_NOTICE]));
 });
 
-it('leaves it to a relay of the same process, which is told at once, and wakes those of others', async () => {
+it('leaves it to a relay of the same process, which is notified at once, and wakes those of others', async () => {
   let looks = 0;
   const over = new AbortController();
   const onStored = () => {
@@ -126,7 +126,7 @@ it('has one connection for all that start it in a process', async () => {
   await second.stop();
 });
 
-it('stops in time, and fails nobody, while Postgres cannot be reached', async () => {
+it('stops in time, and fails no caller, while Postgres cannot be reached', async () => {
   const notifier = startDeliveryNotifier({ connectionString: 'postgres://127.0.0.1:1/nothing', logger });
   deliveriesStored.notify();
   await notifier.stop();

@@ -91,7 +91,7 @@ it('gives events and deliveries ids that say when they were stored', async () =>
 });
 
 // contract.md E1
-it('neither stores nor signals an event that nobody hears', async () => {
+it('neither stores nor signals an event without a subscriber', async () => {
   await workspace.endpoint(['article.published']);
   await workspace.record(...articleEvents(2));
   expect([await eventCount(), signals]).toEqual([0, 0]);

@@ -14,7 +14,7 @@ const service = useTestService({ UNBILLED_LIMIT_WORDS: '0' });
 const PLACES: readonly Place[] = [...STEPS, 'assembling'];
 
 // contract.md G19
-it('a generation whose worker is killed in the transaction of any of its steps is charged once, and asks for nothing twice', {
+it('a generation whose worker is killed in the transaction of any of its steps is charged once, and requests nothing twice', {
   timeout: 200_000,
 }, async () => {
   const calls = generating(service);

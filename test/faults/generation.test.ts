@@ -28,7 +28,7 @@ interface OnItsWay {
 }
 
 // contract.md G19
-it('generations whose worker is killed again and again are charged once each, and ask at most for the part in flight again', {
+it('generations whose worker is killed again and again are charged once each, and request at most the part in flight again', {
   timeout: 90_000 + KILLS * 40_000,
 }, async () => {
   const calls = generating(service);

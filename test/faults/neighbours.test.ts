@@ -60,7 +60,7 @@ const waitersInPostgres = async (): Promise<number> => {
   return rows[0]?.count ?? 0;
 };
 
-test('a tenant whose requests wait for a lock keeps nobody waiting, and is told to come back', async () => {
+test('a tenant whose requests wait for a lock delays no other, and gets a Retry-After', async () => {
   const { id, unlock } = await lockedCategory();
   let answered = 0;
   const renames = Promise.all(
@@ -98,7 +98,7 @@ test('a tenant whose requests wait for a lock keeps nobody waiting, and is told 
   expect(renamed).toHaveLength(2);
 }, 60_000);
 
-test('a server that stops answers those that wait first', async () => {
+test('a server that stops first responds to waiting requests', async () => {
   const server: RunningService = await startServer(service.config, logger);
   const { id, unlock } = await lockedCategory();
   let begun = 0;

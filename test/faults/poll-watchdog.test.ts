@@ -12,7 +12,7 @@ const service = useTestService();
 const ALL_OK: Readiness = { ready: true, checks: { postgres: 'ok', temporal: 'ok' } };
 const LIMITS = { free: 90_000, full: 1_500 };
 
-test('a worker whose slots are held by work that does not end is told of, and no longer when it ends', async () => {
+test('a worker whose slots are held by work that does not end is reported, and no longer when it ends', async () => {
   const engine = createStandIn();
   let release: () => void = () => undefined;
   const held = new Promise<void>((resolve) => {
@@ -43,7 +43,7 @@ test('a worker whose slots are held by work that does not end is told of, and no
   expect((await calls.untilFinal(workspace, job.id)).status).toBe('COMPLETED');
 }, 90_000);
 
-test('pollers that stand still with free slots are told of, unless Temporal or the figures are away', async () => {
+test('pollers that are stuck with free slots are reported, unless Temporal or the figures are away', async () => {
   let polls = 1;
   let answered = ALL_OK;
   let readable = true;

@@ -20,7 +20,7 @@ const CREDITS = 3;
 
 const service = useTestService({ UNBILLED_LIMIT_WORDS: '0' });
 
-it('refreshes whose worker is killed are charged once, and no batch is asked for again but those that were in flight', {
+it('refreshes whose worker is killed are charged once, and no batch is requested again but those in flight', {
   timeout: 30_000 + REFRESHES * 6_000 + KILLS * 30_000,
 }, async () => {
   const calls = translating(service);

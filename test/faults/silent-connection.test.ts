@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { sql } from 'kysely';
 import { afterAll, beforeAll, expect, type TestContext, test } from 'vitest';
 import { createDatabase, type Queryable } from '../../src/db/database.ts';
-import { errorKind } from '../../src/db/passing.ts';
+import { errorKind } from '../../src/db/error-kind.ts';
 import { createTestDatabase, type TestDatabase } from '../support/database.ts';
 import { startTcpProxy } from '../support/tcp-proxy.ts';
 import { eventually } from '../support/wait.ts';
@@ -60,14 +60,14 @@ test.concurrent.for(['BEGIN', 'a statement', 'COMMIT', 'ROLLBACK'] as const)(
       });
     })().catch((error: unknown) => error);
     const error = await Promise.race([failed, sleep(8_000, 'still waiting')]);
-    expect(errorKind(error)).toBe('passing');
+    expect(errorKind(error)).toBe('transient');
     proxy.speak({ lost: true });
     await one(db);
     await Promise.all([one(db), one(db)]);
   },
 );
 
-test.concurrent('connections that idled while another waited in vain are not given to anybody', async (context) => {
+test.concurrent('connections that idled while another waited in vain are not handed out', async (context) => {
   const { proxy, db } = await watch(context);
   await Promise.all([sql`SELECT pg_sleep(0.1)`.execute(db), one(db)]);
   proxy.silence();
@@ -76,7 +76,7 @@ test.concurrent('connections that idled while another waited in vain are not giv
   await one(db);
 });
 
-test.concurrent('connections that idle while a statement takes long are asked, and kept when they answer', async (context) => {
+test.concurrent('connections that idle while a statement takes long are probed, and kept when they respond', async (context) => {
   const { lost, db, sessions } = await watch(context);
   await Promise.all([sql`SELECT pg_sleep(0.1)`.execute(db), one(db)]);
   const before = await sessions();
@@ -89,7 +89,7 @@ test.concurrent('connections that idle while a statement takes long are asked, a
   expect(lost).toEqual([]);
 });
 
-test.concurrent('a connection that is lost while it idles is told of once', async (context) => {
+test.concurrent('a connection that is lost while it idles is reported once', async (context) => {
   const { db, lost, sessions } = await watch(context);
   await one(db);
   await sql`SELECT pg_terminate_backend(${(await sessions())[0]}::int)`.execute(database.db);

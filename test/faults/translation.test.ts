@@ -89,7 +89,7 @@ describe.concurrent('a translation survives', () => {
     expect(await process.ended).toBe(0);
   }, 300_000);
 
-  it('the server killed right after it answered', async ({ onTestFinished }) => {
+  it('the server killed right after its response', async ({ onTestFinished }) => {
     const { service, workspace, expectOnce } = await serveOne(onTestFinished);
     const server = await startProcess('server.ts', { ...service.env, PORT: '0' });
     const [, url = ''] = /listening on (http:[^"]+)/.exec(server.log()) ?? [];

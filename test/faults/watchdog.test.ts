@@ -53,7 +53,7 @@ afterAll(async () => {
   await database.drop();
 });
 
-test('a relay that gets nowhere although Postgres answers is told of, and no longer when it goes on', async () => {
+test('a relay that gets nowhere although Postgres responds is reported, and no longer when it continues', async () => {
   expect(await unwell()).toBeNull();
   await database.db.transaction().execute(async (tx) => {
     await sql`LOCK TABLE webhook_open`.execute(tx);

@@ -9,7 +9,7 @@ import { assembleBody } from '../../src/generation/writing/assemble.ts';
 import { contextOf } from '../../src/generation/writing/context.ts';
 import { sectionOutput } from '../../src/generation/writing/model-output.ts';
 import { PartBuilder } from '../../src/generation/writing/part-builder.ts';
-import { parseAnswer } from '../../src/providers/ask.ts';
+import { parseResponse } from '../../src/providers/ask.ts';
 import { markdownText, plainText } from '../document/arbitraries.ts';
 import { anyOutline } from './arbitraries.ts';
 import { paragraph } from './support.ts';
@@ -37,14 +37,14 @@ function partOf(id: string, answered: readonly unknown[]) {
     earlier: new Set<string>(),
   };
   const kept = answered.filter((block) => {
-    const parsed = parseAnswer(sectionOutput, { object: { blocks: [block] }, truncated: false });
+    const parsed = parseResponse(sectionOutput, { object: { blocks: [block] }, truncated: false });
     if (!parsed.ok) return false;
     const builder = new PartBuilder(rules);
     for (const each of parsed.value.blocks) builder.append(each);
     return builder.defects.length === 0;
   });
   const builder = new PartBuilder(rules);
-  const parsed = parseAnswer(sectionOutput, { object: { blocks: kept }, truncated: false });
+  const parsed = parseResponse(sectionOutput, { object: { blocks: kept }, truncated: false });
   if (parsed.ok) for (const block of parsed.value.blocks) builder.append(block);
   return { blocks: builder.finish(), words: 0, asked: 0 };
 }

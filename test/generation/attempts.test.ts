@@ -2,7 +2,7 @@ import { type RawBuilder, sql } from 'kysely';
 import { beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { notePart, OUTLINE_PART } from '../../src/generation/parts.ts';
 import type { ArticleId, JobId } from '../../src/ids.ts';
-import type { ChatAnswer } from '../../src/providers/chat-model.ts';
+import type { ChatResponse } from '../../src/providers/chat-model.ts';
 import { ProviderError } from '../../src/providers/types.ts';
 import { generationWorkflowId } from '../../src/temporal/ids.ts';
 import { documentOf, editing } from '../articles/support.ts';
@@ -22,10 +22,10 @@ beforeEach(() => {
   Object.assign(writers.standard, pseudo);
 });
 
-const WITHOUT_TEXT: ChatAnswer = { object: { blocks: [] }, truncated: false };
+const WITHOUT_TEXT: ChatResponse = { object: { blocks: [] }, truncated: false };
 
 /** What the writer does when it is asked for a section, call by call; the last for ever. Returns how often it was asked. */
-function whenAsked(...turns: readonly (ChatAnswer | ProviderError)[]): () => number {
+function whenAsked(...turns: readonly (ChatResponse | ProviderError)[]): () => number {
   let asked = 0;
   Object.assign(writers.standard, {
     section: async () => {

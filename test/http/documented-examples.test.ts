@@ -8,7 +8,7 @@ const definitions = createRoutes({ limits: { perKey: 0, perWorkspace: 0 } } as R
 );
 
 // contract.md A13
-test('every operation has an id of its own, a summary, and an example of each success answer that fits its schema', () => {
+test('every operation has an id of its own, a summary, and an example of each success response that fits its schema', () => {
   expect(new Set(definitions.map(({ operationId }) => operationId)).size).toBe(definitions.length);
   for (const { operationId, summary, responses } of definitions) {
     expect(summary, operationId).toMatch(/^[A-Z].*[^.]$/);

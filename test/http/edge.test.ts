@@ -116,7 +116,7 @@ test('an error is a problem document with its code, its page and the id of the r
   expect((await api.call('GET', '/docs/errors/..%2f..%2fpackage')).status).toBe(404);
 });
 
-test('pages are the same for everybody, and not sent again to who has them', async () => {
+test('pages are the same for every client, and not sent again to one that has them', async () => {
   for (const page of ['/openapi.json', '/docs', '/docs/errors/conflict']) {
     const first = await api.call('GET', page);
     const tag = first.headers.get('etag') ?? '';
@@ -131,7 +131,7 @@ test('pages are the same for everybody, and not sent again to who has them', asy
   }
 });
 
-test('405 names the methods, OPTIONS answers without a key, HEAD is GET without a body, CORS is off', async () => {
+test('405 names the methods, OPTIONS needs no key, HEAD is GET without a body, CORS is off', async () => {
   const keys = `/api/workspaces/${workspace.id}/api-keys`;
   const put = await api.call('PUT', keys, { key: workspace.ownerKey, body: {} });
   expect([put.status, put.body.code, put.headers.get('allow')]).toEqual([
@@ -156,7 +156,7 @@ test('405 names the methods, OPTIONS answers without a key, HEAD is GET without 
   expect((await api.call('OPTIONS', '/nowhere')).status).toBe(404);
 });
 
-test('malformed requests are answered, and the server lives on', async () => {
+test('malformed requests get a response, and the server lives on', async () => {
   const get = (target: string, host = 'localhost') =>
     raw(api.url, `GET ${target} HTTP/1.1\r\nHost: ${host}\r\nConnection: close\r\n\r\n`);
   expect(await get('/healthz')).toMatch(/^HTTP\/1.1 200 /);

@@ -273,7 +273,7 @@ test('an unknown, malformed or foreign id of anything further down the path is 4
 });
 
 // contract.md W21
-test('every path answers 405 with Allow to the methods it does not have, and OPTIONS and HEAD make sense', async () => {
+test('every path responds 405 with Allow to the methods it does not have, and OPTIONS and HEAD make sense', async () => {
   const paths = Map.groupBy(operations, ({ path }) => path);
   for (const [path, own] of paths) {
     const concrete = path.replaceAll(/\{(\w+)\}/g, (_match, name: string) => ids[name] ?? randomUUID());

@@ -71,7 +71,7 @@ test('an error that cannot even be looked at is a problem document and a line of
   await api.close();
 });
 
-test('a log that takes nothing and a counter that fails cost no answer', async () => {
+test('a log that takes nothing and a counter that fails cost no response', async () => {
   const logger = pino(
     { level: 'trace' },
     {

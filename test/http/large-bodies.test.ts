@@ -176,7 +176,7 @@ test('a large body that is checked has no turn any more, however long its reques
   expect(answers.map(({ status }) => status)).toEqual(all.map(() => 200));
 });
 
-test('who waits too long is told to come again, and nothing of it was done', async () => {
+test('a request that waits too long gets a Retry-After, and nothing of it was done', async () => {
   const first = send(a, 'first');
   await working('first');
   const late = await send(a, 'late');
@@ -215,7 +215,7 @@ test('a client that sends slowly or has gone holds no turn', async () => {
   for (const socket of slow) socket.destroy();
 });
 
-test('slow senders of bodies that are not large have a bounded room, and nobody else waits for it', async () => {
+test('slow senders of bodies that are not large have bounded memory, and no other request waits for it', async () => {
   let taken = 0;
   const open = (workspace: TestWorkspace | undefined) => {
     const socket = connect(Number(new URL(api.url).port), '127.0.0.1');
@@ -245,7 +245,7 @@ test('slow senders of bodies that are not large have a bounded room, and nobody 
   for (const socket of slow) socket.destroy();
 });
 
-test('a service that is told to stop answers those who wait for their turn', async () => {
+test('a service that is stopped responds to requests that wait for their turn', async () => {
   const limits = { ...DEFAULT_HTTP_LIMITS, perKey: 0 };
   const stopping = await startApi(single, { limits }, [...edgeRoutes(), hold]);
   const to = (name: string) =>

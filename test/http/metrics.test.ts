@@ -10,7 +10,7 @@ import { send, startApi } from './support/api.ts';
 
 const urlsIn = (line: string): string[] => /metrics at (http:[^"]+)/.exec(line)?.slice(1) ?? [];
 
-test('every answer is counted by its route, never by what a client wrote', async () => {
+test('every response is counted by its route, never by what a client wrote', async () => {
   const database = await createTestDatabase();
   const metrics = createHttpMetrics(() => 0);
   const served = await serveMetrics(metrics.registry, { port: 0 });

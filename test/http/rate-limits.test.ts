@@ -26,7 +26,7 @@ const whoami = (api: TestApi, key: string, headers: Record<string, string> = {})
   api.call('GET', '/api/whoami', { key, headers });
 
 // contract.md A9
-test('a key may send so many requests a minute, told by RateLimit headers, then 429 with Retry-After', () =>
+test('a key may send so many requests a minute, shown by RateLimit headers, then 429 with Retry-After', () =>
   withLimits({ perKey: 3, perWorkspace: 100, authFailures: 0 }, async (api) => {
     for (let left = 2; left >= 0; left -= 1) {
       const response = await whoami(api, workspace.ownerKey);

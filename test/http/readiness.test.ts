@@ -74,7 +74,7 @@ test('a Postgres that is silent is noticed within two seconds, and again when it
   expect((await until('ok', 'ok')).status).toBe(200);
 });
 
-test('however many ask at once, and again, each part is asked once a second', async () => {
+test('however many requests come, each dependency is checked once a second', async () => {
   vi.useFakeTimers({ toFake: ['performance'] });
   onTestFinished(() => void vi.useRealTimers());
   let asked = 0;

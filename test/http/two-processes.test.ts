@@ -72,7 +72,7 @@ test('a key revoked or rotated in one process is refused by the next request in 
   });
 });
 
-test('a server that is told to stop has written its whole log, to the last line', async () => {
+test('a server that is stopped has written its whole log, to the last line', async () => {
   const last = await startProcess('server.ts', service.env);
   const { body } = await send(urlOf(last), 'GET', '/api/whoami', { key: workspace.key });
   expect(body.permissions.length).toBeGreaterThan(0);

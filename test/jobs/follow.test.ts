@@ -53,7 +53,7 @@ it('of another workspace there is no list', async () => {
   expect([answer.status, answer.body.code]).toEqual([404, 'RESOURCE_NOT_FOUND']);
 });
 
-it('a job that has not changed is 304, at once or when the wait is over, and sent whole to whoever has not seen it', async () => {
+it('a job that has not changed is 304, at once or when the wait is over, and sent whole to a client that has not seen it', async () => {
   const tag = await tagOf();
   const unchanged = await get(`/api/jobs/${jobId}`, { 'if-none-match': `"other", W/${tag}` });
   expect([unchanged.status, unchanged.body, unchanged.headers.get('etag')]).toEqual([304, undefined, tag]);
@@ -118,7 +118,7 @@ it('a client that has gone no longer waits', async () => {
   expect(await eventually(status, (one) => one !== 429, 10_000)).toBe(304);
 });
 
-it('a server that ends answers everybody who waits', async () => {
+it('a server that stops responds to every waiting request', async () => {
   const ending = await startTestService();
   const own = await ending.workspace();
   const its = editing(ending, own);

@@ -6,14 +6,16 @@ import type { ArticleStatus, JobPurpose } from '../../src/db/tables.ts';
 import { inTransaction } from '../../src/db/transaction.ts';
 import type { JobId, ProjectId } from '../../src/ids.ts';
 import { endJob } from '../../src/jobs/end.ts';
-import { PURPOSES } from '../../src/jobs/purposes.ts';
-import { lockArticleOf, settleJob, takeOver } from '../../src/jobs/run-state.ts';
+import { type FirstStep, PURPOSES } from '../../src/jobs/purposes.ts';
+import { lockArticleOf, settleJob, takeOver as takeOverIn } from '../../src/jobs/run-state.ts';
 import { takeTurn } from '../../src/jobs/turns.ts';
 import { documentOf, type Editing, editing, paragraph } from '../articles/support.ts';
 import { type TestWorkspace, useTestService } from '../support/service.ts';
 import { untilWaiting } from '../translations/support/locks.ts';
 
 const service = useTestService();
+const takeOver = (jobId: JobId, first: FirstStep) =>
+  inTransaction(service.db, (tx) => takeOverIn(tx, jobId, first));
 const OWNERS = ['translate', 'generate', 'outline'] as const satisfies readonly JobPurpose[];
 const ALL: readonly JobPurpose[] = [...OWNERS, 'refresh'];
 
@@ -80,7 +82,7 @@ describe('a job owns its article by its purpose', () => {
     },
   );
 
-  it('refresh: it keeps nobody from saving, reviewing, publishing, unpublishing and translating', async () => {
+  it('refresh: it does not block saving, reviewing, publishing, unpublishing and translating', async () => {
     const { article, jobId } = await withJob('refresh', 'DRAFT');
     const translated = await service.call(workspace.key, 'POST', `/api/articles/${article.id}/translations`, {
       language: 'es',
@@ -182,17 +184,17 @@ describe('a job that ends without a result', () => {
 describe('an open job without an open hold', () => {
   const first = { status: 'TRANSLATING', step: 'translate' } as const;
 
-  it('is not taken over: nothing is asked for that nobody would pay', async () => {
+  it('is not taken over: nothing unpaid is requested', async () => {
     const { article, jobId } = await withJob('translate', 'QUEUED');
     await inTransaction(service.db, (tx) => releaseHold(tx, jobId));
-    await expect(takeOver(service.db, jobId, first)).rejects.toThrow('without a hold');
+    await expect(takeOver(jobId, first)).rejects.toThrow('without a hold');
     expect(await jobOf(jobId)).toMatchObject({ status: 'QUEUED' });
     expect(await editor.read(article.id)).toMatchObject({ status: 'QUEUED' });
   });
 
   it('is not settled: nothing that it made is kept', async () => {
     const { jobId } = await withJob('translate', 'QUEUED');
-    await takeOver(service.db, jobId, first);
+    await takeOver(jobId, first);
     await inTransaction(service.db, (tx) => releaseHold(tx, jobId));
     const settled = inTransaction(service.db, (tx) =>
       settleJob(tx, jobId, 'TRANSLATING', async () => ({ bytesLeft: 0 })),
@@ -203,7 +205,7 @@ describe('an open job without an open hold', () => {
   });
 });
 
-it('a job that has ended is neither taken over nor settled, and one that nobody took over is not settled', async () => {
+it('a job that has ended is neither taken over nor settled, and one that was not taken over is not settled', async () => {
   const first = { status: 'TRANSLATING', step: 'translate' } as const;
   let written = 0;
   const settle = (id: JobId) =>
@@ -217,7 +219,7 @@ it('a job that has ended is neither taken over nor settled, and one that nobody 
   expect(await settle(jobId)).toBe(false);
   await cancel(jobId);
   const after = [await jobOf(jobId), await left(), await editor.read(article.id)];
-  expect([await takeOver(service.db, jobId, first), await settle(jobId)]).toEqual([false, false]);
+  expect([await takeOver(jobId, first), await settle(jobId)]).toEqual([false, false]);
   expect([await jobOf(jobId), await left(), await editor.read(article.id)]).toEqual(after);
   expect(written).toBe(0);
 });
@@ -232,7 +234,7 @@ describe('a result is charged what it costs', () => {
     );
   const started = async () => {
     const { jobId } = await withJob('refresh', 'PUBLISHED');
-    await takeOver(service.db, jobId, { status: 'TRANSLATING', step: 'translate' });
+    await takeOver(jobId, { status: 'TRANSLATING', step: 'translate' });
     return jobId;
   };
   const charges = async () =>
@@ -270,7 +272,7 @@ describe('a result is charged what it costs', () => {
   });
 });
 
-it('of many jobs that ask for their turn at one moment eight get it, ask again as they like, and pass it on', async () => {
+it('of many jobs that request their turn at once eight get it, repeat the request as they like, and pass it on', async () => {
   const take = (id: JobId) => takeTurn(service.db, id);
   const moveIn = async (credits: number) => {
     workspace = await service.workspace(credits);
@@ -296,7 +298,7 @@ it('a take-over and an end that meet wait for each other, in one order', async (
   const { article, jobId } = await withJob('translate', 'QUEUED');
   const taking = await inTransaction(service.db, async (tx) => {
     await lockArticleOf(tx, jobId);
-    const takes = takeOver(service.db, jobId, { status: 'TRANSLATING', step: 'translate' });
+    const takes = takeOver(jobId, { status: 'TRANSLATING', step: 'translate' });
     await untilWaiting(service.db, 1);
     const end = { status: 'CANCELLED', onLeftOver: () => undefined } as const;
     expect(await endJob(tx, jobId, end)).not.toBeNull();
@@ -313,7 +315,7 @@ it('a take-over moves an article that waits for it, and no other', async () => {
     ['PUBLISHED', 'PUBLISHED'],
   ] as const) {
     const { article, jobId } = await withJob('translate', from);
-    expect(await takeOver(service.db, jobId, { status: 'TRANSLATING', step: 'translate' })).toBe(true);
+    expect(await takeOver(jobId, { status: 'TRANSLATING', step: 'translate' })).toBe(true);
     expect(await editor.read(article.id)).toMatchObject({ status: to });
   }
 });

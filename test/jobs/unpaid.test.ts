@@ -96,7 +96,7 @@ it('words made for cancelled runs, and those being made, are counted for a day, 
   expect((await ask()).status).toBe(202);
 });
 
-it('no engine is asked for a batch after the end of its job, also when that has not committed yet', async () => {
+it('no engine gets a batch after the end of its job, also when that has not committed yet', async () => {
   const { promise: answered, resolve: answer } = Promise.withResolvers<void>();
   onTestFinished(() => answer());
   let calling = 0;

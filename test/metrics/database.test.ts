@@ -60,7 +60,7 @@ it('an empty database has every series, at 0', async () => {
   await metrics.close();
 });
 
-it('deliveries are told by who has them, and the longest wait of those that nobody has, whichever endpoint it is', async () => {
+it('deliveries are counted by holder, with the longest wait of free ones, whichever endpoint it is', async () => {
   const metrics = await serveDatabaseMetrics(service.config.DATABASE_URL, 0);
   const endpoints = [];
   for (const path of [1, 2, 3, 4]) {
@@ -105,7 +105,7 @@ it('deliveries are told by who has them, and the longest wait of those that nobo
   await metrics.close();
 });
 
-it('open holds are told with their credits, and open jobs by their state, until they end', async () => {
+it('open holds are counted with their credits, and open jobs by their state, until they end', async () => {
   const metrics = await serveDatabaseMetrics(service.config.DATABASE_URL, 0);
   const { translate, cancel } = translating(service);
   const { job } = await translate(workspace, 2_500);
@@ -145,7 +145,7 @@ it('open holds are told with their credits, and open jobs by their state, until 
   await metrics.close();
 });
 
-it('however often and by however many it is scraped, the database is asked once in ten seconds', async () => {
+it('however often and by however many it is scraped, the database is read once in ten seconds', async () => {
   const metrics = await serveDatabaseMetrics(service.config.DATABASE_URL);
   const times = new Set<number | undefined>();
   for (let round = 0; round < 5; round += 1) {
@@ -157,7 +157,7 @@ it('however often and by however many it is scraped, the database is asked once 
   await metrics.close();
 });
 
-it('a scrape answers without a database: its series are missing, and that is counted', async () => {
+it('a scrape succeeds without a database: its series are missing, and that is counted', async () => {
   const { hostname, port } = new URL(service.config.DATABASE_URL);
   const proxy = await startTcpProxy({ host: hostname, port: Number(port) });
   const url = new URL(service.config.DATABASE_URL);
@@ -177,7 +177,7 @@ it('a scrape answers without a database: its series are missing, and that is cou
   await proxy.close();
 });
 
-it('a scrape answers while a table is locked: the series are missing, and that is counted', async () => {
+it('a scrape succeeds while a table is locked: the series are missing, and that is counted', async () => {
   const metrics = await serveDatabaseMetrics(service.config.DATABASE_URL, 0);
   const blocked = await service.db.transaction().execute(async (tx) => {
     await sql`LOCK TABLE holds IN ACCESS EXCLUSIVE MODE`.execute(tx);

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { checkStructure } from '../../src/document/translation/checks/structure.ts';
 import { createTranslationProvider } from '../../src/providers/index.ts';
-import { type Made, translateSegments } from '../../src/providers/translate.ts';
+import { type TranslatedSegment, translateSegments } from '../../src/providers/translate.ts';
 import {
   ProviderError,
   type TranslationProvider,
@@ -77,7 +77,7 @@ describe('asking a provider', () => {
 
   // contract.md V21
   it('takes the better of two answers, and tells what was repaired and what is accepted', async () => {
-    const kept = new Map<string, Made>();
+    const kept = new Map<string, TranslatedSegment>();
     const texts = [
       { id: 'a', kind: 'paragraph' as const, text: 'It took 12 days and 30 km.' },
       { id: 'b', kind: 'paragraph' as const, text: 'It took 14 days.' },
@@ -110,7 +110,7 @@ describe('asking a provider', () => {
   });
 
   it('leaves what nothing usable comes for, if the article can do without it', async () => {
-    const kept = new Map<string, Made>();
+    const kept = new Map<string, TranslatedSegment>();
     const { provider, calls } = scripted({ ...good, two: '' }, { two: ' ' }, { two: '' });
     const answers = await translateSegments(provider, {
       ...request(),
@@ -162,8 +162,8 @@ describe('asking a provider', () => {
     }
     const texts = [...'abcdefgh'].map((id) => ({ id, kind: 'heading' as const, text: `Word ${id}` }));
     const recorder = () => {
-      const kept = new Map<string, Made>();
-      const keep = async (made: ReadonlyMap<string, Made>) => {
+      const kept = new Map<string, TranslatedSegment>();
+      const keep = async (made: ReadonlyMap<string, TranslatedSegment>) => {
         for (const [id, one] of made) kept.set(id, one);
       };
       return { kept, keep };

@@ -43,7 +43,7 @@ test('a permission that came with an upgrade is held by the built-in roles at on
   expect((await api.call('GET', `${path}/audit`, { key })).status).toBe(200);
 });
 
-test('nobody passes the built-in Owner on by what its row still says', async () => {
+test('no caller grants the built-in Owner by what its row still says', async () => {
   const narrow = await workspace.keyWith('api_keys.create', 'articles.read');
   const response = await api.call('POST', `${path}/api-keys`, {
     key: narrow,

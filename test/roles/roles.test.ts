@@ -105,7 +105,7 @@ test('bad roles are refused with the field that is bad', async () => {
 });
 
 // contract.md A11
-test('nobody gives a role permissions they lack', async () => {
+test('no caller gives a role permissions they lack', async () => {
   const key = await workspace.keyWith('roles.create', 'roles.update', 'articles.read');
   const wide = { name: 'Wide', permissions: ['workspaces.delete', 'audit.read', 'articles.read'] };
   const { id } = await create('Narrow', 'articles.read');

@@ -6,12 +6,12 @@ import { type AiOperationId, newId, type WorkspaceId } from '../../src/ids.ts';
 import { askOperation } from '../../src/suggestions/ask.ts';
 import {
   findOpenOperation,
-  markAsked,
+  markRequested,
   releaseOperation,
   reserveOperation,
   settleOperation,
   storeResult,
-  unmarkAsked,
+  unmarkRequested,
 } from '../../src/suggestions/operations.ts';
 import { type TestWorkspace, useTestService } from '../support/service.ts';
 import { createStandIn, suggesting } from './support.ts';
@@ -41,7 +41,7 @@ const reserve = (credits: number): Promise<AiOperationId> =>
 const settle = (id: AiOperationId) => settleOperation(service.db, id);
 /** As after the answer of a model. */
 const answered = async (id: AiOperationId, count = 4): Promise<void> => {
-  expect(await markAsked(service.db, id)).not.toBeNull();
+  expect(await markRequested(service.db, id)).not.toBeNull();
   expect(await storeResult(service.db, id, names(count))).toBe(true);
 };
 const release = (id: AiOperationId) =>
@@ -71,7 +71,7 @@ it.each([
     const ended = await rowOf(id);
     for (const again of [settle, release]) expect(await again(id)).toBe(false);
     expect(await findOpenOperation(service.db, id)).toBeNull();
-    expect(await markAsked(service.db, id)).toBeNull();
+    expect(await markRequested(service.db, id)).toBeNull();
     expect(await storeResult(service.db, id, names(1))).toBe(false);
     expect(await rowOf(id)).toEqual(ended);
     expect(await calls.wallet(workspace)).toEqual(wallet);
@@ -137,29 +137,29 @@ it('an operation is charged what came back, and never more than it holds', async
 
 it('a mark goes with the attempt that set it, unless a later one, an answer or an end has come', async () => {
   const id = await reserve(2);
-  const first = await markAsked(service.db, id);
-  const second = await markAsked(service.db, id);
+  const first = await markRequested(service.db, id);
+  const second = await markRequested(service.db, id);
   if (first === null || second === null) throw new Error('the operation is open');
   expect([first.again, second.again]).toEqual([false, true]);
   const isMarked = async () => (await rowOf(id)).asked_at !== null;
-  await unmarkAsked(service.db, id, first.mark);
+  await unmarkRequested(service.db, id, first.mark);
   expect(await isMarked()).toBe(true);
-  await unmarkAsked(service.db, id, second.mark);
+  await unmarkRequested(service.db, id, second.mark);
   expect(await isMarked()).toBe(false);
-  const third = await markAsked(service.db, id);
+  const third = await markRequested(service.db, id);
   if (third === null) throw new Error('the operation is open');
   await storeResult(service.db, id, names(2));
-  await unmarkAsked(service.db, id, third.mark);
+  await unmarkRequested(service.db, id, third.mark);
   expect(await isMarked()).toBe(true);
   await service.db.updateTable('ai_operations').set({ result: null }).where('id', '=', id).execute();
   await release(id);
-  await unmarkAsked(service.db, id, third.mark);
+  await unmarkRequested(service.db, id, third.mark);
   expect(await isMarked()).toBe(true);
 });
 
 it('two attempts that mark an operation at one moment know which came first', async () => {
   const id = await reserve(2);
-  const marks = await Promise.all(Array.from({ length: 8 }, () => markAsked(service.db, id)));
+  const marks = await Promise.all(Array.from({ length: 8 }, () => markRequested(service.db, id)));
   expect(marks.filter((mark) => mark?.again === false)).toHaveLength(1);
   expect(new Set(marks.map((mark) => mark?.mark.getTime())).size).toBe(8);
 });

@@ -1,10 +1,10 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { nameKey } from '../../src/name-key.ts';
-import type { ChatAnswer } from '../../src/providers/chat-model.ts';
-import { checkAnswer } from '../../src/suggestions/answers.ts';
+import type { ChatResponse } from '../../src/providers/chat-model.ts';
 import { countSuggestions, type Question } from '../../src/suggestions/model-questions.ts';
 import { createPseudoSuggestions } from '../../src/suggestions/pseudo.ts';
+import { checkResponse } from '../../src/suggestions/responses.ts';
 
 const pseudo = createPseudoSuggestions();
 const { signal } = new AbortController();
@@ -47,11 +47,11 @@ describe('the pseudo provider', () => {
   it('answers any question the same way twice, usably, within every limit, and never with a name that is taken', async () => {
     await fc.assert(
       fc.asyncProperty(questions, async (question) => {
-        const answer = await pseudo.answer({ question, signal });
-        expect(await pseudo.answer({ question, signal })).toEqual(answer);
+        const answer = await pseudo.suggest({ question, signal });
+        expect(await pseudo.suggest({ question, signal })).toEqual(answer);
         const known = question.kind === 'project_categories' ? question.taken : [];
         const taken = new Set(known.map(nameKey));
-        const checked = await checkAnswer(question, answer, async () => taken);
+        const checked = await checkResponse(question, answer, async () => taken);
         if (checked.value === null) {
           for (const { problem } of checked.defects) expect(problem).toMatch(/already|does not have 1 to 80/);
           return;
@@ -86,8 +86,8 @@ describe('checking an answer', () => {
   it('never throws, whatever JSON a model answers with', async () => {
     await fc.assert(
       fc.asyncProperty(questions, fc.jsonValue(), async (question, answer) => {
-        const object = answer as ChatAnswer['object'];
-        const { value, defects } = await checkAnswer(
+        const object = answer as ChatResponse['object'];
+        const { value, defects } = await checkResponse(
           question,
           { object, truncated: false },
           async () => new Set(),

@@ -3,8 +3,8 @@ import { beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { createDatabase, type Database } from '../../src/db/database.ts';
 import { newId, type ProjectId } from '../../src/ids.ts';
 import { ProviderError } from '../../src/providers/types.ts';
-import { MAX_REASON } from '../../src/suggestions/answers.ts';
 import { readQuestion } from '../../src/suggestions/read-question.ts';
+import { MAX_REASON } from '../../src/suggestions/responses.ts';
 import { categoryCalls } from '../categories/support.ts';
 import { createArticle } from '../support/articles.ts';
 import { type Answer, type TestWorkspace, useTestService } from '../support/service.ts';
@@ -180,7 +180,7 @@ describe('suggesting categories for an article', () => {
     model.reply = async () => ({ nonsense: true });
     await expectNothing(await calls.forArticle(workspace, articleId), NONE, 2);
     expect(model.asked[1]?.rejected).toEqual({
-      answer: '{"nonsense":true}',
+      response: '{"nonsense":true}',
       defects: expect.arrayContaining([{ code: 'shape', problem: expect.stringContaining('existing') }]),
     });
     // A model was called, so the month keeps the count.

@@ -1,6 +1,6 @@
 import { expect } from 'vitest';
 import { newId } from '../../src/ids.ts';
-import type { ChatAnswer } from '../../src/providers/chat-model.ts';
+import type { ChatResponse } from '../../src/providers/chat-model.ts';
 import { reserveOperation } from '../../src/suggestions/operations.ts';
 import type { SuggestionProvider, SuggestionRequest } from '../../src/suggestions/provider.ts';
 import { createPseudoSuggestions } from '../../src/suggestions/pseudo.ts';
@@ -19,15 +19,15 @@ export interface StandIn extends SuggestionProvider {
 
 export function createStandIn(): StandIn {
   const pseudo = createPseudoSuggestions();
-  const pseudoObject = async (request: SuggestionRequest) => (await pseudo.answer(request)).object;
+  const pseudoObject = async (request: SuggestionRequest) => (await pseudo.suggest(request)).object;
   const asked: SuggestionRequest[] = [];
   const standIn: StandIn = {
     name: 'stand-in',
     asked,
     reply: (request) => pseudoObject(request),
-    async answer(request) {
+    async suggest(request) {
       asked.push(request);
-      return { object: (await standIn.reply(request)) as ChatAnswer['object'], truncated: false };
+      return { object: (await standIn.reply(request)) as ChatResponse['object'], truncated: false };
     },
     reset() {
       asked.length = 0;

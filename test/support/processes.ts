@@ -22,19 +22,15 @@ process.on('exit', () => {
   for (const child of running) child.kill('SIGKILL');
 });
 
-/**
- * Starts `server.ts` or `worker.ts` as a process of its own and waits until it says that it is there.
- * @param release the folder of another release, with its node_modules
- */
+/** Starts `server.ts` or `worker.ts` as a process of its own and waits until it says that it is there. */
 export async function startProcess(
   file: 'server.ts' | 'worker.ts',
   env: Record<string, string>,
-  release = root,
 ): Promise<ServiceProcess> {
   // As the image starts it.
   const options = file === 'server.ts' ? ['--max-old-space-size=384'] : [];
   const child = spawn(process.execPath, [...options, file], {
-    cwd: release,
+    cwd: root,
     env: { ...bareEnvironment(), ...env, LOG_LEVEL: 'info' },
     stdio: ['ignore', 'ignore', 'pipe'],
   });

@@ -1,5 +1,5 @@
 import { afterAll, describe, expect, it } from 'vitest';
-import { errorKind } from '../../src/db/passing.ts';
+import { errorKind } from '../../src/db/error-kind.ts';
 import { type DocumentJson, MAX_BLOCKS } from '../../src/document/format/schema.ts';
 import { mapTexts } from '../../src/document/format/walk.ts';
 import { provenanceOf } from '../../src/document/refresh/units.ts';
@@ -162,7 +162,7 @@ describe('work on documents', () => {
   it('ends what takes too long, and says that it would again', async () => {
     const work = doTaskWithin(20, 'count', documentOf(2_000));
     await expect(work).rejects.toMatchObject({ code: 'SERVICE_UNAVAILABLE' });
-    expect(errorKind(await work.catch((error) => error))).toBe('lasting');
+    expect(errorKind(await work.catch((error) => error))).toBe('permanent');
     // The activities that plan and write a translation have a minute.
     expect(BACKGROUND_WAIT_MS + TASK_TIMEOUT_MS).toBeLessThan(60_000);
   });

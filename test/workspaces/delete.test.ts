@@ -11,7 +11,7 @@ import { storeDeliveries } from '../webhooks/api/support/deliveries.ts';
 
 const service = useTestService();
 
-it('nobody but an owner of the workspace can delete it', async () => {
+it('only an owner of the workspace can delete it', async () => {
   const workspace = await service.workspace();
   const stranger = await service.workspace();
   const path = `/api/workspaces/${workspace.id}`;
@@ -24,7 +24,7 @@ it('nobody but an owner of the workspace can delete it', async () => {
 });
 
 // contract.md E9
-it('a workspace without an open job is deleted whole, and no event tells of it', async () => {
+it('a workspace without an open job is deleted whole, without an event', async () => {
   const workspace = await service.workspace();
   const stranger = await service.workspace();
   const path = `/api/workspaces/${workspace.id}`;
@@ -75,7 +75,7 @@ it('a workspace too large for one request is closed at once, and reconcile remov
   expect(await count()).toBe(0);
 });
 
-it('a batch that somebody stands in the way of takes none of the others back', async () => {
+it('a batch that is blocked takes none of the others back', async () => {
   const workspace = await service.workspace();
   const projectId = await service.project(workspace);
   const { id } = await createArticle(service.db, workspace, projectId);

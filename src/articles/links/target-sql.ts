@@ -5,20 +5,25 @@
  * A link leads to its target while that is PUBLISHED with an address. In a translation, a link to an article of another
  * language leads to that article's version in the translation's language, if PUBLISHED with an address, but never to the
  * translation itself.
+ *
+ * The limits force index look-ups, whatever the tables held when the statement was planned.
  */
 export const JOIN_LINK_TARGET = `
-  JOIN articles AS named ON named.id = link.target_id AND named.project_id = article.project_id
-    AND named.status = 'PUBLISHED'
-  JOIN projects AS project ON project.id = named.project_id
-    AND coalesce(named.published_url, project.address_template) IS NOT NULL
-  LEFT JOIN articles AS sibling ON article.is_translation
-    AND named.primary_language <> article.primary_language
-    AND sibling.translation_group_id = named.translation_group_id
-    AND sibling.primary_language = article.primary_language
-    AND sibling.project_id = named.project_id
-    AND sibling.status = 'PUBLISHED'
-    AND coalesce(sibling.published_url, project.address_template) IS NOT NULL
-  JOIN LATERAL (
+  JOIN projects AS project ON project.id = article.project_id
+  CROSS JOIN LATERAL (
+    SELECT * FROM articles WHERE id = link.target_id AND project_id = article.project_id
+      AND status = 'PUBLISHED' AND coalesce(published_url, project.address_template) IS NOT NULL
+    LIMIT 1
+  ) AS named
+  LEFT JOIN LATERAL (
+    SELECT * FROM articles
+    WHERE article.is_translation AND named.primary_language <> article.primary_language
+      AND translation_group_id = named.translation_group_id AND primary_language = article.primary_language
+      AND project_id = article.project_id
+      AND status = 'PUBLISHED' AND coalesce(published_url, project.address_template) IS NOT NULL
+    LIMIT 1
+  ) AS sibling ON true
+  CROSS JOIN LATERAL (
     SELECT coalesce(sibling.id, named.id) AS id,
       coalesce(
         CASE WHEN sibling.id IS NULL THEN named.published_url ELSE sibling.published_url END,
@@ -26,4 +31,5 @@ export const JOIN_LINK_TARGET = `
           replace(project.address_template, '{language}', coalesce(sibling.primary_language, named.primary_language)),
           '{slug}', coalesce(sibling.slug, named.slug))
       ) AS address
-  ) AS led ON NOT (article.is_translation AND led.id = article.id)`;
+    WHERE NOT (article.is_translation AND coalesce(sibling.id, named.id) = article.id)
+  ) AS led`;

@@ -21,7 +21,7 @@ const importOptions = z.object({
   keywords: commaSeparated.pipe(createArticleBody.shape.targetKeywords.unwrap()),
 });
 
-/** npm runs scripts in the package's folder; a relative path means the folder the operator typed it in. */
+/** npm runs scripts in the package's folder; a relative path means the folder that the operator is in. */
 function locate(file: string): string {
   const typedIn = process.env.npm_lifecycle_event === 'admin' ? process.env.INIT_CWD : undefined;
   const fromThere = path.resolve(typedIn ?? '.', file);

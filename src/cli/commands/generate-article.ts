@@ -90,7 +90,7 @@ export const generateCommand = (): Command =>
       }),
     );
 
-/** Tells of each change of the job until it has ended, or the time is over. @returns the job as it is then */
+/** Reports each change of the job until it has ended or the time is up. @returns the job as it is then */
 async function follow(context: VerbContext, queued: Job, waitMs: number): Promise<Job> {
   const watch = createJobWatch(context.db);
   const until = Date.now() + waitMs;

@@ -10,8 +10,8 @@ import { commaSeparated } from '../options.ts';
 import { requireWorkspace } from '../targets.ts';
 import { workspaceList } from '../workspace-list.ts';
 
-/** Projects that a list shows. */
-const MOST = 100;
+/** Projects per list. */
+const MAX_LISTED = 100;
 
 const createOptions = z.object({
   workspace: idOf<WorkspaceId>(),
@@ -34,8 +34,8 @@ const create = (): Command =>
     );
 
 const list = (): Command =>
-  workspaceList(`the ${MOST} newest projects of a workspace`, async (operator) => {
-    const { projects } = await listProjects(operator, { limit: MOST, position: null });
+  workspaceList(`the ${MAX_LISTED} newest projects of a workspace`, async (operator) => {
+    const { projects } = await listProjects(operator, { limit: MAX_LISTED, position: null });
     return {
       projects: projects.map(({ id, name, languages, primaryLanguage }) => ({
         projectId: id,

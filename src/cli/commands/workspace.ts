@@ -6,19 +6,21 @@ import type { WorkspaceId } from '../../ids.ts';
 import { createWorkspace, workspaceName } from '../../workspaces/create.ts';
 import { deleteWorkspace } from '../../workspaces/delete.ts';
 import { listWorkspaces } from '../../workspaces/list.ts';
+import { showWorkspace } from '../../workspaces/show.ts';
 import { action } from '../action.ts';
 import { integer } from '../options.ts';
+import { requireWorkspace } from '../targets.ts';
 
 const createOptions = z.object({ name: workspaceName, credits: integer(0, MAX_CREDITS) });
 
 const listOptions = z.object({ name: z.string().max(120).optional() });
 
-const deleteOptions = z.object({ workspace: idOf<WorkspaceId>() });
+const workspaceOptions = z.object({ workspace: idOf<WorkspaceId>() });
 
-/** `workspace create`, `workspace list` and `workspace delete` */
+/** `workspace create`, `workspace list`, `workspace show` and `workspace delete` */
 export const workspaceCommand = (): Command =>
   new Command('workspace')
-    .description('create, list and delete workspaces')
+    .description('create, list, show and delete workspaces')
     .addCommand(
       new Command('create')
         .description('create a workspace with its built-in roles and a first Owner key, shown only once')
@@ -35,14 +37,24 @@ export const workspaceCommand = (): Command =>
         ),
     )
     .addCommand(
+      new Command('show')
+        .description('a workspace with its credits, its quotas and how much of each thing it has')
+        .requiredOption('--workspace <id>', 'the workspace')
+        .action(
+          action(workspaceOptions, async ({ db, operatorOf }, { workspace }) => ({
+            ...(await showWorkspace(operatorOf(await requireWorkspace(db, workspace)))),
+          })),
+        ),
+    )
+    .addCommand(
       new Command('delete')
         .description(
           'delete a workspace and everything in it, without events; refused while one of its jobs is open',
         )
         .requiredOption('--workspace <id>', 'the workspace')
         .action(
-          action(deleteOptions, async ({ operatorOf }, { workspace }) => {
-            // Also one that is deleted already, to have the rest of its rows removed.
+          action(workspaceOptions, async ({ operatorOf }, { workspace }) => {
+            // Also a deleted one, whose remaining rows are then removed.
             await deleteWorkspace(operatorOf(workspace));
             return { ok: true };
           }),

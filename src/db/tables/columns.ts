@@ -7,7 +7,7 @@ export type NullableTimestamp = ColumnType<
   Date | string | null | undefined,
   Date | string | null
 >;
-/** Filled by the database when not given. */
+/** Filled by the database when omitted. */
 export type CreatedAt = ColumnType<Date, Date | string | undefined, Date | string>;
 export type Json<Value> = ColumnType<Value, string, string>;
 export type NullableJson<Value> = ColumnType<Value | null, string | null | undefined, string | null>;

@@ -49,7 +49,7 @@ export const IMAGE_STYLES = [
 export const REVIEW_DECISIONS = ['approved', 'rejected', 'changes_requested'] as const;
 export type ReviewDecision = (typeof REVIEW_DECISIONS)[number];
 
-/** Who wrote what an article says. */
+/** Who wrote an article's content. */
 export const AUTHOR_KINDS = ['api_key', 'operator', 'job'] as const;
 export type AuthorKind = (typeof AUTHOR_KINDS)[number];
 
@@ -83,7 +83,7 @@ export interface ContentTables {
     outline: NullableJson<Record<string, unknown>>;
     /** True when a person has changed the outline since a run made it. */
     outline_edited: Default<boolean>;
-    /** Title and slug that were made from a topic: while the article has them, a generation may replace them. */
+    /** Title and slug made from a topic: while the article has them, a generation may replace them. */
     made_title: Nullable<string>;
     made_slug: Nullable<string>;
     created_by: Nullable<string>;
@@ -91,7 +91,7 @@ export interface ContentTables {
     brief_id: Nullable<string>;
     published_url: Nullable<string>;
     word_count: Nullable<number>;
-    /** Who wrote what it says, and when they began to; null when that is not known. */
+    /** Author of the content, and since when; null when unknown. */
     author_kind: Nullable<AuthorKind>;
     author_id: Nullable<ApiKeyId | JobId>;
     author_since: NullableTimestamp;

@@ -56,29 +56,29 @@ export const JOB_STEPS = [
 ] as const;
 export type JobStep = (typeof JOB_STEPS)[number];
 
-/** What a job is for, besides its kind: `translate` and `refresh` are translations, the others generations. */
+/** A job's purpose, finer than its kind: `translate` and `refresh` are translations, the others generations. */
 export type JobPurpose = 'translate' | 'refresh' | 'generate' | 'outline';
 
-/** What a model is told besides the texts of a job, but for the terms; `around` by batch. */
+/** Prompt context besides a job's texts and terms; `around` by batch. */
 export interface StoredContext extends Omit<JobContext, 'terms'> {
   readonly around: readonly Neighbours[];
 }
 
-/** Who made what is remembered: people who approved it, or an engine. */
+/** The source of a remembered translation: people who approved it, or an engine. */
 export type MemoryLayer = 'people' | 'machine';
 
-/** What a refresh works with. */
+/** Working data of a refresh. */
 export interface StoredRefresh {
   readonly plan: RefreshPlan;
   /** Unlike the job's, it stays when the source is deleted. */
   readonly source: ArticleId;
-  /** True when the version was APPROVED or PUBLISHED already as it was asked for. */
+  /** True when the version was APPROVED or PUBLISHED at the request. */
   readonly released: boolean;
-  /** True when blocks were named: they are translated anew, past the memory. Missing in jobs of an earlier release. */
-  readonly anew?: boolean;
+  /** True when blocks were named: they bypass the memory. */
+  readonly anew: boolean;
 }
 
-/** Paid work: translations, generations and questions, and what they go by. */
+/** Paid work: translations, generations and suggestions, and their settings. */
 export interface JobTables {
   jobs: {
     id: JobId;
@@ -110,15 +110,15 @@ export interface JobTables {
     target_language: string;
     provider: Nullable<string>;
     batch_count: Nullable<number>;
-    /** Batches that an engine answered or is asked for; not one that it refused. */
+    /** Batches sent to an engine, not counting those it refused. */
     asked_batches: Generated<number[]>;
-    /** Of a refresh: its plan, which has what is needed of the source. */
+    /** Of a refresh: its plan, with what it needs of the source. */
     snapshot: NullableJson<Snapshot | StoredRefresh>;
-    /** Null until it is planned, and of jobs that a release before planned. */
+    /** Null until it is planned. */
     context: NullableJson<StoredContext>;
-    /** Null until they are drawn, or the first batch goes without. */
+    /** Null until extracted, or until the first batch goes without. */
     terms: NullableJson<readonly TermPair[]>;
-    /** What became of its texts; null until the job has ended. */
+    /** The outcome of its texts; null until the job has ended. */
     report: NullableJson<StoredReport>;
   };
   translation_segments: {
@@ -128,24 +128,23 @@ export interface JobTables {
     source_hash: string;
     source_text: string;
     target_text: Nullable<string>;
-    /** Null in rows of a release that did not count them. */
-    words: Nullable<number>;
-    /** What the text is, and its place in reading order. Null in rows of a release that did not keep them. */
-    kind: Nullable<SegmentKind>;
-    position: Nullable<number>;
-    /** The key of the equal text that is asked for in its place. */
+    words: number;
+    kind: SegmentKind;
+    /** Its place in reading order. */
+    position: number;
+    /** The key of the equal text that is translated in its place. */
     same_as: Nullable<string>;
-    /** Where its translation was remembered from; null when an engine was asked. */
+    /** The layer of the memory that it came from; null when an engine translated it. */
     from_memory: Nullable<MemoryLayer>;
-    /** What it is remembered by; null in rows of a release that remembered nothing. */
-    text_key: Nullable<string>;
-    made_by: Nullable<string>;
-    /** What became of it; null until it was asked for, and in rows of a release that did not tell. */
+    /** Its key in the memory. */
+    text_key: string;
+    made_by: string;
+    /** Null until it was sent. */
     outcome: Nullable<Outcome>;
     /** What was repaired, or is wrong with it. */
     defects: NullableJson<readonly FoundDefect[]>;
   };
-  /** What is known of a version since it was translated. */
+  /** The state of a version at its last translation. */
   article_provenance: {
     article_id: ArticleId;
     workspace_id: WorkspaceId;
@@ -166,21 +165,21 @@ export interface JobTables {
     workspace_id: WorkspaceId;
     /** The version that it was written into. */
     article_id: ArticleId;
-    /** Stands for languages, kind and source text. */
+    /** Hash of languages, kind and source text. */
     text_key: string;
     layer: MemoryLayer;
-    /** Stands for engine, style and terms; empty for what people have approved. */
+    /** Hash of engine, style and terms; empty for what people have approved. */
     made_by: string;
     target_text: string;
     written_at: CreatedAt;
     /** To the day. */
     used_at: CreatedAt;
   };
-  /** Approved versions whose texts are in the memory, or being read into it. */
+  /** Approved versions whose texts are in the memory, or being added. */
   remembered_versions: {
     article_id: ArticleId;
     workspace_id: WorkspaceId;
-    /** `updated_at` of the version as it was read. */
+    /** `updated_at` of the version when it was read. */
     read_of: NullableTimestamp;
     claimed_at: Timestamp;
   };
@@ -191,7 +190,7 @@ export interface JobTables {
     /** Null for all languages. */
     target_language: Nullable<string>;
     source_term: string;
-    /** What `source_term` is compared by. */
+    /** Comparison key of `source_term`. */
     term_key: string;
     /** Null for a term that stays as it is. */
     target_term: Nullable<string>;
@@ -199,7 +198,7 @@ export interface JobTables {
     created_at: CreatedAt;
     updated_at: CreatedAt;
   };
-  /** How a project speaks in a language. */
+  /** A project's style in a language. */
   translation_styles: {
     workspace_id: WorkspaceId;
     project_id: ProjectId;
@@ -220,24 +219,24 @@ export interface JobTables {
     /** The assembled body. */
     document: NullableJson<DocumentJson>;
     words: Nullable<number>;
-    /** The articles that it may link to; null until it is validated. */
+    /** Articles that it may link to; null until validated. */
     linkable: NullableJson<readonly { readonly id: string; readonly title: string }[]>;
     /** Whether research has delivered. */
     researched: Default<boolean>;
     /** Why no text could be used, for people: it quotes headings, which no history may hold. */
     failure: Nullable<string>;
   };
-  /** Part 0 is the outline, the others are sections in their order. */
+  /** Part 0 is the outline, the others are sections in order. */
   generation_parts: {
     job_id: JobId;
     part: number;
-    /** Written by a writer, or one is being asked. */
+    /** Written by a writer, or being written. */
     asked: Default<boolean>;
-    /** That a writer answered: an attempt goes on from those before it. */
+    /** Calls with a response: an attempt continues from those before it. */
     calls: Default<number>;
     /** As planned until it is written. */
     words: number;
-    /** What a writer was asked to correct. */
+    /** The defects that a writer had to correct. */
     repairs: Default<string[]>;
     /** Null until it is written; empty once the job was pruned. */
     content: NullableJson<Record<string, unknown>>;

@@ -12,7 +12,7 @@ import type { CreatedAt, Default, Json, Nullable, NullableTimestamp, Timestamp }
 
 export type DeliveryStatus = 'pending' | 'succeeded' | 'failed';
 
-/** An attempt that ended, as a delivery's row keeps it and its owner reads it. */
+/** An attempt that ended, as stored with its delivery and shown to its owner. */
 export interface LoggedAttempt {
   readonly number: number;
   readonly startedAt: string;

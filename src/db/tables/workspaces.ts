@@ -13,7 +13,7 @@ import type {
 import type { CreatedAt, Default, Nullable, NullableTimestamp } from './columns.ts';
 import type { IMAGE_STYLES } from './content.ts';
 
-/** What a hold pays for: a job by its purpose, `translation` being the name of `translate` since the first release. */
+/** What a hold pays for: a job by its purpose (`translation` is the purpose `translate`), or an AI operation. */
 export const HOLD_PURPOSES = ['translation', 'refresh', 'generate', 'outline', 'ai_operation'] as const;
 export type HoldPurpose = (typeof HOLD_PURPOSES)[number];
 export type ImageStyle = (typeof IMAGE_STYLES)[number];
@@ -34,8 +34,8 @@ export interface WorkspaceTables {
     id: RoleId;
     workspace_id: WorkspaceId;
     name: string;
-    /** The name's comparison key; null in rows written by a release that did not know it. */
-    name_key: Nullable<string>;
+    /** The name's comparison key. */
+    name_key: string;
     permissions: string[];
     built_in: Default<boolean>;
     created_at: CreatedAt;
@@ -72,9 +72,9 @@ export interface WorkspaceTables {
     languages: string[];
     primary_language: string;
     archived_at: NullableTimestamp;
-    /** What the addresses of its articles are made of. */
+    /** Template of its articles' addresses. */
     address_template: Nullable<string>;
-    /** Styles that images of its generated articles have, whatever the generation asks for. */
+    /** Style of images in its generated articles, put before the generation's own. */
     hero_image_style: Nullable<ImageStyle>;
     inline_image_style: Nullable<ImageStyle>;
     default_brand_voice_id: Nullable<BrandVoiceId>;
@@ -87,7 +87,7 @@ export interface WorkspaceTables {
     name: string;
     name_key: string;
     instructions: string;
-    /** True for one voice of a workspace at most. */
+    /** True for at most one voice of a workspace. */
     is_default: Default<boolean>;
     created_at: CreatedAt;
     updated_at: CreatedAt;

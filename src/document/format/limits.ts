@@ -1,4 +1,4 @@
-/** Bytes of a body that carries an article. */
+/** Bytes of a request body with an article. */
 export const ARTICLE_BODY_BYTES = 1024 * 1024;
 /** Characters a title may have. */
 export const MAX_TITLE = 300;

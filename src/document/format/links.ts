@@ -1,7 +1,7 @@
-/** Where the `links` of a plain block occur in its text, and the rules about which of them are kept. */
+/** Places the `links` of plain blocks in their text, and drops dead ones. */
 import type { ArticleLink, Block, DocumentJson } from './schema.ts';
 
-/** A block whose `links` count: they are ignored where the text is Markdown. */
+/** True for a block whose `links` are used; they are ignored in Markdown blocks. */
 export const hasArticleLinks = (
   block: Block,
 ): block is Extract<Block, { type: 'paragraph' | 'quote' }> & { links: ArticleLink[] } =>
@@ -9,7 +9,7 @@ export const hasArticleLinks = (
   block.format !== 'markdown' &&
   block.links !== undefined;
 
-/** A link and the first place where its words occur. */
+/** A link and the first occurrence of its words. */
 export interface PlacedLink {
   readonly link: ArticleLink;
   /** Index in the block's `links`. */
@@ -18,7 +18,7 @@ export interface PlacedLink {
   readonly end: number;
 }
 
-/** Finds each link's first literal occurrence (contract.md F4); links whose words no longer occur are left out. */
+/** Finds each link's first literal occurrence (contract.md F4); links whose words no longer occur are skipped. */
 export function placeLinks(text: string, links: readonly ArticleLink[]): PlacedLink[] {
   return links.flatMap((link, index) => {
     const start = text.indexOf(link.text);
@@ -27,9 +27,8 @@ export function placeLinks(text: string, links: readonly ArticleLink[]): PlacedL
 }
 
 /**
- * The document as it is saved (contract.md F4): links whose words no longer occur are dropped, and
- * of the links to one article only the first in the whole document stays. Links of markdown blocks are ignored, so
- * they are left alone and count for nothing. Returns a copy.
+ * A copy of the document without dead links (contract.md F4): links whose words no longer occur, and all but the first
+ * link to an article. Links of Markdown blocks are ignored and kept.
  */
 export function dropDeadLinks(document: DocumentJson): DocumentJson {
   const seen = new Set<string>();

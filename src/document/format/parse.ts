@@ -1,4 +1,4 @@
-/** Checks unknown values against the document format, and says of each broken rule where it is broken. */
+/** Validates unknown values against the document format and locates each issue. */
 import { z } from 'zod';
 import { weighInline } from '../inline/parse.ts';
 import { ParsedTexts } from '../inline/texts.ts';
@@ -17,33 +17,33 @@ import {
   type SubList,
 } from './schema.ts';
 
-/** One broken rule: where (RFC 6901 pointer into the document), in which block, and what is wrong. */
+/** One issue: where (RFC 6901 pointer into the document), in which block, and what is wrong. */
 export interface DocumentIssue {
   readonly pointer: string;
   readonly blockId: string | null;
   readonly message: string;
 }
 
-/** Broken rules that are worded; the rest is counted. */
+/** The most issues that are reported; further ones are counted. */
 const MAX_DOCUMENT_ISSUES = 50;
 
-/** The valid document, or the first broken rules and the number of the others. */
+/** The valid document, or the first issues and the number of others. */
 export type ParsedDocument =
   | { readonly ok: true; readonly document: DocumentJson }
   | { readonly ok: false; readonly issues: readonly DocumentIssue[]; readonly omitted: number };
 
-/** How long texts may be, and how much a document may hold. */
+/** Bounds on the lengths of texts and the contents of a document. */
 export interface TextBounds {
   readonly text: number;
   readonly altText: number;
   readonly code: number;
-  /** Marks of Markdown in all texts together; null leaves the Markdown unchecked. */
+  /** Markdown marks in all texts together; null skips the check. */
   readonly marks: number | null;
   /** Links to articles in all blocks together. */
   readonly links: number;
 }
 
-/** What a client may send. */
+/** Bounds for documents from clients. */
 const CLIENT_BOUNDS: TextBounds = {
   text: MAX_TEXT,
   altText: MAX_ALT_TEXT,
@@ -52,8 +52,8 @@ const CLIENT_BOUNDS: TextBounds = {
   links: MAX_DOCUMENT_LINKS,
 };
 /**
- * What may be translated and stored again: anything stored, which may predate today's bounds, and
- * anything a translation makes of it. Its answers are bounded one by one, and the marks they add are escaped.
+ * Bounds for stored documents and their translations, which may exceed the bounds for clients. Translated texts are
+ * bounded one by one, and the marks they add are escaped.
  */
 export const STORED_BOUNDS: TextBounds = {
   text: Number.POSITIVE_INFINITY,
@@ -69,8 +69,8 @@ const frame = z.object({
 });
 
 /**
- * Checks an unknown value against the document format. Never throws. Each Markdown text that is checked is parsed once,
- * into `texts`, and only when it is small enough in marks to be parsed in linear time.
+ * Validates an unknown value against the document format. Never throws. Each Markdown text is parsed once, into `texts`,
+ * and only if its marks are few enough for linear time.
  */
 export function parseDocument(
   value: unknown,
@@ -87,7 +87,7 @@ export function parseDocument(
 
 type Path = readonly PropertyKey[];
 
-/** A text of a block: where it stands and how long it may be. */
+/** A text of a block, with its path and maximum length. */
 interface Placed {
   readonly path: Path;
   readonly text: string;
@@ -109,7 +109,7 @@ class Check {
     this.bounds = bounds;
   }
 
-  /** What the schema makes of the value; null when it breaks it. Only issues that are answered are worded. */
+  /** The value parsed by the schema; null when invalid. */
   against<Schema extends z.ZodType>(schema: Schema, value: unknown, path: Path): z.output<Schema> | null {
     const result = schema._zod.run({ value, issues: [] }, { async: false });
     if (result instanceof Promise) throw new z.core.$ZodAsyncError();
@@ -149,7 +149,7 @@ class Check {
     return block;
   }
 
-  /** What is wrong with the text, in words; null when nothing is. */
+  /** What is wrong with the text; null when nothing is. */
   private text({ text, markdown, max }: Omit<Placed, 'path'>): string | null {
     if (!withinBounds(text, 0, max)) return `must have at most ${max} characters`;
     if (!markdown) return null;
@@ -160,7 +160,7 @@ class Check {
     if (this.marks > this.bounds.marks) {
       return `has, together with the texts before it, more than ${this.bounds.marks} Markdown marks`;
     }
-    // What is refused anyway is not parsed to the end.
+    // Beyond the reported issues, texts are not parsed.
     return this.count < MAX_DOCUMENT_ISSUES ? (this.texts.of(text).problems[0] ?? null) : null;
   }
 
@@ -222,7 +222,7 @@ function* listTexts(list: SubList, path: Path, markdown: boolean, max: number): 
 const pointerTo = (path: Path): string =>
   path.map((key) => `/${String(key).replaceAll('~', '~0').replaceAll('/', '~1')}`).join('');
 
-/** Removes the `undefined` that stands for an absent optional field, so that equal documents are deeply equal. */
+/** Removes optional fields that are `undefined`, so that equal documents are deeply equal. */
 function dropAbsent<T>(value: T): T {
   if (Array.isArray(value)) {
     for (const item of value) if (typeof item === 'object') dropAbsent(item);

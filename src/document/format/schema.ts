@@ -6,7 +6,7 @@ import { MAX_DOCUMENT_LINKS } from './limits.ts';
 
 /** Links one block may hold. */
 export const MAX_LINKS = 20;
-/** Levels of nested lists, the outermost included. */
+/** Levels of nested lists, with the outermost. */
 export const MAX_LIST_LEVELS = 4;
 /** Characters the text of a `links` entry may have. */
 export const MAX_LINK_TEXT = 200;
@@ -42,7 +42,7 @@ function bounded(min: number, max: number): z.ZodString {
     .meta(min > 0 ? { minLength: min, maxLength: max } : { maxLength: max });
 }
 
-/** A text of a block. How long it may be is checked apart, because a translation may become longer than its source. */
+/** A text of a block. `parseDocument` checks its length, because a translation may be longer than its source. */
 const text = (max = MAX_TEXT) => storable().meta({ maxLength: max });
 
 function atMost<T extends z.ZodType>(items: T, max: number, what: string) {
@@ -185,7 +185,7 @@ export const blockSchema = z.discriminatedUnion('type', [
   divider,
 ]);
 
-/** documentJson as the reference describes it; `parseDocument` also checks what stands across blocks and in texts. */
+/** documentJson as the reference describes it; `parseDocument` also checks rules across blocks and inside texts. */
 export const documentSchema = z
   .object({ version: z.literal(1), blocks: z.array(blockSchema).max(MAX_BLOCKS) })
   .meta({
@@ -194,7 +194,7 @@ export const documentSchema = z
 
 export type DocumentJson = z.infer<typeof documentSchema>;
 
-/** The body of an article that has none yet, as it is stored. */
+/** The stored body of an article without content. */
 export const EMPTY_DOCUMENT = '{"version":1,"blocks":[]}';
 export type Block = z.infer<typeof blockSchema>;
 export type BlockType = Block['type'];

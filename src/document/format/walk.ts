@@ -1,7 +1,7 @@
-/** One traversal of all the text of a document, used to read it (words, segments) and to write it (reassembly). */
+/** Traverses all text of a document, to read it (words, segments) or to write it (reassembly). */
 import type { ArticleLink, Block, DocumentJson, SubList } from './schema.ts';
 
-/** What a text is, for providers that translate by context. */
+/** The kind of a text, for providers that use context. */
 export type FieldKind =
   | 'heading'
   | 'paragraph'
@@ -14,12 +14,12 @@ export type FieldKind =
 
 /** One text of a block. */
 export interface TextField {
-  /** Stable for one document: made of positions, never of ids. */
+  /** Stable for one document: consists of positions, never of ids. */
   readonly key: string;
   readonly kind: FieldKind;
   readonly markdown: boolean;
   readonly text: string;
-  /** The block's `links`; empty when the format is markdown, where they are ignored. */
+  /** The block's `links`; empty for Markdown, where they are ignored. */
   readonly links: readonly ArticleLink[];
 }
 
@@ -30,8 +30,7 @@ export interface TextChange {
 }
 
 /**
- * A deep copy of the document in which every text has passed through `change`. Ids, code, assets and structure are
- * copied as they are.
+ * A deep copy of the document with `change` applied to every text. Ids, code, assets and structure are copied.
  */
 export function mapTexts(document: DocumentJson, change: (field: TextField) => TextChange): DocumentJson {
   return {

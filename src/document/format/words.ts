@@ -1,4 +1,4 @@
-/** Word counting: the count is the price of a translation (design.md §9), so it is one function used everywhere. */
+/** Counts words. The price of a translation depends on the count (design.md §9), so all callers share it. */
 
 import type { InlineRun } from '../inline/runs.ts';
 import { ParsedTexts } from '../inline/texts.ts';
@@ -15,12 +15,12 @@ export function countTextWords(text: string): number {
   return count;
 }
 
-/** Characters other than spaces that are priced as one word where a text has hardly any: letters without a break, signs. */
+/** Characters (without spaces) that cost as much as one word, for text with few word breaks. */
 export const CHARACTERS_PER_WORD = 40;
 
 /**
- * What a text weighs in the price of a translation: `CHARACTERS_PER_WORD` for each of its words, or all its characters
- * but spaces when they are more. An integer, so that sums are exact.
+ * A text's weight in the price of a translation: `CHARACTERS_PER_WORD` per word, or its characters without spaces if
+ * they are more. An integer, so that sums are exact.
  */
 export const textWeight = (text: string): number =>
   Math.max(CHARACTERS_PER_WORD * countTextWords(text), text.replace(/\s+/g, '').length);
@@ -29,7 +29,7 @@ export const textWeight = (text: string): number =>
  * Words of the document as shown: headings, paragraphs, quotes, attributions, list items, table cells and captions.
  * Code blocks and alt texts do not count, nor does Markdown syntax or a link's target; inline code does. Counted text
  * by text, because segmenting a joined document is slow on some engines.
- * @param measure what is added up for each text
+ * @param measure returns the figure to add up for each text
  */
 export function countWords(
   document: DocumentJson,
@@ -45,8 +45,7 @@ export function countWords(
 }
 
 /**
- * Weight of what is translated of a document although it does not count as words of the body: alternative texts, and
- * the titles of inline links.
+ * Weight of translated texts that do not count as words of the body: alternative texts and titles of inline links.
  */
 export function uncountedWeight(document: DocumentJson, texts = new ParsedTexts()): number {
   let weight = 0;
@@ -60,7 +59,7 @@ export function uncountedWeight(document: DocumentJson, texts = new ParsedTexts(
   return weight;
 }
 
-/** The title of each link once, however many runs it has. */
+/** The title of each link, once per link. */
 function titlesIn(runs: readonly InlineRun[]): string[] {
   return [...new Set(runs.map(({ link }) => link))].flatMap((link) => link?.title ?? []);
 }

@@ -18,7 +18,7 @@ interface Style {
   readonly encode: boolean;
 }
 
-/** From the most readable to the one that always parses: different markers, nothing but punctuation around them. */
+/** From the most readable to the one that always parses: different markers, only punctuation around them. */
 const STYLES = [
   { strong: '**', emphasis: '*', encode: false },
   { strong: '**', emphasis: '_', encode: false },
@@ -30,9 +30,9 @@ type Token =
   | { readonly type: 'text'; readonly text: string; readonly depth: number };
 
 /**
- * Limited inline Markdown for the runs. Every candidate is parsed again and compared, so the result means what the
- * runs mean; bold or italic that no Markdown can express is dropped rather than shown as stray characters. What would
- * need more marks than a text may hold loses its emphasis, and then its links and code: what is shown always stays.
+ * Limited inline Markdown for the runs. Every candidate is parsed again and compared with the runs. Bold or italic that
+ * Markdown cannot express is dropped. A text with too many marks loses its emphasis, then its links and code; the
+ * characters shown never change.
  */
 export function serializeInline(runs: readonly InlineRun[]): string {
   const wanted = normalizeRuns(runs);
@@ -105,7 +105,7 @@ function autolink(link: LinkTarget, children: readonly InlineNode[]): string | n
   return email ? `<${address}>` : null;
 }
 
-/** Address and title as they stand in the round brackets of a link or image. */
+/** Address and title as written in the parentheses of a link or image. */
 export function destination(link: LinkTarget): string {
   const url = protectReferences(link.url);
   const simple = url !== '' && !/[\s<\\\u0000-\u0020\u007f]/.test(url) && balanced(url);
@@ -165,7 +165,7 @@ function writeTokens(tokens: readonly Token[], style: Style): string {
   return parts.join('');
 }
 
-/** One character of text; `previous` and `next` are null at the edges of the field. */
+/** Escapes one character of text; `previous` and `next` are null at the edges of the field. */
 function escapeCharacter(
   character: string,
   previous: string | null,
@@ -197,7 +197,7 @@ function escapeCharacter(
       return isLineEdge(previous) || isLineEdge(next) ? reference(character) : character;
     case '\n': {
       const single = !isBlank(previous) && !isBlank(next);
-      // Of three and more the first two end the paragraph, so that no paragraph grows by writing it again.
+      // The first two of three or more line ends end the paragraph, so that rewriting a paragraph never makes it longer.
       const goesOn = (after: string | null): boolean => after === '\n' || !isBlank(after);
       const opensPair = next === '\n' && !isBlank(previous) && goesOn(far.after);
       const closesPair = previous === '\n' && !isBlank(far.before) && goesOn(next);

@@ -11,7 +11,7 @@ import { countMarks, MAX_LINK_TITLE, marksProblem } from '../text/marks.ts';
 import { isAllowedLinkUrl } from '../text/urls.ts';
 import { type InlineRun, type Marks, NO_MARKS, normalizeRuns, runsText, textRun } from './runs.ts';
 
-/** Every construct of CommonMark that is not in the subset. */
+/** CommonMark constructs outside the subset. */
 const DISABLED = [
   'headingAtx',
   'setextUnderline',
@@ -30,16 +30,16 @@ const EXTENSIONS = [cjkFriendlyExtension(), { disable: { null: DISABLED } }];
 
 const SPECIAL = /[\\`*_[<&]/;
 
-/** A `markdown` text as parsed: what is shown, and what the format refuses in it. */
+/** A parsed `markdown` text, and the problems with it. */
 export interface ParsedInline {
   readonly runs: InlineRun[];
-  /** In words; empty when the text is valid. */
+  /** Worded for clients; empty when the text is valid. */
   readonly problems: readonly string[];
 }
 
 /**
  * Parses a `markdown` text field into normalised runs. A line break in the field is a line break in the text.
- * Links to addresses that are not allowed become plain text, and are problems.
+ * Links to addresses that are not allowed become plain text and are reported as problems.
  */
 export function parseText(markdown: string): ParsedInline {
   const runs: InlineRun[] = [];
@@ -67,7 +67,7 @@ export function toPlainText(markdown: string): string {
   return runsText(parseInline(markdown));
 }
 
-/** The marks of the whole text, and why it is too costly to parse: null when it is not. Takes linear time. */
+/** Counts the marks of the text in linear time; `problem` says why it is too costly to parse, or is null. */
 export function weighInline(markdown: string): { marks: number; problem: string | null } {
   let marks = 0;
   for (const paragraph of splitParagraphs(markdown)) {
@@ -79,7 +79,7 @@ export function weighInline(markdown: string): { marks: number; problem: string 
   return { marks, problem: null };
 }
 
-/** What the format refuses in a `markdown` field, in words; empty when the field is valid. */
+/** The problems with a `markdown` field, in words; empty when it is valid. */
 export function inlineProblems(markdown: string): readonly string[] {
   const { problem } = weighInline(markdown);
   return problem === null ? parseText(markdown).problems : [problem];
@@ -100,7 +100,7 @@ function splitParagraphs(markdown: string): string[] {
   return paragraphs;
 }
 
-/** Trims spaces and tabs only, as CommonMark does; written as loops because a regular expression would be quadratic. */
+/** Trims spaces and tabs only, as CommonMark does. Loops, because a regular expression would be quadratic. */
 function trimBlanks(line: string): string {
   let start = 0;
   let end = line.length;

@@ -1,15 +1,15 @@
 /**
- * Inline content as a flat list of runs, each with its marks. Flat lists make nesting, merging and comparing
+ * Inline content as a flat list of runs, each with its marks. Flat lists keep nesting, merging and comparing
  * simple: a mark is either on a character or not, however the Markdown nested it.
  */
 
-/** Where an inline link leads. Two links are one only when they are the same object. */
+/** The target of an inline link. Links are equal only when they are the same object. */
 export interface LinkTarget {
   readonly url: string;
   readonly title: string | null;
 }
 
-/** A stretch of characters with the same marks. `code` runs are shown verbatim. */
+/** Characters with the same marks. `code` runs are shown verbatim. */
 export interface InlineRun {
   readonly kind: 'text' | 'code';
   readonly text: string;
@@ -24,7 +24,7 @@ export type Marks = Pick<InlineRun, 'strong' | 'emphasis' | 'link'>;
 /** No mark at all. */
 export const NO_MARKS: Marks = { strong: false, emphasis: false, link: null };
 
-/** The three marks a run can carry. */
+/** The three marks of a run. */
 export type Mark = 'link' | 'strong' | 'emphasis';
 
 /** The same content as a tree of at most three levels of marks. */
@@ -50,12 +50,12 @@ export function hasFormatting(runs: readonly InlineRun[]): boolean {
 }
 
 /**
- * The canonical form: white space moved out of the edges of marks (Markdown cannot mark it there), empty runs
- * dropped, neighbours with equal marks merged, two code spans that touch kept apart by a space.
+ * The canonical form: no white space at the edges of marks (Markdown cannot express it), no empty runs, neighbours with
+ * equal marks merged, adjacent code spans separated by a space.
  */
 export function normalizeRuns(runs: readonly InlineRun[]): InlineRun[] {
   let result = mergeRuns(runs);
-  // Where marks cross, moving white space can change how they nest, and with it their edges.
+  // When marks overlap, moving white space can change their nesting and so their edges.
   for (let round = 0; round < 8; round += 1) {
     const hoisted = mergeRuns(nestRuns(result).flatMap((node) => hoistSpace(node, NO_MARKS)));
     if (hoisted.length === result.length && equalRuns(hoisted, result)) break;
@@ -96,7 +96,7 @@ function markOf(run: InlineRun, mark: Mark): unknown {
   return run[mark] || null;
 }
 
-/** The node as runs, with the white space at the edges of each mark outside of it. */
+/** The node as runs, with white space at the edges of marks moved outside. */
 function hoistSpace(node: InlineNode, marks: Marks): InlineRun[] {
   if (node.type === 'text' || node.type === 'code') return [{ kind: node.type, text: node.text, ...marks }];
   const inner = { ...marks, ...(node.type === 'link' ? { link: node.link } : { [node.type]: true }) };
@@ -140,7 +140,7 @@ function marksWithin(run: InlineRun, node: InlineNode, outer: Marks): Marks {
   };
 }
 
-/** The end of the stretch of runs that carry the same `mark` as the one at `from` (or, like it, none). */
+/** The end of the runs with the same `mark` as the one at `from` (or, like it, none). */
 function extent(runs: readonly InlineRun[], from: number, to: number, mark: Mark): number {
   const first = runs[from];
   let end = from + 1;
@@ -154,7 +154,7 @@ function extent(runs: readonly InlineRun[], from: number, to: number, mark: Mark
 
 const MARKS = ['link', 'strong', 'emphasis'] as const;
 
-/** The runs as a tree: of the marks that begin at a run, the one that reaches farthest is the outermost. */
+/** The runs as a tree. Of the marks that begin at a run, the longest is the outermost. */
 export function nestRuns(runs: readonly InlineRun[]): InlineNode[] {
   return nest(runs, 0, runs.length, new Set());
 }
@@ -188,7 +188,7 @@ function nest(runs: readonly InlineRun[], from: number, to: number, active: Read
   return nodes;
 }
 
-/** True when both lists show the same characters with the same marks; links are compared by target. */
+/** True when both lists have the same characters and marks; links are compared by target. */
 export function equalRuns(a: readonly InlineRun[], b: readonly InlineRun[]): boolean {
   if (a.length !== b.length) return false;
   return a.every((run, index) => {

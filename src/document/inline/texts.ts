@@ -1,12 +1,12 @@
-/** The Markdown texts of a document, each parsed once however many readers it has. */
+/** Cache of a document's parsed Markdown texts. */
 import { type ParsedInline, parseText } from './parse.ts';
 import { type InlineRun, runsText } from './runs.ts';
 
-/** What was parsed, by text. One per document and piece of work; it is never shared between requests. */
+/** Parsed texts by source. One cache per document and task, never shared between requests. */
 export class ParsedTexts {
   private readonly parsed = new Map<string, ParsedInline>();
 
-  /** The parsed form of a `markdown` text. Two occurrences of a text share it, links included. */
+  /** The parsed form of a `markdown` text. Equal texts share it, with their links. */
   of(markdown: string): ParsedInline {
     const known = this.parsed.get(markdown);
     if (known !== undefined) return known;

@@ -24,11 +24,11 @@ export type { ImportedImage } from './phrasing.ts';
 
 export interface ImportOptions {
   /**
-   * Gives the asset id for a local image, or null when there is none (the image then leaves its alt text). To upload
-   * first, import once to learn `images`, then again with their ids.
+   * Returns the asset id of a local image, or null to keep only its alt text. To upload images first, import once to
+   * get `images`, then again with their ids.
    */
   readonly resolveImage?: (image: { path: string; alt: string }) => string | null;
-  /** Keeps the first heading in the body even when it is a level-1 heading: for callers who set the title themselves. */
+  /** Keeps a level-1 first heading in the body: for callers that set the title themselves. */
   readonly keepTitleHeading?: boolean;
 }
 
@@ -36,17 +36,16 @@ export interface ImportedMarkdown {
   /** The text of the first heading, or the front matter's title; null when there is neither. */
   readonly title: string | null;
   readonly document: DocumentJson;
-  /** Every local image that stands as a block, in order, repeats included. */
+  /** Every local image that becomes a block, in order, with repeats. */
   readonly images: readonly ImportedImage[];
-  /** How many images have an address that leads to no file and to no page, such as `data:`: their alt text is kept. */
+  /** Number of images with an unusable address, such as `data:`; only their alt text is kept. */
   readonly unusable: number;
 }
 
 /**
- * Reads a Markdown file. The first heading is the title; when it is of level 1 it leaves the body, because a body has
- * no level-1 heading of its own. Lists deeper than four levels are flattened into the fourth, blocks inside list items
- * follow their list, raw HTML is dropped to its text and its images. Block ids are `b1`, `b2` …. The result is a valid
- * document but for the bounds of its size.
+ * Reads a Markdown file. The first heading is the title; a level-1 heading is removed from the body. Lists deeper than
+ * four levels are flattened into the fourth, blocks inside list items follow their list, and raw HTML is reduced to its
+ * text and images. Block ids are `b1`, `b2` …. The result is a valid document, except that it may be too large.
  */
 export function importMarkdown(source: string, options: ImportOptions = {}): ImportedMarkdown {
   const { body, title: declared } = splitFrontMatter(source.toWellFormed().replaceAll('\0', '\ufffd'));
@@ -63,8 +62,8 @@ export function importMarkdown(source: string, options: ImportOptions = {}): Imp
 }
 
 /**
- * Takes YAML front matter off the top of a file; of its fields only a one-line `title` is read. A blank line after the
- * first `---` makes it a divider.
+ * Splits YAML front matter off a file. Only a one-line `title` is read from it. With a blank line after it, the first
+ * `---` is a divider instead.
  */
 function splitFrontMatter(source: string): { body: string; title: string | null } {
   const match = /^\ufeff?---[ \t]*\r?\n/.exec(source);
@@ -77,7 +76,7 @@ function splitFrontMatter(source: string): { body: string; title: string | null 
   return { body: source.slice(start + end.index + end[0].length), title: title || null };
 }
 
-/** A dash and a name, which may continue on further lines; lines that begin with a dash themselves are a dialogue. */
+/** A dash and a name, on one or more lines. Further lines that begin with a dash are a dialogue, not an attribution. */
 const ATTRIBUTION = /^(?:—|―|–|--)\s*(\S[^\n]*(?:\n(?!\s*(?:—|―|–|--))[^\n]*)*)$/u;
 
 class Importer {
@@ -142,7 +141,7 @@ class Importer {
     }
   }
 
-  /** A paragraph for each line that is not blank. */
+  /** One paragraph per non-blank line. */
   private lines(text: string): void {
     for (const line of text.split('\n')) {
       const shown = line.replace(/\s+/g, ' ').trim();
@@ -195,7 +194,7 @@ class Importer {
     }
   }
 
-  /** Paragraphs of a quote become one quote block; other blocks inside it stand on their own. */
+  /** Paragraphs of a quote become one quote block; other blocks in it become separate blocks. */
   private quote(node: Blockquote): void {
     let lines: InlineRun[][] = [];
     const flush = (): void => {
@@ -251,7 +250,7 @@ class Importer {
   }
 }
 
-/** The images of a paragraph that holds nothing else; null when it holds text. */
+/** The images of a paragraph that contains only images; null when it has text. */
 function onlyImages(node: Paragraph): (Image | ImageReference)[] | null {
   const images: (Image | ImageReference)[] = [];
   for (const child of node.children) {

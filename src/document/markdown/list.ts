@@ -6,7 +6,7 @@ import { fieldTexts, type NewBlock } from './field-text.ts';
 import type { Definitions } from './parse.ts';
 import { type ImportedImage, readPhrasing } from './phrasing.ts';
 
-/** What a list turns into: list blocks, and between them the blocks that cannot stand inside an item. */
+/** A part of an imported list: a list block, or a block that an item cannot hold. */
 export type ListPart =
   | { readonly type: 'list'; readonly block: NewBlock }
   | { readonly type: 'image'; readonly image: ImportedImage }
@@ -30,7 +30,7 @@ export class ListReader {
     this.definitions = definitions;
   }
 
-  /** The parts of a list, in order: after an item that holds code, a table or an image, the list continues in a new block. */
+  /** The parts of a list, in order. Code, a table or an image in an item splits the list into two blocks. */
   read(list: List): ListPart[] {
     const parts: ListPart[] = [];
     let draft: DraftList = { ordered: list.ordered === true, items: [] };
@@ -59,7 +59,7 @@ export class ListReader {
         draft.runs.push(...runs);
         this.outside.push(...images.map((image): ListPart => ({ type: 'image', image })));
       } else if (node.type === 'list') {
-        // Levels that the format does not have are flattened into the deepest one.
+        // Deeper levels than the format allows are flattened into the deepest one.
         const target =
           level < MAX_LIST_LEVELS ? (draft.child ?? { ordered: node.ordered === true, items: [] }) : into;
         if (level < MAX_LIST_LEVELS) draft.child = target;

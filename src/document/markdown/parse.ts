@@ -12,7 +12,7 @@ const OPTIONS = {
   mdastExtensions: [gfmTableFromMarkdown()],
 };
 
-/** Link definitions by identifier; the first of a name counts. */
+/** Link definitions by identifier; the first one of a name wins. */
 export type Definitions = ReadonlyMap<string, Definition>;
 
 export interface ParsedMarkdown {
@@ -20,7 +20,7 @@ export interface ParsedMarkdown {
   readonly definitions: Definitions;
 }
 
-/** The nodes of the file. Long files are parsed in parts; references find their definitions in any of them. */
+/** The nodes of the file. Long files are parsed in parts that share their link definitions. */
 export function parseMarkdown(source: string): ParsedMarkdown {
   const parts = splitMarkdown(source);
   const roots = parts.map((part) => fromMarkdown(part, OPTIONS));
@@ -50,7 +50,7 @@ function collectDefinitions(root: Root, all: Map<string, Definition>): Set<strin
   return own;
 }
 
-/** The definitions whose label stands in brackets somewhere in the text. */
+/** The definitions whose label occurs in brackets in the text. */
 function referenced(part: string, definitions: Definitions): Definition[] {
   if (definitions.size === 0) return [];
   const found = new Set<Definition>();

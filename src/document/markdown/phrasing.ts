@@ -27,7 +27,7 @@ export function imageOf(node: Image | ImageReference, definitions: Definitions):
   return target === undefined ? null : { url: target.url, alt: node.alt ?? '', title: target.title || null };
 }
 
-/** The link of an imported file to the address, its title cut to what the format holds. */
+/** A link with its title cut to the maximum length. */
 export function linkTo({ url, title }: { url: string; title?: string | null | undefined }): LinkTarget {
   return { url, title: title ? cutAtWord(title, MAX_LINK_TITLE) : null };
 }
@@ -37,16 +37,16 @@ export function isRemote(url: string): boolean {
   return /^(?:[a-z][a-z0-9+.-]*:|\/\/)/i.test(url);
 }
 
-/** Inline content: its text as runs, and the images in it that are not links: local ones, and those of no use. */
+/** Inline content: its text as runs, and its local and unusable images. */
 export interface Phrasing {
   readonly runs: InlineRun[];
   readonly images: readonly ImportedImage[];
 }
 
 /**
- * Reads inline nodes. Line ends of the file are spaces (nothing between two characters of a script without spaces);
- * hard breaks stay. HTML tags go, their text stays. Remote images become links, local ones are returned;
- * one of no use leaves its alt text, and is returned without it.
+ * Reads inline nodes. Soft line ends become spaces (or nothing in scripts without spaces); hard breaks stay. HTML tags
+ * are removed, their text stays. Remote images become links, local ones are returned. An unusable image leaves its alt
+ * text and is returned without it.
  */
 export function readPhrasing(nodes: readonly PhrasingContent[], definitions: Definitions): Phrasing {
   const runs: InlineRun[] = [];
@@ -126,7 +126,7 @@ function unwrapLines(text: string): string {
   return spaced.join('');
 }
 
-/** The runs without white space at the edges of the whole text and of its lines. */
+/** The runs without white space at the edges of the text and of its lines. */
 function trimRuns(runs: readonly InlineRun[]): InlineRun[] {
   const result = runs.map((run) =>
     run.kind === 'text' && run.text.includes('\n')

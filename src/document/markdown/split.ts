@@ -3,7 +3,7 @@
  * containers (quotes, lists) in one text, so long files are parsed in parts.
  */
 
-/** Characters from which a part may end; small enough for the parser, large enough for little overhead. */
+/** Characters after which a part may end: small enough for the parser, large enough for little overhead. */
 const PART_SIZE = 8_000;
 
 const FENCE = /^( {0,3})(`{3,}|~{3,})(.*)$/;
@@ -14,7 +14,10 @@ const RAW_HTML: readonly (readonly [RegExp, RegExp])[] = [
   [/^ {0,3}<!\[CDATA\[/, /\]\]>/],
   [/^ {0,3}<![a-z]/i, />/],
 ];
-/** A line that cannot continue a list: not blank, not indented, no list marker. Only before such a line, after a blank one, is a cut safe. */
+/**
+ * A line that cannot continue a list: not blank, not indented, no list marker. A cut is safe only between a blank line
+ * and such a line.
+ */
 const FRESH = /^(?![ \t]|$|[-+*](?:[ \t]|$)|\d{1,9}[.)](?:[ \t]|$))/;
 
 interface Fence {
@@ -22,7 +25,7 @@ interface Fence {
   readonly marker: string;
 }
 
-/** The parts of the file in order; joined with line ends they are the file. */
+/** The parts of the file in order. Joined with line ends they give the file. */
 export function splitMarkdown(source: string): string[] {
   const parts: string[] = [];
   let part: string[] = [];
@@ -41,7 +44,7 @@ export function splitMarkdown(source: string): string[] {
     size += line.length + 1;
     blank = /^[ \t]*$/.test(line);
     if (fence !== null) {
-      // Inside a list item a line of less indentation ends the item and its code; elsewhere it does not. No cut after that.
+      // Inside a list item a less indented line ends the item and its code; elsewhere it does not. Do not cut after it.
       if (!blank && !line.startsWith(' '.repeat(fence.indent))) certain = false;
       if (closes(line, fence)) fence = null;
     } else if (htmlEnd !== null) {

@@ -1,4 +1,4 @@
-/** Carries a refresh out: what it writes, and what it proposes. */
+/** Applies a refresh plan: the changes it writes and the proposals it makes. */
 import { MAX_BLOCKS } from '../format/schema.ts';
 import { reassemble } from '../translation/reassemble.ts';
 import { leftFields } from '../translation/segments.ts';
@@ -21,12 +21,12 @@ import {
   imageKey,
   placesIn,
   type Unit,
-  withoutLeft,
+  withoutSkipped,
   writtenUnit,
 } from './units.ts';
 import { type Change, unitsOfVersion, writeUnits } from './write.ts';
 
-/** Ids of earlier blocks that the proposal of a new one names, and that all of a refresh name together. */
+/** Bounds on the ids of preceding blocks in one proposal, and in all proposals of a refresh. */
 const MAX_BEHIND = 100;
 const MAX_NAMED = 20_000;
 
@@ -39,7 +39,7 @@ export function applyRefresh(plan: RefreshPlan, input: RefreshInput): RefreshRes
     current,
     plan.assetIds.map(([sourceId, id]) => [imageKey(sourceId), id]),
   );
-  const values = madeValues(plan, input, now);
+  const values = targetValues(plan, input, now);
   const left = leftFields(input.translations);
   const placeOf = placesIn(plan.partial);
   const hero = current.assets.find(({ role }) => role === 'hero')?.id;
@@ -47,17 +47,17 @@ export function applyRefresh(plan: RefreshPlan, input: RefreshInput): RefreshRes
   const changes = new Map<UnitKey, Change>();
   const proposals: Proposal[] = [];
   const settled: UnitKey[] = [...plan.settled];
-  const blocksBefore = namerOf(plan);
+  const blocksBefore = precedingBlocks(plan);
   let room = MAX_BLOCKS - current.document.blocks.length;
 
-  /** What stands against writing a new block, or a new cover. */
+  /** Why a new block or cover cannot be written; null when it can. */
   const noPlaceFor = (value: UnitValue | null): ProposalReason | null => {
     if (value?.type === 'block' && room <= 0) return 'full';
     const taken = hero !== undefined && !(heroKey !== undefined && changes.has(heroKey));
     return value?.type === 'image' && value.image.role === 'hero' && taken ? 'saved' : null;
   };
 
-  // What goes makes room for what comes.
+  // Removals first: they make room for new blocks.
   const removals = plan.steps.filter(({ action }) => action === 'remove');
   const others = plan.steps.filter(({ action }) => action !== 'remove');
   for (const step of [...removals, ...others]) {
@@ -66,8 +66,8 @@ export function applyRefresh(plan: RefreshPlan, input: RefreshInput): RefreshRes
     const value = values.get(key) ?? null;
     const fields = value === null ? [] : fieldsOf(key, value);
     const whole = { hash: step.source ?? '', texts: step.texts };
-    const source = withoutLeft(whole, fields, placeOf(key), left);
-    // What is left is made by the next refresh. A new image is there all the same: blocks show it.
+    const source = withoutSkipped(whole, fields, placeOf(key), left);
+    // The next refresh retries skipped units. A new image is written anyway: blocks show it.
     if (source !== whole && !(value?.type === 'image' && there === undefined)) continue;
     if ((value === null && there === undefined) || isDecided(step, known.get(key))) {
       settled.push(key);
@@ -92,7 +92,7 @@ export function applyRefresh(plan: RefreshPlan, input: RefreshInput): RefreshRes
   return { ...written, applied, proposals, settled: [...settled, ...applied] };
 }
 
-/** An image in the body shows by its block alone. */
+/** True for an image in the body, which is visible only through its block. */
 const isInline = (value: UnitValue | undefined): boolean =>
   value?.type === 'image' && value.image.role === 'inline';
 
@@ -112,8 +112,8 @@ function whyProposed(
   return same && provenance !== null ? null : 'saved';
 }
 
-/** What the units become, in the target language. */
-function madeValues(
+/** The new values of the units, in the target language. */
+function targetValues(
   plan: RefreshPlan,
   { translations, copyIds }: RefreshInput,
   now: ReadonlyMap<UnitKey, Unit>,
@@ -134,8 +134,8 @@ function madeValues(
   return values;
 }
 
-/** Gives the ids of blocks before one in the source, the nearest first. */
-function namerOf({ order, steps }: RefreshPlan): (key: UnitKey) => string[] {
+/** Returns a function that gives the ids of the blocks before a unit in the source, nearest first. */
+function precedingBlocks({ order, steps }: RefreshPlan): (key: UnitKey) => string[] {
   const places = new Map(order.map((key, place) => [key, place]));
   const inserts = steps.filter(({ key, target }) => key.startsWith('block:') && target === null).length;
   const most = Math.max(1, Math.min(MAX_BEHIND, Math.floor(MAX_NAMED / Math.max(1, inserts))));

@@ -1,11 +1,11 @@
-/** What a person's decision about a proposal brings about. */
+/** Applies a person's decision about a proposal. */
 import { type AssetId, newId } from '../../ids.ts';
 import type { Snapshot } from '../translation/source.ts';
 import type { Proposal, Provenance, RefreshResult, UnitKey, UnitProvenance } from './types.ts';
 import { absentUnit, blockKey, fieldsOf, hashesOf, type Unit } from './units.ts';
 import { type Change, imagesKnown, unitsOfVersion, writeUnits } from './write.ts';
 
-/** The version once a proposal is accepted (images: see `RefreshResult`), or null when its unit has changed since. */
+/** The version after a proposal is accepted (images: see `RefreshResult`); null when its unit has changed since. */
 export function acceptProposal(
   current: Snapshot,
   provenance: Provenance | null,
@@ -28,7 +28,7 @@ export function acceptProposal(
   return { ...writeUnits(current, known, new Map([[key, change]]), order), applied: [key] };
 }
 
-/** What is known once a proposal is rejected: its unit is current for the source it was made from. */
+/** The provenance after a proposal is rejected: its unit counts as current for the proposal's source. */
 export function rejectProposal(
   current: Snapshot,
   provenance: Provenance | null,
@@ -39,15 +39,15 @@ export function rejectProposal(
   const before = known.find((unit) => unit.key === key);
   const there = unitNow(current, known, proposal);
   const others = known.filter((unit) => unit !== before);
-  // What the source has no more, and a person wants to keep, is the version's own from now on.
+  // A unit removed from the source that a person keeps belongs to the version alone.
   if (source === null) return others;
   const from = { hash: source, texts: proposal.provenance?.texts ?? [] };
-  const after = there === undefined ? absentUnit(key, from) : keptUnit(key, from, there, before);
+  const after = there === undefined ? absentUnit(key, from) : retainedUnit(key, from, there, before);
   return before === undefined ? [...known, after] : known.map((unit) => (unit === before ? after : unit));
 }
 
-/** The unit as it is for a source that it was not made from. Its texts are the source's if they are as many. */
-function keptUnit(
+/** Marks an unchanged unit as current for a new source. Its texts map to the source's only if their number is equal. */
+function retainedUnit(
   key: UnitKey,
   { hash, texts }: { readonly hash: string; readonly texts: readonly string[] },
   there: Unit,
@@ -65,13 +65,13 @@ function keptUnit(
   };
 }
 
-/** The unit that a proposal is for. An image of a version without provenance is known by the proposal alone. */
+/** The unit of a proposal. Without provenance, an image is known only from the proposal. */
 function unitNow(current: Snapshot, known: Provenance, { key, value }: Proposal): Unit | undefined {
   const image: [UnitKey, AssetId][] = value?.type === 'image' ? [[key, value.image.id]] : [];
   return unitsOfVersion(current, [...imagesKnown(known), ...image]).get(key);
 }
 
-/** The known units in order, and this one among them: behind its nearest neighbour that is in the version. */
+/** The known units in order, with this one after its nearest neighbour in the version. */
 function withUnit(known: Provenance, key: UnitKey, behind: readonly string[], current: Snapshot): UnitKey[] {
   const order = known.map((unit) => unit.key);
   const there = new Set(current.document.blocks.map(({ id }) => blockKey(id)));

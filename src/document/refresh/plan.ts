@@ -1,9 +1,9 @@
-/** Works out what a refresh does. */
+/** Plans a refresh. */
 import type { Block } from '../format/schema.ts';
 import type { TextChange } from '../format/walk.ts';
 import { extractSegments, type Segment } from '../translation/segments.ts';
 import type { Snapshot, SourceAsset } from '../translation/source.ts';
-import { type Made, madeInVersion, reuse } from './reuse.ts';
+import { type ReusableTexts, reusableTexts, reuse } from './reuse.ts';
 import { type Compared, type Comparison, compare } from './states.ts';
 import type {
   Proposal,
@@ -18,25 +18,24 @@ import type {
 import { absentUnit, blockKey, fieldsAmong, fieldsOf, hashesOf, idOf } from './units.ts';
 import { weigh } from './weigh.ts';
 
-/** What is done with a unit, and why it is only proposed. */
+/** The action for a unit, and why it is only proposed. */
 interface Decision {
   readonly action: RefreshAction;
   readonly reason: ProposalReason | null;
 }
 
-/** What decisions about single units depend on. */
+/** The inputs of decisions about single units. */
 interface Circumstances {
   readonly units: ReadonlyMap<UnitKey, Compared>;
   readonly open: ReadonlyMap<UnitKey, Proposal>;
-  /** Null when all are meant. */
+  /** Null for all. */
   readonly named: ReadonlySet<UnitKey> | null;
-  /** Why nothing is applied; null when something may be. */
+  /** Why the whole refresh only proposes; null when it may apply. */
   readonly only: ProposalReason | null;
 }
 
 /**
- * Plans a refresh. `provenance` is null for a version that has none. A plan without steps means that nothing is to be
- * done.
+ * Plans a refresh. `provenance` is null for a version without one. A plan without steps changes nothing.
  */
 export function planRefresh(
   source: Snapshot,
@@ -78,7 +77,7 @@ export function planRefresh(
   return { ...plan, sent: segmentsToSend(plan).length, weight: weigh(plan) };
 }
 
-/** The texts of a plan that an engine gets, in reading order. */
+/** The texts of a plan to send to an engine, in reading order. */
 export const segmentsToSend = ({ partial, kept }: Pick<RefreshPlan, 'partial' | 'kept'>): Segment[] =>
   extractSegments(partial, new Map(kept));
 
@@ -89,7 +88,7 @@ function whyNothingIsApplied(
 ): ProposalReason | null {
   if (provenance === null) return 'unmanaged';
   const known = units.filter(({ key, known }) => key.startsWith('block:') && known?.target != null);
-  // Units that neither side has any more are in no comparison.
+  // Units missing on both sides are not compared.
   const total = provenance.filter(({ key, target }) => key.startsWith('block:') && target !== null).length;
   const foundIn = (side: 'source' | 'version') => known.filter((unit) => unit[side] !== undefined).length;
   if (foundIn('source') * 2 < total || foundIn('version') * 2 < total) return 'ids';
@@ -129,7 +128,7 @@ const isGoing = (decision: Decision | undefined): boolean =>
 const imagesOf = (blocks: readonly Block[]): Set<string> =>
   new Set(blocks.flatMap((block) => (block.type === 'image' ? block.assetId : [])));
 
-/** What is done with a field or a block, or a cover. */
+/** Decides about a field, a block or a cover. */
 function decide(unit: Compared, { named, open, only }: Circumstances): Decision | null {
   const { key, source, version, known, state } = unit;
   if (named !== null && !named.has(key)) return null;
@@ -150,18 +149,18 @@ function decide(unit: Compared, { named, open, only }: Circumstances): Decision 
           ? null
           : { action: 'replace', reason: only ?? (state === 'edited' ? 'edited' : null) };
       default:
-        // Taken out by a person: it comes back as a proposal, if one is open or it was asked for by name.
+        // Removed by a person: proposed again only if a proposal is open or the unit was requested by name.
         return source !== undefined && known !== undefined && (proposal !== undefined || named !== null)
           ? { action: 'insert', reason: only ?? 'edited' }
           : null;
     }
   })();
-  // What is proposed as it would be now stays as it is.
+  // An open proposal that is still valid stays.
   const same = proposal?.source === (source?.hash ?? null) && proposal.target === (version?.hash ?? null);
   return named === null && wanted?.reason != null && same ? null : wanted;
 }
 
-/** What is done with an image. One in the body shows by its block alone, so that a copy of it is no change to anyone. */
+/** Decides about an image. Copying an image of the body is not visible without its block. */
 function decideImage(
   unit: Compared,
   given: Circumstances & { readonly needed: ReadonlySet<string>; readonly shown: ReadonlySet<string> },
@@ -179,7 +178,7 @@ function decideImage(
   return stays ? null : decide(unit, given);
 }
 
-/** An article has one cover: a new one is put in place of its untouched forerunner, or proposed. */
+/** An article has one cover: a new one replaces an unedited cover, or is proposed. */
 function settleHeroes(images: readonly Compared[], version: Snapshot, decided: Map<UnitKey, Decision>): void {
   const isHero = ({ source, version: copy }: Compared): boolean =>
     [source, copy].some((unit) => unit?.value.type === 'image' && unit.value.image.role === 'hero');
@@ -203,7 +202,7 @@ const stepOf = ({ key, source, version, known }: Compared, decision: Decision): 
   texts: source === undefined ? [] : hashesOf(fieldsOf(key, source.value)),
 });
 
-/** The source cut down to what is made of it, and the texts of that which are there already. */
+/** The part of the source to translate, and the texts in it that can be reused. */
 function makeTexts(
   decided: ReadonlyMap<UnitKey, Decision>,
   source: Snapshot,
@@ -231,7 +230,7 @@ function makeTexts(
       const found = reuse(
         fields,
         hashesOf(fields),
-        madeBefore(unit, open.get(unit.key), untouched.get(hash)),
+        findReusable(unit, open.get(unit.key), untouched.get(hash)),
       );
       for (const [index, change] of found.entries()) {
         const field = fields[index];
@@ -249,24 +248,24 @@ function makeTexts(
   return { partial, kept };
 }
 
-/** Where texts of a unit may be found: in the version, in its open proposal, in a block that has another id by now. */
-function madeBefore(
+/** Reusable texts of a unit: from the version, its open proposal, or a block whose id has changed. */
+function findReusable(
   { key, version, known }: Compared,
   proposal: Proposal | undefined,
   renamed: Compared | undefined,
-): Made[] {
-  const made: Made[] = [];
-  if (version && known) made.push(madeInVersion(key, known, version.value, version.hash === known.target));
+): ReusableTexts[] {
+  const made: ReusableTexts[] = [];
+  if (version && known) made.push(reusableTexts(key, known, version.value, version.hash === known.target));
   if (proposal?.value && proposal.provenance) {
     made.push({ texts: proposal.provenance.texts, fields: fieldsOf(key, proposal.value) });
   }
   if (renamed?.version && renamed.known) {
-    made.push(madeInVersion(renamed.key, renamed.known, renamed.version.value, true));
+    made.push(reusableTexts(renamed.key, renamed.known, renamed.version.value, true));
   }
   return made;
 }
 
-/** True for a proposal whose unit has nothing left to propose. */
+/** True when a proposal is obsolete. */
 function isSettled({ key, source }: Proposal, { units, named }: Circumstances): boolean {
   if (named !== null && !named.has(key)) return false;
   const unit = units.get(key);

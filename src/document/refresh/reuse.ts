@@ -1,16 +1,16 @@
-/** Finds the texts of a unit that are there in the target language already. */
+/** Finds existing translations of a unit's texts. */
 import type { ArticleLink } from '../format/schema.ts';
 import type { TextChange } from '../format/walk.ts';
 import type { UnitKey, UnitProvenance, UnitValue } from './types.ts';
 import { type Field, fieldsOf, hashesOf } from './units.ts';
 
-/** Texts made from texts of the source with these hashes; one that is no longer there is undefined. */
-export interface Made {
+/** Translations, by index, of the source texts with these hashes; undefined where a translation no longer exists. */
+export interface ReusableTexts {
   readonly texts: readonly string[];
   readonly fields: readonly (Field | undefined)[];
 }
 
-/** Places by hash; the n-th of equal texts is asked for n-th. */
+/** Looks up places by hash: the n-th call with a hash gives its n-th place. */
 function places(
   hashes: readonly string[],
 ): (hash: string) => readonly [place: number | undefined, last: number | undefined] {
@@ -20,29 +20,29 @@ function places(
     if (same === undefined) byHash.set(hash, [index]);
     else same.push(index);
   }
-  const asked = new Map<string, number>();
+  const calls = new Map<string, number>();
   return (hash) => {
-    const nth = asked.get(hash) ?? 0;
-    asked.set(hash, nth + 1);
+    const nth = calls.get(hash) ?? 0;
+    calls.set(hash, nth + 1);
     const same = byHash.get(hash);
     return [same?.[nth], same?.at(-1)];
   };
 }
 
-/** The texts of a version's unit beside those that they were made from, whatever a person has done to them. */
-export function madeInVersion(
+/** The texts of a version's unit, matched to their source texts even after edits by a person. */
+export function reusableTexts(
   key: UnitKey,
   known: UnitProvenance,
   value: UnitValue,
   untouched: boolean,
-): Made {
+): ReusableTexts {
   const fields = fieldsOf(key, value);
   if (untouched) return { texts: known.texts, fields };
   const hashes = hashesOf(fields);
   const free = places(hashes.map((hash, index) => (hash === known.written[index] ? '' : hash)));
   const found = known.written.map((hash, index) => (hash === hashes[index] ? index : free(hash)[0]));
   const claimed = new Set(found);
-  // One that a person has rewritten is where it was, if all others are.
+  // A rewritten text keeps its position if the number of texts is unchanged.
   const inPlace = fields.length === known.texts.length;
   return {
     texts: known.texts,
@@ -53,11 +53,11 @@ export function madeInVersion(
   };
 }
 
-/** For each text of the source's unit the one made of it before, by the first of `made` that has it. */
+/** For each text of the source's unit its existing translation, from the first of `made` that has one. */
 export function reuse(
   fields: readonly Field[],
   hashes: readonly string[],
-  made: readonly Made[],
+  made: readonly ReusableTexts[],
 ): (TextChange | undefined)[] {
   const finders = made.map(({ texts, fields: before }) => ({ placeOf: places(texts), before }));
   return fields.map((field, index) => {
@@ -70,7 +70,7 @@ export function reuse(
   });
 }
 
-/** The text that is there, with the links of the source now: they are mapped when the text is written. */
+/** The existing text with the source's current links, which are mapped when it is written. */
 function kept(source: Field, { text, links }: Field): TextChange {
   if (source.links.length !== links.length) return { text, links: [...links] };
   if (links.length === 0) return { text };

@@ -1,4 +1,4 @@
-/** A version compared with its source. */
+/** Compares a version with its source. */
 import type { AssetId } from '../../ids.ts';
 import type { Snapshot } from '../translation/source.ts';
 import {
@@ -11,26 +11,26 @@ import {
 } from './types.ts';
 import { fieldsOf, idOf, imageKey, type Unit, unitsOf } from './units.ts';
 
-/** One unit on both sides, and what is known of it. */
+/** One unit of the source and the version, with its provenance. */
 export interface Compared {
   readonly key: UnitKey;
   readonly source: Unit | undefined;
   readonly version: Unit | undefined;
   readonly known: UnitProvenance | undefined;
-  /** Undefined for a unit that a person took out of the version, and for one of the version's own. */
+  /** Undefined for a unit that a person removed from the version, or that only the version ever had. */
   readonly state: UnitState | undefined;
 }
 
 export interface Comparison {
-  /** Every unit of the source in its order, then those that the version alone has, in its order. */
+  /** The source's units in order, then the version's own, in order. */
   readonly units: readonly Compared[];
-  /** The version's images by the source's. */
+  /** The version's image ids by the source's. */
   readonly assetIds: ReadonlyMap<string, AssetId>;
 }
 
 /**
- * Compares the two; `provenance` is null for a version that has none.
- * @param from the source's units, for who compares it with many
+ * Compares the two. `provenance` is null for a version without one.
+ * @param from the source's units, computed once when comparing many versions
  */
 export function compare(
   source: Snapshot,
@@ -49,7 +49,7 @@ export function compare(
   return { units, assetIds };
 }
 
-/** Copies are known; in a version without provenance an image with the same bytes is taken for one. */
+/** Pairs images with their copies: by provenance, or by equal bytes in a version without one. */
 function pairImages(
   source: Snapshot,
   version: Snapshot,
@@ -83,7 +83,7 @@ function stateOf({ key, source, version, known }: Omit<Compared, 'state'>): Unit
   return edited ? 'editedAndStale' : 'stale';
 }
 
-/** How many units of a version are in each state: fields outside the body, blocks and images. */
+/** Counts a version's units (fields outside the body, blocks, images) by state. */
 export function countStates(...compared: Parameters<typeof compare>): StateCounts {
   const counts = Object.fromEntries(UNIT_STATES.map((state) => [state, 0])) as StateCounts;
   for (const { state } of compare(...compared).units) if (state !== undefined) counts[state] += 1;

@@ -1,16 +1,16 @@
-/** What a version that people have approved teaches: its texts beside those of the source that they were made from. */
+/** Extracts pairs of source text and translation from an approved version, for the translation memory. */
 import { collectTexts, type TextField } from '../format/walk.ts';
 import { type EncodedField, encodeField } from '../translation/field-codec.ts';
 import { needsTranslation, type SegmentKind } from '../translation/segments.ts';
 import type { Snapshot } from '../translation/source.ts';
 import { splitLong } from '../translation/split.ts';
 import { eachTag, serializeTags, type TagContent, type TagNode } from '../translation/tags.ts';
-import { madeInVersion, reuse } from './reuse.ts';
+import { reusableTexts, reuse } from './reuse.ts';
 import { compare } from './states.ts';
 import type { Provenance, UnitKey, UnitValue } from './types.ts';
 import { fieldsOf, hashesOf } from './units.ts';
 
-/** A text and its translation, both in protected form, with the tags of the source. */
+/** A text and its translation, both in protected form with the source's tags. */
 export interface TaughtText {
   readonly kind: SegmentKind;
   readonly source: string;
@@ -20,9 +20,8 @@ export interface TaughtText {
 type Text = Pick<TextField, 'text' | 'markdown' | 'links'>;
 
 /**
- * The texts of a version that were made from texts that the source still has, as they stand there now. Left out are
- * those whose tags are others by now, several links in one text, whose order nobody knows, and texts that are
- * translated in parts.
+ * The current texts of a version whose source texts are unchanged. Skipped: texts whose tags differ, texts with several
+ * links (their order is unknown), and texts that are translated in parts.
  */
 export function taughtBy(source: Snapshot, version: Snapshot, provenance: Provenance): TaughtText[] {
   const taught: TaughtText[] = [];
@@ -46,7 +45,7 @@ export function taughtBy(source: Snapshot, version: Snapshot, provenance: Proven
     if (from === undefined || to === undefined || known === undefined) continue;
     const fields = fieldsOf(key, from.value);
     const kinds = kindsOf(key, from.value);
-    const made = madeInVersion(key, known, to.value, to.hash === known.target);
+    const made = reusableTexts(key, known, to.value, to.hash === known.target);
     for (const [index, change] of reuse(fields, hashesOf(fields), [made]).entries()) {
       const [field, kind] = [fields[index], kinds[index]];
       if (field === undefined || kind === undefined || change === undefined) continue;
@@ -58,7 +57,7 @@ export function taughtBy(source: Snapshot, version: Snapshot, provenance: Proven
 
 const plain = (text: string): Text => ({ text, markdown: false, links: [] });
 
-/** What each of `fieldsOf` is. */
+/** The kinds of the fields of `fieldsOf`. */
 function kindsOf(key: UnitKey, value: UnitValue): SegmentKind[] {
   switch (value.type) {
     case 'text':
@@ -72,7 +71,7 @@ function kindsOf(key: UnitKey, value: UnitValue): SegmentKind[] {
   }
 }
 
-/** The id in the source of each tag of the translation; null unless both have the same tags. */
+/** Source tag ids by the translation's tag ids; null unless both have the same tags. */
 function pairTags(original: EncodedField, translated: EncodedField): Map<number, number> | null {
   const left = new Map<string, number[]>();
   for (const { node } of eachTag(original.nodes)) {

@@ -1,4 +1,4 @@
-/** What an article consists of for a refresh, and how its parts are compared. */
+/** Splits an article into units for a refresh, and hashes them for comparison. */
 import { hash } from 'node:crypto';
 import type { AssetId } from '../../ids.ts';
 import { dropDeadLinks } from '../format/links.ts';
@@ -11,7 +11,7 @@ import type { MetaUnit, Provenance, UnitKey, UnitProvenance, UnitValue } from '.
 /** Characters of a hash: 96 bits. */
 const HASH_LENGTH = 16;
 
-/** Equal for values that are equal as JSON, in whatever order a store returns their fields. */
+/** Equal for values that are equal as JSON, whatever the order of their fields. */
 function hashOf(value: unknown): string {
   const json = JSON.stringify(value, (_, part: unknown) =>
     typeof part === 'object' && part !== null && !Array.isArray(part)
@@ -21,7 +21,7 @@ function hashOf(value: unknown): string {
   return hash('sha256', json, 'base64url').slice(0, HASH_LENGTH);
 }
 
-/** The hash of a unit: of all of it but the ids of block and image, so that blocks whose ids are renewed are found. */
+/** The hash of a unit without block and image ids, so that a block is found again after its id changes. */
 function hashOfValue(value: UnitValue): string {
   switch (value.type) {
     case 'block': {
@@ -46,7 +46,7 @@ export interface Unit {
 
 export const imageKey = (sourceId: string): UnitKey => `image:${sourceId}`;
 export const blockKey = (id: string): UnitKey => `block:${id}`;
-/** The id within a block's or an image's key. */
+/** The id in the key of a block or image. */
 export const idOf = (key: UnitKey): string => key.slice(key.indexOf(':') + 1);
 
 /** The fields outside the body as units, in order. */
@@ -58,7 +58,7 @@ export const fieldUnits = (content: Pick<Snapshot, MetaUnit>): [MetaUnit, UnitVa
   ['secondaryKeywords', { type: 'texts', texts: content.secondaryKeywords }],
 ];
 
-/** The fields outside the body, emptied but for some. */
+/** The fields outside the body, with all but the selected ones empty. */
 export const fieldsAmong = (
   content: Pick<Snapshot, MetaUnit>,
   isKept: (key: MetaUnit) => boolean,
@@ -70,7 +70,7 @@ export const fieldsAmong = (
   secondaryKeywords: isKept('secondaryKeywords') ? content.secondaryKeywords : [],
 });
 
-/** An article's units by key, in order. Images without a key are none. */
+/** An article's units by key, in order. Images without a key are skipped. */
 export function unitsOf(
   content: Snapshot,
   keyOfImage: (id: AssetId) => UnitKey | undefined = imageKey,
@@ -86,13 +86,13 @@ export function unitsOf(
   return units;
 }
 
-/** The body as a save leaves it: links that a person's save drops elsewhere do not make a block an edited one. */
+/** The body as saved: dropping a dead link on save does not count as an edit of its block. */
 const saved = ({ document }: Snapshot) =>
   document.blocks.some((block) => 'links' in block) ? dropDeadLinks(document) : document;
 
 /** A text of a unit. */
 export type Field = Pick<TextField, 'text' | 'markdown' | 'links'> & {
-  /** In a snapshot that has the unit at this index among its blocks, or images. */
+  /** The key in a snapshot with the unit at this index among its blocks or images. */
   keyAt(index: number): string;
 };
 
@@ -103,7 +103,7 @@ const beside = (text: string, keyAt: (index: number) => string): Field => ({
   keyAt,
 });
 
-/** The texts of a unit in order: each list item and table cell is one. */
+/** The texts of a unit in order; each list item and table cell is one text. */
 export function fieldsOf(key: UnitKey, value: UnitValue): Field[] {
   switch (value.type) {
     case 'text':
@@ -119,7 +119,7 @@ export function fieldsOf(key: UnitKey, value: UnitValue): Field[] {
 
 const FIRST = 'block.0.';
 
-/** A text of a block. A table has very many, so that each takes little memory. */
+/** A text of a block. A class to save memory: a table has very many. */
 class BlockField implements Field {
   readonly text: string;
   readonly markdown: boolean;
@@ -141,13 +141,13 @@ class BlockField implements Field {
 const fieldsOfBlock = (block: Block): Field[] =>
   collectTexts({ version: 1, blocks: [block] }).map((field) => new BlockField(field));
 
-/** Of a text, and the words of its links; where they lead is no matter of words. */
+/** Hash of a text and the words of its links, without their targets. */
 const hashOfField = ({ text, markdown, links }: Field): string =>
   hashOf([text, markdown, ...links.map((link) => link.text)]);
 
 export const hashesOf = (fields: readonly Field[]): string[] => fields.map(hashOfField);
 
-/** What is known of a unit that was written. */
+/** The provenance of a unit that was written. */
 export const writtenUnit = (
   key: UnitKey,
   source: { readonly hash: string; readonly texts: readonly string[] },
@@ -161,13 +161,13 @@ export const writtenUnit = (
   ...(value.type === 'image' ? { assetId: value.image.id } : {}),
 });
 
-/** What is known of a unit that the version does not have. */
+/** The provenance of a unit that the version lacks. */
 export const absentUnit = (
   key: UnitKey,
   source: { readonly hash: string; readonly texts: readonly string[] },
 ): UnitProvenance => ({ key, source: source.hash, target: null, texts: source.texts, written: [] });
 
-/** Where each block and image of a snapshot stands; fields outside the body stand nowhere. */
+/** Looks up the index of each block and image of a snapshot; 0 for fields outside the body. */
 export function placesIn({ document, assets }: Snapshot): (key: UnitKey) => number {
   const places = new Map<UnitKey, number>([
     ...document.blocks.map(({ id }, place) => [blockKey(id), place] as const),
@@ -177,10 +177,10 @@ export function placesIn({ document, assets }: Snapshot): (key: UnitKey) => numb
 }
 
 /**
- * A unit of the source as it counts from then on: where a text is left, as one that was not translated yet.
- * @returns `source` itself when none is left
+ * Clears the hashes of skipped texts, so that the unit counts as not translated yet.
+ * @returns `source` itself when none was skipped
  */
-export function withoutLeft(
+export function withoutSkipped(
   source: { readonly hash: string; readonly texts: readonly string[] },
   fields: readonly Field[],
   place: number,
@@ -192,8 +192,9 @@ export function withoutLeft(
 }
 
 /**
- * What is known of a version that was just translated; `assetIds` has its images by the source's, `left` the fields that
- * carry the source's text.
+ * The provenance of a version that was just translated.
+ * @param assetIds the version's images by the source's
+ * @param left the fields that keep the source's text
  */
 export function provenanceOf(
   source: Snapshot,
@@ -214,7 +215,7 @@ export function provenanceOf(
   const written = unitsOf(version, (id) => keys.get(id));
   return [...unitsOf(source)].map(([key, unit]) => {
     const fields = fieldsOf(key, unit.value);
-    const from = withoutLeft({ hash: unit.hash, texts: hashesOf(fields) }, fields, placeOf(key), left);
+    const from = withoutSkipped({ hash: unit.hash, texts: hashesOf(fields) }, fields, placeOf(key), left);
     const to = written.get(key);
     return to === undefined ? absentUnit(key, from) : writtenUnit(key, from, to.value);
   });

@@ -1,4 +1,4 @@
-/** What the texts of a refresh weigh in its price. */
+/** The price of a refresh. */
 import { textWeight } from '../format/words.ts';
 import { toPlainText } from '../inline/parse.ts';
 import { encodeField } from '../translation/field-codec.ts';
@@ -6,7 +6,7 @@ import { needsTranslation } from '../translation/segments.ts';
 import type { RefreshPlan, UnitKey, UnitValue } from './types.ts';
 import { blockKey, type Field, fieldsOf, fieldUnits, imageKey } from './units.ts';
 
-/** What the texts that are sent weigh, counted as a new translation's are. */
+/** Weight of the texts that are sent, counted as in a new translation. */
 export function weigh({ partial, kept }: Pick<RefreshPlan, 'partial' | 'kept'>): number {
   const there = new Map(kept);
   let weight = 0;

@@ -6,7 +6,7 @@ import type { Snapshot, SourceAsset } from '../translation/source.ts';
 import type { Provenance, RefreshResult, UnitKey, UnitProvenance, UnitValue } from './types.ts';
 import { blockKey, type Unit, unitsOf, writtenUnit } from './units.ts';
 
-/** A unit that is written, and from what; without a value it goes. Of an image the id is that of the version's. */
+/** A unit's new value and its source; null removes it. An image has the version's id. */
 export type Change =
   | { readonly value: UnitValue; readonly source: string; readonly texts: readonly string[] }
   | { readonly value: null };
@@ -14,7 +14,7 @@ export type Changes = ReadonlyMap<UnitKey, Change>;
 
 export type Written = Omit<RefreshResult, 'applied' | 'proposals' | 'settled'>;
 
-/** The version's units by their keys; its images are known by their ids. */
+/** The version's units by key; `images` maps their ids. */
 export function unitsOfVersion(
   version: Snapshot,
   images: Iterable<readonly [UnitKey, AssetId]>,
@@ -27,8 +27,8 @@ export const imagesKnown = (provenance: Provenance): [UnitKey, AssetId][] =>
   provenance.flatMap(({ key, assetId }) => (assetId === undefined ? [] : [[key, assetId]]));
 
 /**
- * The version with the changes, and what is known of it then. Its order stays; a new block goes behind the nearest block
- * that stands before it in `order` and is there, or else to the beginning. Every other block stays as it is, to the byte.
+ * The changed version and its provenance. Order is kept; a new block goes after the nearest preceding block in `order`
+ * that exists, or first. Other blocks stay byte for byte the same.
  */
 export function writeUnits(
   version: Snapshot,
@@ -107,7 +107,7 @@ const linksOf = (block: Block) =>
     ? block.links
     : undefined;
 
-/** Of the links to one article the first stays (contract.md F4), but one of a block that is not written before all others. */
+/** Keeps the first link to an article (contract.md F4); links of unwritten blocks take precedence. */
 function dropDoubleLinks(blocks: readonly Block[], changes: Changes): Block[] {
   const isWritten = ({ id }: Block) => changes.has(blockKey(id));
   const claimed = new Set(
@@ -128,7 +128,7 @@ function dropDoubleLinks(blocks: readonly Block[], changes: Changes): Block[] {
 
 type ImageChanges = Pick<RefreshResult, 'addImages' | 'altTexts' | 'removeImages'>;
 
-/** An image that the body shows does not go; a new cover takes the place of the one there is. */
+/** An image shown in the body is not removed; a new cover replaces the existing one. */
 function writeImages(
   before: readonly SourceAsset[],
   document: DocumentJson,

@@ -1,4 +1,4 @@
-/** The rendering of a document, which depends on nothing else: what its links and images lead to is spliced in later. */
+/** Renders a document as a pure function. Addresses of linked articles and images are spliced in later. */
 import type { DocumentJson } from '../format/schema.ts';
 import { ParsedTexts } from '../inline/texts.ts';
 import { renderHtml } from './html.ts';
@@ -9,11 +9,11 @@ import { locatePlaces, markPlaces, type Places, takeMarks } from './places.ts';
 export interface Rendered {
   readonly html: string;
   readonly markdown: string;
-  /** Where those belong; null without any. */
+  /** The places of links and images; null without any. */
   readonly places: Places | null;
 }
 
-/** Renders a valid document; a NUL character in one of its texts is not valid. */
+/** Renders a valid document. Its texts must not contain NUL characters. */
 export function renderDocument(document: DocumentJson, texts = new ParsedTexts()): Rendered {
   const marked = markPlaces(document);
   const html = renderHtml(marked.document, texts);

@@ -1,4 +1,4 @@
-/** documentJson to HTML. Safe by construction: tags are written here only, everything else is escaped. */
+/** Renders documentJson as HTML. Safe by construction: tags are written only here, everything else is escaped. */
 
 import type { Block, DocumentJson, SubList, TableBlock } from '../format/schema.ts';
 import { type InlineNode, nestRuns } from '../inline/runs.ts';
@@ -7,7 +7,7 @@ import { encodeUrl } from '../text/urls.ts';
 import { IMAGE_MARK } from './places.ts';
 import { codeLanguage } from './shared.ts';
 
-/** The document as sanitised HTML, one element a line. Marks of links stay in it, images are marks. */
+/** The document as sanitised HTML, one element per line, with the marks of links and images. */
 export function renderHtml(document: DocumentJson, texts = new ParsedTexts()): string {
   return document.blocks.map((block) => renderBlock(block, texts)).join('\n');
 }

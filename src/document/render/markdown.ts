@@ -16,7 +16,7 @@ import { ParsedTexts } from '../inline/texts.ts';
 import { hasMarks, IMAGE_MARK, START_MARK } from './places.ts';
 import { codeLanguage } from './shared.ts';
 
-/** How a line break inside a text is written: tables and headings hold no line ends. */
+/** How a line break inside a text is written: tables and headings cannot contain line ends. */
 type LineBreak = 'break' | 'html' | 'space';
 
 /** A text of a block. */
@@ -26,8 +26,8 @@ interface Text {
 }
 
 /**
- * The document as Markdown. Ends with a line end unless it is empty. Marks of links stay in it, between words that read
- * the same as plain text and as a link's content; images are marks.
+ * The document as Markdown with the marks of links and images. Ends with a line end unless empty. The words between the
+ * marks of a link read the same as plain text and as link content.
  */
 export function renderMarkdown(document: DocumentJson, texts = new ParsedTexts()): string {
   const children = document.blocks.flatMap((block) => renderBlock(block, texts));
@@ -48,7 +48,7 @@ export function renderMarkdown(document: DocumentJson, texts = new ParsedTexts()
   );
 }
 
-/** Any word of a paragraph with marks may become a link's: its brackets are escaped. */
+/** Escapes brackets in a paragraph with marks, because its words may become link content. */
 const writeParagraph: Handle = (node: Paragraph, parent, state, info) => {
   const isMarked = node.children.some((child) => child.type === 'text' && hasMarks(child.value));
   const leave = isMarked ? state.enter('label') : null;
@@ -57,11 +57,11 @@ const writeParagraph: Handle = (node: Paragraph, parent, state, info) => {
   return written;
 };
 
-/** Characters before a stretch of a line that decide how it is escaped: as many as the number of a list item has, and more. */
+/** Characters before a part of a line that decide how it is escaped; longer than any list number. */
 const CONTEXT = 32;
 const MARKS = /(\0.)/;
 
-/** Escapes a line with marks so that it reads the same whether there is a link between two of them or none. */
+/** Escapes a line with marks so that it reads the same with and without links. */
 const writeText: Handle = (node: PlainText, parent, state, info) => {
   if (!hasMarks(node.value)) return defaultHandlers.text(node, parent, state, info);
   const parts = node.value.split(MARKS);
@@ -71,7 +71,7 @@ const writeText: Handle = (node: PlainText, parent, state, info) => {
     .map((part, index) => {
       if (hasMarks(part)) return part;
       const [mark, next] = [parts[index - 1], parts[index + 1]];
-      // An underscore is no part of a word beside a link, a backslash would escape its bracket, a `!` make it an image.
+      // Next to a link, an underscore is outside a word, a backslash escapes the bracket, and `!` makes an image.
       const head = mark !== undefined && part.startsWith('_') ? 1 : 0;
       const special = next === START_MARK ? /[_\\!]$/ : /[_\\]$/;
       const tail = next !== undefined && part.length > head && special.test(part) ? 1 : 0;
@@ -86,7 +86,7 @@ const writeText: Handle = (node: PlainText, parent, state, info) => {
     .join('');
 };
 
-/** Writes lists with other bullets than their neighbours have, also across images, which may come to nothing. */
+/** Gives adjacent lists different bullets, also across images, which may not be shown. */
 function listWriter(): Handle {
   let last: string | undefined;
   return (node: List, parent, state, info) => {
@@ -162,7 +162,7 @@ function list(source: SubList, item: (text: string) => BlockContent[]): List {
   return { type: 'list', ordered: source.ordered, spread: false, children };
 }
 
-/** The runs as inline nodes, without line breaks at the edges, where Markdown has none. */
+/** The runs as inline nodes, without line breaks at the edges, which Markdown cannot express. */
 function phrasing(runs: readonly InlineRun[], lineBreak: LineBreak): PhrasingContent[] {
   return nestRuns(trimLineEnds(runs)).flatMap((node) => inlineNode(node, lineBreak));
 }

@@ -1,6 +1,6 @@
 /**
- * Places: where a rendering shows what another row decides, the address of an article or an image. While a document is
- * rendered each is marked with a NUL character, which no stored text holds.
+ * Places are the positions in a rendering for the addresses of articles and images, which come from other rows. During
+ * rendering each is marked with a NUL character, which no stored text contains.
  */
 import { claim, hasArticleLinks, placeLinks } from '../format/links.ts';
 import type { ArticleLink, Block, DocumentJson } from '../format/schema.ts';
@@ -8,7 +8,7 @@ import type { ArticleLink, Block, DocumentJson } from '../format/schema.ts';
 /** A half-open range of UTF-16 offsets. */
 type Range = readonly [start: number, end: number];
 
-/** The words of a link, which read the same as plain text and as a link's content. */
+/** The words of a link, as plain text and as link content. */
 export interface LinkPlace {
   readonly articleId: string;
   readonly html: Range;
@@ -17,34 +17,34 @@ export interface LinkPlace {
   readonly over?: readonly number[];
 }
 
-/** A gap between blocks; the splice writes the separator, too. */
+/** A gap between blocks; the splice also writes the separator. */
 export interface ImagePlace {
   readonly assetId: string;
-  /** Empty: the asset's own is shown. */
+  /** Empty to use the asset's own. */
   readonly altText: string;
   readonly caption?: string;
   readonly html: number;
   readonly markdown: number;
 }
 
-/** All places of a document, as they are stored: links in the order of their entries, images from top to bottom. */
+/** All places of a document as stored: links in the order of their entries, images from top to bottom. */
 export interface Places {
   readonly links: readonly LinkPlace[];
   readonly images: readonly ImagePlace[];
 }
 
-/** Reads places that were stored as JSON text, if there are any. */
+/** Parses stored places (JSON text). */
 export function parsePlaces(json: string): Places;
 export function parsePlaces(json: string | null): Places | null;
 export function parsePlaces(json: string | null): Places | null {
   return json === null ? null : (JSON.parse(json) as Places);
 }
 
-/** The articles that places lead to, each once. */
+/** The ids of linked articles, each once. */
 export const linkTargets = (places: Places | null): string[] =>
   places?.links.map(({ articleId }) => articleId) ?? [];
 
-/** The assets that places show, each once. */
+/** The ids of shown assets, each once. */
 export const imageTargets = (places: Places): string[] => [
   ...new Set(places.images.map(({ assetId }) => assetId)),
 ];
@@ -56,7 +56,7 @@ export const imageTargets = (places: Places): string[] => [
 export const showsImage = (places: Places | null, id: string, ownText = false): boolean =>
   places?.images.some(({ assetId, altText }) => assetId === id && (!ownText || altText === '')) ?? false;
 
-/** The places of a copy whose assets are copies. */
+/** The places of a copied document with copied assets. */
 export function replaceAssetsInPlaces(
   places: Places | null,
   assetIds: ReadonlyMap<string, string>,
@@ -77,7 +77,7 @@ export const IMAGE_MARK = `${MARK}i`;
 
 export const hasMarks = (text: string): boolean => text.includes(MARK);
 
-/** A place with the numbers of its marks, in the order in which they stand in a text. */
+/** A place with the numbers of its marks, in text order. */
 interface MarkedLink {
   readonly link: ArticleLink;
   readonly over: readonly number[];
@@ -89,14 +89,14 @@ interface MarkedImage {
   readonly mark: number;
 }
 
-/** A document whose links stand in its texts as marks. */
+/** A document with marks in its texts for links. */
 export interface MarkedDocument {
   readonly document: DocumentJson;
   readonly links: readonly MarkedLink[];
   readonly images: readonly MarkedImage[];
 }
 
-/** Marks the links of a document: of those to one article the first whose words occur (contract.md F4). */
+/** Marks the links of a document: per article the first one whose words occur (contract.md F4). */
 export function markPlaces(document: DocumentJson): MarkedDocument {
   const claimed = new Set<string>();
   const links: MarkedLink[] = [];
@@ -107,7 +107,7 @@ export function markPlaces(document: DocumentJson): MarkedDocument {
     const placed: { index: number; start: number; end: number }[] = [];
     const edges: { at: number; isStart: boolean; link: MarkedLink }[] = [];
     for (const { link, start, end } of placeLinks(text, entries)) {
-      // Neither HTML nor Markdown has white space at the edges of a link.
+      // Links have no white space at their edges, in HTML and in Markdown.
       const words = link.text.trim();
       if (!claim(claimed, link.articleId) || words === '') continue;
       const over = placed.filter((other) => start < other.end && other.start < end).map(({ index }) => index);
@@ -147,7 +147,7 @@ export interface Unmarked {
   readonly offsets: readonly number[];
 }
 
-/** Takes the marks out of a text; the mark of an image takes the separator of blocks on one side with it. */
+/** Removes the marks from a text; an image's mark also removes the block separator on one side. */
 export function takeMarks(marked: string, separator: string): Unmarked {
   const parts: string[] = [];
   const offsets: number[] = [];
@@ -167,7 +167,7 @@ export function takeMarks(marked: string, separator: string): Unmarked {
   return { text: [...parts, marked.slice(from)].join(''), offsets };
 }
 
-/** The places of a document by the marks of its two texts. */
+/** Locates the places of a document from the marks of its two texts. */
 export function locatePlaces({ links, images }: MarkedDocument, html: Unmarked, markdown: Unmarked): Places {
   const offset = ({ offsets }: Unmarked, mark: number): number => {
     const at = offsets[mark];

@@ -1,4 +1,4 @@
-/** Raised whenever a document comes out differently: publishing renders anew what an earlier one has rendered. */
+/** Version of the renderer; raise it when output changes. Publishing renders again what an older version rendered. */
 export const RENDERER = 2;
 
 /** A code block's language as shown: only A-Z a-z 0-9 _ + # . - (contract.md F9). */

@@ -1,4 +1,4 @@
-/** Shows a rendering: writes the addresses that articles and images have now into its places (contract.md F5, F8). */
+/** Writes the current addresses of articles and images into a rendering's places (contract.md F5, F8). */
 import { claim } from '../format/links.ts';
 import { destination } from '../inline/markdown.ts';
 import { encodeUrl, isAllowedImageUrl, isAllowedLinkUrl } from '../text/urls.ts';
@@ -6,15 +6,15 @@ import type { Rendered } from './document.ts';
 import { openLink, showFigure } from './html.ts';
 import type { ImagePlace, LinkPlace, Places } from './places.ts';
 
-/** What the places of a document lead to. */
+/** Resolves the places of a document. */
 export interface Resolver {
-  /** The article that a link leads to and its address; null leaves the words plain. */
+  /** A link's article and address; null leaves the words plain. */
   link(articleId: string): { readonly id: string; readonly url: string } | null;
   /** An image's address and own alt text; null when the asset is missing (or must not be shown). */
   asset(assetId: string): { readonly url: string; readonly altText: string } | null;
 }
 
-/** What is written around a range of a text. */
+/** Text to insert around a range. */
 interface Insertion {
   readonly start: number;
   readonly end: number;
@@ -24,8 +24,8 @@ interface Insertion {
 type Splice = { readonly [Text in 'html' | 'markdown']: Insertion };
 
 /**
- * The address that each link shows; null where none is shown. Of links that overlap the earlier entry is shown, of links
- * that lead to one article the first. An address that is not allowed is not shown.
+ * The address of each link; null where the link is not shown. The earlier of overlapping links wins, as does the first
+ * link to an article. Addresses that are not allowed are not shown.
  */
 export function shownLinks({ links }: Places, link: Resolver['link']): (string | null)[] {
   const addresses: (string | null)[] = [];
@@ -55,7 +55,7 @@ export function splice({ html, markdown, places }: Rendered, resolve: Resolver):
     if (asset === null || !isAllowedImageUrl(asset.url)) continue;
     splices.push(spliceImage(place, asset.url, place.altText || asset.altText));
   }
-  // In HTML no two of them touch but images of one gap, which keep their order.
+  // In HTML only images of one gap touch; they keep their order.
   splices.sort((a, b) => a.html.start - b.html.start);
   return {
     html: insert(html, splices, 'html'),
@@ -95,7 +95,7 @@ function spliceImage(place: ImagePlace, url: string, alt: string): Splice {
   };
 }
 
-/** A block in the gap at `at`: the separator stands before it, at the beginning of the text behind it. */
+/** Inserts a block into the gap at `at`, after the separator; at the beginning of the text, before it. */
 const fill = (at: number, block: string, separator: string): Insertion => ({
   start: at,
   end: at,

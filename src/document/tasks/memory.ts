@@ -1,4 +1,4 @@
-/** What the memory of translations is looked up and written by; whole articles come in as JSON text. */
+/** Keys and checks of the translation memory. Whole articles come in as JSON text. */
 import { hash } from 'node:crypto';
 import { taughtBy } from '../refresh/taught.ts';
 import type { Provenance } from '../refresh/types.ts';
@@ -10,24 +10,24 @@ import type { SegmentKind } from '../translation/segments.ts';
 import type { Snapshot } from '../translation/source.ts';
 import { plainText } from '../translation/tags.ts';
 
-/** From which language into which one. */
+/** Source and target language. */
 export type LanguagePair = Pick<SegmentFacts, 'sourceLanguage' | 'targetLanguage'>;
 
-/** Stands for a text, and for what would make its translation. */
+/** Hashes of a text, and of what determines its translation. */
 export interface MemoryKey {
   readonly text: string;
   readonly maker: string;
 }
 
-/** 132 bits: nobody finds two texts with one key. */
+/** 132 bits: collisions are infeasible. */
 const keyOf = (value: unknown): string => hash('sha256', JSON.stringify(value), 'base64url').slice(0, 22);
 
 const keyOfText = (languages: LanguagePair, kind: SegmentKind, text: string): string =>
   keyOf([languages.sourceLanguage, languages.targetLanguage, kind, text]);
 
 /**
- * The keys of texts, by theirs.
- * @param maker stands for engine and style; the terms of the glossary (JSON text) that a text has stand for themselves
+ * Memory keys by text key.
+ * @param maker identifies engine and style; the glossary terms (JSON text) in a text are part of its key
  */
 export function memoryKeys(
   texts: ReadonlyMap<string, string>,
@@ -48,19 +48,19 @@ export function memoryKeys(
   return keys;
 }
 
-/** What texts are checked by, but for their kind. */
+/** `SegmentFacts` shared by all texts. */
 export type MemoryFacts = Omit<SegmentFacts, 'kind'>;
 
-/** A translation that is remembered of a text. */
+/** A stored translation of a text. */
 export interface Candidate {
   readonly kind: SegmentKind;
   readonly source: string;
   readonly target: string;
-  /** Whether it is people's: what an engine made under the same terms was checked when it came. */
+  /** True when people approved it. An engine's translation with the same key was checked when it was stored. */
   readonly approved: boolean;
 }
 
-/** The places of those candidates (JSON text) that can be used. */
+/** The indexes of the usable candidates (JSON text). */
 export const fitting = (candidates: string, facts: MemoryFacts): number[] =>
   (JSON.parse(candidates) as Candidate[]).flatMap(({ source, target, kind, approved }, place) => {
     const defects = approved
@@ -69,7 +69,7 @@ export const fitting = (candidates: string, facts: MemoryFacts): number[] =>
     return defects.length === 0 ? place : [];
   });
 
-/** What a version teaches, by the keys of the source's texts: what passes all checks. */
+/** The approved translations of a version that pass all checks, by the keys of the source's texts. */
 export function taughtTexts(
   source: string,
   version: string,

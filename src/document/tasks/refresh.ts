@@ -1,4 +1,4 @@
-/** What a refresh and its proposals do with whole versions; what comes in as a text is JSON. */
+/** Tasks of a refresh and its proposals on whole versions. Texts that come in are JSON. */
 import type { AssetId } from '../../ids.ts';
 import { MAX_BLOCKS } from '../format/schema.ts';
 import { ParsedTexts } from '../inline/texts.ts';
@@ -24,18 +24,18 @@ const read = <Value>(json: string): Value => JSON.parse(json) as Value;
 const readProvenance = (json: string | null): Provenance | null =>
   json === null ? null : read<Provenance>(json);
 
-/** A plan, as JSON text, and what is said and asked about it. */
+/** A plan as JSON text, with its figures. */
 export interface PlannedRefresh {
   readonly plan: string;
   readonly sent: number;
   readonly weight: number;
-  /** Held for the copies of images. */
+  /** Bytes to reserve for copies of images. */
   readonly bytes: number;
-  /** Blocks of the source. */
+  /** Number of blocks in the source. */
   readonly blocks: number;
-  /** What something is done with. */
+  /** Number of changed units. */
   readonly changed: { readonly blocks: number; readonly fields: number; readonly images: number };
-  /** Those of `options.units` that neither side has. */
+  /** Units of `options.units` that neither side has. */
   readonly unknown: readonly UnitKey[];
 }
 
@@ -70,15 +70,15 @@ export function planVersion(
   };
 }
 
-/** The texts that an engine gets of a refresh as its job keeps it, and the article cut down that they are from. */
+/** The texts to send for a stored refresh, and the partial article that they are from. */
 export function sentOf(refresh: string): { partial: Snapshot; segments: Segment[] } {
   const { plan } = read<{ plan: RefreshPlan }>(refresh);
   return { partial: plan.partial, segments: segmentsToSend(plan) };
 }
 
-/** What a version becomes. */
+/** The changed version. */
 export interface Changed extends Omit<RefreshResult, 'proposals' | 'settled' | 'content' | 'provenance'> {
-  /** As JSON text: of a large table it is so long that the event loop should not see it otherwise. */
+  /** JSON text: for a large table it is too long to parse on the event loop. */
   readonly provenance: string;
   /** Its fields outside the body. */
   readonly fields: Omit<Snapshot, 'document' | 'assets'>;
@@ -88,11 +88,11 @@ export interface Changed extends Omit<RefreshResult, 'proposals' | 'settled' | '
 export interface AppliedRefresh extends Pick<RefreshResult, 'proposals' | 'settled'> {
   readonly ok: true;
   readonly changed: Changed;
-  /** Texts that were sent for what is applied and proposed, and what they weigh. */
+  /** Number and weight of the texts sent for applied and proposed units. */
   readonly delivered: { readonly sent: number; readonly weight: number };
 }
 
-/** What is applied and proposed, or why it cannot be written. */
+/** The applied refresh, or why it cannot be written. */
 export type Applied = AppliedRefresh | Unwritable;
 
 function changedBy({
@@ -106,8 +106,8 @@ function changedBy({
 }
 
 /**
- * What was sent for these units alone: nothing else is paid for.
- * @param unpaid keys of texts that are not paid for either
+ * Number and weight of the texts sent for these units: only they are charged.
+ * @param unpaid keys of texts that are not charged
  */
 function deliveredOf(
   { partial, kept, ...plan }: RefreshPlan,
@@ -123,7 +123,7 @@ function deliveredOf(
       ...fieldsAmong(partial, (key) => units.has(key)),
       document: {
         version: 1 as const,
-        // Keys are positions: what is left out leaves its place.
+        // Keys are positions: other blocks become empty placeholders.
         blocks: partial.document.blocks.map((block) =>
           units.has(`block:${block.id}`) ? block : { id: block.id, type: 'divider' as const },
         ),
@@ -161,10 +161,10 @@ export function applyPlan(
   });
 }
 
-/** Why a proposal cannot be accepted: its unit has changed since, or the version has as many blocks as it may have. */
+/** Why a proposal cannot be accepted: its unit has changed since, or the version has the most blocks allowed. */
 export type Refusal = 'changed' | 'full';
 
-/** The version once the proposal is accepted. */
+/** The version after the proposal is accepted. */
 export function accept(proposal: string, version: string, provenance: string | null): Changed | Refusal {
   const before = read<Snapshot>(version);
   const result = acceptProposal(before, readProvenance(provenance), read<Proposal>(proposal));
@@ -173,7 +173,7 @@ export function accept(proposal: string, version: string, provenance: string | n
   return length > MAX_BLOCKS && length > before.document.blocks.length ? 'full' : changedBy(result);
 }
 
-/** What is known of the version once the proposal is rejected, as JSON text. */
+/** The version's provenance after the proposal is rejected, as JSON text. */
 export const reject = (proposal: string, version: string, provenance: string | null): string =>
   JSON.stringify(
     rejectProposal(read<Snapshot>(version), readProvenance(provenance), read<Proposal>(proposal)),

@@ -3,14 +3,14 @@ import { countWords } from '../format/words.ts';
 import type { ParsedTexts } from '../inline/texts.ts';
 import { type Rendered, renderDocument } from '../render/document.ts';
 
-/** A valid document as it is stored, and what its users need to know about it. */
+/** A valid document as stored, and the facts that callers need. */
 export interface StoredDocument {
-  /** documentJson, its dead links dropped. */
+  /** documentJson without dead links. */
   readonly json: string;
   readonly words: number;
-  /** The assets it shows, in the order of its image blocks, with the block's index. */
+  /** The assets of its image blocks in order, with each block's index. */
   readonly images: readonly { readonly assetId: string; readonly block: number }[];
-  /** The words of its first heading; null without one. */
+  /** The text of its first heading; null without one. */
   readonly firstHeading: string | null;
 }
 
@@ -34,7 +34,7 @@ export interface RenderedDocument {
   readonly rendered: Rendered;
 }
 
-/** Describes and renders a document as it is stored. */
+/** Prepares and renders a document for storage. */
 export const toStore = (document: DocumentJson, texts: ParsedTexts): RenderedDocument => ({
   stored: describe(document, texts),
   rendered: renderDocument(document, texts),

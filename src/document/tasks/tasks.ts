@@ -1,6 +1,6 @@
 /**
- * Work on whole documents, which runs on a separate thread when the document is large. Documents go in and
- * come out as text, so that little has to be copied between threads.
+ * Tasks on whole documents, which run on a separate thread for large ones. Documents go in and come out as text, so that
+ * little is copied between threads.
  */
 import type { AssetId } from '../../ids.ts';
 import { dropDeadLinks } from '../format/links.ts';
@@ -37,7 +37,7 @@ export type CheckedDocument =
 
 const readDocument = (json: string): DocumentJson => JSON.parse(json) as DocumentJson;
 
-/** Checks JSON text against the document format, within the bounds of what a client sends or of what may be stored, and renders it. */
+/** Checks JSON text against the document format, with the bounds for clients or for stored documents, and renders it. */
 function check(json: string, from: 'client' | 'stored' = 'client'): CheckedDocument {
   const texts = new ParsedTexts();
   const parsed = parseDocument(JSON.parse(json), texts, from === 'stored' ? STORED_BOUNDS : undefined);
@@ -47,36 +47,36 @@ function check(json: string, from: 'client' | 'stored' = 'client'): CheckedDocum
 /** Renders a stored document. */
 const render = (json: string): Rendered => renderDocument(readDocument(json));
 
-/** The document with its assets replaced by their copies; the words stay as they are. */
+/** The document with its assets replaced by their copies. */
 function copyDocument(json: string, assetIds: ReadonlyMap<string, string>): string {
   const document = readDocument(json);
   replaceAssets(document, assetIds);
   return JSON.stringify(document);
 }
 
-/** What is sent of a snapshot (its JSON text). */
+/** The texts to send of a snapshot (JSON text). */
 function plan(json: string): PlannedTexts {
   const snapshot = JSON.parse(json) as Snapshot;
   return planTexts(extractSegments(snapshot), snapshot);
 }
 
-/** The same of a refresh; `source` is the article that it brings the version up to date with, null when that is gone. */
+/** The texts to send of a refresh; `source` is its source article, null when deleted. */
 function planSegmentsOf(refresh: string, source: string | null): PlannedTexts {
   const { partial, segments } = sentOf(refresh);
   return planTexts(segments, source === null ? partial : (JSON.parse(source) as Snapshot), partial);
 }
 
-/** A translated article as it is stored. */
+/** A translated article as stored. */
 export type AssembledArticle = Omit<TranslatedArticle, 'document'> &
   RenderedDocument & {
-    /** What is known of the version from now on, as JSON text. */
+    /** The version's provenance, as JSON text. */
     readonly provenance: string;
   };
 
-/** The article, or why there is none. */
+/** The article, or why it cannot be written. */
 export type Assembled = { readonly ok: true; readonly article: AssembledArticle } | Unwritable;
 
-/** Writes translations into a copy of the snapshot (its JSON text), whose images are those of `assetIds`, and renders it. */
+/** Writes translations into a copy of the snapshot (JSON text) with the images of `assetIds`, and renders it. */
 function assemble(
   snapshot: string,
   translations: ReadonlyMap<string, string | null>,
@@ -92,7 +92,7 @@ function assemble(
   });
 }
 
-/** Of each version how many of its units are in which state; what comes in is JSON text, of versions and of what is known of them by id. */
+/** Counts each version's units by state. Versions and provenance come in by id, as JSON text. */
 function states(
   source: string,
   versions: ReadonlyMap<string, string>,
@@ -108,7 +108,7 @@ function states(
   return counts;
 }
 
-/** The local images of a Markdown file, each path once, with the alternative text it has first. */
+/** The local images of a Markdown file, each path once, with its first alternative text. */
 function findImages(source: string): { path: string; alt: string }[] {
   const found = new Map<string, string>();
   importMarkdown(source, {
@@ -123,7 +123,7 @@ function findImages(source: string): { path: string; alt: string }[] {
 /** A Markdown file as a checked document. */
 export interface ImportedDocument {
   readonly title: string | null;
-  /** Images that only their alternative text is left of. */
+  /** Number of images reduced to their alternative text. */
   readonly unusable: number;
   readonly checked: CheckedDocument;
 }
@@ -141,12 +141,12 @@ function importFile(
   return { title, unusable, checked: check(JSON.stringify(document)) };
 }
 
-/** What a stored document weighs in the price (`textWeight`): its text, and what is translated besides it. */
+/** A stored document's weight in the price (`textWeight`): its body, and the other translated texts. */
 export type Counted =
   | { readonly ok: true; readonly body: number; readonly beside: number }
   | { readonly ok: false; readonly issue: DocumentIssue };
 
-/** A document that a translation could not be written back into is found here, before it is paid for. */
+/** Finds a document that a translation could not be written into, before it is charged. */
 function count(json: string): Counted {
   const texts = new ParsedTexts();
   const parsed = parseDocument(readDocument(json), texts, STORED_BOUNDS);
@@ -162,27 +162,27 @@ function count(json: string): Counted {
   };
 }
 
-/** The beginning of a stored document's words as shown, this many code points of it. */
+/** The first `characters` code points of a stored document's text as shown. */
 function excerpt(json: string, characters: number): string {
   const parts: string[] = [];
   let length = 0;
   for (const { kind, markdown, text } of collectTexts(readDocument(json))) {
     if (kind === 'altText') continue;
-    // A text from before marks were bounded is shown as written.
+    // Text with too many marks to parse is shown as written.
     const shown = markdown && weighInline(text).problem === null ? toPlainText(text) : text;
     parts.push(shown);
     length += shown.length;
-    // A code point is two units at most.
+    // A code point has at most two units.
     if (length >= characters * 2) break;
   }
   return [...parts.join('\n').slice(0, characters * 2)].slice(0, characters).join('');
 }
 
-/** Those of a glossary's terms that occur in texts; JSON text comes in and goes out. */
+/** The glossary terms that occur in texts; JSON text in and out. */
 const termsIn = (glossary: string, texts: ReadonlyMap<string, string>): string =>
   JSON.stringify(occurringTerms(JSON.parse(glossary) as readonly Term[], [...texts.values()]));
 
-/** Every task by name. Arguments and results survive structured cloning, but for parsed texts, which become bytes. */
+/** Every task by name. Arguments and results can be structured-cloned. */
 export const TASKS = {
   count,
   excerpt,

@@ -1,4 +1,4 @@
-/** The text inside raw HTML of an imported file. Only for reading: the result is plain text and is escaped wherever it is shown. */
+/** Extracts plain text from raw HTML of an imported file. The result must be escaped wherever it is shown. */
 
 import { decodeReferences } from './references.ts';
 
@@ -10,8 +10,8 @@ export interface HtmlImage {
 }
 
 /**
- * Drops comments, scripts, styles and tags, keeps the text; ends of block elements become line ends. Images stand
- * between the texts; one without an address leaves its alternative text.
+ * Removes comments, scripts, styles and tags and keeps the text; ends of block elements become line ends. Images are
+ * separate parts; an image without an address becomes its alternative text.
  */
 export function htmlToParts(html: string): (string | HtmlImage)[] {
   const shown = cutHidden(html);
@@ -47,10 +47,10 @@ function stripTags(html: string): string {
   );
 }
 
-/** Removes every stretch from `from` to `to`; one that never ends reaches to the end of the text. */
+/** Removes everything from each `from` to the next `to`, or to the end of the text. */
 function cutOut(html: string, from: string, to: string): string {
   const lower = html.toLowerCase();
-  // Lower case may change a text's length (İ); then positions would not fit, and tags are ASCII anyway.
+  // Lower case may change a text's length (İ), which would shift positions; tags are ASCII.
   const searched = lower.length === html.length ? lower : html;
   const parts: string[] = [];
   let at = 0;

@@ -1,35 +1,35 @@
 /**
- * Bounds of inline Markdown. Pairing marks costs the parser more than linear time, so what one paragraph may hold is
- * bounded: no honest text comes near, and parsing is linear for all that is left.
+ * Bounds of inline Markdown. Pairing marks takes the parser more than linear time, so the marks of a paragraph are
+ * bounded, far above any real text.
  */
 
-/** Marks in one paragraph of a text, which blank lines end. */
+/** Marks in one paragraph; blank lines end a paragraph. */
 export const MAX_PARAGRAPH_MARKS = 500;
-/** Marks times emphasis marks in one paragraph: each `*` that closes is compared with all that stands before it. */
+/** Marks times emphasis marks in one paragraph: the parser compares each closing `*` with all marks before it. */
 export const MAX_MARK_PAIRS = 40_000;
 /** Marks in all Markdown texts of one document. */
 export const MAX_DOCUMENT_MARKS = 50_000;
 /** Characters of an inline link's title. */
 export const MAX_LINK_TITLE = 200;
 
-/** Marks that a link title without an end counts for: the parser looks for its end once for each. */
+/** An unended link title counts as this many marks: the parser scans for the end of each. */
 const UNENDED_TITLE = 100;
-/** Characters within which a title that counts as ended ends. */
+/** A title must end within this many characters to count as ended. */
 const TITLE_REACH = 1_000;
 
 const MARK = /[[\]*_`<&\\\n!]/g;
 const TITLE_START = /\]\([ \t\n]*(?:<[^<>\n]*>|[^\s<]\S{0,2000})[ \t\n]+(["'(])/g;
 const WORD = /[A-Za-z0-9]/;
 
-/** What stands in a text: all marks, and those of emphasis among them. */
+/** Number of marks in a text, and of emphasis marks among them. */
 export interface Marks {
   readonly all: number;
   readonly emphasis: number;
 }
 
 /**
- * The marks of one paragraph: `[ ] * _ ` < & \ !` and line ends. An escaped character counts once, with its backslash;
- * `_` inside a word counts, but is not emphasis.
+ * Counts the marks of one paragraph: `[ ] * _ ` < & \ !` and line ends. An escaped character counts once, with its
+ * backslash; `_` inside a word counts, but is not emphasis.
  */
 export function countMarks(paragraph: string): Marks {
   let all = 0;
@@ -41,7 +41,7 @@ export function countMarks(paragraph: string): Marks {
     if (mark === '\\') escaped = index + 1;
     else if (mark === '*' || (mark === '_' && !insideWord(paragraph, index))) emphasis += 1;
   }
-  // Beyond the bound nothing more is looked at: that would cost what the bound is there to spare.
+  // Beyond the bound the count does not matter, and counting on would be slow.
   if (all <= MAX_PARAGRAPH_MARKS) all += unendedTitles(paragraph) * UNENDED_TITLE;
   return { all, emphasis };
 }
@@ -61,7 +61,7 @@ function unendedTitles(paragraph: string): number {
   return count;
 }
 
-/** Why a paragraph with these marks is not taken, in words; null when it is. */
+/** Why a paragraph with these marks is refused, in words; null when it is not. */
 export function marksProblem({ all, emphasis }: Marks): string | null {
   if (all > MAX_PARAGRAPH_MARKS) {
     return `has more than ${MAX_PARAGRAPH_MARKS} Markdown marks in one paragraph: ${all}`;

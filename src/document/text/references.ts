@@ -11,7 +11,7 @@ const NAMED: Readonly<Record<string, string>> = {
   hellip: '…',
 };
 
-/** Character references of HTML and XML as the characters they stand for; one that stands for none stays as it is. */
+/** Decodes HTML and XML character references; unknown ones stay. */
 export const decodeReferences = (text: string): string =>
   text.replace(/&(?:#(\d{1,7})|#x([\da-f]{1,6})|([a-z]{2,6}));/gi, (all, decimal, hex, name) => {
     if (typeof name === 'string') return NAMED[name.toLowerCase()] ?? all;

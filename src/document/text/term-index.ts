@@ -1,17 +1,17 @@
-/** Finds which of many terms occur in a text, whatever the script. */
+/** Finds which of many terms occur in a text, in any script. */
 
 import { nameKey } from '../../name-key.ts';
 
-/** What is looked for. */
+/** A term to find. */
 export interface Term {
   readonly source: string;
   readonly caseSensitive: boolean;
 }
 
-/** Scripts that are written without spaces between words: any character may begin or end a term. */
+/** Scripts without spaces between words: any character may begin or end a term. */
 const UNSPACED =
   '\\p{scx=Han}\\p{scx=Hiragana}\\p{scx=Katakana}\\p{scx=Thai}\\p{scx=Lao}\\p{scx=Khmer}\\p{scx=Myanmar}';
-/** Korean words begin after a space, and take their endings without one. */
+/** Korean words begin after a space; endings follow without one. */
 const HANGUL = '\\p{sc=Hangul}';
 const LETTERS = '[\\p{L}\\p{M}\\p{N}]';
 const WORD = `[${LETTERS}--[${UNSPACED}${HANGUL}]]`;
@@ -20,19 +20,19 @@ const START = new RegExp(
   `(?<!${WORD})${WORD}|(?<!${HANGUL})${HANGUL}|[${LETTERS}&&[${UNSPACED}]]|[^\\s${LETTERS}]`,
   'gv',
 );
-/** Where none may end: within a word, or before a mark that belongs to its last letter. */
+/** Where no term may end: within a word, or before a mark of its last letter. */
 const WITHIN = new RegExp(`(?<=${WORD})${WORD}|\\p{M}`, 'yv');
 
-/** One form of what is written in several: composed letters, one space, one apostrophe. */
+/** Normalises letters (NFC), white space and apostrophes. */
 const even = (text: string): string => text.normalize('NFC').replace(/\s+/g, ' ').replaceAll('’', "'");
 interface Entry<T> {
   readonly form: string;
   readonly terms: T[];
-  /** The longest other entry that this one begins with. */
+  /** The longest other entry that is a prefix of this one. */
   readonly shorter: Entry<T> | undefined;
 }
 
-/** Entries in order: those that a text begins with are the last one that is not behind it, and what that begins with. */
+/** Sorted entries. A text's prefixes among them are the last entry not after it, and that entry's own prefixes. */
 class SortedTerms<T> {
   private readonly entries: Entry<T>[] = [];
   private readonly firsts: ReadonlySet<number | undefined>;
@@ -54,7 +54,7 @@ class SortedTerms<T> {
     this.firsts = new Set(this.entries.map(({ form }) => form.codePointAt(0)));
   }
 
-  /** The entries that the text has at this place, the longest first. */
+  /** The entries at this place of the text, longest first. */
   *at(text: string, place: number): Generator<Entry<T>> {
     if (!this.firsts.has(text.codePointAt(place))) return;
     const rest = text.slice(place, place + MAX_FORM);
@@ -70,12 +70,12 @@ class SortedTerms<T> {
   }
 }
 
-/** Characters of a term that are compared; those of a glossary are shorter. */
+/** Characters of a term that are compared; glossary terms are shorter. */
 const MAX_FORM = 400;
 
 /**
- * Prepares the look-up of terms, 5,000 say. What it answers looks through a text once: for plain text, the terms that
- * occur in it as words of their own. Its cost grows with the text, hardly with the terms.
+ * Indexes terms (some 5,000) and returns a function that finds those that occur as whole words in a plain text. It reads
+ * the text once; its cost hardly depends on the number of terms.
  */
 export function indexTerms<T extends Term>(terms: readonly T[]): (text: string) => T[] {
   const exact = new SortedTerms(

@@ -1,6 +1,6 @@
 /**
- * Addresses inside article text: which ones a link may have, and which stretches of text are addresses or
- * placeholders that no translation may touch.
+ * Addresses inside article text: which ones a link may have, and which ranges of text are addresses or
+ * placeholders that a translation must not change.
  */
 
 const ALLOWED_SCHEMES: ReadonlySet<string> = new Set(['http', 'https', 'mailto']);
@@ -20,7 +20,7 @@ export function isAllowedImageUrl(url: string): boolean {
   return isAllowedLinkUrl(url) && !/^\s*mailto:/i.test(url);
 }
 
-/** The address with white space and control characters percent-encoded: safe inside a quoted HTML attribute once escaped. */
+/** Percent-encodes white space and control characters. Once escaped, safe in a quoted HTML attribute. */
 export function encodeUrl(url: string): string {
   return url.toWellFormed().replace(/[\u0000-\u0020"<>\\^`{|}\u007f-\uffff]+/g, encodeURIComponent);
 }
@@ -39,7 +39,7 @@ const LOCAL_PART = /[\w.+%-]/;
 const DOMAIN = /^[a-z0-9-]+(?:\.[a-z0-9-]+)+/i;
 
 /**
- * The stretches of plain text that must survive a translation byte by byte: bare addresses, e-mail addresses,
+ * The ranges of plain text that a translation must keep byte for byte: bare addresses, e-mail addresses,
  * template placeholders and control characters. Sorted, without overlaps.
  */
 export function findLiterals(text: string): TextRange[] {
@@ -75,7 +75,7 @@ export function findLiterals(text: string): TextRange[] {
   return result;
 }
 
-/** `…/Foo_(bar)` ends with its bracket; `(see https://a.example)` does not. Looks back over 200 characters at most. */
+/** True for `…/Foo_(bar)`, false for `(see https://a.example)`. Looks back at most 200 characters. */
 function closesBracket(text: string, start: number, end: number): boolean {
   const last = text.charAt(end - 1);
   if (last !== ')' && last !== ']') return false;

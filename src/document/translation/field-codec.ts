@@ -1,4 +1,4 @@
-/** Turns one text of a document into the protected form for providers and back. */
+/** Converts one text of a document to the protected form for providers and back. */
 
 import { type PlacedLink, placeLinks } from '../format/links.ts';
 import { type ArticleLink, MAX_LINK_TEXT } from '../format/schema.ts';
@@ -16,13 +16,13 @@ export interface EncodedField {
   readonly nodes: TagContent[];
   /** Titles of inline links by tag id: separate prose, translated on its own. */
   readonly titles: ReadonlyMap<number, string>;
-  /** What a tag stands for: the same in two languages, whatever its id there. */
+  /** The meaning of a tag, comparable between two languages whatever the tags' ids. */
   meaningOf(node: TagNode): string;
-  /** The field's new content from a translated tree that has the same tags. */
+  /** The field's new content, from a translated tree with the same tags. */
   decode(nodes: readonly TagContent[], titles: ReadonlyMap<number, string>): TextChange;
 }
 
-/** Encodes a field; links and emphasis become paired tags, inline code, addresses and placeholders empty ones. */
+/** Encodes a field: links and emphasis become paired tags; inline code, addresses and placeholders empty ones. */
 export function encodeField(field: Pick<TextField, 'text' | 'markdown' | 'links'>): EncodedField {
   return field.markdown ? encodeMarkdown(field.text) : encodePlain(field.text, field.links);
 }
@@ -42,7 +42,7 @@ class TagIds {
   }
 }
 
-/** Text in which literals become `x` tags, read from left to right. */
+/** Reads text from left to right, with literals as `x` tags. */
 class LiteralText {
   private readonly text: string;
   private readonly literals: readonly TextRange[];
@@ -58,7 +58,7 @@ class LiteralText {
     this.atoms = atoms;
   }
 
-  /** The nodes from where the last call ended to `end`; a literal that reaches beyond is split there. */
+  /** The nodes from the end of the last call to `end`; a literal that reaches beyond is split there. */
   upTo(end: number): TagContent[] {
     const nodes: TagContent[] = [];
     for (let literal = this.literals[this.next]; this.at < end; literal = this.literals[this.next]) {
@@ -175,7 +175,7 @@ function encodePlain(text: string, links: readonly ArticleLink[]): EncodedField 
             const index = linkOf.get(node.id);
             const link = links[index ?? -1];
             if (index === undefined || link === undefined) continue;
-            // Words are blank only where the source's are; engines may drop blanks, the link needs them.
+            // A link needs words: an engine may drop blank ones, so they are taken from the source.
             if (changed.slice(from).trim() === '') changed = changed.slice(0, from) + link.text;
             const inner = changed.slice(from);
             const words = linkText(inner);
@@ -198,15 +198,15 @@ function encodePlain(text: string, links: readonly ArticleLink[]): EncodedField 
   };
 }
 
-/** A link's words as stored: a stretch of the translated text, so they occur there, of at most 200 characters. */
+/** A link's words as stored: an exact part of the translated text, at most 200 characters. */
 function linkText(inner: string): string {
   const trimmed = inner.trim();
   return cutAtWord(trimmed === '' ? inner : trimmed, MAX_LINK_TEXT);
 }
 
 /**
- * The links that can be tags: in the block's order, those that do not cut an earlier one in two. A link inside a
- * literal needs no tag, because the literal survives as it is. Sorted outermost first.
+ * The links that can be tags: in the block's order, without those that overlap an earlier one in part. A link inside a
+ * literal needs no tag, because the literal is kept. Sorted outermost first.
  */
 function taggable(placed: readonly PlacedLink[], literals: readonly TextRange[]): PlacedLink[] {
   const accepted: PlacedLink[] = [];

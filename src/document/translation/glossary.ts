@@ -1,13 +1,13 @@
-/** The terms of a glossary that some texts have. */
+/** Selects the glossary terms that occur in texts. */
 import { indexTerms, type Term } from '../text/term-index.ts';
 import { plainText } from './tags.ts';
 
-/** Terms that go along with an article, at most. */
+/** The most terms sent with an article. */
 export const MAX_OCCURRING = 200;
 
 /**
- * Those of the terms that occur in the texts (plain or in protected form), in the order of the terms; of more than
- * `MAX_OCCURRING` those that the first texts have. Of an article it is work for a thread: `glossaryIn` has it done there.
+ * The terms that occur in the texts (plain or protected form), in their own order. When there are more than
+ * `MAX_OCCURRING`, those in the first texts win. Too slow on the event loop for a whole article: see `glossaryIn`.
  */
 export function occurringTerms<T extends Term>(terms: readonly T[], texts: readonly string[]): T[] {
   if (terms.length === 0) return [];

@@ -1,24 +1,24 @@
-/** Links are stored by their words and stand where those occur first: here they get words that occur first at their place. */
+/** A link is stored by its words and placed at their first occurrence. Widens the words of a link that comes later. */
 import type { TextRange } from '../text/urls.ts';
 
-/** Words besides its own that a link may take in, and characters that it may have. */
+/** Bounds on the words that a link may gain, and on its characters. */
 const MAX_WORDS = 12;
 const SEGMENTER = new Intl.Segmenter('en', { granularity: 'word' });
 
-/** Whether the words at a place occur there first. */
-const standsFirst = (text: string, { start, end }: TextRange): boolean =>
+/** Whether the words in a range occur there for the first time. */
+const isFirstOccurrence = (text: string, { start, end }: TextRange): boolean =>
   text.indexOf(text.slice(start, end)) === start;
 
 /**
- * Widens ranges of a text by their neighbours, by as few words as needed, until what stands in each occurs there first.
- * None takes in another. One that cannot be told from an earlier place stays as it is.
- * @param ranges by their starts
- * @param longest characters of a range
+ * Widens ranges of a text by as few words as needed until each one's text has its first occurrence there. Ranges never
+ * overlap. A range that cannot be made unique stays as it is.
+ * @param ranges sorted by start
+ * @param longest the most characters of a range
  */
 export function widenToFirst(text: string, ranges: readonly TextRange[], longest: number): TextRange[] {
   const widened = [...ranges];
   for (const [index, range] of widened.entries()) {
-    if (standsFirst(text, range)) continue;
+    if (isFirstOccurrence(text, range)) continue;
     const others = widened.filter((_, other) => other !== index);
     const room = {
       start: Math.max(
@@ -37,9 +37,9 @@ export function widenToFirst(text: string, ranges: readonly TextRange[], longest
   return widened;
 }
 
-/** Neither begins nor ends within a word. */
+/** The widened range, which neither begins nor ends within a word; null when there is none. */
 function widen(text: string, range: TextRange, room: TextRange, longest: number): TextRange | null {
-  // Where the longest range ends is not where a word does: what stands there may be a part of one.
+  // The longest range may end inside a word: the partial word does not count.
   const first = room.start > 0 && room.start === range.end - longest ? room.start + 2 : room.start;
   const last = room.end < text.length && room.end === range.start + longest ? room.end - 2 : room.end;
   const words = [...SEGMENTER.segment(text.slice(room.start, room.end))]
@@ -57,11 +57,11 @@ function widen(text: string, range: TextRange, room: TextRange, longest: number)
   ];
   const ends = [range.end, ...words.map(({ end }) => end).filter((end) => end > range.end && end <= last)];
   for (let more = 1; more <= MAX_WORDS; more += 1) {
-    // To the right first: that is how people read on.
+    // To the right first.
     for (let before = 0; before <= more; before += 1) {
       const [start, end] = [starts[before], ends[more - before]];
       if (start === undefined || end === undefined || end - start > longest) continue;
-      if (standsFirst(text, { start, end })) return { start, end };
+      if (isFirstOccurrence(text, { start, end })) return { start, end };
     }
   }
   return null;

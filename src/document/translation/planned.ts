@@ -1,4 +1,4 @@
-/** The texts of an article as they are handed to an engine: in batches, with what stands around them. */
+/** Plans the texts of an article for an engine: batches, with the text around each. */
 import { cutAtWord } from '../text/characters.ts';
 import type { Neighbours } from './context.ts';
 import { encodeField } from './field-codec.ts';
@@ -6,17 +6,17 @@ import { extractSegments, type Segment, segmentWords } from './segments.ts';
 import type { Snapshot } from './source.ts';
 import { plainText, tagText } from './tags.ts';
 
-/** Characters of a neighbour that go along, and of a heading in the outline. */
+/** Bounds on the characters of a neighbour, and of a heading in the outline. */
 const MAX_NEIGHBOUR = 200;
 const MAX_HEADING = 120;
-/** The outline is a small part of what is sent: a fifth of the texts, within these characters. */
+/** Size of the outline in characters: a fifth of the texts, within these bounds. */
 const OUTLINE = { least: 300, most: 6_000, share: 0.2 } as const;
 
 export interface PlannedSegment extends Segment, Neighbours {
   readonly words: number;
 }
 
-/** What is sent of an article, in reading order, and what is told about it. */
+/** The texts that are sent, in reading order, and their context. */
 export interface PlannedTexts {
   readonly title: string;
   readonly outline: readonly string[];
@@ -25,8 +25,8 @@ export interface PlannedTexts {
 
 /**
  * Prepares segments for an engine.
- * @param whole the article that they are from; its texts are what stands around them
- * @param part the article cut down, in which their keys are positions; `whole` when it is not
+ * @param whole the article, from which the surrounding texts are taken
+ * @param part the part of the article that the segments' keys refer to; `whole` by default
  */
 export function planTexts(segments: readonly Segment[], whole: Snapshot, part = whole): PlannedTexts {
   const texts = part === whole ? segments : extractSegments(whole);
@@ -48,7 +48,7 @@ export function planTexts(segments: readonly Segment[], whole: Snapshot, part = 
   return { title: whole.title, outline: outlineOf(whole, room), segments: planned };
 }
 
-/** The end of a text, from the beginning of a word on. */
+/** The end of a text, starting at a word. */
 function ending(text: string): string {
   if (text.length <= MAX_NEIGHBOUR) return text;
   const end = text.slice(-MAX_NEIGHBOUR).replace(/^[\udc00-\udfff]/, '');
@@ -56,7 +56,7 @@ function ending(text: string): string {
   return word > MAX_NEIGHBOUR / 2 ? end : end.slice(word);
 }
 
-/** The headings in order: all of them, or those of the higher levels, as far as there is room. */
+/** The headings in order: all of them, or as many of the higher levels as fit. */
 function outlineOf({ document }: Snapshot, room: number): string[] {
   const headings = document.blocks.flatMap((block) => {
     if (block.type !== 'heading') return [];
@@ -77,7 +77,7 @@ function outlineOf({ document }: Snapshot, room: number): string[] {
 const lengthOf = (headings: readonly { readonly text: string }[]): number =>
   headings.reduce((sum, { text }) => sum + text.length + 3, 0);
 
-/** Finds the key that a text has in the whole by the ids of its block and its image. */
+/** Maps a text's key in the part to its key in the whole, by block and image id. */
 function keyMapper(part: Snapshot, whole: Snapshot): (key: string) => string {
   const blocks = new Map(whole.document.blocks.map(({ id }, place) => [id, place]));
   const assets = new Map<string, number>(whole.assets.map(({ id }, place) => [id, place]));
@@ -94,7 +94,7 @@ function keyMapper(part: Snapshot, whole: Snapshot): (key: string) => string {
 
 /** Bounds of one request to a provider. */
 export interface BatchBounds {
-  /** Words a batch holds at most; a longer segment is a batch of its own. */
+  /** The most words in a batch; a longer segment is a batch of its own. */
   readonly maxWords: number;
   readonly maxSegments: number;
 }

@@ -26,18 +26,18 @@ export interface TranslatedArticle {
   altTexts: Map<string, string>;
 }
 
-/** Translations that cannot be written back: a segment is missing or damaged. Translations that passed `checkStructure` never cause it. */
+/** A segment is missing or damaged. Never thrown for translations that passed `checkStructure`. */
 export class ReassemblyError extends Error {
   override readonly name = 'ReassemblyError';
 }
 
-/** Why translations cannot be written back, for who is told across threads: there errors lose their class. */
+/** A `ReassemblyError` that can be passed between threads, where errors lose their class. */
 export interface Unwritable {
   readonly ok: false;
   readonly problem: string;
 }
 
-/** What `write` answers, or why the translations cannot be written back. */
+/** The result of `write`, or its `ReassemblyError` as a value. */
 export function orUnwritable<Written>(write: () => Written): Written | Unwritable {
   try {
     return write();
@@ -48,10 +48,12 @@ export function orUnwritable<Written>(write: () => Written): Written | Unwritabl
 }
 
 /**
- * The translated article. `assetIds` has the copies of the source's images; `translations` maps segment keys of `extractSegments(snapshot)` to checked translations; one that is null keeps
- * the source's text.
- * Block ids, code, addresses, linked articles and structure are the source's; the document is always valid,
- * but for texts that have grown beyond what a client may send. Texts that were parsed are left in `texts`. `kept` has fields, by key, that are not translated but taken as they are.
+ * The translated article. Block ids, code, addresses, linked articles and structure are the source's. The document is
+ * always valid, except that texts may be longer than a client may send.
+ * @param translations checked translations by the keys of `extractSegments(snapshot)`; null keeps the source's text
+ * @param assetIds the copies of the source's images
+ * @param texts receives the parsed texts
+ * @param kept fields by key that are taken over instead of translated
  * @throws ReassemblyError when a translation is missing or damaged.
  */
 export function reassemble(
@@ -105,7 +107,7 @@ export function reassemble(
   };
 }
 
-/** The translated tree of one text, put together when it was translated in parts. */
+/** The translated tree of one text, joined when it was translated in parts. */
 function translatedText(
   key: string,
   source: readonly TagContent[],
@@ -142,7 +144,7 @@ function oneLine(text: string): string {
   return text.trim().split(/\s+/).join(' ');
 }
 
-/** Points image blocks at the copies of their assets, in place; those without a copy stay. */
+/** Points image blocks to the copies of their assets, in place; images without a copy stay. */
 export function replaceAssets(document: DocumentJson, assetIds: ReadonlyMap<string, string>): void {
   for (const block of document.blocks) {
     if (block.type === 'image') block.assetId = assetIds.get(block.assetId) ?? block.assetId;

@@ -1,46 +1,46 @@
-/** What became of the texts of a job, as it is kept. */
+/** The stored report on the texts of a job. */
 import type { DefectCode } from './checks/defects.ts';
 import type { SegmentKind } from './segments.ts';
 
 /**
- * How a text ended, the worst first. `left`: nothing usable came. `accepted`: with a defect that one repair did not
- * remove. `memory`: translated before.
+ * The outcome of a text, worst first. `left`: no usable translation. `accepted`: with a defect that one repair did not
+ * remove. `memory`: reused from an earlier translation.
  */
 export const OUTCOMES = ['left', 'accepted', 'repaired', 'memory', 'clean'] as const;
 export type Outcome = (typeof OUTCOMES)[number];
 
 export interface FoundDefect {
   readonly code: DefectCode;
-  /** May quote a few words; gone once the job's texts are. */
+  /** May quote a few words; deleted with the job's texts. */
   readonly message?: string;
 }
 
-/** A text that is not clean. */
+/** A text with another outcome than `clean`. */
 export interface ReportEntry {
   readonly outcome: Outcome;
   readonly kind: SegmentKind | null;
-  /** Of a text of the body. */
+  /** Null for a text outside the body. */
   readonly blockId: string | null;
-  /** Of an image's alternative text outside the body: the source's image. */
+  /** The source's image, for an alternative text outside the body. */
   readonly assetId: string | null;
-  /** Its place in the block, or the field outside the body. */
+  /** The text's position in the block, or the field outside the body. */
   readonly field: string;
   readonly words: number;
   readonly defects: readonly FoundDefect[];
 }
 
-/** How many of something have each outcome; `open` have none yet. */
+/** Counts by outcome; `open` have none yet. */
 export type Tally = Readonly<Record<Outcome | 'open' | 'total', number>>;
 
 export interface StoredReport {
   readonly texts: Tally;
   readonly words: Tally;
   readonly entries: readonly ReportEntry[];
-  /** Entries that are not listed. */
+  /** Number of entries that are not listed. */
   readonly omitted: number;
 }
 
-/** Where a text stands, by its segment's key; `blocks` and `assets` are the ids that the keys' positions stand for. */
+/** The place of a segment's text. `blocks` and `assets` map the positions in keys to ids. */
 export function placeOf(
   key: string,
   { blocks, assets }: { readonly blocks: readonly string[]; readonly assets: readonly string[] },

@@ -25,12 +25,12 @@ export const SEGMENT_KINDS = [
   'altText',
 ] as const satisfies readonly SegmentKind[];
 
-/** Kinds of texts whose words count in an article's price in any case. */
+/** True for kinds of text in the body, which always count in an article's price. */
 export const isOfBody = (kind: SegmentKind | null): boolean =>
   kind !== null &&
   !['title', 'metaTitle', 'metaDescription', 'keyword', 'linkTitle', 'altText'].includes(kind);
 
-/** One text to translate. `key` is made of positions and is unique in the snapshot; `text` is the protected form. */
+/** One text to translate, in protected form. `key` consists of positions and is unique in the snapshot. */
 export interface Segment {
   readonly key: string;
   readonly kind: SegmentKind;
@@ -76,12 +76,12 @@ export function titleKey(fieldKey: string, tagId: number): string {
   return `${fieldKey}.title.${tagId}`;
 }
 
-/** The key of one part of a text that is translated in parts. */
+/** The key of one part of a long text. */
 export function partKey(fieldKey: string, part: number): string {
   return `${fieldKey}.part.${part}`;
 }
 
-/** The fields that a text is left of; `translations` has null for a segment that nothing usable came for. */
+/** The keys of fields with a segment that has no usable translation (null). */
 export const leftFields = (translations: ReadonlyMap<string, string | null>): Set<string> =>
   new Set(
     [...translations].flatMap(([key, text]) =>
@@ -89,16 +89,16 @@ export const leftFields = (translations: ReadonlyMap<string, string | null>): Se
     ),
   );
 
-/** True when there is something to translate: a letter outside the untouchable parts. */
+/** True when there is a letter outside the untouchable parts. */
 export function needsTranslation(nodes: readonly TagContent[]): boolean {
   return /\p{L}/u.test(tagText(nodes));
 }
 
 /**
- * Every text of the snapshot that a provider has to translate, in reading order, title and meta texts first. Texts without
- * a letter (numbers, dashes, nothing but code) are left out and stay as they are; a very long text is several segments.
- * Inline code, addresses, ids and code blocks are in no segment.
- * @param kept fields, by key, that are left out
+ * Every text of the snapshot to translate, in reading order, title and meta texts first. Texts without a letter (numbers,
+ * dashes, code only) are skipped; a very long text gives several segments. Inline code, addresses, ids and code blocks
+ * are in no segment.
+ * @param kept fields by key to skip
  */
 export function extractSegments(
   snapshot: Snapshot,
@@ -127,7 +127,7 @@ export function extractSegments(
   const { assets, document } = snapshot;
   const meta = metaFields(snapshot);
   const shown = new Set(document.blocks.map((block) => (block.type === 'image' ? block.assetId : null)));
-  // The alternative text of an image is read where the body shows it.
+  // An image's alternative text follows its position in the body.
   const altTexts = new Map<string, MetaField>();
   for (const [place, field] of meta.entries()) {
     const asset = assets[place + assets.length - meta.length];
@@ -146,12 +146,12 @@ export function extractSegments(
   return segments;
 }
 
-/** Words of a segment's text, tags not counted. */
+/** Number of words in a segment's text, without tags. */
 export function segmentWords(segment: Pick<Segment, 'text'>): number {
   return countTextWords(segment.text.replace(/<[^<>]*>/g, ' '));
 }
 
-/** True when a tree holds an untouchable part somewhere. */
+/** True when a tree contains an untouchable part. */
 export function holdsAtom(nodes: readonly TagContent[]): boolean {
   for (const { node } of eachTag(nodes)) if (node.tag === 'x') return true;
   return false;

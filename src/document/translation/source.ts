@@ -1,7 +1,7 @@
 import type { AssetId } from '../../ids.ts';
 import type { DocumentJson } from '../format/schema.ts';
 
-/** An image of the source: its row's fields, for the copy that the translation gets. */
+/** An image of the source: the fields that its copy in the translation gets. */
 export interface SourceAsset {
   readonly id: AssetId;
   readonly role: 'hero' | 'inline';
@@ -12,7 +12,7 @@ export interface SourceAsset {
   readonly altText: string;
 }
 
-/** What a job translates: the source as it was when the job was created, whatever is edited later. */
+/** The source of a job, as it was when the job was created. */
 export interface Snapshot {
   readonly title: string;
   readonly metaTitle: string | null;
@@ -20,6 +20,6 @@ export interface Snapshot {
   readonly targetKeywords: readonly string[];
   readonly secondaryKeywords: readonly string[];
   readonly document: DocumentJson;
-  /** The cover included. */
+  /** With the cover. */
   readonly assets: readonly SourceAsset[];
 }

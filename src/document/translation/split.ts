@@ -1,10 +1,10 @@
-/** Very long texts in parts that an engine can take, cut where sentences end. */
+/** Splits very long texts for engines, at sentence ends. */
 import { serializeTags, type TagContent, tagText } from './tags.ts';
 
-/** Characters of protected form from which a text is cut; some 600 English words. */
+/** The most characters of a part in protected form; some 600 English words. */
 export const MAX_PART_LENGTH = 4_000;
 
-/** One part, and the white space that stood after it. */
+/** One part, and the white space after it. */
 export interface TextPart {
   readonly nodes: TagContent[];
   readonly after: string;
@@ -15,8 +15,8 @@ const SENTENCE_END = /[.!?…]+["'”’»)\]]*\s+|[。！？｡]+[」』”’�
 const WORD_END = /\s+/g;
 
 /**
- * Cuts a text into parts of at most `limit` characters: at sentence ends, a longer sentence at white space. Tags are
- * never cut, so a part is longer when a tag is, or when there is nowhere to cut.
+ * Splits a text into parts of at most `limit` characters, at sentence ends; a longer sentence at white space. Tags are
+ * never split, so a part can be longer.
  */
 export function splitLong(nodes: readonly TagContent[], limit = MAX_PART_LENGTH): TextPart[] {
   const whole: TextPart[] = [{ nodes: [...nodes], after: '' }];
@@ -28,7 +28,7 @@ export function splitLong(nodes: readonly TagContent[], limit = MAX_PART_LENGTH)
   return parts.map(withoutSpaceAfter).filter((part) => part.nodes.length > 0);
 }
 
-/** The translated parts as one text again, with the space between sentences that their script wants. */
+/** Joins translated parts, with the space between sentences that their script needs. */
 export function joinParts(parts: readonly TextPart[]): TagContent[] {
   return parts.flatMap(({ nodes, after }, index) => {
     if (index === parts.length - 1) return nodes;
@@ -43,7 +43,7 @@ function lengthOf(nodes: readonly TagContent[]): number {
   return serializeTags(nodes).length;
 }
 
-/** Stretches that each end where the pattern does, or at the end of the text. */
+/** Pieces that end at each match of the pattern, or at the end of the text. */
 function cutAt(nodes: readonly TagContent[], end: RegExp): TagContent[][] {
   const pieces: TagContent[][] = [];
   let piece: TagContent[] = [];
@@ -65,7 +65,7 @@ function cutAt(nodes: readonly TagContent[], end: RegExp): TagContent[][] {
   return pieces;
 }
 
-/** Neighbouring pieces together, as long as they fit. */
+/** Joins neighbouring pieces up to the limit. */
 function pack(pieces: readonly TagContent[][], limit: number): TagContent[][] {
   const packed: TagContent[][] = [];
   let length = 0;

@@ -33,7 +33,7 @@ function escapeXml(text: string): string {
   return text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;');
 }
 
-/** The tree, or what is wrong with the markup in words a model understands. */
+/** The tree, or what is wrong with the markup, worded for a model. */
 export type ParsedTags = { ok: true; nodes: TagContent[] } | { ok: false; problem: string };
 
 const TAG = /<(\/?)([abix])(?:\s+id\s*=\s*["']?(\d{1,9})["']?)?\s*(\/?)>/giy;
@@ -92,13 +92,13 @@ export function tagText(nodes: readonly TagContent[]): string {
   return nodes.map((node) => (typeof node === 'string' ? node : tagText(node.children))).join('');
 }
 
-/** A text in protected form as its readers see it, without what is untouchable. */
+/** A text in protected form as plain text, without untouchable parts. */
 export function plainText(text: string): string {
   const parsed = parseTags(text);
   return parsed.ok ? tagText(parsed.nodes) : text;
 }
 
-/** Every tag of the tree with the tags around it, outermost first. */
+/** Every tag of the tree with its ancestors, outermost first. */
 export function* eachTag(
   nodes: readonly TagContent[],
   around: readonly TagNode[] = [],

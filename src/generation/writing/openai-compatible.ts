@@ -1,5 +1,5 @@
-import { conversation, type RejectedAnswer } from '../../providers/ask.ts';
-import { type ChatAnswer, type ChatModelOptions, createChatModel } from '../../providers/chat-model.ts';
+import { conversation, type RejectedResponse } from '../../providers/ask.ts';
+import { type ChatModelOptions, type ChatResponse, createChatModel } from '../../providers/chat-model.ts';
 import { strictSchema } from '../../providers/strict-schema.ts';
 import { faqOutput, outlineOutput, sectionOutput } from './model-output.ts';
 import {
@@ -25,9 +25,9 @@ export function createOpenAiCompatibleWriter(options: ChatModelOptions): Article
     what: keyof typeof schemas,
     instructions: string,
     data: Readonly<Record<string, unknown>>,
-    { signal, rejected }: { readonly signal: AbortSignal; readonly rejected?: RejectedAnswer | undefined },
-  ): Promise<ChatAnswer> =>
-    model.ask({ instructions, turns: conversation(data, rejected), schema: schemas[what], signal });
+    { signal, rejected }: { readonly signal: AbortSignal; readonly rejected?: RejectedResponse | undefined },
+  ): Promise<ChatResponse> =>
+    model.complete({ instructions, messages: conversation(data, rejected), schema: schemas[what], signal });
   return {
     name: 'openai-compatible',
     outline: (question) => ask('outline', outlineInstructions(question), outlineData(question), question),

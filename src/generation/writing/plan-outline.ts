@@ -1,7 +1,7 @@
 import { MAX_META_DESCRIPTION, MAX_META_TITLE, MAX_SLUG, MAX_TITLE } from '../../document/format/limits.ts';
 import { cutAtWord } from '../../document/text/characters.ts';
 import { codePoints } from '../../fields.ts';
-import { type Checked, parseAnswer } from '../../providers/ask.ts';
+import { type Checked, parseResponse } from '../../providers/ask.ts';
 import { slugify } from '../../slug.ts';
 import { bodyWords } from '../config.ts';
 import {
@@ -51,7 +51,7 @@ export async function planOutline(
         rejected,
       }),
     check: (response) => {
-      const parsed = parseAnswer(outlineOutput, response);
+      const parsed = parseResponse(outlineOutput, response);
       if (!parsed.ok) return { value: null, defects: parsed.defects };
       const reader = new OutlineReader(allowedBy(brief), writer, brief.config.language);
       return reader.read(parsed.value, { words, bounds, faq: brief.config.faq });

@@ -1,4 +1,4 @@
-import { type Asking, askUntilUsable } from '../../providers/ask.ts';
+import { type AskOptions, askUntilUsable } from '../../providers/ask.ts';
 import { ProviderError } from '../../providers/types.ts';
 import type { Defect, DefectCode } from './writer.ts';
 
@@ -22,7 +22,8 @@ const REASONS: Readonly<Record<DefectCode, string>> = {
   truncated: 'it broke off in the middle',
 };
 
-interface WritingRequest<Value> extends Pick<Asking<Value, Defect>, 'ask' | 'check' | 'answered' | 'signal'> {
+interface WritingRequest<Value>
+  extends Pick<AskOptions<Value, Defect>, 'ask' | 'check' | 'answered' | 'signal'> {
   /** Most calls; three by default. */
   readonly calls?: number;
   /** The part's name for the error message: `the section "Soil"`. */

@@ -1,5 +1,5 @@
 import type { Block } from '../../document/format/schema.ts';
-import { parseAnswer } from '../../providers/ask.ts';
+import { parseResponse } from '../../providers/ask.ts';
 import { faqLength } from '../target-lengths.ts';
 import { contextOf } from './context.ts';
 import { faqHeading } from './faq-headings.ts';
@@ -42,7 +42,7 @@ export async function writeFaq(writer: ArticleWriter, request: FaqRequest): Prom
         rejected,
       }),
     check: (response) => {
-      const parsed = parseAnswer(faqOutput, response);
+      const parsed = parseResponse(faqOutput, response);
       if (!parsed.ok) return { value: null, defects: parsed.defects };
       const { questions } = parsed.value;
       if (questions.length < MIN_QUESTIONS || questions.length > MAX_QUESTIONS) {

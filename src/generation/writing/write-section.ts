@@ -1,6 +1,6 @@
 import type { Block } from '../../document/format/schema.ts';
 import { countWords } from '../../document/format/words.ts';
-import { type Checked, parseAnswer } from '../../providers/ask.ts';
+import { type Checked, parseResponse } from '../../providers/ask.ts';
 import { isNear, sectionLength } from '../target-lengths.ts';
 import { hostNames } from './addresses.ts';
 import { contextOf, firstWords } from './context.ts';
@@ -55,7 +55,7 @@ export async function writeSection(writer: ArticleWriter, request: SectionReques
         rejected,
       }),
     check: (response) => {
-      const parsed = parseAnswer(sectionOutput, response);
+      const parsed = parseResponse(sectionOutput, response);
       if (!parsed.ok) return { value: null, defects: parsed.defects };
       const builder = new PartBuilder(rules);
       for (const block of parsed.value.blocks) builder.append(block);

@@ -1,7 +1,7 @@
 /** The interface of writers, and their requests. */
 import type { Block } from '../../document/format/schema.ts';
-import type { Defect as AnyDefect, RejectedAnswer } from '../../providers/ask.ts';
-import type { ChatAnswer } from '../../providers/chat-model.ts';
+import type { Defect as AnyDefect, RejectedResponse } from '../../providers/ask.ts';
+import type { ChatResponse } from '../../providers/chat-model.ts';
 import type { GenerationConfig } from '../config.ts';
 import type { Outline, OutlineSection, SectionBounds } from '../outline.ts';
 
@@ -44,7 +44,7 @@ interface Question {
   /** Aborts the call; the writer then rejects with the signal's reason. */
   readonly signal: AbortSignal;
   /** The rejected output, in a repair request. */
-  readonly rejected?: RejectedAnswer<Defect> | undefined;
+  readonly rejected?: RejectedResponse<Defect> | undefined;
 }
 
 export interface OutlineQuestion extends Question {
@@ -85,9 +85,9 @@ export interface FaqQuestion extends Question {
 export interface ArticleWriter {
   readonly name: string;
   /** @throws {ProviderError} `refused` when the model declines, another kind without a response; or the signal's reason */
-  outline(question: OutlineQuestion): Promise<ChatAnswer>;
-  section(question: SectionQuestion): Promise<ChatAnswer>;
-  faq(question: FaqQuestion): Promise<ChatAnswer>;
+  outline(question: OutlineQuestion): Promise<ChatResponse>;
+  section(question: SectionQuestion): Promise<ChatResponse>;
+  faq(question: FaqQuestion): Promise<ChatResponse>;
 }
 
 /** The writers of a deployment, by `writingQuality`. */

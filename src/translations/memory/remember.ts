@@ -39,7 +39,7 @@ async function rememberSome(
         SELECT workspace_id, article_id, segment.key, text_key, made_by, target_text
         FROM jobs JOIN translation_segments AS segment ON segment.job_id = jobs.id
         WHERE jobs.id = ${jobId} AND jobs.status = 'COMPLETED' AND segment.key > ${after}
-          AND target_text IS NOT NULL AND text_key IS NOT NULL AND from_memory IS DISTINCT FROM 'people'
+          AND target_text IS NOT NULL AND from_memory IS DISTINCT FROM 'people'
           AND outcome IS DISTINCT FROM 'accepted'
         ORDER BY segment.key LIMIT ${ROWS}
       ), written AS (

@@ -61,9 +61,9 @@ async function computeReport(db: Queryable, jobId: JobId): Promise<StoredReport>
     .execute();
   const { rows } = await sql<{
     key: string;
-    kind: SegmentKind | null;
+    kind: SegmentKind;
     outcome: Outcome;
-    words: number | null;
+    words: number;
     defects: readonly FoundDefect[] | null;
   }>`
     SELECT * FROM (
@@ -71,7 +71,7 @@ async function computeReport(db: Queryable, jobId: JobId): Promise<StoredReport>
       WHERE job_id = ${jobId}
     ) AS text
     WHERE outcome <> 'clean'
-    ORDER BY array_position(${[...OUTCOMES]}::text[], outcome), position, key
+    ORDER BY array_position(${[...OUTCOMES]}::text[], outcome), position
     LIMIT ${MAX_ENTRIES}
   `.execute(db);
   const ids = rows.length === 0 ? NO_IDS : await idsOf(db, jobId);
@@ -80,7 +80,7 @@ async function computeReport(db: Queryable, jobId: JobId): Promise<StoredReport>
       outcome,
       kind,
       ...placeOf(key, ids),
-      words: words ?? 0,
+      words,
       defects: (defects ?? []).map(({ code, message }) => ({
         code,
         ...(message === undefined ? {} : { message }),

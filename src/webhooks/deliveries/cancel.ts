@@ -15,8 +15,8 @@ const CANCELLED = 'cancelled';
 type Context = VerbContext & { readonly runCanceller: Pick<RunCanceller, 'cancel'> };
 
 /**
- * Ends an open delivery as failed, whoever holds it; its attempts stay (integrations.delete). An attempt in flight may
- * still arrive. Its run is cancelled afterwards, which only saves work.
+ * Ends an open delivery as failed, whoever holds it; its attempts stay (integrations.delete; contract.md W14). An attempt
+ * in flight may still arrive. Its run is cancelled afterwards, which only saves work.
  * @throws {ServiceError} RESOURCE_NOT_FOUND; CONFLICT `delivery_ended`
  */
 export async function cancelDelivery(context: Context, deliveryId: DeliveryId): Promise<DeliveryItem> {

@@ -27,10 +27,10 @@ const SHARED = sql`id, workspace_id, endpoint_id, event_id, event_created_at, ev
 export const FROM_OPEN = sql`SELECT ${SHARED}, due_at, NULL::timestamptz AS delivered_at FROM webhook_open`;
 const FROM_LOG = sql`SELECT ${SHARED}, NULL::timestamptz AS due_at, delivered_at FROM webhook_log`;
 
-/** SQL over a row of the log: matches the id, and its partition where the id names it. */
+/** SQL over a row of the log: matches the id, and its partition. Every delivery's id has an instant. */
 function hasId(id: DeliveryId): RawBuilder<boolean> {
   const instant = instantOf(id);
-  return instant === null ? sql`id = ${id}` : sql`id = ${id} AND created_at = ${instant}`;
+  return instant === null ? sql`false` : sql`id = ${id} AND created_at = ${instant}`;
 }
 
 /** SQL: the delivery, open or ended, of an endpoint that is not deleted. */

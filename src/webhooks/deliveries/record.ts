@@ -34,9 +34,9 @@ function toRow({ deliveryId, token, verdict, endedAt, ...entry }: RecordedAttemp
   };
 }
 
-/** SQL: the attempt is the one begun last. Those of release 0.1 have no token. */
-const isTheirs = sql<boolean>`delivery.attempts < attempt.number AND (attempt.token IS NULL
-  OR delivery.begun = attempt.number AND delivery.begun_token = attempt.token)`;
+/** SQL: the attempt is the one that began last. */
+const isTheirs = sql<boolean>`delivery.attempts < attempt.number
+  AND delivery.begun = attempt.number AND delivery.begun_token = attempt.token`;
 
 const record = prepare(
   'record_attempts',

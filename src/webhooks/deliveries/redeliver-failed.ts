@@ -12,7 +12,7 @@ const MAX_QUEUED = 10_000;
 
 /**
  * Queues a new delivery for every event whose latest delivery to the endpoint failed for good and was queued at `since`
- * or later: the oldest 10,000. A repeat continues with the rest.
+ * or later: the oldest 10,000. A repeat continues with the rest (contract.md W13 and W17).
  * @throws {ServiceError} RESOURCE_NOT_FOUND, or CONFLICT `endpoint_disabled`
  */
 export async function redeliverFailed(

@@ -8,7 +8,7 @@ import { type DeliveryItem, insertRedelivery, noSuchDelivery, selectSummary } fr
 
 /**
  * Queues a delivery's event to its endpoint again, whatever its status: a new delivery with a new id, the same body and
- * all six attempts.
+ * all six attempts (contract.md W16 and W17).
  * @throws {ServiceError} RESOURCE_NOT_FOUND, also when the event is no longer kept, or CONFLICT `endpoint_disabled`
  */
 export async function redeliver(context: VerbContext, deliveryId: DeliveryId): Promise<DeliveryItem> {

@@ -5,7 +5,7 @@ import type { EndpointId } from '../../ids.ts';
 import { noSuchEndpoint, receiverOf } from './queries.ts';
 import type { RunCanceller } from './run-canceller.ts';
 
-/** An endpoint has about 20 in runs; more only where the release before left them. */
+/** Far more than the 20 or so that an endpoint has in runs. */
 const MAX_RUNS = 1_000;
 
 /**

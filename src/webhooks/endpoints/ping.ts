@@ -3,8 +3,8 @@ import { requirePermissions, type VerbContext } from '../../context.ts';
 import type { Queryable } from '../../db/database.ts';
 import { inTransaction } from '../../db/transaction.ts';
 import { ServiceError } from '../../errors.ts';
+import { createFairQueue } from '../../fair-queue.ts';
 import { type DeliveryId, type EndpointId, newId } from '../../ids.ts';
-import { createTurns } from '../../turns.ts';
 import { sendSigned } from '../attempts/attempt.ts';
 import { ENDPOINT_DELETED, ENDPOINT_DISABLED } from '../deliveries/states.ts';
 import type { PingResult } from '../schemas.ts';
@@ -18,7 +18,7 @@ type PingContext = VerbContext & { readonly sender: WebhookSender };
 const PING = 'ping';
 
 /** Pings in flight of a workspace in this process: as many as a hanging receiver has deliveries. */
-const turns = createTurns({
+const queue = createFairQueue({
   total: 200,
   perOwner: 20,
   maxWaiting: 20,
@@ -34,7 +34,7 @@ const WAIT_MS = 2_000;
  */
 export async function pingEndpoint(context: PingContext, endpointId: EndpointId): Promise<PingResult> {
   requirePermissions(context.actor, 'integrations.create');
-  const release = await turns.take(context.actor.workspaceId, { waitMs: WAIT_MS });
+  const release = await queue.take(context.actor.workspaceId, { waitMs: WAIT_MS });
   return ping(context, endpointId).finally(release);
 }
 

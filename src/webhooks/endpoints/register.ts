@@ -52,8 +52,8 @@ async function normaliseUrl(text: string, guard: AddressGuard): Promise<string> 
 }
 
 /**
- * Registers a receiver, active at once (contract.md W1 to W3). Its address is looked up before the transaction begins;
- * a name that does not resolve yet is accepted, since every delivery checks it again.
+ * Registers a receiver, active at once (contract.md W1, W2, W3, W7, W10 and W11). Its address is looked up before the
+ * transaction begins; a name that does not resolve yet is accepted, since every delivery checks it again.
  * @throws {ServiceError} INVALID_REQUEST for a URL that is not a public http or https address; CONFLICT
  *   `endpoint_limit`
  */

@@ -12,6 +12,14 @@ export const usedBytes = async (service: TestService, workspace: TestWorkspace) 
       .executeTakeFirstOrThrow()
   ).storage_bytes_used;
 
+/** Notes stored bytes, as an upload does. */
+const noteBlob = (service: TestService, hash: string, size: number) =>
+  service.db
+    .insertInto('blobs')
+    .values({ hash, size })
+    .onConflict((on) => on.doNothing())
+    .execute();
+
 /** An image of the article, counted as an upload counts it. */
 export async function addAsset(
   service: TestService,
@@ -21,6 +29,8 @@ export async function addAsset(
   byteSize: number,
 ): Promise<AssetId> {
   const id = newId<AssetId>();
+  const hash = (role === 'hero' ? 'a' : 'b').repeat(64);
+  await noteBlob(service, hash, byteSize);
   await service.db
     .insertInto('assets')
     .values({
@@ -28,7 +38,7 @@ export async function addAsset(
       workspace_id: workspace.id,
       article_id: articleId,
       role,
-      content_hash: (role === 'hero' ? 'a' : 'b').repeat(64),
+      content_hash: hash,
       media_type: 'image/png',
       byte_size: byteSize,
       file_name: `${role}.png`,
@@ -55,11 +65,7 @@ export async function createIllustrated(service: TestService, workspace: TestWor
       ],
     },
   });
-  await service.db
-    .insertInto('blobs')
-    .values({ hash: 'b'.repeat(64), size: 700 })
-    .onConflict((on) => on.doNothing())
-    .execute();
+  await noteBlob(service, 'b'.repeat(64), 700);
   await service.db
     .insertInto('assets')
     .values({

@@ -183,7 +183,7 @@ it('lets a deletion and redeliveries of the same endpoint end either way, and le
   for (const outcome of seen) expect(['deleted 200', 'repeated 202', 'repeated 404']).toContain(outcome);
 });
 
-it('answers at once while Temporal is away, and lets go of it within two seconds', async () => {
+it('responds at once while Temporal is away, and lets go of it within two seconds', async () => {
   const workspace = await service.workspace();
   const { id } = await register(service, workspace, receiver.url);
   await storeDeliveries(service.db, workspace, id, { count: 100, state: 'waiting' });

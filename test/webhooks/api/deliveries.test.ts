@@ -3,7 +3,7 @@ import { sql } from 'kysely';
 import pg from 'pg';
 import { afterAll, beforeAll, beforeEach, expect, inject, it } from 'vitest';
 import { DELIVERIES_CHANNEL } from '../../../src/events/stored.ts';
-import { type BurstId, type DeliveryId, type EndpointId, instantOf, newId } from '../../../src/ids.ts';
+import { type BurstId, type EndpointId, instantOf, newId } from '../../../src/ids.ts';
 import { deliveryWorkflowId } from '../../../src/temporal/ids.ts';
 import { setEndpointActive } from '../../../src/webhooks/endpoints/set-active.ts';
 import { verifyWebhook } from '../../../src/webhooks/verify.ts';
@@ -49,7 +49,7 @@ const audited = async (action: string) =>
 const emitOne = () => emitSingle(service, workspace);
 
 // contract.md W8
-it('shows a delivery with the exact text sent, each attempt and its answer, and when the next is due', async () => {
+it('shows a delivery with the exact text sent, each attempt and its response, and when the next is due', async () => {
   receiver.answer = () => 503;
   const id = await emitOne();
   const row = await untilDelivery(service, id, (delivery) => delivery.attempts === 1);
@@ -87,7 +87,7 @@ it('shows a delivery with the exact text sent, each attempt and its answer, and 
 });
 
 // contract.md W9 and W18
-it('shows a delivery that was not attempted yet, and who has each: nobody, a run or a burst', async () => {
+it('shows a delivery that was not attempted yet, and what holds each: nothing, a run or a burst', async () => {
   // No worker finds anything to send at this one.
   await setEndpointActive(workspace.context, { endpointId: endpoint.id, active: false });
   const later = sql<Date>`now() + interval '1 hour'`;
@@ -120,18 +120,16 @@ it('shows a delivery that was not attempted yet, and who has each: nobody, a run
   );
 });
 
-it('finds what 0.1 has left under an id without a time, in any partition, and what is too old for a list of today', async () => {
-  const id = newId<DeliveryId>();
+it('finds what is too old for a list of today, in any partition', async () => {
   await storeDeliveries(service.db, workspace, endpoint.id, {
     count: 60,
     state: 'succeeded',
     age: 5 * 86_400,
   });
-  await storeDeliveries(service.db, workspace, endpoint.id, {
+  const [id] = await storeDeliveries(service.db, workspace, endpoint.id, {
     count: 1,
     state: 'failed',
     age: 3 * 86_400,
-    id,
   });
   const { deliveries } = (await call('GET')).body;
   expect(deliveries).toHaveLength(50);
@@ -142,7 +140,7 @@ it('finds what 0.1 has left under an id without a time, in any partition, and wh
 });
 
 // contract.md W17
-it('answers 404 to a redelivery of an event that is gone, and counts it for nothing', async () => {
+it('responds 404 to a redelivery of an event that is gone, and counts it for nothing', async () => {
   await storeDeliveries(service.db, workspace, endpoint.id, { count: 2, state: 'failed', age: 100 });
   const [{ id }, { id: other }] = (await call('GET')).body.deliveries;
   await sql`DELETE FROM events WHERE id = (SELECT event_id FROM webhook_log WHERE id = ${id})`.execute(
@@ -156,7 +154,7 @@ it('answers 404 to a redelivery of an event that is gone, and counts it for noth
 });
 
 // contract.md W14
-it('cancels a delivery whoever has it: failed, its attempts unchanged, and nothing is sent', async () => {
+it('cancels a delivery whatever holds it: failed, its attempts unchanged, and nothing is sent', async () => {
   const later = sql<Date>`now() + interval '1 hour'`;
   for (const holder of [{}, { in_run: true }, { burst_id: newId<BurstId>() }]) {
     await storeDeliveries(service.db, workspace, endpoint.id, {
@@ -197,7 +195,7 @@ it('cancels a delivery between two attempts, and its run ends', async () => {
   expect(receiver.received).toHaveLength(1);
 });
 
-it('counts an attempt that finds nobody listening, says so, and tries again', async () => {
+it('counts an attempt whose connection is refused, says so, and tries again', async () => {
   await receiver.close();
   const id = await emitOne();
   await untilDelivery(service, id, (delivery) => delivery.attempts === 1);
@@ -295,7 +293,7 @@ it('redelivers what failed for good since a time, oldest first, and never twice'
   }
 });
 
-it('redelivers 10,000 at most in one go, and the rest when asked again', async () => {
+it('redelivers 10,000 at most in one go, and the rest on a repeat', async () => {
   // A service without a worker: this is about what is queued.
   const idle = await startTestService();
   try {

@@ -33,7 +33,7 @@ const auditActions = async () =>
   ).map(({ action, target_id, details }) => ({ action, target_id, details }));
 
 // contract.md W3 and W10
-it('registers an endpoint and shows its secret once: neither list, audit nor any later answer holds it', async () => {
+it('registers an endpoint and shows its secret once: neither list, audit nor any later response holds it', async () => {
   const created = await call('POST', '', {
     url: 'HTTP://127.0.0.1.:80/hooks/../in?token=s3cret',
     events: ['article.updated', 'article.created', 'article.updated'],
@@ -210,7 +210,13 @@ it('keeps workspaces apart and needs the permission of each route', async () => 
   const reader = newId<RoleId>();
   await service.db
     .insertInto('roles')
-    .values({ id: reader, workspace_id: workspace.id, name: 'Reader', permissions: ['integrations.read'] })
+    .values({
+      id: reader,
+      workspace_id: workspace.id,
+      name: 'Reader',
+      name_key: 'reader',
+      permissions: ['integrations.read'],
+    })
     .execute();
   const reads = await createApiKey(workspace.context, { label: 'reader', roleId: reader });
   const edits = await createApiKey(workspace.context, { label: 'editor', roleId: workspace.roles.editor });

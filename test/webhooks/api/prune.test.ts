@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { sql } from 'kysely';
 import { expect, it } from 'vitest';
-import { turnPartitions } from '../../../src/db/partitions.ts';
+import { rotatePartitions } from '../../../src/db/partitions.ts';
 import { pruneTranslations } from '../../../src/translations/prune.ts';
 import { register } from '../../support/events.ts';
 import { useTestService } from '../../support/service.ts';
@@ -60,7 +60,7 @@ it('prunes what ended before the retention, whole days and what lies beside them
     .execute();
 
   let steps = 0;
-  const pruned = await turnPartitions(service.db, {
+  const pruned = await rotatePartitions(service.db, {
     retentionMs,
     onProgress: () => {
       steps += 1;
@@ -71,9 +71,12 @@ it('prunes what ended before the retention, whole days and what lies beside them
   expect(steps).toBeGreaterThan(20);
   expect(await counts()).toEqual({ events: 305 + 400 + 20 + 7, deliveries: 20, open: 420 + 7 + 5 });
   expect((await redeliver(`deliveries/${old?.id}/redeliver`)).status).toBe(404);
-  expect(await turnPartitions(service.db, { retentionMs })).toEqual({ events: 0, deliveries: 0 });
+  expect(await rotatePartitions(service.db, { retentionMs })).toEqual({ events: 0, deliveries: 0 });
   await sql`DELETE FROM webhook_open`.execute(service.db);
-  expect(await turnPartitions(service.db, { retentionMs })).toEqual({ events: 305 + 400 + 7, deliveries: 0 });
+  expect(await rotatePartitions(service.db, { retentionMs })).toEqual({
+    events: 305 + 400 + 7,
+    deliveries: 0,
+  });
 });
 
 it('either redelivers what it is pruning at that moment or knows nothing of it', async () => {
@@ -97,7 +100,7 @@ it('either redelivers what it is pruning at that moment or knows nothing of it',
       .select('id')
       .where('endpoint_id', '=', id)
       .execute();
-    const pruning = sleep(10).then(() => turnPartitions(service.db, { retentionMs }));
+    const pruning = sleep(10).then(() => rotatePartitions(service.db, { retentionMs }));
     await sleep(Math.random() * 250);
     const path = `/api/workspaces/${workspace.id}/webhooks/deliveries/${stored?.id}/redeliver`;
     const { status } = await service.call(workspace.key, 'POST', path);
@@ -109,7 +112,7 @@ it('either redelivers what it is pruning at that moment or knows nothing of it',
       WHERE endpoint_id = ${id}`.execute(service.db);
     expect(rows[0]).toEqual(status === 202 ? { open: 1, events: 1 } : { open: 0, events: 0 });
     await sql`DELETE FROM webhook_open`.execute(service.db);
-    await turnPartitions(service.db, { retentionMs });
+    await rotatePartitions(service.db, { retentionMs });
   }
   expect([...outcomes.keys()].every((status) => status === 202 || status === 404)).toBe(true);
 });
@@ -126,10 +129,10 @@ it('prunes snapshots and segments of jobs that ended before the retention, never
         service.db,
       );
     }
-    await sql`INSERT INTO translation_segments (job_id, key, batch, source_hash, source_text)
-      VALUES (${job.id}, 'title', 0, 'hash', 'A garden'), (${job.id}, 'p1', 0, 'hash', 'Water')`.execute(
-      service.db,
-    );
+    await sql`INSERT INTO translation_segments
+        (job_id, key, batch, source_hash, source_text, words, kind, position, text_key, made_by)
+      VALUES (${job.id}, 'title', 0, 'hash', 'A garden', 2, 'title', 0, 'key', 'pseudo'),
+        (${job.id}, 'p1', 0, 'hash', 'Water', 1, 'paragraph', 1, 'key', 'pseudo')`.execute(service.db);
     jobs.push(job.id);
   }
   expect(await pruneTranslations(service.db, { retentionMs })).toEqual({ jobs: 1, segments: 2 });

@@ -37,7 +37,7 @@ describe('claiming', () => {
     expect(await claimForBurst(burstId)).toHaveLength(10);
   });
 
-  it('serves endpoints in the order in which they are asked for, however few it may take', async () => {
+  it('serves endpoints in the order in which they are requested, however few it may take', async () => {
     const ids = await Promise.all(
       Array.from(
         { length: 6 },

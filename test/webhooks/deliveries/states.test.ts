@@ -60,7 +60,7 @@ describe('an attempt', () => {
     expect(await logged(id)).toMatchObject({ status: 'failed', error_message: 'stopped by an operator' });
   });
 
-  it('that is answered 2xx ends its delivery as succeeded, with every attempt in the log', async () => {
+  it('with a 2xx response ends its delivery as succeeded, with every attempt in the log', async () => {
     await store(1);
     const id = first(await claimForRuns());
     const one = await begin(IN_RUN, id);
@@ -100,7 +100,7 @@ describe('an attempt', () => {
   });
 
   // contract.md D20
-  it('that was delivered counts, whatever was written in between by somebody who thought its worker lost', async () => {
+  it('that was delivered counts, whatever was written in between by a process that thought its worker lost', async () => {
     await store(1);
     const burstId = await openBurst();
     const { id, token } = await claimOne(burstId);
@@ -114,7 +114,7 @@ describe('an attempt', () => {
     expect(await logged(id)).toMatchObject({ status: 'succeeded', attempts: 1 });
   });
 
-  it('that found nobody to send to is recorded by who has the delivery, and by nobody else', async () => {
+  it('that reached no receiver is recorded by the holder of the delivery, and by no other', async () => {
     await store(1);
     const burstId = await openBurst();
     const { id, token } = await claimOne(burstId);
@@ -166,7 +166,7 @@ describe('an attempt', () => {
     expect(receiver.received).toHaveLength(1);
   });
 
-  it('that is overdue in a run is found, also when somebody has removed its event', async () => {
+  it('that is overdue in a run is found, also when its event was removed', async () => {
     await store(1);
     const id = first(await claimForRuns());
     await sql`UPDATE webhook_open SET due_at = now() - interval '1 minute'`.execute(service.db);
@@ -281,7 +281,7 @@ describe('a burst that is lost', () => {
   });
 });
 
-it('ends any open delivery for an operator, whoever has it, and keeps nothing of a deleted endpoint', async () => {
+it('ends any open delivery for an operator, whatever holds it, and keeps nothing of a deleted endpoint', async () => {
   await store(8);
   const burstId = await openBurst();
   const held = await claimForBurst(burstId, 2);

@@ -25,11 +25,11 @@ export function first(ids: readonly DeliveryId[]): DeliveryId {
 export const outcome = (
   deliveryId: DeliveryId,
   verdict: RecordedAttempt['verdict'],
-  { number = 1, token }: { number?: number; token?: string } = {},
+  { number = 1, token = randomUUID() }: { number?: number; token?: string } = {},
 ): RecordedAttempt => ({
   deliveryId,
   number,
-  ...(token === undefined ? {} : { token }),
+  token,
   startedAt: new Date().toISOString(),
   durationMs: 7,
   verdict,

@@ -89,7 +89,7 @@ const claimFor = async (burstId: BurstId, room: number) => {
   return deliveries;
 };
 
-it('a burst that is run anew beside its first execution counts what that has begun as made', async () => {
+it('a burst that is run again beside its first execution counts what that has begun as made', async () => {
   await store(2);
   const { promise: answer, resolve } = Promise.withResolvers<number>();
   receiver.answer = () => answer;
@@ -139,7 +139,7 @@ it('a burst that is stopped ends after the claim that is under way for it, and s
   expect(await rowsOf(service, workspace)).toMatchObject([{ status: 'succeeded', attempts: 1 }]);
 });
 
-it('what a claim took whose answer was lost is as it was before, once its burst has ended', async () => {
+it('what a claim took whose response was lost is as it was before, once its burst has ended', async () => {
   await store(1);
   const process = startProcess();
   const burstId = newId<BurstId>();

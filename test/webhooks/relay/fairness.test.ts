@@ -29,7 +29,7 @@ async function timeToReceive(receiver: Receiver, count: number): Promise<number>
 }
 
 // contract.md D15
-it('an endpoint that hangs on each of 200 deliveries has at most 20 first attempts open and holds up nobody', async () => {
+it('an endpoint that hangs on each of 200 deliveries has at most 20 first attempts open and delays no other', async () => {
   const hanging = await subscriber();
   const healthy = await subscriber();
   hanging.receiver.answer = () => new Promise<number>(() => undefined);

@@ -62,7 +62,7 @@ async function frozenInMidBurst({ onTestFinished }: TestContext) {
 
 const UNKNOWN = 'The attempt was interrupted and its outcome is unknown.';
 
-it.concurrent('what a frozen worker was answered counts when it goes on, although its burst was freed meanwhile', async (context) => {
+it.concurrent('the responses to a frozen worker count when it continues, although its burst was freed meanwhile', async (context) => {
   const { service, workspace, receiver, frozen, burstId } = await frozenInMidBurst(context);
   expect(await freeBurst(service.db, burstId)).toBe(20);
   const spent = (await rowsOf(service, workspace)).filter(({ attempts }) => attempts === 1);

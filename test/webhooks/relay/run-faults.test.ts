@@ -58,7 +58,7 @@ const leaveInRun = (id: DeliveryId, made: { attempts: number; begun: number }) =
 const reconcile = () =>
   operator.client.schedule.getHandle(`${service.config.TEMPORAL_TASK_QUEUE_PREFIX}reconcile`).trigger();
 
-it('a database that goes away once the receiver has answered costs no second send: the outcome is recorded later', async () => {
+it('a database that goes away once the receiver has responded costs no second send: the outcome is recorded later', async () => {
   receiver.answer = async () => {
     await postgres.cut();
     setTimeout(() => postgres.restore(), 2_000);
@@ -72,7 +72,7 @@ it('a database that goes away once the receiver has answered costs no second sen
 });
 
 // contract.md D24
-it('what a receiver says stays out of Temporal, also while the database cannot be told', async () => {
+it('what a receiver says stays out of Temporal, also while the database is away', async () => {
   receiver.words = 'Confidential words of the receiver';
   receiver.answer = async () => {
     await postgres.cut();

@@ -108,7 +108,7 @@ it('schedules the retries of a 503 by the policy 30 s, doubled up to 8 min, six 
   expect(pending?.attempt).toBe(2);
 });
 
-it('tells its story in the Temporal UI by names: id, summary, search attributes, and no secret or path', async () => {
+it('is described in the Temporal UI by names: id, summary, search attributes, and no secret or path', async () => {
   const id = await emitOne();
   await untilDelivery(service, id, (delivery) => delivery.status === 'succeeded');
   const run = await describeRun(id);

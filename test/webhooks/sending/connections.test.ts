@@ -53,7 +53,7 @@ describe('a connection that is lost before anything is written', () => {
     }
   });
 
-  it('is asked for again where dialling takes long: the endpoint may be gone by then', async () => {
+  it('is requested again where dialling takes long: the endpoint may be gone by then', async () => {
     const receiver = closing(await startReceiver());
     const real = createAddressGuard({ allowedNetworks: parseNetworks('127.0.0.1/32') });
     let waitMs = 0;
@@ -194,7 +194,7 @@ describe('idle connections', () => {
     expect(all.map((receiver) => receiver.connections())).toEqual([2, 2, 1, 2]);
   });
 
-  it('are given up when something comes that nobody asked for, which is no response to the next request', async () => {
+  it('are closed when unsolicited bytes come, which are no response to the next request', async () => {
     const receiver = closing(
       await startRawReceiver((socket) => {
         socket.once('data', () => {

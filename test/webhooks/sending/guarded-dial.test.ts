@@ -7,7 +7,7 @@ import { startDnsServer, type Zone } from './support/dns-server.ts';
 import { closing, expectNoResponse, expectResponded, post, setUpSender } from './support/sending.ts';
 
 describe('dialling', () => {
-  it('never reaches a blocked listener: by literal, by name, by a mixed answer', async () => {
+  it('never reaches a blocked listener: by literal, by name, by a mixed DNS response', async () => {
     const trap = closing(await startTrap());
     const receiver = closing(await startReceiver());
     const zone: Zone = {
@@ -32,7 +32,7 @@ describe('dialling', () => {
   });
 
   // contract.md D12
-  it('is immune to answers that change between the check and the dial', async () => {
+  it('is immune to DNS responses that change between the check and the dial', async () => {
     const trap = closing(await startTrap());
     const receiver = closing(
       await startReceiver((_request, response) => response.writeHead(200, { connection: 'close' }).end()),
@@ -94,7 +94,7 @@ describe('dialling', () => {
     expect(receiver.received[0]?.headers.host).toBe(`two.test:${receiver.port}`);
   });
 
-  it('takes a name without an answer as a network error, within the time of DNS', async () => {
+  it('takes a name without a DNS response as a network error, within the time of DNS', async () => {
     const { sender } = await setUpSender({
       zone: { 'silent.test': 'silent', 'empty.test': [[]] },
       timeoutMs: 30_000,

@@ -39,7 +39,7 @@ describe('redirects that are followed', () => {
     expect(outcome).toMatchObject({ status: 200, bodyText: path });
   });
 
-  it('goes on to another receiver, and its status is the answer', async () => {
+  it('goes on to another receiver, and its status is the result', async () => {
     const target = closing(await startRouter({ '/hooks': [503, {}] }));
     const receiver = closing(await startRouter({ '/hooks': [308, { location: target.url }] }));
     const { sender } = await setUpSender();
@@ -63,7 +63,7 @@ describe('redirects that are followed', () => {
   });
 
   // contract.md D11
-  it('takes three hops, and the fourth redirect is the answer', async () => {
+  it('takes three hops, and the fourth redirect is the result', async () => {
     const receiver = closing(
       await startRouter({
         '/hooks': [302, { location: '/1' }],

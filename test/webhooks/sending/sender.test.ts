@@ -99,7 +99,7 @@ describe('responses that never end', () => {
     expect(receiver.bytesWritten()).toBeLessThan(16 * 1_024 * 1_024);
   });
 
-  it('gives up a receiver that never answers, and one that drips its headers', async () => {
+  it('gives up a receiver that never responds, and one that drips its headers', async () => {
     const silent = closing(await startRawReceiver((socket) => socket.resume()));
     const dripping = closing(
       await startRawReceiver((socket) => {
@@ -194,7 +194,7 @@ describe('the decision before the write', () => {
     expect(receiver.bytesRead()).toBe(0);
   });
 
-  it('is asked again on a pooled socket, which is then reused', async () => {
+  it('is called again on a pooled socket, which is then reused', async () => {
     const receiver = closing(await startReceiver((_request, response) => response.end('ok')));
     const { sender } = await setUpSender();
     let calls = 0;
@@ -215,7 +215,7 @@ describe('the decision before the write', () => {
     );
   });
 
-  it('is asked before each hop, and a stop between hops ends the attempt', async () => {
+  it('is called before each hop, and a stop between hops ends the attempt', async () => {
     const receiver = closing(
       await startReceiver((_request, response) => response.writeHead(307, { location: '/next' }).end()),
     );

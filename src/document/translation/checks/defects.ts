@@ -1,4 +1,4 @@
-/** What can be wrong with a translated text. The codes are answered by the API: they can be added, not renamed. */
+/** Defects of a translated text. The codes are part of the API: they can be added, not renamed. */
 export const DEFECT_CODES = [
   'missing',
   'refused',
@@ -24,22 +24,22 @@ export type DefectCode = (typeof DEFECT_CODES)[number];
 export interface Defect {
   readonly code: DefectCode;
   readonly message: string;
-  /** A soft defect is worth asking again once, but the text is usable. */
+  /** A soft defect is worth one repair; the text is usable. */
   readonly soft: boolean;
-  /** The text is not in its language: it is not charged for. */
+  /** The text is not in the target language and is not charged. */
   readonly untranslated?: true;
 }
 
 export const hard = (code: DefectCode, message: string): Defect => ({ code, message, soft: false });
 export const soft = (code: DefectCode, message: string): Defect => ({ code, message, soft: true });
 
-/** A soft one of a text that is in another language, or script. */
+/** A soft defect of a text in the wrong language or script. */
 export const untranslated = (code: DefectCode, message: string): Defect => ({
   ...soft(code, message),
   untranslated: true,
 });
 
-/** A text as it stands in a message: short, and on one line. */
+/** A text quoted in a message: short, on one line. */
 export const quoted = (text: string): string => {
   const line = text.trim().replace(/\s+/g, ' ');
   return `"${[...line].length > 40 ? `${[...line].slice(0, 39).join('')}…` : line}"`;

@@ -1,20 +1,20 @@
-/** Terms of a glossary that a translation does not have. */
+/** Glossary terms that are missing from a translation. */
 import { indexTerms } from '../../text/term-index.ts';
 import type { GlossaryTerm } from '../context.ts';
 import { type Defect, quoted, soft } from './defects.ts';
 import { folded } from './text.ts';
 
-/** Writings without spaces between words. */
+/** Scripts without spaces between words. */
 const UNSPACED =
   /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Thai}\p{Script=Lao}\p{Script=Khmer}\p{Script=Myanmar}]/u;
 /** Letters at the end of a longer word that an inflection may replace. */
 const ENDING = 3;
-/** Terms that one text is repaired for at once. */
-const MOST = 10;
+/** The most missing terms reported for one text. */
+const MAX_MISSING = 10;
 
 const indexes = new WeakMap<readonly GlossaryTerm[], (text: string) => GlossaryTerm[]>();
 
-/** Finds the terms of a glossary in texts; all texts of a request have one. */
+/** Returns the finder of a glossary's terms, shared by all texts of a request. */
 function finderOf(glossary: readonly GlossaryTerm[]): (text: string) => GlossaryTerm[] {
   const known = indexes.get(glossary);
   if (known !== undefined) return known;
@@ -25,13 +25,13 @@ function finderOf(glossary: readonly GlossaryTerm[]): (text: string) => Glossary
 
 const wordsOf = (text: string): string[] => folded(text).match(/[\p{L}\p{M}\p{N}]+/gu) ?? [];
 
-/** The beginning of a word that its inflections share. */
+/** The beginning of a word, shared by its inflections. */
 function stemOf(word: string): string {
   const letters = [...word];
   return letters.slice(0, Math.max(Math.min(letters.length, 3), letters.length - ENDING)).join('');
 }
 
-/** Whether a term's translation stands in a text, inflected or not, its words in any order. */
+/** Whether a term's translation occurs in a text, inflected or not, its words in any order. */
 function isThere(target: string, text: string): boolean {
   if (UNSPACED.test(target)) return folded(text).includes(folded(target));
   const words = wordsOf(text);
@@ -39,7 +39,7 @@ function isThere(target: string, text: string): boolean {
   return wordsOf(target).every((word) => words.some((other) => other.includes(stemOf(word))));
 }
 
-/** Looks for the translation of each term that occurs; both texts without markup. */
+/** Requires the translation of each term in the source; both texts without markup. */
 export function checkGlossary(
   source: string,
   translated: string,
@@ -61,5 +61,5 @@ export function checkGlossary(
         ? []
         : soft('glossary', `${quoted(word)} must stay as it is`);
     })
-    .slice(0, MOST);
+    .slice(0, MAX_MISSING);
 }

@@ -1,4 +1,4 @@
-/** Texts that came back in the source's language, or in a third one. */
+/** Translations in the source language, or in a third one. */
 import { eld } from 'eld/extrasmall';
 import { languageName } from '../../../language-names.ts';
 import { type Defect, untranslated } from './defects.ts';
@@ -16,26 +16,26 @@ interface Languages {
   readonly targetLanguage: string;
 }
 
-/** Letters from which on one text is judged by itself; shorter ones together. */
+/** The fewest letters for judging a text alone; shorter texts are judged together. */
 const LONG = 36;
-/** Letters from which on the detector's first choice is right. */
+/** The fewest letters for which the detector's first choice is reliable. */
 const SURE = 80;
-/** What another language must be ahead of the wanted one by to be believed: in a text of `LONG` letters, and of `SURE` ones. */
+/** The lead that another language needs over the wanted one, in a text of `LONG` letters and of `SURE` letters. */
 const AHEAD = { long: 0.12, sure: 0.015 } as const;
-/** Score from which on a text is in a language at all. */
+/** The lowest score of a detected language. */
 const LEAST_SCORE = 0.55;
-/** Characters of a text that its language is told by. */
+/** Characters of a text that the detector reads. */
 const READ = 800;
-/** Languages that the detector takes for each other. */
+/** Languages that the detector confuses. */
 const ALIKE = [
   ['no', 'da'],
   ['cs', 'sk'],
   ['hr', 'sr', 'sl'],
 ];
-/** Share of a text's words that the source has, too, from which on it counts as echoed where nobody can tell its language. */
+/** Share of the source's words from which a text counts as echoed when its language cannot be detected. */
 const SAME_WORDS = 0.8;
 
-/** Codes of the detector, which has one for Norwegian and for Tagalog. */
+/** The detector's codes where they differ from ours. */
 const CODES: Readonly<Record<string, string>> = { nb: 'no', nn: 'no', fil: 'tl', iw: 'he', in: 'id' };
 const codeOf = (tag: string): string => CODES[baseLanguage(tag)] ?? baseLanguage(tag);
 
@@ -46,7 +46,7 @@ export const ECHO = 'the text came back untranslated';
 const scoresOf = (text: string): Readonly<Record<string, number>> =>
   eld.detect(text.slice(0, READ)).getScores();
 
-/** The language that is ahead of the wanted one by so much, and not like it; null when none is. */
+/** The best language with this lead over the wanted one that is not confused with it; null when there is none. */
 function bestInstead(scores: Readonly<Record<string, number>>, wanted: string, ahead: number): string | null {
   const [best = '', score = 0] = Object.entries(scores)[0] ?? [];
   const isAlike = ALIKE.some((group) => group.includes(best) && group.includes(wanted));
@@ -54,13 +54,13 @@ function bestInstead(scores: Readonly<Record<string, number>>, wanted: string, a
 }
 
 /**
- * The language that a text is in instead of the wanted one; null when it may be that, or nobody can tell.
- * @param ahead by how much the detector must prefer it
+ * The language of a text if it is not the wanted one; null when it may be, or when detection fails.
+ * @param ahead the lead that the detector must give it
  */
 export const languageInstead = (text: string, wanted: string, ahead: number): string | null =>
   KNOWN.has(codeOf(wanted)) ? bestInstead(scoresOf(text), codeOf(wanted), ahead) : null;
 
-/** The language that a translation is in instead of the wanted one; null when it may be that. */
+/** The language of a translation if it is not the wanted one; null when it may be. */
 function otherLanguage(text: string, { sourceLanguage, targetLanguage }: Languages): string | null {
   const [from, to] = [codeOf(sourceLanguage), codeOf(targetLanguage)];
   if (from === to || !KNOWN.has(to)) return null;
@@ -73,22 +73,23 @@ function otherLanguage(text: string, { sourceLanguage, targetLanguage }: Languag
 
 const wordsIn = (text: string): string[] => folded(text).match(/[\p{L}\p{M}]+/gu) ?? [];
 
-/** True when most of the translation's words are the source's. */
+/** True when most words of the translation occur in the source. */
 function hasSameWords({ source, translated }: Pair): boolean {
   const there = new Set(wordsIn(source));
   const words = wordsIn(translated);
   return words.length > 0 && words.filter((word) => there.has(word)).length >= SAME_WORDS * words.length;
 }
 
-/** Judges one text, if it is long enough. */
+/** Checks one text, if it is long enough. */
 export function checkLanguage(pair: Pair, languages: Languages): Defect[] {
   const { source, translated } = pair;
   if (isSameLanguage(languages.sourceLanguage, languages.targetLanguage)) return [];
   if (Math.min(lengthOf(source), lengthOf(translated)) < LONG) return [];
   const other = otherLanguage(translated, languages);
   if (other === null) {
-    const isTold = KNOWN.has(codeOf(languages.targetLanguage)) && KNOWN.has(codeOf(languages.sourceLanguage));
-    return !isTold && hasSameWords(pair) ? [untranslated('echo', ECHO)] : [];
+    const isDetectable =
+      KNOWN.has(codeOf(languages.targetLanguage)) && KNOWN.has(codeOf(languages.sourceLanguage));
+    return !isDetectable && hasSameWords(pair) ? [untranslated('echo', ECHO)] : [];
   }
   if (isSameLanguage(other, languages.sourceLanguage)) return [untranslated('echo', ECHO)];
   return [
@@ -100,9 +101,8 @@ export function checkLanguage(pair: Pair, languages: Languages): Defect[] {
 }
 
 /**
- * Judges short texts that came back as they were by looking at all of them: one may be a name, many of them read as one
- * text are in some language.
- * @returns indexes of those that count as untranslated
+ * Checks unchanged short texts together: a single one may be a name, but joined their language can be detected.
+ * @returns the indexes of untranslated texts
  */
 export function echoedAmong(pairs: readonly Pair[], languages: Languages): number[] {
   if (isSameLanguage(languages.sourceLanguage, languages.targetLanguage)) return [];

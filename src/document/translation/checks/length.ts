@@ -2,7 +2,7 @@
 import { type Defect, hard, soft } from './defects.ts';
 import { baseLanguage } from './text.ts';
 
-/** English letters that a letter of a script stands for. */
+/** Weight of a script's letter in English letters. */
 const WEIGHTS: readonly (readonly [RegExp, number])[] = [
   [/\p{Script=Han}/u, 3],
   [/[\p{Script=Hiragana}\p{Script=Katakana}]/u, 1.6],
@@ -11,7 +11,7 @@ const WEIGHTS: readonly (readonly [RegExp, number])[] = [
   [/[\p{L}\p{N}]/u, 1],
 ];
 
-/** What a text has in English letters, natural logarithm of the ratio, as translators write it; others are taken for 0. */
+/** Usual length of a language relative to English, as natural logarithm of the ratio; 0 when not listed. */
 const GROWTH: Readonly<Record<string, number>> = {
   ar: -0.14,
   cs: -0.02,
@@ -40,19 +40,19 @@ const GROWTH: Readonly<Record<string, number>> = {
   zh: -0.14,
 };
 
-/** Below this many English letters a text may be as short or as long as it likes. */
+/** Texts below this many English letters are not checked. */
 const LEAST = 12;
-/** Beyond these a text of some length is no translation: under a third of what was expected, more than four times. */
+/** Ratios that make a longer text unusable: under a third of the expected length, or over four times. */
 const FAR = { short: -1.1, long: 1.4, from: 100 } as const;
 
-/** Letters and digits of a text as English ones. */
+/** Letters and digits of a text, weighted as English letters. */
 export function lengthOf(text: string): number {
   let length = 0;
   for (const character of text) length += WEIGHTS.find(([script]) => script.test(character))?.[1] ?? 0;
   return length;
 }
 
-/** Compares the lengths of two texts without markup, by what is usual for the two languages and a text of that size. */
+/** Compares the lengths of two texts without markup, by the usual ratio of the languages and the text's size. */
 export function checkLength(
   source: string,
   translated: string,
@@ -64,7 +64,7 @@ export function checkLength(
   const [before, after] = [GROWTH[baseLanguage(sourceLanguage)], GROWTH[baseLanguage(targetLanguage)]];
   const unknown = before === undefined || after === undefined ? 0.25 : 0;
   const off = Math.log(Math.max(to, 0.5) / from) - ((after ?? 0) - (before ?? 0));
-  // The shorter a text, the more its translations differ.
+  // Shorter texts vary more.
   const short = -(0.28 + 2.5 / Math.sqrt(from)) - unknown;
   const long = 0.35 + 3 / Math.sqrt(from) + unknown;
   if (off >= short && off <= long) return [];

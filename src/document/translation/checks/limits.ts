@@ -1,4 +1,4 @@
-/** Texts that are longer than their field takes. */
+/** Texts that are too long for their field. */
 import { MAX_KEYWORD, MAX_META_DESCRIPTION, MAX_META_TITLE, MAX_TITLE } from '../../format/limits.ts';
 import { MAX_ALT_TEXT } from '../../format/schema.ts';
 import { codePoints } from '../../text/characters.ts';
@@ -6,7 +6,7 @@ import { MAX_LINK_TITLE } from '../../text/marks.ts';
 import type { SegmentKind } from '../segments.ts';
 import { type Defect, soft } from './defects.ts';
 
-/** Characters that a field takes; what is longer is cut at a word when it is written. */
+/** The most characters of a field; a longer text is cut at a word when it is written. */
 const LIMITS: Readonly<Partial<Record<SegmentKind, number>>> = {
   title: MAX_TITLE,
   metaTitle: MAX_META_TITLE,

@@ -1,4 +1,4 @@
-/** Numbers as words, signs and parts of dates: what a number of the other text may have become. */
+/** Numbers written as words, signs or month names. */
 import { baseLanguage, folded } from './text.ts';
 
 /** Signs of Han numerals. */
@@ -39,7 +39,7 @@ const ROMAN_VALUES: Readonly<Record<string, number>> = {
   M: 1_000,
 };
 
-/** Words for 0 to 20, then 30 to 90, by language; `first` to `tenth` behind them where texts write them as digits. */
+/** Words for 0 to 20, then 30 to 90, by language; then `first` to `tenth` where other languages use digits. */
 const WORDS: Readonly<Record<string, string>> = {
   en: 'zero one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen seventeen eighteen nineteen twenty thirty forty fifty sixty seventy eighty ninety first second third fourth fifth sixth seventh eighth ninth tenth',
   de: 'null ein zwei drei vier fünf sechs sieben acht neun zehn elf zwölf dreizehn vierzehn fünfzehn sechzehn siebzehn achtzehn neunzehn zwanzig dreißig vierzig fünfzig sechzig siebzig achtzig neunzig erste zweite dritte vierte fünfte sechste siebte achte neunte zehnte',
@@ -51,7 +51,7 @@ const WORDS: Readonly<Record<string, string>> = {
   ru: 'нол один дв три четыр пят шест сем восем девят десят одиннадцат двенадцат тринадцат четырнадцат пятнадцат шестнадцат семнадцат восемнадцат девятнадцат двадцат тридцат сорок пятьдесят шестьдесят семьдесят восемьдесят девяносто перв втор трет четверт пят шест седьм восьм девят десят',
 };
 
-/** What multiplies the number before it, in the languages of the words above and those that write it as a word. */
+/** Words that multiply the number before them. */
 const SCALES: readonly (readonly [RegExp, number])[] = [
   [/^(?:hundred|hundert|cien|cent|сот|सौ|مئة|مائة)/, 100],
   [
@@ -71,7 +71,7 @@ const SCALES: readonly (readonly [RegExp, number])[] = [
   [/^(?:करोड़|करोड|crore)/u, 1e7],
 ];
 
-/** What the word behind a number multiplies it by. */
+/** The factors of the word after a number. */
 export const scalesOf = (behind: string): number[] => {
   const word = folded(behind.replace(/^[\s\u00a0\u202f.-]{0,2}/, '').slice(0, 16));
   const plain = behind.trimStart().slice(0, 16).toLowerCase();
@@ -89,7 +89,7 @@ export function writtenNumbers(text: string, language: string): Set<number> {
   return values;
 }
 
-/** A numeral as one number, and as the digits that a year is written with. */
+/** The values of a numeral: as one number, and as a sequence of digits, as in years. */
 export function hanValues(numeral: string): number[] {
   let total = 0;
   let section = 0;
@@ -162,7 +162,7 @@ function wordValues(text: string, language: string): Set<number> {
   return values;
 }
 
-/** Numbers of the months that a text names. */
+/** The numbers (1 to 12) of the months named in a text. */
 export function monthsIn(text: string, language: string): Set<number> {
   const there = new Set<number>();
   const plain = folded(text);

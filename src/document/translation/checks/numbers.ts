@@ -3,27 +3,27 @@ import { type Defect, quoted, soft } from './defects.ts';
 import { hanValues, monthsIn, scalesOf, writtenNumbers } from './number-words.ts';
 import { baseLanguage } from './text.ts';
 
-/** A number as it is written: each way to read it, and its parts when it may be a date, a version, a list. */
+/** A written number: its possible values, and its parts if it may be a date, version or list. */
 interface Written {
   readonly text: string;
   readonly values: readonly number[];
   readonly parts: readonly number[];
 }
 
-/** Up to here a translation may write a number as a word that no table knows. */
+/** Numbers up to this one may be written as a word that is in no table. */
 const SMALL = 12;
-/** Numbers of a text that are compared; what has more is a table of figures. */
-const MOST = 200;
+/** The most numbers compared per text; a text with more is a table of figures. */
+const MAX_COMPARED = 200;
 const NUMBER = String.raw`\d+(?:[.,٫٬'’\u00a0\u202f\u2009 ·](?=\d)\d+)*`;
-/** Han and Hangul signs that multiply what stands before them, 千米 and 千克 being units. */
+/** Han and Hangul multipliers; 千米 and 千克 are units. */
 const MULTIPLIERS = '(?:[十百万萬億亿兆만억조천백]|千(?![米克瓦卡]))+';
-/** A number, or several that are one by multipliers: 1万2千. */
+/** A number, or several joined by multipliers: 1万2千. */
 const CHAIN = new RegExp(`${NUMBER}(?:${MULTIPLIERS} ?(?:${NUMBER})?)*`, 'gu');
-/** Digits that a time may have gained: 15:00 for 3 pm. */
+/** Added by times: 15:00 for 3 pm. */
 const MIDNIGHT = 0;
 const SPACES = /[\u00a0\u202f\u2009 ]/;
 
-/** Digits of any script as those of ASCII; Unicode has them in tens. */
+/** Digits of any script as ASCII digits; Unicode has them in tens. */
 export function toAsciiDigits(text: string): string {
   return text.replace(/\p{Nd}/gu, (digit) => {
     const point = digit.codePointAt(0) ?? 0;
@@ -34,12 +34,12 @@ export function toAsciiDigits(text: string): string {
   });
 }
 
-/** Every number of a text that is written in digits. */
+/** Every number of a text written in digits. */
 function numbersIn(text: string): Written[] {
   const plain = toAsciiDigits(text);
   const found: Written[] = [];
   for (const match of plain.matchAll(CHAIN)) {
-    if (found.length === MOST) break;
+    if (found.length === MAX_COMPARED) break;
     const behind = plain.slice(match.index + match[0].length, match.index + match[0].length + 24);
     found.push(
       ...(/\p{L}/u.test(match[0])
@@ -50,13 +50,13 @@ function numbersIn(text: string): Written[] {
   return found;
 }
 
-/** Numbers that only stand beside each other: a space is part of a number between groups of three digits alone. */
+/** Splits adjacent numbers: a space belongs to a number only between groups of three digits. */
 function apart(token: string): string[] {
   if (!SPACES.test(token)) return [token];
   return /^\d{1,3}(?:[\u00a0\u202f\u2009 ]\d{3})+(?:[.,٫]\d+)?$/.test(token) ? [token] : token.split(SPACES);
 }
 
-/** Digits and multipliers: one number, or several where the signs mean something else. */
+/** Reads digits with multipliers as one number, or as several. */
 function readChain(text: string): Written {
   const parts = (text.match(/\d[\d.,]*/g) ?? []).map((token) => Number(token.replace(/\D/g, '')));
   return { text: text.trim(), values: hanValues(text.replaceAll(' ', '')), parts };
@@ -96,7 +96,7 @@ function read(token: string, behind: string): Written {
 const isNear = (one: number, other: number): boolean =>
   Math.abs(one - other) <= 1e-9 * Math.max(1, Math.abs(one));
 
-/** Whether one of the readings of a number is among the values, or all of its parts are. */
+/** Whether one value of a number, or all of its parts, are in `there`. */
 function isAmong({ values, parts }: Written, there: readonly number[]): boolean {
   const has = (value: number): boolean => there.some((other) => isNear(value, other));
   return values.some(has) || (parts.length > 0 && parts.every(has));
@@ -105,7 +105,7 @@ function isAmong({ values, parts }: Written, there: readonly number[]): boolean 
 const readingsOf = (numbers: readonly Written[]): number[] =>
   numbers.flatMap(({ values, parts }) => [...values, ...parts]);
 
-/** Numbers that are neither among the values nor, which takes longer to know, among those written as words. */
+/** The numbers missing from the values and, checked last because it is slow, from the number words. */
 function without(
   numbers: readonly Written[],
   values: readonly number[],
@@ -146,13 +146,13 @@ export function checkNumbers(
     : [];
 }
 
-/** Languages that name things in much the same order, dates too, so that numbers stay in theirs. */
+/** Languages with a similar word and date order, in which numbers keep their order. */
 const SAME_ORDER = new Set('en de es fr it pt nl da no nb nn sv pl cs sk ru uk ro ca el'.split(' '));
 
 const keepsOrder = (...languages: readonly string[]): boolean =>
   languages.every((language) => SAME_ORDER.has(baseLanguage(language)));
 
-/** True when two numbers, each of which a text has once, stand the other way round in the other. */
+/** True when two numbers that occur once in each text are swapped. */
 function haveChangedPlaces(from: readonly Written[], to: readonly Written[]): boolean {
   const once = (numbers: readonly Written[]): Written[] =>
     numbers.filter(

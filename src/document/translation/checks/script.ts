@@ -1,7 +1,7 @@
-/** Translations in a writing that their language does not have. */
+/** Translations in the wrong script. */
 import { type Defect, hard, soft, untranslated } from './defects.ts';
 
-/** Unicode's scripts behind the codes of locales that stand for several. */
+/** Unicode scripts of locale codes that combine several. */
 const SCRIPTS: Readonly<Record<string, readonly string[]>> = {
   Jpan: ['Han', 'Hiragana', 'Katakana'],
   Hans: ['Han', 'Bopomofo'],
@@ -12,14 +12,14 @@ const SCRIPTS: Readonly<Record<string, readonly string[]>> = {
 const LETTER = /\p{L}/u;
 const COMMON = /[\p{Script=Common}\p{Script=Inherited}]/u;
 const LATIN = /\p{Script=Latin}/u;
-/** Letters from which on a foreign writing is no name or sign. */
+/** Fewer letters of a foreign script may be a name or sign. */
 const LEAST_FOREIGN = 2;
-/** Letters from which on a text can be in the wrong writing altogether, and the share of the right one that it needs. */
+/** From this many letters, a text needs this share of its own script. */
 const WHOLE = { letters: 24, share: 0.25 } as const;
 
 const known = new Map<string, RegExp | null>();
 
-/** Matches a letter of the writing of a language; null for one that nobody knows a writing of. */
+/** Matches a letter of a language's script; null when the script is unknown. */
 export function scriptOf(language: string): RegExp | null {
   const before = known.get(language);
   if (before !== undefined) return before;
@@ -30,7 +30,7 @@ export function scriptOf(language: string): RegExp | null {
     pattern =
       names.length === 0 ? null : new RegExp(`[${names.map((name) => `\\p{Script=${name}}`).join('')}]`, 'u');
   } catch {
-    // A script that has another name in Unicode's properties.
+    // Unicode names the script differently.
   }
   if (known.size > 200) known.clear();
   known.set(language, pattern);
@@ -40,7 +40,7 @@ export function scriptOf(language: string): RegExp | null {
 const lettersOf = (text: string): string[] =>
   [...text].filter((character) => LETTER.test(character) && !COMMON.test(character));
 
-/** Looks at the letters of an answer; both texts without markup. */
+/** Checks the script of a translation; both texts without markup. */
 export function checkScript(source: string, translated: string, targetLanguage: string): Defect[] {
   const script = scriptOf(targetLanguage);
   if (script === null) return [];

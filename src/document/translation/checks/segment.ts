@@ -1,4 +1,4 @@
-/** Everything that is looked for in a provider's answer. */
+/** All checks of a provider's translation of one segment. */
 import type { GlossaryTerm } from '../context.ts';
 import type { SegmentKind } from '../segments.ts';
 import { checkChatter } from './chatter.ts';
@@ -13,10 +13,10 @@ import { checkStructure } from './structure.ts';
 import { wordsOf } from './text.ts';
 import { checkUnits } from './units.ts';
 
-/** Defects of one answer that are told, kept and listed. */
-const MOST = 10;
+/** The most defects reported and stored for one response. */
+const MAX_DEFECTS = 10;
 
-/** What is known of a text besides its words. */
+/** The facts that a text is checked against. */
 export interface SegmentFacts {
   readonly kind: SegmentKind;
   /** Language tags. */
@@ -24,16 +24,16 @@ export interface SegmentFacts {
   readonly targetLanguage: string;
   /** Terms of the article. */
   readonly glossary: readonly GlossaryTerm[];
-  /** True for pseudo-localisation, which is not a language: only its structure is checked. */
+  /** True for pseudo-localisation: only its structure is checked. */
   readonly pseudo: boolean;
 }
 
 /**
- * What is wrong with `translated` as a translation of `source`, both in protected form. Without a hard defect it can be
- * written back without damage. The first ten are told.
+ * Checks `translated` as a translation of `source`, both in protected form, and returns the first ten defects. Without a
+ * hard defect it can be written back without damage.
  */
 export function checkSegment(source: string, translated: string, facts: SegmentFacts): Defect[] {
-  const damage = checkStructure(source, translated).slice(0, MOST);
+  const damage = checkStructure(source, translated).slice(0, MAX_DEFECTS);
   if (facts.pseudo || damage.length > 0) return damage;
   const pair = { source: wordsOf(source), translated: wordsOf(translated) };
   const both = [pair.source, pair.translated] as const;
@@ -46,5 +46,5 @@ export function checkSegment(source: string, translated: string, facts: SegmentF
     ...checkLanguage(pair, facts),
     ...checkLimit(facts.kind, pair.translated),
     ...checkGlossary(...both, facts.glossary),
-  ].slice(0, MOST);
+  ].slice(0, MAX_DEFECTS);
 }

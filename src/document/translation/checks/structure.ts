@@ -1,11 +1,11 @@
-/** Whether a provider's answer for one segment can be written back into the article. */
+/** Checks that a translated segment can be written back into the article. */
 import { holdsAtom } from '../segments.ts';
 import { eachTag, parseTags, type TagContent, type TagNode, tagText } from '../tags.ts';
 import { type Defect, hard } from './defects.ts';
 
 /**
- * What stands against writing `translated` back in place of `source`, both in protected form: the same tags, well
- * nested, none emptied. All of it is hard.
+ * Requires the tags of `source` in `translated`, both in protected form: well nested, none emptied. All defects are
+ * hard.
  */
 export function checkStructure(source: string, translated: string): Defect[] {
   if (translated.includes('\0') || !translated.isWellFormed()) {
@@ -64,7 +64,7 @@ function isBlank(nodes: readonly TagContent[]): boolean {
   return tagText(nodes).trim() === '' && !holdsAtom(nodes);
 }
 
-/** A tag inside one of its own kind would be lost, so it is allowed only where the source has it. */
+/** A tag inside one of its own kind would be lost, so it is allowed only if the source has it. */
 function checkNesting(wanted: readonly TagContent[], given: readonly TagContent[]): Defect[] {
   const allowed = nestedInOwnKind(wanted);
   for (const tag of nestedInOwnKind(given)) {

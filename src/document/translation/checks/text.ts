@@ -1,7 +1,7 @@
-/** Texts as the checks read them. */
+/** Text normalisation for the checks. */
 import { parseTags, type TagContent } from '../tags.ts';
 
-/** The words of a text in protected form: what is untouchable stands as a space. Empty when the markup is broken. */
+/** The plain text of a protected text; untouchable parts become spaces. Empty when the markup is broken. */
 export function wordsOf(markup: string): string {
   const parsed = parseTags(markup);
   const read = (nodes: readonly TagContent[]): string =>
@@ -11,7 +11,7 @@ export function wordsOf(markup: string): string {
   return parsed.ok ? read(parsed.nodes).trim() : '';
 }
 
-/** Without case, accents and vowel signs, so that written forms of a word are equal. */
+/** The text without case, accents and vowel signs, so that forms of a word compare as equal. */
 export const folded = (text: string): string =>
   text
     .normalize('NFKD')

@@ -1,8 +1,8 @@
-/** Units, currencies and per cent that became another one. */
+/** Units, currencies and per cent that were changed. */
 import { type Defect, soft } from './defects.ts';
 import { toAsciiDigits } from './numbers.ts';
 
-/** Units by dimension, each with the ways that it is written beside a number, abbreviated or as a sign. */
+/** Units by dimension, each with its written forms beside a number. */
 const DIMENSIONS: readonly (readonly (readonly [name: string, forms: string])[])[] = [
   [
     ['mm', 'mm мм ملم 毫米 ミリ 밀리미터'],
@@ -49,7 +49,7 @@ const DIMENSIONS: readonly (readonly (readonly [name: string, forms: string])[])
   ],
 ];
 
-/** A form with how it is found: beside a number, behind or (signs of money) before it. */
+/** A form and its pattern: after a number, or before it for currency signs. */
 const FORMS = DIMENSIONS.map((units) =>
   units.map(([name, forms]) => {
     const spelled = formsOf(forms)
@@ -84,7 +84,7 @@ function formsOf(forms: string): string[] {
   );
 }
 
-/** Looks for a unit of the text that is gone while another of its kind has come. */
+/** Finds units that were replaced by another of the same dimension. */
 export function checkUnits(source: string, translated: string): Defect[] {
   if (!/\p{Nd}/u.test(source)) return [];
   const from = toAsciiDigits(source);

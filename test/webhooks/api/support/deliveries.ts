@@ -13,8 +13,6 @@ export interface StoredDeliveries {
   readonly holder?: { readonly in_run?: boolean; readonly burst_id?: BurstId };
   /** When a pending one is due; now unless given. */
   readonly due?: RawBuilder<Date>;
-  /** The id of a single one, as 0.1 made them. */
-  readonly id?: DeliveryId;
   /** False where many are stored and nobody asks for what they say. */
   readonly withEvents?: boolean;
 }
@@ -24,7 +22,7 @@ export async function storeDeliveries(
   db: Database,
   workspace: Pick<TestWorkspace, 'id'>,
   endpointId: EndpointId,
-  { count, state, age = 0, holder = {}, due = sql<Date>`now()`, id, withEvents = true }: StoredDeliveries,
+  { count, state, age = 0, holder = {}, due = sql<Date>`now()`, withEvents = true }: StoredDeliveries,
 ): Promise<DeliveryId[]> {
   const attempt = JSON.stringify([
     {
@@ -49,7 +47,7 @@ export async function storeDeliveries(
         uuid_extract_timestamp(event_id)
       FROM ids WHERE ${withEvents}::boolean
     ), queued AS (
-      SELECT coalesce(${id ?? null}::uuid, delivery_id) AS id, ${workspace.id}::uuid AS workspace_id,
+      SELECT delivery_id AS id, ${workspace.id}::uuid AS workspace_id,
         ${endpointId}::uuid AS endpoint_id, event_id, uuid_extract_timestamp(event_id) AS event_created_at, 'article.created' AS event_type,
         uuid_extract_timestamp(delivery_id) AS created_at
       FROM ids

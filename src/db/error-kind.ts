@@ -5,12 +5,12 @@ import { ServiceError, TooSlowError } from '../errors.ts';
  * SQLSTATE classes about the connection, a server short of resources, or who may connect to which database
  * (passwords and databases are changed while we run), or of the server's disks; not of the statement.
  */
-const PASSING_CLASSES = new Set(['08', '28', '3D', '53', '58']);
+const TRANSIENT_CLASSES = new Set(['08', '28', '3D', '53', '58']);
 /**
  * A statement ended at its time limit or by an operator; shutdown, crash, start, a dropped database, a session ended as
  * idle, also inside a transaction; a standby; a lost race, a deadlock, a lock timeout.
  */
-const PASSING_CODES = new Set([
+const TRANSIENT_CODES = new Set([
   '57014',
   '57P01',
   '57P02',
@@ -24,7 +24,7 @@ const PASSING_CODES = new Set([
   '55P03',
 ]);
 /** Bad data, a broken constraint, a limit of Postgres: the same statement ends the same way. */
-const LASTING_CLASSES = new Set(['22', '23', '54']);
+const PERMANENT_CLASSES = new Set(['22', '23', '54']);
 const NETWORK_CODES =
   /^(?:ECONN\w+|EPIPE|ETIMEDOUT|EHOSTUNREACH|EHOSTDOWN|ENETUNREACH|ENETDOWN|ENOTFOUND|EAI_AGAIN|EMFILE|ENFILE)$/;
 /** A certificate that the peer or we do not accept now, a handshake that failed: before any statement. */
@@ -47,13 +47,13 @@ function chain(error: unknown, left = MAX_CAUSES): Error[] {
   return [error, ...behind.flatMap((each) => chain(each, left - 1))];
 }
 
-function isPassing(error: Error): boolean {
+function isTransient(error: Error): boolean {
   if (error instanceof ServiceError) return error.code === 'SERVICE_UNAVAILABLE';
   const code = 'code' in error && typeof error.code === 'string' ? error.code : '';
   if (error instanceof pg.DatabaseError) {
     return (
-      PASSING_CLASSES.has(code.slice(0, 2)) ||
-      PASSING_CODES.has(code) ||
+      TRANSIENT_CLASSES.has(code.slice(0, 2)) ||
+      TRANSIENT_CODES.has(code) ||
       ENDS_THE_SESSION.has(error.severity ?? '')
     );
   }
@@ -65,18 +65,18 @@ function isPassing(error: Error): boolean {
 }
 
 /**
- * How to treat an error of database work: `passing` when the connection or a race failed and not the work,
- * so that it can be repeated for as long as it takes; `lasting` when repeating is certain to fail again; `unknown`
+ * How to treat an error of database work: `transient` when the connection or a race failed and not the work,
+ * so that it can be repeated for as long as it takes; `permanent` when repeating is certain to fail again; `unknown`
  * for everything else, which is retried a limited number of times.
  */
-export function errorKind(error: unknown): 'passing' | 'lasting' | 'unknown' {
+export function errorKind(error: unknown): 'transient' | 'permanent' | 'unknown' {
   const errors = chain(error);
-  if (errors.some((each) => each instanceof TooSlowError)) return 'lasting';
-  if (errors.some(isPassing)) return 'passing';
-  const lasting = errors.some(
+  if (errors.some((each) => each instanceof TooSlowError)) return 'permanent';
+  if (errors.some(isTransient)) return 'transient';
+  const permanent = errors.some(
     (each) =>
       MISTAKES.some((Mistake) => each instanceof Mistake) ||
-      (each instanceof pg.DatabaseError && LASTING_CLASSES.has((each.code ?? '').slice(0, 2))),
+      (each instanceof pg.DatabaseError && PERMANENT_CLASSES.has((each.code ?? '').slice(0, 2))),
   );
-  return lasting ? 'lasting' : 'unknown';
+  return permanent ? 'permanent' : 'unknown';
 }

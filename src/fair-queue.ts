@@ -1,38 +1,38 @@
-/** Hands out what is scarce (threads, connections, bytes of memory) so that no owner keeps the others waiting. */
+/** Shares a scarce resource (threads, connections, bytes of memory) fairly among owners. */
 
-export interface TurnOptions {
-  /** Units there are in all: threads, connections, bytes. */
+export interface FairQueueOptions {
+  /** Units in all: threads, connections, bytes. */
   readonly total: number;
   /**
-   * Units that one owner may hold, `total` at most; a claim to more is one to this many. With `half`, a claim is met
-   * while the owner holds no more than is left afterwards: half of all when it is alone, a quarter beside one that
-   * holds a half, and so on. So something is always left for the next owner.
+   * Units that one owner may hold, `total` at most; a larger claim is cut to this. With `half`, a claim is met while
+   * the owner holds no more than is left afterwards: half of all when it is alone, a quarter beside an owner with a
+   * half, and so on. So something is always left for the next owner.
    */
   readonly perOwner: number | 'half';
-  /** Claims of one owner that may wait; one more is refused at once. */
+  /** Claims of one owner that may wait; a further one is refused at once. */
   readonly maxWaiting: number;
-  /** What a claim is refused with that waited too long, or has too many before it. */
+  /** The error of a claim that waited too long, or has too many before it. */
   readonly refusal: () => Error;
 }
 
 export interface Claim {
   /** Units, above 0; 1 by default. */
   readonly amount?: number;
-  /** Milliseconds that the claim may wait. */
+  /** How long the claim may wait, in milliseconds. */
   readonly waitMs: number;
-  /** Takes the claim back while it waits. */
+  /** Withdraws the claim while it waits. */
   readonly signal?: AbortSignal;
 }
 
-export interface Turns {
+export interface FairQueue {
   /**
-   * Waits until the owner may have what it claims. Owners who wait are served in turn, each its own oldest claim first,
-   * so that the many claims of one never stand before another's only one.
-   * @returns releases the units, once however often it is called
-   * @throws the refusal of `TurnOptions`; the reason of `signal`
+   * Waits until the claim is met. Waiting owners are served in turn, each its oldest claim first, so that the many
+   * claims of one never delay another's only one.
+   * @returns releases the units; idempotent
+   * @throws the refusal of `FairQueueOptions`; the reason of `signal`
    */
   readonly take: (owner: string, claim: Claim) => Promise<() => void>;
-  /** Claims that wait. */
+  /** Number of waiting claims. */
   readonly waiting: () => number;
 }
 
@@ -48,22 +48,22 @@ interface Owner {
   readonly waiters: Set<Waiter>;
 }
 
-export function createTurns({ total, perOwner, maxWaiting, refusal }: TurnOptions): Turns {
+export function createFairQueue({ total, perOwner, maxWaiting, refusal }: FairQueueOptions): FairQueue {
   const owners = new Map<string, Owner>();
-  /** Owners who wait, in the order in which they are served next. */
+  /** Waiting owners, in the order in which they are served. */
   const line = new Set<Owner>();
   let free = total;
 
   const mayHold = (units: number): boolean => units <= (perOwner === 'half' ? free : perOwner);
 
-  /** To the end of the line; out of it without anything that waits. */
+  /** Moves the owner to the end of the line, or out of it when nothing of it waits. */
   const goLast = (owner: Owner): void => {
     line.delete(owner);
     if (owner.waiters.size > 0) line.add(owner);
     else if (owner.held === 0) owners.delete(owner.name);
   };
 
-  /** Passes over owners who hold all they may, and ends when nothing is free: it checks few, however many wait. */
+  /** Skips owners at their limit, and ends when nothing is free: it checks few, however many wait. */
   const serve = (): void => {
     for (const owner of line) {
       const [next] = owner.waiters;
@@ -89,7 +89,7 @@ export function createTurns({ total, perOwner, maxWaiting, refusal }: TurnOption
       const leave = (reason: unknown): void => {
         stopWaiting();
         owner.waiters.delete(waiter);
-        // With other claims the owner keeps its place.
+        // An owner with other claims keeps its place.
         if (owner.waiters.size === 0) goLast(owner);
         reject(reason);
         serve();
@@ -124,7 +124,7 @@ export function createTurns({ total, perOwner, maxWaiting, refusal }: TurnOption
         released = true;
         free += amount;
         owner.held -= amount;
-        // Others come before the owner that just had a turn.
+        // Others come before the owner that was just served.
         goLast(owner);
         serve();
       };

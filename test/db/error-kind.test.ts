@@ -7,7 +7,7 @@ import { TLSSocket } from 'node:tls';
 import { sql } from 'kysely';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { createDatabase, type Database } from '../../src/db/database.ts';
-import { errorKind } from '../../src/db/passing.ts';
+import { errorKind } from '../../src/db/error-kind.ts';
 import { createTestDatabase, type TestDatabase } from '../support/database.ts';
 import { createCertificate } from '../webhooks/sending/support/certificate.ts';
 
@@ -51,14 +51,14 @@ it('what a connection is to blame for passes', async () => {
       });
     }),
   ];
-  expect(kinds).toEqual(['passing', 'passing', 'passing', 'passing']);
+  expect(kinds).toEqual(['transient', 'transient', 'transient', 'transient']);
   const closed = createDatabase({ connectionString: database.url });
   await sql`SELECT 1`.execute(closed);
   await closed.destroy();
   // A fetch that fails is a TypeError, but one with a network's reason.
   expect(
     errorKind(new TypeError('fetch failed', { cause: Object.assign(new Error(), { code: 'ECONNRESET' }) })),
-  ).toBe('passing');
+  ).toBe('transient');
 });
 
 /** A database's URL with some part changed. */
@@ -80,11 +80,11 @@ it('what keeps us from connecting, or ends a session or a statement that took to
       return sql`SELECT pg_sleep(5)`.execute(db);
     }),
   }).toEqual({
-    socket: 'passing',
-    user: 'passing',
-    database: 'passing',
-    withoutTls: 'passing',
-    tooLong: 'passing',
+    socket: 'transient',
+    user: 'transient',
+    database: 'transient',
+    withoutTls: 'transient',
+    tooLong: 'transient',
   });
 });
 
@@ -110,7 +110,7 @@ it('a certificate of Postgres that has expired passes', async () => {
       each.searchParams.set('sslmode', 'verify-full');
       each.searchParams.set('sslrootcert', path.join(folder, 'ca.pem'));
     });
-    expect(await ask(url)).toBe('passing');
+    expect(await ask(url)).toBe('transient');
   } finally {
     server.close();
     rmSync(folder, { recursive: true });
@@ -128,7 +128,7 @@ it('what the same statement or code is certain to end in again lasts, and the re
     await kindOf(sql`SELECT 'x'::uuid`.execute(db)),
     await kindOf(sql`INSERT INTO wallets (workspace_id) VALUES (gen_random_uuid())`.execute(db)),
     errorKind(new TypeError('x is not a function')),
-  ]).toEqual(['lasting', 'lasting', 'lasting', 'lasting']);
+  ]).toEqual(['permanent', 'permanent', 'permanent', 'permanent']);
   expect([
     await kindOf(sql`SELECT missing FROM workspaces`.execute(db)),
     await kindOf(sql`DO 'BEGIN RAISE EXCEPTION ''no''; END'`.execute(db)),

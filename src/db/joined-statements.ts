@@ -20,22 +20,22 @@ const messages = new Map<string, readonly Part[]>();
  * answered. The connection has to send what it is given without waiting for the answer before (`pipeline`).
  * @returns a text to be run with the values of all of them, one after the other; its rows are the rows of each
  */
-export function together(...parts: readonly Part[]): string {
+export function joinStatements(...parts: readonly Part[]): string {
   const text = parts.map((part) => part.text).join(';\n');
   messages.set(text, parts);
   return text;
 }
 
 /** The same for the last statement of a transaction and its COMMIT, which is a ROLLBACK should the statement fail. */
-export const withCommit = (last: Part): string => together(last, COMMIT);
+export const withCommit = (last: Part): string => joinStatements(last, COMMIT);
 
 const done = (command: string) => Promise.resolve({ command, rowCount: null, rows: [] });
 
 /**
- * Makes a connection send BEGIN together with the first statement of its transaction, and in one message what {@link together}
+ * Makes a connection send BEGIN together with the first statement of its transaction, and in one message what {@link joinStatements}
  * has joined: a round trip less for each, and none for a transaction that asks nothing.
  */
-export function sendTogether(client: pg.PoolClient): void {
+export function sendJoined(client: pg.PoolClient): void {
   const query = client.query.bind(client) as Query;
   let isToBegin = false;
   /** The answer to a COMMIT that has gone out with the last statement. */

@@ -9,8 +9,8 @@ import type {
 import { canonicalLanguage, codePoints } from '../fields.ts';
 import { describeLanguage } from '../language-names.ts';
 import { nameKey } from '../name-key.ts';
-import { type Checked, type Defect, parseAnswer } from '../providers/ask.ts';
-import type { ChatAnswer } from '../providers/chat-model.ts';
+import { type Checked, type Defect, parseResponse } from '../providers/ask.ts';
+import type { ChatResponse } from '../providers/chat-model.ts';
 import {
   type ArticleQuestion,
   countSuggestions,
@@ -20,12 +20,12 @@ import {
   type Question,
 } from './model-questions.ts';
 
-/** The shape that models answer in, and the rules that turn an answer into suggestions. */
+/** The shape of models' responses, and the checks that turn a response into suggestions. */
 
 /** contract.md S2. */
 export const MAX_REASON = 300;
 export const MAX_NAME = 80;
-/** The longest description of what is wrong with an answer. */
+/** The most defects reported for a response. */
 const MAX_PROBLEMS = 10;
 
 const language = z.string().describe('The tag of the language that names and reasons are written in.');
@@ -34,8 +34,8 @@ const proposal = z.object({
   reason: z.string().describe(`One sentence of at most ${MAX_REASON} characters.`),
 });
 
-/** What a model is asked to answer with, by the kind of question. Every key is required. */
-export const answerSchemas = {
+/** The shape of a model's response, by the kind of question. Every key is required. */
+export const responseSchemas = {
   article_categories: z.object({
     language,
     existing: z.array(
@@ -57,68 +57,68 @@ export const answerSchemas = {
   }),
 } as const satisfies Record<Question['kind'], z.ZodType>;
 
-/** Which of these names' keys a category of the workspace has, in any language. */
+/** Returns the name keys that categories of the workspace already have, in any language. */
 export type FindTaken = (keys: readonly string[]) => Promise<ReadonlySet<string>>;
 
 /**
- * Checks an answer against the question: its schema first, then each suggestion. Unusable suggestions are
- * left out; the answer is unusable when nothing is left of what it had. An empty answer is a usable one.
+ * Checks a response against the question: its schema first, then each suggestion. Unusable suggestions are dropped; the
+ * response is unusable when none is left. An empty response is usable.
  */
-export async function checkAnswer(
+export async function checkResponse(
   question: Question,
-  answer: ChatAnswer,
+  response: ChatResponse,
   findTaken: FindTaken,
 ): Promise<Checked<Suggestions>> {
   const defects: Defect[] = [];
-  const suggestions = await readAnswer(question, answer, findTaken, defects);
+  const suggestions = await readResponse(question, response, findTaken, defects);
   if (suggestions === null || (countSuggestions(suggestions) === 0 && defects.length > 0)) {
     return { value: null, defects: defects.slice(0, MAX_PROBLEMS) };
   }
   return { value: suggestions, defects: [] };
 }
 
-async function readAnswer(
+async function readResponse(
   question: Question,
-  answer: ChatAnswer,
+  response: ChatResponse,
   findTaken: FindTaken,
   defects: Defect[],
 ): Promise<Suggestions | null> {
   switch (question.kind) {
     case 'article_categories': {
-      const parsed = parse(answerSchemas.article_categories, answer, defects);
-      return parsed && readArticleAnswer(question, parsed, findTaken, defects);
+      const parsed = parse(responseSchemas.article_categories, response, defects);
+      return parsed && readArticleResponse(question, parsed, findTaken, defects);
     }
     case 'project_categories': {
-      const parsed = parse(answerSchemas.project_categories, answer, defects);
-      return parsed && readProjectAnswer(question, parsed, findTaken, defects);
+      const parsed = parse(responseSchemas.project_categories, response, defects);
+      return parsed && readProjectResponse(question, parsed, findTaken, defects);
     }
     case 'category_names': {
-      const parsed = parse(answerSchemas.category_names, answer, defects);
-      return parsed && readNamesAnswer(question, parsed, defects);
+      const parsed = parse(responseSchemas.category_names, response, defects);
+      return parsed && readNamesResponse(question, parsed, defects);
     }
   }
 }
 
 function parse<Schema extends z.ZodType>(
   schema: Schema,
-  answer: ChatAnswer,
+  response: ChatResponse,
   defects: Defect[],
 ): z.output<Schema> | null {
-  const parsed = parseAnswer(schema, answer);
+  const parsed = parseResponse(schema, response);
   if (parsed.ok) return parsed.value;
   defects.push(...parsed.defects);
   return null;
 }
 
-async function readArticleAnswer(
+async function readArticleResponse(
   question: ArticleQuestion,
-  answer: z.output<typeof answerSchemas.article_categories>,
+  response: z.output<typeof responseSchemas.article_categories>,
   findTaken: FindTaken,
   defects: Defect[],
 ): Promise<ArticleSuggestions | null> {
   const { kind, candidates } = question;
   const chosen = new Map<string, ArticleSuggestions['existing'][number]>();
-  for (const { number, reason } of answer.existing) {
+  for (const { number, reason } of response.existing) {
     const category = candidates[number - 1];
     if (category === undefined)
       defects.push(about('This is not the number of a listed category.', String(number)));
@@ -127,28 +127,28 @@ async function readArticleAnswer(
   const existing = [...chosen.values()].slice(0, MAX_SUGGESTIONS);
   // New names only if none of the existing categories fits (contract.md S1).
   if (existing.length > 0) return { kind, existing, proposed: [] };
-  if (answer.proposed.length > 0 && !isLanguage(question.language, answer.language, defects)) return null;
-  return { kind, existing, proposed: await readProposals(answer.proposed, findTaken, defects) };
+  if (response.proposed.length > 0 && !isLanguage(question.language, response.language, defects)) return null;
+  return { kind, existing, proposed: await readProposals(response.proposed, findTaken, defects) };
 }
 
-async function readProjectAnswer(
-  { kind, language: asked }: ProjectQuestion,
-  answer: z.output<typeof answerSchemas.project_categories>,
+async function readProjectResponse(
+  { kind, language: wanted }: ProjectQuestion,
+  response: z.output<typeof responseSchemas.project_categories>,
   findTaken: FindTaken,
   defects: Defect[],
 ): Promise<ProjectSuggestions | null> {
-  if (answer.categories.length > 0 && !isLanguage(asked, answer.language, defects)) return null;
-  return { kind, categories: await readProposals(answer.categories, findTaken, defects) };
+  if (response.categories.length > 0 && !isLanguage(wanted, response.language, defects)) return null;
+  return { kind, categories: await readProposals(response.categories, findTaken, defects) };
 }
 
-/** A name that another category has in that language is still suggested: saving decides. */
-function readNamesAnswer(
+/** A name that another category has in that language is still suggested: saving checks it. */
+function readNamesResponse(
   { kind, targets }: NamesQuestion,
-  answer: z.output<typeof answerSchemas.category_names>,
+  response: z.output<typeof responseSchemas.category_names>,
   defects: Defect[],
 ): NameSuggestions {
   const named = new Map<string, string>();
-  for (const { language: tag, name } of answer.names) {
+  for (const { language: tag, name } of response.names) {
     const target = targetOf(tag, targets);
     const clean = cleanName(name);
     if (target === null) defects.push(about('This language was not requested.', tag));
@@ -190,20 +190,20 @@ async function readProposals(
   return free.slice(0, MAX_SUGGESTIONS);
 }
 
-/** What a model answered is quoted next to what is wrong with it, shortened, and never inside our own words. */
+/** A defect with the model's own text next to it, shortened, never inside our wording. */
 const about = (problem: string, given: string): Defect => ({
   problem,
   given: [...tidy(given)].slice(0, MAX_NAME).join(''),
 });
 
-/** The model says which language it wrote in: one that was not asked for is unusable. */
-function isLanguage(asked: string, answered: string, defects: Defect[]): boolean {
-  if (targetOf(answered, [asked]) !== null) return true;
-  defects.push(about(`The names have to be in ${describeLanguage(asked)}, not in this language.`, answered));
+/** Checks the language that the model says it wrote in. */
+function isLanguage(wanted: string, found: string, defects: Defect[]): boolean {
+  if (targetOf(found, [wanted]) !== null) return true;
+  defects.push(about(`The names have to be in ${describeLanguage(wanted)}, not in this language.`, found));
   return false;
 }
 
-/** Control characters and lone surrogates, which neither a database nor a page can show, become spaces. */
+/** Replaces control characters and lone surrogates, which cannot be stored or shown, with spaces. */
 const tidy = (text: string): string =>
   text
     .toWellFormed()
@@ -211,7 +211,7 @@ const tidy = (text: string): string =>
     .replace(/[\p{Cc}\s\uFFFD]+/gu, ' ')
     .trim();
 
-/** The name as it could be saved, or null when it is empty or too long. */
+/** The name in a form that can be saved; null when it is empty or too long. */
 function cleanName(name: string): string | null {
   const clean = tidy(name);
   const length = codePoints(clean);
@@ -227,19 +227,19 @@ function cutReason(reason: string): string {
 }
 
 /**
- * Which of the requested languages a model means by its tag. The tag itself comes first;
- * else one that is the same but for a region, or for variants and extensions (`en` for `en-GB`), when only one fits.
+ * The requested language that a model's tag refers to: the tag itself, or the only one that differs just by region,
+ * variants or extensions (`en` for `en-GB`).
  * @param targets canonical tags
  */
 function targetOf(tag: string, targets: readonly string[]): string | null {
-  const answered = canonicalLanguage(tag);
-  if (answered === null) return null;
-  if (targets.includes(answered)) return answered;
-  const alike = targets.filter((target) => areAlike(answered, target));
+  const found = canonicalLanguage(tag);
+  if (found === null) return null;
+  if (targets.includes(found)) return found;
+  const alike = targets.filter((target) => areAlike(found, target));
   return alike.length === 1 ? (alike[0] ?? null) : null;
 }
 
-/** True for `en` and `en-GB`, or `de` and `de-1996`; not for `en-US` and `en-GB`, nor for `zh` and `zh-Hant`, which is another script. */
+/** True for `en` and `en-GB`, or `de` and `de-1996`; false for `en-US` and `en-GB`, or `zh` and `zh-Hant` (scripts). */
 function areAlike(one: string, other: string): boolean {
   const [first, second] = [new Intl.Locale(one), new Intl.Locale(other)];
   const [a, b] = [first.maximize(), second.maximize()];

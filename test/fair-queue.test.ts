@@ -1,12 +1,12 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { describe, expect, test } from 'vitest';
-import { createTurns, type TurnOptions } from '../src/turns.ts';
+import { createFairQueue, type FairQueueOptions } from '../src/fair-queue.ts';
 
-const turnsOf = (options: Pick<TurnOptions, 'total' | 'perOwner'>) =>
-  createTurns({ ...options, maxWaiting: 3, refusal: () => new Error('busy') });
+const turnsOf = (options: Pick<FairQueueOptions, 'total' | 'perOwner'>) =>
+  createFairQueue({ ...options, maxWaiting: 3, refusal: () => new Error('busy') });
 
 /** Takes in the background and says who has got a turn, in order; a name begins with its owner's letter. */
-function takers(options: Pick<TurnOptions, 'total' | 'perOwner'>) {
+function takers(options: Pick<FairQueueOptions, 'total' | 'perOwner'>) {
   const turns = turnsOf(options);
   const got: string[] = [];
   const ends = new Map<string, () => void>();

@@ -1,0 +1,69 @@
+import { sql } from 'kysely';
+import { requireOperator, type VerbContext } from '../context.ts';
+import { notFound } from '../errors.ts';
+import { iso } from '../fields.ts';
+import type { WorkspaceId } from '../ids.ts';
+
+/** A workspace as the operator sees it. */
+export interface ShownWorkspace {
+  readonly workspaceId: WorkspaceId;
+  readonly name: string;
+  readonly createdAt: string;
+  readonly wallet: { readonly balance: number; readonly reserved: number; readonly available: number };
+  /** Of this calendar month (UTC). */
+  readonly aiOperations: { readonly used: number; readonly limit: number };
+  readonly storageBytes: { readonly used: number; readonly limit: number };
+  readonly keys: { readonly living: number; readonly all: number };
+  readonly roles: number;
+  readonly projects: number;
+  readonly articles: number;
+  readonly endpoints: number;
+  readonly openJobs: number;
+}
+
+/**
+ * The workspace with its wallet, quotas and counts (operator only).
+ * @throws {ServiceError} RESOURCE_NOT_FOUND
+ */
+export async function showWorkspace({ db, actor }: VerbContext): Promise<ShownWorkspace> {
+  requireOperator(actor);
+  const { workspaceId } = actor;
+  const month = new Date().toISOString().slice(0, 7);
+  const count = (table: string, condition = sql`true`) =>
+    sql<number>`(SELECT count(*) FROM ${sql.table(table)} WHERE workspace_id = ${workspaceId} AND ${condition})::integer`;
+  const living = sql`revoked_at IS NULL AND (expires_at IS NULL OR expires_at > clock_timestamp())`;
+  const row = await db
+    .selectFrom('workspaces')
+    .innerJoin('wallets', 'workspace_id', 'id')
+    .select(['name', 'created_at', 'balance', 'reserved'])
+    .select(['ai_operations_limit', 'storage_bytes_limit', 'storage_bytes_used'])
+    .select([
+      sql<number>`coalesce((SELECT used FROM ai_operation_usage WHERE workspace_id = ${workspaceId} AND month = ${month}), 0)`.as(
+        'operations',
+      ),
+      count('api_keys', living).as('living_keys'),
+      count('api_keys').as('keys'),
+      count('roles').as('roles'),
+      count('projects').as('projects'),
+      count('articles').as('articles'),
+      count('webhook_endpoints', sql`deleted_at IS NULL`).as('endpoints'),
+      count('jobs', sql`ended_at IS NULL`).as('open_jobs'),
+    ])
+    .where('id', '=', workspaceId)
+    .executeTakeFirstOrThrow(() => notFound('workspace'));
+  const { balance, reserved, roles, projects, articles, endpoints } = row;
+  return {
+    workspaceId,
+    name: row.name,
+    createdAt: iso(row.created_at),
+    wallet: { balance, reserved, available: balance - reserved },
+    aiOperations: { used: row.operations, limit: row.ai_operations_limit },
+    storageBytes: { used: row.storage_bytes_used, limit: row.storage_bytes_limit },
+    keys: { living: row.living_keys, all: row.keys },
+    roles,
+    projects,
+    articles,
+    endpoints,
+    openJobs: row.open_jobs,
+  };
+}
