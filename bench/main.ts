@@ -37,7 +37,7 @@ if (unknown.length > 0) {
 
 const file = process.env.BENCH_JSON || fileURLToPath(new URL('results.json', import.meta.url));
 
-/** Keeps what there is by now, so that a bench that is cut off leaves what it has measured. */
+/** Writes the results so far, so that an interrupted bench keeps them. */
 function keep(results: readonly SuiteResult[]): void {
   const earlier = existsSync(file) ? (JSON.parse(readFileSync(file, 'utf8')) as SuiteResult[]) : [];
   const kept = earlier.filter(({ suite }) => !results.some((result) => result.suite === suite));

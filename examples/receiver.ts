@@ -11,7 +11,7 @@ import { verifyWebhook, WebhookVerificationError } from '../src/webhooks/verify.
 const secret = process.env.WEBHOOK_SECRET ?? '';
 const port = Number(process.argv[2] ?? 4000);
 if (secret === '') {
-  console.error('Set WEBHOOK_SECRET to the secret that the registration of this URL answered.');
+  console.error('Set WEBHOOK_SECRET to the secret that the registration of this URL returned.');
   process.exit(1);
 }
 

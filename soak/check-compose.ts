@@ -11,7 +11,7 @@ import { conclude, print } from './support/report.ts';
 const PASSWORDS = ['POSTGRES_PASSWORD', 'CONTENT_DB_PASSWORD', 'TEMPORAL_DB_PASSWORD'];
 const FILE = fileURLToPath(new URL('../docker-compose.yml', import.meta.url));
 const FOLDER = fileURLToPath(new URL('./compose-check', import.meta.url));
-/** What is published, built and run more than once. */
+/** Published ports, built services and replicas. */
 const EXPECTED = ['migrate built', 'server 127.0.0.1:3000', 'temporal-ui 127.0.0.1:8080', 'worker 2 times'];
 
 const serviceSchema = z.object({

@@ -26,7 +26,7 @@ const wanted = process.env.KILL_KINDS?.split(',');
 const KINDS = FAULT_KINDS.filter((kind) => wanted?.includes(kind) ?? true);
 /** Kinds that take their time: the next rounds go on meanwhile. */
 const SLOW: readonly FaultKind[] = ['frozen', 'silent'];
-/** Share of first attempts that the receivers answer with 503. */
+/** Share of first attempts that the receivers refuse with 503. */
 const REFUSE = 0.01;
 
 const note = startClock();
@@ -35,7 +35,7 @@ const service = createScriptService(engines);
 const PORT = randomInt(20_000, 32_000);
 const kills: (Fault & { kind: FaultKind })[] = [];
 
-/** The kill that a first send was interrupted by: the one nearest to it. */
+/** The kill nearest to a first send. */
 const closestKill = (at: number) => kills.toSorted((a, b) => Math.abs(a.at - at) - Math.abs(b.at - at))[0];
 
 /** A door before one of the first worker's engines. @param address host:port or a connection string */
@@ -117,7 +117,7 @@ try {
       deliveries: evidence.deliveries,
       'in bursts': evidence.inBursts,
       sends: evidence.sends,
-      'answered 503': evidence.refused,
+      'refused (503)': evidence.refused,
       duplicates: evidence.duplicates,
       'beyond attempts': evidence.uncounted,
       'not stored or accepted': load.refused.stored + load.refused.accepted,

@@ -1,8 +1,8 @@
 /**
  * Twenty million ended deliveries in the log, of twenty days and a hundred endpoints: every statement of the engine may
- * take half as long again as with a log of twenty thousand, as Postgres times it. The same load before and after: single events and
- * crowds, of which some are refused at first, and what people ask of deliveries, repeat, disable and delete. Ends with
- * status 1 when a statement takes longer.
+ * take half as long again as with a log of twenty thousand, as Postgres times it. The same load before and after: single
+ * events and crowds, some of them refused at first, and people's requests: listing deliveries, repeating, disabling and
+ * deleting. Ends with status 1 when a statement takes longer.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { sql } from 'kysely';

@@ -1,5 +1,5 @@
 /**
- * Runs the whole retry schedule in real time (about 15.5 minutes) against receivers that always answer 503, of
+ * Runs the whole retry schedule in real time (about 15.5 minutes) against receivers that always respond 503, of
  * deliveries in runs and of others that bursts send, and compares the waits with contract.md D8: never early, and at
  * most a second late. Ends with status 1 when anything is off.
  */
@@ -37,8 +37,8 @@ function lateness({ id, attempt_log }: DeliveryRow, requests: readonly Received[
   const signatures = new Set(requests.map(({ headers }) => headers['x-service-signature']));
   check(signatures.size === requests.length, `${id}: a signature was used twice`);
   return attempt_log.slice(0, -1).map(({ number, startedAt, durationMs, responseStatus }) => {
-    const answeredAt = Date.parse(startedAt) + durationMs;
-    const late = (requests[number]?.at ?? Number.NaN) - answeredAt - waitAfter(number);
+    const respondedAt = Date.parse(startedAt) + durationMs;
+    const late = (requests[number]?.at ?? Number.NaN) - respondedAt - waitAfter(number);
     check(responseStatus === 503, `${id}: attempt ${number} has status ${responseStatus}`);
     check(
       late >= -ROUNDING_MS && late <= LATE_MS,

@@ -1,6 +1,6 @@
 /**
- * Kills the worker again and again, with SIGKILL, in the middle of a translation by a language model that counts what
- * it is asked. In the end there must be one result and one charge, and after each kill only the batches that were in
+ * Kills the worker repeatedly, with SIGKILL, in the middle of a translation by a language model that counts its requests.
+ * In the end there must be one result and one charge, and after each kill only the batches that were in
  * flight may have been sent again. Ends with status 1 when anything is off.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -15,15 +15,15 @@ const KILLS = setting('KILLS', 10);
 const WORDS = setting('KILL_WORDS', 10_000);
 /** Of the model. */
 const DELAY_MS = 700;
-/** A kill comes so long after the first batch that was asked for since the worker started. */
+/** Longest time from the worker's first request of a batch to the kill. */
 const LATEST_KILL_MS = 900;
 /** Of translateArticle. */
 const PARALLEL_BATCHES = 4;
 
-/** Questions in order; a batch is known by its first text, the list of terms by none. */
-const asked: string[] = [];
+/** Requests in order: the first text of a batch; empty for the list of terms. */
+const requested: string[] = [];
 const model = await startEngineServer(async (request) => {
-  asked.push(Object.values(askedTexts(request))[0] ?? '');
+  requested.push(Object.values(askedTexts(request))[0] ?? '');
   await sleep(DELAY_MS);
   return pseudoCompletion(request);
 });
@@ -48,12 +48,12 @@ const { jobId, articleId } = await translations.translate(workspace, WORDS);
 
 const rows: (string | number)[][] = [['kill', 'after ms', 'progress', 'questions so far', 'sent again']];
 for (let kill = 1; kill <= KILLS; kill += 1) {
-  const before = asked.length;
-  while (asked.slice(before).every((batch) => batch === '')) await sleep(10);
+  const before = requested.length;
+  while (requested.slice(before).every((batch) => batch === '')) await sleep(10);
   const wait = Math.round(100 + Math.random() * (LATEST_KILL_MS - 100));
   await sleep(wait);
-  const earlier = new Set(asked.slice(0, before));
-  const again = asked.slice(before).filter((batch) => earlier.has(batch)).length;
+  const earlier = new Set(requested.slice(0, before));
+  const again = requested.slice(before).filter((batch) => earlier.has(batch)).length;
   worker.kill('SIGKILL');
   await worker.ended;
   const { progress, ended_at } = await db
@@ -61,7 +61,7 @@ for (let kill = 1; kill <= KILLS; kill += 1) {
     .select(['progress', 'ended_at'])
     .where('id', '=', jobId)
     .executeTakeFirstOrThrow();
-  rows.push([kill, wait, progress, asked.length, again]);
+  rows.push([kill, wait, progress, requested.length, again]);
   check(again <= PARALLEL_BATCHES, `after kill ${kill - 1}, ${again} batches were sent again`);
   check(ended_at === null, `the job ended before kill ${kill}`);
   worker = await startWorker();
@@ -86,15 +86,17 @@ const wallet = await db
   .executeTakeFirstOrThrow();
 
 print(table(rows));
-const batches = new Set(asked).size;
-print(`\n${WORDS} words, ${batches} batches, ${asked.length} questions, ${KILLS} kills: job ${job.status}`);
+const batches = new Set(requested).size;
+print(
+  `\n${WORDS} words, ${batches} batches, ${requested.length} requests, ${KILLS} kills: job ${job.status}`,
+);
 print(`charges ${JSON.stringify(charges.map(({ amount }) => amount))}, wallet ${JSON.stringify(wallet)}`);
 const credits = Math.ceil(WORDS / 1_000);
 check(job.status === 'COMPLETED' && job.consumed_credits === credits, `the job is ${job.status}`);
 check(article.status === 'NEEDS_REVIEW' && article.word_count === WORDS, `the article is ${article.status}`);
 check(charges.length === 1 && charges[0]?.amount === -credits, 'not charged exactly once');
 check(wallet.reserved === 0 && wallet.balance === 100_000 - credits, 'the wallet does not agree');
-check(asked.length <= batches + KILLS * PARALLEL_BATCHES, 'more was sent again than was in flight');
+check(requested.length <= batches + KILLS * PARALLEL_BATCHES, 'more was sent again than was in flight');
 
 await translations.close();
 await service.stop();

@@ -23,7 +23,7 @@ const ROUNDS = setting('BENCH_ROUNDS', 5);
 const ARTICLES = setting('BENCH_ARTICLES', 100_000);
 const LIMIT = 100;
 const PROMISED = 1.5;
-/** Reads of one page that one measurement is made of. */
+/** Reads of one page per measurement. */
 const READS = 40;
 
 interface Seeded {
@@ -32,7 +32,7 @@ interface Seeded {
   readonly categoryId: CategoryId;
 }
 
-/** So many articles that every filter chooses, and as many between them that it does not. */
+/** Stores articles that match every filter, alternating with as many that do not. */
 async function seed(db: Database): Promise<Seeded> {
   const { workspaceId } = await createWorkspace(db, { name: 'Bench', credits: 0 });
   const context: VerbContext = { db, actor: { kind: 'operator', workspaceId }, requestId: 'bench' };
@@ -61,7 +61,7 @@ async function seed(db: Database): Promise<Seeded> {
   return { context, projectId, categoryId: id as CategoryId };
 }
 
-/** Where the page before the last of the filtered articles ends: the last full page begins there. */
+/** The position at which the last full page begins. */
 async function lastPage({ context, projectId }: Seeded, all: boolean): Promise<Position<ArticleId>> {
   const row = await context.db
     .selectFrom('articles')
@@ -76,7 +76,7 @@ async function lastPage({ context, projectId }: Seeded, all: boolean): Promise<P
   return { at: row.created_at, id: row.id };
 }
 
-/** The median of several reads of one page, in milliseconds: what else the machine does hits single reads. */
+/** Median time of several reads of one page, in milliseconds. */
 const readPage =
   ({ context }: Seeded, filter: ArticleFilter, position: Position<ArticleId> | null) =>
   async (): Promise<number> => {

@@ -45,17 +45,17 @@ const bare = await startChild(new URL('bare.ts', import.meta.url), env);
 
 const cpuTimes: { ours: number[]; bare: number[] } = { ours: [], bare: [] };
 
-/** The rate of one side; what CPU time its process spent on a request is noted besides. */
+/** The rate of one side. Also notes the CPU time of a request. */
 const rateOf = (side: 'ours' | 'bare', child: Child) => async (): Promise<number> => {
   const before = await child.cpuTime();
-  const { answered, perSecond } = await measureRate({
+  const { responses, perSecond } = await measureRate({
     origin: child.url,
     path: `/api/workspaces/${workspaceId}/api-keys`,
     headers: { authorization: `Bearer ${apiKey.key}` },
     connections: CONNECTIONS,
     durationMs: DURATION_MS,
   });
-  cpuTimes[side].push(((await child.cpuTime()) - before) / answered);
+  cpuTimes[side].push(((await child.cpuTime()) - before) / responses);
   return perSecond;
 };
 

@@ -24,7 +24,7 @@ import { type Comparison, report } from '../lib/suite.ts';
 const ROUNDS = setting('BENCH_ROUNDS', 3);
 const SIZES = (process.env.BENCH_ARTICLES ?? '1000,10000,100000').split(',').map(Number);
 const ENDPOINTS = 3;
-/** What is promised from so many articles on: below, nothing is left for later. */
+/** The promise applies from this many articles on; fewer fan out at once. */
 const MANY = 100_000;
 const PROMISED = { response: 0.05, stored: 1.5 };
 
@@ -54,7 +54,7 @@ async function seed(db: Database): Promise<VerbContext> {
   return context;
 }
 
-/** Keeps a copy of what was written for the bare statement, and checks that it is all there. */
+/** Copies the written rows for the bare statement, and checks that none is missing. */
 async function copyRows({ db }: VerbContext, articles: number): Promise<void> {
   await sql`DROP TABLE IF EXISTS bare_events, bare_deliveries`.execute(db);
   await sql`CREATE TABLE bare_events AS SELECT * FROM events`.execute(db);
@@ -73,13 +73,13 @@ const writeBare = ({ db }: VerbContext) =>
     WITH stored AS (INSERT INTO events SELECT * FROM bare_events)
     INSERT INTO webhook_open SELECT * FROM bare_deliveries`.execute(db);
 
-/** Empty tables, and nothing of the last measurement left to be written to disk. */
+/** Empties the tables and writes a checkpoint. */
 async function reset({ db }: VerbContext): Promise<void> {
   await sql`TRUNCATE events, webhook_open, event_fanouts`.execute(db);
   await sql`CHECKPOINT`.execute(db);
 }
 
-/** The change, and then what a relay does with what it has left. */
+/** The change, then the relay's work that it left. */
 async function timedChange({ db }: VerbContext, change: () => Promise<unknown>) {
   const responseMs = await timed(change);
   const restMs = await timed(() => expandFanOuts(db, { signal: new AbortController().signal }));

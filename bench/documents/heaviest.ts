@@ -1,6 +1,6 @@
 /**
- * The heaviest bodies that the interface takes, and some that it refuses, each of nearly a mebibyte; and the heaviest
- * of those that are small enough to be worked on where everybody waits.
+ * The heaviest bodies that the interface accepts, and some that it refuses, each of nearly a mebibyte; and the heaviest
+ * ones that are small enough for the event loop.
  */
 import { areSmall } from '../../src/threads/pool.ts';
 
@@ -30,7 +30,7 @@ const honest = 'Water the *young* plants [in the morning](https://a.example/x "W
 );
 const thai = 'ภาษาไทยเป็นภาษาที่มีระดับเสียงของคำแน่นอน';
 
-/** By name: the body, and the status that it is answered with. */
+/** By name: the body, and the expected status. */
 export const HEAVIEST: Readonly<Record<string, { body: string; status: 200 | 400 }>> = {
   'plain text': { body: filled(paragraph('word '.repeat(3_999))), status: 200 },
   'honest Markdown': { body: filled(paragraph(honest, 'markdown'), 600), status: 200 },

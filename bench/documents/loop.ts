@@ -2,7 +2,7 @@
  * What documents cost those who wait beside them. A save of an article of 2,000 words through the whole service
  * against one parse of its Markdown texts by micromark alone: the time for which the server's event loop works on
  * it. What one save of the heaviest small articles costs the loop. And for how long the loop is late, and a light request of another workspace waits, while the heaviest legal
- * requests run; the light one is asked 20 times a second.
+ * requests run; the light one is sent 20 times a second.
  *
  * Environment: BENCH_ROUNDS (8).
  */
@@ -57,9 +57,9 @@ const child: ChildProcess = spawn(process.execPath, [fileURLToPath(new URL('serv
 const origin = await new Promise<string>((resolve) => child.once('message', (url) => resolve(String(url))));
 
 /** What the server's loop did since the last call. */
-const askLoop = (): Promise<LoopReport> =>
+const readLoop = (): Promise<LoopReport> =>
   new Promise((resolve) => {
-    child.once('message', (told) => resolve(told as LoopReport));
+    child.once('message', (report) => resolve(report as LoopReport));
     child.send('report');
   });
 
@@ -93,12 +93,12 @@ const articleId = await createArticle();
 
 const results = await alternate(ROUNDS, {
   ours: async () => {
-    await askLoop();
+    await readLoop();
     for (let save = 0; save < SAVES; save += 1) {
       const { status, text } = await call(heavy.key, 'PATCH', `/api/articles/${articleId}`, body);
       if (status !== 200) throw new Error(`${status} ${text.slice(0, 500)}`);
     }
-    return (await askLoop()).activeMs / SAVES;
+    return (await readLoop()).activeMs / SAVES;
   },
   bare: async () => {
     const startedAt = performance.now();
@@ -121,7 +121,7 @@ async function besides(work: Promise<unknown>): Promise<number[]> {
       (async () => {
         const startedAt = performance.now();
         const { status } = await call(light.key, 'GET', `/api/workspaces/${light.workspaceId}/api-keys`);
-        if (status !== 200) throw new Error(`the light request was answered ${status}`);
+        if (status !== 200) throw new Error(`the light request got ${status}`);
         return performance.now() - startedAt;
       })(),
     );
@@ -138,7 +138,7 @@ async function measure(
   request: (article: string) => Promise<number>,
   wanted: number,
 ): Promise<void> {
-  await askLoop();
+  await readLoop();
   const startedAt = performance.now();
   const waits = await besides(
     Promise.all(
@@ -150,7 +150,7 @@ async function measure(
       }),
     ),
   );
-  const { longestMs, memoryMiB } = await askLoop();
+  const { longestMs, memoryMiB } = await readLoop();
   memory = Math.max(memory, memoryMiB);
   const took = (performance.now() - startedAt) / 3;
   print(
@@ -165,12 +165,12 @@ async function measure(
 for (const [name, small] of Object.entries(JUST_SMALL)) {
   const values: number[] = [];
   for (let round = 0; round < ROUNDS; round += 1) {
-    await askLoop();
+    await readLoop();
     for (let save = 0; save < SAVES; save += 1) {
       const { status } = await call(heavy.key, 'PATCH', `/api/articles/${articleId}`, small);
       if (status !== 200) throw new Error(`${name}, just small: ${status}`);
     }
-    values.push((await askLoop()).cpuMs / SAVES);
+    values.push((await readLoop()).cpuMs / SAVES);
   }
   figures.push({ name: `save, just small, ${name}: processor time of the loop, ms`, values });
 }

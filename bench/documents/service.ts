@@ -1,10 +1,10 @@
-/** The whole service as `npm run server` runs it, which also tells for how long its event loop was held. */
+/** The whole service as `npm run server` runs it; also reports how long its event loop was blocked. */
 import { monitorEventLoopDelay, performance } from 'node:perf_hooks';
 import { loadConfig, requireAddresses } from '../../src/config.ts';
 import { createLogger } from '../../src/logger.ts';
 import { startServer } from '../../src/processes/server.ts';
 
-/** What is answered to any message, about the time since the message before. */
+/** Reply to any message: figures since the previous message. */
 export interface LoopReport {
   /** The longest that the loop was late, in milliseconds. */
   readonly longestMs: number;

@@ -9,7 +9,7 @@ export interface Child {
   stop(): Promise<void>;
 }
 
-/** What the child itself calls when it is there: tells its address, and its CPU time whenever it is asked. */
+/** Called by the child when it is ready: sends its URL, then its CPU time on each request. */
 export function announce(url: string, stop: () => Promise<void>): void {
   process.on('message', () => {
     const { user, system } = process.cpuUsage();
@@ -20,8 +20,7 @@ export function announce(url: string, stop: () => Promise<void>): void {
 }
 
 /**
- * Runs a file as a process of its own and waits for the address it announces. What it logs
- * goes nowhere, like the log of a service whose reader keeps up.
+ * Runs a file as a process of its own and waits for the URL it announces. Discards its log.
  */
 export async function startChild(file: URL, env: Readonly<Record<string, string>>): Promise<Child> {
   const child = spawn(process.execPath, [fileURLToPath(file)], {

@@ -12,12 +12,12 @@ export interface Load {
 
 export interface Measured {
   readonly perSecond: number;
-  readonly answered: number;
+  readonly responses: number;
 }
 
 /**
- * Requests that were answered with 200 by a closed loop over connections that are kept.
- * @throws Error on any other answer
+ * Counts responses with status 200 in a closed loop over kept connections.
+ * @throws Error on any other response
  */
 export async function measureRate({
   origin,
@@ -27,7 +27,7 @@ export async function measureRate({
   durationMs,
 }: Load): Promise<Measured> {
   const pool = new Pool(origin, { connections, pipelining: 1 });
-  let answered = 0;
+  let responses = 0;
   let startedAt = 0;
   let endsAt = Number.POSITIVE_INFINITY;
   const loop = async (): Promise<void> => {
@@ -35,14 +35,14 @@ export async function measureRate({
       const { statusCode, body } = await pool.request({ path, method: 'GET', headers });
       const text = await body.text();
       if (statusCode !== 200) throw new Error(`${statusCode} ${text}`);
-      answered += 1;
+      responses += 1;
     }
   };
   try {
     startedAt = performance.now();
     endsAt = startedAt + durationMs;
     await Promise.all(Array.from({ length: connections }, loop));
-    return { answered, perSecond: (answered * 1_000) / (performance.now() - startedAt) };
+    return { responses, perSecond: (responses * 1_000) / (performance.now() - startedAt) };
   } finally {
     await pool.close();
   }

@@ -14,7 +14,7 @@ export interface Comparison {
   readonly promised?: number;
 }
 
-/** A figure that has nothing beside it. */
+/** A figure without a comparison. */
 export interface Figure {
   readonly name: string;
   readonly values: readonly number[];
@@ -29,7 +29,7 @@ export interface FigureSummary {
   readonly highest: number;
 }
 
-/** What a suite leaves behind, as JSON. */
+/** The result of a suite, written as JSON. */
 export interface SuiteResult {
   readonly suite: string;
   readonly machine: Machine;

@@ -1,8 +1,8 @@
 /**
  * What a translation costs beside the engine's own time:
  *  1. A 10,000-word article with a language model of fixed delay (a local server that speaks the real protocol),
- *     against a bare loop that sends it the very same batches, as many at once, and stores nothing. Both ask it for a list
- *     of terms first: that is the engine's own time. What the list adds shows beside the batches alone.
+ *     against a bare loop that sends it the same batches, as many at once, and stores nothing. Both request a list of
+ *     terms first: that is the engine's own time. The time of the list is shown beside that of the batches.
  *  2. Words per second with the engine that takes no time, pseudo, for 1,000, 10,000 and 100,000 words.
  * A job counts from the request that creates it to its end, seen within 50 ms.
  *
@@ -41,10 +41,10 @@ const workspace = await service.workspace('Bench');
 
 /** Seconds that one translation took. */
 async function translate(words: number): Promise<number> {
-  const { jobId, askedAt } = await translations.translate(workspace, words);
+  const { jobId, requestedAt } = await translations.translate(workspace, words);
   const { status } = await untilEnded(service.db, jobId, 600_000);
   if (status !== 'COMPLETED') throw new Error(`the job ended ${status}`);
-  return (performance.now() - askedAt) / 1_000;
+  return (performance.now() - requestedAt) / 1_000;
 }
 
 /** The same article as it is sent. */
@@ -100,18 +100,18 @@ const modelWorker = await service.startWorker({
 // Each process has two threads for large documents: they start with what comes first.
 await Promise.all([translate(WORDS), translate(WORDS)]);
 /** Requests of each measurement: as many on both sides, or something else was measured than the overhead. */
-const asked = new Set<number>();
+const requested = new Set<number>();
 const counting = async (measure: () => Promise<number>): Promise<number> => {
   const before = model.requests.length;
   const seconds = await measure();
-  asked.add(model.requests.length - before);
+  requested.add(model.requests.length - before);
   return seconds;
 };
 const { ours, alone } = await alternate(ROUNDS, {
   ours: () => counting(() => translate(WORDS)),
   alone: () => counting(() => bare(WORDS)),
 });
-if (asked.size !== 1) throw new Error(`the engine was asked ${[...asked].join(' and ')} times`);
+if (requested.size !== 1) throw new Error(`the engine got ${[...requested].join(' and ')} requests`);
 modelWorker.kill('SIGTERM');
 await modelWorker.ended;
 

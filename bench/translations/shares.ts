@@ -18,7 +18,7 @@ const ROUNDS = setting('BENCH_ROUNDS', 3);
 const JOBS = setting('BENCH_JOBS', 500);
 const DELAY_MS = setting('BENCH_DELAY_MS', 1_000);
 const WORDS = { ofOne: 4_000, ofMany: 1_000 };
-/** Jobs that are asked for at once. */
+/** Concurrent requests for jobs. */
 const CALLERS = 8;
 const PROMISED = 2;
 
@@ -43,10 +43,10 @@ const startWorker = () =>
 async function measure(name: string): Promise<number[]> {
   const taken: number[] = [];
   for (let round = 0; round < ROUNDS; round += 1) {
-    const { jobId, askedAt } = await translations.translate(one, WORDS.ofOne);
+    const { jobId, requestedAt } = await translations.translate(one, WORDS.ofOne);
     const { status } = await untilEnded(service.db, jobId, 240_000);
     if (status !== 'COMPLETED') throw new Error(`the job ended ${status}`);
-    taken.push((performance.now() - askedAt) / 1_000);
+    taken.push((performance.now() - requestedAt) / 1_000);
   }
   print(`${name}: ${taken.map((seconds) => seconds.toFixed(2)).join(', ')} s`);
   return taken;
@@ -87,7 +87,7 @@ try {
   await second.ended;
   const besideOnOne = await measure('beside them, one worker');
   const ended = await endedOfMany();
-  if (ended === JOBS) throw new Error('nothing was queued any more; ask for more jobs');
+  if (ended === JOBS) throw new Error('nothing was queued any more; set more jobs');
   const comparison = (workers: string, ours: number[], bare: number[]): Comparison => ({
     name: `the only job beside ${JOBS} of another workspace, ${workers}, s`,
     higherIsBetter: false,

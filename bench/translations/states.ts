@@ -1,5 +1,5 @@
 /**
- * What it costs to tell the states of 100 versions of a 10,000-word article, beside reading what they are told of:
+ * The cost of counting the states of 100 versions of a 10,000-word article, against reading the same articles:
  *  1. none of them known, since all articles were just written, against reading and parsing the same 101 articles;
  *  2. all of them known, against the list of the same versions without their states.
  * The event loop is watched meanwhile: the figure beside the times is the longest that it was held.
@@ -76,7 +76,7 @@ async function run(db: Database): Promise<void> {
     await work();
     return performance.now() - startedAt;
   };
-  const told = async (): Promise<void> => {
+  const readStates = async (): Promise<void> => {
     delay.reset();
     delay.enable();
     const versions = await listTranslations(context, sourceId);
@@ -94,18 +94,18 @@ async function run(db: Database): Promise<void> {
     for (const { document, units } of rows) for (const json of [document, units ?? '[]']) JSON.parse(json);
   };
   print(`${VERSIONS} versions of ${WORDS} words`);
-  await told();
+  await readStates();
   held.length = 0;
   const fresh = await alternate(ROUNDS, {
     ours: async () => {
       await forget();
-      return took(told);
+      return took(readStates);
     },
     bare: () => took(read),
   });
   const heldFresh = held.splice(0);
   const known = await alternate(ROUNDS, {
-    ours: () => took(told),
+    ours: () => took(readStates),
     bare: () => took(() => listVersions(context, sourceId)),
   });
   const figures: Figure[] = [

@@ -1,5 +1,5 @@
 /**
- * Backlogs: deliveries that were stored while no worker ran, from the moment one does until all are recorded, to 100
+ * Backlogs: deliveries stored while no worker ran, from a worker's start until all are recorded, to 100
  * endpoints and to one, beside a bare loop over an outbox with the same receivers in the same durable Postgres, in turns.
  *
  * Environment: BENCH_ROUNDS (3), BENCH_SIZE (5000).

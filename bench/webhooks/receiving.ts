@@ -20,23 +20,23 @@ export interface Sink {
   close(): Promise<void>;
 }
 
-/** Starts receivers beside this process, each on a port of its own, so that receiving is not part of sending. They answer after `answerMs`. */
-export async function startSink(receivers: number, answerMs = 0): Promise<Sink> {
+/** Starts receivers in another process, each on a port of its own. They respond after `delayMs`. */
+export async function startSink(receivers: number, delayMs = 0): Promise<Sink> {
   const child = fork(fileURLToPath(new URL('./sink.ts', import.meta.url)), [
     String(receivers),
-    String(answerMs),
+    String(delayMs),
   ]);
   const [urls] = await once(child, 'message');
-  async function ask<Answer>(question: SinkQuestion): Promise<Answer> {
+  async function request<Reply>(question: SinkQuestion): Promise<Reply> {
     child.send(question);
-    const [answer] = await once(child, 'message');
-    return answer as Answer;
+    const [reply] = await once(child, 'message');
+    return reply as Reply;
   }
   return {
     urls: urls as string[],
-    clear: async () => void (await ask('clear')),
-    count: () => ask<SinkCount>('count'),
-    report: () => ask<SinkReport>('report'),
+    clear: async () => void (await request('clear')),
+    count: () => request<SinkCount>('count'),
+    report: () => request<SinkReport>('report'),
     async close() {
       const ended = once(child, 'exit');
       child.disconnect();

@@ -1,10 +1,10 @@
-/** Trivial receivers in a process of their own: they keep when each request came, and answer 204, some after a while. */
+/** Trivial receivers in a process of their own: they note when each request came, and respond 204, after a delay if set. */
 import { once } from 'node:events';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import type { SinkCount, SinkQuestion, SinkReport } from './receiving.ts';
 
-const [receivers, answerMs = 0] = process.argv.slice(2).map(Number);
+const [receivers, delayMs = 0] = process.argv.slice(2).map(Number);
 let received: { at: number; body: Buffer }[] = [];
 
 function receive(request: IncomingMessage, response: ServerResponse): void {
@@ -12,8 +12,8 @@ function receive(request: IncomingMessage, response: ServerResponse): void {
   request.on('data', (chunk: Buffer) => chunks.push(chunk));
   request.on('end', () => {
     received.push({ at: Date.now(), body: Buffer.concat(chunks) });
-    if (answerMs === 0) response.writeHead(204).end();
-    else setTimeout(() => response.writeHead(204).end(), answerMs);
+    if (delayMs === 0) response.writeHead(204).end();
+    else setTimeout(() => response.writeHead(204).end(), delayMs);
   });
 }
 

@@ -1,5 +1,5 @@
 /**
- * What another worker adds: a backlog for 100 endpoints that answer after 250 ms on a timer, sent by one, two and four
+ * What another worker adds: a backlog for 100 endpoints that respond after 250 ms on a timer, sent by one, two and four
  * workers that have at most 50 requests in flight each, so that it is not the machine that limits them.
  *
  * Environment: BENCH_ROUNDS (2), BENCH_SECONDS (10), about the time that each backlog takes.
@@ -16,20 +16,20 @@ const ROUNDS = setting('BENCH_ROUNDS', 2);
 const SECONDS = setting('BENCH_SECONDS', 10);
 const ENDPOINTS = 100;
 const IN_FLIGHT = 50;
-const ANSWER_MS = 250;
+const DELAY_MS = 250;
 const LOOK_MS = 200;
 /** What is sent first, and last, is not counted: workers start, and run out of work. */
 const COUNTED = { from: 0.2, to: 0.8 };
 
 const engines = await startDurableEngines();
 const service = createScriptService(engines);
-const sink = await startSink(ENDPOINTS, ANSWER_MS);
+const sink = await startSink(ENDPOINTS, DELAY_MS);
 const workspaces = await service.subscribe(sink.urls);
 
 /** The rate of so many workers in the middle of a backlog, per second. */
 async function rateOf(workers: number): Promise<number> {
   await sink.clear();
-  const each = Math.ceil((workers * IN_FLIGHT * SECONDS * 1_000) / ANSWER_MS / ENDPOINTS);
+  const each = Math.ceil((workers * IN_FLIGHT * SECONDS * 1_000) / DELAY_MS / ENDPOINTS);
   for (const workspace of workspaces) await service.emit(workspace, each);
   const env = {
     ...service.env,
@@ -54,7 +54,7 @@ try {
     four: () => rateOf(4),
   });
   const besideOne = { bare: rates.one, higherIsBetter: true };
-  const what = `${IN_FLIGHT} in flight each, ${ENDPOINTS} endpoints that wait ${ANSWER_MS} ms, deliveries/s`;
+  const what = `${IN_FLIGHT} in flight each, ${ENDPOINTS} endpoints that wait ${DELAY_MS} ms, deliveries/s`;
   report('workers', [
     { ...besideOne, name: `two workers beside one, ${what}`, ours: rates.two, promised: 1.7 },
     { ...besideOne, name: `four workers beside one, ${what}`, ours: rates.four, promised: 3 },

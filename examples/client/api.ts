@@ -91,7 +91,7 @@ export type LedgerEntry = { id: string; kind: 'grant' | 'purchase' | 'settlement
 
 export type AuditEntry = { id: string; action: string; actor: { kind: 'api_key' | 'operator' | 'system'; id: string | null }; targetType: string; targetId: string | null; details: Record<string, unknown>; requestId: string | null; createdAt: string };
 
-/** What each call takes and what its success answers are. */
+/** What each call takes and what its success responses are. */
 export interface Operations {
   /** List API keys */
   listApiKeys: {

@@ -1,6 +1,6 @@
 import { OPERATIONS, type Operations, type Problem } from './api.ts';
 
-/** An answer other than 2xx. Look at `problem.code`; quote `problem.requestId` when you report it. */
+/** A response other than 2xx. Look at `problem.code`; quote `problem.requestId` when you report it. */
 export class ApiError extends Error {
   override readonly name = 'ApiError';
   readonly problem: Problem;
@@ -38,7 +38,7 @@ const present = (record: Readonly<Record<string, string | number | undefined>> =
 
 /**
  * Calls the service, typed by its own description: `call('readJob', { params: { jobId } })`.
- * @throws {ApiError} for every answer other than 2xx
+ * @throws {ApiError} for every response other than 2xx
  */
 export function createClient({ baseUrl, apiKey }: ClientOptions): Call {
   return async (name, input) => {
@@ -60,8 +60,8 @@ export function createClient({ baseUrl, apiKey }: ClientOptions): Call {
         ? {}
         : { body: body instanceof Uint8Array ? new Uint8Array(body) : JSON.stringify(body) }),
     });
-    const answer: unknown = await response.json();
-    if (!response.ok) throw new ApiError(answer as Problem);
-    return { status: response.status, headers: response.headers, body: answer } as never;
+    const content: unknown = await response.json();
+    if (!response.ok) throw new ApiError(content as Problem);
+    return { status: response.status, headers: response.headers, body: content } as never;
   };
 }

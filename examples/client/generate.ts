@@ -101,9 +101,9 @@ function inputOf({ parameters = [], requestBody }: Operation): string {
 }
 
 function outputOf({ responses }: Operation): string {
-  const answers = Object.entries(responses).filter(([status]) => status.startsWith('2'));
+  const successes = Object.entries(responses).filter(([status]) => status.startsWith('2'));
   return union(
-    answers.map(([status, { content }]) => {
+    successes.map(([status, { content }]) => {
       const body = typeOf(content?.['application/json']?.schema ?? {});
       return fields([
         ['status', status, true],
@@ -126,7 +126,7 @@ export function generate({ paths, components }: OpenApi): string {
     ...Object.entries(components.schemas).map(
       ([name, schema]) => `export type ${name} = ${typeOf(schema)};\n`,
     ),
-    '/** What each call takes and what its success answers are. */',
+    '/** What each call takes and what its success responses are. */',
     'export interface Operations {',
     ...operations.map(
       ({ operation }) =>
@@ -147,7 +147,7 @@ export function generate({ paths, components }: OpenApi): string {
 if (import.meta.main) {
   const service = process.argv[2] ?? 'http://127.0.0.1:3000';
   const response = await fetch(new URL('/openapi.json', service));
-  if (!response.ok) throw new Error(`${service}/openapi.json answered ${response.status}`);
+  if (!response.ok) throw new Error(`${service}/openapi.json responded with ${response.status}`);
   await writeFile(
     fileURLToPath(new URL('./api.ts', import.meta.url)),
     generate((await response.json()) as OpenApi),

@@ -43,7 +43,7 @@ async function untilFinal(call: Call, jobId: string): Promise<Job> {
   }
 }
 
-/** Lists keys, prices a translation, makes it, waits for it, and verifies the webhook that tells of it. */
+/** Lists keys, prices a translation, makes it, waits for it, and verifies its webhook. */
 export async function walk(call: Call, print: (line: string) => void): Promise<Article> {
   const { workspace } = (await call('whoami', {})).body;
   const workspaceId = workspace.id;
@@ -104,9 +104,9 @@ export async function walk(call: Call, print: (line: string) => void): Promise<A
     });
   const idempotencyKey = randomUUID();
   const first = await translate();
-  // The same key again is the same job, not a second translation: safe after a lost answer.
+  // The same key again is the same job, not a second translation: safe after a lost response.
   const second = await translate();
-  print(`job ${first.body.job.id}; asked again: ${second.body.reused ? 'the same job' : 'another job'}`);
+  print(`job ${first.body.job.id}; requested again: ${second.body.reused ? 'the same job' : 'another job'}`);
 
   const job = await untilFinal(call, first.body.job.id);
   if (job.status !== 'COMPLETED') throw new Error(`${job.errorCode}: ${job.errorMessage}`);

@@ -34,14 +34,14 @@ afterAll(async () => {
   rmSync(blobs, { recursive: true, force: true });
 });
 
-/** Counts how often the engine was asked for texts again. */
-function counting(provider: TranslationProvider): TranslationProvider & { asked: number; repaired: number } {
+/** Counts texts that the engine was sent, and those sent again. */
+function counting(provider: TranslationProvider): TranslationProvider & { sent: number; repaired: number } {
   const counter = {
     name: provider.name,
-    asked: 0,
+    sent: 0,
     repaired: 0,
     translate(request: Parameters<TranslationProvider['translate']>[0]) {
-      if (request.repair === undefined) counter.asked += request.segments.length;
+      if (request.repair === undefined) counter.sent += request.segments.length;
       else counter.repaired += request.segments.length;
       return provider.translate(request);
     },
@@ -49,7 +49,7 @@ function counting(provider: TranslationProvider): TranslationProvider & { asked:
   return counter;
 }
 
-/** Everything of a document but its words and the ids that a copy gets anew. */
+/** A document without its words, and without the ids that differ in a copy. */
 function frame(document: DocumentJson) {
   const blank = mapTexts(document, ({ links }) => ({
     text: '',
@@ -78,16 +78,16 @@ describe('the real engine', () => {
     const calls = translating(service);
     const source = await calls.readArticle(workspace, articleId);
     const started = performance.now();
-    const answer = await service.call(workspace.key, 'POST', `/api/articles/${articleId}/translations`, {
+    const created = await service.call(workspace.key, 'POST', `/api/articles/${articleId}/translations`, {
       language: 'es',
     });
-    expect(answer.status).toBe(202);
-    expect(await calls.untilFinal(workspace, answer.body.job.id)).toMatchObject({
+    expect(created.status).toBe(202);
+    expect(await calls.untilFinal(workspace, created.body.job.id)).toMatchObject({
       status: 'COMPLETED',
-      consumedCredits: answer.body.estimate.total,
+      consumedCredits: created.body.estimate.total,
     });
     const seconds = (performance.now() - started) / 1_000;
-    const target = await calls.readArticle(workspace, answer.body.article.id);
+    const target = await calls.readArticle(workspace, created.body.article.id);
     const document = target.documentJson as DocumentJson;
     expect(parseDocument(document)).toMatchObject({ ok: true });
     expect(frame(document)).toEqual(frame(source.documentJson as DocumentJson));
@@ -96,14 +96,14 @@ describe('the real engine', () => {
     const changed = collectTexts(document).filter(({ text }, index) => text !== before[index]?.text).length;
     expect(changed).toBeGreaterThan(before.length * 0.7);
     process.stdout.write(
-      `demo article: ${answer.body.estimate.words} words in ${seconds.toFixed(1)} s, ${changed} of ${before.length} texts changed; title: ${target.title}\n`,
+      `demo article: ${created.body.estimate.words} words in ${seconds.toFixed(1)} s, ${changed} of ${before.length} texts changed; title: ${target.title}\n`,
     );
   });
 
   it('reaches its known quality on a reference text', async () => {
     const pairs = await parallelTexts('eng', 'spa');
     const provider = counting(createApertiumProvider({ url: apy.url, timeoutMs: 30_000 }));
-    const answers = await translateSegments(provider, {
+    const translations = await translateSegments(provider, {
       sourceLanguage: 'en',
       targetLanguage: 'es',
       segments: pairs.map(({ source }, index) => ({ id: `s${index}`, kind: 'paragraph', text: source })),
@@ -111,7 +111,7 @@ describe('the real engine', () => {
     });
     const references = pairs.map(({ reference }) => reference);
     const { score, signature } = await chrF(
-      pairs.map((_, index) => answers.get(`s${index}`) ?? ''),
+      pairs.map((_, index) => translations.get(`s${index}`) ?? ''),
       references,
     );
     const copied = await chrF(
@@ -120,7 +120,7 @@ describe('the real engine', () => {
     );
     process.stdout.write(
       `Universal Declaration of Human Rights, ${pairs.length} segments: chrF ${score.toFixed(1)} ` +
-        `(copying the source: ${copied.score.toFixed(1)}), ${provider.repaired} of ${provider.asked} asked again; ${signature}\n`,
+        `(copying the source: ${copied.score.toFixed(1)}), ${provider.repaired} of ${provider.sent} sent again; ${signature}\n`,
     );
     expect(score).toBeGreaterThan(LEAST_CHRF);
     expect(score).toBeGreaterThan(copied.score + 15);

@@ -7,7 +7,7 @@ const PNG = Buffer.from(
   'base64',
 );
 
-/** The one other server in reach: takes every webhook, and has an image for whoever fetches. */
+/** The only other reachable server: accepts every webhook, and serves an image. */
 export async function startNeighbour(): Promise<{ url: string; close(): Promise<void> }> {
   const server = createServer((request, response) => {
     request.resume();

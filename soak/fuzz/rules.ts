@@ -1,4 +1,4 @@
-/** What is read of an OpenAPI document here. */
+/** The parts of an OpenAPI document that are read here. */
 export interface ApiDocument {
   readonly paths: Readonly<Record<string, Readonly<Record<string, Operation>>>>;
   readonly components: { readonly schemas: Readonly<Record<string, unknown>> };
@@ -19,7 +19,7 @@ const MEANINGFUL_FORMATS = new Set(['uuid', 'uri']);
 /** Names of language fields: a tag must be a real one, and often one of the project's. */
 const LANGUAGE_FIELD = /language/i;
 
-/** A key that has expired can't be rotated: its path says nothing of that. */
+/** An expired key cannot be rotated, which its path does not show. */
 const OTHERS = new Set(['rotateApiKey']);
 
 /** True when the schema, or what it refers to, has a part whose meaning is judged. */

@@ -35,8 +35,8 @@ export async function seedWorkspace({
   const context: VerbContext = { db, actor: { kind: 'operator', workspaceId }, requestId: 'seed' };
   const workspace = { id: workspaceId, key: apiKey.key, keyId: apiKey.id, roles, context };
 
-  // biome-ignore lint/suspicious/noExplicitAny: answers of every shape
-  const ask = async (method: string, path: string, body?: unknown): Promise<any> => {
+  // biome-ignore lint/suspicious/noExplicitAny: responses of every shape
+  const call = async (method: string, path: string, body?: unknown): Promise<any> => {
     const response = await fetch(url + path, {
       method,
       headers: { authorization: `Bearer ${apiKey.key}`, 'content-type': 'application/json' },
@@ -65,21 +65,21 @@ export async function seedWorkspace({
   });
   const register = async (): Promise<string> => {
     const events = ['article.created', 'article.updated'];
-    const { endpoint } = await ask('POST', inWorkspace('/webhooks'), { url: neighbourUrl, events });
+    const { endpoint } = await call('POST', inWorkspace('/webhooks'), { url: neighbourUrl, events });
     return endpoint.id;
   };
-  // Its deliveries stay: the fuzzer does not come to know its id early.
+  // Keeps its deliveries: the fuzzer does not get its id.
   await register();
   const jobIds = await times(30, async (index) => {
-    const { job } = await ask('POST', `/api/articles/${articles[index]?.id}/translations`, {
+    const { job } = await call('POST', `/api/articles/${articles[index]?.id}/translations`, {
       language: LANGUAGES[1 + (index % 3)],
     });
     return job.id as string;
   });
-  const deliveries: { id: string }[] = (await ask('GET', inWorkspace('/webhooks'))).deliveries;
+  const deliveries: { id: string }[] = (await call('GET', inWorkspace('/webhooks'))).deliveries;
   const endpointIds = await times(60, register);
   const categoryIds = await times(60, async (index) => {
-    const { category } = await ask('POST', inWorkspace('/categories'), {
+    const { category } = await call('POST', inWorkspace('/categories'), {
       primaryLanguage: 'en',
       translations: [{ language: 'en', name: `Category ${index}` }],
     });

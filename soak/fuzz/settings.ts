@@ -3,10 +3,10 @@ import type { Seed } from './seed.ts';
 /** JSON strings are TOML's basic strings. */
 const text = (value: string): string => JSON.stringify(value);
 
-/** What counts as accepting a request that fits its schema, besides 2xx. */
+/** Statuses that are fine for a request that fits its schema. */
 const ACCEPTED = ['2xx', '401', '403', '404', '409', '429'];
 
-/** What may answer it too where more is judged than its schema says. */
+/** Further statuses where the service validates more than the schema says. */
 const REFUSALS = ['400', '402', '412'];
 
 const accepting = (...more: string[]): string =>

@@ -13,14 +13,14 @@ export interface Findings {
   /** Deliveries that ended in a run of their own. */
   readonly inRuns: number;
   readonly sends: number;
-  /** Answered 503 on purpose. */
+  /** Refused with 503 on purpose. */
   readonly refused: number;
-  /** Sends beyond the first of a delivery and those that a 503 asked for: allowed, under the same id. */
+  /** Sends beyond the first and those after a 503: allowed, under the same id. */
   readonly repeats: number;
   /** Milliseconds from a delivery's being stored to its first send. */
   readonly waits: readonly number[];
   readonly attempts: ReadonlyMap<number, number>;
-  /** What must not be; empty when everything holds. */
+  /** Broken promises. */
   readonly problems: string[];
 }
 
@@ -67,7 +67,7 @@ export async function audit(
   };
 }
 
-/** Events that a request was promised, and that are not there as often as it was, or oftener. */
+/** Events whose number of rows differs from the number of acknowledged requests. */
 function findUnstored(rows: readonly RecordedDelivery[], owed: ApiLoad['owed']): string[] {
   const problems: string[] = [];
   const stored = Map.groupBy(rows, ({ type, article }) => `${type} ${article}`);
@@ -80,7 +80,7 @@ function findUnstored(rows: readonly RecordedDelivery[], owed: ApiLoad['owed']):
   return problems;
 }
 
-/** What is off with a delivery. */
+/** Problems of a delivery. */
 function findLost(row: RecordedDelivery, arrived: Witness['sends'], kills: readonly Fault[]): string[] {
   const { id, event, type, status, attempts } = row;
   if (id === null) return [`event ${event} (${type}) has no delivery`];

@@ -4,7 +4,7 @@ import type { ArticleId, DeliveryId, EventId } from '../../src/ids.ts';
 
 /**
  * The tables of the record, and which table's rows they copy. The body is kept as its SHA-256, in hex.
- * Unlogged: they cost the service little, and nobody kills Postgres here.
+ * Unlogged: they cost the service little, and Postgres is not killed here.
  */
 const COPIES = [
   {

@@ -15,7 +15,7 @@ export async function storePublishedArticles(context: VerbContext, count: number
     FROM generate_series(1, ${count}::integer) AS n`.execute(context.db);
 }
 
-/** A category that so many of the workspace's articles carry: to rename it tells of each of them. */
+/** A category of this many articles: renaming it emits an event for each. */
 export async function storeCategory(context: VerbContext, articles: number): Promise<CategoryId> {
   const { id } = await createCategory(context, {
     primaryLanguage: 'en',

@@ -13,7 +13,7 @@ import { print } from './report.ts';
 export interface DurableEngine {
   /** kill -9; resolves when the process is gone. */
   kill(): Promise<void>;
-  /** Starts it again on its files; resolves when it answers. */
+  /** Starts it again on its files; resolves when it responds. */
   restart(): Promise<void>;
 }
 

@@ -20,7 +20,7 @@ const CHECKS_KEPT_MS = 1_100;
 
 export interface EngineKill {
   readonly engine: 'postgres' | 'temporal';
-  /** From the kill to the first answer of /readyz that has all parts in order, in milliseconds. */
+  /** From the kill to the first response of /readyz with all checks passed, in milliseconds. */
   readonly readyAfterMs: number;
 }
 
@@ -28,16 +28,16 @@ export interface EngineKills {
   readonly kills: readonly EngineKill[];
   readonly load: Load;
   readonly evidence: Evidence;
-  /** What must not be: lost or doubled events, forgotten translations, wrong charges, a bad end. Empty when all is well. */
+  /** Lost or doubled events, lost translations, wrong charges, a bad end. */
   readonly problems: readonly string[];
   /** All that `npm start` wrote. */
   readonly output: string;
 }
 
 /**
- * Kills the engines of `npm start` with -9 in turn, under load, and looks afterwards at what became of every event, job
- * and credit. The service is then ended by SIGTERM.
- * @param dataDir an empty folder; @param onProgress told of each kill
+ * Kills the engines of `npm start` with -9 in turn, under load, and then checks every event, job and credit. Ends the
+ * service by SIGTERM.
+ * @param dataDir an empty folder; @param onProgress called for each kill
  * @param hasten called again and again in the end, while deliveries may still wait for a retry
  */
 export async function killEngines(
@@ -121,7 +121,7 @@ async function killAndWait(
   const at = performance.now();
   process.kill(killed.pid, 'SIGKILL');
   while (isAlive(killed)) await sleep(5);
-  // What was found a moment ago is told again for a second.
+  // /readyz caches its checks.
   await sleep(CHECKS_KEPT_MS);
   while (!(await isReady(serverUrl))) {
     if (performance.now() - at > READY_MS) throw new Error(`not ready ${READY_MS / 1_000} s after a kill`);
@@ -130,11 +130,11 @@ async function killAndWait(
   return performance.now() - at;
 }
 
-/** The server is ready without Temporal, so each part is looked at. */
+/** The server counts as ready without Temporal, so each check is read. */
 async function isReady(serverUrl: string): Promise<boolean> {
   try {
-    const answer = await fetch(new URL('/readyz', serverUrl), { signal: AbortSignal.timeout(5_000) });
-    const { checks } = (await answer.json()) as { checks: Record<string, string> };
+    const response = await fetch(new URL('/readyz', serverUrl), { signal: AbortSignal.timeout(5_000) });
+    const { checks } = (await response.json()) as { checks: Record<string, string> };
     return Object.values(checks).every((state) => state === 'ok');
   } catch {
     return false;

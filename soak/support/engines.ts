@@ -39,7 +39,7 @@ export async function migrate(databaseUrl: string): Promise<void> {
   }
 }
 
-/** Engines that nothing is kept of: for figures and for schedules, not for kills. */
+/** Engines that keep nothing on disk: for figures and schedules, not for kills. */
 export async function startEphemeralEngines(options: { ui?: boolean } = {}): Promise<Engines> {
   const folder = temporaryFolder();
   const stack = await startStack({

@@ -12,18 +12,18 @@ export interface Evidence {
   /** Deliveries that a burst had at their end. */
   readonly inBursts: number;
   readonly sends: number;
-  /** Answered 503 on purpose. */
+  /** Refused with 503 on purpose. */
   readonly refused: number;
-  /** Sends beyond the first of a delivery and those that a 503 asked for. */
+  /** Sends beyond the first and those after a 503. */
   readonly duplicates: number;
   /** Sends beyond the attempts that a delivery's row counts. */
   readonly uncounted: number;
   /** When the first send of each delivery that was sent more often than needed arrived. */
   readonly duplicatedAt: number[];
   readonly attempts: ReadonlyMap<number, number>;
-  /** What became of the deliveries that took three attempts or more, a line each. */
+  /** A line for each delivery with three attempts or more. */
   readonly stubborn: string[];
-  /** What must not be; empty when everything holds. */
+  /** Broken promises. */
   readonly problems: string[];
 }
 
@@ -57,7 +57,7 @@ async function selectDeliveries(db: Database): Promise<Row[]> {
   return rows;
 }
 
-/** What is lost with a worker is found, and sent again, so long after it. */
+/** Time until deliveries of a lost worker are found and sent again. */
 const FOUND_AFTER_MS = 30_000;
 
 const STUBBORN = 3;

@@ -112,7 +112,7 @@ export async function handOver(before: Side, after: Side, signal: 'SIGTERM' | 'S
       events: evidence.events,
       deliveries: evidence.deliveries,
       sends: evidence.sends,
-      'answered 503': evidence.refused,
+      'refused (503)': evidence.refused,
       duplicates: evidence.duplicates,
     }),
   );

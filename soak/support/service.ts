@@ -28,7 +28,7 @@ export interface ScriptWorkspace {
 export interface Emitted {
   /** When the commit was acknowledged. */
   readonly committedAt: number;
-  /** What tells the events apart: `data.articleId` of each. */
+  /** `data.articleId` of each event, which is unique. */
   readonly articleIds: readonly string[];
 }
 
@@ -60,7 +60,7 @@ export function createScriptService(engines: Omit<Engines, 'stop' | 'temporalUiU
     statementTimeout: 120_000,
     onError: () => undefined,
   });
-  // What the script stores is told to the workers as what a server stores.
+  // Workers are notified of the script's events like those of a server.
   const notifier = startDeliveryNotifier({
     connectionString: engines.databaseUrl,
     logger: createLogger('fatal', 'script'),

@@ -31,7 +31,7 @@ export const logStatements = (db: Database, share: number): Promise<void> =>
   });
 
 /**
- * Has Postgres log the plans of what connections from now on ask, with the rows that came.
+ * Has Postgres log the plans of new connections' statements, with row counts.
  * @param share of all statements, 0 to 1
  */
 export const logPlans = (db: Database, share: number): Promise<void> =>

@@ -14,8 +14,8 @@ import type { ScriptService, ScriptWorkspace } from './service.ts';
 export interface QueuedTranslation {
   readonly jobId: JobId;
   readonly articleId: ArticleId;
-  /** When it was asked for, by `performance.now()`. */
-  readonly askedAt: number;
+  /** By `performance.now()`. */
+  readonly requestedAt: number;
 }
 
 export interface Translations {
@@ -45,12 +45,12 @@ export async function createTranslations(service: ScriptService): Promise<Transl
         primaryLanguage: 'en',
       });
       const source = await createArticle(db, workspace, projectId, { document: longDocument(words) });
-      const askedAt = performance.now();
+      const requestedAt = performance.now();
       const { job, article } = await createTranslation(
         { ...workspace.context, runs },
         { articleId: source.id, language: 'es' },
       );
-      return { jobId: job.id as JobId, articleId: article.id as ArticleId, askedAt };
+      return { jobId: job.id as JobId, articleId: article.id as ArticleId, requestedAt };
     },
     close: () => connection.close(),
   };

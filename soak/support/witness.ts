@@ -7,9 +7,9 @@ import { type Receiver, startReceiver } from '../../test/support/receiver.ts';
 import type { ScriptService, ScriptWorkspace } from './service.ts';
 
 export interface WitnessOptions {
-  /** Longest time an answer takes, in milliseconds; each takes a random part of it. */
+  /** Longest time of a response, in milliseconds; each takes a random part of it. */
   readonly delayMs: number;
-  /** Share of first attempts (0 to 1) that are answered 503. */
+  /** Share of first attempts (0 to 1) that are refused with 503. */
   readonly refuse: number;
 }
 
@@ -20,7 +20,7 @@ export interface Sends {
   readonly body: string;
   /** When each arrived. */
   readonly at: number[];
-  /** Whether the first was answered 503 on purpose. */
+  /** Whether the first was refused with 503 on purpose. */
   refused: boolean;
   /** Those among them that came over a connection that had carried another request. */
   onReused: number;

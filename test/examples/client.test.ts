@@ -38,7 +38,7 @@ test('the typed client lists keys, asks a price, translates once for two request
   expect(said).toEqual([
     expect.stringMatching(/^key wcsk_\w{11}… /),
     '10 words cost 1 credit(s), covered',
-    expect.stringMatching(/^job [\w-]{36}; asked again: the same job$/),
+    expect.stringMatching(/^job [\w-]{36}; requested again: the same job$/),
     expect.stringMatching(/^NEEDS_REVIEW in es: \S/),
     `verified webhook article.created of article ${article.id}`,
     'a second Spanish version is refused: CONFLICT, see /docs/errors/conflict',

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { bundleWorkflowCode, DefaultLogger } from '@temporalio/worker';
 import { type Engines, temporaryFolder } from '../../../soak/support/engines.ts';
-import type { BareAnswer, BareRequest } from './worker.ts';
+import type { BareReply, BareRequest } from './worker.ts';
 
 /** Bare runs, each started eagerly by a client on the worker's own connection. */
 export interface Baseline {
@@ -45,7 +45,7 @@ export async function startBaseline(
   let requests = 0;
   const start = async (stored: boolean) => {
     requests += 1;
-    return (await ask(worker, { id: requests, stored })).reachedAfterMs;
+    return (await send(worker, { id: requests, stored })).reachedAfterMs;
   };
   return {
     eager: () => start(false),
@@ -59,12 +59,12 @@ export async function startBaseline(
   };
 }
 
-function ask(worker: ChildProcess, request: BareRequest): Promise<BareAnswer> {
+function send(worker: ChildProcess, request: BareRequest): Promise<BareReply> {
   return new Promise((resolve) => {
-    const onMessage = (answer: BareAnswer) => {
-      if (answer.id !== request.id) return;
+    const onMessage = (reply: BareReply) => {
+      if (reply.id !== request.id) return;
       worker.off('message', onMessage);
-      resolve(answer);
+      resolve(reply);
     };
     worker.on('message', onMessage);
     worker.send(request);

@@ -6,7 +6,7 @@ import { createHmac } from 'node:crypto';
 import { once } from 'node:events';
 import pg from 'pg';
 import { Agent, request } from 'undici';
-import type { LoopAnswer } from './outbox.ts';
+import type { LoopReply } from './outbox.ts';
 
 const CLAIM = 200;
 const LOOPS = 4;
@@ -30,9 +30,9 @@ async function work(dispatcher: Agent): Promise<void> {
           'content-type': 'application/json',
           'x-service-signature': `t=${seconds},v1=${v1}`,
         };
-        const answer = await request(url, { dispatcher, method: 'POST', headers, body });
-        await answer.body.dump();
-        return answer.statusCode;
+        const response = await request(url, { dispatcher, method: 'POST', headers, body });
+        await response.body.dump();
+        return response.statusCode;
       }),
     );
     await database.query(
@@ -47,9 +47,9 @@ process.on('message', async () => {
   const dispatcher = new Agent({ connections: CONNECTIONS });
   const startedAt = Date.now();
   await Promise.all(Array.from({ length: LOOPS }, () => work(dispatcher)));
-  const answer: LoopAnswer = { tookMs: Date.now() - startedAt };
+  const reply: LoopReply = { tookMs: Date.now() - startedAt };
   await dispatcher.close();
-  process.send?.(answer);
+  process.send?.(reply);
 });
 await once(process, 'disconnect');
 await database.end();

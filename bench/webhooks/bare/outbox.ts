@@ -4,7 +4,7 @@ import { fileURLToPath } from 'node:url';
 import { sql } from 'kysely';
 import { createDatabase } from '../../../src/db/database.ts';
 
-export interface LoopAnswer {
+export interface LoopReply {
   readonly tookMs: number;
 }
 
@@ -40,8 +40,8 @@ export async function startBareLoop(databaseUrl: string): Promise<BareLoop> {
         SELECT (${[...urls]}::text[])[1 + n % ${urls.length}::integer], ${body}
         FROM generate_series(1, ${count}::integer) AS n`.execute(db);
       child.send('start');
-      const [answer] = await once(child, 'message');
-      return (count * 1_000) / (answer as LoopAnswer).tookMs;
+      const [reply] = await once(child, 'message');
+      return (count * 1_000) / (reply as LoopReply).tookMs;
     },
     async stop() {
       const ended = once(child, 'exit');

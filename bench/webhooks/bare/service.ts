@@ -52,14 +52,14 @@ let wanted = false;
 async function send(body: Buffer): Promise<number> {
   const seconds = Math.floor(Date.now() / 1_000);
   const v1 = createHmac('sha256', 'secret').update(`${seconds}.`).update(body).digest('hex');
-  const answer = await receiver.request({
+  const response = await receiver.request({
     method: 'POST',
     path: pathname,
     headers: { 'content-type': 'application/json', 'x-service-signature': `t=${seconds},v1=${v1}` },
     body,
   });
-  await answer.body.dump();
-  return answer.statusCode;
+  await response.body.dump();
+  return response.statusCode;
 }
 
 async function work(): Promise<void> {

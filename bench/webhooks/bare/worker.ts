@@ -1,6 +1,6 @@
 /**
- * The baseline's process: a worker for the bare workflow, and, told so by messages, a client on the worker's own
- * connection, which is what eager starts need. Environment: TEMPORAL_ADDRESS, DATABASE_URL, BARE_BUNDLE, BARE_TASK_QUEUE.
+ * The baseline's process: a worker for the bare workflow, and a client on the worker's own connection, as eager starts
+ * need, which messages control. Environment: TEMPORAL_ADDRESS, DATABASE_URL, BARE_BUNDLE, BARE_TASK_QUEUE.
  */
 import { randomUUID } from 'node:crypto';
 import { Client } from '@temporalio/client';
@@ -14,15 +14,15 @@ import type { bare } from './workflow.ts';
 
 export type BareActivities = typeof activities;
 
-/** What the parent asks for, and what it is answered. */
+/** A message of the parent; {@link BareReply} is the reply. */
 export interface BareRequest {
   readonly id: number;
   /** Whether a row is stored and claimed before the start. */
   readonly stored: boolean;
 }
-export interface BareAnswer {
+export interface BareReply {
   readonly id: number;
-  /** Milliseconds from what is done before the start to the activity. */
+  /** Milliseconds from the work before the start to the activity. */
   readonly reachedAfterMs: number;
 }
 
@@ -73,7 +73,7 @@ process.on('message', async ({ id, stored }: BareRequest) => {
     args: [],
     requestEagerStart: true,
   });
-  process.send?.({ id, reachedAfterMs: reachedAt - calledAt } satisfies BareAnswer);
+  process.send?.({ id, reachedAfterMs: reachedAt - calledAt } satisfies BareReply);
 });
 process.on('disconnect', () => worker.shutdown());
 const running = worker.run();

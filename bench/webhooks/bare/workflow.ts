@@ -6,7 +6,7 @@ const { touch } = proxyActivities<BareActivities>({
   retry: { maximumAttempts: 1 },
 });
 
-/** The least a delivery could be: one run with one activity, which answers the time it was reached at. */
+/** The minimum of a delivery: one run with one activity, which returns the time it started at. */
 export async function bare(): Promise<number> {
   return touch();
 }

@@ -1,7 +1,7 @@
 import { Agent, request } from 'node:http';
 
-/** One answered request. `milliseconds` is from its first byte to its last. */
-export interface Answered {
+/** A response. `milliseconds` is from the first byte of the request to the last of the response. */
+export interface TimedResponse {
   readonly status: number;
   readonly retryAfter: boolean;
   /** Bytes of the body. */
@@ -16,16 +16,16 @@ export interface Call {
   readonly body?: Buffer | undefined;
 }
 
-/** No answer of the service takes this long. */
+/** No response of the service takes this long. */
 const TIMEOUT_MS = 90_000;
 
 /**
- * A client with so many connections. What the server ends before the body is through (413 closes the connection) still
- * has an answer, or else is 0: a connection that was closed while it was written to.
+ * A client with this many connections. When the server closes the connection before it has read the body (as with 413),
+ * the status is that of its response, or 0 without one.
  */
 export function createClient(url: string, key: string, connections: number) {
   const agent = new Agent({ keepAlive: true, maxSockets: connections });
-  const send = ({ method, path, headers = {}, body }: Call): Promise<Answered> =>
+  const send = ({ method, path, headers = {}, body }: Call): Promise<TimedResponse> =>
     new Promise((resolve, reject) => {
       const startedAt = performance.now();
       const outgoing = request(
@@ -59,7 +59,7 @@ export function createClient(url: string, key: string, connections: number) {
           response.on('error', reject);
         },
       );
-      outgoing.on('timeout', () => outgoing.destroy(new Error('no answer in time')));
+      outgoing.on('timeout', () => outgoing.destroy(new Error('no response in time')));
       outgoing.on('error', (error: NodeJS.ErrnoException) => {
         const milliseconds = performance.now() - startedAt;
         if (error.code !== 'EPIPE' && error.code !== 'ECONNRESET') reject(error);

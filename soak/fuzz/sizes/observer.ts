@@ -1,6 +1,6 @@
 /**
- * A process of its own, so that whoever makes the load cannot slow its clock: asks /healthz and a light route of another
- * tenant twenty times a second each, until its input ends, and writes what it saw as JSON.
+ * Requests /healthz and a light route of another tenant twenty times a second each, until its input ends, and writes the
+ * figures as JSON. A process of its own, so that the load does not distort its times.
  *
  *     node observer.ts <url> <key> <path>
  */

@@ -5,11 +5,11 @@ import type { Database } from '../../../src/db/database.ts';
 import { createWorkspace } from '../../../src/workspaces/create.ts';
 import { type ServiceProcess, startProcess } from '../../../test/support/processes.ts';
 import { seedWorkspace } from '../seed.ts';
-import { type Answered, type Call, createClient } from './client.ts';
+import { type Call, createClient, type TimedResponse } from './client.ts';
 import type { Components, Schema } from './schema.ts';
 import { JUST_SMALL, sizedBodies } from './values.ts';
 
-/** What has to hold while one tenant does its worst. */
+/** Bound for other tenants while one is hostile. */
 const P99_MS = 250;
 const MEMORY_MIB = 600;
 const REFUSAL_BYTES = 64 * 1024;
@@ -45,7 +45,7 @@ function* sizedCalls(document: Document, ids: Readonly<Record<string, readonly s
     const path = template.replaceAll(/\{(\w+)\}/g, (_, name) => ids[`path.${name}`]?.at(-1) ?? 'none');
     for (const [lower, operation] of Object.entries(methods)) {
       const method = lower.toUpperCase();
-      // What deletes would only take the ground from under the others; it has no body to be large.
+      // Deletions would remove what other calls need, and have no body.
       if (method === 'DELETE') continue;
       const title = `${method} ${template}`;
       yield { name: `${title} long path`, call: { method, path: path.replace(/[^/]*$/, 'x'.repeat(8_000)) } };
@@ -79,7 +79,7 @@ const quantile = (values: readonly number[], p: number): number =>
 const memoryOf = (pid: number): number =>
   Number(/VmRSS:\s+(\d+)/.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1] ?? 0) / 1024;
 
-/** What the server's own thread has of its memory, as its figures tell. */
+/** Heap of the server's main thread, by its metrics. */
 async function heapOf(server: ServiceProcess): Promise<string> {
   const url = /metrics at (http:[^"]+)"/.exec(server.log())?.[1] ?? '';
   const text = await (await fetch(url)).text();
@@ -88,7 +88,7 @@ async function heapOf(server: ServiceProcess): Promise<string> {
   return `heap ${mib('nodejs_heap_size_total_bytes')}, external ${mib('nodejs_external_memory_bytes')}`;
 }
 
-/** Watches a server from outside until the work is done; says what it saw and answers what was broken. */
+/** Observes a server from outside until the work is done, and prints the figures. @returns broken promises */
 async function beside(
   name: string,
   target: { url: string; key: string; path: string; server: ServiceProcess },
@@ -132,8 +132,8 @@ async function beside(
   ];
 }
 
-/** What no answer may be, whatever was asked. */
-function faultOf({ status, size, retryAfter }: Answered): string | null {
+/** The fault of a response; null without one. */
+function faultOf({ status, size, retryAfter }: TimedResponse): string | null {
   if (status >= 400 && size > REFUSAL_BYTES) return `a refusal of ${size} bytes`;
   if (status >= 500 && !(status === 503 && retryAfter)) return `status ${status}`;
   return null;
@@ -175,10 +175,10 @@ export async function fuzzSizes(
         for (const { name, call } of calls) {
           if (Date.now() > until) return;
           sent += 1;
-          const answered = await client.send(call);
-          const fault = faultOf(answered);
+          const response = await client.send(call);
+          const fault = faultOf(response);
           if (fault !== null) broken.push(`${name}: ${fault}`);
-          const { status, milliseconds } = answered;
+          const { status, milliseconds } = response;
           if (status >= 200 && status < 300) legal.push({ name, call, milliseconds });
         }
       };
@@ -206,20 +206,20 @@ export async function fuzzSizes(
       const until = Date.now() + HOSTILE_SECONDS * 1000;
       const counts = new Map<number, number>();
       const lane = async (from: number): Promise<void> => {
-        // Half of the connections send what is small, and so never waits for a turn.
+        // Half of the connections send small documents, which never wait for a turn.
         const mine = heaviest[from % 2] ?? [];
         for (let turn = from; Date.now() < until; turn += 1) {
           const named = mine[turn % mine.length];
           if (named === undefined) return;
-          const answered = await client.send(named.call);
-          counts.set(answered.status, (counts.get(answered.status) ?? 0) + 1);
-          const fault = faultOf(answered);
+          const response = await client.send(named.call);
+          counts.set(response.status, (counts.get(response.status) ?? 0) + 1);
+          const fault = faultOf(response);
           if (fault !== null) broken.push(`hostile tenant: ${named.name}: ${fault}`);
         }
       };
       await Promise.all(Array.from({ length: HOSTILE }, (_, index) => lane(index * 3)));
       client.close();
-      print(`hostile tenant: answers by status ${JSON.stringify(Object.fromEntries(counts))}`);
+      print(`hostile tenant: responses by status ${JSON.stringify(Object.fromEntries(counts))}`);
     })),
   );
   second.kill('SIGTERM');

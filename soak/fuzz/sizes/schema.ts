@@ -1,4 +1,4 @@
-/** What is read of a JSON Schema of /openapi.json here. */
+/** The parts of a JSON Schema of /openapi.json that are read here. */
 export interface Schema {
   readonly $ref?: string;
   readonly type?: string | readonly string[];

@@ -1,7 +1,7 @@
 import { areSmall, LOOP_CHARACTERS } from '../../../src/threads/pool.ts';
 import { type Components, formsOf, isType, type Schema, smallest } from './schema.ts';
 
-/** A body to send: what it is of, for the report, and its bytes. */
+/** A body to send, and its description for the report. */
 export interface SizedBody {
   readonly name: string;
   readonly bytes: Buffer;
@@ -88,7 +88,7 @@ function* ofList(form: Schema, components: Components, bytes: number): Generator
   }
 }
 
-/** Names of what is just small enough to be worked on where everybody waits. */
+/** Name of values that are just small enough for the event loop. */
 export const JUST_SMALL = 'just small';
 
 /** As many of the value as leave a document small, which has a little more than these; never more than `bound`. */
