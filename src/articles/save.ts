@@ -53,7 +53,8 @@ export async function saveArticle(
 ): Promise<ArticleRow> {
   const { id: articleId } = before;
   const { body, restores } = changes;
-  if (before.rendered_by !== RENDERER) throw new OutdatedRendering(articleId);
+  const isOutdated = before.rendered_by !== RENDERER;
+  if (isOutdated && body === undefined) throw new OutdatedRendering(articleId);
   if (body !== undefined) await refuseHeroInBody(tx, articleId, body.stored);
 
   const wanted = {
@@ -69,9 +70,11 @@ export async function saveArticle(
   const document = isSame ? before.document : body.stored.json;
   const changed = changedFields(before, { ...wanted, document });
   const replaces = changed.some((field) => field !== 'slug');
-  if (changes.imagesChanged && !changed.includes('content')) changed.push('content');
+  const isShownAnew = isOutdated && body?.rendered.html !== before.content_html;
+  if ((changes.imagesChanged || isShownAnew) && !changed.includes('content')) changed.push('content');
   if (changed.length === 0) return before;
 
+  const isRendered = body === undefined || (isSame && !isOutdated);
   const always = restores !== undefined;
   const update = replaces
     ? replaceContent(tx, articleId, author.actor, { always })
@@ -79,13 +82,15 @@ export async function saveArticle(
   const query = update
     .set({
       ...wanted,
-      ...(isSame ? {} : { ...renderingColumns(body.rendered), document, word_count: body.stored.words }),
+      ...(isRendered ? {} : renderingColumns(body.rendered)),
+      ...(isSame ? {} : { document, word_count: body.stored.words }),
       ...articleChanged,
     })
     .where(whereAllowed('edit'))
     .returning(articleColumns);
   // A prepared statement's name must stand for one SQL text.
-  const kind = `${replaces ? 'content' : 'slug'}${always ? '_always' : ''}${isSame ? '' : '_body'}`;
+  const written = isRendered ? '' : isSame ? '_rendering' : '_body';
+  const kind = `${replaces ? 'content' : 'slug'}${always ? '_always' : ''}${written}`;
   const { rows } = await executePrepared(tx, `save_article_${kind}`, query);
   const [after] = rows;
   if (after === undefined) throw ownedByJob();
