@@ -6,7 +6,7 @@
  * another language leads to its sibling in the translation's language, if that is PUBLISHED with an address too, and never
  * to the translation itself.
  *
- * The limits keep each article a look-up by an index, whatever the tables held when the statement was planned.
+ * The limits keep each article a look-up of its own: no plan joins whole tables.
  */
 export const WHERE_LINK_LEADS = `
   JOIN projects AS project ON project.id = article.project_id
