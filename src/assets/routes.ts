@@ -101,7 +101,7 @@ export const createAssetRoutes = ({
       operationId: 'updateAsset',
       summary: "Change an image's alternative text",
       description:
-        'The article is rendered again if its body shows the image; a PUBLISHED one emits article.updated with content when readers see the change. 409 while a job works on the article.',
+        'The article shows it from then on; a PUBLISHED one emits article.updated with content when readers see the change. 409 while a job works on the article.',
       tags: ['Assets'],
       scope: 'article',
       permissions: ['articles.update'],
