@@ -8,6 +8,8 @@ export const etagOfJson = (json: string): string => `"${hash('sha256', json, 'ba
 /** Characters of an If-Match header: some tens of tags. */
 export const MAX_IF_MATCH = 2_048;
 
+/** What stands between the commas of a list; a tag may have commas itself. */
+const ELEMENTS = /(?:[^,"]|"[^"]*"?)+/g;
 const TAG = /^(?:W\/)?"[\x21\x23-\x7e\x80-\xff]*"$/;
 
 /**
@@ -17,7 +19,7 @@ const TAG = /^(?:W\/)?"[\x21\x23-\x7e\x80-\xff]*"$/;
  */
 export function requireMatch(ifMatch: string | undefined, { version }: Pick<ArticleRow, 'version'>): void {
   if (ifMatch === undefined) return;
-  requireTag(ifMatch, 'article', (tag) => /^"(\d+)[-"]/.exec(tag)?.[1] === String(version));
+  requireTag(ifMatch, 'article', (tag) => /^"(\d+)\.\d+[-"]/.exec(tag)?.[1] === String(version));
 }
 
 /**
@@ -26,7 +28,8 @@ export function requireMatch(ifMatch: string | undefined, { version }: Pick<Arti
  */
 export function requireTag(ifMatch: string, what: string, isCurrent: (tag: string) => boolean): void {
   if (ifMatch.trim() === '*') return;
-  const tags = ifMatch.length > MAX_IF_MATCH ? [] : ifMatch.split(',').map((tag) => tag.trim());
+  const elements = ifMatch.length > MAX_IF_MATCH ? null : ifMatch.match(ELEMENTS);
+  const tags = (elements ?? []).map((tag) => tag.trim()).filter((tag) => tag !== '');
   if (tags.length === 0 || !tags.every((tag) => TAG.test(tag))) {
     throw new ServiceError('INVALID_REQUEST', 'If-Match is not a list of entity tags.', {
       issues: [{ pointer: 'header/If-Match', detail: `Send the ETag of the ${what} you read, unchanged.` }],

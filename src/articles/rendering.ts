@@ -10,6 +10,7 @@ import { recordEvents } from '../events/record.ts';
 import type { ArticleId } from '../ids.ts';
 import { doTask } from '../threads/pool.ts';
 import { updatedEvents } from './events.ts';
+import { storeLinks } from './links/store.ts';
 import { articleColumns } from './queries.ts';
 
 /** A rendered body as columns. */
@@ -59,16 +60,19 @@ async function renderAgain(db: Database, origin: Origin, articleId: ArticleId): 
     .where('id', '=', articleId)
     .executeTakeFirst();
   if (row === undefined) return;
-  const rendering = renderingColumns(await doTask('render', row.document));
+  const rendered = await doTask('render', row.document);
   await inTransaction(db, async (tx) => {
     const stored = await tx
       .updateTable('articles')
-      .set({ ...rendering, updated_at: clockTimestamp })
+      .set({ ...renderingColumns(rendered), updated_at: clockTimestamp })
       .where('id', '=', articleId)
       .where('version', '=', row.version)
       .returning(articleColumns)
       .executeTakeFirst();
-    if (stored === undefined || stored.content_html === row.content_html) return;
+    if (stored === undefined) return;
+    await storeLinks(tx, origin, articleId, null, rendered.places);
+    const { html, markdown } = rendered;
+    if (html === row.content_html && markdown === row.content_markdown) return;
     await recordEvents(tx, origin, updatedEvents(stored, ['content']));
   });
 }

@@ -36,19 +36,24 @@ const readPointed = textStatement<Pointed>(
  * Builds an article's response. Addresses of links and images are read now (contract.md R3), in one statement; an article
  * without links and images needs none.
  *
- * The tag begins with the row's version, which saves compare. A body with links or images adds a hash of the HTML
- * and of updatedAt, which change without a save.
+ * The tag begins with the row's version, which saves compare, and the renderer, since another one can change the content
+ * without a save. A body with links or images adds a hash of the content and updatedAt.
  */
 export async function showArticle(db: Queryable, row: ArticleRow): Promise<ShownArticle> {
   const { content_html: html, content_markdown: markdown, content_places } = row;
+  const version = `${row.version}.${row.rendered_by ?? 0}`;
   if (content_places === null || html === null || markdown === null) {
-    return { article: toArticle(row, { html, markdown }), tag: `"${row.version}"` };
+    return { article: toArticle(row, { html, markdown }), tag: `"${version}"` };
   }
   const places = parsePlaces(content_places);
   const [pointed] = await readPointed(db, row.id, imageTargets(places));
   const content = splice({ html, markdown, places }, resolverOf(pointed));
-  const state = hash('sha256', `${row.updated_at.toISOString()} ${content.html}`, 'base64url');
-  return { article: toArticle(row, content), tag: `"${row.version}-${state.slice(0, 16)}"` };
+  const state = hash(
+    'sha256',
+    `${row.updated_at.toISOString()}\0${content.html}\0${content.markdown}`,
+    'base64url',
+  );
+  return { article: toArticle(row, content), tag: `"${version}-${state.slice(0, 16)}"` };
 }
 
 function resolverOf(pointed: Pointed | undefined): Resolver {

@@ -101,7 +101,7 @@ export const createAssetRoutes = ({
       operationId: 'updateAsset',
       summary: "Change an image's alternative text",
       description:
-        'A PUBLISHED article emits article.updated with content when readers see the change. 409 while a job works on the article.',
+        'The article shows it from then on; a PUBLISHED one emits article.updated with content when readers see the change. 409 while a job works on the article.',
       tags: ['Assets'],
       scope: 'article',
       permissions: ['articles.update'],

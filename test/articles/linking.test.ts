@@ -1,4 +1,5 @@
 import { spawn } from 'node:child_process';
+import { randomUUID } from 'node:crypto';
 import { once } from 'node:events';
 import path from 'node:path';
 import fc from 'fast-check';
@@ -258,6 +259,49 @@ it('saves, publications and renames at once: links are right at any moment, with
     ),
     { numRuns: 12 },
   );
+});
+
+it('tells articles of one address apart', async () => {
+  const own = await service.project(workspace);
+  const address = 'https://example.com/shared';
+  const [one, two] = [await editor.create(own), await editor.create(own)];
+  for (const { id } of [one, two]) {
+    await editor.submit(id);
+    await editor.review(id, 'approved');
+    await editor.publish(id, address);
+  }
+  const linker = await editor.published(own, { documentJson: linkTo(one.id, two.id) });
+  await checkAllLinks(service.db);
+  expect(await html(linker.id)).toBe(`${shown(address)}\n${shown(address)}`);
+  await editor.unpublish(two.id);
+  await checkAllLinks(service.db);
+  expect(await html(linker.id)).toBe(`${shown(address)}\n${PLAIN}`);
+  expect(await changes(linker.id)).toEqual([['content']]);
+});
+
+it('an article with many links is checked without keeping others from being saved', async () => {
+  const own = await service.project(workspace);
+  const target = await editor.published(own, { title: 'Target' });
+  const many = Array.from({ length: 999 }, () => randomUUID());
+  const ids: ArticleId[] = [];
+  for (const title of ['One', 'Two', 'Three']) {
+    const document = linkTo(target.id, ...many) as DocumentJson;
+    ids.push((await createArticle(service.db, workspace, own, { title, document, status: 'PUBLISHED' })).id);
+  }
+  ids.sort();
+  await checkAllLinks(service.db);
+  await useTemplate(own, 'https://example.com/{slug}');
+  let checking: Promise<void> | undefined;
+  await service.db.transaction().execute(async (tx) => {
+    // The check of the last one waits for this.
+    await sql`SELECT FROM article_links WHERE article_id = ${ids[2]} FOR UPDATE`.execute(tx);
+    checking = checkAllLinks(service.db);
+    await untilWaiting(service.db, 1);
+    expect((await editor.patch(ids[0] ?? '', { metaTitle: 'Saved' })).status).toBe(200);
+    expect(await changes(ids[0] ?? '')).toEqual([['content'], ['metaTitle']]);
+  });
+  await checking;
+  expect(await changes(ids[2] ?? '')).toEqual([['content']]);
 });
 
 it('no save is refused because another article moved', async () => {

@@ -93,7 +93,10 @@ it('renders the body on every save and again when it is published', async () => 
       .where('id', '=', id as ArticleId)
       .execute();
   // As an earlier release would have rendered it.
+  const tag = async () => (await editor.call('GET', `/api/articles/${id}`)).headers.get('etag');
+  const before = await tag();
   await storeRendering('old', RENDERER - 1);
+  expect(await tag()).not.toBe(before);
   const { contentHtml, contentMarkdown } = saved.body.article;
   expect((await editor.publish(id)).body.article).toMatchObject({ contentHtml, contentMarkdown });
   expect(await editor.read(id)).toMatchObject({ status: 'PUBLISHED', contentHtml, contentMarkdown });
@@ -154,9 +157,13 @@ it('two editors who save at once: one 200, one 412, and nothing is lost', async 
   expect((await editor.patch(id, { title: 'Any' }, '*')).status).toBe(200);
   const { headers } = await editor.call('GET', `/api/articles/${id}`);
   expect((await editor.patch(id, { title: 'Weak' }, `W/${headers.get('etag')}`)).status).toBe(412);
-  expect((await editor.patch(id, { title: 'None' }, 'no tag')).body.errors[0].pointer).toBe(
-    'header/If-Match',
-  );
+  expect((await editor.patch(id, { title: 'Other' }, '"a,b", , "c"')).status).toBe(412);
+  expect((await editor.patch(id, { title: 'One' }, `, "a,b" ,${headers.get('etag')}`)).status).toBe(200);
+  for (const bad of ['no tag', '"open', '"a", "', '"a" "b"', ', ,', '*, "a"']) {
+    expect((await editor.patch(id, { title: 'None' }, bad)).body.errors[0].pointer, bad).toBe(
+      'header/If-Match',
+    );
+  }
 });
 
 // contract.md E3 and E4

@@ -1,11 +1,17 @@
+import { randomUUID } from 'node:crypto';
 import { readdirSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { sql } from 'kysely';
 import { type Migration, Migrator } from 'kysely/migration';
 import { afterEach, beforeEach, expect, it } from 'vitest';
+import { articleColumns } from '../../src/articles/queries.ts';
+import { showArticle } from '../../src/articles/show.ts';
+import { assetPath } from '../../src/blobs/asset.ts';
 import { createDatabase, type Database } from '../../src/db/database.ts';
 import { migrateToLatest, requireSchema } from '../../src/db/migrate.ts';
 import { onlineSteps } from '../../src/db/online.ts';
+import type { ArticleId, AssetId } from '../../src/ids.ts';
+import { checkAllLinks } from '../articles/support.ts';
 import { createTestDatabase, type TestDatabase } from '../support/database.ts';
 
 let database: TestDatabase;
@@ -90,6 +96,97 @@ it('finishes what was cut off in the middle of an index, and two that start toge
   const ran = await Promise.all([migrateToLatest(database.db), migrateToLatest(other)]);
   expect(ran.flat().filter((name) => name === KEYS)).toHaveLength(1);
   expect(await indexes()).toEqual(migrated);
+});
+
+it('renders stored articles with places, keeps where links led, and reports only what leads elsewhere since', async () => {
+  await migrateUntil('0039_places');
+  const { db } = database;
+  const [workspaceId, projectId, imageId] = [randomUUID(), randomUUID(), randomUUID()];
+  await sql`INSERT INTO workspaces (id, name) VALUES (${workspaceId}, 'Stored')`.execute(db);
+  await sql`
+    INSERT INTO projects (id, workspace_id, name, languages, primary_language, address_template) VALUES
+      (${projectId}, ${workspaceId}, 'Stored', '{en,es}', 'en', 'https://example.com/{language}/{slug}')`.execute(
+    db,
+  );
+  await sql`
+    INSERT INTO webhook_endpoints (id, workspace_id, url, secret, events) VALUES
+      (${randomUUID()}, ${workspaceId}, 'http://127.0.0.1:9/', 'whsec_test', '{article.updated}')`.execute(
+    db,
+  );
+  const [targets, linkers, others] = [randomUUID(), randomUUID(), randomUUID()];
+  const linkTo = (address: string) => `<p>See <a href="${address}">it</a></p>`;
+  /** As an earlier release stored it, with the addresses in its rendering. */
+  const store = async (slug: string, language: string, group: string, html: string, ...blocks: object[]) => {
+    const id = randomUUID();
+    const document = JSON.stringify({ version: 1, blocks });
+    await sql`
+      INSERT INTO articles (id, workspace_id, project_id, title, slug, status, document, content_html, content_markdown,
+        rendered_by, primary_language, translation_group_id) VALUES
+      (${id}, ${workspaceId}, ${projectId}, ${slug}, ${slug}, 'PUBLISHED', ${document}, ${html}, 'Stored', 1,
+        ${language}, ${group})`.execute(db);
+    return id as ArticleId;
+  };
+  const words = { id: 'p', type: 'paragraph', text: 'See it' };
+  const link = (articleId: string) => ({ ...words, links: [{ text: 'it', articleId }] });
+  const image = { id: 'i', type: 'image', assetId: imageId, altText: 'Garden' };
+  const target = await store('target', 'en', targets, '<p>See it</p>', words);
+  const sibling = await store('objetivo', 'es', targets, '<p>See it</p>', words);
+  const [english, spanish] = ['https://example.com/en/target', 'https://example.com/es/objetivo'];
+  const figure = `<figure><img src="/images/${'0'.repeat(64)}.png" alt="Garden"></figure>`;
+  const linker = await store('linker', 'en', linkers, `${linkTo(english)}\n${figure}`, link(target), image);
+  const mapped = await store('enlace', 'es', linkers, linkTo(spanish), link(sibling));
+  const unmapped = await store('otro', 'es', others, linkTo(english), link(target));
+  await sql`
+    INSERT INTO assets (id, workspace_id, article_id, role, content_hash, media_type, byte_size, file_name) VALUES
+      (${imageId}, ${workspaceId}, ${linker}, 'inline', ${'0'.repeat(64)}, 'image/png', 1, 'a.png')`.execute(
+    db,
+  );
+  for (const id of [mapped, unmapped]) {
+    await sql`
+      INSERT INTO article_provenance (article_id, workspace_id, units) VALUES (${id}, ${workspaceId}, '[]')`.execute(
+      db,
+    );
+  }
+
+  await migrateToLatest(db);
+  const shown = async (id: ArticleId) => {
+    const row = await db
+      .selectFrom('articles')
+      .select(articleColumns)
+      .where('id', '=', id)
+      .executeTakeFirstOrThrow();
+    return (await showArticle(db, row)).article;
+  };
+  const reported = async () => {
+    const rows = await db.selectFrom('article_links').select(['article_id', 'leads_to', 'address']).execute();
+    return new Map(rows.map(({ article_id, leads_to, address }) => [article_id, [leads_to, address]]));
+  };
+  expect(await reported()).toEqual(
+    new Map([
+      [linker, [target, english]],
+      [mapped, [sibling, spanish]],
+      [unmapped, [target, english]],
+    ]),
+  );
+  const versions = await db.selectFrom('articles').select('id').where('is_translation', '=', true).execute();
+  expect(new Set(versions.map(({ id }) => id))).toEqual(new Set([mapped, unmapped]));
+  expect(await shown(target)).toMatchObject({ contentHtml: '<p>See it</p>', contentMarkdown: 'See it\n' });
+  const shownLinker = await shown(linker);
+  const source = assetPath({ id: imageId as AssetId, content_hash: '0'.repeat(64) });
+  expect(shownLinker.contentHtml).toBe(
+    `${linkTo(english)}\n<figure><img src="${source}" alt="Garden"></figure>`,
+  );
+  expect(shownLinker.contentMarkdown).toContain(`See [it](${english})\n\n![Garden](`);
+  expect((await shown(mapped)).contentHtml).toBe(linkTo(spanish));
+  // The version names the English article, and leads to its Spanish one from now on.
+  expect((await shown(unmapped)).contentHtml).toBe(linkTo(spanish));
+
+  for (let round = 0; round < 2; round += 1) {
+    await checkAllLinks(db);
+    const sent = await db.selectFrom('events').select(['type', 'article_id']).execute();
+    expect(sent).toEqual([{ type: 'article.updated', article_id: unmapped }]);
+    expect((await reported()).get(unmapped)).toEqual([sibling, spanish]);
+  }
 });
 
 it('is content with a schema that a later release has changed, and says what to do with an older one', async () => {

@@ -22,9 +22,9 @@ import { JOIN_LINK_TARGET } from './target-sql.ts';
 
 /** Interval between checks for new notes. */
 const POLL_MS = 1_000;
-/** Articles per transaction. */
+/** Articles per transaction, at most. */
 const BATCH = 100;
-/** Links per statement, unless one article has more. */
+/** Links per transaction, unless one article has more: an editor waits for no more than that. */
 const MAX_LINKS = 2_000;
 /** Pause after work, as a share of its time. */
 const REST = 1 / 3;
@@ -51,34 +51,42 @@ const lockListed = textStatement<Locked>(
 interface Compared {
   readonly id: ArticleId;
   readonly places: string | null;
-  /** Named article, address last reported, address now. */
-  readonly links: readonly (readonly [string, string | null, string | null])[];
+  readonly links: readonly {
+    readonly target: ArticleId;
+    /** The article and address last reported. */
+    readonly before: Led;
+    readonly now: Led;
+  }[];
 }
+/** The article that a link leads to, and its address; nulls where it leads nowhere. */
+type Led = readonly [ArticleId, string] | readonly [null, null];
 
 /** Parameter: articles. Returns those with a changed link address. */
 const compareLinks = textStatement<Compared>(
   'compare_article_links',
   `SELECT article.id, article.content_places::text AS places,
-     json_agg(json_build_array(link.target_id, link.address, now.address)) AS links
+     json_agg(json_build_object(
+       'target', link.target_id,
+       'before', json_build_array(link.leads_to, link.address),
+       'now', json_build_array(now.id, now.address))) AS links
    FROM articles AS article
    JOIN article_links AS link ON link.article_id = article.id
-   LEFT JOIN LATERAL (SELECT led.address FROM (SELECT link.target_id) AS link ${JOIN_LINK_TARGET}) AS now ON true
+   LEFT JOIN LATERAL (SELECT led.* FROM (SELECT link.target_id) AS link ${JOIN_LINK_TARGET}) AS now ON true
    WHERE article.id = ANY ($1::uuid[])
    GROUP BY article.id
-   HAVING bool_or(link.address IS DISTINCT FROM now.address)`,
+   HAVING bool_or((link.leads_to, link.address) IS DISTINCT FROM (now.id, now.address))`,
 );
 
 /** True when the body shows another address than was reported. A link that overlaps an earlier one is not shown. */
 function isShownElsewhere({ places, links }: Compared): boolean {
   if (places === null) return false;
   const parsed = parsePlaces(places);
-  const [before, now] = ([1, 2] as const).map((side) => {
-    const addresses = new Map(links.map((link) => [link[0], link[side]]));
-    const lead = (id: string) => {
-      const url = addresses.get(id) ?? null;
-      return url === null ? null : { id: url, url };
-    };
-    return shownLinks(parsed, lead);
+  const [before, now] = (['before', 'now'] as const).map((side) => {
+    const led = new Map<string, Led>(links.map((link) => [link.target, link[side]]));
+    return shownLinks(parsed, (target) => {
+      const [id, url] = led.get(target) ?? [null, null];
+      return id === null ? null : { id, url };
+    });
   });
   return !isDeepStrictEqual(before, now);
 }
@@ -86,9 +94,12 @@ function isShownElsewhere({ places, links }: Compared): boolean {
 /** Stores the addresses that a check has seen. */
 async function keepAddresses(tx: Tx, { id, links }: Compared): Promise<void> {
   await sql`
-    UPDATE article_links SET address = seen.address
-    FROM unnest(${links.map(([target]) => target)}::uuid[], ${links.map((link) => link[2])}::text[])
-      AS seen (target_id, address)
+    UPDATE article_links SET leads_to = seen.leads_to, address = seen.address
+    FROM unnest(
+      ${links.map(({ target }) => target)}::uuid[],
+      ${links.map(({ now }) => now[0])}::uuid[],
+      ${links.map(({ now }) => now[1])}::text[]
+    ) AS seen (target_id, leads_to, address)
     WHERE article_id = ${id} AND article_links.target_id = seen.target_id`.execute(tx);
 }
 
@@ -111,33 +122,29 @@ async function checkLocked(tx: Tx, workspaceId: WorkspaceId, locked: readonly Lo
   }
 }
 
-/** Groups of articles with at most {@link MAX_LINKS} links together; at least one article each. */
-function* inGroups(locked: readonly Locked[]): Generator<Locked[]> {
-  let group: Locked[] = [];
+/** As many of the articles as have {@link MAX_LINKS} links together, one at least. */
+function boundLinks(taken: readonly Locked[]): readonly Locked[] {
   let links = 0;
-  for (const each of locked) {
-    if (group.length > 0 && links + each.links > MAX_LINKS) {
-      yield group;
-      group = [];
-      links = 0;
-    }
-    group.push(each);
+  const end = taken.findIndex((each, index) => {
     links += each.links;
-  }
-  if (group.length > 0) yield group;
+    return index > 0 && links > MAX_LINKS;
+  });
+  return end === -1 ? taken : taken.slice(0, end);
 }
 
 /**
+/**
  * Checks some articles of a workspace. Removes an entry before addresses are read: a later change adds another.
- * @returns number of articles
+ * @returns whether more may be checked at once
  */
-const checkSome = (db: Database, workspaceId: WorkspaceId, most: number): Promise<number> =>
+const checkSome = (db: Database, workspaceId: WorkspaceId, most: number): Promise<boolean> =>
   inTransaction(db, async (tx) => {
-    const locked = await lockListed(tx, workspaceId, most);
-    const ids = locked.map(({ id }) => id);
+    const taken = await lockListed(tx, workspaceId, most);
+    const checked = boundLinks(taken);
+    const ids = checked.map(({ id }) => id);
     await sql`DELETE FROM link_checks WHERE article_id = ANY (${ids}::uuid[])`.execute(tx);
-    for (const group of inGroups(locked)) await checkLocked(tx, workspaceId, group);
-    return locked.length;
+    if (checked.length > 0) await checkLocked(tx, workspaceId, checked);
+    return taken.length === most || checked.length < taken.length;
   });
 
 /** Removes the entries of deleted articles. */
@@ -161,8 +168,7 @@ const dropDeleted = (db: Database, workspaceId: WorkspaceId) =>
 async function checkWorkspace(db: Database, workspaceId: WorkspaceId): Promise<boolean> {
   for (let most = BATCH; ; most /= 10) {
     try {
-      const checked = await checkSome(db, workspaceId, most);
-      if (checked === most) return true;
+      if (await checkSome(db, workspaceId, most)) return true;
       await dropDeleted(db, workspaceId);
       return false;
     } catch (error) {

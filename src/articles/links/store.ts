@@ -17,10 +17,10 @@ const insertLinks = textStatement<never>(
    ), gone AS (
      DELETE FROM article_links WHERE article_id = $1 AND target_id <> ALL ($2::uuid[])
    ), added AS (
-     INSERT INTO article_links (workspace_id, project_id, article_id, target_id, address)
-     SELECT article.workspace_id, article.project_id, article.id, link.target_id,
-       (SELECT led.address FROM (SELECT link.target_id) AS link ${JOIN_LINK_TARGET})
+     INSERT INTO article_links (workspace_id, project_id, article_id, target_id, leads_to, address)
+     SELECT article.workspace_id, article.project_id, article.id, link.target_id, now.id, now.address
      FROM article CROSS JOIN unnest($2::uuid[]) AS link (target_id)
+     LEFT JOIN LATERAL (SELECT led.* FROM (SELECT link.target_id) AS link ${JOIN_LINK_TARGET}) AS now ON true
      ON CONFLICT DO NOTHING
      RETURNING article_id, workspace_id
    )

@@ -120,7 +120,8 @@ export interface ContentTables {
     project_id: ProjectId;
     article_id: ArticleId;
     target_id: ArticleId;
-    /** Where it led when that was last reported; null where it led nowhere. */
+    /** The article and the address that it led to when that was last reported; null where it led nowhere. */
+    leads_to: Nullable<ArticleId>;
     address: Nullable<string>;
   };
   address_changes: {

@@ -51,10 +51,14 @@ export function openLink(url: string, title: string | null): string {
   return `<a href="${escapeHtml(encodeUrl(url))}"${title ? ` title="${escapeHtml(title)}"` : ''}>`;
 }
 
-/** An image as a block. */
-export function showFigure(url: string, alt: string, caption: string | undefined): string {
+/** The tag of an image. */
+export const openImage = (url: string, alt: string): string =>
+  `<img src="${escapeHtml(encodeUrl(url))}" alt="${escapeHtml(alt)}">`;
+
+/** An image's tag as a block. */
+export function showFigure(image: string, caption: string | undefined): string {
   const label = caption ? `<figcaption>${showLines(caption)}</figcaption>` : '';
-  return `<figure><img src="${escapeHtml(encodeUrl(url))}" alt="${escapeHtml(alt)}">${label}</figure>`;
+  return `<figure>${image}${label}</figure>`;
 }
 
 function renderBlock(block: Block, texts: ParsedTexts): string {

@@ -3,7 +3,7 @@ import { claim } from '../format/links.ts';
 import { destination } from '../inline/markdown.ts';
 import { encodeUrl, isAllowedImageUrl, isAllowedLinkUrl } from '../text/urls.ts';
 import type { Rendered } from './document.ts';
-import { openLink, showFigure } from './html.ts';
+import { openImage, openLink, showFigure } from './html.ts';
 import type { ImagePlace, LinkPlace, Places } from './places.ts';
 
 /** Resolves the places of a document. */
@@ -50,10 +50,16 @@ export function splice({ html, markdown, places }: Rendered, resolve: Resolver):
     const place = places.links[index];
     if (url !== null && place !== undefined) splices.push(spliceLink(place, url));
   }
+  // Any number of places may show the long text of one asset.
+  const images = new Map<string, ShownImage | null>();
   for (const place of places.images) {
-    const asset = resolve.asset(place.assetId);
-    if (asset === null || !isAllowedImageUrl(asset.url)) continue;
-    splices.push(spliceImage(place, asset.url, place.altText || asset.altText));
+    const key = `${place.assetId} ${place.altText}`;
+    let image = images.get(key);
+    if (image === undefined) {
+      image = showImage(resolve.asset(place.assetId), place.altText);
+      images.set(key, image);
+    }
+    if (image !== null) splices.push(spliceImage(place, image));
   }
   // In HTML only images of one gap touch; they keep their order.
   splices.sort((a, b) => a.html.start - b.html.start);
@@ -87,11 +93,24 @@ function spliceLink(place: LinkPlace, url: string): Splice {
   };
 }
 
-function spliceImage(place: ImagePlace, url: string, alt: string): Splice {
-  const target = destination({ url: encodeUrl(url), title: place.caption ?? null });
+/** An image without its caption. */
+interface ShownImage {
+  readonly html: string;
+  readonly markdown: string;
+  readonly url: string;
+}
+
+function showImage(asset: ReturnType<Resolver['asset']>, altText: string): ShownImage | null {
+  if (asset === null || !isAllowedImageUrl(asset.url)) return null;
+  const alt = altText || asset.altText;
+  return { html: openImage(asset.url, alt), markdown: `![${escapeAlt(alt)}]`, url: encodeUrl(asset.url) };
+}
+
+function spliceImage(place: ImagePlace, { html, markdown, url }: ShownImage): Splice {
+  const target = destination({ url, title: place.caption ?? null });
   return {
-    html: fill(place.html, showFigure(url, alt, place.caption), '\n'),
-    markdown: fill(place.markdown, `![${escapeAlt(alt)}](${target})`, '\n\n'),
+    html: fill(place.html, showFigure(html, place.caption), '\n'),
+    markdown: fill(place.markdown, `${markdown}(${target})`, '\n\n'),
   };
 }
 

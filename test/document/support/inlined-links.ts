@@ -12,7 +12,7 @@ import {
   textRun,
 } from '../../../src/document/inline/runs.ts';
 import { ParsedTexts } from '../../../src/document/inline/texts.ts';
-import { renderHtml, showFigure } from '../../../src/document/render/html.ts';
+import { openImage, renderHtml, showFigure } from '../../../src/document/render/html.ts';
 import { renderMarkdown } from '../../../src/document/render/markdown.ts';
 import type { Resolver } from '../../../src/document/render/splice.ts';
 import { encodeUrl, isAllowedImageUrl, isAllowedLinkUrl } from '../../../src/document/text/urls.ts';
@@ -56,7 +56,7 @@ export function renderInlined({ blocks }: DocumentJson, resolver: Resolver): { h
       const asset = resolver.asset(block.assetId);
       if (asset === null || !isAllowedImageUrl(asset.url)) continue;
       const alt = block.altText || asset.altText;
-      html.push(showFigure(asset.url, alt, block.caption));
+      html.push(showFigure(openImage(asset.url, alt), block.caption));
       const image = { type: 'image', url: encodeUrl(asset.url), alt, title: block.caption || null } as const;
       tree.children.push({ type: 'paragraph', children: [image] });
       continue;
