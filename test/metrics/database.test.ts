@@ -52,8 +52,9 @@ it('an empty database has every series, at 0', async () => {
   }
   expect(found.value('jobs_open', { kind: 'translation', status: 'QUEUED' })).toBe(0);
   expect(found.value('jobs_oldest_age_seconds', { kind: 'translation' })).toBe(0);
+  // The partitions were made as the tests began, which may have been before midnight.
   for (const table of ['events', 'webhook_log']) {
-    expect(found.value('partitions_ahead_seconds', { table })).toBeGreaterThan(30 * 86_400);
+    expect(found.value('partitions_ahead_seconds', { table })).toBeGreaterThan(29 * 86_400);
   }
   expect(found.value('database_metrics_errors_total')).toBe(0);
   expect(found.value('database_metrics_read_timestamp_seconds')).toBeCloseTo(Date.now() / 1_000, -1);
