@@ -85,7 +85,7 @@ it('words made for cancelled runs, and those being made, are counted for a day, 
   expect(await calls.readWallet(workspace)).toEqual(wallet);
   expect((await ask(await service.workspace(10))).status).toBe(202);
 
-  await sql`UPDATE unpaid_work SET created_at = created_at - interval '86395 seconds'
+  await sql`UPDATE unpaid_work SET created_at = now() - interval '86395 seconds'
     WHERE workspace_id = ${workspace.id} AND job_id = (
       SELECT job_id FROM unpaid_work WHERE workspace_id = ${workspace.id} ORDER BY created_at LIMIT 1)`.execute(
     service.db,
