@@ -34,13 +34,13 @@ export class OutdatedRendering extends Error {
 /**
  * Runs work whose transaction publishes or saves an article (contract.md R3). If an older renderer has rendered it, the
  * article is rendered again outside the transaction, so that no lock waits for that, and the work is repeated.
- * @param work has no effect outside its transaction; throws {@link OutdatedRendering}
+ * @param work has no effect outside its transaction; throws {@link OutdatedRendering}, or returns CHANGED to be repeated
  * @throws {ServiceError} SERVICE_UNAVAILABLE as {@link retryingChanged}
  */
 export const withCurrentRendering = <Result>(
   db: Database,
   origin: Origin,
-  work: () => Promise<Result>,
+  work: () => Promise<Result | typeof CHANGED>,
 ): Promise<Result> =>
   retryingChanged(async () => {
     try {

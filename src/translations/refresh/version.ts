@@ -3,7 +3,7 @@ import { readAssets } from '../../articles/images.ts';
 import { type ArticleRow, articleColumns } from '../../articles/queries.ts';
 import { withCurrentRendering } from '../../articles/rendering.ts';
 import type { Database, Queryable, Tx } from '../../db/database.ts';
-import { CHANGED, retryingChanged } from '../../db/retrying-changed.ts';
+import { CHANGED } from '../../db/retrying-changed.ts';
 import { inTransaction } from '../../db/transaction.ts';
 import type { TaskName } from '../../document/tasks/tasks.ts';
 import { notFound } from '../../errors.ts';
@@ -107,5 +107,5 @@ export async function withVersion<Output, Result>(
     }
   };
   const origin = { actor: id, requestId: '' };
-  return withCurrentRendering(db, origin, () => retryingChanged(attempt));
+  return withCurrentRendering(db, origin, attempt);
 }
