@@ -16,7 +16,7 @@ const BEFORE_ALL = '00000000-0000-0000-0000-000000000000';
 export async function up(db: Kysely<unknown>, steps: OnlineSteps): Promise<void> {
   await steps.alter(sql`
     ALTER TABLE articles
-      ADD COLUMN IF NOT EXISTS content_places jsonb,
+      ADD COLUMN IF NOT EXISTS content_places json,
       ADD COLUMN IF NOT EXISTS version integer NOT NULL DEFAULT 1,
       ADD COLUMN IF NOT EXISTS is_translation boolean NOT NULL DEFAULT false`);
   await sql`UPDATE articles SET is_translation = true

@@ -221,7 +221,7 @@ export const createArticleRoutes = (countUnpaid: CountUnpaid): RouteModule[] => 
       operationId: 'publishArticle',
       summary: 'Publish an article',
       description:
-        'APPROVED becomes PUBLISHED; from any other status 409. Renders the body again. Emits article.published. Links of other articles to this one lead to its publishedUrl, or to what addressTemplate makes of it, within seconds.',
+        'APPROVED becomes PUBLISHED; from any other status 409. Renders the body again. Emits article.published. Links of other articles to this one lead to its publishedUrl, or to what addressTemplate makes of it, from then on.',
       tags: ['Articles'],
       scope: 'article',
       permissions: ['articles.publish'],

@@ -16,7 +16,7 @@ export interface ShownArticle {
 }
 
 interface Pointed {
-  /** A line per link: target, the article that it leads to, and its address. None has white space. */
+  /** A line per link: target, address, and the article that it leads to if another. None has white space. */
   readonly links: string | null;
   readonly images: readonly { id: AssetId; content_hash: string; alt_text: string }[] | null;
 }
@@ -25,7 +25,7 @@ interface Pointed {
 const readPointed = textStatement<Pointed>(
   'read_pointed',
   `SELECT
-     (SELECT string_agg(link.target_id || ' ' || led.id || ' ' || led.address, E'\\n')
+     (SELECT string_agg(concat_ws(' ', link.target_id, led.address, nullif(led.id, link.target_id)), E'\\n')
       FROM articles AS article JOIN article_links AS link ON link.article_id = article.id ${JOIN_LINK_TARGET}
       WHERE article.id = $1) AS links,
      (SELECT json_agg(json_build_object('id', id, 'content_hash', content_hash, 'alt_text', alt_text))
@@ -59,7 +59,7 @@ export async function showArticle(db: Queryable, row: ArticleRow): Promise<Shown
 function resolverOf(pointed: Pointed | undefined): Resolver {
   const links = new Map<string, { id: string; url: string }>();
   for (const line of pointed?.links?.split('\n') ?? []) {
-    const [named = '', id = '', url = ''] = line.split(' ');
+    const [named = '', url = '', id = named] = line.split(' ');
     links.set(named, { id, url });
   }
   const images = new Map<string, { url: string; altText: string }>();

@@ -21,7 +21,7 @@ const CREDITS = 3;
 const service = useTestService({ UNBILLED_LIMIT_WORDS: '0' });
 
 it('refreshes whose worker is killed are charged once, and no batch is requested again but those in flight', {
-  timeout: 30_000 + REFRESHES * 6_000 + KILLS * 30_000,
+  timeout: 120_000 + REFRESHES * 6_000 + KILLS * 30_000,
 }, async () => {
   const calls = translating(service);
   const workspace = await service.workspace(REFRESHES * CREDITS * 2);

@@ -108,6 +108,10 @@ it('the run of a job is started, found and stopped under the id that its row has
   await service.startWorker({ provider });
 });
 
+/** The worker's own reconcile may free an article first. */
+const free = () =>
+  freeStrandedArticles(service.db, (part, error) => expect.unreachable(`${part}: ${error}`));
+
 it('an article is freed whatever a refresh of it does', async () => {
   const editor = editing(service, workspace);
   const projectId = await service.project(workspace);
@@ -117,9 +121,7 @@ it('an article is freed whatever a refresh of it does', async () => {
     const refresh = await editor.openJob(article, 'refresh');
     if (ends) await calls.cancel(workspace, refresh);
     await editor.setStatus(article.id, 'PROCESSING');
-    expect(
-      await freeStrandedArticles(service.db, (part, error) => expect.unreachable(`${part}: ${error}`)),
-    ).toBe(1);
+    await free();
     expect(await editor.read(article.id)).toMatchObject({ status: 'DRAFT' });
   }
 });
@@ -134,7 +136,7 @@ it('an article is freed only when no open job owns it, also when one comes at th
   await editor.openJob(working);
   for (const { id } of [stranded, raced]) await editor.setStatus(id, 'PROCESSING');
   const again = newId<JobId>();
-  let freeing: Promise<number> | undefined;
+  let freeing: Promise<unknown> | undefined;
   await service.db.transaction().execute(async (tx) => {
     await tx
       .selectFrom('articles')
@@ -142,7 +144,7 @@ it('an article is freed only when no open job owns it, also when one comes at th
       .where('id', '=', raced.id as ArticleId)
       .forUpdate()
       .execute();
-    freeing = freeStrandedArticles(service.db, (part, error) => expect.unreachable(`${part}: ${error}`));
+    freeing = free();
     await untilWaiting(service.db, 1);
     await tx
       .insertInto('jobs')
@@ -161,7 +163,7 @@ it('an article is freed only when no open job owns it, also when one comes at th
       })
       .execute();
   });
-  expect(await freeing).toBe(1);
+  await freeing;
   const statuses = await Promise.all([stranded, working, raced].map(({ id }) => editor.read(id)));
   expect(statuses.map(({ status }) => status)).toEqual(['DRAFT', 'PROCESSING', 'PROCESSING']);
 });

@@ -11,12 +11,13 @@
 export const JOIN_LINK_TARGET = `
   JOIN projects AS project ON project.id = article.project_id
   CROSS JOIN LATERAL (
-    SELECT * FROM articles WHERE id = link.target_id AND project_id = article.project_id
+    SELECT id, slug, published_url, primary_language, translation_group_id
+    FROM articles WHERE id = link.target_id AND project_id = article.project_id
       AND status = 'PUBLISHED' AND coalesce(published_url, project.address_template) IS NOT NULL
     LIMIT 1
   ) AS named
   LEFT JOIN LATERAL (
-    SELECT * FROM articles
+    SELECT id, slug, published_url, primary_language FROM articles
     WHERE article.is_translation AND named.primary_language <> article.primary_language
       AND translation_group_id = named.translation_group_id AND primary_language = article.primary_language
       AND project_id = article.project_id

@@ -83,12 +83,17 @@ function insert(text: string, splices: readonly Splice[], kind: keyof Splice): s
   return text === '' ? result.slice(0, -1) : result;
 }
 
+/** An address that HTML and Markdown write as it is; an article can have a thousand. */
+const PLAIN_URL = /^https?:\/\/[\w./~%:-]+$/;
+
 function spliceLink(place: LinkPlace, url: string): Splice {
   const [htmlStart, htmlEnd] = place.html;
   const [start, end] = place.markdown;
-  const target = destination({ url, title: null });
+  const isPlain = PLAIN_URL.test(url);
+  const before = isPlain ? `<a href="${url}">` : openLink(url, null);
+  const target = isPlain ? url : destination({ url, title: null });
   return {
-    html: { start: htmlStart, end: htmlEnd, before: openLink(url, null), after: '</a>' },
+    html: { start: htmlStart, end: htmlEnd, before, after: '</a>' },
     markdown: { start, end, before: '[', after: `](${target})` },
   };
 }

@@ -10,6 +10,7 @@ const ALLOWED_SCHEMES: ReadonlySet<string> = new Set(['http', 'https', 'mailto']
  * (contract.md F3). Characters that browsers ignore before they read a scheme are ignored here too.
  */
 export function isAllowedLinkUrl(url: string): boolean {
+  if (url.startsWith('https://')) return true;
   const read = url.replace(/[\u0000-\u0020\u007f-\u00a0\u2028\u2029\ufeff]/g, '');
   const scheme = /^([a-z][a-z0-9+.-]*):/i.exec(read)?.[1];
   return scheme === undefined || ALLOWED_SCHEMES.has(scheme.toLowerCase());

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { sql } from 'kysely';
 import { expect, it } from 'vitest';
-import { rotatePartitions } from '../../../src/db/partitions.ts';
+import { listPartitions, rotatePartitions } from '../../../src/db/partitions.ts';
 import { pruneTranslations } from '../../../src/translations/prune.ts';
 import { register } from '../../support/events.ts';
 import { useTestService } from '../../support/service.ts';
@@ -21,24 +21,26 @@ const counts = async () => {
   return rows[0];
 };
 
-/** Makes the partitions that a service would have which has run for so many days. */
-async function partitionsSince(days: number): Promise<void> {
-  const today = Math.floor(Date.now() / (DAY * 1_000));
+/** Makes partitions of past days; the database has those since the day of its migrations. */
+async function makeDays(days: readonly number[]): Promise<void> {
   const bound = (day: number) => new Date(day * DAY * 1_000).toISOString();
-  for (const table of ['events', 'webhook_log']) {
-    for (let day = today - days; day < today; day += 1) {
+  for (const table of ['events', 'webhook_log'] as const) {
+    const there = await listPartitions(service.db, table);
+    for (const day of days.filter((each) => there.every(({ from }) => each * DAY * 1_000 < from))) {
       await sql`CREATE TABLE ${sql.id(`${table}_${day}`)} PARTITION OF ${sql.id(table)}
         FOR VALUES FROM (${sql.lit(bound(day))}) TO (${sql.lit(bound(day + 1))})`.execute(service.db);
     }
   }
 }
 
+const daysAgo = (days: number) => Math.floor(Date.now() / (DAY * 1_000)) - days;
+
 it('prunes what ended before the retention, whole days and what lies beside them, and keeps what is open or in use', async () => {
   const workspace = await service.workspace(0);
   const { id } = await register(service, workspace, 'http://127.0.0.1:9/hooks');
   const store = (count: number, state: 'failed' | 'succeeded' | 'waiting' | 'pending', days: number) =>
     storeDeliveries(service.db, workspace, id, { count, state, age: days * DAY });
-  await partitionsSince(20);
+  await makeDays(Array.from({ length: 20 }, (_, index) => daysAgo(index + 1)));
   await store(1_800, 'succeeded', 30);
   await store(300, 'succeeded', 15);
   await store(400, 'failed', 9);
@@ -86,14 +88,7 @@ it('either redelivers what it is pruning at that moment or knows nothing of it',
   for (let round = 0; round < 12; round += 1) {
     // Beside all partitions, and in one of its own.
     const age = round % 2 === 0 ? 40 * DAY : (21 + round) * DAY;
-    if (round % 2 === 1) {
-      const day = Math.floor(Date.now() / (DAY * 1_000)) - 21 - round;
-      for (const table of ['events', 'webhook_log']) {
-        await sql`CREATE TABLE ${sql.id(`${table}_${day}`)} PARTITION OF ${sql.id(table)} FOR VALUES
-          FROM (${sql.lit(new Date(day * DAY * 1_000).toISOString())})
-          TO (${sql.lit(new Date((day + 1) * DAY * 1_000).toISOString())})`.execute(service.db);
-      }
-    }
+    if (round % 2 === 1) await makeDays([daysAgo(21 + round)]);
     await storeDeliveries(service.db, workspace, id, { count: 1, state: 'failed', age });
     const [stored] = await service.db
       .selectFrom('webhook_log')
