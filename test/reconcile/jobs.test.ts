@@ -109,8 +109,7 @@ it('the run of a job is started, found and stopped under the id that its row has
 });
 
 /** The worker's own reconcile may free an article first. */
-const free = () =>
-  freeStrandedArticles(service.db, (part, error) => expect.unreachable(`${part}: ${error}`));
+const free = () => freeStrandedArticles(service.db, (part, error) => expect.unreachable(`${part}: ${error}`));
 
 it('an article is freed whatever a refresh of it does', async () => {
   const editor = editing(service, workspace);
