@@ -51,9 +51,10 @@ function startOwn(runsPerSecond: number) {
   const [capacity, known] = [createCapacity(), createKnownEndpoints()];
   const wakes = new EventEmitter<{ wake: [] }>();
   const runs = createRuns(client, names, logger);
+  const secrets = createSecretRing(service.config.SECRETS_KEYS);
   const sender = createWebhookSender({ guard: createAddressGuard({ allowedNetworks: [] }) });
   const bursts = createBursts({
-    ...{ db, sender, secrets: createSecretRing([]), capacity, known, wake: () => wakes.emit('wake') },
+    ...{ db, sender, secrets, capacity, known, wake: () => wakes.emit('wake') },
     ...{
       onUnreadable: () => undefined,
       onAttemptBegan: () => undefined,
@@ -63,7 +64,15 @@ function startOwn(runsPerSecond: number) {
   });
   const relay = startRelay({
     ...{ db, common: db, listenUrl: service.config.DATABASE_URL, client, names, logger },
-    ...{ runs, bursts, capacity, known, held: createHeldEndpoints(logger, []), wakes, runsPerSecond },
+    ...{
+      runs,
+      bursts,
+      capacity,
+      known,
+      held: createHeldEndpoints(logger, secrets.keyIds),
+      wakes,
+      runsPerSecond,
+    },
   });
   return { relay, known };
 }
