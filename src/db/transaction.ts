@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Database, Tx } from './database.ts';
 import { isRetryable } from './errors.ts';
+import { asQuotaExceeded } from './quotas.ts';
 
 const RETRIES = 3;
 
@@ -10,6 +11,7 @@ const followUps = new WeakMap<Tx, Set<() => void>>();
 /**
  * Runs `work` in one transaction, and again (three times at most) when Postgres chose it as the victim of a deadlock or
  * a serialization failure. `work` must have no effect outside the transaction, except by `afterCommit`.
+ * @throws {ServiceError} QUOTA_EXCEEDED when the commit found more articles or bytes than the workspace may have
  */
 export async function inTransaction<Result>(
   db: Database,
@@ -17,13 +19,20 @@ export async function inTransaction<Result>(
 ): Promise<Result> {
   return retryingConflicts(async () => {
     const callbacks = new Set<() => void>();
-    const result = await db.transaction().execute((tx) => {
-      followUps.set(tx, callbacks);
-      return work(tx);
-    });
+    const result = await db
+      .transaction()
+      .execute((tx) => {
+        followUps.set(tx, callbacks);
+        return work(tx);
+      })
+      .catch(rethrowQuota);
     for (const callback of callbacks) callSafely(callback);
     return result;
   });
+}
+
+function rethrowQuota(error: unknown): never {
+  throw asQuotaExceeded(error) ?? error;
 }
 
 /** Runs one statement, and again (three times at most) when Postgres chose it as the victim of a deadlock. */
