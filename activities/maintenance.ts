@@ -1,68 +1,114 @@
 import { activityInfo, cancellationSignal, heartbeat, log } from '@temporalio/activity';
 import { ApplicationFailure, CancelledFailure } from '@temporalio/common';
 import { pruneRevisions } from '../src/articles/revisions/prune.ts';
+import { pruneAuditEntries } from '../src/audit/prune.ts';
 import type { BlobStore } from '../src/blobs/blob-store.ts';
 import { type CollectPosition, collectBlobs } from '../src/blobs/collect.ts';
 import { errorKind } from '../src/db/error-kind.ts';
 import { rotatePartitions } from '../src/db/partitions.ts';
+import { advancePruneClock } from '../src/db/prune-clock.ts';
 import { errorCode } from '../src/error-text.ts';
 import { pruneGenerations } from '../src/generation/prune.ts';
+import type { Round } from '../src/metrics/reconcile.ts';
 import { endAbandonedOperations } from '../src/reconcile/ai-operations.ts';
 import { reconcileDeliveries } from '../src/reconcile/deliveries.ts';
-import { type ReconcileDependencies, reconcileJobs, releaseStrandedHolds } from '../src/reconcile/jobs.ts';
+import { releaseStrandedHolds } from '../src/reconcile/holds.ts';
+import { type JobDependencies, reconcileJobs } from '../src/reconcile/jobs.ts';
+import type { RowPlace, Step, Walk } from '../src/reconcile/rows.ts';
 import { pruneOperations } from '../src/suggestions/prune.ts';
 import { pruneMemory, pruneTranslations } from '../src/translations/prune.ts';
+import type { RunPlace } from '../src/webhooks/deliveries/read-open.ts';
 import { emptyDeletedEndpoints } from '../src/webhooks/endpoints/empty.ts';
 import { emptyDeletedWorkspaces } from '../src/workspaces/empty.ts';
 
+/** How long a step of a walk goes on reading pages. */
+const STEP_MS = 30_000;
+/** Less than this is the time since prune began. */
+const CLOCK_LEAD_MS = 3_600_000;
+
 export type MaintenanceActivities = ReturnType<typeof createMaintenanceActivities>;
 
-/** The activities of `reconcile` and `prune`. Each touches only rows unchanged for a while. */
+/** The activities of reconcile and `prune`. Each touches only rows unchanged for a while. */
 export function createMaintenanceActivities(
-  dependencies: Omit<ReconcileDependencies, 'onProgress' | 'onError'> & {
+  dependencies: Omit<JobDependencies, 'onError'> & {
     readonly retentionMs: number;
+    readonly auditRetentionMs: number;
     readonly partitionMinutes: number;
     readonly blobs: BlobStore;
     readonly blobGraceMs: number;
     /** How long unused entries of the translation memory are kept. */
     readonly memoryMs: number;
+    /** Called when a round has come to its end. */
+    readonly onRound: (round: Round) => void;
   },
 ) {
-  const { db, retentionMs, partitionMinutes, blobs, blobGraceMs, memoryMs } = dependencies;
-  const retention = { retentionMs, onProgress: beat };
-  const watched: ReconcileDependencies = {
-    ...dependencies,
-    onProgress: beat,
-    onError: (id, error) => log.warn('left for the next round', { id, error }),
-  };
+  const { db, retentionMs, auditRetentionMs, partitionMinutes, blobs, blobGraceMs, memoryMs, onRound } =
+    dependencies;
+  const onError = (id: string, error: unknown) => log.warn('left for the next round', { id, error });
+  const watched = { ...dependencies, onError };
+  const emptying = { db, onProgress: beat, onError };
+  const older = (leadMs: number, ageMs = retentionMs) => ({ retentionMs: ageMs + leadMs, onProgress: beat });
+
+  /** A step of a walk; an attempt after a lost one goes on where that one was. */
+  async function step<Place, Done extends Step<Place>>(
+    round: Round,
+    from: Place | null,
+    work: (walk: Walk<Place>) => Promise<Done>,
+  ): Promise<Done> {
+    const reached = activityInfo().heartbeatDetails as Place | null | undefined;
+    const done = await work({
+      from: reached ?? from,
+      until: performance.now() + STEP_MS,
+      onPlace: beat,
+    });
+    if (done.last === null) onRound(round);
+    return done;
+  }
+
   return {
-    reconcileJobs: (): Promise<{ started: number; ended: number }> => reconcileJobs(watched),
-    reconcileHolds: async (): Promise<{ released: number }> => ({
-      released: (await endAbandonedOperations(watched)) + (await releaseStrandedHolds(watched)),
-    }),
-    reconcileDeliveries: (): Promise<{ returned: number; ended: number }> => reconcileDeliveries(watched),
-    emptyDeleted: async (): Promise<void> => {
-      await emptyDeletedEndpoints(watched);
-      await emptyDeletedWorkspaces(watched);
+    reconcileJobs: (from: RowPlace | null) => step('jobs', from, (walk) => reconcileJobs(watched, walk)),
+    reconcileOperations: (from: RowPlace | null) =>
+      step('operations', from, (walk) => endAbandonedOperations(watched, walk)),
+    reconcileHolds: (from: RowPlace | null) =>
+      step('holds', from, (walk) => releaseStrandedHolds(watched, walk)),
+    reconcileDeliveries: (from: RunPlace | null) =>
+      step('deliveries', from, (walk) => reconcileDeliveries(watched, walk)),
+    emptyDeletedEndpoints: async (): Promise<void> => {
+      await emptyDeletedEndpoints(emptying);
+      onRound('endpoints');
     },
-    pruneWebhooks: () => rotatePartitions(db, { ...retention, partitionMinutes }),
+    emptyDeletedWorkspaces: async (): Promise<void> => {
+      await emptyDeletedWorkspaces(emptying);
+      onRound('workspaces');
+    },
+    /** How far ahead of what this run of prune may believe the database's clock is. */
+    advancePruneClock: async (): Promise<{ leadMs: number }> => {
+      const leadMs = await advancePruneClock(db, activityInfo().workflowExecution?.runId ?? '');
+      if (leadMs > CLOCK_LEAD_MS)
+        log.error('the clock of the database is days ahead of the last prune', { leadMs });
+      return { leadMs };
+    },
+    pruneWebhooks: (leadMs = 0) => rotatePartitions(db, { ...older(leadMs), partitionMinutes }),
     // Working data of ended paid jobs, and entries of the translation memory unused for long.
-    pruneJobsAndMemory: async (): Promise<{ jobs: number; segments: number }> => {
-      await pruneMemory(db, memoryMs, beat);
-      const generations = await pruneGenerations(db, retention);
-      const { jobs, segments } = await pruneTranslations(db, retention);
+    pruneJobsAndMemory: async (leadMs = 0): Promise<{ jobs: number; segments: number }> => {
+      await pruneMemory(db, memoryMs + leadMs, beat);
+      const generations = await pruneGenerations(db, older(leadMs));
+      const { jobs, segments } = await pruneTranslations(db, older(leadMs));
       return { jobs: jobs + generations, segments };
     },
-    pruneAiOperations: async (): Promise<{ aiOperations: number }> => ({
-      aiOperations: await pruneOperations(db, retention),
+    pruneAiOperations: async (leadMs = 0): Promise<{ aiOperations: number }> => ({
+      aiOperations: await pruneOperations(db, older(leadMs)),
     }),
-    pruneRevisions: async (): Promise<{ revisions: number }> => ({
-      revisions: await pruneRevisions(db, retention),
+    pruneRevisions: async (leadMs = 0): Promise<{ revisions: number }> => ({
+      revisions: await pruneRevisions(db, older(leadMs)),
     }),
-    pruneBlobs: async (): Promise<{ blobs: number }> => {
+    pruneAuditEntries: async (leadMs = 0): Promise<{ auditEntries: number }> => ({
+      auditEntries: await pruneAuditEntries(db, older(leadMs, auditRetentionMs)),
+    }),
+    pruneBlobs: async (leadMs = 0): Promise<{ blobs: number }> => {
       const removed = await collectBlobs(db, {
         blobs,
-        graceMs: blobGraceMs,
+        graceMs: blobGraceMs + leadMs,
         signal: cancellationSignal(),
         from: activityInfo().heartbeatDetails as CollectPosition | undefined,
         onProgress: (position) => heartbeat(position),
@@ -90,7 +136,7 @@ function ofTheFolder(error: unknown): ApplicationFailure | undefined {
  * Between two batches: reports progress to Temporal, and stops when the worker stops or the run was cancelled. The next
  * attempt finds what is left.
  */
-function beat(looked?: number): void {
-  heartbeat(looked);
+function beat(reached?: unknown): void {
+  heartbeat(reached);
   if (cancellationSignal().aborted) throw new CancelledFailure('stopped between two batches');
 }

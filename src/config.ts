@@ -139,6 +139,7 @@ const variables = z.object({
   RECONCILE_AFTER_SECONDS: withDefault(fraction(0), 120),
   AI_WAIT_SECONDS: withDefault(fraction(1, 60), 60),
   RETENTION_DAYS: withDefault(fraction(1), 30),
+  AUDIT_RETENTION_DAYS: withDefault(fraction(1), 400),
   /** Length of a partition of events and ended deliveries; a soak uses one minute. */
   PARTITION_MINUTES: withDefault(whole(1, 10_080), 1_440),
   BLOB_GRACE_DAYS: withDefault(fraction(0), 7),

@@ -3,6 +3,6 @@ export { deliverBurst } from './deliver-burst.ts';
 export { deliverWebhook } from './deliver-webhook.ts';
 export { generateArticle } from './generate-article.ts';
 export { prune } from './prune.ts';
-export { reconcile } from './reconcile.ts';
+export { emptyDeleted, reconcileDeliveries, reconcileHolds, reconcileJobs } from './reconcile.ts';
 export { refreshTranslation } from './refresh-translation.ts';
 export { translateArticle } from './translate-article.ts';

@@ -9,17 +9,17 @@ import {
 import type { MaintenanceActivities } from '../activities/maintenance.ts';
 import type { PruneResult } from '../src/temporal/shapes.ts';
 
-/** Five steps of at most four hours end before the next night. */
+/** Seven steps of at most three hours end before the next night. */
 const activities = proxyActivities<MaintenanceActivities>({
   startToCloseTimeout: '1 hour',
-  scheduleToCloseTimeout: '4 hours',
+  scheduleToCloseTimeout: '3 hours',
   heartbeatTimeout: '1 minute',
   retry: { initialInterval: '10 seconds', backoffCoefficient: 2, maximumInterval: '5 minutes' },
 });
 
 /**
  * Removes what is older than the retention: ended deliveries, their events, the working data of ended translations,
- * ended AI operations and revisions; and stored images without a reference. A failed step does not stop the others: the
+ * ended AI operations, revisions and audit entries; and stored images without a reference. A failed step does not stop the others: the
  * run fails at its end and names it.
  */
 export async function prune(): Promise<PruneResult> {
@@ -34,32 +34,43 @@ export async function prune(): Promise<PruneResult> {
       return none;
     }
   }
+  // A run that was begun by an earlier release ends without these steps.
+  const isPresent = patched('ai-operations');
+  const { leadMs } = isPresent
+    ? await activities.advancePruneClock.executeWithOptions({ summary: 'what time it is' }, [])
+    : { leadMs: 0 };
   const webhooks = await step(
     'events and deliveries',
-    () => activities.pruneWebhooks.executeWithOptions({ summary: 'events and deliveries' }, []),
+    () => activities.pruneWebhooks.executeWithOptions({ summary: 'events and deliveries' }, [leadMs]),
     { events: 0, deliveries: 0 },
   );
   const translations = await step(
     'snapshots and segments',
-    () => activities.pruneJobsAndMemory.executeWithOptions({ summary: 'snapshots and segments' }, []),
+    () => activities.pruneJobsAndMemory.executeWithOptions({ summary: 'snapshots and segments' }, [leadMs]),
     { jobs: 0, segments: 0 },
   );
-  // A run that was begun by an earlier release ends without this step.
-  const operations = patched('ai-operations')
+  const operations = isPresent
     ? await step(
         'AI operations',
-        () => activities.pruneAiOperations.executeWithOptions({ summary: 'AI operations' }, []),
+        () => activities.pruneAiOperations.executeWithOptions({ summary: 'AI operations' }, [leadMs]),
         { aiOperations: 0 },
       )
     : { aiOperations: 0 };
+  const audit = isPresent
+    ? await step(
+        'audit entries',
+        () => activities.pruneAuditEntries.executeWithOptions({ summary: 'audit entries' }, [leadMs]),
+        { auditEntries: 0 },
+      )
+    : { auditEntries: 0 };
   const blobs = await step(
     'unused images',
-    () => activities.pruneBlobs.executeWithOptions({ summary: 'unused images' }, []),
+    () => activities.pruneBlobs.executeWithOptions({ summary: 'unused images' }, [leadMs]),
     { blobs: 0 },
   );
   const revisions = await step(
     'revisions',
-    () => activities.pruneRevisions.executeWithOptions({ summary: 'revisions' }, []),
+    () => activities.pruneRevisions.executeWithOptions({ summary: 'revisions' }, [leadMs]),
     { revisions: 0 },
   );
   if (failed.length > 0) {
@@ -68,5 +79,5 @@ export async function prune(): Promise<PruneResult> {
       'PruneIncomplete',
     );
   }
-  return { ...webhooks, ...translations, ...operations, ...blobs, ...revisions };
+  return { ...webhooks, ...translations, ...operations, ...audit, ...blobs, ...revisions };
 }

@@ -4,6 +4,7 @@ import { type BlobStore, contentHashOf } from '../blobs/blob-store.ts';
 import { type NewBlob, storeBlobs } from '../blobs/references.ts';
 import { requireOperator, type VerbContext } from '../context.ts';
 import { reserveBytes, storageQuotaExceeded } from '../credits/storage-quota.ts';
+import { checkQuotasNow } from '../db/quotas.ts';
 import { inTransaction } from '../db/transaction.ts';
 import { MAX_TITLE } from '../document/format/limits.ts';
 import { cutAtWord } from '../document/text/characters.ts';
@@ -118,6 +119,7 @@ export async function importArticle(
     });
     const bytes = bytesOf(added);
     if (!(await reserveBytes(tx, workspaceId, bytes))) throw storageQuotaExceeded(bytes);
+    await checkQuotasNow(tx);
     await storeBlobs(tx, blobs, added);
   });
   return { articleId, translationGroupId, wordCount, warnings };

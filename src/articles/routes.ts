@@ -126,7 +126,7 @@ export const createArticleRoutes = (countUnpaid: CountUnpaid): RouteModule[] => 
       bodyExample: createExample,
       bodyBytes: ARTICLE_BODY_BYTES,
       responses: { 201: articleResponse('The new article.') },
-      errors: ['CONFLICT'],
+      errors: ['CONFLICT', 'QUOTA_EXCEEDED'],
     },
     async ({ context, params, body }) =>
       respondWithArticle(await createArticle(context, { projectId: params.projectId, ...body }), 201),
@@ -153,7 +153,7 @@ export const createArticleRoutes = (countUnpaid: CountUnpaid): RouteModule[] => 
           slug: 'a-garden-in-early-spring',
         }),
       },
-      errors: ['CONFLICT', 'PRECONDITION_FAILED'],
+      errors: ['CONFLICT', 'PRECONDITION_FAILED', 'QUOTA_EXCEEDED'],
     },
     async ({ context, params, body, headers }) =>
       respondWithArticle(

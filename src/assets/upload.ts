@@ -41,7 +41,7 @@ async function requireRoom(tx: Tx, articleId: ArticleId): Promise<void> {
  * Adds an image to the article (articles.update). Its bytes count toward the storage quota. Readers see no change until
  * the body uses it.
  * @throws {ServiceError} INVALID_REQUEST for bytes that are not an image; RESOURCE_NOT_FOUND; CONFLICT
- *   `job_running` or `image_limit`; QUOTA_EXCEEDED
+ *   `job_running` or `image_limit`; QUOTA_EXCEEDED; SERVICE_UNAVAILABLE when the store has no room
  */
 export async function uploadAsset(context: AssetContext, input: UploadInput): Promise<Asset> {
   const { db, actor, blobs } = context;

@@ -46,6 +46,18 @@ export const blobFolder = (dataDir: string): string => path.join(dataDir, 'blobs
 export function createLocalBlobStore(folder: string): BlobStore {
   const pathOf = (hash: string): string => path.join(folder, hash.slice(0, 2), hash.slice(2, 4), hash);
 
+  /** Folders that are known to outlive a power failure. */
+  const durable = new Set<string>();
+  const makeFolder = async (wanted: string): Promise<void> => {
+    await mkdir(wanted, { recursive: true });
+    // A name is durable only once the folder that it stands in is, whoever made it.
+    for (const made of [path.dirname(folder), folder, path.dirname(wanted), wanted]) {
+      if (durable.has(made)) continue;
+      await syncFolder(path.dirname(made));
+      durable.add(made);
+    }
+  };
+
   const ageOf = async (file: string): Promise<number | null> => {
     const found = await ifPresent(() => stat(file));
     return found === null ? null : Date.now() - found.mtimeMs;
@@ -55,7 +67,9 @@ export function createLocalBlobStore(folder: string): BlobStore {
     has: async (contentHash) => HASH.test(contentHash) && (await sizeOf(pathOf(contentHash))) !== null,
     async put(contentHash, bytes) {
       const target = pathOf(contentHash);
-      if ((await sizeOf(target)) !== bytes.byteLength) await writeDurably(target, bytes);
+      if ((await sizeOf(target)) === bytes.byteLength) return;
+      await makeFolder(path.dirname(target));
+      await writeDurably(target, bytes);
     },
     async open(contentHash) {
       const file = pathOf(contentHash);
@@ -99,8 +113,6 @@ async function ifPresent<Value>(read: () => Promise<Value>): Promise<Value | nul
 const sizeOf = (file: string): Promise<number | null> => ifPresent(async () => (await stat(file)).size);
 
 async function writeDurably(target: string, bytes: Uint8Array): Promise<void> {
-  const folder = path.dirname(target);
-  await mkdir(folder, { recursive: true });
   const draft = `${target}.${randomBytes(6).toString('hex')}${DRAFT}`;
   try {
     await withFile(await open(draft, 'wx', 0o600), async (file) => {
@@ -112,9 +124,11 @@ async function writeDurably(target: string, bytes: Uint8Array): Promise<void> {
     await rm(draft, { force: true });
     throw error;
   }
-  // The new name is durable only once its folder is.
-  await withFile(await open(folder, 'r'), (file) => file.sync());
+  await syncFolder(path.dirname(target));
 }
+
+const syncFolder = async (folder: string): Promise<void> =>
+  withFile(await open(folder, 'r'), (file) => file.sync());
 
 async function withFile(file: FileHandle, use: (file: FileHandle) => Promise<void>): Promise<void> {
   try {

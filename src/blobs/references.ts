@@ -1,5 +1,7 @@
 import { sql } from 'kysely';
 import type { Tx } from '../db/database.ts';
+import { errorCode } from '../error-text.ts';
+import { ServiceError } from '../errors.ts';
 import type { BlobStore } from './blob-store.ts';
 
 /** Bytes to be stored, and their hash. */
@@ -9,19 +11,32 @@ export interface NewBlob {
   readonly contentHash: string;
 }
 
+/** A disk that is full, used up or read-only: an operator has to see to it. */
+const NO_ROOM: ReadonlySet<string | undefined> = new Set(['ENOSPC', 'EDQUOT', 'EROFS']);
+const RETRY_AFTER_SECONDS = 60;
+
+function rethrowNoRoom(error: unknown): never {
+  if (!NO_ROOM.has(errorCode(error))) throw error;
+  throw new ServiceError('SERVICE_UNAVAILABLE', 'Images cannot be stored at the moment. Try again later.', {
+    retryAfter: RETRY_AFTER_SECONDS,
+    cause: error,
+  });
+}
+
 /** Held by a writer or remover of one hash's bytes until its transaction ends. */
 const lockKey = (hash: string) => sql`hashtextextended(${`blob ${hash}`}, 0)`;
 
 /**
  * Makes the bytes durable and records that they are in use. Called last in the transaction that inserts the rows naming
  * them, after the quota check: refused bytes are never written, and no row commits without its bytes.
+ * @throws {ServiceError} SERVICE_UNAVAILABLE when the store has no room (contract.md F20)
  */
 export async function storeBlobs(tx: Tx, blobs: BlobStore, added: readonly NewBlob[]): Promise<void> {
   const byHash = new Map(added.map((blob) => [blob.contentHash, blob.bytes]));
   // In hash order, so that two writers of the same images do not deadlock.
   for (const [hash, bytes] of [...byHash].sort(([one], [other]) => (one < other ? -1 : 1))) {
     await sql`SELECT pg_advisory_xact_lock(${lockKey(hash)})`.execute(tx);
-    await blobs.put(hash, bytes);
+    await blobs.put(hash, bytes).catch(rethrowNoRoom);
     await tx
       .insertInto('blobs')
       .values({ hash, size: bytes.byteLength })

@@ -1,9 +1,11 @@
 import type { Tx } from '../db/database.ts';
+import { textBytes } from '../db/quotas.ts';
 import { ServiceError } from '../errors.ts';
 import type { WorkspaceId } from '../ids.ts';
 
 /**
- * Counts bytes against the workspace's storage quota in one guarded statement.
+ * Counts bytes of images against the workspace's storage quota, beside its texts, in one guarded statement. The commit
+ * checks again, for texts that are written meanwhile.
  * @returns false when they do not fit; the caller rolls back
  */
 export async function reserveBytes(tx: Tx, workspaceId: WorkspaceId, bytes: number): Promise<boolean> {
@@ -12,7 +14,13 @@ export async function reserveBytes(tx: Tx, workspaceId: WorkspaceId, bytes: numb
     .updateTable('workspaces')
     .set((eb) => ({ storage_bytes_used: eb('storage_bytes_used', '+', bytes) }))
     .where('id', '=', workspaceId)
-    .where((eb) => eb(eb('storage_bytes_used', '+', bytes), '<=', eb.ref('storage_bytes_limit')))
+    .where((eb) =>
+      eb(
+        eb(eb('storage_bytes_used', '+', bytes), '+', textBytes(workspaceId)),
+        '<=',
+        eb.ref('storage_bytes_limit'),
+      ),
+    )
     .executeTakeFirst();
   return result.numUpdatedRows === 1n;
 }

@@ -58,7 +58,9 @@ export async function removeInBatches(
  */
 export const removeOlder = (
   db: Database,
-  [table, time]: ['article_revisions' | 'proposals', 'created_at'] | ['translation_memory', 'used_at'],
+  [table, time]:
+    | ['article_revisions' | 'proposals' | 'audit_entries', 'created_at']
+    | ['translation_memory', 'used_at'],
   { ageMs, limit }: { readonly ageMs: number; readonly limit: number },
   onProgress?: () => void,
 ): Promise<number> =>

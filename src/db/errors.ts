@@ -21,6 +21,9 @@ export const uniqueViolation = (error: unknown): string | null => constraintOf(e
 export const foreignKeyViolation = (error: unknown): string | null =>
   constraintOf(error, FOREIGN_KEY_VIOLATION);
 
+/** The violated check's name, or null for any other error. */
+export const checkViolation = (error: unknown): string | null => constraintOf(error, CHECK_VIOLATION);
+
 /** True when Postgres ended this transaction for the sake of others; it can be run again. */
 export const isRetryable = (error: unknown): boolean =>
   error instanceof pg.DatabaseError &&
@@ -31,5 +34,4 @@ export const isLockTimeout = (error: unknown): boolean =>
   error instanceof pg.DatabaseError && error.code === LOCK_NOT_AVAILABLE;
 
 /** True when a partition was not attached because the default one has rows that belong to it. */
-export const isUncovered = (error: unknown): boolean =>
-  error instanceof pg.DatabaseError && error.code === CHECK_VIOLATION;
+export const isUncovered = (error: unknown): boolean => checkViolation(error) !== null;

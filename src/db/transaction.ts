@@ -2,6 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { Database, Tx } from './database.ts';
 import { isRetryable } from './errors.ts';
 import { guardOf } from './guard.ts';
+import { asQuotaExceeded } from './quotas.ts';
 
 const RETRIES = 3;
 
@@ -14,6 +15,7 @@ const followUps = new WeakMap<Tx, Set<() => void>>();
  *
  * On a request's database the transaction reads the request's authority again, first and in the message of the first
  * statement of `work`, so that no verb can forget it (contract.md A40).
+ * @throws {ServiceError} QUOTA_EXCEEDED when the commit found more articles or bytes than the workspace may have
  */
 export async function inTransaction<Result>(
   db: Database,
@@ -22,16 +24,23 @@ export async function inTransaction<Result>(
   const guard = guardOf(db);
   return retryingConflicts(async () => {
     const callbacks = new Set<() => void>();
-    const result = await db.transaction().execute(async (tx) => {
-      followUps.set(tx, callbacks);
-      await guard?.check(tx);
-      return work(tx);
-    });
+    const result = await db
+      .transaction()
+      .execute(async (tx) => {
+        followUps.set(tx, callbacks);
+        await guard?.check(tx);
+        return work(tx);
+      })
+      .catch(rethrowQuota);
     for (const callback of callbacks) callSafely(callback);
     return result;
   }).catch((error: unknown) => {
     throw guard === undefined ? error : guard.explain(error);
   });
+}
+
+function rethrowQuota(error: unknown): never {
+  throw asQuotaExceeded(error) ?? error;
 }
 
 /** Runs one statement, and again (three times at most) when Postgres chose it as the victim of a deadlock. */

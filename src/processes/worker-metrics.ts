@@ -5,6 +5,7 @@ import { createDeliveryMetrics, type DeliveryMetrics } from '../metrics/deliveri
 import { type CountGenerations, createGenerationMetrics } from '../metrics/generations.ts';
 import type { Health } from '../metrics/health.ts';
 import { createDependencyMetrics, createProcessMetrics } from '../metrics/process.ts';
+import { createReconcileMetrics, type RoundEnded } from '../metrics/reconcile.ts';
 import { type RunningMetrics, serveMetrics } from '../metrics/serve.ts';
 import { createTemporalMetrics } from '../metrics/temporal.ts';
 import { type CountTranslations, createTranslationMetrics } from '../metrics/translations.ts';
@@ -13,6 +14,7 @@ import { sdkMetricsUrl } from '../temporal/runtime.ts';
 export interface WorkerMetrics extends RunningMetrics, DeliveryMetrics {
   readonly countTranslations: CountTranslations;
   readonly countGenerations: CountGenerations;
+  readonly roundEnded: RoundEnded;
 }
 
 /**
@@ -29,6 +31,7 @@ export async function startWorkerMetrics(
   const deliveries = createDeliveryMetrics(registry);
   const countTranslations = createTranslationMetrics(registry);
   const countGenerations = createGenerationMetrics(registry);
+  const roundEnded = createReconcileMetrics(registry);
   const database = createDatabaseMetrics({ connectionString: config.DATABASE_URL, registry, logger });
   const { url, close } = await serveMetrics(
     registry,
@@ -41,6 +44,7 @@ export async function startWorkerMetrics(
     ...deliveries,
     countTranslations,
     countGenerations,
+    roundEnded,
     url,
     async close() {
       await close();

@@ -222,13 +222,15 @@ export async function startWorker(
         areas: jobAreas,
         minimumAgeMs: config.RECONCILE_AFTER_SECONDS * 1_000,
         retentionMs: config.RETENTION_DAYS * 86_400_000,
+        auditRetentionMs: config.AUDIT_RETENTION_DAYS * 86_400_000,
         partitionMinutes: config.PARTITION_MINUTES,
         blobs: createLocalBlobStore(blobFolder(config.DATA_DIR)),
         blobGraceMs: config.BLOB_GRACE_DAYS * 86_400_000,
         memoryMs: config.MEMORY_DAYS * 86_400_000,
+        onRound: metrics.roundEnded,
       }),
       shutdownGraceTime: MAINTENANCE_GRACE,
-      maxCachedWorkflows: 5,
+      maxCachedWorkflows: 10,
     }),
   ]);
   const running = workers.map((worker) => worker.run());

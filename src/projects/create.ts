@@ -1,15 +1,20 @@
 import type { z } from 'zod';
 import { recordAudit } from '../audit/record.ts';
 import { requirePermissions, type VerbContext } from '../context.ts';
+import { countRows } from '../db/count-rows.ts';
+import { lockWorkspace } from '../db/lock-workspace.ts';
 import { inTransaction } from '../db/transaction.ts';
-import { invalid } from '../errors.ts';
+import { invalid, ServiceError } from '../errors.ts';
 import { newId, type ProjectId } from '../ids.ts';
 import { type createProjectBody, MAX_PROJECT_LANGUAGES } from './schemas.ts';
+
+/** Projects per workspace: their list has no pages (contract.md R16). */
+const MAX_PROJECTS = 1_000;
 
 /**
  * Creates a project in the actor's workspace (projects.create).
  * @throws {ServiceError} INVALID_REQUEST without a language, with more than 100, or when the primary
- * language is not among them
+ * language is not among them; QUOTA_EXCEEDED beyond 1,000 projects
  */
 export async function createProject(
   context: VerbContext,
@@ -30,6 +35,14 @@ export async function createProject(
   }
   const id = newId<ProjectId>();
   await inTransaction(db, async (tx) => {
+    await lockWorkspace(tx, actor.workspaceId);
+    const projects = tx.selectFrom('projects').where('workspace_id', '=', actor.workspaceId);
+    if ((await countRows(tx, projects)) >= MAX_PROJECTS) {
+      throw new ServiceError(
+        'QUOTA_EXCEEDED',
+        `A workspace has at most ${MAX_PROJECTS.toLocaleString('en')} projects. Delete one first.`,
+      );
+    }
     await tx
       .insertInto('projects')
       .values({

@@ -82,6 +82,7 @@ export const createProjectRoutes = (): RouteModule[] => [
       responses: {
         201: { description: 'The new project.', schema: responseSchema, example: { project: example } },
       },
+      errors: ['QUOTA_EXCEEDED'],
     },
     async ({ context, body }) => {
       const id = await createProject(context, body);

@@ -3,13 +3,16 @@ import type { BurstId } from '../ids.ts';
 import { burstWorkflowId, deliveryWorkflowId } from '../temporal/ids.ts';
 import { runState } from '../temporal/workflow-client.ts';
 import { endInRun, freeBurst } from '../webhooks/deliveries/end.ts';
-import { type OverdueRun, overdueRuns } from '../webhooks/deliveries/read-open.ts';
+import { type OverdueRun, overdueRuns, type RunPlace } from '../webhooks/deliveries/read-open.ts';
 import { STOPPED_BY_OPERATOR } from '../webhooks/deliveries/states.ts';
 import { startDelivery } from '../webhooks/relay/start.ts';
-import type { ReconcileDependencies } from './jobs.ts';
+import { forAll, type ReconcileDependencies, type Step, type Walk } from './rows.ts';
 
 /** A burst is open for a minute, and its last attempts take 15 seconds. */
 const BURST_SECONDS = 90;
+
+/** Bursts that are looked at in a round. */
+const MAX_BURSTS = 1_000;
 
 /**
  * Checks every delivery whose run should have made an attempt by now, and every burst that should have ended. A run
@@ -18,28 +21,34 @@ const BURST_SECONDS = 90;
  */
 export async function reconcileDeliveries(
   dependencies: ReconcileDependencies,
-): Promise<{ returned: number; ended: number }> {
-  const { db, minimumAgeMs: ageMs, onProgress, onError } = dependencies;
-  const counts = { returned: await freeLostBursts(dependencies, OLD), ended: 0 };
-  let looked = 0;
-  for await (const page of overdueRuns(db, ageMs)) {
-    const ends = await Promise.all(
-      page.map((delivery) =>
-        lookAt(dependencies, delivery).catch((error: unknown) => onError(delivery.id, error)),
-      ),
-    );
-    counts.returned += ends.filter((end) => end === 'started').length;
-    counts.ended += ends.filter((end) => end === 'ended').length;
-    looked += page.length;
-    onProgress(looked);
+  walk: Walk<RunPlace>,
+): Promise<{ returned: number; ended: number } & Step<RunPlace>> {
+  const { db, minimumAgeMs: ageMs, onError } = dependencies;
+  const { from, until, onPlace } = walk;
+  const counts = { returned: 0, ended: 0 };
+  let place = from;
+  const onRow = () => onPlace(place);
+  if (from === null) counts.returned += await freeLostBursts(dependencies, OLD, onRow);
+  const look = async (delivery: OverdueRun) => {
+    const end = await lookAt(dependencies, delivery);
+    if (end === 'started') counts.returned += 1;
+    if (end === 'ended') counts.ended += 1;
+  };
+  for await (const page of overdueRuns(db, ageMs, from)) {
+    await forAll(page, look, { onRow, onError });
+    const last = page.at(-1);
+    if (last === undefined) break;
+    place = { endpointId: last.endpointId, dueAt: last.dueAt, id: last.id };
+    onRow();
+    if (performance.now() >= until) return { ...counts, last: place };
   }
   // Last, and best effort: it reads all open deliveries.
-  counts.returned += await freeLostBursts(dependencies, UNKNOWN).catch((error: unknown) => {
-    onProgress(looked);
+  counts.returned += await freeLostBursts(dependencies, UNKNOWN, onRow).catch((error: unknown) => {
+    onRow();
     onError('webhook_bursts', error);
     return 0;
   });
-  return counts;
+  return { ...counts, last: null };
 }
 
 async function lookAt(
@@ -54,26 +63,25 @@ async function lookAt(
 
 /** Bursts that should have ended by now. */
 const OLD = sql<{ id: BurstId }>`
-  SELECT id FROM webhook_bursts WHERE started_at < now() - make_interval(secs => ${BURST_SECONDS})`;
+  SELECT id FROM webhook_bursts WHERE started_at < now() - make_interval(secs => ${BURST_SECONDS})
+  ORDER BY started_at LIMIT ${MAX_BURSTS}`;
 /** Bursts without a row that have deliveries: this code leaves none, manual changes might. */
 const UNKNOWN = sql<{ id: BurstId }>`
   SELECT DISTINCT burst_id AS id FROM webhook_open
-  WHERE burst_id IS NOT NULL AND NOT EXISTS (SELECT FROM webhook_bursts AS burst WHERE burst.id = burst_id)`;
+  WHERE burst_id IS NOT NULL AND NOT EXISTS (SELECT FROM webhook_bursts AS burst WHERE burst.id = burst_id)
+  LIMIT ${MAX_BURSTS}`;
 
 /** @returns how many deliveries were freed */
 async function freeLostBursts(
-  { db, client, onProgress, onError }: ReconcileDependencies,
+  { db, client, onError }: ReconcileDependencies,
   lost: RawBuilder<{ id: BurstId }>,
+  onRow: () => void,
 ): Promise<number> {
   const { rows } = await lost.execute(db);
   let freed = 0;
-  for (const [index, { id }] of rows.entries()) {
-    try {
-      if ((await runState(client, burstWorkflowId(id))) !== 'running') freed += await freeBurst(db, id);
-    } catch (error) {
-      onError(id, error);
-    }
-    onProgress(index);
-  }
+  const free = async ({ id }: { id: BurstId }) => {
+    if ((await runState(client, burstWorkflowId(id))) !== 'running') freed += await freeBurst(db, id);
+  };
+  await forAll(rows, free, { onRow, onError });
   return freed;
 }

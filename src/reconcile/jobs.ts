@@ -1,23 +1,14 @@
 import { sql } from 'kysely';
-import { releaseHold } from '../credits/holds.ts';
-import type { Watcher } from '../db/batches.ts';
-import type { Database } from '../db/database.ts';
 import type { JobPurpose } from '../db/tables.ts';
 import { inTransaction } from '../db/transaction.ts';
 import { endJob, freeStrandedArticles } from '../jobs/end.ts';
 import type { JobAreas } from '../jobs/runs.ts';
 import { passTurn } from '../jobs/turns.ts';
-import type { TaskQueues } from '../temporal/task-queues.ts';
-import { runState, type TemporalClient } from '../temporal/workflow-client.ts';
-import { forEachRow, PAGE, type Position } from './rows.ts';
+import { runState } from '../temporal/workflow-client.ts';
+import { PAGE, type ReconcileDependencies, type RowPlace, type Step, type Walk, walkRows } from './rows.ts';
 
-export interface ReconcileDependencies extends Watcher {
-  readonly db: Database;
-  readonly client: TemporalClient;
-  readonly names: TaskQueues;
+export interface JobDependencies extends ReconcileDependencies {
   readonly areas: JobAreas;
-  /** Younger ones are left to their creator; milliseconds. */
-  readonly minimumAgeMs: number;
 }
 
 /**
@@ -25,8 +16,9 @@ export interface ReconcileDependencies extends Watcher {
  * is started; a closed run that left its job open was ended from outside and is never restarted: its job fails.
  */
 export async function reconcileJobs(
-  dependencies: ReconcileDependencies,
-): Promise<{ started: number; ended: number }> {
+  dependencies: JobDependencies,
+  walk: Walk<RowPlace>,
+): Promise<{ started: number; ended: number } & Step<RowPlace>> {
   const { db, client, areas, onError } = dependencies;
   const counts = { started: 0, ended: 0 };
   const reconcileOne = async (job: Awaited<ReturnType<typeof openJobs>>[number]) => {
@@ -47,13 +39,13 @@ export async function reconcileJobs(
       await passTurn(dependencies, job.id);
     }
   };
-  await freeStrandedArticles(db, onError);
-  await forEachRow(dependencies, (last) => openJobs(dependencies, last), reconcileOne);
-  return counts;
+  if (walk.from === null) await freeStrandedArticles(db, onError);
+  const last = await walkRows(walk, onError, (after) => openJobs(dependencies, after), reconcileOne);
+  return { ...counts, last };
 }
 
 /** The next open jobs that are old enough, in the order of their creation. */
-function openJobs({ db, areas, minimumAgeMs }: ReconcileDependencies, after: Position) {
+function openJobs({ db, areas, minimumAgeMs }: JobDependencies, after: RowPlace) {
   return db
     .selectFrom('jobs')
     .select([
@@ -69,57 +61,9 @@ function openJobs({ db, areas, minimumAgeMs }: ReconcileDependencies, after: Pos
     .where('ended_at', 'is', null)
     .where('purpose', 'in', Object.keys(areas) as JobPurpose[])
     .where('created_at', '<', sql<Date>`now() - make_interval(secs => ${minimumAgeMs / 1000})`)
-    .where(sql<boolean>`(created_at, id) > (${after.created_at}::timestamptz, ${after.id}::uuid)`)
+    .where(sql<boolean>`(created_at, id) > (${after.createdAt}::timestamptz, ${after.id}::uuid)`)
     .orderBy('created_at')
     .orderBy('id')
     .limit(PAGE)
     .execute();
-}
-
-/**
- * Releases holds of jobs and AI operations that are gone or have ended. This code leaves none; a restored backup or
- * manual changes might.
- */
-export async function releaseStrandedHolds({
-  db,
-  minimumAgeMs,
-  onError,
-}: Pick<ReconcileDependencies, 'db' | 'minimumAgeMs' | 'onError'>): Promise<number> {
-  const stranded = await db
-    .selectFrom('holds')
-    .select('run_id')
-    .where('status', '=', 'open')
-    .where('created_at', '<', sql<Date>`now() - make_interval(secs => ${minimumAgeMs / 1000})`)
-    .where((eb) =>
-      eb.not(
-        eb.exists(
-          eb
-            .selectFrom('jobs')
-            .select('jobs.id')
-            .whereRef('jobs.id', '=', 'holds.run_id')
-            .where('jobs.ended_at', 'is', null),
-        ),
-      ),
-    )
-    .where((eb) =>
-      eb.not(
-        eb.exists(
-          eb
-            .selectFrom('ai_operations')
-            .select('ai_operations.id')
-            .whereRef('ai_operations.id', '=', 'holds.run_id')
-            .where('ai_operations.status', '=', 'open'),
-        ),
-      ),
-    )
-    .execute();
-  let released = 0;
-  for (const { run_id } of stranded) {
-    // A wallet that cannot be written must not keep other workspaces' credits.
-    const ended = await inTransaction(db, (tx) => releaseHold(tx, run_id)).catch((error: unknown) =>
-      onError(run_id, error),
-    );
-    if (ended === true) released += 1;
-  }
-  return released;
 }

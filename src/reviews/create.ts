@@ -18,6 +18,9 @@ const MOVES = {
   changes_requested: 'request_changes',
 } as const satisfies Record<ReviewDecision, Exclude<Move, 'publish'>>;
 
+/** Reviews per article; a further one replaces the oldest (contract.md R17). */
+const MAX_REVIEWS = 1_000;
+
 /**
  * Records a review and moves the article accordingly (articles.review): article.approved, or article.rejected, followed
  * by article.unpublished when the article was PUBLISHED.
@@ -35,6 +38,17 @@ export async function reviewArticle(
   return inTransaction(db, async (tx) => {
     const { before, after } = await moveArticle(tx, actor.workspaceId, articleId, MOVES[decision]);
     const review = await tx
+      .with('dropped', (qb) =>
+        qb.deleteFrom('reviews').where('id', 'in', (eb) =>
+          eb
+            .selectFrom('reviews')
+            .select('id')
+            .where('article_id', '=', articleId)
+            .orderBy('created_at', 'desc')
+            .orderBy('id', 'desc')
+            .offset(MAX_REVIEWS - 1),
+        ),
+      )
       .insertInto('reviews')
       .values({
         id: newId<ReviewId>(),

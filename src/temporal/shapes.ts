@@ -100,13 +100,8 @@ export interface AiOperationResult {
   readonly suggestions: number;
 }
 
-export interface ReconcileResult {
-  readonly jobsStarted: number;
-  readonly jobsEnded: number;
-  readonly holdsReleased: number;
-  readonly deliveriesReturned: number;
-  readonly deliveriesEnded: number;
-}
+/** What a round of reconcile found: how many, by what became of them. */
+export type ReconcileResult = Readonly<Record<string, number>>;
 
 export interface PruneResult {
   readonly events: number;
@@ -116,6 +111,7 @@ export interface PruneResult {
   readonly aiOperations: number;
   readonly revisions: number;
   readonly blobs: number;
+  readonly auditEntries: number;
 }
 
 /** The workflows that an area starts, by the name of their type. `workflows/` keeps to these shapes. */

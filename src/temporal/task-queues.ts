@@ -1,3 +1,7 @@
+/** What is reconciled apart from the rest, each on a schedule of its own: none waits for another. */
+export const RECONCILED = ['jobs', 'holds', 'deliveries', 'deleted'] as const;
+export type Reconciled = (typeof RECONCILED)[number];
+
 /** Task queues and schedules of one deployment. */
 export interface TaskQueues {
   readonly translation: string;
@@ -9,7 +13,7 @@ export interface TaskQueues {
   readonly bursts: string;
   readonly ai: string;
   readonly maintenance: string;
-  readonly reconcileSchedule: string;
+  readonly reconcileSchedules: Readonly<Record<Reconciled, string>>;
   readonly pruneSchedule: string;
 }
 
@@ -22,6 +26,11 @@ export const taskQueues = (prefix = ''): TaskQueues => ({
   bursts: `${prefix}webhook-bursts`,
   ai: `${prefix}ai`,
   maintenance: `${prefix}maintenance`,
-  reconcileSchedule: `${prefix}reconcile`,
+  reconcileSchedules: {
+    jobs: `${prefix}reconcile-jobs`,
+    holds: `${prefix}reconcile-holds`,
+    deliveries: `${prefix}reconcile-deliveries`,
+    deleted: `${prefix}reconcile-deleted`,
+  },
   pruneSchedule: `${prefix}prune`,
 });

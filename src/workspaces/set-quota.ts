@@ -6,7 +6,7 @@ import { notFound } from '../errors.ts';
 export interface Quota {
   /** AI operations per calendar month. */
   readonly aiOperations: number;
-  /** Bytes of stored assets. */
+  /** Bytes of images, articles and their revisions. */
   readonly storageBytes: number;
 }
 

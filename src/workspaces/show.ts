@@ -1,5 +1,6 @@
 import { sql } from 'kysely';
 import { requireOperator, type VerbContext } from '../context.ts';
+import { textBytes } from '../db/quotas.ts';
 import { notFound } from '../errors.ts';
 import { iso } from '../fields.ts';
 import type { WorkspaceId } from '../ids.ts';
@@ -12,7 +13,8 @@ export interface ShownWorkspace {
   readonly wallet: { readonly balance: number; readonly reserved: number; readonly available: number };
   /** Of this calendar month (UTC). */
   readonly aiOperations: { readonly used: number; readonly limit: number };
-  readonly storageBytes: { readonly used: number; readonly limit: number };
+  /** Images and texts; texts are part of `used`. */
+  readonly storageBytes: { readonly used: number; readonly texts: number; readonly limit: number };
   readonly keys: { readonly living: number; readonly all: number };
   readonly roles: number;
   readonly projects: number;
@@ -41,6 +43,7 @@ export async function showWorkspace({ db, actor }: VerbContext): Promise<ShownWo
       sql<number>`coalesce((SELECT used FROM ai_operation_usage WHERE workspace_id = ${workspaceId} AND month = ${month}), 0)`.as(
         'operations',
       ),
+      textBytes(workspaceId).as('text_bytes'),
       count('api_keys', living).as('living_keys'),
       count('api_keys').as('keys'),
       count('roles').as('roles'),
@@ -58,7 +61,11 @@ export async function showWorkspace({ db, actor }: VerbContext): Promise<ShownWo
     createdAt: iso(row.created_at),
     wallet: { balance, reserved, available: balance - reserved },
     aiOperations: { used: row.operations, limit: row.ai_operations_limit },
-    storageBytes: { used: row.storage_bytes_used, limit: row.storage_bytes_limit },
+    storageBytes: {
+      used: row.storage_bytes_used + row.text_bytes,
+      texts: row.text_bytes,
+      limit: row.storage_bytes_limit,
+    },
     keys: { living: row.living_keys, all: row.keys },
     roles,
     projects,

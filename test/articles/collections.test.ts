@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import type { Article } from '../../src/articles/schemas.ts';
+import { readTextBytes } from '../../src/db/quotas.ts';
 import type { ArticleId, ProjectId } from '../../src/ids.ts';
 import { setQuota } from '../../src/workspaces/set-quota.ts';
 import { createArticle } from '../support/articles.ts';
@@ -66,7 +67,8 @@ it('duplicates content, images and categories into a new group, within the stora
   ]);
   expect(await editor.storageUsed()).toBe(used + PNG.length);
 
-  await setQuota(workspace.context, { storageBytes: used + PNG.length });
+  const texts = await readTextBytes(service.db, workspace.id);
+  await setQuota(workspace.context, { storageBytes: texts + used + PNG.length });
   const full = await editor.call('POST', `/api/articles/${source.id}/duplicate`, { title: 'No room' });
   expect([full.status, full.body.code]).toEqual([429, 'QUOTA_EXCEEDED']);
   expect((await editor.remove(copy.id)).status).toBe(200);

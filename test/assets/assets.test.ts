@@ -9,6 +9,7 @@ import { sql } from 'kysely';
 import { afterAll, beforeEach, expect, it } from 'vitest';
 import { createImageFetcher } from '../../src/assets/fetch-image.ts';
 import type { Asset } from '../../src/assets/schemas.ts';
+import { readTextBytes } from '../../src/db/quotas.ts';
 import type { ServiceError } from '../../src/errors.ts';
 import type { ProjectId } from '../../src/ids.ts';
 import { parseNetworks } from '../../src/networks.ts';
@@ -118,7 +119,8 @@ it('refuses what is no image, too large or beyond the quota, and keeps nothing o
     }
   }
   const large = Buffer.concat([PNG, Buffer.alloc(6 * MEBIBYTE)]);
-  await setQuota(workspace.context, { storageBytes: large.length + PNG.length });
+  const texts = await readTextBytes(service.db, workspace.id);
+  await setQuota(workspace.context, { storageBytes: texts + large.length + PNG.length });
   const many = await Promise.all(Array.from({ length: 5 }, () => editor.upload('POST', assetsOf(id), large)));
   expect(many.map(({ status }) => status).sort()).toEqual([201, 429, 429, 429, 429]);
   expect((await editor.upload('PUT', `/api/articles/${id}/hero`, PNG)).status).toBe(201);

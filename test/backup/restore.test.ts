@@ -12,7 +12,7 @@ import { findTemporalCli } from '../../src/local/temporal-cli.ts';
 import { startTemporal, stopTemporal } from '../../src/local/temporal-server.ts';
 import { verifyWebhook } from '../../src/webhooks/verify.ts';
 import { hastenRetries } from '../support/hasten.ts';
-import { connectOperator } from '../support/temporal.ts';
+import { connectOperator, reconcileNow } from '../support/temporal.ts';
 import { eventually } from '../support/wait.ts';
 import { baseBackup, startCluster } from './support/base-backup.ts';
 import { type Deployment, deploy } from './support/deployment.ts';
@@ -131,10 +131,9 @@ describe.each(methods)('$name', ({ take }) => {
    */
   async function untilTakenUp(db: Database, temporalAddress: string): Promise<void> {
     const operator = await connectOperator(temporalAddress);
-    const rounds = operator.client.schedule.getHandle(`${prefix}reconcile`);
     await eventually(
       async () => {
-        await rounds.trigger().catch(() => undefined);
+        await reconcileNow(operator.client, prefix).catch(() => undefined);
         await hastenRetries(db, operator);
         await sleep(500);
         return openWork(db);

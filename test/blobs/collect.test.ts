@@ -4,9 +4,10 @@ import path from 'node:path';
 import { sql } from 'kysely';
 import { afterEach, beforeEach, expect, it } from 'vitest';
 import { importArticle } from '../../src/articles/import.ts';
+import { uploadAsset } from '../../src/assets/upload.ts';
 import { type BlobStore, blobFolder, createLocalBlobStore } from '../../src/blobs/blob-store.ts';
 import { type CollectPosition, collectBlobs } from '../../src/blobs/collect.ts';
-import type { ProjectId } from '../../src/ids.ts';
+import type { ArticleId, ProjectId } from '../../src/ids.ts';
 import { setQuota } from '../../src/workspaces/set-quota.ts';
 import { type Editing, editing, PNG, paragraph } from '../articles/support.ts';
 import { startProcess } from '../support/processes.ts';
@@ -86,6 +87,27 @@ it('an image that the quota refuses is never written', async () => {
   });
   expect([...files(), ...drafts()]).toEqual([]);
 });
+
+// contract.md F20
+it.each(['ENOSPC', 'EDQUOT', 'EROFS'])(
+  'an image for which the store has no room (%s) is 503 and has no row',
+  async (code) => {
+    const { id } = await editor.create(projectId);
+    const full: BlobStore = {
+      ...blobs,
+      put: async () => {
+        throw Object.assign(new Error('write failed'), { code, syscall: 'write' });
+      },
+    };
+    const input = { articleId: id as ArticleId, bytes: image(1) };
+    await expect(uploadAsset({ ...workspace.context, blobs: full }, input)).rejects.toMatchObject({
+      code: 'SERVICE_UNAVAILABLE',
+      retryAfter: 60,
+    });
+    expect((await editor.call('GET', assetsOf(id))).body).toEqual({ assets: [] });
+    expect(await editor.storageUsed()).toBe(0);
+  },
+);
 
 it('an image whose bytes cannot be stored has no row and costs no quota', async () => {
   const { id } = await editor.create(projectId);

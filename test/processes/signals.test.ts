@@ -45,7 +45,7 @@ it('server and worker stop in order on SIGTERM and end with status 0', async () 
 
 it.each([
   ['prune', 'events_default'],
-  ['reconcile', 'webhook_bursts'],
+  ['reconcile-deliveries', 'webhook_bursts'],
 ] as const)(
   'a worker whose %s takes long stops in the middle with status 0, and another one ends the work',
   async (name, table) => {

@@ -86,17 +86,19 @@ it('the run of a job is started, found and stopped under the id that its row has
   // One of a purpose that this round does not start, as a release that did not know it.
   const later = await editor.openJob(await editor.create(await service.project(workspace)), 'generate');
   const round = () =>
-    reconcileJobs({
-      db: service.db,
-      client: operator.client,
-      names: taskQueues(service.config.TEMPORAL_TASK_QUEUE_PREFIX),
-      areas: { translate: translationArea },
-      minimumAgeMs: 0,
-      onProgress: () => undefined,
-      onError: (id, error) => expect.unreachable(`${id}: ${error}`),
-    });
-  expect(await round()).toEqual({ started: 1, ended: 0 });
-  expect(await round()).toEqual({ started: 0, ended: 0 });
+    reconcileJobs(
+      {
+        db: service.db,
+        client: operator.client,
+        names: taskQueues(service.config.TEMPORAL_TASK_QUEUE_PREFIX),
+        areas: { translate: translationArea },
+        minimumAgeMs: 0,
+        onError: (id, error) => expect.unreachable(`${id}: ${error}`),
+      },
+      { from: null, until: Number.POSITIVE_INFINITY, onPlace: () => undefined },
+    );
+  expect(await round()).toEqual({ started: 1, ended: 0, last: null });
+  expect(await round()).toEqual({ started: 0, ended: 0, last: null });
   const run = operator.client.workflow.getHandle(`test-${jobId}`);
   expect((await run.describe()).status.name).toBe('RUNNING');
   expect((await calls.cancel(workspace, jobId)).status).toBe(202);

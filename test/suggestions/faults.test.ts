@@ -1,6 +1,6 @@
 import { sql } from 'kysely';
 import { afterAll, beforeAll, beforeEach, describe, expect, inject, it } from 'vitest';
-import { releaseStrandedHolds } from '../../src/reconcile/jobs.ts';
+import { releaseStrandedHolds } from '../../src/reconcile/holds.ts';
 import { releaseOperation } from '../../src/suggestions/operations.ts';
 import { startReceiver } from '../support/receiver.ts';
 import { startTestService, type TestService } from '../support/service.ts';
@@ -65,13 +65,11 @@ describe('with patient requests', () => {
       expect([answer.status, answer.body.code]).toEqual([503, 'SERVICE_UNAVAILABLE']);
       expect(await one.operation()).toMatchObject({ status: 'failed' });
       await allow();
-      await releaseStrandedHolds({
-        db: service.db,
-        minimumAgeMs: 0,
-        onError: (_id: string, error: unknown) => {
-          throw error;
-        },
-      });
+      const onError = (_id: string, error: unknown) => {
+        throw error;
+      };
+      const walk = { from: null, until: Number.POSITIVE_INFINITY, onPlace: () => undefined };
+      await releaseStrandedHolds({ db: service.db, minimumAgeMs: 0, onError }, walk);
       await one.expectReleased();
     });
   });

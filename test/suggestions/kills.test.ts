@@ -4,7 +4,7 @@ import { completion } from '../support/chat-completions.ts';
 import { type EngineServer, silence, startEngineServer } from '../support/engine-server.ts';
 import { startProcess } from '../support/processes.ts';
 import { startTestService, type TestService } from '../support/service.ts';
-import { connectOperator } from '../support/temporal.ts';
+import { connectOperator, reconcileNow } from '../support/temporal.ts';
 import { eventually } from '../support/wait.ts';
 import { createStandIn, type OneOperation, oneOperation } from './support.ts';
 
@@ -98,8 +98,7 @@ describe('a server killed while it waits', () => {
     await service.startWorker({ suggestions: model });
     const operator = await connectOperator();
     const prefix = service.config.TEMPORAL_TASK_QUEUE_PREFIX;
-    const rounds = operator.client.schedule.getHandle(`${prefix}reconcile`);
-    reconcile = () => rounds.trigger().catch(() => undefined);
+    reconcile = () => reconcileNow(operator.client, prefix, 'holds').catch(() => undefined);
     return () => operator.close();
   });
 

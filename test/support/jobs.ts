@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, beforeEach } from 'vitest';
 import { madeLater, type TestService, type TestWorkspace, useTestService } from './service.ts';
-import { connectOperator, type Operator } from './temporal.ts';
+import { connectOperator, type Operator, reconcileNow } from './temporal.ts';
 
 export interface JobOptions {
   /** Of each test's workspace; 10. */
@@ -32,8 +32,7 @@ export function useJobs(
     await fresh(made);
     workspace.set(made);
   });
-  /** Lets the round begin now that looks for lost runs. */
-  const reconcile = () =>
-    operator.it.client.schedule.getHandle(`${service.config.TEMPORAL_TASK_QUEUE_PREFIX}reconcile`).trigger();
+  /** Lets the rounds begin now that look for lost runs. */
+  const reconcile = () => reconcileNow(operator.it.client, service.config.TEMPORAL_TASK_QUEUE_PREFIX);
   return { service, operator: operator.it, workspace: workspace.it, reconcile };
 }

@@ -1,6 +1,7 @@
 import { Client, Connection } from '@temporalio/client';
 import { msToTs } from '@temporalio/common/lib/time.js';
 import { inject } from 'vitest';
+import { RECONCILED, type Reconciled, taskQueues } from '../../src/temporal/task-queues.ts';
 import { eventually } from './wait.ts';
 
 export interface Operator {
@@ -16,6 +17,13 @@ export interface Operator {
   /** All that Temporal keeps of a run, its payloads as readable text. */
   kept(workflowId: string): Promise<string>;
   close(): Promise<void>;
+}
+
+/** Lets rounds of reconcile begin now: all of them, or one. Fails where a worker has not made the schedule yet. */
+export async function reconcileNow(client: Client, prefix: string, only?: Reconciled): Promise<void> {
+  const { reconcileSchedules } = taskQueues(prefix);
+  const parts = only === undefined ? RECONCILED : [only];
+  await Promise.all(parts.map((part) => client.schedule.getHandle(reconcileSchedules[part]).trigger()));
 }
 
 /**

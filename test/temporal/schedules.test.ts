@@ -9,7 +9,7 @@ const service = useTestService();
 it('schedules that Temporal has lost come back, and one that an operator paused stays paused', async () => {
   const operator = await connectOperator();
   const names = taskQueues(service.config.TEMPORAL_TASK_QUEUE_PREFIX);
-  const [lost, paused] = [names.reconcileSchedule, names.pruneSchedule].map((id) =>
+  const [lost, paused] = [names.reconcileSchedules.holds, names.pruneSchedule].map((id) =>
     operator.client.schedule.getHandle(id),
   );
   if (lost === undefined || paused === undefined) throw new Error('no handles');

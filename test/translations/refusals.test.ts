@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { readTextBytes } from '../../src/db/quotas.ts';
 import { newId } from '../../src/ids.ts';
 import { createArticle, longDocument } from '../support/articles.ts';
 import { type Answer, useTestService } from '../support/service.ts';
@@ -183,10 +184,11 @@ describe('a refused translation leaves nothing behind', () => {
         file_name: 'a.png',
       })
       .execute();
+    const texts = await readTextBytes(service.db, workspace.id);
     const quota = (bytes: number) =>
       service.db
         .updateTable('workspaces')
-        .set({ storage_bytes_limit: bytes, storage_bytes_used: 600 })
+        .set({ storage_bytes_limit: texts + bytes, storage_bytes_used: 600 })
         .where('id', '=', workspace.id)
         .execute();
     await quota(1199);
@@ -203,7 +205,8 @@ describe('a refused translation leaves nothing behind', () => {
       .set({ balance: 1 })
       .where('workspace_id', '=', workspace.id)
       .execute();
-    await quota(1200);
+    // The empty draft counts, too.
+    await quota(1250);
     expect((await create(workspace, source.id, { language: 'es' })).status).toBe(202);
     const { storage_bytes_used } = await service.db
       .selectFrom('workspaces')

@@ -37,6 +37,10 @@ const KEPT = [
   'author_since',
 ] as const satisfies readonly (keyof Tables['articles'] & keyof Tables['article_revisions'])[];
 
+/** Of both renderings Postgres knows the octets without reading them. */
+const documentBytes = sql<number>`articles.bytes - coalesce(octet_length(content_html), 0)
+  - coalesce(octet_length(content_markdown), 0)`.as('bytes');
+
 /**
  * Builds the update with which an author (a person or a job) replaces an article's title, document, meta fields or
  * keywords. The caller adds `.set(…)` and executes it. The same statement stores the replaced content as a revision, if
@@ -65,11 +69,11 @@ export function replaceContent(
     .with('kept', (db) =>
       db
         .insertInto('article_revisions')
-        .columns(['article_id', ...KEPT, 'created_at'])
+        .columns(['article_id', ...KEPT, 'bytes', 'created_at'])
         .expression(
           db
             .selectFrom('articles')
-            .select(['id', ...KEPT, now.as('created_at')])
+            .select(['id', ...KEPT, documentBytes, now.as('created_at')])
             .where('id', '=', articleId)
             .where(sql<boolean>`NOT (${goesOn})`)
             .where(isWritten),

@@ -67,7 +67,7 @@ export const createRevisionRoutes = (): RouteModule[] => [
           example: { ...restored.example, missingImages: [] },
         },
       },
-      errors: ['CONFLICT', 'PRECONDITION_FAILED'],
+      errors: ['CONFLICT', 'PRECONDITION_FAILED', 'QUOTA_EXCEEDED'],
     },
     async ({ context, params, headers }) => {
       const revisionId = pathId<RevisionId>(params.revisionId, 'revision');

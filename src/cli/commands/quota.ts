@@ -27,7 +27,7 @@ export const quotaCommand = (): Command =>
       .description('set one quota or both, and print both')
       .requiredOption('--workspace <id>', 'the workspace')
       .option('--ai-operations <number>', 'AI operations a month')
-      .option('--storage-bytes <number>', 'bytes of stored images')
+      .option('--storage-bytes <number>', 'bytes of images, articles and their revisions')
       .action(
         action(setOptions, async ({ db, operatorOf }, { workspace, ...input }) => ({
           ok: true,

@@ -91,6 +91,8 @@ export interface ContentTables {
     brief_id: Nullable<string>;
     published_url: Nullable<string>;
     word_count: Nullable<number>;
+    /** Octets of the document as text, and of both renderings. */
+    bytes: Default<number>;
     /** Author of the content, and since when; null when unknown. */
     author_kind: Nullable<AuthorKind>;
     author_id: Nullable<ApiKeyId | JobId>;
@@ -112,6 +114,8 @@ export interface ContentTables {
     author_kind: Nullable<AuthorKind>;
     author_id: Nullable<ApiKeyId | JobId>;
     author_since: NullableTimestamp;
+    /** Octets of the document as text. */
+    bytes: Default<number>;
     /** When the next author replaced it. */
     created_at: Timestamp;
   };

@@ -10,7 +10,7 @@ import type {
   RoleId,
   WorkspaceId,
 } from '../../ids.ts';
-import type { CreatedAt, Default, Nullable, NullableTimestamp } from './columns.ts';
+import type { CreatedAt, Default, Nullable, NullableTimestamp, Timestamp } from './columns.ts';
 import type { IMAGE_STYLES } from './content.ts';
 
 /** What a hold pays for: a job by its purpose (`translation` is the purpose `translate`), or an AI operation. */
@@ -29,6 +29,14 @@ export interface WorkspaceTables {
     created_at: CreatedAt;
     /** Set once it is deleted, while its rows are being removed. */
     deleted_at: Nullable<Date>;
+  };
+  /** What a workspace holds is the sum of its rows: those who write take one that nobody else is writing. */
+  workspace_usage: {
+    id: Generated<string>;
+    workspace_id: WorkspaceId;
+    articles: number;
+    /** Octets of articles and revisions. */
+    text_bytes: number;
   };
   roles: {
     id: RoleId;
@@ -64,6 +72,12 @@ export interface WorkspaceTables {
     details: JSONColumnType<Record<string, unknown>, string | undefined, string>;
     request_id: Nullable<string>;
     created_at: CreatedAt;
+  };
+  /** One row: by what time the last run of prune went. */
+  prune_clock: {
+    singleton: Default<boolean>;
+    believed: Timestamp;
+    run_id: string;
   };
   projects: {
     id: ProjectId;

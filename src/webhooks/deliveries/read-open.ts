@@ -54,15 +54,23 @@ export interface OverdueRun extends StartedDelivery {
   readonly dueAt: string;
 }
 
+/** Where a page of them ended. */
+export type RunPlace = Pick<OverdueRun, 'endpointId' | 'dueAt' | 'id'>;
+
 /** Deliveries of a page, which may be processed in parallel. */
 const PAGE = 20;
 
 /**
  * Every delivery in a run whose attempt is overdue by `ageMs` milliseconds, page by page, along the index of those in
  * runs. Includes deliveries whose event is gone, which end with their run.
+ * @param after where an earlier look ended
  */
-export async function* overdueRuns(db: Database, ageMs: number): AsyncGenerator<readonly OverdueRun[]> {
-  for (let last: OverdueRun | undefined, isMore = true; isMore; ) {
+export async function* overdueRuns(
+  db: Database,
+  ageMs: number,
+  after: RunPlace | null = null,
+): AsyncGenerator<readonly OverdueRun[]> {
+  for (let last: RunPlace | undefined = after ?? undefined, isMore = true; isMore; ) {
     const { rows } = await sql<OverdueRun>`
       SELECT delivery.id, delivery.workspace_id AS "workspaceId", delivery.endpoint_id AS "endpointId",
         delivery.event_type AS "eventType", greatest(delivery.attempts, delivery.begun) AS attempts, endpoint.url,

@@ -1,5 +1,6 @@
 import { Client, Connection } from '@temporalio/client';
 import { afterAll, beforeAll, inject, it } from 'vitest';
+import { taskQueues } from '../../../src/temporal/task-queues.ts';
 import { startTestService, type TestService } from '../../support/service.ts';
 import { eventually } from '../../support/wait.ts';
 import { recordHistory } from './history.ts';
@@ -12,11 +13,9 @@ beforeAll(async () => {
 afterAll(() => service.stop());
 
 /** Triggers a schedule and records the run that it starts. */
-async function recordScheduled(name: 'reconcile' | 'prune'): Promise<void> {
+async function recordScheduled(scheduleId: string, workflow: string): Promise<void> {
   const connection = await Connection.connect({ address: inject('temporalAddress') });
-  const schedule = new Client({ connection }).schedule.getHandle(
-    `${service.config.TEMPORAL_TASK_QUEUE_PREFIX}${name}`,
-  );
+  const schedule = new Client({ connection }).schedule.getHandle(scheduleId);
   // The worker makes its schedules once it has started.
   await eventually(
     () => schedule.describe().catch(() => null),
@@ -29,9 +28,17 @@ async function recordScheduled(name: 'reconcile' | 'prune'): Promise<void> {
   );
   const action = info.recentActions[0]?.action;
   if (action?.type !== 'startWorkflow') throw new Error('no run was started');
-  await recordHistory(action.workflow.workflowId, `${name}/nothing-to-do`);
+  await recordHistory(action.workflow.workflowId, `${workflow}/nothing-to-do`);
   await connection.close();
 }
 
-it('reconcile with nothing to do', () => recordScheduled('reconcile'));
-it('prune with nothing to do', () => recordScheduled('prune'));
+const names = () => taskQueues(service.config.TEMPORAL_TASK_QUEUE_PREFIX);
+it.each([
+  ['jobs', 'reconcileJobs'],
+  ['holds', 'reconcileHolds'],
+  ['deliveries', 'reconcileDeliveries'],
+  ['deleted', 'emptyDeleted'],
+] as const)('reconcile of %s with nothing to do', (part, workflow) =>
+  recordScheduled(names().reconcileSchedules[part], workflow),
+);
+it('prune with nothing to do', () => recordScheduled(names().pruneSchedule, 'prune'));

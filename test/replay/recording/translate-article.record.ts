@@ -4,12 +4,11 @@ import type { JobId } from '../../../src/ids.ts';
 import type { RunningWorker } from '../../../src/processes/worker.ts';
 import { ProviderError } from '../../../src/providers/types.ts';
 import { translationWorkflowId } from '../../../src/temporal/ids.ts';
-import { taskQueues } from '../../../src/temporal/task-queues.ts';
 import { pseudoCompletion } from '../../support/chat-completions.ts';
 import { silence, startEngineServer } from '../../support/engine-server.ts';
 import { startProcess } from '../../support/processes.ts';
 import { startTestService, type TestService, type TestWorkspace } from '../../support/service.ts';
-import { connectOperator } from '../../support/temporal.ts';
+import { connectOperator, reconcileNow } from '../../support/temporal.ts';
 import { createStandIn, hang, translating } from '../../support/translating.ts';
 import { eventually } from '../../support/wait.ts';
 import { untilWaiting, whileLocked } from '../../translations/support/locks.ts';
@@ -125,8 +124,7 @@ it('terminated by an operator; reconcile ends the job', async () => {
   const operator = await connectOperator();
   await operator.client.workflow.getHandle(workflowId(job)).terminate('stopped by hand');
   await recordHistory(workflowId(job), 'translateArticle/terminated');
-  const { reconcileSchedule } = taskQueues(service.config.TEMPORAL_TASK_QUEUE_PREFIX);
-  await operator.client.schedule.getHandle(reconcileSchedule).trigger();
+  await reconcileNow(operator.client, service.config.TEMPORAL_TASK_QUEUE_PREFIX, 'jobs');
   await operator.close();
   expect(await calls.untilFinal(workspace, job.id)).toMatchObject({
     status: 'FAILED',

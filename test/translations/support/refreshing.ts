@@ -1,5 +1,6 @@
 import { expect } from 'vitest';
 import type { Article } from '../../../src/articles/schemas.ts';
+import { readTextBytes } from '../../../src/db/quotas.ts';
 import type { ArticleStatus } from '../../../src/db/tables.ts';
 import type { DocumentJson } from '../../../src/document/format/schema.ts';
 import type { ArticleId } from '../../../src/ids.ts';
@@ -97,11 +98,11 @@ export function useRefreshes() {
         .execute();
       return addAsset(service, workspace, articleId, role, 700);
     },
-    /** Sets the workspace's storage quota. */
-    limit: (bytes: number) =>
+    /** Sets the workspace's storage quota: its texts so far, and bytes for images. */
+    limit: async (bytes: number) =>
       service.db
         .updateTable('workspaces')
-        .set({ storage_bytes_limit: bytes })
+        .set({ storage_bytes_limit: (await readTextBytes(service.db, workspace.id)) + bytes })
         .where('id', '=', workspace.id)
         .execute(),
   };

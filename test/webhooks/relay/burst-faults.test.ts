@@ -9,7 +9,7 @@ import { startProcess } from '../../support/processes.ts';
 import type { Receiver } from '../../support/receiver.ts';
 import type { TestService } from '../../support/service.ts';
 import { startTcpProxy, type TcpProxy } from '../../support/tcp-proxy.ts';
-import { connectOperator, type Operator } from '../../support/temporal.ts';
+import { connectOperator, type Operator, reconcileNow } from '../../support/temporal.ts';
 import { eventually } from '../../support/wait.ts';
 import { burstOf, deliveryIds, serveOne, untilAll, untilReceived } from './support.ts';
 
@@ -21,7 +21,7 @@ afterAll(() => operator.close());
 
 const COUNT = 400;
 const reconcile = ({ config }: TestService) =>
-  operator.client.schedule.getHandle(`${config.TEMPORAL_TASK_QUEUE_PREFIX}reconcile`).trigger();
+  reconcileNow(operator.client, config.TEMPORAL_TASK_QUEUE_PREFIX, 'deliveries');
 /** Answers after a while, so that a burst can be met in the middle. */
 const answerSlowly = (receiver: Receiver) => {
   receiver.answer = () => sleep(100, 204);

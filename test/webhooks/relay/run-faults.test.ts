@@ -8,7 +8,7 @@ import { startProcess } from '../../support/processes.ts';
 import { type Receiver, startReceiver } from '../../support/receiver.ts';
 import { type TestWorkspace, useTestService } from '../../support/service.ts';
 import { startTcpProxy, type TcpProxy } from '../../support/tcp-proxy.ts';
-import { connectOperator, type Operator } from '../../support/temporal.ts';
+import { connectOperator, type Operator, reconcileNow } from '../../support/temporal.ts';
 import { eventually } from '../../support/wait.ts';
 
 const service = useTestService();
@@ -56,7 +56,7 @@ const leaveInRun = (id: DeliveryId, made: { attempts: number; begun: number }) =
     .where('id', '=', id)
     .execute();
 const reconcile = () =>
-  operator.client.schedule.getHandle(`${service.config.TEMPORAL_TASK_QUEUE_PREFIX}reconcile`).trigger();
+  reconcileNow(operator.client, service.config.TEMPORAL_TASK_QUEUE_PREFIX, 'deliveries');
 
 it('a database that goes away once the receiver has responded costs no second send: the outcome is recorded later', async () => {
   receiver.answer = async () => {

@@ -6,6 +6,7 @@ import { verifyWebhook } from '../../../src/webhooks/verify.ts';
 import { emitSingle, makeDue, register, untilDelivery } from '../../support/events.ts';
 import { type Receiver, startReceiver } from '../../support/receiver.ts';
 import { type TestWorkspace, useTestService } from '../../support/service.ts';
+import { reconcileNow } from '../../support/temporal.ts';
 import { eventually } from '../../support/wait.ts';
 
 const service = useTestService();
@@ -139,7 +140,7 @@ it('ends as failed, attempts unchanged, when an operator terminates its run: rec
   await untilDelivery(service, id, (delivery) => delivery.attempts === 1);
   await client.workflow.getHandle(deliveryWorkflowId(id)).terminate('enough');
   await makeDue(service, id);
-  await client.schedule.getHandle(`${service.config.TEMPORAL_TASK_QUEUE_PREFIX}reconcile`).trigger();
+  await reconcileNow(client, service.config.TEMPORAL_TASK_QUEUE_PREFIX, 'deliveries');
   const row = await untilDelivery(service, id, (delivery) => delivery.ended_at !== null);
   expect(row).toMatchObject({ status: 'failed', attempts: 1, error_message: 'stopped by an operator' });
 });
