@@ -117,6 +117,7 @@ const variables = z.object({
   AI_MODEL_STANDARD: optional(z.string()),
   PROVIDER_TIMEOUT_SECONDS: withDefault(fraction(1, 600), 120),
   WEBHOOK_ALLOWED_NETWORKS: withDefault(networks, ''),
+  IMAGE_ALLOWED_NETWORKS: withDefault(networks, ''),
   WEBHOOK_RUNS_PER_SECOND: withDefault(count, 10),
   RATE_LIMIT_PER_KEY: withDefault(count, 6_000),
   RATE_LIMIT_PER_WORKSPACE: withDefault(count, 24_000),

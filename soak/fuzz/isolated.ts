@@ -74,6 +74,7 @@ const serviceEnv = (settings: Settings, stack: Stack): Record<string, string> =>
   TEMPORAL_ADDRESS: stack.temporalAddress,
   PORT: '0',
   WEBHOOK_ALLOWED_NETWORKS: '127.0.0.0/8',
+  IMAGE_ALLOWED_NETWORKS: '127.0.0.0/8',
   DATA_DIR: settings.FUZZ_FOLDER,
 });
 

@@ -48,7 +48,10 @@ export interface RouteDependencies {
   readonly client: TemporalClient;
   readonly names: TaskQueues;
   readonly logger: Logger;
+  /** Of webhooks. */
   readonly guard: AddressGuard;
+  /** Of images by URL. */
+  readonly imageGuard: AddressGuard;
   readonly sender: WebhookSender;
   readonly limits: HttpLimits;
   readonly blobs: BlobStore;
@@ -74,7 +77,7 @@ export function createRoutes(dependencies: RouteDependencies): RouteModule[] {
     ...createReviewRoutes(),
     ...createAssetRoutes({
       blobs: dependencies.blobs,
-      fetchImage: createImageFetcher({ guard: dependencies.guard }),
+      fetchImage: createImageFetcher({ guard: dependencies.imageGuard }),
     }),
     ...createCategoryRoutes(),
     ...createSuggestionRoutes(dependencies),

@@ -60,6 +60,7 @@ export async function startTestService(env: Record<string, string> = {}): Promis
     TEMPORAL_TASK_QUEUE_PREFIX: `t${randomBytes(4).toString('hex')}-`,
     WORKFLOW_BUNDLE: inject('workflowBundlePath'),
     WEBHOOK_ALLOWED_NETWORKS: '127.0.0.0/8',
+    IMAGE_ALLOWED_NETWORKS: '127.0.0.0/8',
     RATE_LIMIT_PER_KEY: '0',
     RATE_LIMIT_AUTH_FAILURES: '0',
     RECONCILE_AFTER_SECONDS: '0',
