@@ -14,6 +14,9 @@ export type Actor =
       readonly roleId: RoleId;
       readonly roleName: string;
       readonly permissions: ReadonlySet<Permission>;
+      /** The workspace's own limits, requests a minute; null where the configured one holds. */
+      readonly requestsPerKey: number | null;
+      readonly requestsPerWorkspace: number | null;
     }
   | { readonly kind: 'operator'; readonly workspaceId: WorkspaceId };
 

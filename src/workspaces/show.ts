@@ -13,6 +13,8 @@ export interface ShownWorkspace {
   /** Of this calendar month (UTC). */
   readonly aiOperations: { readonly used: number; readonly limit: number };
   readonly storageBytes: { readonly used: number; readonly limit: number };
+  /** Its own limits; null where the configured one holds. */
+  readonly requestsPerMinute: { readonly key: number | null; readonly workspace: number | null };
   readonly keys: { readonly living: number; readonly all: number };
   readonly roles: number;
   readonly projects: number;
@@ -22,7 +24,7 @@ export interface ShownWorkspace {
 }
 
 /**
- * The workspace with its wallet, quotas and counts (operator only).
+ * The workspace with its wallet, limits and counts (operator only).
  * @throws {ServiceError} RESOURCE_NOT_FOUND
  */
 export async function showWorkspace({ db, actor }: VerbContext): Promise<ShownWorkspace> {
@@ -37,6 +39,7 @@ export async function showWorkspace({ db, actor }: VerbContext): Promise<ShownWo
     .innerJoin('wallets', 'workspace_id', 'id')
     .select(['name', 'created_at', 'balance', 'reserved'])
     .select(['ai_operations_limit', 'storage_bytes_limit', 'storage_bytes_used'])
+    .select(['requests_per_key', 'requests_per_workspace'])
     .select([
       sql<number>`coalesce((SELECT used FROM ai_operation_usage WHERE workspace_id = ${workspaceId} AND month = ${month}), 0)`.as(
         'operations',
@@ -59,6 +62,7 @@ export async function showWorkspace({ db, actor }: VerbContext): Promise<ShownWo
     wallet: { balance, reserved, available: balance - reserved },
     aiOperations: { used: row.operations, limit: row.ai_operations_limit },
     storageBytes: { used: row.storage_bytes_used, limit: row.storage_bytes_limit },
+    requestsPerMinute: { key: row.requests_per_key, workspace: row.requests_per_workspace },
     keys: { living: row.living_keys, all: row.keys },
     roles,
     projects,

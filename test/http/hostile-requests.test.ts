@@ -5,7 +5,7 @@ import { beforeAll, expect, test } from 'vitest';
 import { createApiKey } from '../../src/api-keys/create.ts';
 import { outlineExample } from '../../src/generation/examples.ts';
 import { createRoutes, type RouteDependencies } from '../../src/processes/routes.ts';
-import { setQuota } from '../../src/workspaces/set-quota.ts';
+import { setLimits } from '../../src/workspaces/set-limits.ts';
 import { createArticle } from '../support/articles.ts';
 import '../support/fast-check.ts';
 import { type TestWorkspace, useTestService } from '../support/service.ts';
@@ -62,7 +62,7 @@ let fingerprintQuery: string;
 beforeAll(async () => {
   workspace = await service.workspace(1_000_000);
   // What waits for a model is refused before: no worker answers here.
-  await setQuota(workspace.context, { aiOperations: 0 });
+  await setLimits(workspace.context, { aiOperations: 0 });
   const stranger = await service.workspace();
   foreign = await service.project(stranger);
   const { key, id: workspaceId } = workspace;
