@@ -17,6 +17,7 @@ const SUITES = {
   articles: 'articles/list.ts',
   links: 'articles/links.ts',
   documents: 'documents/loop.ts',
+  tenants: 'documents/tenants.ts',
   categories: 'categories/rename.ts',
   translations: 'translations/overhead.ts',
   states: 'translations/states.ts',

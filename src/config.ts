@@ -129,6 +129,7 @@ const variables = z.object({
   SECRETS_KEYS: withDefault(secretKeys, ''),
   SECRETS_AT_REST: withDefault(z.enum(['on', 'off']), 'on'),
   WEBHOOK_ALLOWED_NETWORKS: withDefault(networks, ''),
+  IMAGE_ALLOWED_NETWORKS: withDefault(networks, ''),
   WEBHOOK_RUNS_PER_SECOND: withDefault(count, 10),
   RATE_LIMIT_PER_KEY: withDefault(count, 6_000),
   RATE_LIMIT_PER_WORKSPACE: withDefault(count, 24_000),

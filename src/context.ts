@@ -16,6 +16,9 @@ export type Actor =
       readonly permissions: ReadonlySet<Permission>;
       /** Those that this request has needed so far: its transactions look for them again. */
       readonly needed: Set<Permission>;
+      /** The workspace's own limits, requests a minute; null where the configured one holds. */
+      readonly requestsPerKey: number | null;
+      readonly requestsPerWorkspace: number | null;
     }
   | { readonly kind: 'operator'; readonly workspaceId: WorkspaceId };
 

@@ -4,11 +4,11 @@ import ipaddr from 'ipaddr.js';
 /** A network in ipaddr.js's form: address and prefix length. */
 export type Network = [ipaddr.IPv4 | ipaddr.IPv6, number];
 
-/** Networks allowed besides the public ones (WEBHOOK_ALLOWED_NETWORKS). */
+/** Networks allowed besides the public ones (WEBHOOK_ALLOWED_NETWORKS, IMAGE_ALLOWED_NETWORKS). */
 export type AllowedNetworks = readonly Network[];
 
 /**
- * Parses WEBHOOK_ALLOWED_NETWORKS: networks in CIDR notation, separated by commas or spaces, or a list of them.
+ * Parses such a variable: networks in CIDR notation, separated by commas or spaces, or a list of them.
  * @throws Error that names the first entry which is not a network.
  */
 export function parseNetworks(cidrs: string | readonly string[]): AllowedNetworks {

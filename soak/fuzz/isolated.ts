@@ -76,6 +76,7 @@ const serviceEnv = (settings: Settings, stack: Stack): Record<string, string> =>
   PORT: '0',
   SECRETS_KEYS,
   WEBHOOK_ALLOWED_NETWORKS: '127.0.0.0/8',
+  IMAGE_ALLOWED_NETWORKS: '127.0.0.0/8',
   DATA_DIR: settings.FUZZ_FOLDER,
 });
 

@@ -3,7 +3,7 @@ import type { Database } from '../db/database.ts';
 import { textStatement } from '../db/prepared.ts';
 import { keyRefused, ServiceError } from '../errors.ts';
 import type { PathResource } from '../http/route.ts';
-import type { Identified, Identify, NamedResource } from '../http/scope.ts';
+import type { Identified, Keys, NamedResource } from '../http/scope.ts';
 import type { ApiKeyId, RoleId, WorkspaceId } from '../ids.ts';
 import { BUILT_IN_ROLES, isPermission, type Permission } from '../permissions.ts';
 import { parseKey } from './key-format.ts';
@@ -19,6 +19,8 @@ interface KeyRow {
   readonly built_in: boolean;
   /** Names separated by spaces: text is faster to read than an array. */
   readonly permissions: string;
+  readonly requests_per_key: number | null;
+  readonly requests_per_workspace: number | null;
   readonly found: boolean;
 }
 
@@ -30,7 +32,8 @@ const findKey = (name: string, found: string) =>
   textStatement<KeyRow>(
     name,
     `SELECT k.id, k.prefix, k.workspace_id, w.name AS workspace_name, r.id AS role_id, r.name AS role_name,
-            r.built_in, array_to_string(r.permissions, ' ') AS permissions, ${found} AS found
+            r.built_in, array_to_string(r.permissions, ' ') AS permissions,
+            w.requests_per_key, w.requests_per_workspace, ${found} AS found
      FROM api_keys k
      JOIN roles r ON r.workspace_id = k.workspace_id AND r.id = k.role_id
      JOIN workspaces w ON w.id = k.workspace_id
@@ -99,15 +102,18 @@ export async function authenticate(
     roleName: row.role_name,
     permissions: permissionsIn(row),
     needed: new Set(),
+    requestsPerKey: row.requests_per_key,
+    requestsPerWorkspace: row.requests_per_workspace,
   };
   return { actor, found: named.scope === 'caller' || (id !== null && row.found) };
 }
 
-/** Identifies callers by their keys; records when each key was last used. */
-export const createIdentify =
-  (db: Database, lastUsed: LastUsedRecorder): Identify =>
-  async (authorization, named) => {
-    const identified = await authenticate(db, readKeyHash(authorization), named);
+/** Recognises keys; records when each was last used. */
+export const createKeys = (db: Database, lastUsed: LastUsedRecorder): Keys => ({
+  read: readKeyHash,
+  find: async (hash, named) => {
+    const identified = await authenticate(db, hash, named);
     lastUsed.record(identified.actor.keyId);
     return identified;
-  };
+  },
+});

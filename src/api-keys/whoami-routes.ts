@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { ServiceError } from '../errors.ts';
 import { uuid } from '../fields.ts';
-import type { HttpLimits } from '../http/limits.ts';
+import { type HttpLimits, requestLimits } from '../http/limits.ts';
 import { defineRoute, type RouteModule } from '../http/route.ts';
 import { PERMISSIONS } from '../permissions.ts';
 
@@ -50,6 +50,7 @@ export const createWhoamiRoutes = (limits: Pick<HttpLimits, 'perKey' | 'perWorks
     },
     async ({ context: { actor } }) => {
       if (actor.kind !== 'api_key') throw new ServiceError('UNAUTHENTICATED', 'This call needs an API key.');
+      const { key, workspace } = requestLimits(limits, actor);
       return {
         status: 200,
         body: {
@@ -58,10 +59,7 @@ export const createWhoamiRoutes = (limits: Pick<HttpLimits, 'perKey' | 'perWorks
           permissions: [...actor.permissions].sort(),
           apiKey: { id: actor.keyId, prefix: actor.keyPrefix },
           limits: {
-            requestsPerMinute: {
-              key: perMinute(limits.perKey),
-              workspace: limits.perKey === 0 ? null : perMinute(limits.perWorkspace),
-            },
+            requestsPerMinute: { key: perMinute(key), workspace: perMinute(workspace) },
           },
         },
       };

@@ -5,21 +5,27 @@ import { IMAGE_MEDIA_TYPES, MAX_FILE_NAME, MAX_IMAGE_BYTES } from '../blobs/asse
 import { codePoints } from '../document/text/characters.ts';
 import { invalid, ServiceError } from '../errors.ts';
 import { createFairQueue } from '../fair-queue.ts';
-import { BLOCKED_ADDRESS_MESSAGE, hostOf, parseReceiverUrl } from '../outbound/address-guard.ts';
+import {
+  BLOCKED_ADDRESS_MESSAGE,
+  classifyAddress,
+  hostOf,
+  parseReceiverUrl,
+} from '../outbound/address-guard.ts';
 import { type Deadline, startDeadline } from '../outbound/deadline.ts';
 import { dial } from '../outbound/dial.ts';
 import { describeNetworkError, SendFailure } from '../outbound/failure.ts';
 import type { AddressGuard } from '../outbound/resolver.ts';
+import { type NewImage, readImage } from './image.ts';
 
-/** A file fetched from a URL. */
+/** An image fetched from a URL. */
 export interface FetchedImage {
-  readonly bytes: Uint8Array;
+  readonly image: NewImage;
   /** The last part of the path. */
   readonly fileName: string;
 }
 
 /**
- * Fetches a file and passes it to `use`. The memory for its bytes is reserved until `use` ends.
+ * Fetches an image and passes it to `use`. The memory for its bytes is reserved until `use` ends.
  * @param owner the workspace whose share of the memory it takes
  * @throws {ServiceError} INVALID_REQUEST for `/url`, saying why the image could not be fetched; SERVICE_UNAVAILABLE when too
  *   many are being fetched
@@ -36,6 +42,7 @@ const TIMEOUT_MS = 15_000;
 const ROOM = { total: 3 * MAX_IMAGE_BYTES, perOwner: MAX_IMAGE_BYTES, maxWaiting: 16 };
 /** Longest wait for memory. */
 const ROOM_WAIT_MS = 10_000;
+const FAILED = 'The image could not be fetched';
 const UNRESOLVED = 'The host name of the URL could not be resolved.';
 
 const busy = (): ServiceError =>
@@ -43,44 +50,55 @@ const busy = (): ServiceError =>
 
 const tooLarge = (maxBytes: number): SendFailure => new SendFailure(`It is larger than ${maxBytes} bytes.`);
 
-const refused = (reason: string): ServiceError => invalid('/url', reason);
+const isPublicAddress = (ip: string): boolean => classifyAddress(ip) === 'allowed';
+
+/** One fetch, with its hops so far. */
+interface Fetch {
+  readonly deadline: Deadline;
+  /** Waits for memory. */
+  readonly take: (bytes: number) => Promise<void>;
+  /** Whether a hop led into an allowed private network. */
+  isPrivate: boolean;
+}
 
 /**
  * Creates the fetcher of images by URL. Like webhooks it connects only to addresses that the guard allows, for the URL and
  * for each of at most three redirects. Gives up after 15 seconds in all or 20 MiB. A response with Content-Length reserves
- * that much memory, any other the maximum.
+ * that much memory, any other the maximum. Where a hop leads into an allowed private network every failure has the same
+ * words, so that nobody explores it (contract.md F30).
  */
 export function createImageFetcher({
   guard,
   timeoutMs = TIMEOUT_MS,
   maxBytes = MAX_IMAGE_BYTES,
   roomWaitMs = ROOM_WAIT_MS,
+  isPublic = isPublicAddress,
 }: {
   guard: AddressGuard;
+  isPublic?: (ip: string) => boolean;
   timeoutMs?: number;
   maxBytes?: number;
   roomWaitMs?: number;
 }): FetchImage {
   const room = createFairQueue({ ...ROOM, refusal: busy });
 
-  async function open(url: URL, deadline: Deadline): Promise<Socket> {
+  async function open(url: URL, fetch: Fetch): Promise<Socket> {
+    const { deadline } = fetch;
     const resolution = await deadline.race(guard.resolve(hostOf(url)));
     if (resolution.kind === 'blocked') throw new SendFailure(BLOCKED_ADDRESS_MESSAGE);
     if (resolution.kind === 'unresolved') throw new SendFailure(UNRESOLVED);
+    if (!resolution.addresses.every(isPublic)) fetch.isPrivate = true;
     return dial(url, resolution.addresses, { guard, signal: deadline.signal });
   }
 
-  async function follow(
-    text: string,
-    deadline: Deadline,
-    take: (bytes: number) => Promise<void>,
-  ): Promise<FetchedImage> {
+  async function follow(text: string, fetch: Fetch): Promise<FetchedImage> {
+    const { deadline, take } = fetch;
     let next = text;
     for (let redirects = 0; ; redirects += 1) {
       const verdict = parseReceiverUrl(next);
       if (!verdict.ok) throw new SendFailure(verdict.reason);
       const { url } = verdict;
-      const socket = await open(url, deadline);
+      const socket = await open(url, fetch);
       try {
         const response = await deadline.race(get(url, socket));
         const status = response.statusCode ?? 0;
@@ -94,7 +112,8 @@ export function createImageFetcher({
         if (declared > maxBytes) throw tooLarge(maxBytes);
         // Nothing is read from the connection meanwhile.
         await deadline.raceUncounted(take(Math.max(1, declared)));
-        return { bytes: await deadline.race(readBody(response, maxBytes)), fileName: fileNameOf(url) };
+        const bytes = await deadline.race(readBody(response, maxBytes));
+        return { image: await readImage(bytes, '/url'), fileName: fileNameOf(url) };
       } finally {
         socket.destroy();
       }
@@ -107,9 +126,12 @@ export function createImageFetcher({
     const take = async (amount: number): Promise<void> => {
       release = await room.take(owner, { amount, waitMs: roomWaitMs });
     };
+    const fetch: Fetch = { deadline, take, isPrivate: false };
     try {
-      const image = await follow(text, deadline, take).catch((error: unknown) => {
-        if (error instanceof SendFailure) throw refused(`The image could not be fetched: ${error.message}`);
+      const image = await follow(text, fetch).catch((error: unknown) => {
+        const isExpected = error instanceof SendFailure || error instanceof ServiceError;
+        if (isExpected && fetch.isPrivate) throw invalid('/url', `${FAILED}.`);
+        if (error instanceof SendFailure) throw invalid('/url', `${FAILED}: ${error.message}`);
         throw error;
       });
       return await use(image);

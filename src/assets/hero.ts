@@ -6,14 +6,28 @@ import { storeBlobs } from '../blobs/references.ts';
 import { requirePermissions } from '../context.ts';
 import { releaseBytes, reserveBytes, storageQuotaExceeded } from '../credits/storage-quota.ts';
 import { inTransaction } from '../db/transaction.ts';
+import { ServiceError } from '../errors.ts';
 import type { NewEvent } from '../events/catalog.ts';
 import { recordEvents } from '../events/record.ts';
+import { createFairQueue } from '../fair-queue.ts';
 import type { ArticleId } from '../ids.ts';
 import type { FetchImage } from './fetch-image.ts';
 import { type NewImage, readImage } from './image.ts';
 import { insertAsset } from './insert.ts';
 import { type Asset, toAsset } from './schemas.ts';
 import type { AssetContext, UploadInput } from './upload.ts';
+
+/** Images in flight in this process, and of one workspace (contract.md F30). */
+const queue = createFairQueue({
+  total: 20,
+  perOwner: 4,
+  maxWaiting: 4,
+  refusal: () =>
+    new ServiceError('RATE_LIMITED', 'Too many images of this workspace are being fetched.', {
+      retryAfter: 15,
+    }),
+});
+const WAIT_MS = 2_000;
 
 interface NewHero {
   readonly articleId: ArticleId;
@@ -36,8 +50,10 @@ export async function uploadHero(context: AssetContext, input: UploadInput): Pro
 }
 
 /**
- * The same with an image fetched from a URL, under the same guard as webhooks. Nothing is locked during the fetch.
- * @throws {ServiceError} as `uploadHero`, and INVALID_REQUEST when the image could not be fetched
+ * The same with an image fetched from a URL, under a guard as webhooks. Nothing is locked during the fetch. An audit entry
+ * is written before it, so that every request that leaves is on record.
+ * @throws {ServiceError} as `uploadHero`; INVALID_REQUEST when the image could not be fetched; RATE_LIMITED, and nothing
+ *   was requested then
  */
 export async function fetchHero(
   context: AssetContext & { readonly fetchImage: FetchImage },
@@ -45,9 +61,23 @@ export async function fetchHero(
 ): Promise<Asset> {
   requirePermissions(context.actor, 'articles.update');
   const { articleId, url, altText = '' } = input;
-  return context.fetchImage(context.actor.workspaceId, url, async ({ bytes, fileName }) =>
-    setHero(context, { articleId, image: await readImage(bytes, '/url'), fileName, altText }),
-  );
+  const { workspaceId } = context.actor;
+  const release = await queue.take(workspaceId, { waitMs: WAIT_MS });
+  try {
+    await inTransaction(context.db, (tx) =>
+      recordAudit(tx, context, {
+        action: 'assets.requested',
+        targetType: 'article',
+        targetId: articleId,
+        details: { host: URL.parse(url)?.host ?? '' },
+      }),
+    );
+    return await context.fetchImage(workspaceId, url, ({ image, fileName }) =>
+      setHero(context, { articleId, image, fileName, altText }),
+    );
+  } finally {
+    release();
+  }
 }
 
 async function setHero(

@@ -167,7 +167,7 @@ export const createAssetRoutes = ({
       path: '/api/articles/{articleId}/hero/from-url',
       operationId: 'fetchHero',
       summary: 'Fetch the cover of an article from a URL',
-      description: `The image is fetched once, within 15 seconds, and stored. Only public addresses are contacted, and at most three redirects are followed. ${HERO_EVENTS} 409 while a job works on the article.`,
+      description: `The image is fetched once, within 15 seconds, and stored. Only public addresses are contacted, and at most three redirects are followed. A workspace fetches four at once; more wait two seconds, then get 429. ${HERO_EVENTS} 409 while a job works on the article.`,
       tags: ['Assets'],
       scope: 'article',
       permissions: ['articles.update'],

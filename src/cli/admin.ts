@@ -10,7 +10,6 @@ import { jobCommand } from './commands/job.ts';
 import { keyCommand } from './commands/key.ts';
 import { projectCommand } from './commands/project.ts';
 import { queueCommand } from './commands/queue.ts';
-import { quotaCommand } from './commands/quota.ts';
 import { roleCommand } from './commands/role.ts';
 import { secretsCommand } from './commands/secrets.ts';
 import { walletCommand } from './commands/wallet.ts';
@@ -36,7 +35,6 @@ for (const command of [
   jobCommand(),
   walletCommand(),
   creditsCommand(),
-  quotaCommand(),
   endpointCommand(),
   deliveryCommand(),
   queueCommand(),

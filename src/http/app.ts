@@ -4,6 +4,8 @@ import type { Logger } from 'pino';
 import { type KeyActor, requirePermissions } from '../context.ts';
 import type { Database } from '../db/database.ts';
 import { notFound, ServiceError } from '../errors.ts';
+import { REQUEST_WAIT_MS } from '../threads/share.ts';
+import { loopTurn } from '../threads/turns.ts';
 import { createBodyReader } from './body.ts';
 import { createClientAddress } from './client-address.ts';
 import {
@@ -20,8 +22,9 @@ import { createProbes, type Page } from './pages.ts';
 import { createRateLimiter } from './rate-limits.ts';
 import type { Readiness } from './readiness.ts';
 import type { RouteModule, RouteRequest } from './route.ts';
-import { type Identified, type Identify, type NamedResource, namedResource, scopedParams } from './scope.ts';
+import { type Keys, namedResource, scopedParams } from './scope.ts';
 import { JsonStream, PAGE_BYTES } from './stream-list.ts';
+import { createIdentifyClient } from './unknown-keys.ts';
 
 export interface HttpDependencies {
   /**
@@ -33,8 +36,8 @@ export interface HttpDependencies {
   readonly limits: HttpLimits;
   /** Addresses or CIDR ranges whose X-Forwarded-For counts. */
   readonly trustedProxies: readonly string[];
-  /** Identifies callers by their keys. */
-  readonly identify: Identify;
+  /** Recognises callers' keys. */
+  readonly keys: Keys;
   /** The result of /readyz. */
   readonly readiness: () => Promise<Readiness>;
   /** Pages without a key, besides the probes; built with the description of the routes. */
@@ -65,32 +68,20 @@ function methodsByPath(routes: readonly { method: string; path: string }[]) {
 export function createApp(dependencies: HttpDependencies, routes: readonly RouteModule[]): OpenAPIHono<Env> {
   const { databaseOf, logger, limits } = dependencies;
   const limiter = createRateLimiter(limits);
+  const identify = createIdentifyClient(dependencies.keys, limiter);
   const bodies = createBodyReader(limits.largeBodyWaitMs);
   const exchanged = createExchanges({
     waitMs: limits.largeBodyWaitMs,
     logger,
-    clientAddress: createClientAddress(dependencies.trustedProxies),
+    clientAddress: createClientAddress(dependencies.trustedProxies, (peer) =>
+      logger.warn(
+        { peer },
+        'X-Forwarded-For comes from an address that TRUSTED_PROXIES does not name: if it is a proxy, its clients share its limits',
+      ),
+    ),
     observe: dependencies.observe,
   });
   const app = new OpenAPIHono<Env>();
-
-  const identify = async (
-    exchange: Exchange,
-    authorization: string | null,
-    named: NamedResource,
-  ): Promise<Identified> => {
-    await limiter.checkAddress(exchange.address, exchange.headers);
-    try {
-      const identified = await dependencies.identify(authorization, named);
-      exchange.actor = identified.actor;
-      return identified;
-    } catch (error) {
-      if (error instanceof ServiceError && error.code === 'UNAUTHENTICATED') {
-        await limiter.recordFailure(exchange.address, exchange.headers);
-      }
-      throw error;
-    }
-  };
 
   const streamed = (
     exchange: Exchange,
@@ -116,7 +107,9 @@ export function createApp(dependencies: HttpDependencies, routes: readonly Route
     const given = c.req.param();
     const named = namedResource(scope, given);
     const { actor, found } = await identify(exchange, headers.get('authorization'), named);
-    await limiter.consume(actor, exchange.headers);
+    exchange.actor = actor;
+    limiter.consume(actor, exchange.headers);
+    await loopTurn({ of: actor.workspaceId, waitMs: REQUEST_WAIT_MS });
     // Unknown, foreign and malformed ids get the same response, so that existence cannot be probed.
     if (!found) throw notFound(scope);
     const params = scopedParams(named, given);
@@ -125,7 +118,7 @@ export function createApp(dependencies: HttpDependencies, routes: readonly Route
       limit: upload?.maxBytes ?? bodyBytes,
       json: upload === undefined,
       owner: actor.workspaceId,
-      charge: (bytes) => limiter.charge(actor, bytes, exchange.headers),
+      charge: async (bytes) => limiter.charge(actor, bytes, exchange.headers),
       connection,
     });
     try {
@@ -149,7 +142,7 @@ export function createApp(dependencies: HttpDependencies, routes: readonly Route
   for (const page of pages) {
     const { path, serve, probe = false } = page;
     const limited = async (exchange: Exchange, c: Context<Env>): Promise<Response> => {
-      await limiter.consumeAddress(exchange.address, exchange.headers);
+      limiter.consumeAddress(exchange.address, exchange.headers);
       return serve(exchange, c);
     };
     app.get(honoPath(path), exchanged(path, probe ? serve : limited, probe));
@@ -161,7 +154,7 @@ export function createApp(dependencies: HttpDependencies, routes: readonly Route
   ]);
   app.notFound(
     exchanged('unmatched', async (exchange, c) => {
-      await limiter.consumeAddress(exchange.address, exchange.headers);
+      limiter.consumeAddress(exchange.address, exchange.headers);
       const allow = allowedMethods(c.req.path);
       if (allow === null) throw notFound('path');
       exchange.headers.Allow = allow;

@@ -20,9 +20,11 @@ const bare = (text: string): string =>
  * The client of a request: the socket's peer or, when that is a trusted proxy, the last address of X-Forwarded-For that
  * is not one. Anyone can send that header, so it counts from trusted proxies only.
  * @param trustedProxies addresses or CIDR ranges
+ * @param onUntrusted called once: for the first peer that sends the header and is not trusted
  */
 export function createClientAddress(
   trustedProxies: readonly string[],
+  onUntrusted: (peer: string) => void = () => undefined,
 ): (peer: string | undefined, forwardedFor: string | null) => string {
   const ranges = trustedProxies.map((text): [Address, number] => {
     if (text.includes('/')) return ipaddr.parseCIDR(text);
@@ -32,11 +34,17 @@ export function createClientAddress(
   const isTrusted = (address: Address): boolean =>
     ranges.some(([network, bits]) => network.kind() === address.kind() && address.match(network, bits));
 
+  let hasWarned = false;
+
   return (peer, forwardedFor) => {
     // Fast path: the text of a lone IPv4 address is its key.
-    if (ranges.length === 0 && peer !== undefined && isIPv4(peer)) return peer;
+    if (forwardedFor === null && peer !== undefined && isIPv4(peer)) return peer;
     let address = parse(peer ?? '');
     if (address === null) return 'unknown';
+    if (forwardedFor !== null && !hasWarned && !isTrusted(address)) {
+      hasWarned = true;
+      onUntrusted(address.toString());
+    }
     const hops = forwardedFor === null ? [] : forwardedFor.split(',').map((hop) => bare(hop.trim()));
     for (let hop = hops.pop(); hop !== undefined && isTrusted(address); hop = hops.pop()) {
       const next = parse(hop);

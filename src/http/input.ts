@@ -1,6 +1,10 @@
 import { z } from 'zod';
 import { type FieldIssue, invalid, MAX_ISSUES, ServiceError } from '../errors.ts';
+import { loopTurn } from '../threads/turns.ts';
 import { hasUnsafeCharacters, pointerTo, readJson } from './json.ts';
+
+/** JSON bodies above this many bytes take a turn on the event loop: parsing and checking them takes up to some milliseconds. */
+const TURN_BYTES = 8 * 1024;
 
 /** A request body that is a file, not JSON. */
 export interface Upload {
@@ -180,6 +184,7 @@ export async function parseBody(expected: ExpectedBody | undefined, source: Body
   }
   assertJsonContentType(source.headers);
   try {
+    if (bytes.length > TURN_BYTES) await loopTurn();
     const value = readJson(bytes);
     return isAsync ? await validateAsync(schema, value, pointerTo) : validate(schema, value, pointerTo);
   } finally {

@@ -22,3 +22,18 @@ export const DEFAULT_HTTP_LIMITS: HttpLimits = {
   perAddress: 6_000,
   authFailures: 300,
 };
+
+/** A workspace's own limits, requests a minute; 0 disables one, null leaves the configured one. */
+export interface RequestLimits {
+  readonly requestsPerKey: number | null;
+  readonly requestsPerWorkspace: number | null;
+}
+
+/** The limits that hold for a workspace, requests a minute; 0 is none (contract.md A31). */
+export const requestLimits = (
+  { perKey, perWorkspace }: Pick<HttpLimits, 'perKey' | 'perWorkspace'>,
+  { requestsPerKey, requestsPerWorkspace }: RequestLimits,
+): { readonly key: number; readonly workspace: number } => ({
+  key: requestsPerKey ?? perKey,
+  workspace: requestsPerWorkspace ?? (perKey === 0 ? 0 : perWorkspace),
+});

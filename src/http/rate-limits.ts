@@ -1,7 +1,7 @@
-import { RateLimiterMemory, RateLimiterRes } from 'rate-limiter-flexible';
 import { ServiceError } from '../errors.ts';
 import type { ApiKeyId, WorkspaceId } from '../ids.ts';
-import type { HttpLimits } from './limits.ts';
+import { type HttpLimits, type RequestLimits, requestLimits } from './limits.ts';
+import { createTokenBuckets, type TokenBuckets } from './token-buckets.ts';
 
 const WINDOW_SECONDS = 60;
 /** Bytes of a body that count as one more request. */
@@ -10,127 +10,137 @@ const BYTES_PER_POINT = 64 * 1024;
 /** Headers that show a client its remaining limits. */
 export type LimitHeaders = Record<string, string>;
 
-interface Policy {
+/** A bucket that counts a request. */
+interface Limit {
   readonly name: string;
+  readonly buckets: TokenBuckets;
+  readonly key: string;
   readonly quota: number;
-  readonly limiter: RateLimiterMemory;
 }
 
-const createPolicy = (name: string, quota: number): Policy | null =>
-  quota === 0
-    ? null
-    : {
-        name,
-        quota,
-        limiter: new RateLimiterMemory({ keyPrefix: name, points: quota, duration: WINDOW_SECONDS }),
-      };
+const left = ({ buckets, key, quota }: Limit): number => buckets.left(key, quota);
 
-interface Count {
-  readonly policy: Policy;
-  readonly state: RateLimiterRes;
-  readonly exceeded: boolean;
-}
+/** Seconds until the bucket holds so many tokens. */
+const secondsUntil = (limit: Limit, tokens: number): number =>
+  Math.max(1, Math.ceil(((tokens - left(limit)) * WINDOW_SECONDS) / limit.quota));
 
-async function consume(policy: Policy, key: string, points: number): Promise<Count> {
-  try {
-    return { policy, state: await policy.limiter.consume(key, points), exceeded: false };
-  } catch (state) {
-    if (state instanceof RateLimiterRes) return { policy, state, exceeded: true };
-    throw state;
-  }
-}
-
-const secondsLeft = ({ state }: Count): number => Math.max(1, Math.ceil(state.msBeforeNext / 1000));
-
-/** `RateLimit-Policy` and `RateLimit` as draft-ietf-httpapi-ratelimit-headers writes them (lists of items). */
-function writeHeaders(headers: LimitHeaders, counts: readonly Count[]): void {
-  headers['RateLimit-Policy'] = counts
-    .map(({ policy }) => `"${policy.name}";q=${policy.quota};w=${WINDOW_SECONDS}`)
+/**
+ * `RateLimit-Policy` and `RateLimit` as draft-ietf-httpapi-ratelimit-headers writes them (lists of items): `t` is the time
+ * until the bucket is full.
+ */
+function writeHeaders(headers: LimitHeaders, limits: readonly Limit[]): void {
+  headers['RateLimit-Policy'] = limits
+    .map(({ name, quota }) => `"${name}";q=${quota};w=${WINDOW_SECONDS}`)
     .join(', ');
-  headers.RateLimit = counts
-    .map(
-      (count) =>
-        `"${count.policy.name}";r=${Math.max(0, count.state.remainingPoints)};t=${secondsLeft(count)}`,
-    )
+  headers.RateLimit = limits
+    .map((limit) => `"${limit.name}";r=${Math.floor(left(limit))};t=${secondsUntil(limit, limit.quota)}`)
     .join(', ');
-  const exceeded = counts.find((count) => count.exceeded);
-  if (exceeded !== undefined) headers['Retry-After'] = String(secondsLeft(exceeded));
 }
 
 /**
- * The limits of this process, counted in its memory: n processes allow n times as much. Every method writes the
- * response's headers into `headers`.
+ * Takes tokens from all buckets, or from none.
+ * @param costOf tokens for a bucket of this quota
+ * @param again tokens that a repeated request takes before these
+ * @returns the bucket that holds too few, or null
  */
-export interface RateLimiter {
-  /** @throws {ServiceError} RATE_LIMITED after too many failed authentications of the address */
-  readonly checkAddress: (address: string, headers: LimitHeaders) => Promise<void>;
-  /** Counts a failed authentication. */
-  readonly recordFailure: (address: string, headers: LimitHeaders) => Promise<void>;
-  /** Counts a request without a key. @throws {ServiceError} RATE_LIMITED */
-  readonly consumeAddress: (address: string, headers: LimitHeaders) => Promise<void>;
-  /** Counts a request. @throws {ServiceError} RATE_LIMITED */
-  readonly consume: (caller: Caller, headers: LimitHeaders) => Promise<void>;
-  /** Counts a request's body: one more per 64 KiB. @throws {ServiceError} RATE_LIMITED */
-  readonly charge: (caller: Caller, bytes: number, headers: LimitHeaders) => Promise<void>;
+function take(
+  headers: LimitHeaders,
+  limits: readonly Limit[],
+  costOf: (quota: number) => number,
+  again = 0,
+): Limit | null {
+  const short = limits.filter((limit) => left(limit) < costOf(limit.quota));
+  if (short.length === 0) {
+    for (const { buckets, key, quota } of limits) buckets.take(key, quota, costOf(quota));
+  }
+  if (limits.length > 0) writeHeaders(headers, limits);
+  const waits = short.map((limit) => secondsUntil(limit, costOf(limit.quota) + again));
+  if (waits.length > 0) headers['Retry-After'] = String(Math.max(...waits));
+  return short[0] ?? null;
 }
 
-interface Caller {
+const exceeded = ({ quota }: Limit, what: string): ServiceError =>
+  new ServiceError(
+    'RATE_LIMITED',
+    `More than ${quota} requests a minute ${what}. Retry after Retry-After seconds.`,
+  );
+
+/**
+ * The limits of this process (contract.md A9), counted in its memory: n processes allow n times as much. Every method but
+ * `hasFailedOften` writes the response's headers into `headers`.
+ */
+export interface RateLimiter {
+  /** Whether the address has used up its failed authentications. */
+  readonly hasFailedOften: (address: string) => boolean;
+  /** Counts a failed authentication. */
+  readonly recordFailure: (address: string, headers: LimitHeaders) => void;
+  /** The refusal of an address that failed too often. */
+  readonly tooManyFailures: (address: string, headers: LimitHeaders) => ServiceError;
+  /** Counts a request without a key. @throws {ServiceError} RATE_LIMITED */
+  readonly consumeAddress: (address: string, headers: LimitHeaders) => void;
+  /** Counts a request. @throws {ServiceError} RATE_LIMITED */
+  readonly consume: (caller: Caller, headers: LimitHeaders) => void;
+  /** Counts a request's body: one more per 64 KiB (contract.md A18). @throws {ServiceError} RATE_LIMITED */
+  readonly charge: (caller: Caller, bytes: number, headers: LimitHeaders) => void;
+}
+
+interface Caller extends RequestLimits {
   readonly keyId: ApiKeyId;
   readonly workspaceId: WorkspaceId;
 }
 
-export function createRateLimiter(limits: HttpLimits): RateLimiter {
-  const failures = createPolicy('auth-failures', limits.authFailures);
-  const perAddress = createPolicy('address', limits.perAddress);
-  const perKey = createPolicy('key', limits.perKey);
-  const perWorkspace = limits.perKey === 0 ? null : createPolicy('workspace', limits.perWorkspace);
+/** @param now milliseconds of a steady clock */
+export function createRateLimiter(limits: HttpLimits, now?: () => number): RateLimiter {
+  const perAddress = createTokenBuckets(now);
+  const perKey = createTokenBuckets(now);
+  const perWorkspace = createTokenBuckets(now);
+  const failed = createTokenBuckets(now);
+  const failures = (address: string): Limit => ({
+    name: 'auth-failures',
+    buckets: failed,
+    key: address,
+    quota: limits.authFailures,
+  });
 
-  const count = async (
-    { keyId, workspaceId }: Caller,
-    points: (quota: number) => number,
-    headers: LimitHeaders,
-  ): Promise<void> => {
-    const counts: Count[] = [];
-    if (perKey !== null) counts.push(await consume(perKey, keyId, points(perKey.quota)));
-    if (perWorkspace !== null && !counts.some(({ exceeded }) => exceeded)) {
-      counts.push(await consume(perWorkspace, workspaceId, points(perWorkspace.quota)));
-    }
-    if (counts.length === 0) return;
-    writeHeaders(headers, counts);
-    const exceeded = counts.find((one) => one.exceeded);
-    if (exceeded === undefined) return;
-    throw new ServiceError(
-      'RATE_LIMITED',
-      `More than ${exceeded.policy.quota} requests a minute for this ${exceeded.policy.name}. Retry after Retry-After seconds.`,
-    );
+  const limitsOf = (caller: Caller): Limit[] => {
+    const { key, workspace } = requestLimits(limits, caller);
+    return [
+      ...(key === 0 ? [] : [{ name: 'key', buckets: perKey, key: caller.keyId, quota: key }]),
+      ...(workspace === 0
+        ? []
+        : [{ name: 'workspace', buckets: perWorkspace, key: caller.workspaceId, quota: workspace }]),
+    ];
   };
 
   return {
-    checkAddress: async (address, headers) => {
-      const state = await failures?.limiter.get(address);
-      if (failures === null || state === null || state === undefined) return;
-      if (state.consumedPoints < failures.quota) return;
-      writeHeaders(headers, [{ policy: failures, state, exceeded: true }]);
-      throw new ServiceError('RATE_LIMITED', 'Too many failed authentications from this address.');
+    hasFailedOften: (address) => limits.authFailures > 0 && left(failures(address)) < 1,
+    recordFailure: (address, headers) => {
+      if (limits.authFailures === 0) return;
+      const limit = failures(address);
+      failed.take(address, limit.quota, 1);
+      writeHeaders(headers, [limit]);
     },
-    recordFailure: async (address, headers) => {
-      if (failures !== null) writeHeaders(headers, [await consume(failures, address, 1)]);
+    tooManyFailures: (address, headers) => {
+      const limit = failures(address);
+      writeHeaders(headers, [limit]);
+      headers['Retry-After'] = String(secondsUntil(limit, 1));
+      return new ServiceError('RATE_LIMITED', 'Too many failed authentications from this address.');
     },
-    consumeAddress: async (address, headers) => {
-      if (perAddress === null) return;
-      const counted = await consume(perAddress, address, 1);
-      writeHeaders(headers, [counted]);
-      if (!counted.exceeded) return;
-      throw new ServiceError(
-        'RATE_LIMITED',
-        `More than ${perAddress.quota} requests a minute without a key from this address. Retry after Retry-After seconds.`,
-      );
+    consumeAddress: (address, headers) => {
+      if (limits.perAddress === 0) return;
+      const limit = { name: 'address', buckets: perAddress, key: address, quota: limits.perAddress };
+      if (take(headers, [limit], () => 1) !== null) throw exceeded(limit, 'without a key from this address');
     },
-    consume: (caller, headers) => count(caller, () => 1, headers),
-    charge: async (caller, bytes, headers) => {
+    consume: (caller, headers) => {
+      const short = take(headers, limitsOf(caller), () => 1);
+      if (short !== null) throw exceeded(short, `for this ${short.name}`);
+    },
+    charge: (caller, bytes, headers) => {
       const points = Math.floor(bytes / BYTES_PER_POINT);
-      // A limit below the cost of one body gives that body a whole minute, instead of refusing it forever.
-      if (points > 0) await count(caller, (quota) => Math.min(points, quota - 1), headers);
+      if (points === 0) return;
+      // A body that costs more than the quota needs a full bucket, the token of its request included.
+      const short = take(headers, limitsOf(caller), (quota) => Math.min(points, quota - 1), 1);
+      if (short !== null) throw exceeded(short, `for this ${short.name}`);
     },
   };
 }

@@ -14,11 +14,19 @@ export interface Identified {
   readonly found: boolean;
 }
 
-/**
- * Identifies the caller by the Authorization header.
- * @throws {ServiceError} UNAUTHENTICATED when the key is missing, malformed, unknown, revoked or expired
- */
-export type Identify = (authorization: string | null, named: NamedResource) => Promise<Identified>;
+/** Recognises API keys. */
+export interface Keys {
+  /**
+   * The hash of the key in an Authorization header, without a query.
+   * @throws {ServiceError} UNAUTHENTICATED when it is missing, or its form or checksum is wrong
+   */
+  readonly read: (authorization: string | null) => Buffer;
+  /**
+   * The caller with this key.
+   * @throws {ServiceError} UNAUTHENTICATED when the key is unknown, revoked or expired
+   */
+  readonly find: (hash: Buffer, named: NamedResource) => Promise<Identified>;
+}
 
 /** What the path names, with its id in canonical form. */
 export function namedResource(scope: PathResource, params: Readonly<Record<string, string>>): NamedResource {

@@ -13,8 +13,9 @@ export interface HttpMetrics {
  * A registry with the process's metrics, the time of every response by route, method and status, and the waiting
  * requests.
  * @param waiting how many wait for a connection of the database
+ * @param turnsAwaited how many wait for a turn on the event loop
  */
-export function createHttpMetrics(waiting: () => number): HttpMetrics {
+export function createHttpMetrics(waiting: () => number, turnsAwaited: () => number): HttpMetrics {
   const registry = createProcessMetrics();
   new Gauge({
     name: 'database_connection_waiters',
@@ -22,6 +23,14 @@ export function createHttpMetrics(waiting: () => number): HttpMetrics {
     registers: [registry],
     collect() {
       this.set(waiting());
+    },
+  });
+  new Gauge({
+    name: 'event_loop_turn_waiters',
+    help: "Requests and pieces of work waiting for their workspace's turn on the event loop.",
+    registers: [registry],
+    collect() {
+      this.set(turnsAwaited());
     },
   });
   const duration = new Histogram({

@@ -49,7 +49,10 @@ export interface RouteDependencies {
   readonly client: TemporalClient;
   readonly names: TaskQueues;
   readonly logger: Logger;
+  /** Of webhooks. */
   readonly guard: AddressGuard;
+  /** Of images by URL. */
+  readonly imageGuard: AddressGuard;
   readonly sender: WebhookSender;
   readonly secrets: SecretRing;
   readonly limits: HttpLimits;
@@ -76,7 +79,7 @@ export function createRoutes(dependencies: RouteDependencies): RouteModule[] {
     ...createReviewRoutes(),
     ...createAssetRoutes({
       blobs: dependencies.blobs,
-      fetchImage: createImageFetcher({ guard: dependencies.guard }),
+      fetchImage: createImageFetcher({ guard: dependencies.imageGuard }),
     }),
     ...createCategoryRoutes(),
     ...createSuggestionRoutes(dependencies),

@@ -1,6 +1,6 @@
 import { Client, Connection } from '@temporalio/client';
 import type { Logger } from 'pino';
-import { createIdentify } from '../api-keys/authenticate.ts';
+import { createKeys } from '../api-keys/authenticate.ts';
 import { createLastUsedRecorder } from '../api-keys/last-used.ts';
 import { createAssetPages } from '../assets/page.ts';
 import { blobFolder, createLocalBlobStore } from '../blobs/blob-store.ts';
@@ -22,6 +22,7 @@ import { withAuthority } from '../roles/present-authority.ts';
 import { temporalConnectionOptions } from '../temporal/connection-options.ts';
 import { taskQueues } from '../temporal/task-queues.ts';
 import { closeThreads } from '../threads/pool.ts';
+import { turnsAwaited } from '../threads/turns.ts';
 import { createRunCanceller } from '../webhooks/endpoints/run-canceller.ts';
 import { createWebhookSender } from '../webhooks/sending/sender.ts';
 import { createRoutes } from './routes.ts';
@@ -70,6 +71,7 @@ export async function startServer(config: ConnectedConfig, logger: Logger): Prom
   const connection = Connection.lazy({ ...target });
   const client = new Client({ connection, namespace: config.TEMPORAL_NAMESPACE });
   const guard = createAddressGuard({ allowedNetworks: config.WEBHOOK_ALLOWED_NETWORKS });
+  const imageGuard = createAddressGuard({ allowedNetworks: config.IMAGE_ALLOWED_NETWORKS });
   const sender = createWebhookSender({ guard });
   const lastUsed = createLastUsedRecorder(db, logger);
   const blobs = createLocalBlobStore(blobFolder(config.DATA_DIR));
@@ -95,7 +97,7 @@ export async function startServer(config: ConnectedConfig, logger: Logger): Prom
       },
     },
   });
-  const metrics = createHttpMetrics(database.waiting);
+  const metrics = createHttpMetrics(database.waiting, turnsAwaited);
   createDependencyMetrics(metrics.registry, readiness);
   const app = createApp(
     {
@@ -103,7 +105,7 @@ export async function startServer(config: ConnectedConfig, logger: Logger): Prom
       logger,
       limits,
       trustedProxies: config.TRUSTED_PROXIES,
-      identify: createIdentify(db, lastUsed),
+      keys: createKeys(db, lastUsed),
       pages: (document) => [...createReferencePages(document), ...createAssetPages({ db, blobs })],
       observe: metrics.observe,
       readiness,
@@ -113,6 +115,7 @@ export async function startServer(config: ConnectedConfig, logger: Logger): Prom
       names,
       logger,
       guard,
+      imageGuard,
       sender,
       secrets,
       blobs,

@@ -35,7 +35,7 @@ export async function createProject(
   }
   const id = newId<ProjectId>();
   await inTransaction(db, async (tx) => {
-    await lockWorkspace(tx, actor.workspaceId);
+    await lockWorkspace(tx, actor);
     const projects = tx.selectFrom('projects').where('workspace_id', '=', actor.workspaceId);
     if ((await countRows(tx, projects)) >= MAX_PROJECTS) {
       throw new ServiceError(

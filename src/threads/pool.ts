@@ -9,6 +9,7 @@ import { ServiceError, TooSlowError } from '../errors.ts';
 import { createFairQueue } from '../fair-queue.ts';
 import { currentShare } from './share.ts';
 import type { Posted } from './thread.ts';
+import { loopTurn } from './turns.ts';
 
 /** The most characters of JSON processed on the event loop. */
 export const LOOP_CHARACTERS = 12_000;
@@ -17,6 +18,8 @@ export const LOOP_CHARACTERS = 12_000;
  * up to 25 microseconds, so a task on the loop takes less than 10 ms.
  */
 export const LOOP_PLACES = 250;
+/** A task with so few of both takes less than a millisecond and needs no turn. */
+const NO_TURN = { characters: 2_000, places: 30 };
 /** Markdown files have many marks and are rare. */
 const NEVER_ON_THE_LOOP: ReadonlySet<TaskName> = new Set(['findImages', 'importFile']);
 
@@ -61,15 +64,18 @@ function startThreads(): Piscina<Posted, unknown> {
 const PLACE = /[[\]*_`<&!\\]|"(?=[,\]])/g;
 
 /** True when the texts together can be processed on the event loop. */
-export function areSmall(texts: Iterable<string>): boolean {
+export function areSmall(
+  texts: Iterable<string>,
+  most = { characters: LOOP_CHARACTERS, places: LOOP_PLACES },
+): boolean {
   let characters = 0;
   let places = 0;
   for (const text of texts) {
     characters += text.length;
-    if (characters > LOOP_CHARACTERS) return false;
+    if (characters > most.characters) return false;
     for (const _ of text.matchAll(PLACE)) {
       places += 1;
-      if (places > LOOP_PLACES) return false;
+      if (places > most.places) return false;
     }
   }
   return true;
@@ -87,12 +93,14 @@ export type TaskArguments<Name extends TaskName> = Parameters<(typeof TASKS)[Nam
 export type TaskResult<Name extends TaskName> = ReturnType<(typeof TASKS)[Name]>;
 const HERE: { [Name in TaskName]: (...args: TaskArguments<Name>) => TaskResult<Name> } = TASKS;
 
+const isForLoop = <Name extends TaskName>(task: Name, args: TaskArguments<Name>): boolean =>
+  !NEVER_ON_THE_LOOP.has(task) && areSmall(textsOf(args));
+
 /** Runs a task at once if it is small enough for the event loop; otherwise returns undefined. */
 export const doSmallTask = <Name extends TaskName>(
   task: Name,
   ...args: TaskArguments<Name>
-): TaskResult<Name> | undefined =>
-  NEVER_ON_THE_LOOP.has(task) || !areSmall(textsOf(args)) ? undefined : HERE[task](...args);
+): TaskResult<Name> | undefined => (isForLoop(task, args) ? HERE[task](...args) : undefined);
 
 /**
  * Runs a task.
@@ -108,8 +116,10 @@ export async function doTaskWithin<Name extends TaskName>(
   task: Name,
   ...args: TaskArguments<Name>
 ): Promise<TaskResult<Name>> {
-  const done = doSmallTask(task, ...args);
-  if (done !== undefined) return done;
+  if (isForLoop(task, args)) {
+    if (!areSmall(textsOf(args), NO_TURN)) await loopTurn();
+    return HERE[task](...args);
+  }
   const { of, waitMs } = currentShare();
   const release = await queue.take(of, { waitMs });
   try {

@@ -9,7 +9,7 @@ export interface Share {
 }
 
 /** How long a request waits for its turn before it fails as unavailable. */
-const REQUEST_WAIT_MS = 10_000;
+export const REQUEST_WAIT_MS = 10_000;
 /** How long an activity waits for its turn before it is repeated. */
 export const BACKGROUND_WAIT_MS = 30_000;
 const NO_WORKSPACE: Share = { of: '', waitMs: REQUEST_WAIT_MS };

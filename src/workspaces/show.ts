@@ -15,6 +15,8 @@ export interface ShownWorkspace {
   readonly aiOperations: { readonly used: number; readonly limit: number };
   /** Images and texts; texts are part of `used`. */
   readonly storageBytes: { readonly used: number; readonly texts: number; readonly limit: number };
+  /** Its own limits; null where the configured one holds. */
+  readonly requestsPerMinute: { readonly key: number | null; readonly workspace: number | null };
   readonly keys: { readonly living: number; readonly all: number };
   readonly roles: number;
   readonly projects: number;
@@ -24,7 +26,7 @@ export interface ShownWorkspace {
 }
 
 /**
- * The workspace with its wallet, quotas and counts (operator only).
+ * The workspace with its wallet, limits and counts (operator only).
  * @throws {ServiceError} RESOURCE_NOT_FOUND
  */
 export async function showWorkspace({ db, actor }: VerbContext): Promise<ShownWorkspace> {
@@ -39,6 +41,7 @@ export async function showWorkspace({ db, actor }: VerbContext): Promise<ShownWo
     .innerJoin('wallets', 'workspace_id', 'id')
     .select(['name', 'created_at', 'balance', 'reserved'])
     .select(['ai_operations_limit', 'storage_bytes_limit', 'storage_bytes_used'])
+    .select(['requests_per_key', 'requests_per_workspace'])
     .select([
       sql<number>`coalesce((SELECT used FROM ai_operation_usage WHERE workspace_id = ${workspaceId} AND month = ${month}), 0)`.as(
         'operations',
@@ -66,6 +69,7 @@ export async function showWorkspace({ db, actor }: VerbContext): Promise<ShownWo
       texts: row.text_bytes,
       limit: row.storage_bytes_limit,
     },
+    requestsPerMinute: { key: row.requests_per_key, workspace: row.requests_per_workspace },
     keys: { living: row.living_keys, all: row.keys },
     roles,
     projects,

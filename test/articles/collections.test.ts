@@ -5,7 +5,7 @@ import { afterAll, beforeAll, expect, it } from 'vitest';
 import type { Article } from '../../src/articles/schemas.ts';
 import { readTextBytes } from '../../src/db/quotas.ts';
 import type { ArticleId, ProjectId } from '../../src/ids.ts';
-import { setQuota } from '../../src/workspaces/set-quota.ts';
+import { setLimits } from '../../src/workspaces/set-limits.ts';
 import { createArticle } from '../support/articles.ts';
 import { type TestWorkspace, useTestService } from '../support/service.ts';
 import { documentOf, type Editing, editing, PNG, paragraph } from './support.ts';
@@ -68,12 +68,12 @@ it('duplicates content, images and categories into a new group, within the stora
   expect(await editor.storageUsed()).toBe(used + PNG.length);
 
   const texts = await readTextBytes(service.db, workspace.id);
-  await setQuota(workspace.context, { storageBytes: texts + used + PNG.length });
+  await setLimits(workspace.context, { storageBytes: texts + used + PNG.length });
   const full = await editor.call('POST', `/api/articles/${source.id}/duplicate`, { title: 'No room' });
   expect([full.status, full.body.code]).toEqual([429, 'QUOTA_EXCEEDED']);
   expect((await editor.remove(copy.id)).status).toBe(200);
   expect(await editor.storageUsed()).toBe(used);
-  await setQuota(workspace.context, { storageBytes: 1_000_000 });
+  await setLimits(workspace.context, { storageBytes: 1_000_000 });
 });
 
 // contract.md E6 and E11

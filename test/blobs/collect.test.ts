@@ -8,7 +8,7 @@ import { uploadAsset } from '../../src/assets/upload.ts';
 import { type BlobStore, blobFolder, createLocalBlobStore } from '../../src/blobs/blob-store.ts';
 import { type CollectPosition, collectBlobs } from '../../src/blobs/collect.ts';
 import type { ArticleId, ProjectId } from '../../src/ids.ts';
-import { setQuota } from '../../src/workspaces/set-quota.ts';
+import { setLimits } from '../../src/workspaces/set-limits.ts';
 import { type Editing, editing, PNG, paragraph } from '../articles/support.ts';
 import { startProcess } from '../support/processes.ts';
 import { startTestService, type TestService, type TestWorkspace } from '../support/service.ts';
@@ -73,7 +73,7 @@ const age = async (ms: number) => {
 
 it('an image that the quota refuses is never written', async () => {
   const { id } = await editor.create(projectId);
-  await setQuota(workspace.context, { storageBytes: 10 });
+  await setLimits(workspace.context, { storageBytes: 10 });
   for (const where of [assetsOf(id), `/api/articles/${id}/hero`]) {
     const method = where.endsWith('hero') ? 'PUT' : 'POST';
     expect((await editor.upload(method, where, image(1))).status).toBe(429);

@@ -184,15 +184,45 @@ it('grants credits once for a payment event, and the ledger stays the sum of the
   expect(Number(sum)).toBe(15);
 });
 
-it('sets quotas and switches endpoints off and on', async () => {
+// contract.md A31
+it('sets limits and switches endpoints off and on', async () => {
   const { db } = database;
   const { workspaceId } = await createWorkspace(db, { name: 'Limits', credits: 0 });
   const endpoint = await insertEndpoint(db, workspaceId, { events: ['credits.granted'] });
-  const [quota, disabled] = await Promise.all([
-    answer('quota', 'set', '--workspace', workspaceId, '--ai-operations', '3'),
+  const [limits, disabled] = await Promise.all([
+    answer('workspace', 'set-limits', '--workspace', workspaceId, '--ai-operations', '3'),
     answer('endpoint', 'disable', '--endpoint', endpoint),
   ]);
-  expect(quota).toEqual({ ok: true, aiOperations: 3, storageBytes: 1_073_741_824 });
+  const before = { ok: true, aiOperations: 3, storageBytes: 1_073_741_824 };
+  expect(limits).toEqual({ ...before, requestsPerKey: null, requestsPerWorkspace: null });
+  const set = (...options: string[]) =>
+    answer('workspace', 'set-limits', '--workspace', workspaceId, ...options);
+  expect(await set('--requests-per-key', '0', '--requests-per-workspace', '90')).toEqual({
+    ...before,
+    requestsPerKey: 0,
+    requestsPerWorkspace: 90,
+  });
+  expect(await set('--requests-per-key', 'default')).toEqual({
+    ...before,
+    requestsPerKey: null,
+    requestsPerWorkspace: 90,
+  });
+  const refused = await admin(
+    'workspace',
+    'set-limits',
+    '--workspace',
+    workspaceId,
+    '--requests-per-key',
+    'x',
+  );
+  expect([refused.code, refused.stderr]).toEqual([
+    1,
+    'error: --requests-per-key: Expected a whole number from 0 to 2147483647, or default.\n',
+  ]);
+  const { entries } = await answer('audit', 'list', '--workspace', workspaceId, '--limit', '1');
+  expect(entries).toMatchObject([
+    { action: 'quotas.updated', details: { requestsPerKey: null, requestsPerWorkspace: 90 } },
+  ]);
   expect(disabled).toEqual({ ok: true, endpointId: endpoint, active: false });
   const isActive = () =>
     db.selectFrom('webhook_endpoints').select('active').where('id', '=', endpoint).execute();

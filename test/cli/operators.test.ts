@@ -103,6 +103,7 @@ it('an operator lists, shows and cancels the jobs of a workspace, and sees its w
     wallet: reserved,
     aiOperations: { used: expect.any(Number), limit: 1_000 },
     storageBytes: { used: 0, limit: 1_073_741_824 },
+    requestsPerMinute: { key: null, workspace: null },
     keys: { living: 1, all: 1 },
     roles: 3,
     projects: 1,

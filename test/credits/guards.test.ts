@@ -6,7 +6,7 @@ import { reserveBytes } from '../../src/credits/storage-quota.ts';
 import type { Tx } from '../../src/db/database.ts';
 import { inTransaction } from '../../src/db/transaction.ts';
 import { newId } from '../../src/ids.ts';
-import { setQuota } from '../../src/workspaces/set-quota.ts';
+import { setLimits } from '../../src/workspaces/set-limits.ts';
 import { storedWallet } from '../support/credits.ts';
 import { type TestWorkspace, useTestService } from '../support/service.ts';
 
@@ -82,7 +82,7 @@ it('of many that want the last credits, bytes or operations at one moment, as ma
     (await Promise.all(Array.from({ length: 6 }, () => inTx(ask)))).filter(Boolean).length;
   expect(await granted((tx) => reserveCredits(tx, workspace.id, 4))).toBe(2);
   expect(await wallet()).toEqual({ balance: 10, reserved: 8 });
-  await setQuota(workspace.context, { storageBytes: 1_000, aiOperations: 3 });
+  await setLimits(workspace.context, { storageBytes: 1_000, aiOperations: 3 });
   expect(await granted((tx) => reserveBytes(tx, workspace.id, 300))).toBe(3);
   expect(await granted((tx) => countOperation(tx, workspace.id, '2026-11'))).toBe(3);
 });

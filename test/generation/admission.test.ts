@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { ArticleStatus } from '../../src/db/tables.ts';
 import type { JobId } from '../../src/ids.ts';
-import { setQuota } from '../../src/workspaces/set-quota.ts';
+import { setLimits } from '../../src/workspaces/set-limits.ts';
 import { documentOf, paragraph } from '../articles/support.ts';
 import { config } from '../support/generating.ts';
 import { pointers, refusal, settings, useAdmission } from './support/admission.ts';
@@ -180,7 +180,7 @@ describe('a new article', () => {
   // contract.md G5
   it('is refused with 402 or 429, and nothing is left behind', async () => {
     await moveIn(1);
-    await setQuota(workspace.context, { aiOperations: 1 });
+    await setLimits(workspace.context, { aiOperations: 1 });
     const first = await everything();
     expect(refusal(await request())).toEqual([402, 'INSUFFICIENT_CREDITS', undefined]);
     expect(await everything()).toEqual(first);

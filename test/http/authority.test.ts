@@ -7,14 +7,14 @@ import path from 'node:path';
 import { Client, Connection } from '@temporalio/client';
 import { sql } from 'kysely';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { createIdentify } from '../../src/api-keys/authenticate.ts';
+import { createKeys } from '../../src/api-keys/authenticate.ts';
 import { createApiKey } from '../../src/api-keys/create.ts';
 import { createLastUsedRecorder } from '../../src/api-keys/last-used.ts';
 import { revokeApiKey } from '../../src/api-keys/revoke.ts';
 import { createLocalBlobStore } from '../../src/blobs/blob-store.ts';
 import { DEFAULT_HTTP_LIMITS } from '../../src/http/limits.ts';
 import type { RouteDefinition } from '../../src/http/route.ts';
-import type { Identify } from '../../src/http/scope.ts';
+import type { Keys } from '../../src/http/scope.ts';
 import type { ApiKeyId, RoleId } from '../../src/ids.ts';
 import { createJobWatch } from '../../src/jobs/watch.ts';
 import { parseNetworks } from '../../src/networks.ts';
@@ -25,6 +25,7 @@ import { createRole } from '../../src/roles/create.ts';
 import { updateRole } from '../../src/roles/update.ts';
 import { taskQueues } from '../../src/temporal/task-queues.ts';
 import { createRunCanceller } from '../../src/webhooks/endpoints/run-canceller.ts';
+import { createSecretRing } from '../../src/webhooks/secrets/ring.ts';
 import { createWebhookSender } from '../../src/webhooks/sending/sender.ts';
 import { logger, type TestWorkspace, useTestService } from '../support/service.ts';
 import { startApi, type TestApi } from './support/api.ts';
@@ -116,6 +117,8 @@ beforeAll(async () => {
     names: taskQueues('authority-'),
     logger,
     guard,
+    imageGuard: guard,
+    secrets: createSecretRing(service.config.SECRETS_KEYS),
     sender: createWebhookSender({ guard }),
     blobs: createLocalBlobStore(blobFolder),
     limits: DEFAULT_HTTP_LIMITS,
@@ -128,13 +131,16 @@ beforeAll(async () => {
     .map(({ definition }) => definition)
     .filter(({ method, operationId }) => method !== 'get' && !READING.includes(operationId));
   const lastUsed = createLastUsedRecorder(db, logger, 60_000);
-  const known = createIdentify(db, lastUsed);
-  const identify: Identify = async (...given) => {
-    const identified = await known(...given);
-    await whenIdentified();
-    return identified;
+  const known = createKeys(db, lastUsed);
+  const keys: Keys = {
+    ...known,
+    find: async (...given) => {
+      const identified = await known.find(...given);
+      await whenIdentified();
+      return identified;
+    },
   };
-  api = await startApi(db, { identify, lastUsed }, routes);
+  api = await startApi(db, { keys, lastUsed }, routes);
   closing.push(
     () => api.close(),
     () => images.close(),

@@ -12,7 +12,10 @@ const urlsIn = (line: string): string[] => /metrics at (http:[^"]+)/.exec(line)?
 
 test('every response is counted by its route, never by what a client wrote', async () => {
   const database = await createTestDatabase();
-  const metrics = createHttpMetrics(() => 0);
+  const metrics = createHttpMetrics(
+    () => 0,
+    () => 0,
+  );
   const served = await serveMetrics(metrics.registry, { port: 0 });
   const api = await startApi(database.db, { observe: metrics.observe });
   await api.call('GET', '/api/whoami');

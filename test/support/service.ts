@@ -62,6 +62,7 @@ export async function startTestService(env: Record<string, string> = {}): Promis
     WORKFLOW_BUNDLE: inject('workflowBundlePath'),
     SECRETS_KEYS,
     WEBHOOK_ALLOWED_NETWORKS: '127.0.0.0/8',
+    IMAGE_ALLOWED_NETWORKS: '127.0.0.0/8',
     RATE_LIMIT_PER_KEY: '0',
     RATE_LIMIT_AUTH_FAILURES: '0',
     RECONCILE_AFTER_SECONDS: '0',

@@ -7,7 +7,7 @@ import { importArticle } from '../../src/articles/import.ts';
 import { blobFolder, createLocalBlobStore } from '../../src/blobs/blob-store.ts';
 import { readTextBytes } from '../../src/db/quotas.ts';
 import type { ProjectId } from '../../src/ids.ts';
-import { setQuota } from '../../src/workspaces/set-quota.ts';
+import { setLimits } from '../../src/workspaces/set-limits.ts';
 import { documentOf, type Editing, editing, PNG, paragraph } from '../articles/support.ts';
 import { type Answer, type TestWorkspace, useTestService } from '../support/service.ts';
 
@@ -109,7 +109,7 @@ it('a workspace has 100,000 articles, whichever way they come and however many a
 // contract.md R15
 it('texts count for the storage quota: what grows is refused at its end, what shrinks or goes is not', async () => {
   const { id } = await editor.create(projectId, { documentJson: text(10_000) });
-  await setQuota(workspace.context, { storageBytes: (await texts()) + 40_000 });
+  await setLimits(workspace.context, { storageBytes: (await texts()) + 40_000 });
   expect((await patch(id, { documentJson: text(20_000) })).status).toBe(200);
   expect(refused(await patch(id, { documentJson: text(30_000) }))).toEqual(QUOTA);
   expect(refused(await create({ documentJson: text(10_000) }))).toEqual(QUOTA);
@@ -119,7 +119,7 @@ it('texts count for the storage quota: what grows is refused at its end, what sh
     ),
   ).toEqual(QUOTA);
 
-  await setQuota(workspace.context, { storageBytes: 1_000 });
+  await setLimits(workspace.context, { storageBytes: 1_000 });
   expect((await patch(id, { documentJson: text(19_000) })).status).toBe(200);
   expect(refused(await patch(id, { documentJson: text(19_001) }))).toEqual(QUOTA);
   expect((await patch(id, { slug: 'elsewhere' })).status).toBe(200);
@@ -155,7 +155,7 @@ it('an article keeps its latest thousand reviews and redirects', async () => {
 
 it('over the quota, revisions of ever smaller articles end at twice the quota', async () => {
   const { id } = await editor.create(projectId, { documentJson: text(10_000) });
-  await setQuota(workspace.context, { storageBytes: Math.ceil((await texts()) / 2) + 4_000 });
+  await setLimits(workspace.context, { storageBytes: Math.ceil((await texts()) / 2) + 4_000 });
   // Nobody waits five minutes for the next revision.
   const later = () =>
     sql`UPDATE articles SET author_since = author_since - interval '1 hour' WHERE id = ${id}`.execute(
@@ -163,7 +163,7 @@ it('over the quota, revisions of ever smaller articles end at twice the quota', 
     );
   await later();
   expect(refused(await patch(id, { documentJson: text(9_999) }))).toEqual(QUOTA);
-  await setQuota(workspace.context, { storageBytes: (await texts()) - 1 });
+  await setLimits(workspace.context, { storageBytes: (await texts()) - 1 });
   expect((await patch(id, { documentJson: text(9_999) })).status).toBe(200);
 });
 
@@ -179,12 +179,12 @@ it('of many saves at once near the limit as many are taken as fit, without waiti
     return bytes;
   };
   const each = (await grown()) - before / made.length;
-  await setQuota(workspace.context, { storageBytes: Math.ceil(before + 3.5 * each) });
+  await setLimits(workspace.context, { storageBytes: Math.ceil(before + 3.5 * each) });
   const saved = await Promise.all(made.map(({ id }) => patch(id, { documentJson: text(10_000) })));
   expect(saved.map(({ status }) => status).sort()).toEqual([200, 200, 200, ...Array(5).fill(429)]);
 
   // The holder of a counter holds up nobody: each takes one that is free.
-  await setQuota(workspace.context, { storageBytes: 1_000_000_000 });
+  await setLimits(workspace.context, { storageBytes: 1_000_000_000 });
   await service.db.transaction().execute(async (tx) => {
     await sql`SELECT FROM workspace_usage WHERE workspace_id = ${workspace.id} FOR UPDATE`.execute(tx);
     expect((await create()).status).toBe(201);

@@ -10,6 +10,7 @@ import { showWorkspace } from '../../workspaces/show.ts';
 import { action } from '../action.ts';
 import { integer } from '../options.ts';
 import { requireWorkspace } from '../targets.ts';
+import { setLimitsCommand } from './set-limits.ts';
 
 const createOptions = z.object({ name: workspaceName, credits: integer(0, MAX_CREDITS) });
 
@@ -17,10 +18,10 @@ const listOptions = z.object({ name: z.string().max(120).optional() });
 
 const workspaceOptions = z.object({ workspace: idOf<WorkspaceId>() });
 
-/** `workspace create`, `workspace list`, `workspace show` and `workspace delete` */
+/** `workspace create`, `workspace list`, `workspace show`, `workspace set-limits` and `workspace delete` */
 export const workspaceCommand = (): Command =>
   new Command('workspace')
-    .description('create, list, show and delete workspaces')
+    .description('create, list, show, limit and delete workspaces')
     .addCommand(
       new Command('create')
         .description('create a workspace with its built-in roles and a first Owner key, shown only once')
@@ -38,7 +39,7 @@ export const workspaceCommand = (): Command =>
     )
     .addCommand(
       new Command('show')
-        .description('a workspace with its credits, its quotas and how much of each thing it has')
+        .description('a workspace with its credits, its limits and how much of each thing it has')
         .requiredOption('--workspace <id>', 'the workspace')
         .action(
           action(workspaceOptions, async ({ db, operatorOf }, { workspace }) => ({
@@ -46,6 +47,7 @@ export const workspaceCommand = (): Command =>
           })),
         ),
     )
+    .addCommand(setLimitsCommand())
     .addCommand(
       new Command('delete')
         .description(

@@ -26,6 +26,9 @@ export interface WorkspaceTables {
     ai_operations_limit: Default<number>;
     storage_bytes_limit: Default<number>;
     storage_bytes_used: Default<number>;
+    /** Requests a minute; null: as configured, 0: no limit. */
+    requests_per_key: Nullable<number>;
+    requests_per_workspace: Nullable<number>;
     created_at: CreatedAt;
     /** Set once it is deleted, while its rows are being removed. */
     deleted_at: Nullable<Date>;

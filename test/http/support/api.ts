@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { pino } from 'pino';
-import { createIdentify } from '../../../src/api-keys/authenticate.ts';
+import { createKeys } from '../../../src/api-keys/authenticate.ts';
 import { type CreatedApiKey, createApiKey } from '../../../src/api-keys/create.ts';
 import { createLastUsedRecorder, type LastUsedRecorder } from '../../../src/api-keys/last-used.ts';
 import { createApiKeyRoutes } from '../../../src/api-keys/routes.ts';
@@ -120,7 +120,7 @@ export async function startApi(
       logger,
       limits: { ...DEFAULT_HTTP_LIMITS, perKey: 0, authFailures: 0 },
       trustedProxies: [],
-      identify: createIdentify(db, lastUsed),
+      keys: createKeys(db, lastUsed),
       pages: createReferencePages,
       readiness: async () => ({ ready: true, checks: {} }),
       ...overrides,

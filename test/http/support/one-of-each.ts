@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { sql } from 'kysely';
 import { createApiKey } from '../../../src/api-keys/create.ts';
 import { outlineExample } from '../../../src/generation/examples.ts';
-import { setQuota } from '../../../src/workspaces/set-quota.ts';
+import { setLimits } from '../../../src/workspaces/set-limits.ts';
 import { createArticle } from '../../support/articles.ts';
 import type { TestService, TestWorkspace } from '../../support/service.ts';
 
@@ -15,7 +15,7 @@ export type Ids = Readonly<Record<string, string>>;
 
 /** Makes one of each thing that paths name in a workspace whose suggestions are refused: no worker answers here. */
 export async function makeOneOfEach(service: TestService, workspace: TestWorkspace): Promise<Ids> {
-  await setQuota(workspace.context, { aiOperations: 0 });
+  await setLimits(workspace.context, { aiOperations: 0 });
   const { key, id: workspaceId } = workspace;
   const ask = async (method: string, path: string, body?: unknown) => {
     const { status, body: answered } = await service.call(key, method, path, body);

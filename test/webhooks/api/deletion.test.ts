@@ -1,7 +1,7 @@
 import { Client, Connection } from '@temporalio/client';
 import { sql } from 'kysely';
 import { afterAll, beforeAll, beforeEach, expect, inject, it } from 'vitest';
-import { createIdentify } from '../../../src/api-keys/authenticate.ts';
+import { createKeys } from '../../../src/api-keys/authenticate.ts';
 import { createLastUsedRecorder } from '../../../src/api-keys/last-used.ts';
 import { inTransaction } from '../../../src/db/transaction.ts';
 import { recordEvents } from '../../../src/events/record.ts';
@@ -200,7 +200,7 @@ it('responds at once while Temporal is away, and lets go of it within two second
       logger,
       limits: DEFAULT_HTTP_LIMITS,
       trustedProxies: [],
-      identify: createIdentify(service.db, lastUsed),
+      keys: createKeys(service.db, lastUsed),
       pages: () => [],
       readiness: async () => ({ ready: true, checks: {} }),
     },
