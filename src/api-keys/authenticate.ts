@@ -19,7 +19,8 @@ interface KeyRow {
   readonly built_in: boolean;
   /** Names separated by spaces: text is faster to read than an array. */
   readonly permissions: string;
-  readonly found: boolean;
+  /** For an article its bytes, or null. */
+  readonly found: boolean | number | null;
 }
 
 /**
@@ -42,7 +43,10 @@ const inTable = (table: string): string =>
 
 const STATEMENTS = {
   workspace: findKey('find_key_workspace', 'k.workspace_id = $2'),
-  article: findKey('find_key_article', inTable('articles')),
+  article: findKey(
+    'find_key_article',
+    '(SELECT t.bytes FROM articles t WHERE t.workspace_id = k.workspace_id AND t.id = $2)',
+  ),
   project: findKey('find_key_project', inTable('projects')),
   job: findKey('find_key_job', inTable('jobs')),
 } as const satisfies Record<Exclude<PathResource, 'caller'>, unknown>;
@@ -99,7 +103,12 @@ export async function authenticate(
     roleName: row.role_name,
     permissions: permissionsIn(row),
   };
-  return { actor, found: named.scope === 'caller' || (id !== null && row.found) };
+  const { found } = row;
+  return {
+    actor,
+    found: named.scope === 'caller' || (id !== null && found !== null && found !== false),
+    articleBytes: typeof found === 'number' ? found : 0,
+  };
 }
 
 /** Identifies callers by their keys; records when each key was last used. */

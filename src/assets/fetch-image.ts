@@ -3,13 +3,13 @@ import type { Socket } from 'node:net';
 import path from 'node:path';
 import { IMAGE_MEDIA_TYPES, MAX_FILE_NAME, MAX_IMAGE_BYTES } from '../blobs/asset.ts';
 import { codePoints } from '../document/text/characters.ts';
-import { invalid, ServiceError } from '../errors.ts';
-import { createFairQueue } from '../fair-queue.ts';
+import { invalid, type ServiceError } from '../errors.ts';
 import { BLOCKED_ADDRESS_MESSAGE, hostOf, parseReceiverUrl } from '../outbound/address-guard.ts';
 import { type Deadline, startDeadline } from '../outbound/deadline.ts';
 import { dial } from '../outbound/dial.ts';
 import { describeNetworkError, SendFailure } from '../outbound/failure.ts';
 import type { AddressGuard } from '../outbound/resolver.ts';
+import { currentShare } from '../threads/share.ts';
 
 /** A file fetched from a URL. */
 export interface FetchedImage {
@@ -19,27 +19,15 @@ export interface FetchedImage {
 }
 
 /**
- * Fetches a file and passes it to `use`. The memory for its bytes is reserved until `use` ends.
- * @param owner the workspace whose share of the memory it takes
- * @throws {ServiceError} INVALID_REQUEST for `/url`, saying why the image could not be fetched; SERVICE_UNAVAILABLE when too
- *   many are being fetched
+ * Fetches a file. Its bytes take room of the current request.
+ * @throws {ServiceError} INVALID_REQUEST for `/url`, saying why the image could not be fetched; SERVICE_UNAVAILABLE when
+ *   there is no room for it
  */
-export type FetchImage = <Result>(
-  owner: string,
-  url: string,
-  use: (image: FetchedImage) => Promise<Result>,
-) => Promise<Result>;
+export type FetchImage = (url: string) => Promise<FetchedImage>;
 
 const MAX_REDIRECTS = 3;
 const TIMEOUT_MS = 15_000;
-/** Memory for images that are being fetched, in bytes; one workspace gets as much as the largest image. */
-const ROOM = { total: 3 * MAX_IMAGE_BYTES, perOwner: MAX_IMAGE_BYTES, maxWaiting: 16 };
-/** Longest wait for memory. */
-const ROOM_WAIT_MS = 10_000;
 const UNRESOLVED = 'The host name of the URL could not be resolved.';
-
-const busy = (): ServiceError =>
-  new ServiceError('SERVICE_UNAVAILABLE', 'Too many images are being fetched. Try again shortly.');
 
 const tooLarge = (maxBytes: number): SendFailure => new SendFailure(`It is larger than ${maxBytes} bytes.`);
 
@@ -47,22 +35,18 @@ const refused = (reason: string): ServiceError => invalid('/url', reason);
 
 /**
  * Creates the fetcher of images by URL. Like webhooks it connects only to addresses that the guard allows, for the URL and
- * for each of at most three redirects. Gives up after 15 seconds in all or 20 MiB. A response with Content-Length reserves
- * that much memory, any other the maximum.
+ * for each of at most three redirects. Gives up after 15 seconds in all or 20 MiB. A response with Content-Length takes
+ * that much room, any other the maximum.
  */
 export function createImageFetcher({
   guard,
   timeoutMs = TIMEOUT_MS,
   maxBytes = MAX_IMAGE_BYTES,
-  roomWaitMs = ROOM_WAIT_MS,
 }: {
   guard: AddressGuard;
   timeoutMs?: number;
   maxBytes?: number;
-  roomWaitMs?: number;
 }): FetchImage {
-  const room = createFairQueue({ ...ROOM, refusal: busy });
-
   async function open(url: URL, deadline: Deadline): Promise<Socket> {
     const resolution = await deadline.race(guard.resolve(hostOf(url)));
     if (resolution.kind === 'blocked') throw new SendFailure(BLOCKED_ADDRESS_MESSAGE);
@@ -70,11 +54,7 @@ export function createImageFetcher({
     return dial(url, resolution.addresses, { guard, signal: deadline.signal });
   }
 
-  async function follow(
-    text: string,
-    deadline: Deadline,
-    take: (bytes: number) => Promise<void>,
-  ): Promise<FetchedImage> {
+  async function follow(text: string, deadline: Deadline): Promise<FetchedImage> {
     let next = text;
     for (let redirects = 0; ; redirects += 1) {
       const verdict = parseReceiverUrl(next);
@@ -90,32 +70,26 @@ export function createImageFetcher({
           continue;
         }
         if (status !== 200) throw new SendFailure(`The URL responded with ${status}.`);
-        const declared = Number(response.headers['content-length'] ?? maxBytes);
-        if (declared > maxBytes) throw tooLarge(maxBytes);
+        const most = Number(response.headers['content-length'] ?? maxBytes);
+        if (most > maxBytes) throw tooLarge(maxBytes);
         // Nothing is read from the connection meanwhile.
-        await deadline.raceUncounted(take(Math.max(1, declared)));
-        return { bytes: await deadline.race(readBody(response, maxBytes)), fileName: fileNameOf(url) };
+        await deadline.raceUncounted(currentShare().room?.take(most) ?? Promise.resolve());
+        return { bytes: await deadline.race(readBody(response, most, maxBytes)), fileName: fileNameOf(url) };
       } finally {
         socket.destroy();
       }
     }
   }
 
-  return async (owner, text, use) => {
+  return async (text) => {
     const deadline = startDeadline(timeoutMs);
-    let release: (() => void) | undefined;
-    const take = async (amount: number): Promise<void> => {
-      release = await room.take(owner, { amount, waitMs: roomWaitMs });
-    };
     try {
-      const image = await follow(text, deadline, take).catch((error: unknown) => {
-        if (error instanceof SendFailure) throw refused(`The image could not be fetched: ${error.message}`);
-        throw error;
-      });
-      return await use(image);
+      return await follow(text, deadline);
+    } catch (error) {
+      if (error instanceof SendFailure) throw refused(`The image could not be fetched: ${error.message}`);
+      throw error;
     } finally {
       deadline.clear();
-      release?.();
     }
   };
 }
@@ -141,20 +115,20 @@ function get(url: URL, socket: Socket): Promise<IncomingMessage> {
   });
 }
 
-async function readBody(response: IncomingMessage, maxBytes: number): Promise<Uint8Array> {
-  const chunks: Buffer[] = [];
+/** Reads the body into one buffer of `most` bytes, so that no byte is held twice. */
+async function readBody(response: IncomingMessage, most: number, maxBytes: number): Promise<Uint8Array> {
+  const bytes = Buffer.allocUnsafe(most);
   let size = 0;
   try {
     for await (const chunk of response as AsyncIterable<Buffer>) {
-      size += chunk.length;
-      if (size > maxBytes) throw tooLarge(maxBytes);
-      chunks.push(chunk);
+      if (size + chunk.length > most) throw tooLarge(maxBytes);
+      size += chunk.copy(bytes, size);
     }
   } catch (error) {
     if (error instanceof SendFailure) throw error;
     throw new SendFailure('The connection was closed before the whole image had arrived.');
   }
-  return Buffer.concat(chunks);
+  return bytes.subarray(0, size);
 }
 
 /** The decoded last part of the path, or `image`. */

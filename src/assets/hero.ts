@@ -45,9 +45,8 @@ export async function fetchHero(
 ): Promise<Asset> {
   requirePermissions(context.actor, 'articles.update');
   const { articleId, url, altText = '' } = input;
-  return context.fetchImage(context.actor.workspaceId, url, async ({ bytes, fileName }) =>
-    setHero(context, { articleId, image: await readImage(bytes, '/url'), fileName, altText }),
-  );
+  const { bytes, fileName } = await context.fetchImage(url);
+  return setHero(context, { articleId, image: await readImage(bytes, '/url'), fileName, altText });
 }
 
 async function setHero(

@@ -1,5 +1,6 @@
 import { pino } from 'pino';
 import { expect, test } from 'vitest';
+import { createRooms } from '../../src/http/rooms.ts';
 import { createHttpMetrics } from '../../src/metrics/http.ts';
 import { serveMetrics } from '../../src/metrics/serve.ts';
 import { startServer } from '../../src/processes/server.ts';
@@ -12,7 +13,7 @@ const urlsIn = (line: string): string[] => /metrics at (http:[^"]+)/.exec(line)?
 
 test('every response is counted by its route, never by what a client wrote', async () => {
   const database = await createTestDatabase();
-  const metrics = createHttpMetrics(() => 0);
+  const metrics = createHttpMetrics(() => 0, createRooms());
   const served = await serveMetrics(metrics.registry, { port: 0 });
   const api = await startApi(database.db, { observe: metrics.observe });
   await api.call('GET', '/api/whoami');
