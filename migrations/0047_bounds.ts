@@ -6,10 +6,6 @@ import { type Kysely, sql } from 'kysely';
  * the sum of a workspace's rows counts. The guard runs with the COMMIT, and near a limit one commit after the other.
  */
 export async function up(db: Kysely<unknown>): Promise<void> {
-  await sql`
-    ALTER TABLE articles ADD COLUMN IF NOT EXISTS bytes integer NOT NULL GENERATED ALWAYS AS (
-      octet_length(document::text) + coalesce(octet_length(content_html), 0)
-        + coalesce(octet_length(content_markdown), 0)) STORED`.execute(db);
   await sql`ALTER TABLE article_revisions ADD COLUMN bytes integer NOT NULL DEFAULT 0`.execute(db);
   await sql`UPDATE article_revisions SET bytes = octet_length(document::text)`.execute(db);
   await sql`

@@ -111,6 +111,7 @@ const variables = z.object({
   TRANSLATION_CACHED_WORKFLOWS: withDefault(cachedWorkflows, 100),
   PORT: withDefault(port, 3000),
   HOST: withDefault(z.string(), '127.0.0.1'),
+  HTTP_MAX_CONNECTIONS: withDefault(whole(1, 1_000_000), 4_000),
   METRICS_PORT: withDefault(port, 0),
   METRICS_HOST: withDefault(z.string(), '127.0.0.1'),
   LOG_LEVEL: withDefault(z.enum(['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent']), 'info'),

@@ -41,6 +41,8 @@ export class ServiceError extends Error {
   readonly issuesOmitted: number;
   /** Seconds until a retry. */
   readonly retryAfter: number | undefined;
+  /** Another status than the code's. */
+  readonly status: 408 | undefined;
 
   constructor(
     code: ErrorCode,
@@ -50,6 +52,7 @@ export class ServiceError extends Error {
       issues?: readonly FieldIssue[];
       issuesOmitted?: number;
       retryAfter?: number;
+      status?: 408;
       cause?: unknown;
     } = {},
   ) {
@@ -58,6 +61,7 @@ export class ServiceError extends Error {
     this.code = code;
     this.details = extra.details;
     this.retryAfter = extra.retryAfter;
+    this.status = extra.status;
     this.issues = extra.issues?.slice(0, MAX_ISSUES);
     this.issuesOmitted = (extra.issuesOmitted ?? 0) + Math.max(0, (extra.issues?.length ?? 0) - MAX_ISSUES);
   }

@@ -21,7 +21,8 @@ interface KeyRow {
   readonly permissions: string;
   readonly requests_per_key: number | null;
   readonly requests_per_workspace: number | null;
-  readonly found: boolean;
+  /** For an article its bytes, or null. */
+  readonly found: boolean | number | null;
 }
 
 /**
@@ -45,7 +46,10 @@ const inTable = (table: string): string =>
 
 const STATEMENTS = {
   workspace: findKey('find_key_workspace', 'k.workspace_id = $2'),
-  article: findKey('find_key_article', inTable('articles')),
+  article: findKey(
+    'find_key_article',
+    '(SELECT t.bytes FROM articles t WHERE t.workspace_id = k.workspace_id AND t.id = $2)',
+  ),
   project: findKey('find_key_project', inTable('projects')),
   job: findKey('find_key_job', inTable('jobs')),
 } as const satisfies Record<Exclude<PathResource, 'caller'>, unknown>;
@@ -105,7 +109,12 @@ export async function authenticate(
     requestsPerKey: row.requests_per_key,
     requestsPerWorkspace: row.requests_per_workspace,
   };
-  return { actor, found: named.scope === 'caller' || (id !== null && row.found) };
+  const { found } = row;
+  return {
+    actor,
+    found: named.scope === 'caller' || (id !== null && found !== null && found !== false),
+    articleBytes: typeof found === 'number' ? found : 0,
+  };
 }
 
 /** Recognises keys; records when each was last used. */

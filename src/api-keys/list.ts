@@ -59,7 +59,7 @@ export async function listNewestKeys(
     .selectFrom('api_keys')
     .select(['id', 'label', 'prefix', 'role_id', 'created_at', 'last_used_at', 'expires_at', 'revoked_at'])
     .where('workspace_id', '=', actor.workspaceId);
-  const { rows, nextCursor } = await readPage(query, page);
+  const { rows, nextCursor } = await readPage(db, query, page);
   const optional = (time: Date | null): string | null => (time === null ? null : iso(time));
   return {
     keys: rows.map((row) => ({

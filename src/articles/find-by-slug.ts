@@ -1,6 +1,8 @@
 import { requirePermissions, type VerbContext } from '../context.ts';
 import { notFound } from '../errors.ts';
-import type { ProjectId } from '../ids.ts';
+import { bytesToRead } from '../http/limits.ts';
+import type { ArticleId, ProjectId } from '../ids.ts';
+import { requireRoom } from '../threads/share.ts';
 import { articleColumns } from './queries.ts';
 import type { ArticleResponse } from './schemas.ts';
 import { showArticle } from './show.ts';
@@ -20,17 +22,26 @@ export async function findBySlug(
   { projectId, language, slug }: { projectId: ProjectId; language: string; slug: string },
 ): Promise<FoundBySlug> {
   requirePermissions(actor, 'articles.read');
-  const articles = db
+  const sizes = db
     .selectFrom('articles')
-    .select(articleColumns)
+    .select(['articles.id', 'articles.bytes'])
     .where('articles.workspace_id', '=', actor.workspaceId);
-  const current = await articles
+  const show = async (found: { id: ArticleId; bytes: number }, redirect: boolean) => {
+    requireRoom(bytesToRead(found.bytes));
+    const row = await db
+      .selectFrom('articles')
+      .select(articleColumns)
+      .where('id', '=', found.id)
+      .executeTakeFirstOrThrow(() => notFound('article'));
+    return { article: (await showArticle(db, row)).article, redirect };
+  };
+  const current = await sizes
     .where('project_id', '=', projectId)
     .where('primary_language', '=', language)
     .where('slug', '=', slug)
     .executeTakeFirst();
-  if (current !== undefined) return { article: (await showArticle(db, current)).article, redirect: false };
-  const former = await articles
+  if (current !== undefined) return show(current, false);
+  const former = await sizes
     .where('id', '=', (eb) =>
       eb
         .selectFrom('article_slug_redirects')
@@ -40,5 +51,5 @@ export async function findBySlug(
         .where('article_slug_redirects.slug', '=', slug),
     )
     .executeTakeFirstOrThrow(() => notFound('article'));
-  return { article: (await showArticle(db, former)).article, redirect: true };
+  return show(former, true);
 }

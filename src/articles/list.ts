@@ -46,7 +46,7 @@ export async function listArticles(
       ),
     );
   }
-  const { rows, nextCursor } = await readPage(query, page);
+  const { rows, nextCursor } = await readPage(db, query, page);
   return { articles: rows.map(toSummary), nextCursor };
 }
 

@@ -21,6 +21,7 @@ export const articleColumns = [
   'articles.content_markdown',
   sql<string | null>`articles.content_places::text`.as('content_places'),
   'articles.rendered_by',
+  'articles.bytes',
   'articles.version',
   'articles.meta_title',
   'articles.meta_description',
@@ -42,7 +43,7 @@ export const articleColumns = [
 /** A row of `articleColumns`. */
 export type ArticleRow = Pick<
   Selectable<Tables['articles']>,
-  'content_html' | 'content_markdown' | 'rendered_by' | 'version' | (typeof summaryColumns)[number]
+  'content_html' | 'content_markdown' | 'rendered_by' | 'bytes' | 'version' | (typeof summaryColumns)[number]
 > & {
   /** `Places` as JSON text. */
   readonly content_places: string | null;

@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { ARTICLE_BODY_BYTES } from '../document/format/limits.ts';
+import { VERSIONS_BYTES } from '../http/limits.ts';
 import { decodeCursor, nextCursor } from '../http/paging.ts';
 import { defineRoute, type RouteModule } from '../http/route.ts';
 import { DONE, doneResponses, ok } from '../http/success.ts';
@@ -96,6 +97,7 @@ export const createArticleRoutes = (countUnpaid: CountUnpaid): RouteModule[] => 
       method: 'get',
       path: '/api/articles/{articleId}/versions',
       operationId: 'listArticleVersions',
+      responseBytes: VERSIONS_BYTES,
       summary: 'List the language versions of an article',
       description: 'Every version in its translation group, itself included, sorted by language tag.',
       tags: ['Articles'],

@@ -4,7 +4,9 @@ import type { Queryable } from '../db/database.ts';
 import { textStatement } from '../db/prepared.ts';
 import { imageTargets, parsePlaces } from '../document/render/places.ts';
 import { type Resolver, splice } from '../document/render/splice.ts';
+import { bytesToRead } from '../http/limits.ts';
 import type { AssetId } from '../ids.ts';
+import { requireRoom } from '../threads/share.ts';
 import { JOIN_LINK_TARGET } from './links/target-sql.ts';
 import type { ArticleRow } from './queries.ts';
 import { type ArticleResponse, toArticle } from './schemas.ts';
@@ -36,6 +38,8 @@ const readPointed = textStatement<Pointed>(
  * Builds an article's response. Addresses of links and images are read now (contract.md R3), in one statement; an article
  * without links and images needs none.
  *
+ * Nothing is committed yet: a request that has no room for the addresses is 503 (contract.md A52).
+ *
  * The tag begins with the row's version, which saves compare, and the renderer, since another one can change the content
  * without a save. A body with links or images adds a hash of the content and updatedAt.
  */
@@ -47,7 +51,9 @@ export async function showArticle(db: Queryable, row: ArticleRow): Promise<Shown
   }
   const places = parsePlaces(content_places);
   const [pointed] = await readPointed(db, row.id, imageTargets(places));
-  const content = splice({ html, markdown, places }, resolverOf(pointed));
+  const content = splice({ html, markdown, places }, resolverOf(pointed), (inserted) =>
+    requireRoom(bytesToRead(row.bytes + inserted)),
+  );
   const state = hash(
     'sha256',
     `${row.updated_at.toISOString()}\0${content.html}\0${content.markdown}`,

@@ -4,7 +4,6 @@ import path from 'node:path';
 import { IMAGE_MEDIA_TYPES, MAX_FILE_NAME, MAX_IMAGE_BYTES } from '../blobs/asset.ts';
 import { codePoints } from '../document/text/characters.ts';
 import { invalid, ServiceError } from '../errors.ts';
-import { createFairQueue } from '../fair-queue.ts';
 import {
   BLOCKED_ADDRESS_MESSAGE,
   classifyAddress,
@@ -15,6 +14,7 @@ import { type Deadline, startDeadline } from '../outbound/deadline.ts';
 import { dial } from '../outbound/dial.ts';
 import { describeNetworkError, SendFailure } from '../outbound/failure.ts';
 import type { AddressGuard } from '../outbound/resolver.ts';
+import { currentShare } from '../threads/share.ts';
 import { type NewImage, readImage } from './image.ts';
 
 /** An image fetched from a URL. */
@@ -25,28 +25,16 @@ export interface FetchedImage {
 }
 
 /**
- * Fetches an image and passes it to `use`. The memory for its bytes is reserved until `use` ends.
- * @param owner the workspace whose share of the memory it takes
- * @throws {ServiceError} INVALID_REQUEST for `/url`, saying why the image could not be fetched; SERVICE_UNAVAILABLE when too
- *   many are being fetched
+ * Fetches an image. Its bytes take room of the current request.
+ * @throws {ServiceError} INVALID_REQUEST for `/url`, saying why the image could not be fetched; SERVICE_UNAVAILABLE when
+ *   there is no room for it
  */
-export type FetchImage = <Result>(
-  owner: string,
-  url: string,
-  use: (image: FetchedImage) => Promise<Result>,
-) => Promise<Result>;
+export type FetchImage = (url: string) => Promise<FetchedImage>;
 
 const MAX_REDIRECTS = 3;
 const TIMEOUT_MS = 15_000;
-/** Memory for images that are being fetched, in bytes; one workspace gets as much as the largest image. */
-const ROOM = { total: 3 * MAX_IMAGE_BYTES, perOwner: MAX_IMAGE_BYTES, maxWaiting: 16 };
-/** Longest wait for memory. */
-const ROOM_WAIT_MS = 10_000;
 const FAILED = 'The image could not be fetched';
 const UNRESOLVED = 'The host name of the URL could not be resolved.';
-
-const busy = (): ServiceError =>
-  new ServiceError('SERVICE_UNAVAILABLE', 'Too many images are being fetched. Try again shortly.');
 
 const tooLarge = (maxBytes: number): SendFailure => new SendFailure(`It is larger than ${maxBytes} bytes.`);
 
@@ -55,33 +43,27 @@ const isPublicAddress = (ip: string): boolean => classifyAddress(ip) === 'allowe
 /** One fetch, with its hops so far. */
 interface Fetch {
   readonly deadline: Deadline;
-  /** Waits for memory. */
-  readonly take: (bytes: number) => Promise<void>;
   /** Whether a hop led into an allowed private network. */
   isPrivate: boolean;
 }
 
 /**
  * Creates the fetcher of images by URL. Like webhooks it connects only to addresses that the guard allows, for the URL and
- * for each of at most three redirects. Gives up after 15 seconds in all or 20 MiB. A response with Content-Length reserves
- * that much memory, any other the maximum. Where a hop leads into an allowed private network every failure has the same
- * words, so that nobody explores it (contract.md F30).
+ * for each of at most three redirects. Gives up after 15 seconds in all or 20 MiB. A response with Content-Length takes
+ * that much room, any other the maximum. Where a hop leads into an allowed private network every failure has the same
+ * words, so that no caller can explore it (contract.md F30).
  */
 export function createImageFetcher({
   guard,
   timeoutMs = TIMEOUT_MS,
   maxBytes = MAX_IMAGE_BYTES,
-  roomWaitMs = ROOM_WAIT_MS,
   isPublic = isPublicAddress,
 }: {
   guard: AddressGuard;
   isPublic?: (ip: string) => boolean;
   timeoutMs?: number;
   maxBytes?: number;
-  roomWaitMs?: number;
 }): FetchImage {
-  const room = createFairQueue({ ...ROOM, refusal: busy });
-
   async function open(url: URL, fetch: Fetch): Promise<Socket> {
     const { deadline } = fetch;
     const resolution = await deadline.race(guard.resolve(hostOf(url)));
@@ -92,7 +74,7 @@ export function createImageFetcher({
   }
 
   async function follow(text: string, fetch: Fetch): Promise<FetchedImage> {
-    const { deadline, take } = fetch;
+    const { deadline } = fetch;
     let next = text;
     for (let redirects = 0; ; redirects += 1) {
       const verdict = parseReceiverUrl(next);
@@ -108,11 +90,11 @@ export function createImageFetcher({
           continue;
         }
         if (status !== 200) throw new SendFailure(`The URL responded with ${status}.`);
-        const declared = Number(response.headers['content-length'] ?? maxBytes);
-        if (declared > maxBytes) throw tooLarge(maxBytes);
+        const most = Number(response.headers['content-length'] ?? maxBytes);
+        if (most > maxBytes) throw tooLarge(maxBytes);
         // Nothing is read from the connection meanwhile.
-        await deadline.raceUncounted(take(Math.max(1, declared)));
-        const bytes = await deadline.race(readBody(response, maxBytes));
+        await deadline.raceUncounted(currentShare().room?.take(most) ?? Promise.resolve());
+        const bytes = await deadline.race(readBody(response, most, maxBytes));
         return { image: await readImage(bytes, '/url'), fileName: fileNameOf(url) };
       } finally {
         socket.destroy();
@@ -120,24 +102,18 @@ export function createImageFetcher({
     }
   }
 
-  return async (owner, text, use) => {
+  return async (text) => {
     const deadline = startDeadline(timeoutMs);
-    let release: (() => void) | undefined;
-    const take = async (amount: number): Promise<void> => {
-      release = await room.take(owner, { amount, waitMs: roomWaitMs });
-    };
-    const fetch: Fetch = { deadline, take, isPrivate: false };
+    const fetch: Fetch = { deadline, isPrivate: false };
     try {
-      const image = await follow(text, fetch).catch((error: unknown) => {
-        const isExpected = error instanceof SendFailure || error instanceof ServiceError;
-        if (isExpected && fetch.isPrivate) throw invalid('/url', `${FAILED}.`);
-        if (error instanceof SendFailure) throw invalid('/url', `${FAILED}: ${error.message}`);
-        throw error;
-      });
-      return await use(image);
+      return await follow(text, fetch);
+    } catch (error) {
+      const isExpected = error instanceof SendFailure || error instanceof ServiceError;
+      if (isExpected && fetch.isPrivate) throw invalid('/url', `${FAILED}.`);
+      if (error instanceof SendFailure) throw invalid('/url', `${FAILED}: ${error.message}`);
+      throw error;
     } finally {
       deadline.clear();
-      release?.();
     }
   };
 }
@@ -163,20 +139,20 @@ function get(url: URL, socket: Socket): Promise<IncomingMessage> {
   });
 }
 
-async function readBody(response: IncomingMessage, maxBytes: number): Promise<Uint8Array> {
-  const chunks: Buffer[] = [];
+/** Reads the body into one buffer of `most` bytes, so that no byte is held twice. */
+async function readBody(response: IncomingMessage, most: number, maxBytes: number): Promise<Uint8Array> {
+  const bytes = Buffer.allocUnsafe(most);
   let size = 0;
   try {
     for await (const chunk of response as AsyncIterable<Buffer>) {
-      size += chunk.length;
-      if (size > maxBytes) throw tooLarge(maxBytes);
-      chunks.push(chunk);
+      if (size + chunk.length > most) throw tooLarge(maxBytes);
+      size += chunk.copy(bytes, size);
     }
   } catch (error) {
     if (error instanceof SendFailure) throw error;
     throw new SendFailure('The connection was closed before the whole image had arrived.');
   }
-  return Buffer.concat(chunks);
+  return bytes.subarray(0, size);
 }
 
 /** The decoded last part of the path, or `image`. */

@@ -61,8 +61,7 @@ export async function fetchHero(
 ): Promise<Asset> {
   requirePermissions(context.actor, 'articles.update');
   const { articleId, url, altText = '' } = input;
-  const { workspaceId } = context.actor;
-  const release = await queue.take(workspaceId, { waitMs: WAIT_MS });
+  const release = await queue.take(context.actor.workspaceId, { waitMs: WAIT_MS });
   try {
     await inTransaction(context.db, (tx) =>
       recordAudit(tx, context, {
@@ -72,9 +71,7 @@ export async function fetchHero(
         details: { host: URL.parse(url)?.host ?? '' },
       }),
     );
-    return await context.fetchImage(workspaceId, url, ({ image, fileName }) =>
-      setHero(context, { articleId, image, fileName, altText }),
-    );
+    return await setHero(context, { articleId, ...(await context.fetchImage(url)), altText });
   } finally {
     release();
   }

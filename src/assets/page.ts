@@ -18,6 +18,11 @@ const imageHeaders = (mediaType: string): Record<string, string> => ({
   'Cache-Control': 'public, max-age=86400, immutable',
 });
 
+/** Bytes of an image in memory while it is sent: what was read, and what the connection holds. */
+const BYTES_IN_FLIGHT = 48 * 1024;
+/** How long an image waits until others have been taken. */
+const ROOM_WAIT_MS = 10_000;
+
 /**
  * Serves images without a key, at unguessable addresses: the asset's random id and a hash of its bytes (see `assetPath`).
  */
@@ -37,7 +42,9 @@ export const createAssetPages = ({ db, blobs }: { db: Database; blobs: BlobStore
       }
       const blob = await blobs.open(asset.content_hash);
       if (blob === null) throw notFound('asset');
-      return respond(exchange, 200, c.req.method === 'HEAD' ? null : blob.read(), {
+      const isHead = c.req.method === 'HEAD';
+      if (!isHead) await exchange.room.take(Math.min(blob.size, BYTES_IN_FLIGHT), { waitMs: ROOM_WAIT_MS });
+      return respond(exchange, 200, isHead ? null : blob.read(), {
         ...imageHeaders(asset.media_type),
         'Content-Length': String(blob.size),
       });

@@ -3,12 +3,13 @@ import { IMAGE_MEDIA_TYPES, MAX_IMAGE_BYTES } from '../blobs/asset.ts';
 import type { BlobStore } from '../blobs/blob-store.ts';
 import { defineRoute, type RouteModule } from '../http/route.ts';
 import { pathId } from '../http/scope.ts';
+import { streamList } from '../http/stream-list.ts';
 import { created, DONE, doneResponses, ok } from '../http/success.ts';
 import type { AssetId } from '../ids.ts';
 import { deleteAsset, updateAsset } from './change.ts';
 import type { FetchImage } from './fetch-image.ts';
 import { fetchHero, uploadHero } from './hero.ts';
-import { listAssets, readAsset } from './read.ts';
+import { BEFORE_ALL_ASSETS, readAsset, readAssetsAfter } from './read.ts';
 import { type Asset, assetSchema, heroFromUrlBody, updateAssetBody, uploadQuery } from './schemas.ts';
 import { uploadAsset } from './upload.ts';
 
@@ -44,7 +45,8 @@ export const createAssetRoutes = ({
       path: '/api/articles/{articleId}/assets',
       operationId: 'listAssets',
       summary: 'List the images of an article',
-      description: 'The cover and the images of the body, oldest first.',
+      description:
+        'The cover and the images of the body, oldest first. A connection that ends before the body does has brought a part of the list.',
       tags: ['Assets'],
       scope: 'article',
       permissions: ['articles.read'],
@@ -56,7 +58,8 @@ export const createAssetRoutes = ({
         },
       },
     },
-    async ({ context, params }) => ok({ assets: await listAssets(context, params.articleId) }),
+    async ({ context, params }) =>
+      streamList('assets', BEFORE_ALL_ASSETS, (after) => readAssetsAfter(context, params.articleId, after)),
   ),
   defineRoute(
     {

@@ -11,7 +11,7 @@ export async function listAuditEntries(
 ): Promise<AuditPage> {
   requirePermissions(actor, 'audit.read');
   const query = db.selectFrom('audit_entries').selectAll().where('workspace_id', '=', actor.workspaceId);
-  const { rows, nextCursor } = await readPage(query, page);
+  const { rows, nextCursor } = await readPage(db, query, page);
   return {
     entries: rows.map((row) => ({
       id: row.id,

@@ -96,9 +96,12 @@ export function createLocalBlobStore(folder: string): BlobStore {
   };
 }
 
+/** Small, because every reader of an image holds some. */
+const PIECE_BYTES = 16 * 1024;
+
 /** Opens the file on the first read: unread streams hold no file open. */
 async function* piecesOf(file: string): AsyncGenerator<Uint8Array> {
-  yield* createReadStream(file);
+  yield* createReadStream(file, { highWaterMark: PIECE_BYTES });
 }
 
 async function ifPresent<Value>(read: () => Promise<Value>): Promise<Value | null> {

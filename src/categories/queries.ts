@@ -7,8 +7,8 @@ import { textStatement } from '../db/prepared.ts';
 import type { Tables } from '../db/tables.ts';
 import { notFound } from '../errors.ts';
 import { iso } from '../fields.ts';
+import { type ListPage, PAGE_BYTES } from '../http/stream-list.ts';
 import type { CategoryId, CategoryNameId, WorkspaceId } from '../ids.ts';
-import { JsonText } from '../json-text.ts';
 import type { CurrentCategory } from './change.ts';
 import type { Category, ReducedCategory } from './schemas.ts';
 
@@ -61,29 +61,56 @@ export async function selectCategory(
   return toCategory(workspaceId, row);
 }
 
-/** JSON is built by Postgres: a workspace may have thousands of names. */
-const listed = textStatement<{ categories: string }>(
-  'list_categories',
-  `SELECT coalesce(json_agg(json_build_object('id', id, 'workspaceId', workspace_id, 'primaryLanguage', primary_language,
-     'createdAt', ${isoText('created_at')}, 'updatedAt', ${isoText('updated_at')},
-     'translations', (
-       SELECT json_agg(json_build_object('id', n.id, 'categoryId', category_id, 'workspaceId', n.workspace_id,
-         'language', language, 'name', name, 'slug', slug,
-         'createdAt', ${isoText('n.created_at')}, 'updatedAt', ${isoText('n.updated_at')}) ORDER BY language COLLATE "C")
-       FROM category_names AS n WHERE n.category_id = categories.id),
-     'articleCount', (SELECT count(*) FROM article_categories AS link WHERE link.category_id = categories.id))
-     ORDER BY created_at, id), '[]')::text AS categories
-   FROM categories WHERE workspace_id = $1`,
+/** Categories of a page at most; fewer where they have many names. */
+const PAGE_CATEGORIES = 500;
+
+/** Where a page of categories ended. */
+export interface CategoryPosition {
+  /** A time as Postgres writes it. */
+  readonly at: string;
+  readonly id: CategoryId;
+}
+
+export const BEFORE_ALL_CATEGORIES: CategoryPosition = {
+  at: '-infinity',
+  id: '00000000-0000-0000-0000-000000000000' as CategoryId,
+};
+
+/** JSON is built by Postgres: a workspace may have thousands of names. Cut where a page would be above its bytes. */
+const pageOfCategories = textStatement<{ id: CategoryId; at: string; item: string; found: number }>(
+  'page_of_categories',
+  `SELECT id, created_at::text AS at, item, found FROM (
+     SELECT id, created_at, item, count(*) OVER ()::integer AS found, row_number() OVER oldest AS position,
+       sum(octet_length(item) + 1) OVER oldest AS bytes
+     FROM (
+       SELECT id, created_at, json_build_object('id', id, 'workspaceId', workspace_id, 'primaryLanguage', primary_language,
+         'createdAt', ${isoText('created_at')}, 'updatedAt', ${isoText('updated_at')},
+         'translations', (
+           SELECT json_agg(json_build_object('id', n.id, 'categoryId', category_id, 'workspaceId', n.workspace_id,
+             'language', language, 'name', name, 'slug', slug,
+             'createdAt', ${isoText('n.created_at')}, 'updatedAt', ${isoText('n.updated_at')}) ORDER BY language COLLATE "C")
+           FROM category_names AS n WHERE n.category_id = categories.id),
+         'articleCount', (SELECT count(*) FROM article_categories AS link WHERE link.category_id = categories.id))::text AS item
+       FROM categories WHERE workspace_id = $1 AND (created_at, id) > ($2::timestamptz, $3::uuid)
+       ORDER BY created_at, id LIMIT ${PAGE_CATEGORIES}
+     ) AS page WINDOW oldest AS (ORDER BY created_at, id)
+   ) AS measured
+   WHERE bytes <= ${PAGE_BYTES} - 64 OR position = 1 ORDER BY created_at, id`,
 );
 
 /**
- * Every category of the workspace with the count of its articles, oldest first, in one query (contract.md C13).
- * @returns ListedCategory[] as text
+ * The categories of the workspace after a position with the counts of their articles, oldest first (contract.md C13).
+ * @returns ListedCategories as JSON
  */
-export async function listCategories({ db, actor }: VerbContext): Promise<JsonText> {
+export async function readCategories(
+  { db, actor }: VerbContext,
+  after: CategoryPosition,
+): Promise<ListPage<CategoryPosition>> {
   requirePermissions(actor, 'categories.read');
-  const [row] = await listed(db, actor.workspaceId);
-  return new JsonText(row?.categories ?? '[]');
+  const rows = await pageOfCategories(db, actor.workspaceId, after.at, after.id);
+  const last = rows.at(-1);
+  const more = last !== undefined && (last.found > rows.length || rows.length === PAGE_CATEGORIES);
+  return { items: rows.map(({ item }) => item), last: more ? { at: last.at, id: last.id } : null };
 }
 
 /** The reduced form of these categories, in the order of `ids`. */

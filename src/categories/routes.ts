@@ -1,12 +1,13 @@
 import { z } from 'zod';
 import { defineRoute, type RouteModule } from '../http/route.ts';
 import { pathId } from '../http/scope.ts';
+import { streamList } from '../http/stream-list.ts';
 import { created, ok } from '../http/success.ts';
 import type { CategoryId } from '../ids.ts';
 import { assignCategories } from './assign.ts';
 import { createCategory } from './create.ts';
 import { deleteCategory } from './delete.ts';
-import { listCategories } from './queries.ts';
+import { BEFORE_ALL_CATEGORIES, readCategories } from './queries.ts';
 import {
   type Category,
   categorySchema,
@@ -49,7 +50,8 @@ export const createCategoryRoutes = (): RouteModule[] => [
       path: '/api/workspaces/{workspaceId}/categories',
       operationId: 'listCategories',
       summary: 'List categories',
-      description: 'Every category of the workspace, oldest first.',
+      description:
+        'Every category of the workspace, oldest first. A connection that ends before the body does has brought a part of the list.',
       tags: ['Categories'],
       scope: 'workspace',
       permissions: ['categories.read'],
@@ -61,7 +63,8 @@ export const createCategoryRoutes = (): RouteModule[] => [
         },
       },
     },
-    async ({ context }) => ok({ categories: await listCategories(context) }),
+    async ({ context }) =>
+      streamList('categories', BEFORE_ALL_CATEGORIES, (after) => readCategories(context, after)),
   ),
   defineRoute(
     {

@@ -4,7 +4,7 @@ import type { Logger } from 'pino';
 import { type KeyActor, requirePermissions } from '../context.ts';
 import type { Database } from '../db/database.ts';
 import { notFound, ServiceError } from '../errors.ts';
-import { REQUEST_WAIT_MS } from '../threads/share.ts';
+import { NoRoom, REQUEST_WAIT_MS } from '../threads/share.ts';
 import { loopTurn } from '../threads/turns.ts';
 import { createBodyReader } from './body.ts';
 import { createClientAddress } from './client-address.ts';
@@ -12,18 +12,28 @@ import {
   createExchanges,
   type Env,
   type Exchange,
-  jsonResponse,
+  JSON_TYPE,
+  jsonBody,
   type Observation,
   respond,
 } from './exchange.ts';
 import { DEFAULT_BODY_BYTES, type HttpLimits } from './limits.ts';
 import { documentRoutes } from './openapi.ts';
 import { createProbes, type Page } from './pages.ts';
+import { createProgress } from './progress.ts';
 import { createRateLimiter } from './rate-limits.ts';
 import type { Readiness } from './readiness.ts';
-import type { RouteModule, RouteRequest } from './route.ts';
+import {
+  bytesBesidesBody,
+  bytesPerBodyByte,
+  createRooms,
+  type Rooms,
+  withEnoughRoom,
+  workRoomOf,
+} from './rooms.ts';
+import type { RouteModule } from './route.ts';
 import { type Keys, namedResource, scopedParams } from './scope.ts';
-import { JsonStream, PAGE_BYTES } from './stream-list.ts';
+import { JsonStream } from './stream-list.ts';
 import { createIdentifyClient } from './unknown-keys.ts';
 
 export interface HttpDependencies {
@@ -34,6 +44,10 @@ export interface HttpDependencies {
   readonly databaseOf: (actor: KeyActor) => Database;
   readonly logger: Logger;
   readonly limits: HttpLimits;
+  /** The process's memory for requests; one of its own by default. */
+  readonly rooms?: Rooms;
+  /** Milliseconds that count as a second for the rates of bodies and responses; a second by default. */
+  readonly rateTickMs?: number;
   /** Addresses or CIDR ranges whose X-Forwarded-For counts. */
   readonly trustedProxies: readonly string[];
   /** Recognises callers' keys. */
@@ -66,12 +80,19 @@ function methodsByPath(routes: readonly { method: string; path: string }[]) {
  * the pages without a key. CORS is off: no response has its headers.
  */
 export function createApp(dependencies: HttpDependencies, routes: readonly RouteModule[]): OpenAPIHono<Env> {
-  const { databaseOf, logger, limits } = dependencies;
+  const { databaseOf, logger, limits, rooms = createRooms() } = dependencies;
+  const waitMs = limits.largeBodyWaitMs;
   const limiter = createRateLimiter(limits);
   const identify = createIdentifyClient(dependencies.keys, limiter);
-  const bodies = createBodyReader(limits.largeBodyWaitMs);
+  const { workspaces, strangers } = rooms;
+  const progress = createProgress(
+    () => workspaces.waiting() + strangers.waiting() > 0,
+    dependencies.rateTickMs,
+  );
+  const bodies = createBodyReader(waitMs, progress);
   const exchanged = createExchanges({
-    waitMs: limits.largeBodyWaitMs,
+    strangers,
+    progress,
     logger,
     clientAddress: createClientAddress(dependencies.trustedProxies, (peer) =>
       logger.warn(
@@ -83,30 +104,22 @@ export function createApp(dependencies: HttpDependencies, routes: readonly Route
   });
   const app = new OpenAPIHono<Env>();
 
-  const streamed = (
-    exchange: Exchange,
-    status: number,
-    body: JsonStream,
-    connection: RouteRequest['connection'],
-  ): Response => {
-    const stream = body.open((error) => {
-      connection?.destroy();
+  /** The rest of a list that fails ends the connection: half a list is never taken for a whole one. */
+  const open = (exchange: Exchange, c: Context<Env>, body: JsonStream): ReadableStream<Uint8Array> =>
+    body.open((error) => {
+      c.env?.outgoing?.destroy();
       const { requestId } = exchange;
       logger.error({ requestId, err: error }, 'the rest of a list could not be read');
     });
-    const response = respond(exchange, status, stream, { 'Content-Type': 'application/json' });
-    // It holds one page at a time.
-    exchange.size = PAGE_BYTES;
-    return response;
-  };
 
   const serve = (route: RouteModule) => async (exchange: Exchange, c: Context<Env>) => {
-    const { scope, permissions, upload, bodyBytes = DEFAULT_BODY_BYTES } = route.definition;
+    const { definition } = route;
+    const { scope, permissions, upload, bodyBytes = DEFAULT_BODY_BYTES } = definition;
     const { headers } = c.req.raw;
     const connection = c.env?.outgoing;
     const given = c.req.param();
     const named = namedResource(scope, given);
-    const { actor, found } = await identify(exchange, headers.get('authorization'), named);
+    const { actor, found, articleBytes } = await identify(exchange, headers.get('authorization'), named);
     exchange.actor = actor;
     limiter.consume(actor, exchange.headers);
     await loopTurn({ of: actor.workspaceId, waitMs: REQUEST_WAIT_MS });
@@ -114,20 +127,40 @@ export function createApp(dependencies: HttpDependencies, routes: readonly Route
     if (!found) throw notFound(scope);
     const params = scopedParams(named, given);
     requirePermissions(actor, ...permissions);
-    const body = bodies.open(c.req.raw, {
+    const held = workspaces.open(actor.workspaceId);
+    exchange.room = held;
+    const besides = bytesBesidesBody(definition, articleBytes);
+    const room = workRoomOf(held, besides, waitMs);
+    const body = bodies.open(headers, {
       limit: upload?.maxBytes ?? bodyBytes,
       json: upload === undefined,
+      perByte: bytesPerBodyByte(definition),
+      besides,
+      room: held,
       owner: actor.workspaceId,
       charge: async (bytes) => limiter.charge(actor, bytes, exchange.headers),
+      incoming: c.env?.incoming,
       connection,
     });
-    try {
-      const context = { db: databaseOf(actor), actor, requestId: exchange.requestId };
-      const result = await route.run({ context, params, url: c.req.url, body, headers, connection });
+    const hasBody = upload !== undefined || definition.body !== undefined;
+    if (!hasBody) await held.take(besides, { waitMs });
+    const context = { db: databaseOf(actor), actor, requestId: exchange.requestId };
+    const request = { context, params, url: c.req.url, body, headers, connection, room };
+    const work = async (): Promise<Response> => {
+      const result = await route.run(request);
       if (result.status === 304) return respond(exchange, 304, null, result.headers ?? {});
+      // It holds one page at a time.
       if (result.body instanceof JsonStream)
-        return streamed(exchange, result.status, result.body, connection);
-      return jsonResponse(exchange, result.status, result.body, result.headers);
+        return respond(exchange, result.status, open(exchange, c, result.body), JSON_TYPE);
+      const bytes = jsonBody(result.body);
+      if (!isChange && !room.has(bytes.length)) throw new NoRoom(bytes.length);
+      // A change is committed by now, and a 503 would deny it.
+      held.insist(bytes.length);
+      return respond(exchange, result.status, bytes, { ...JSON_TYPE, ...result.headers });
+    };
+    const isChange = definition.method !== 'get';
+    try {
+      return isChange ? await work() : await withEnoughRoom(held, waitMs, work);
     } finally {
       body.close();
     }

@@ -16,6 +16,25 @@ function clientKey(address: Address): string {
 const bare = (text: string): string =>
   /^\[(.+)\](?::\d+)?$/.exec(text)?.[1] ?? /^([\d.]+):\d+$/.exec(text)?.[1] ?? text;
 
+function createIsTrusted(trustedProxies: readonly string[]): (address: Address) => boolean {
+  const ranges = trustedProxies.map((text): [Address, number] => {
+    if (text.includes('/')) return ipaddr.parseCIDR(text);
+    const address = ipaddr.process(text);
+    return [address, address.kind() === 'ipv4' ? 32 : 128];
+  });
+  return (address) =>
+    ranges.some(([network, bits]) => network.kind() === address.kind() && address.match(network, bits));
+}
+
+/** Whether a socket's peer is a trusted proxy. @param trustedProxies addresses or CIDR ranges */
+export function createTrust(trustedProxies: readonly string[]): (peer: string | undefined) => boolean {
+  const isTrusted = createIsTrusted(trustedProxies);
+  return (peer) => {
+    const address = trustedProxies.length === 0 ? null : parse(peer ?? '');
+    return address !== null && isTrusted(address);
+  };
+}
+
 /**
  * The client of a request: the socket's peer or, when that is a trusted proxy, the last address of X-Forwarded-For that
  * is not one. Anyone can send that header, so it counts from trusted proxies only.
@@ -26,13 +45,7 @@ export function createClientAddress(
   trustedProxies: readonly string[],
   onUntrusted: (peer: string) => void = () => undefined,
 ): (peer: string | undefined, forwardedFor: string | null) => string {
-  const ranges = trustedProxies.map((text): [Address, number] => {
-    if (text.includes('/')) return ipaddr.parseCIDR(text);
-    const address = ipaddr.process(text);
-    return [address, address.kind() === 'ipv4' ? 32 : 128];
-  });
-  const isTrusted = (address: Address): boolean =>
-    ranges.some(([network, bits]) => network.kind() === address.kind() && address.match(network, bits));
+  const isTrusted = createIsTrusted(trustedProxies);
 
   let hasWarned = false;
 

@@ -6,9 +6,11 @@ import type { Logger } from 'pino';
 import type { KeyActor } from '../context.ts';
 import { redactSecrets } from '../error-text.ts';
 import { ServiceError } from '../errors.ts';
-import { createFairQueue } from '../fair-queue.ts';
 import { writeJson } from '../json-text.ts';
+import type { Holding, Room } from '../room.ts';
 import { type Report, toProblem, toServiceError, UNEXPECTED } from './problems.ts';
+import type { Progress } from './progress.ts';
+import { SENT_AT_ONCE, sendBody } from './sent-body.ts';
 
 /** What is known of a request from its start to its log line. */
 export interface Exchange {
@@ -19,9 +21,11 @@ export interface Exchange {
   /** Headers of its response beyond those of every response. */
   readonly headers: Record<string, string>;
   actor?: KeyActor;
+  /** Memory that the request holds until its response is sent; of strangers until it is known whose request it is. */
+  room: Holding;
   status: number;
-  /** Characters of the response that are in memory at once. */
-  size: number;
+  /** Starts sending a body in pieces. */
+  readonly send: (body: Uint8Array | ReadableStream<Uint8Array>) => ReadableStream<Uint8Array>;
 }
 
 /** One finished request, for metrics. */
@@ -56,23 +60,28 @@ const COMMON_HEADERS = {
 export function respond(
   exchange: Exchange,
   status: number,
-  body: string | ReadableStream<Uint8Array> | null,
+  body: string | Uint8Array<ArrayBuffer> | ReadableStream<Uint8Array> | null,
   headers: Readonly<Record<string, string>>,
 ): Response {
   exchange.status = status;
-  exchange.size = typeof body === 'string' ? body.length : 0;
-  return new Response(body, {
-    status,
-    headers: { ...COMMON_HEADERS, 'X-Request-Id': exchange.requestId, ...exchange.headers, ...headers },
-  });
+  const all = { ...COMMON_HEADERS, 'X-Request-Id': exchange.requestId, ...exchange.headers, ...headers };
+  const inPieces = body instanceof ReadableStream || (body?.length ?? 0) > SENT_AT_ONCE;
+  if (body === null || typeof body === 'string' || !inPieces)
+    return new Response(body, { status, headers: all });
+  const length = body instanceof Uint8Array ? { 'Content-Length': String(body.byteLength) } : {};
+  return new Response(exchange.send(body), { status, headers: { ...all, ...length } });
 }
 
-export const jsonResponse = (
-  exchange: Exchange,
-  status: number,
-  body: unknown,
-  headers: Readonly<Record<string, string>> = {},
-): Response => respond(exchange, status, writeJson(body), { 'Content-Type': 'application/json', ...headers });
+/** The value as the bytes of a JSON body; a short one stays text. */
+export function jsonBody(value: unknown): string | Uint8Array<ArrayBuffer> {
+  const text = writeJson(value);
+  return text.length > SENT_AT_ONCE / 4 ? Buffer.from(text) : text;
+}
+
+export const jsonResponse = (exchange: Exchange, status: number, body: unknown): Response =>
+  respond(exchange, status, jsonBody(body), JSON_TYPE);
+
+export const JSON_TYPE = { 'Content-Type': 'application/json' };
 
 /** The response when building the error response failed: it needs nothing that could fail. */
 const lastResortResponse = (exchange: Exchange): Response =>
@@ -92,25 +101,14 @@ function problemResponse(exchange: Exchange, error: unknown, report: Report): Re
     ...(problem.status === 503 ? { 'Retry-After': '5' } : {}),
     ...(refusal.retryAfter === undefined ? {} : { 'Retry-After': String(refusal.retryAfter) }),
     // Nor is the rest of a body that was refused unread.
-    ...(problem.status === 413 ? { Connection: 'close' } : {}),
+    ...(problem.status === 413 || problem.status === 408 ? { Connection: 'close' } : {}),
   });
 }
 
-const MIB = 1024 * 1024;
-/** Larger responses, in characters, hold memory until the client has received them. */
-const LARGE_RESPONSE = 64 * 1024;
-/** Memory for them, in characters: bounds clients that read slowly or send many requests at once. */
-const SENDING = { total: 64 * MIB, perOwner: 16 * MIB, maxWaiting: 32 };
-
-const tooManyUnread = (): ServiceError =>
-  new ServiceError(
-    'SERVICE_UNAVAILABLE',
-    'Finish reading the large responses to earlier requests, then try again.',
-  );
-
 export interface ExchangeDependencies {
-  /** How long a large response waits for earlier ones to be received, in milliseconds. */
-  readonly waitMs: number;
+  /** The memory of requests that no workspace is known for. */
+  readonly strangers: Room;
+  readonly progress: Progress;
   readonly logger: Logger;
   readonly clientAddress: (peer: string | undefined, forwardedFor: string | null) => string;
   readonly observe?: ((observation: Observation) => void) | undefined;
@@ -142,8 +140,13 @@ export type Env = { Bindings: Partial<HttpBindings> };
  * Wraps the work of one request: gives it an id, turns whatever it throws into a problem response, and writes the log
  * line, which names the route and never a raw path, header, query or body.
  */
-export function createExchanges({ waitMs, logger, clientAddress, observe }: ExchangeDependencies) {
-  const sending = createFairQueue({ ...SENDING, refusal: tooManyUnread });
+export function createExchanges({
+  strangers,
+  progress,
+  logger,
+  clientAddress,
+  observe,
+}: ExchangeDependencies) {
   // Its fields are all named below and hold no secret: redaction would only cost time.
   const line = neverThrow(logger.child({}, { redact: [] }));
   const report = neverThrow(logger);
@@ -158,42 +161,33 @@ export function createExchanges({ waitMs, logger, clientAddress, observe }: Exch
     }
   };
 
-  /** Waits until there is memory for a large response, which holds it until the client has it all or is gone. */
-  const holdMemory = async ({ actor, address, size }: Exchange, c: Context<Env>): Promise<void> => {
-    const outgoing = c.env?.outgoing;
-    if (size <= LARGE_RESPONSE || outgoing === undefined) return;
-    const claim = { amount: size, waitMs };
-    try {
-      const release = await sending.take(actor?.workspaceId ?? address, claim);
-      if (outgoing.closed) release();
-      else outgoing.once('close', release);
-    } catch (error) {
-      if (c.req.method === 'GET' || c.req.method === 'HEAD') throw error;
-      // The change is committed, and a 503 would deny it.
-      outgoing.destroy();
-    }
-  };
-
   return (route: string, work: (exchange: Exchange, c: Context<Env>) => Promise<Response>, quiet = false) =>
     async (c: Context<Env>): Promise<Response> => {
       const headers = c.req.raw.headers;
       const peer = c.env?.incoming?.socket.remoteAddress;
+      const address = clientAddress(peer, headers.get('x-forwarded-for'));
+      const outgoing = c.env?.outgoing;
       const exchange: Exchange = {
         requestId: requestIdOf(headers.get('x-request-id')),
         startedAt: performance.now(),
-        address: clientAddress(peer, headers.get('x-forwarded-for')),
+        address,
         headers: {},
+        room: strangers.open(address),
         status: 500,
-        size: 0,
+        send: (body) => sendBody(body, progress, () => outgoing?.destroy()),
       };
       let response: Response;
       try {
         response = await work(exchange, c);
-        await holdMemory(exchange, c);
       } catch (error) {
+        exchange.room.release();
         response = errorResponse(exchange, error);
       }
-      const { requestId, actor, status, address } = exchange;
+      if (exchange.room.bytes() > 0) {
+        if (outgoing === undefined || outgoing.closed) exchange.room.release();
+        else outgoing.once('close', exchange.room.release);
+      }
+      const { requestId, actor, status } = exchange;
       const milliseconds = performance.now() - exchange.startedAt;
       const method = c.req.method;
       line(

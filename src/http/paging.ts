@@ -1,4 +1,4 @@
-import { type SelectQueryBuilder, sql } from 'kysely';
+import { type QueryExecutorProvider, type SelectQueryBuilder, sql } from 'kysely';
 import { z } from 'zod';
 import { invalid } from '../errors.ts';
 import { iso, parseDateTime } from '../fields.ts';
@@ -47,11 +47,15 @@ export interface PageRequest<Id extends string> {
   readonly position: Position<Id> | null;
 }
 
+/** Bytes of a page's rows at most: the widest rows make a page shorter than its limit. */
+const ROWS_BYTES = 256 * 1024;
+
 /**
- * Reads a page of the query's rows, newest first.
+ * Reads a page of the query's rows, newest first. It has fewer than `limit` where more would be above 256 KiB.
  * @returns the rows, and where the next page begins; null on the last one
  */
 export async function readPage<DB, TB extends keyof DB, Row extends { created_at: Date; id: string }>(
+  db: QueryExecutorProvider,
   query: SelectQueryBuilder<DB, TB, Row>,
   { limit, position }: PageRequest<string>,
 ): Promise<{ rows: Row[]; nextCursor: string | null }> {
@@ -59,15 +63,21 @@ export async function readPage<DB, TB extends keyof DB, Row extends { created_at
     position === null
       ? query
       : query.where(sql<boolean>`(created_at, id) < (${iso(position.at)}, ${position.id})`);
-  const rows: Row[] = await older
+  const found = older
     .orderBy(sql`created_at`, 'desc')
     .orderBy(sql`id`, 'desc')
     // One extra row shows whether another page follows.
-    .limit(limit + 1)
-    .execute();
+    .limit(limit + 1);
+  const { rows } = await sql<Row & { rows_found: number }>`
+    SELECT * FROM (
+      SELECT page.*, row_number() OVER newest AS row_position, count(*) OVER () AS rows_found,
+        sum(octet_length(page::text)) OVER newest AS rows_bytes
+      FROM (${found}) AS page WINDOW newest AS (ORDER BY created_at DESC, id DESC)
+    ) AS measured
+    WHERE rows_bytes <= ${ROWS_BYTES} OR row_position = 1 ORDER BY row_position`.execute(db);
   const shown = rows.slice(0, limit);
   const last = shown.at(-1);
-  const more = rows.length > limit && last !== undefined;
+  const more = last !== undefined && last.rows_found > shown.length;
   return { rows: shown, nextCursor: more ? encodeCursor({ at: last.created_at, id: last.id }) : null };
 }
 

@@ -49,7 +49,7 @@ export function toProblem(error: ServiceError, requestId: string): Problem {
   return {
     type: `/docs/errors/${problemSlug(error.code)}`,
     title,
-    status,
+    status: error.status ?? status,
     detail: error.message,
     code: error.code,
     requestId,

@@ -4,7 +4,7 @@ import type { VerbContext } from '../context.ts';
 import type { ErrorCode } from '../errors.ts';
 import type { ArticleId, JobId, ProjectId, WorkspaceId } from '../ids.ts';
 import type { Permission } from '../permissions.ts';
-import { onBehalfOf } from '../threads/share.ts';
+import { onBehalfOf, type WorkRoom } from '../threads/share.ts';
 import { type BodySource, parseBody, parseQuery, readUpload, type Upload } from './input.ts';
 
 /** What the path names; looked up for the caller before any other check. */
@@ -88,6 +88,8 @@ export interface RouteDefinition {
   readonly bodyExample?: unknown;
   /** Maximum bytes of a JSON body, if not DEFAULT_BODY_BYTES. */
   readonly bodyBytes?: number;
+  /** Bytes of its longest response, if not those of any list or of anything else. An article's own are added. */
+  readonly responseBytes?: number;
   /** Instead of `body`: a file, which the handler gets as `bytes`. */
   readonly upload?: Upload;
   /** Request headers of the route, for the documentation alone: the handler reads and checks them. */
@@ -107,6 +109,7 @@ export interface RouteRequest {
   readonly headers: Headers;
   /** Closed once the response is sent, or the client is gone. */
   readonly connection: HttpBindings['outgoing'] | undefined;
+  readonly room: WorkRoom;
 }
 
 export interface RouteModule {
@@ -159,17 +162,20 @@ export function defineRoute<
     schema === undefined ? undefined : { schema, optional: bodyOptional, isAsync: bodyChecksAsync };
   return {
     definition,
-    run: ({ context, params, url, body, headers, connection }) =>
-      onBehalfOf(context.actor.workspaceId, async () =>
-        handler({
-          context,
-          params: params as Params<Path, Scope>,
-          query: parseQuery(query, url) as QueryOf<Query>,
-          body: (await parseBody(expected, body)) as BodyOf<Body, BodyOptional>,
-          bytes: await readUpload(upload, body),
-          headers,
-          connection,
-        }),
+    run: ({ context, params, url, body, headers, connection, room }) =>
+      onBehalfOf(
+        context.actor.workspaceId,
+        async () =>
+          handler({
+            context,
+            params: params as Params<Path, Scope>,
+            query: parseQuery(query, url) as QueryOf<Query>,
+            body: (await parseBody(expected, body)) as BodyOf<Body, BodyOptional>,
+            bytes: await readUpload(upload, body),
+            headers,
+            connection,
+          }),
+        { room },
       ),
   };
 }

@@ -12,6 +12,8 @@ export type NamedResource =
 export interface Identified {
   readonly actor: KeyActor;
   readonly found: boolean;
+  /** Bytes of the named article as stored; 0 for anything else. */
+  readonly articleBytes: number;
 }
 
 /** Recognises API keys. */

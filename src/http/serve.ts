@@ -6,11 +6,19 @@ import { getRequestListener, type HttpBindings } from '@hono/node-server';
 import type { Logger } from 'pino';
 import { errorCode } from '../error-text.ts';
 import { ServiceError } from '../errors.ts';
+import { createClientAddress, createTrust } from './client-address.ts';
+import { createConnections } from './connections.ts';
 import { toProblem } from './problems.ts';
 
 const MAX_HEADER_BYTES = 16 * 1024;
-/** Longer than any request waits for its response. */
-const STALL_TIMEOUT_MS = 120_000;
+/** How long nothing may move, except while a client waits for its response. */
+const STALL_TIMEOUT_MS = 60_000;
+const HEADERS_TIMEOUT_MS = 10_000;
+/** Headers and body together. */
+const REQUEST_TIMEOUT_MS = 600_000;
+/** Bytes buffered of a body, and of a response, before we read or write no more. */
+const BUFFERED_BYTES = 16 * 1024;
+export const MAX_CONNECTIONS = 4_000;
 
 export interface ServeOptions {
   readonly host: string;
@@ -19,8 +27,14 @@ export interface ServeOptions {
   readonly logger: Logger;
   /** How long requests in flight may take at `close`, in milliseconds; 25 s by default. */
   readonly drainTimeout?: number;
-  /** An idle connection is closed after this many milliseconds; 2 minutes by default. */
+  /** A connection on which nothing moves is closed after this many milliseconds; 1 minute by default. */
   readonly stallTimeout?: number;
+  /** 4,000 by default. */
+  readonly maxConnections?: number;
+  /** Connections of one peer; 200 by default. */
+  readonly maxPerPeer?: number;
+  /** Addresses or CIDR ranges of peers that have no limit of their own. */
+  readonly trustedProxies?: readonly string[];
 }
 
 export interface RunningServer {
@@ -87,30 +101,36 @@ function refuse(error: Error, socket: Duplex): void {
  */
 export async function serveHttp(app: App, options: ServeOptions): Promise<RunningServer> {
   const { host, port, logger, drainTimeout = 25_000, stallTimeout = STALL_TIMEOUT_MS } = options;
+  const clientOf = createClientAddress([]);
+  const isTrusted = createTrust(options.trustedProxies ?? []);
+  const connections = createConnections({
+    total: options.maxConnections ?? MAX_CONNECTIONS,
+    perPeer: options.maxPerPeer,
+    peerOf: (address) => (isTrusted(address) ? null : clientOf(address, null)),
+  });
   const listener = getRequestListener((request, env) => app.fetch(request, env as HttpBindings), {
     errorHandler: malformed,
   });
   const server = createServer(
     {
-      // A whole request, body included, must arrive within 30 s, its headers within 10 s.
-      requestTimeout: 30_000,
-      headersTimeout: 10_000,
+      requestTimeout: REQUEST_TIMEOUT_MS,
+      headersTimeout: HEADERS_TIMEOUT_MS,
       keepAliveTimeout: 65_000,
+      highWaterMark: BUFFERED_BYTES,
       connectionsCheckingInterval: 5_000,
       maxHeaderSize: MAX_HEADER_BYTES,
     },
     listener,
   );
-  const unused = new Set<Socket>();
-  server.on('connection', (socket) => {
-    unused.add(socket);
-    socket.on('close', () => unused.delete(socket));
-  });
+  server.on('connection', connections.add);
   const responses = new WeakMap<Duplex, ServerResponse>();
   server.on('request', ({ socket }, response) => {
-    unused.delete(socket);
+    connections.requestBegins(socket);
     responses.set(socket, response);
-    response.on('close', () => responses.delete(socket));
+    response.once('close', () => {
+      connections.requestEnds(socket);
+      if (responses.get(socket) === response) responses.delete(socket);
+    });
   });
   // In the middle of a response another one would be taken for a part of it.
   server.on('clientError', (error, socket) =>
@@ -119,7 +139,12 @@ export async function serveHttp(app: App, options: ServeOptions): Promise<Runnin
   // An unknown expectation is ignored.
   server.on('checkExpectation', (request, response) => server.emit('request', request, response));
   // Otherwise a client that reads nothing would keep its response in memory forever.
-  server.setTimeout(stallTimeout);
+  server.setTimeout(stallTimeout, (socket: Socket) => {
+    const response = responses.get(socket);
+    const waitsForUs = response !== undefined && !response.headersSent && response.req.complete;
+    if (waitsForUs) socket.setTimeout(stallTimeout);
+    else socket.destroy();
+  });
   await new Promise<void>((resolve, reject) => {
     server.once('error', reject);
     server.listen(port, host, () => {
@@ -138,7 +163,7 @@ export async function serveHttp(app: App, options: ServeOptions): Promise<Runnin
     // Closes idle connections: after a request they would be kept open for the next, before any for the first.
     const sweep = setInterval(() => {
       server.closeIdleConnections();
-      for (const socket of unused) socket.destroy();
+      connections.closeUnused();
     }, 50);
     await closed;
     clearInterval(sweep);

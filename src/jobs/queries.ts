@@ -65,7 +65,7 @@ export async function listJobs(
     .select(jobColumns)
     .where('workspace_id', '=', actor.workspaceId)
     .where('article_id', '=', articleId);
-  const { rows, nextCursor } = await readPage(query, page);
+  const { rows, nextCursor } = await readPage(db, query, page);
   return { jobs: rows.map(toJob), nextCursor };
 }
 
@@ -77,7 +77,11 @@ export async function listWorkspaceJobs(
 ): Promise<{ jobs: Job[]; nextCursor: string | null }> {
   requirePermissions(actor, 'articles.read');
   const query = db.selectFrom('jobs').select(jobColumns).where('workspace_id', '=', actor.workspaceId);
-  const { rows, nextCursor } = await readPage(openOnly ? query.where('ended_at', 'is', null) : query, page);
+  const { rows, nextCursor } = await readPage(
+    db,
+    openOnly ? query.where('ended_at', 'is', null) : query,
+    page,
+  );
   return { jobs: rows.map(toJob), nextCursor };
 }
 

@@ -1,5 +1,7 @@
 import { Gauge, Histogram, type Registry } from 'prom-client';
 import type { Observation } from '../http/exchange.ts';
+import type { Rooms } from '../http/rooms.ts';
+import type { Room } from '../room.ts';
 import { createProcessMetrics } from './process.ts';
 
 /** The HTTP metrics for Prometheus. */
@@ -14,9 +16,29 @@ export interface HttpMetrics {
  * requests.
  * @param waiting how many wait for a connection of the database
  * @param turnsAwaited how many wait for a turn on the event loop
+ * @param rooms the memory of requests
  */
-export function createHttpMetrics(waiting: () => number, turnsAwaited: () => number): HttpMetrics {
+export function createHttpMetrics(
+  waiting: () => number,
+  turnsAwaited: () => number,
+  rooms: Rooms,
+): HttpMetrics {
   const registry = createProcessMetrics();
+  const ofRooms = (name: string, help: string, read: (room: Room) => number): void => {
+    new Gauge({
+      name,
+      help,
+      labelNames: ['room'] as const,
+      registers: [registry],
+      collect() {
+        for (const room of ['workspaces', 'strangers'] as const) this.set({ room }, read(rooms[room]));
+      },
+    });
+  };
+  ofRooms('http_room_bytes', 'Memory that requests hold for bodies, work and responses.', (room) =>
+    room.held(),
+  );
+  ofRooms('http_room_waiters', 'Requests that wait for memory.', (room) => room.waiting());
   new Gauge({
     name: 'database_connection_waiters',
     help: "Requests waiting for a connection from their workspace's share.",

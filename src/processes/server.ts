@@ -11,6 +11,7 @@ import { startDeliveryNotifier } from '../events/notifier.ts';
 import { createApp } from '../http/app.ts';
 import { DEFAULT_HTTP_LIMITS } from '../http/limits.ts';
 import { createReadiness } from '../http/readiness.ts';
+import { createRooms } from '../http/rooms.ts';
 import { serveHttp } from '../http/serve.ts';
 import { createJobWatch } from '../jobs/watch.ts';
 import { createHttpMetrics } from '../metrics/http.ts';
@@ -97,13 +98,15 @@ export async function startServer(config: ConnectedConfig, logger: Logger): Prom
       },
     },
   });
-  const metrics = createHttpMetrics(database.waiting, turnsAwaited);
+  const rooms = createRooms();
+  const metrics = createHttpMetrics(database.waiting, turnsAwaited, rooms);
   createDependencyMetrics(metrics.registry, readiness);
   const app = createApp(
     {
       databaseOf: (actor) => withAuthority(database.of(actor.workspaceId), actor),
       logger,
       limits,
+      rooms,
       trustedProxies: config.TRUSTED_PROXIES,
       keys: createKeys(db, lastUsed),
       pages: (document) => [...createReferencePages(document), ...createAssetPages({ db, blobs })],
@@ -150,6 +153,8 @@ export async function startServer(config: ConnectedConfig, logger: Logger): Prom
       port: config.PORT,
       logger,
       drainTimeout: config.AI_WAIT_SECONDS * 1_000 + DRAIN_MARGIN_MS,
+      maxConnections: config.HTTP_MAX_CONNECTIONS,
+      trustedProxies: config.TRUSTED_PROXIES,
     });
     logger.info(`metrics at ${metricsUrl}`);
     return {

@@ -34,6 +34,6 @@ export async function listProjects(
   requirePermissions(actor, 'projects.read');
   let query = db.selectFrom('projects').select(projectColumns).where('workspace_id', '=', actor.workspaceId);
   if (archived !== undefined) query = query.where('archived_at', archived ? 'is not' : 'is', null);
-  const { rows, nextCursor } = await readPage(query, page);
+  const { rows, nextCursor } = await readPage(db, query, page);
   return { projects: rows.map(toProject), nextCursor };
 }

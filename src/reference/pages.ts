@@ -1,6 +1,8 @@
 import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
+import { gzip } from 'node:zlib';
 import type { Context } from 'hono';
 import { type ErrorCode, notFound } from '../errors.ts';
 import { type Env, type Exchange, respond } from '../http/exchange.ts';
@@ -28,27 +30,52 @@ const HTML = {
   'Cache-Control': CACHED,
 };
 
-/** A text rendered once, on first use, with its tag. */
-function once(render: () => string): () => { readonly text: string; readonly tag: string } {
-  let made: { text: string; tag: string } | undefined;
+/** Bytes that all clients share, with their tag. */
+interface Shared {
+  readonly bytes: Buffer<ArrayBuffer>;
+  readonly tag: string;
+}
+const share = (bytes: Buffer<ArrayBuffer>): Shared => ({
+  bytes,
+  tag: `"${createHash('sha256').update(bytes).digest('base64url').slice(0, 27)}"`,
+});
+
+const compress = promisify(gzip);
+
+/** A text rendered and compressed once, on first use. */
+function once(render: () => string): () => Promise<{ readonly plain: Shared; readonly gzip: Shared }> {
+  const make = async () => {
+    const bytes = Buffer.from(render());
+    return { plain: share(bytes), gzip: share(await compress(bytes, { level: 9 })) };
+  };
+  let made: ReturnType<typeof make> | undefined;
   return () => {
-    if (made !== undefined) return made;
-    const text = render();
-    made = { text, tag: `"${createHash('sha256').update(text).digest('base64url').slice(0, 27)}"` };
+    made ??= make();
     return made;
   };
 }
+
+/** True when the Accept-Encoding header takes gzip. */
+const takesGzip = (header: string | undefined): boolean =>
+  /(?:^|,)\s*(?:x-)?gzip\s*(?:;\s*q=(?!0(?:\.0*)?\s*(?:,|$))|,|$)/i.test(header ?? '');
 
 /** Responds with a text that is the same for every client, or with 304 to a client that has it. */
 function servePrepared(
   prepared: ReturnType<typeof once>,
   headers: Readonly<Record<string, string>>,
-): (exchange: Exchange, c: Context<Env>) => Response {
-  return (exchange, c) => {
-    const { text, tag } = prepared();
+): (exchange: Exchange, c: Context<Env>) => Promise<Response> {
+  return async (exchange, c) => {
+    const forms = await prepared();
+    const isZipped = takesGzip(c.req.header('accept-encoding'));
+    const { bytes, tag } = isZipped ? forms.gzip : forms.plain;
     const known = c.req.header('if-none-match')?.split(',') ?? [];
     const isKnown = known.some((one) => one.trim().replace(/^W\//, '') === tag);
-    return respond(exchange, isKnown ? 304 : 200, isKnown ? null : text, { ...headers, ETag: tag });
+    return respond(exchange, isKnown ? 304 : 200, isKnown ? null : bytes, {
+      ...headers,
+      ETag: tag,
+      Vary: 'Accept-Encoding',
+      ...(isZipped && !isKnown ? { 'Content-Encoding': 'gzip' } : {}),
+    });
   };
 }
 

@@ -15,6 +15,6 @@ export async function listReviews(
     .select(reviewColumns)
     .where('workspace_id', '=', actor.workspaceId)
     .where('article_id', '=', articleId);
-  const { rows, nextCursor } = await readPage(query, page);
+  const { rows, nextCursor } = await readPage(db, query, page);
   return { reviews: rows.map(toReview), nextCursor };
 }

@@ -32,6 +32,8 @@ export const createRoleRoutes = (): RouteModule[] => [
       tags: ['Roles'],
       scope: 'workspace',
       permissions: ['roles.read'],
+      // 1,000 roles with the longest names and all permissions.
+      responseBytes: 2 * 1024 * 1024,
       responses: {
         200: {
           description: 'The roles.',

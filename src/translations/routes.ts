@@ -1,4 +1,5 @@
 import { KEY_HEADER, keyFrom } from '../http/key-header.ts';
+import { VERSIONS_BYTES } from '../http/limits.ts';
 import { defineRoute, type RouteModule } from '../http/route.ts';
 import { ok } from '../http/success.ts';
 import type { JobRuns } from '../jobs/runs.ts';
@@ -22,6 +23,7 @@ export const createTranslationRoutes = (runs: JobRuns): RouteModule[] => [
       method: 'get',
       path: '/api/articles/{articleId}/translations',
       operationId: 'listTranslations',
+      responseBytes: VERSIONS_BYTES,
       summary: 'List the translations of an article',
       description:
         "Every language version of the article's translation group, itself included, sorted by language tag: the latest job that writes it, and how it compares with the source it was translated from.",

@@ -4,16 +4,17 @@ import type { ServerResponse } from 'node:http';
 import { connect } from 'node:net';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
-import { setTimeout as sleep } from 'node:timers/promises';
 import { sql } from 'kysely';
 import { afterAll, beforeEach, expect, it } from 'vitest';
 import { createImageFetcher } from '../../src/assets/fetch-image.ts';
 import type { Asset } from '../../src/assets/schemas.ts';
 import { readTextBytes } from '../../src/db/quotas.ts';
 import type { ServiceError } from '../../src/errors.ts';
+import { createRooms, workRoomOf } from '../../src/http/rooms.ts';
 import type { ProjectId } from '../../src/ids.ts';
 import { parseNetworks } from '../../src/networks.ts';
 import { createAddressGuard } from '../../src/outbound/resolver.ts';
+import { onBehalfOf } from '../../src/threads/share.ts';
 import { setLimits } from '../../src/workspaces/set-limits.ts';
 import { documentOf, type Editing, editing, PNG, paragraph } from '../articles/support.ts';
 import { startReceiver } from '../support/receiver.ts';
@@ -281,7 +282,7 @@ it('never dials what the guard refuses, first or by redirect, and gives up on wh
     ['/text', 'not a PNG'],
     ['/cut', 'closed'],
   ]) {
-    await expect(detailed('x', site.origin + path, async () => null)).rejects.toThrow(reason);
+    await expect(detailed(site.origin + path)).rejects.toThrow(reason);
   }
   expect((await editor.call('GET', assetsOf(article.id))).body.assets).toEqual([]);
 
@@ -301,7 +302,7 @@ it('never dials what the guard refuses, first or by redirect, and gives up on wh
     isPublic: () => true,
   });
   const startedAt = performance.now();
-  const fetched = (path: string) => fetchImage('x', slow.origin + path, async ({ image }) => image.bytes);
+  const fetched = (path: string) => fetchImage(slow.origin + path);
   await expect(fetched('/drip')).rejects.toThrow('within 0.5 seconds');
   await expect(fetched('/endless')).rejects.toThrow('larger than 1048576 bytes');
   expect(performance.now() - startedAt).toBeLessThan(30_000);
@@ -378,7 +379,7 @@ it('a workspace fetches four images at once and others are not held up; each req
 });
 
 // contract.md F19
-it('images that are fetched have room for so many bytes: of one workspace for the largest one, and of all', async () => {
+it('images that are fetched take room of their requests: who finds none is 503, and others are served', async () => {
   const endless = new Set<ServerResponse>();
   const site = await startReceiver(({ path }, response) => {
     if (path === '/small') response.writeHead(200, { 'content-length': PNG.length }).end(PNG);
@@ -387,32 +388,38 @@ it('images that are fetched have room for so many bytes: of one workspace for th
   });
   const fetchImage = createImageFetcher({
     guard: createAddressGuard({ allowedNetworks: parseNetworks('127.0.0.1/32') }),
-    roomWaitMs: 300,
     isPublic: () => true,
   });
-  const fetched = (owner: string, path: string) =>
-    fetchImage(owner, site.origin + path, async ({ image }) => image.bytes.length).catch(
-      (error: ServiceError) => error.code,
-    );
-  expect(await fetched('a', '/small')).toBe(PNG.length);
+  const { workspaces } = createRooms();
+  const fetched = async (owner: string, path: string) => {
+    const held = workspaces.open(owner);
+    try {
+      const { image } = await onBehalfOf(owner, () => fetchImage(site.origin + path), {
+        room: workRoomOf(held, 0, 300),
+      });
+      return image.bytes.length;
+    } catch (error) {
+      return (error as ServiceError).code;
+    } finally {
+      held.release();
+    }
+  };
   const first = fetched('a', '/large');
   await eventually(
-    async () => endless.size,
-    (count) => count === 1,
+    async () => workspaces.held(),
+    (bytes) => bytes === 20 * MEBIBYTE,
   );
-  await sleep(50);
-  expect(await fetched('a', '/small')).toBe('SERVICE_UNAVAILABLE');
-  expect(await fetched('b', '/small')).toBe(PNG.length);
+  expect(await fetched('a', '/large')).toBe('SERVICE_UNAVAILABLE');
+  expect([await fetched('a', '/small'), await fetched('b', '/small')]).toEqual([PNG.length, PNG.length]);
   const others = [fetched('b', '/large'), fetched('c', '/large')];
   await eventually(
-    async () => endless.size,
-    (count) => count === 3,
+    async () => workspaces.held(),
+    (bytes) => bytes === 60 * MEBIBYTE,
   );
-  await sleep(50);
-  expect(await fetched('d', '/small')).toBe('SERVICE_UNAVAILABLE');
+  expect(await fetched('d', '/large')).toBe('SERVICE_UNAVAILABLE');
   for (const response of endless) response.destroy();
   expect(await Promise.all([first, ...others])).toEqual(Array(3).fill('INVALID_REQUEST'));
-  expect(await fetched('d', '/small')).toBe(PNG.length);
+  expect([await fetched('d', '/small'), workspaces.held()]).toEqual([PNG.length, 0]);
   await site.close();
 });
 

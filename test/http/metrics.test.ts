@@ -1,5 +1,6 @@
 import { pino } from 'pino';
 import { expect, test } from 'vitest';
+import { createRooms } from '../../src/http/rooms.ts';
 import { createHttpMetrics } from '../../src/metrics/http.ts';
 import { serveMetrics } from '../../src/metrics/serve.ts';
 import { startServer } from '../../src/processes/server.ts';
@@ -15,6 +16,7 @@ test('every response is counted by its route, never by what a client wrote', asy
   const metrics = createHttpMetrics(
     () => 0,
     () => 0,
+    createRooms(),
   );
   const served = await serveMetrics(metrics.registry, { port: 0 });
   const api = await startApi(database.db, { observe: metrics.observe });

@@ -41,7 +41,7 @@ export async function listRevisions(
     .select(summaryColumns)
     .where('workspace_id', '=', actor.workspaceId)
     .where('article_id', '=', articleId);
-  const { rows, nextCursor } = await readPage(query, page);
+  const { rows, nextCursor } = await readPage(db, query, page);
   return { revisions: rows.map(toSummary), nextCursor };
 }
 

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { ARTICLE_BODY_BYTES } from '../../document/format/limits.ts';
 import { defineListOfArticle } from '../../http/list-of-article.ts';
 import { defineRoute, type RouteModule } from '../../http/route.ts';
 import { pathId } from '../../http/scope.ts';
@@ -28,6 +29,7 @@ export const createRevisionRoutes = (): RouteModule[] => [
       method: 'get',
       path: '/api/articles/{articleId}/revisions/{revisionId}',
       operationId: 'readRevision',
+      responseBytes: 4 * ARTICLE_BODY_BYTES,
       summary: 'Read a revision',
       tags: ['Articles'],
       scope: 'article',
@@ -53,6 +55,7 @@ export const createRevisionRoutes = (): RouteModule[] => [
       method: 'post',
       path: '/api/articles/{articleId}/revisions/{revisionId}/restore',
       operationId: 'restoreRevision',
+      responseBytes: 16 * ARTICLE_BODY_BYTES,
       summary: 'Restore a revision',
       description:
         'Saves title, document, meta fields and keywords of the revision, like any other save: with If-Match, with article.updated when the article is PUBLISHED, and with 409 while a job works on the article. What it replaces is always kept as a revision. Status, images and categories stay as they are: an image deleted since does not come back, its block shows nothing, and `missingImages` names it. 400 when the body breaks a rule of the present format, or shows the image that is now the hero.',

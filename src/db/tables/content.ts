@@ -67,6 +67,8 @@ export interface ContentTables {
     content_markdown: Nullable<string>;
     /** Where the body's links and images stand in both texts; null without any. */
     content_places: NullableJson<Places>;
+    /** Octets of the document as text, HTML and Markdown; counted by Postgres. */
+    bytes: Default<number>;
     /** The renderer that made the three above. */
     rendered_by: Nullable<number>;
     /** Grows with every change of what the response shows, but for addresses of links and images. */
@@ -91,8 +93,6 @@ export interface ContentTables {
     brief_id: Nullable<string>;
     published_url: Nullable<string>;
     word_count: Nullable<number>;
-    /** Octets of the document as text, and of both renderings. */
-    bytes: Default<number>;
     /** Author of the content, and since when; null when unknown. */
     author_kind: Nullable<AuthorKind>;
     author_id: Nullable<ApiKeyId | JobId>;

@@ -12,3 +12,5 @@ export const MAX_KEYWORDS = 100;
 export const MAX_KEYWORD = 200;
 /** Links to articles in all blocks of one document. */
 export const MAX_DOCUMENT_LINKS = 1_000;
+/** Images in all blocks of one document. Each may show a long text of its asset. */
+export const MAX_DOCUMENT_IMAGES = 1_000;

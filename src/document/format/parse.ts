@@ -4,7 +4,7 @@ import { weighInline } from '../inline/parse.ts';
 import { ParsedTexts } from '../inline/texts.ts';
 import { withinBounds } from '../text/characters.ts';
 import { MAX_DOCUMENT_MARKS } from '../text/marks.ts';
-import { MAX_DOCUMENT_LINKS } from './limits.ts';
+import { MAX_DOCUMENT_IMAGES, MAX_DOCUMENT_LINKS } from './limits.ts';
 import { hasArticleLinks } from './links.ts';
 import {
   type Block,
@@ -41,6 +41,7 @@ export interface TextBounds {
   readonly marks: number | null;
   /** Links to articles in all blocks together. */
   readonly links: number;
+  readonly images: number;
 }
 
 /** Bounds for documents from clients. */
@@ -50,6 +51,7 @@ const CLIENT_BOUNDS: TextBounds = {
   code: MAX_CODE,
   marks: MAX_DOCUMENT_MARKS,
   links: MAX_DOCUMENT_LINKS,
+  images: MAX_DOCUMENT_IMAGES,
 };
 /**
  * Bounds for stored documents and their translations, which may exceed the bounds for clients. Translated texts are
@@ -61,6 +63,7 @@ export const STORED_BOUNDS: TextBounds = {
   code: Number.POSITIVE_INFINITY,
   marks: null,
   links: Number.POSITIVE_INFINITY,
+  images: Number.POSITIVE_INFINITY,
 };
 
 const frame = z.object({
@@ -103,6 +106,7 @@ class Check {
   private readonly ids = new Set<string>();
   private marks = 0;
   private links = 0;
+  private images = 0;
 
   constructor(texts: ParsedTexts, bounds: TextBounds) {
     this.texts = texts;
@@ -140,6 +144,13 @@ class Check {
       if (this.links > this.bounds.links) {
         const message = `has, together with the blocks before it, more than ${this.bounds.links} links to articles`;
         this.add(() => ({ path: [...path, 'links'], message }), block);
+      }
+    }
+    if (block.type === 'image') {
+      this.images += 1;
+      if (this.images > this.bounds.images) {
+        const message = `is, together with the blocks before it, more than ${this.bounds.images} images`;
+        this.add(() => ({ path, message }), block);
       }
     }
     for (const { path: inner, ...placed } of placedTexts(block, this.bounds)) {

@@ -2,7 +2,7 @@
 import { z } from 'zod';
 import { withinBounds } from '../text/characters.ts';
 import { MAX_DOCUMENT_MARKS, MAX_LINK_TITLE, MAX_PARAGRAPH_MARKS } from '../text/marks.ts';
-import { MAX_DOCUMENT_LINKS } from './limits.ts';
+import { MAX_DOCUMENT_IMAGES, MAX_DOCUMENT_LINKS } from './limits.ts';
 
 /** Links one block may hold. */
 export const MAX_LINKS = 20;
@@ -189,7 +189,7 @@ export const blockSchema = z.discriminatedUnion('type', [
 export const documentSchema = z
   .object({ version: z.literal(1), blocks: z.array(blockSchema).max(MAX_BLOCKS) })
   .meta({
-    description: `Block ids are unique. Texts have at most ${MAX_TEXT} characters, code ${MAX_CODE}. A paragraph of Markdown text has at most ${MAX_PARAGRAPH_MARKS} marks (\`[ ] * _ < & \\ !\`, backticks and line ends), fewer if many of them are emphasis; all texts together have at most ${MAX_DOCUMENT_MARKS}. Link titles have at most ${MAX_LINK_TITLE} characters, and all \`links\` of a document at most ${MAX_DOCUMENT_LINKS} entries.`,
+    description: `Block ids are unique. Texts have at most ${MAX_TEXT} characters, code ${MAX_CODE}. A paragraph of Markdown text has at most ${MAX_PARAGRAPH_MARKS} marks (\`[ ] * _ < & \\ !\`, backticks and line ends), fewer if many of them are emphasis; all texts together have at most ${MAX_DOCUMENT_MARKS}. Link titles have at most ${MAX_LINK_TITLE} characters, and all \`links\` of a document at most ${MAX_DOCUMENT_LINKS} entries. It has at most ${MAX_DOCUMENT_IMAGES} images.`,
   });
 
 export type DocumentJson = z.infer<typeof documentSchema>;

@@ -42,8 +42,15 @@ export function shownLinks({ links }: Places, link: Resolver['link']): (string |
   return addresses;
 }
 
-/** Writes links and images into a rendering, in time linear in its length. */
-export function splice({ html, markdown, places }: Rendered, resolve: Resolver): Omit<Rendered, 'places'> {
+/**
+ * Writes links and images into a rendering, in time linear in its length.
+ * @param onLength called with the bytes that are inserted into both texts, before anything is built
+ */
+export function splice(
+  { html, markdown, places }: Rendered,
+  resolve: Resolver,
+  onLength?: (bytes: number) => void,
+): Omit<Rendered, 'places'> {
   if (places === null) return { html, markdown };
   const splices: Splice[] = [];
   for (const [index, url] of shownLinks(places, resolve.link).entries()) {
@@ -61,12 +68,23 @@ export function splice({ html, markdown, places }: Rendered, resolve: Resolver):
     }
     if (image !== null) splices.push(spliceImage(place, image));
   }
+  onLength?.(lengthOf(splices));
   // In HTML only images of one gap touch; they keep their order.
   splices.sort((a, b) => a.html.start - b.html.start);
   return {
     html: insert(html, splices, 'html'),
     markdown: insert(markdown, splices, 'markdown'),
   };
+}
+
+function lengthOf(splices: readonly Splice[]): number {
+  let bytes = 0;
+  for (const { html, markdown } of splices) {
+    for (const text of [html.before, html.after, markdown.before, markdown.after]) {
+      bytes += Buffer.byteLength(text);
+    }
+  }
+  return bytes;
 }
 
 function insert(text: string, splices: readonly Splice[], kind: keyof Splice): string {

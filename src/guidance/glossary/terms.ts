@@ -31,7 +31,7 @@ export async function listTerms(
       eb.or([eb('target_language', '=', targetLanguage), eb('target_language', 'is', null)]),
     );
   }
-  const { rows, nextCursor } = await readPage(query, page);
+  const { rows, nextCursor } = await readPage(db, query, page);
   return { terms: rows.map(toTerm), nextCursor };
 }
 

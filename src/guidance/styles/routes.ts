@@ -32,6 +32,8 @@ export const createStyleRoutes = (): RouteModule[] => [
       tags: ['Translations'],
       scope: 'project',
       permissions: ['articles.read'],
+      // 200 styles with the longest instructions.
+      responseBytes: 2.5 * 1024 * 1024,
       responses: {
         200: {
           description: 'The styles.',

@@ -34,7 +34,7 @@ export async function listProposals(
     .select(sql<Proposal>`proposal - 'provenance' - 'behind'`.as('proposal'))
     .where('workspace_id', '=', actor.workspaceId)
     .where('article_id', '=', articleId);
-  const { rows, nextCursor } = await readPage(query, page);
+  const { rows, nextCursor } = await readPage(db, query, page);
   const proposals = rows.map(({ proposal: { key, action, reason, value }, ...row }) => ({
     id: row.id,
     articleId: row.article_id,

@@ -59,6 +59,8 @@ export const createEndpointRoutes = ({
       method: 'get',
       path: '/api/workspaces/{workspaceId}/webhooks',
       operationId: 'listWebhooks',
+      // 100 endpoints, and 50 deliveries with the texts of all their responses.
+      responseBytes: 2 * 1024 * 1024,
       summary: 'List webhook endpoints and recent deliveries',
       description:
         'Every endpoint of the workspace, its 50 most recent deliveries over all endpoints, and the names of ' +

@@ -1,0 +1,265 @@
+/**
+ * Strangers and a tenant that ask for much and read nothing, announce bodies and send nothing, and 12,000 idle connections:
+ * meanwhile another tenant reads and saves an article of 271 KB. Then an honest upload with long pauses, alone. Ends with
+ * status 1 when anything is off.
+ */
+import { type ChildProcess, fork } from 'node:child_process';
+import { once } from 'node:events';
+import { Agent, type IncomingMessage, request } from 'node:http';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { fileURLToPath } from 'node:url';
+import { sql } from 'kysely';
+import { createProject } from '../src/projects/create.ts';
+import { startProcess } from '../test/support/processes.ts';
+import type { Crowd } from './support/crowd.ts';
+import { quietPort } from './support/durable-engines.ts';
+import { startEphemeralEngines, temporaryFolder } from './support/engines.ts';
+import { conclude, median, print, quantile, seconds, setting, table } from './support/report.ts';
+import { createScriptService, type ScriptWorkspace } from './support/service.ts';
+import { memory } from './support/usage.ts';
+
+const SECONDS = setting('STRANGERS_SECONDS', 45);
+const READERS = setting('STRANGERS_READERS', 500);
+const UPLOADS = setting('STRANGERS_UPLOADS', 500);
+const IDLE = setting('STRANGERS_IDLE', 12_000);
+/** Of the honest upload, which takes ten seconds for each; 0 for none. */
+const UPLOAD_MIB = setting('STRANGERS_UPLOAD_MIB', 16);
+const ALONE_SECONDS = 10;
+const EVERY_MS = 100;
+const KIB = 1_024;
+const MIB = 1_024 * KIB;
+const UPLOAD_KIB_PER_SECOND = 100;
+const PAUSE_EVERY_MIB = 4;
+const PAUSE_MS = 10_000;
+const MOST_MS = 250;
+const MOST_MIB = 512;
+
+const engines = await startEphemeralEngines();
+const folder = temporaryFolder();
+const service = createScriptService(engines);
+const problems: string[] = [];
+const port = await quietPort();
+/** No connection is kept: an idle one may be closed for a new one at any time. */
+const agent = new Agent({ keepAlive: false });
+
+interface Reply {
+  readonly status: number;
+  readonly text: string;
+  readonly ms: number;
+}
+
+function call(
+  key: string,
+  method: string,
+  path: string,
+  body?: Buffer | string,
+  type = 'application/json',
+): Promise<Reply> {
+  const began = performance.now();
+  return new Promise((resolve, reject) => {
+    const headers = {
+      authorization: `Bearer ${key}`,
+      ...(body === undefined ? {} : { 'content-type': type, 'content-length': Buffer.byteLength(body) }),
+    };
+    const outgoing = request({ port, host: '127.0.0.1', method, path, agent, headers });
+    outgoing.on('error', reject);
+    outgoing.on('response', async (response: IncomingMessage) => {
+      const chunks: Buffer[] = [];
+      try {
+        for await (const chunk of response) chunks.push(chunk as Buffer);
+      } catch (error) {
+        reject(error);
+        return;
+      }
+      const text = Buffer.concat(chunks).toString();
+      resolve({ status: response.statusCode ?? 0, text, ms: performance.now() - began });
+    });
+    outgoing.end(body);
+  });
+}
+
+/** A document whose article's response has about so many bytes. */
+const documentOf = (bytes: number) => ({
+  version: 1,
+  blocks: Array.from({ length: Math.ceil(bytes / 3 / 1_000) }, (_, index) => ({
+    id: `p${index}`,
+    type: 'paragraph',
+    text: 'Water the young plants in the morning. '.repeat(25),
+  })),
+});
+
+async function articleOf(workspace: ScriptWorkspace, bytes: number): Promise<string> {
+  const projectId = await createProject(workspace.context, {
+    name: 'Soak',
+    languages: ['en'],
+    primaryLanguage: 'en',
+  });
+  const body = JSON.stringify({ title: 'Soak', documentJson: documentOf(bytes) });
+  const { status, text } = await call(workspace.key, 'POST', `/api/projects/${projectId}/articles`, body);
+  if (status !== 201) throw new Error(`an article could not be made: ${status} ${text.slice(0, 200)}`);
+  return JSON.parse(text).article.id;
+}
+
+const addCategories = (workspace: ScriptWorkspace, count: number) =>
+  sql`
+    WITH made AS (
+      INSERT INTO categories (id, workspace_id, primary_language)
+      SELECT gen_random_uuid(), ${workspace.id}, 'zh' FROM generate_series(1, ${count}::int) RETURNING id
+    )
+    INSERT INTO category_names (id, workspace_id, category_id, language, name, slug, name_key)
+    SELECT gen_random_uuid(), ${workspace.id}, id, 'zh', rpad('', 72, '園') || left(id::text, 8), id::text, id::text
+    FROM made`.execute(service.db);
+
+interface Sample {
+  readonly reads: number[];
+  readonly saves: number[];
+}
+
+/** Reads and saves the article in turn for some seconds. */
+async function sample(key: string, id: string, forSeconds: number): Promise<Sample> {
+  const taken: Sample = { reads: [], saves: [] };
+  const path = `/api/articles/${id}`;
+  const until = performance.now() + forSeconds * 1_000;
+  for (let turn = 0; performance.now() < until; turn += 1) {
+    const title = `Saved ${turn}`;
+    try {
+      const read = await call(key, 'GET', path);
+      const saved = await call(
+        key,
+        'PATCH',
+        path,
+        JSON.stringify({ title, documentJson: documentOf(271_000) }),
+      );
+      taken.reads.push(read.ms);
+      taken.saves.push(saved.ms);
+      if (read.status !== 200) problems.push(`a read was ${read.status}`);
+      if (saved.status !== 200) problems.push(`a save was ${saved.status}`);
+    } catch (error) {
+      problems.push(`a connection of the tenant ended: ${error instanceof Error ? error.message : error}`);
+    }
+    await sleep(EVERY_MS);
+  }
+  return taken;
+}
+
+async function honestUpload({ key }: ScriptWorkspace, articleId: string, mebibytes: number): Promise<void> {
+  const png = Buffer.from('89504e470d0a1a0a0000000d49484452', 'hex');
+  const began = performance.now();
+  const status = await new Promise<number>((resolve, reject) => {
+    const outgoing = request({
+      port,
+      host: '127.0.0.1',
+      agent,
+      method: 'POST',
+      path: `/api/articles/${articleId}/assets`,
+      headers: {
+        authorization: `Bearer ${key}`,
+        'content-type': 'image/png',
+        'content-length': mebibytes * MIB,
+      },
+    });
+    outgoing.on('response', (response) => resolve(response.resume().statusCode ?? 0));
+    outgoing.on('error', reject);
+    const send = async () => {
+      for (let sent = 0; sent < mebibytes * MIB; sent += UPLOAD_KIB_PER_SECOND * KIB) {
+        const piece = Buffer.alloc(Math.min(UPLOAD_KIB_PER_SECOND * KIB, mebibytes * MIB - sent));
+        if (sent === 0) png.copy(piece);
+        outgoing.write(piece);
+        const passes =
+          Math.floor((sent + piece.length) / (PAUSE_EVERY_MIB * MIB)) >
+          Math.floor(sent / (PAUSE_EVERY_MIB * MIB));
+        await sleep(passes ? PAUSE_MS : 1_000);
+      }
+      outgoing.end();
+    };
+    void send().catch(reject);
+  });
+  print(
+    `an upload of ${mebibytes} MiB at ${UPLOAD_KIB_PER_SECOND} KiB/s with pauses: ${status} after ${seconds(performance.now() - began, 0)} s`,
+  );
+  if (status !== 201) problems.push(`the honest upload was ${status}`);
+}
+
+function startCrowd(crowd: Crowd): Promise<ChildProcess> {
+  const child = fork(fileURLToPath(new URL('support/crowd.ts', import.meta.url)), {
+    env: { ...process.env, CROWD: JSON.stringify(crowd) },
+    stdio: ['ignore', 'pipe', 'inherit', 'ipc'],
+  });
+  return new Promise((resolve, reject) => {
+    child.stdout?.once('data', () => resolve(child));
+    child.once('exit', () => reject(new Error('the crowd ended early')));
+  });
+}
+
+try {
+  const [quiet, noisy] = [await service.workspace('Quiet'), await service.workspace('Noisy')];
+  const server = await startProcess('server.ts', {
+    ...service.env,
+    PORT: String(port),
+    DATA_DIR: folder.path,
+  });
+  const article = await articleOf(quiet, 271_000);
+  const large = await articleOf(noisy, 3_000_000);
+  await addCategories(noisy, 20_000);
+  const size = (await call(quiet.key, 'GET', `/api/articles/${article}`)).text.length;
+  const alone = await sample(quiet.key, article, ALONE_SECONDS);
+  const before = memory(server.pid);
+
+  const as = (method: string, path: string, key = '', more = '') =>
+    `${method} ${path} HTTP/1.1\r\nHost: x\r\n${key === '' ? '' : `Authorization: Bearer ${key}\r\n`}${more}\r\n`;
+  const began = performance.now();
+  const crowd = await startCrowd({
+    port,
+    addresses: 50,
+    reads: [
+      as('GET', '/docs'),
+      as('GET', '/openapi.json'),
+      as('GET', `/api/articles/${large}`, noisy.key),
+      as('GET', `/api/workspaces/${noisy.id}/categories`, noisy.key),
+    ],
+    readers: READERS,
+    upload: as(
+      'POST',
+      `/api/articles/${large}/assets`,
+      noisy.key,
+      `Content-Type: image/png\r\nContent-Length: ${16 * MIB}\r\n`,
+    ),
+    uploads: UPLOADS,
+    idle: IDLE,
+  });
+  print(`the crowd was there after ${seconds(performance.now() - began, 0)} s`);
+  const beside = await sample(quiet.key, article, SECONDS);
+  const [counts] = await Promise.all([once(crowd, 'message'), crowd.send('stop')]);
+  const after = memory(server.pid);
+  print(`${JSON.stringify(counts[0])} connections; the article's response has ${size} bytes`);
+  const row = (name: string, values: number[]) => [
+    name,
+    values.length,
+    ...[0.5, 0.95, 0.99, 1].map((share) =>
+      (share === 0.5 ? median(values) : quantile(values, share)).toFixed(0),
+    ),
+  ];
+  print(
+    table([
+      ['ms', 'requests', 'p50', 'p95', 'p99', 'longest'],
+      row('reads alone', alone.reads),
+      row('saves alone', alone.saves),
+      row('reads beside them', beside.reads),
+      row('saves beside them', beside.saves),
+    ]),
+  );
+  print(`MiB resident of the server: ${before.now.toFixed(0)} before, ${after.highest.toFixed(0)} at most`);
+  for (const [name, values] of Object.entries(beside)) {
+    const p99 = quantile(values, 0.99);
+    if (!(p99 <= MOST_MS)) problems.push(`the p99 of ${name} was ${p99.toFixed(0)} ms`);
+  }
+  if (after.highest > MOST_MIB) problems.push(`the server had ${after.highest.toFixed(0)} MiB`);
+  if (UPLOAD_MIB > 0) await honestUpload(quiet, article, UPLOAD_MIB);
+  server.kill('SIGTERM');
+  await server.ended;
+} finally {
+  await service.stop();
+  await engines.stop();
+  folder.remove();
+}
+conclude([...new Set(problems)], 'Strangers cost a tenant nothing.');
