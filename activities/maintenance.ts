@@ -7,6 +7,7 @@ import { errorKind } from '../src/db/error-kind.ts';
 import { rotatePartitions } from '../src/db/partitions.ts';
 import { errorCode } from '../src/error-text.ts';
 import { pruneGenerations } from '../src/generation/prune.ts';
+import { emptyDeletedProjects } from '../src/projects/empty.ts';
 import { endAbandonedOperations } from '../src/reconcile/ai-operations.ts';
 import { reconcileDeliveries } from '../src/reconcile/deliveries.ts';
 import { type ReconcileDependencies, reconcileJobs, releaseStrandedHolds } from '../src/reconcile/jobs.ts';
@@ -24,11 +25,13 @@ export function createMaintenanceActivities(
     readonly partitionMinutes: number;
     readonly blobs: BlobStore;
     readonly blobGraceMs: number;
+    /** How long a deleted workspace can be restored. */
+    readonly workspaceGraceMs: number;
     /** How long unused entries of the translation memory are kept. */
     readonly memoryMs: number;
   },
 ) {
-  const { db, retentionMs, partitionMinutes, blobs, blobGraceMs, memoryMs } = dependencies;
+  const { db, retentionMs, partitionMinutes, blobs, blobGraceMs, workspaceGraceMs, memoryMs } = dependencies;
   const retention = { retentionMs, onProgress: beat };
   const watched: ReconcileDependencies = {
     ...dependencies,
@@ -43,7 +46,8 @@ export function createMaintenanceActivities(
     reconcileDeliveries: (): Promise<{ returned: number; ended: number }> => reconcileDeliveries(watched),
     emptyDeleted: async (): Promise<void> => {
       await emptyDeletedEndpoints(watched);
-      await emptyDeletedWorkspaces(watched);
+      await emptyDeletedProjects(watched);
+      await emptyDeletedWorkspaces({ ...watched, graceMs: workspaceGraceMs });
     },
     pruneWebhooks: () => rotatePartitions(db, { ...retention, partitionMinutes }),
     // Working data of ended paid jobs, and entries of the translation memory unused for long.

@@ -3,6 +3,8 @@ import {
   ActivityFailure,
   ApplicationFailure,
   CancellationScope,
+  ContinueAsNew,
+  continueAsNew,
   isCancellation,
   proxyActivities,
   sleep,
@@ -11,6 +13,7 @@ import type { WebhookActivities } from '../activities/webhooks.ts';
 import type { DeliverWebhookInput, DeliverWebhookResult } from '../src/temporal/shapes.ts';
 import {
   attemptFailed,
+  HELD_MS,
   LONGEST_WAIT_MS,
   MAX_ATTEMPTS,
   waitAfter,
@@ -44,7 +47,8 @@ const attemptFrom = (offset: number) =>
 
 /**
  * Delivers one event to one endpoint: up to six attempts, then given up. Ends COMPLETED when delivered or when there
- * was nothing left to send, FAILED when given up, CANCELLED when an operator stopped it.
+ * was nothing left to send, FAILED when given up, CANCELLED when an operator stopped it. While the workspace is deleted or
+ * suspended it waits, however long.
  */
 export async function deliverWebhook(input: DeliverWebhookInput): Promise<DeliverWebhookResult> {
   const { deliveryId } = input;
@@ -53,6 +57,11 @@ export async function deliverWebhook(input: DeliverWebhookInput): Promise<Delive
       const result = await attemptFrom(offset)(deliveryId, offset);
       if (result.kind === 'stopped') return { outcome: 'stopped', reason: result.reason };
       if (result.kind === 'recorded') return { outcome: 'delivered', attempts: result.number };
+      if (result.kind === 'held') {
+        await sleep(HELD_MS, { summary: 'wait: the workspace is deleted or suspended' });
+        // Begins anew, so that no history grows however long this lasts.
+        return await continueAsNew<typeof deliverWebhook>({ deliveryId, offset: result.attempts });
+      }
       const { outcome } = result;
       const endedAt = Date.parse(outcome.startedAt) + outcome.durationMs;
       // A received response is recorded even when an operator cancels meanwhile.
@@ -70,6 +79,7 @@ export async function deliverWebhook(input: DeliverWebhookInput): Promise<Delive
       });
     }
   } catch (error) {
+    if (error instanceof ContinueAsNew) throw error;
     const reason = endReason(error);
     if (reason !== null) {
       await CancellationScope.nonCancellable(() =>

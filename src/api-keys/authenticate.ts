@@ -1,6 +1,7 @@
 import type { KeyActor } from '../context.ts';
 import type { Database } from '../db/database.ts';
 import { textStatement } from '../db/prepared.ts';
+import { WORKSPACE_STATE } from '../db/workspace-state.ts';
 import { keyRefused, ServiceError } from '../errors.ts';
 import type { PathResource } from '../http/route.ts';
 import type { Identified, Identify, NamedResource } from '../http/scope.ts';
@@ -20,6 +21,7 @@ interface KeyRow {
   /** Names separated by spaces: text is faster to read than an array. */
   readonly permissions: string;
   readonly found: boolean;
+  readonly suspended: boolean;
 }
 
 /**
@@ -30,21 +32,23 @@ const findKey = (name: string, found: string) =>
   textStatement<KeyRow>(
     name,
     `SELECT k.id, k.prefix, k.workspace_id, w.name AS workspace_name, r.id AS role_id, r.name AS role_name,
-            r.built_in, array_to_string(r.permissions, ' ') AS permissions, ${found} AS found
+            r.built_in, array_to_string(r.permissions, ' ') AS permissions, ${found} AS found,
+            ${WORKSPACE_STATE}
      FROM api_keys k
      JOIN roles r ON r.workspace_id = k.workspace_id AND r.id = k.role_id
      JOIN workspaces w ON w.id = k.workspace_id
-     WHERE k.key_hash = $1 AND k.revoked_at IS NULL AND (k.expires_at IS NULL OR k.expires_at > now())`,
+     WHERE k.key_hash = $1 AND w.deleted_at IS NULL AND k.revoked_at IS NULL AND (k.expires_at IS NULL OR k.expires_at > now())`,
   );
 
-const inTable = (table: string): string =>
-  `EXISTS (SELECT FROM ${table} t WHERE t.workspace_id = k.workspace_id AND t.id = $2)`;
+const OF_LIVING_PROJECT = `EXISTS (SELECT FROM projects p WHERE p.id = t.project_id AND p.deleted_at IS NULL)`;
+const inTable = (table: string, isLiving: string): string =>
+  `EXISTS (SELECT FROM ${table} t WHERE t.workspace_id = k.workspace_id AND t.id = $2 AND ${isLiving})`;
 
 const STATEMENTS = {
   workspace: findKey('find_key_workspace', 'k.workspace_id = $2'),
-  article: findKey('find_key_article', inTable('articles')),
-  project: findKey('find_key_project', inTable('projects')),
-  job: findKey('find_key_job', inTable('jobs')),
+  article: findKey('find_key_article', inTable('articles', OF_LIVING_PROJECT)),
+  project: findKey('find_key_project', inTable('projects', 't.deleted_at IS NULL')),
+  job: findKey('find_key_job', inTable('jobs', OF_LIVING_PROJECT)),
 } as const satisfies Record<Exclude<PathResource, 'caller'>, unknown>;
 const findKeyAlone = findKey('find_key', 'true');
 
@@ -76,7 +80,8 @@ const NOTHING_NAMED: NamedResource = { scope: 'caller' };
 /**
  * The key's actor with its role's permissions, and whether the named resource belongs to its workspace, in one
  * statement and without a cache: a revoked key or an edited role counts from the next request on, in every process.
- * @throws {ServiceError} UNAUTHENTICATED when the key is unknown, revoked or expired
+ * @throws {ServiceError} UNAUTHENTICATED when the key is unknown, revoked or expired, or its workspace deleted (contract.md
+ *   L1)
  */
 export async function authenticate(
   db: Database,
@@ -99,7 +104,7 @@ export async function authenticate(
     roleName: row.role_name,
     permissions: permissionsIn(row),
   };
-  return { actor, found: named.scope === 'caller' || (id !== null && row.found) };
+  return { actor, found: named.scope === 'caller' || (id !== null && row.found), suspended: row.suspended };
 }
 
 /** Identifies callers by their keys; records when each key was last used. */

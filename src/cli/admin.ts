@@ -8,6 +8,7 @@ import { endpointCommand } from './commands/endpoint.ts';
 import { ideasCommand } from './commands/idea-clusters.ts';
 import { jobCommand } from './commands/job.ts';
 import { keyCommand } from './commands/key.ts';
+import { logCommand } from './commands/log.ts';
 import { projectCommand } from './commands/project.ts';
 import { queueCommand } from './commands/queue.ts';
 import { quotaCommand } from './commands/quota.ts';
@@ -40,6 +41,7 @@ for (const command of [
   deliveryCommand(),
   queueCommand(),
   auditCommand(),
+  logCommand(),
   ideasCommand(),
 ]) {
   for (const each of [command, ...command.commands]) each.copyInheritedSettings(program);

@@ -3,6 +3,7 @@ import type { Context } from 'hono';
 import type { Logger } from 'pino';
 import { requirePermissions } from '../context.ts';
 import type { Database } from '../db/database.ts';
+import { refuseSuspended } from '../db/workspace-state.ts';
 import { notFound, ServiceError } from '../errors.ts';
 import type { WorkspaceId } from '../ids.ts';
 import { createBodyReader } from './body.ts';
@@ -113,10 +114,11 @@ export function createApp(dependencies: HttpDependencies, routes: readonly Route
     const connection = c.env?.outgoing;
     const given = c.req.param();
     const named = namedResource(scope, given);
-    const { actor, found } = await identify(exchange, headers.get('authorization'), named);
+    const { actor, found, suspended } = await identify(exchange, headers.get('authorization'), named);
     await limiter.consume(actor, exchange.headers);
     // Unknown, foreign and malformed ids get the same response, so that existence cannot be probed.
     if (!found) throw notFound(scope);
+    refuseSuspended({ suspended });
     const params = scopedParams(named, given);
     requirePermissions(actor, ...permissions);
     const body = bodies.open(c.req.raw, {

@@ -12,6 +12,8 @@ export type NamedResource =
 export interface Identified {
   readonly actor: KeyActor;
   readonly found: boolean;
+  /** Whether an operator has suspended the caller's workspace. */
+  readonly suspended: boolean;
 }
 
 /**

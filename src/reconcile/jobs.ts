@@ -4,11 +4,12 @@ import type { Watcher } from '../db/batches.ts';
 import type { Database } from '../db/database.ts';
 import type { JobPurpose } from '../db/tables.ts';
 import { inTransaction } from '../db/transaction.ts';
+import { isLivingWorkspace } from '../db/workspace-state.ts';
 import { endJob, freeStrandedArticles } from '../jobs/end.ts';
 import type { JobAreas } from '../jobs/runs.ts';
 import { passTurn } from '../jobs/turns.ts';
 import type { TaskQueues } from '../temporal/task-queues.ts';
-import { runState, type TemporalClient } from '../temporal/workflow-client.ts';
+import { cancelRun, runState, type TemporalClient } from '../temporal/workflow-client.ts';
 import { forEachRow, PAGE, type Position } from './rows.ts';
 
 export interface ReconcileDependencies extends Watcher {
@@ -22,35 +23,41 @@ export interface ReconcileDependencies extends Watcher {
 
 /**
  * Checks every open job that is old enough, of the purposes that this release starts. A run that Temporal does not know
- * is started; a closed run that left its job open was ended from outside and is never restarted: its job fails.
+ * is started; a closed run that left its job open was ended from outside and is never restarted: its job fails. So does a job of a deleted
+ * workspace.
  */
 export async function reconcileJobs(
   dependencies: ReconcileDependencies,
 ): Promise<{ started: number; ended: number }> {
   const { db, client, areas, onError } = dependencies;
   const counts = { started: 0, ended: 0 };
-  const reconcileOne = async (job: Awaited<ReturnType<typeof openJobs>>[number]) => {
+  const end = async ({ id }: OpenJob, errorMessage: string) => {
+    const ended = await inTransaction(db, (tx) =>
+      endJob(tx, id, { status: 'FAILED', errorMessage, onLeftOver: onError }),
+    );
+    if (ended === null) return;
+    counts.ended += 1;
+    await passTurn(dependencies, id);
+  };
+  const reconcileOne = async (job: OpenJob) => {
     const state = await runState(client, job.workflow_id);
-    if (state === 'unknown') {
+    if (job.gone) {
+      // Queued while the workspace was being deleted.
+      await end(job, 'The workspace was deleted. Nothing was charged.');
+      if (state === 'running') await cancelRun(client, job.workflow_id);
+    } else if (state === 'unknown') {
       await areas[job.purpose]?.start(dependencies, job);
       counts.started += 1;
     } else if (state !== 'running') {
-      const ended = await inTransaction(db, (tx) =>
-        endJob(tx, job.id, {
-          status: 'FAILED',
-          errorMessage: `The ${job.kind} was stopped by an operator. Nothing was charged.`,
-          onLeftOver: onError,
-        }),
-      );
-      if (ended === null) return;
-      counts.ended += 1;
-      await passTurn(dependencies, job.id);
+      await end(job, `The ${job.kind} was stopped by an operator. Nothing was charged.`);
     }
   };
   await freeStrandedArticles(db, onError);
   await forEachRow(dependencies, (last) => openJobs(dependencies, last), reconcileOne);
   return counts;
 }
+
+type OpenJob = Awaited<ReturnType<typeof openJobs>>[number];
 
 /** The next open jobs that are old enough, in the order of their creation. */
 function openJobs({ db, areas, minimumAgeMs }: ReconcileDependencies, after: Position) {
@@ -66,6 +73,7 @@ function openJobs({ db, areas, minimumAgeMs }: ReconcileDependencies, after: Pos
       'request_id',
       'created_at',
     ])
+    .select(sql<boolean>`NOT ${isLivingWorkspace(sql.ref('jobs.workspace_id'))}`.as('gone'))
     .where('ended_at', 'is', null)
     .where('purpose', 'in', Object.keys(areas) as JobPurpose[])
     .where('created_at', '<', sql<Date>`now() - make_interval(secs => ${minimumAgeMs / 1000})`)

@@ -57,7 +57,9 @@ export interface AttemptRecord {
 export type AttemptResult =
   | { readonly kind: 'recorded'; readonly number: number }
   | { readonly kind: 'unrecorded'; readonly outcome: AttemptRecord }
-  | { readonly kind: 'stopped'; readonly reason: string };
+  | { readonly kind: 'stopped'; readonly reason: string }
+  /** Nothing is sent while the workspace is deleted or suspended; `attempts` were made before. */
+  | { readonly kind: 'held'; readonly attempts: number };
 
 export interface DeliverWebhookResult {
   readonly outcome: 'delivered' | 'stopped';

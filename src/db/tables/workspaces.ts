@@ -6,6 +6,7 @@ import type {
   ContentTemplateId,
   HoldId,
   LedgerEntryId,
+  OperatorLogId,
   ProjectId,
   RoleId,
   WorkspaceId,
@@ -27,8 +28,11 @@ export interface WorkspaceTables {
     storage_bytes_limit: Default<number>;
     storage_bytes_used: Default<number>;
     created_at: CreatedAt;
-    /** Set once it is deleted, while its rows are being removed. */
-    deleted_at: Nullable<Date>;
+    /** Set while it is deleted: nothing of it is shown. */
+    deleted_at: NullableTimestamp;
+    /** Set once its rows are being removed: it cannot be restored any more. */
+    emptying_since: NullableTimestamp;
+    suspended_at: NullableTimestamp;
   };
   roles: {
     id: RoleId;
@@ -65,6 +69,17 @@ export interface WorkspaceTables {
     request_id: Nullable<string>;
     created_at: CreatedAt;
   };
+  /** What operators changed. No foreign key: it stays when a workspace goes. */
+  operator_log: {
+    id: OperatorLogId;
+    operator: string;
+    action: string;
+    workspace_id: WorkspaceId;
+    workspace_name: Nullable<string>;
+    target_type: string;
+    target_id: Nullable<string>;
+    created_at: CreatedAt;
+  };
   projects: {
     id: ProjectId;
     workspace_id: WorkspaceId;
@@ -78,6 +93,10 @@ export interface WorkspaceTables {
     hero_image_style: Nullable<ImageStyle>;
     inline_image_style: Nullable<ImageStyle>;
     default_brand_voice_id: Nullable<BrandVoiceId>;
+    /** Set while it is deleted and being emptied: nothing of it is shown. */
+    deleted_at: NullableTimestamp;
+    /** Bytes of its images that were returned to the quota when it was deleted, less those removed since. */
+    returned_bytes: Default<number>;
     created_at: CreatedAt;
     updated_at: CreatedAt;
   };

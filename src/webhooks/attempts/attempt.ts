@@ -41,7 +41,8 @@ export const sendSigned = (
     signal,
     async beforeWrite() {
       const begun = await begin();
-      if (begun.kind === 'superseded') return { proceed: false, reason: begun.kind };
+      if (begun.kind === 'superseded' || begun.kind === 'silenced')
+        return { proceed: false, reason: begun.kind };
       if (begun.kind === 'stopped') return { proceed: false, reason: begun.reason };
       const { secret } = begun;
       const headers = deliveryHeaders({ secret, deliveryId, eventType, body, now: new Date() });

@@ -12,6 +12,7 @@ import { parseReceiverUrl } from '../../outbound/address-guard.ts';
 import { type AddressGuard, checkUrlAtRegistration } from '../../outbound/resolver.ts';
 import type { EndpointRegistration, RegisteredEndpoint } from '../schemas.ts';
 import { receiverOf } from './queries.ts';
+import { silencedSince } from './silence.ts';
 
 const MARKER = 'whsec_';
 const SECRET_BYTES = 32;
@@ -78,6 +79,8 @@ export async function registerEndpoint(
         secret,
         events,
         description: input.description ?? '',
+        // A deletion or suspension since the request began.
+        silenced_at: silencedSince(actor.workspaceId),
       })
       .returning('created_at')
       .executeTakeFirstOrThrow();

@@ -3,7 +3,7 @@ import type { Database } from '../../db/database.ts';
 import { prepare, type Slots } from '../../db/prepared.ts';
 import type { BurstId, EndpointId, WorkspaceId } from '../../ids.ts';
 import type { DeliveryInRun, StartedDelivery } from '../deliveries/read-open.ts';
-import { isFree, isLiving } from '../deliveries/states.ts';
+import { isFree, isHeard, isLiving } from '../deliveries/states.ts';
 
 /** An endpoint with at most this many due deliveries gets runs for them. */
 export const FEW_DUE = 5;
@@ -121,7 +121,7 @@ const claim = prepare(
          ORDER BY delivery.due_at LIMIT 1)::float8 AS next_due_in
       FROM (SELECT * FROM given UNION ALL SELECT endpoint_id, '-infinity', 0, NULL FROM found) AS candidate
       CROSS JOIN LATERAL (SELECT workspace_id, url, secret, active FROM webhook_endpoints AS endpoint
-                          WHERE id = candidate.endpoint_id AND ${isLiving} LIMIT 1) AS endpoint
+                          WHERE id = candidate.endpoint_id AND ${isLiving} AND ${isHeard} LIMIT 1) AS endpoint
     ), few AS (
       SELECT endpoint_id, position, due, ${MAX_IN_RUNS} - (
         SELECT count(*) FROM (SELECT FROM webhook_open AS delivery
