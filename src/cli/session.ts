@@ -10,7 +10,6 @@ import { DELIVERIES_CHANNEL, deliveriesStored } from '../events/stored.ts';
 import type { WorkspaceId } from '../ids.ts';
 import { withEmbeddedDatabase } from '../local/embedded-database.ts';
 import { checkDatabase } from '../local/postgres.ts';
-import { closeThreads } from '../threads/pool.ts';
 import { operatorName } from './operator.ts';
 
 /** What a command works with. */
@@ -47,7 +46,6 @@ export async function withDatabase<Result>(
     try {
       return await use(db);
     } finally {
-      await closeThreads();
       await db.destroy();
     }
   };

@@ -8,7 +8,7 @@ import { writeJson } from '../json-text.ts';
 import { KINDS, type Kind } from './kinds.ts';
 
 /** Rows read at once: a document has up to 512 KiB, three times in an article's row. */
-const ROWS = { large: 8, small: 200 } as const;
+const ROWS = { large: 4, small: 200 } as const;
 
 /** A file of an export. */
 export interface ExportedFile {

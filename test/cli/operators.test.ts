@@ -101,6 +101,7 @@ it('an operator lists, shows and cancels the jobs of a workspace, and sees its w
     workspaceId: workspace.id,
     name: 'Test',
     createdAt: expect.any(String),
+    suspendedAt: null,
     wallet: reserved,
     aiOperations: { used: expect.any(Number), limit: 1_000 },
     storageBytes: { used: 0, limit: 1_073_741_824 },

@@ -14,6 +14,7 @@ import { action } from '../action.ts';
 import { integer } from '../options.ts';
 import { note } from '../session.ts';
 import { requireWorkspace } from '../targets.ts';
+import { fileFrom } from '../typed-in.ts';
 
 const createOptions = z.object({ name: workspaceName, credits: integer(0, MAX_CREDITS) });
 
@@ -78,7 +79,8 @@ export const workspaceCommand = (): Command =>
         .requiredOption('--workspace <id>', 'the workspace')
         .requiredOption('--out <file>', 'where to write it')
         .action(
-          action(exportOptions, async ({ db, blobs, operatorOf }, { workspace, out }) => {
+          action(exportOptions, async ({ db, blobs, operatorOf }, { workspace, out: typed }) => {
+            const out = fileFrom(typed);
             const context = operatorOf(await requireWorkspace(db, workspace));
             const { files, images } = await exportWorkspace({ ...context, blobs }, out, ({ name, rows }) =>
               note(`${name}: ${rows}`),
