@@ -10,6 +10,7 @@ import { advancePruneClock } from '../src/db/prune-clock.ts';
 import { errorCode } from '../src/error-text.ts';
 import { pruneGenerations } from '../src/generation/prune.ts';
 import type { Round } from '../src/metrics/reconcile.ts';
+import { emptyDeletedProjects } from '../src/projects/empty.ts';
 import { endAbandonedOperations } from '../src/reconcile/ai-operations.ts';
 import { reconcileDeliveries } from '../src/reconcile/deliveries.ts';
 import { releaseStrandedHolds } from '../src/reconcile/holds.ts';
@@ -36,6 +37,8 @@ export function createMaintenanceActivities(
     readonly partitionMinutes: number;
     readonly blobs: BlobStore;
     readonly blobGraceMs: number;
+    /** How long a deleted workspace can be restored. */
+    readonly workspaceGraceMs: number;
     /** How long unused entries of the translation memory are kept. */
     readonly memoryMs: number;
     /** Called when a round has come to its end. */
@@ -44,6 +47,7 @@ export function createMaintenanceActivities(
 ) {
   const { db, retentionMs, auditRetentionMs, partitionMinutes, blobs, blobGraceMs, memoryMs, onRound } =
     dependencies;
+  const { workspaceGraceMs } = dependencies;
   const onError = (id: string, error: unknown) => log.warn('left for the next round', { id, error });
   const watched = { ...dependencies, onError };
   const emptying = { db, onProgress: beat, onError };
@@ -78,7 +82,8 @@ export function createMaintenanceActivities(
       onRound('endpoints');
     },
     emptyDeletedWorkspaces: async (): Promise<void> => {
-      await emptyDeletedWorkspaces(emptying);
+      await emptyDeletedProjects(emptying);
+      await emptyDeletedWorkspaces({ ...emptying, graceMs: workspaceGraceMs });
       onRound('workspaces');
     },
     /** How far ahead of what this run of prune may believe the database's clock is. */

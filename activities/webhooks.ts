@@ -37,6 +37,8 @@ export function createWebhookActivities(dependencies: WebhookActivityDependencie
     // Attempt numbers never go back, after a reset or a restart, and an attempt begun by a lost worker stays spent.
     const scheduled = offset + activityInfo().attempt;
     const number = Math.max(delivery.attempts + 1, scheduled);
+    const held: AttemptResult = { kind: 'held', attempts: number - 1 };
+    if (delivery.silenced === true) return held;
     if (number > MAX_ATTEMPTS) return stop(deliveryId, 'given up after six attempts');
     onAttemptBegan(number, delivery.createdAt);
     const request = { ...delivery, deliveryId, signal: cancellationSignal() };
@@ -44,6 +46,7 @@ export function createWebhookActivities(dependencies: WebhookActivityDependencie
       const [begun] = await retryWhileDatabaseIsAway(() => beginAttempts(db, { kind: 'run' }, [start]));
       return begun ?? { kind: 'superseded' };
     });
+    if (made.kind === 'silenced') return held;
     if (made.kind === 'superseded') {
       // An execution was lost, or the claimed delivery is out of date: the next attempt reads the row and counts on.
       throw ApplicationFailure.create({

@@ -116,6 +116,7 @@ const variables = z.object({
   METRICS_HOST: withDefault(z.string(), '127.0.0.1'),
   LOG_LEVEL: withDefault(z.enum(['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent']), 'info'),
   DATA_DIR: withDefault(z.string(), '.data'),
+  OPERATOR: optional(z.string().trim().min(1).max(120)),
   TRANSLATION_PROVIDER: withDefault(z.enum(['pseudo', 'openai-compatible', 'deepl', 'apertium']), 'pseudo'),
   AI_BASE_URL: optional(httpUrl),
   AI_MODEL: optional(z.string()),
@@ -145,6 +146,8 @@ const variables = z.object({
   /** Length of a partition of events and ended deliveries; a soak uses one minute. */
   PARTITION_MINUTES: withDefault(whole(1, 10_080), 1_440),
   BLOB_GRACE_DAYS: withDefault(fraction(0), 7),
+  /** Days until a deleted workspace is emptied; until then it can be restored. */
+  WORKSPACE_GRACE_DAYS: withDefault(fraction(0), 7),
   /** Days until an unused entry of the translation memory is removed. */
   MEMORY_DAYS: withDefault(fraction(1), 180),
 });

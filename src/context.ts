@@ -20,7 +20,12 @@ export type Actor =
       readonly requestsPerKey: number | null;
       readonly requestsPerWorkspace: number | null;
     }
-  | { readonly kind: 'operator'; readonly workspaceId: WorkspaceId };
+  | {
+      readonly kind: 'operator';
+      readonly workspaceId: WorkspaceId;
+      /** Who it is, for the operators' log; absent for the service itself, which makes the workspace of a first start. */
+      readonly name?: string;
+    };
 
 /** An authenticated key. */
 export type KeyActor = Extract<Actor, { kind: 'api_key' }>;

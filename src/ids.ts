@@ -29,6 +29,7 @@ export type FanOutId = Branded<'FanOutId'>;
 export type BurstId = Branded<'BurstId'>;
 export type AuditEntryId = Branded<'AuditEntryId'>;
 export type LedgerEntryId = Branded<'LedgerEntryId'>;
+export type OperatorLogId = Branded<'OperatorLogId'>;
 
 const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i;
 

@@ -15,6 +15,7 @@ const FLOORS = [
   'src/reconcile',
   'src/metrics',
   'src/reference',
+  'src/export',
   'src/workspaces src/reviews src/assets',
   'src/suggestions src/translations src/generation',
   'src/jobs src/guidance',

@@ -3,6 +3,8 @@ import {
   ActivityFailure,
   ApplicationFailure,
   CancellationScope,
+  ContinueAsNew,
+  continueAsNew,
   isCancellation,
   proxyActivities,
   sleep,
@@ -11,6 +13,7 @@ import type { WebhookActivities } from '../activities/webhooks.ts';
 import type { DeliverWebhookInput, DeliverWebhookResult } from '../src/temporal/shapes.ts';
 import {
   attemptFailed,
+  HELD_MS,
   LONGEST_WAIT_MS,
   MAX_ATTEMPTS,
   waitAfter,
@@ -42,26 +45,22 @@ const attemptFrom = (offset: number) =>
     },
   }).attemptDelivery;
 
-/** The waits of a delivery whose secret can't be read double from a minute to half an hour. */
-const FIRST_HOLD_MS = 60_000;
-const LONGEST_HOLD_MS = 1_800_000;
-
 /**
  * Delivers one event to one endpoint: up to six attempts, then given up. Ends COMPLETED when delivered or when there
- * was nothing left to send, FAILED when given up, CANCELLED when an operator stopped it.
+ * was nothing left to send, FAILED when given up, CANCELLED when an operator stopped it. While the workspace is deleted or
+ * suspended, or the endpoint's secret cannot be read, it waits, however long.
  */
 export async function deliverWebhook(input: DeliverWebhookInput): Promise<DeliverWebhookResult> {
   const { deliveryId } = input;
   try {
-    for (let { offset } = input, hold = FIRST_HOLD_MS; ; ) {
+    for (let { offset } = input; ; ) {
       const result = await attemptFrom(offset)(deliveryId, offset);
       if (result.kind === 'stopped') return { outcome: 'stopped', reason: result.reason };
       if (result.kind === 'recorded') return { outcome: 'delivered', attempts: result.number };
       if (result.kind === 'held') {
-        offset = result.attempts;
-        await sleep(hold, { summary: "held: the endpoint's secret cannot be read" });
-        hold = Math.min(2 * hold, LONGEST_HOLD_MS);
-        continue;
+        await sleep(HELD_MS, { summary: 'held: nothing is sent to the endpoint now' });
+        // Begins again, so that no history grows however long this lasts.
+        return await continueAsNew<typeof deliverWebhook>({ deliveryId, offset: result.attempts });
       }
       const { outcome } = result;
       const endedAt = Date.parse(outcome.startedAt) + outcome.durationMs;
@@ -80,6 +79,7 @@ export async function deliverWebhook(input: DeliverWebhookInput): Promise<Delive
       });
     }
   } catch (error) {
+    if (error instanceof ContinueAsNew) throw error;
     const reason = endReason(error);
     if (reason !== null) {
       await CancellationScope.nonCancellable(() =>

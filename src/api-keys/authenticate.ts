@@ -1,6 +1,7 @@
 import type { KeyActor } from '../context.ts';
 import type { Database } from '../db/database.ts';
 import { textStatement } from '../db/prepared.ts';
+import { WORKSPACE_STATE } from '../db/workspace-state.ts';
 import { keyRefused, ServiceError } from '../errors.ts';
 import type { PathResource } from '../http/route.ts';
 import type { Identified, Keys, NamedResource } from '../http/scope.ts';
@@ -23,6 +24,7 @@ interface KeyRow {
   readonly requests_per_workspace: number | null;
   /** For an article its bytes, or null. */
   readonly found: boolean | number | null;
+  readonly suspended: boolean;
 }
 
 /**
@@ -34,24 +36,25 @@ const findKey = (name: string, found: string) =>
     name,
     `SELECT k.id, k.prefix, k.workspace_id, w.name AS workspace_name, r.id AS role_id, r.name AS role_name,
             r.built_in, array_to_string(r.permissions, ' ') AS permissions,
-            w.requests_per_key, w.requests_per_workspace, ${found} AS found
+            w.requests_per_key, w.requests_per_workspace, ${found} AS found, ${WORKSPACE_STATE}
      FROM api_keys k
      JOIN roles r ON r.workspace_id = k.workspace_id AND r.id = k.role_id
      JOIN workspaces w ON w.id = k.workspace_id
-     WHERE k.key_hash = $1 AND k.revoked_at IS NULL AND (k.expires_at IS NULL OR k.expires_at > now())`,
+     WHERE k.key_hash = $1 AND w.deleted_at IS NULL AND k.revoked_at IS NULL AND (k.expires_at IS NULL OR k.expires_at > now())`,
   );
 
-const inTable = (table: string): string =>
-  `EXISTS (SELECT FROM ${table} t WHERE t.workspace_id = k.workspace_id AND t.id = $2)`;
+const OF_LIVING_PROJECT = `EXISTS (SELECT FROM projects p WHERE p.id = t.project_id AND p.deleted_at IS NULL)`;
+const inTable = (table: string, isLiving: string): string =>
+  `EXISTS (SELECT FROM ${table} t WHERE t.workspace_id = k.workspace_id AND t.id = $2 AND ${isLiving})`;
 
 const STATEMENTS = {
   workspace: findKey('find_key_workspace', 'k.workspace_id = $2'),
   article: findKey(
     'find_key_article',
-    '(SELECT t.bytes FROM articles t WHERE t.workspace_id = k.workspace_id AND t.id = $2)',
+    `(SELECT t.bytes FROM articles t WHERE t.workspace_id = k.workspace_id AND t.id = $2 AND ${OF_LIVING_PROJECT})`,
   ),
-  project: findKey('find_key_project', inTable('projects')),
-  job: findKey('find_key_job', inTable('jobs')),
+  project: findKey('find_key_project', inTable('projects', 't.deleted_at IS NULL')),
+  job: findKey('find_key_job', inTable('jobs', OF_LIVING_PROJECT)),
 } as const satisfies Record<Exclude<PathResource, 'caller'>, unknown>;
 const findKeyAlone = findKey('find_key', 'true');
 
@@ -83,7 +86,8 @@ const NOTHING_NAMED: NamedResource = { scope: 'caller' };
 /**
  * The key's actor with its role's permissions, and whether the named resource belongs to its workspace, in one
  * statement and without a cache: a revoked key or an edited role counts from the next request on, in every process.
- * @throws {ServiceError} UNAUTHENTICATED when the key is unknown, revoked or expired
+ * @throws {ServiceError} UNAUTHENTICATED when the key is unknown, revoked or expired, or its workspace deleted (contract.md
+ *   L1)
  */
 export async function authenticate(
   db: Database,
@@ -114,6 +118,7 @@ export async function authenticate(
     actor,
     found: named.scope === 'caller' || (id !== null && found !== null && found !== false),
     articleBytes: typeof found === 'number' ? found : 0,
+    suspended: row.suspended,
   };
 }
 

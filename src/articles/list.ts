@@ -1,5 +1,6 @@
 import { sql } from 'kysely';
 import { requirePermissions, type VerbContext } from '../context.ts';
+import { inLivingProject } from '../db/living-projects.ts';
 import type { ArticleStatus } from '../db/tables.ts';
 import { notFound } from '../errors.ts';
 import { type PageRequest, readPage } from '../http/paging.ts';
@@ -31,7 +32,11 @@ export async function listArticles(
   { projectId, status, language, categoryId, ...page }: ArticleFilter & PageRequest<ArticleId>,
 ): Promise<ArticlePage> {
   requirePermissions(actor, 'articles.read');
-  let query = db.selectFrom('articles').select(summaryColumns).where('workspace_id', '=', actor.workspaceId);
+  let query = db
+    .selectFrom('articles')
+    .select(summaryColumns)
+    .where('workspace_id', '=', actor.workspaceId)
+    .where(inLivingProject(actor.workspaceId));
   if (projectId !== undefined) query = query.where('project_id', '=', projectId);
   if (status !== undefined) query = query.where('status', '=', status);
   if (language !== undefined) query = query.where('primary_language', '=', language);

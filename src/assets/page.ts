@@ -24,7 +24,8 @@ const BYTES_IN_FLIGHT = 48 * 1024;
 const ROOM_WAIT_MS = 10_000;
 
 /**
- * Serves images without a key, at unguessable addresses: the asset's random id and a hash of its bytes (see `assetPath`).
+ * Serves images without a key, at unguessable addresses: the asset's random id and a hash of its bytes (see `assetPath`),
+ * also of a suspended workspace (contract.md L1 and L6).
  */
 export const createAssetPages = ({ db, blobs }: { db: Database; blobs: BlobStore }): Page[] => [
   {
@@ -34,8 +35,13 @@ export const createAssetPages = ({ db, blobs }: { db: Database; blobs: BlobStore
       if (id === null) throw notFound('asset');
       const asset = await db
         .selectFrom('assets')
+        .innerJoin('articles', 'articles.id', 'assets.article_id')
+        .innerJoin('projects', 'projects.id', 'articles.project_id')
+        .innerJoin('workspaces', 'workspaces.id', 'assets.workspace_id')
         .select(['content_hash', 'media_type'])
-        .where('id', '=', id)
+        .where('assets.id', '=', id)
+        .where('projects.deleted_at', 'is', null)
+        .where('workspaces.deleted_at', 'is', null)
         .executeTakeFirst();
       if (asset === undefined || contentMark(asset.content_hash) !== c.req.param('mark')) {
         throw notFound('asset');

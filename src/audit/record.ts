@@ -3,13 +3,9 @@ import { clockTimestamp } from '../db/clock.ts';
 import type { Tx } from '../db/database.ts';
 import { executePrepared } from '../db/prepared.ts';
 import { type AuditEntryId, newOrderedId } from '../ids.ts';
+import { type Operated, recordOperation } from './operator-log.ts';
 
-export interface AuditRecord {
-  /** `<area>.<verb>`, such as `api_keys.created`. */
-  readonly action: string;
-  /** What was changed, in the singular: `api_key`, `category`. */
-  readonly targetType: string;
-  readonly targetId: string | null;
+export interface AuditRecord extends Operated {
   /** Details beyond the target. Never a secret, a key or its hash. */
   readonly details?: Readonly<Record<string, unknown>>;
 }
@@ -30,9 +26,13 @@ export const auditEntry = (
   request_id: requestId,
 });
 
-/** Writes an audit entry for the actor's workspace in the transaction of the change it describes. */
+/**
+ * Writes an audit entry for the actor's workspace in the transaction of the change it describes; what an operator does,
+ * into the operators' log as well.
+ */
 export async function recordAudit(tx: Tx, context: Author, record: AuditRecord): Promise<void> {
   // Entries are ordered as written, also within one transaction and one millisecond.
   const values = { ...auditEntry(context, record), created_at: clockTimestamp };
   await executePrepared(tx, 'record_audit', tx.insertInto('audit_entries').values(values));
+  if (context.actor.kind === 'operator') await recordOperation(tx, context, record);
 }

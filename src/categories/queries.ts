@@ -90,7 +90,10 @@ const pageOfCategories = textStatement<{ id: CategoryId; at: string; item: strin
              'language', language, 'name', name, 'slug', slug,
              'createdAt', ${isoText('n.created_at')}, 'updatedAt', ${isoText('n.updated_at')}) ORDER BY language COLLATE "C")
            FROM category_names AS n WHERE n.category_id = categories.id),
-         'articleCount', (SELECT count(*) FROM article_categories AS link WHERE link.category_id = categories.id))::text AS item
+         'articleCount', (SELECT count(*) FROM article_categories AS link WHERE link.category_id = categories.id) - (
+           SELECT count(*) FROM projects AS gone JOIN articles AS article ON article.project_id = gone.id
+           JOIN article_categories AS link ON link.article_id = article.id AND link.category_id = categories.id
+           WHERE gone.workspace_id = categories.workspace_id AND gone.deleted_at IS NOT NULL))::text AS item
        FROM categories WHERE workspace_id = $1 AND (created_at, id) > ($2::timestamptz, $3::uuid)
        ORDER BY created_at, id LIMIT ${PAGE_CATEGORIES}
      ) AS page WINDOW oldest AS (ORDER BY created_at, id)

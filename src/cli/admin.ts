@@ -1,20 +1,25 @@
 /** The operator's command line: `npm run --silent admin -- <command>`. */
 import { Command } from 'commander';
-import { articleCommand } from './commands/article.ts';
-import { auditCommand } from './commands/audit.ts';
-import { creditsCommand } from './commands/credits.ts';
-import { deliveryCommand } from './commands/delivery.ts';
-import { endpointCommand } from './commands/endpoint.ts';
-import { ideasCommand } from './commands/idea-clusters.ts';
-import { jobCommand } from './commands/job.ts';
-import { keyCommand } from './commands/key.ts';
-import { projectCommand } from './commands/project.ts';
-import { queueCommand } from './commands/queue.ts';
-import { roleCommand } from './commands/role.ts';
-import { secretsCommand } from './commands/secrets.ts';
-import { walletCommand } from './commands/wallet.ts';
-import { workspaceCommand } from './commands/workspace.ts';
 import { reportFailure } from './session.ts';
+
+/** Each is loaded when it is asked for: most need little of the service, and of its memory. */
+const COMMANDS: Readonly<Record<string, () => Promise<Command>>> = {
+  workspace: async () => (await import('./commands/workspace.ts')).workspaceCommand(),
+  role: async () => (await import('./commands/role.ts')).roleCommand(),
+  key: async () => (await import('./commands/key.ts')).keyCommand(),
+  project: async () => (await import('./commands/project.ts')).projectCommand(),
+  article: async () => (await import('./commands/article.ts')).articleCommand(),
+  job: async () => (await import('./commands/job.ts')).jobCommand(),
+  wallet: async () => (await import('./commands/wallet.ts')).walletCommand(),
+  credits: async () => (await import('./commands/credits.ts')).creditsCommand(),
+  endpoint: async () => (await import('./commands/endpoint.ts')).endpointCommand(),
+  delivery: async () => (await import('./commands/delivery.ts')).deliveryCommand(),
+  queue: async () => (await import('./commands/queue.ts')).queueCommand(),
+  secrets: async () => (await import('./commands/secrets.ts')).secretsCommand(),
+  audit: async () => (await import('./commands/audit.ts')).auditCommand(),
+  log: async () => (await import('./commands/log.ts')).logCommand(),
+  ideas: async () => (await import('./commands/idea-clusters.ts')).ideasCommand(),
+};
 
 const program = new Command('admin')
   .usage('<command> [options]   (npm run --silent admin -- <command> [options])')
@@ -26,22 +31,10 @@ const program = new Command('admin')
   .configureHelp({ showGlobalOptions: true })
   .showHelpAfterError('Add --help to see what it takes.');
 
-for (const command of [
-  workspaceCommand(),
-  roleCommand(),
-  keyCommand(),
-  projectCommand(),
-  articleCommand(),
-  jobCommand(),
-  walletCommand(),
-  creditsCommand(),
-  endpointCommand(),
-  deliveryCommand(),
-  queueCommand(),
-  secretsCommand(),
-  auditCommand(),
-  ideasCommand(),
-]) {
+const [asked = ''] = process.argv.slice(2).filter((argument) => !argument.startsWith('-'));
+const one = Object.hasOwn(COMMANDS, asked) ? COMMANDS[asked] : undefined;
+for (const load of one === undefined ? Object.values(COMMANDS) : [one]) {
+  const command = await load();
   for (const each of [command, ...command.commands]) each.copyInheritedSettings(program);
   program.addCommand(command);
 }

@@ -8,7 +8,7 @@ import { integer } from './options.ts';
 /** Rows of one command. */
 const MAX_LIMIT = 1_000;
 
-/** Options of a list that is read page by page. */
+/** Options of a list of a workspace that is read page by page. */
 export const pageOptions = z.object({
   workspace: idOf<WorkspaceId>(),
   limit: integer(1, MAX_LIMIT),
@@ -17,9 +17,12 @@ export const pageOptions = z.object({
 
 /** The command `list` with these options. */
 export const pagedList = (description: string): Command =>
+  pagedCommand(description).requiredOption('--workspace <id>', 'the workspace');
+
+/** The command `list`, not of one workspace. */
+export const pagedCommand = (description: string): Command =>
   new Command('list')
     .description(`${description}, newest first`)
-    .requiredOption('--workspace <id>', 'the workspace')
     .option('--limit <number>', `how many at most, 1 to ${MAX_LIMIT}`, '100')
     .option('--cursor <text>', 'the nextCursor of the list before, for those that follow');
 

@@ -11,12 +11,14 @@ import type { WorkspaceId } from '../ids.ts';
 import { withEmbeddedDatabase } from '../local/embedded-database.ts';
 import { checkDatabase } from '../local/postgres.ts';
 import { withAuthority } from '../roles/present-authority.ts';
-import { closeThreads } from '../threads/pool.ts';
+import { operatorName } from './operator.ts';
 
 /** What a command works with. */
 export interface Session {
   readonly db: Database;
   readonly blobs: BlobStore;
+  /** Who runs the command. */
+  readonly operator: string;
   /** The operator acting in a workspace. */
   readonly operatorOf: (workspaceId: WorkspaceId) => VerbContext;
 }
@@ -45,7 +47,6 @@ export async function withDatabase<Result>(
     try {
       return await use(db);
     } finally {
-      await closeThreads();
       await db.destroy();
     }
   };
@@ -66,6 +67,7 @@ export const withSession = <Result>(
   withDatabase(config, async (db) => {
     if (config.DATABASE_URL === undefined) await migrateToLatest(db, note, config.PARTITION_MINUTES);
     else await requireSchema(db);
+    const operator = operatorName(config);
     let stored = false;
     const unsubscribe = deliveriesStored.subscribe(() => {
       stored = true;
@@ -74,8 +76,9 @@ export const withSession = <Result>(
       return await use({
         db,
         blobs: createLocalBlobStore(blobFolder(config.DATA_DIR)),
+        operator,
         operatorOf: (workspaceId) => {
-          const actor = { kind: 'operator', workspaceId } as const;
+          const actor = { kind: 'operator', workspaceId, name: operator } as const;
           return { db: withAuthority(db, actor), actor, requestId: randomUUID() };
         },
       });

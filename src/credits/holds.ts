@@ -1,5 +1,6 @@
 import type { Queryable, Tx } from '../db/database.ts';
 import type { HoldPurpose } from '../db/tables.ts';
+import { isServedWorkspace } from '../db/workspace-state.ts';
 import { ServiceError } from '../errors.ts';
 import { type HoldId, newId, type WorkspaceId } from '../ids.ts';
 
@@ -25,7 +26,7 @@ export async function openHold(
 
 /**
  * Moves credits from available to reserved in one guarded statement, so that no race overdraws a wallet.
- * @returns false when the wallet does not cover the amount; the caller rolls back
+ * @returns false when the wallet does not cover the amount, or the workspace is deleted or suspended; the caller rolls back
  */
 export async function reserveCredits(tx: Tx, workspaceId: WorkspaceId, amount: number): Promise<boolean> {
   const result = await tx
@@ -33,6 +34,7 @@ export async function reserveCredits(tx: Tx, workspaceId: WorkspaceId, amount: n
     .set((eb) => ({ reserved: eb('reserved', '+', amount) }))
     .where('workspace_id', '=', workspaceId)
     .where((eb) => eb(eb('balance', '-', eb.ref('reserved')), '>=', amount))
+    .where(isServedWorkspace(workspaceId))
     .executeTakeFirst();
   return result.numUpdatedRows === 1n;
 }

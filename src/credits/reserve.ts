@@ -1,5 +1,6 @@
 import type { Tx } from '../db/database.ts';
 import type { HoldPurpose } from '../db/tables.ts';
+import { requireServedNow } from '../db/workspace-state.ts';
 import type { WorkspaceId } from '../ids.ts';
 import { insufficientCredits, openHold, reserveCredits } from './holds.ts';
 import { aiQuotaExceeded, countOperation } from './operations-quota.ts';
@@ -20,7 +21,8 @@ export interface Reservation {
 /**
  * Holds what a run may use. It comes last in its transaction, and the wallet last in it: every run of the workspace
  * locks these rows.
- * @throws {ServiceError} INSUFFICIENT_CREDITS, before QUOTA_EXCEEDED
+ * @throws {ServiceError} INSUFFICIENT_CREDITS, before QUOTA_EXCEEDED; UNAUTHENTICATED and FORBIDDEN when the workspace was
+ *   deleted or suspended meanwhile
  */
 export async function reserve(
   tx: Tx,
@@ -29,7 +31,10 @@ export async function reserve(
   await openHold(tx, { workspaceId, purpose, runId, amount: credits });
   const isCounted = month === null || (await countOperation(tx, workspaceId, month));
   const bytesFit = await reserveBytes(tx, workspaceId, bytes);
-  if (!(await reserveCredits(tx, workspaceId, credits))) throw insufficientCredits(credits);
+  if (!(await reserveCredits(tx, workspaceId, credits))) {
+    await requireServedNow(tx, workspaceId);
+    throw insufficientCredits(credits);
+  }
   if (!isCounted) throw aiQuotaExceeded();
   if (!bytesFit) throw storageQuotaExceeded(bytes);
 }

@@ -1,6 +1,8 @@
 import { requireOperator, requirePermissions, type VerbContext } from '../context.ts';
 import type { Queryable } from '../db/database.ts';
 import { inTransaction } from '../db/transaction.ts';
+import { isLivingWorkspace } from '../db/workspace-state.ts';
+import { notFound } from '../errors.ts';
 import { recordChange } from '../events/record.ts';
 import { newId, type WorkspaceId } from '../ids.ts';
 import type { Wallet } from './schemas.ts';
@@ -58,11 +60,13 @@ async function addCredits(
       const audit = { action: event, targetType: 'wallet', targetId: workspaceId, details };
       const data = { creditAmount: amount, paymentEventId };
       await recordChange(tx, context, audit, [{ type: event, data }]);
-      await tx
+      const { numUpdatedRows } = await tx
         .updateTable('wallets')
         .set((eb) => ({ balance: eb('balance', '+', amount) }))
         .where('workspace_id', '=', workspaceId)
-        .execute();
+        .where(isLivingWorkspace(workspaceId))
+        .executeTakeFirst();
+      if (numUpdatedRows === 0n) throw notFound(`workspace ${workspaceId}`);
     }
     return walletOf(tx, workspaceId);
   });

@@ -38,6 +38,7 @@ export const articleUpdatesOf = (source: string, also = ''): string => `
     ) AS payload
     WHERE EXISTS (SELECT FROM subscribers)
       AND CASE WHEN article.workspace_id = source.workspace_id AND article.status = 'PUBLISHED' THEN true ELSE false END
+      AND NOT EXISTS (SELECT FROM projects AS gone WHERE gone.id = article.project_id AND gone.deleted_at IS NOT NULL)
     ORDER BY position
   ), stored AS (
     INSERT INTO events (id, workspace_id, type, article_id, body, request_id, created_at)

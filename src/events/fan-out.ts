@@ -2,6 +2,7 @@ import { type RawBuilder, sql } from 'kysely';
 import type { VerbContext } from '../context.ts';
 import { IS_ALONE, type Turn, workInTurns } from '../db/batches.ts';
 import type { Database, Tx } from '../db/database.ts';
+import { inLivingProject } from '../db/living-projects.ts';
 import { textStatement } from '../db/prepared.ts';
 import { afterCommit, retryingConflicts } from '../db/transaction.ts';
 import type { ArticleId, WorkspaceId } from '../ids.ts';
@@ -44,6 +45,7 @@ export async function announceToCarriers(
       SELECT count(*) AS articles,
         coalesce(array_agg(article.id) FILTER (WHERE article.status = 'PUBLISHED'), '{}') AS ids
       FROM touched JOIN articles AS article ON article.id = touched.article_id
+      WHERE ${inLivingProject(workspaceId, 'article.project_id')}
     ), listening AS MATERIALIZED (
       SELECT count(*)::integer AS living, count(*) FILTER (WHERE active)::integer AS active
       FROM webhook_endpoints

@@ -1,3 +1,4 @@
+import { recordOperation } from '../audit/operator-log.ts';
 import { type AuditRecord, auditEntry, recordAudit } from '../audit/record.ts';
 import type { Author, Origin } from '../context.ts';
 import type { Tx } from '../db/database.ts';
@@ -70,6 +71,7 @@ export async function recordChange(
   isLast = false,
 ): Promise<void> {
   if (events.length === 0) return recordAudit(tx, context, audit);
+  if (context.actor.kind === 'operator') await recordOperation(tx, context, audit);
   const { id, actor_kind, actor_id, action, target_type, target_id, details } = auditEntry(context, audit);
   const entry = [id, actor_kind, actor_id, action, target_type, target_id, details];
   const store = isLast ? storeAndCommit : storeChange;

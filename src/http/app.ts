@@ -3,6 +3,7 @@ import type { Context } from 'hono';
 import type { Logger } from 'pino';
 import { type KeyActor, requirePermissions } from '../context.ts';
 import type { Database } from '../db/database.ts';
+import { refuseSuspended } from '../db/workspace-state.ts';
 import { notFound, ServiceError } from '../errors.ts';
 import { NoRoom, REQUEST_WAIT_MS } from '../threads/share.ts';
 import { loopTurn } from '../threads/turns.ts';
@@ -119,12 +120,14 @@ export function createApp(dependencies: HttpDependencies, routes: readonly Route
     const connection = c.env?.outgoing;
     const given = c.req.param();
     const named = namedResource(scope, given);
-    const { actor, found, articleBytes } = await identify(exchange, headers.get('authorization'), named);
+    const identified = await identify(exchange, headers.get('authorization'), named);
+    const { actor, found, articleBytes } = identified;
     exchange.actor = actor;
     limiter.consume(actor, exchange.headers);
     await loopTurn({ of: actor.workspaceId, waitMs: REQUEST_WAIT_MS });
     // Unknown, foreign and malformed ids get the same response, so that existence cannot be probed.
     if (!found) throw notFound(scope);
+    refuseSuspended(identified);
     const params = scopedParams(named, given);
     requirePermissions(actor, ...permissions);
     const held = workspaces.open(actor.workspaceId);

@@ -14,6 +14,8 @@ export interface Identified {
   readonly found: boolean;
   /** Bytes of the named article as stored; 0 for anything else. */
   readonly articleBytes: number;
+  /** Whether an operator has suspended the caller's workspace. */
+  readonly suspended: boolean;
 }
 
 /** Recognises API keys. */

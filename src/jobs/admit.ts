@@ -1,4 +1,4 @@
-import { sql } from 'kysely';
+import { type Insertable, sql } from 'kysely';
 import { articleColumns } from '../articles/queries.ts';
 import type { ArticleResponse } from '../articles/schemas.ts';
 import { showArticle } from '../articles/show.ts';
@@ -6,10 +6,12 @@ import { type AuditRecord, recordAudit } from '../audit/record.ts';
 import type { VerbContext } from '../context.ts';
 import { reserve } from '../credits/reserve.ts';
 import type { Tx } from '../db/database.ts';
-import type { JobPurpose } from '../db/tables.ts';
+import { inLivingProject } from '../db/living-projects.ts';
+import type { JobPurpose, Tables } from '../db/tables.ts';
+import { notFound } from '../errors.ts';
 import type { NewEvent } from '../events/catalog.ts';
 import { recordEvents } from '../events/record.ts';
-import { type ArticleId, type JobId, newId, type ProjectId } from '../ids.ts';
+import { type ArticleId, type JobId, newId, type ProjectId, type WorkspaceId } from '../ids.ts';
 import { PURPOSES } from './purposes.ts';
 import { type JobRow, jobColumns, toJob } from './queries.ts';
 import type { JobRuns, StartableJob } from './runs.ts';
@@ -44,11 +46,13 @@ export async function replay(
     .selectFrom('articles')
     .innerJoin('jobs', 'jobs.article_id', 'articles.id')
     .select(articleColumns)
+    .select(inLivingProject(actor.workspaceId, 'articles.project_id').as('living'))
     .where('jobs.workspace_id', '=', actor.workspaceId)
     .where('jobs.idempotency_key', '=', key)
     .forShare('articles')
     .executeTakeFirst();
   if (article === undefined) return null;
+  if (!article.living) return freeKey(tx, actor.workspaceId, key);
   const job = await tx
     .selectFrom('jobs')
     .select(jobColumns)
@@ -56,6 +60,17 @@ export async function replay(
     .where('idempotency_key', '=', key)
     .executeTakeFirstOrThrow();
   return { reused: true, article: (await showArticle(tx, article)).article, job: toJob(job), estimate: null };
+}
+
+/** Of a deleted project only rows are left, which hold no key. */
+async function freeKey(tx: Tx, workspaceId: WorkspaceId, key: string): Promise<null> {
+  await tx
+    .updateTable('jobs')
+    .set({ idempotency_key: `auto-${newId()}` })
+    .where('workspace_id', '=', workspaceId)
+    .where('idempotency_key', '=', key)
+    .execute();
+  return null;
 }
 
 export interface NewJob {
@@ -78,7 +93,8 @@ export interface NewJob {
 /**
  * Admits a paid job in the caller's transaction, after all of its own checks: the job, the area's rows, events, audit
  * entry and hold. The run is started after the commit.
- * @throws {ServiceError} INSUFFICIENT_CREDITS, before QUOTA_EXCEEDED
+ * @throws {ServiceError} RESOURCE_NOT_FOUND when the project was deleted meanwhile; INSUFFICIENT_CREDITS, before
+ *   QUOTA_EXCEEDED
  */
 export async function admitJob(
   tx: Tx,
@@ -87,25 +103,35 @@ export async function admitJob(
 ): Promise<JobRow & StartableJob> {
   const { workspaceId } = context.actor;
   const jobId = newId<JobId>();
+  const values: Insertable<Tables['jobs']> = {
+    id: jobId,
+    workspace_id: workspaceId,
+    project_id: article.project_id,
+    article_id: article.id,
+    kind: PURPOSES[purpose].kind,
+    purpose,
+    status: 'QUEUED',
+    idempotency_key: rest.idempotencyKey ?? `auto-${newId()}`,
+    estimated_credits: credits,
+    reserved_credits: credits,
+    held_bytes: bytes,
+    workflow_id: rest.workflowId(jobId),
+    request_id: context.requestId,
+  };
   const job = await tx
     .insertInto('jobs')
-    .values({
-      id: jobId,
-      workspace_id: workspaceId,
-      project_id: article.project_id,
-      article_id: article.id,
-      kind: PURPOSES[purpose].kind,
-      purpose,
-      status: 'QUEUED',
-      idempotency_key: rest.idempotencyKey ?? `auto-${newId()}`,
-      estimated_credits: credits,
-      reserved_credits: credits,
-      held_bytes: bytes,
-      workflow_id: rest.workflowId(jobId),
-      request_id: context.requestId,
-    })
+    .columns(Object.keys(values) as (keyof typeof values)[])
+    // The project cannot be deleted until the job is there to be seen.
+    .expression((eb) =>
+      eb
+        .selectFrom('projects')
+        .select(Object.entries(values).map(([name, value]) => sql`${value}`.as(name)))
+        .where('projects.id', '=', article.project_id)
+        .where('projects.deleted_at', 'is', null)
+        .forShare(),
+    )
     .returning([...jobColumns, 'purpose', 'workflow_id', 'request_id'])
-    .executeTakeFirstOrThrow();
+    .executeTakeFirstOrThrow(() => notFound('article'));
   await rest.record(jobId);
   await recordEvents(tx, context, rest.events(jobId));
   await recordAudit(tx, context, {

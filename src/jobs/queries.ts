@@ -1,6 +1,7 @@
 import type { Selectable } from 'kysely';
 import { etagOfJson } from '../articles/etag.ts';
 import { requirePermissions, type VerbContext } from '../context.ts';
+import { inLivingProject } from '../db/living-projects.ts';
 import type { Tables } from '../db/tables.ts';
 import { notFound } from '../errors.ts';
 import { type PageRequest, readPage } from '../http/paging.ts';
@@ -76,7 +77,11 @@ export async function listWorkspaceJobs(
   page: PageRequest<JobId>,
 ): Promise<{ jobs: Job[]; nextCursor: string | null }> {
   requirePermissions(actor, 'articles.read');
-  const query = db.selectFrom('jobs').select(jobColumns).where('workspace_id', '=', actor.workspaceId);
+  const query = db
+    .selectFrom('jobs')
+    .select(jobColumns)
+    .where('workspace_id', '=', actor.workspaceId)
+    .where(inLivingProject(actor.workspaceId));
   const { rows, nextCursor } = await readPage(
     db,
     openOnly ? query.where('ended_at', 'is', null) : query,

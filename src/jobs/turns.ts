@@ -2,6 +2,7 @@ import { sql } from 'kysely';
 import type { Database, Queryable } from '../db/database.ts';
 import type { JobPurpose } from '../db/tables.ts';
 import { inTransaction } from '../db/transaction.ts';
+import { isServedWorkspace } from '../db/workspace-state.ts';
 import type { JobId, WorkspaceId } from '../ids.ts';
 import { TURN_FREED, type Turn } from '../temporal/shapes.ts';
 import { signalRun, type TemporalClient } from '../temporal/workflow-client.ts';
@@ -17,6 +18,8 @@ interface Place {
   readonly workspace_id: WorkspaceId;
   readonly purpose: JobPurpose;
   readonly waits: boolean;
+  /** False while the workspace is deleted or suspended. */
+  readonly served: boolean;
   readonly under_way: number;
   readonly ahead: number;
 }
@@ -25,6 +28,7 @@ interface Place {
 async function placeOf(db: Queryable, jobId: JobId): Promise<Place | undefined> {
   const { rows } = await sql<Place>`
     SELECT job.workspace_id, job.purpose, job.status = 'QUEUED' AS waits,
+      ${isServedWorkspace(sql.ref('job.workspace_id'))} AS served,
       (SELECT count(*)::integer FROM (
         SELECT 1 FROM jobs AS other
         WHERE other.workspace_id = job.workspace_id AND other.ended_at IS NULL AND other.status <> 'QUEUED'
@@ -39,11 +43,16 @@ async function placeOf(db: Queryable, jobId: JobId): Promise<Place | undefined> 
   return rows[0];
 }
 
-const mustWait = ({ waits, under_way }: Place): boolean => waits && under_way >= OPEN_RUNS;
-const wait = ({ ahead }: Place): Turn => ({ outcome: 'wait', ahead: Math.max(1, ahead) });
+const mustWait = ({ waits, served, under_way }: Place): boolean =>
+  waits && (!served || under_way >= OPEN_RUNS);
+const wait = ({ served, ahead }: Place): Turn => ({
+  outcome: 'wait',
+  ahead: served ? Math.max(1, ahead) : MAX_AHEAD,
+});
 
 /**
- * Takes over a job's hold when it is its turn: each workspace has so many active runs. Idempotent.
+ * Takes over a job's hold when it is its turn: each workspace has so many active runs, one that is deleted or suspended
+ * begins none (contract.md L7). Idempotent.
  * @throws {MissingHoldError} when an open job has no open hold
  */
 export async function takeTurn(db: Database, jobId: JobId): Promise<Turn> {

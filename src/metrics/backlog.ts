@@ -2,7 +2,7 @@ import { sql } from 'kysely';
 import { Gauge, Registry } from 'prom-client';
 import type { Database, Tx } from '../db/database.ts';
 import { HOLD_PURPOSES, type HoldPurpose } from '../db/tables.ts';
-import { isFree } from '../webhooks/deliveries/states.ts';
+import { isFree, isHeard, isLiving } from '../webhooks/deliveries/states.ts';
 
 /** Rows counted of each kind; a longer backlog is reported as this many. */
 const MAX_COUNTED = 10_000;
@@ -59,7 +59,8 @@ export const readBacklog = (db: Database): Promise<Backlog> =>
 
 /**
  * Finds the oldest free delivery among the first of each endpoint, by skipping along the index as claims do. Deliveries
- * of deleted endpoints are left out: they are only waiting to be removed.
+ * of deleted endpoints are left out: they are only waiting to be removed; and those of deleted and suspended workspaces,
+ * which nobody is to send (contract.md L9).
  */
 async function readWaiting(tx: Tx): Promise<Pick<Backlog, 'free' | 'inBursts'>> {
   const { rows } = await sql<Backlog['free'] & { bursts: number; burstRetries: number }>`
@@ -71,7 +72,7 @@ async function readWaiting(tx: Tx): Promise<Pick<Backlog, 'free' | 'inBursts'>> 
       FROM found WHERE found.endpoint_id IS NOT NULL
     ), oldest AS (
       SELECT due_at FROM (SELECT endpoint_id FROM found WHERE endpoint_id IS NOT NULL LIMIT ${MAX_ENDPOINTS}) AS found
-      JOIN webhook_endpoints AS endpoint ON endpoint.id = found.endpoint_id AND endpoint.deleted_at IS NULL
+      JOIN webhook_endpoints AS endpoint ON endpoint.id = found.endpoint_id AND ${isLiving} AND ${isHeard}
       CROSS JOIN LATERAL (
         SELECT due_at FROM webhook_open AS delivery
         WHERE delivery.endpoint_id = found.endpoint_id AND ${isFree} ORDER BY due_at LIMIT 1
@@ -97,10 +98,12 @@ async function readInRuns(tx: Tx): Promise<Backlog['inRuns']> {
   const { rows } = await sql<Backlog['inRuns']>`
     SELECT count(*) FILTER (WHERE attempts = 0)::integer AS "firstAttempts",
       count(*) FILTER (WHERE attempts > 0)::integer AS retries,
-      coalesce(GREATEST(0, extract(epoch FROM now() - min(due_at) FILTER (WHERE attempts > 0))), 0)::float8
+      coalesce(GREATEST(0, extract(epoch FROM now() - min(due_at) FILTER (WHERE attempts > 0 AND heard))), 0)::float8
         AS "oldestOverdue"
     FROM (
-      SELECT attempts, due_at FROM webhook_open WHERE in_run ORDER BY endpoint_id, due_at LIMIT ${MAX_COUNTED}
+      SELECT attempts, due_at, (
+        SELECT ${isHeard} FROM webhook_endpoints AS endpoint WHERE endpoint.id = delivery.endpoint_id) AS heard
+      FROM webhook_open AS delivery WHERE in_run ORDER BY endpoint_id, due_at LIMIT ${MAX_COUNTED}
     ) AS open
   `.execute(tx);
   return rows[0] ?? { firstAttempts: 0, retries: 0, oldestOverdue: 0 };

@@ -226,6 +226,7 @@ export async function startWorker(
         partitionMinutes: config.PARTITION_MINUTES,
         blobs: createLocalBlobStore(blobFolder(config.DATA_DIR)),
         blobGraceMs: config.BLOB_GRACE_DAYS * 86_400_000,
+        workspaceGraceMs: config.WORKSPACE_GRACE_DAYS * 86_400_000,
         memoryMs: config.MEMORY_DAYS * 86_400_000,
         onRound: metrics.roundEnded,
       }),

@@ -22,6 +22,7 @@ export async function lockLanguages(
     .select(['languages', 'primary_language'])
     .where('workspace_id', '=', workspaceId)
     .where('id', '=', projectId)
+    .where('deleted_at', 'is', null)
     .forShare()
     .executeTakeFirstOrThrow(() => notFound('project'));
   return { languages: row.languages, primaryLanguage: row.primary_language };

@@ -16,6 +16,7 @@ export async function selectProject(
     .select(projectColumns)
     .where('workspace_id', '=', workspaceId)
     .where('id', '=', projectId)
+    .where('deleted_at', 'is', null)
     .executeTakeFirstOrThrow(() => notFound('project'));
   return toProject(row);
 }
@@ -32,7 +33,11 @@ export async function listProjects(
   { archived, ...page }: PageRequest<ProjectId> & { archived?: boolean | undefined },
 ): Promise<{ projects: Project[]; nextCursor: string | null }> {
   requirePermissions(actor, 'projects.read');
-  let query = db.selectFrom('projects').select(projectColumns).where('workspace_id', '=', actor.workspaceId);
+  let query = db
+    .selectFrom('projects')
+    .select(projectColumns)
+    .where('workspace_id', '=', actor.workspaceId)
+    .where('deleted_at', 'is', null);
   if (archived !== undefined) query = query.where('archived_at', archived ? 'is not' : 'is', null);
   const { rows, nextCursor } = await readPage(db, query, page);
   return { projects: rows.map(toProject), nextCursor };

@@ -36,6 +36,7 @@ export async function updateProject(
       .select(projectColumns)
       .where('workspace_id', '=', actor.workspaceId)
       .where('id', '=', projectId)
+      .where('deleted_at', 'is', null)
       .forUpdate()
       .executeTakeFirstOrThrow(() => notFound('project'));
     const before = settingsOf(row);

@@ -1,10 +1,11 @@
 import { sql } from 'kysely';
 import type { JobPurpose } from '../db/tables.ts';
 import { inTransaction } from '../db/transaction.ts';
+import { isLivingWorkspace } from '../db/workspace-state.ts';
 import { endJob, freeStrandedArticles } from '../jobs/end.ts';
 import type { JobAreas } from '../jobs/runs.ts';
 import { passTurn } from '../jobs/turns.ts';
-import { runState } from '../temporal/workflow-client.ts';
+import { cancelRun, runState } from '../temporal/workflow-client.ts';
 import { PAGE, type ReconcileDependencies, type RowPlace, type Step, type Walk, walkRows } from './rows.ts';
 
 export interface JobDependencies extends ReconcileDependencies {
@@ -13,7 +14,8 @@ export interface JobDependencies extends ReconcileDependencies {
 
 /**
  * Checks every open job that is old enough, of the purposes that this release starts. A run that Temporal does not know
- * is started; a closed run that left its job open was ended from outside and is never restarted: its job fails.
+ * is started; a closed run that left its job open was ended from outside and is never restarted: its job fails. So does a job of a deleted
+ * workspace.
  */
 export async function reconcileJobs(
   dependencies: JobDependencies,
@@ -21,28 +23,33 @@ export async function reconcileJobs(
 ): Promise<{ started: number; ended: number } & Step<RowPlace>> {
   const { db, client, areas, onError } = dependencies;
   const counts = { started: 0, ended: 0 };
-  const reconcileOne = async (job: Awaited<ReturnType<typeof openJobs>>[number]) => {
+  const end = async ({ id }: OpenJob, errorMessage: string) => {
+    const ended = await inTransaction(db, (tx) =>
+      endJob(tx, id, { status: 'FAILED', errorMessage, onLeftOver: onError }),
+    );
+    if (ended === null) return;
+    counts.ended += 1;
+    await passTurn(dependencies, id);
+  };
+  const reconcileOne = async (job: OpenJob) => {
     const state = await runState(client, job.workflow_id);
-    if (state === 'unknown') {
+    if (job.gone) {
+      // Queued while the workspace was being deleted.
+      await end(job, 'The workspace was deleted. Nothing was charged.');
+      if (state === 'running') await cancelRun(client, job.workflow_id);
+    } else if (state === 'unknown') {
       await areas[job.purpose]?.start(dependencies, job);
       counts.started += 1;
     } else if (state !== 'running') {
-      const ended = await inTransaction(db, (tx) =>
-        endJob(tx, job.id, {
-          status: 'FAILED',
-          errorMessage: `The ${job.kind} was stopped by an operator. Nothing was charged.`,
-          onLeftOver: onError,
-        }),
-      );
-      if (ended === null) return;
-      counts.ended += 1;
-      await passTurn(dependencies, job.id);
+      await end(job, `The ${job.kind} was stopped by an operator. Nothing was charged.`);
     }
   };
   if (walk.from === null) await freeStrandedArticles(db, onError);
   const last = await walkRows(walk, onError, (after) => openJobs(dependencies, after), reconcileOne);
   return { ...counts, last };
 }
+
+type OpenJob = Awaited<ReturnType<typeof openJobs>>[number];
 
 /** The next open jobs that are old enough, in the order of their creation. */
 function openJobs({ db, areas, minimumAgeMs }: JobDependencies, after: RowPlace) {
@@ -58,6 +65,7 @@ function openJobs({ db, areas, minimumAgeMs }: JobDependencies, after: RowPlace)
       'request_id',
       'created_at',
     ])
+    .select(sql<boolean>`NOT ${isLivingWorkspace(sql.ref('jobs.workspace_id'))}`.as('gone'))
     .where('ended_at', 'is', null)
     .where('purpose', 'in', Object.keys(areas) as JobPurpose[])
     .where('created_at', '<', sql<Date>`now() - make_interval(secs => ${minimumAgeMs / 1000})`)

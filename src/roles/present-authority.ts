@@ -3,6 +3,7 @@ import type { Database } from '../db/database.ts';
 import { databaseError } from '../db/errors.ts';
 import { guarded } from '../db/guard.ts';
 import { firstStatement } from '../db/prepared.ts';
+import { workspaceSuspended } from '../db/workspace-state.ts';
 import { keyRefused, notFound, type ServiceError } from '../errors.ts';
 
 /**
@@ -12,6 +13,7 @@ import { keyRefused, notFound, type ServiceError } from '../errors.ts';
 const REFUSALS: Readonly<Record<string, (reason: string) => ServiceError>> = {
   WC401: keyRefused,
   WC403: (permissions) => lacksPermissions(permissions.split(' ')),
+  WC423: workspaceSuspended,
   WC404: (id) => notFound(`workspace ${id}`),
 };
 
@@ -23,6 +25,7 @@ const checkKey = firstStatement(
   'present_authority',
   `SELECT CASE
      WHEN r.id IS NULL THEN refuse('WC401', '')
+     WHEN w.suspended_at IS NOT NULL THEN refuse('WC423', '')
      WHEN NOT (r.built_in OR r.permissions @> $3::text[]) THEN
        refuse('WC403', array_to_string(ARRAY(SELECT unnest($3::text[]) EXCEPT SELECT unnest(r.permissions) ORDER BY 1), ' '))
    END
@@ -49,8 +52,8 @@ const explain = (error: unknown): unknown => {
 /**
  * The database for a request of the actor: each transaction begins by reading its authority again, as a request may have
  * been authenticated long before its body arrived (contract.md A40 and A42). What began after a revocation was committed
- * is UNAUTHENTICATED when the key has ended or the workspace is deleted, FORBIDDEN when the role lacks a permission that
- * the request has needed; for the operator RESOURCE_NOT_FOUND in a deleted workspace.
+ * is UNAUTHENTICATED when the key has ended or the workspace is deleted, FORBIDDEN when it is suspended or the role lacks a
+ * permission that the request has needed; for the operator RESOURCE_NOT_FOUND in a deleted workspace.
  */
 export const withAuthority = (db: Database, actor: Actor): Database =>
   guarded(db, {

@@ -108,6 +108,7 @@ async function readProjectQuestion(
     .select('primary_language')
     .where('workspace_id', '=', workspaceId)
     .where('id', '=', projectId)
+    .where('deleted_at', 'is', null)
     .executeTakeFirst();
   if (project === undefined) return null;
   const newest = db

@@ -58,7 +58,10 @@ export type AttemptResult =
   | { readonly kind: 'recorded'; readonly number: number }
   | { readonly kind: 'unrecorded'; readonly outcome: AttemptRecord }
   | { readonly kind: 'stopped'; readonly reason: string }
-  /** Not sent and not spent, since the endpoint's secret can't be read; `attempts` were made before. */
+  /**
+   * Not sent and not spent: the workspace is deleted or suspended, or the endpoint's secret cannot be read. `attempts` were
+   * made before.
+   */
   | { readonly kind: 'held'; readonly attempts: number };
 
 export interface DeliverWebhookResult {

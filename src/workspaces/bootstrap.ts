@@ -11,8 +11,8 @@ const STARTING_CREDITS = 1_000;
 const BOOTSTRAP_LOCK = 7_263_001;
 
 /**
- * Creates the workspace `Default` with its owner key when the database has none of that name. Of processes that start
- * together one creates it; the lock ends with the transaction.
+ * Creates the workspace `Default` with its owner key when the database has none of that name; one that is deleted and
+ * can be restored counts (contract.md L4). Of processes that start together one creates it; the lock ends with the transaction.
  * @returns the new workspace with its key, to be shown once; null when it already existed
  */
 export const bootstrapWorkspace = (db: Database): Promise<CreatedWorkspace | null> =>
@@ -22,7 +22,7 @@ export const bootstrapWorkspace = (db: Database): Promise<CreatedWorkspace | nul
       .selectFrom('workspaces')
       .select('id')
       .where('name', '=', DEFAULT_WORKSPACE)
-      .where('deleted_at', 'is', null)
+      .where('emptying_since', 'is', null)
       .limit(1)
       .executeTakeFirst();
     if (existing !== undefined) return null;

@@ -17,6 +17,8 @@ export interface CreateWorkspaceInput {
   readonly name: string;
   /** Credits of the first grant; 0 for none. */
   readonly credits: number;
+  /** Who makes it; absent for the service itself. */
+  readonly operator?: string;
 }
 
 /** A new workspace. `apiKey.key` is the raw key of its owner, which the service does not keep. */
@@ -38,10 +40,14 @@ export const createWorkspace = (db: Database, input: CreateWorkspaceInput): Prom
 /** `createWorkspace` in the caller's transaction. */
 export async function insertWorkspace(
   tx: Tx,
-  { name, credits }: CreateWorkspaceInput,
+  { name, credits, operator }: CreateWorkspaceInput,
 ): Promise<CreatedWorkspace> {
   const workspaceId = newId<WorkspaceId>();
-  const actor: Actor = { kind: 'operator', workspaceId };
+  const actor: Actor = {
+    kind: 'operator',
+    workspaceId,
+    ...(operator === undefined ? {} : { name: operator }),
+  };
   const context = { actor, requestId: randomUUID() };
 
   await tx.insertInto('workspaces').values({ id: workspaceId, name }).execute();

@@ -1,74 +1,63 @@
+import { recordOperation } from '../audit/operator-log.ts';
+import { type AuditRecord, recordAudit } from '../audit/record.ts';
 import { requirePermissions, type VerbContext } from '../context.ts';
-import { asService } from '../db/guard.ts';
+import { clockTimestamp } from '../db/clock.ts';
 import { inTransaction } from '../db/transaction.ts';
 import { conflict, notFound } from '../errors.ts';
 import { holdKey, holdRoles } from '../roles/authority.ts';
-import { emptyWorkspace } from './empty.ts';
+import { updateSilence } from '../webhooks/endpoints/silence.ts';
 
 /**
- * Deletes the actor's workspace (workspaces.delete) with all it has: keys, roles, articles, endpoints, credits and
- * audit log, without events (contract.md E9). One short transaction decides: from its commit on no key is valid and
- * nothing is sent. Then the rows are removed in batches; `reconcile` removes those left after `removalMs`, and two
- * minutes later the row of a workspace with endpoints. The row is locked before open jobs are looked for, and every new
- * job references it, so none slips in between.
- * @param removalMs milliseconds to remove rows here; an operator, who can repeat the command, waits for all of them
+ * Deletes the actor's workspace (workspaces.delete), without events (contract.md E9, L1 to L3). It only says so: from the
+ * commit on no key is valid, nothing of it is shown and nothing is sent. An operator can restore it until `reconcile`
+ * empties it. Waits for no job: one that is being queued meanwhile is ended by `reconcile`.
  * @throws {ServiceError} RESOURCE_NOT_FOUND; CONFLICT `job_running`; UNAUTHENTICATED and FORBIDDEN when the caller's
  *   key or role has changed meanwhile
  */
-export async function deleteWorkspace(
-  { db: requested, actor }: VerbContext,
-  removalMs = Number.POSITIVE_INFINITY,
-): Promise<void> {
+export async function deleteWorkspace(context: VerbContext): Promise<void> {
+  const { db, actor } = context;
   requirePermissions(actor, 'workspaces.delete');
   const { workspaceId } = actor;
-  const service = asService(requested);
-  // The operator repeats the command for a workspace that is deleted already.
-  const db = actor.kind === 'operator' ? service : requested;
   await inTransaction(db, async (tx) => {
-    await tx
-      .selectFrom('workspaces')
-      .select('id')
+    const workspace = await tx
+      .updateTable('workspaces')
+      .set((eb) => ({
+        // Null keeps it: a job is open.
+        deleted_at: eb
+          .case()
+          .when(
+            eb.exists(
+              eb
+                .selectFrom('jobs')
+                .select('jobs.id')
+                .where('jobs.workspace_id', '=', workspaceId)
+                .where('jobs.ended_at', 'is', null),
+            ),
+          )
+          .then(null)
+          .else(clockTimestamp)
+          .end(),
+      }))
       .where('id', '=', workspaceId)
-      .forUpdate()
+      .where('deleted_at', 'is', null)
+      .returning('deleted_at')
       .executeTakeFirstOrThrow(() => notFound(`workspace ${workspaceId}`));
-    if (actor.kind === 'api_key') {
-      await holdKey(tx, actor);
-      await holdRoles(tx, actor, ['workspaces.delete']);
-    }
-    const job = await tx
-      .selectFrom('jobs')
-      .select('id')
-      .where('workspace_id', '=', workspaceId)
-      .where('ended_at', 'is', null)
-      .limit(1)
-      .executeTakeFirst();
-    if (job !== undefined) {
+    await holdKey(tx, actor);
+    await holdRoles(tx, actor, ['workspaces.delete']);
+    if (workspace.deleted_at === null) {
       throw conflict(
         'A job of this workspace is still running. Wait for it to end, or cancel it.',
         'job_running',
       );
     }
-    await tx
-      .updateTable('workspaces')
-      .set((eb) => ({ deleted_at: eb.fn.coalesce('deleted_at', eb.fn<Date>('now')) }))
-      .where('id', '=', workspaceId)
-      .execute();
-    await tx
-      .updateTable('api_keys')
-      .set((eb) => ({ revoked_at: eb.fn<Date>('now') }))
-      .where('workspace_id', '=', workspaceId)
-      .where('revoked_at', 'is', null)
-      .execute();
-    await tx
-      .updateTable('webhook_endpoints')
-      .set((eb) => ({ deleted_at: eb.fn<Date>('now'), secret: '' }))
-      .where('workspace_id', '=', workspaceId)
-      .where('deleted_at', 'is', null)
-      .execute();
+    await updateSilence(tx, workspaceId);
+    const record: AuditRecord = {
+      action: 'workspaces.deleted',
+      targetType: 'workspace',
+      targetId: workspaceId,
+    };
+    await recordAudit(tx, context, record);
+    // Its own log goes with it.
+    if (actor.kind === 'api_key') await recordOperation(tx, context, record);
   });
-  const end = performance.now() + removalMs;
-  const emptied = emptyWorkspace(service, workspaceId, () => performance.now() < end);
-  if (removalMs === Number.POSITIVE_INFINITY) await emptied;
-  // It is deleted; `reconcile` meets a failure here again and reports it.
-  else await emptied.catch(() => false);
 }

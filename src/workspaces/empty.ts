@@ -22,7 +22,8 @@ const LARGE = [
 ] as const;
 /** Events that one statement removes. */
 const EVENTS = 5_000;
-/** Time of one round of `reconcile` for deleted workspaces. */
+/** Workspaces of one round of `reconcile`, and its time. */
+const MAX_WORKSPACES = 1_000;
 const ROUND_MS = 30_000;
 
 /** Removes the rows of one kind in batches, as long as `goesOn`. @returns whether none is left */
@@ -94,14 +95,47 @@ export async function emptyWorkspace(db: Database, id: WorkspaceId, goesOn: () =
 }
 
 /**
- * Empties deleted workspaces for half a minute.
+ * Ends the grace of a deleted workspace: its keys and the secrets of its endpoints go, and nobody can restore it.
+ * @returns false when it was restored meanwhile, or its grace is not over
+ */
+const endGrace = (db: Database, id: WorkspaceId, graceMs: number): Promise<boolean> =>
+  inTransaction(db, async (tx) => {
+    const { numUpdatedRows } = await tx
+      .updateTable('workspaces')
+      .set((eb) => ({ emptying_since: eb.fn.coalesce('emptying_since', eb.fn<Date>('now')) }))
+      .where('id', '=', id)
+      .where(isOver(graceMs))
+      .executeTakeFirst();
+    if (numUpdatedRows === 0n) return false;
+    await tx
+      .updateTable('api_keys')
+      .set((eb) => ({ revoked_at: eb.fn<Date>('now') }))
+      .where('workspace_id', '=', id)
+      .where('revoked_at', 'is', null)
+      .execute();
+    await tx
+      .updateTable('webhook_endpoints')
+      .set((eb) => ({ deleted_at: eb.fn<Date>('now'), secret: '' }))
+      .where('workspace_id', '=', id)
+      .where('deleted_at', 'is', null)
+      .execute();
+    return true;
+  });
+
+/** SQL over `workspaces`: whether the row is to be emptied. */
+const isOver = (graceMs: number) => sql<boolean>`deleted_at IS NOT NULL
+  AND (emptying_since IS NOT NULL OR deleted_at <= now() - make_interval(secs => ${graceMs / 1_000}))`;
+
+/**
+ * Empties workspaces whose grace is over, for half a minute (contract.md L3).
  * @param onProgress called before each batch
  */
 export async function emptyDeletedWorkspaces({
   db,
+  graceMs,
   onProgress,
   onError,
-}: Watcher & { readonly db: Database }): Promise<void> {
+}: Watcher & { readonly db: Database; readonly graceMs: number }): Promise<void> {
   const end = performance.now() + ROUND_MS;
   let batches = 0;
   const goesOn = () => {
@@ -112,12 +146,16 @@ export async function emptyDeletedWorkspaces({
   const deleted = await db
     .selectFrom('workspaces')
     .select('id')
-    .where('deleted_at', 'is not', null)
+    .where(isOver(graceMs))
     .orderBy('deleted_at')
+    .limit(MAX_WORKSPACES)
     .execute();
+  const empty = async (id: WorkspaceId) => {
+    if (await endGrace(db, id, graceMs)) await emptyWorkspace(db, id, goesOn);
+  };
   for (const { id } of deleted) {
     if (!goesOn()) return;
-    await emptyWorkspace(db, id, goesOn).catch((error: unknown) => {
+    await empty(id).catch((error: unknown) => {
       // When the worker's end or a cancellation stopped one, the others stop, too.
       onProgress(batches);
       onError(id, error);

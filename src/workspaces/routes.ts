@@ -2,9 +2,6 @@ import { defineRoute, type RouteModule } from '../http/route.ts';
 import { DONE, doneResponses } from '../http/success.ts';
 import { deleteWorkspace } from './delete.ts';
 
-/** How long a request removes a workspace's rows, in milliseconds; `reconcile` removes the rest. */
-const REMOVAL_MS = 5_000;
-
 /** The workspace itself. */
 export const createWorkspaceRoutes = (): RouteModule[] => [
   defineRoute(
@@ -14,9 +11,9 @@ export const createWorkspaceRoutes = (): RouteModule[] => [
       operationId: 'deleteWorkspace',
       summary: 'Delete the workspace',
       description:
-        'Everything in it goes: keys, roles, projects, articles, categories, endpoints, credits and audit log. This cannot be ' +
-        'undone and emits no events. From the response on, none of its keys works; the rows of a large workspace are removed over the ' +
-        'following minutes. Refused while a job is open (409 `job_running`). Of the built-in roles only Owner may do it.',
+        'Everything in it goes: keys, roles, projects, articles, categories, endpoints, credits and audit log. No event is ' +
+        'emitted. From the response on, none of its keys works and nothing of it is served or sent. Its rows are removed after a grace ' +
+        'period, in which the operator of the service can restore it. Refused while a job is open (409 `job_running`). Of the built-in roles only Owner may do it.',
       tags: ['Workspaces'],
       scope: 'workspace',
       permissions: ['workspaces.delete'],
@@ -24,7 +21,7 @@ export const createWorkspaceRoutes = (): RouteModule[] => [
       errors: ['CONFLICT'],
     },
     async ({ context }) => {
-      await deleteWorkspace(context, REMOVAL_MS);
+      await deleteWorkspace(context);
       return DONE;
     },
   ),

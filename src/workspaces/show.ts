@@ -1,5 +1,6 @@
 import { sql } from 'kysely';
 import { requireOperator, type VerbContext } from '../context.ts';
+import { inLivingProject } from '../db/living-projects.ts';
 import { textBytes } from '../db/quotas.ts';
 import { notFound } from '../errors.ts';
 import { iso } from '../fields.ts';
@@ -10,6 +11,7 @@ export interface ShownWorkspace {
   readonly workspaceId: WorkspaceId;
   readonly name: string;
   readonly createdAt: string;
+  readonly suspendedAt: string | null;
   readonly wallet: { readonly balance: number; readonly reserved: number; readonly available: number };
   /** Of this calendar month (UTC). */
   readonly aiOperations: { readonly used: number; readonly limit: number };
@@ -39,7 +41,7 @@ export async function showWorkspace({ db, actor }: VerbContext): Promise<ShownWo
   const row = await db
     .selectFrom('workspaces')
     .innerJoin('wallets', 'workspace_id', 'id')
-    .select(['name', 'created_at', 'balance', 'reserved'])
+    .select(['name', 'created_at', 'suspended_at', 'balance', 'reserved'])
     .select(['ai_operations_limit', 'storage_bytes_limit', 'storage_bytes_used'])
     .select(['requests_per_key', 'requests_per_workspace'])
     .select([
@@ -50,8 +52,8 @@ export async function showWorkspace({ db, actor }: VerbContext): Promise<ShownWo
       count('api_keys', living).as('living_keys'),
       count('api_keys').as('keys'),
       count('roles').as('roles'),
-      count('projects').as('projects'),
-      count('articles').as('articles'),
+      count('projects', sql`deleted_at IS NULL`).as('projects'),
+      count('articles', inLivingProject(workspaceId)).as('articles'),
       count('webhook_endpoints', sql`deleted_at IS NULL`).as('endpoints'),
       count('jobs', sql`ended_at IS NULL`).as('open_jobs'),
     ])
@@ -62,6 +64,7 @@ export async function showWorkspace({ db, actor }: VerbContext): Promise<ShownWo
     workspaceId,
     name: row.name,
     createdAt: iso(row.created_at),
+    suspendedAt: iso(row.suspended_at),
     wallet: { balance, reserved, available: balance - reserved },
     aiOperations: { used: row.operations, limit: row.ai_operations_limit },
     storageBytes: {

@@ -264,7 +264,15 @@ it('finds workspaces, roles, projects and endpoints whose ids are not known', as
   ]);
   expect(found).toEqual({
     workspaces: [
-      { workspaceId, name: 'Lost and Found', balance: 3, reserved: 0, createdAt: expect.anything() },
+      {
+        workspaceId,
+        name: 'Lost and Found',
+        balance: 3,
+        reserved: 0,
+        createdAt: expect.anything(),
+        suspendedAt: null,
+        deletedAt: null,
+      },
     ],
   });
   expect(ofRoles.roles).toContainEqual({

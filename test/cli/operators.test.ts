@@ -1,6 +1,7 @@
 import { expect, it } from 'vitest';
 import { createApiKey } from '../../src/api-keys/create.ts';
 import { editing } from '../articles/support.ts';
+import { emptyDeleted } from '../support/emptying.ts';
 import { useTestService } from '../support/service.ts';
 import { connectOperator } from '../support/temporal.ts';
 import { type Outcome, runCli } from './run.ts';
@@ -100,6 +101,7 @@ it('an operator lists, shows and cancels the jobs of a workspace, and sees its w
     workspaceId: workspace.id,
     name: 'Test',
     createdAt: expect.any(String),
+    suspendedAt: null,
     wallet: reserved,
     aiOperations: { used: expect.any(Number), limit: 1_000 },
     storageBytes: { used: 0, limit: 1_073_741_824 },
@@ -156,4 +158,55 @@ it('lists have a bound, and what is not there is an error', async () => {
     expect([code, stdout]).toEqual([1, '']);
     expect(stderr).toMatch(message);
   }
+});
+
+// contract.md L10
+it("the operators' log says who did what and when, and stays when the workspace is gone", async () => {
+  const as = async (operator: string, ...args: string[]) => {
+    const { code, stdout, stderr } = await runCli('admin', [...args, '--json'], {
+      ...service.env,
+      OPERATOR: operator,
+    });
+    expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
+    return JSON.parse(stdout);
+  };
+  const made = await as('ada', 'workspace', 'create', '--name', 'Short-lived');
+  const of = ['--workspace', made.workspaceId];
+  await as('ada', 'credits', 'grant', ...of, '--amount', '5');
+  await as('grace', 'workspace', 'suspend', ...of);
+  await as('grace', 'workspace', 'suspend', ...of);
+  expect(await as('grace', 'workspace', 'show', ...of)).toMatchObject({ suspendedAt: expect.any(String) });
+  await as('grace', 'workspace', 'resume', ...of);
+  await as('ada', 'workspace', 'delete', ...of);
+  const { workspaces } = await as('ada', 'workspace', 'list', '--deleted');
+  expect(workspaces).toMatchObject([{ workspaceId: made.workspaceId, deletedAt: expect.any(String) }]);
+  const refused = await admin('workspace', 'show', ...of);
+  expect([refused.code, refused.stderr]).toEqual([1, `error: No such workspace ${made.workspaceId}.\n`]);
+  await as('ada', 'workspace', 'restore', ...of);
+  const call = service.call(made.apiKey.key, 'DELETE', `/api/workspaces/${made.workspaceId}`);
+  expect((await call).status).toBe(200);
+  await emptyDeleted(service.db);
+  const gone = service.db.selectFrom('workspaces').select('id').where('id', '=', made.workspaceId);
+  expect(await gone.execute()).toEqual([]);
+
+  const { operations, nextCursor } = await as('ada', 'log', 'list', ...of);
+  expect(nextCursor).toBeNull();
+  const key = made.apiKey.key.slice(0, 12);
+  const told = operations.map(({ operator, action }: { operator: string; action: string }) => [
+    operator.startsWith('key ') && key.startsWith(operator.slice(4, 16)) ? 'its key' : operator,
+    action,
+  ]);
+  expect(told).toEqual([
+    ['its key', 'workspaces.deleted'],
+    ['ada', 'workspaces.restored'],
+    ['ada', 'workspaces.deleted'],
+    ['grace', 'workspaces.resumed'],
+    ['grace', 'workspaces.suspended'],
+    ['ada', 'credits.granted'],
+    ['ada', 'api_keys.created'],
+    ['ada', 'workspaces.created'],
+  ]);
+  expect(operations[0]).toMatchObject({ workspaceName: 'Short-lived', createdAt: expect.any(String) });
+  const page = await as('ada', 'log', 'list', '--limit', '1');
+  expect(page).toMatchObject({ operations: [operations[0]], nextCursor: expect.any(String) });
 });

@@ -6,6 +6,7 @@ import { BUILT_IN_TEMPLATES } from '../../src/guidance/content-templates/built-i
 import { templateFor } from '../../src/guidance/content-templates/queries.ts';
 import type { ProjectId } from '../../src/ids.ts';
 import { deleteWorkspace } from '../../src/workspaces/delete.ts';
+import { emptyDeleted } from '../support/emptying.ts';
 import { type TestWorkspace, useTestService } from '../support/service.ts';
 
 const service = useTestService();
@@ -326,6 +327,7 @@ it('voices and templates stay when their projects go, and go with their workspac
   expect((await call('GET', `brand-voices/${id}`)).status).toBe(200);
   await patchProject({ defaultBrandVoiceId: id }, await service.project(workspace));
   await deleteWorkspace(workspace.context);
+  await emptyDeleted(service.db);
   for (const table of ['brand_voices', 'content_templates', 'projects'] as const) {
     const rows = await service.db
       .selectFrom(table)

@@ -50,12 +50,8 @@ interface Loss {
   readonly end?: () => Promise<unknown>;
 }
 
-const setDeleted = (at: Date | null) =>
-  service.db
-    .updateTable('workspaces')
-    .set({ deleted_at: at })
-    .where('id', '=', workspace.id)
-    .executeTakeFirstOrThrow();
+const setState = (state: { deleted_at?: Date | null; suspended_at?: Date | null }) =>
+  service.db.updateTable('workspaces').set(state).where('id', '=', workspace.id).executeTakeFirstOrThrow();
 
 const LOSSES: readonly Loss[] = [
   {
@@ -74,8 +70,14 @@ const LOSSES: readonly Loss[] = [
   {
     name: 'its workspace is deleted',
     status: 401,
-    begin: () => setDeleted(new Date()),
-    end: () => setDeleted(null),
+    begin: () => setState({ deleted_at: new Date() }),
+    end: () => setState({ deleted_at: null }),
+  },
+  {
+    name: 'its workspace is suspended',
+    status: 403,
+    begin: () => setState({ suspended_at: new Date() }),
+    end: () => setState({ suspended_at: null }),
   },
 ];
 

@@ -3,10 +3,12 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { sql } from 'kysely';
 import { afterAll, beforeEach, expect, it } from 'vitest';
+import { createDatabase } from '../../src/db/database.ts';
 import type { Project } from '../../src/projects/schemas.ts';
 import { deleteWorkspace } from '../../src/workspaces/delete.ts';
 import { type Editing, editing, PNG } from '../articles/support.ts';
 import { createArticle } from '../support/articles.ts';
+import { emptyDeleted } from '../support/emptying.ts';
 import { startTestService, type TestWorkspace, useTestService } from '../support/service.ts';
 
 let workspace: TestWorkspace;
@@ -144,6 +146,78 @@ it('deleting takes articles along without events and gives their bytes back', as
   expect(await editor.auditActions(projectId)).toContain('projects.deleted');
 });
 
+// contract.md L11 and R13
+it('nothing of a deleted project is shown or counted, and its images count once however they come and go', async () => {
+  const [projectId, other] = [await service.project(workspace), await service.project(workspace)];
+  const kept = await editor.published(other);
+  const article = await editor.published(projectId);
+  const { body: uploaded } = await editor.upload('POST', `/api/articles/${article.id}/assets`, PNG);
+  const { body: named } = await editor.call('POST', `/api/workspaces/${workspace.id}/categories`, {
+    primaryLanguage: 'en',
+    translations: [{ language: 'en', name: `Category ${projectId}` }],
+  });
+  const { id: categoryId } = named.category;
+  for (const { id } of [kept, article]) {
+    await editor.call('PUT', `/api/articles/${id}/categories`, { categoryIds: [categoryId] });
+  }
+  const key = `key ${projectId}`;
+  const jobOf = async (id: string) => {
+    const path = `/api/articles/${id}/translations`;
+    const { body } = await editor.call('POST', path, { language: 'es', idempotencyKey: key });
+    await editor.call('POST', `/api/jobs/${body.job.id}/cancel`);
+    return body.job.id;
+  };
+  const jobId = await jobOf(article.id);
+  expect((await editor.call('DELETE', `/api/projects/${projectId}`)).status).toBe(200);
+
+  for (const path of [
+    `/api/projects/${projectId}`,
+    `/api/articles/${article.id}`,
+    `/api/articles/${article.id}/assets`,
+    `/api/jobs/${jobId}`,
+    uploaded.asset.url,
+  ]) {
+    const response = await fetch(new URL(path, service.url), {
+      headers: path.startsWith('/api') ? { authorization: `Bearer ${workspace.key}` } : {},
+    });
+    await response.body?.cancel();
+    expect([path, response.status]).toEqual([path, 404]);
+  }
+  const made = await editor.call('POST', `/api/projects/${projectId}/articles`, { title: 'x' });
+  expect(made.status).toBe(404);
+  const { body: projects } = await editor.call('GET', `/api/workspaces/${workspace.id}/projects`);
+  expect(projects.projects.map(({ id }: { id: string }) => id)).not.toContain(projectId);
+  const { body: articles } = await editor.call('GET', `/api/workspaces/${workspace.id}/articles`);
+  expect(articles.articles.map(({ id }: { id: string }) => id)).toEqual([kept.id]);
+  const { body: listed } = await editor.call('GET', `/api/workspaces/${workspace.id}/categories`);
+  const counts = listed.categories.map((one: { id: string; articleCount: number }) => [
+    one.id,
+    one.articleCount,
+  ]);
+  expect(counts).toContainEqual([categoryId, 1]);
+  expect(await editor.storageUsed()).toBe(0);
+  // A key that a job of the project had is free, and a rename notifies of no article of it.
+  expect(await jobOf(kept.id)).not.toBe(jobId);
+  // An upload that was under way when the project was deleted.
+  await service.db.transaction().execute(async (tx) => {
+    await sql`INSERT INTO assets (id, workspace_id, article_id, role, content_hash, media_type, byte_size, file_name)
+      SELECT gen_random_uuid(), workspace_id, article_id, role, content_hash, media_type, 50, file_name FROM assets
+      WHERE article_id = ${article.id}`.execute(tx);
+    await sql`UPDATE workspaces SET storage_bytes_used = storage_bytes_used + 50 WHERE id = ${workspace.id}`.execute(
+      tx,
+    );
+  });
+  await emptyDeleted(service.db);
+  expect(await editor.storageUsed()).toBe(0);
+  const rows = await service.db
+    .selectFrom('articles')
+    .select('id')
+    .where('project_id', '=', projectId)
+    .execute();
+  expect(rows).toEqual([]);
+  expect((await editor.call('GET', `/api/articles/${kept.id}`)).status).toBe(200);
+});
+
 // contract.md R13
 it('a project of very many articles goes by statements that each end in time', async () => {
   const own = await startTestService({ DATABASE_STATEMENT_TIMEOUT_SECONDS: '1.5', DATA_DIR: folder });
@@ -164,6 +238,15 @@ it('a project of very many articles goes by statements that each end in time', a
   );
   const deleted = await own.call(owner.key, 'DELETE', `/api/projects/${projectId}`);
   expect([deleted.status, deleted.body]).toEqual([200, { ok: true }]);
+  const listed = await own.call(owner.key, 'GET', `/api/workspaces/${owner.id}/articles`);
+  expect(listed.body.articles).toEqual([]);
+  const patient = createDatabase({
+    connectionString: own.config.DATABASE_URL,
+    poolSize: 1,
+    statementTimeout: 1_500,
+  });
+  await emptyDeleted(patient);
+  await patient.destroy();
   expect(await own.db.selectFrom('articles').select('id').execute()).toEqual([]);
   await own.stop();
 });
@@ -221,6 +304,8 @@ it('a workspace goes with all it has, without events, but not while a job is ope
     );
   const before = await count();
   await deleteWorkspace(workspace.context);
+  await expect(deleteWorkspace(workspace.context)).rejects.toMatchObject({ code: 'RESOURCE_NOT_FOUND' });
+  await emptyDeleted(service.db);
   expect(await count()).toBe(before);
   expect((await editor.call('GET', `/api/workspaces/${workspace.id}/projects`)).status).toBe(401);
   // What stored something for an endpoint when it was deleted has ended two minutes later.
@@ -229,7 +314,7 @@ it('a workspace goes with all it has, without events, but not while a job is ope
     .set({ deleted_at: new Date(Date.now() - 121_000) })
     .where('workspace_id', '=', workspace.id)
     .execute();
-  await deleteWorkspace(workspace.context);
+  await emptyDeleted(service.db);
   for (const table of ['roles', 'api_keys', 'projects', 'articles', 'assets', 'wallets', 'events'] as const) {
     const rows = await service.db
       .selectFrom(table)
@@ -238,5 +323,4 @@ it('a workspace goes with all it has, without events, but not while a job is ope
       .execute();
     expect([table, rows]).toEqual([table, []]);
   }
-  await expect(deleteWorkspace(workspace.context)).rejects.toMatchObject({ code: 'RESOURCE_NOT_FOUND' });
 });

@@ -233,7 +233,7 @@ test(
       const by = () => random([operator, contextOf(deciding, random(newest).actor)]);
       if (round % 10 === 0) {
         const all = [...callers];
-        if (await decide(() => deleteWorkspace(by(), 0))) {
+        if (await decide(() => deleteWorkspace(by()))) {
           for (const caller of all) loses(caller);
           tenant = await newTenant();
         }

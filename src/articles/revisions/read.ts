@@ -18,7 +18,7 @@ const summaryColumns = [
   'created_at',
 ] as const satisfies readonly (keyof Tables['article_revisions'])[];
 
-const toSummary = (
+export const toRevisionSummary = (
   row: Pick<Selectable<Tables['article_revisions']>, (typeof summaryColumns)[number]>,
 ): RevisionSummary => ({
   id: row.id,
@@ -42,7 +42,7 @@ export async function listRevisions(
     .where('workspace_id', '=', actor.workspaceId)
     .where('article_id', '=', articleId);
   const { rows, nextCursor } = await readPage(db, query, page);
-  return { revisions: rows.map(toSummary), nextCursor };
+  return { revisions: rows.map(toRevisionSummary), nextCursor };
 }
 
 /**
@@ -65,7 +65,7 @@ export async function findRevision({ db, actor }: VerbContext, articleId: Articl
     .where('id', '=', revisionId)
     .executeTakeFirstOrThrow(() => notFound('revision'));
   return {
-    ...toSummary(row),
+    ...toRevisionSummary(row),
     metaTitle: row.meta_title,
     metaDescription: row.meta_description,
     targetKeywords: row.target_keywords,

@@ -6,10 +6,12 @@ import { IMPORT_STATUSES, importArticle } from '../../articles/import.ts';
 import { createArticleBody } from '../../articles/input-schemas.ts';
 import { idOf, languageTag } from '../../fields.ts';
 import type { ProjectId } from '../../ids.ts';
+import { closeThreads } from '../../threads/pool.ts';
 import { action } from '../action.ts';
 import { commaSeparated } from '../options.ts';
 import { note } from '../session.ts';
 import { workspaceOfProject } from '../targets.ts';
+import { fileFrom } from '../typed-in.ts';
 import { generateCommand } from './generate-article.ts';
 
 const importOptions = z.object({
@@ -23,8 +25,7 @@ const importOptions = z.object({
 
 /** npm runs scripts in the package's folder; a relative path means the folder that the operator is in. */
 function locate(file: string): string {
-  const typedIn = process.env.npm_lifecycle_event === 'admin' ? process.env.INIT_CWD : undefined;
-  const fromThere = path.resolve(typedIn ?? '.', file);
+  const fromThere = fileFrom(file);
   return existsSync(fromThere) ? fromThere : path.resolve(file);
 }
 
@@ -44,7 +45,7 @@ const importCommand = (): Command =>
           ...input,
           projectId: project,
           file: locate(file),
-        });
+        }).finally(closeThreads);
         for (const warning of warnings) note(`warning: ${warning}`);
         return { articleId, translationGroupId, wordCount };
       }),

@@ -12,6 +12,7 @@ import type { Job } from '../../jobs/schemas.ts';
 import { createJobWatch } from '../../jobs/watch.ts';
 import { generationFeatures } from '../../processes/job-areas.ts';
 import { selectProject } from '../../projects/read.ts';
+import { closeThreads } from '../../threads/pool.ts';
 import { action } from '../action.ts';
 import { integer } from '../options.ts';
 import { withJobRuns } from '../runs.ts';
@@ -76,7 +77,7 @@ export const generateCommand = (): Command =>
             { ...context, runs, features: generationFeatures },
             { projectId, generationConfig, language, title: given.title },
           ),
-        );
+        ).finally(closeThreads);
         const ended = await follow(context, job, wait * 1_000);
         if (ended.status === 'FAILED') throw new Error(`job ${job.id}: ${ended.errorMessage}`);
         if (ended.status === 'CANCELLED') throw new Error(`job ${job.id} was cancelled`);

@@ -45,6 +45,8 @@ export interface WebhookTables {
     description: Default<string>;
     active: Default<boolean>;
     deleted_at: NullableTimestamp;
+    /** Set while its workspace is deleted or suspended: nothing is claimed for it. */
+    silenced_at: NullableTimestamp;
     created_at: CreatedAt;
   };
   secret_keys: {

@@ -6,6 +6,7 @@ import type {
   ContentTemplateId,
   HoldId,
   LedgerEntryId,
+  OperatorLogId,
   ProjectId,
   RoleId,
   WorkspaceId,
@@ -30,8 +31,11 @@ export interface WorkspaceTables {
     requests_per_key: Nullable<number>;
     requests_per_workspace: Nullable<number>;
     created_at: CreatedAt;
-    /** Set once it is deleted, while its rows are being removed. */
-    deleted_at: Nullable<Date>;
+    /** Set while it is deleted: nothing of it is shown. */
+    deleted_at: NullableTimestamp;
+    /** Set once its rows are being removed: it cannot be restored any more. */
+    emptying_since: NullableTimestamp;
+    suspended_at: NullableTimestamp;
   };
   /** What a workspace holds is the sum of its rows: those who write take one that nobody else is writing. */
   workspace_usage: {
@@ -82,6 +86,17 @@ export interface WorkspaceTables {
     believed: Timestamp;
     run_id: string;
   };
+  /** What operators changed. No foreign key: it stays when a workspace goes. */
+  operator_log: {
+    id: OperatorLogId;
+    operator: string;
+    action: string;
+    workspace_id: WorkspaceId;
+    workspace_name: Nullable<string>;
+    target_type: string;
+    target_id: Nullable<string>;
+    created_at: CreatedAt;
+  };
   projects: {
     id: ProjectId;
     workspace_id: WorkspaceId;
@@ -95,6 +110,10 @@ export interface WorkspaceTables {
     hero_image_style: Nullable<ImageStyle>;
     inline_image_style: Nullable<ImageStyle>;
     default_brand_voice_id: Nullable<BrandVoiceId>;
+    /** Set while it is deleted and being emptied: nothing of it is shown. */
+    deleted_at: NullableTimestamp;
+    /** Bytes of its images that were returned to the quota when it was deleted, less those removed since. */
+    returned_bytes: Default<number>;
     created_at: CreatedAt;
     updated_at: CreatedAt;
   };

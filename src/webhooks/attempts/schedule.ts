@@ -6,6 +6,8 @@ export const MAX_ATTEMPTS = 6;
 
 export const FIRST_WAIT_MS = 30_000;
 export const LONGEST_WAIT_MS = 480_000;
+/** How often a run that is held looks whether it still is. */
+export const HELD_MS = 60_000;
 
 /** Milliseconds between the end of attempt `number` (1 to 5) and the next attempt. */
 export const waitAfter = (number: number): number =>

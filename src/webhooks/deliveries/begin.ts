@@ -3,7 +3,7 @@ import type { Database } from '../../db/database.ts';
 import { prepare, type Slots } from '../../db/prepared.ts';
 import { retryingConflicts } from '../../db/transaction.ts';
 import type { BurstId, DeliveryId } from '../../ids.ts';
-import { ENDPOINT_DELETED, ENDPOINT_DISABLED, type Holder, isHeldBy, isLiving } from './states.ts';
+import { ENDPOINT_DELETED, ENDPOINT_DISABLED, type Holder, isHeard, isHeldBy, isLiving } from './states.ts';
 
 /** An attempt about to be made. */
 export interface AttemptStart {
@@ -19,6 +19,8 @@ export type Begun =
   | { readonly kind: 'begun'; readonly stored: string }
   /** Nothing may be sent: the delivery has ended, or its endpoint is deleted or disabled. */
   | { readonly kind: 'stopped'; readonly reason: string }
+  /** Nothing begins while the workspace is deleted or suspended. */
+  | { readonly kind: 'silenced' }
   /** The delivery, or this attempt, belongs to another holder. The caller drops it. */
   | { readonly kind: 'superseded' };
 
@@ -26,7 +28,7 @@ type Values = Readonly<{ ids: DeliveryId[]; numbers: number[]; tokens: string[];
 
 const begin = prepare('begin_attempts', (_db, slot: Slots<Values>) => {
   const isHeld = isHeldBy(slot('burstId'));
-  return sql<{ stored: string | null; reason: string | null }>`
+  return sql<{ stored: string | null; reason: string | null; silenced: boolean | null }>`
     WITH start AS (
       SELECT * FROM unnest(${slot('ids')}::uuid[], ${slot('numbers')}::smallint[], ${slot('tokens')}::uuid[])
         WITH ORDINALITY AS start (id, number, token, position)
@@ -36,12 +38,14 @@ const begin = prepare('begin_attempts', (_db, slot: Slots<Values>) => {
       WHERE delivery.id = start.id AND delivery.id = ANY (${slot('ids')}::uuid[]) AND ${isHeld}
         AND delivery.attempts < start.number AND (delivery.begun < start.number
           OR delivery.begun = start.number AND delivery.begun_token = start.token)
-        AND (SELECT active AND ${isLiving} FROM webhook_endpoints AS endpoint WHERE endpoint.id = delivery.endpoint_id)
+        AND (SELECT active AND ${isLiving} AND (${isHeard} OR delivery.begun = start.number)
+          FROM webhook_endpoints AS endpoint WHERE endpoint.id = delivery.endpoint_id)
       RETURNING delivery.id, (SELECT secret FROM webhook_endpoints WHERE id = delivery.endpoint_id) AS stored
     )
     SELECT begun.stored, CASE WHEN delivery.id IS NULL THEN 'delivery ended'
       WHEN NOT ${isLiving} THEN ${ENDPOINT_DELETED}
-      WHEN ${isHeld} AND NOT endpoint.active THEN ${ENDPOINT_DISABLED} END AS reason
+      WHEN ${isHeld} AND NOT endpoint.active THEN ${ENDPOINT_DISABLED} END AS reason,
+      ${isHeld} AND delivery.attempts < start.number AND delivery.begun < start.number AND NOT ${isHeard} AS silenced
     FROM start
     LEFT JOIN begun ON begun.id = start.id
     LEFT JOIN webhook_open AS delivery ON delivery.id = start.id
@@ -51,7 +55,7 @@ const begin = prepare('begin_attempts', (_db, slot: Slots<Values>) => {
 
 /**
  * The last statement before each request. Marks attempts as begun where the holder has the delivery and its endpoint is
- * living and active. A redirect calls it again, and passes only with the same number and token.
+ * living and active; none begins while its workspace is deleted or suspended. A redirect calls it again, and passes only with the same number and token.
  * @returns one for each start, in their order
  */
 export async function beginAttempts(
@@ -66,8 +70,9 @@ export async function beginAttempts(
     burstId: holder.kind === 'run' ? null : holder.burstId,
   };
   const rows = await retryingConflicts(() => begin(db, values));
-  return rows.map(({ stored, reason }) => {
+  return rows.map(({ stored, reason, silenced }) => {
     if (stored !== null) return { kind: 'begun', stored };
+    if (reason === null && silenced === true) return { kind: 'silenced' };
     return reason === null ? { kind: 'superseded' } : { kind: 'stopped', reason };
   });
 }

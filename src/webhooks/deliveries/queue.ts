@@ -10,6 +10,8 @@ export interface EndpointQueue {
   readonly endpointId: EndpointId;
   readonly workspaceId: WorkspaceId;
   readonly active: boolean;
+  /** Whether its workspace is deleted or suspended: nothing is sent to it. */
+  readonly silenced: boolean;
   readonly open: number;
   /** Of these, those held by a run of their own, and by a burst. */
   readonly inRuns: number;
@@ -33,18 +35,19 @@ export interface DeliveryQueue {
 export async function readQueue(db: Queryable): Promise<DeliveryQueue> {
   const first = (order: RawBuilder<unknown>) => sql`(
     SELECT coalesce(json_agg(shown), '[]') FROM (
-      SELECT endpoint_id AS "endpointId", workspace_id AS "workspaceId", active, open, in_runs AS "inRuns",
+      SELECT endpoint_id AS "endpointId", workspace_id AS "workspaceId", active, silenced, open, in_runs AS "inRuns",
         in_bursts AS "inBursts", due,
         GREATEST(0, floor(extract(epoch FROM now() - first)))::integer AS "oldestDueSeconds"
       FROM queue ORDER BY ${order}, endpoint_id LIMIT ${SHOWN}) AS shown)`;
   const { rows } = await sql<DeliveryQueue>`
     WITH queue AS MATERIALIZED (
-      SELECT endpoint_id, open.workspace_id, endpoint.active, count(*)::integer AS open,
+      SELECT endpoint_id, open.workspace_id, endpoint.active,
+        endpoint.silenced_at IS NOT NULL AS silenced, count(*)::integer AS open,
         count(*) FILTER (WHERE in_run)::integer AS in_runs, count(burst_id)::integer AS in_bursts,
         count(*) FILTER (WHERE due_at <= now())::integer AS due, min(due_at) AS first
       FROM webhook_open AS open
       JOIN webhook_endpoints AS endpoint ON endpoint.id = endpoint_id AND endpoint.deleted_at IS NULL
-      GROUP BY endpoint_id, open.workspace_id, endpoint.active
+      GROUP BY endpoint_id, open.workspace_id, endpoint.active, silenced
     )
     SELECT coalesce(sum(open), 0)::integer AS open, count(*)::integer AS endpoints,
       ${first(sql`first`)} AS oldest, ${first(sql`open DESC`)} AS longest

@@ -1,6 +1,7 @@
 import { sql } from 'kysely';
 import type { Database } from '../../db/database.ts';
 import type { DeliveryId, EndpointId, WorkspaceId } from '../../ids.ts';
+import { isHeard, isLiving } from './states.ts';
 
 /** What an attempt needs, except the secret, which is read when it begins. */
 export interface DeliveryInRun {
@@ -10,6 +11,8 @@ export interface DeliveryInRun {
   readonly eventType: string;
   readonly createdAt: Date;
   readonly body: Buffer;
+  /** Whether its workspace was deleted or suspended when it was read; one that was just claimed is not. */
+  readonly silenced?: boolean;
 }
 
 /** An open delivery of a run; undefined when it has ended. */
@@ -30,6 +33,7 @@ export async function readInRun(db: Database, deliveryId: DeliveryId): Promise<D
       'delivery.event_type as eventType',
       'delivery.created_at as createdAt',
       'event.body',
+      sql<boolean>`endpoint.silenced_at IS NOT NULL`.as('silenced'),
     ])
     .where('delivery.id', '=', deliveryId)
     .where('delivery.in_run', '=', true)
@@ -62,7 +66,8 @@ const PAGE = 20;
 
 /**
  * Every delivery in a run whose attempt is overdue by `ageMs` milliseconds, page by page, along the index of those in
- * runs. Includes deliveries whose event is gone, which end with their run.
+ * runs. Includes deliveries whose event is gone, which end with their run; not those of deleted and suspended workspaces,
+ * whose runs wait.
  * @param after where an earlier look ended
  */
 export async function* overdueRuns(
@@ -76,7 +81,7 @@ export async function* overdueRuns(
         delivery.event_type AS "eventType", greatest(delivery.attempts, delivery.begun) AS attempts, endpoint.url,
         event.article_id AS "articleId", event.request_id AS "requestId", delivery.due_at::text AS "dueAt"
       FROM webhook_open AS delivery
-      JOIN webhook_endpoints AS endpoint ON endpoint.id = delivery.endpoint_id AND endpoint.deleted_at IS NULL
+      JOIN webhook_endpoints AS endpoint ON endpoint.id = delivery.endpoint_id AND ${isLiving} AND ${isHeard}
       LEFT JOIN events AS event ON event.id = delivery.event_id AND event.created_at = delivery.event_created_at
       WHERE delivery.in_run AND delivery.due_at < now() - make_interval(secs => ${ageMs / 1_000})
         AND (${last === undefined}::boolean OR (delivery.endpoint_id, delivery.due_at, uuid_send(delivery.id))

@@ -13,6 +13,7 @@ import { holdKey, holdRoles } from '../../roles/authority.ts';
 import type { EndpointRegistration, RegisteredEndpoint } from '../schemas.ts';
 import type { SecretRing } from '../secrets/ring.ts';
 import { receiverOf } from './queries.ts';
+import { silencedSince } from './silence.ts';
 
 const MARKER = 'whsec_';
 const SECRET_BYTES = 32;
@@ -78,6 +79,8 @@ export async function registerEndpoint(
         secret: stored,
         events,
         description: input.description ?? '',
+        // A deletion or suspension since the request began.
+        silenced_at: silencedSince(actor.workspaceId),
       })
       .returning('created_at')
       .executeTakeFirstOrThrow();

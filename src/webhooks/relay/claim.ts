@@ -3,7 +3,7 @@ import type { Database } from '../../db/database.ts';
 import { prepare, type Slots } from '../../db/prepared.ts';
 import type { BurstId, EndpointId, WorkspaceId } from '../../ids.ts';
 import type { DeliveryInRun, StartedDelivery } from '../deliveries/read-open.ts';
-import { isFree, isLiving } from '../deliveries/states.ts';
+import { isFree, isHeard, isLiving } from '../deliveries/states.ts';
 
 /** An endpoint with at most this many due deliveries gets runs for them. */
 export const FEW_DUE = 5;
@@ -130,7 +130,7 @@ const claim = prepare(
                             (secret_key_id IS NULL OR secret_key_id = ANY (${slot('keyIds')}::text[]))
                               AND id <> ALL (${slot('held')}::uuid[]) AS readable
                           FROM webhook_endpoints AS endpoint
-                          WHERE id = candidate.endpoint_id AND ${isLiving} LIMIT 1) AS endpoint
+                          WHERE id = candidate.endpoint_id AND ${isLiving} AND ${isHeard} LIMIT 1) AS endpoint
     ), few AS (
       SELECT endpoint_id, position, due, ${MAX_IN_RUNS} - (
         SELECT count(*) FROM (SELECT FROM webhook_open AS delivery

@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, beforeEach, expect, it } from 'vitest';
 import type { DeliveryId } from '../../../src/ids.ts';
 import { deliveryWorkflowId } from '../../../src/temporal/ids.ts';
+import { suspendWorkspace } from '../../../src/workspaces/life.ts';
 import { emitSingle, register, untilDelivery } from '../../support/events.ts';
 import { startProcess } from '../../support/processes.ts';
 import { type Receiver, startReceiver } from '../../support/receiver.ts';
@@ -74,6 +75,16 @@ it('endpoint deleted while waiting', async () => {
   await untilAttempts(id, 1);
   await service.call(workspace.key, 'DELETE', `/api/workspaces/${workspace.id}/webhooks/${endpointId}`);
   await record(id, 'endpoint-deleted');
+});
+
+it('held while its workspace is suspended', async () => {
+  receiver.answer = () => 503;
+  const id = await emitOne();
+  await untilAttempts(id, 1);
+  const { runId } = await operator.client.workflow.getHandle(deliveryWorkflowId(id)).describe();
+  await suspendWorkspace(workspace.context);
+  await operator.hurry(deliveryWorkflowId(id));
+  await recordHistory(deliveryWorkflowId(id), 'deliverWebhook/held', { runId });
 });
 
 it('reset by an operator', async () => {
