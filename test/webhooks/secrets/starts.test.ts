@@ -4,7 +4,8 @@ import { sql } from 'kysely';
 import { expect, it, onTestFinished } from 'vitest';
 import { ConfigurationError, loadConfig } from '../../../src/config.ts';
 import { openSecretRing } from '../../../src/processes/secret-ring.ts';
-import { newSecretKey } from '../../../src/secret-keys.ts';
+import { newSecretKey, parseSecretKeys } from '../../../src/secret-keys.ts';
+import { rotateSecrets } from '../../../src/webhooks/secrets/rotate.ts';
 import { runCli } from '../../cli/run.ts';
 import { emit, insertEndpoint, register } from '../../support/events.ts';
 import { bareEnvironment, type ServiceProcess, startProcess } from '../../support/processes.ts';
@@ -86,9 +87,16 @@ it('a server or worker starts with the keys of its database, or ends with status
       DATABASE_URL: service.config.DATABASE_URL,
       SECRETS_KEYS,
     });
-  for (const keys of ['', wrong, next, `${newSecretKey('third')},${old}`]) {
-    expect(await rotate(keys)).toMatchObject({ code: 1, stderr: expect.stringContaining('SECRETS_KEYS: ') });
+  const third = newSecretKey('third');
+  for (const keys of [[wrong], [next], [third, old]]) {
+    const refusal = rotateSecrets(service.db, parseSecretKeys(keys), () => undefined);
+    await expect(refusal).rejects.toThrow(/^SECRETS_KEYS: /);
   }
+  expect(await rotate('')).toMatchObject({
+    code: 1,
+    stdout: '',
+    stderr: 'error: SECRETS_KEYS: needed, but not set\n',
+  });
   const rotated = await rotate(`${next},${old}`);
   expect(rotated).toMatchObject({
     code: 0,
