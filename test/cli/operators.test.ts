@@ -1,5 +1,6 @@
 import { expect, it } from 'vitest';
 import { createApiKey } from '../../src/api-keys/create.ts';
+import { readTextBytes } from '../../src/db/quotas.ts';
 import { editing } from '../articles/support.ts';
 import { emptyDeleted } from '../support/emptying.ts';
 import { useTestService } from '../support/service.ts';
@@ -97,6 +98,8 @@ it('an operator lists, shows and cancels the jobs of a workspace, and sees its w
   expect(reservedCredits).toBeGreaterThan(0);
   const reserved = { balance: 10, reserved: reservedCredits, available: 10 - reservedCredits };
   expect(await json('wallet', 'show', ...of)).toEqual(reserved);
+  const texts = await readTextBytes(service.db, workspace.id);
+  expect(texts).toBeGreaterThan(0);
   expect(await json('workspace', 'show', ...of)).toEqual({
     workspaceId: workspace.id,
     name: 'Test',
@@ -104,7 +107,7 @@ it('an operator lists, shows and cancels the jobs of a workspace, and sees its w
     suspendedAt: null,
     wallet: reserved,
     aiOperations: { used: expect.any(Number), limit: 1_000 },
-    storageBytes: { used: 0, limit: 1_073_741_824 },
+    storageBytes: { used: texts, texts, limit: 1_073_741_824 },
     requestsPerMinute: { key: null, workspace: null },
     keys: { living: 1, all: 1 },
     roles: 3,

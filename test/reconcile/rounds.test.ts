@@ -4,6 +4,7 @@ import { expect, it } from 'vitest';
 import type { JobId } from '../../src/ids.ts';
 import { PAGE, type RowPlace, walkRows } from '../../src/reconcile/rows.ts';
 import { translationWorkflowId } from '../../src/temporal/ids.ts';
+import { type Reconciled, taskQueues } from '../../src/temporal/task-queues.ts';
 import { scrape } from '../metrics/support/exposition.ts';
 import { reconcileNow } from '../support/temporal.ts';
 import { hang, useTranslations } from '../support/translating.ts';
@@ -11,8 +12,11 @@ import { eventually } from '../support/wait.ts';
 
 const { service, provider, operator, workspace, calls } = useTranslations();
 const prefix = () => service.config.TEMPORAL_TASK_QUEUE_PREFIX;
-const status = async (id: string) =>
-  (await operator.client.workflow.getHandle(`${prefix()}${id}`).describe()).status.name;
+/** What Temporal says of a part's rounds. */
+const rounds = async (part: Reconciled) =>
+  (await operator.client.schedule.getHandle(taskQueues(prefix()).reconcileSchedules[part]).describe()).info;
+const running = async (part: Reconciled) =>
+  (await rounds(part)).runningActions.map(({ workflow }) => workflow.workflowId);
 
 /** Rows that differ in their time alone. */
 const rowsOf = (count: number) =>
@@ -76,12 +80,12 @@ it('30,000 open jobs hold up neither holds nor deliveries nor what is deleted', 
       reserved_credits, workflow_id, created_at)
     SELECT gen_random_uuid(), ${crowd.id}, ${projectId}, id, 'translation', 'refresh', 'QUEUED', 'job-' || id, 0, 0,
       ${runId}, now() - make_interval(secs => 3600 + row_number() OVER ()) FROM versions`.execute(service.db);
-  await eventually(
+  const [round = ''] = await eventually(
     async () => {
       await reconcileNow(operator.client, prefix(), 'jobs');
-      return status('reconcile-jobs').catch(() => '');
+      return running('jobs');
     },
-    (now) => now === 'RUNNING',
+    (ids) => ids.length > 0,
   );
 
   const other = await service.workspace(5);
@@ -101,18 +105,22 @@ it('30,000 open jobs hold up neither holds nor deliveries nor what is deleted', 
     async () => (await sql`SELECT FROM workspaces WHERE id = ${gone.id}`.execute(service.db)).rows.length,
     (rows) => rows === 0,
   );
+  const { numActionsTaken } = await rounds('deliveries');
   await reconcileNow(operator.client, prefix(), 'deliveries');
-  expect(await operator.closed(`${prefix()}reconcile-deliveries`)).toBe('COMPLETED');
-  expect(await status('reconcile-jobs')).toBe('RUNNING');
+  await eventually(
+    () => rounds('deliveries'),
+    (now) => now.numActionsTaken > numActionsTaken && now.runningActions.length === 0,
+  );
+  expect((await operator.client.workflow.getHandle(round).describe()).status.name).toBe('RUNNING');
 
   await sql`UPDATE jobs SET status = 'CANCELLED', ended_at = now() WHERE workspace_id = ${crowd.id}`.execute(
     service.db,
   );
-  expect(await operator.closed(`${prefix()}reconcile-jobs`)).toBe('COMPLETED');
+  expect(await operator.closed(round)).toBe('COMPLETED');
 });
 
 it('says of each round when it last came to its end', async () => {
-  const rounds = ['jobs', 'operations', 'holds', 'deliveries', 'endpoints', 'workspaces'];
+  const parts = ['jobs', 'operations', 'holds', 'deliveries', 'endpoints', 'workspaces'];
   const name = 'reconcile_last_success_timestamp_seconds';
   await service.stopWorkers();
   const alone = await service.startWorker({ provider });
@@ -120,7 +128,7 @@ it('says of each round when it last came to its end', async () => {
     async () => {
       await reconcileNow(operator.client, prefix()).catch(() => undefined);
       const now = await scrape(alone.metricsUrl);
-      return rounds.map((round) => now.value(name, { round }) ?? 0);
+      return parts.map((round) => now.value(name, { round }) ?? 0);
     },
     (times) => times.every((time) => Math.abs(time - Date.now() / 1_000) < 60),
   );
