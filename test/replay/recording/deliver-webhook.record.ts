@@ -122,8 +122,12 @@ it('held while the secret cannot be read', async () => {
   await set(`${secret.slice(0, 20)}${secret.slice(22)}`);
   const id = await emitOne();
   await eventually(
-    () => operator.client.workflow.getHandle(deliveryWorkflowId(id)).fetchHistory(),
-    ({ events }) => events?.some(({ timerStartedEventAttributes: timer }) => timer != null) ?? false,
+    () =>
+      operator.client.workflow
+        .getHandle(deliveryWorkflowId(id))
+        .fetchHistory()
+        .catch(() => null),
+    (history) => history?.events?.some(({ timerStartedEventAttributes: timer }) => timer != null) ?? false,
   );
   await set(secret);
   await record(id, 'held');
