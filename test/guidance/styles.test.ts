@@ -4,6 +4,7 @@ import { createApiKey } from '../../src/api-keys/create.ts';
 import { styleOf } from '../../src/guidance/styles/styles.ts';
 import type { ProjectId } from '../../src/ids.ts';
 import { createRole } from '../../src/roles/create.ts';
+import { emptyDeleted } from '../support/emptying.ts';
 import { type TestWorkspace, useTestService } from '../support/service.ts';
 
 const service = useTestService();
@@ -98,5 +99,6 @@ it('needs translations.configure, and stays while its language is taken from the
 it('goes with its project', async () => {
   await call('PUT', '/es', style);
   expect((await service.call(workspace.key, 'DELETE', `/api/projects/${projectId}`)).status).toBe(200);
+  await emptyDeleted(service.db);
   expect(await styleOf(service.db, projectId, 'es')).toBeNull();
 });

@@ -55,7 +55,8 @@ const begin = prepare('begin_attempts', (_db, slot: Slots<Values>) => {
 
 /**
  * The last statement before each request. Marks attempts as begun where the holder has the delivery and its endpoint is
- * living and active; none begins while its workspace is deleted or suspended. A redirect calls it again, and passes only with the same number and token.
+ * living and active; none begins while its workspace is deleted or suspended. A redirect calls it again, and passes only
+ * with the same number and token.
  * @returns one for each start, in their order
  */
 export async function beginAttempts(
