@@ -185,6 +185,7 @@ export const KINDS: readonly Kind[] = [
 /** Tables with rows of workspaces that an export leaves out, and why. */
 export const NOT_EXPORTED: Readonly<Record<string, string>> = {
   operator_log: "the operator's own, of all workspaces",
+  workspace_usage: 'follows from articles and revisions',
   article_links: 'follows from the documents of articles',
   remembered_versions: 'says which articles are in the translation memory; rebuilt from them',
   address_changes: 'a list of work that is emptied within seconds',

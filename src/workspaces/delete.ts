@@ -19,6 +19,8 @@ export async function deleteWorkspace(context: VerbContext): Promise<void> {
   requirePermissions(actor, 'workspaces.delete');
   const { workspaceId } = actor;
   await inTransaction(db, async (tx) => {
+    await holdKey(tx, actor);
+    await holdRoles(tx, actor, ['workspaces.delete']);
     const workspace = await tx
       .updateTable('workspaces')
       .set((eb) => ({
@@ -42,8 +44,6 @@ export async function deleteWorkspace(context: VerbContext): Promise<void> {
       .where('deleted_at', 'is', null)
       .returning('deleted_at')
       .executeTakeFirstOrThrow(() => notFound(`workspace ${workspaceId}`));
-    await holdKey(tx, actor);
-    await holdRoles(tx, actor, ['workspaces.delete']);
     if (workspace.deleted_at === null) {
       throw conflict(
         'A job of this workspace is still running. Wait for it to end, or cancel it.',

@@ -46,6 +46,14 @@ it('a workspace without an open job is closed at once, without an event, and is 
   const before = await service.call(workspace.key, 'GET', `/api/articles/${article.id}`);
   const events = () => service.db.selectFrom('events').select('id').execute();
   const sent = await events();
+  const storedEndpoint = () =>
+    service.db
+      .selectFrom('webhook_endpoints')
+      .select(['secret', 'silenced_at'])
+      .where('id', '=', endpoint.id)
+      .executeTakeFirstOrThrow();
+  const stored = await storedEndpoint();
+  expect(stored).toMatchObject({ secret: expect.stringMatching(/^v1:/), silenced_at: null });
 
   const deleted = await service.call(workspace.key, 'DELETE', path);
   expect([deleted.status, deleted.body]).toEqual([200, { ok: true }]);
@@ -62,12 +70,7 @@ it('a workspace without an open job is closed at once, without an event, and is 
   await restoreWorkspace(workspace.context);
   const after = await service.call(workspace.key, 'GET', `/api/articles/${article.id}`);
   expect([after.status, after.body]).toEqual([200, before.body]);
-  const { secret, silenced_at } = await service.db
-    .selectFrom('webhook_endpoints')
-    .select(['secret', 'silenced_at'])
-    .where('id', '=', endpoint.id)
-    .executeTakeFirstOrThrow();
-  expect([secret, silenced_at]).toEqual([endpoint.secret, null]);
+  expect(await storedEndpoint()).toEqual(stored);
   const { body } = await service.call(workspace.key, 'GET', `${path}/audit?limit=2`);
   expect(body.entries.map(({ action }: { action: string }) => action)).toEqual([
     'workspaces.restored',
