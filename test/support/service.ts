@@ -11,6 +11,7 @@ import { createProject } from '../../src/projects/create.ts';
 import { createWorkspace } from '../../src/workspaces/create.ts';
 import { createTestDatabase } from './database.ts';
 import { SECRETS_KEYS } from './secret-keys.ts';
+import { removeSchedules } from './temporal.ts';
 
 export const logger = pino({ level: process.env.TEST_LOG_LEVEL ?? 'silent' }, pino.destination({ fd: 2 }));
 
@@ -126,6 +127,7 @@ export async function startTestService(env: Record<string, string> = {}): Promis
     stopWorkers,
     async stop() {
       await stopWorkers();
+      await removeSchedules(config.TEMPORAL_TASK_QUEUE_PREFIX);
       await server.stop();
       await database.drop();
     },

@@ -1,4 +1,4 @@
-import { Client, Connection } from '@temporalio/client';
+import { Client, Connection, ScheduleNotFoundError } from '@temporalio/client';
 import { msToTs } from '@temporalio/common/lib/time.js';
 import { inject } from 'vitest';
 import { RECONCILED, type Reconciled, taskQueues } from '../../src/temporal/task-queues.ts';
@@ -24,6 +24,20 @@ export async function reconcileNow(client: Client, prefix: string, only?: Reconc
   const { reconcileSchedules } = taskQueues(prefix);
   const parts = only === undefined ? RECONCILED : [only];
   await Promise.all(parts.map((part) => client.schedule.getHandle(reconcileSchedules[part]).trigger()));
+}
+
+/** Removes the schedules of a service that is gone: they would start runs until the end of all tests. */
+export async function removeSchedules(prefix: string): Promise<void> {
+  const connection = await Connection.connect({ address: inject('temporalAddress') });
+  const { schedule } = new Client({ connection });
+  const { reconcileSchedules, pruneSchedule } = taskQueues(prefix);
+  const remove = (id: string) => schedule.getHandle(id).delete().catch(notFoundIsFine);
+  await Promise.all([...Object.values(reconcileSchedules), pruneSchedule].map(remove));
+  await connection.close();
+}
+
+function notFoundIsFine(error: unknown): void {
+  if (!(error instanceof ScheduleNotFoundError)) throw error;
 }
 
 /**
