@@ -4,7 +4,7 @@ import type { DeliveryId } from '../src/ids.ts';
 import type { AttemptRecord, AttemptResult } from '../src/temporal/shapes.ts';
 import { type AttemptDependencies, makeAttempt } from '../src/webhooks/attempts/attempt.ts';
 import { attemptFailed, MAX_ATTEMPTS, waitAfter } from '../src/webhooks/attempts/schedule.ts';
-import { beginAttempts } from '../src/webhooks/deliveries/begin.ts';
+import { beginAttempts, takeBack } from '../src/webhooks/deliveries/begin.ts';
 import { endInRun } from '../src/webhooks/deliveries/end.ts';
 import { type DeliveryInRun, readInRun } from '../src/webhooks/deliveries/read-open.ts';
 import { recordAttempts } from '../src/webhooks/deliveries/record.ts';
@@ -23,7 +23,7 @@ export type WebhookActivities = ReturnType<typeof createWebhookActivities>;
 
 /** The activities of `deliverWebhook`. */
 export function createWebhookActivities(dependencies: WebhookActivityDependencies) {
-  const { db, sender, takeClaimed, onAttemptBegan, onAttemptEnded } = dependencies;
+  const { db, takeClaimed, onUnreadable, onAttemptBegan, onAttemptEnded } = dependencies;
 
   async function stop(deliveryId: DeliveryId, reason: string): Promise<AttemptResult> {
     await retryWhileDatabaseIsAway(() => endInRun(db, deliveryId, reason));
@@ -40,7 +40,7 @@ export function createWebhookActivities(dependencies: WebhookActivityDependencie
     if (number > MAX_ATTEMPTS) return stop(deliveryId, 'given up after six attempts');
     onAttemptBegan(number, delivery.createdAt);
     const request = { ...delivery, deliveryId, signal: cancellationSignal() };
-    const made = await makeAttempt(sender, request, number, async (start) => {
+    const made = await makeAttempt(dependencies, request, number, async (start) => {
       const [begun] = await retryWhileDatabaseIsAway(() => beginAttempts(db, { kind: 'run' }, [start]));
       return begun ?? { kind: 'superseded' };
     });
@@ -51,6 +51,11 @@ export function createWebhookActivities(dependencies: WebhookActivityDependencie
         message: `attempt ${number} has begun before`,
         category: 'BENIGN',
       });
+    }
+    if (made.kind === 'unreadable') {
+      onUnreadable(delivery.endpointId, made.stored);
+      await retryWhileDatabaseIsAway(() => takeBack(db, { kind: 'run' }, made.start));
+      return { kind: 'held', attempts: number - 1 };
     }
     if (made.kind === 'stopped') {
       return made.reason === ENDPOINT_DISABLED ? stop(deliveryId, made.reason) : made;
@@ -73,7 +78,7 @@ export function createWebhookActivities(dependencies: WebhookActivityDependencie
   return {
     /**
      * One attempt of a delivery: dials, begins, signs, sends and records. Sends nothing for a delivery that has ended
-     * or whose endpoint is deleted or disabled.
+     * or whose endpoint is deleted or disabled, and spends no attempt while the endpoint's secret can't be read.
      * @param offset attempts made before this run
      */
     attemptDelivery: (deliveryId: DeliveryId, offset: number): Promise<AttemptResult> =>

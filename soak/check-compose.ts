@@ -8,7 +8,7 @@ import { fileURLToPath } from 'node:url';
 import { z } from 'zod';
 import { conclude, print } from './support/report.ts';
 
-const PASSWORDS = ['POSTGRES_PASSWORD', 'CONTENT_DB_PASSWORD', 'TEMPORAL_DB_PASSWORD'];
+const PASSWORDS = ['POSTGRES_PASSWORD', 'CONTENT_DB_PASSWORD', 'TEMPORAL_DB_PASSWORD', 'SECRETS_KEYS'];
 const FILE = fileURLToPath(new URL('../docker-compose.yml', import.meta.url));
 const FOLDER = fileURLToPath(new URL('./compose-check', import.meta.url));
 /** Published ports, built services and replicas. */

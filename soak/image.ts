@@ -13,6 +13,7 @@ import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { freePorts, LOOPBACK } from '../src/ports.ts';
 import { readCompose, serviceOf } from '../test/deployment/support/compose-file.ts';
+import { SECRETS_KEYS } from '../test/support/secret-keys.ts';
 import { startEphemeralEngines, temporaryFolder } from './support/engines.ts';
 import { buildImage } from './support/image.ts';
 import { conclude, startClock } from './support/report.ts';
@@ -20,7 +21,12 @@ import { conclude, startClock } from './support/report.ts';
 type Env = Record<string, string>;
 
 const REPOSITORY = fileURLToPath(new URL('..', import.meta.url));
-const PASSWORDS = { POSTGRES_PASSWORD: 'a', CONTENT_DB_PASSWORD: 'b', TEMPORAL_DB_PASSWORD: 'c' };
+const PASSWORDS = {
+  POSTGRES_PASSWORD: 'a',
+  CONTENT_DB_PASSWORD: 'b',
+  TEMPORAL_DB_PASSWORD: 'c',
+  SECRETS_KEYS,
+};
 const HEALTHY_MS = 60_000;
 
 const note = startClock();
@@ -74,6 +80,7 @@ try {
     PORT: String(port),
     METRICS_PORT: String(metricsPort),
     LOG_LEVEL: 'warn',
+    SECRETS_KEYS,
   });
   const [serverEnv, workerEnv] = [envWith(serverMetrics), envWith(workerMetrics)];
   await run(serviceOf(compose, 'migrate').command, serverEnv);

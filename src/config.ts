@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { errorMessage } from './error-text.ts';
 import { parseNetworks } from './networks.ts';
+import { parseSecretKeys } from './secret-keys.ts';
 
 /** A variable that is set but empty counts as not set, as shells and compose files produce them. */
 const optional = <Schema extends z.ZodType>(schema: Schema) =>
@@ -70,6 +71,15 @@ const cidrs = list.superRefine((texts, context) => {
   }
 });
 
+const secretKeys = list.transform((entries, context) => {
+  try {
+    return parseSecretKeys(entries);
+  } catch (error) {
+    context.addIssue({ code: 'custom', message: errorMessage(error) });
+    return z.NEVER;
+  }
+});
+
 /** The variables that each translation engine or writer needs. Local model servers need no AI_API_KEY. */
 const NEEDED_BY_PROVIDER = {
   pseudo: [],
@@ -116,6 +126,8 @@ const variables = z.object({
   AI_MODEL_PREMIUM: optional(z.string()),
   AI_MODEL_STANDARD: optional(z.string()),
   PROVIDER_TIMEOUT_SECONDS: withDefault(fraction(1, 600), 120),
+  SECRETS_KEYS: withDefault(secretKeys, ''),
+  SECRETS_AT_REST: withDefault(z.enum(['on', 'off']), 'on'),
   WEBHOOK_ALLOWED_NETWORKS: withDefault(networks, ''),
   WEBHOOK_RUNS_PER_SECOND: withDefault(count, 10),
   RATE_LIMIT_PER_KEY: withDefault(count, 6_000),
@@ -143,6 +155,9 @@ const environment = variables.superRefine((config, context) => {
     config.GENERATION_PROVIDER !== 'openai-compatible'
   ) {
     context.addIssue({ code: 'custom', path: ['AI_MODEL'], message: 'needed with AI_BASE_URL, but not set' });
+  }
+  if (config.SECRETS_AT_REST === 'off' && config.SECRETS_KEYS.length > 0) {
+    context.addIssue({ code: 'custom', path: ['SECRETS_AT_REST'], message: 'off, but SECRETS_KEYS is set' });
   }
   // A certificate needs its key, and both need TLS.
   for (const [given, other] of [

@@ -42,6 +42,10 @@ const attemptFrom = (offset: number) =>
     },
   }).attemptDelivery;
 
+/** The waits of a delivery whose secret can't be read double from a minute to half an hour. */
+const FIRST_HOLD_MS = 60_000;
+const LONGEST_HOLD_MS = 1_800_000;
+
 /**
  * Delivers one event to one endpoint: up to six attempts, then given up. Ends COMPLETED when delivered or when there
  * was nothing left to send, FAILED when given up, CANCELLED when an operator stopped it.
@@ -49,10 +53,16 @@ const attemptFrom = (offset: number) =>
 export async function deliverWebhook(input: DeliverWebhookInput): Promise<DeliverWebhookResult> {
   const { deliveryId } = input;
   try {
-    for (let { offset } = input; ; ) {
+    for (let { offset } = input, hold = FIRST_HOLD_MS; ; ) {
       const result = await attemptFrom(offset)(deliveryId, offset);
       if (result.kind === 'stopped') return { outcome: 'stopped', reason: result.reason };
       if (result.kind === 'recorded') return { outcome: 'delivered', attempts: result.number };
+      if (result.kind === 'held') {
+        offset = result.attempts;
+        await sleep(hold, { summary: "held: the endpoint's secret cannot be read" });
+        hold = Math.min(2 * hold, LONGEST_HOLD_MS);
+        continue;
+      }
       const { outcome } = result;
       const endedAt = Date.parse(outcome.startedAt) + outcome.durationMs;
       // A received response is recorded even when an operator cancels meanwhile.

@@ -12,6 +12,7 @@ import { authenticate } from '../../src/api-keys/authenticate.ts';
 import { createApiKey } from '../../src/api-keys/create.ts';
 import { generateKey, parseKey } from '../../src/api-keys/key-format.ts';
 import { createDatabase } from '../../src/db/database.ts';
+import { newSecretKey } from '../../src/secret-keys.ts';
 import { createWorkspace } from '../../src/workspaces/create.ts';
 import { type Child, startChild } from '../lib/child.ts';
 import { measureRate } from '../lib/load.ts';
@@ -36,6 +37,7 @@ const env = {
   DATABASE_POOL_SIZE: '10',
   TEMPORAL_ADDRESS: engines.temporalAddress,
   PORT: '0',
+  SECRETS_KEYS: newSecretKey('bench'),
   // Far above what the loop can reach: every request is counted and carries the headers.
   RATE_LIMIT_PER_KEY: '100000000',
   RATE_LIMIT_PER_WORKSPACE: '100000000',

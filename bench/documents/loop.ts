@@ -18,6 +18,7 @@ import { createDatabase } from '../../src/db/database.ts';
 import { collectTexts } from '../../src/document/format/walk.ts';
 import { importMarkdown } from '../../src/document/markdown/import.ts';
 import { createProject } from '../../src/projects/create.ts';
+import { newSecretKey } from '../../src/secret-keys.ts';
 import { createWorkspace } from '../../src/workspaces/create.ts';
 import { alternate, type Figure, report } from '../lib/suite.ts';
 import { HEAVIEST, JUST_SMALL } from './heaviest.ts';
@@ -50,6 +51,7 @@ const child: ChildProcess = spawn(process.execPath, [fileURLToPath(new URL('serv
     DATABASE_URL: engines.databaseUrl,
     TEMPORAL_ADDRESS: engines.temporalAddress,
     PORT: '0',
+    SECRETS_KEYS: newSecretKey('bench'),
     RATE_LIMIT_PER_KEY: '0',
   },
   stdio: ['ignore', 'ignore', process.env.BENCH_STDERR === undefined ? 'ignore' : 'inherit', 'ipc'],

@@ -10,6 +10,7 @@ import { migrateToLatest } from '../../src/db/migrate.ts';
 import { type Stack, startStack } from '../../src/local/stack.ts';
 import { startServer } from '../../src/processes/server.ts';
 import { startWorker } from '../../src/processes/worker.ts';
+import { SECRETS_KEYS } from '../../test/support/secret-keys.ts';
 import { startNeighbour } from './neighbour.ts';
 import { type ApiDocument, judgedOperations } from './rules.ts';
 import { type Seed, seedWorkspace } from './seed.ts';
@@ -73,6 +74,7 @@ const serviceEnv = (settings: Settings, stack: Stack): Record<string, string> =>
   DATABASE_URL: stack.databaseUrl,
   TEMPORAL_ADDRESS: stack.temporalAddress,
   PORT: '0',
+  SECRETS_KEYS,
   WEBHOOK_ALLOWED_NETWORKS: '127.0.0.0/8',
   DATA_DIR: settings.FUZZ_FOLDER,
 });

@@ -12,6 +12,7 @@ import { endProcess } from '../../src/local/process-identity.ts';
 import { findTemporalCli } from '../../src/local/temporal-cli.ts';
 import { accepts, LOOPBACK } from '../../src/ports.ts';
 import { readCompose, serviceOf } from '../../test/deployment/support/compose-file.ts';
+import { SECRETS_KEYS } from '../../test/support/secret-keys.ts';
 import { quietPort } from '../support/durable-engines.ts';
 import { type Engines, migrate, temporaryFolder, writeBundle } from '../support/engines.ts';
 import { temporalServer } from './temporal-server.ts';
@@ -66,6 +67,7 @@ export async function startComposeEngines(print: (line: string) => void): Promis
     POSTGRES_PASSWORD: secret(),
     CONTENT_DB_PASSWORD: secret(),
     TEMPORAL_DB_PASSWORD: secret(),
+    SECRETS_KEYS,
   };
   const compose = readCompose(fileURLToPath(new URL('../../docker-compose.yml', import.meta.url)), passwords);
   const temporal = serviceOf(compose, 'temporal');

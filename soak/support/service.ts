@@ -11,9 +11,11 @@ import { createLogger } from '../../src/logger.ts';
 import { parseNetworks } from '../../src/networks.ts';
 import { createAddressGuard } from '../../src/outbound/resolver.ts';
 import { registerEndpoint } from '../../src/webhooks/endpoints/register.ts';
+import { createSecretRing } from '../../src/webhooks/secrets/ring.ts';
 import { createWorkspace } from '../../src/workspaces/create.ts';
 import { articleEvents } from '../../test/support/events.ts';
 import { type ServiceProcess, startProcess } from '../../test/support/processes.ts';
+import { SECRETS_KEYS } from '../../test/support/secret-keys.ts';
 import type { Engines } from './engines.ts';
 
 const LOOPBACK = ['127.0.0.0/8'];
@@ -66,11 +68,14 @@ export function createScriptService(engines: Omit<Engines, 'stop' | 'temporalUiU
     logger: createLogger('fatal', 'script'),
   });
   const guard = createAddressGuard({ allowedNetworks: parseNetworks(LOOPBACK) });
+  // In clear: the script may be there before the first process with keys, which encrypts.
+  const secrets = createSecretRing([]);
   const env = {
     DATABASE_URL: engines.databaseUrl,
     TEMPORAL_ADDRESS: engines.temporalAddress,
     TEMPORAL_TASK_QUEUE_PREFIX: `s${randomBytes(4).toString('hex')}-`,
     WORKFLOW_BUNDLE: engines.workflowBundle,
+    SECRETS_KEYS,
     WEBHOOK_ALLOWED_NETWORKS: LOOPBACK.join(','),
     RATE_LIMIT_PER_KEY: '0',
     WEBHOOK_RUNS_PER_SECOND: process.env.WEBHOOK_RUNS_PER_SECOND ?? '',
@@ -86,7 +91,7 @@ export function createScriptService(engines: Omit<Engines, 'stop' | 'temporalUiU
       return { id, key: created.apiKey.key, context: { db, actor, requestId: 'script' } };
     },
     async register(workspace, url, events = 'article.created') {
-      const context = { ...workspace.context, guard };
+      const context = { ...workspace.context, guard, secrets };
       const { endpoint, secret } = await registerEndpoint(context, { url, events: [events].flat() });
       return { id: endpoint.id, secret };
     },

@@ -12,6 +12,7 @@ import { projectCommand } from './commands/project.ts';
 import { queueCommand } from './commands/queue.ts';
 import { quotaCommand } from './commands/quota.ts';
 import { roleCommand } from './commands/role.ts';
+import { secretsCommand } from './commands/secrets.ts';
 import { walletCommand } from './commands/wallet.ts';
 import { workspaceCommand } from './commands/workspace.ts';
 import { reportFailure } from './session.ts';
@@ -39,6 +40,7 @@ for (const command of [
   endpointCommand(),
   deliveryCommand(),
   queueCommand(),
+  secretsCommand(),
   auditCommand(),
   ideasCommand(),
 ]) {

@@ -61,7 +61,8 @@ function readConfig(env: NodeJS.ProcessEnv): Config {
 }
 
 function report(error: unknown, logger: Logger): void {
-  if (error instanceof UserError) process.stderr.write(`${error.message}\n`);
+  if (error instanceof UserError || error instanceof ConfigurationError)
+    process.stderr.write(`${error.message}\n`);
   else logger.fatal({ err: error }, 'stopped by an error');
 }
 

@@ -9,6 +9,7 @@ import { STOP_DEADLINE_MS } from '../processes/lifecycle.ts';
 import type { RunningService } from '../processes/server.ts';
 import type { RunningWorker } from '../processes/worker.ts';
 import type { Progress } from './engine.ts';
+import { withLocalKeys } from './secret-key-file.ts';
 import { type Stack, startStack } from './stack.ts';
 import { cachedWorkflowBundle } from './workflow-bundle.ts';
 
@@ -55,6 +56,7 @@ export interface LocalService {
 /**
  * Starts the engines that the environment does not provide, migrates the embedded database and starts server and worker.
  * @throws {UserError} for problems that the user can fix: an engine that does not start, a port that is in use
+ * @throws {ConfigurationError} when the keys of webhook secrets are not those of the database
  */
 export async function startLocalService(options: LocalServiceOptions): Promise<LocalService> {
   const { config, logger, signal, onProgress } = options;
@@ -108,7 +110,7 @@ export async function startLocalService(options: LocalServiceOptions): Promise<L
     onProgress('Starting server and worker');
     const [{ startServer }, { startWorker }, bundle] = await loading;
     signal.throwIfAborted();
-    const connected = connect(config, stack, bundle);
+    const connected = withLocalKeys(connect(config, stack, bundle));
     server = await startServer(connected, logger.child({ process: 'server' })).catch((error: unknown) => {
       throw explainListening(error, config);
     });

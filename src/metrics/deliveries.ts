@@ -1,4 +1,4 @@
-import { Counter, Histogram, type Registry } from 'prom-client';
+import { Counter, Gauge, Histogram, type Registry } from 'prom-client';
 import type { AttemptRecord } from '../temporal/shapes.ts';
 import { MAX_ATTEMPTS } from '../webhooks/attempts/schedule.ts';
 
@@ -14,6 +14,8 @@ export interface DeliveryMetrics {
    * @param number which of the delivery's attempts it was: the last one ends the delivery
    */
   readonly attemptEnded: (verdict: AttemptRecord['verdict'], number: number) => void;
+  /** Sets what counts the endpoints that this process holds; until then there are none. */
+  readonly countHeld: (count: () => number) => void;
 }
 
 const VERDICTS = ['succeeded', 'retry', 'failed'] as const satisfies readonly AttemptRecord['verdict'][];
@@ -46,6 +48,15 @@ export function createDeliveryMetrics(registry: Registry): DeliveryMetrics {
     buckets: [0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 300, 900, 3600],
     registers: [registry],
   });
+  let held = () => 0;
+  new Gauge({
+    name: 'webhook_endpoints_held',
+    help: 'Endpoints with due deliveries whose secret this process cannot read.',
+    registers: [registry],
+    collect() {
+      this.set(held());
+    },
+  });
   // A series that exists from the start lets rates see its first step.
   for (const outcome of VERDICTS) attempts.inc({ outcome }, 0);
   for (const outcome of ENDS) ended.inc({ outcome }, 0);
@@ -58,6 +69,9 @@ export function createDeliveryMetrics(registry: Registry): DeliveryMetrics {
       attempts.inc({ outcome: verdict });
       const outcome = endOf(verdict, number);
       if (outcome !== null) ended.inc({ outcome });
+    },
+    countHeld: (count) => {
+      held = count;
     },
   };
 }

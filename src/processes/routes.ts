@@ -40,6 +40,7 @@ import { reportSchema } from '../translations/report/schemas.ts';
 import { createTranslationRoutes } from '../translations/routes.ts';
 import type { RunCanceller } from '../webhooks/endpoints/run-canceller.ts';
 import { createWebhookRoutes } from '../webhooks/routes.ts';
+import type { SecretRing } from '../webhooks/secrets/ring.ts';
 import type { WebhookSender } from '../webhooks/sending/sender.ts';
 import { createWorkspaceRoutes } from '../workspaces/routes.ts';
 import { generationFeatures, jobAreas } from './job-areas.ts';
@@ -50,6 +51,7 @@ export interface RouteDependencies {
   readonly logger: Logger;
   readonly guard: AddressGuard;
   readonly sender: WebhookSender;
+  readonly secrets: SecretRing;
   readonly limits: HttpLimits;
   readonly blobs: BlobStore;
   readonly runCanceller: RunCanceller;

@@ -24,6 +24,7 @@ import { closeThreads } from '../threads/pool.ts';
 import { createRunCanceller } from '../webhooks/endpoints/run-canceller.ts';
 import { createWebhookSender } from '../webhooks/sending/sender.ts';
 import { createRoutes } from './routes.ts';
+import { openSecretRing } from './secret-ring.ts';
 
 export interface RunningService {
   /** The base URL. */
@@ -43,7 +44,10 @@ const CONNECTION_WAIT_MS = 5_000;
  */
 const LOCK_TIMEOUT_MS = 3_000;
 
-/** Composes and starts the HTTP process. Temporal may be away: its connection is made later. */
+/**
+ * Composes and starts the HTTP process. Temporal may be away: its connection is made later.
+ * @throws {ConfigurationError} when the keys of webhook secrets are missing or not those of the database
+ */
 export async function startServer(config: ConnectedConfig, logger: Logger): Promise<RunningService> {
   const target = temporalConnectionOptions(config);
   const database = createSharedDatabase({
@@ -58,6 +62,10 @@ export async function startServer(config: ConnectedConfig, logger: Logger): Prom
     onError: (error) => logger.warn({ err: error }, 'database connection lost'),
   });
   const db = database.common;
+  const secrets = await openSecretRing(config, db, logger).catch(async (error: unknown) => {
+    await database.destroy();
+    throw error;
+  });
   const connection = Connection.lazy({ ...target });
   const client = new Client({ connection, namespace: config.TEMPORAL_NAMESPACE });
   const guard = createAddressGuard({ allowedNetworks: config.WEBHOOK_ALLOWED_NETWORKS });
@@ -105,6 +113,7 @@ export async function startServer(config: ConnectedConfig, logger: Logger): Prom
       logger,
       guard,
       sender,
+      secrets,
       blobs,
       limits,
       runCanceller,

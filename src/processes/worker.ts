@@ -34,12 +34,14 @@ import { workerTuning } from '../temporal/tuning.ts';
 import { closeThreads } from '../threads/pool.ts';
 import { createBursts } from '../webhooks/relay/bursts.ts';
 import { type Capacity, createCapacity } from '../webhooks/relay/capacity.ts';
+import { createHeldEndpoints } from '../webhooks/relay/held-endpoints.ts';
 import { createKnownEndpoints } from '../webhooks/relay/known-endpoints.ts';
 import { type Relay, startRelay } from '../webhooks/relay/relay.ts';
 import { createRuns } from '../webhooks/relay/runs.ts';
 import { createWebhookSender } from '../webhooks/sending/sender.ts';
 import { createDeliveryDatabase } from './delivery-database.ts';
 import { jobAreas } from './job-areas.ts';
+import { openSecretRing } from './secret-ring.ts';
 import { startWorkerMetrics } from './worker-metrics.ts';
 import { connectWithRetries, keepSchedules } from './worker-temporal.ts';
 
@@ -74,7 +76,10 @@ export interface WorkerOverrides {
   readonly schedulesEveryMs?: number;
 }
 
-/** Composes and starts the worker process: workflows, activities and the relay of deliveries. */
+/**
+ * Composes and starts the worker process: workflows, activities and the relay of deliveries.
+ * @throws {ConfigurationError} when the keys of webhook secrets are missing or not those of the database
+ */
 export async function startWorker(
   config: ConnectedConfig,
   logger: Logger,
@@ -109,8 +114,6 @@ export async function startWorker(
   });
   const bundle =
     config.WORKFLOW_BUNDLE === undefined ? await bundleWorkflows() : { codePath: config.WORKFLOW_BUNDLE };
-  const connection = await connectWithRetries(config, logger);
-  connected = connection;
   const db = createDatabase({
     connectionString: config.DATABASE_URL,
     poolSize: config.DATABASE_POOL_SIZE,
@@ -118,6 +121,9 @@ export async function startWorker(
     applicationName: connectionName('worker'),
     onError: (error) => logger.warn({ err: error }, 'database connection lost'),
   });
+  const secrets = await openSecretRing(config, db, logger);
+  const connection = await connectWithRetries(config, logger);
+  connected = connection;
   const sender = createWebhookSender({
     guard: createAddressGuard({ allowedNetworks: config.WEBHOOK_ALLOWED_NETWORKS }),
   });
@@ -128,9 +134,13 @@ export async function startWorker(
   const notifier = startDeliveryNotifier({ connectionString: config.DATABASE_URL, logger });
   const stopped = new AbortController();
   const deliveries = createDeliveryDatabase(config, logger);
+  const held = createHeldEndpoints(logger, secrets.keyIds);
+  metrics.countHeld(held.count);
   const attempts = {
     db: deliveries,
     sender,
+    secrets,
+    onUnreadable: held.failed,
     onAttemptBegan: metrics.attemptBegan,
     onAttemptEnded: metrics.attemptEnded,
   };
@@ -233,6 +243,7 @@ export async function startWorker(
     bursts,
     capacity,
     known,
+    held,
     wakes: relayWakes,
     runsPerSecond: config.WEBHOOK_RUNS_PER_SECOND,
   });

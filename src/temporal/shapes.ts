@@ -57,7 +57,9 @@ export interface AttemptRecord {
 export type AttemptResult =
   | { readonly kind: 'recorded'; readonly number: number }
   | { readonly kind: 'unrecorded'; readonly outcome: AttemptRecord }
-  | { readonly kind: 'stopped'; readonly reason: string };
+  | { readonly kind: 'stopped'; readonly reason: string }
+  /** Not sent and not spent, since the endpoint's secret can't be read; `attempts` were made before. */
+  | { readonly kind: 'held'; readonly attempts: number };
 
 export interface DeliverWebhookResult {
   readonly outcome: 'delivered' | 'stopped';
@@ -77,7 +79,10 @@ export interface DeliverBurstResult {
   readonly failed: number;
   /** Sent nothing: the delivery had ended, or was somebody else's by then. */
   readonly stopped: number;
-  /** Free again without an outcome: after a lost worker, or when an operator stopped the burst. */
+  /**
+   * Free again without an outcome: after a lost worker, when an operator stopped the burst, or since the secret can't be
+   * read.
+   */
   readonly freed: number;
 }
 

@@ -12,7 +12,12 @@ const manifest = JSON.parse(text('package.json')) as Record<
   'dependencies' | 'devDependencies',
   Record<string, string>
 >;
-const passwords = { POSTGRES_PASSWORD: 'a1', CONTENT_DB_PASSWORD: 'b2', TEMPORAL_DB_PASSWORD: 'c3' };
+const passwords = {
+  POSTGRES_PASSWORD: 'a1',
+  CONTENT_DB_PASSWORD: 'b2',
+  TEMPORAL_DB_PASSWORD: 'c3',
+  SECRETS_KEYS: 'd4',
+};
 const compose = (env: Record<string, string> = passwords) =>
   readCompose(join(root, 'docker-compose.yml'), env);
 const endsByItself = (service: ComposeService) => service.restart.startsWith('on-failure');

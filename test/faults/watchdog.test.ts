@@ -8,6 +8,7 @@ import { createReadiness } from '../../src/http/readiness.ts';
 import { watchRelay } from '../../src/metrics/health.ts';
 import { taskQueues } from '../../src/temporal/task-queues.ts';
 import { createCapacity } from '../../src/webhooks/relay/capacity.ts';
+import { createHeldEndpoints } from '../../src/webhooks/relay/held-endpoints.ts';
 import { createKnownEndpoints } from '../../src/webhooks/relay/known-endpoints.ts';
 import { type Relay, startRelay } from '../../src/webhooks/relay/relay.ts';
 import { createRuns } from '../../src/webhooks/relay/runs.ts';
@@ -35,8 +36,9 @@ beforeAll(async () => {
   const capacity = createCapacity();
   const known = createKnownEndpoints();
   const wakes = new EventEmitter<{ wake: [] }>();
+  const held = createHeldEndpoints(logger, []);
   relay = startRelay({
-    ...{ db, common: db, listenUrl: url.href, client, names, logger, capacity, known, wakes },
+    ...{ db, common: db, listenUrl: url.href, client, names, logger, capacity, known, held, wakes },
     runs: createRuns(client, names, logger),
     bursts: { accepting: () => undefined, run: () => Promise.reject(new Error('not asked for')) },
     runsPerSecond: 10,

@@ -1,4 +1,4 @@
-import { existsSync } from 'node:fs';
+import { existsSync, readFileSync, statSync } from 'node:fs';
 import type { AddressInfo } from 'node:net';
 import { createServer } from 'node:net';
 import { join } from 'node:path';
@@ -35,6 +35,10 @@ test.concurrent('demo, start, a kill -9 and another start work on the same data,
   expect(demo.output()).toContain('Written from the approved outline: 600 words');
   expect(demo.output()).toContain('consumed 1; the balance is 16 now');
   expect(demo.output()).not.toMatch(/No workflows registered|connection lost/);
+  const keyFile = join(dataDir, 'secrets.key');
+  const secretsKey = readFileSync(keyFile, 'utf8');
+  expect(secretsKey).toMatch(/^local:[A-Za-z0-9+/]{43}=\n$/);
+  expect(statSync(keyFile).mode & 0o777).toBe(0o600);
   const demoKey = KEY.exec(demo.output())?.[0] ?? '';
   const article = /\/api\/articles\/[0-9a-f-]{36}/.exec(demo.output())?.[0] ?? '';
 
@@ -62,6 +66,8 @@ test.concurrent('demo, start, a kill -9 and another start work on the same data,
   for (const process of ['server', 'worker']) {
     expect(second.output()).toMatch(new RegExp(`"process":"${process}".*"msg":"metrics at`));
   }
+
+  expect(readFileSync(keyFile, 'utf8')).toBe(secretsKey);
 
   const { postgres, temporal } = enginePids(dataDir);
   second.child.kill('SIGTERM');

@@ -10,6 +10,7 @@ import { type RunningWorker, startWorker, type WorkerOverrides } from '../../src
 import { createProject } from '../../src/projects/create.ts';
 import { createWorkspace } from '../../src/workspaces/create.ts';
 import { createTestDatabase } from './database.ts';
+import { SECRETS_KEYS } from './secret-keys.ts';
 
 export const logger = pino({ level: process.env.TEST_LOG_LEVEL ?? 'silent' }, pino.destination({ fd: 2 }));
 
@@ -59,6 +60,7 @@ export async function startTestService(env: Record<string, string> = {}): Promis
     TEMPORAL_ADDRESS: inject('temporalAddress'),
     TEMPORAL_TASK_QUEUE_PREFIX: `t${randomBytes(4).toString('hex')}-`,
     WORKFLOW_BUNDLE: inject('workflowBundlePath'),
+    SECRETS_KEYS,
     WEBHOOK_ALLOWED_NETWORKS: '127.0.0.0/8',
     RATE_LIMIT_PER_KEY: '0',
     RATE_LIMIT_AUTH_FAILURES: '0',

@@ -37,11 +37,20 @@ export interface WebhookTables {
     id: EndpointId;
     workspace_id: WorkspaceId;
     url: string;
+    /** As src/webhooks/secrets/ring.ts writes it; empty once the endpoint is deleted. */
     secret: string;
+    /** The key that `secret` names; null for one in clear. */
+    secret_key_id: ColumnType<string | null, never, never>;
     events: string[];
     description: Default<string>;
     active: Default<boolean>;
     deleted_at: NullableTimestamp;
+    created_at: CreatedAt;
+  };
+  secret_keys: {
+    id: string;
+    /** A known text, encrypted with the key. */
+    check_value: string;
     created_at: CreatedAt;
   };
   webhook_open: {

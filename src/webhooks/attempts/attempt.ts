@@ -1,16 +1,24 @@
 import { randomUUID } from 'node:crypto';
 import type { Database } from '../../db/database.ts';
-import type { DeliveryId } from '../../ids.ts';
+import type { DeliveryId, EndpointId } from '../../ids.ts';
 import type { AttemptRecord } from '../../temporal/shapes.ts';
 import type { AttemptStart, Begun } from '../deliveries/begin.ts';
+import type { SecretRing } from '../secrets/ring.ts';
 import { attempted, type SendOutcome } from '../sending/outcome.ts';
 import type { WebhookSender } from '../sending/sender.ts';
 import { deliveryHeaders } from '../sending/signature.ts';
 
-/** Dependencies of attempts, in runs and in bursts. */
-export interface AttemptDependencies {
-  readonly db: Database;
+/** What signs and sends requests to receivers. */
+export interface Signing {
   readonly sender: WebhookSender;
+  readonly secrets: Pick<SecretRing, 'decrypt'>;
+}
+
+/** Dependencies of attempts, in runs and in bursts. */
+export interface AttemptDependencies extends Signing {
+  readonly db: Database;
+  /** Called when an attempt has begun and no key here decrypts the endpoint's secret. */
+  readonly onUnreadable: (endpointId: EndpointId, stored: string) => void;
   readonly onAttemptBegan: (number: number, createdAt: Date) => void;
   readonly onAttemptEnded: (verdict: AttemptRecord['verdict'], number: number) => void;
 }
@@ -18,6 +26,7 @@ export interface AttemptDependencies {
 /** A request to a receiver, signed when it is written. */
 export interface SignedRequest {
   readonly deliveryId: DeliveryId;
+  readonly endpointId: EndpointId;
   readonly eventType: string;
   readonly url: string;
   /** The bytes that are signed and sent. */
@@ -26,14 +35,39 @@ export interface SignedRequest {
   readonly signal?: AbortSignal | undefined;
 }
 
+/** Nothing was sent, since no key here decrypts `stored`, the endpoint's secret. */
+interface Unreadable {
+  readonly kind: 'unreadable';
+  readonly stored: string;
+}
+
+type Signable =
+  | { readonly kind: 'begun'; readonly secret: string }
+  | Unreadable
+  | Exclude<Begun, { readonly kind: 'begun' }>;
+
 /**
- * Signs and sends one request to a receiver.
- * @param begin called right before the first request and each redirect; decides whether it may be written
+ * Begins before the first request and each redirect, and decrypts the secret once it has begun; all requests of an
+ * attempt are signed with that one. The clear secret is nowhere but in this process's memory (contract.md W22).
  */
-export const sendSigned = (
-  sender: WebhookSender,
-  { deliveryId, eventType, url, body, signal }: SignedRequest,
+function decrypting(
+  { secrets }: Signing,
+  { endpointId }: SignedRequest,
   begin: () => Promise<Begun>,
+): () => Promise<Signable> {
+  let secret: string | null = null;
+  return async () => {
+    const begun = await begin();
+    if (begun.kind !== 'begun') return begun;
+    secret ??= secrets.decrypt(endpointId, begun.stored);
+    return secret === null ? { kind: 'unreadable', stored: begun.stored } : { kind: 'begun', secret };
+  };
+}
+
+const post = (
+  { sender }: Signing,
+  { deliveryId, eventType, url, body, signal }: SignedRequest,
+  begin: () => Promise<Signable>,
 ): Promise<SendOutcome> =>
   sender.send({
     url,
@@ -41,27 +75,46 @@ export const sendSigned = (
     signal,
     async beforeWrite() {
       const begun = await begin();
-      if (begun.kind === 'superseded') return { proceed: false, reason: begun.kind };
       if (begun.kind === 'stopped') return { proceed: false, reason: begun.reason };
+      if (begun.kind !== 'begun') return { proceed: false, reason: begun.kind };
       const { secret } = begun;
       const headers = deliveryHeaders({ secret, deliveryId, eventType, body, now: new Date() });
       return { proceed: true, headers };
     },
   });
 
-/** A sent attempt, or nothing was sent. */
+/**
+ * Signs and sends one request to a receiver.
+ * @param begin called right before the first request and each redirect; decides whether it may be written
+ */
+export async function sendSigned(
+  signing: Signing,
+  request: SignedRequest,
+  begin: () => Promise<Begun>,
+): Promise<SendOutcome | Unreadable> {
+  const ready = decrypting(signing, request, begin);
+  let last: Signable | undefined;
+  const sent = await post(signing, request, async () => {
+    last = await ready();
+    return last;
+  });
+  return last?.kind === 'unreadable' ? last : sent;
+}
+
+/** A sent attempt, or nothing was sent; of an unreadable secret with the attempt to take back. */
 export type AttemptResult =
   | { readonly kind: 'made'; readonly record: AttemptRecord }
+  | (Unreadable & { readonly start: AttemptStart })
   | Exclude<Begun, { readonly kind: 'begun' }>;
 
 /**
- * One attempt of a delivery: dials, begins, signs, sends. The caller records the outcome.
+ * One attempt of a delivery: dials, begins, decrypts, signs, sends. The caller records the outcome.
  * @param begin the last statement before each request; it passes for every redirect of an attempt that it began
  * @param token the token of an attempt that has already begun
  * @throws an error of `begin`, or the reason of the signal
  */
 export async function makeAttempt(
-  sender: WebhookSender,
+  signing: Signing,
   request: SignedRequest,
   number: number,
   begin: (start: AttemptStart) => Promise<Begun>,
@@ -69,13 +122,15 @@ export async function makeAttempt(
 ): Promise<AttemptResult> {
   const start = { deliveryId: request.deliveryId, number, token };
   const startedAt = new Date().toISOString();
-  let begun: Begun | undefined;
-  const sent = await sendSigned(sender, request, async () => {
-    begun = await begin(start);
+  const ready = decrypting(signing, request, () => begin(start));
+  let begun: Signable | undefined;
+  const sent = await post(signing, request, async () => {
+    begun = await ready();
     return begun;
   });
-  // A failed dial is an attempt too: of the holder, to an active endpoint.
-  begun ??= await begin(start);
+  // A failed dial is an attempt too: of the holder, to an active endpoint with a secret to sign with.
+  begun ??= await ready();
+  if (begun.kind === 'unreadable') return { ...begun, start };
   if (begun.kind !== 'begun') return begun;
   if (sent.kind === 'stopped') return sent;
   return { kind: 'made', record: { ...attempted(sent), number, token, startedAt } };

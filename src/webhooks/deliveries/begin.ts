@@ -14,9 +14,9 @@ export interface AttemptStart {
   readonly token: string;
 }
 
-/** Whether the request may be written now. */
+/** Whether the request may be written now; `stored` is the endpoint's secret as the table has it. */
 export type Begun =
-  | { readonly kind: 'begun'; readonly secret: string }
+  | { readonly kind: 'begun'; readonly stored: string }
   /** Nothing may be sent: the delivery has ended, or its endpoint is deleted or disabled. */
   | { readonly kind: 'stopped'; readonly reason: string }
   /** The delivery, or this attempt, belongs to another holder. The caller drops it. */
@@ -26,7 +26,7 @@ type Values = Readonly<{ ids: DeliveryId[]; numbers: number[]; tokens: string[];
 
 const begin = prepare('begin_attempts', (_db, slot: Slots<Values>) => {
   const isHeld = isHeldBy(slot('burstId'));
-  return sql<{ secret: string | null; reason: string | null }>`
+  return sql<{ stored: string | null; reason: string | null }>`
     WITH start AS (
       SELECT * FROM unnest(${slot('ids')}::uuid[], ${slot('numbers')}::smallint[], ${slot('tokens')}::uuid[])
         WITH ORDINALITY AS start (id, number, token, position)
@@ -37,9 +37,9 @@ const begin = prepare('begin_attempts', (_db, slot: Slots<Values>) => {
         AND delivery.attempts < start.number AND (delivery.begun < start.number
           OR delivery.begun = start.number AND delivery.begun_token = start.token)
         AND (SELECT active AND ${isLiving} FROM webhook_endpoints AS endpoint WHERE endpoint.id = delivery.endpoint_id)
-      RETURNING delivery.id, (SELECT secret FROM webhook_endpoints WHERE id = delivery.endpoint_id)
+      RETURNING delivery.id, (SELECT secret FROM webhook_endpoints WHERE id = delivery.endpoint_id) AS stored
     )
-    SELECT begun.secret, CASE WHEN delivery.id IS NULL THEN 'delivery ended'
+    SELECT begun.stored, CASE WHEN delivery.id IS NULL THEN 'delivery ended'
       WHEN NOT ${isLiving} THEN ${ENDPOINT_DELETED}
       WHEN ${isHeld} AND NOT endpoint.active THEN ${ENDPOINT_DISABLED} END AS reason
     FROM start
@@ -66,8 +66,25 @@ export async function beginAttempts(
     burstId: holder.kind === 'run' ? null : holder.burstId,
   };
   const rows = await retryingConflicts(() => begin(db, values));
-  return rows.map(({ secret, reason }) => {
-    if (secret !== null) return { kind: 'begun', secret };
+  return rows.map(({ stored, reason }) => {
+    if (stored !== null) return { kind: 'begun', stored };
     return reason === null ? { kind: 'superseded' } : { kind: 'stopped', reason };
   });
+}
+
+/**
+ * Takes back an attempt that began and sent nothing, since its endpoint's secret can't be read (contract.md D25). A run
+ * keeps its delivery; one of a burst is free again, and due for whichever worker can read the secret.
+ */
+export async function takeBack(
+  db: Database,
+  holder: Holder,
+  { deliveryId, number, token }: AttemptStart,
+): Promise<void> {
+  const isHeld = isHeldBy(holder.kind === 'run' ? null : holder.burstId);
+  await retryingConflicts(() =>
+    sql`UPDATE webhook_open AS delivery SET begun = ${number - 1}, begun_token = NULL, burst_id = NULL
+      WHERE delivery.id = ${deliveryId} AND ${isHeld}
+        AND delivery.begun = ${number} AND delivery.begun_token = ${token}`.execute(db),
+  );
 }

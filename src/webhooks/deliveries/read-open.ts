@@ -4,6 +4,7 @@ import type { DeliveryId, EndpointId, WorkspaceId } from '../../ids.ts';
 
 /** What an attempt needs, except the secret, which is read when it begins. */
 export interface DeliveryInRun {
+  readonly endpointId: EndpointId;
   readonly attempts: number;
   readonly url: string;
   readonly eventType: string;
@@ -24,6 +25,7 @@ export async function readInRun(db: Database, deliveryId: DeliveryId): Promise<D
     .select([
       // An attempt begun without an outcome is spent.
       sql<number>`greatest(delivery.attempts, delivery.begun)`.as('attempts'),
+      'delivery.endpoint_id as endpointId',
       'endpoint.url',
       'delivery.event_type as eventType',
       'delivery.created_at as createdAt',

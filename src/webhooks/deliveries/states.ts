@@ -28,7 +28,8 @@ import type { BurstId } from '../../ids.ts';
  * one, and so is each redirect. It requires the holder and a living, active endpoint, and leaves the attempt's number and
  * a token in `begun` and `begun_token`. Whoever frees a delivery whose attempt has begun spends that attempt, since its
  * request may have been sent; only the end of a burst in its own process knows which deliveries it was never given, as
- * when a claim's response was lost. A failure is recorded only under the number and token it began with. A 2xx requires an
+ * when a claim's response was lost. An attempt whose secret can't be read sent nothing, and is taken back under its number
+ * and token. A failure is recorded only under the number and token it began with. A 2xx requires an
  * open row and nothing else: whatever came in between, it was delivered.
  */
 

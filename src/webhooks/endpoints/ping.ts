@@ -5,14 +5,13 @@ import { inTransaction } from '../../db/transaction.ts';
 import { ServiceError } from '../../errors.ts';
 import { createFairQueue } from '../../fair-queue.ts';
 import { type DeliveryId, type EndpointId, newId } from '../../ids.ts';
-import { sendSigned } from '../attempts/attempt.ts';
+import { type Signing, sendSigned } from '../attempts/attempt.ts';
 import { ENDPOINT_DELETED, ENDPOINT_DISABLED } from '../deliveries/states.ts';
 import type { PingResult } from '../schemas.ts';
 import { attempted } from '../sending/outcome.ts';
-import type { WebhookSender } from '../sending/sender.ts';
 import { endpointDisabled, livingEndpoint, noSuchEndpoint, receiverOf } from './queries.ts';
 
-type PingContext = VerbContext & { readonly sender: WebhookSender };
+type PingContext = VerbContext & Signing;
 
 /** Not part of the catalog: receivers acknowledge names they do not know. */
 const PING = 'ping';
@@ -30,7 +29,8 @@ const WAIT_MS = 2_000;
 /**
  * Sends `ping` once, like a delivery (address guard, redirects, timeout, signature), and returns the outcome. It is
  * neither logged nor retried. The audit entry is written first, so that every request to a receiver is on record.
- * @throws {ServiceError} RESOURCE_NOT_FOUND, CONFLICT `endpoint_disabled`, or RATE_LIMITED; nothing was sent then
+ * @throws {ServiceError} RESOURCE_NOT_FOUND, CONFLICT `endpoint_disabled`, RATE_LIMITED, or SERVICE_UNAVAILABLE when the
+ *   endpoint's secret can't be read; nothing was sent then
  */
 export async function pingEndpoint(context: PingContext, endpointId: EndpointId): Promise<PingResult> {
   requirePermissions(context.actor, 'integrations.create');
@@ -39,7 +39,7 @@ export async function pingEndpoint(context: PingContext, endpointId: EndpointId)
 }
 
 async function ping(context: PingContext, endpointId: EndpointId): Promise<PingResult> {
-  const { db, actor, sender } = context;
+  const { db, actor } = context;
   const { workspaceId } = actor;
   const deliveryId = newId<DeliveryId>();
   const receiverIn = (queryable: Queryable) =>
@@ -56,13 +56,19 @@ async function ping(context: PingContext, endpointId: EndpointId): Promise<PingR
     return receiver.url;
   });
   const body = Buffer.from(JSON.stringify({ event: PING, data: { endpointId, workspaceId } }));
-  const sent = await sendSigned(sender, { deliveryId, eventType: PING, url, body }, async () => {
+  const request = { deliveryId, endpointId, eventType: PING, url, body };
+  const sent = await sendSigned(context, request, async () => {
     // Read again: the endpoint may have been deleted during the dial.
     const receiver = await receiverIn(db).executeTakeFirst();
     if (receiver === undefined) return { kind: 'stopped', reason: ENDPOINT_DELETED };
     if (!receiver.active) return { kind: 'stopped', reason: ENDPOINT_DISABLED };
-    return { kind: 'begun', secret: receiver.secret };
+    return { kind: 'begun', stored: receiver.secret };
   });
+  if (sent.kind === 'unreadable') {
+    throw new ServiceError('SERVICE_UNAVAILABLE', "The endpoint's secret cannot be read now.", {
+      retryAfter: 60,
+    });
+  }
   if (sent.kind === 'stopped') {
     throw sent.reason === ENDPOINT_DISABLED ? endpointDisabled() : noSuchEndpoint();
   }

@@ -11,6 +11,7 @@ import { type EndpointId, newId, type WorkspaceId } from '../../ids.ts';
 import { parseReceiverUrl } from '../../outbound/address-guard.ts';
 import { type AddressGuard, checkUrlAtRegistration } from '../../outbound/resolver.ts';
 import type { EndpointRegistration, RegisteredEndpoint } from '../schemas.ts';
+import type { SecretRing } from '../secrets/ring.ts';
 import { receiverOf } from './queries.ts';
 
 const MARKER = 'whsec_';
@@ -52,30 +53,31 @@ async function normaliseUrl(text: string, guard: AddressGuard): Promise<string> 
 }
 
 /**
- * Registers a receiver, active at once (contract.md W1, W2, W3, W7, W10 and W11). Its address is looked up before the
+ * Registers a receiver, active at once (contract.md W1, W2, W3, W7, W10 and W11), with its secret encrypted. Its address is looked up before the
  * transaction begins; a name that does not resolve yet is accepted, since every delivery checks it again.
  * @throws {ServiceError} INVALID_REQUEST for a URL that is not a public http or https address; CONFLICT
  *   `endpoint_limit`
  */
 export async function registerEndpoint(
-  context: VerbContext & { readonly guard: AddressGuard },
+  context: VerbContext & { readonly guard: AddressGuard; readonly secrets: Pick<SecretRing, 'encrypt'> },
   input: EndpointRegistration,
 ): Promise<RegisteredEndpoint> {
-  const { db, actor, guard } = context;
+  const { db, actor, guard, secrets } = context;
   requirePermissions(actor, 'integrations.create');
   const url = await normaliseUrl(input.url, guard);
   const id = newId<EndpointId>();
   const secret = generateSecret();
+  const stored = secrets.encrypt(id, secret);
   const events = [...new Set(input.events)];
   const { created_at } = await inTransaction(db, async (tx) => {
     await requireRoom(tx, actor.workspaceId);
-    const stored = await tx
+    const inserted = await tx
       .insertInto('webhook_endpoints')
       .values({
         id,
         workspace_id: actor.workspaceId,
         url,
-        secret,
+        secret: stored,
         events,
         description: input.description ?? '',
       })
@@ -87,7 +89,7 @@ export async function registerEndpoint(
       targetId: id,
       details: { host: receiverOf(url), events },
     });
-    return stored;
+    return inserted;
   });
   return { endpoint: { id, url, events, active: true, createdAt: iso(created_at) }, secret };
 }

@@ -25,6 +25,7 @@ import {
   registeredEndpointSchema,
   webhookListSchema,
 } from '../schemas.ts';
+import type { SecretRing } from '../secrets/ring.ts';
 import type { WebhookSender } from '../sending/sender.ts';
 import { deleteEndpoint } from './delete.ts';
 import { listWebhooks } from './list.ts';
@@ -40,6 +41,8 @@ export interface EndpointRouteDependencies {
   readonly guard: AddressGuard;
   /** Sends pings, as the worker sends deliveries. */
   readonly sender: WebhookSender;
+  /** Encrypts new secrets, and decrypts them for pings. */
+  readonly secrets: SecretRing;
   /** Cancels the runs of deleted endpoints. The process closes it before its connection. */
   readonly runCanceller: RunCanceller;
 }
@@ -48,6 +51,7 @@ export interface EndpointRouteDependencies {
 export const createEndpointRoutes = ({
   guard,
   sender,
+  secrets,
   runCanceller,
 }: EndpointRouteDependencies): RouteModule[] => [
   defineRoute(
@@ -102,7 +106,7 @@ export const createEndpointRoutes = ({
       },
       errors: ['CONFLICT'],
     },
-    async ({ context, body }) => created(await registerEndpoint({ ...context, guard }, body)),
+    async ({ context, body }) => created(await registerEndpoint({ ...context, guard, secrets }, body)),
   ),
   defineRoute(
     {
@@ -169,7 +173,8 @@ export const createEndpointRoutes = ({
       },
       errors: ['CONFLICT'],
     },
-    async ({ context, params }) => ok(await pingEndpoint({ ...context, sender }, endpointIn(params))),
+    async ({ context, params }) =>
+      ok(await pingEndpoint({ ...context, sender, secrets }, endpointIn(params))),
   ),
   defineRoute(
     {

@@ -6,7 +6,7 @@ import type { DeliverBurstResult } from '../../temporal/shapes.ts';
 import { type AttemptDependencies, type AttemptResult, makeAttempt } from '../attempts/attempt.ts';
 import { createBatcher } from '../attempts/batcher.ts';
 import { MAX_ATTEMPTS, waitAfter } from '../attempts/schedule.ts';
-import { type AttemptStart, type Begun, beginAttempts } from '../deliveries/begin.ts';
+import { type AttemptStart, type Begun, beginAttempts, takeBack } from '../deliveries/begin.ts';
 import { endOne, freeBurst } from '../deliveries/end.ts';
 import { type RecordedAttempt, recordAttempts } from '../deliveries/record.ts';
 import { ENDPOINT_DISABLED, type Holder, isHeldBy } from '../deliveries/states.ts';
@@ -62,7 +62,7 @@ export interface BurstsDependencies extends AttemptDependencies {
 }
 
 export function createBursts(dependencies: BurstsDependencies): Bursts {
-  const { db, sender, capacity, known, wake, onAttemptBegan, onAttemptEnded, onError } = dependencies;
+  const { db, capacity, known, wake, onUnreadable, onAttemptBegan, onAttemptEnded, onError } = dependencies;
   const open = new Set<OpenBurst>();
 
   async function run(burstId: BurstId, options: BurstOptions): Promise<DeliverBurstResult> {
@@ -90,20 +90,20 @@ export function createBursts(dependencies: BurstsDependencies): Bursts {
     const recordTogether = createBatcher(record);
 
     async function attempt(delivery: ClaimedDelivery, claimStartedAt: number): Promise<AttemptResult> {
-      const { id: deliveryId, endpointId, workspaceId, secret, token } = delivery;
+      const { id: deliveryId, endpointId, workspaceId, stored, token } = delivery;
       const number = delivery.attempts + 1;
       let isBegun = true;
       /** The claim has begun it. A redirect, or a claim too old, is confirmed by the database. */
       const beginOnce = async (start: AttemptStart): Promise<Begun> => {
         const isFresh = isBegun && performance.now() - claimStartedAt < DECISION_MS;
         isBegun = false;
-        return isFresh ? { kind: 'begun', secret } : begin(start);
+        return isFresh ? { kind: 'begun', stored } : begin(start);
       };
       onAttemptBegan(number, delivery.createdAt);
       let well = false;
       try {
         const request = { ...delivery, deliveryId, signal: cancelled };
-        const made = await makeAttempt(sender, request, number, beginOnce, token ?? undefined);
+        const made = await makeAttempt(dependencies, request, number, beginOnce, token ?? undefined);
         well = made.kind === 'made' && made.record.verdict !== 'retry';
         return made;
       } finally {
@@ -117,6 +117,13 @@ export function createBursts(dependencies: BurstsDependencies): Bursts {
     async function deliver(delivery: ClaimedDelivery, claimStartedAt: number): Promise<void> {
       const { id: deliveryId, endpointId, workspaceId } = delivery;
       const made = await attempt(delivery, claimStartedAt);
+      if (made.kind === 'unreadable') {
+        onUnreadable(endpointId, made.stored);
+        await retryWhileDatabaseIsAway(() => takeBack(db, holder, made.start));
+        given.delete(deliveryId);
+        result.freed += 1;
+        return;
+      }
       if (made.kind !== 'made') {
         if (made.kind === 'stopped' && made.reason === ENDPOINT_DISABLED) {
           await retryWhileDatabaseIsAway(() => endOne(db, deliveryId, ENDPOINT_DISABLED, isHeldBy(burstId)));

@@ -13,8 +13,8 @@ const MAX_IN_RUNS = 20;
 /** A delivery claimed by this process, with all that its attempt needs. */
 export interface ClaimedDelivery extends DeliveryInRun, StartedDelivery {
   readonly inRun: boolean;
-  /** With the token, the start of a burst's attempt; a run begins its attempts itself. */
-  readonly secret: string;
+  /** The endpoint's secret as the table has it. With the token, the start of a burst's attempt; a run begins its own. */
+  readonly stored: string;
   readonly token: string | null;
 }
 
@@ -23,6 +23,8 @@ export interface SeenEndpoint {
   readonly id: EndpointId;
   readonly workspaceId: WorkspaceId;
   readonly active: boolean;
+  /** The endpoint's secret as the table has it, when it can't be read here; its deliveries are passed over. */
+  readonly unreadable: string | null;
   /** Free due deliveries, counted up to six, including those claimed now. */
   readonly due: number;
   /** Seconds until the next one is due, when none is; null when none waits. */
@@ -53,6 +55,10 @@ export interface ClaimOptions {
   readonly tokens: number;
   /** The burst that takes what gets no run; null when none is open here. */
   readonly burstId: BurstId | null;
+  /** Keys of this process: nothing is claimed whose secret names another. */
+  readonly keyIds: readonly string[];
+  /** Endpoints whose secret did not open lately although its key is here: nothing of theirs is claimed. */
+  readonly held: readonly EndpointId[];
 }
 
 export interface Claim {
@@ -71,12 +77,12 @@ const WALK = 1_000;
 export const LATEST = 200;
 
 /** A claimed delivery, or as the last row all that was seen. */
-interface Row extends Omit<ClaimedDelivery, 'workspaceId' | 'url' | 'secret'> {
+interface Row extends Omit<ClaimedDelivery, 'workspaceId' | 'url' | 'stored'> {
   readonly dueAt: Date;
   readonly seen: (Pick<Claim, 'walkedTo' | 'isLookFull'> & { readonly endpoints: readonly Seen[] }) | null;
 }
 
-type Seen = Omit<SeenEndpoint, 'claimedUpTo'> & Pick<ClaimedDelivery, 'url' | 'secret'>;
+type Seen = Omit<SeenEndpoint, 'claimedUpTo'> & Pick<ClaimedDelivery, 'url' | 'stored'>;
 
 const dueOf = (endpoint: string): RawBuilder<boolean> => sql`
   delivery.endpoint_id = ${sql.ref(`${endpoint}.endpoint_id`)} AND delivery.due_at >= ${sql.ref(`${endpoint}.due_from`)}
@@ -120,13 +126,16 @@ const claim = prepare(
          WHERE delivery.endpoint_id = candidate.endpoint_id AND delivery.due_at > now() AND ${isFree}
          ORDER BY delivery.due_at LIMIT 1)::float8 AS next_due_in
       FROM (SELECT * FROM given UNION ALL SELECT endpoint_id, '-infinity', 0, NULL FROM found) AS candidate
-      CROSS JOIN LATERAL (SELECT workspace_id, url, secret, active FROM webhook_endpoints AS endpoint
+      CROSS JOIN LATERAL (SELECT workspace_id, url, secret, active,
+                            (secret_key_id IS NULL OR secret_key_id = ANY (${slot('keyIds')}::text[]))
+                              AND id <> ALL (${slot('held')}::uuid[]) AS readable
+                          FROM webhook_endpoints AS endpoint
                           WHERE id = candidate.endpoint_id AND ${isLiving} LIMIT 1) AS endpoint
     ), few AS (
       SELECT endpoint_id, position, due, ${MAX_IN_RUNS} - (
         SELECT count(*) FROM (SELECT FROM webhook_open AS delivery
           WHERE delivery.endpoint_id = seen.endpoint_id AND delivery.in_run LIMIT ${MAX_IN_RUNS}) AS runs)::integer AS places
-      FROM seen WHERE active AND due BETWEEN 1 AND ${FEW_DUE} AND ${slot('tokens')}::integer > 0
+      FROM seen WHERE active AND readable AND due BETWEEN 1 AND ${FEW_DUE} AND ${slot('tokens')}::integer > 0
     ), into_runs AS MATERIALIZED (
       SELECT endpoint_id, sum(due) OVER (ORDER BY position ROWS UNBOUNDED PRECEDING) <= ${slot('tokens')}::integer AS affordable
       FROM few WHERE places >= due
@@ -135,7 +144,7 @@ const claim = prepare(
     ), way AS MATERIALIZED (
       SELECT *, CASE WHEN into_run THEN ${FEW_DUE} ELSE room * (SELECT count(*) FROM burst) END AS most
       FROM (SELECT *, endpoint_id = ANY (ARRAY(SELECT endpoint_id FROM into_runs WHERE affordable)) AS into_run
-            FROM seen WHERE active AND due > 0) AS wanted
+            FROM seen WHERE active AND readable AND due > 0) AS wanted
       ORDER BY position
     ), picked AS MATERIALIZED (
       SELECT next.id
@@ -159,7 +168,7 @@ const claim = prepare(
     UNION ALL
     SELECT NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, jsonb_build_object(
       'endpoints', coalesce(jsonb_agg(jsonb_build_object('id', endpoint_id, 'workspaceId', workspace_id, 'url', url,
-        'secret', secret, 'active', active, 'due', due, 'nextDueIn', next_due_in)), '[]'),
+        'stored', secret, 'active', active, 'unreadable', CASE WHEN NOT readable THEN secret END, 'due', due, 'nextDueIn', next_due_in)), '[]'),
       'walkedTo', (SELECT endpoint_id FROM walked WHERE step = ${WALK}),
       'isLookFull', (SELECT count(*) FROM latest) = ${LATEST})
     FROM seen
@@ -191,14 +200,14 @@ export async function claimDue(db: Database, { candidates, ...options }: ClaimOp
     const endpoint = seen.get(row.endpointId);
     if (endpoint === undefined) return [];
     claimedUpTo.set(endpoint.id, dueAt);
-    const { workspaceId, url, secret } = endpoint;
-    return [{ ...row, workspaceId, url, secret }];
+    const { workspaceId, url, stored } = endpoint;
+    return [{ ...row, workspaceId, url, stored }];
   });
   const isServed = ({ id }: Seen) => claimedUpTo.has(id);
   // Those that were served come first.
   const served = [...claimedUpTo.keys()].flatMap((id) => seen.get(id) ?? []);
   const ordered = [...served, ...endpoints.filter((endpoint) => !isServed(endpoint))].map(
-    ({ url, secret, ...endpoint }) => ({ ...endpoint, claimedUpTo: claimedUpTo.get(endpoint.id) ?? null }),
+    ({ url, stored, ...endpoint }) => ({ ...endpoint, claimedUpTo: claimedUpTo.get(endpoint.id) ?? null }),
   );
   return { deliveries, endpoints: ordered, walkedTo, isLookFull };
 }

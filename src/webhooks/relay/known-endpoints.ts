@@ -31,7 +31,7 @@ export interface KnownEndpoint {
 /** Endpoints known to have waiting deliveries, or that had some lately, and when the next is due. */
 export interface KnownEndpoints {
   /** Applies what a claim saw at `now`. @param more whether more than those claimed may be due */
-  saw(endpoint: SeenEndpoint, more: boolean, now: number): void;
+  saw(endpoint: Omit<SeenEndpoint, 'unreadable'>, more: boolean, now: number): void;
   /** The claim found no such endpoint: it was deleted. */
   forget(id: EndpointId): void;
   /** A delivery of an endpoint will be due. */

@@ -13,6 +13,7 @@ import { ENDED_AT_ONCE, endDisabled } from '../deliveries/end.ts';
 import type { Bursts } from './bursts.ts';
 import type { Capacity } from './capacity.ts';
 import { type Candidate, claimDue, FEW_DUE, type SeenEndpoint, WALK_START } from './claim.ts';
+import type { HeldEndpoints } from './held-endpoints.ts';
 import type { KnownEndpoint, KnownEndpoints } from './known-endpoints.ts';
 import type { Runs } from './runs.ts';
 import { startBurst } from './start.ts';
@@ -48,6 +49,7 @@ export interface RelayOptions {
   readonly bursts: Bursts;
   readonly capacity: Capacity;
   readonly known: KnownEndpoints;
+  readonly held: HeldEndpoints;
   /** `wake` says that there may be capacity again. */
   readonly wakes: EventEmitter<{ wake: [] }>;
   /** Runs of single deliveries that this process starts per second, on average; 0 sends all through bursts. */
@@ -67,7 +69,7 @@ export interface Relay {
  * deliveries/states.ts.
  */
 export function startRelay(options: RelayOptions): Relay {
-  const { db, client, names, logger, runs, bursts, capacity, known, wakes } = options;
+  const { db, client, names, logger, runs, bursts, capacity, known, held, wakes } = options;
   const stopping = new AbortController();
   const tokens = createTokens(options.runsPerSecond, performance.now());
   const startedBursts = new Set<Promise<void>>();
@@ -169,6 +171,8 @@ export function startRelay(options: RelayOptions): Relay {
       limit: Math.max(0, Math.min(CLAIM_LIMIT, burst === undefined ? runsLeft : capacity.left)),
       tokens: runsLeft,
       burstId: burst?.id ?? null,
+      keyIds: held.keyIds,
+      held: held.excluded(),
     });
     burst?.awaits(claiming);
     const claim = await claiming;
@@ -191,8 +195,10 @@ export function startRelay(options: RelayOptions): Relay {
     // Served endpoints come last: the others are first in the next round.
     for (const endpoint of claim.endpoints.toReversed()) {
       candidates.delete(endpoint.id);
+      const { active, due: found, unreadable } = endpoint;
       const isMore =
-        endpoint.active && (endpoint.due > FEW_DUE || endpoint.due > (claimed.get(endpoint.id) ?? 0));
+        active && unreadable === null && (found > FEW_DUE || found > (claimed.get(endpoint.id) ?? 0));
+      if (active && found > 0 && unreadable !== null) held.passed(endpoint.id, unreadable);
       known.saw(endpoint, isMore, now);
       if (isMore && hasRoom(endpoint)) {
         hasUnclaimed = true;

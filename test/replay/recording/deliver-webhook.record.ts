@@ -96,6 +96,32 @@ it('outcome unrecorded, recorded later, and delivered at the next attempt', asyn
   expect((await untilAttempts(id, 2)).status).toBe('succeeded');
 });
 
+it('held while the secret cannot be read', async () => {
+  const set = (secret: string) =>
+    service.db
+      .updateTable('webhook_endpoints')
+      .set({ secret })
+      .where('workspace_id', '=', workspace.id)
+      .execute();
+  const { secret } = await service.db
+    .selectFrom('webhook_endpoints')
+    .select('secret')
+    .where('workspace_id', '=', workspace.id)
+    .executeTakeFirstOrThrow();
+  await set(`${secret.slice(0, 20)}${secret.slice(22)}`);
+  const id = await emitOne();
+  await eventually(
+    () =>
+      operator.client.workflow
+        .getHandle(deliveryWorkflowId(id))
+        .fetchHistory()
+        .catch(() => null),
+    (history) => history?.events?.some(({ timerStartedEventAttributes: timer }) => timer != null) ?? false,
+  );
+  await set(secret);
+  await record(id, 'held');
+});
+
 it('worker lost in mid-attempt', async () => {
   await service.stopWorkers();
   const lost = await startProcess('worker.ts', service.env);

@@ -12,7 +12,6 @@ export interface Evidence {
 /** The one column of each table that has to hold what nothing else may hold. */
 const SECRET_COLUMNS: Readonly<Record<string, string>> = {
   api_keys: 'key_hash',
-  webhook_endpoints: 'secret',
 };
 
 /** Every row of every table as JSON, without the columns that are the secrets' own. */

@@ -14,6 +14,7 @@ import { endSome } from '../../../src/webhooks/deliveries/end.ts';
 import { emptyDeletedEndpoints } from '../../../src/webhooks/endpoints/empty.ts';
 import { createRunCanceller } from '../../../src/webhooks/endpoints/run-canceller.ts';
 import { createWebhookRoutes } from '../../../src/webhooks/routes.ts';
+import { createSecretRing } from '../../../src/webhooks/secrets/ring.ts';
 import { createWebhookSender } from '../../../src/webhooks/sending/sender.ts';
 import { articleEvents, emit, register, rowsOf, untilDelivery } from '../../support/events.ts';
 import { type Receiver, startReceiver } from '../../support/receiver.ts';
@@ -202,7 +203,7 @@ it('responds at once while Temporal is away, and lets go of it within two second
       pages: () => [],
       readiness: async () => ({ ready: true, checks: {} }),
     },
-    createWebhookRoutes({ guard, sender, runCanceller }),
+    createWebhookRoutes({ guard, sender, secrets: createSecretRing([]), runCanceller }),
   );
   const startedAt = performance.now();
   const answer = await app.request(`/api/workspaces/${workspace.id}/webhooks/${id}`, {

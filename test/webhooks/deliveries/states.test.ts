@@ -12,6 +12,7 @@ import { overdueRuns } from '../../../src/webhooks/deliveries/read-open.ts';
 import { recordAttempts } from '../../../src/webhooks/deliveries/record.ts';
 import type { Holder } from '../../../src/webhooks/deliveries/states.ts';
 import { WALK_START } from '../../../src/webhooks/relay/claim.ts';
+import { createSecretRing } from '../../../src/webhooks/secrets/ring.ts';
 import { createWebhookSender } from '../../../src/webhooks/sending/sender.ts';
 import { eventually } from '../../support/wait.ts';
 import { first, IN_RUN, inBurst, outcome, useDeliveries } from './support.ts';
@@ -38,7 +39,7 @@ describe('an attempt', () => {
     const id = first(await claimForRuns());
     expect((await begin(inBurst(newId()), id)).begun).toEqual({ kind: 'superseded' });
     const { token, begun } = await begin(IN_RUN, id);
-    expect(begun).toMatchObject({ kind: 'begun', secret: expect.stringMatching(/^whsec_/) });
+    expect(begun).toMatchObject({ kind: 'begun', stored: expect.stringMatching(/^v1:test:/) });
     expect((await begin(IN_RUN, id, 1, token)).begun).toMatchObject({ kind: 'begun' });
     expect((await begin(IN_RUN, id, 1)).begun).toEqual({ kind: 'superseded' });
     expect((await begin(IN_RUN, id, 2)).begun).toMatchObject({ kind: 'begun' });
@@ -121,15 +122,17 @@ describe('an attempt', () => {
     const sender = createWebhookSender({
       guard: createAddressGuard({ allowedNetworks: service.config.WEBHOOK_ALLOWED_NETWORKS }),
     });
+    const secrets = createSecretRing(service.config.SECRETS_KEYS);
     const request = {
       deliveryId: id,
+      endpointId: endpoint.id,
       eventType: 'article.created',
       url: 'http://127.0.0.1/',
       body: Buffer.from('{}'),
     };
     const attempt = (holder: Holder) =>
       makeAttempt(
-        sender,
+        { sender, secrets },
         request,
         1,
         async (start) => (await beginAttempts(service.db, holder, [start]))[0] ?? { kind: 'superseded' },
@@ -155,7 +158,9 @@ describe('an attempt', () => {
       sender: createWebhookSender({
         guard: createAddressGuard({ allowedNetworks: service.config.WEBHOOK_ALLOWED_NETWORKS }),
       }),
+      secrets: createSecretRing(service.config.SECRETS_KEYS),
       takeClaimed: () => kept.pop(),
+      onUnreadable: () => undefined,
       onAttemptBegan: () => undefined,
       onAttemptEnded: () => undefined,
     });

@@ -66,6 +66,8 @@ export function useDeliveries() {
       limit: 500,
       tokens: 0,
       burstId: null,
+      keyIds: service.config.SECRETS_KEYS.map(({ id }) => id),
+      held: [],
       ...options,
     });
   return {

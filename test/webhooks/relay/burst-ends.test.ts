@@ -8,6 +8,7 @@ import { type BurstOptions, createBursts } from '../../../src/webhooks/relay/bur
 import { createCapacity } from '../../../src/webhooks/relay/capacity.ts';
 import { claimDue } from '../../../src/webhooks/relay/claim.ts';
 import { createKnownEndpoints } from '../../../src/webhooks/relay/known-endpoints.ts';
+import { createSecretRing } from '../../../src/webhooks/secrets/ring.ts';
 import { createWebhookSender } from '../../../src/webhooks/sending/sender.ts';
 import { register, rowsOf } from '../../support/events.ts';
 import { type Receiver, startReceiver } from '../../support/receiver.ts';
@@ -48,9 +49,11 @@ function startProcess() {
   const bursts = createBursts({
     db,
     sender,
+    secrets: createSecretRing(service.config.SECRETS_KEYS),
     capacity: createCapacity(),
     known: createKnownEndpoints(),
     wake: () => undefined,
+    onUnreadable: () => undefined,
     onAttemptBegan: () => undefined,
     onAttemptEnded: () => undefined,
     onError: (error) => {
@@ -85,6 +88,8 @@ const claimFor = async (burstId: BurstId, room: number) => {
     limit: room,
     tokens: 0,
     burstId,
+    keyIds: service.config.SECRETS_KEYS.map(({ id }) => id),
+    held: [],
   });
   return deliveries;
 };

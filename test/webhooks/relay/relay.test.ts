@@ -11,9 +11,11 @@ import { taskQueues } from '../../../src/temporal/task-queues.ts';
 import { runState } from '../../../src/temporal/workflow-client.ts';
 import { createBursts } from '../../../src/webhooks/relay/bursts.ts';
 import { createCapacity } from '../../../src/webhooks/relay/capacity.ts';
+import { createHeldEndpoints } from '../../../src/webhooks/relay/held-endpoints.ts';
 import { createKnownEndpoints } from '../../../src/webhooks/relay/known-endpoints.ts';
 import { startRelay } from '../../../src/webhooks/relay/relay.ts';
 import { createRuns } from '../../../src/webhooks/relay/runs.ts';
+import { createSecretRing } from '../../../src/webhooks/secrets/ring.ts';
 import { createWebhookSender } from '../../../src/webhooks/sending/sender.ts';
 import { register } from '../../support/events.ts';
 import { logger, type TestWorkspace, useTestService } from '../../support/service.ts';
@@ -49,14 +51,28 @@ function startOwn(runsPerSecond: number) {
   const [capacity, known] = [createCapacity(), createKnownEndpoints()];
   const wakes = new EventEmitter<{ wake: [] }>();
   const runs = createRuns(client, names, logger);
+  const secrets = createSecretRing(service.config.SECRETS_KEYS);
   const sender = createWebhookSender({ guard: createAddressGuard({ allowedNetworks: [] }) });
   const bursts = createBursts({
-    ...{ db, sender, capacity, known, wake: () => wakes.emit('wake') },
-    ...{ onAttemptBegan: () => undefined, onAttemptEnded: () => undefined, onError: () => undefined },
+    ...{ db, sender, secrets, capacity, known, wake: () => wakes.emit('wake') },
+    ...{
+      onUnreadable: () => undefined,
+      onAttemptBegan: () => undefined,
+      onAttemptEnded: () => undefined,
+      onError: () => undefined,
+    },
   });
   const relay = startRelay({
     ...{ db, common: db, listenUrl: service.config.DATABASE_URL, client, names, logger },
-    ...{ runs, bursts, capacity, known, wakes, runsPerSecond },
+    ...{
+      runs,
+      bursts,
+      capacity,
+      known,
+      held: createHeldEndpoints(logger, secrets.keyIds),
+      wakes,
+      runsPerSecond,
+    },
   });
   return { relay, known };
 }
