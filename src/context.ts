@@ -14,6 +14,8 @@ export type Actor =
       readonly roleId: RoleId;
       readonly roleName: string;
       readonly permissions: ReadonlySet<Permission>;
+      /** Those that this request has needed so far: its transactions look for them again. */
+      readonly needed: Set<Permission>;
     }
   | { readonly kind: 'operator'; readonly workspaceId: WorkspaceId };
 
@@ -55,12 +57,15 @@ function missingPermissions(actor: Actor, wanted: Iterable<Permission>): Permiss
  */
 export function requirePermissions(actor: Actor, ...wanted: Permission[]): void {
   const permissions = missingPermissions(actor, wanted);
-  if (permissions.length > 0) {
-    throw new ServiceError('FORBIDDEN', `The key's role lacks ${permissions.join(', ')}.`, {
-      details: { permissions },
-    });
-  }
+  if (permissions.length > 0) throw lacksPermissions(permissions);
+  if (actor.kind === 'api_key') for (const permission of wanted) actor.needed.add(permission);
 }
+
+/** 403 naming the permissions that a key's role lacks. */
+export const lacksPermissions = (permissions: readonly string[]): ServiceError =>
+  new ServiceError('FORBIDDEN', `The key's role lacks ${permissions.join(', ')}.`, {
+    details: { permissions },
+  });
 
 /**
  * The first line of a verb of the command line alone, such as granting credits.

@@ -98,6 +98,7 @@ export async function authenticate(
     roleId: row.role_id,
     roleName: row.role_name,
     permissions: permissionsIn(row),
+    needed: new Set(),
   };
   return { actor, found: named.scope === 'caller' || (id !== null && row.found) };
 }

@@ -1,7 +1,6 @@
 import type { z } from 'zod';
 import { recordAudit } from '../audit/record.ts';
 import { requirePermissions, type VerbContext } from '../context.ts';
-import { lockWorkspace } from '../db/lock-workspace.ts';
 import { inTransaction } from '../db/transaction.ts';
 import { invalid } from '../errors.ts';
 import { type ApiKeyId, newId } from '../ids.ts';
@@ -32,7 +31,6 @@ export async function createApiKey(context: VerbContext, input: CreateApiKeyInpu
   const id = newId<ApiKeyId>();
   const { key, prefix, hash } = generateKey();
   await inTransaction(db, async (tx) => {
-    await lockWorkspace(tx, workspaceId);
     await holdKey(tx, actor);
     const known = await hasRole(tx, workspaceId, roleId);
     const held = await holdRoles(tx, actor, ['api_keys.create'], { id: roleId, purpose: 'grant' });

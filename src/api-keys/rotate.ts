@@ -1,6 +1,5 @@
 import { recordAudit } from '../audit/record.ts';
 import { requirePermissions, type VerbContext } from '../context.ts';
-import { lockWorkspace } from '../db/lock-workspace.ts';
 import { inTransaction } from '../db/transaction.ts';
 import { notFound, ServiceError } from '../errors.ts';
 import { type ApiKeyId, newId } from '../ids.ts';
@@ -24,7 +23,6 @@ export async function rotateApiKey(context: VerbContext, oldId: ApiKeyId): Promi
   const id = newId<ApiKeyId>();
   const { key, prefix, hash } = generateKey();
   const label = await inTransaction(db, async (tx) => {
-    await lockWorkspace(tx, workspaceId);
     const old = await holdKey(tx, actor, oldId);
     if (old === undefined || old.revoked) throw notFound('API key');
     if (old.roleId === null) throw roleDeleted();

@@ -10,6 +10,7 @@ import { DELIVERIES_CHANNEL, deliveriesStored } from '../events/stored.ts';
 import type { WorkspaceId } from '../ids.ts';
 import { withEmbeddedDatabase } from '../local/embedded-database.ts';
 import { checkDatabase } from '../local/postgres.ts';
+import { withAuthority } from '../roles/present-authority.ts';
 import { closeThreads } from '../threads/pool.ts';
 
 /** What a command works with. */
@@ -73,11 +74,10 @@ export const withSession = <Result>(
       return await use({
         db,
         blobs: createLocalBlobStore(blobFolder(config.DATA_DIR)),
-        operatorOf: (workspaceId) => ({
-          db,
-          actor: { kind: 'operator', workspaceId },
-          requestId: randomUUID(),
-        }),
+        operatorOf: (workspaceId) => {
+          const actor = { kind: 'operator', workspaceId } as const;
+          return { db: withAuthority(db, actor), actor, requestId: randomUUID() };
+        },
       });
     } finally {
       unsubscribe();

@@ -1,5 +1,9 @@
 import pg from 'pg';
 
+/** What Postgres reported, or null for any other error. */
+export const databaseError = (error: unknown): pg.DatabaseError | null =>
+  error instanceof pg.DatabaseError ? error : null;
+
 const UNIQUE_VIOLATION = '23505';
 const FOREIGN_KEY_VIOLATION = '23503';
 const DEADLOCK_DETECTED = '40P01';

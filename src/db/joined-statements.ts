@@ -29,15 +29,24 @@ export function joinStatements(...parts: readonly Part[]): string {
 /** The same for the last statement of a transaction and its COMMIT, which is a ROLLBACK should the statement fail. */
 export const withCommit = (last: Part): string => joinStatements(last, COMMIT);
 
+/** Statements that wait for the one after them, when they are a transaction's first. */
+const firsts = new Set<string>();
+
+/** Makes a statement go out in one message with BEGIN and the statement that follows it. */
+export const sendWithNext = (text: string): Set<string> => firsts.add(text);
+
 const done = (command: string) => Promise.resolve({ command, rowCount: null, rows: [] });
 
 /**
  * Makes a connection send BEGIN together with the first statement of its transaction, and in one message what {@link joinStatements}
- * has joined: a round trip less for each, and none for a transaction that asks nothing.
+ * has joined: a round trip less for each, and none for a transaction that asks nothing. What {@link sendWithNext} has marked
+ * goes between BEGIN and that first statement, which fails with it.
  */
 export function sendJoined(client: pg.PoolClient): void {
   const query = client.query.bind(client) as Query;
   let isToBegin = false;
+  /** A statement that goes out with BEGIN, and its values. */
+  let first: [text: string, values: unknown] | null = null;
   /** The answer to a COMMIT that has gone out with the last statement. */
   let ended: Answer | null = null;
 
@@ -60,6 +69,16 @@ export function sendJoined(client: pg.PoolClient): void {
     }));
   }
 
+  /** @returns the answer to the statement that goes out with BEGIN, if there is one */
+  function begin(): unknown {
+    isToBegin = false;
+    // Without it the rest would be committed a statement at a time: the connection goes.
+    (query('begin') as Promise<unknown>).catch((error: Error) => client.connection.stream.destroy(error));
+    const statement = first;
+    first = null;
+    return statement === null ? undefined : query(...statement);
+  }
+
   const later: Query = (text, ...rest) => {
     if (text === 'begin') {
       isToBegin = true;
@@ -74,19 +93,22 @@ export function sendJoined(client: pg.PoolClient): void {
     }
     const parts = messages.get(String(text));
     if (!isToBegin && parts === undefined) return query(text, ...rest);
+    if (isToBegin && first === null && firsts.has(String(text))) {
+      first = [String(text), rest[0]];
+      return done('SELECT');
+    }
     if (isToBegin && isEnd) {
       isToBegin = false;
+      first = null;
       return done(text.toUpperCase());
     }
     const { stream } = client.connection;
     stream.cork();
     try {
-      if (isToBegin) {
-        isToBegin = false;
-        // Without it the rest would be committed a statement at a time: the connection goes.
-        (query('begin') as Promise<unknown>).catch((error: Error) => stream.destroy(error));
-      }
-      return parts === undefined ? query(text, ...rest) : sendAll(parts, rest[0] as readonly unknown[]);
+      const checked = isToBegin ? begin() : undefined;
+      const answer =
+        parts === undefined ? query(text, ...rest) : sendAll(parts, rest[0] as readonly unknown[]);
+      return checked === undefined ? answer : Promise.all([answer, checked]).then(([given]) => given);
     } finally {
       stream.uncork();
     }

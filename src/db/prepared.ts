@@ -10,7 +10,7 @@ import {
   type Transaction,
 } from 'kysely';
 import type pg from 'pg';
-import { joinStatements, withCommit } from './joined-statements.ts';
+import { joinStatements, sendWithNext, withCommit } from './joined-statements.ts';
 import type { Tables } from './tables.ts';
 
 const names = new Map<string, string>();
@@ -47,6 +47,20 @@ export function textStatement<Row>(
   return async (db, ...values) => {
     const { rows } = await db.executeQuery(CompiledQuery.raw(text, [...values]) as CompiledQuery<Row>);
     return rows;
+  };
+}
+
+/**
+ * Such a statement as the first one of its transaction: it is sent in the message of the next one, so it returns no rows
+ * here. When it fails, so does that next one, with its error, and nothing of the transaction has an effect.
+ */
+export function firstStatement(
+  name: string,
+  text: string,
+): (tx: Transaction<Tables>, ...values: readonly unknown[]) => Promise<void> {
+  sendWithNext(preparedStatement(name, text));
+  return async (tx, ...values) => {
+    await tx.executeQuery(CompiledQuery.raw(text, [...values]));
   };
 }
 

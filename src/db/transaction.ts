@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Database, Tx } from './database.ts';
 import { isRetryable } from './errors.ts';
+import { guardOf } from './guard.ts';
 
 const RETRIES = 3;
 
@@ -10,19 +11,26 @@ const followUps = new WeakMap<Tx, Set<() => void>>();
 /**
  * Runs `work` in one transaction, and again (three times at most) when Postgres chose it as the victim of a deadlock or
  * a serialization failure. `work` must have no effect outside the transaction, except by `afterCommit`.
+ *
+ * On a request's database the transaction reads the request's authority again, first and in the message of the first
+ * statement of `work`, so that no verb can forget it (contract.md A40).
  */
 export async function inTransaction<Result>(
   db: Database,
   work: (tx: Tx) => Promise<Result>,
 ): Promise<Result> {
+  const guard = guardOf(db);
   return retryingConflicts(async () => {
     const callbacks = new Set<() => void>();
-    const result = await db.transaction().execute((tx) => {
+    const result = await db.transaction().execute(async (tx) => {
       followUps.set(tx, callbacks);
+      await guard?.check(tx);
       return work(tx);
     });
     for (const callback of callbacks) callSafely(callback);
     return result;
+  }).catch((error: unknown) => {
+    throw guard === undefined ? error : guard.explain(error);
   });
 }
 

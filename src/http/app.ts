@@ -1,10 +1,9 @@
 import { OpenAPIHono } from '@hono/zod-openapi';
 import type { Context } from 'hono';
 import type { Logger } from 'pino';
-import { requirePermissions } from '../context.ts';
+import { type KeyActor, requirePermissions } from '../context.ts';
 import type { Database } from '../db/database.ts';
 import { notFound, ServiceError } from '../errors.ts';
-import type { WorkspaceId } from '../ids.ts';
 import { createBodyReader } from './body.ts';
 import { createClientAddress } from './client-address.ts';
 import {
@@ -25,8 +24,11 @@ import { type Identified, type Identify, type NamedResource, namedResource, scop
 import { JsonStream, PAGE_BYTES } from './stream-list.ts';
 
 export interface HttpDependencies {
-  /** The database for a workspace's requests, limited to its share of the connections. */
-  readonly databaseOf: (workspaceId: WorkspaceId) => Database;
+  /**
+   * The database for a caller's request, limited to its workspace's share of the connections. Each transaction reads the
+   * caller's authority again.
+   */
+  readonly databaseOf: (actor: KeyActor) => Database;
   readonly logger: Logger;
   readonly limits: HttpLimits;
   /** Addresses or CIDR ranges whose X-Forwarded-For counts. */
@@ -127,7 +129,7 @@ export function createApp(dependencies: HttpDependencies, routes: readonly Route
       connection,
     });
     try {
-      const context = { db: databaseOf(actor.workspaceId), actor, requestId: exchange.requestId };
+      const context = { db: databaseOf(actor), actor, requestId: exchange.requestId };
       const result = await route.run({ context, params, url: c.req.url, body, headers, connection });
       if (result.status === 304) return respond(exchange, 304, null, result.headers ?? {});
       if (result.body instanceof JsonStream)

@@ -1,6 +1,7 @@
 import type { Selectable } from 'kysely';
 import type { Logger } from 'pino';
 import type { Database, Tx } from '../db/database.ts';
+import { asService } from '../db/guard.ts';
 import type { OnLeftOver } from '../db/savepoint.ts';
 import type { JobPurpose, Tables } from '../db/tables.ts';
 import type { JobId } from '../ids.ts';
@@ -67,7 +68,7 @@ export interface JobArea {
 /** Jobs of a purpose without an area here belong to a later release, which runs them. */
 export type JobAreas = Readonly<Partial<Record<JobPurpose, JobArea>>>;
 
-/** What verbs do with runs after their commit. Never fails: the rows have decided. */
+/** What verbs do with runs after their commit, as the service. Never fails: the rows have decided. */
 export interface JobRuns {
   start(db: Database, job: StartableJob): Promise<void>;
   cancel(db: Database, job: CancellableJob, requestId: string): Promise<void>;
@@ -106,7 +107,7 @@ export function createJobRuns({ client, names, areas, unbilledLimit, logger }: J
       attempt(
         job,
         job.request_id,
-        areas[job.purpose]?.start({ db, client, names }, job),
+        areas[job.purpose]?.start({ db: asService(db), client, names }, job),
         'job queued, but its run not started yet',
       ),
     // A run that is not reached stops at its next step. One that is reached lets its calls end before the next job gets
@@ -115,7 +116,7 @@ export function createJobRuns({ client, names, areas, unbilledLimit, logger }: J
       attempt(
         job,
         requestId,
-        Promise.all([cancelRun(client, job.workflow_id), passTurn({ db, client }, job.id)]),
+        Promise.all([cancelRun(client, job.workflow_id), passTurn({ db: asService(db), client }, job.id)]),
         'run of a cancelled job not reached',
       ),
     onLeftOver: (part, err) => logger.error({ err, part }, 'ended, but some of the clean-up failed'),

@@ -18,6 +18,7 @@ import { createDependencyMetrics } from '../metrics/process.ts';
 import { type RunningMetrics, serveMetrics } from '../metrics/serve.ts';
 import { createAddressGuard } from '../outbound/resolver.ts';
 import { createReferencePages } from '../reference/pages.ts';
+import { withAuthority } from '../roles/present-authority.ts';
 import { temporalConnectionOptions } from '../temporal/connection-options.ts';
 import { taskQueues } from '../temporal/task-queues.ts';
 import { closeThreads } from '../threads/pool.ts';
@@ -98,7 +99,7 @@ export async function startServer(config: ConnectedConfig, logger: Logger): Prom
   createDependencyMetrics(metrics.registry, readiness);
   const app = createApp(
     {
-      databaseOf: database.of,
+      databaseOf: (actor) => withAuthority(database.of(actor.workspaceId), actor),
       logger,
       limits,
       trustedProxies: config.TRUSTED_PROXIES,

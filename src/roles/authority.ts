@@ -1,15 +1,16 @@
 import { sql } from 'kysely';
 import { type Actor, requirePermissions } from '../context.ts';
 import type { Tx } from '../db/database.ts';
+import { lockWorkspace } from '../db/lock-workspace.ts';
 import { keyRefused, ServiceError } from '../errors.ts';
 import type { ApiKeyId, RoleId } from '../ids.ts';
 import { isPermission, type Permission, permissionsOf } from '../permissions.ts';
 import { lockRole, type RoleRow } from './queries.ts';
 
 /**
- * Authority is read again where it is granted: a request may have been authenticated long before its body arrived.
- * Verbs that grant some call `holdKey`, then `holdRoles`, in their transaction; after that neither a revocation nor an
- * edit of the role can intervene. Everything is locked in one order: the workspace, keys by id, roles by id.
+ * Every transaction of a request reads its authority again (present-authority.ts). Verbs that grant some, or give out a
+ * secret, hold it as well: they call `holdKey`, then `holdRoles`; after that neither a revocation nor an edit of the
+ * role can intervene. Everything is locked in one order: the workspace, keys by id, roles by id.
  */
 
 /** A key whose row is locked. */
@@ -43,18 +44,14 @@ async function lockKey(
 }
 
 /**
- * Locks the caller's key until the transaction ends, and another one that is to be replaced.
+ * Locks the workspace and the caller's key until the transaction ends, and another key that is to be replaced. Verbs of
+ * one workspace that grant authority take turns, so a revocation never waits for more than one of them.
  * @returns the other key; undefined when the workspace has none with this id or none was named
- * @throws {ServiceError} UNAUTHENTICATED when the caller's key has ended
+ * @throws {ServiceError} UNAUTHENTICATED when the caller's key has ended; in a deleted workspace as `lockWorkspace`
  */
 export async function holdKey(tx: Tx, actor: Actor, toReplace?: ApiKeyId): Promise<HeldKey | undefined> {
   const own = actor.kind === 'api_key' ? actor.keyId : undefined;
-  await tx
-    .selectFrom('workspaces')
-    .select('id')
-    .where('id', '=', actor.workspaceId)
-    .forKeyShare()
-    .executeTakeFirst();
+  await lockWorkspace(tx, actor);
   const ids = new Set([own, toReplace].filter((id) => id !== undefined));
   let replaced: HeldKey | undefined;
   for (const id of [...ids].sort()) {

@@ -22,9 +22,9 @@ export async function createRole(
   const permissions = [...new Set(input.permissions)].sort();
   return inTransaction(db, async (tx) => {
     const { workspaceId } = actor;
-    await requireRoom(tx, workspaceId);
     await holdKey(tx, actor);
     requireGrantable((await holdRoles(tx, actor, ['roles.create'])).actor, permissions);
+    await requireRoom(tx, workspaceId);
     const role = await insertRole(tx, {
       id: newId<RoleId>(),
       workspaceId,

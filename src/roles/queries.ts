@@ -3,7 +3,6 @@ import { requirePermissions, type VerbContext } from '../context.ts';
 import { countRows } from '../db/count-rows.ts';
 import type { Queryable, Tx } from '../db/database.ts';
 import { uniqueViolation } from '../db/errors.ts';
-import { lockWorkspace } from '../db/lock-workspace.ts';
 import { conflict } from '../errors.ts';
 import { iso } from '../fields.ts';
 import { newId, type RoleId, type WorkspaceId } from '../ids.ts';
@@ -101,9 +100,8 @@ export async function insertRole(tx: Tx, role: NewRole): Promise<RoleItem> {
 /** Roles of a workspace, built-in ones included: the list has no pages. */
 const MAX_ROLES = 1_000;
 
-/** @throws {ServiceError} CONFLICT `role_limit` */
+/** For a transaction that holds the workspace. @throws {ServiceError} CONFLICT `role_limit` */
 export async function requireRoom(tx: Tx, workspaceId: WorkspaceId): Promise<void> {
-  await lockWorkspace(tx, workspaceId);
   const count = await countRows(tx, tx.selectFrom('roles').where('workspace_id', '=', workspaceId));
   if (count >= MAX_ROLES) {
     throw conflict(`A workspace has at most ${MAX_ROLES} roles; delete one first.`, 'role_limit');

@@ -2,6 +2,7 @@
 import { WorkflowFailedError } from '@temporalio/client';
 import type { Logger } from 'pino';
 import type { VerbContext } from '../context.ts';
+import { asService } from '../db/guard.ts';
 import type { AiOperationKind, Suggestions } from '../db/suggestions.ts';
 import { ServiceError } from '../errors.ts';
 import type { ArticleId } from '../ids.ts';
@@ -98,13 +99,13 @@ async function awaitRun(
   }
 }
 
-/** Releases the operation if it is still open. */
+/** Releases the operation if it is still open, as the service: whatever its caller may do by now. */
 async function giveUp(
   db: VerbContext['db'],
   { id }: ReservedOperation,
   logger: Logger,
 ): Promise<OperationEnd> {
-  await releaseOperation(db, id, 'failed', (part, error) =>
+  await releaseOperation(asService(db), id, 'failed', (part, error) =>
     logger.error({ err: error, operationId: id, part }, 'ended, but some of the clean-up failed'),
   );
   return (await readEnd(db, id)) ?? { status: 'failed' };

@@ -1,7 +1,7 @@
 import { sql } from 'kysely';
 import { afterAll, afterEach, beforeAll, beforeEach, expect, it } from 'vitest';
 import { createDatabase, type Database, type Queryable, type Tx } from '../../src/db/database.ts';
-import { lastStatement, prepareBoth, type Slots } from '../../src/db/prepared.ts';
+import { firstStatement, lastStatement, prepareBoth, type Slots } from '../../src/db/prepared.ts';
 import { createTestDatabase, type TestDatabase } from '../support/database.ts';
 import { startTcpProxy, type TcpProxy } from '../support/tcp-proxy.ts';
 import { eventually } from '../support/wait.ts';
@@ -122,4 +122,43 @@ it('nothing may follow the last statement of a transaction, and nothing that doe
   await expect(db.transaction().execute(work)).rejects.toThrow('Nothing may follow');
   await mark(db, 'alone');
   expect(await marks()).toEqual(['alone', 'last']);
+});
+
+const requireMark = firstStatement(
+  'require_mark',
+  `SELECT CASE WHEN NOT EXISTS (SELECT FROM marks WHERE name = $1) THEN refuse('WC999', $1) END`,
+);
+
+it('a first statement goes out in the message of the next one, and none goes out for an empty transaction', async () => {
+  await mark(database.db, 'leave');
+  await db.transaction().execute(async (tx) => {
+    await requireMark(tx, 'leave');
+    await mark(tx, 'one');
+  });
+  expect(sent).toHaveLength(2);
+  expect(sent[0]).toMatch(/begin.*refuse.*INSERT INTO marks/s);
+  await db.transaction().execute((tx) => requireMark(tx, 'nothing'));
+  expect(sent).toHaveLength(2);
+  await db.transaction().execute(async (tx) => {
+    await requireMark(tx, 'leave');
+    await markLast(tx, 'two');
+  });
+  expect(sent).toHaveLength(3);
+  expect(await marks()).toEqual(['leave', 'one', 'two']);
+});
+
+it('when it fails nothing of the transaction has an effect, a COMMIT in its message included, and the connection goes on', async () => {
+  const refusedFor = (work: (tx: Tx) => Promise<unknown>) =>
+    expect(
+      db.transaction().execute(async (tx) => {
+        await requireMark(tx, 'nothing');
+        await work(tx);
+      }),
+    ).rejects.toMatchObject({ code: 'WC999', detail: 'nothing' });
+  await refusedFor((tx) => mark(tx, 'one'));
+  await refusedFor((tx) => markLast(tx, 'two'));
+  await refusedFor((tx) => bothOf(tx, { name: 'one' }));
+  await refusedFor((tx) => Promise.all([mark(tx, 'three'), mark(tx, 'four')]));
+  await mark(db, 'five');
+  expect(await marks()).toEqual(['five']);
 });

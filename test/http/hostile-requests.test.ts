@@ -1,14 +1,10 @@
 import { randomUUID } from 'node:crypto';
 import fc from 'fast-check';
-import { sql } from 'kysely';
 import { beforeAll, expect, test } from 'vitest';
-import { createApiKey } from '../../src/api-keys/create.ts';
-import { outlineExample } from '../../src/generation/examples.ts';
 import { createRoutes, type RouteDependencies } from '../../src/processes/routes.ts';
-import { setQuota } from '../../src/workspaces/set-quota.ts';
-import { createArticle } from '../support/articles.ts';
 import '../support/fast-check.ts';
 import { type TestWorkspace, useTestService } from '../support/service.ts';
+import { fingerprintOf, grounded, type Ids, makeOneOfEach, realPath } from './support/one-of-each.ts';
 
 const service = useTestService();
 
@@ -47,124 +43,33 @@ const definitions = new Map(
   ]),
 );
 
-const PNG = Buffer.from('89504e470d0a1a0a', 'hex');
-/** Nothing listens there, and no name has to be asked for. */
-const NOWHERE = 'http://127.0.0.1:9/image.png';
-
 let workspace: TestWorkspace;
 let operations: Operation[];
 let schemas: Readonly<Record<string, Schema>>;
-/** Ids of real things by the names of path parameters; `body` has those that examples of bodies need. */
-let ids: Record<string, string>;
+let ids: Ids;
 let foreign: string;
-let fingerprintQuery: string;
+/** Moves with every row that is written or removed. */
+let fingerprint: () => Promise<string>;
 
 beforeAll(async () => {
   workspace = await service.workspace(1_000_000);
-  // What waits for a model is refused before: no worker answers here.
-  await setQuota(workspace.context, { aiOperations: 0 });
   const stranger = await service.workspace();
   foreign = await service.project(stranger);
-  const { key, id: workspaceId } = workspace;
-  const ask = async (method: string, path: string, body?: unknown) => {
-    const { status, body: answered } = await service.call(key, method, path, body);
-    if (status >= 300) throw new Error(`${method} ${path}: ${status} ${JSON.stringify(answered)}`);
-    return answered;
-  };
-  const of = (path: string) => `/api/workspaces/${workspaceId}${path}`;
-  const projectId = await service.project(workspace);
-  const { endpoint } = await ask('POST', of('/webhooks'), { url: NOWHERE, events: ['article.updated'] });
-  const article = await createArticle(service.db, workspace, projectId, { status: 'PUBLISHED' });
-  await ask('PATCH', `/api/articles/${article.id}`, { title: 'Another' });
-  const second = await createApiKey(workspace.context, { label: 'x', roleId: workspace.roles.admin });
-  await service.call(second.key, 'PATCH', `/api/articles/${article.id}`, { title: 'A third' });
-  const { deliveries } = await ask('GET', of('/webhooks'));
-  const { revisions } = await ask('GET', `/api/articles/${article.id}/revisions`);
-  const uploaded = await fetch(new URL(`/api/articles/${article.id}/assets`, service.url), {
-    method: 'POST',
-    headers: { authorization: `Bearer ${key}`, 'content-type': 'image/png' },
-    body: PNG,
-  });
-  const source = await createArticle(service.db, workspace, projectId);
-  const { job } = await ask('POST', `/api/articles/${source.id}/translations`, { language: 'es' });
-  const { category } = await ask('POST', of('/categories'), {
-    primaryLanguage: 'en',
-    translations: [{ language: 'en', name: 'Gardens' }],
-  });
-  const { role } = await ask('POST', of('/roles'), { name: 'x', permissions: [] });
-  const { term } = await ask('POST', of('/glossary'), { sourceLanguage: 'en', source: 'Plantwise' });
-  const { brandVoice } = await ask('POST', of('/brand-voices'), { name: 'x', instructions: 'x' });
-  const { contentTemplate } = await ask('POST', of('/content-templates'), { name: 'x', text: 'x' });
-  const outlined = await createArticle(service.db, workspace, projectId, {
-    document: { version: 1, blocks: [] },
-  });
-  await service.db
-    .updateTable('articles')
-    .set({
-      outline: JSON.stringify(outlineExample),
-      generation_config: JSON.stringify({ topic: 'Gardens' }),
-    })
-    .where('id', '=', outlined.id)
-    .execute();
-  ids = {
-    workspaceId,
-    projectId,
-    articleId: article.id,
-    sourceId: source.id,
-    outlinedId: outlined.id,
-    jobId: job.id,
-    endpointId: endpoint.id,
-    deliveryId: deliveries[0].id,
-    revisionId: revisions[0].id,
-    assetId: ((await uploaded.json()) as { asset: { id: string } }).asset.id,
-    categoryId: category.id,
-    roleId: role.id,
-    keyId: second.apiKey.id,
-    termId: term.id,
-    brandVoiceId: brandVoice.id,
-    contentTemplateId: contentTemplate.id,
-    language: 'de',
-  };
+  ids = await makeOneOfEach(service, workspace);
 
   const document = (await (await fetch(`${service.url}/openapi.json`)).json()) as Document;
   schemas = document.components.schemas;
   operations = Object.entries(document.paths).flatMap(([path, methods]) =>
     Object.entries(methods).map(([method, one]) => ({ ...one, method: method.toUpperCase(), path })),
   );
-  const { rows } = await sql<{ name: string }>`
-    SELECT relname AS name FROM pg_class WHERE relnamespace = 'public'::regnamespace
-      AND relkind IN ('r', 'p') AND NOT relispartition AND relname !~ '^kysely'`.execute(service.db);
-  fingerprintQuery = rows
-    // When a key was last used is written whenever it is.
-    .map(({ name }) => `SELECT count(*), ${name === 'api_keys' ? 0 : 'max(xmin::text::bigint)'} FROM ${name}`)
-    .join(' UNION ALL ');
+  fingerprint = await fingerprintOf(service);
 });
-
-/** Moves with every row that is written or removed. */
-const fingerprint = async () => JSON.stringify((await sql.raw(fingerprintQuery).execute(service.db)).rows);
 
 /** The path with real ids. What deletes gets none at its end, or the ground of the others would go. */
 function pathOf({ method, path }: Operation): string {
-  const article = /\/(?:translations|refresh)/.test(path)
-    ? ids.sourceId
-    : /\/(?:outline|generate)/.test(path)
-      ? ids.outlinedId
-      : ids.articleId;
-  const real: Record<string, string | undefined> = { ...ids, articleId: article };
-  const names = [...path.matchAll(/\{(\w+)\}/g)].map(([, name]) => name);
-  return path.replaceAll(/\{(\w+)\}/g, (_match, name: string) =>
-    method === 'DELETE' && name === names.at(-1) ? randomUUID() : (real[name] ?? randomUUID()),
-  );
+  const last = /\{(\w+)\}[^{]*$/.exec(path)?.[1];
+  return realPath(path, ids, method === 'DELETE' && last !== undefined ? { [last]: randomUUID() } : {});
 }
-
-/** The example with what is real here. */
-const grounded = (example: unknown): unknown =>
-  JSON.parse(
-    JSON.stringify(example ?? {})
-      .replaceAll(/"roleId":"[^"]+"/g, `"roleId":"${ids.roleId}"`)
-      .replaceAll(/"url":"[^"]+"/g, `"url":"${NOWHERE}"`)
-      .replaceAll('"categoryIds":[]', `"categoryIds":["${ids.categoryId}"]`),
-  );
 
 const isHolder = (value: unknown): value is Record<string | number, unknown> =>
   typeof value === 'object' && value !== null;
@@ -333,7 +238,7 @@ test('a hostile body is taken or refused by its fields, gets a response as OpenA
   expect(withBody.length).toBeGreaterThan(30);
   for (const operation of withBody) {
     const { schema, example } = operation.requestBody?.content['application/json'] ?? {};
-    const base = grounded(example);
+    const base = grounded(example, ids);
     const places = [...placesOf(schema, base)];
     const changes = fc.array(fc.tuple(fc.constantFrom(...places), hostileValue), {
       minLength: 1,
@@ -393,7 +298,7 @@ test('so is a hostile header', async () => {
   ] as const;
   for (const operation of operations) {
     const json = operation.requestBody?.content['application/json'];
-    const body = json === undefined ? {} : { body: JSON.stringify(grounded(json.example)) };
+    const body = json === undefined ? {} : { body: JSON.stringify(grounded(json.example, ids)) };
     const own = operation.parameters?.map(({ name }) => name.toLowerCase()) ?? [];
     for (const [name, ...values] of hostile) {
       if (/^(?:if|idem)/.test(name) && !own.includes(name)) continue;

@@ -45,7 +45,7 @@ export async function createTerm(context: VerbContext, term: NewTerm): Promise<G
   requirePermissions(context.actor, 'translations.configure');
   const { workspaceId } = context.actor;
   return inTransaction(context.db, async (tx) => {
-    await lockWorkspace(tx, workspaceId);
+    await lockWorkspace(tx, context.actor);
     const row = await tx
       .insertInto('glossary_terms')
       .values({
@@ -164,7 +164,7 @@ export async function importTerms(context: VerbContext, terms: readonly NewTerm[
   // Lists are newest first, so the last term gets the oldest id.
   const ids = terms.map(() => newOrderedId<GlossaryTermId>()).reverse();
   return inTransaction(context.db, async (tx) => {
-    await lockWorkspace(tx, workspaceId);
+    await lockWorkspace(tx, context.actor);
     const { rows } = await sql<{ created: boolean }>`
       INSERT INTO glossary_terms AS term
         (id, workspace_id, source_language, target_language, source_term, term_key, target_term, case_sensitive)

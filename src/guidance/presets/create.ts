@@ -26,7 +26,7 @@ export async function createPreset<Table extends PresetTable>(
   const { name } = settings;
   refuseBuiltInName(kind, name);
   return inTransaction(db, async (tx) => {
-    await lockWorkspace(tx, workspaceId);
+    await lockWorkspace(tx, actor);
     const own = sql`(SELECT FROM ${sql.table(table)} WHERE workspace_id = ${workspaceId})`;
     if ((await countRows(tx, own)) >= MAX_PRESETS) throw kind.full();
     await kind.beforeWrite(tx, workspaceId, settings);

@@ -23,7 +23,7 @@ export async function updatePreset<Table extends PresetTable>(
   requirePermissions(actor, 'generation.configure');
   refuseBuiltIn(kind, id);
   return inTransaction(db, async (tx) => {
-    await lockWorkspace(tx, actor.workspaceId);
+    await lockWorkspace(tx, actor);
     const before = await findPreset(tx, kind, actor.workspaceId, id);
     const { after: wanted, changed } = applyChanges(before, changes);
     if (changed.length === 0) return before;

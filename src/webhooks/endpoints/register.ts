@@ -3,13 +3,13 @@ import { recordAudit } from '../../audit/record.ts';
 import { requirePermissions, type VerbContext } from '../../context.ts';
 import { countRows } from '../../db/count-rows.ts';
 import type { Tx } from '../../db/database.ts';
-import { lockWorkspace } from '../../db/lock-workspace.ts';
 import { inTransaction } from '../../db/transaction.ts';
 import { conflict, invalid } from '../../errors.ts';
 import { iso } from '../../fields.ts';
 import { type EndpointId, newId, type WorkspaceId } from '../../ids.ts';
 import { parseReceiverUrl } from '../../outbound/address-guard.ts';
 import { type AddressGuard, checkUrlAtRegistration } from '../../outbound/resolver.ts';
+import { holdKey, holdRoles } from '../../roles/authority.ts';
 import type { EndpointRegistration, RegisteredEndpoint } from '../schemas.ts';
 import type { SecretRing } from '../secrets/ring.ts';
 import { receiverOf } from './queries.ts';
@@ -23,12 +23,8 @@ export const generateSecret = (): string => MARKER + randomBytes(SECRET_BYTES).t
 /** Living endpoints of a workspace: every event is stored once for each. */
 const MAX_ENDPOINTS = 100;
 
-/**
- * Registrations of one workspace lock its row, so that the count is exact.
- * @throws {ServiceError} CONFLICT `endpoint_limit`
- */
+/** For a transaction that holds the workspace. @throws {ServiceError} CONFLICT `endpoint_limit` */
 async function requireRoom(tx: Tx, workspaceId: WorkspaceId): Promise<void> {
-  await lockWorkspace(tx, workspaceId);
   const living = tx
     .selectFrom('webhook_endpoints')
     .where('workspace_id', '=', workspaceId)
@@ -56,7 +52,7 @@ async function normaliseUrl(text: string, guard: AddressGuard): Promise<string> 
  * Registers a receiver, active at once (contract.md W1, W2, W3, W7, W10 and W11), with its secret encrypted. Its address is looked up before the
  * transaction begins; a name that does not resolve yet is accepted, since every delivery checks it again.
  * @throws {ServiceError} INVALID_REQUEST for a URL that is not a public http or https address; CONFLICT
- *   `endpoint_limit`
+ *   `endpoint_limit`; UNAUTHENTICATED and FORBIDDEN when the caller's key or role has changed meanwhile
  */
 export async function registerEndpoint(
   context: VerbContext & { readonly guard: AddressGuard; readonly secrets: Pick<SecretRing, 'encrypt'> },
@@ -70,6 +66,8 @@ export async function registerEndpoint(
   const stored = secrets.encrypt(id, secret);
   const events = [...new Set(input.events)];
   const { created_at } = await inTransaction(db, async (tx) => {
+    await holdKey(tx, actor);
+    await holdRoles(tx, actor, ['integrations.create']);
     await requireRoom(tx, actor.workspaceId);
     const inserted = await tx
       .insertInto('webhook_endpoints')

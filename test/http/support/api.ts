@@ -18,6 +18,7 @@ import type { RoleId, WorkspaceId } from '../../../src/ids.ts';
 import type { Permission } from '../../../src/permissions.ts';
 import { createReferencePages } from '../../../src/reference/pages.ts';
 import { createRole } from '../../../src/roles/create.ts';
+import { withAuthority } from '../../../src/roles/present-authority.ts';
 import { createRoleRoutes } from '../../../src/roles/routes.ts';
 import type { RoleItem } from '../../../src/roles/schemas.ts';
 import { createWorkspace as create } from '../../../src/workspaces/create.ts';
@@ -115,7 +116,7 @@ export async function startApi(
   const lastUsed = given ?? createLastUsedRecorder(db, logger, 60_000);
   const app = createApp(
     {
-      databaseOf: () => db,
+      databaseOf: (actor) => withAuthority(db, actor),
       logger,
       limits: { ...DEFAULT_HTTP_LIMITS, perKey: 0, authFailures: 0 },
       trustedProxies: [],

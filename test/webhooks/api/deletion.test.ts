@@ -9,6 +9,7 @@ import { createApp } from '../../../src/http/app.ts';
 import { DEFAULT_HTTP_LIMITS } from '../../../src/http/limits.ts';
 import type { DeliveryId, EndpointId } from '../../../src/ids.ts';
 import { createAddressGuard } from '../../../src/outbound/resolver.ts';
+import { withAuthority } from '../../../src/roles/present-authority.ts';
 import { deliveryWorkflowId } from '../../../src/temporal/ids.ts';
 import { endSome } from '../../../src/webhooks/deliveries/end.ts';
 import { emptyDeletedEndpoints } from '../../../src/webhooks/endpoints/empty.ts';
@@ -195,7 +196,7 @@ it('responds at once while Temporal is away, and lets go of it within two second
   const sender = createWebhookSender({ guard });
   const app = createApp(
     {
-      databaseOf: () => service.db,
+      databaseOf: (actor) => withAuthority(service.db, actor),
       logger,
       limits: DEFAULT_HTTP_LIMITS,
       trustedProxies: [],
