@@ -25,6 +25,7 @@ import { createRole } from '../../src/roles/create.ts';
 import { updateRole } from '../../src/roles/update.ts';
 import { taskQueues } from '../../src/temporal/task-queues.ts';
 import { createRunCanceller } from '../../src/webhooks/endpoints/run-canceller.ts';
+import { createSecretRing } from '../../src/webhooks/secrets/ring.ts';
 import { createWebhookSender } from '../../src/webhooks/sending/sender.ts';
 import { logger, type TestWorkspace, useTestService } from '../support/service.ts';
 import { startApi, type TestApi } from './support/api.ts';
@@ -116,6 +117,7 @@ beforeAll(async () => {
     names: taskQueues('authority-'),
     logger,
     guard,
+    secrets: createSecretRing(service.config.SECRETS_KEYS),
     sender: createWebhookSender({ guard }),
     blobs: createLocalBlobStore(blobFolder),
     limits: DEFAULT_HTTP_LIMITS,

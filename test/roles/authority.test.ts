@@ -17,12 +17,14 @@ import { createProject } from '../../src/projects/create.ts';
 import { createRole } from '../../src/roles/create.ts';
 import { withAuthority } from '../../src/roles/present-authority.ts';
 import { registerEndpoint } from '../../src/webhooks/endpoints/register.ts';
+import { createSecretRing } from '../../src/webhooks/secrets/ring.ts';
 import { type CreatedWorkspace, createWorkspace } from '../../src/workspaces/create.ts';
 import { createTestDatabase, type TestDatabase } from '../support/database.ts';
 import { startTcpProxy, type TcpProxy } from '../support/tcp-proxy.ts';
 import { eventually } from '../support/wait.ts';
 
 const guard = createAddressGuard({ allowedNetworks: parseNetworks('127.0.0.0/8') });
+const secrets = createSecretRing([]);
 
 let database: TestDatabase;
 let proxy: TcpProxy;
@@ -119,7 +121,10 @@ it('reading the authority again costs a write no message, whatever it begins wit
 it('nothing is made in a workspace that is deleted while the verb waits for its row', async () => {
   const verbs: readonly ((context: VerbContext) => Promise<unknown>)[] = [
     (context) =>
-      registerEndpoint({ ...context, guard }, { url: 'http://127.0.0.1:9/', events: ['article.updated'] }),
+      registerEndpoint(
+        { ...context, guard, secrets },
+        { url: 'http://127.0.0.1:9/', events: ['article.updated'] },
+      ),
     (context) => createRole(context, { name: 'late', permissions: [] }),
     (context) =>
       createTerm(context, {

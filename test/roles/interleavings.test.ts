@@ -22,6 +22,7 @@ import { deleteRole } from '../../src/roles/delete.ts';
 import { withAuthority } from '../../src/roles/present-authority.ts';
 import { updateRole } from '../../src/roles/update.ts';
 import { registerEndpoint } from '../../src/webhooks/endpoints/register.ts';
+import { createSecretRing } from '../../src/webhooks/secrets/ring.ts';
 import { createWorkspace } from '../../src/workspaces/create.ts';
 import { deleteWorkspace } from '../../src/workspaces/delete.ts';
 import { createTestDatabase, type TestDatabase } from '../support/database.ts';
@@ -31,6 +32,7 @@ const INTERLEAVINGS = Number(process.env.AUTHORITY_INTERLEAVINGS ?? 200);
 const WRITERS = 4;
 const MAX_WAIT_MS = 2_000;
 const guard = createAddressGuard({ allowedNetworks: parseNetworks('127.0.0.0/8') });
+const secrets = createSecretRing([]);
 
 let database: TestDatabase;
 /** The connections of the stream, and those of the verbs of authority. */
@@ -124,7 +126,10 @@ const WRITES: readonly ((context: VerbContext, tenant: Tenant) => Promise<unknow
     }),
   (context) => createRole(context, { name: `r${Math.random()}`, permissions: [] }),
   (context) =>
-    registerEndpoint({ ...context, guard }, { url: 'http://127.0.0.1:9/', events: ['article.updated'] }),
+    registerEndpoint(
+      { ...context, guard, secrets },
+      { url: 'http://127.0.0.1:9/', events: ['article.updated'] },
+    ),
 ];
 
 /** Marks the caller as without authority from now on. */
