@@ -133,7 +133,6 @@ function boundLinks(taken: readonly Locked[]): readonly Locked[] {
 }
 
 /**
-/**
  * Checks some articles of a workspace. Removes an entry before addresses are read: a later change adds another.
  * @returns whether more may be checked at once
  */
