@@ -22,6 +22,7 @@ export const articleColumns = [
   sql<string | null>`articles.content_places::text`.as('content_places'),
   'articles.rendered_by',
   'articles.bytes',
+  'articles.is_translation',
   'articles.version',
   'articles.meta_title',
   'articles.meta_description',
@@ -43,7 +44,13 @@ export const articleColumns = [
 /** A row of `articleColumns`. */
 export type ArticleRow = Pick<
   Selectable<Tables['articles']>,
-  'content_html' | 'content_markdown' | 'rendered_by' | 'bytes' | 'version' | (typeof summaryColumns)[number]
+  | 'content_html'
+  | 'content_markdown'
+  | 'rendered_by'
+  | 'bytes'
+  | 'is_translation'
+  | 'version'
+  | (typeof summaryColumns)[number]
 > & {
   /** `Places` as JSON text. */
   readonly content_places: string | null;
