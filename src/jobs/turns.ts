@@ -10,7 +10,7 @@ import { signalRun, type TemporalClient } from '../temporal/workflow-client.ts';
 import { endJob } from './end.ts';
 import { PURPOSES } from './purposes.ts';
 import { takeOver } from './run-state.ts';
-import { findUnpaidExcess } from './unpaid.ts';
+import { findUnpaidExcess } from './unpaid-limits.ts';
 
 /** Runs of one workspace that are active at once: further ones wait for these, and for no other workspace's. */
 const OPEN_RUNS = 8;
