@@ -227,7 +227,7 @@ describe('a job that takes its turn', () => {
   // contract.md J10 and J14
   it('fails uncharged above a limit, with the time from which it can be sent again, however many were admitted at once', async () => {
     provider.answer = withoutStubborn;
-    const JOBS = 500;
+    const JOBS = 100;
     const admitted = Promise.withResolvers<void>();
     onTestFinished(() => admitted.resolve());
     provider.behave = () => admitted.promise;
