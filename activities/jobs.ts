@@ -1,13 +1,16 @@
 import { cancellationSignal, log } from '@temporalio/activity';
 import { ApplicationFailure } from '@temporalio/common';
 import type { Database } from '../src/db/database.ts';
+import { inSavepoint } from '../src/db/savepoint.ts';
 import { inTransaction } from '../src/db/transaction.ts';
 import type { JobId } from '../src/ids.ts';
 import { type Ending, endJob } from '../src/jobs/end.ts';
 import { isJobOpen } from '../src/jobs/run-state.ts';
+import type { JobAreas } from '../src/jobs/runs.ts';
 import { passTurn, takeTurn } from '../src/jobs/turns.ts';
+import { countUnpaid } from '../src/jobs/unpaid.ts';
 import { ProviderError } from '../src/providers/types.ts';
-import type { Turn } from '../src/temporal/shapes.ts';
+import type { FailureCause, Turn } from '../src/temporal/shapes.ts';
 import type { TemporalClient } from '../src/temporal/workflow-client.ts';
 import { asFinalFailure, beat, onLeftOver, providerFailure, whileAway } from './failures.ts';
 import { whileBeating } from './heartbeat.ts';
@@ -17,6 +20,9 @@ const HEARTBEAT_MS = 5_000;
 export interface JobDependencies {
   readonly db: Database;
   readonly client: TemporalClient;
+  readonly areas: JobAreas;
+  /** As in `JobRuns`. */
+  readonly unbilledLimit: number;
 }
 
 /** Ends a job and signals the next one of its workspace, also when the job had already ended. */
@@ -26,11 +32,14 @@ export async function ending(
   end: () => Promise<boolean>,
 ): Promise<boolean> {
   const ended = await asFinalFailure(end);
-  await passTurn(dependencies, jobId).catch((error: unknown) =>
-    log.warn('the next job was not signalled', { jobId, error }),
-  );
+  await signalNext(dependencies, jobId);
   return ended;
 }
+
+const signalNext = (dependencies: JobDependencies, jobId: JobId): Promise<void> =>
+  passTurn(dependencies, jobId).catch((error: unknown) =>
+    log.warn('the next job was not signalled', { jobId, error }),
+  );
 
 /** Stops the run of a job that has been cancelled or has ended. */
 export async function requireOpen(db: Database, jobId: JobId): Promise<void> {
@@ -73,19 +82,33 @@ export type JobActivities = ReturnType<typeof createJobActivities>;
 
 /** The activities that the runs of all paid jobs share. Each is idempotent: it may run again after a crash. */
 export function createJobActivities(dependencies: JobDependencies) {
-  const { db } = dependencies;
-  const endWithoutResult = (jobId: JobId, end: Ending): Promise<boolean> =>
-    ending(dependencies, jobId, async () => {
-      const ended = await inTransaction(db, (tx) => endJob(tx, jobId, { ...end, onLeftOver }));
-      return ended !== null;
-    });
+  const { db, areas, unbilledLimit } = dependencies;
+  const endWithoutResult = (jobId: JobId, end: Ending, cause?: FailureCause): Promise<boolean> =>
+    ending(dependencies, jobId, () =>
+      inTransaction(db, async (tx) => {
+        const ended = await endJob(tx, jobId, { ...end, onLeftOver });
+        if (ended === null) return false;
+        if (cause === 'texts') {
+          await inSavepoint(
+            tx,
+            () => countUnpaid(tx, areas, ended, 'failed'),
+            (error) => onLeftOver(`unpaid work of job ${jobId}`, error),
+          );
+        }
+        return true;
+      }),
+    );
   return {
-    /** Takes over the hold when it is the job's turn among those of its workspace. */
-    reserve: (jobId: JobId): Promise<Turn> => asFinalFailure(() => takeTurn(db, jobId)),
+    /** Takes over the hold when it is the job's turn among those of its workspace, or ends a job that may not begin. */
+    reserve: async (jobId: JobId): Promise<Turn> => {
+      const turn = await asFinalFailure(() => takeTurn(db, jobId, { unbilledLimit, onLeftOver }));
+      if (turn.outcome === 'refused') await signalNext(dependencies, jobId);
+      return turn;
+    },
 
-    /** Ends the job as FAILED; false when it had already ended. */
-    fail: (jobId: JobId, errorMessage: string): Promise<boolean> =>
-      endWithoutResult(jobId, { status: 'FAILED', errorMessage }),
+    /** Ends the job as FAILED, with its words counted when its texts were the cause; false when it had already ended. */
+    fail: (jobId: JobId, errorMessage: string, cause: FailureCause): Promise<boolean> =>
+      endWithoutResult(jobId, { status: 'FAILED', errorMessage }, cause),
 
     /** Ends the job as CANCELLED; false when it had already ended. */
     cancel: (jobId: JobId): Promise<boolean> => endWithoutResult(jobId, { status: 'CANCELLED' }),

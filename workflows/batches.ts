@@ -63,7 +63,8 @@ export const translateInBatches = (
     },
     {
       cancel: () => steps.cancel.executeWithOptions({ summary: givingBack }, [jobId]),
-      fail: (message) => steps.fail.executeWithOptions({ summary: givingBack }, [jobId, message]),
+      fail: (message, cause) =>
+        steps.fail.executeWithOptions({ summary: givingBack }, [jobId, message, cause]),
       what: 'translation',
     },
   );

@@ -8,6 +8,9 @@ import type { Tables } from '../db/tables.ts';
  */
 export const articleChanged = { version: sql<number>`articles.version + 1`, updated_at: clockTimestamp };
 
+/** Set with `articleChanged` by every change of what a reviewer reads (contract.md R18); `replaceContent` sets it itself. */
+export const contentChanged = { content_version: sql<number>`articles.content_version + 1` };
+
 /** The columns of an article response. JSON stays text and is never parsed. */
 export const articleColumns = [
   'articles.id',
@@ -24,6 +27,7 @@ export const articleColumns = [
   'articles.bytes',
   'articles.is_translation',
   'articles.version',
+  'articles.content_version',
   'articles.meta_title',
   'articles.meta_description',
   'articles.target_keywords',
@@ -50,6 +54,7 @@ export type ArticleRow = Pick<
   | 'bytes'
   | 'is_translation'
   | 'version'
+  | 'content_version'
   | (typeof summaryColumns)[number]
 > & {
   /** `Places` as JSON text. */

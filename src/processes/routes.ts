@@ -74,7 +74,7 @@ export function createRoutes(dependencies: RouteDependencies): RouteModule[] {
     ...createRoleRoutes(),
     ...createWebhookRoutes(dependencies),
     ...createProjectRoutes(),
-    ...createArticleRoutes((tx, job) => countUnpaid(tx, jobAreas, job)),
+    ...createArticleRoutes((tx, job) => countUnpaid(tx, jobAreas, job, 'cancelled')),
     ...createRevisionRoutes(),
     ...createReviewRoutes(),
     ...createAssetRoutes({

@@ -169,9 +169,10 @@ export async function startWorker(
     maxHeartbeatThrottleInterval: '5 seconds',
   } satisfies Partial<WorkerOptions>;
   const { workflowBundle: _, ...activitiesOnly } = common;
+  const ofJobs = { db, client, areas: jobAreas, unbilledLimit: config.UNBILLED_LIMIT_WORDS };
   const jobs = {
-    ...metrics.countTranslations(createTranslationActivities({ db, provider, client })),
-    ...metrics.countGenerations(createGenerationActivities({ db, writers, client })),
+    ...metrics.countTranslations(createTranslationActivities({ ...ofJobs, provider })),
+    ...metrics.countGenerations(createGenerationActivities({ ...ofJobs, writers })),
   };
   const workers = await Promise.all([
     Worker.create({

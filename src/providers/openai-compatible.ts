@@ -35,7 +35,7 @@ export function createOpenAiCompatibleProvider(options: ChatModelOptions): Trans
     if (!truncated) return pickTexts(object, names);
     if (segments.length === 1) {
       throw new ProviderError(
-        'fatal',
+        'unusable',
         'The translation of a text exceeds the output limit of the language model. Shorten the longest paragraph, or choose another AI_MODEL.',
       );
     }

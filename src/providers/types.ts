@@ -72,10 +72,18 @@ export interface TranslationProvider {
 }
 
 /**
- * retryable: temporary (rate limit, outage). misconfigured: the deployment's key, address or account is refused, which
- * affects every tenant until an operator fixes it. fatal: permanent. refused: the engine declines this content.
+ * The engine is away: `retryable`, for a moment (rate limit, outage); `unavailable`, for longer than a run waits;
+ * `misconfigured`, until an operator mends the deployment's key, address or account. These texts are the cause:
+ * `fatal`, the engine does not accept the request; `refused`, it declines this content; `unusable`, no response could be
+ * used.
  */
-export type ProviderErrorKind = 'retryable' | 'misconfigured' | 'fatal' | 'refused';
+export type ProviderErrorKind =
+  | 'retryable'
+  | 'unavailable'
+  | 'misconfigured'
+  | 'fatal'
+  | 'refused'
+  | 'unusable';
 
 /** Why a provider gave no usable response. The message may be shown to clients: no secrets, no stack. */
 export class ProviderError extends Error {

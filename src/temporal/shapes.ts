@@ -27,9 +27,15 @@ export interface GenerationRunResult {
   readonly sections?: number;
 }
 
-/** Whether a run may begin: `ahead` others of its workspace come first. */
+/**
+ * What made a run fail: its texts (the engine worked, and nothing usable came of it or it declined them), an engine that
+ * was away or refused us, or this service.
+ */
+export type FailureCause = 'texts' | 'engine' | 'service';
+
+/** Whether a run may begin: `ahead` others of its workspace come first. `refused`: its job has failed at its turn. */
 export type Turn =
-  | { readonly outcome: 'taken' | 'ended' }
+  | { readonly outcome: 'taken' | 'ended' | 'refused' }
   | { readonly outcome: 'wait'; readonly ahead: number };
 
 /** The signal that tells a run that waits for its turn that one may be free. */

@@ -21,11 +21,12 @@ const areaOf = (workflow: 'translateArticle' | 'refreshTranslation', verb: strin
       summary: `${verb} ${job.article_id}: ${source_language} → ${target_language}`,
     });
   },
-  async wordsMade(tx, jobId) {
+  async wordsMade(tx, jobId, ended) {
     const { rows } = await sql<{ words: number }>`
       SELECT CASE WHEN ${TERM_LIST} = ANY (asked_batches) THEN ${TERM_LIST_WORDS}::integer ELSE 0 END
         + coalesce((SELECT sum(words) FROM translation_segments AS segment
-            WHERE segment.job_id = translations.job_id AND same_as IS NULL AND from_memory IS NULL AND NOT ${isDeclined}
+            WHERE segment.job_id = translations.job_id AND same_as IS NULL AND from_memory IS NULL
+              AND (${ended === 'failed'} OR NOT ${isDeclined})
               AND (target_text IS NOT NULL OR batch = ANY (asked_batches))), 0)::integer AS words
       FROM translations WHERE job_id = ${jobId}
     `.execute(tx);

@@ -4,10 +4,17 @@ import type { Database } from '../db/database.ts';
 import type { StoredContext } from '../db/tables.ts';
 import type { JobId } from '../ids.ts';
 import { lockOpenJob } from '../jobs/run-state.ts';
-import { ProviderError, type TermPair, type TranslationRequest } from '../providers/types.ts';
+import {
+  ProviderError,
+  type ProviderErrorKind,
+  type TermPair,
+  type TranslationRequest,
+} from '../providers/types.ts';
 
 /** Stands for the term list among the requested batches. */
 export const TERM_LIST = -1;
+/** Failures after responses of the engine. */
+const RESPONDED: readonly ProviderErrorKind[] = ['refused', 'unusable'];
 
 /** Context of a request: shared by all batches, but for `around`. */
 export type PromptContext = Pick<
@@ -24,7 +31,7 @@ interface Row {
 }
 
 /**
- * Marks a batch, or the term list, as requested: if the job is cancelled from now on, it counts as unpaid work. The first
+ * Marks a batch, or the term list, as requested: if the job ends unpaid from now on, it counts. The first
  * batch freezes the term list, so that all batches get the same one.
  * @returns the prompt context, and the number of pairs in the term list (null while it is open); undefined when the job
  *   has ended
@@ -54,7 +61,7 @@ export async function markRequested(
   return { prompt, pairs: extracted?.length ?? null };
 }
 
-/** Calls the engine, and removes the mark when it fails: a failed request does not count. */
+/** Calls the engine, and removes the mark when it fails: a request counts only when the engine had responded. */
 export async function requestEngine<Response>(
   db: Database,
   jobId: JobId,
@@ -64,7 +71,7 @@ export async function requestEngine<Response>(
   try {
     return await call();
   } catch (error) {
-    if (error instanceof ProviderError) {
+    if (error instanceof ProviderError && (batch === TERM_LIST || !RESPONDED.includes(error.kind))) {
       await sql`UPDATE translations SET asked_batches = array_remove(asked_batches, ${batch})
         WHERE job_id = ${jobId}`.execute(db);
     }

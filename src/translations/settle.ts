@@ -21,6 +21,7 @@ import { priceWithout } from './price.ts';
 import { keepProvenance } from './provenance.ts';
 import { isUntranslated, requireUsable } from './report/judge.ts';
 import { keepReport } from './report/report.ts';
+import { takeOutPaid } from './take-out-paid.ts';
 
 /** What the transaction writes, prepared before it takes a lock. */
 interface TranslationResult {
@@ -98,7 +99,7 @@ async function assemble(db: Database, jobId: JobId): Promise<TranslationResult> 
 }
 
 async function settle(tx: Tx, jobId: JobId, result: TranslationResult): Promise<boolean> {
-  return settleJob(tx, jobId, 'TRANSLATING', async (target) => {
+  const settled = await settleJob(tx, jobId, 'TRANSLATING', async (target) => {
     const { article } = result;
     const bytesLeft = await addImages(tx, target, result.images);
     const slug = await lockAndChooseSlug(
@@ -127,4 +128,6 @@ async function settle(tx: Tx, jobId: JobId, result: TranslationResult): Promise<
     await keepReport(tx, jobId);
     return { bytesLeft, ...(result.credits === null ? {} : { credits: result.credits }) };
   });
+  if (settled) await takeOutPaid(tx, jobId);
+  return settled;
 }

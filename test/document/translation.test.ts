@@ -145,7 +145,7 @@ describe('translating a document', () => {
             outcomes.translated += 1;
           } catch (error) {
             if (!(error instanceof ProviderError)) throw error;
-            expect(error.kind).toBe('fatal');
+            expect(error.kind).toBe('unusable');
             outcomes.failed += 1;
           }
         },

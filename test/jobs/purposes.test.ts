@@ -273,7 +273,7 @@ describe('a result is charged what it costs', () => {
 });
 
 it('of many jobs that request their turn at once eight get it, repeat the request as they like, and pass it on', async () => {
-  const take = (id: JobId) => takeTurn(service.db, id);
+  const take = (id: JobId) => takeTurn(service.db, id, { unbilledLimit: 0, onLeftOver: () => undefined });
   const moveIn = async (credits: number) => {
     workspace = await service.workspace(credits);
     projectId = await service.project(workspace);

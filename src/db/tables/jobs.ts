@@ -59,6 +59,9 @@ export type JobStep = (typeof JOB_STEPS)[number];
 /** A job's purpose, finer than its kind: `translate` and `refresh` are translations, the others generations. */
 export type JobPurpose = 'translate' | 'refresh' | 'generate' | 'outline';
 
+/** How a run ended whose work counts as unpaid. */
+export type UnpaidReason = 'cancelled' | 'failed';
+
 /** Prompt context besides a job's texts and terms; `around` by batch. */
 export interface StoredContext extends Omit<JobContext, 'terms'> {
   readonly around: readonly Neighbours[];
@@ -136,6 +139,8 @@ export interface JobTables {
     same_as: Nullable<string>;
     /** The layer of the memory that it came from; null when an engine translated it. */
     from_memory: Nullable<MemoryLayer>;
+    /** True once a later run that reused it was charged. */
+    paid: Default<boolean>;
     /** Its key in the memory. */
     text_key: string;
     made_by: string;
@@ -244,6 +249,8 @@ export interface JobTables {
   unpaid_work: {
     job_id: JobId;
     workspace_id: WorkspaceId;
+    reason: Default<UnpaidReason>;
+    /** Without those that a later run has paid for. */
     words: number;
     created_at: CreatedAt;
   };

@@ -16,6 +16,7 @@ import { markFinalizing } from '../mark-finalizing.ts';
 import { refreshPrice } from '../price.ts';
 import { isUntranslated, requireUsable } from '../report/judge.ts';
 import { keepReport } from '../report/report.ts';
+import { takeOutPaid } from '../take-out-paid.ts';
 import { isReleased } from './prepare.ts';
 import { versionTask, withVersion } from './version.ts';
 import { writeChange } from './write.ts';
@@ -50,8 +51,8 @@ export async function settleRefresh(db: Database, jobId: JobId): Promise<boolean
   const result = await readResult(db, jobId);
   try {
     return await inTheBackground(result.workspaceId, () =>
-      withVersion(db, result, applyPlan(result), (tx, worked) =>
-        settleJob(tx, jobId, 'TRANSLATING', async () => {
+      withVersion(db, result, applyPlan(result), async (tx, worked) => {
+        const settled = await settleJob(tx, jobId, 'TRANSLATING', async () => {
           const { version, output } = await worked();
           if (!output.ok) throw new ReassemblyError(output.problem);
           const { row } = version;
@@ -78,8 +79,10 @@ export async function settleRefresh(db: Database, jobId: JobId): Promise<boolean
             bytesLeft: result.heldBytes - bytes,
             credits: refreshPrice(sent, weight, result.reserved),
           };
-        }),
-      ),
+        });
+        if (settled) await takeOutPaid(tx, jobId);
+        return settled;
+      }),
     );
   } catch (error) {
     // The article was deleted, and its job and hold with it.
