@@ -37,8 +37,6 @@ interface Atom {
   readonly isNamed: boolean;
 }
 
-const writtenAs = (atom: Atom | undefined) => atom && { kind: atom.kind, text: atom.text };
-
 const namedOf = (atoms: ReadonlyMap<number, Atom>): Map<number, string> =>
   new Map([...atoms].flatMap(([id, { text, isNamed }]) => (isNamed ? [[id, text] as const] : [])));
 
@@ -115,7 +113,7 @@ function encodeMarkdown(markdown: string): EncodedField {
     nodes: outer.nodes,
     titles,
     placeholders: namedOf(atoms),
-    meaningOf: ({ tag, id }) => JSON.stringify([tag, targets.get(id)?.url, writtenAs(atoms.get(id))]),
+    meaningOf: ({ tag, id }) => JSON.stringify([tag, targets.get(id)?.url, atoms.get(id)]),
     decode(translated, newTitles) {
       const runs: InlineRun[] = [];
       const decode = (content: readonly TagContent[], marks: Omit<InlineRun, 'kind' | 'text'>): void => {
@@ -173,8 +171,7 @@ function encodePlain(text: string, links: readonly ArticleLink[]): EncodedField 
     nodes: outer.nodes,
     titles: new Map(),
     placeholders: namedOf(atoms),
-    meaningOf: ({ tag, id }) =>
-      JSON.stringify([tag, links[linkOf.get(id) ?? -1]?.articleId, writtenAs(atoms.get(id))]),
+    meaningOf: ({ tag, id }) => JSON.stringify([tag, links[linkOf.get(id) ?? -1]?.articleId, atoms.get(id)]),
     decode(translated) {
       const placed: (TextRange & { readonly index: number })[] = [];
       let changed = outer.before;
