@@ -10,7 +10,7 @@ import type { ArticleChange } from '../events/catalog.ts';
 import { recordChange } from '../events/record.ts';
 import type { ArticleId, RevisionId } from '../ids.ts';
 import { recordAddressChange } from '../projects/addresses.ts';
-import { slugify } from '../slug.ts';
+import { namedSlug, slugify } from '../slug.ts';
 import { updatedEvents } from './events.ts';
 import { lockAndChooseSlug } from './insert.ts';
 import { storeLinks } from './links/store.ts';
@@ -130,11 +130,14 @@ async function slugFor(tx: Tx, before: ArticleRow, { slug, title }: SavedChanges
   if (slug !== undefined) return slug;
   if (title === undefined) return before.slug;
   const base = slugify(before.title, 'article');
-  if (slugify(title, 'article') === base || !isSlugOf(before.slug, base)) return before.slug;
+  const wanted = slugify(title, 'article');
+  if (wanted === base || !isSlugOf(before.slug, base)) return before.slug;
+  // A slug that says something gives way to none that does not.
+  if (namedSlug(title) === null && namedSlug(before.title) !== null) return before.slug;
   return lockAndChooseSlug(
     tx,
     { projectId: before.project_id, language: before.primary_language, except: before.id },
-    title,
+    wanted,
   );
 }
 

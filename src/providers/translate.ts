@@ -212,6 +212,9 @@ const WHAT_IS_WRONG: Readonly<Record<DefectCode, string>> = {
   script: 'the translation is in another script',
   limit: 'the translation is too long for its field',
   glossary: 'terms of the glossary are missing',
+  breaks: 'line breaks or paragraphs were lost or added',
+  spaces: 'no-break or ideographic spaces were lost',
+  references: 'characters are written as references',
 };
 
 function unusable({ name }: TranslationProvider, { segment, defects }: Attempt): ProviderError {

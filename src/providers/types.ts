@@ -1,5 +1,5 @@
 /** The interface that every translation model and engine implements. */
-import type { JobContext, Neighbours, TermPair } from '../document/translation/context.ts';
+import type { JobContext, Neighbours, Placeholders, TermPair } from '../document/translation/context.ts';
 import type { SegmentKind } from '../document/translation/segments.ts';
 
 export type {
@@ -7,6 +7,7 @@ export type {
   GlossaryTerm,
   JobContext,
   Neighbours,
+  Placeholders,
   Style,
   TermPair,
 } from '../document/translation/context.ts';
@@ -16,6 +17,8 @@ export interface TranslationText {
   readonly id: string;
   readonly text: string;
   readonly kind: SegmentKind;
+  /** What its empty tags stand for, by tag id. Engines that cannot use it ignore it. */
+  readonly placeholders?: Placeholders;
 }
 
 /** An earlier translation to repair, with its defects. */

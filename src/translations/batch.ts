@@ -40,6 +40,7 @@ export async function translateBatch(
           id: key,
           kind,
           text: source_text,
+          ...(marked.placeholders[key] === undefined ? {} : { placeholders: marked.placeholders[key] }),
         })),
         signal,
         keep: (made) => storeTranslations(db, { jobId, batch }, made),

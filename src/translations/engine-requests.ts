@@ -25,22 +25,31 @@ export type PromptContext = Pick<
 interface Row {
   readonly sourceLanguage: string;
   readonly targetLanguage: string;
-  readonly context: Omit<StoredContext, 'around'>;
+  readonly context: Omit<StoredContext, 'around' | 'placeholders'>;
   readonly around: StoredContext['around'][number] | null;
+  readonly placeholders: StoredContext['placeholders'][number] | null;
   readonly terms: readonly TermPair[] | null;
+}
+
+/** A request as marked. */
+interface Requested {
+  readonly prompt: PromptContext;
+  /** Number of pairs in the term list; null while it is open. */
+  readonly pairs: number | null;
+  /** What the empty tags of the texts stand for, by segment key. */
+  readonly placeholders: StoredContext['placeholders'][number];
 }
 
 /**
  * Marks a batch, or the term list, as requested: if the job ends unpaid from now on, it counts. The first
  * batch freezes the term list, so that all batches get the same one.
- * @returns the prompt context, and the number of pairs in the term list (null while it is open); undefined when the job
- *   has ended
+ * @returns undefined when the job has ended
  */
 export async function markRequested(
   db: Database,
   jobId: JobId,
   batch: number,
-): Promise<{ readonly prompt: PromptContext; readonly pairs: number | null } | undefined> {
+): Promise<Requested | undefined> {
   const terms = batch === TERM_LIST ? sql`terms` : sql`coalesce(terms, '[]')`;
   const { rows } = await sql<Row>`
     WITH job AS (${lockOpenJob(jobId)})
@@ -48,17 +57,19 @@ export async function markRequested(
     SET asked_batches = array_append(array_remove(asked_batches, ${batch}), ${batch}), terms = ${terms}
     FROM job WHERE translations.job_id = job.id
     RETURNING source_language AS "sourceLanguage", target_language AS "targetLanguage",
-      context - 'around' AS context, context -> 'around' -> ${batch}::integer AS around, terms
+      context - ${['around', 'placeholders']}::text[] AS context,
+      context -> 'around' -> ${batch}::integer AS around,
+      context -> 'placeholders' -> ${batch}::integer AS placeholders, terms
   `.execute(db);
   const [row] = rows;
   if (row === undefined) return undefined;
-  const { context, around, terms: extracted, ...languages } = row;
+  const { context, around, placeholders, terms: extracted, ...languages } = row;
   const prompt = {
     ...languages,
     ...(context === null ? {} : { context: { ...context, terms: extracted ?? [] } }),
     ...(around === null ? {} : { around }),
   };
-  return { prompt, pairs: extracted?.length ?? null };
+  return { prompt, pairs: extracted?.length ?? null, placeholders: placeholders ?? {} };
 }
 
 /** Calls the engine, and removes the mark when it fails: a request counts only when the engine had responded. */

@@ -4,7 +4,12 @@ import { readAssets } from '../articles/images.ts';
 import type { Database } from '../db/database.ts';
 import type { StoredContext } from '../db/tables.ts';
 import { inTransaction } from '../db/transaction.ts';
-import { type PlannedSegment, type PlannedTexts, planBatches } from '../document/translation/planned.ts';
+import {
+  type PlannedSegment,
+  type PlannedTexts,
+  placeholdersOf,
+  planBatches,
+} from '../document/translation/planned.ts';
 import { glossaryIn } from '../guidance/glossary/terms.ts';
 import { styleOf } from '../guidance/styles/styles.ts';
 import type { ArticleId, JobId, WorkspaceId } from '../ids.ts';
@@ -90,6 +95,7 @@ export async function planSegments(
     glossary,
     style,
     around: batches.map(around),
+    placeholders: batches.map(placeholdersOf),
   };
   return inTransaction(db, async (tx) => {
     await sql`

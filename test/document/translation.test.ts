@@ -214,7 +214,7 @@ describe('translating a document', () => {
   });
 
   // contract.md F9
-  it('sends no id, code or address to the provider', () => {
+  it('has no id, code or address in the texts for a provider', () => {
     fc.assert(
       fc.property(anySnapshot, (snapshot) => {
         const fields = new Map(collectTexts(snapshot.document).map((field) => [field.key, field]));

@@ -186,9 +186,16 @@ it('tells and asks a model no more than half of what it has to be sent, however 
     return list(...pairs.slice(0, limit));
   };
   const figures: string[] = [];
-  for (const paragraphs of [1, 4, 8, 10, 14, 20, 32]) {
+  for (const [paragraphs, code] of [1, 4, 8, 10, 14, 20, 32].flatMap((size) => [
+    [size, ''] as const,
+    [size, ' Run `npx water --now --slowly` for {beds} and `stop`.'] as const,
+  ])) {
     model.requests.length = 0;
-    const { source } = await article(gardenDocument(paragraphs, `garden${paragraphs}`));
+    const plain = gardenDocument(paragraphs, `garden${paragraphs}${code === '' ? '' : 'coded'}`);
+    const document = mapTexts(plain, ({ kind, markdown, text }) => ({
+      text: kind === 'paragraph' && markdown ? text + code : text,
+    }));
+    const { source } = await article(document);
     expect((await calls.translateTo(workspace, source.id)).job.status).toBe('COMPLETED');
     const questions = model.requests.filter((each) => !isList(each));
     const { about } = JSON.parse((questions[0] && turnsOf(questions[0])[1]) ?? '');

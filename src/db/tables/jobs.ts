@@ -1,7 +1,7 @@
 import type { Generated } from 'kysely';
 import type { DocumentJson } from '../../document/format/schema.ts';
 import type { Proposal, Provenance, RefreshPlan, UnitKey } from '../../document/refresh/types.ts';
-import type { JobContext, Neighbours, TermPair } from '../../document/translation/context.ts';
+import type { JobContext, Neighbours, Placeholders, TermPair } from '../../document/translation/context.ts';
 import type { FoundDefect, Outcome, StoredReport } from '../../document/translation/report.ts';
 import type { SegmentKind } from '../../document/translation/segments.ts';
 import type { Snapshot } from '../../document/translation/source.ts';
@@ -65,6 +65,8 @@ export type UnpaidReason = 'cancelled' | 'failed';
 /** Prompt context besides a job's texts and terms; `around` by batch. */
 export interface StoredContext extends Omit<JobContext, 'terms'> {
   readonly around: readonly Neighbours[];
+  /** What the empty tags of each batch stand for, by segment key. */
+  readonly placeholders: readonly Readonly<Record<string, Placeholders>>[];
 }
 
 /** The source of a remembered translation: people who approved it, or an engine. */

@@ -1,6 +1,6 @@
 /** Applies a refresh plan: the changes it writes and the proposals it makes. */
 import { MAX_BLOCKS } from '../format/schema.ts';
-import { reassemble } from '../translation/reassemble.ts';
+import { reassemble, type TranslatedArticle } from '../translation/reassemble.ts';
 import { leftFields } from '../translation/segments.ts';
 import type {
   Proposal,
@@ -30,8 +30,14 @@ import { type Change, unitsOfVersion, writeUnits } from './write.ts';
 const MAX_BEHIND = 100;
 const MAX_NAMED = 20_000;
 
-/** @throws {ReassemblyError} when a translation is missing or damaged */
-export function applyRefresh(plan: RefreshPlan, input: RefreshInput): RefreshResult {
+/**
+ * @returns the result, and the keys of texts that are left because their translation is too long to save
+ * @throws {ReassemblyError} when a translation is missing or damaged
+ */
+export function applyRefresh(
+  plan: RefreshPlan,
+  input: RefreshInput,
+): RefreshResult & Pick<TranslatedArticle, 'overlong'> {
   const { current } = input;
   const provenance = input.provenance ?? plan.adopted;
   const known = new Map(provenance.map((unit) => [unit.key, unit]));
@@ -39,8 +45,8 @@ export function applyRefresh(plan: RefreshPlan, input: RefreshInput): RefreshRes
     current,
     plan.assetIds.map(([sourceId, id]) => [imageKey(sourceId), id]),
   );
-  const values = targetValues(plan, input, now);
-  const left = leftFields(input.translations);
+  const { values, overlong } = targetValues(plan, input, now);
+  const left = leftFields(input.translations).union(overlong);
   const placeOf = placesIn(plan.partial);
   const hero = current.assets.find(({ role }) => role === 'hero')?.id;
   const heroKey = hero && provenance.find(({ assetId }) => assetId === hero)?.key;
@@ -89,7 +95,7 @@ export function applyRefresh(plan: RefreshPlan, input: RefreshInput): RefreshRes
   }
   const applied = [...changes.keys()];
   const written = writeUnits(current, provenance, changes, plan.order);
-  return { ...written, applied, proposals, settled: [...settled, ...applied] };
+  return { ...written, applied, proposals, settled: [...settled, ...applied], overlong };
 }
 
 /** True for an image in the body, which is visible only through its block. */
@@ -117,7 +123,7 @@ function targetValues(
   plan: RefreshPlan,
   { translations, copyIds }: RefreshInput,
   now: ReadonlyMap<UnitKey, Unit>,
-): Map<UnitKey, UnitValue> {
+): { values: Map<UnitKey, UnitValue>; overlong: Set<string> } {
   const assetIds = new Map([...plan.assetIds, ...copyIds]);
   const made = reassemble(plan.partial, translations, assetIds, undefined, new Map(plan.kept));
   const values = new Map<UnitKey, UnitValue>(fieldUnits(made));
@@ -131,7 +137,7 @@ function targetValues(
       image: { ...row, altText: made.altTexts.get(image.id) ?? row.altText },
     });
   }
-  return values;
+  return { values, overlong: made.overlong };
 }
 
 /** Returns a function that gives the ids of the blocks before a unit in the source, nearest first. */

@@ -198,7 +198,7 @@ export function withoutSkipped(
  */
 export function provenanceOf(
   source: Snapshot,
-  { altTexts, ...made }: TranslatedArticle,
+  { altTexts, ...made }: Omit<TranslatedArticle, 'overlong'>,
   assetIds: ReadonlyMap<string, AssetId>,
   left: ReadonlySet<string> = new Set(),
 ): Provenance {

@@ -90,6 +90,8 @@ export interface AppliedRefresh extends Pick<RefreshResult, 'proposals' | 'settl
   readonly changed: Changed;
   /** Number and weight of the texts sent for applied and proposed units. */
   readonly delivered: { readonly sent: number; readonly weight: number };
+  /** Keys of texts whose translation is too long to save. */
+  readonly overlong: ReadonlySet<string>;
 }
 
 /** The applied refresh, or why it cannot be written. */
@@ -148,7 +150,7 @@ export function applyPlan(
 ): Applied {
   return orUnwritable(() => {
     const planned = read<RefreshPlan>(plan);
-    const { proposals, settled, ...result } = applyRefresh(planned, {
+    const { proposals, settled, overlong, ...result } = applyRefresh(planned, {
       translations,
       current: read<Snapshot>(version),
       provenance: readProvenance(provenance),
@@ -156,8 +158,8 @@ export function applyPlan(
       proposeAll,
     });
     const units = new Set([...result.applied, ...proposals.map(({ key }) => key)]);
-    const delivered = deliveredOf(planned, units, unpaid);
-    return { ok: true, proposals, settled, changed: changedBy(result), delivered };
+    const delivered = deliveredOf(planned, units, unpaid.union(overlong));
+    return { ok: true, proposals, settled, changed: changedBy(result), delivered, overlong };
   });
 }
 

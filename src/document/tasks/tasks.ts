@@ -87,7 +87,9 @@ function assemble(
   return orUnwritable(() => {
     const made = reassemble(source, translations, assetIds, texts);
     const { document, ...article } = made;
-    const provenance = JSON.stringify(provenanceOf(source, made, assetIds, leftFields(translations)));
+    const provenance = JSON.stringify(
+      provenanceOf(source, made, assetIds, leftFields(translations).union(made.overlong)),
+    );
     return { ok: true, article: { ...article, ...toStore(document, texts), provenance } };
   });
 }

@@ -33,6 +33,9 @@ export interface JobContext {
   readonly style: Style | null;
 }
 
+/** What the empty tags of a text stand for, by tag id: the contents of its code and placeholders. */
+export type Placeholders = Readonly<Record<number, string>>;
+
 /** The plain text before and after the texts of a request; empty at the article's ends. */
 export interface Neighbours {
   readonly before: string;

@@ -2,6 +2,7 @@
 
 import { collectTexts, type FieldKind, type TextField } from '../format/walk.ts';
 import { countTextWords } from '../format/words.ts';
+import type { Placeholders } from './context.ts';
 import { encodeField } from './field-codec.ts';
 import type { Snapshot } from './source.ts';
 import { splitLong } from './split.ts';
@@ -35,6 +36,8 @@ export interface Segment {
   readonly key: string;
   readonly kind: SegmentKind;
   readonly text: string;
+  /** What its `x` tags stand for, by tag id; absent when nothing that a translator has to know. */
+  readonly placeholders?: Placeholders;
 }
 
 /** A text outside the body. */
@@ -81,6 +84,9 @@ export function partKey(fieldKey: string, part: number): string {
   return `${fieldKey}.part.${part}`;
 }
 
+/** The key of the field that a part of a long text belongs to; other keys stay. */
+export const fieldKey = (key: string): string => key.replace(/\.part\.\d+$/, '');
+
 /** The keys of fields with a segment that has no usable translation (null). */
 export const leftFields = (translations: ReadonlyMap<string, string | null>): Set<string> =>
   new Set(
@@ -116,7 +122,13 @@ export function extractSegments(
     parts.forEach(({ nodes }, part) => {
       if (!needsTranslation(nodes)) return;
       const name = parts.length === 1 ? key : partKey(key, part);
-      segments.push({ key: name, kind, text: serializeTags(nodes) });
+      const placeholders = placeholdersIn(nodes, encoded.placeholders);
+      segments.push({
+        key: name,
+        kind,
+        text: serializeTags(nodes),
+        ...(placeholders === null ? {} : { placeholders }),
+      });
     });
     for (const [id, title] of encoded.titles) {
       add(titleKey(key, id), 'linkTitle', { text: title, markdown: false, links: [] });
@@ -144,6 +156,15 @@ export function extractSegments(
     add(field.key, field.kind, field);
   }
   return segments;
+}
+
+function placeholdersIn(nodes: readonly TagContent[], all: ReadonlyMap<number, string>): Placeholders | null {
+  if (all.size === 0) return null;
+  const found = [...eachTag(nodes)].flatMap(({ node: { id } }) => {
+    const content = all.get(id);
+    return content === undefined ? [] : [[id, content] as const];
+  });
+  return found.length === 0 ? null : Object.fromEntries(found);
 }
 
 /** Number of words in a segment's text, without tags. */

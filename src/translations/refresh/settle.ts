@@ -15,6 +15,7 @@ import { inTheBackground } from '../../threads/share.ts';
 import { markFinalizing } from '../mark-finalizing.ts';
 import { refreshPrice } from '../price.ts';
 import { isUntranslated, requireUsable } from '../report/judge.ts';
+import { leaveOverlong } from '../report/overlong.ts';
 import { keepReport } from '../report/report.ts';
 import { takeOutPaid } from '../take-out-paid.ts';
 import { isReleased } from './prepare.ts';
@@ -73,6 +74,7 @@ export async function settleRefresh(db: Database, jobId: JobId): Promise<boolean
               proposed: output.proposals.length,
             },
           });
+          await leaveOverlong(tx, jobId, output.overlong);
           await keepReport(tx, jobId);
           const { sent, weight } = output.delivered;
           return {

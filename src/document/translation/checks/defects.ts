@@ -16,6 +16,9 @@ export const DEFECT_CODES = [
   'script',
   'limit',
   'glossary',
+  'breaks',
+  'spaces',
+  'references',
 ] as const;
 
 export type DefectCode = (typeof DEFECT_CODES)[number];
