@@ -59,6 +59,8 @@ export type RefreshEstimate = { blocks: number; changedBlocks: number; changedFi
 
 export type Proposal = { id: string; articleId: string; jobId: string; unit: string; action: 'replace' | 'insert' | 'remove'; reason: 'asked' | 'unmanaged' | 'ids' | 'edited' | 'saved' | 'full'; value: Record<string, unknown> | null; createdAt: string };
 
+export type TranslationMemoryEntry = { id: string; origin: 'people' | 'engine'; kind: 'title' | 'metaTitle' | 'metaDescription' | 'keyword' | 'linkTitle' | 'heading' | 'paragraph' | 'listItem' | 'quote' | 'attribution' | 'tableCell' | 'caption' | 'altText'; sourceLanguage: string; language: string; sourceText: string; targetText: string; projectId: string; article: { id: string; title: string }; serves: boolean; createdAt: string };
+
 export type BrandVoiceSummary = { id: string; name: string; isDefault: boolean; createdAt: string; updatedAt: string };
 
 export type BrandVoice = { id: string; name: string; isDefault: boolean; createdAt: string; updatedAt: string; instructions: string };
@@ -90,6 +92,8 @@ export type GenerationReport = { jobId: string; articleId: string; status: 'QUEU
 export type LedgerEntry = { id: string; kind: 'grant' | 'purchase' | 'settlement'; amount: number; paymentEventId: string | null; purpose: 'translation' | 'refresh' | 'generate' | 'outline' | 'ai_operation' | null; runId: string | null; createdAt: string };
 
 export type AuditEntry = { id: string; action: string; actor: { kind: 'api_key' | 'operator' | 'system'; id: string | null }; targetType: string; targetId: string | null; details: Record<string, unknown>; requestId: string | null; createdAt: string };
+
+export type Workspace = { id: string; name: string; sharedMemory: boolean; createdAt: string };
 
 /** What each call takes and what its success responses are. */
 export interface Operations {
@@ -403,6 +407,16 @@ export interface Operations {
     input: { params: { articleId: string; proposalId: string } };
     output: { status: 200; headers: Headers; body: { ok: true } };
   };
+  /** List the memory of translations */
+  listTranslationMemory: {
+    input: { params: { workspaceId: string }; query?: { limit?: number; cursor?: string; language?: string; q?: string } };
+    output: { status: 200; headers: Headers; body: { entries: TranslationMemoryEntry[]; nextCursor: string | null } };
+  };
+  /** Delete an entry of the memory */
+  deleteTranslationMemoryEntry: {
+    input: { params: { workspaceId: string; entryId: string } };
+    output: { status: 200; headers: Headers; body: { ok: true } };
+  };
   /** List brand voices */
   listBrandVoices: {
     input: { params: { workspaceId: string } };
@@ -558,6 +572,16 @@ export interface Operations {
     input: { params: { workspaceId: string }; query?: { limit?: number; cursor?: string } };
     output: { status: 200; headers: Headers; body: { entries: AuditEntry[]; nextCursor: string | null } };
   };
+  /** Get the workspace */
+  getWorkspace: {
+    input: { params: { workspaceId: string } };
+    output: { status: 200; headers: Headers; body: { workspace: Workspace } };
+  };
+  /** Change a setting of the workspace */
+  updateWorkspace: {
+    input: { params: { workspaceId: string }; body: { sharedMemory: boolean } };
+    output: { status: 200; headers: Headers; body: { workspace: Workspace } };
+  };
   /** Delete the workspace */
   deleteWorkspace: {
     input: { params: { workspaceId: string } };
@@ -629,6 +653,8 @@ export const OPERATIONS = {
   listProposals: ['GET', '/api/articles/{articleId}/proposals'],
   acceptProposal: ['POST', '/api/articles/{articleId}/proposals/{proposalId}/accept'],
   rejectProposal: ['POST', '/api/articles/{articleId}/proposals/{proposalId}/reject'],
+  listTranslationMemory: ['GET', '/api/workspaces/{workspaceId}/translation-memory'],
+  deleteTranslationMemoryEntry: ['DELETE', '/api/workspaces/{workspaceId}/translation-memory/{entryId}'],
   listBrandVoices: ['GET', '/api/workspaces/{workspaceId}/brand-voices'],
   createBrandVoice: ['POST', '/api/workspaces/{workspaceId}/brand-voices'],
   readBrandVoice: ['GET', '/api/workspaces/{workspaceId}/brand-voices/{brandVoiceId}'],
@@ -660,5 +686,7 @@ export const OPERATIONS = {
   readWallet: ['GET', '/api/workspaces/{workspaceId}/wallet'],
   listLedger: ['GET', '/api/workspaces/{workspaceId}/ledger'],
   listAuditEntries: ['GET', '/api/workspaces/{workspaceId}/audit'],
+  getWorkspace: ['GET', '/api/workspaces/{workspaceId}'],
+  updateWorkspace: ['PATCH', '/api/workspaces/{workspaceId}'],
   deleteWorkspace: ['DELETE', '/api/workspaces/{workspaceId}'],
 } as const satisfies Record<keyof Operations, readonly [method: string, path: string]>;

@@ -82,7 +82,7 @@ export async function readPage<DB, TB extends keyof DB, Row extends { created_at
 }
 
 /** The position as opaque text that a client sends back. */
-const encodeCursor = ({ at, id }: Position<string>): string =>
+export const encodeCursor = ({ at, id }: Position<string>): string =>
   Buffer.from(`${at.toISOString()} ${id}`).toString('base64url');
 
 /**

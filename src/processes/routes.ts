@@ -33,6 +33,7 @@ import { createRoleRoutes } from '../roles/routes.ts';
 import { createSuggestionRoutes } from '../suggestions/routes.ts';
 import type { TaskQueues } from '../temporal/task-queues.ts';
 import type { TemporalClient } from '../temporal/workflow-client.ts';
+import { createMemoryRoutes } from '../translations/memory/routes.ts';
 import { createRefreshRoutes } from '../translations/refresh/routes.ts';
 import { reportExample } from '../translations/report/examples.ts';
 import { readReport } from '../translations/report/read.ts';
@@ -85,6 +86,7 @@ export function createRoutes(dependencies: RouteDependencies): RouteModule[] {
     ...createSuggestionRoutes(dependencies),
     ...createTranslationRoutes(jobRuns),
     ...createRefreshRoutes(jobRuns),
+    ...createMemoryRoutes(),
     ...createBrandVoiceRoutes(),
     ...createContentTemplateRoutes(),
     ...createGlossaryRoutes(),

@@ -372,19 +372,4 @@ describe('entries', () => {
     await prune();
     expect([await entriesOf(version.id), await entriesOf(last.id)]).toEqual([[], []]);
   });
-
-  it('are found by their index, whatever the workspace remembers', async () => {
-    const { article: version } = await translateNew();
-    await sql`
-      INSERT INTO translation_memory (workspace_id, article_id, layer, made_by, text_key, target_text)
-      SELECT ${workspace.id}, ${version.id}, 'machine', 'another', 'text ' || n, 'words' FROM generate_series(1, 20000) AS n
-    `.execute(service.db);
-    const { rows } = await sql<{ 'QUERY PLAN': string }>`
-      EXPLAIN SELECT found.* FROM unnest(ARRAY['text 7', 'text 8'], ARRAY['another', 'b']) AS wanted (text_key, made_by)
-      CROSS JOIN LATERAL (SELECT target_text FROM translation_memory AS memory
-        WHERE memory.workspace_id = ${workspace.id} AND memory.text_key = wanted.text_key
-          AND memory.made_by = wanted.made_by ORDER BY written_at DESC LIMIT 1) AS found`.execute(service.db);
-    const plan = rows.map((row) => row['QUERY PLAN']).join('\n');
-    expect(plan).toContain('translation_memory_text_idx');
-  });
 });

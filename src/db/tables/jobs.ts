@@ -11,6 +11,7 @@ import type {
   GlossaryTermId,
   IdeaClusterId,
   JobId,
+  MemoryEntryId,
   ProjectId,
   ProposalId,
   WorkspaceId,
@@ -169,18 +170,30 @@ export interface JobTables {
     created_at: CreatedAt;
   };
   translation_memory: {
+    id: Default<MemoryEntryId>;
     workspace_id: WorkspaceId;
+    project_id: ProjectId;
     /** The version that it was written into. */
     article_id: ArticleId;
+    source_language: string;
+    target_language: string;
+    kind: SegmentKind;
     /** Hash of languages, kind and source text. */
     text_key: string;
     layer: MemoryLayer;
     /** Hash of engine, style and terms; empty for what people have approved. */
     made_by: string;
+    /** In protected form, like the target text; both are empty once it was deleted. */
+    source_text: string;
     target_text: string;
+    /** Octets of both; counted by Postgres. */
+    bytes: Generated<number>;
+    /** When people approved it, an engine made it, or it was deleted. */
     written_at: CreatedAt;
-    /** To the day. */
-    used_at: CreatedAt;
+    /** To the day; null once it was deleted. */
+    used_at: NullableTimestamp;
+    /** Of a deleted entry: the SHA-256 of its text, which stays away from this version. */
+    deleted_hash: Nullable<Buffer>;
   };
   /** Approved versions whose texts are in the memory, or being added. */
   remembered_versions: {

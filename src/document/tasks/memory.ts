@@ -1,6 +1,6 @@
 /** Keys and checks of the translation memory. Whole articles come in as JSON text. */
 import { hash } from 'node:crypto';
-import { taughtBy } from '../refresh/taught.ts';
+import { type TaughtText, taughtBy } from '../refresh/taught.ts';
 import type { Provenance } from '../refresh/types.ts';
 import { indexTerms } from '../text/term-index.ts';
 import { checkSegment, type SegmentFacts } from '../translation/checks/segment.ts';
@@ -75,7 +75,7 @@ export function taughtTexts(
   version: string,
   provenance: string,
   facts: MemoryFacts,
-): Map<string, string> {
+): Map<string, TaughtText> {
   const taught = taughtBy(
     JSON.parse(source) as Snapshot,
     JSON.parse(version) as Snapshot,
@@ -84,6 +84,6 @@ export function taughtTexts(
   return new Map(
     taught
       .filter(({ kind, source, target }) => checkSegment(source, target, { ...facts, kind }).length === 0)
-      .map((text) => [keyOfText(facts, text.kind, text.source), text.target]),
+      .map((text) => [keyOfText(facts, text.kind, text.source), text]),
   );
 }

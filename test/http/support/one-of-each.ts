@@ -57,6 +57,23 @@ export async function makeOneOfEach(service: TestService, workspace: TestWorkspa
     })
     .where('id', '=', outlined.id)
     .execute();
+  const entry = await service.db
+    .insertInto('translation_memory')
+    .values({
+      workspace_id: workspace.id,
+      project_id: projectId,
+      article_id: article.id,
+      layer: 'machine',
+      made_by: 'x',
+      text_key: 'x',
+      kind: 'paragraph',
+      source_language: 'en',
+      target_language: 'es',
+      source_text: 'x',
+      target_text: 'x',
+    })
+    .returning('id')
+    .executeTakeFirstOrThrow();
   return {
     workspaceId,
     projectId,
@@ -72,6 +89,7 @@ export async function makeOneOfEach(service: TestService, workspace: TestWorkspa
     roleId: role.id,
     keyId: second.apiKey.id,
     termId: term.id,
+    entryId: entry.id,
     brandVoiceId: brandVoice.id,
     contentTemplateId: contentTemplate.id,
     language: 'de',
