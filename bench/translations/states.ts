@@ -61,7 +61,7 @@ async function seed(db: Database): Promise<{ context: VerbContext; sourceId: Art
       RETURNING id, workspace_id
     )
     INSERT INTO article_provenance (article_id, workspace_id, source_article_id, units)
-    SELECT id, workspace_id, ${source.id}::uuid, ${JSON.stringify(provenanceOf(snapshot, made, new Map()))}::jsonb
+    SELECT id, workspace_id, ${source.id}::uuid, ${JSON.stringify(provenanceOf(snapshot, made, new Map()).provenance)}::jsonb
     FROM version`.execute(db);
   await sql`VACUUM ANALYZE articles, article_provenance`.execute(db);
   return { context, sourceId: source.id };

@@ -152,7 +152,7 @@ export const KINDS: readonly Kind[] = [
     large: true,
   },
   table('article-redirects', 'article_slug_redirects', inLivingProject),
-  table('article-provenance', 'article_provenance', ofLivingArticle),
+  { ...table('article-provenance', 'article_provenance', ofLivingArticle), large: true },
   table('assets', 'assets', ofLivingArticle, (row: AssetRow) => ({
     ...toAsset(row),
     contentHash: row.content_hash,

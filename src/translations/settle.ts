@@ -148,7 +148,7 @@ async function settle(tx: Tx, jobId: JobId, result: TranslationResult): Promise<
       })
       .execute();
     await storeLinks(tx, result, target.id, null, article.rendered.places);
-    await keepProvenance(tx, target, result.sourceId, article.provenance);
+    await keepProvenance(tx, target, result.sourceId, { ...article, withoutSource: [] });
     await leaveOverlong(tx, jobId, article.overlong);
     await keepReport(tx, jobId);
     return { bytesLeft, ...(result.credits === null ? {} : { credits: result.credits }) };

@@ -114,7 +114,7 @@ it('what a person decided while the refresh ran is not decided again', () => {
   const [proposal] = proposed.result.proposals;
   if (proposal === undefined) throw new Error('no proposal');
   expect(proposal.reason).toBe('asked');
-  const rejected = rejectProposal(made.content, made.provenance, proposal);
+  const { provenance: rejected } = rejectProposal(made.content, made.provenance, proposal);
   const { result } = refresh(source, made, {}, { provenance: rejected });
   expect(result).toMatchObject({ applied: [], proposals: [], settled: ['block:a'] });
   // A version that was approved meanwhile gets proposals alone.
@@ -146,8 +146,12 @@ it('a proposal is accepted only while its unit is what it was made for, and a ne
     'a',
   ]);
   const taken = article([paragraph('new', 'Mine.')]);
-  expect(acceptProposal(taken, result.provenance, proposal)).toBeNull();
-  const rejected = rejectProposal(made.content, result.provenance, proposal);
+  // A person's own block of that id stays.
+  expect(ids(acceptProposal(taken, result.provenance, proposal)?.content ?? NOTHING)).toEqual([
+    'new-2',
+    'new',
+  ]);
+  const { provenance: rejected } = rejectProposal(made.content, result.provenance, proposal);
   expect(planRefresh(source, made.content, rejected, { apply: 'untouched', proposed: [] }).steps).toEqual([]);
 });
 
@@ -256,6 +260,7 @@ it('a new image whose alternative text is left comes in without a charge for it'
   const copyIds = copyIdsFor(plan.copies);
   const applied = TASKS.applyPlan(
     JSON.stringify(plan),
+    '{}',
     version ?? '',
     known ?? null,
     new Map([[key, null]]),

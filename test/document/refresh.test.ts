@@ -200,7 +200,7 @@ it('is up to date once every proposal is accepted, and once every one is rejecte
             if (accepted === null) throw new Error(`${proposal.key} cannot be accepted`);
             state = accepted;
           } else {
-            state = { ...state, provenance: rejectProposal(state.content, state.provenance, proposal) };
+            state = { ...state, ...rejectProposal(state.content, state.provenance, proposal) };
           }
         }
         const plan = planRefresh(source, state.content, state.provenance, {

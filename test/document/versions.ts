@@ -50,7 +50,7 @@ export function translateNew(source: Snapshot): Version {
       altText: altTexts.get(asset.id) ?? '',
     })),
   };
-  return { content, provenance: provenanceOf(source, made, assetIds) };
+  return { content, ...provenanceOf(source, made, assetIds) };
 }
 
 /** What has become of a version while its refresh ran. */
@@ -79,6 +79,7 @@ export function refresh(
     translations: translated(segments),
     current,
     provenance,
+    oldSources: {},
     copyIds: copyIdsFor(plan.copies),
     proposeAll,
   });

@@ -156,7 +156,7 @@ afterAll(async () => {
 
 /** A proposal of a refresh, without the refresh. */
 async function makeProposal({ workspaceId, articleId, sourceId, jobId }: Ids): Promise<string> {
-  const nothing = { reason: 'edited', source: null, target: null, value: null, provenance: null, behind: [] };
+  const nothing = { reason: 'edited', source: null, target: null, value: null, texts: [], behind: [] };
   const { rows } = await sql<{ id: string }>`
     INSERT INTO proposals (id, workspace_id, article_id, job_id, source_article_id, unit, proposal)
     VALUES (gen_random_uuid(), ${workspaceId}, ${articleId}, ${jobId}, ${sourceId}, 'title',

@@ -131,7 +131,7 @@ describe('work on documents', () => {
           before,
           { ...before, targetKeywords: [], secondaryKeywords: [], altTexts: new Map() },
           new Map(),
-        ),
+        ).provenance,
       );
       const source = JSON.stringify(articleOf(change(document)));
       const planned = await doTask('planVersion', source, version, known, '[]', { apply: 'none' });
@@ -141,6 +141,7 @@ describe('work on documents', () => {
       const applied = await doTask(
         'applyPlan',
         planned.plan,
+        '{}',
         version,
         known,
         translations,

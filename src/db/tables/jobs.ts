@@ -1,6 +1,12 @@
 import type { Generated } from 'kysely';
 import type { DocumentJson } from '../../document/format/schema.ts';
-import type { Proposal, Provenance, RefreshPlan, UnitKey } from '../../document/refresh/types.ts';
+import type {
+  Proposal,
+  Provenance,
+  RefreshPlan,
+  UnitKey,
+  UnitSources,
+} from '../../document/refresh/types.ts';
 import type { JobContext, Neighbours, Placeholders, TermPair } from '../../document/translation/context.ts';
 import type { FoundDefect, Outcome, StoredReport } from '../../document/translation/report.ts';
 import type { SegmentKind } from '../../document/translation/segments.ts';
@@ -76,6 +82,8 @@ export type MemoryLayer = 'people' | 'machine';
 /** Working data of a refresh. */
 export interface StoredRefresh {
   readonly plan: RefreshPlan;
+  /** What the changed units were translated from, as far as known. */
+  readonly oldSources: UnitSources;
   /** Unlike the job's, it stays when the source is deleted. */
   readonly source: ArticleId;
   /** True when the version was APPROVED or PUBLISHED at the request. */
@@ -158,6 +166,10 @@ export interface JobTables {
     workspace_id: WorkspaceId;
     source_article_id: Nullable<ArticleId>;
     units: Json<Provenance>;
+    /** What each unit was translated from. */
+    sources: Json<UnitSources>;
+    /** The octets of `sources`; 0 when it is empty. */
+    bytes: Generated<number>;
   };
   proposals: {
     id: ProposalId;

@@ -2,6 +2,8 @@
 import { MAX_BLOCKS } from '../format/schema.ts';
 import { reassemble, type TranslatedArticle } from '../translation/reassemble.ts';
 import { leftFields } from '../translation/segments.ts';
+import type { Snapshot } from '../translation/source.ts';
+import { noteEdits } from './past.ts';
 import type {
   Proposal,
   ProposalReason,
@@ -22,7 +24,6 @@ import {
   placesIn,
   type Unit,
   withoutSkipped,
-  writtenUnit,
 } from './units.ts';
 import { type Change, unitsOfVersion, writeUnits } from './write.ts';
 
@@ -39,17 +40,19 @@ export function applyRefresh(
   input: RefreshInput,
 ): RefreshResult & Pick<TranslatedArticle, 'overlong'> {
   const { current } = input;
-  const provenance = input.provenance ?? plan.adopted;
-  const known = new Map(provenance.map((unit) => [unit.key, unit]));
+  const before = input.provenance ?? plan.adopted;
+  const known = new Map(before.map((unit) => [unit.key, unit]));
   const now = unitsOfVersion(
     current,
+    before,
     plan.assetIds.map(([sourceId, id]) => [imageKey(sourceId), id]),
   );
   const { values, overlong } = targetValues(plan, input, now);
+  const sources = sourceValues(plan.partial);
   const left = leftFields(input.translations).union(overlong);
   const placeOf = placesIn(plan.partial);
   const hero = current.assets.find(({ role }) => role === 'hero')?.id;
-  const heroKey = hero && provenance.find(({ assetId }) => assetId === hero)?.key;
+  const heroKey = hero && before.find(({ assetId }) => assetId === hero)?.key;
   const changes = new Map<UnitKey, Change>();
   const proposals: Proposal[] = [];
   const settled: UnitKey[] = [...plan.settled];
@@ -85,16 +88,26 @@ export function applyRefresh(
         ? null
         : (whyProposed(step, input, there, known.get(key)) ?? (there ? null : noPlaceFor(value)));
     if (reason === null) {
-      changes.set(key, value === null ? { value } : { value, source: source.hash, texts: source.texts });
+      const from = source.hash === '' ? null : (sources.get(key) ?? null);
+      changes.set(
+        key,
+        value === null ? { value } : { value, source: source.hash, texts: source.texts, from },
+      );
       if (key.startsWith('block:')) room += value === null ? 1 : there === undefined ? -1 : 0;
     } else if (value !== null || !inline) {
       const inserts = value?.type === 'block' && there === undefined;
       const behind = inserts ? blocksBefore(key) : [];
-      proposals.push(proposalOf(step, { reason, value, there, behind }));
+      const oldSource = input.oldSources[key] ?? null;
+      const newSource = sources.get(key) ?? null;
+      proposals.push(proposalOf(step, { reason, value, oldSource, newSource, behind }, there));
     }
   }
   const applied = [...changes.keys()];
-  const written = writeUnits(current, provenance, changes, plan.order);
+  const proposed = new Set(proposals.map(({ key }) => key));
+  const provenance = before.map((unit) =>
+    proposed.has(unit.key) ? noteEdits(unit, now.get(unit.key)) : unit,
+  );
+  const written = writeUnits(current, provenance, now, changes, plan.order);
   return { ...written, applied, proposals, settled: [...settled, ...applied], overlong };
 }
 
@@ -140,6 +153,14 @@ function targetValues(
   return { values, overlong: made.overlong };
 }
 
+/** The units of the source that are translated. */
+function sourceValues(partial: Snapshot): Map<UnitKey, UnitValue> {
+  const values = new Map<UnitKey, UnitValue>(fieldUnits(partial));
+  for (const block of partial.document.blocks) values.set(blockKey(block.id), { type: 'block', block });
+  for (const image of partial.assets) values.set(imageKey(image.id), { type: 'image', image });
+  return values;
+}
+
 /** Returns a function that gives the ids of the blocks before a unit in the source, nearest first. */
 function precedingBlocks({ order, steps }: RefreshPlan): (key: UnitKey) => string[] {
   const places = new Map(order.map((key, place) => [key, place]));
@@ -157,13 +178,13 @@ function precedingBlocks({ order, steps }: RefreshPlan): (key: UnitKey) => strin
 
 const proposalOf = (
   { key, source, texts }: RefreshStep,
-  { value, there, ...why }: Pick<Proposal, 'reason' | 'value' | 'behind'> & { there: Unit | undefined },
+  made: Pick<Proposal, 'reason' | 'value' | 'oldSource' | 'newSource' | 'behind'>,
+  there: Unit | undefined,
 ): Proposal => ({
-  ...why,
+  ...made,
   key,
-  action: value === null ? 'remove' : there === undefined ? 'insert' : 'replace',
+  action: made.value === null ? 'remove' : there === undefined ? 'insert' : 'replace',
   source,
   target: there?.hash ?? null,
-  value,
-  provenance: value === null || source === null ? null : writtenUnit(key, { hash: source, texts }, value),
+  texts,
 });

@@ -1,6 +1,7 @@
 /** Compares a version with its source. */
 import type { AssetId } from '../../ids.ts';
 import type { Snapshot } from '../translation/source.ts';
+import { isOfPerson, judge } from './past.ts';
 import {
   type Provenance,
   type StateCounts,
@@ -9,7 +10,7 @@ import {
   type UnitProvenance,
   type UnitState,
 } from './types.ts';
-import { fieldsOf, idOf, imageKey, type Unit, unitsOf } from './units.ts';
+import { blockKey, idOf, imageKey, type Unit, unitsOf, unknownUnit } from './units.ts';
 
 /** One unit of the source and the version, with its provenance. */
 export interface Compared {
@@ -17,13 +18,17 @@ export interface Compared {
   readonly source: Unit | undefined;
   readonly version: Unit | undefined;
   readonly known: UnitProvenance | undefined;
-  /** Undefined for a unit that a person removed from the version, or that only the version ever had. */
+  /** Undefined for a unit that a person removed from the version. */
   readonly state: UnitState | undefined;
+  /** True when the version's unit has a person's words or structure. */
+  readonly byPerson: boolean;
 }
 
 export interface Comparison {
-  /** The source's units in order, then the version's own, in order. */
+  /** The source's units in order, then those that only the version still has, in order. A person's own are in neither. */
   readonly units: readonly Compared[];
+  /** The key of a block of the version; undefined for a person's own. */
+  readonly keyOfBlock: (id: string) => UnitKey | undefined;
   /** The version's image ids by the source's. */
   readonly assetIds: ReadonlyMap<string, AssetId>;
 }
@@ -41,12 +46,22 @@ export function compare(
   const known = new Map((provenance ?? []).map((unit) => [unit.key, unit]));
   const assetIds = pairImages(source, version, known);
   const keys = new Map([...assetIds].map(([sourceId, id]) => [id, imageKey(sourceId)]));
-  const to = unitsOf(version, (id) => keys.get(id));
+  const keyOfBlock = blockKeys(provenance);
+  const to = unitsOf(version, (id) => keys.get(id), keyOfBlock);
   const units = [...new Set([...from.keys(), ...to.keys()])].map((key) => {
     const unit = { key, source: from.get(key), version: to.get(key), known: known.get(key) };
-    return { ...unit, state: stateOf(unit) };
+    return { ...unit, ...stateOf(unit) };
   });
-  return { units, assetIds };
+  return { units, keyOfBlock, assetIds };
+}
+
+/** Looks up the key of a block of the version. Without provenance, blocks of both sides are paired by their ids. */
+export function blockKeys(provenance: Provenance | null): (id: string) => UnitKey | undefined {
+  if (provenance === null) return blockKey;
+  const keys = new Map(
+    provenance.flatMap(({ key, blockId }) => (blockId === undefined ? [] : [[blockId, key] as const])),
+  );
+  return (id) => keys.get(id);
 }
 
 /** Pairs images with their copies: by provenance, or by equal bytes in a version without one. */
@@ -70,17 +85,18 @@ function pairImages(
   return pairs;
 }
 
-function stateOf({ key, source, version, known }: Omit<Compared, 'state'>): UnitState | undefined {
-  if (version === undefined) return known === undefined ? 'new' : undefined;
-  if (source === undefined) return known?.target == null ? undefined : 'gone';
-  if (known === undefined) {
-    // Code and dividers are the same in every language.
-    const same = source.hash === version.hash && fieldsOf(key, source.value).length === 0;
-    return same ? 'current' : 'editedAndStale';
+function stateOf({
+  key,
+  source,
+  version,
+  known,
+}: Pick<Compared, 'key' | 'source' | 'version' | 'known'>): Pick<Compared, 'state' | 'byPerson'> {
+  if (version === undefined) return { state: known === undefined ? 'new' : undefined, byPerson: false };
+  if (source === undefined) {
+    const byPerson = known === undefined || isOfPerson(known, version);
+    return { state: known?.target == null ? undefined : 'gone', byPerson };
   }
-  const edited = version.hash !== known.target;
-  if (source.hash === known.source) return edited ? 'edited' : 'current';
-  return edited ? 'editedAndStale' : 'stale';
+  return judge(known ?? unknownUnit(key, version.value), version, source);
 }
 
 /** Counts a version's units (fields outside the body, blocks, images) by state. */

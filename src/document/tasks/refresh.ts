@@ -5,6 +5,7 @@ import { ParsedTexts } from '../inline/texts.ts';
 import { applyRefresh } from '../refresh/apply.ts';
 import { acceptProposal, rejectProposal } from '../refresh/decide.ts';
 import { planRefresh, segmentsToSend } from '../refresh/plan.ts';
+import { blockKeys } from '../refresh/states.ts';
 import type {
   Proposal,
   Provenance,
@@ -12,8 +13,9 @@ import type {
   RefreshPlan,
   RefreshResult,
   UnitKey,
+  UnitSources,
 } from '../refresh/types.ts';
-import { fieldsAmong } from '../refresh/units.ts';
+import { blockKey, fieldsAmong } from '../refresh/units.ts';
 import { weigh } from '../refresh/weigh.ts';
 import { orUnwritable, type Unwritable } from '../translation/reassemble.ts';
 import type { Segment } from '../translation/segments.ts';
@@ -35,8 +37,28 @@ export interface PlannedRefresh {
   readonly blocks: number;
   /** Number of changed units. */
   readonly changed: { readonly blocks: number; readonly fields: number; readonly images: number };
-  /** Units of `options.units` that neither side has. */
-  readonly unknown: readonly UnitKey[];
+  /** The changed units. */
+  readonly keys: readonly UnitKey[];
+  /** Ids of `blocks` that neither side has. */
+  readonly unknown: readonly string[];
+}
+
+/** How a refresh was requested. */
+export interface PlanOptions {
+  readonly apply: RefreshOptions['apply'];
+  /** Ids of blocks, of either side; undefined for all units. */
+  readonly blocks?: readonly string[] | undefined;
+}
+
+/** Looks up the key of a block by its id; the source's goes first. */
+function keyFinder(source: Snapshot, version: Snapshot, provenance: Provenance | null) {
+  const inSource = new Set(source.document.blocks.map(({ id }) => id));
+  const inVersion = new Set(version.document.blocks.map(({ id }) => id));
+  const keyOfBlock = blockKeys(provenance);
+  return (id: string): UnitKey | undefined => {
+    if (inSource.has(id)) return blockKey(id);
+    return inVersion.has(id) ? (keyOfBlock(id) ?? blockKey(id)) : undefined;
+  };
 }
 
 /** Plans a refresh of a version; `proposed` are its open proposals. */
@@ -45,20 +67,20 @@ export function planVersion(
   versionJson: string,
   provenance: string | null,
   proposed: string,
-  options: Omit<RefreshOptions, 'proposed'>,
+  { apply, blocks: named }: PlanOptions,
 ): PlannedRefresh {
   const source = read<Snapshot>(sourceJson);
   const version = read<Snapshot>(versionJson);
-  const plan = planRefresh(source, version, readProvenance(provenance), {
-    ...options,
+  const known = readProvenance(provenance);
+  const keyOf = keyFinder(source, version, known);
+  const plan = planRefresh(source, version, known, {
+    apply,
+    units: named?.flatMap((id) => keyOf(id) ?? []),
     proposed: read<Proposal[]>(proposed),
   });
   const keys = plan.steps.map(({ key }) => key);
   const blocks = keys.filter((key) => key.startsWith('block:')).length;
   const images = keys.filter((key) => key.startsWith('image:')).length;
-  const there = new Set(
-    [...source.document.blocks, ...version.document.blocks].map(({ id }) => `block:${id}`),
-  );
   return {
     plan: JSON.stringify(plan),
     sent: plan.sent,
@@ -66,7 +88,8 @@ export function planVersion(
     bytes: plan.copies.reduce((sum, { byteSize }) => sum + byteSize, 0),
     blocks: source.document.blocks.length,
     changed: { blocks, images, fields: keys.length - blocks - images },
-    unknown: (options.units ?? []).filter((key) => !there.has(key)),
+    keys,
+    unknown: (named ?? []).filter((id) => keyOf(id) === undefined),
   };
 }
 
@@ -76,10 +99,26 @@ export function sentOf(refresh: string): { partial: Snapshot; segments: Segment[
   return { partial: plan.partial, segments: segmentsToSend(plan) };
 }
 
-/** The changed version. */
-export interface Changed extends Omit<RefreshResult, 'proposals' | 'settled' | 'content' | 'provenance'> {
-  /** JSON text: for a large table it is too long to parse on the event loop. */
+/** Changes of what is kept about a version's translation. JSON text: for a large table it is too long to parse on the event loop. */
+export interface Decided {
+  /** A `Provenance`. */
   readonly provenance: string;
+  /** `UnitSources` to add. */
+  readonly sources: string;
+  /** Units whose source goes. */
+  readonly withoutSource: readonly UnitKey[];
+}
+
+const toDecided = ({ provenance, sources }: Pick<RefreshResult, 'provenance' | 'sources'>): Decided => ({
+  provenance: JSON.stringify(provenance),
+  sources: JSON.stringify(Object.fromEntries(sources.filter(([, source]) => source !== null))),
+  withoutSource: sources.flatMap(([key, source]) => (source === null ? key : [])),
+});
+
+/** The changed version. */
+export interface Changed
+  extends Omit<RefreshResult, 'proposals' | 'settled' | 'content' | 'provenance' | 'sources'> {
+  readonly decided: Decided;
   /** Its fields outside the body. */
   readonly fields: Omit<Snapshot, 'document' | 'assets'>;
   readonly body: RenderedDocument;
@@ -100,11 +139,12 @@ export type Applied = AppliedRefresh | Unwritable;
 function changedBy({
   content,
   provenance,
+  sources,
   ...result
 }: Omit<RefreshResult, 'proposals' | 'settled'>): Changed {
   const { document, assets: _, ...fields } = content;
   const body = toStore(document, new ParsedTexts());
-  return { ...result, fields, body, provenance: JSON.stringify(provenance) };
+  return { ...result, fields, body, decided: toDecided({ provenance, sources }) };
 }
 
 /**
@@ -138,9 +178,10 @@ function deliveredOf(
   return { sent: segmentsToSend(rest).length, weight: weigh(rest) };
 }
 
-/** Applies a plan to the version as it is now. */
+/** Applies a plan to the version as it is now; `oldSources` has what the changed units were translated from. */
 export function applyPlan(
   plan: string,
+  oldSources: string,
   version: string,
   provenance: string | null,
   translations: ReadonlyMap<string, string | null>,
@@ -154,6 +195,7 @@ export function applyPlan(
       translations,
       current: read<Snapshot>(version),
       provenance: readProvenance(provenance),
+      oldSources: read<UnitSources>(oldSources),
       copyIds,
       proposeAll,
     });
@@ -175,8 +217,6 @@ export function accept(proposal: string, version: string, provenance: string | n
   return length > MAX_BLOCKS && length > before.document.blocks.length ? 'full' : changedBy(result);
 }
 
-/** The version's provenance after the proposal is rejected, as JSON text. */
-export const reject = (proposal: string, version: string, provenance: string | null): string =>
-  JSON.stringify(
-    rejectProposal(read<Snapshot>(version), readProvenance(provenance), read<Proposal>(proposal)),
-  );
+/** What is kept about the version after the proposal is rejected. */
+export const reject = (proposal: string, version: string, provenance: string | null): Decided =>
+  toDecided(rejectProposal(read<Snapshot>(version), readProvenance(provenance), read<Proposal>(proposal)));

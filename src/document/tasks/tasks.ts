@@ -69,8 +69,9 @@ function planSegmentsOf(refresh: string, source: string | null): PlannedTexts {
 /** A translated article as stored. */
 export type AssembledArticle = Omit<TranslatedArticle, 'document'> &
   RenderedDocument & {
-    /** The version's provenance, as JSON text. */
+    /** The version's provenance, and its units' sources, as JSON text. */
     readonly provenance: string;
+    readonly sources: string;
   };
 
 /** The article, or why it cannot be written. */
@@ -87,10 +88,9 @@ function assemble(
   return orUnwritable(() => {
     const made = reassemble(source, translations, assetIds, texts);
     const { document, ...article } = made;
-    const provenance = JSON.stringify(
-      provenanceOf(source, made, assetIds, leftFields(translations).union(made.overlong)),
-    );
-    return { ok: true, article: { ...article, ...toStore(document, texts), provenance } };
+    const known = provenanceOf(source, made, assetIds, leftFields(translations).union(made.overlong));
+    const [provenance, sources] = [JSON.stringify(known.provenance), JSON.stringify(known.sources)];
+    return { ok: true, article: { ...article, ...toStore(document, texts), provenance, sources } };
   });
 }
 

@@ -5,7 +5,7 @@ import { JOB_OWNED } from '../../articles/states.ts';
 import { requirePermissions, type VerbContext } from '../../context.ts';
 import type { Database, Queryable } from '../../db/database.ts';
 import type { ArticleStatus } from '../../db/tables.ts';
-import type { RefreshOptions } from '../../document/refresh/types.ts';
+import type { RefreshOptions, UnitKey } from '../../document/refresh/types.ts';
 import type { PlannedRefresh } from '../../document/tasks/refresh.ts';
 import { conflict, invalid, notFound } from '../../errors.ts';
 import type { ArticleId } from '../../ids.ts';
@@ -34,6 +34,8 @@ export interface PreparedRefresh {
   /** True when blocks are named: they are translated again, whatever the memory has. */
   readonly bypassMemory: boolean;
   readonly planned: PlannedRefresh;
+  /** What the changed units were translated from, as far as known: `UnitSources` as JSON text. */
+  readonly oldSources: string;
   readonly estimate: RefreshEstimate;
   /** See `latestRefresh`. */
   readonly latest: string;
@@ -97,7 +99,11 @@ export async function prepareRefresh(
   const source = toSnapshot(texts, await readAssets(db, workspaceId, sourceId));
   const { proposed } = await db
     .selectFrom('proposals')
-    .select(sql<string>`coalesce(jsonb_agg(proposal), '[]')::text`.as('proposed'))
+    .select(
+      sql<string>`coalesce(jsonb_agg(proposal - ${['oldSource', 'newSource']}::text[]), '[]')::text`.as(
+        'proposed',
+      ),
+    )
     .where('article_id', '=', articleId)
     .executeTakeFirstOrThrow();
   const planned = await doTask(
@@ -106,14 +112,11 @@ export async function prepareRefresh(
     version.content,
     version.provenance,
     proposed,
-    {
-      apply: applied,
-      ...(blocks === undefined ? {} : { units: blocks.map((id) => `block:${id}` as const) }),
-    },
+    { apply: applied, blocks },
   );
   const [unknown] = planned.unknown;
   if (unknown !== undefined) {
-    const index = blocks?.findIndex((id) => `block:${id}` === unknown);
+    const index = blocks?.indexOf(unknown);
     throw invalid(`/blocks/${index}`, 'Neither the source nor the version has this block.');
   }
   const wholePrice = estimateCounted(source, await countBody(source.document.text)).total;
@@ -132,9 +135,23 @@ export async function prepareRefresh(
     released,
     bypassMemory: blocks !== undefined,
     planned,
+    oldSources: await readSources(db, articleId, planned.keys),
     estimate,
     latest,
   };
+}
+
+/** Reads only the sources of these units. */
+async function readSources(db: Database, articleId: ArticleId, keys: readonly UnitKey[]): Promise<string> {
+  const row = await db
+    .selectFrom('article_provenance')
+    .select(
+      sql<string>`(SELECT coalesce(jsonb_object_agg(key, sources -> key), '{}')::text
+        FROM unnest(${keys}::text[]) AS key WHERE sources ? key)`.as('sources'),
+    )
+    .where('article_id', '=', articleId)
+    .executeTakeFirst();
+  return row?.sources ?? '{}';
 }
 
 /** 409 for a version without a source. */

@@ -30,8 +30,8 @@ export async function listProposals(
   const query = db
     .selectFrom('proposals')
     .select(['id', 'article_id', 'job_id', 'created_at'])
-    // Without the hashes, which are the larger part.
-    .select(sql<Proposal>`proposal - 'provenance' - 'behind'`.as('proposal'))
+    // Without what a response does not have, which is the larger part.
+    .select(sql<Proposal>`proposal - ${['texts', 'behind', 'oldSource', 'newSource']}::text[]`.as('proposal'))
     .where('workspace_id', '=', actor.workspaceId)
     .where('article_id', '=', articleId);
   const { rows, nextCursor } = await readPage(db, query, page);
@@ -91,8 +91,8 @@ export async function rejectProposal(context: VerbContext, path: ProposalPath): 
   const id = { ...path, workspaceId: actor.workspaceId };
   await withVersion(db, id, versionTask('reject', decidingAbout(proposal)), async (tx, worked) => {
     const { before, sourceId, unit } = await takeProposal(tx, context, path);
-    const { output: provenance } = await worked();
-    await keepProvenance(tx, before, sourceId, provenance);
+    const { output: decided } = await worked();
+    await keepProvenance(tx, before, sourceId, decided);
     await recordDecision(tx, context, path, 'proposals.rejected', [unit]);
   });
 }

@@ -68,7 +68,7 @@ const proposalSchema = z
     unit: z
       .string()
       .describe(
-        'What it is about: `title`, `metaTitle`, `metaDescription`, `targetKeywords`, `secondaryKeywords`, `block:<id>`, or `image:<id of the image in the source>`',
+        'What it is about: `title`, `metaTitle`, `metaDescription`, `targetKeywords`, `secondaryKeywords`, `block:<id>` or `image:<id>`, with ids of the source',
       ),
     action: z.enum(['replace', 'insert', 'remove']),
     reason: z

@@ -32,6 +32,8 @@ interface RefreshResult {
   readonly heldBytes: number;
   /** JSON text. */
   readonly plan: string;
+  /** See `PreparedRefresh`. */
+  readonly oldSources: string;
   readonly released: boolean;
   readonly translations: ReadonlyMap<string, string | null>;
   /** Keys of texts that were left out or stayed untranslated. */
@@ -94,10 +96,10 @@ export async function settleRefresh(db: Database, jobId: JobId): Promise<boolean
 }
 
 /** Applies the plan to the version. Proposes all of it when readers would see unreviewed text. */
-const applyPlan = ({ plan, translations, unpaid, copyIds, released }: RefreshResult) =>
+const applyPlan = ({ plan, oldSources, translations, unpaid, copyIds, released }: RefreshResult) =>
   versionTask('applyPlan', (version) => {
     const proposeAll = JOB_OWNED.includes(version.row.status) || (isReleased(version) && !released);
-    return [plan, version.content, version.provenance, translations, unpaid, copyIds, proposeAll];
+    return [plan, oldSources, version.content, version.provenance, translations, unpaid, copyIds, proposeAll];
   });
 
 async function readResult(db: Database, jobId: JobId): Promise<RefreshResult> {
@@ -106,6 +108,7 @@ async function readResult(db: Database, jobId: JobId): Promise<RefreshResult> {
     .innerJoin('jobs', 'jobs.id', 'translations.job_id')
     .select([
       sql<string | null>`(snapshot -> 'plan')::text`.as('plan'),
+      sql<string | null>`(snapshot -> 'oldSources')::text`.as('old_sources'),
       sql<boolean>`(snapshot -> 'released')::boolean`.as('released'),
       sql<readonly SourceAsset[]>`snapshot -> 'plan' -> 'copies'`.as('copies'),
       sql<ArticleId>`snapshot ->> 'source'`.as('source_id'),
@@ -133,6 +136,7 @@ async function readResult(db: Database, jobId: JobId): Promise<RefreshResult> {
     reserved: job.reserved_credits,
     heldBytes: job.held_bytes,
     plan,
+    oldSources: job.old_sources ?? '{}',
     released: job.released,
     translations: new Map(segments.map(({ key, target_text }) => [key, target_text])),
     unpaid: new Set(
