@@ -60,6 +60,7 @@ export function planRefresh(
   const absent = provenance === null ? comparison.units.filter(({ state }) => state === 'new') : [];
   const plan = {
     ...made,
+    languages: options.languages ?? null,
     steps,
     assetIds: [...comparison.assetIds],
     copies: steps.flatMap(({ key, action, reason }) => {
@@ -78,8 +79,12 @@ export function planRefresh(
 }
 
 /** The texts of a plan to send to an engine, in reading order. */
-export const segmentsToSend = ({ partial, kept }: Pick<RefreshPlan, 'partial' | 'kept'>): Segment[] =>
-  extractSegments(partial, new Map(kept));
+export const segmentsToSend = ({
+  partial,
+  kept,
+  languages,
+}: Pick<RefreshPlan, 'partial' | 'kept' | 'languages'>): Segment[] =>
+  extractSegments(partial, new Map(kept), languages);
 
 function whyNothingIsApplied(
   { units }: Comparison,

@@ -71,9 +71,11 @@ export function planVersion(
 }
 
 /** The texts to send for a stored refresh, and the partial article that they are from. */
-export function sentOf(refresh: string): { partial: Snapshot; segments: Segment[] } {
+export function sentOf(
+  refresh: string,
+): Pick<RefreshPlan, 'partial' | 'languages'> & { segments: Segment[] } {
   const { plan } = read<{ plan: RefreshPlan }>(refresh);
-  return { partial: plan.partial, segments: segmentsToSend(plan) };
+  return { partial: plan.partial, languages: plan.languages, segments: segmentsToSend(plan) };
 }
 
 /** The changed version. */
@@ -118,6 +120,7 @@ function deliveredOf(
     return { sent: plan.sent, weight: plan.weight };
   }
   const rest = {
+    languages: plan.languages,
     kept: [...kept, ...[...unpaid].map((key) => [key.replace(/\.part\.\d+$/, ''), { text: '' }] as const)],
     partial: {
       ...fieldsAmong(partial, (key) => units.has(key)),

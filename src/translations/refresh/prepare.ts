@@ -108,6 +108,7 @@ export async function prepareRefresh(
     proposed,
     {
       apply: applied,
+      languages: { sourceLanguage: texts.primary_language, targetLanguage: version.row.primary_language },
       ...(blocks === undefined ? {} : { units: blocks.map((id) => `block:${id}` as const) }),
     },
   );
