@@ -52,8 +52,8 @@ const STEMMERS: Readonly<Record<string, (word: string) => string>> = {
 
 /** Longer words are no words of a language; they keep their endings. */
 const MAX_WORD = 40;
-/** The most stems that are remembered. */
-const MAX_REMEMBERED = 20_000;
+/** The most stems that are remembered of a language. */
+const MAX_REMEMBERED = 5_000;
 /** Endings of inflected English words: the stemmer takes off more, and has one stem for "general" and "generator". */
 const ENGLISH_ENDING = /^(?:s|d|es|e|y|ies|ied|ying|[bdfgklmnprtz]?(?:ed|ing))?$/;
 /** The longest ending by which two forms of a word differ, in letters. */

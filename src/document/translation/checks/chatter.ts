@@ -28,7 +28,7 @@ const NOTE =
 
 /** Words that a note is the honest translation of. */
 const NOTES_SO =
-  /\b(?:not(?:e[ds]?|ing|ices?)|n\. ?b\.|remarks?|mind|attention|caution|warning|careful|beware|important|remember|reminder|hints?|tips?|disclaimer|anmerk|hinweis|beacht|achtung|vorsicht|wichtig|nota|tenga en cuenta|atención|remarque|noter|avertissement|avviso|attenzione|atenção|observ|opmerking|let op|uwaga)|примеч|вниман|заметьте|учтите|обратите|注|ご留意|備考|留意|小心|ملاحظ|ملحوظ|انتب|لاحظ|참고|주의|유의/iu;
+  /\b(?:not(?:e[ds]?|ing|ices?)\b|n\. ?b\.|remarks?\b|mind\b|attention|caution|warning|careful|beware|remember|reminder|disclaimer|anmerk|hinweis|beacht|achtung|vorsicht|notas?\b|tenga en cuenta|atención|remarque|noter\b|avertissement|avviso|attenzione|atenção|observ|opmerking|let op|uwaga)|примеч|вниман|заметьте|учтите|обратите|注意|注释|注釋|注記|备注|備註|留意|備考|小心|ملاحظ|ملحوظ|انتب|لاحظ|참고|주의|유의/iu;
 
 /** A note in brackets after the last sentence. */
 const REMARK = /\p{P}\s*[(（[](?=[^()（）[\]]*\p{L})[^()（）[\]]*[)）\]]\s*$/u;
