@@ -62,9 +62,10 @@ export async function planSegments(
     .executeTakeFirstOrThrow();
   const { workspaceId, projectId, snapshot } = job;
   if (snapshot === null) throw new Error(`job ${jobId} has no snapshot`);
+  const languages = { sourceLanguage: job.source, targetLanguage: job.target };
   const whole = task === 'plan' ? null : await readWhole(db, workspaceId, job.sourceId);
   const { title, outline, segments } = await inTheBackground(workspaceId, () =>
-    task === 'plan' ? doTask('plan', snapshot) : doTask('planSegmentsOf', snapshot, whole),
+    task === 'plan' ? doTask('plan', snapshot, languages) : doTask('planSegmentsOf', snapshot, whole),
   );
   const texts = segments.map(({ text }) => text);
   const glossary = await glossaryIn(db, workspaceId, job, texts);
@@ -73,7 +74,7 @@ export async function planSegments(
     lookUpMemory(db, {
       ...job,
       jobId,
-      languages: { sourceLanguage: job.source, targetLanguage: job.target },
+      languages,
       segments,
       engine,
       glossary,

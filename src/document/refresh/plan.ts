@@ -60,6 +60,7 @@ export function planRefresh(
   const inOrder = comparison.units.flatMap(({ key, source: from }) => (from === undefined ? [] : key));
   const plan = {
     ...made,
+    languages: options.languages ?? null,
     steps,
     assetIds: [...comparison.assetIds],
     copies: steps.flatMap(({ key, action, reason }) => {
@@ -81,8 +82,12 @@ function adopt({ key, source, version }: Compared): UnitProvenance[] {
 }
 
 /** The texts of a plan to send to an engine, in reading order. */
-export const segmentsToSend = ({ partial, kept }: Pick<RefreshPlan, 'partial' | 'kept'>): Segment[] =>
-  extractSegments(partial, new Map(kept));
+export const segmentsToSend = ({
+  partial,
+  kept,
+  languages,
+}: Pick<RefreshPlan, 'partial' | 'kept' | 'languages'>): Segment[] =>
+  extractSegments(partial, new Map(kept), languages);
 
 function whyNothingIsApplied(
   { units }: Comparison,

@@ -5,6 +5,7 @@
 import type { AssetId } from '../../ids.ts';
 import type { Block } from '../format/schema.ts';
 import type { TextChange } from '../format/walk.ts';
+import type { LanguagePair } from '../translation/figures.ts';
 import type { Snapshot, SourceAsset } from '../translation/source.ts';
 
 const META_UNITS = ['title', 'metaTitle', 'metaDescription', 'targetKeywords', 'secondaryKeywords'] as const;
@@ -142,6 +143,8 @@ export interface RefreshPlan {
    * The part of the source to translate. Keys are positions in it; `segmentsToSend(plan)` gives the texts for the engine.
    */
   readonly partial: Snapshot;
+  /** Null when unknown: figures alone are then not sent. */
+  readonly languages: LanguagePair | null;
   /** Reused texts by field key of `partial`; they are neither sent nor charged. */
   readonly kept: readonly (readonly [key: string, change: TextChange])[];
   /** The version's copies of images by the source's ids. */
@@ -167,6 +170,7 @@ export interface RefreshOptions {
   readonly units?: readonly UnitKey[] | undefined;
   /** The open proposals; those for the current source are not made again. */
   readonly proposed: readonly Proposal[];
+  readonly languages?: LanguagePair | undefined;
 }
 
 /** The result of applying a refresh to a version. */

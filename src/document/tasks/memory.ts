@@ -6,12 +6,10 @@ import { indexTerms } from '../text/term-index.ts';
 import { checkSegment, type SegmentFacts } from '../translation/checks/segment.ts';
 import { checkStructure } from '../translation/checks/structure.ts';
 import type { GlossaryTerm } from '../translation/context.ts';
+import type { LanguagePair } from '../translation/figures.ts';
 import type { SegmentKind } from '../translation/segments.ts';
 import type { Snapshot } from '../translation/source.ts';
 import { plainText } from '../translation/tags.ts';
-
-/** Source and target language. */
-export type LanguagePair = Pick<SegmentFacts, 'sourceLanguage' | 'targetLanguage'>;
 
 /** Hashes of a text, and of what determines its translation. */
 export interface MemoryKey {
@@ -36,7 +34,7 @@ export function memoryKeys(
   maker: string,
   glossary: string,
 ): Map<string, MemoryKey> {
-  const termsIn = indexTerms(JSON.parse(glossary) as readonly GlossaryTerm[]);
+  const termsIn = indexTerms(JSON.parse(glossary) as readonly GlossaryTerm[], languages.sourceLanguage);
   const keys = new Map<string, MemoryKey>();
   for (const [key, text] of texts) {
     const terms = termsIn(plainText(text));

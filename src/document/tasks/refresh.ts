@@ -46,6 +46,7 @@ export interface PlannedRefresh {
 /** How a refresh was requested. */
 export interface PlanOptions {
   readonly apply: RefreshOptions['apply'];
+  readonly languages?: RefreshOptions['languages'];
   /** Ids of blocks, of either side; undefined for all units. */
   readonly blocks?: readonly string[] | undefined;
 }
@@ -67,7 +68,7 @@ export function planVersion(
   versionJson: string,
   provenance: string | null,
   proposed: string,
-  { apply, blocks: named }: PlanOptions,
+  { apply, languages, blocks: named }: PlanOptions,
 ): PlannedRefresh {
   const source = read<Snapshot>(sourceJson);
   const version = read<Snapshot>(versionJson);
@@ -75,6 +76,7 @@ export function planVersion(
   const keyOf = keyFinder(source, version, known);
   const plan = planRefresh(source, version, known, {
     apply,
+    languages,
     units: named?.flatMap((id) => keyOf(id) ?? []),
     proposed: read<Proposal[]>(proposed),
   });
@@ -94,9 +96,11 @@ export function planVersion(
 }
 
 /** The texts to send for a stored refresh, and the partial article that they are from. */
-export function sentOf(refresh: string): { partial: Snapshot; segments: Segment[] } {
+export function sentOf(
+  refresh: string,
+): Pick<RefreshPlan, 'partial' | 'languages'> & { segments: Segment[] } {
   const { plan } = read<{ plan: RefreshPlan }>(refresh);
-  return { partial: plan.partial, segments: segmentsToSend(plan) };
+  return { partial: plan.partial, languages: plan.languages, segments: segmentsToSend(plan) };
 }
 
 /** Changes of what is kept about a version's translation. JSON text: for a large table it is too long to parse on the event loop. */
@@ -160,6 +164,7 @@ function deliveredOf(
     return { sent: plan.sent, weight: plan.weight };
   }
   const rest = {
+    languages: plan.languages,
     kept: [...kept, ...[...unpaid].map((key) => [key.replace(/\.part\.\d+$/, ''), { text: '' }] as const)],
     partial: {
       ...fieldsAmong(partial, (key) => units.has(key)),

@@ -16,6 +16,7 @@ import type { Provenance, StateCounts } from '../refresh/types.ts';
 import { provenanceOf, unitsOf } from '../refresh/units.ts';
 import { type Rendered, renderDocument } from '../render/document.ts';
 import type { Term } from '../text/term-index.ts';
+import type { LanguagePair } from '../translation/figures.ts';
 import { occurringTerms } from '../translation/glossary.ts';
 import { type PlannedTexts, planTexts } from '../translation/planned.ts';
 import {
@@ -55,15 +56,16 @@ function copyDocument(json: string, assetIds: ReadonlyMap<string, string>): stri
 }
 
 /** The texts to send of a snapshot (JSON text). */
-function plan(json: string): PlannedTexts {
+function plan(json: string, languages: LanguagePair): PlannedTexts {
   const snapshot = JSON.parse(json) as Snapshot;
-  return planTexts(extractSegments(snapshot), snapshot);
+  return planTexts(extractSegments(snapshot, undefined, languages), snapshot);
 }
 
 /** The texts to send of a refresh; `source` is its source article, null when deleted. */
 function planSegmentsOf(refresh: string, source: string | null): PlannedTexts {
-  const { partial, segments } = sentOf(refresh);
-  return planTexts(segments, source === null ? partial : (JSON.parse(source) as Snapshot), partial);
+  const { partial, languages, segments } = sentOf(refresh);
+  const whole = source === null ? partial : (JSON.parse(source) as Snapshot);
+  return planTexts(segments, whole, partial, languages);
 }
 
 /** A translated article as stored. */
@@ -180,9 +182,9 @@ function excerpt(json: string, characters: number): string {
   return [...parts.join('\n').slice(0, characters * 2)].slice(0, characters).join('');
 }
 
-/** The glossary terms that occur in texts; JSON text in and out. */
-const termsIn = (glossary: string, texts: ReadonlyMap<string, string>): string =>
-  JSON.stringify(occurringTerms(JSON.parse(glossary) as readonly Term[], [...texts.values()]));
+/** The glossary terms that occur in texts of this language; JSON text in and out. */
+const termsIn = (glossary: string, texts: ReadonlyMap<string, string>, language: string): string =>
+  JSON.stringify(occurringTerms(JSON.parse(glossary) as readonly Term[], [...texts.values()], language));
 
 /** Every task by name. Arguments and results can be structured-cloned. */
 export const TASKS = {

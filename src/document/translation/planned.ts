@@ -2,6 +2,7 @@
 import { cutAtWord } from '../text/characters.ts';
 import type { Neighbours, Placeholders } from './context.ts';
 import { encodeField } from './field-codec.ts';
+import type { LanguagePair } from './figures.ts';
 import { extractSegments, type Segment, segmentWords } from './segments.ts';
 import type { Snapshot } from './source.ts';
 import { plainText, tagText } from './tags.ts';
@@ -27,9 +28,15 @@ export interface PlannedTexts {
  * Prepares segments for an engine.
  * @param whole the article, from which the surrounding texts are taken
  * @param part the part of the article that the segments' keys refer to; `whole` by default
+ * @param languages of the segments; null when unknown
  */
-export function planTexts(segments: readonly Segment[], whole: Snapshot, part = whole): PlannedTexts {
-  const texts = part === whole ? segments : extractSegments(whole);
+export function planTexts(
+  segments: readonly Segment[],
+  whole: Snapshot,
+  part = whole,
+  languages: LanguagePair | null = null,
+): PlannedTexts {
+  const texts = part === whole ? segments : extractSegments(whole, undefined, languages);
   const places = new Map(texts.map(({ key }, place) => [key, place]));
   const keyInWhole = part === whole ? (key: string) => key : keyMapper(part, whole);
   const neighbour = (place: number | undefined): string =>

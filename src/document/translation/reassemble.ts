@@ -75,7 +75,7 @@ export function reassemble(
       const translated = translate(titleKey(key, id), { text: title, markdown: false, links: [] }).text;
       titles.set(id, cutAtWord(translated, MAX_LINK_TITLE));
     }
-    const wanted = needsTranslation(encoded.nodes);
+    const wanted = isTranslated(key, encoded.nodes, translations);
     if (!wanted && titles.size === 0) return { text: field.text };
     const nodes = wanted ? translatedText(key, encoded.nodes, translations) : encoded.nodes;
     return encoded.decode(nodes, titles);
@@ -123,6 +123,13 @@ export function reassemble(
   };
 }
 
+/** True for a text with words, and for figures alone that were sent. */
+const isTranslated = (
+  key: string,
+  nodes: readonly TagContent[],
+  translations: ReadonlyMap<string, string | null>,
+): boolean => needsTranslation(nodes) || translations.has(key);
+
 /** The translated tree of one text, joined when it was translated in parts. */
 function translatedText(
   key: string,
@@ -133,7 +140,9 @@ function translatedText(
   if (parts.length === 1) return translatedNodes(key, source, translations);
   return joinParts(
     parts.map(({ nodes, after }, part) => ({
-      nodes: needsTranslation(nodes) ? translatedNodes(partKey(key, part), nodes, translations) : nodes,
+      nodes: isTranslated(partKey(key, part), nodes, translations)
+        ? translatedNodes(partKey(key, part), nodes, translations)
+        : nodes,
       after,
     })),
   );

@@ -4,6 +4,7 @@ import { collectTexts, type FieldKind, type TextField } from '../format/walk.ts'
 import { countTextWords } from '../format/words.ts';
 import type { Placeholders } from './context.ts';
 import { encodeField } from './field-codec.ts';
+import { type LanguagePair, needsLocalising } from './figures.ts';
 import type { Snapshot } from './source.ts';
 import { splitLong } from './split.ts';
 import { eachTag, serializeTags, type TagContent, tagText } from './tags.ts';
@@ -95,20 +96,29 @@ export const leftFields = (translations: ReadonlyMap<string, string | null>): Se
     ),
   );
 
-/** True when there is a letter outside the untouchable parts. */
-export function needsTranslation(nodes: readonly TagContent[]): boolean {
-  return /\p{L}/u.test(tagText(nodes));
+/**
+ * True when there is a letter outside the untouchable parts, or a figure that the other language writes differently.
+ * @param languages null when unknown: figures alone then need no translation
+ */
+export function needsTranslation(
+  nodes: readonly TagContent[],
+  languages: LanguagePair | null = null,
+): boolean {
+  const text = tagText(nodes);
+  return /\p{L}/u.test(text) || (languages !== null && needsLocalising(text, languages));
 }
 
 /**
- * Every text of the snapshot to translate, in reading order, title and meta texts first. Texts without a letter (numbers,
- * dashes, code only) are skipped; a very long text gives several segments. Inline code, addresses, ids and code blocks
- * are in no segment.
+ * Every text of the snapshot to translate, in reading order, title and meta texts first. Texts without a letter are
+ * skipped, unless the other language writes their figures differently (contract.md V40); a very long text gives several
+ * segments. Inline code, addresses, ids and code blocks are in no segment.
  * @param kept fields by key to skip
+ * @param languages null when unknown
  */
 export function extractSegments(
   snapshot: Snapshot,
   kept: ReadonlyMap<string, unknown> = new Map(),
+  languages: LanguagePair | null = null,
 ): Segment[] {
   const segments: Segment[] = [];
   const add = (
@@ -120,7 +130,7 @@ export function extractSegments(
     const encoded = encodeField(field);
     const parts = splitLong(encoded.nodes);
     parts.forEach(({ nodes }, part) => {
-      if (!needsTranslation(nodes)) return;
+      if (!needsTranslation(nodes, languages)) return;
       const name = parts.length === 1 ? key : partKey(key, part);
       const placeholders = placeholdersIn(nodes, encoded.placeholders);
       segments.push({

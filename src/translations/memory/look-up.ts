@@ -1,7 +1,8 @@
 import { type RawBuilder, sql } from 'kysely';
 import type { Database } from '../../db/database.ts';
 import type { MemoryLayer } from '../../db/tables.ts';
-import type { LanguagePair, MemoryKey } from '../../document/tasks/memory.ts';
+import type { MemoryKey } from '../../document/tasks/memory.ts';
+import type { LanguagePair } from '../../document/translation/figures.ts';
 import type { Segment } from '../../document/translation/segments.ts';
 import type { ArticleId, JobId, ProjectId, WorkspaceId } from '../../ids.ts';
 import type { GlossaryTerm, Style, TranslationProvider } from '../../providers/types.ts';

@@ -112,7 +112,11 @@ export async function prepareRefresh(
     version.content,
     version.provenance,
     proposed,
-    { apply: applied, blocks },
+    {
+      apply: applied,
+      blocks,
+      languages: { sourceLanguage: texts.primary_language, targetLanguage: version.row.primary_language },
+    },
   );
   const [unknown] = planned.unknown;
   if (unknown !== undefined) {

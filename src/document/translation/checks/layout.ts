@@ -1,7 +1,8 @@
 /** Line breaks, paragraphs, no-break spaces and character references that a translation lost or added. */
+
+import { toAsciiDigits } from '../figures.ts';
 import type { SegmentKind } from '../segments.ts';
 import { type Defect, soft } from './defects.ts';
-import { toAsciiDigits } from './numbers.ts';
 import { baseLanguage, isSameLanguage } from './text.ts';
 
 /** Kinds that are written as a single line whatever comes. */

@@ -43,10 +43,10 @@ export function checkSegment(source: string, translated: string, facts: SegmentF
     ...checkLength(...both, facts),
     ...checkNumbers(...both, facts),
     ...checkUnits(...both),
-    ...checkScript(...both, facts.targetLanguage),
+    ...checkScript(...both, facts),
     ...checkLanguage(pair, facts),
     ...checkLayout(...both, facts),
     ...checkLimit(facts.kind, pair.translated),
-    ...checkGlossary(...both, facts.glossary),
+    ...checkGlossary(...both, facts.glossary, facts),
   ].slice(0, MAX_DEFECTS);
 }
