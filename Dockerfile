@@ -32,4 +32,4 @@ HEALTHCHECK --interval=10s --timeout=3s --start-period=30s --retries=3 \
 # The HTTP process; the workers run the same image with `node worker.ts`.
 # V8 lets a heap that may grow to gigabytes do so before it collects, and new objects have up to 128 MB of it; a server
 # needs a tenth of that.
-CMD ["node", "--max-old-space-size=384", "--max-semi-space-size=16", "server.ts"]
+CMD ["node", "--max-old-space-size=384", "--max-semi-space-size=8", "server.ts"]

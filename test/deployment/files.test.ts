@@ -124,7 +124,7 @@ it('the image installs production packages, bundles the workflows, and runs Node
   expect(execForm(of(last, 'CMD')[0] ?? '')).toEqual([
     'node',
     '--max-old-space-size=384',
-    '--max-semi-space-size=16',
+    '--max-semi-space-size=8',
     'server.ts',
   ]);
   expect(
