@@ -16,6 +16,7 @@ import { startEphemeralEngines, temporaryFolder } from '../../soak/support/engin
 import { print, quantile, setting } from '../../soak/support/report.ts';
 import { createDatabase } from '../../src/db/database.ts';
 import { createProject } from '../../src/projects/create.ts';
+import { newSecretKey } from '../../src/secret-keys.ts';
 import { createWorkspace } from '../../src/workspaces/create.ts';
 import { startChild } from '../lib/child.ts';
 import { type Figure, report } from '../lib/suite.ts';
@@ -45,6 +46,7 @@ const service = await startChild(new URL('../auth/service.ts', import.meta.url),
   DATABASE_URL: engines.databaseUrl,
   TEMPORAL_ADDRESS: engines.temporalAddress,
   PORT: '0',
+  SECRETS_KEYS: newSecretKey('bench'),
   RATE_LIMIT_PER_KEY: '0',
 });
 // From an address of its own: connections are counted by address.
