@@ -53,7 +53,7 @@ const service = await startChild(new URL('../auth/service.ts', import.meta.url),
 const pool = new Pool(service.url, {
   connections: 50,
   pipelining: 1,
-  connect: { localAddress: '127.0.0.2' },
+  localAddress: '127.0.0.2',
 });
 
 /** Times of whoami, in milliseconds, sent at a steady rate whether the earlier ones have returned or not. */
