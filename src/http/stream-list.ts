@@ -1,3 +1,4 @@
+import { AsyncLocalStorage } from 'node:async_hooks';
 import { inBatches } from '../db/batches.ts';
 import { JsonText } from '../json-text.ts';
 import type { RouteResponse } from './route.ts';
@@ -73,7 +74,8 @@ export async function streamList<Position>(
   start: Position,
   next: (after: Position) => Promise<ListPage<Position>>,
 ): Promise<RouteResponse> {
-  const pages = inBatches<Position, ListPage<Position>>(start, next);
+  // Later pages are read for the same workspace.
+  const pages = inBatches<Position, ListPage<Position>>(start, AsyncLocalStorage.bind(next));
   const { value: first } = await pages.next();
   if (first === undefined || first.last === null) {
     return ok({ [name]: new JsonText(`[${(first?.items ?? []).join(',')}]`) });
