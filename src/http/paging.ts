@@ -50,9 +50,19 @@ export interface PageRequest<Id extends string> {
 /** Bytes of a page's rows as JSON at most: the widest rows make a page shorter than its limit. */
 const ROWS_BYTES = 256 * 1024;
 
+/** How many of the rows, from the first on, fit into ROWS_BYTES as JSON; one at least. */
+function fitting(rows: readonly unknown[]): number {
+  let bytes = 0;
+  const tooMuch = rows.findIndex((row) => {
+    bytes += Buffer.byteLength(JSON.stringify(row));
+    return bytes > ROWS_BYTES;
+  });
+  return tooMuch === -1 ? rows.length : Math.max(1, tooMuch);
+}
+
 /**
- * Reads the first rows of a query in an order, and as many as fit into 256 KiB as JSON: a control character is one byte
- * in a row and six as JSON. There is always one.
+ * Reads the first rows of a query in an order, as many as fit into 256 KiB as JSON; one at least. Postgres counts bytes of
+ * text, which is cheap. As JSON a control character has six, so rows that it returns may be too many.
  * @param order of the query's columns, which it has under the same names
  * @returns the rows, and whether others follow
  */
@@ -67,11 +77,11 @@ export async function readFirst<DB, TB extends keyof DB, Row>(
   const { rows } = await sql<Row & { rows_found: number }>`
     SELECT * FROM (
       SELECT page.*, row_number() OVER ordered AS row_position, count(*) OVER () AS rows_found,
-        sum(octet_length(row_to_json(page)::text)) OVER ordered AS rows_bytes
+        sum(octet_length(page::text)) OVER ordered AS rows_bytes
       FROM (${found}) AS page WINDOW ordered AS (ORDER BY ${order})
     ) AS measured
     WHERE rows_bytes <= ${ROWS_BYTES} OR row_position = 1 ORDER BY row_position`.execute(db);
-  const shown = rows.slice(0, limit);
+  const shown = rows.slice(0, fitting(rows.slice(0, limit)));
   return { rows: shown, more: (rows[0]?.rows_found ?? 0) > shown.length };
 }
 
