@@ -1,4 +1,4 @@
-import { type QueryExecutorProvider, type SelectQueryBuilder, sql } from 'kysely';
+import { type QueryExecutorProvider, type RawBuilder, type SelectQueryBuilder, sql } from 'kysely';
 import { z } from 'zod';
 import { invalid } from '../errors.ts';
 import { iso, parseDateTime } from '../fields.ts';
@@ -47,8 +47,43 @@ export interface PageRequest<Id extends string> {
   readonly position: Position<Id> | null;
 }
 
-/** Bytes of a page's rows at most: the widest rows make a page shorter than its limit. */
+/** Bytes of a page's rows as JSON at most: the widest rows make a page shorter than its limit. */
 const ROWS_BYTES = 256 * 1024;
+
+/** How many of the rows, from the first on, fit into ROWS_BYTES as JSON; one at least. */
+function fitting(rows: readonly unknown[]): number {
+  let bytes = 0;
+  const tooMuch = rows.findIndex((row) => {
+    bytes += Buffer.byteLength(JSON.stringify(row));
+    return bytes > ROWS_BYTES;
+  });
+  return tooMuch === -1 ? rows.length : Math.max(1, tooMuch);
+}
+
+/**
+ * Reads the first rows of a query in an order, as many as fit into 256 KiB as JSON; one at least. Postgres counts bytes of
+ * text, which is cheap. As JSON a control character has six, so rows that it returns may be too many.
+ * @param order of the query's columns, which it has under the same names
+ * @returns the rows, and whether others follow
+ */
+export async function readFirst<DB, TB extends keyof DB, Row>(
+  db: QueryExecutorProvider,
+  query: SelectQueryBuilder<DB, TB, Row>,
+  order: RawBuilder<unknown>,
+  limit: number,
+): Promise<{ rows: Row[]; more: boolean }> {
+  // One extra row shows whether another page follows.
+  const found = sql`${query} ORDER BY ${order} LIMIT ${limit + 1}`;
+  const { rows } = await sql<Row & { rows_found: number }>`
+    SELECT * FROM (
+      SELECT page.*, row_number() OVER ordered AS row_position, count(*) OVER () AS rows_found,
+        sum(octet_length(page::text)) OVER ordered AS rows_bytes
+      FROM (${found}) AS page WINDOW ordered AS (ORDER BY ${order})
+    ) AS measured
+    WHERE rows_bytes <= ${ROWS_BYTES} OR row_position = 1 ORDER BY row_position`.execute(db);
+  const shown = rows.slice(0, fitting(rows.slice(0, limit)));
+  return { rows: shown, more: (rows[0]?.rows_found ?? 0) > shown.length };
+}
 
 /**
  * Reads a page of the query's rows, newest first. It has fewer than `limit` where more would be above 256 KiB.
@@ -63,22 +98,10 @@ export async function readPage<DB, TB extends keyof DB, Row extends { created_at
     position === null
       ? query
       : query.where(sql<boolean>`(created_at, id) < (${iso(position.at)}, ${position.id})`);
-  const found = older
-    .orderBy(sql`created_at`, 'desc')
-    .orderBy(sql`id`, 'desc')
-    // One extra row shows whether another page follows.
-    .limit(limit + 1);
-  const { rows } = await sql<Row & { rows_found: number }>`
-    SELECT * FROM (
-      SELECT page.*, row_number() OVER newest AS row_position, count(*) OVER () AS rows_found,
-        sum(octet_length(page::text)) OVER newest AS rows_bytes
-      FROM (${found}) AS page WINDOW newest AS (ORDER BY created_at DESC, id DESC)
-    ) AS measured
-    WHERE rows_bytes <= ${ROWS_BYTES} OR row_position = 1 ORDER BY row_position`.execute(db);
-  const shown = rows.slice(0, limit);
-  const last = shown.at(-1);
-  const more = last !== undefined && last.rows_found > shown.length;
-  return { rows: shown, nextCursor: more ? encodeCursor({ at: last.created_at, id: last.id }) : null };
+  const { rows, more } = await readFirst(db, older, sql`created_at DESC, id DESC`, limit);
+  const last = rows.at(-1);
+  const nextCursor = more && last !== undefined ? encodeCursor({ at: last.created_at, id: last.id }) : null;
+  return { rows, nextCursor };
 }
 
 /** The position as opaque text that a client sends back. */

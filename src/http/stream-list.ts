@@ -1,3 +1,4 @@
+import { AsyncLocalStorage } from 'node:async_hooks';
 import { inBatches } from '../db/batches.ts';
 import { createFairQueue } from '../fair-queue.ts';
 import { JsonText } from '../json-text.ts';
@@ -102,9 +103,11 @@ export async function streamList<Position>(
   next: (after: Position) => Promise<ListPage<Position>>,
 ): Promise<RouteResponse> {
   const share = currentShare();
+  // Later pages are read for the same workspace.
+  const read = AsyncLocalStorage.bind(next);
   let before = '';
   const pieces = inBatches(start, async (after: Position) => {
-    const page = await readInTurn(share, () => next(after), before);
+    const page = await readInTurn(share, () => read(after), before);
     before = ',';
     return page;
   });
