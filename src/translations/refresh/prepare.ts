@@ -71,13 +71,14 @@ export async function prepareRefresh(
 ): Promise<PreparedRefresh> {
   const { workspaceId } = actor;
   const latest = await latestRefresh(db, articleId);
+  // Before the version: one that is deleted meanwhile is 404.
+  const sourceId = await sourceIdOf(db, { workspaceId, articleId });
   const version = await readVersion(db, { workspaceId, articleId });
   if (version === undefined) throw notFound('article');
   if (JOB_OWNED.includes(version.row.status)) throw ownedByJob();
   const released = isReleased(version);
   const applied = apply ?? (released ? 'none' : 'untouched');
   if (released && applied === 'untouched') requirePermissions(actor, 'articles.publish');
-  const sourceId = await sourceIdOf(db, { workspaceId, articleId });
   const texts = sourceId === null ? undefined : await readTexts(db, workspaceId, sourceId).executeTakeFirst();
   if (sourceId === null || texts === undefined) throw sourceGone();
   const source = toSnapshot(texts, await readAssets(db, workspaceId, sourceId));
