@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { addressOf, formalityOf } from '../document/translation/style-sheet.ts';
 import { type CallLimits, callEngine, type EngineNames, joinUrl, statusError } from './http.ts';
 import { translateTexts } from './pieces.ts';
 import { ProviderError, type TranslationProvider, type TranslationRequest } from './types.ts';
@@ -57,7 +58,7 @@ export function createDeepLProvider(options: DeepLOptions): TranslationProvider 
 /** Context, neither translated nor billed, and formality, which languages without forms of address ignore. */
 function contextOf({ context, around }: TranslationRequest): Pick<Body, 'context' | 'formality'> {
   const near = [context?.title, around?.before, around?.after].filter((text) => text).join('\n');
-  const formality = context?.style?.formality ?? null;
+  const formality = context === undefined ? null : formalityOf(addressOf(context));
   return {
     ...(near === '' ? {} : { context: near }),
     ...(formality === null ? {} : { formality: formality === 'formal' ? 'prefer_more' : 'prefer_less' }),

@@ -2,12 +2,13 @@
 import { sql } from 'kysely';
 import type { Database } from '../db/database.ts';
 import type { StoredContext } from '../db/tables.ts';
+import type { StyleSheet } from '../document/translation/style-sheet.ts';
 import type { JobId } from '../ids.ts';
 import { lockOpenJob } from '../jobs/run-state.ts';
-import { ProviderError, type TermPair, type TranslationRequest } from '../providers/types.ts';
+import { ProviderError, type TranslationRequest } from '../providers/types.ts';
 
-/** Stands for the term list among the requested batches. */
-export const TERM_LIST = -1;
+/** Stands for the style sheet among the requested batches. */
+export const STYLE_SHEET = -1;
 
 /** Context of a request: shared by all batches, but for `around`. */
 export type PromptContext = Pick<
@@ -18,40 +19,41 @@ export type PromptContext = Pick<
 interface Row {
   readonly sourceLanguage: string;
   readonly targetLanguage: string;
-  readonly context: Omit<StoredContext, 'around'>;
+  readonly context: Omit<StoredContext, 'around'> | null;
   readonly around: StoredContext['around'][number] | null;
-  readonly terms: readonly TermPair[] | null;
+  readonly sheet: StyleSheet | null;
+  readonly frozen: boolean;
 }
 
 /**
- * Marks a batch, or the term list, as requested: if the job is cancelled from now on, it counts as unpaid work. The first
- * batch freezes the term list, so that all batches get the same one.
- * @returns the prompt context, and the number of pairs in the term list (null while it is open); undefined when the job
- *   has ended
+ * Marks a batch, or the style sheet, as requested: if the job is cancelled from now on, it counts as unpaid work. The first
+ * batch freezes the sheet, so that all batches get the same one (contract.md V46).
+ * @returns the prompt context, and whether the sheet in it is frozen or may still be drawn; undefined when the job has ended
  */
 export async function markRequested(
   db: Database,
   jobId: JobId,
   batch: number,
-): Promise<{ readonly prompt: PromptContext; readonly pairs: number | null } | undefined> {
-  const terms = batch === TERM_LIST ? sql`terms` : sql`coalesce(terms, '[]')`;
+): Promise<{ readonly prompt: PromptContext; readonly frozen: boolean } | undefined> {
+  const sheet = batch === STYLE_SHEET ? sql`sheet` : sql`coalesce(sheet, context -> 'sheet', 'null')`;
   const { rows } = await sql<Row>`
     WITH job AS (${lockOpenJob(jobId)})
     UPDATE translations
-    SET asked_batches = array_append(array_remove(asked_batches, ${batch}), ${batch}), terms = ${terms}
+    SET asked_batches = array_append(array_remove(asked_batches, ${batch}), ${batch}), sheet = ${sheet}
     FROM job WHERE translations.job_id = job.id
     RETURNING source_language AS "sourceLanguage", target_language AS "targetLanguage",
-      context - 'around' AS context, context -> 'around' -> ${batch}::integer AS around, terms
+      context - 'around' AS context, context -> 'around' -> ${batch}::integer AS around,
+      coalesce(sheet, context -> 'sheet') AS sheet, sheet IS NOT NULL AS frozen
   `.execute(db);
   const [row] = rows;
   if (row === undefined) return undefined;
-  const { context, around, terms: extracted, ...languages } = row;
+  const { context, around, sheet: present, frozen, ...languages } = row;
   const prompt = {
     ...languages,
-    ...(context === null ? {} : { context: { ...context, terms: extracted ?? [] } }),
+    ...(context === null ? {} : { context: { ...context, sheet: present } }),
     ...(around === null ? {} : { around }),
   };
-  return { prompt, pairs: extracted?.length ?? null };
+  return { prompt, frozen };
 }
 
 /** Calls the engine, and removes the mark when it fails: a failed request does not count. */

@@ -1,10 +1,11 @@
 import type { Generated } from 'kysely';
 import type { DocumentJson } from '../../document/format/schema.ts';
 import type { Proposal, Provenance, RefreshPlan, UnitKey } from '../../document/refresh/types.ts';
-import type { JobContext, Neighbours, TermPair } from '../../document/translation/context.ts';
+import type { JobContext, Neighbours } from '../../document/translation/context.ts';
 import type { FoundDefect, Outcome, StoredReport } from '../../document/translation/report.ts';
 import type { SegmentKind } from '../../document/translation/segments.ts';
 import type { Snapshot } from '../../document/translation/source.ts';
+import type { StyleSheet } from '../../document/translation/style-sheet.ts';
 import type {
   AiOperationId,
   ArticleId,
@@ -59,8 +60,8 @@ export type JobStep = (typeof JOB_STEPS)[number];
 /** A job's purpose, finer than its kind: `translate` and `refresh` are translations, the others generations. */
 export type JobPurpose = 'translate' | 'refresh' | 'generate' | 'outline';
 
-/** Prompt context besides a job's texts and terms; `around` by batch. */
-export interface StoredContext extends Omit<JobContext, 'terms'> {
+/** Prompt context besides a job's texts; `sheet` as it was when the job was planned, `around` by batch. */
+export interface StoredContext extends JobContext {
   readonly around: readonly Neighbours[];
 }
 
@@ -116,8 +117,8 @@ export interface JobTables {
     snapshot: NullableJson<Snapshot | StoredRefresh>;
     /** Null until it is planned. */
     context: NullableJson<StoredContext>;
-    /** Null until extracted, or until the first batch goes without. */
-    terms: NullableJson<readonly TermPair[]>;
+    /** The style sheet that its texts go by; null until drawn, or until the first batch goes without: JSON's null then. */
+    sheet: NullableJson<StyleSheet | null>;
     /** The outcome of its texts; null until the job has ended. */
     report: NullableJson<StoredReport>;
   };
@@ -144,6 +145,13 @@ export interface JobTables {
     /** What was repaired, or is wrong with it. */
     defects: NullableJson<readonly FoundDefect[]>;
   };
+  /** A version's style sheet. */
+  article_style_sheets: {
+    article_id: ArticleId;
+    workspace_id: WorkspaceId;
+    sheet: Json<StyleSheet>;
+    updated_at: CreatedAt;
+  };
   /** The state of a version at its last translation. */
   article_provenance: {
     article_id: ArticleId;
@@ -168,7 +176,7 @@ export interface JobTables {
     /** Hash of languages, kind and source text. */
     text_key: string;
     layer: MemoryLayer;
-    /** Hash of engine, style and terms; empty for what people have approved. */
+    /** Hashes of engine, style and terms, and of the style sheet's voice; empty for what people have approved. */
     made_by: string;
     target_text: string;
     written_at: CreatedAt;

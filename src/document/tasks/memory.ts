@@ -13,7 +13,7 @@ import { plainText } from '../translation/tags.ts';
 /** Source and target language. */
 export type LanguagePair = Pick<SegmentFacts, 'sourceLanguage' | 'targetLanguage'>;
 
-/** Hashes of a text, and of what determines its translation. */
+/** Hashes of a text, and of what determines its translation: of the maker and its terms, a dot, and of the voice. */
 export interface MemoryKey {
   readonly text: string;
   readonly maker: string;
@@ -27,7 +27,8 @@ const keyOfText = (languages: LanguagePair, kind: SegmentKind, text: string): st
 
 /**
  * Memory keys by text key.
- * @param maker identifies engine and style; the glossary terms (JSON text) in a text are part of its key
+ * @param maker identifies engine and instructions; the glossary terms (JSON text) in a text are part of its key
+ * @param voice hash of what the style sheet decides for every text
  */
 export function memoryKeys(
   texts: ReadonlyMap<string, string>,
@@ -35,6 +36,7 @@ export function memoryKeys(
   languages: LanguagePair,
   maker: string,
   glossary: string,
+  voice: string,
 ): Map<string, MemoryKey> {
   const termsIn = indexTerms(JSON.parse(glossary) as readonly GlossaryTerm[]);
   const keys = new Map<string, MemoryKey>();
@@ -42,7 +44,7 @@ export function memoryKeys(
     const terms = termsIn(plainText(text));
     keys.set(key, {
       text: keyOfText(languages, kinds.get(key) ?? 'paragraph', text),
-      maker: keyOf([maker, terms]),
+      maker: `${keyOf([maker, terms])}.${voice}`,
     });
   }
   return keys;

@@ -1,4 +1,5 @@
 /** The context that an engine may get with the texts of an article. */
+import type { StyleSheet } from './style-sheet.ts';
 
 export type Formality = 'formal' | 'informal';
 
@@ -27,10 +28,17 @@ export interface JobContext {
   readonly title: string;
   /** The headings in order, as plain text; bounded. */
   readonly outline: readonly string[];
-  readonly terms: readonly TermPair[];
   /** The terms that occur in the article. */
   readonly glossary: readonly GlossaryTerm[];
   readonly style: Style | null;
+  /** The version's style sheet; null without one. */
+  readonly sheet: StyleSheet | null;
+}
+
+/** What the job has translated before the body: the title, and keywords with what people search for instead of them. */
+export interface TranslatedFields {
+  readonly title?: string;
+  readonly keywords: readonly TermPair[];
 }
 
 /** The plain text before and after the texts of a request; empty at the article's ends. */
