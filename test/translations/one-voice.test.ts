@@ -155,7 +155,9 @@ it('begins every request of a job with the same bytes, repairs too, whatever cha
   };
   const start = `${prefix}"translated":${JSON.stringify(translated)},"around":`;
   for (const question of body) expect(question.startsWith(start)).toBe(true);
-  expect(Object.keys(JSON.parse(body[0] ?? '').texts).slice(0, 2)).toEqual(['heading.1', 'paragraph.2']);
+  // Four at a time begin in any order.
+  const heads = body.map((question) => Object.keys(JSON.parse(question).texts).slice(0, 2));
+  expect(heads).toContainEqual(['heading.1', 'paragraph.2']);
   expect(requests.some((request) => turnsOf(request).length === 4)).toBe(true);
   expect(about).toEqual({
     title: source.title,

@@ -1,7 +1,7 @@
 /** The context that an engine may get with the texts of an article. */
-import type { StyleSheet } from './style-sheet.ts';
+import type { Formality, StyleSheet, TermPair } from './style-sheet.ts';
 
-export type Formality = 'formal' | 'informal';
+export type { Formality, TermPair } from './style-sheet.ts';
 
 /** A project's style for one language. */
 export interface Style {
@@ -15,12 +15,6 @@ export interface GlossaryTerm {
   /** Null: the term is not translated. */
   readonly target: string | null;
   readonly caseSensitive: boolean;
-}
-
-/** A recurring term of an article and its translation. */
-export interface TermPair {
-  readonly source: string;
-  readonly target: string;
 }
 
 /** The context of a job's model calls, byte for byte the same in each. All of it is data, never instruction. */

@@ -1,5 +1,12 @@
 /** The style sheet of a version: what is decided once, so that all of its texts and all of its jobs agree. */
-import type { Formality, JobContext, TermPair } from './context.ts';
+
+export type Formality = 'formal' | 'informal';
+
+/** A recurring term of an article and its translation. */
+export interface TermPair {
+  readonly source: string;
+  readonly target: string;
+}
 
 /** The pairs of a sheet. */
 export const MAX_TERMS = 100;
@@ -127,7 +134,13 @@ export const formalityOf = (form: AddressForm): Formality => ADDRESS_FORMS[form]
  * How readers are addressed (contract.md V48): the project's formality wins over the sheet, and without either the formal
  * address counts. A form of the sheet that has the project's formality stays.
  */
-export function addressOf({ style, sheet }: Partial<Pick<JobContext, 'style' | 'sheet'>>): AddressForm {
+export function addressOf({
+  style,
+  sheet,
+}: {
+  readonly style: { readonly formality: Formality | null } | null;
+  readonly sheet: StyleSheet | null;
+}): AddressForm {
   const formality = style?.formality ?? null;
   const form = sheet?.address ?? null;
   if (formality === null) return form ?? 'formal';
