@@ -55,6 +55,8 @@ export type Estimate = { words: number; total: number };
 
 export type Wallet = { balance: number; reserved: number; available: number };
 
+export type StyleSheet = { language: string; address: 'formal' | 'informal' | 'impersonal' | 'du' | 'ihr' | 'Sie' | 'tu' | 'vous' | 'tú' | 'vos' | 'vosotros' | 'usted' | 'ustedes' | 'Lei' | 'voi' | 'você' | 'o senhor' | 'je' | 'u' | 'ty' | 'Pan/Pani' | 'vy' | 'ты' | 'вы' | 'です・ます' | 'だ・である' | '합니다' | '해요' | null; gender: 'neutral' | 'paired' | 'masculine' | 'feminine' | null; quotes: '„…“' | '„…”' | '“…”' | '”…”' | '‘…’' | '"…"' | '«…»' | '« … »' | '»…«' | '「…」' | '『…』' | null; numbers: '1.234,5' | '1 234,5' | '1,234.5' | '1’234.5' | '1’234,5' | '12,34,567.8' | null; dates: '31.12.2026' | '31/12/2026' | '31-12-2026' | '12/31/2026' | '2026-12-31' | '2026/12/31' | '2026. 12. 31.' | '2026年12月31日' | null; titleCase: 'sentence' | 'title' | null; variant: 'de-DE' | 'de-AT' | 'de-CH' | 'en-US' | 'en-GB' | 'es-ES' | 'es-419' | 'es-MX' | 'fr-FR' | 'fr-CA' | 'fr-CH' | 'nl-NL' | 'nl-BE' | 'pt-BR' | 'pt-PT' | 'sr-Cyrl' | 'sr-Latn' | 'zh-Hans' | 'zh-Hant' | null; terms: { source: string; target: string }[]; updatedAt: string };
+
 export type RefreshEstimate = { blocks: number; changedBlocks: number; changedFields: number; changedImages: number; words: number; total: number };
 
 export type Proposal = { id: string; articleId: string; jobId: string; unit: string; action: 'replace' | 'insert' | 'remove'; reason: 'asked' | 'unmanaged' | 'ids' | 'edited' | 'saved' | 'full'; value: Record<string, unknown> | null; createdAt: string };
@@ -382,6 +384,16 @@ export interface Operations {
     input: { params: { articleId: string }; query: { language: string } };
     output: { status: 200; headers: Headers; body: { estimate: Estimate; wallet: Wallet; sufficient: boolean } };
   };
+  /** Read the style sheet of a version */
+  readStyleSheet: {
+    input: { params: { articleId: string } };
+    output: { status: 200; headers: Headers; body: { styleSheet: StyleSheet } };
+  };
+  /** Change the style sheet of a version */
+  updateStyleSheet: {
+    input: { params: { articleId: string }; headers: { 'If-Match': string }; body: { address?: 'formal' | 'informal' | 'impersonal' | 'du' | 'ihr' | 'Sie' | 'tu' | 'vous' | 'tú' | 'vos' | 'vosotros' | 'usted' | 'ustedes' | 'Lei' | 'voi' | 'você' | 'o senhor' | 'je' | 'u' | 'ty' | 'Pan/Pani' | 'vy' | 'ты' | 'вы' | 'です・ます' | 'だ・である' | '합니다' | '해요' | null; gender?: 'neutral' | 'paired' | 'masculine' | 'feminine' | null; quotes?: '„…“' | '„…”' | '“…”' | '”…”' | '‘…’' | '"…"' | '«…»' | '« … »' | '»…«' | '「…」' | '『…』' | null; numbers?: '1.234,5' | '1 234,5' | '1,234.5' | '1’234.5' | '1’234,5' | '12,34,567.8' | null; dates?: '31.12.2026' | '31/12/2026' | '31-12-2026' | '12/31/2026' | '2026-12-31' | '2026/12/31' | '2026. 12. 31.' | '2026年12月31日' | null; titleCase?: 'sentence' | 'title' | null; variant?: 'de-DE' | 'de-AT' | 'de-CH' | 'en-US' | 'en-GB' | 'es-ES' | 'es-419' | 'es-MX' | 'fr-FR' | 'fr-CA' | 'fr-CH' | 'nl-NL' | 'nl-BE' | 'pt-BR' | 'pt-PT' | 'sr-Cyrl' | 'sr-Latn' | 'zh-Hans' | 'zh-Hant' | null; terms?: { source: string; target: string }[] | null } };
+    output: { status: 200; headers: Headers; body: { styleSheet: StyleSheet } };
+  };
   /** Estimate a refresh */
   estimateRefresh: {
     input: { params: { articleId: string } };
@@ -648,6 +660,8 @@ export const OPERATIONS = {
   listTranslations: ['GET', '/api/articles/{articleId}/translations'],
   createTranslation: ['POST', '/api/articles/{articleId}/translations'],
   estimateTranslation: ['GET', '/api/articles/{articleId}/translations/estimate'],
+  readStyleSheet: ['GET', '/api/articles/{articleId}/style-sheet'],
+  updateStyleSheet: ['PATCH', '/api/articles/{articleId}/style-sheet'],
   estimateRefresh: ['GET', '/api/articles/{articleId}/refresh/estimate'],
   refreshTranslation: ['POST', '/api/articles/{articleId}/refresh'],
   listProposals: ['GET', '/api/articles/{articleId}/proposals'],

@@ -88,6 +88,7 @@ let api: TestApi;
 let blobFolder: string;
 let imageUrl: string;
 let outlineTag: string;
+let sheetTag: string;
 let definitions: RouteDefinition[];
 const closing: (() => unknown)[] = [];
 /** Called once a request is authenticated; the request goes on when its promise does. */
@@ -99,6 +100,8 @@ beforeAll(async () => {
   ids = { ...made, proposalId: await makeProposal(made) };
   const outline = await service.call(workspace.key, 'GET', `/api/articles/${ids.outlinedId}/outline`);
   outlineTag = outline.headers.get('etag') ?? '';
+  const sheet = await service.call(workspace.key, 'GET', `/api/articles/${ids.articleId}/style-sheet`);
+  sheetTag = sheet.headers.get('etag') ?? '';
   fingerprint = await fingerprintOf(service);
 
   const images = createServer((_request, response) => {
@@ -209,6 +212,7 @@ async function send(definition: RouteDefinition, key: string, change: () => Prom
     `authorization: Bearer ${key}`,
     'connection: close',
     ...(definition.operationId === 'approveOutline' ? [`if-match: ${outlineTag}`] : []),
+    ...(definition.operationId === 'updateStyleSheet' ? [`if-match: ${sheetTag}`] : []),
     ...(body === null ? [] : [`content-type: ${body.type}`, `content-length: ${body.bytes.length}`]),
   ];
   const half = body === null ? 0 : Math.floor(body.bytes.length / 2);

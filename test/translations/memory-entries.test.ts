@@ -22,7 +22,8 @@ beforeEach(async () => {
 });
 
 async function translateNew(document: DocumentJson = SHORT_DOCUMENT, inProject = projectId, language = 'es') {
-  const source = await createArticle(service.db, workspace, inProject, { document });
+  // Another title than the heading's text: each is an entry of its own.
+  const source = await createArticle(service.db, workspace, inProject, { document, title: 'In spring' });
   const done = await calls.translateTo(workspace, source.id, language);
   expect(done.job.status, done.job.errorMessage ?? '').toBe('COMPLETED');
   return { ...done, source };
