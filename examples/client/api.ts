@@ -1,7 +1,7 @@
 // biome-ignore-all format: written by generate.ts
 /** The calls of Workspace Content Service, written by generate.ts from /openapi.json. */
 
-export type Problem = { type: string; title: string; status: number; detail: string; code: 'INVALID_REQUEST' | 'UNAUTHENTICATED' | 'INSUFFICIENT_CREDITS' | 'FORBIDDEN' | 'RESOURCE_NOT_FOUND' | 'METHOD_NOT_ALLOWED' | 'CONFLICT' | 'PRECONDITION_FAILED' | 'PAYLOAD_TOO_LARGE' | 'UNSUPPORTED_MEDIA_TYPE' | 'QUOTA_EXCEEDED' | 'RATE_LIMITED' | 'INTERNAL_ERROR' | 'SERVICE_UNAVAILABLE'; requestId: string; details?: { permissions?: string[]; reason?: string }; errors?: { pointer: string; detail: string }[]; errorsOmitted?: number };
+export type Problem = { type: string; title: string; status: number; detail: string; code: 'INVALID_REQUEST' | 'UNAUTHENTICATED' | 'INSUFFICIENT_CREDITS' | 'FORBIDDEN' | 'RESOURCE_NOT_FOUND' | 'METHOD_NOT_ALLOWED' | 'CONFLICT' | 'PRECONDITION_FAILED' | 'PAYLOAD_TOO_LARGE' | 'UNSUPPORTED_MEDIA_TYPE' | 'QUOTA_EXCEEDED' | 'RATE_LIMITED' | 'INTERNAL_ERROR' | 'SERVICE_UNAVAILABLE'; requestId: string; details?: { permissions?: string[]; reason?: string; proposals?: ({ id: string; reason: 'changed' | 'full' | 'quota' })[] }; errors?: { pointer: string; detail: string }[]; errorsOmitted?: number };
 
 export type ApiKey = { id: string; label: string; prefix: string; roleId: string | null; createdAt: string; lastUsedAt: string | null; expiresAt: string | null; revokedAt: string | null };
 
@@ -59,7 +59,9 @@ export type StyleSheet = { language: string; address: 'formal' | 'informal' | 'i
 
 export type RefreshEstimate = { blocks: number; changedBlocks: number; changedFields: number; changedImages: number; words: number; total: number };
 
-export type Proposal = { id: string; articleId: string; jobId: string; unit: string; action: 'replace' | 'insert' | 'remove'; reason: 'asked' | 'unmanaged' | 'ids' | 'edited' | 'saved' | 'full'; value: Record<string, unknown> | null; createdAt: string };
+export type UnitState = { unit: string; blockId: string | null; assetId: string | null; path: string | null; state: 'current' | 'stale' | 'edited' | 'editedAndStale' | 'new' | 'gone'; writtenBy: { kind: 'job' | 'person'; jobId: string | null; at: string | null } | null; proposalId: string | null };
+
+export type Proposal = { id: string; articleId: string; jobId: string; unit: string; action: 'replace' | 'insert' | 'remove'; reason: 'asked' | 'unmanaged' | 'ids' | 'edited' | 'saved' | 'full'; oldSource: Record<string, unknown> | null; newSource: Record<string, unknown> | null; current: Record<string, unknown> | null; value: Record<string, unknown> | null; createdAt: string };
 
 export type TranslationMemoryEntry = { id: string; origin: 'people' | 'engine'; kind: 'title' | 'metaTitle' | 'metaDescription' | 'keyword' | 'linkTitle' | 'heading' | 'paragraph' | 'listItem' | 'quote' | 'attribution' | 'tableCell' | 'caption' | 'altText'; sourceLanguage: string; language: string; sourceText: string; targetText: string; projectId: string; article: { id: string; title: string }; serves: boolean; createdAt: string };
 
@@ -399,15 +401,35 @@ export interface Operations {
     input: { params: { articleId: string } };
     output: { status: 200; headers: Headers; body: { estimate: RefreshEstimate; wallet: Wallet; sufficient: boolean } };
   };
+  /** Estimate a refresh of some units */
+  estimateRefreshOf: {
+    input: { params: { articleId: string }; body: { apply?: 'untouched' | 'none' | null; units?: string[] | null } };
+    output: { status: 200; headers: Headers; body: { estimate: RefreshEstimate; wallet: Wallet; sufficient: boolean } };
+  };
   /** Refresh a translation */
   refreshTranslation: {
-    input: { params: { articleId: string }; headers?: { 'Idempotency-Key'?: string }; body?: { apply?: 'untouched' | 'none' | null; blocks?: string[] | null; idempotencyKey?: string | null } };
+    input: { params: { articleId: string }; headers?: { 'Idempotency-Key'?: string }; body?: { apply?: 'untouched' | 'none' | null; units?: string[] | null; idempotencyKey?: string | null } };
     output: { status: 200; headers: Headers; body: { job: Job; estimate: null; reused: true } } | { status: 202; headers: Headers; body: { job: Job; estimate: RefreshEstimate; reused: false } };
+  };
+  /** Read the state of each unit of a version */
+  readTranslationState: {
+    input: { params: { articleId: string }; query?: { limit?: number; cursor?: string } };
+    output: { status: 200; headers: Headers; body: { sourceArticleId: string | null; tracking: 'managed' | 'source_gone' | 'unmanaged'; units: UnitState[]; nextCursor: string | null } };
   };
   /** List the proposals of a version */
   listProposals: {
     input: { params: { articleId: string }; query?: { limit?: number; cursor?: string } };
     output: { status: 200; headers: Headers; body: { proposals: Proposal[]; nextCursor: string | null } };
+  };
+  /** Accept and reject proposals */
+  decideProposals: {
+    input: { params: { articleId: string }; headers: { 'If-Match': string }; body: { accept?: 'all' | string[] | null; reject?: 'all' | string[] | null } };
+    output: { status: 200; headers: Headers; body: { article: Article } };
+  };
+  /** Mark units of a version as up to date */
+  markCurrent: {
+    input: { params: { articleId: string }; headers: { 'If-Match': string }; body: { units: 'all' | string[] } };
+    output: { status: 200; headers: Headers; body: { marked: number } };
   };
   /** Accept a proposal */
   acceptProposal: {
@@ -663,8 +685,12 @@ export const OPERATIONS = {
   readStyleSheet: ['GET', '/api/articles/{articleId}/style-sheet'],
   updateStyleSheet: ['PATCH', '/api/articles/{articleId}/style-sheet'],
   estimateRefresh: ['GET', '/api/articles/{articleId}/refresh/estimate'],
+  estimateRefreshOf: ['POST', '/api/articles/{articleId}/refresh/estimate'],
   refreshTranslation: ['POST', '/api/articles/{articleId}/refresh'],
+  readTranslationState: ['GET', '/api/articles/{articleId}/translation-state'],
   listProposals: ['GET', '/api/articles/{articleId}/proposals'],
+  decideProposals: ['POST', '/api/articles/{articleId}/proposals/decide'],
+  markCurrent: ['POST', '/api/articles/{articleId}/mark-current'],
   acceptProposal: ['POST', '/api/articles/{articleId}/proposals/{proposalId}/accept'],
   rejectProposal: ['POST', '/api/articles/{articleId}/proposals/{proposalId}/reject'],
   listTranslationMemory: ['GET', '/api/workspaces/{workspaceId}/translation-memory'],

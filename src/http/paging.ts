@@ -21,14 +21,18 @@ export const integerParameter = (min: number, max: number, fallback: number) =>
 /** Maximum characters of a cursor; ours are shorter. */
 const MAX_CURSOR = 200;
 
-/** Query parameters of every paginated list. */
-export const pageQuery = z.object({
-  limit: integerParameter(1, 100, 50),
-  cursor: z.string().max(MAX_CURSOR).optional().meta({
-    pattern: '^[A-Za-z0-9_-]+$',
-    description: 'The nextCursor of the previous page. Omit it for the first page.',
-  }),
-});
+/** Query parameters of a paginated list. */
+export const pageQueryOf = (most: number, usual: number) =>
+  z.object({
+    limit: integerParameter(1, most, usual),
+    cursor: z.string().max(MAX_CURSOR).optional().meta({
+      pattern: '^[A-Za-z0-9_-]+$',
+      description: 'The nextCursor of the previous page. Omit it for the first page.',
+    }),
+  });
+
+/** Those of most lists. */
+export const pageQuery = pageQueryOf(100, 50);
 
 /** The last field of every page. */
 export const nextCursor = z.string().nullable().meta({ description: 'Null on the last page.' });

@@ -31,4 +31,6 @@ export async function keepProvenance(
       })),
     )
     .execute();
+  // What it teaches has changed, also when its content has not.
+  await tx.deleteFrom('remembered_versions').where('article_id', '=', version.id).execute();
 }

@@ -80,7 +80,7 @@ async function assemble(db: Database, jobId: JobId): Promise<TranslationResult> 
   }
   const assetIds = newAssetIds(assets);
   const assembled = await inTheBackground(workspace_id, () =>
-    doTask('assemble', snapshot, translations, assetIds),
+    doTask('assemble', snapshot, translations, assetIds, { jobId, at: new Date().toISOString() }),
   );
   if (!assembled.ok) throw new ReassemblyError(assembled.problem);
   const { article } = assembled;

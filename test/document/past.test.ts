@@ -1,7 +1,6 @@
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
 import type { Block } from '../../src/document/format/schema.ts';
-import { acceptProposal, rejectProposal } from '../../src/document/refresh/decide.ts';
 import { boundPast } from '../../src/document/refresh/past.ts';
 import { compare } from '../../src/document/refresh/states.ts';
 import { taughtBy } from '../../src/document/refresh/taught.ts';
@@ -9,7 +8,7 @@ import type { Pair, UnitKey, UnitProvenance } from '../../src/document/refresh/t
 import type { Snapshot } from '../../src/document/translation/source.ts';
 import { pseudoLocalize } from '../../src/providers/pseudo.ts';
 import '../support/fast-check.ts';
-import { refresh, translateNew, type Version } from './versions.ts';
+import { acceptProposal, refresh, rejectProposal, translateNew, type Version } from './versions.ts';
 import { article, blockOf, KINDS, paragraph, World, withBlock } from './world.ts';
 
 const others = ['o1', 'o2', 'o3', 'o4'].map((id) => paragraph(id, `The words of ${id}.`));

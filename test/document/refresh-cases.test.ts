@@ -1,13 +1,20 @@
 import { expect, it } from 'vitest';
 import { type Block, MAX_BLOCKS } from '../../src/document/format/schema.ts';
-import { acceptProposal, rejectProposal } from '../../src/document/refresh/decide.ts';
 import { planRefresh } from '../../src/document/refresh/plan.ts';
 import { TASKS } from '../../src/document/tasks/tasks.ts';
 import type { Snapshot, SourceAsset } from '../../src/document/translation/source.ts';
-import { type AssetId, newId } from '../../src/ids.ts';
+import { type AssetId, type JobId, newId } from '../../src/ids.ts';
 import { pseudoLocalize } from '../../src/providers/pseudo.ts';
 import { imageOf } from './arbitraries.ts';
-import { copyIdsFor, NOTHING, openAfter, refresh, translateNew } from './versions.ts';
+import {
+  acceptProposal,
+  copyIdsFor,
+  NOTHING,
+  openAfter,
+  refresh,
+  rejectProposal,
+  translateNew,
+} from './versions.ts';
 
 const paragraph = (id: string, text = `The words of ${id}.`): Block => ({ id, type: 'paragraph', text });
 const article = (blocks: readonly Block[], rest: Partial<Snapshot> = {}): Snapshot => ({
@@ -267,6 +274,7 @@ it('a new image whose alternative text is left comes in without a charge for it'
     new Set([key]),
     copyIds,
     false,
+    { jobId: newId<JobId>(), at: '2026-11-23T05:00:00.000Z' },
   );
   if (!applied.ok) throw new Error(applied.problem);
   expect(applied.changed.applied).toContain(`image:${block.assetId}`);

@@ -1,15 +1,16 @@
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
 import type { Block } from '../../src/document/format/schema.ts';
-import { rejectProposal } from '../../src/document/refresh/decide.ts';
+import { markCurrent } from '../../src/document/refresh/decide.ts';
 import { taughtBy } from '../../src/document/refresh/taught.ts';
 import { reassemble } from '../../src/document/translation/reassemble.ts';
 import { extractSegments } from '../../src/document/translation/segments.ts';
 import type { Snapshot } from '../../src/document/translation/source.ts';
 import { pseudoLocalize } from '../../src/providers/pseudo.ts';
 import { anySnapshot } from './arbitraries.ts';
-import { NOTHING, refresh, translateNew, type Version } from './versions.ts';
+import { NOTHING, refresh, rejectProposal, translateNew, type Version } from './versions.ts';
 
+const AT = '2026-11-23T05:00:00.000Z';
 const article = (...blocks: Block[]): Snapshot => ({ ...NOTHING, document: { version: 1, blocks } });
 const paragraph = (text: string, rest: object = {}): Block =>
   ({ id: 'p', type: 'paragraph', text, format: 'markdown', ...rest }) as Block;
@@ -130,5 +131,26 @@ it('items that a person has swapped and rewritten teach nothing crossed when a p
     const taught = taughtBy(source, content, known).map(({ source: from }) => from);
     expect(taught).not.toContain('Two cups of flour');
     expect(taught).not.toContain('Six eggs');
+  }
+});
+
+// contract.md T43 and T51
+it('a text that is marked as current is taught for the present source, of a list only what was not rewritten together', () => {
+  const list = (...own: string[]): Block => ({ id: 'l', type: 'list', ordered: false, items: own });
+  const before = article(list('Two cups of flour', 'Six eggs', 'Salt'), paragraph('Open the valve.'));
+  const source = article(list('Two cups of flour', 'Six eggs', 'Sea salt'), paragraph('Close the valve.'));
+  const made = translateNew(before);
+  const blocks = [list('Seis huevos', 'Dos tazas de harina', 'Sal marina'), paragraph('Cierre la válvula.')];
+  const content = { ...made.content, document: { version: 1 as const, blocks } };
+  let { provenance } = made;
+  for (let times = 0; times < 2; times += 1) {
+    const marked = markCurrent(source, content, provenance, new Set(['block:l', 'block:p']), AT);
+    expect(marked.keys).toEqual(['block:l', 'block:p']);
+    provenance = JSON.parse(JSON.stringify(marked.provenance));
+    const taught = taughtBy(source, content, provenance);
+    expect(taught.map(({ source: from, target }) => [from, target])).toEqual([
+      ['Close the valve.', 'Cierre la válvula.'],
+    ]);
+    expect(refresh(source, { content, provenance }).plan.steps).toEqual([]);
   }
 });

@@ -1,14 +1,21 @@
 /** Two articles that people and refreshes change in any order, and what is known about each text. */
 import { expect } from 'vitest';
 import type { Block } from '../../src/document/format/schema.ts';
-import { acceptProposal, rejectProposal } from '../../src/document/refresh/decide.ts';
 import { compare } from '../../src/document/refresh/states.ts';
 import { taughtBy } from '../../src/document/refresh/taught.ts';
 import type { Proposal } from '../../src/document/refresh/types.ts';
 import { fieldsOf } from '../../src/document/refresh/units.ts';
 import type { Snapshot } from '../../src/document/translation/source.ts';
 import { pseudoLocalize } from '../../src/providers/pseudo.ts';
-import { NOTHING, openAfter, refresh, translateNew, type Version } from './versions.ts';
+import {
+  acceptProposal,
+  NOTHING,
+  openAfter,
+  refresh,
+  rejectProposal,
+  translateNew,
+  type Version,
+} from './versions.ts';
 
 export const paragraph = (id: string, text: string): Block => ({ id, type: 'paragraph', text });
 export const article = (blocks: readonly Block[]): Snapshot => ({

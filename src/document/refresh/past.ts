@@ -71,7 +71,7 @@ export interface Judged {
 }
 
 /** The pair of a whole unit; the present one first. */
-function pairOf({ past = [], ...known }: UnitProvenance, hash: string): Pair | undefined {
+export function pairOf({ past = [], ...known }: UnitProvenance, hash: string): Pair | undefined {
   if (known.target === hash) {
     return { source: known.source, target: hash, ...(known.byPerson ? { byPerson: true } : {}) };
   }

@@ -4,7 +4,7 @@ import type { TextChange } from '../format/walk.ts';
 import { extractSegments, type Segment } from '../translation/segments.ts';
 import type { Snapshot, SourceAsset } from '../translation/source.ts';
 import { type ReusableTexts, reusableTexts, reuse } from './reuse.ts';
-import { type Compared, type Comparison, compare } from './states.ts';
+import { adopt, type Compared, type Comparison, compare } from './states.ts';
 import type {
   Proposal,
   ProposalReason,
@@ -14,9 +14,8 @@ import type {
   RefreshPlan,
   RefreshStep,
   UnitKey,
-  UnitProvenance,
 } from './types.ts';
-import { absentUnit, fieldsAmong, fieldsOf, hashesOf, idOf, unknownUnit } from './units.ts';
+import { fieldsAmong, fieldsOf, hashesOf, idOf } from './units.ts';
 import { weigh } from './weigh.ts';
 
 /** The action for a unit, and why it is only proposed. */
@@ -72,13 +71,6 @@ export function planRefresh(
     settled: options.proposed.filter((proposal) => isSettled(proposal, given)).map(({ key }) => key),
   };
   return { ...plan, sent: segmentsToSend(plan).length, weight: weigh(plan) };
-}
-
-/** The provenance of a unit of a version without provenance. */
-function adopt({ key, source, version }: Compared): UnitProvenance[] {
-  if (source === undefined) return [];
-  if (version !== undefined) return [unknownUnit(key, version.value)];
-  return [absentUnit(key, { hash: source.hash, texts: hashesOf(fieldsOf(key, source.value)) })];
 }
 
 /** The texts of a plan to send to an engine, in reading order. */

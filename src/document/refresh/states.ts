@@ -1,8 +1,9 @@
 /** Compares a version with its source. */
 import type { AssetId } from '../../ids.ts';
 import type { Snapshot } from '../translation/source.ts';
-import { isOfPerson, judge } from './past.ts';
+import { isOfPerson, judge, pairOf } from './past.ts';
 import {
+  META_UNITS,
   type Provenance,
   type StateCounts,
   UNIT_STATES,
@@ -10,7 +11,18 @@ import {
   type UnitProvenance,
   type UnitState,
 } from './types.ts';
-import { blockKey, idOf, imageKey, type Unit, unitsOf, unknownUnit } from './units.ts';
+import {
+  absentUnit,
+  blockKey,
+  fieldsOf,
+  hashesOf,
+  idOf,
+  imageKey,
+  placesIn,
+  type Unit,
+  unitsOf,
+  unknownUnit,
+} from './units.ts';
 
 /** One unit of the source and the version, with its provenance. */
 export interface Compared {
@@ -64,6 +76,19 @@ export function blockKeys(provenance: Provenance | null): (id: string) => UnitKe
   return (id) => keys.get(id);
 }
 
+/** The keys of the units of both sides. */
+export function unitNames(source: Snapshot, version: Snapshot, provenance: Provenance | null): Set<string> {
+  const keyOfBlock = blockKeys(provenance);
+  const images = new Set(version.assets.map(({ id }) => id));
+  return new Set<string>([
+    ...META_UNITS,
+    ...source.document.blocks.map(({ id }) => blockKey(id)),
+    ...source.assets.map(({ id }) => imageKey(id)),
+    ...version.document.blocks.flatMap(({ id }) => keyOfBlock(id) ?? []),
+    ...(provenance ?? []).flatMap(({ key, assetId }) => (assetId && images.has(assetId) ? key : [])),
+  ]);
+}
+
 /** Pairs images with their copies: by provenance, or by equal bytes in a version without one. */
 function pairImages(
   source: Snapshot,
@@ -97,6 +122,66 @@ function stateOf({
     return { state: known?.target == null ? undefined : 'gone', byPerson };
   }
   return judge(known ?? unknownUnit(key, version.value), version, source);
+}
+
+/** The provenance of a unit of a version without provenance. */
+export function adopt({ key, source, version }: Compared): UnitProvenance[] {
+  if (source === undefined) return [];
+  if (version !== undefined) return [unknownUnit(key, version.value)];
+  return [absentUnit(key, { hash: source.hash, texts: hashesOf(fieldsOf(key, source.value)) })];
+}
+
+/** Who wrote what stands in the version, as far as it is known. */
+export interface UnitWriter {
+  readonly kind: 'job' | 'person';
+  readonly jobId: string | null;
+  readonly at: string | null;
+}
+
+/** A unit of a version as editors see it. */
+export interface ListedUnit {
+  readonly unit: UnitKey;
+  /** The version's block; null when it has none. */
+  readonly blockId: string | null;
+  /** The version's image; null when it has none. */
+  readonly assetId: string | null;
+  /** JSON pointer into the version as it is read; null when it does not have the unit. Images have none. */
+  readonly path: string | null;
+  readonly state: UnitState;
+  readonly writtenBy: UnitWriter | null;
+}
+
+/** The units that have a state: those of `countStates`, in the order of the source. */
+export function listUnits(source: Snapshot, version: Snapshot, provenance: Provenance): ListedUnit[] {
+  const placeOf = placesIn(version);
+  return compare(source, version, provenance).units.flatMap((unit): ListedUnit[] => {
+    const { key, state, version: there } = unit;
+    if (state === undefined) return [];
+    const value = there?.value;
+    const block = value?.type === 'block' ? value.block : undefined;
+    const isField = value?.type === 'text' || value?.type === 'texts';
+    return [
+      {
+        unit: key,
+        blockId: block?.id ?? null,
+        assetId: value?.type === 'image' ? value.image.id : null,
+        path: block ? `/documentJson/blocks/${placeOf(blockKey(block.id))}` : isField ? `/${key}` : null,
+        state,
+        writtenBy: writerOf(unit),
+      },
+    ];
+  });
+}
+
+function writerOf({ version, known, byPerson }: Compared): UnitWriter | null {
+  if (version === undefined || known === undefined) return null;
+  if (known.target === version.hash && known.wrote !== undefined) {
+    const { jobId, at } = known.wrote;
+    return { kind: jobId === null ? 'person' : 'job', jobId, at };
+  }
+  const pair = pairOf(known, version.hash);
+  const kind = (pair === undefined ? byPerson : pair.byPerson) ? 'person' : 'job';
+  return known.target === '' ? null : { kind, jobId: null, at: null };
 }
 
 /** Counts a version's units (fields outside the body, blocks, images) by state. */

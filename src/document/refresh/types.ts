@@ -2,13 +2,19 @@
  * Types of a refresh, which compares a version with its source unit by unit (design.md §9). All are plain JSON, so that
  * they can be stored and passed between threads.
  */
-import type { AssetId } from '../../ids.ts';
+import type { AssetId, JobId, ProposalId } from '../../ids.ts';
 import type { Block } from '../format/schema.ts';
 import type { TextChange } from '../format/walk.ts';
 import type { LanguagePair } from '../translation/figures.ts';
 import type { Snapshot, SourceAsset } from '../translation/source.ts';
 
-const META_UNITS = ['title', 'metaTitle', 'metaDescription', 'targetKeywords', 'secondaryKeywords'] as const;
+export const META_UNITS = [
+  'title',
+  'metaTitle',
+  'metaDescription',
+  'targetKeywords',
+  'secondaryKeywords',
+] as const;
 export type MetaUnit = (typeof META_UNITS)[number];
 
 /**
@@ -35,6 +41,13 @@ export interface Pair {
   readonly byPerson?: true;
 }
 
+/** Who made a unit's present pair, and when: the job that translated it, or a person who decided about it (null). */
+export interface Writer {
+  readonly jobId: JobId | null;
+  /** RFC 3339. */
+  readonly at: string;
+}
+
 /**
  * A unit's present pair, and the pairs before it. Its ids are those of both sides: `key` has the source's, `blockId` or
  * `assetId` the version's (contract.md T42).
@@ -59,6 +72,8 @@ export interface UnitProvenance {
   readonly written: readonly string[];
   /** A person's words are in the version's unit: it was kept by a decision, or a proposal kept some of its texts. */
   readonly byPerson?: true;
+  /** Absent when unknown. */
+  readonly wrote?: Writer;
   /** Earlier pairs of the whole unit, newest first. */
   readonly past?: readonly Pair[];
   /** Earlier pairs of its texts, newest first. */
@@ -118,6 +133,21 @@ export interface Proposal {
   readonly newSource: UnitValue | null;
   /** Ids of preceding blocks in the source, nearest first: a new block goes after the first one in the version. */
   readonly behind: readonly string[];
+}
+
+/** A person's decision about an open proposal. */
+export interface Decision {
+  readonly id: ProposalId;
+  /** The refresh that made the proposal. */
+  readonly jobId: JobId;
+  readonly isAccepted: boolean;
+  readonly proposal: Proposal;
+}
+
+/** Why a proposal cannot be accepted: its unit has changed since, or the version has the most blocks allowed. */
+export interface Refusal {
+  readonly id: ProposalId;
+  readonly reason: 'changed' | 'full';
 }
 
 /** The planned action for one unit. */

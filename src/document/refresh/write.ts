@@ -188,7 +188,7 @@ function dropDoubleLinks(blocks: readonly Block[], written: ReadonlyMap<string, 
 
 type ImageChanges = Pick<RefreshResult, 'addImages' | 'altTexts' | 'removeImages'>;
 
-/** An image shown in the body is not removed; a new cover replaces the existing one. */
+/** An image shown in the body is not removed; a new cover replaces the existing one, the first of several. */
 function writeImages(
   before: readonly SourceAsset[],
   document: DocumentJson,
@@ -206,8 +206,10 @@ function writeImages(
     if (value === null && id !== undefined && !shown.has(id)) going.add(id);
   }
   const there = new Set(before.map(({ id }) => id));
-  const addImages = [...written.values()].filter(({ id }) => !there.has(id));
-  if (addImages.some(({ role }) => role === 'hero')) {
+  const added = [...written.values()].filter(({ id }) => !there.has(id));
+  const cover = added.find(({ role }) => role === 'hero');
+  const addImages = added.filter((image) => image.role !== 'hero' || image === cover);
+  if (cover !== undefined) {
     for (const { id, role } of before) if (role === 'hero') going.add(id);
   }
   const removeImages = before.flatMap(({ id }) => (going.has(id) ? id : []));

@@ -1,12 +1,17 @@
 /** Tasks of a refresh and its proposals on whole versions. Texts that come in are JSON. */
 import type { AssetId } from '../../ids.ts';
-import { MAX_BLOCKS } from '../format/schema.ts';
 import { ParsedTexts } from '../inline/texts.ts';
 import { applyRefresh } from '../refresh/apply.ts';
-import { acceptProposal, rejectProposal } from '../refresh/decide.ts';
+import {
+  type DecidedUnits,
+  decide as decideUnits,
+  markCurrent as markUnits,
+  currentValues as valuesOf,
+} from '../refresh/decide.ts';
 import { planRefresh, segmentsToSend } from '../refresh/plan.ts';
-import { blockKeys } from '../refresh/states.ts';
+import { type ListedUnit, unitNames, listUnits as unitsListed } from '../refresh/states.ts';
 import type {
+  Decision,
   Proposal,
   Provenance,
   RefreshOptions,
@@ -14,8 +19,10 @@ import type {
   RefreshResult,
   UnitKey,
   UnitSources,
+  UnitValue,
+  Writer,
 } from '../refresh/types.ts';
-import { blockKey, fieldsAmong } from '../refresh/units.ts';
+import { fieldsAmong } from '../refresh/units.ts';
 import { weigh } from '../refresh/weigh.ts';
 import { orUnwritable, type Unwritable } from '../translation/reassemble.ts';
 import type { Segment } from '../translation/segments.ts';
@@ -39,7 +46,7 @@ export interface PlannedRefresh {
   readonly changed: { readonly blocks: number; readonly fields: number; readonly images: number };
   /** The changed units. */
   readonly keys: readonly UnitKey[];
-  /** Ids of `blocks` that neither side has. */
+  /** Those of `units` that neither side has. */
   readonly unknown: readonly string[];
 }
 
@@ -47,20 +54,12 @@ export interface PlannedRefresh {
 export interface PlanOptions {
   readonly apply: RefreshOptions['apply'];
   readonly languages?: RefreshOptions['languages'];
-  /** Ids of blocks, of either side; undefined for all units. */
-  readonly blocks?: readonly string[] | undefined;
+  /** Names of units; undefined for all. */
+  readonly units?: readonly string[] | undefined;
 }
 
-/** Looks up the key of a block by its id; the source's goes first. */
-function keyFinder(source: Snapshot, version: Snapshot, provenance: Provenance | null) {
-  const inSource = new Set(source.document.blocks.map(({ id }) => id));
-  const inVersion = new Set(version.document.blocks.map(({ id }) => id));
-  const keyOfBlock = blockKeys(provenance);
-  return (id: string): UnitKey | undefined => {
-    if (inSource.has(id)) return blockKey(id);
-    return inVersion.has(id) ? (keyOfBlock(id) ?? blockKey(id)) : undefined;
-  };
-}
+const unknownAmong = (named: readonly string[], names: ReadonlySet<string>): string[] =>
+  named.filter((name) => !names.has(name));
 
 /** Plans a refresh of a version; `proposed` are its open proposals. */
 export function planVersion(
@@ -68,16 +67,15 @@ export function planVersion(
   versionJson: string,
   provenance: string | null,
   proposed: string,
-  { apply, languages, blocks: named }: PlanOptions,
+  { apply, languages, units: named }: PlanOptions,
 ): PlannedRefresh {
   const source = read<Snapshot>(sourceJson);
   const version = read<Snapshot>(versionJson);
   const known = readProvenance(provenance);
-  const keyOf = keyFinder(source, version, known);
   const plan = planRefresh(source, version, known, {
     apply,
     languages,
-    units: named?.flatMap((id) => keyOf(id) ?? []),
+    units: named as readonly UnitKey[] | undefined,
     proposed: read<Proposal[]>(proposed),
   });
   const keys = plan.steps.map(({ key }) => key);
@@ -91,7 +89,7 @@ export function planVersion(
     blocks: source.document.blocks.length,
     changed: { blocks, images, fields: keys.length - blocks - images },
     keys,
-    unknown: (named ?? []).filter((id) => keyOf(id) === undefined),
+    unknown: named === undefined ? [] : unknownAmong(named, unitNames(source, version, known)),
   };
 }
 
@@ -193,6 +191,7 @@ export function applyPlan(
   unpaid: ReadonlySet<string>,
   copyIds: ReadonlyMap<string, AssetId>,
   proposeAll: boolean,
+  by: Writer,
 ): Applied {
   return orUnwritable(() => {
     const planned = read<RefreshPlan>(plan);
@@ -206,22 +205,82 @@ export function applyPlan(
     });
     const units = new Set([...result.applied, ...proposals.map(({ key }) => key)]);
     const delivered = deliveredOf(planned, units, unpaid.union(overlong));
-    return { ok: true, proposals, settled, changed: changedBy(result), delivered, overlong };
+    const applied = new Set(result.applied);
+    const changed = changedBy({
+      ...result,
+      provenance: result.provenance.map((unit) => (applied.has(unit.key) ? { ...unit, wrote: by } : unit)),
+    });
+    return { ok: true, proposals, settled, changed, delivered, overlong };
   });
 }
 
-/** Why a proposal cannot be accepted: its unit has changed since, or the version has the most blocks allowed. */
-export type Refusal = 'changed' | 'full';
-
-/** The version after the proposal is accepted. */
-export function accept(proposal: string, version: string, provenance: string | null): Changed | Refusal {
-  const before = read<Snapshot>(version);
-  const result = acceptProposal(before, readProvenance(provenance), read<Proposal>(proposal));
-  if (result === null) return 'changed';
-  const { length } = result.content.document.blocks;
-  return length > MAX_BLOCKS && length > before.document.blocks.length ? 'full' : changedBy(result);
+/** The version after decisions; `changed` is null when nothing was accepted. */
+export interface DecidedVersion {
+  readonly ok: true;
+  readonly changed: Changed | null;
+  readonly decided: Decided;
 }
 
-/** What is kept about the version after the proposal is rejected. */
-export const reject = (proposal: string, version: string, provenance: string | null): Decided =>
-  toDecided(rejectProposal(read<Snapshot>(version), readProvenance(provenance), read<Proposal>(proposal)));
+/** Carries out decisions about proposals, or says why not; `decisions` is a list of `Decision`. */
+export function decide(
+  decisions: string,
+  version: string,
+  provenance: string | null,
+  at: string,
+): DecidedVersion | Extract<DecidedUnits, { ok: false }> {
+  const decided = decideUnits(
+    read<Snapshot>(version),
+    readProvenance(provenance),
+    read<Decision[]>(decisions),
+    at,
+  );
+  if (!decided.ok) return decided;
+  const { result } = decided;
+  const changed = result.applied.length === 0 ? null : changedBy(result);
+  return { ok: true, changed, decided: changed?.decided ?? toDecided(result) };
+}
+
+/** What is kept about a version after units of it are marked as up to date. */
+export interface MarkedVersion {
+  readonly decided: Decided;
+  readonly keys: readonly UnitKey[];
+  /** Names of units that neither side has. */
+  readonly unknown: readonly string[];
+}
+
+/** @param named names of units; null for all that both sides have */
+export function markCurrent(
+  source: string,
+  version: string,
+  provenance: string | null,
+  named: readonly string[] | null,
+  at: string,
+): MarkedVersion {
+  const sides = [read<Snapshot>(source), read<Snapshot>(version), readProvenance(provenance)] as const;
+  const names = unitNames(...sides);
+  const { keys, ...marked } = markUnits(...sides, named && new Set(named), at);
+  return { keys, decided: toDecided(marked), unknown: unknownAmong(named ?? [], names) };
+}
+
+/** What stands in the version for each of these proposals (a list of `Proposal`). */
+export const currentValues = (
+  proposals: string,
+  version: string,
+  provenance: string | null,
+): Map<UnitKey, UnitValue> =>
+  valuesOf(
+    read<Snapshot>(version),
+    readProvenance(provenance),
+    read<Proposal[]>(proposals).map((proposal) => ({ proposal })),
+  );
+
+/** Units of a version with their states, some of them, and how many there are. */
+export function listUnits(
+  source: string,
+  version: string,
+  provenance: string,
+  { from, most }: { readonly from: number; readonly most: number },
+): { units: ListedUnit[]; total: number } {
+  const units = unitsListed(read<Snapshot>(source), read<Snapshot>(version), read<Provenance>(provenance));
+  return { units: units.slice(from, from + most), total: units.length };
+}

@@ -12,7 +12,7 @@ import { toPlainText, weighInline } from '../inline/parse.ts';
 import { ParsedTexts } from '../inline/texts.ts';
 import { importMarkdown } from '../markdown/import.ts';
 import { countStates } from '../refresh/states.ts';
-import type { Provenance, StateCounts } from '../refresh/types.ts';
+import type { Provenance, StateCounts, Writer } from '../refresh/types.ts';
 import { provenanceOf, unitsOf } from '../refresh/units.ts';
 import { type Rendered, renderDocument } from '../render/document.ts';
 import type { Term } from '../text/term-index.ts';
@@ -29,7 +29,7 @@ import {
 import { extractSegments, leftFields } from '../translation/segments.ts';
 import type { Snapshot } from '../translation/source.ts';
 import { fitting, memoryKeys, taughtTexts } from './memory.ts';
-import { accept, applyPlan, planVersion, reject, sentOf } from './refresh.ts';
+import { applyPlan, currentValues, decide, listUnits, markCurrent, planVersion, sentOf } from './refresh.ts';
 import { type RenderedDocument, type StoredDocument, toStore } from './stored.ts';
 
 export type CheckedDocument =
@@ -84,6 +84,7 @@ function assemble(
   snapshot: string,
   translations: ReadonlyMap<string, string | null>,
   assetIds: ReadonlyMap<string, AssetId>,
+  by: Writer,
 ): Assembled {
   const texts = new ParsedTexts();
   const source = JSON.parse(snapshot) as Snapshot;
@@ -91,8 +92,16 @@ function assemble(
     const made = reassemble(source, translations, assetIds, texts);
     const { document, ...article } = made;
     const known = provenanceOf(source, made, assetIds, leftFields(translations).union(made.overlong));
-    const [provenance, sources] = [JSON.stringify(known.provenance), JSON.stringify(known.sources)];
-    return { ok: true, article: { ...article, ...toStore(document, texts), provenance, sources } };
+    const provenance = known.provenance.map((unit) => (unit.target === null ? unit : { ...unit, wrote: by }));
+    return {
+      ok: true,
+      article: {
+        ...article,
+        ...toStore(document, texts),
+        provenance: JSON.stringify(provenance),
+        sources: JSON.stringify(known.sources),
+      },
+    };
   });
 }
 
@@ -197,8 +206,10 @@ export const TASKS = {
   planSegmentsOf,
   planVersion,
   applyPlan,
-  accept,
-  reject,
+  decide,
+  markCurrent,
+  currentValues,
+  listUnits,
   assemble,
   states,
   findImages,

@@ -54,7 +54,7 @@ export async function settleRefresh(db: Database, jobId: JobId): Promise<boolean
   const result = await readResult(db, jobId);
   try {
     return await inTheBackground(result.workspaceId, () =>
-      withVersion(db, result, applyPlan(result), async (tx, worked) => {
+      withVersion(db, result, applyPlan(jobId, result), async (tx, worked) => {
         const settled = await settleJob(tx, jobId, 'TRANSLATING', async () => {
           const { version, output } = await worked();
           if (!output.ok) throw new ReassemblyError(output.problem);
@@ -96,10 +96,15 @@ export async function settleRefresh(db: Database, jobId: JobId): Promise<boolean
 }
 
 /** Applies the plan to the version. Proposes all of it when readers would see unreviewed text. */
-const applyPlan = ({ plan, oldSources, translations, unpaid, copyIds, released }: RefreshResult) =>
+const applyPlan = (
+  jobId: JobId,
+  { plan, oldSources, translations, unpaid, copyIds, released }: RefreshResult,
+) =>
   versionTask('applyPlan', (version) => {
     const proposeAll = JOB_OWNED.includes(version.row.status) || (isReleased(version) && !released);
-    return [plan, oldSources, version.content, version.provenance, translations, unpaid, copyIds, proposeAll];
+    const by = { jobId, at: new Date().toISOString() };
+    const { content, provenance } = version;
+    return [plan, oldSources, content, provenance, translations, unpaid, copyIds, proposeAll, by];
   });
 
 async function readResult(db: Database, jobId: JobId): Promise<RefreshResult> {
