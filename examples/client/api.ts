@@ -55,6 +55,8 @@ export type Estimate = { words: number; total: number };
 
 export type Wallet = { balance: number; reserved: number; available: number };
 
+export type StyleSheet = { language: string; address: 'formal' | 'informal' | 'impersonal' | 'du' | 'ihr' | 'Sie' | 'tu' | 'vous' | 'tú' | 'vos' | 'vosotros' | 'usted' | 'ustedes' | 'Lei' | 'voi' | 'você' | 'o senhor' | 'je' | 'u' | 'ty' | 'Pan/Pani' | 'vy' | 'ты' | 'вы' | 'です・ます' | 'だ・である' | '합니다' | '해요' | null; gender: 'neutral' | 'paired' | 'masculine' | 'feminine' | null; quotes: '„…“' | '„…”' | '“…”' | '”…”' | '‘…’' | '"…"' | '«…»' | '« … »' | '»…«' | '「…」' | '『…』' | null; numbers: '1.234,5' | '1 234,5' | '1,234.5' | '1’234.5' | '1’234,5' | '12,34,567.8' | null; dates: '31.12.2026' | '31/12/2026' | '31-12-2026' | '12/31/2026' | '2026-12-31' | '2026/12/31' | '2026. 12. 31.' | '2026年12月31日' | null; titleCase: 'sentence' | 'title' | null; variant: 'de-DE' | 'de-AT' | 'de-CH' | 'en-US' | 'en-GB' | 'es-ES' | 'es-419' | 'es-MX' | 'fr-FR' | 'fr-CA' | 'fr-CH' | 'nl-NL' | 'nl-BE' | 'pt-BR' | 'pt-PT' | 'sr-Cyrl' | 'sr-Latn' | 'zh-Hans' | 'zh-Hant' | null; terms: { source: string; target: string }[]; updatedAt: string };
+
 export type RefreshEstimate = { blocks: number; changedBlocks: number; changedFields: number; changedImages: number; words: number; total: number };
 
 export type UnitState = { unit: string; blockId: string | null; assetId: string | null; path: string | null; state: 'current' | 'stale' | 'edited' | 'editedAndStale' | 'new' | 'gone'; writtenBy: { kind: 'job' | 'person'; jobId: string | null; at: string | null } | null; proposalId: string | null };
@@ -384,6 +386,16 @@ export interface Operations {
     input: { params: { articleId: string }; query: { language: string } };
     output: { status: 200; headers: Headers; body: { estimate: Estimate; wallet: Wallet; sufficient: boolean } };
   };
+  /** Read the style sheet of a version */
+  readStyleSheet: {
+    input: { params: { articleId: string } };
+    output: { status: 200; headers: Headers; body: { styleSheet: StyleSheet } };
+  };
+  /** Change the style sheet of a version */
+  updateStyleSheet: {
+    input: { params: { articleId: string }; headers: { 'If-Match': string }; body: { address?: 'formal' | 'informal' | 'impersonal' | 'du' | 'ihr' | 'Sie' | 'tu' | 'vous' | 'tú' | 'vos' | 'vosotros' | 'usted' | 'ustedes' | 'Lei' | 'voi' | 'você' | 'o senhor' | 'je' | 'u' | 'ty' | 'Pan/Pani' | 'vy' | 'ты' | 'вы' | 'です・ます' | 'だ・である' | '합니다' | '해요' | null; gender?: 'neutral' | 'paired' | 'masculine' | 'feminine' | null; quotes?: '„…“' | '„…”' | '“…”' | '”…”' | '‘…’' | '"…"' | '«…»' | '« … »' | '»…«' | '「…」' | '『…』' | null; numbers?: '1.234,5' | '1 234,5' | '1,234.5' | '1’234.5' | '1’234,5' | '12,34,567.8' | null; dates?: '31.12.2026' | '31/12/2026' | '31-12-2026' | '12/31/2026' | '2026-12-31' | '2026/12/31' | '2026. 12. 31.' | '2026年12月31日' | null; titleCase?: 'sentence' | 'title' | null; variant?: 'de-DE' | 'de-AT' | 'de-CH' | 'en-US' | 'en-GB' | 'es-ES' | 'es-419' | 'es-MX' | 'fr-FR' | 'fr-CA' | 'fr-CH' | 'nl-NL' | 'nl-BE' | 'pt-BR' | 'pt-PT' | 'sr-Cyrl' | 'sr-Latn' | 'zh-Hans' | 'zh-Hant' | null; terms?: { source: string; target: string }[] | null } };
+    output: { status: 200; headers: Headers; body: { styleSheet: StyleSheet } };
+  };
   /** Estimate a refresh */
   estimateRefresh: {
     input: { params: { articleId: string } };
@@ -670,6 +682,8 @@ export const OPERATIONS = {
   listTranslations: ['GET', '/api/articles/{articleId}/translations'],
   createTranslation: ['POST', '/api/articles/{articleId}/translations'],
   estimateTranslation: ['GET', '/api/articles/{articleId}/translations/estimate'],
+  readStyleSheet: ['GET', '/api/articles/{articleId}/style-sheet'],
+  updateStyleSheet: ['PATCH', '/api/articles/{articleId}/style-sheet'],
   estimateRefresh: ['GET', '/api/articles/{articleId}/refresh/estimate'],
   estimateRefreshOf: ['POST', '/api/articles/{articleId}/refresh/estimate'],
   refreshTranslation: ['POST', '/api/articles/{articleId}/refresh'],

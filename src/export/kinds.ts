@@ -152,6 +152,7 @@ export const KINDS: readonly Kind[] = [
     large: true,
   },
   table('article-redirects', 'article_slug_redirects', inLivingProject),
+  table('article-style-sheets', 'article_style_sheets', ofLivingArticle),
   { ...table('article-provenance', 'article_provenance', ofLivingArticle), large: true },
   table('assets', 'assets', ofLivingArticle, (row: AssetRow) => ({
     ...toAsset(row),

@@ -39,6 +39,7 @@ import { reportExample } from '../translations/report/examples.ts';
 import { readReport } from '../translations/report/read.ts';
 import { reportSchema } from '../translations/report/schemas.ts';
 import { createTranslationRoutes } from '../translations/routes.ts';
+import { createStyleSheetRoutes } from '../translations/style-sheet/routes.ts';
 import type { RunCanceller } from '../webhooks/endpoints/run-canceller.ts';
 import { createWebhookRoutes } from '../webhooks/routes.ts';
 import type { SecretRing } from '../webhooks/secrets/ring.ts';
@@ -85,6 +86,7 @@ export function createRoutes(dependencies: RouteDependencies): RouteModule[] {
     ...createCategoryRoutes(),
     ...createSuggestionRoutes(dependencies),
     ...createTranslationRoutes(jobRuns),
+    ...createStyleSheetRoutes(),
     ...createRefreshRoutes(jobRuns),
     ...createMemoryRoutes(),
     ...createBrandVoiceRoutes(),

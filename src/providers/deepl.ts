@@ -2,6 +2,7 @@ import { z } from 'zod';
 import type { TextRange } from '../document/text/literals.ts';
 import { decodeReferences } from '../document/text/references.ts';
 import { indexRanges } from '../document/text/term-index.ts';
+import { addressOf, formalityOf } from '../document/translation/style-sheet.ts';
 import { serializeTags } from '../document/translation/tags.ts';
 import { type CallLimits, callEngine, type EngineNames, joinUrl, statusError } from './http.ts';
 import { translateTexts } from './pieces.ts';
@@ -96,7 +97,7 @@ const unprotect = (markup: string): string => markup.replace(/<x>([^<>]*)<\/x>/g
 /** Context, neither translated nor billed, and formality, which languages without forms of address ignore. */
 function contextOf({ context, around }: TranslationRequest): Pick<Body, 'context' | 'formality'> {
   const near = [context?.title, around?.before, around?.after].filter((text) => text).join('\n');
-  const formality = context?.style?.formality ?? null;
+  const formality = context === undefined ? null : formalityOf(addressOf(context));
   return {
     ...(near === '' ? {} : { context: near }),
     ...(formality === null ? {} : { formality: formality === 'formal' ? 'prefer_more' : 'prefer_less' }),

@@ -11,10 +11,13 @@ export interface TranslationRunResult {
   readonly batches?: number;
 }
 
-/** How many batches there are to translate, and whether a term list is to be drawn before. */
+/** What a planned run has to request. */
 export interface PlannedRun {
   readonly batches: number;
-  readonly drawTerms?: true;
+  /** A style sheet is drawn before the batches. */
+  readonly drawSheet?: true;
+  /** Batch 0 has the title, meta texts and keywords, and ends before the others begin. */
+  readonly fieldsFirst?: true;
 }
 
 export interface GenerationRunInput {

@@ -103,6 +103,7 @@ beforeAll(async () => {
   const state = await tagOf(`${ids.articleId}/translation-state`);
   tags = {
     approveOutline: await tagOf(`${ids.outlinedId}/outline`),
+    updateStyleSheet: await tagOf(`${ids.articleId}/style-sheet`),
     decideProposals: state,
     markCurrent: state,
   };

@@ -77,7 +77,7 @@ describe('a request to DeepL', () => {
 
   // contract.md V19
   it('tells DeepL the title, what stands around the texts, and how to address the reader, also when asked again', async () => {
-    const context = { title: 'A garden', outline: ['Beds'], terms: [], glossary: [] };
+    const context = { title: 'A garden', outline: ['Beds'], glossary: [], sheet: null };
     const around = { before: 'Spring comes.', after: 'Then water it.' };
     const ask = (style: Style | null, repair?: readonly RepairNote[]) =>
       provider.translate({
@@ -93,7 +93,7 @@ describe('a request to DeepL', () => {
     await ask({ formality: 'informal', instructions: null }, []);
     await ask(null);
     const bodies = server.requests.map(({ body }) => JSON.parse(body));
-    expect(bodies.map(({ formality }) => formality)).toEqual(['prefer_more', 'prefer_less', undefined]);
+    expect(bodies.map(({ formality }) => formality)).toEqual(['prefer_more', 'prefer_less', 'prefer_more']);
     for (const body of bodies) {
       expect(body.context).toBe('A garden\nSpring comes.\nThen water it.');
       expect(JSON.stringify(body)).not.toContain('Ignored');
@@ -134,7 +134,7 @@ describe('a request to DeepL', () => {
       targetLanguage: 'de',
       segments,
       signal: new AbortController().signal,
-      context: { title: '', outline: [], terms: [], glossary, style: null },
+      context: { title: '', outline: [], glossary, style: null, sheet: null },
     };
     const made = await provider.translate(request);
     const [first] = server.requests;

@@ -115,7 +115,7 @@ describe('what was translated before', () => {
   it('is asked for again under another style, by another edition of the engine, and where a term has changed', async () => {
     await translateNew();
     const style = `/api/projects/${projectId}/translation-styles/es`;
-    await service.call(workspace.key, 'PUT', style, { formality: 'formal' });
+    await service.call(workspace.key, 'PUT', style, { formality: 'informal' });
     expect((await translateNew()).asked).toHaveLength(3);
     await service.call(workspace.key, 'POST', `/api/workspaces/${workspace.id}/glossary`, {
       sourceLanguage: 'en',

@@ -7,10 +7,11 @@ import type {
   UnitKey,
   UnitSources,
 } from '../../document/refresh/types.ts';
-import type { JobContext, Neighbours, Placeholders, TermPair } from '../../document/translation/context.ts';
+import type { JobContext, Neighbours, Placeholders } from '../../document/translation/context.ts';
 import type { FoundDefect, Outcome, StoredReport } from '../../document/translation/report.ts';
 import type { SegmentKind } from '../../document/translation/segments.ts';
 import type { Snapshot } from '../../document/translation/source.ts';
+import type { StyleSheet } from '../../document/translation/style-sheet.ts';
 import type {
   AiOperationId,
   ArticleId,
@@ -69,8 +70,8 @@ export type JobPurpose = 'translate' | 'refresh' | 'generate' | 'outline';
 /** How a run ended whose work counts as unpaid. */
 export type UnpaidReason = 'cancelled' | 'failed';
 
-/** Prompt context besides a job's texts and terms; `around` by batch. */
-export interface StoredContext extends Omit<JobContext, 'terms'> {
+/** Prompt context besides a job's texts; `sheet` as it was when the job was planned, `around` by batch. */
+export interface StoredContext extends JobContext {
   readonly around: readonly Neighbours[];
   /** What the empty tags of each batch stand for, by segment key. */
   readonly placeholders: readonly Readonly<Record<string, Placeholders>>[];
@@ -130,8 +131,8 @@ export interface JobTables {
     snapshot: NullableJson<Snapshot | StoredRefresh>;
     /** Null until it is planned. */
     context: NullableJson<StoredContext>;
-    /** Null until extracted, or until the first batch goes without. */
-    terms: NullableJson<readonly TermPair[]>;
+    /** The style sheet that its texts go by; null until drawn, or until the first batch goes without: JSON's null then. */
+    sheet: NullableJson<StyleSheet | null>;
     /** The outcome of its texts; null until the job has ended. */
     report: NullableJson<StoredReport>;
   };
@@ -159,6 +160,13 @@ export interface JobTables {
     outcome: Nullable<Outcome>;
     /** What was repaired, or is wrong with it. */
     defects: NullableJson<readonly FoundDefect[]>;
+  };
+  /** A version's style sheet. */
+  article_style_sheets: {
+    article_id: ArticleId;
+    workspace_id: WorkspaceId;
+    sheet: Json<StyleSheet>;
+    updated_at: CreatedAt;
   };
   /** The state of a version at its last translation. */
   article_provenance: {
@@ -193,7 +201,7 @@ export interface JobTables {
     /** Hash of languages, kind and source text. */
     text_key: string;
     layer: MemoryLayer;
-    /** Hash of engine, style and terms; empty for what people have approved. */
+    /** Hashes of engine, style and terms, and of the style sheet's voice; empty for what people have approved. */
     made_by: string;
     /** In protected form, like the target text; both are empty once it was deleted. */
     source_text: string;

@@ -11,7 +11,7 @@ import type { SegmentKind } from '../translation/segments.ts';
 import type { Snapshot } from '../translation/source.ts';
 import { plainText } from '../translation/tags.ts';
 
-/** Hashes of a text, and of what determines its translation. */
+/** Hashes of a text, and of what determines its translation: of the maker and its terms, a dot, and of the voice. */
 export interface MemoryKey {
   readonly text: string;
   readonly maker: string;
@@ -25,7 +25,8 @@ const keyOfText = (languages: LanguagePair, kind: SegmentKind, text: string): st
 
 /**
  * Memory keys by text key.
- * @param maker identifies engine and style; the glossary terms (JSON text) in a text are part of its key
+ * @param maker identifies engine and instructions; the glossary terms (JSON text) in a text are part of its key
+ * @param voice hash of what the style sheet decides for every text
  */
 export function memoryKeys(
   texts: ReadonlyMap<string, string>,
@@ -33,6 +34,7 @@ export function memoryKeys(
   languages: LanguagePair,
   maker: string,
   glossary: string,
+  voice: string,
 ): Map<string, MemoryKey> {
   const termsIn = indexTerms(JSON.parse(glossary) as readonly GlossaryTerm[], languages.sourceLanguage);
   const keys = new Map<string, MemoryKey>();
@@ -40,7 +42,7 @@ export function memoryKeys(
     const terms = termsIn(plainText(text));
     keys.set(key, {
       text: keyOfText(languages, kinds.get(key) ?? 'paragraph', text),
-      maker: keyOf([maker, terms]),
+      maker: `${keyOf([maker, terms])}.${voice}`,
     });
   }
   return keys;

@@ -32,6 +32,15 @@ export const isOfBody = (kind: SegmentKind | null): boolean =>
   kind !== null &&
   !['title', 'metaTitle', 'metaDescription', 'keyword', 'linkTitle', 'altText'].includes(kind);
 
+/** Kinds that are translated before the body, which uses their words. */
+export const FIELD_KINDS = [
+  'title',
+  'metaTitle',
+  'metaDescription',
+  'keyword',
+] as const satisfies readonly SegmentKind[];
+export const isField = (kind: SegmentKind): boolean => FIELD_KINDS.some((field) => field === kind);
+
 /** One text to translate, in protected form. `key` consists of positions and is unique in the snapshot. */
 export interface Segment {
   readonly key: string;

@@ -3,7 +3,7 @@ import { requirePermissions, type VerbContext } from '../../context.ts';
 import type { Queryable } from '../../db/database.ts';
 import { type PageRequest, readPage } from '../../http/paging.ts';
 import type { GlossaryTermId, WorkspaceId } from '../../ids.ts';
-import type { GlossaryTerm } from '../../providers/types.ts';
+import type { GlossaryTerm, TermPair } from '../../providers/types.ts';
 import { doTask } from '../../threads/pool.ts';
 import { inTheBackground } from '../../threads/share.ts';
 import { type GlossaryTermResponse, termColumns, toTerm } from './schemas.ts';
@@ -86,10 +86,20 @@ export async function glossaryIn(
   texts: readonly string[],
 ): Promise<GlossaryTerm[]> {
   const terms = await glossaryOf(db, workspaceId, languages.source, languages.target);
+  return occurringIn(workspaceId, terms, texts, languages.source);
+}
+
+/** Those of the terms that occur in the texts of a language, at most `MAX_OCCURRING`; searched off the event loop. */
+export async function occurringIn<Term extends TermPair | GlossaryTerm>(
+  workspaceId: WorkspaceId,
+  terms: readonly Term[],
+  texts: readonly string[],
+  language: string,
+): Promise<Term[]> {
   if (terms.length === 0) return [];
   const byPlace = new Map(texts.map((text, place) => [String(place), text]));
   const found = await inTheBackground(workspaceId, () =>
-    doTask('termsIn', JSON.stringify(terms), byPlace, languages.source),
+    doTask('termsIn', JSON.stringify(terms), byPlace, language),
   );
-  return JSON.parse(found) as GlossaryTerm[];
+  return JSON.parse(found) as Term[];
 }

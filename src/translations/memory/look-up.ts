@@ -5,9 +5,10 @@ import type { MemoryKey } from '../../document/tasks/memory.ts';
 import type { LanguagePair } from '../../document/translation/figures.ts';
 import type { Segment } from '../../document/translation/segments.ts';
 import type { ArticleId, JobId, ProjectId, WorkspaceId } from '../../ids.ts';
-import type { GlossaryTerm, Style, TranslationProvider } from '../../providers/types.ts';
+import type { GlossaryTerm, JobContext, TranslationProvider } from '../../providers/types.ts';
 import { doTask } from '../../threads/pool.ts';
 import { learnFromPeople, type MemoryScope } from './people.ts';
+import { voiceKey } from './voice.ts';
 
 /** Texts that one task checks: any 2,000 fit a thread's time limit. */
 const CHECKED = 2_000;
@@ -24,7 +25,8 @@ export interface MemoryQuestion {
   readonly languages: LanguagePair;
   readonly segments: readonly Segment[];
   readonly engine: Pick<TranslationProvider, 'name' | 'edition'>;
-  readonly style: Style | null;
+  readonly style: JobContext['style'];
+  readonly sheet: JobContext['sheet'];
   readonly glossary: readonly GlossaryTerm[];
   /** True to translate again, whatever the memory has. */
   readonly bypassMemory: boolean;
@@ -56,12 +58,20 @@ interface Row extends Remembered {
  * was cancelled. All matches pass the checks.
  */
 export async function lookUpMemory(db: Database, question: MemoryQuestion): Promise<MemoryMatches> {
-  const { languages, segments, engine, style, glossary, bypassMemory } = question;
+  const { languages, segments, engine, style, sheet, glossary, bypassMemory } = question;
   const texts = new Map(segments.map(({ key, text }) => [key, text]));
   const kinds = new Map(segments.map(({ key, kind }) => [key, kind]));
   const facts = { ...languages, glossary, pseudo: engine.name === 'pseudo' };
-  const maker = JSON.stringify([engine.name, engine.edition ?? null, style]);
-  const keys = await doTask('memoryKeys', texts, kinds, languages, maker, JSON.stringify(glossary));
+  const maker = JSON.stringify([engine.name, engine.edition ?? null, style?.instructions ?? null]);
+  const keys = await doTask(
+    'memoryKeys',
+    texts,
+    kinds,
+    languages,
+    maker,
+    JSON.stringify(glossary),
+    voiceKey({ style, sheet }),
+  );
   const scope = await scopeOf(db, question);
   if (!bypassMemory) await learnFromPeople(db, scope, { ...facts, glossary: [] });
   const { rows } = await candidatesOf(question, scope, keys).execute(db);
