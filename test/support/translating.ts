@@ -13,7 +13,7 @@ import { eventually } from './wait.ts';
 
 /** A stand-in for a model: does what the test says, then answers like the pseudo provider. */
 export interface StandIn extends TranslationProvider {
-  behave: (signal: AbortSignal) => Promise<void>;
+  behave: (signal: AbortSignal, request: TranslationRequest) => Promise<void>;
   /** Answers instead of the pseudo provider, when given. */
   answer?: ((request: TranslationRequest) => Map<string, string>) | undefined;
 }
@@ -24,12 +24,19 @@ export function createStandIn(): StandIn {
     name: 'stand-in',
     behave: async () => undefined,
     async translate(request) {
-      await standIn.behave(request.signal);
+      await standIn.behave(request.signal, request);
       return standIn.answer?.(request) ?? pseudo.translate(request);
     },
   };
   return standIn;
 }
+
+/** Behaves so for requests of the body; the title, meta texts and keywords, which come before them, are translated. */
+export const forBody =
+  (behave: StandIn['behave']): StandIn['behave'] =>
+  async (signal, request) => {
+    if (!request.segments.some(({ id }) => id === 'title')) await behave(signal, request);
+  };
 
 /** Hangs until the call is given up. */
 export const hang = (signal: AbortSignal): Promise<void> =>
