@@ -58,13 +58,13 @@ it('shows a model what each empty tag stands for, as data, also in a repair, and
   expect(job.status).toBe('COMPLETED');
   const [, first, repair] = model.requests.map((request) => turnsOf(request));
   const placeholders = {
-    'paragraph.2': { 1: 'npm ci', 3: '{count}', 5: code },
-    'paragraph.3': { 1: '[gallery id="3"]', 2: '{n, plural, one {# cup} other {# cups}}' },
+    'paragraph.1': { 1: 'npm ci', 3: '{count}', 5: code },
+    'paragraph.2': { 1: '[gallery id="3"]', 2: '{n, plural, one {# cup} other {# cups}}' },
   };
   expect(JSON.parse(first?.[1] ?? '')).toMatchObject({
     placeholders,
     texts: {
-      'paragraph.2': 'Run <x id="1"/> for <b id="2"><x id="3"/></b> files of <x id="4"/>, then <x id="5"/>.',
+      'paragraph.1': 'Run <x id="1"/> for <b id="2"><x id="3"/></b> files of <x id="4"/>, then <x id="5"/>.',
     },
   });
   expect(repair?.length).toBeGreaterThan(3);
