@@ -29,7 +29,17 @@ import {
 import { extractSegments, leftFields } from '../translation/segments.ts';
 import type { Snapshot } from '../translation/source.ts';
 import { fitting, memoryKeys, taughtTexts } from './memory.ts';
-import { applyPlan, currentValues, decide, listUnits, markCurrent, planVersion, sentOf } from './refresh.ts';
+import {
+  applyPlan,
+  attach,
+  currentValues,
+  decide,
+  listUnits,
+  markCurrent,
+  markPairs,
+  planVersion,
+  sentOf,
+} from './refresh.ts';
 import { type RenderedDocument, type StoredDocument, toStore } from './stored.ts';
 
 export type CheckedDocument =
@@ -208,6 +218,8 @@ export const TASKS = {
   applyPlan,
   decide,
   markCurrent,
+  markPairs,
+  attach,
   currentValues,
   listUnits,
   assemble,

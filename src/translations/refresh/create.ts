@@ -19,6 +19,7 @@ import {
   sourceGone,
 } from './prepare.ts';
 import type { RefreshEstimate, RefreshEstimateResponse } from './schemas.ts';
+import { sourceIdOf } from './tag.ts';
 
 export interface CreateRefresh extends RefreshRequest {
   readonly idempotencyKey?: string | undefined;
@@ -106,13 +107,17 @@ async function admit(
 ): Promise<{ run: Awaited<ReturnType<typeof admitJob>> } | typeof CHANGED> {
   const { workspaceId } = context.actor;
   const { row } = version;
-  await tx
+  const held = await tx
     .selectFrom('articles')
     .select('id')
     .where('workspace_id', '=', workspaceId)
-    .where('id', '=', sourceId)
+    .where('id', 'in', [sourceId, row.id])
+    .orderBy('id')
     .forKeyShare()
-    .executeTakeFirstOrThrow(sourceGone);
+    .execute();
+  if (!held.some(({ id }) => id === sourceId)) throw sourceGone();
+  // Detached since, or attached to another source.
+  if ((await sourceIdOf(tx, { workspaceId, articleId: row.id })) !== sourceId) return CHANGED;
   // Another refresh has ended since the plan was made.
   if ((await latestRefresh(tx, row.id)) !== latest) return CHANGED;
   if (estimate.changedBlocks + estimate.changedFields + estimate.changedImages === 0) {
