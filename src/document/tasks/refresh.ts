@@ -2,7 +2,6 @@
 import type { AssetId } from '../../ids.ts';
 import { ParsedTexts } from '../inline/texts.ts';
 import { applyRefresh } from '../refresh/apply.ts';
-import { type MarkedPairs, markPairs as markUnitPairs, pairSides, type UnitPair } from '../refresh/attach.ts';
 import {
   type DecidedUnits,
   decide as decideUnits,
@@ -112,7 +111,11 @@ export interface Decided {
   readonly withoutSource: readonly UnitKey[];
 }
 
-const toDecided = ({ provenance, sources }: Pick<RefreshResult, 'provenance' | 'sources'>): Decided => ({
+/** A change as it is stored. */
+export const toDecided = ({
+  provenance,
+  sources,
+}: Pick<RefreshResult, 'provenance' | 'sources'>): Decided => ({
   provenance: JSON.stringify(provenance),
   sources: JSON.stringify(Object.fromEntries(sources.filter(([, source]) => source !== null))),
   withoutSource: sources.flatMap(([key, source]) => (source === null ? key : [])),
@@ -261,52 +264,6 @@ export function markCurrent(
   const names = unitNames(...sides);
   const { keys, ...marked } = markUnits(...sides, named && new Set(named), at);
   return { keys, decided: toDecided(marked), unknown: unknownAmong(named ?? [], names) };
-}
-
-/** What is kept about a version after pairs of units are marked as translations of the present source. */
-export interface MarkedUnitPairs extends Pick<MarkedPairs, 'keys' | 'displaced' | 'unknown'> {
-  readonly decided: Decided;
-}
-
-/** @param pairs a list of `UnitPair` */
-export function markPairs(
-  source: string,
-  version: string,
-  provenance: string | null,
-  pairs: string,
-  at: string,
-): MarkedUnitPairs {
-  const { keys, displaced, unknown, ...marked } = markUnitPairs(
-    read<Snapshot>(source),
-    read<Snapshot>(version),
-    readProvenance(provenance),
-    read<UnitPair[]>(pairs),
-    at,
-  );
-  return { keys, displaced, unknown, decided: toDecided(marked) };
-}
-
-/** How two articles belong together, and what is kept about that. Lists are JSON text. */
-export interface PairedSides {
-  readonly count: number;
-  readonly pairs: string;
-  readonly onlyInSource: string;
-  readonly onlyInVersion: string;
-  readonly decided: Decided;
-}
-
-export function attach(source: string, version: string): PairedSides {
-  const { pairs, onlyInSource, onlyInVersion, provenance } = pairSides(
-    read<Snapshot>(source),
-    read<Snapshot>(version),
-  );
-  return {
-    count: pairs.length,
-    pairs: JSON.stringify(pairs),
-    onlyInSource: JSON.stringify(onlyInSource),
-    onlyInVersion: JSON.stringify(onlyInVersion),
-    decided: toDecided({ provenance, sources: [] }),
-  };
 }
 
 /** What stands in the version for each of these proposals (a list of `Proposal`). */

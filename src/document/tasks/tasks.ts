@@ -28,18 +28,9 @@ import {
 } from '../translation/reassemble.ts';
 import { extractSegments, leftFields } from '../translation/segments.ts';
 import type { Snapshot } from '../translation/source.ts';
+import { attach, markPairs } from './attach.ts';
 import { fitting, memoryKeys, taughtTexts } from './memory.ts';
-import {
-  applyPlan,
-  attach,
-  currentValues,
-  decide,
-  listUnits,
-  markCurrent,
-  markPairs,
-  planVersion,
-  sentOf,
-} from './refresh.ts';
+import { applyPlan, currentValues, decide, listUnits, markCurrent, planVersion, sentOf } from './refresh.ts';
 import { type RenderedDocument, type StoredDocument, toStore } from './stored.ts';
 
 export type CheckedDocument =

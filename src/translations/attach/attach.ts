@@ -9,7 +9,7 @@ import type { Tx } from '../../db/database.ts';
 import { uniqueViolation } from '../../db/errors.ts';
 import { CHANGED, retryingChanged } from '../../db/retrying-changed.ts';
 import { inTransaction } from '../../db/transaction.ts';
-import type { PairedSides } from '../../document/tasks/refresh.ts';
+import type { PairedSides } from '../../document/tasks/attach.ts';
 import { conflict, invalid, notFound, type ServiceError } from '../../errors.ts';
 import type { ArticleId, TranslationGroupId, WorkspaceId } from '../../ids.ts';
 import { JsonText, writeJson } from '../../json-text.ts';

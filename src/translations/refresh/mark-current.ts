@@ -1,7 +1,8 @@
 import { lockArticle } from '../../articles/lock.ts';
 import { recordAudit } from '../../audit/record.ts';
 import { requirePermissions, type VerbContext } from '../../context.ts';
-import type { MarkedUnitPairs, MarkedVersion } from '../../document/tasks/refresh.ts';
+import type { MarkedUnitPairs } from '../../document/tasks/attach.ts';
+import type { MarkedVersion } from '../../document/tasks/refresh.ts';
 import { invalid } from '../../errors.ts';
 import type { ArticleId } from '../../ids.ts';
 import { keepProvenance } from '../provenance.ts';
