@@ -10,7 +10,7 @@ const ATTACHED_ID = 'b6d2f0a4-5c83-4e17-9a6b-1f4e8d2c7035';
 /** Pairs of the most blocks, with the longest ids. */
 const MAX_PAIRS_BYTES = 6 * 1024 * 1024;
 
-/** Articles that become versions of a source, and no longer are (contract.md T67 to T74). */
+/** Articles that become versions of a source, and no longer are (contract.md T67 to T73). */
 export const createAttachRoutes = (): RouteModule[] => [
   defineRoute(
     {

@@ -5,6 +5,7 @@ import { uniqueViolation } from '../../db/errors.ts';
 import { CHANGED, retryingChanged } from '../../db/retrying-changed.ts';
 import { inTransaction } from '../../db/transaction.ts';
 import { conflict } from '../../errors.ts';
+import type { ArticleId } from '../../ids.ts';
 import { admitJob, KEY_TAKEN, replay } from '../../jobs/admit.ts';
 import { toJob } from '../../jobs/queries.ts';
 import type { JobRuns } from '../../jobs/runs.ts';
@@ -107,15 +108,15 @@ async function admit(
 ): Promise<{ run: Awaited<ReturnType<typeof admitJob>> } | typeof CHANGED> {
   const { workspaceId } = context.actor;
   const { row } = version;
-  const held = await tx
-    .selectFrom('articles')
-    .select('id')
-    .where('workspace_id', '=', workspaceId)
-    .where('id', 'in', [sourceId, row.id])
-    .orderBy('id')
-    .forKeyShare()
-    .execute();
-  if (!held.some(({ id }) => id === sourceId)) throw sourceGone();
+  const hold = (id: ArticleId) =>
+    tx
+      .selectFrom('articles')
+      .select('id')
+      .where('workspace_id', '=', workspaceId)
+      .where('id', '=', id)
+      .forKeyShare();
+  await hold(sourceId).executeTakeFirstOrThrow(sourceGone);
+  await hold(row.id).executeTakeFirst();
   // Detached since, or attached to another source.
   if ((await sourceIdOf(tx, { workspaceId, articleId: row.id })) !== sourceId) return CHANGED;
   // Another refresh has ended since the plan was made.
