@@ -33,6 +33,7 @@ import { createRoleRoutes } from '../roles/routes.ts';
 import { createSuggestionRoutes } from '../suggestions/routes.ts';
 import type { TaskQueues } from '../temporal/task-queues.ts';
 import type { TemporalClient } from '../temporal/workflow-client.ts';
+import { createAttachRoutes } from '../translations/attach/routes.ts';
 import { createMemoryRoutes } from '../translations/memory/routes.ts';
 import { createRefreshRoutes } from '../translations/refresh/routes.ts';
 import { reportExample } from '../translations/report/examples.ts';
@@ -86,6 +87,7 @@ export function createRoutes(dependencies: RouteDependencies): RouteModule[] {
     ...createCategoryRoutes(),
     ...createSuggestionRoutes(dependencies),
     ...createTranslationRoutes(jobRuns),
+    ...createAttachRoutes(),
     ...createStyleSheetRoutes(),
     ...createRefreshRoutes(jobRuns),
     ...createMemoryRoutes(),

@@ -14,8 +14,11 @@ export async function sourceIdOf(
     SELECT coalesce(
       (SELECT source_article_id FROM article_provenance
         WHERE workspace_id = ${workspaceId} AND article_id = ${articleId}),
-      -- Translated by a release without provenance.
-      (SELECT translations.source_article_id FROM jobs JOIN translations ON translations.job_id = jobs.id
+      -- Translated by a release without provenance, and not detached since.
+      (SELECT source.id FROM jobs JOIN translations ON translations.job_id = jobs.id
+        JOIN articles AS source ON source.id = translations.source_article_id
+        JOIN articles AS version ON version.id = jobs.article_id
+          AND version.translation_group_id = source.translation_group_id
         WHERE jobs.workspace_id = ${workspaceId} AND jobs.article_id = ${articleId}
           AND jobs.purpose = 'translate' AND jobs.status = 'COMPLETED'
         ORDER BY jobs.created_at DESC LIMIT 1)
