@@ -1,4 +1,5 @@
 import type { JobId } from '../src/ids.ts';
+import { createPauses } from '../src/providers/pauses.ts';
 import type { TranslationProvider } from '../src/providers/types.ts';
 import type { PlannedRun } from '../src/temporal/shapes.ts';
 import { translateBatch } from '../src/translations/batch.ts';
@@ -19,6 +20,7 @@ export function createTranslationActivities(
   dependencies: JobDependencies & { readonly provider: TranslationProvider },
 ) {
   const { db, provider } = dependencies;
+  const engine = { db, pauses: createPauses(), jobs: 'translations' };
   const plan = (jobId: JobId, task: PlanTask): Promise<PlannedRun> =>
     asFinalFailure(async () => {
       await requireOpen(db, jobId);
@@ -42,13 +44,13 @@ export function createTranslationActivities(
 
     /** Extracts the job's list of terms; returns how many it has. */
     drawTerms: (jobId: JobId): Promise<{ terms: number }> =>
-      callEngine(db, jobId, 'translations', async (signal) => ({
+      callEngine(engine, jobId, async (signal) => ({
         terms: await extractTerms({ db, provider }, { jobId, signal }),
       })),
 
     /** Translates one batch; returns how many segments it sent to the provider. */
     translateBatch: (jobId: JobId, batch: number): Promise<{ segments: number }> =>
-      callEngine(db, jobId, 'translations', async (signal) => ({
+      callEngine(engine, jobId, async (signal) => ({
         segments: await translateBatch({ db, provider }, { jobId, batch, signal }),
       })),
 

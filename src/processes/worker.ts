@@ -169,9 +169,10 @@ export async function startWorker(
     maxHeartbeatThrottleInterval: '5 seconds',
   } satisfies Partial<WorkerOptions>;
   const { workflowBundle: _, ...activitiesOnly } = common;
+  const paid = { db, client, engineSlots: config.TRANSLATION_ACTIVITY_SLOTS };
   const jobs = {
-    ...metrics.countTranslations(createTranslationActivities({ db, provider, client })),
-    ...metrics.countGenerations(createGenerationActivities({ db, writers, client })),
+    ...metrics.countTranslations(createTranslationActivities({ ...paid, provider })),
+    ...metrics.countGenerations(createGenerationActivities({ ...paid, writers })),
   };
   const workers = await Promise.all([
     Worker.create({

@@ -32,6 +32,14 @@ it('an unset password stops the start and is named, and none is written in the c
   for (const line of secrets) expect(line).toMatch(/\$\{\w+:\?[^}]+\}/);
 });
 
+// contract.md J17
+it('Temporal hands out the tasks of workspaces in turn', () => {
+  const { services, configs } = compose();
+  const [mounted] = services.temporal?.configs ?? [];
+  expect(services.temporal?.environment.DYNAMIC_CONFIG_FILE_PATH).toBe(mounted?.target);
+  expect(configs[mounted?.source ?? '']?.content).toMatch(/^matching\.enableFairness:\n\s+- value: true$/m);
+});
+
 it('nothing but the server and the Temporal UI is published, both on loopback only', () => {
   const published = Object.entries(compose().services).flatMap(([name, { ports }]) =>
     ports.map((port) => `${name} ${port}`),
