@@ -30,5 +30,6 @@ STOPSIGNAL SIGTERM
 HEALTHCHECK --interval=10s --timeout=3s --start-period=30s --retries=3 \
   CMD ["node", "-e", "fetch('http://127.0.0.1:' + process.env.PORT + '/healthz').then(({ ok }) => process.exit(ok ? 0 : 1), () => process.exit(1))"]
 # The HTTP process; the workers run the same image with `node worker.ts`.
-# V8 lets a heap that may grow to gigabytes do so before it collects; a server needs a tenth of that.
-CMD ["node", "--max-old-space-size=384", "server.ts"]
+# V8 lets a heap that may grow to gigabytes do so before it collects, and new objects have up to 128 MB of it; a server
+# needs a tenth of that.
+CMD ["node", "--max-old-space-size=384", "--max-semi-space-size=8", "server.ts"]

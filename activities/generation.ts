@@ -11,6 +11,7 @@ import {
 } from '../src/generation/write.ts';
 import type { JobId } from '../src/ids.ts';
 import { createPauses } from '../src/providers/pauses.ts';
+import type { FailureCause } from '../src/temporal/shapes.ts';
 import { asFinalFailure, providerFailure, whileAway } from './failures.ts';
 import {
   callEngine,
@@ -81,8 +82,8 @@ export function createGenerationActivities(dependencies: JobDependencies & Writi
       ending(dependencies, jobId, () => settleGeneration(db, jobId)),
 
     /** Ends the job as FAILED; false when it had already ended. */
-    failGeneration: async (jobId: JobId, errorMessage: string): Promise<boolean> =>
-      fail(jobId, (await asFinalFailure(() => failureOf(db, jobId))) ?? errorMessage),
+    failGeneration: async (jobId: JobId, errorMessage: string, cause: FailureCause): Promise<boolean> =>
+      fail(jobId, (await asFinalFailure(() => failureOf(db, jobId))) ?? errorMessage, cause),
 
     /** Ends the job as CANCELLED; false when it had already ended. */
     cancelGeneration: cancel,

@@ -1,14 +1,17 @@
 import { cancellationSignal, log } from '@temporalio/activity';
 import { ApplicationFailure } from '@temporalio/common';
 import type { Database } from '../src/db/database.ts';
+import { inSavepoint } from '../src/db/savepoint.ts';
 import { inTransaction } from '../src/db/transaction.ts';
 import type { JobId, WorkspaceId } from '../src/ids.ts';
 import { type Ending, endJob } from '../src/jobs/end.ts';
 import { openJobOf } from '../src/jobs/run-state.ts';
-import { passTurn, takeTurn } from '../src/jobs/turns.ts';
+import type { JobAreas } from '../src/jobs/runs.ts';
+import { passTurn, type TurnLimits, takeTurn } from '../src/jobs/turns.ts';
+import { countUnpaid } from '../src/jobs/unpaid.ts';
 import type { Pauses } from '../src/providers/pauses.ts';
 import { ProviderError } from '../src/providers/types.ts';
-import type { Turn } from '../src/temporal/shapes.ts';
+import type { FailureCause, Turn } from '../src/temporal/shapes.ts';
 import type { TemporalClient } from '../src/temporal/workflow-client.ts';
 import { asFinalFailure, beat, onLeftOver, providerFailure, whileAway } from './failures.ts';
 import { whileBeating } from './heartbeat.ts';
@@ -18,8 +21,8 @@ const HEARTBEAT_MS = 5_000;
 export interface JobDependencies {
   readonly db: Database;
   readonly client: TemporalClient;
-  /** Calls of engines that a worker makes at once. */
-  readonly engineSlots: number;
+  readonly areas: JobAreas;
+  readonly limits: TurnLimits;
 }
 
 /** Ends a job and signals the next one of its workspace, also when the job had already ended. */
@@ -29,11 +32,14 @@ export async function ending(
   end: () => Promise<boolean>,
 ): Promise<boolean> {
   const ended = await asFinalFailure(end);
-  await passTurn(dependencies, jobId).catch((error: unknown) =>
-    log.warn('the next job was not signalled', { jobId, error }),
-  );
+  await signalNext(dependencies, jobId);
   return ended;
 }
+
+const signalNext = (dependencies: JobDependencies, jobId: JobId): Promise<void> =>
+  passTurn(dependencies, jobId).catch((error: unknown) =>
+    log.warn('the next job was not signalled', { jobId, error }),
+  );
 
 /** Stops the run of a job that has been cancelled or has ended; returns the workspace of one that has not. */
 export async function requireOpen(db: Database, jobId: JobId): Promise<WorkspaceId> {
@@ -85,19 +91,33 @@ export type JobActivities = ReturnType<typeof createJobActivities>;
 
 /** The activities that the runs of all paid jobs share. Each is idempotent: it may run again after a crash. */
 export function createJobActivities(dependencies: JobDependencies) {
-  const { db, engineSlots } = dependencies;
-  const endWithoutResult = (jobId: JobId, end: Ending): Promise<boolean> =>
-    ending(dependencies, jobId, async () => {
-      const ended = await inTransaction(db, (tx) => endJob(tx, jobId, { ...end, onLeftOver }));
-      return ended !== null;
-    });
+  const { db, areas, limits } = dependencies;
+  const endWithoutResult = (jobId: JobId, end: Ending, cause?: FailureCause): Promise<boolean> =>
+    ending(dependencies, jobId, () =>
+      inTransaction(db, async (tx) => {
+        const ended = await endJob(tx, jobId, { ...end, onLeftOver });
+        if (ended === null) return false;
+        if (cause === 'texts') {
+          await inSavepoint(
+            tx,
+            () => countUnpaid(tx, areas, ended, 'failed'),
+            (error) => onLeftOver(`unpaid work of job ${jobId}`, error),
+          );
+        }
+        return true;
+      }),
+    );
   return {
-    /** Takes over the hold when it is the job's turn among those of its workspace. */
-    reserve: (jobId: JobId): Promise<Turn> => asFinalFailure(() => takeTurn(db, jobId, engineSlots)),
+    /** Takes over the hold when it is the job's turn among those of its workspace, or ends a job that may not begin. */
+    reserve: async (jobId: JobId): Promise<Turn> => {
+      const turn = await asFinalFailure(() => takeTurn(db, jobId, limits, onLeftOver));
+      if (turn.outcome === 'refused') await signalNext(dependencies, jobId);
+      return turn;
+    },
 
-    /** Ends the job as FAILED; false when it had already ended. */
-    fail: (jobId: JobId, errorMessage: string): Promise<boolean> =>
-      endWithoutResult(jobId, { status: 'FAILED', errorMessage }),
+    /** Ends the job as FAILED, with its words counted when its texts were the cause; false when it had already ended. */
+    fail: (jobId: JobId, errorMessage: string, cause: FailureCause): Promise<boolean> =>
+      endWithoutResult(jobId, { status: 'FAILED', errorMessage }, cause),
 
     /** Ends the job as CANCELLED; false when it had already ended. */
     cancel: (jobId: JobId): Promise<boolean> => endWithoutResult(jobId, { status: 'CANCELLED' }),

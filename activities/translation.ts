@@ -7,7 +7,7 @@ import { remember } from '../src/translations/memory/remember.ts';
 import { type PlanTask, planSegments } from '../src/translations/plan.ts';
 import { settleRefresh } from '../src/translations/refresh/settle.ts';
 import { settleTranslation } from '../src/translations/settle.ts';
-import { extractTerms, wantsTerms } from '../src/translations/terms.ts';
+import { drawStyleSheet, wantsSheet } from '../src/translations/style-sheet/draw.ts';
 import { asFinalFailure } from './failures.ts';
 import { callEngine, createJobActivities, ending, type JobDependencies, requireOpen } from './jobs.ts';
 
@@ -24,8 +24,13 @@ export function createTranslationActivities(
   const plan = (jobId: JobId, task: PlanTask): Promise<PlannedRun> =>
     asFinalFailure(async () => {
       await requireOpen(db, jobId);
-      const { batches, words } = await planSegments(db, jobId, provider, task);
-      return wantsTerms(provider, { batches, words }) ? { batches, drawTerms: true } : { batches };
+      const planned = await planSegments(db, jobId, provider, task);
+      const { batches, bodyBatches } = planned;
+      return {
+        batches,
+        ...(wantsSheet(provider, planned) ? { drawSheet: true } : {}),
+        ...(bodyBatches < batches ? { fieldsFirst: true } : {}),
+      };
     });
   /** Also when a lost worker had already settled the job. */
   const remembering = async (settling: Promise<boolean>, jobId: JobId): Promise<boolean> => {
@@ -42,10 +47,10 @@ export function createTranslationActivities(
     /** The same for a refresh. */
     planRefresh: (jobId: JobId): Promise<PlannedRun> => plan(jobId, 'planSegmentsOf'),
 
-    /** Extracts the job's list of terms; returns how many it has. */
-    drawTerms: (jobId: JobId): Promise<{ terms: number }> =>
+    /** Draws the style sheet of the job's version; returns how many terms it has. */
+    drawStyleSheet: (jobId: JobId): Promise<{ terms: number }> =>
       callEngine(engine, jobId, async (signal) => ({
-        terms: await extractTerms({ db, provider }, { jobId, signal }),
+        terms: await drawStyleSheet({ db, provider }, { jobId, signal }),
       })),
 
     /** Translates one batch; returns how many segments it sent to the provider. */

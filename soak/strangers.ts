@@ -5,17 +5,19 @@
  */
 import { type ChildProcess, fork } from 'node:child_process';
 import { once } from 'node:events';
-import { Agent, type IncomingMessage, request } from 'node:http';
+import { request } from 'node:http';
+import { loadavg, setPriority } from 'node:os';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { sql } from 'kysely';
-import { createProject } from '../src/projects/create.ts';
+import { cpuTimeOf } from '../bench/lib/cpu.ts';
 import { startProcess } from '../test/support/processes.ts';
 import type { Crowd } from './support/crowd.ts';
 import { quietPort } from './support/durable-engines.ts';
 import { startEphemeralEngines, temporaryFolder } from './support/engines.ts';
-import { conclude, median, print, quantile, seconds, setting, table } from './support/report.ts';
+import { conclude, print, quantile, seconds, setting } from './support/report.ts';
 import { createScriptService, type ScriptWorkspace } from './support/service.ts';
+import { ARTICLE_BYTES, agent, createTenants, timesOf } from './support/tenant.ts';
 import { memory } from './support/usage.ts';
 
 const SECONDS = setting('STRANGERS_SECONDS', 45);
@@ -25,12 +27,14 @@ const IDLE = setting('STRANGERS_IDLE', 12_000);
 /** Of the honest upload, which takes ten seconds for each; 0 for none. */
 const UPLOAD_MIB = setting('STRANGERS_UPLOAD_MIB', 16);
 const ALONE_SECONDS = 10;
-const EVERY_MS = 100;
 const KIB = 1_024;
 const MIB = 1_024 * KIB;
 const UPLOAD_KIB_PER_SECOND = 100;
 const PAUSE_EVERY_MIB = 4;
 const PAUSE_MS = 10_000;
+/** Of the crowd, which would not share the server's processors. */
+const LOW_PRIORITY = 10;
+const LOOP_STEPS = 300_000_000;
 const MOST_MS = 250;
 const MOST_MIB = 512;
 
@@ -39,66 +43,7 @@ const folder = temporaryFolder();
 const service = createScriptService(engines);
 const problems: string[] = [];
 const port = await quietPort();
-/** No connection is kept: an idle one may be closed for a new one at any time. */
-const agent = new Agent({ keepAlive: false });
-
-interface Reply {
-  readonly status: number;
-  readonly text: string;
-  readonly ms: number;
-}
-
-function call(
-  key: string,
-  method: string,
-  path: string,
-  body?: Buffer | string,
-  type = 'application/json',
-): Promise<Reply> {
-  const began = performance.now();
-  return new Promise((resolve, reject) => {
-    const headers = {
-      authorization: `Bearer ${key}`,
-      ...(body === undefined ? {} : { 'content-type': type, 'content-length': Buffer.byteLength(body) }),
-    };
-    const outgoing = request({ port, host: '127.0.0.1', method, path, agent, headers });
-    outgoing.on('error', reject);
-    outgoing.on('response', async (response: IncomingMessage) => {
-      const chunks: Buffer[] = [];
-      try {
-        for await (const chunk of response) chunks.push(chunk as Buffer);
-      } catch (error) {
-        reject(error);
-        return;
-      }
-      const text = Buffer.concat(chunks).toString();
-      resolve({ status: response.statusCode ?? 0, text, ms: performance.now() - began });
-    });
-    outgoing.end(body);
-  });
-}
-
-/** A document whose article's response has about so many bytes. */
-const documentOf = (bytes: number) => ({
-  version: 1,
-  blocks: Array.from({ length: Math.ceil(bytes / 3 / 1_000) }, (_, index) => ({
-    id: `p${index}`,
-    type: 'paragraph',
-    text: 'Water the young plants in the morning. '.repeat(25),
-  })),
-});
-
-async function articleOf(workspace: ScriptWorkspace, bytes: number): Promise<string> {
-  const projectId = await createProject(workspace.context, {
-    name: 'Soak',
-    languages: ['en'],
-    primaryLanguage: 'en',
-  });
-  const body = JSON.stringify({ title: 'Soak', documentJson: documentOf(bytes) });
-  const { status, text } = await call(workspace.key, 'POST', `/api/projects/${projectId}/articles`, body);
-  if (status !== 201) throw new Error(`an article could not be made: ${status} ${text.slice(0, 200)}`);
-  return JSON.parse(text).article.id;
-}
+const { call, article: articleOf, sample } = createTenants(port, problems);
 
 const addCategories = (workspace: ScriptWorkspace, count: number) =>
   sql`
@@ -110,36 +55,13 @@ const addCategories = (workspace: ScriptWorkspace, count: number) =>
     SELECT gen_random_uuid(), ${workspace.id}, id, 'zh', rpad('', 72, '園') || left(id::text, 8), id::text, id::text
     FROM made`.execute(service.db);
 
-interface Sample {
-  readonly reads: number[];
-  readonly saves: number[];
-}
-
-/** Reads and saves the article in turn for some seconds. */
-async function sample(key: string, id: string, forSeconds: number): Promise<Sample> {
-  const taken: Sample = { reads: [], saves: [] };
-  const path = `/api/articles/${id}`;
-  const until = performance.now() + forSeconds * 1_000;
-  for (let turn = 0; performance.now() < until; turn += 1) {
-    const title = `Saved ${turn}`;
-    try {
-      const read = await call(key, 'GET', path);
-      const saved = await call(
-        key,
-        'PATCH',
-        path,
-        JSON.stringify({ title, documentJson: documentOf(271_000) }),
-      );
-      taken.reads.push(read.ms);
-      taken.saves.push(saved.ms);
-      if (read.status !== 200) problems.push(`a read was ${read.status}`);
-      if (saved.status !== 200) problems.push(`a save was ${saved.status}`);
-    } catch (error) {
-      problems.push(`a connection of the tenant ended: ${error instanceof Error ? error.message : error}`);
-    }
-    await sleep(EVERY_MS);
-  }
-  return taken;
+/** How fast the machine is at this moment: a loop that always does the same. */
+function printSpeed(): void {
+  const began = performance.now();
+  let sum = 0;
+  for (let step = 0; step < LOOP_STEPS; step += 1) sum = (sum + step * 7) | 0;
+  const took = (performance.now() - began).toFixed(0);
+  print(`a bare loop takes ${took} ms, the machine's load is ${loadavg()[0]?.toFixed(1)}`);
 }
 
 async function honestUpload({ key }: ScriptWorkspace, articleId: string, mebibytes: number): Promise<void> {
@@ -185,6 +107,7 @@ function startCrowd(crowd: Crowd): Promise<ChildProcess> {
     env: { ...process.env, CROWD: JSON.stringify(crowd) },
     stdio: ['ignore', 'pipe', 'inherit', 'ipc'],
   });
+  setPriority(child.pid ?? 0, LOW_PRIORITY);
   return new Promise((resolve, reject) => {
     child.stdout?.once('data', () => resolve(child));
     child.once('exit', () => reject(new Error('the crowd ended early')));
@@ -198,7 +121,7 @@ try {
     PORT: String(port),
     DATA_DIR: folder.path,
   });
-  const article = await articleOf(quiet, 271_000);
+  const article = await articleOf(quiet, ARTICLE_BYTES);
   const large = await articleOf(noisy, 3_000_000);
   await addCategories(noisy, 20_000);
   const size = (await call(quiet.key, 'GET', `/api/articles/${article}`)).text.length;
@@ -207,6 +130,7 @@ try {
 
   const as = (method: string, path: string, key = '', more = '') =>
     `${method} ${path} HTTP/1.1\r\nHost: x\r\n${key === '' ? '' : `Authorization: Bearer ${key}\r\n`}${more}\r\n`;
+  printSpeed();
   const began = performance.now();
   const crowd = await startCrowd({
     port,
@@ -228,26 +152,16 @@ try {
     idle: IDLE,
   });
   print(`the crowd was there after ${seconds(performance.now() - began, 0)} s`);
+  const used = { server: cpuTimeOf(server.pid), crowd: cpuTimeOf(crowd.pid ?? 0) };
   const beside = await sample(quiet.key, article, SECONDS);
+  print(
+    `seconds of a processor in ${SECONDS}: server ${seconds(cpuTimeOf(server.pid) - used.server, 1)}, crowd ${seconds(cpuTimeOf(crowd.pid ?? 0) - used.crowd, 1)}`,
+  );
   const [counts] = await Promise.all([once(crowd, 'message'), crowd.send('stop')]);
   const after = memory(server.pid);
+  printSpeed();
   print(`${JSON.stringify(counts[0])} connections; the article's response has ${size} bytes`);
-  const row = (name: string, values: number[]) => [
-    name,
-    values.length,
-    ...[0.5, 0.95, 0.99, 1].map((share) =>
-      (share === 0.5 ? median(values) : quantile(values, share)).toFixed(0),
-    ),
-  ];
-  print(
-    table([
-      ['ms', 'requests', 'p50', 'p95', 'p99', 'longest'],
-      row('reads alone', alone.reads),
-      row('saves alone', alone.saves),
-      row('reads beside them', beside.reads),
-      row('saves beside them', beside.saves),
-    ]),
-  );
+  print(timesOf({ alone, 'beside them': beside }));
   print(`MiB resident of the server: ${before.now.toFixed(0)} before, ${after.highest.toFixed(0)} at most`);
   for (const [name, values] of Object.entries(beside)) {
     const p99 = quantile(values, 0.99);

@@ -20,7 +20,7 @@ const LATEST_KILL_MS = 900;
 /** Of translateArticle. */
 const PARALLEL_BATCHES = 4;
 
-/** Requests in order: the first text of a batch; empty for the list of terms. */
+/** Requests in order: the first text of a batch; empty for the style sheet. */
 const requested: string[] = [];
 const model = await startEngineServer(async (request) => {
   requested.push(Object.values(askedTexts(request))[0] ?? '');

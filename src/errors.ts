@@ -21,9 +21,16 @@ export interface FieldIssue {
   readonly detail: string;
 }
 
+/** A proposal that cannot be accepted, and why. */
+export interface UndecidedProposal {
+  readonly id: string;
+  readonly reason: 'changed' | 'full' | 'quota';
+}
+
 export interface ErrorDetails {
   readonly permissions?: readonly string[];
   readonly reason?: string;
+  readonly proposals?: readonly UndecidedProposal[];
 }
 
 /** Bad fields that one response names, with the number of further ones. */
@@ -84,8 +91,12 @@ export const invalid = (pointer: string, detail: string): ServiceError =>
   new ServiceError('INVALID_REQUEST', detail, { issues: [{ pointer, detail }] });
 
 /** 409, with `details.reason` where a client has to tell cases apart. */
-export const conflict = (message: string, reason?: string): ServiceError =>
-  new ServiceError('CONFLICT', message, reason === undefined ? {} : { details: { reason } });
+export const conflict = (
+  message: string,
+  reason?: string,
+  more: Omit<ErrorDetails, 'reason'> = {},
+): ServiceError =>
+  new ServiceError('CONFLICT', message, reason === undefined ? {} : { details: { reason, ...more } });
 
 /** 401 for a key that is unknown, revoked or expired, without revealing which. */
 export const keyRefused = (): ServiceError =>

@@ -18,6 +18,7 @@ export type BrandVoiceId = Branded<'BrandVoiceId'>;
 export type ContentTemplateId = Branded<'ContentTemplateId'>;
 export type JobId = Branded<'JobId'>;
 export type GlossaryTermId = Branded<'GlossaryTermId'>;
+export type MemoryEntryId = Branded<'MemoryEntryId'>;
 export type ProposalId = Branded<'ProposalId'>;
 export type AiOperationId = Branded<'AiOperationId'>;
 export type IdeaClusterId = Branded<'IdeaClusterId'>;

@@ -25,11 +25,26 @@ export function slugify(name: string, fallback: 'article' | 'category'): string 
   return slug === '' ? fallback : slug;
 }
 
-/** `base` with a number, cut so that both fit. */
-function numbered(base: string, number: number): string {
-  const suffix = `-${number}`;
+/** The slug of a title with a Latin letter, else null: digits alone say nothing. */
+export function namedSlug(title: string): string | null {
+  const slug = slugify(title, 'article');
+  return /\p{Script=Latin}/u.test(title) && /[a-z]/.test(slug) ? slug : null;
+}
+
+/**
+ * The base of a translation's slug: its title's, or without a Latin letter the source's slug with the language behind it
+ * (contract.md V37).
+ */
+export const slugOfTranslation = (title: string, source: string, language: string): string =>
+  namedSlug(title) ?? suffixed(source, language.toLowerCase());
+
+/** `base` with a suffix, cut so that both fit. */
+function suffixed(base: string, end: string): string {
+  const suffix = `-${end}`;
   return `${base.slice(0, MAX_LENGTH - suffix.length).replace(/-+$/, '')}${suffix}`;
 }
+
+const numbered = (base: string, number: number): string => suffixed(base, String(number));
 
 /** Numbers tried one by one. */
 const MAX_LINEAR = 32;

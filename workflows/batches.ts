@@ -11,7 +11,7 @@ import { ENGINE_CALL, failureType, paidRun, STEP } from './paid-run.ts';
  */
 export function connect(prefix: string) {
   return {
-    steps: proxyActivities<Omit<TranslationActivities, 'translateBatch' | 'drawTerms'>>({
+    steps: proxyActivities<Omit<TranslationActivities, 'translateBatch' | 'drawStyleSheet'>>({
       taskQueue: `${prefix}job-steps`,
       ...STEP,
     }),
@@ -19,8 +19,8 @@ export function connect(prefix: string) {
       taskQueue: `${prefix}engine-calls`,
       ...ENGINE_CALL,
     }),
-    /** 8 attempts are two minutes of failing. An engine may demand an hour: then the run continues without a list. */
-    terms: proxyActivities<Pick<TranslationActivities, 'drawTerms'>>({
+    /** 8 attempts are two minutes of failing. An engine may demand an hour: then the run continues without a sheet. */
+    sheet: proxyActivities<Pick<TranslationActivities, 'drawStyleSheet'>>({
       taskQueue: `${prefix}engine-calls`,
       ...ENGINE_CALL,
       scheduleToCloseTimeout: '1 hour',
@@ -42,59 +42,67 @@ export interface Run {
   readonly givingBack: string;
 }
 
-/** Runs a translation job: begins, plans, extracts terms, translates in batches and settles, or releases the hold. */
+/** Runs a translation job: begins, plans, draws a style sheet, translates in batches and settles, or releases the hold. */
 export const translateInBatches = (
   jobId: JobId,
-  { steps, engine, terms }: Connected,
+  { steps, engine, sheet }: Connected,
   { begin, plan, settle, givingBack }: Run,
 ): Promise<TranslationRunResult> =>
   paidRun<TranslationRunResult>(
     async () => {
       if (!(await begin())) return { outcome: 'already ended' };
-      const { batches, drawTerms } = await plan();
-      if (drawTerms) await drawList(terms, jobId);
-      await translateAll(engine, jobId, batches);
+      const planned = await plan();
+      const { batches } = planned;
+      if (planned.drawSheet) await draw(sheet, jobId);
+      await translateAll(engine, jobId, planned);
       // The point of no return: once begun, a cancellation comes too late.
       const settled = await CancellationScope.nonCancellable(settle);
       return { outcome: settled ? 'settled' : 'already ended', batches };
     },
     {
       cancel: () => steps.cancel.executeWithOptions({ summary: givingBack }, [jobId]),
-      fail: (message) => steps.fail.executeWithOptions({ summary: givingBack }, [jobId, message]),
+      fail: (message, cause) =>
+        steps.fail.executeWithOptions({ summary: givingBack }, [jobId, message, cause]),
       what: 'translation',
     },
   );
 
-/** Extracts the list of terms that all batches get. Without one they are translated all the same. */
-async function drawList({ drawTerms }: Connected['terms'], jobId: JobId): Promise<void> {
+/** Draws the style sheet that all batches get. Without one they are translated all the same. */
+async function draw({ drawStyleSheet }: Connected['sheet'], jobId: JobId): Promise<void> {
   try {
-    await drawTerms.executeWithOptions({ summary: 'extract the list of terms' }, [jobId]);
+    await drawStyleSheet.executeWithOptions({ summary: 'draw the style sheet' }, [jobId]);
   } catch (error) {
     const stopped = isCancellation(error) || CancellationScope.current().consideredCancelled;
     if (stopped || failureType(error) === 'JobEnded') throw error;
   }
 }
 
-/** Translates every batch, a few at a time; when one fails for good the others are cancelled and awaited first. */
+/**
+ * Translates every batch, a few at a time; when one fails for good the others are cancelled and awaited first. A batch of
+ * the title, meta texts and keywords ends before the others begin, which are given its words.
+ */
 async function translateAll(
   { translateBatch }: Connected['engine'],
   jobId: JobId,
-  batches: number,
+  { batches, fieldsFirst }: PlannedRun,
 ): Promise<void> {
+  const translate = (batch: number) =>
+    translateBatch.executeWithOptions({ summary: `batch ${batch + 1} of ${batches}` }, [jobId, batch]);
   let next = 0;
+  if (fieldsFirst) {
+    next = 1;
+    await translate(0);
+  }
   await CancellationScope.cancellable(async () => {
     const scope = CancellationScope.current();
     const lane = async () => {
       while (next < batches) {
         const batch = next;
         next += 1;
-        await translateBatch.executeWithOptions({ summary: `batch ${batch + 1} of ${batches}` }, [
-          jobId,
-          batch,
-        ]);
+        await translate(batch);
       }
     };
-    const lanes = Array.from({ length: Math.min(PARALLEL_BATCHES, batches) }, async () => {
+    const lanes = Array.from({ length: Math.min(PARALLEL_BATCHES, batches - next) }, async () => {
       try {
         await lane();
       } catch (error) {

@@ -66,7 +66,8 @@ export async function generateArticle({ jobId }: GenerationRunInput): Promise<Ge
     },
     {
       cancel: () => steps.cancelGeneration.executeWithOptions(summarised(GIVING_BACK), [jobId]),
-      fail: (message) => steps.failGeneration.executeWithOptions(summarised(GIVING_BACK), [jobId, message]),
+      fail: (message, cause) =>
+        steps.failGeneration.executeWithOptions(summarised(GIVING_BACK), [jobId, message, cause]),
       what: 'generation',
     },
   );

@@ -14,7 +14,8 @@ import {
 } from '@temporalio/workflow';
 import type { JobActivities } from '../activities/jobs.ts';
 import type { JobId } from '../src/ids.ts';
-import { TURN_FREED } from '../src/temporal/shapes.ts';
+import type { ProviderErrorKind } from '../src/providers/types.ts';
+import { type FailureCause, TURN_FREED } from '../src/temporal/shapes.ts';
 
 /** Poll interval for runs not signalled: a second for each run ahead, up to a minute. */
 const POLL_MS = { each: 1_000, most: 60_000 } as const;
@@ -45,7 +46,7 @@ export const queuePrefix = (): string => workflowInfo().taskQueue.replace(/trans
 /** How a run ends its job without a result. */
 export interface GivingBack {
   readonly cancel: () => Promise<boolean>;
-  readonly fail: (errorMessage: string) => Promise<boolean>;
+  readonly fail: (errorMessage: string, cause: FailureCause) => Promise<boolean>;
   /** The job's kind, in the message about an internal error: `translation`. */
   readonly what: string;
 }
@@ -68,7 +69,7 @@ export async function paidRun<Result extends { readonly outcome: string }>(
       throw error;
     }
     if (failureType(error) === 'JobEnded') return { outcome: 'already ended' };
-    await CancellationScope.nonCancellable(() => fail(messageOf(error, what)));
+    await CancellationScope.nonCancellable(() => fail(messageOf(error, what), causeOf(error)));
     throw error;
   }
 }
@@ -104,20 +105,48 @@ export const failureType = (error: unknown): string | null | undefined =>
     ? error.cause.type
     : undefined;
 
+interface ProviderFailure {
+  readonly kind: ProviderErrorKind;
+  readonly message: string;
+}
+
+/** A provider's failure; undefined for any other. */
+function providerFailure(error: unknown): ProviderFailure | undefined {
+  const cause = error instanceof ActivityFailure ? error.cause : undefined;
+  if (!(cause instanceof ApplicationFailure) || cause.type !== 'ProviderError') return undefined;
+  return { kind: Object(cause.details?.[0]).kind, message: cause.message };
+}
+
+const CAUSES: Readonly<Record<ProviderErrorKind, FailureCause>> = {
+  retryable: 'engine',
+  unavailable: 'engine',
+  misconfigured: 'engine',
+  fatal: 'texts',
+  refused: 'texts',
+  unusable: 'texts',
+};
+
+/** What made a run fail (contract.md J12, J13). Lost workers and the database leave failures of other types. */
+function causeOf(error: unknown): FailureCause {
+  const failure = providerFailure(error);
+  if (failure !== undefined) return CAUSES[failure.kind];
+  return failureType(error) === 'ReassemblyError' ? 'texts' : 'service';
+}
+
 /**
  * The failure as the job's errorMessage. Only a provider's message is written for people. What only an operator can fix
  * stays in the history: customers have no use for the names of our variables.
  */
 function messageOf(error: unknown, what: string): string {
-  const cause = error instanceof ActivityFailure ? error.cause : undefined;
-  if (!(cause instanceof ApplicationFailure) || cause.type !== 'ProviderError') {
+  const failure = providerFailure(error);
+  if (failure === undefined) {
     return `The ${what} stopped on an internal error. Nothing was charged; start it again.`;
   }
-  const { kind } = Object(cause.details?.[0]);
+  const { kind, message } = failure;
   if (kind === 'misconfigured') {
     return `The ${what} stopped, because this service's access to its engine is refused. Nothing was charged; the operator of the service has to fix that.`;
   }
   return kind === 'retryable'
     ? `The ${what} stopped, because its engine was busy or out of reach for too long. Nothing was charged; start it again later.`
-    : cause.message;
+    : message;
 }

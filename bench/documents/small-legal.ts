@@ -40,7 +40,7 @@ export const WORST: Readonly<Record<string, string>> = {
   'nested emphasis': filled(paragraph(`${'*a '.repeat(50)}${'b* '.repeat(50)}`, 'markdown')),
   'unclosed links': filled(paragraph('[a](b'.repeat(166), 'markdown')),
   emoji: filled(paragraph(`${'👩‍👩‍👧‍👦🏳️‍🌈 '.repeat(60)}*👍🏽*`, 'markdown')),
-  'a table, small': small('cells of a table'),
-  'links, small': small('links'),
-  'emphasis, small': small('emphasis'),
+  'a small table': small('cells of a table'),
+  'small links': small('links'),
+  'small emphasis': small('emphasis'),
 };

@@ -16,6 +16,7 @@ import { startEphemeralEngines, temporaryFolder } from '../../soak/support/engin
 import { print, quantile, setting } from '../../soak/support/report.ts';
 import { createDatabase } from '../../src/db/database.ts';
 import { createProject } from '../../src/projects/create.ts';
+import { newSecretKey } from '../../src/secret-keys.ts';
 import { createWorkspace } from '../../src/workspaces/create.ts';
 import { startChild } from '../lib/child.ts';
 import { type Figure, report } from '../lib/suite.ts';
@@ -45,13 +46,14 @@ const service = await startChild(new URL('../auth/service.ts', import.meta.url),
   DATABASE_URL: engines.databaseUrl,
   TEMPORAL_ADDRESS: engines.temporalAddress,
   PORT: '0',
+  SECRETS_KEYS: newSecretKey('bench'),
   RATE_LIMIT_PER_KEY: '0',
 });
 // From an address of its own: connections are counted by address.
 const pool = new Pool(service.url, {
   connections: 50,
   pipelining: 1,
-  connect: { localAddress: '127.0.0.2' },
+  localAddress: '127.0.0.2',
 });
 
 /** Times of whoami, in milliseconds, sent at a steady rate whether the earlier ones have returned or not. */

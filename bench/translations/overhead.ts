@@ -1,8 +1,8 @@
 /**
  * What a translation costs beside the engine's own time:
  *  1. A 10,000-word article with a language model of fixed delay (a local server that speaks the real protocol),
- *     against a bare loop that sends it the same batches, as many at once, and stores nothing. Both request a list of
- *     terms first: that is the engine's own time. The time of the list is shown beside that of the batches.
+ *     against a bare loop that sends it the same batches, as many at once, and stores nothing. Both request a style
+ *     sheet first: that is the engine's own time. The time of the sheet is shown beside that of the batches.
  *  2. Words per second with the engine that takes no time, pseudo, for 1,000, 10,000 and 100,000 words.
  * A job counts from the request that creates it to its end, seen within 50 ms.
  *
@@ -61,10 +61,10 @@ function textsOf(words: number): PlannedTexts {
   return planTexts(extractSegments(snapshot), snapshot);
 }
 
-/** Seconds of the bare loop that went into the list of terms, by round. */
+/** Seconds of the bare loop that went into the style sheet, by round. */
 const lists: number[] = [];
 
-/** Seconds that the engine itself takes for the list of terms and the batches, so many at once. */
+/** Seconds that the engine itself takes for the style sheet and the batches, so many at once. */
 async function bare(words: number): Promise<number> {
   const provider = createOpenAiCompatibleProvider({
     baseUrl: model.url,
@@ -78,10 +78,10 @@ async function bare(words: number): Promise<number> {
   const batches = planBatches(sent, BATCH).map((batch) =>
     batch.map(({ key, kind, text }) => ({ id: key, kind, text })),
   );
-  const context = { title, outline, terms: [], glossary: [], style: null };
+  const context = { title, outline, glossary: [], style: null, sheet: null };
   const job = { sourceLanguage: 'en', targetLanguage: 'es', context, signal };
   const startedAt = performance.now();
-  await provider.terms?.({ ...job, texts: sent.map(({ text }) => text), limit: 100 });
+  await provider.styleSheet?.({ ...job, texts: sent.map(({ text }) => text), limit: 100 });
   lists.push((performance.now() - startedAt) / 1_000);
   const lane = async (): Promise<void> => {
     for (let segments = batches.shift(); segments !== undefined; segments = batches.shift()) {

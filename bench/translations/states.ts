@@ -9,18 +9,21 @@
 import { monitorEventLoopDelay, performance } from 'node:perf_hooks';
 import { sql } from 'kysely';
 import { print, setting } from '../../soak/support/report.ts';
-import { listVersions } from '../../src/articles/list.ts';
+import { readVersions } from '../../src/articles/list.ts';
 import type { VerbContext } from '../../src/context.ts';
+import { inBatches } from '../../src/db/batches.ts';
 import type { Database } from '../../src/db/database.ts';
 import { provenanceOf } from '../../src/document/refresh/units.ts';
 import { reassemble } from '../../src/document/translation/reassemble.ts';
 import { extractSegments } from '../../src/document/translation/segments.ts';
 import type { Snapshot } from '../../src/document/translation/source.ts';
+import type { ListPage } from '../../src/http/stream-list.ts';
 import type { ArticleId } from '../../src/ids.ts';
 import { createProject } from '../../src/projects/create.ts';
 import { pseudoLocalize } from '../../src/providers/pseudo.ts';
 import { closeThreads } from '../../src/threads/pool.ts';
-import { listTranslations } from '../../src/translations/list.ts';
+import { readTranslations } from '../../src/translations/list.ts';
+import type { ListedTranslation } from '../../src/translations/schemas.ts';
 import { createWorkspace } from '../../src/workspaces/create.ts';
 import { createArticle, longDocument } from '../../test/support/articles.ts';
 import { withBenchDatabase } from '../lib/database.ts';
@@ -61,7 +64,7 @@ async function seed(db: Database): Promise<{ context: VerbContext; sourceId: Art
       RETURNING id, workspace_id
     )
     INSERT INTO article_provenance (article_id, workspace_id, source_article_id, units)
-    SELECT id, workspace_id, ${source.id}::uuid, ${JSON.stringify(provenanceOf(snapshot, made, new Map()))}::jsonb
+    SELECT id, workspace_id, ${source.id}::uuid, ${JSON.stringify(provenanceOf(snapshot, made, new Map()).provenance)}::jsonb
     FROM version`.execute(db);
   await sql`VACUUM ANALYZE articles, article_provenance`.execute(db);
   return { context, sourceId: source.id };
@@ -79,7 +82,12 @@ async function run(db: Database): Promise<void> {
   const readStates = async (): Promise<void> => {
     delay.reset();
     delay.enable();
-    const versions = await listTranslations(context, sourceId);
+    const versions: ListedTranslation[] = [];
+    for await (const { items } of inBatches<string, ListPage<string>>('', (after) =>
+      readTranslations(context, sourceId, after),
+    )) {
+      versions.push(...items.map((item) => JSON.parse(item)));
+    }
     delay.disable();
     held.push(Math.max(0, delay.max / 1e6 - RESOLUTION_MS));
     const known = versions.filter(({ states }) => (states?.current ?? 0) > 5);
@@ -106,7 +114,12 @@ async function run(db: Database): Promise<void> {
   const heldFresh = held.splice(0);
   const known = await alternate(ROUNDS, {
     ours: () => took(readStates),
-    bare: () => took(() => listVersions(context, sourceId)),
+    bare: () =>
+      took(() =>
+        Array.fromAsync(
+          inBatches<string, ListPage<string>>('', (after) => readVersions(context, sourceId, after)),
+        ),
+      ),
   });
   const figures: Figure[] = [
     { name: 'event loop held, states not known, ms', values: heldFresh },

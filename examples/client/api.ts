@@ -1,7 +1,7 @@
 // biome-ignore-all format: written by generate.ts
 /** The calls of Workspace Content Service, written by generate.ts from /openapi.json. */
 
-export type Problem = { type: string; title: string; status: number; detail: string; code: 'INVALID_REQUEST' | 'UNAUTHENTICATED' | 'INSUFFICIENT_CREDITS' | 'FORBIDDEN' | 'RESOURCE_NOT_FOUND' | 'METHOD_NOT_ALLOWED' | 'CONFLICT' | 'PRECONDITION_FAILED' | 'PAYLOAD_TOO_LARGE' | 'UNSUPPORTED_MEDIA_TYPE' | 'QUOTA_EXCEEDED' | 'RATE_LIMITED' | 'INTERNAL_ERROR' | 'SERVICE_UNAVAILABLE'; requestId: string; details?: { permissions?: string[]; reason?: string }; errors?: { pointer: string; detail: string }[]; errorsOmitted?: number };
+export type Problem = { type: string; title: string; status: number; detail: string; code: 'INVALID_REQUEST' | 'UNAUTHENTICATED' | 'INSUFFICIENT_CREDITS' | 'FORBIDDEN' | 'RESOURCE_NOT_FOUND' | 'METHOD_NOT_ALLOWED' | 'CONFLICT' | 'PRECONDITION_FAILED' | 'PAYLOAD_TOO_LARGE' | 'UNSUPPORTED_MEDIA_TYPE' | 'QUOTA_EXCEEDED' | 'RATE_LIMITED' | 'INTERNAL_ERROR' | 'SERVICE_UNAVAILABLE'; requestId: string; details?: { permissions?: string[]; reason?: string; proposals?: ({ id: string; reason: 'changed' | 'full' | 'quota' })[] }; errors?: { pointer: string; detail: string }[]; errorsOmitted?: number };
 
 export type ApiKey = { id: string; label: string; prefix: string; roleId: string | null; createdAt: string; lastUsedAt: string | null; expiresAt: string | null; revokedAt: string | null };
 
@@ -29,13 +29,13 @@ export type Project = { id: string; workspaceId: string; name: string; languages
 
 export type ArticleSummary = { id: string; workspaceId: string; projectId: string; title: string; slug: string; status: 'DRAFT' | 'QUEUED' | 'PROCESSING' | 'NEEDS_REVIEW' | 'CHANGES_REQUESTED' | 'APPROVED' | 'PUBLISHED'; metaTitle: string | null; metaDescription: string | null; targetKeywords: string[]; secondaryKeywords: string[]; primaryLanguage: string; translationGroupId: string; createdBy: string | null; publishedAt: string | null; briefId: string | null; publishedUrl: string | null; wordCount: number | null; createdAt: string; updatedAt: string };
 
-export type Article = { id: string; workspaceId: string; projectId: string; title: string; slug: string; status: 'DRAFT' | 'QUEUED' | 'PROCESSING' | 'NEEDS_REVIEW' | 'CHANGES_REQUESTED' | 'APPROVED' | 'PUBLISHED'; documentJson: { version: 1; blocks: ({ id: string; type: 'heading'; level: number; text: string; format?: 'markdown' } | { id: string; type: 'paragraph'; text: string; links?: { text: string; articleId: string }[]; format?: 'markdown' } | { id: string; type: 'list'; ordered: boolean; items: string[]; children?: ({ ordered: boolean; items: string[]; children?: ({ ordered: boolean; items: string[]; children?: ({ ordered: boolean; items: string[]; children?: null[] } | null)[] } | null)[] } | null)[]; format?: 'markdown' } | { id: string; type: 'quote'; text: string; attribution?: string; links?: { text: string; articleId: string }[]; format?: 'markdown' } | { id: string; type: 'image'; assetId: string; altText: string; caption?: string } | { id: string; type: 'code'; text: string; language?: string } | { id: string; type: 'table'; header: string[]; rows: string[][]; align?: ('left' | 'center' | 'right' | null)[]; format?: 'markdown' } | { id: string; type: 'divider' })[] }; contentHtml: string | null; contentMarkdown: string | null; metaTitle: string | null; metaDescription: string | null; targetKeywords: string[]; secondaryKeywords: string[]; primaryLanguage: string; translationGroupId: string; generationConfig: Record<string, unknown> | null; outline: Record<string, unknown> | null; createdBy: string | null; publishedAt: string | null; briefId: string | null; publishedUrl: string | null; wordCount: number | null; createdAt: string; updatedAt: string };
+export type Article = { id: string; workspaceId: string; projectId: string; title: string; slug: string; status: 'DRAFT' | 'QUEUED' | 'PROCESSING' | 'NEEDS_REVIEW' | 'CHANGES_REQUESTED' | 'APPROVED' | 'PUBLISHED'; documentJson: { version: 1; blocks: ({ id: string; type: 'heading'; level: number; text: string; format?: 'markdown' } | { id: string; type: 'paragraph'; text: string; links?: { text: string; articleId: string }[]; format?: 'markdown' } | { id: string; type: 'list'; ordered: boolean; items: string[]; children?: ({ ordered: boolean; items: string[]; children?: ({ ordered: boolean; items: string[]; children?: ({ ordered: boolean; items: string[]; children?: null[] } | null)[] } | null)[] } | null)[]; format?: 'markdown' } | { id: string; type: 'quote'; text: string; attribution?: string; links?: { text: string; articleId: string }[]; format?: 'markdown' } | { id: string; type: 'image'; assetId: string; altText: string; caption?: string } | { id: string; type: 'code'; text: string; language?: string } | { id: string; type: 'table'; header: string[]; rows: string[][]; align?: ('left' | 'center' | 'right' | null)[]; format?: 'markdown' } | { id: string; type: 'divider' })[] }; contentHtml: string | null; contentMarkdown: string | null; metaTitle: string | null; metaDescription: string | null; targetKeywords: string[]; secondaryKeywords: string[]; primaryLanguage: string; translationGroupId: string; generationConfig: Record<string, unknown> | null; outline: Record<string, unknown> | null; createdBy: string | null; publishedAt: string | null; briefId: string | null; publishedUrl: string | null; wordCount: number | null; createdAt: string; updatedAt: string; contentTag: string };
 
 export type RevisionSummary = { id: string; title: string; wordCount: number | null; author: { kind: 'api_key' | 'operator' | 'job'; id: string | null } | null; savedAt: string | null; replacedAt: string };
 
 export type Revision = { id: string; title: string; wordCount: number | null; author: { kind: 'api_key' | 'operator' | 'job'; id: string | null } | null; savedAt: string | null; replacedAt: string; metaTitle: string | null; metaDescription: string | null; targetKeywords: string[]; secondaryKeywords: string[]; documentJson: { version: 1; blocks: ({ id: string; type: 'heading'; level: number; text: string; format?: 'markdown' } | { id: string; type: 'paragraph'; text: string; links?: { text: string; articleId: string }[]; format?: 'markdown' } | { id: string; type: 'list'; ordered: boolean; items: string[]; children?: ({ ordered: boolean; items: string[]; children?: ({ ordered: boolean; items: string[]; children?: ({ ordered: boolean; items: string[]; children?: null[] } | null)[] } | null)[] } | null)[]; format?: 'markdown' } | { id: string; type: 'quote'; text: string; attribution?: string; links?: { text: string; articleId: string }[]; format?: 'markdown' } | { id: string; type: 'image'; assetId: string; altText: string; caption?: string } | { id: string; type: 'code'; text: string; language?: string } | { id: string; type: 'table'; header: string[]; rows: string[][]; align?: ('left' | 'center' | 'right' | null)[]; format?: 'markdown' } | { id: string; type: 'divider' })[] } };
 
-export type Review = { id: string; articleId: string; workspaceId: string; decision: 'approved' | 'rejected' | 'changes_requested'; previousStatus: 'DRAFT' | 'QUEUED' | 'PROCESSING' | 'NEEDS_REVIEW' | 'CHANGES_REQUESTED' | 'APPROVED' | 'PUBLISHED'; comment: string; createdAt: string };
+export type Review = { id: string; articleId: string; workspaceId: string; decision: 'approved' | 'rejected' | 'changes_requested'; previousStatus: 'DRAFT' | 'QUEUED' | 'PROCESSING' | 'NEEDS_REVIEW' | 'CHANGES_REQUESTED' | 'APPROVED' | 'PUBLISHED'; comment: string; contentTag: string | null; createdAt: string };
 
 export type Asset = { id: string; articleId: string; workspaceId: string; role: 'hero' | 'inline'; mediaType: string; byteSize: number; fileName: string; altText: string; url: string; createdAt: string };
 
@@ -55,9 +55,15 @@ export type Estimate = { words: number; total: number };
 
 export type Wallet = { balance: number; reserved: number; available: number };
 
+export type StyleSheet = { language: string; address: 'formal' | 'informal' | 'impersonal' | 'du' | 'ihr' | 'Sie' | 'tu' | 'vous' | 'tú' | 'vos' | 'vosotros' | 'usted' | 'ustedes' | 'Lei' | 'voi' | 'você' | 'o senhor' | 'je' | 'u' | 'ty' | 'Pan/Pani' | 'vy' | 'ты' | 'вы' | 'です・ます' | 'だ・である' | '합니다' | '해요' | null; gender: 'neutral' | 'paired' | 'masculine' | 'feminine' | null; quotes: '„…“' | '„…”' | '“…”' | '”…”' | '‘…’' | '"…"' | '«…»' | '« … »' | '»…«' | '「…」' | '『…』' | null; numbers: '1.234,5' | '1 234,5' | '1,234.5' | '1’234.5' | '1’234,5' | '12,34,567.8' | null; dates: '31.12.2026' | '31/12/2026' | '31-12-2026' | '12/31/2026' | '2026-12-31' | '2026/12/31' | '2026. 12. 31.' | '2026年12月31日' | null; titleCase: 'sentence' | 'title' | null; variant: 'de-DE' | 'de-AT' | 'de-CH' | 'en-US' | 'en-GB' | 'es-ES' | 'es-419' | 'es-MX' | 'fr-FR' | 'fr-CA' | 'fr-CH' | 'nl-NL' | 'nl-BE' | 'pt-BR' | 'pt-PT' | 'sr-Cyrl' | 'sr-Latn' | 'zh-Hans' | 'zh-Hant' | null; terms: { source: string; target: string }[]; updatedAt: string };
+
 export type RefreshEstimate = { blocks: number; changedBlocks: number; changedFields: number; changedImages: number; words: number; total: number };
 
-export type Proposal = { id: string; articleId: string; jobId: string; unit: string; action: 'replace' | 'insert' | 'remove'; reason: 'asked' | 'unmanaged' | 'ids' | 'edited' | 'saved' | 'full'; value: Record<string, unknown> | null; createdAt: string };
+export type UnitState = { unit: string; blockId: string | null; assetId: string | null; path: string | null; state: 'current' | 'stale' | 'edited' | 'editedAndStale' | 'new' | 'gone'; writtenBy: { kind: 'job' | 'person'; jobId: string | null; at: string | null } | null; proposalId: string | null };
+
+export type Proposal = { id: string; articleId: string; jobId: string; unit: string; action: 'replace' | 'insert' | 'remove'; reason: 'asked' | 'unmanaged' | 'ids' | 'edited' | 'saved' | 'full'; oldSource: Record<string, unknown> | null; newSource: Record<string, unknown> | null; current: Record<string, unknown> | null; value: Record<string, unknown> | null; createdAt: string };
+
+export type TranslationMemoryEntry = { id: string; origin: 'people' | 'engine'; kind: 'title' | 'metaTitle' | 'metaDescription' | 'keyword' | 'linkTitle' | 'heading' | 'paragraph' | 'listItem' | 'quote' | 'attribution' | 'tableCell' | 'caption' | 'altText'; sourceLanguage: string; language: string; sourceText: string; targetText: string; projectId: string; article: { id: string; title: string }; serves: boolean; createdAt: string };
 
 export type BrandVoiceSummary = { id: string; name: string; isDefault: boolean; createdAt: string; updatedAt: string };
 
@@ -81,7 +87,7 @@ export type Outline = { title: string; slug: string; metaTitle: string; metaDesc
 
 export type OutlineInput = { title: string; slug: string; metaTitle: string; metaDescription: string; sections: ({ id: string; heading: string; level: 2 | 3; purpose: string; keywords?: string[] | null; estimatedWords: number })[] };
 
-export type TranslationReport = { jobId: string; articleId: string; status: 'QUEUED' | 'TRANSLATING' | 'VALIDATING' | 'RESEARCHING' | 'OUTLINING' | 'WRITING' | 'GENERATING_IMAGE_PROMPTS' | 'GENERATING_IMAGES' | 'PROCESSING_MEDIA' | 'FINALIZING' | 'COMPLETED' | 'FAILED' | 'CANCELLED'; sourceLanguage: string; targetLanguage: string; engine: string | null; credits: { estimated: number; reserved: number; consumed: number }; texts: TranslationTally; words: TranslationTally; entries: ({ outcome: 'left' | 'accepted' | 'repaired' | 'memory' | 'clean'; blockId: string | null; assetId: string | null; field: string; kind: 'title' | 'metaTitle' | 'metaDescription' | 'keyword' | 'linkTitle' | 'heading' | 'paragraph' | 'listItem' | 'quote' | 'attribution' | 'tableCell' | 'caption' | 'altText' | null; words: number; defects: ({ code: 'missing' | 'refused' | 'empty' | 'characters' | 'markup' | 'tags' | 'nesting' | 'length' | 'numbers' | 'units' | 'chatter' | 'echo' | 'language' | 'script' | 'limit' | 'glossary'; message: string | null })[] })[]; omitted: number };
+export type TranslationReport = { jobId: string; articleId: string; status: 'QUEUED' | 'TRANSLATING' | 'VALIDATING' | 'RESEARCHING' | 'OUTLINING' | 'WRITING' | 'GENERATING_IMAGE_PROMPTS' | 'GENERATING_IMAGES' | 'PROCESSING_MEDIA' | 'FINALIZING' | 'COMPLETED' | 'FAILED' | 'CANCELLED'; sourceLanguage: string; targetLanguage: string; engine: string | null; credits: { estimated: number; reserved: number; consumed: number }; texts: TranslationTally; words: TranslationTally; entries: ({ outcome: 'left' | 'accepted' | 'repaired' | 'memory' | 'clean'; blockId: string | null; assetId: string | null; field: string; kind: 'title' | 'metaTitle' | 'metaDescription' | 'keyword' | 'linkTitle' | 'heading' | 'paragraph' | 'listItem' | 'quote' | 'attribution' | 'tableCell' | 'caption' | 'altText' | null; words: number; defects: ({ code: 'missing' | 'refused' | 'empty' | 'characters' | 'markup' | 'tags' | 'nesting' | 'length' | 'numbers' | 'units' | 'chatter' | 'echo' | 'language' | 'script' | 'limit' | 'glossary' | 'breaks' | 'spaces' | 'references'; message: string | null })[] })[]; omitted: number };
 
 export type TranslationTally = { total: number; left: number; accepted: number; repaired: number; memory: number; clean: number; open: number };
 
@@ -90,6 +96,8 @@ export type GenerationReport = { jobId: string; articleId: string; status: 'QUEU
 export type LedgerEntry = { id: string; kind: 'grant' | 'purchase' | 'settlement'; amount: number; paymentEventId: string | null; purpose: 'translation' | 'refresh' | 'generate' | 'outline' | 'ai_operation' | null; runId: string | null; createdAt: string };
 
 export type AuditEntry = { id: string; action: string; actor: { kind: 'api_key' | 'operator' | 'system'; id: string | null }; targetType: string; targetId: string | null; details: Record<string, unknown>; requestId: string | null; createdAt: string };
+
+export type Workspace = { id: string; name: string; sharedMemory: boolean; createdAt: string };
 
 /** What each call takes and what its success responses are. */
 export interface Operations {
@@ -285,7 +293,7 @@ export interface Operations {
   };
   /** Review an article */
   reviewArticle: {
-    input: { params: { articleId: string }; body: { decision: 'approved' | 'rejected' | 'changes_requested'; comment?: string | null } };
+    input: { params: { articleId: string }; headers?: { 'If-Match'?: string }; body: { decision: 'approved' | 'rejected' | 'changes_requested'; comment?: string | null } };
     output: { status: 201; headers: Headers; body: { review: Review; article: Article } };
   };
   /** List the images of an article */
@@ -378,20 +386,50 @@ export interface Operations {
     input: { params: { articleId: string }; query: { language: string } };
     output: { status: 200; headers: Headers; body: { estimate: Estimate; wallet: Wallet; sufficient: boolean } };
   };
+  /** Read the style sheet of a version */
+  readStyleSheet: {
+    input: { params: { articleId: string } };
+    output: { status: 200; headers: Headers; body: { styleSheet: StyleSheet } };
+  };
+  /** Change the style sheet of a version */
+  updateStyleSheet: {
+    input: { params: { articleId: string }; headers: { 'If-Match': string }; body: { address?: 'formal' | 'informal' | 'impersonal' | 'du' | 'ihr' | 'Sie' | 'tu' | 'vous' | 'tú' | 'vos' | 'vosotros' | 'usted' | 'ustedes' | 'Lei' | 'voi' | 'você' | 'o senhor' | 'je' | 'u' | 'ty' | 'Pan/Pani' | 'vy' | 'ты' | 'вы' | 'です・ます' | 'だ・である' | '합니다' | '해요' | null; gender?: 'neutral' | 'paired' | 'masculine' | 'feminine' | null; quotes?: '„…“' | '„…”' | '“…”' | '”…”' | '‘…’' | '"…"' | '«…»' | '« … »' | '»…«' | '「…」' | '『…』' | null; numbers?: '1.234,5' | '1 234,5' | '1,234.5' | '1’234.5' | '1’234,5' | '12,34,567.8' | null; dates?: '31.12.2026' | '31/12/2026' | '31-12-2026' | '12/31/2026' | '2026-12-31' | '2026/12/31' | '2026. 12. 31.' | '2026年12月31日' | null; titleCase?: 'sentence' | 'title' | null; variant?: 'de-DE' | 'de-AT' | 'de-CH' | 'en-US' | 'en-GB' | 'es-ES' | 'es-419' | 'es-MX' | 'fr-FR' | 'fr-CA' | 'fr-CH' | 'nl-NL' | 'nl-BE' | 'pt-BR' | 'pt-PT' | 'sr-Cyrl' | 'sr-Latn' | 'zh-Hans' | 'zh-Hant' | null; terms?: { source: string; target: string }[] | null } };
+    output: { status: 200; headers: Headers; body: { styleSheet: StyleSheet } };
+  };
   /** Estimate a refresh */
   estimateRefresh: {
     input: { params: { articleId: string } };
     output: { status: 200; headers: Headers; body: { estimate: RefreshEstimate; wallet: Wallet; sufficient: boolean } };
   };
+  /** Estimate a refresh of some units */
+  estimateRefreshOf: {
+    input: { params: { articleId: string }; body: { apply?: 'untouched' | 'none' | null; units?: string[] | null } };
+    output: { status: 200; headers: Headers; body: { estimate: RefreshEstimate; wallet: Wallet; sufficient: boolean } };
+  };
   /** Refresh a translation */
   refreshTranslation: {
-    input: { params: { articleId: string }; headers?: { 'Idempotency-Key'?: string }; body?: { apply?: 'untouched' | 'none' | null; blocks?: string[] | null; idempotencyKey?: string | null } };
+    input: { params: { articleId: string }; headers?: { 'Idempotency-Key'?: string }; body?: { apply?: 'untouched' | 'none' | null; units?: string[] | null; idempotencyKey?: string | null } };
     output: { status: 200; headers: Headers; body: { job: Job; estimate: null; reused: true } } | { status: 202; headers: Headers; body: { job: Job; estimate: RefreshEstimate; reused: false } };
+  };
+  /** Read the state of each unit of a version */
+  readTranslationState: {
+    input: { params: { articleId: string }; query?: { limit?: number; cursor?: string } };
+    output: { status: 200; headers: Headers; body: { sourceArticleId: string | null; tracking: 'managed' | 'source_gone' | 'unmanaged'; units: UnitState[]; nextCursor: string | null } };
   };
   /** List the proposals of a version */
   listProposals: {
     input: { params: { articleId: string }; query?: { limit?: number; cursor?: string } };
     output: { status: 200; headers: Headers; body: { proposals: Proposal[]; nextCursor: string | null } };
+  };
+  /** Accept and reject proposals */
+  decideProposals: {
+    input: { params: { articleId: string }; headers: { 'If-Match': string }; body: { accept?: 'all' | string[] | null; reject?: 'all' | string[] | null } };
+    output: { status: 200; headers: Headers; body: { article: Article } };
+  };
+  /** Mark units of a version as up to date */
+  markCurrent: {
+    input: { params: { articleId: string }; headers: { 'If-Match': string }; body: { units: 'all' | string[] } };
+    output: { status: 200; headers: Headers; body: { marked: number } };
   };
   /** Accept a proposal */
   acceptProposal: {
@@ -401,6 +439,16 @@ export interface Operations {
   /** Reject a proposal */
   rejectProposal: {
     input: { params: { articleId: string; proposalId: string } };
+    output: { status: 200; headers: Headers; body: { ok: true } };
+  };
+  /** List the memory of translations */
+  listTranslationMemory: {
+    input: { params: { workspaceId: string }; query?: { limit?: number; cursor?: string; language?: string; q?: string } };
+    output: { status: 200; headers: Headers; body: { entries: TranslationMemoryEntry[]; nextCursor: string | null } };
+  };
+  /** Delete an entry of the memory */
+  deleteTranslationMemoryEntry: {
+    input: { params: { workspaceId: string; entryId: string } };
     output: { status: 200; headers: Headers; body: { ok: true } };
   };
   /** List brand voices */
@@ -558,6 +606,16 @@ export interface Operations {
     input: { params: { workspaceId: string }; query?: { limit?: number; cursor?: string } };
     output: { status: 200; headers: Headers; body: { entries: AuditEntry[]; nextCursor: string | null } };
   };
+  /** Get the workspace */
+  getWorkspace: {
+    input: { params: { workspaceId: string } };
+    output: { status: 200; headers: Headers; body: { workspace: Workspace } };
+  };
+  /** Change a setting of the workspace */
+  updateWorkspace: {
+    input: { params: { workspaceId: string }; body: { sharedMemory: boolean } };
+    output: { status: 200; headers: Headers; body: { workspace: Workspace } };
+  };
   /** Delete the workspace */
   deleteWorkspace: {
     input: { params: { workspaceId: string } };
@@ -624,11 +682,19 @@ export const OPERATIONS = {
   listTranslations: ['GET', '/api/articles/{articleId}/translations'],
   createTranslation: ['POST', '/api/articles/{articleId}/translations'],
   estimateTranslation: ['GET', '/api/articles/{articleId}/translations/estimate'],
+  readStyleSheet: ['GET', '/api/articles/{articleId}/style-sheet'],
+  updateStyleSheet: ['PATCH', '/api/articles/{articleId}/style-sheet'],
   estimateRefresh: ['GET', '/api/articles/{articleId}/refresh/estimate'],
+  estimateRefreshOf: ['POST', '/api/articles/{articleId}/refresh/estimate'],
   refreshTranslation: ['POST', '/api/articles/{articleId}/refresh'],
+  readTranslationState: ['GET', '/api/articles/{articleId}/translation-state'],
   listProposals: ['GET', '/api/articles/{articleId}/proposals'],
+  decideProposals: ['POST', '/api/articles/{articleId}/proposals/decide'],
+  markCurrent: ['POST', '/api/articles/{articleId}/mark-current'],
   acceptProposal: ['POST', '/api/articles/{articleId}/proposals/{proposalId}/accept'],
   rejectProposal: ['POST', '/api/articles/{articleId}/proposals/{proposalId}/reject'],
+  listTranslationMemory: ['GET', '/api/workspaces/{workspaceId}/translation-memory'],
+  deleteTranslationMemoryEntry: ['DELETE', '/api/workspaces/{workspaceId}/translation-memory/{entryId}'],
   listBrandVoices: ['GET', '/api/workspaces/{workspaceId}/brand-voices'],
   createBrandVoice: ['POST', '/api/workspaces/{workspaceId}/brand-voices'],
   readBrandVoice: ['GET', '/api/workspaces/{workspaceId}/brand-voices/{brandVoiceId}'],
@@ -660,5 +726,7 @@ export const OPERATIONS = {
   readWallet: ['GET', '/api/workspaces/{workspaceId}/wallet'],
   listLedger: ['GET', '/api/workspaces/{workspaceId}/ledger'],
   listAuditEntries: ['GET', '/api/workspaces/{workspaceId}/audit'],
+  getWorkspace: ['GET', '/api/workspaces/{workspaceId}'],
+  updateWorkspace: ['PATCH', '/api/workspaces/{workspaceId}'],
   deleteWorkspace: ['DELETE', '/api/workspaces/{workspaceId}'],
 } as const satisfies Record<keyof Operations, readonly [method: string, path: string]>;

@@ -27,18 +27,47 @@ export function requireMatch(ifMatch: string | undefined, { version }: Pick<Arti
  * @param what the resource's name in the message
  */
 export function requireTag(ifMatch: string, what: string, isCurrent: (tag: string) => boolean): void {
-  if (ifMatch.trim() === '*') return;
-  const elements = ifMatch.length > MAX_IF_MATCH ? null : ifMatch.match(ELEMENTS);
-  const tags = (elements ?? []).map((tag) => tag.trim()).filter((tag) => tag !== '');
-  if (tags.length === 0 || !tags.every((tag) => TAG.test(tag))) {
-    throw new ServiceError('INVALID_REQUEST', 'If-Match is not a list of entity tags.', {
-      issues: [{ pointer: 'header/If-Match', detail: `Send the ETag of the ${what} you read, unchanged.` }],
-    });
-  }
-  // A weak tag never matches here (RFC 9110, 13.1.1).
-  if (tags.some((tag) => !tag.startsWith('W/') && isCurrent(tag))) return;
+  const tags = readTags(ifMatch, `the ETag of the ${what} you read`);
+  if (tags === '*' || tags.some(isCurrent)) return;
   throw new ServiceError(
     'PRECONDITION_FAILED',
     `The ${what} has changed since you read it. Read it again and apply your change to that version.`,
   );
+}
+
+/** The tags of an If-Match header that can match: a weak one never does (RFC 9110, 13.1.1). */
+function readTags(ifMatch: string, wanted: string): readonly string[] | '*' {
+  if (ifMatch.trim() === '*') return '*';
+  const elements = ifMatch.length > MAX_IF_MATCH ? null : ifMatch.match(ELEMENTS);
+  const tags = (elements ?? []).map((tag) => tag.trim()).filter((tag) => tag !== '');
+  if (tags.length === 0 || !tags.every((tag) => TAG.test(tag))) {
+    throw new ServiceError('INVALID_REQUEST', 'If-Match is not a list of entity tags.', {
+      issues: [{ pointer: 'header/If-Match', detail: `Send ${wanted}, unchanged.` }],
+    });
+  }
+  return tags.filter((tag) => !tag.startsWith('W/'));
+}
+
+/** The tag of what a reviewer reads: title, document, meta texts, keywords and images (contract.md R18). */
+export const contentTag = ({ content_version }: Pick<ArticleRow, 'content_version'>): string =>
+  `"content-${content_version}"`;
+
+/** 412 for a decision about another content than the present one. */
+export const contentMoved = (): ServiceError =>
+  new ServiceError(
+    'PRECONDITION_FAILED',
+    'The content has changed since you read it. Read the article again and decide about what it is now.',
+  );
+
+/**
+ * The content versions that an If-Match header names by their tags; null when any will do.
+ * @throws {ServiceError} INVALID_REQUEST for a header that is not a list of tags
+ */
+export function namedContent(ifMatch: string | undefined): readonly number[] | null {
+  const tags = ifMatch === undefined ? '*' : readTags(ifMatch, 'the contentTag of the article you read');
+  if (tags === '*') return null;
+  return tags.flatMap((tag) => {
+    const version = /^"content-(\d{1,9})"$/.exec(tag)?.[1];
+    return version === undefined ? [] : Number(version);
+  });
 }

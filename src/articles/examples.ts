@@ -31,6 +31,7 @@ export const articleExample: Article = {
   wordCount: 5,
   createdAt: '2026-11-21T07:30:00.000Z',
   updatedAt: '2026-11-21T07:30:00.000Z',
+  contentTag: '"content-1"',
 };
 
 const {
@@ -39,6 +40,7 @@ const {
   contentMarkdown: _markdown,
   generationConfig: _config,
   outline: _outline,
+  contentTag: _tag,
   ...summary
 } = articleExample;
 

@@ -40,18 +40,18 @@ async function takenSlugs(tx: Tx, scope: SlugScope, slugs: readonly string[]): P
   return new Set(rows.map((row) => row.slug));
 }
 
-/** The first free slug for the title in the project and language. */
-const chooseSlug = (tx: Tx, scope: SlugScope, title: string): Promise<string> =>
-  findFreeSlug(slugify(title, 'article'), (slugs) => takenSlugs(tx, scope, slugs));
+/** The first free slug in the project and language: `base`, or `base` with a number. */
+const chooseSlug = (tx: Tx, scope: SlugScope, base: string): Promise<string> =>
+  findFreeSlug(base, (slugs) => takenSlugs(tx, scope, slugs));
 
 /**
  * {@link chooseSlug} for an existing article, under a lock per project and language until the transaction ends. Only an
  * insert can still take the slug meanwhile.
  */
-export async function lockAndChooseSlug(tx: Tx, scope: SlugScope, title: string): Promise<string> {
+export async function lockAndChooseSlug(tx: Tx, scope: SlugScope, base: string): Promise<string> {
   const turn = `${scope.projectId} ${scope.language}`;
   await sql`SELECT pg_advisory_xact_lock(hashtextextended(${turn}, 0))`.execute(tx);
-  return chooseSlug(tx, scope, title);
+  return chooseSlug(tx, scope, base);
 }
 
 const SLUG_ATTEMPTS = 5;
@@ -85,7 +85,7 @@ export const slugTaken = (slug: string): ServiceError =>
   );
 
 /**
- * Inserts an article with the given slug, else the first free one for its title. Waits for a concurrent transaction that
+ * Inserts an article with the given slug, else the first free one for `slugBase`, by default made from its title. Waits for a concurrent transaction that
  * takes the same slug, then tries the next number.
  * @param author the writer; omitted for an article that a job will fill
  * @throws {ServiceError} CONFLICT `slug_taken` for a given slug that is not free
@@ -93,12 +93,16 @@ export const slugTaken = (slug: string): ServiceError =>
  */
 export async function insertArticle(
   tx: Tx,
-  article: Omit<Insertable<Tables['articles']>, 'slug'> & { slug?: string | undefined },
+  {
+    slug: given,
+    slugBase,
+    ...article
+  }: Omit<Insertable<Tables['articles']>, 'slug'> & { slug?: string | undefined; slugBase?: string },
   author?: Actor,
 ): Promise<ArticleRow> {
   const scope = { projectId: article.project_id, language: article.primary_language };
   for (;;) {
-    const slug = article.slug ?? (await chooseSlug(tx, scope, article.title));
+    const slug = given ?? (await chooseSlug(tx, scope, slugBase ?? slugify(article.title, 'article')));
     const row = await tx
       .insertInto('articles')
       .values({ ...article, slug, ...(author === undefined ? {} : writtenBy(author)) })
@@ -106,6 +110,6 @@ export async function insertArticle(
       .returning(articleColumns)
       .executeTakeFirst();
     if (row !== undefined) return row;
-    if (article.slug !== undefined) throw slugTaken(article.slug);
+    if (given !== undefined) throw slugTaken(given);
   }
 }

@@ -37,7 +37,7 @@ const forbiddenMove = (action: ArticleAction, status: ArticleRow['status']): Ser
   );
 
 /** An article locked for a move. */
-export type MovableArticle = Pick<ArticleRow, 'id' | 'status' | 'rendered_by'>;
+export type MovableArticle = Pick<ArticleRow, 'id' | 'status' | 'rendered_by' | 'content_version'>;
 
 export type Named = { workspaceId: WorkspaceId; articleId: ArticleId };
 const locked = (db: Kysely<Tables>, slot: Slots<Named>) =>
@@ -51,7 +51,7 @@ const lockWhole = prepare('lock_article', (db, slot: Slots<Named>) =>
 );
 /** Builds the statement that locks an article for a move. */
 export const buildLockToMove = (db: Kysely<Tables>, slot: Slots<Named>) =>
-  locked(db, slot).select(['id', 'status', 'rendered_by']);
+  locked(db, slot).select(['id', 'status', 'rendered_by', 'content_version']);
 const lockToMove = prepare('lock_article_to_move', buildLockToMove);
 
 /**

@@ -5,6 +5,7 @@ import { prepare, prepareBoth, type Slots } from '../db/prepared.ts';
 import type { Tables } from '../db/tables.ts';
 import { RENDERER } from '../document/render/shared.ts';
 import type { ArticleId, WorkspaceId } from '../ids.ts';
+import { contentMoved } from './etag.ts';
 import {
   buildLockToMove,
   checkMovable,
@@ -81,9 +82,18 @@ const buildPublish = (db: Kysely<Tables>, slot: Slots<Values>) =>
     .selectFrom('moved')
     .selectAll();
 
+interface Reviewed extends Named {
+  /** Versions of the content that the move is for; null for any. */
+  readonly content: readonly number[] | null;
+}
+
 const statementOf = (move: Move) =>
-  prepare(`move_article_${move}`, (db, slot: Slots<Named>) =>
-    buildMove(move)(db, slot).returning(articleColumns),
+  prepare(`move_article_${move}`, (db, slot: Slots<Reviewed>) =>
+    buildMove(move)(db, slot)
+      .where(
+        sql<boolean>`(${slot('content')}::integer[] IS NULL OR content_version = ANY (${slot('content')}::integer[]))`,
+      )
+      .returning(articleColumns),
   );
 const STATEMENTS = {
   submit: statementOf('submit'),
@@ -101,18 +111,25 @@ const lockAndPublish = prepareBoth(
 
 /**
  * Moves an article along one row of the state machine, in the caller's transaction.
+ * @param content versions of the content that the move is for (contract.md R19); null for any
  * @returns the article before and after
- * @throws {ServiceError} RESOURCE_NOT_FOUND; CONFLICT `job_running`, `no_content` or `status`
+ * @throws {ServiceError} RESOURCE_NOT_FOUND; CONFLICT `job_running`, `no_content` or `status`; PRECONDITION_FAILED when
+ *   the content has another version
  */
 export async function moveArticle(
   tx: Tx,
   workspaceId: WorkspaceId,
   articleId: ArticleId,
   move: Exclude<Move, 'publish'>,
+  content: readonly number[] | null = null,
 ): Promise<{ before: MovableArticle; after: ArticleRow }> {
   const before = await lockArticleToMove(tx, workspaceId, articleId, move);
-  const [after] = await STATEMENTS[move](tx, { workspaceId, articleId });
-  if (after === undefined) throw await moveRefusal(tx, articleId);
+  const [after] = await STATEMENTS[move](tx, { workspaceId, articleId, content });
+  if (after === undefined) {
+    throw content === null || content.includes(before.content_version)
+      ? await moveRefusal(tx, articleId)
+      : contentMoved();
+  }
   return { before, after };
 }
 

@@ -8,6 +8,9 @@ import type { Tables } from '../db/tables.ts';
  */
 export const articleChanged = { version: sql<number>`articles.version + 1`, updated_at: clockTimestamp };
 
+/** Set with `articleChanged` by every change of what a reviewer reads (contract.md R18); `replaceContent` sets it itself. */
+export const contentChanged = { content_version: sql<number>`articles.content_version + 1` };
+
 /** The columns of an article response. JSON stays text and is never parsed. */
 export const articleColumns = [
   'articles.id',
@@ -22,7 +25,9 @@ export const articleColumns = [
   sql<string | null>`articles.content_places::text`.as('content_places'),
   'articles.rendered_by',
   'articles.bytes',
+  'articles.is_translation',
   'articles.version',
+  'articles.content_version',
   'articles.meta_title',
   'articles.meta_description',
   'articles.target_keywords',
@@ -43,7 +48,14 @@ export const articleColumns = [
 /** A row of `articleColumns`. */
 export type ArticleRow = Pick<
   Selectable<Tables['articles']>,
-  'content_html' | 'content_markdown' | 'rendered_by' | 'bytes' | 'version' | (typeof summaryColumns)[number]
+  | 'content_html'
+  | 'content_markdown'
+  | 'rendered_by'
+  | 'bytes'
+  | 'is_translation'
+  | 'version'
+  | 'content_version'
+  | (typeof summaryColumns)[number]
 > & {
   /** `Places` as JSON text. */
   readonly content_places: string | null;

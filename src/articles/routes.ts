@@ -1,8 +1,8 @@
 import { z } from 'zod';
 import { ARTICLE_BODY_BYTES } from '../document/format/limits.ts';
-import { VERSIONS_BYTES } from '../http/limits.ts';
 import { decodeCursor, nextCursor } from '../http/paging.ts';
 import { defineRoute, type RouteModule } from '../http/route.ts';
+import { streamList } from '../http/stream-list.ts';
 import { DONE, doneResponses, ok } from '../http/success.ts';
 import type { ArticleId } from '../ids.ts';
 import { createArticle } from './create.ts';
@@ -18,7 +18,7 @@ import {
   publishArticleBody,
   updateArticleBody,
 } from './input-schemas.ts';
-import { listArticles, listVersions } from './list.ts';
+import { listArticles, readVersions } from './list.ts';
 import { publishArticle, unpublishArticle } from './publish.ts';
 import { readArticle } from './read.ts';
 import { articleResponse, IF_MATCH, respondWithArticle } from './responses.ts';
@@ -97,7 +97,6 @@ export const createArticleRoutes = (countUnpaid: CountUnpaid): RouteModule[] => 
       method: 'get',
       path: '/api/articles/{articleId}/versions',
       operationId: 'listArticleVersions',
-      responseBytes: VERSIONS_BYTES,
       summary: 'List the language versions of an article',
       description: 'Every version in its translation group, itself included, sorted by language tag.',
       tags: ['Articles'],
@@ -111,7 +110,8 @@ export const createArticleRoutes = (countUnpaid: CountUnpaid): RouteModule[] => 
         },
       },
     },
-    async ({ context, params }) => ok({ versions: await listVersions(context, params.articleId) }),
+    async ({ context, params }) =>
+      streamList('versions', '', (after) => readVersions(context, params.articleId, after)),
   ),
   defineRoute(
     {

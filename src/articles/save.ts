@@ -10,12 +10,12 @@ import type { ArticleChange } from '../events/catalog.ts';
 import { recordChange } from '../events/record.ts';
 import type { ArticleId, RevisionId } from '../ids.ts';
 import { recordAddressChange } from '../projects/addresses.ts';
-import { slugify } from '../slug.ts';
+import { namedSlug, slugify } from '../slug.ts';
 import { updatedEvents } from './events.ts';
 import { lockAndChooseSlug } from './insert.ts';
 import { storeLinks } from './links/store.ts';
 import { ownedByJob, whereAllowed } from './lock.ts';
-import { type ArticleRow, articleChanged, articleColumns } from './queries.ts';
+import { type ArticleRow, articleChanged, articleColumns, contentChanged } from './queries.ts';
 import { endRedirect, keepRedirect } from './redirects.ts';
 import { refuseHeroInBody } from './refuse-hero-in-body.ts';
 import { OutdatedRendering, renderingColumns } from './rendering.ts';
@@ -76,6 +76,7 @@ export async function saveArticle(
 
   const isRendered = body === undefined || (isSame && !isOutdated);
   const always = restores !== undefined;
+  const onlyImages = !replaces && changes.imagesChanged === true;
   const update = replaces
     ? replaceContent(tx, articleId, author.actor, { always })
     : tx.updateTable('articles').where('articles.id', '=', articleId);
@@ -84,13 +85,14 @@ export async function saveArticle(
       ...wanted,
       ...(isRendered ? {} : renderingColumns(body.rendered)),
       ...(isSame ? {} : { document, word_count: body.stored.words }),
+      ...(onlyImages ? contentChanged : {}),
       ...articleChanged,
     })
     .where(whereAllowed('edit'))
     .returning(articleColumns);
   // A prepared statement's name must stand for one SQL text.
   const written = isRendered ? '' : isSame ? '_rendering' : '_body';
-  const kind = `${replaces ? 'content' : 'slug'}${always ? '_always' : ''}${written}`;
+  const kind = `${replaces ? 'content' : onlyImages ? 'images' : 'slug'}${always ? '_always' : ''}${written}`;
   const { rows } = await executePrepared(tx, `save_article_${kind}`, query);
   const [after] = rows;
   if (after === undefined) throw ownedByJob();
@@ -128,11 +130,14 @@ async function slugFor(tx: Tx, before: ArticleRow, { slug, title }: SavedChanges
   if (slug !== undefined) return slug;
   if (title === undefined) return before.slug;
   const base = slugify(before.title, 'article');
-  if (slugify(title, 'article') === base || !isSlugOf(before.slug, base)) return before.slug;
+  const wanted = slugify(title, 'article');
+  if (wanted === base || !isSlugOf(before.slug, base)) return before.slug;
+  // A slug that says something gives way to none that does not.
+  if (namedSlug(title) === null && namedSlug(before.title) !== null) return before.slug;
   return lockAndChooseSlug(
     tx,
     { projectId: before.project_id, language: before.primary_language, except: before.id },
-    title,
+    wanted,
   );
 }
 

@@ -3,6 +3,7 @@ import { ARTICLE_STATUSES } from '../db/tables.ts';
 import { documentSchema } from '../document/format/schema.ts';
 import { iso } from '../fields.ts';
 import { JsonText } from '../json-text.ts';
+import { contentTag } from './etag.ts';
 import type { ArticleRow, ArticleSummaryRow } from './queries.ts';
 
 const date = z.iso.datetime();
@@ -51,6 +52,11 @@ export const articleSchema = z
     wordCount: z.int().nullable().describe('Words of the document, counted on every save'),
     createdAt: date,
     updatedAt: date.describe('Changes with a save, a status change, an image or the address of a link'),
+    contentTag: z
+      .string()
+      .describe(
+        'The tag of title, document, meta texts, keywords and images, for If-Match of a review. Quotes belong to it',
+      ),
   })
   .meta({ id: 'Article' });
 
@@ -71,6 +77,7 @@ export const articleSummarySchema = articleSchema
     contentMarkdown: true,
     generationConfig: true,
     outline: true,
+    contentTag: true,
   })
   .meta({ id: 'ArticleSummary' });
 
@@ -125,4 +132,5 @@ export const toArticle = (
   generationConfig: asText(row.generation_config),
   outline: asText(row.outline),
   ...afterGeneration(row),
+  contentTag: contentTag(row),
 });

@@ -7,7 +7,7 @@ import { type Resolver, splice } from '../document/render/splice.ts';
 import { bytesToRead } from '../http/limits.ts';
 import type { AssetId } from '../ids.ts';
 import { requireRoom } from '../threads/share.ts';
-import { JOIN_LINK_TARGET } from './links/target-sql.ts';
+import { TARGETS_OF_ARTICLE, TARGETS_OF_TRANSLATION } from './links/target-sql.ts';
 import type { ArticleRow } from './queries.ts';
 import { type ArticleResponse, toArticle } from './schemas.ts';
 
@@ -24,14 +24,21 @@ interface Pointed {
 }
 
 /** Parameters: the article, the images in its body. The hero is the cover and never part of the body (contract.md F8). */
-const readPointed = textStatement<Pointed>(
-  'read_pointed',
-  `SELECT
-     (SELECT string_agg(concat_ws(' ', link.target_id, led.address, nullif(led.id, link.target_id)), E'\\n')
-      FROM articles AS article JOIN article_links AS link ON link.article_id = article.id ${JOIN_LINK_TARGET}
-      WHERE article.id = $1) AS links,
-     (SELECT json_agg(json_build_object('id', id, 'content_hash', content_hash, 'alt_text', alt_text))
-      FROM assets WHERE article_id = $1 AND id = ANY ($2::uuid[]) AND role = 'inline') AS images`,
+const readPointed = (name: string, links: string) =>
+  textStatement<Pointed>(
+    name,
+    `SELECT (${links}) AS links,
+       (SELECT json_agg(json_build_object('id', id, 'content_hash', content_hash, 'alt_text', alt_text))
+        FROM assets WHERE article_id = $1 AND id = ANY ($2::uuid[]) AND role = 'inline') AS images`,
+  );
+const readByArticle = readPointed(
+  'read_pointed_by_article',
+  `SELECT string_agg(led.id || ' ' || led.address, E'\\n') FROM (${TARGETS_OF_ARTICLE}) AS led`,
+);
+const readByTranslation = readPointed(
+  'read_pointed_by_translation',
+  `SELECT string_agg(concat_ws(' ', led.target_id, led.address, nullif(led.id, led.target_id)), E'\\n')
+   FROM (${TARGETS_OF_TRANSLATION}) AS led`,
 );
 
 /**
@@ -50,7 +57,8 @@ export async function showArticle(db: Queryable, row: ArticleRow): Promise<Shown
     return { article: toArticle(row, { html, markdown }), tag: `"${version}"` };
   }
   const places = parsePlaces(content_places);
-  const [pointed] = await readPointed(db, row.id, imageTargets(places));
+  const read = row.is_translation ? readByTranslation : readByArticle;
+  const [pointed] = await read(db, row.id, imageTargets(places));
   const content = splice({ html, markdown, places }, resolverOf(pointed), (inserted) =>
     requireRoom(bytesToRead(row.bytes + inserted)),
   );

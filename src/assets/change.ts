@@ -1,6 +1,6 @@
 import { updatedEvents } from '../articles/events.ts';
 import { lockArticle } from '../articles/lock.ts';
-import { type ArticleRow, articleChanged, summaryColumns } from '../articles/queries.ts';
+import { type ArticleRow, articleChanged, contentChanged, summaryColumns } from '../articles/queries.ts';
 import { recordAudit } from '../audit/record.ts';
 import { requirePermissions, type VerbContext } from '../context.ts';
 import { releaseBytes } from '../credits/storage-quota.ts';
@@ -91,7 +91,7 @@ function isShown(asset: AssetRow, article: ArticleRow, what: 'image' | 'alternat
 async function showChange(tx: Tx, context: VerbContext, article: ArticleRow): Promise<void> {
   const after = await tx
     .updateTable('articles')
-    .set(articleChanged)
+    .set({ ...articleChanged, ...contentChanged })
     .where('id', '=', article.id)
     .returning(summaryColumns)
     .executeTakeFirstOrThrow();

@@ -1,6 +1,6 @@
 import { updatedEvents } from '../articles/events.ts';
 import { lockArticle } from '../articles/lock.ts';
-import { articleChanged, summaryColumns } from '../articles/queries.ts';
+import { articleChanged, contentChanged, summaryColumns } from '../articles/queries.ts';
 import { recordAudit } from '../audit/record.ts';
 import { storeBlobs } from '../blobs/references.ts';
 import { requirePermissions } from '../context.ts';
@@ -98,7 +98,7 @@ async function setHero(
     );
     const article = await tx
       .updateTable('articles')
-      .set(articleChanged)
+      .set({ ...articleChanged, ...contentChanged })
       .where('id', '=', articleId)
       .returning(summaryColumns)
       .executeTakeFirstOrThrow();

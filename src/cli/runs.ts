@@ -1,10 +1,11 @@
-import { Client, Connection } from '@temporalio/client';
+import { Client } from '@temporalio/client';
 import type { Config } from '../config.ts';
 import type { DeliveryId } from '../ids.ts';
 import { createJobRuns, type JobRuns } from '../jobs/runs.ts';
 import { readStackRecord } from '../local/stack-file.ts';
 import { createLogger } from '../logger.ts';
 import { jobAreas } from '../processes/job-areas.ts';
+import { openClientConnection } from '../temporal/client-connection.ts';
 import { temporalConnectionOptions } from '../temporal/connection-options.ts';
 import { taskQueues } from '../temporal/task-queues.ts';
 import { cancelRuns } from '../webhooks/endpoints/run-canceller.ts';
@@ -22,9 +23,9 @@ async function withClient<Result>(
   address: string,
   use: (client: Client) => Promise<Result>,
 ): Promise<Result> {
-  const connection = Connection.lazy({
-    ...temporalConnectionOptions({ ...config, TEMPORAL_ADDRESS: address }),
-  });
+  const connection = openClientConnection(
+    temporalConnectionOptions({ ...config, TEMPORAL_ADDRESS: address }),
+  );
   try {
     return await use(new Client({ connection, namespace: config.TEMPORAL_NAMESPACE }));
   } finally {

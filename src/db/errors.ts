@@ -24,10 +24,14 @@ export const foreignKeyViolation = (error: unknown): string | null =>
 /** The violated check's name, or null for any other error. */
 export const checkViolation = (error: unknown): string | null => constraintOf(error, CHECK_VIOLATION);
 
+/** True for a row on its way to the default partition when its own one was attached; such errors name no constraint. */
+const isOfNewPartition = ({ code, constraint }: pg.DatabaseError): boolean =>
+  code === CHECK_VIOLATION && constraint === undefined;
+
 /** True when Postgres ended this transaction for the sake of others; it can be run again. */
 export const isRetryable = (error: unknown): boolean =>
   error instanceof pg.DatabaseError &&
-  (error.code === DEADLOCK_DETECTED || error.code === SERIALIZATION_FAILURE);
+  (error.code === DEADLOCK_DETECTED || error.code === SERIALIZATION_FAILURE || isOfNewPartition(error));
 
 /** True when a statement hit lock_timeout; it had no effect. */
 export const isLockTimeout = (error: unknown): boolean =>

@@ -34,6 +34,7 @@ export interface Kind {
 }
 
 type StyleRow = Selectable<Tables['translation_styles']>;
+type MemoryRow = Selectable<Tables['translation_memory']>;
 
 /** SQL: the article's project is not deleted. */
 const ofLivingArticle = (workspaceId: WorkspaceId) => sql`article_id NOT IN (
@@ -79,7 +80,7 @@ export const KINDS: readonly Kind[] = [
     name: 'workspace',
     tables: ['workspaces', 'wallets'],
     rows: (workspaceId) => sql`
-      SELECT id, name, ai_operations_limit, storage_bytes_limit, storage_bytes_used, created_at, suspended_at,
+      SELECT id, name, shared_memory, ai_operations_limit, storage_bytes_limit, storage_bytes_used, created_at, suspended_at,
         balance, reserved FROM workspaces JOIN wallets ON workspace_id = id WHERE id = ${workspaceId}`,
     shape: asRow,
   },
@@ -151,7 +152,8 @@ export const KINDS: readonly Kind[] = [
     large: true,
   },
   table('article-redirects', 'article_slug_redirects', inLivingProject),
-  table('article-provenance', 'article_provenance', ofLivingArticle),
+  table('article-style-sheets', 'article_style_sheets', ofLivingArticle),
+  { ...table('article-provenance', 'article_provenance', ofLivingArticle), large: true },
   table('assets', 'assets', ofLivingArticle, (row: AssetRow) => ({
     ...toAsset(row),
     contentHash: row.content_hash,
@@ -162,7 +164,10 @@ export const KINDS: readonly Kind[] = [
   { ...ofJob('translations', 'translations'), large: true },
   ofJob('translation-segments', 'translation_segments'),
   table('translation-proposals', 'proposals', ofLivingArticle),
-  table('translation-memory', 'translation_memory', ofLivingArticle),
+  table('translation-memory', 'translation_memory', ofLivingArticle, (row: MemoryRow) => ({
+    ...asRow(row),
+    deletedHash: row.deleted_hash?.toString('hex') ?? null,
+  })),
   { ...ofJob('generations', 'generations'), large: true },
   ofJob('generation-parts', 'generation_parts'),
   ofJob('unpaid-work', 'unpaid_work'),

@@ -41,7 +41,7 @@ export async function planParts(
 }
 
 /**
- * Marks a part as requested: if the job is cancelled from now on, it counts as unpaid work.
+ * Marks a part as requested: if the job ends unpaid from now on, it counts.
  * @returns false when the job has ended
  */
 export async function markRequested(db: Database, jobId: JobId, part: number): Promise<boolean> {

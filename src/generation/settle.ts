@@ -11,6 +11,7 @@ import type { NewEvent } from '../events/catalog.ts';
 import { recordEvents } from '../events/record.ts';
 import type { JobId } from '../ids.ts';
 import { isJobOpen, type JobTarget, settleJob } from '../jobs/run-state.ts';
+import { slugify } from '../slug.ts';
 import { doTask } from '../threads/pool.ts';
 import { inTheBackground } from '../threads/share.ts';
 import type { GenerationConfig } from './config.ts';
@@ -178,7 +179,9 @@ async function namesFor(tx: Tx, { id, project_id }: JobTarget, outline: Outline)
   return {
     title: article.title === article.made_title ? outline.title : article.title,
     slug:
-      article.slug === article.made_slug ? await lockAndChooseSlug(tx, scope, outline.slug) : article.slug,
+      article.slug === article.made_slug
+        ? await lockAndChooseSlug(tx, scope, slugify(outline.slug, 'article'))
+        : article.slug,
     meta_title: article.meta_title ?? outline.metaTitle,
     meta_description: article.meta_description ?? outline.metaDescription,
   };

@@ -156,10 +156,11 @@ async function writePart(
     await persist(() => storePart(db, jobId, part, stored));
   } catch (error) {
     if (!(error instanceof ProviderError)) throw error;
-    // The failed call does not count as work; earlier calls with a response do.
-    const notes = { ...rest(), asked: false };
+    // A call that failed does not count as work; calls with a response do, and one that was declined.
+    const { calls, repairs } = rest();
+    const notes = { calls: calls + (error.kind === 'refused' ? 1 : 0), repairs, asked: false };
     await persist(() => notePart(db, jobId, part, notes));
-    if (error.kind !== 'fatal' && error.kind !== 'refused') throw error;
+    if (error.kind === 'retryable' || error.kind === 'misconfigured') throw error;
     const failure = db.updateTable('generations').set({ failure: error.message }).where('job_id', '=', jobId);
     await persist(() => failure.execute());
     throw new ProviderError(error.kind, 'No text could be used; the job says why.', { cause: error });

@@ -6,7 +6,7 @@ import type { Database } from '../db/database.ts';
 import { refuseSuspended } from '../db/workspace-state.ts';
 import { notFound, ServiceError } from '../errors.ts';
 import { NoRoom, REQUEST_WAIT_MS } from '../threads/share.ts';
-import { loopTurn } from '../threads/turns.ts';
+import { lightTurn, loopTurn } from '../threads/turns.ts';
 import { createBodyReader } from './body.ts';
 import { createClientAddress } from './client-address.ts';
 import {
@@ -124,7 +124,7 @@ export function createApp(dependencies: HttpDependencies, routes: readonly Route
     const { actor, found, articleBytes } = identified;
     exchange.actor = actor;
     limiter.consume(actor, exchange.headers);
-    await loopTurn({ of: actor.workspaceId, waitMs: REQUEST_WAIT_MS });
+    await lightTurn({ of: actor.workspaceId, waitMs: REQUEST_WAIT_MS });
     // Unknown, foreign and malformed ids get the same response, so that existence cannot be probed.
     if (!found) throw notFound(scope);
     refuseSuspended(identified);
@@ -152,6 +152,12 @@ export function createApp(dependencies: HttpDependencies, routes: readonly Route
     const work = async (): Promise<Response> => {
       const result = await route.run(request);
       if (result.status === 304) return respond(exchange, 304, null, result.headers ?? {});
+      // What was claimed for has work left: its text. A change is committed by now, however long it waits.
+      if (held.bytes() > 0)
+        await loopTurn({
+          of: actor.workspaceId,
+          waitMs: isChange ? Number.POSITIVE_INFINITY : REQUEST_WAIT_MS,
+        });
       // It holds one page at a time.
       if (result.body instanceof JsonStream)
         return respond(exchange, result.status, open(exchange, c, result.body), JSON_TYPE);

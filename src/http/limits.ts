@@ -8,9 +8,9 @@ export const ROOM_BYTES = 96 * MIB;
 export const STRANGERS_ROOM_BYTES = 8 * MIB;
 /** Requests that may wait for memory, of one workspace and in all. Each holds at most 64 KiB of its body meanwhile. */
 export const MAX_WAITING_FOR_ROOM = { perOwner: 500, total: 1_000 };
-/** Bytes claimed for the response of a list, of all versions of an article, and of anything else. */
+/** Bytes claimed for the response of a list, for comparing versions with their sources, and for anything else. */
 export const LIST_BYTES = 512 * 1024;
-export const VERSIONS_BYTES = 12 * MIB;
+export const COMPARING_BYTES = 12 * MIB;
 export const RESPONSE_BYTES = 16 * 1024;
 /** What a request may hold without a claim: the least of its response and of work on a small body. */
 export const UNCLAIMED_BYTES = 32 * 1024;

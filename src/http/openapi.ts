@@ -31,6 +31,10 @@ const problemSchema = z
           .optional()
           .meta({ description: 'The permissions the caller lacks, sorted.' }),
         reason: z.string().optional().meta({ description: 'Which kind of conflict it is.' }),
+        proposals: z
+          .array(z.object({ id: z.string(), reason: z.enum(['changed', 'full', 'quota']) }))
+          .optional()
+          .meta({ description: 'The proposals that cannot be accepted, at most the first 1,000.' }),
       })
       .optional(),
     errors: z

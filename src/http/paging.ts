@@ -1,4 +1,4 @@
-import { type QueryExecutorProvider, type SelectQueryBuilder, sql } from 'kysely';
+import { type QueryExecutorProvider, type RawBuilder, type SelectQueryBuilder, sql } from 'kysely';
 import { z } from 'zod';
 import { invalid } from '../errors.ts';
 import { iso, parseDateTime } from '../fields.ts';
@@ -21,14 +21,18 @@ export const integerParameter = (min: number, max: number, fallback: number) =>
 /** Maximum characters of a cursor; ours are shorter. */
 const MAX_CURSOR = 200;
 
-/** Query parameters of every paginated list. */
-export const pageQuery = z.object({
-  limit: integerParameter(1, 100, 50),
-  cursor: z.string().max(MAX_CURSOR).optional().meta({
-    pattern: '^[A-Za-z0-9_-]+$',
-    description: 'The nextCursor of the previous page. Omit it for the first page.',
-  }),
-});
+/** Query parameters of a paginated list. */
+export const pageQueryOf = (most: number, usual: number) =>
+  z.object({
+    limit: integerParameter(1, most, usual),
+    cursor: z.string().max(MAX_CURSOR).optional().meta({
+      pattern: '^[A-Za-z0-9_-]+$',
+      description: 'The nextCursor of the previous page. Omit it for the first page.',
+    }),
+  });
+
+/** Those of most lists. */
+export const pageQuery = pageQueryOf(100, 50);
 
 /** The last field of every page. */
 export const nextCursor = z.string().nullable().meta({ description: 'Null on the last page.' });
@@ -47,8 +51,43 @@ export interface PageRequest<Id extends string> {
   readonly position: Position<Id> | null;
 }
 
-/** Bytes of a page's rows at most: the widest rows make a page shorter than its limit. */
+/** Bytes of a page's rows as JSON at most: the widest rows make a page shorter than its limit. */
 const ROWS_BYTES = 256 * 1024;
+
+/** How many of the rows, from the first on, fit into ROWS_BYTES as JSON; one at least. */
+function fitting(rows: readonly unknown[]): number {
+  let bytes = 0;
+  const tooMuch = rows.findIndex((row) => {
+    bytes += Buffer.byteLength(JSON.stringify(row));
+    return bytes > ROWS_BYTES;
+  });
+  return tooMuch === -1 ? rows.length : Math.max(1, tooMuch);
+}
+
+/**
+ * Reads the first rows of a query in an order, as many as fit into 256 KiB as JSON; one at least. Postgres counts bytes of
+ * text, which is cheap. As JSON a control character has six, so rows that it returns may be too many.
+ * @param order of the query's columns, which it has under the same names
+ * @returns the rows, and whether others follow
+ */
+export async function readFirst<DB, TB extends keyof DB, Row>(
+  db: QueryExecutorProvider,
+  query: SelectQueryBuilder<DB, TB, Row>,
+  order: RawBuilder<unknown>,
+  limit: number,
+): Promise<{ rows: Row[]; more: boolean }> {
+  // One extra row shows whether another page follows.
+  const found = sql`${query} ORDER BY ${order} LIMIT ${limit + 1}`;
+  const { rows } = await sql<Row & { rows_found: number }>`
+    SELECT * FROM (
+      SELECT page.*, row_number() OVER ordered AS row_position, count(*) OVER () AS rows_found,
+        sum(octet_length(page::text)) OVER ordered AS rows_bytes
+      FROM (${found}) AS page WINDOW ordered AS (ORDER BY ${order})
+    ) AS measured
+    WHERE rows_bytes <= ${ROWS_BYTES} OR row_position = 1 ORDER BY row_position`.execute(db);
+  const shown = rows.slice(0, fitting(rows.slice(0, limit)));
+  return { rows: shown, more: (rows[0]?.rows_found ?? 0) > shown.length };
+}
 
 /**
  * Reads a page of the query's rows, newest first. It has fewer than `limit` where more would be above 256 KiB.
@@ -63,26 +102,14 @@ export async function readPage<DB, TB extends keyof DB, Row extends { created_at
     position === null
       ? query
       : query.where(sql<boolean>`(created_at, id) < (${iso(position.at)}, ${position.id})`);
-  const found = older
-    .orderBy(sql`created_at`, 'desc')
-    .orderBy(sql`id`, 'desc')
-    // One extra row shows whether another page follows.
-    .limit(limit + 1);
-  const { rows } = await sql<Row & { rows_found: number }>`
-    SELECT * FROM (
-      SELECT page.*, row_number() OVER newest AS row_position, count(*) OVER () AS rows_found,
-        sum(octet_length(page::text)) OVER newest AS rows_bytes
-      FROM (${found}) AS page WINDOW newest AS (ORDER BY created_at DESC, id DESC)
-    ) AS measured
-    WHERE rows_bytes <= ${ROWS_BYTES} OR row_position = 1 ORDER BY row_position`.execute(db);
-  const shown = rows.slice(0, limit);
-  const last = shown.at(-1);
-  const more = last !== undefined && last.rows_found > shown.length;
-  return { rows: shown, nextCursor: more ? encodeCursor({ at: last.created_at, id: last.id }) : null };
+  const { rows, more } = await readFirst(db, older, sql`created_at DESC, id DESC`, limit);
+  const last = rows.at(-1);
+  const nextCursor = more && last !== undefined ? encodeCursor({ at: last.created_at, id: last.id }) : null;
+  return { rows, nextCursor };
 }
 
 /** The position as opaque text that a client sends back. */
-const encodeCursor = ({ at, id }: Position<string>): string =>
+export const encodeCursor = ({ at, id }: Position<string>): string =>
   Buffer.from(`${at.toISOString()} ${id}`).toString('base64url');
 
 /**

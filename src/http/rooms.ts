@@ -29,7 +29,7 @@ export const createRooms = (bytes = ROOM_BYTES): Rooms => {
   };
 };
 
-/** What a request of a route claims besides its body: its work and its response. */
+/** What a request of a route claims besides its body, before any of it: its work and its response (contract.md A56). */
 export function bytesBesidesBody(route: RouteDefinition, articleBytes: number): number {
   const isList = route.operationId.startsWith('list');
   const response = route.responseBytes ?? (isList ? LIST_BYTES : 0);

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { createServer, type ServerResponse, STATUS_CODES } from 'node:http';
-import type { AddressInfo, Socket } from 'node:net';
+import { type AddressInfo, Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 import { getRequestListener, type HttpBindings } from '@hono/node-server';
 import type { Logger } from 'pino';
@@ -14,6 +14,9 @@ const MAX_HEADER_BYTES = 16 * 1024;
 /** How long nothing may move, except while a client waits for its response. */
 const STALL_TIMEOUT_MS = 60_000;
 const HEADERS_TIMEOUT_MS = 10_000;
+/** How often connections are looked at for these limits, and how many that were too late end in one round of the loop. */
+const TIMEOUT_CHECK_MS = 500;
+const LATE_A_ROUND = 20;
 /** Headers and body together. */
 const REQUEST_TIMEOUT_MS = 600_000;
 /** Bytes buffered of a body, and of a response, before we read or write no more. */
@@ -29,6 +32,8 @@ export interface ServeOptions {
   readonly drainTimeout?: number;
   /** A connection on which nothing moves is closed after this many milliseconds; 1 minute by default. */
   readonly stallTimeout?: number;
+  /** How long a connection has for the headers of a request, in milliseconds; 10 s by default. */
+  readonly headersTimeout?: number;
   /** 4,000 by default. */
   readonly maxConnections?: number;
   /** Connections of one peer; 200 by default. */
@@ -69,18 +74,21 @@ const malformed = (): Response => {
 };
 
 const NO_HTTP = { status: 400, message: 'This is not a valid HTTP request.' };
+const TOO_LATE = 'ERR_HTTP_REQUEST_TIMEOUT';
 const REFUSALS: Readonly<Record<string, typeof NO_HTTP>> = {
   HPE_HEADER_OVERFLOW: {
     status: 431,
     message: `The request line and the headers may have at most ${MAX_HEADER_BYTES} bytes in all.`,
   },
-  ERR_HTTP_REQUEST_TIMEOUT: { status: 408, message: 'The request did not arrive in time.' },
+  [TOO_LATE]: { status: 408, message: 'The request did not arrive in time.' },
 };
+
+const isUnused = (socket: Duplex): boolean => socket instanceof Socket && socket.bytesRead === 0;
 
 /** Responds to what the parser refuses, and closes: the rest of the connection could be anything. */
 function refuse(error: Error, socket: Duplex): void {
   const code = errorCode(error) ?? '';
-  if (!socket.writable || code === 'ECONNRESET') {
+  if (!socket.writable || code === 'ECONNRESET' || isUnused(socket)) {
     socket.destroy();
     return;
   }
@@ -93,6 +101,18 @@ function refuse(error: Error, socket: Duplex): void {
   });
   const head = lines.map(([name, value]) => `${name}: ${value}\r\n`).join('');
   socket.end(`HTTP/1.1 ${status} ${STATUS_CODES[status]}\r\n${head}\r\n${body}`, () => socket.destroy());
+}
+
+/** Does work on many connections a few in each round of the event loop, so that requests are served in between. */
+function inRounds(most: number, work: (error: Error, socket: Duplex) => void): typeof work {
+  const waiting: Parameters<typeof work>[] = [];
+  const round = (): void => {
+    for (const [error, socket] of waiting.splice(0, most)) work(error, socket);
+    if (waiting.length > 0) setImmediate(round);
+  };
+  return (error, socket) => {
+    if (waiting.push([error, socket]) === 1) setImmediate(round);
+  };
 }
 
 /**
@@ -114,10 +134,10 @@ export async function serveHttp(app: App, options: ServeOptions): Promise<Runnin
   const server = createServer(
     {
       requestTimeout: REQUEST_TIMEOUT_MS,
-      headersTimeout: HEADERS_TIMEOUT_MS,
+      headersTimeout: options.headersTimeout ?? HEADERS_TIMEOUT_MS,
       keepAliveTimeout: 65_000,
       highWaterMark: BUFFERED_BYTES,
-      connectionsCheckingInterval: 5_000,
+      connectionsCheckingInterval: TIMEOUT_CHECK_MS,
       maxHeaderSize: MAX_HEADER_BYTES,
     },
     listener,
@@ -132,10 +152,17 @@ export async function serveHttp(app: App, options: ServeOptions): Promise<Runnin
       if (responses.get(socket) === response) responses.delete(socket);
     });
   });
-  // In the middle of a response another one would be taken for a part of it.
-  server.on('clientError', (error, socket) =>
-    responses.get(socket)?.headersSent ? socket.destroy() : refuse(error, socket),
-  );
+  // Thousands may be too late at once. A request that has come by then is served.
+  const refuseLate = inRounds(LATE_A_ROUND, (error, socket) => {
+    if (!responses.has(socket)) refuse(error, socket);
+  });
+  server.on('clientError', (error, socket) => {
+    const response = responses.get(socket);
+    // In the middle of a response another one would be taken for a part of it.
+    if (response?.headersSent) socket.destroy();
+    else if (response === undefined && errorCode(error) === TOO_LATE) refuseLate(error, socket);
+    else refuse(error, socket);
+  });
   // An unknown expectation is ignored.
   server.on('checkExpectation', (request, response) => server.emit('request', request, response));
   // Otherwise a client that reads nothing would keep its response in memory forever.

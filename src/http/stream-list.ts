@@ -1,10 +1,22 @@
+import { AsyncLocalStorage } from 'node:async_hooks';
 import { inBatches } from '../db/batches.ts';
+import { createFairQueue } from '../fair-queue.ts';
 import { JsonText } from '../json-text.ts';
+import { currentShare, noRoom, type Share } from '../threads/share.ts';
+import { loopTurn } from '../threads/turns.ts';
 import type { RouteResponse } from './route.ts';
 import { ok } from './success.ts';
 
 /** Bytes of a page of a streamed list at most. */
 export const PAGE_BYTES = 256 * 1_024;
+
+/**
+ * Pages read at once, in this process and of one workspace. The kernel takes megabytes for a client that reads nothing, so
+ * that its list would come as fast as the database and this process can read.
+ */
+const PAGES_AT_ONCE = { total: 4, perOwner: 1 };
+const MAX_WAITING = 500;
+const pages = createFairQueue({ ...PAGES_AT_ONCE, maxWaiting: MAX_WAITING, refusal: noRoom });
 
 /** A page of a streamed list: its items, each as JSON, and where the next page begins; null on the last one. */
 export interface ListPage<Position> {
@@ -14,9 +26,9 @@ export interface ListPage<Position> {
 
 /** JSON that is still being read while it is sent. */
 export class JsonStream {
-  readonly #pieces: AsyncGenerator<string>;
+  readonly #pieces: AsyncGenerator<Uint8Array>;
 
-  constructor(pieces: AsyncGenerator<string>) {
+  constructor(pieces: AsyncGenerator<Uint8Array>) {
     this.#pieces = pieces;
   }
 
@@ -25,7 +37,6 @@ export class JsonStream {
    * @param onError called when a piece could not be read; nothing follows, so it has to end the connection
    */
   open(onError: (error: unknown) => void): ReadableStream<Uint8Array> {
-    const encoder = new TextEncoder();
     let isGone = false;
     return new ReadableStream<Uint8Array>(
       {
@@ -34,7 +45,7 @@ export class JsonStream {
             const { done, value } = await this.#pieces.next();
             if (isGone) return;
             if (done) controller.close();
-            else controller.enqueue(encoder.encode(value));
+            else controller.enqueue(value);
           } catch (error) {
             if (isGone) return;
             onError(error);
@@ -51,20 +62,38 @@ export class JsonStream {
   }
 }
 
+/** Reads a page in its turn, and joins its items as the text behind `before`. */
+async function readInTurn<Position>(
+  share: Share,
+  read: () => Promise<ListPage<Position>>,
+  before: string,
+): Promise<{ readonly text: Buffer<ArrayBuffer>; readonly last: Position | null }> {
+  const release = await pages.take(share.of, { waitMs: share.waitMs });
+  try {
+    const { items, last } = await read();
+    await loopTurn(share);
+    return { text: Buffer.from(items.length === 0 ? '' : before + items.join(',')), last };
+  } finally {
+    release();
+  }
+}
+
 async function* textOf(
   name: string,
-  first: readonly string[],
-  rest: AsyncIterable<ListPage<unknown>>,
-): AsyncGenerator<string> {
-  yield `{${JSON.stringify(name)}:[${first.join(',')}`;
-  for await (const { items } of rest) if (items.length > 0) yield `,${items.join(',')}`;
-  yield ']}';
+  first: Uint8Array,
+  rest: AsyncIterable<{ readonly text: Uint8Array }>,
+): AsyncGenerator<Uint8Array> {
+  yield Buffer.from(`{${JSON.stringify(name)}:[`);
+  yield first;
+  for await (const { text } of rest) if (text.length > 0) yield text;
+  yield Buffer.from(']}');
 }
 
 /**
  * The response `{ name: [items] }` of a list that no client gets page by page and that may be long. The first page is
  * read before the status is sent, each further one when the last was taken; one that fails ends the connection, so that
- * half a list is never taken for a whole. A list of one page is a response like any other.
+ * half a list is never taken for a whole. A list of one page is a response like any other. The lists of a workspace are
+ * read a page at a time (contract.md A32).
  * @param next reads the page after a position, in a statement of its own: PAGE_BYTES at most, and not empty unless it is
  *   the last
  */
@@ -73,10 +102,18 @@ export async function streamList<Position>(
   start: Position,
   next: (after: Position) => Promise<ListPage<Position>>,
 ): Promise<RouteResponse> {
-  const pages = inBatches<Position, ListPage<Position>>(start, next);
-  const { value: first } = await pages.next();
+  const share = currentShare();
+  // Later pages are read for the same workspace.
+  const read = AsyncLocalStorage.bind(next);
+  let before = '';
+  const pieces = inBatches(start, async (after: Position) => {
+    const page = await readInTurn(share, () => read(after), before);
+    before = ',';
+    return page;
+  });
+  const { value: first } = await pieces.next();
   if (first === undefined || first.last === null) {
-    return ok({ [name]: new JsonText(`[${(first?.items ?? []).join(',')}]`) });
+    return ok({ [name]: new JsonText(`[${first?.text.toString() ?? ''}]`) });
   }
-  return ok(new JsonStream(textOf(name, first.items, pages)));
+  return ok(new JsonStream(textOf(name, first.text, pieces)));
 }

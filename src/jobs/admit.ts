@@ -16,7 +16,7 @@ import { PURPOSES } from './purposes.ts';
 import { type JobRow, jobColumns, toJob } from './queries.ts';
 import type { JobRuns, StartableJob } from './runs.ts';
 import type { Job } from './schemas.ts';
-import { requireUnpaidWithinLimit } from './unpaid.ts';
+import { requireUnpaidWithinLimit } from './unpaid-limits.ts';
 
 /** Of two concurrent admissions with one key the loser hits this constraint; its retry finds the winner. */
 export const KEY_TAKEN = 'jobs_idempotency_key_key';

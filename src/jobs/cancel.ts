@@ -31,7 +31,7 @@ export async function cancelJob(
       onLeftOver: context.runs.onLeftOver,
     });
     if (ended === null) throw conflict('The job has already ended; there is nothing to cancel.', 'job_ended');
-    await countUnpaid(tx, context.runs.areas, ended);
+    await countUnpaid(tx, context.runs.areas, ended, 'cancelled');
     await recordAudit(tx, context, {
       action: 'jobs.cancelled',
       targetType: 'job',

@@ -3,7 +3,7 @@ import type { Logger } from 'pino';
 import type { Database, Tx } from '../db/database.ts';
 import { asService } from '../db/guard.ts';
 import type { OnLeftOver } from '../db/savepoint.ts';
-import type { JobPurpose, Tables } from '../db/tables.ts';
+import type { JobPurpose, Tables, UnpaidReason } from '../db/tables.ts';
 import type { JobId } from '../ids.ts';
 import { searchAttributes } from '../temporal/search-attributes.ts';
 import type { TaskQueues } from '../temporal/task-queues.ts';
@@ -62,8 +62,8 @@ export const startRun = (
 /** What an area provides for the jobs of its purpose. */
 export interface JobArea {
   readonly start: StartJob;
-  /** Words that an engine has made, or is making, for a job. */
-  readonly wordsMade: (tx: Tx, jobId: JobId) => Promise<number>;
+  /** Words that an engine has made, or is making, for a job; for one that failed, those that it declined, too. */
+  readonly wordsMade: (tx: Tx, jobId: JobId, ended: UnpaidReason) => Promise<number>;
 }
 
 /** Jobs of a purpose without an area here belong to a later release, which runs them. */
@@ -76,7 +76,7 @@ export interface JobRuns {
   /** Logs a part of a job's end that failed. */
   readonly onLeftOver: OnLeftOver;
   readonly areas: JobAreas;
-  /** Unpaid words of cancelled runs in 24 hours above which a new run is refused; 0 is no limit. */
+  /** Unpaid words of cancelled runs in 24 hours above which none begins; of failed ones five times as many. 0: none. */
   readonly unbilledLimit: number;
 }
 

@@ -1,13 +1,16 @@
 import { sql } from 'kysely';
 import type { Database, Queryable } from '../db/database.ts';
+import type { OnLeftOver } from '../db/savepoint.ts';
 import type { JobPurpose } from '../db/tables.ts';
 import { inTransaction } from '../db/transaction.ts';
 import { isServedWorkspace } from '../db/workspace-state.ts';
 import type { JobId, WorkspaceId } from '../ids.ts';
 import { PARALLEL_BATCHES, TURN_FREED, type Turn } from '../temporal/shapes.ts';
 import { signalRun, type TemporalClient } from '../temporal/workflow-client.ts';
+import { endJob } from './end.ts';
 import { PURPOSES } from './purposes.ts';
 import { takeOver } from './run-state.ts';
+import { findUnpaidExcess } from './unpaid-limits.ts';
 
 /** Runs of one workspace that are active at once: further ones wait for these, and for no other workspace's. */
 const OPEN_RUNS = 8;
@@ -61,14 +64,27 @@ const wait = ({ served, ahead }: Place): Turn => ({
   ahead: served ? Math.max(1, ahead) : MAX_AHEAD,
 });
 
+export interface TurnLimits {
+  /** As in `JobRuns`. */
+  readonly unbilledLimit: number;
+  /** Calls of engines that a worker makes at once. */
+  readonly engineSlots: number;
+}
+
+/**
 /**
  * Takes over a job's hold when it is its turn: each workspace has so many active runs, fewer while others have some and
  * its calls would be more than a third of a worker's (contract.md J18); one that is deleted or suspended begins none
- * (contract.md L7). Idempotent.
- * @param engineSlots calls of engines that a worker makes at once
+ * (contract.md L7). A job of a workspace above a limit of unpaid words fails instead, uncharged (contract.md J14).
+ * Idempotent.
  * @throws {MissingHoldError} when an open job has no open hold
  */
-export async function takeTurn(db: Database, jobId: JobId, engineSlots: number): Promise<Turn> {
+export async function takeTurn(
+  db: Database,
+  jobId: JobId,
+  { unbilledLimit, engineSlots }: TurnLimits,
+  onLeftOver: OnLeftOver,
+): Promise<Turn> {
   // Most jobs that have to wait return here, without a lock.
   const place = await placeOf(db, jobId, engineSlots);
   if (place === undefined) return { outcome: 'ended' };
@@ -80,6 +96,13 @@ export async function takeTurn(db: Database, jobId: JobId, engineSlots: number):
     );
     const now = await placeOf(tx, jobId, engineSlots);
     if (now !== undefined && mustWait(now)) return wait(now);
+    const excess = now?.waits ? await findUnpaidExcess(tx, place.workspace_id, unbilledLimit) : null;
+    if (excess !== null) {
+      const from = new Date(Math.ceil(excess.until.getTime() / 1_000) * 1_000).toISOString();
+      const errorMessage = `${excess.explanation} Nothing was charged; send it again after ${from}.`;
+      const ended = await endJob(tx, jobId, { status: 'FAILED', errorMessage, onLeftOver });
+      return { outcome: ended === null ? 'ended' : 'refused' };
+    }
     const taken = await takeOver(tx, jobId, PURPOSES[place.purpose].first);
     return { outcome: taken ? 'taken' : 'ended' };
   });

@@ -1,5 +1,6 @@
 import type { Registry } from 'prom-client';
 import type { JobId } from '../ids.ts';
+import type { FailureCause } from '../temporal/shapes.ts';
 import { countAttempts, countEndings } from './paid-jobs.ts';
 
 /** The steps of a run whose outcomes are counted. */
@@ -8,7 +9,7 @@ interface CountedSteps {
   readonly writeSection: (jobId: JobId, section: number) => Promise<void>;
   readonly settleOutline: (jobId: JobId) => Promise<boolean>;
   readonly settleGeneration: (jobId: JobId) => Promise<boolean>;
-  readonly failGeneration: (jobId: JobId, errorMessage: string) => Promise<boolean>;
+  readonly failGeneration: (jobId: JobId, errorMessage: string, cause: FailureCause) => Promise<boolean>;
   readonly cancelGeneration: (jobId: JobId) => Promise<boolean>;
 }
 
@@ -38,7 +39,8 @@ export function createGenerationMetrics(registry: Registry): CountGenerations {
     writeSection: (jobId, section) => countPart(activities.writeSection(jobId, section)),
     settleOutline: (jobId) => counting('completed', activities.settleOutline(jobId)),
     settleGeneration: (jobId) => counting('completed', activities.settleGeneration(jobId)),
-    failGeneration: (jobId, message) => counting('failed', activities.failGeneration(jobId, message)),
+    failGeneration: (jobId, message, cause) =>
+      counting('failed', activities.failGeneration(jobId, message, cause)),
     cancelGeneration: (jobId) => counting('cancelled', activities.cancelGeneration(jobId)),
   });
 }

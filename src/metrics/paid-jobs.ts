@@ -12,8 +12,8 @@ const OUTCOMES = ['completed', 'failed', 'cancelled'] as const;
 export type CountEnding = (outcome: (typeof OUTCOMES)[number], ending: Promise<boolean>) => Promise<boolean>;
 
 /**
- * A counter of the jobs that runs end in this process. Jobs cancelled by a request or ended by `reconcile` are not
- * included: their runs find them ended.
+ * A counter of the jobs that runs end in this process. Jobs cancelled by a request, ended by `reconcile` or refused
+ * at their turn are not included.
  */
 export function countEndings(registry: Registry, counter: CounterText): CountEnding {
   const jobs = new Counter({ ...counter, labelNames: ['outcome'] as const, registers: [registry] });

@@ -1,5 +1,6 @@
 import { Counter, type Registry } from 'prom-client';
 import type { JobId } from '../ids.ts';
+import type { FailureCause } from '../temporal/shapes.ts';
 import { countAttempts, countEndings } from './paid-jobs.ts';
 
 /** The steps of a run whose outcomes are counted. */
@@ -7,7 +8,7 @@ interface CountedSteps {
   readonly translateBatch: (jobId: JobId, batch: number) => Promise<{ segments: number }>;
   readonly settle: (jobId: JobId) => Promise<boolean>;
   readonly settleRefresh: (jobId: JobId) => Promise<boolean>;
-  readonly fail: (jobId: JobId, errorMessage: string) => Promise<boolean>;
+  readonly fail: (jobId: JobId, errorMessage: string, cause: FailureCause) => Promise<boolean>;
   readonly cancel: (jobId: JobId) => Promise<boolean>;
 }
 
@@ -42,7 +43,7 @@ export function createTranslationMetrics(registry: Registry): CountTranslations 
     },
     settle: (jobId) => counting('completed', activities.settle(jobId)),
     settleRefresh: (jobId) => counting('completed', activities.settleRefresh(jobId)),
-    fail: (jobId, message) => counting('failed', activities.fail(jobId, message)),
+    fail: (jobId, message, cause) => counting('failed', activities.fail(jobId, message, cause)),
     cancel: (jobId) => counting('cancelled', activities.cancel(jobId)),
   });
 }

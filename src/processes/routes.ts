@@ -33,11 +33,13 @@ import { createRoleRoutes } from '../roles/routes.ts';
 import { createSuggestionRoutes } from '../suggestions/routes.ts';
 import type { TaskQueues } from '../temporal/task-queues.ts';
 import type { TemporalClient } from '../temporal/workflow-client.ts';
+import { createMemoryRoutes } from '../translations/memory/routes.ts';
 import { createRefreshRoutes } from '../translations/refresh/routes.ts';
 import { reportExample } from '../translations/report/examples.ts';
 import { readReport } from '../translations/report/read.ts';
 import { reportSchema } from '../translations/report/schemas.ts';
 import { createTranslationRoutes } from '../translations/routes.ts';
+import { createStyleSheetRoutes } from '../translations/style-sheet/routes.ts';
 import type { RunCanceller } from '../webhooks/endpoints/run-canceller.ts';
 import { createWebhookRoutes } from '../webhooks/routes.ts';
 import type { SecretRing } from '../webhooks/secrets/ring.ts';
@@ -74,7 +76,7 @@ export function createRoutes(dependencies: RouteDependencies): RouteModule[] {
     ...createRoleRoutes(),
     ...createWebhookRoutes(dependencies),
     ...createProjectRoutes(),
-    ...createArticleRoutes((tx, job) => countUnpaid(tx, jobAreas, job)),
+    ...createArticleRoutes((tx, job) => countUnpaid(tx, jobAreas, job, 'cancelled')),
     ...createRevisionRoutes(),
     ...createReviewRoutes(),
     ...createAssetRoutes({
@@ -84,7 +86,9 @@ export function createRoutes(dependencies: RouteDependencies): RouteModule[] {
     ...createCategoryRoutes(),
     ...createSuggestionRoutes(dependencies),
     ...createTranslationRoutes(jobRuns),
+    ...createStyleSheetRoutes(),
     ...createRefreshRoutes(jobRuns),
+    ...createMemoryRoutes(),
     ...createBrandVoiceRoutes(),
     ...createContentTemplateRoutes(),
     ...createGlossaryRoutes(),

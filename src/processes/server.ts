@@ -1,4 +1,4 @@
-import { Client, Connection } from '@temporalio/client';
+import { Client } from '@temporalio/client';
 import type { Logger } from 'pino';
 import { createKeys } from '../api-keys/authenticate.ts';
 import { createLastUsedRecorder } from '../api-keys/last-used.ts';
@@ -20,6 +20,7 @@ import { type RunningMetrics, serveMetrics } from '../metrics/serve.ts';
 import { createAddressGuard } from '../outbound/resolver.ts';
 import { createReferencePages } from '../reference/pages.ts';
 import { withAuthority } from '../roles/present-authority.ts';
+import { openClientConnection } from '../temporal/client-connection.ts';
 import { temporalConnectionOptions } from '../temporal/connection-options.ts';
 import { taskQueues } from '../temporal/task-queues.ts';
 import { closeThreads } from '../threads/pool.ts';
@@ -69,7 +70,7 @@ export async function startServer(config: ConnectedConfig, logger: Logger): Prom
     await database.destroy();
     throw error;
   });
-  const connection = Connection.lazy({ ...target });
+  const connection = openClientConnection(target);
   const client = new Client({ connection, namespace: config.TEMPORAL_NAMESPACE });
   const guard = createAddressGuard({ allowedNetworks: config.WEBHOOK_ALLOWED_NETWORKS });
   const imageGuard = createAddressGuard({ allowedNetworks: config.IMAGE_ALLOWED_NETWORKS });

@@ -169,10 +169,14 @@ export async function startWorker(
     maxHeartbeatThrottleInterval: '5 seconds',
   } satisfies Partial<WorkerOptions>;
   const { workflowBundle: _, ...activitiesOnly } = common;
-  const paid = { db, client, engineSlots: config.TRANSLATION_ACTIVITY_SLOTS };
+  const limits = {
+    unbilledLimit: config.UNBILLED_LIMIT_WORDS,
+    engineSlots: config.TRANSLATION_ACTIVITY_SLOTS,
+  };
+  const ofJobs = { db, client, areas: jobAreas, limits };
   const jobs = {
-    ...metrics.countTranslations(createTranslationActivities({ ...paid, provider })),
-    ...metrics.countGenerations(createGenerationActivities({ ...paid, writers })),
+    ...metrics.countTranslations(createTranslationActivities({ ...ofJobs, provider })),
+    ...metrics.countGenerations(createGenerationActivities({ ...ofJobs, writers })),
   };
   const workers = await Promise.all([
     Worker.create({

@@ -1,7 +1,17 @@
 import { z } from 'zod';
+import type { TextRange } from '../document/text/literals.ts';
+import { decodeReferences } from '../document/text/references.ts';
+import { indexRanges } from '../document/text/term-index.ts';
+import { addressOf, formalityOf } from '../document/translation/style-sheet.ts';
+import { serializeTags } from '../document/translation/tags.ts';
 import { type CallLimits, callEngine, type EngineNames, joinUrl, statusError } from './http.ts';
 import { translateTexts } from './pieces.ts';
-import { ProviderError, type TranslationProvider, type TranslationRequest } from './types.ts';
+import {
+  type GlossaryTerm,
+  ProviderError,
+  type TranslationProvider,
+  type TranslationRequest,
+} from './types.ts';
 
 export interface DeepLOptions {
   readonly apiKey: string;
@@ -45,19 +55,49 @@ export function createDeepLProvider(options: DeepLOptions): TranslationProvider 
       };
       const send = (texts: readonly string[]) =>
         requestTranslations(url, apiKey, { text: texts, ...options }, { timeoutMs, signal });
+      const names = request.context?.glossary.filter(({ target }) => target === null) ?? [];
+      const protect = protectorOf(names);
       return translateTexts(request, async (texts) => {
         const translations: string[] = [];
-        for (const part of partition(texts)) translations.push(...(await send(part)));
-        return translations;
+        for (const part of partition(texts.map(protect))) translations.push(...(await send(part)));
+        return translations.map(unprotect);
       });
     },
   };
 }
 
+/**
+ * Returns what wraps names that stay as they are in `x` tags, whose content DeepL keeps (contract.md V19). These have no
+ * id, unlike the tags of the text.
+ */
+function protectorOf(names: readonly GlossaryTerm[]): (markup: string) => string {
+  if (names.length === 0) return (markup) => markup;
+  const rangesIn = indexRanges(names);
+  return (markup) =>
+    markup
+      .split(/(<[^<>]*>)/)
+      .map((part) =>
+        part.startsWith('<') ? part : protectIn(decodeReferences(part).normalize('NFC'), rangesIn),
+      )
+      .join('');
+}
+
+function protectIn(text: string, rangesIn: (text: string) => readonly TextRange[]): string {
+  let wrapped = '';
+  let at = 0;
+  for (const { start, end } of rangesIn(text)) {
+    wrapped += `${serializeTags([text.slice(at, start)])}<x>${serializeTags([text.slice(start, end)])}</x>`;
+    at = end;
+  }
+  return wrapped + serializeTags([text.slice(at)]);
+}
+
+const unprotect = (markup: string): string => markup.replace(/<x>([^<>]*)<\/x>/g, '$1');
+
 /** Context, neither translated nor billed, and formality, which languages without forms of address ignore. */
 function contextOf({ context, around }: TranslationRequest): Pick<Body, 'context' | 'formality'> {
   const near = [context?.title, around?.before, around?.after].filter((text) => text).join('\n');
-  const formality = context?.style?.formality ?? null;
+  const formality = context === undefined ? null : formalityOf(addressOf(context));
   return {
     ...(near === '' ? {} : { context: near }),
     ...(formality === null ? {} : { formality: formality === 'formal' ? 'prefer_more' : 'prefer_less' }),
@@ -91,6 +131,7 @@ async function requestTranslations(
         // Paired tags occur inside sentences; splitting and layout are already settled.
         outline_detection: false,
         non_splitting_tags: ['a', 'b', 'i', 'x'],
+        ignore_tags: ['x'],
         preserve_formatting: true,
       }),
     },

@@ -90,7 +90,7 @@ export function statusError(
   const retryAfterMs = readRetryAfter(headers);
   if (retryAfterMs !== undefined && retryAfterMs > LONGEST_WAIT_MS) {
     const minutes = Math.ceil(retryAfterMs / 60_000);
-    return new ProviderError('fatal', `${engine} asks for a retry in ${minutes} minutes (${what}).`);
+    return new ProviderError('unavailable', `${engine} asks for a retry in ${minutes} minutes (${what}).`);
   }
   const limited = status === 429;
   const message = limited ? `${engine} limits the rate (${what}).` : `${engine} is unavailable (${what}).`;

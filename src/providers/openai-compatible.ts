@@ -1,18 +1,19 @@
+import { readDecisions, type StyleSheet } from '../document/translation/style-sheet.ts';
 import { type ChatModelOptions, createChatModel } from './chat-model.ts';
+import { DRAW_STYLE_SHEET } from './prompts/style-sheet.ts';
 import {
   nameTexts,
   PROMPT_EDITION,
   strictObject,
-  TERMS_SCHEMA,
-  termsInstructions,
-  termsMessage,
+  styleSheetMessage,
+  styleSheetSchema,
   translatingInstructions,
   translatingMessages,
 } from './prompts.ts';
 import {
   ProviderError,
+  type StyleSheetRequest,
   type TermPair,
-  type TermsRequest,
   type TranslationProvider,
   type TranslationRequest,
 } from './types.ts';
@@ -35,7 +36,7 @@ export function createOpenAiCompatibleProvider(options: ChatModelOptions): Trans
     if (!truncated) return pickTexts(object, names);
     if (segments.length === 1) {
       throw new ProviderError(
-        'fatal',
+        'unusable',
         'The translation of a text exceeds the output limit of the language model. Shorten the longest paragraph, or choose another AI_MODEL.',
       );
     }
@@ -45,16 +46,16 @@ export function createOpenAiCompatibleProvider(options: ChatModelOptions): Trans
     for (const part of parts) translations.push(...(await translate({ ...request, segments: part })));
     return new Map(translations);
   };
-  const terms = async (request: TermsRequest): Promise<TermPair[]> => {
+  const styleSheet = async (request: StyleSheetRequest): Promise<StyleSheet> => {
     const { object } = await model.complete({
-      instructions: termsInstructions(request),
-      messages: [termsMessage(request)],
-      schema: TERMS_SCHEMA,
+      instructions: DRAW_STYLE_SHEET.instructions(request),
+      messages: [styleSheetMessage(request)],
+      schema: styleSheetSchema(request.targetLanguage),
       signal: request.signal,
     });
-    return pickPairs(object?.terms);
+    return { ...readDecisions(object ?? {}, request.targetLanguage), terms: pickPairs(object?.terms) };
   };
-  return { name: 'openai-compatible', edition: `${options.model} ${PROMPT_EDITION}`, translate, terms };
+  return { name: 'openai-compatible', edition: `${options.model} ${PROMPT_EDITION}`, translate, styleSheet };
 }
 
 /** The texts by id; a value that is not a text counts as missing. */

@@ -47,7 +47,7 @@ const DECLINED = hard('refused', 'the engine declines to translate it');
  * others are still translated.
  * @returns the translations by segment id, without skipped segments
  * @throws ProviderError as the provider threw it, or naming a segment that may not be skipped: `refused` when it was
- *   declined, else `fatal`. The signal's reason when aborted.
+ *   declined, else `unusable`. The signal's reason when aborted.
  */
 export async function translateSegments(
   provider: TranslationProvider,
@@ -212,6 +212,9 @@ const WHAT_IS_WRONG: Readonly<Record<DefectCode, string>> = {
   script: 'the translation is in another script',
   limit: 'the translation is too long for its field',
   glossary: 'terms of the glossary are missing',
+  breaks: 'line breaks or paragraphs were lost or added',
+  spaces: 'no-break or ideographic spaces were lost',
+  references: 'characters are written as references',
 };
 
 function unusable({ name }: TranslationProvider, { segment, defects }: Attempt): ProviderError {
@@ -219,7 +222,7 @@ function unusable({ name }: TranslationProvider, { segment, defects }: Attempt):
     '; ',
   );
   return new ProviderError(
-    'fatal',
+    'unusable',
     `${name} gave no usable translation of ${segment.id}: ${what}. Nothing was charged. Start it again; if it fails again, reword or shorten that text.`,
   );
 }

@@ -1,14 +1,22 @@
 /** The interface that every translation model and engine implements. */
-import type { JobContext, Neighbours, TermPair } from '../document/translation/context.ts';
+import type {
+  JobContext,
+  Neighbours,
+  Placeholders,
+  TranslatedFields,
+} from '../document/translation/context.ts';
 import type { SegmentKind } from '../document/translation/segments.ts';
+import type { StyleSheet } from '../document/translation/style-sheet.ts';
 
 export type {
   Formality,
   GlossaryTerm,
   JobContext,
   Neighbours,
+  Placeholders,
   Style,
   TermPair,
+  TranslatedFields,
 } from '../document/translation/context.ts';
 
 /** A text in the protected form of design.md §9, with its id in the request and its kind. */
@@ -16,6 +24,8 @@ export interface TranslationText {
   readonly id: string;
   readonly text: string;
   readonly kind: SegmentKind;
+  /** What its empty tags stand for, by tag id. Engines that cannot use it ignore it. */
+  readonly placeholders?: Placeholders;
 }
 
 /** An earlier translation to repair, with its defects. */
@@ -38,15 +48,17 @@ export interface TranslationRequest {
   readonly repair?: readonly RepairNote[];
   /** The article around the texts, and the style. Engines that cannot use it ignore it. */
   readonly context?: JobContext;
+  /** The same in all requests for the body of an article. */
+  readonly translated?: TranslatedFields;
   /** Differs from request to request of a job. */
   readonly around?: Neighbours;
 }
 
-/** The input for a term list. */
-export interface TermsRequest {
+/** The input for a style sheet. */
+export interface StyleSheetRequest {
   readonly sourceLanguage: string;
   readonly targetLanguage: string;
-  /** Has no terms yet. */
+  /** With the sheet of earlier jobs, if the version has one: it stays, and only terms are added. */
   readonly context: JobContext;
   /** Texts of the article in reading order, without tags; a bounded number of characters. */
   readonly texts: readonly string[];
@@ -65,17 +77,26 @@ export interface TranslationProvider {
   /** @throws ProviderError, or the signal's reason. */
   translate(request: TranslationRequest): Promise<Map<string, string>>;
   /**
-   * The article's recurring terms and one translation of each, unchecked. Only for engines that can use terms.
+   * Draws a style sheet: decisions that the language can have, and the article's recurring terms, unchecked. Only for
+   * engines that can use one.
    * @throws ProviderError, or the signal's reason.
    */
-  terms?(request: TermsRequest): Promise<readonly TermPair[]>;
+  styleSheet?(request: StyleSheetRequest): Promise<StyleSheet>;
 }
 
 /**
- * retryable: temporary (rate limit, outage). misconfigured: the deployment's key, address or account is refused, which
- * affects every tenant until an operator fixes it. fatal: permanent. refused: the engine declines this content.
+ * The engine is away: `retryable`, for a moment (rate limit, outage); `unavailable`, for longer than a run waits;
+ * `misconfigured`, until an operator mends the deployment's key, address or account. These texts are the cause:
+ * `fatal`, the engine does not accept the request; `refused`, it declines this content; `unusable`, no response could be
+ * used.
  */
-export type ProviderErrorKind = 'retryable' | 'misconfigured' | 'fatal' | 'refused';
+export type ProviderErrorKind =
+  | 'retryable'
+  | 'unavailable'
+  | 'misconfigured'
+  | 'fatal'
+  | 'refused'
+  | 'unusable';
 
 /** Why a provider gave no usable response. The message may be shown to clients: no secrets, no stack. */
 export class ProviderError extends Error {

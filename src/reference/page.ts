@@ -68,7 +68,7 @@ const EVERY_CALL = [
   'Long lists are paginated: send the `nextCursor` of one page as `cursor` to get the next, until it is null.',
   'Translations, refreshes and generations are jobs: the response is 202 with the job, which `GET /api/jobs/{jobId}` follows to its end. Ask for the price first; the credits are held meanwhile, and a job that fails or is cancelled costs nothing.',
   'Send an `Idempotency-Key` with each request for a job: the same key again responds with the same job, so a request whose response was lost can be repeated.',
-  'Articles and outlines have an `ETag`: send it as `If-Match`, and a change that would overwrite another one is refused with 412.',
+  'Articles, outlines and the state of a translation have an `ETag`: send it as `If-Match`, and a change that would overwrite another one is refused with 412.',
   'An error is an `application/problem+json` document: check its `code`, and quote its `requestId` in reports. Every response has it as `X-Request-Id`.',
   '`RateLimit` shows what remains of each limit; a 429 for a limit that was reached has `Retry-After`.',
 ];

@@ -1,3 +1,4 @@
+import { contentTag, namedContent } from '../articles/etag.ts';
 import { unpublishedEvent } from '../articles/events.ts';
 import { type Move, moveArticle } from '../articles/move.ts';
 import type { ArticleResponse } from '../articles/schemas.ts';
@@ -25,18 +26,22 @@ const MAX_REVIEWS = 1_000;
  * Records a review and moves the article accordingly (articles.review): article.approved, or article.rejected, followed
  * by article.unpublished when the article was PUBLISHED.
  * @param input.comment up to 5,000 characters
- * @throws {ServiceError} RESOURCE_NOT_FOUND; CONFLICT `job_running` or `status`
+ * @param ifMatch the If-Match header: the contentTag of what the reviewer read, stored with the review (contract.md R19)
+ * @throws {ServiceError} RESOURCE_NOT_FOUND; CONFLICT `job_running` or `status`; PRECONDITION_FAILED; INVALID_REQUEST for
+ *   a header that is not a list of tags
  */
 export async function reviewArticle(
   context: VerbContext,
   articleId: ArticleId,
   input: { decision: ReviewDecision; comment?: string | undefined },
+  ifMatch?: string,
 ): Promise<{ review: Review; article: ArticleResponse }> {
   const { db, actor } = context;
   requirePermissions(actor, 'articles.review');
   const { decision, comment = '' } = input;
+  const content = namedContent(ifMatch);
   return inTransaction(db, async (tx) => {
-    const { before, after } = await moveArticle(tx, actor.workspaceId, articleId, MOVES[decision]);
+    const { before, after } = await moveArticle(tx, actor.workspaceId, articleId, MOVES[decision], content);
     const review = await tx
       .with('dropped', (qb) =>
         qb.deleteFrom('reviews').where('id', 'in', (eb) =>
@@ -57,6 +62,7 @@ export async function reviewArticle(
         decision,
         previous_status: before.status,
         comment,
+        content_tag: content === null ? null : contentTag(after),
       })
       .returning(reviewColumns)
       .executeTakeFirstOrThrow();

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { MAX_IF_MATCH } from '../articles/etag.ts';
 import { articleExample } from '../articles/examples.ts';
 import { articleSchema } from '../articles/schemas.ts';
 import { defineListOfArticle } from '../http/list-of-article.ts';
@@ -16,6 +17,7 @@ const example: Review = {
   decision: 'changes_requested',
   previousStatus: 'NEEDS_REVIEW',
   comment: 'Please name the plants.',
+  contentTag: articleExample.contentTag,
   createdAt: '2026-11-21T08:00:00.000Z',
 };
 
@@ -41,7 +43,7 @@ export const createReviewRoutes = (): RouteModule[] => [
       operationId: 'reviewArticle',
       summary: 'Review an article',
       description:
-        'NEEDS_REVIEW can be approved. NEEDS_REVIEW, APPROVED and PUBLISHED can be rejected or sent back for changes, and become CHANGES_REQUESTED; a PUBLISHED one is then unpublished. From any other status 409. Emits article.approved, or article.rejected, followed by article.unpublished for a PUBLISHED one.',
+        'NEEDS_REVIEW can be approved. NEEDS_REVIEW, APPROVED and PUBLISHED can be rejected or sent back for changes, and become CHANGES_REQUESTED; a PUBLISHED one is then unpublished. From any other status 409. Emits article.approved, or article.rejected, followed by article.unpublished for a PUBLISHED one. Send the contentTag of the article you read as If-Match: if the content has changed since, the response is 412 and nothing is decided.',
       tags: ['Reviews'],
       scope: 'article',
       permissions: ['articles.review'],
@@ -54,8 +56,15 @@ export const createReviewRoutes = (): RouteModule[] => [
           example: { review: example, article: { ...articleExample, status: 'CHANGES_REQUESTED' } },
         },
       },
-      errors: ['CONFLICT'],
+      headers: {
+        'If-Match': {
+          description: 'The contentTag of the article that the decision is about. Without it any content is.',
+          maxLength: MAX_IF_MATCH,
+        },
+      },
+      errors: ['CONFLICT', 'PRECONDITION_FAILED'],
     },
-    async ({ context, params, body }) => created(await reviewArticle(context, params.articleId, body)),
+    async ({ context, params, body, headers }) =>
+      created(await reviewArticle(context, params.articleId, body, headers.get('if-match') ?? undefined)),
   ),
 ];

@@ -11,6 +11,10 @@ export const reviewSchema = z
     decision: z.enum(REVIEW_DECISIONS),
     previousStatus: z.enum(ARTICLE_STATUSES).meta({ description: "The article's status before." }),
     comment: z.string().meta({ description: 'Empty when none was given.' }),
+    contentTag: z
+      .string()
+      .nullable()
+      .meta({ description: 'The contentTag that If-Match named; null for a review without one.' }),
     createdAt: timestamp,
   })
   .meta({ id: 'Review' });
@@ -31,6 +35,7 @@ export const reviewColumns = [
   'decision',
   'previous_status',
   'comment',
+  'content_tag',
   'created_at',
 ] as const satisfies readonly (keyof Tables['reviews'])[];
 
@@ -44,5 +49,6 @@ export const toReview = (row: ReviewRow): Review => ({
   decision: row.decision,
   previousStatus: row.previous_status,
   comment: row.comment,
+  contentTag: row.content_tag,
   createdAt: row.created_at.toISOString(),
 });

@@ -11,10 +11,13 @@ export interface TranslationRunResult {
   readonly batches?: number;
 }
 
-/** How many batches there are to translate, and whether a term list is to be drawn before. */
+/** What a planned run has to request. */
 export interface PlannedRun {
   readonly batches: number;
-  readonly drawTerms?: true;
+  /** A style sheet is drawn before the batches. */
+  readonly drawSheet?: true;
+  /** Batch 0 has the title, meta texts and keywords, and ends before the others begin. */
+  readonly fieldsFirst?: true;
 }
 
 export interface GenerationRunInput {
@@ -27,9 +30,15 @@ export interface GenerationRunResult {
   readonly sections?: number;
 }
 
-/** Whether a run may begin: `ahead` others of its workspace come first. */
+/**
+ * What made a run fail: its texts (the engine worked, and nothing usable came of it or it declined them), an engine that
+ * was away or refused us, or this service.
+ */
+export type FailureCause = 'texts' | 'engine' | 'service';
+
+/** Whether a run may begin: `ahead` others of its workspace come first. `refused`: its job has failed at its turn. */
 export type Turn =
-  | { readonly outcome: 'taken' | 'ended' }
+  | { readonly outcome: 'taken' | 'ended' | 'refused' }
   | { readonly outcome: 'wait'; readonly ahead: number };
 
 /** Batches of one job in flight at the engine. */

@@ -26,7 +26,8 @@ const NEVER_ON_THE_LOOP: ReadonlySet<TaskName> = new Set(['findImages', 'importF
 const THREADS = Math.max(2, Math.min(4, availableParallelism() - 1));
 /** Far more than the largest document needs. With the wait for a turn it fits into an activity's minute. */
 export const TASK_TIMEOUT_MS = 25_000;
-const IDLE_MS = 10_000;
+/** Longer than an editor pauses: a thread takes a third of a second to start, and little of its memory comes back. */
+const IDLE_MS = 300_000;
 /** The second refresh of the largest table needs three quarters of it. Without a bound threads never release memory. */
 const OLD_HEAP_MB = 144;
 const YOUNG_HEAP_MB = 8;
@@ -120,13 +121,17 @@ export async function doTaskWithin<Name extends TaskName>(
     if (!areSmall(textsOf(args), NO_TURN)) await loopTurn();
     return HERE[task](...args);
   }
-  const { of, waitMs } = currentShare();
-  const release = await queue.take(of, { waitMs });
+  const share = currentShare();
+  const release = await queue.take(share.of, { waitMs: share.waitMs });
+  let result: unknown;
   try {
-    return (await onThread(timeoutMs, { task, args })) as TaskResult<Name>;
+    result = await onThread(timeoutMs, { task, args });
   } finally {
     release();
   }
+  // What is done with a large result is large as well.
+  await loopTurn(share);
+  return result as TaskResult<Name>;
 }
 
 async function onThread(timeoutMs: number, posted: Posted): Promise<unknown> {

@@ -1,6 +1,6 @@
 /** Shares the event loop among workspaces: work that takes long enough to delay others waits for a turn. */
 import { ServiceError } from '../errors.ts';
-import { currentShare } from './share.ts';
+import { currentShare, type Share } from './share.ts';
 
 /** Time of one round of the event loop after which further work waits for the next round, in milliseconds. */
 const ROUND_MS = 2;
@@ -21,6 +21,8 @@ export interface LoopTurns {
    * @throws {ServiceError} SERVICE_UNAVAILABLE for work that waited longer than `waitMs` when its turn came
    */
   readonly take: (owner: string, waitMs: number) => Promise<void>;
+  /** The same for work far below a millisecond: the first of a workspace in a round does not wait for long work of others. */
+  readonly takeLight: (owner: string, waitMs: number) => Promise<void>;
   /** Pieces of work that wait. */
   readonly waiting: () => number;
 }
@@ -44,11 +46,14 @@ export function createLoopTurns(
 ): LoopTurns {
   /** The waiting work of each workspace, oldest first; workspaces in the order in which they are served. */
   const line = new Map<string, Set<Waiter>>();
+  /** Workspaces that had a turn in this round. */
+  const served = new Set<string>();
   let roundBegan: number | null = null;
   let isWorking = false;
 
   const beginRound = (): void => {
     roundBegan = now();
+    served.clear();
     nextRound(endRound);
   };
 
@@ -77,6 +82,7 @@ export function createLoopTurns(
       if (next === undefined) continue;
       waiters.delete(next);
       if (waiters.size > 0) line.set(owner, waiters);
+      served.add(owner);
       beginWork();
       if (now() - next.since > next.waitMs) next.refuse(busy());
       else next.grant();
@@ -84,19 +90,28 @@ export function createLoopTurns(
     }
   };
 
+  const take = (owner: string, waitMs: number): Promise<void> => {
+    if (roundBegan === null) beginRound();
+    const waiters = line.get(owner);
+    if (waiters === undefined && mayWork()) {
+      served.add(owner);
+      beginWork();
+      return Promise.resolve();
+    }
+    return new Promise((grant, refuse) => {
+      const waiter = { since: now(), waitMs, grant, refuse };
+      if (waiters === undefined) line.set(owner, new Set([waiter]));
+      else waiters.add(waiter);
+    });
+  };
+
   return {
-    take: (owner, waitMs) => {
+    take,
+    takeLight: (owner, waitMs) => {
       if (roundBegan === null) beginRound();
-      const waiters = line.get(owner);
-      if (waiters === undefined && mayWork()) {
-        beginWork();
-        return Promise.resolve();
-      }
-      return new Promise((grant, refuse) => {
-        const waiter = { since: now(), waitMs, grant, refuse };
-        if (waiters === undefined) line.set(owner, new Set([waiter]));
-        else waiters.add(waiter);
-      });
+      if (served.has(owner) || line.has(owner)) return take(owner, waitMs);
+      served.add(owner);
+      return Promise.resolve();
     },
     waiting: () => [...line.values()].reduce((sum, { size }) => sum + size, 0),
   };
@@ -114,3 +129,7 @@ export const turnsAwaited = turns.waiting;
 export function loopTurn(share = currentShare()): Promise<void> {
   return turns.take(share.of, share.waitMs);
 }
+
+/** `loopTurn` for the start of a request, which does little. */
+export const lightTurn = ({ of, waitMs }: Pick<Share, 'of' | 'waitMs'>): Promise<void> =>
+  turns.takeLight(of, waitMs);

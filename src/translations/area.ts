@@ -1,10 +1,10 @@
 import { sql } from 'kysely';
 import { type JobArea, startRun } from '../jobs/runs.ts';
-import { TERM_LIST } from './engine-requests.ts';
+import { STYLE_SHEET } from './engine-requests.ts';
 import { isDeclined } from './report/judge.ts';
 
-/** Words that a term list counts as unpaid work: about what a model writes for one. */
-const TERM_LIST_WORDS = 200;
+/** Words that a style sheet counts as unpaid work: about what a model writes for one. */
+const STYLE_SHEET_WORDS = 200;
 
 /** Registers jobs that translate in batches with the paid-job runner. */
 const areaOf = (workflow: 'translateArticle' | 'refreshTranslation', verb: string): JobArea => ({
@@ -21,11 +21,12 @@ const areaOf = (workflow: 'translateArticle' | 'refreshTranslation', verb: strin
       summary: `${verb} ${job.article_id}: ${source_language} → ${target_language}`,
     });
   },
-  async wordsMade(tx, jobId) {
+  async wordsMade(tx, jobId, ended) {
     const { rows } = await sql<{ words: number }>`
-      SELECT CASE WHEN ${TERM_LIST} = ANY (asked_batches) THEN ${TERM_LIST_WORDS}::integer ELSE 0 END
+      SELECT CASE WHEN ${STYLE_SHEET} = ANY (asked_batches) THEN ${STYLE_SHEET_WORDS}::integer ELSE 0 END
         + coalesce((SELECT sum(words) FROM translation_segments AS segment
-            WHERE segment.job_id = translations.job_id AND same_as IS NULL AND from_memory IS NULL AND NOT ${isDeclined}
+            WHERE segment.job_id = translations.job_id AND same_as IS NULL AND from_memory IS NULL
+              AND (${ended === 'failed'} OR NOT ${isDeclined})
               AND (target_text IS NOT NULL OR batch = ANY (asked_batches))), 0)::integer AS words
       FROM translations WHERE job_id = ${jobId}
     `.execute(tx);

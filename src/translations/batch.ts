@@ -1,13 +1,17 @@
 import { sql } from 'kysely';
 import type { Database } from '../db/database.ts';
+import { isField } from '../document/translation/segments.ts';
+import { plainText } from '../document/translation/tags.ts';
 import type { JobId } from '../ids.ts';
 import { type TranslatedSegment, translateSegments } from '../providers/translate.ts';
-import type { TranslationProvider } from '../providers/types.ts';
+import type { TranslatedFields, TranslationProvider } from '../providers/types.ts';
 import { markRequested, requestEngine } from './engine-requests.ts';
 import { mayLeave } from './report/judge.ts';
 
 /** Progress while translating ends here; the rest belongs to finalizing. */
 const TRANSLATED_PROGRESS = 95;
+/** Characters of the keywords that requests for the body have, as JSON. */
+const MAX_KEYWORDS_LENGTH = 1_000;
 
 /**
  * Translates the rest of a batch and stores each usable text at once, so that neither a crash nor a failure of the rest
@@ -33,13 +37,16 @@ export async function translateBatch(
   if (segments.length > 0) {
     const marked = await markRequested(db, jobId, batch);
     if (marked === undefined) return 0;
+    const translated = segments.every(({ kind }) => isField(kind)) ? null : await readFields(db, jobId);
     await requestEngine(db, jobId, batch, () =>
       translateSegments(provider, {
         ...marked.prompt,
+        ...(translated === null ? {} : { translated }),
         segments: segments.map(({ key, kind, source_text }) => ({
           id: key,
           kind,
           text: source_text,
+          ...(marked.placeholders[key] === undefined ? {} : { placeholders: marked.placeholders[key] }),
         })),
         signal,
         keep: (made) => storeTranslations(db, { jobId, batch }, made),
@@ -58,6 +65,35 @@ export async function translateBatch(
     .where('status', '=', 'TRANSLATING')
     .execute();
   return segments.length;
+}
+
+/**
+ * The title and keywords that were translated before the body: the same for each of its batches (contract.md V16). Null
+ * without any.
+ */
+async function readFields(db: Database, jobId: JobId): Promise<TranslatedFields | null> {
+  const rows = await db
+    .selectFrom('translation_segments')
+    .select(['kind', 'source_text', 'target_text'])
+    .where('job_id', '=', jobId)
+    .where('kind', 'in', ['title', 'keyword'])
+    .where('same_as', 'is', null)
+    .where('target_text', 'is not', null)
+    .orderBy('position')
+    .execute();
+  if (rows.length === 0) return null;
+  const texts = rows.map(({ kind, source_text, target_text }) => ({
+    kind,
+    pair: { source: plainText(source_text), target: plainText(target_text ?? '') },
+  }));
+  const title = texts.find(({ kind }) => kind === 'title')?.pair.target;
+  let length = 0;
+  const keywords = texts.flatMap(({ kind, pair }) => {
+    if (kind !== 'keyword') return [];
+    length += JSON.stringify(pair).length + 1;
+    return length > MAX_KEYWORDS_LENGTH ? [] : pair;
+  });
+  return { ...(title === undefined ? {} : { title }), keywords };
 }
 
 /** Postgres refuses JSON with lone surrogates, and a defect's message may quote one. */

@@ -5,6 +5,7 @@ import type { Tx } from '../db/database.ts';
 import { EMPTY_DOCUMENT } from '../document/format/schema.ts';
 import { conflict } from '../errors.ts';
 import { type ArticleId, newId, type TranslationGroupId, type WorkspaceId } from '../ids.ts';
+import { slugOfTranslation } from '../slug.ts';
 import type { LockedSource } from './read-source.ts';
 
 /**
@@ -57,6 +58,7 @@ export const insertDraft = (
     workspace_id: workspaceId,
     project_id: source.project_id,
     title: source.snapshot.title,
+    slugBase: slugOfTranslation(source.snapshot.title, source.slug, language),
     status: 'QUEUED',
     document: EMPTY_DOCUMENT,
     primary_language: language,

@@ -2,12 +2,15 @@
 import { sql } from 'kysely';
 import type { Database } from '../db/database.ts';
 import type { StoredContext } from '../db/tables.ts';
+import type { StyleSheet } from '../document/translation/style-sheet.ts';
 import type { JobId } from '../ids.ts';
 import { lockOpenJob } from '../jobs/run-state.ts';
-import { ProviderError, type TermPair, type TranslationRequest } from '../providers/types.ts';
+import { ProviderError, type ProviderErrorKind, type TranslationRequest } from '../providers/types.ts';
 
-/** Stands for the term list among the requested batches. */
-export const TERM_LIST = -1;
+/** Stands for the style sheet among the requested batches. */
+export const STYLE_SHEET = -1;
+/** Failures after responses of the engine. */
+const RESPONDED: readonly ProviderErrorKind[] = ['refused', 'unusable'];
 
 /** Context of a request: shared by all batches, but for `around`. */
 export type PromptContext = Pick<
@@ -18,43 +21,56 @@ export type PromptContext = Pick<
 interface Row {
   readonly sourceLanguage: string;
   readonly targetLanguage: string;
-  readonly context: Omit<StoredContext, 'around'>;
+  readonly context: Omit<StoredContext, 'around' | 'placeholders'> | null;
   readonly around: StoredContext['around'][number] | null;
-  readonly terms: readonly TermPair[] | null;
+  readonly placeholders: StoredContext['placeholders'][number] | null;
+  readonly sheet: StyleSheet | null;
+  readonly frozen: boolean;
+}
+
+/** A request as marked. */
+interface Requested {
+  readonly prompt: PromptContext;
+  /** False while a style sheet may still be drawn for the job. */
+  readonly frozen: boolean;
+  /** What the empty tags of the texts stand for, by segment key. */
+  readonly placeholders: StoredContext['placeholders'][number];
 }
 
 /**
- * Marks a batch, or the term list, as requested: if the job is cancelled from now on, it counts as unpaid work. The first
- * batch freezes the term list, so that all batches get the same one.
- * @returns the prompt context, and the number of pairs in the term list (null while it is open); undefined when the job
- *   has ended
+ * Marks a batch, or the style sheet, as requested: if the job ends unpaid from now on, it counts. The first batch freezes
+ * the sheet, so that all batches get the same one (contract.md V46).
+ * @returns undefined when the job has ended
  */
 export async function markRequested(
   db: Database,
   jobId: JobId,
   batch: number,
-): Promise<{ readonly prompt: PromptContext; readonly pairs: number | null } | undefined> {
-  const terms = batch === TERM_LIST ? sql`terms` : sql`coalesce(terms, '[]')`;
+): Promise<Requested | undefined> {
+  const sheet = batch === STYLE_SHEET ? sql`sheet` : sql`coalesce(sheet, context -> 'sheet', 'null')`;
   const { rows } = await sql<Row>`
     WITH job AS (${lockOpenJob(jobId)})
     UPDATE translations
-    SET asked_batches = array_append(array_remove(asked_batches, ${batch}), ${batch}), terms = ${terms}
+    SET asked_batches = array_append(array_remove(asked_batches, ${batch}), ${batch}), sheet = ${sheet}
     FROM job WHERE translations.job_id = job.id
     RETURNING source_language AS "sourceLanguage", target_language AS "targetLanguage",
-      context - 'around' AS context, context -> 'around' -> ${batch}::integer AS around, terms
+      context - ${['around', 'placeholders']}::text[] AS context,
+      context -> 'around' -> ${batch}::integer AS around,
+      context -> 'placeholders' -> ${batch}::integer AS placeholders,
+      coalesce(sheet, context -> 'sheet') AS sheet, sheet IS NOT NULL AS frozen
   `.execute(db);
   const [row] = rows;
   if (row === undefined) return undefined;
-  const { context, around, terms: extracted, ...languages } = row;
+  const { context, around, placeholders, sheet: present, frozen, ...languages } = row;
   const prompt = {
     ...languages,
-    ...(context === null ? {} : { context: { ...context, terms: extracted ?? [] } }),
+    ...(context === null ? {} : { context: { ...context, sheet: present } }),
     ...(around === null ? {} : { around }),
   };
-  return { prompt, pairs: extracted?.length ?? null };
+  return { prompt, frozen, placeholders: placeholders ?? {} };
 }
 
-/** Calls the engine, and removes the mark when it fails: a failed request does not count. */
+/** Calls the engine, and removes the mark when it fails: a request counts only when the engine had responded. */
 export async function requestEngine<Response>(
   db: Database,
   jobId: JobId,
@@ -64,7 +80,7 @@ export async function requestEngine<Response>(
   try {
     return await call();
   } catch (error) {
-    if (error instanceof ProviderError) {
+    if (error instanceof ProviderError && (batch === STYLE_SHEET || !RESPONDED.includes(error.kind))) {
       await sql`UPDATE translations SET asked_batches = array_remove(asked_batches, ${batch})
         WHERE job_id = ${jobId}`.execute(db);
     }

@@ -1,54 +1,22 @@
-import { type ExpressionBuilder, sql } from 'kysely';
+import { sql } from 'kysely';
+import { readVersionPage, versionsOf } from '../articles/list.ts';
 import { summaryColumns } from '../articles/queries.ts';
 import { toSummary } from '../articles/schemas.ts';
 import { requirePermissions, type VerbContext } from '../context.ts';
-import type { Tables } from '../db/tables.ts';
-import { notFound } from '../errors.ts';
+import type { ListPage } from '../http/stream-list.ts';
 import type { ArticleId } from '../ids.ts';
 import { jobColumns, toJob } from '../jobs/queries.ts';
 import type { ListedTranslation } from './schemas.ts';
 import { countStatesOf } from './states.ts';
 
-/**
- * Lists every language version of the article's group, itself included, by language tag: each with its latest job and how
- * it compares with its source (articles.read).
- * @throws {ServiceError} RESOURCE_NOT_FOUND; SERVICE_UNAVAILABLE when too many large documents are being processed
- */
-export async function listTranslations(
-  context: VerbContext,
-  articleId: ArticleId,
-): Promise<ListedTranslation[]> {
-  const { db, actor } = context;
-  requirePermissions(actor, 'articles.read');
-  const ofGroup = (eb: ExpressionBuilder<Tables, 'articles'>) =>
-    eb.and([
-      eb('articles.workspace_id', '=', actor.workspaceId),
-      eb(
-        'articles.translation_group_id',
-        '=',
-        eb
-          .selectFrom('articles as self')
-          .select('self.translation_group_id')
-          .where('self.workspace_id', '=', actor.workspaceId)
-          .where('self.id', '=', articleId),
-      ),
-    ]);
-  const rows = await db
-    .selectFrom('articles')
-    .leftJoin('article_provenance as known', 'known.article_id', 'articles.id')
-    .select(summaryColumns.map((column) => `articles.${column}` as const))
-    .select('known.source_article_id')
-    // Tags identify the content, so that cached counts are found without reading it.
-    .select([
-      sql<string>`concat_ws('.', articles.xmin, extract(epoch FROM articles.updated_at), (
-        SELECT md5(json_agg(json_build_array(id, role, alt_text) ORDER BY id)::text)
-        FROM assets WHERE article_id = articles.id))`.as('content_tag'),
-      sql<string | null>`known.xmin::text`.as('known_tag'),
-    ])
-    .where(ofGroup)
-    .orderBy(sql`articles.primary_language COLLATE "C"`)
-    .execute();
-  if (rows.length === 0) throw notFound('article');
+/** Identifies the content of an article, so that cached counts are found without reading it. */
+const CONTENT_TAG = sql<string>`concat_ws('.', articles.xmin, extract(epoch FROM articles.updated_at), (
+  SELECT md5(json_agg(json_build_array(id, role, alt_text) ORDER BY id)::text)
+  FROM assets WHERE article_id = articles.id))`.as('content_tag');
+
+/** The latest job that writes each of these articles. */
+async function latestJobs({ db, actor }: VerbContext, ids: readonly ArticleId[]) {
+  if (ids.length === 0) return new Map<ArticleId, ListedTranslation['job']>();
   const jobs = await db
     .selectFrom('articles')
     .innerJoinLateral(
@@ -64,10 +32,41 @@ export async function listTranslations(
       (join) => join.onTrue(),
     )
     .select(jobColumns.map((column) => `job.${column}` as const))
-    .where(ofGroup)
+    .where('articles.workspace_id', '=', actor.workspaceId)
+    .where('articles.id', 'in', ids)
     .execute();
-  const jobOf = new Map(jobs.map((job) => [job.article_id, toJob(job)]));
+  return new Map<ArticleId, ListedTranslation['job']>(jobs.map((job) => [job.article_id, toJob(job)]));
+}
+
+/**
+ * The language versions of the article's group after a language, itself included, by language tag: each with its latest job
+ * and how it compares with its source (articles.read).
+ * @returns ListedTranslations as JSON
+ * @throws {ServiceError} RESOURCE_NOT_FOUND; SERVICE_UNAVAILABLE when too many large documents are being processed
+ */
+export async function readTranslations(
+  context: VerbContext,
+  articleId: ArticleId,
+  after: string,
+): Promise<ListPage<string>> {
+  requirePermissions(context.actor, 'articles.read');
+  const query = versionsOf(context, articleId, after)
+    .leftJoin('article_provenance as known', 'known.article_id', 'articles.id')
+    .select(summaryColumns.map((column) => `articles.${column}` as const))
+    .select(['known.source_article_id', CONTENT_TAG, sql<string | null>`known.xmin::text`.as('known_tag')]);
+  const { rows, last } = await readVersionPage(context, query, after);
+  const jobOf = await latestJobs(
+    context,
+    rows.map(({ id }) => id),
+  );
   const tagOf = new Map(rows.map((row) => [row.id, row.content_tag]));
+  const elsewhere = rows.flatMap(({ source_article_id: id }) => (id === null || tagOf.has(id) ? [] : [id]));
+  if (elsewhere.length > 0) {
+    const ofOtherPages = versionsOf(context, articleId, '').where('articles.id', 'in', elsewhere);
+    for (const row of await ofOtherPages.select(['articles.id', CONTENT_TAG]).execute()) {
+      tagOf.set(row.id, row.content_tag);
+    }
+  }
   const states = await countStatesOf(
     context,
     rows.flatMap(({ id, source_article_id: sourceId, content_tag, known_tag }) => {
@@ -76,11 +75,14 @@ export async function listTranslations(
       return { id, sourceId, tag: [sourceId, source, id, content_tag, known_tag].join() };
     }),
   );
-  return rows.map(({ source_article_id: sourceId, known_tag, content_tag: _, ...row }) => ({
-    article: toSummary(row),
-    job: jobOf.get(row.id) ?? null,
-    sourceArticleId: sourceId,
-    tracking: known_tag === null ? 'unmanaged' : states.has(row.id) ? 'managed' : 'source_gone',
-    states: states.get(row.id) ?? null,
-  }));
+  const listed = rows.map(
+    ({ source_article_id: sourceId, known_tag, content_tag: _, ...row }): ListedTranslation => ({
+      article: toSummary(row),
+      job: jobOf.get(row.id) ?? null,
+      sourceArticleId: sourceId,
+      tracking: known_tag === null ? 'unmanaged' : states.has(row.id) ? 'managed' : 'source_gone',
+      states: states.get(row.id) ?? null,
+    }),
+  );
+  return { items: listed.map((translation) => JSON.stringify(translation)), last };
 }

@@ -4,8 +4,15 @@ import { readAssets } from '../articles/images.ts';
 import type { Database } from '../db/database.ts';
 import type { StoredContext } from '../db/tables.ts';
 import { inTransaction } from '../db/transaction.ts';
-import { type PlannedSegment, type PlannedTexts, planBatches } from '../document/translation/planned.ts';
-import { glossaryIn } from '../guidance/glossary/terms.ts';
+import {
+  type PlannedSegment,
+  type PlannedTexts,
+  placeholdersOf,
+  planBatches,
+} from '../document/translation/planned.ts';
+import { FIELD_KINDS, isField } from '../document/translation/segments.ts';
+import { MAX_TERMS, type StyleSheet } from '../document/translation/style-sheet.ts';
+import { glossaryIn, occurringIn } from '../guidance/glossary/terms.ts';
 import { styleOf } from '../guidance/styles/styles.ts';
 import type { ArticleId, JobId, WorkspaceId } from '../ids.ts';
 import { writeJson } from '../json-text.ts';
@@ -14,6 +21,7 @@ import { doTask } from '../threads/pool.ts';
 import { inTheBackground } from '../threads/share.ts';
 import { lookUpMemory } from './memory/look-up.ts';
 import { readTexts, toSnapshot } from './read-source.ts';
+import { findSheet } from './style-sheet/queries.ts';
 
 /** Bounds of one provider call: small enough for a cheap repair, large enough for context. */
 const BATCH = { maxWords: 400, maxSegments: 40 } as const;
@@ -27,7 +35,11 @@ export type PlanTask = 'plan' | 'planSegmentsOf';
 /** The engine requests that a job still has to make. */
 export interface Plan {
   readonly batches: number;
+  /** Batches of the body: all but the first, when that has the title, meta texts and keywords. */
+  readonly bodyBatches: number;
   readonly words: number;
+  /** Whether the version has no style sheet, or one that takes further terms. */
+  readonly hasRoom: boolean;
 }
 
 /**
@@ -47,6 +59,7 @@ export async function planSegments(
     .select([
       'jobs.workspace_id as workspaceId',
       'jobs.project_id as projectId',
+      'jobs.article_id as articleId',
       'source_article_id as sourceId',
       'source_language as source',
       'target_language as target',
@@ -57,31 +70,37 @@ export async function planSegments(
     .executeTakeFirstOrThrow();
   const { workspaceId, projectId, snapshot } = job;
   if (snapshot === null) throw new Error(`job ${jobId} has no snapshot`);
+  const languages = { sourceLanguage: job.source, targetLanguage: job.target };
   const whole = task === 'plan' ? null : await readWhole(db, workspaceId, job.sourceId);
   const { title, outline, segments } = await inTheBackground(workspaceId, () =>
-    task === 'plan' ? doTask('plan', snapshot) : doTask('planSegmentsOf', snapshot, whole),
+    task === 'plan' ? doTask('plan', snapshot, languages) : doTask('planSegmentsOf', snapshot, whole),
   );
   const texts = segments.map(({ text }) => text);
   const glossary = await glossaryIn(db, workspaceId, job, texts);
   const style = await styleOf(db, projectId, job.target);
+  const { sheet, isFull } = await sheetFor(db, job, texts);
   const { found, keys } = await inTheBackground(workspaceId, () =>
     lookUpMemory(db, {
       ...job,
       jobId,
-      languages: { sourceLanguage: job.source, targetLanguage: job.target },
+      languages,
       segments,
       engine,
       glossary,
       style,
+      sheet,
     }),
   );
   const left = segments.filter(({ key }) => !found.has(key));
   const sameAs = findEqual(left);
-  const batches = toBatches(left.filter(({ key }) => !sameAs.has(key)));
+  const sent = left.filter(({ key }) => !sameAs.has(key));
+  const fields = sent.filter(({ kind }) => isField(kind));
+  const body = toBatches(sent.filter(({ kind }) => !isField(kind)));
+  const batches = fields.length > 0 ? [fields, ...body] : body;
   const batchOf = new Map(batches.flatMap((batch, at) => batch.map(({ key }) => [key, at] as const)));
   // A single request may contain all headings anyway.
   const sendsOutline =
-    batches.length > 1 ||
+    body.length > 1 ||
     task !== 'plan' ||
     segments.some(({ key, kind }) => kind === 'heading' && found.has(key));
   const context: StoredContext = {
@@ -89,7 +108,9 @@ export async function planSegments(
     outline: sendsOutline ? outline : [],
     glossary,
     style,
+    sheet,
     around: batches.map(around),
+    placeholders: batches.map(placeholdersOf),
   };
   return inTransaction(db, async (tx) => {
     await sql`
@@ -117,6 +138,8 @@ export async function planSegments(
       .selectFrom('translation_segments')
       .select([
         sql<number>`coalesce(max(batch) FILTER (WHERE from_memory IS NULL) + 1, 0)`.as('batches'),
+        sql<number>`(count(DISTINCT batch) FILTER (WHERE from_memory IS NULL
+          AND kind <> ALL (${FIELD_KINDS}::text[])))::integer`.as('bodyBatches'),
         sql<number>`coalesce(sum(words) FILTER (WHERE target_text IS NULL AND same_as IS NULL), 0)::integer`.as(
           'words',
         ),
@@ -132,8 +155,27 @@ export async function planSegments(
       })
       .where('job_id', '=', jobId)
       .execute();
-    return plan;
+    return { ...plan, hasRoom: !isFull };
   });
+}
+
+/** The version's style sheet with the terms that occur in the texts, null without one; and whether it takes no more. */
+async function sheetFor(
+  db: Database,
+  {
+    workspaceId,
+    articleId,
+    source,
+  }: { readonly workspaceId: WorkspaceId; readonly articleId: ArticleId; readonly source: string },
+  texts: readonly string[],
+): Promise<{ sheet: StyleSheet | null; isFull: boolean }> {
+  const row = await findSheet(db, workspaceId, articleId).executeTakeFirst();
+  if (row === undefined) return { sheet: null, isFull: false };
+  const { sheet } = row;
+  return {
+    sheet: { ...sheet, terms: await occurringIn(workspaceId, sheet.terms, texts, source) },
+    isFull: sheet.terms.length >= MAX_TERMS,
+  };
 }
 
 /** The source of a refresh as it is now, as JSON text; null when it was deleted. */

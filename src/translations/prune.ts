@@ -31,7 +31,7 @@ export async function pruneTranslations(
         for (const id of jobIds) await keepReport(tx, id, withoutWords(await reportOf(tx, id)));
         await tx
           .updateTable('translations')
-          .set({ snapshot: null, context: null, terms: null })
+          .set({ snapshot: null, context: null, sheet: null })
           .where('job_id', 'in', jobIds)
           .execute();
         const removed = await tx

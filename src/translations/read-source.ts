@@ -9,6 +9,7 @@ import { JsonText } from '../json-text.ts';
 export interface LockedSource {
   readonly project_id: ProjectId;
   readonly primary_language: string;
+  readonly slug: string;
   readonly languages: string[];
   readonly translation_group_id: TranslationGroupId;
   readonly generating: boolean;
@@ -27,6 +28,7 @@ export const readTexts = (db: Queryable, workspaceId: WorkspaceId, articleId: Ar
       'projects.languages',
       'articles.translation_group_id',
       'articles.title',
+      'articles.slug',
       'articles.meta_title',
       'articles.meta_description',
       'articles.target_keywords',
@@ -84,6 +86,7 @@ export async function readSource(
   return {
     project_id: row.project_id,
     primary_language: row.primary_language,
+    slug: row.slug,
     languages: row.languages,
     translation_group_id: row.translation_group_id,
     generating: generation !== undefined,

@@ -1,12 +1,13 @@
 import { KEY_HEADER, keyFrom } from '../http/key-header.ts';
-import { VERSIONS_BYTES } from '../http/limits.ts';
+import { COMPARING_BYTES } from '../http/limits.ts';
 import { defineRoute, type RouteModule } from '../http/route.ts';
+import { streamList } from '../http/stream-list.ts';
 import { ok } from '../http/success.ts';
 import type { JobRuns } from '../jobs/runs.ts';
 import { createTranslation } from './create.ts';
 import { estimateTranslation } from './estimate.ts';
 import { createdExample, listedExample, replayExample } from './examples.ts';
-import { listTranslations } from './list.ts';
+import { readTranslations } from './list.ts';
 import {
   createBody,
   createResponse,
@@ -23,7 +24,7 @@ export const createTranslationRoutes = (runs: JobRuns): RouteModule[] => [
       method: 'get',
       path: '/api/articles/{articleId}/translations',
       operationId: 'listTranslations',
-      responseBytes: VERSIONS_BYTES,
+      responseBytes: COMPARING_BYTES,
       summary: 'List the translations of an article',
       description:
         "Every language version of the article's translation group, itself included, sorted by language tag: the latest job that writes it, and how it compares with the source it was translated from.",
@@ -38,7 +39,8 @@ export const createTranslationRoutes = (runs: JobRuns): RouteModule[] => [
         },
       },
     },
-    async ({ context, params }) => ok({ translations: await listTranslations(context, params.articleId) }),
+    async ({ context, params }) =>
+      streamList('translations', '', (after) => readTranslations(context, params.articleId, after)),
   ),
   defineRoute(
     {

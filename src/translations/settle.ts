@@ -9,10 +9,11 @@ import type { Database, Tx } from '../db/database.ts';
 import { inTransaction } from '../db/transaction.ts';
 import type { AssembledArticle } from '../document/tasks/tasks.ts';
 import { ReassemblyError } from '../document/translation/reassemble.ts';
-import { isOfBody } from '../document/translation/segments.ts';
+import { fieldKey, isOfBody } from '../document/translation/segments.ts';
 import type { SourceAsset } from '../document/translation/source.ts';
 import type { ArticleId, JobId } from '../ids.ts';
-import { isJobOpen, settleJob } from '../jobs/run-state.ts';
+import { isJobOpen, type JobTarget, settleJob } from '../jobs/run-state.ts';
+import { namedSlug, slugOfTranslation } from '../slug.ts';
 import { doTask } from '../threads/pool.ts';
 import { inTheBackground } from '../threads/share.ts';
 import { addImages } from './add-images.ts';
@@ -20,7 +21,9 @@ import { markFinalizing } from './mark-finalizing.ts';
 import { priceWithout } from './price.ts';
 import { keepProvenance } from './provenance.ts';
 import { isUntranslated, requireUsable } from './report/judge.ts';
+import { leaveOverlong } from './report/overlong.ts';
 import { keepReport } from './report/report.ts';
+import { takeOutPaid } from './take-out-paid.ts';
 
 /** What the transaction writes, prepared before it takes a lock. */
 interface TranslationResult {
@@ -70,19 +73,22 @@ async function assemble(db: Database, jobId: JobId): Promise<TranslationResult> 
     .where('job_id', '=', jobId)
     .execute();
   const translations = new Map<string, string | null>();
-  let unpaidWords = 0;
-  for (const { key, kind, target_text, outcome, words, untranslated } of segments) {
+  for (const { key, target_text, outcome } of segments) {
     if (target_text === null && outcome !== 'left')
       throw new Error(`job ${jobId}: segment ${key} is not translated`);
     translations.set(key, target_text);
-    if ((target_text === null || untranslated) && isOfBody(kind)) unpaidWords += words;
   }
   const assetIds = newAssetIds(assets);
   const assembled = await inTheBackground(workspace_id, () =>
-    doTask('assemble', snapshot, translations, assetIds),
+    doTask('assemble', snapshot, translations, assetIds, { jobId, at: new Date().toISOString() }),
   );
   if (!assembled.ok) throw new ReassemblyError(assembled.problem);
   const { article } = assembled;
+  let unpaidWords = 0;
+  for (const { key, kind, target_text, words, untranslated } of segments) {
+    const isLeft = target_text === null || article.overlong.has(fieldKey(key));
+    if ((isLeft || untranslated) && isOfBody(kind)) unpaidWords += words;
+  }
   const described = assets.map((asset) => ({
     ...asset,
     altText: article.altTexts.get(asset.id) ?? asset.altText,
@@ -97,14 +103,33 @@ async function assemble(db: Database, jobId: JobId): Promise<TranslationResult> 
   };
 }
 
+/** The base of the version's slug. Without a source to make it from it stays as the draft has it. */
+async function slugBase(
+  tx: Tx,
+  target: JobTarget,
+  { sourceId, article, language }: TranslationResult,
+): Promise<string> {
+  const rows = await tx
+    .selectFrom('articles')
+    .select(['id', 'slug'])
+    .where('workspace_id', '=', target.workspace_id)
+    .where('id', 'in', sourceId === null ? [target.id] : [sourceId, target.id])
+    .execute();
+  const slugOf = (wanted: ArticleId | null) => rows.find(({ id }) => id === wanted)?.slug;
+  const source = slugOf(sourceId);
+  return source === undefined
+    ? (namedSlug(article.title) ?? slugOf(target.id) ?? 'article')
+    : slugOfTranslation(article.title, source, language);
+}
+
 async function settle(tx: Tx, jobId: JobId, result: TranslationResult): Promise<boolean> {
-  return settleJob(tx, jobId, 'TRANSLATING', async (target) => {
+  const settled = await settleJob(tx, jobId, 'TRANSLATING', async (target) => {
     const { article } = result;
     const bytesLeft = await addImages(tx, target, result.images);
     const slug = await lockAndChooseSlug(
       tx,
       { projectId: target.project_id, language: result.language, except: target.id },
-      article.title,
+      await slugBase(tx, target, result),
     );
     await replaceContent(tx, target.id, { kind: 'system', workspaceId: target.workspace_id, jobId })
       .set({
@@ -123,8 +148,11 @@ async function settle(tx: Tx, jobId: JobId, result: TranslationResult): Promise<
       })
       .execute();
     await storeLinks(tx, result, target.id, null, article.rendered.places);
-    await keepProvenance(tx, target, result.sourceId, article.provenance);
+    await keepProvenance(tx, target, result.sourceId, { ...article, withoutSource: [] });
+    await leaveOverlong(tx, jobId, article.overlong);
     await keepReport(tx, jobId);
     return { bytesLeft, ...(result.credits === null ? {} : { credits: result.credits }) };
   });
+  if (settled) await takeOutPaid(tx, jobId);
+  return settled;
 }

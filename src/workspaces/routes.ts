@@ -1,9 +1,59 @@
+import { z } from 'zod';
 import { defineRoute, type RouteModule } from '../http/route.ts';
-import { DONE, doneResponses } from '../http/success.ts';
+import { DONE, doneResponses, ok } from '../http/success.ts';
 import { deleteWorkspace } from './delete.ts';
+import { updateWorkspaceBody, type WorkspaceResponse, workspaceSchema } from './schemas.ts';
+import { readWorkspace, updateWorkspace } from './settings.ts';
+
+const example = {
+  id: '0b6b2d36-8f8e-4c3a-9d4b-9f2f3c1c7a10',
+  name: 'Acme',
+  sharedMemory: false,
+  createdAt: '2026-11-21T07:30:00.000Z',
+} satisfies WorkspaceResponse;
+const responseSchema = z.object({ workspace: workspaceSchema });
 
 /** The workspace itself. */
 export const createWorkspaceRoutes = (): RouteModule[] => [
+  defineRoute(
+    {
+      method: 'get',
+      path: '/api/workspaces/{workspaceId}',
+      operationId: 'getWorkspace',
+      summary: 'Get the workspace',
+      description: 'Its name and settings.',
+      tags: ['Workspaces'],
+      scope: 'workspace',
+      permissions: ['articles.read'],
+      responses: {
+        200: { description: 'The workspace.', schema: responseSchema, example: { workspace: example } },
+      },
+    },
+    async ({ context }) => ok({ workspace: await readWorkspace(context) }),
+  ),
+  defineRoute(
+    {
+      method: 'patch',
+      path: '/api/workspaces/{workspaceId}',
+      operationId: 'updateWorkspace',
+      summary: 'Change a setting of the workspace',
+      description:
+        'With `sharedMemory` translations of one project use what people approved in another. Translations and refreshes that are planned from then on go by it.',
+      tags: ['Workspaces'],
+      scope: 'workspace',
+      permissions: ['translations.configure'],
+      body: updateWorkspaceBody,
+      bodyExample: { sharedMemory: true },
+      responses: {
+        200: {
+          description: 'The workspace as it is now.',
+          schema: responseSchema,
+          example: { workspace: { ...example, sharedMemory: true } },
+        },
+      },
+    },
+    async ({ context, body }) => ok({ workspace: await updateWorkspace(context, body) }),
+  ),
   defineRoute(
     {
       method: 'delete',

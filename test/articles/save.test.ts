@@ -57,6 +57,7 @@ it('creates a DRAFT, rendered and counted, in a group of its own, and tells arti
     wordCount: 2,
     createdAt: expect.any(String),
     updatedAt: expect.any(String),
+    contentTag: expect.any(String),
   });
   const read = await editor.call('GET', `/api/articles/${article.id}`);
   expect(read.body.article).toEqual(article);

@@ -211,6 +211,7 @@ it('payloads of reviews, publishing, unpublishing and deletion are those of the 
     decision: 'changes_requested',
     previousStatus: 'PUBLISHED',
     comment: 'Name the plants.',
+    contentTag: null,
     createdAt: expect.any(String),
   });
   expect(sentBack.body.article.publishedAt).toBe(article.publishedAt);

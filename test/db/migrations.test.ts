@@ -141,14 +141,33 @@ it('renders stored articles with places, keeps where links led, and reports only
       (${imageId}, ${workspaceId}, ${linker}, 'inline', ${'0'.repeat(64)}, 'image/png', 1, 'a.png')`.execute(
     db,
   );
+  const known = JSON.stringify([
+    { key: 'title', source: 'old', target: 'old', texts: ['old'], written: ['old'] },
+    { key: 'block:b1', source: 'old', target: 'old', texts: [], written: [] },
+    { key: 'block:b2', source: 'old', target: null, texts: [], written: [] },
+    { key: 'image:i1', source: 'old', target: 'old', texts: [], written: [], assetId: imageId },
+  ]);
   for (const id of [mapped, unmapped]) {
     await sql`
-      INSERT INTO article_provenance (article_id, workspace_id, units) VALUES (${id}, ${workspaceId}, '[]')`.execute(
+      INSERT INTO article_provenance (article_id, workspace_id, units) VALUES (${id}, ${workspaceId}, ${known}::jsonb)`.execute(
       db,
     );
   }
 
   await migrateToLatest(db);
+  // What was compared before is unknown; which units belong together is not.
+  const { units } = await db
+    .selectFrom('article_provenance')
+    .select('units')
+    .where('article_id', '=', mapped)
+    .executeTakeFirstOrThrow();
+  const unknown = { source: '', target: '', shape: '', texts: [], written: [] };
+  expect(units).toEqual([
+    { ...unknown, key: 'title' },
+    { ...unknown, key: 'block:b1', blockId: 'b1' },
+    { ...unknown, key: 'block:b2', blockId: 'b2', target: null },
+    { ...unknown, key: 'image:i1', assetId: imageId },
+  ]);
   const shown = async (id: ArticleId) => {
     const row = await db
       .selectFrom('articles')

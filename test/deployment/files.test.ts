@@ -129,7 +129,12 @@ it('the image installs production packages, bundles the workflows, and runs Node
   expect(of(last, 'USER')).toEqual(['1000:1000']);
   expect(of(last, 'VOLUME')).toEqual(['/data']);
   expect(of(last, 'STOPSIGNAL')).toEqual(['SIGTERM']);
-  expect(execForm(of(last, 'CMD')[0] ?? '')).toEqual(['node', '--max-old-space-size=384', 'server.ts']);
+  expect(execForm(of(last, 'CMD')[0] ?? '')).toEqual([
+    'node',
+    '--max-old-space-size=384',
+    '--max-semi-space-size=8',
+    'server.ts',
+  ]);
   expect(
     execForm(compose().services.worker?.command ? JSON.stringify(compose().services.worker?.command) : ''),
   ).toEqual(['node', 'worker.ts']);

@@ -1,11 +1,29 @@
+import { hash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { expect, it } from 'vitest';
-import { termsInstructions, translatingInstructions } from '../../src/providers/prompts.ts';
+import { REPAIR } from '../../src/providers/prompts/repair.ts';
+import type { Prompt } from '../../src/providers/prompts/shared.ts';
+import { DRAW_STYLE_SHEET } from '../../src/providers/prompts/style-sheet.ts';
+import { TRANSLATE } from '../../src/providers/prompts/translate.ts';
+import { translatingInstructions } from '../../src/providers/prompts.ts';
 
-it('shows operators what a model is told, word for word', () => {
+const LANGUAGES = { sourceLanguage: 'en', targetLanguage: 'es' };
+
+it('shows operators the instructions of a model, word for word', () => {
   const page = readFileSync(new URL('../../docs/operating-translations.md', import.meta.url), 'utf8');
-  const languages = { sourceLanguage: 'en', targetLanguage: 'es' };
-  for (const instructions of [translatingInstructions(languages), termsInstructions(languages)]) {
+  for (const instructions of [translatingInstructions(LANGUAGES), DRAW_STYLE_SHEET.instructions(LANGUAGES)]) {
     expect(page).toContain(`\`\`\`text\n${instructions}\n\`\`\`\n`);
   }
+});
+
+// Texts of another version of the instructions are not reused: whoever changes the words raises the version, and writes
+// both here.
+// contract.md V50
+it.each<[string, Prompt, string]>([
+  ['translate', TRANSLATE, '2 NkpoCDDL'],
+  ['repair', REPAIR, '1 KInvGeaG'],
+  ['style sheet', DRAW_STYLE_SHEET, '1 hw3Ecc-g'],
+])('has a version for each wording: %s', (_, { version, instructions }, known) => {
+  const words = hash('sha256', instructions(LANGUAGES), 'base64url').slice(0, 8);
+  expect(`${version} ${words}`).toBe(known);
 });

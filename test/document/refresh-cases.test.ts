@@ -1,13 +1,20 @@
 import { expect, it } from 'vitest';
 import { type Block, MAX_BLOCKS } from '../../src/document/format/schema.ts';
-import { acceptProposal, rejectProposal } from '../../src/document/refresh/decide.ts';
 import { planRefresh } from '../../src/document/refresh/plan.ts';
 import { TASKS } from '../../src/document/tasks/tasks.ts';
 import type { Snapshot, SourceAsset } from '../../src/document/translation/source.ts';
-import { type AssetId, newId } from '../../src/ids.ts';
+import { type AssetId, type JobId, newId } from '../../src/ids.ts';
 import { pseudoLocalize } from '../../src/providers/pseudo.ts';
 import { imageOf } from './arbitraries.ts';
-import { copyIdsFor, NOTHING, openAfter, refresh, translateNew } from './versions.ts';
+import {
+  acceptProposal,
+  copyIdsFor,
+  NOTHING,
+  openAfter,
+  refresh,
+  rejectProposal,
+  translateNew,
+} from './versions.ts';
 
 const paragraph = (id: string, text = `The words of ${id}.`): Block => ({ id, type: 'paragraph', text });
 const article = (blocks: readonly Block[], rest: Partial<Snapshot> = {}): Snapshot => ({
@@ -114,7 +121,7 @@ it('what a person decided while the refresh ran is not decided again', () => {
   const [proposal] = proposed.result.proposals;
   if (proposal === undefined) throw new Error('no proposal');
   expect(proposal.reason).toBe('asked');
-  const rejected = rejectProposal(made.content, made.provenance, proposal);
+  const { provenance: rejected } = rejectProposal(made.content, made.provenance, proposal);
   const { result } = refresh(source, made, {}, { provenance: rejected });
   expect(result).toMatchObject({ applied: [], proposals: [], settled: ['block:a'] });
   // A version that was approved meanwhile gets proposals alone.
@@ -146,8 +153,12 @@ it('a proposal is accepted only while its unit is what it was made for, and a ne
     'a',
   ]);
   const taken = article([paragraph('new', 'Mine.')]);
-  expect(acceptProposal(taken, result.provenance, proposal)).toBeNull();
-  const rejected = rejectProposal(made.content, result.provenance, proposal);
+  // A person's own block of that id stays.
+  expect(ids(acceptProposal(taken, result.provenance, proposal)?.content ?? NOTHING)).toEqual([
+    'new-2',
+    'new',
+  ]);
+  const { provenance: rejected } = rejectProposal(made.content, result.provenance, proposal);
   expect(planRefresh(source, made.content, rejected, { apply: 'untouched', proposed: [] }).steps).toEqual([]);
 });
 
@@ -256,12 +267,14 @@ it('a new image whose alternative text is left comes in without a charge for it'
   const copyIds = copyIdsFor(plan.copies);
   const applied = TASKS.applyPlan(
     JSON.stringify(plan),
+    '{}',
     version ?? '',
     known ?? null,
     new Map([[key, null]]),
     new Set([key]),
     copyIds,
     false,
+    { jobId: newId<JobId>(), at: '2026-11-23T05:00:00.000Z' },
   );
   if (!applied.ok) throw new Error(applied.problem);
   expect(applied.changed.applied).toContain(`image:${block.assetId}`);

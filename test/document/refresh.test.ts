@@ -2,22 +2,24 @@ import fc from 'fast-check';
 import { expect, it } from 'vitest';
 import { dropDeadLinks } from '../../src/document/format/links.ts';
 import { type Block, MAX_BLOCKS } from '../../src/document/format/schema.ts';
-import { acceptProposal, rejectProposal } from '../../src/document/refresh/decide.ts';
 import { planRefresh } from '../../src/document/refresh/plan.ts';
 import { compare } from '../../src/document/refresh/states.ts';
 import type { Provenance, UnitKey } from '../../src/document/refresh/types.ts';
 import { fieldsOf, hashesOf } from '../../src/document/refresh/units.ts';
-import { accept } from '../../src/document/tasks/refresh.ts';
+import { decide } from '../../src/document/tasks/refresh.ts';
 import { extractSegments } from '../../src/document/translation/segments.ts';
 import type { Snapshot } from '../../src/document/translation/source.ts';
 import '../support/fast-check.ts';
 import {
+  acceptProposal,
   anySource,
+  decisions,
   edit,
   edits,
   NOTHING,
   openAfter,
   refresh,
+  rejectProposal,
   translateNew,
   type Version,
 } from './versions.ts';
@@ -33,6 +35,7 @@ const bothSides = fc
   });
 
 const byId = ({ document }: Snapshot) => new Map(document.blocks.map((block) => [block.id, block]));
+const AT = '2026-11-23T05:00:00.000Z';
 const json = (value: unknown): string => JSON.stringify(value);
 const bare = (block: Block | undefined): string => json({ ...block, id: '' });
 const isEqual = (one: unknown, other: unknown): boolean => json(one) === json(other);
@@ -200,7 +203,7 @@ it('is up to date once every proposal is accepted, and once every one is rejecte
             if (accepted === null) throw new Error(`${proposal.key} cannot be accepted`);
             state = accepted;
           } else {
-            state = { ...state, provenance: rejectProposal(state.content, state.provenance, proposal) };
+            state = { ...state, ...rejectProposal(state.content, state.provenance, proposal) };
           }
         }
         const plan = planRefresh(source, state.content, state.provenance, {
@@ -277,13 +280,49 @@ it('proposes what a full version has no room for, and refuses it while that is s
   const source = of([...shared, ...blocks(1, 'new')]);
   const content = of([...shared, ...blocks(MAX_BLOCKS - shared.length, 'own')]);
   const { result } = refresh(source, { ...made, content });
-  const [proposal] = result.proposals;
-  expect([result.proposals.length, proposal?.reason]).toEqual([1, 'full']);
-  const [full, room] = [content, of(content.document.blocks.slice(0, -1))].map((version) =>
-    accept(json(proposal), json(version), json(result.provenance)),
+  expect(result.proposals.map(({ reason }) => reason)).toEqual(['full']);
+  const accepted = json(decisions(result.proposals, true));
+  const [full, room] = [content, of(content.document.blocks.slice(0, -1))].map((current) =>
+    decide(accepted, json(current), json(result.provenance), AT),
   );
-  expect(full).toBe('full');
-  expect(room).toMatchObject({ applied: ['block:new0'] });
+  expect(full).toMatchObject({ ok: false, refused: [{ reason: 'full' }] });
+  expect(room).toMatchObject({ ok: true, changed: { applied: ['block:new0'] } });
+});
+
+// contract.md T49
+it('leaves after all decisions at once what one after the other leaves', () => {
+  fc.assert(
+    fc.property(bothSides, fc.infiniteStream(fc.boolean()), ({ source, version }, choices) => {
+      const { result } = refresh(source, version, { apply: 'none' });
+      const [first, ...others] = result.proposals;
+      const decided = [
+        ...(first ? decisions([first], true) : []),
+        ...others.flatMap((proposal) => decisions([proposal], choices.next().value === true)),
+      ];
+      const atOnce = decide(json(decided), json(result.content), json(result.provenance), AT);
+      if (!atOnce.ok) throw new Error('refused');
+      let content = result.content;
+      let provenance = result.provenance;
+      for (const { proposal, isAccepted } of decided) {
+        if (!isAccepted) ({ provenance } = rejectProposal(content, provenance, proposal));
+        else {
+          const accepted = acceptProposal(content, provenance, proposal);
+          if (accepted === null) throw new Error(`${proposal.key} cannot be accepted`);
+          ({ content, provenance } = accepted);
+        }
+      }
+      const ids = ({ blocks }: Snapshot['document']) => blocks.map(({ id }) => id);
+      const document = JSON.parse(atOnce.changed?.body.stored.json ?? json(result.content.document));
+      expect(ids(document)).toEqual(ids(content.document));
+      const known = JSON.parse(atOnce.decided.provenance) as Provenance;
+      const after = { ...content, document };
+      const states = (version: Snapshot, of: Provenance) =>
+        compare(source, version, of).units.map(({ key, state }) => `${key} ${state}`);
+      const noImages = (all: readonly string[]) => all.filter((unit) => !unit.startsWith('image:'));
+      expect(noImages(states(after, known))).toEqual(noImages(states(content, provenance)));
+    }),
+    { numRuns: 60 },
+  );
 });
 
 it('makes all texts of named units again, those of others never', () => {

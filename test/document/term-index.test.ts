@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { indexTerms } from '../../src/document/text/term-index.ts';
+import { indexRanges, indexTerms } from '../../src/document/text/term-index.ts';
 import { MAX_OCCURRING, occurringTerms } from '../../src/document/translation/glossary.ts';
 
 const terms = (...sources: string[]) => sources.map((source) => ({ source, caseSensitive: false }));
@@ -42,12 +42,47 @@ it.each([
 it('texts are read without their tags and references', () => {
   const wanted = terms('Acme Cloud', 'R&D', 'id');
   const texts = ['Our <b id="1">Acme</b> Cloud,', 'and R&amp;D', '<broken'];
-  expect(occurringTerms(wanted, texts).map(({ source }) => source)).toEqual(['Acme Cloud', 'R&D']);
+  expect(occurringTerms(wanted, texts, 'en').map(({ source }) => source)).toEqual(['Acme Cloud', 'R&D']);
 });
 
 it('of very many terms that occur the first ones go along, in the order of the glossary', () => {
   const wanted = terms(...Array.from({ length: 5_000 }, (_, index) => `term${5_000 - index}`));
   const texts = Array.from({ length: 300 }, (_, index) => `A text about term${index + 1}.`);
-  const chosen = occurringTerms(wanted, texts);
+  const chosen = occurringTerms(wanted, texts, 'en');
   expect(chosen).toEqual(wanted.slice(-MAX_OCCURRING));
+});
+
+// contract.md V12
+it('translated terms are found in their inflected forms, names and terms whose case matters as they are written', () => {
+  const wanted = [
+    { source: 'raised bed', caseSensitive: false, target: 'Hochbeet' },
+    { source: 'berry', caseSensitive: false, target: 'Beere' },
+    { source: 'generator', caseSensitive: false, target: 'Generator' },
+    { source: 'Acme bed', caseSensitive: false, target: null },
+    { source: 'Bed', caseSensitive: true, target: 'Beet' },
+  ];
+  const termsIn = (text: string, language: string | null) =>
+    indexTerms(
+      wanted,
+      language,
+    )(text)
+      .map(({ source }) => source)
+      .sort();
+  const text = 'Raised beds, berries and Acme beds; in general, Beds.';
+  expect(termsIn(text, 'en')).toEqual(['berry', 'raised bed']);
+  expect(termsIn(text, 'en-GB')).toEqual(['berry', 'raised bed']);
+  expect(termsIn(text, 'pl')).toEqual([]);
+  expect(termsIn('An Acme bed', 'en')).toEqual(['Acme bed']);
+});
+
+it('the places of terms are in order, the longest of those that overlap', () => {
+  const placesIn = indexRanges([...terms('acme', 'Acme Cloud', 'straße'), exact('R&D')]);
+  const text = 'Die STRASSE zu ACME\ncloud: R&D, r&d, Acmes Straße, Acme.';
+  expect(placesIn(text).map(({ start, end }) => text.slice(start, end))).toEqual([
+    'STRASSE',
+    'ACME\ncloud',
+    'R&D',
+    'Straße',
+    'Acme',
+  ]);
 });

@@ -145,7 +145,7 @@ describe('translating a document', () => {
             outcomes.translated += 1;
           } catch (error) {
             if (!(error instanceof ProviderError)) throw error;
-            expect(error.kind).toBe('fatal');
+            expect(error.kind).toBe('unusable');
             outcomes.failed += 1;
           }
         },
@@ -214,7 +214,7 @@ describe('translating a document', () => {
   });
 
   // contract.md F9
-  it('sends no id, code or address to the provider', () => {
+  it('has no id, code or address in the texts for a provider', () => {
     fc.assert(
       fc.property(anySnapshot, (snapshot) => {
         const fields = new Map(collectTexts(snapshot.document).map((field) => [field.key, field]));

@@ -4,13 +4,14 @@ import { dropDeadLinks } from '../../src/document/format/links.ts';
 import type { Block, DocumentJson } from '../../src/document/format/schema.ts';
 import { mapTexts } from '../../src/document/format/walk.ts';
 import { applyRefresh } from '../../src/document/refresh/apply.ts';
+import { decide } from '../../src/document/refresh/decide.ts';
 import { planRefresh, segmentsToSend } from '../../src/document/refresh/plan.ts';
 import type { Proposal, Provenance, RefreshOptions } from '../../src/document/refresh/types.ts';
 import { provenanceOf } from '../../src/document/refresh/units.ts';
 import { reassemble } from '../../src/document/translation/reassemble.ts';
 import { extractSegments, type Segment } from '../../src/document/translation/segments.ts';
 import type { Snapshot } from '../../src/document/translation/source.ts';
-import { type AssetId, newId } from '../../src/ids.ts';
+import { type AssetId, type JobId, newId, type ProposalId } from '../../src/ids.ts';
 import { pseudoLocalize } from '../../src/providers/pseudo.ts';
 import { anyDocument, anySnapshot } from './arbitraries.ts';
 
@@ -50,7 +51,7 @@ export function translateNew(source: Snapshot): Version {
       altText: altTexts.get(asset.id) ?? '',
     })),
   };
-  return { content, provenance: provenanceOf(source, made, assetIds) };
+  return { content, ...provenanceOf(source, made, assetIds) };
 }
 
 /** What has become of a version while its refresh ran. */
@@ -79,10 +80,42 @@ export function refresh(
     translations: translated(segments),
     current,
     provenance,
+    oldSources: {},
     copyIds: copyIdsFor(plan.copies),
     proposeAll,
   });
   return { plan, segments, result };
+}
+
+const AT = '2026-11-23T05:00:00.000Z';
+
+/** Decisions about proposals, as of one refresh. */
+export const decisions = (proposals: readonly Proposal[], isAccepted: boolean) =>
+  proposals.map((proposal) => ({
+    id: newId<ProposalId>(),
+    jobId: 'job' as JobId,
+    isAccepted,
+    proposal,
+  }));
+
+const decideOne = (
+  content: Snapshot,
+  provenance: Provenance | null,
+  proposal: Proposal,
+  isAccepted: boolean,
+) => decide(content, provenance, decisions([proposal], isAccepted), AT);
+
+/** The version after one proposal is accepted; null when it cannot be. */
+export function acceptProposal(content: Snapshot, provenance: Provenance | null, proposal: Proposal) {
+  const decided = decideOne(content, provenance, proposal, true);
+  return decided.ok ? decided.result : null;
+}
+
+/** What is kept about the version after one proposal is rejected. */
+export function rejectProposal(content: Snapshot, provenance: Provenance | null, proposal: Proposal) {
+  const decided = decideOne(content, provenance, proposal, false);
+  if (!decided.ok) throw new Error('A rejection cannot be refused.');
+  return { provenance: decided.result.provenance, sources: decided.result.sources };
 }
 
 /** The open proposals once a refresh has been stored. */

@@ -15,6 +15,11 @@ const ARTICLES = Number(process.env.EXPORT_ARTICLES ?? 300);
 const IMAGES = Number(process.env.EXPORT_IMAGES ?? 30);
 const LIMIT_MIB = 256;
 const IMAGE_BYTES = 300_000;
+const ROOT = fileURLToPath(new URL('../..', import.meta.url));
+/** The file and Node's options, as `npm run admin` has them: `node <options> <file>`. */
+const ADMIN: string[] = JSON.parse(readFileSync(path.join(ROOT, 'package.json'), 'utf8'))
+  .scripts.admin.split(' ')
+  .slice(1);
 /** Each hundredth article has the largest document that a request can bring. */
 const PARAGRAPH = 2_000;
 
@@ -24,8 +29,8 @@ afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
 /** Runs the command and measures its memory. @returns the largest resident set, in MiB */
 async function measure(...args: string[]): Promise<{ code: number | null; mib: number; stdout: string }> {
-  const file = fileURLToPath(new URL('../../src/cli/admin.ts', import.meta.url));
-  const child = spawn(process.execPath, [file, ...args], {
+  const child = spawn(process.execPath, [...ADMIN, ...args], {
+    cwd: ROOT,
     env: { ...bareEnvironment(), ...service.env },
     stdio: ['ignore', 'pipe', 'inherit'],
   });

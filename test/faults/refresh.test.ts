@@ -30,7 +30,7 @@ it('refreshes whose worker is killed are charged once, and no batch is requested
   const asked = new Map<string, string[]>();
   const model = await startEngineServer(async (request) => {
     const [text] = Object.values(askedTexts(request));
-    // The list of terms.
+    // The style sheet.
     if (text === undefined) return pseudoCompletion(request);
     const version = /version (\d+)/.exec(text)?.[1] ?? '';
     asked.set(version, [...(asked.get(version) ?? []), text]);

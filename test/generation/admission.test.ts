@@ -313,7 +313,7 @@ it('words of runs that the customer cancelled count, and a new run is 429 above 
   await calls.cancel(workspace, job.id);
   const before = await everything();
   const refused = await request();
-  expect(refusal(refused)).toEqual([429, 'QUOTA_EXCEEDED', undefined]);
+  expect(refusal(refused)).toEqual([429, 'QUOTA_EXCEEDED', 'cancelled_work']);
   expect(Number(refused.headers.get('retry-after'))).toBeGreaterThan(0);
   expect(await everything()).toEqual(before);
 });

@@ -46,7 +46,7 @@ describe('a model with bad habits', () => {
       } catch (error) {
         if (!(error instanceof ProviderError)) throw error;
         expect(error).toMatchObject({
-          kind: 'fatal',
+          kind: 'unusable',
           message: expect.stringMatching(/^No usable text was written for /),
         });
       }

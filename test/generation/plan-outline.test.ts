@@ -141,7 +141,7 @@ describe('an outline', () => {
   it('fails after three answers that cannot be used', async () => {
     model = await startScripted({ ...good, sections: [] });
     await expect(plan()).rejects.toMatchObject({
-      kind: 'fatal',
+      kind: 'unusable',
       message:
         'No usable text was written for the outline: it did not have the requested form. Try again, or change the topic or the prompt.',
     });

@@ -103,7 +103,10 @@ it('the updatedAt of an article that is queued right after a save is the later o
 
 describe('of two who come at once, the one who is first wins, and nothing is left in between', () => {
   const ours = ['approve', 'generate', 'edit the outline'] as const;
-  const onDraft = pairs([...ours, 'write', 'delete', 'delete the project']);
+  // What is in a deleted project is not found at once: nothing waits behind it.
+  const onDraft = pairs([...ours, 'write', 'delete', 'delete the project']).filter(
+    ([one]) => one !== 'delete the project',
+  );
 
   // contract.md G6
   it.each(onDraft.filter((pair) => ours.some((action) => pair.includes(action))))(

@@ -192,7 +192,7 @@ describe('a section', () => {
     const failure = await write().catch((error: unknown) => error);
     expect(failure).toBeInstanceOf(ProviderError);
     expect(failure).toMatchObject({
-      kind: 'fatal',
+      kind: 'unusable',
       message:
         'No usable text was written for the section “Light”: it had web or e-mail addresses. Try again, or change the topic or the prompt.',
     });

@@ -232,6 +232,34 @@ it('a translation goes by the terms of its languages that occur, one for its lan
   expect(await glossaryIn(service.db, workspace.id, { source: 'en', target: 'es' }, texts)).toEqual([own]);
 });
 
+// contract.md V12
+it('a term of a language serves its variants in the same script, unless they have their own', async () => {
+  const term = (targetLanguage: string | null, target: string | null, sourceLanguage = 'en') => ({
+    ...bed,
+    sourceLanguage,
+    targetLanguage,
+    target,
+  });
+  await importTerms([
+    term('pt', 'canteiro elevado'),
+    term('pt-PT', 'canteiro sobrelevado'),
+    term('zh', '高架花坛'),
+    term('zh-Hant', '高架花壇'),
+    term('fr', 'bac surélevé', 'en-GB'),
+    term('fr', 'carré surélevé'),
+    term(null, null),
+  ]);
+  const targetOf = async (source: string, target: string) =>
+    (await glossaryOf(service.db, workspace.id, source, target)).map((found) => found.target);
+  expect(await targetOf('en', 'pt-BR')).toEqual(['canteiro elevado']);
+  expect(await targetOf('en-US', 'pt-PT')).toEqual(['canteiro sobrelevado']);
+  expect(await targetOf('en', 'zh-TW')).toEqual(['高架花壇']);
+  expect(await targetOf('en', 'zh-CN')).toEqual(['高架花坛']);
+  expect(await targetOf('en-GB', 'fr-CA')).toEqual(['bac surélevé']);
+  expect(await targetOf('en', 'fr-CA')).toEqual(['carré surélevé']);
+  expect(await targetOf('en', 'sr-Latn')).toEqual([null]);
+});
+
 it('goes with its workspace, in batches', async () => {
   await fill(10);
   await service.db

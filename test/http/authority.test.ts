@@ -34,7 +34,7 @@ import { fingerprintOf, grounded, type Ids, makeOneOfEach, PNG, realPath } from 
 const service = useTestService();
 
 /** Requests that take a body and write nothing. */
-const READING = ['estimateTranslation', 'estimateGeneration', 'estimateRefresh'];
+const READING = ['estimateTranslation', 'estimateGeneration', 'estimateRefresh', 'estimateRefreshOf'];
 
 interface Caller {
   readonly key: string;
@@ -87,7 +87,8 @@ let fingerprint: () => Promise<string>;
 let api: TestApi;
 let blobFolder: string;
 let imageUrl: string;
-let outlineTag: string;
+/** If-Match of the operations that need it. */
+let tags: Readonly<Record<string, string>>;
 let definitions: RouteDefinition[];
 const closing: (() => unknown)[] = [];
 /** Called once a request is authenticated; the request goes on when its promise does. */
@@ -97,8 +98,15 @@ beforeAll(async () => {
   workspace = await service.workspace(1_000_000);
   const made = await makeOneOfEach(service, workspace);
   ids = { ...made, proposalId: await makeProposal(made) };
-  const outline = await service.call(workspace.key, 'GET', `/api/articles/${ids.outlinedId}/outline`);
-  outlineTag = outline.headers.get('etag') ?? '';
+  const tagOf = async (path: string) =>
+    (await service.call(workspace.key, 'GET', `/api/articles/${path}`)).headers.get('etag') ?? '';
+  const state = await tagOf(`${ids.articleId}/translation-state`);
+  tags = {
+    approveOutline: await tagOf(`${ids.outlinedId}/outline`),
+    updateStyleSheet: await tagOf(`${ids.articleId}/style-sheet`),
+    decideProposals: state,
+    markCurrent: state,
+  };
   fingerprint = await fingerprintOf(service);
 
   const images = createServer((_request, response) => {
@@ -154,9 +162,12 @@ afterAll(async () => {
   for (const close of closing) await close();
 });
 
-/** A proposal of a refresh, without the refresh. */
+/** A version and a proposal of a refresh, without the refresh. */
 async function makeProposal({ workspaceId, articleId, sourceId, jobId }: Ids): Promise<string> {
-  const nothing = { reason: 'edited', source: null, target: null, value: null, provenance: null, behind: [] };
+  const nothing = { reason: 'edited', source: null, target: null, value: null, texts: [], behind: [] };
+  await sql`
+    INSERT INTO article_provenance (article_id, workspace_id, source_article_id, units, sources)
+    VALUES (${articleId}, ${workspaceId}, ${sourceId}, '[]', '{}')`.execute(service.db);
   const { rows } = await sql<{ id: string }>`
     INSERT INTO proposals (id, workspace_id, article_id, job_id, source_article_id, unit, proposal)
     VALUES (gen_random_uuid(), ${workspaceId}, ${articleId}, ${jobId}, ${sourceId}, 'title',
@@ -191,6 +202,7 @@ function bodyOf({ body, bodyExample, upload }: RouteDefinition): { type: string;
  */
 async function send(definition: RouteDefinition, key: string, change: () => Promise<void>): Promise<string> {
   const body = bodyOf(definition);
+  const tag = tags[definition.operationId];
   const identified = Promise.withResolvers<void>();
   const changed = Promise.withResolvers<void>();
   whenIdentified = async () => {
@@ -208,7 +220,7 @@ async function send(definition: RouteDefinition, key: string, change: () => Prom
     `host: ${hostname}`,
     `authorization: Bearer ${key}`,
     'connection: close',
-    ...(definition.operationId === 'approveOutline' ? [`if-match: ${outlineTag}`] : []),
+    ...(tag === undefined ? [] : [`if-match: ${tag}`]),
     ...(body === null ? [] : [`content-type: ${body.type}`, `content-length: ${body.bytes.length}`]),
   ];
   const half = body === null ? 0 : Math.floor(body.bytes.length / 2);

@@ -101,3 +101,18 @@ test('a request that waits for its response longer than nothing may move gets it
   endWaiting?.();
   expect(String(await response)).toMatch(/^HTTP\/1.1 200 /);
 });
+
+// contract.md A19
+test('a request whose headers come too late is 408, a connection without any is closed, and others are served', async () => {
+  const open = await start({ headersTimeout: 500 });
+  const unused = await Promise.all(Array.from({ length: 100 }, () => open('127.0.0.2')));
+  const sent: Buffer[] = [];
+  for (const socket of unused) socket.on('data', (data) => sent.push(data));
+  const late = await open();
+  late.write('GET / HT');
+  const response = once(late, 'data');
+  expect(String(await response)).toMatch(/^HTTP\/1.1 408 .*"code":"INVALID_REQUEST"/s);
+  await Promise.all(unused.map(isClosed));
+  expect(sent).toEqual([]);
+  expect(await served(await open())).toBe('HTTP/1.1 200');
+});

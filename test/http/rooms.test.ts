@@ -122,7 +122,7 @@ test('strangers who read nothing of the pages cost a tenant nothing', async () =
   await closeAll();
 });
 
-// contract.md A50 and A55
+// contract.md A50, A55 and A56
 test('lists that are not read hold a page each, and a quarter of the room at most', async () => {
   const [a, b] = [of(0), of(1)];
   await sql`

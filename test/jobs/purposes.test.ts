@@ -273,7 +273,8 @@ describe('a result is charged what it costs', () => {
 });
 
 it('of many jobs that request their turn at once eight get it, repeat the request as they like, and pass it on', async () => {
-  const take = (id: JobId) => takeTurn(service.db, id, 100);
+  const take = (id: JobId) =>
+    takeTurn(service.db, id, { unbilledLimit: 0, engineSlots: 100 }, () => undefined);
   const moveIn = async (credits: number) => {
     workspace = await service.workspace(credits);
     projectId = await service.project(workspace);
@@ -302,7 +303,9 @@ it('while another workspace has jobs under way, the calls of one are a third of 
     editor = editing(service, workspace);
     const jobs: JobId[] = [];
     for (let each = 0; each < 9; each += 1) jobs.push((await withJob('translate', 'QUEUED')).jobId);
-    const turns = await Promise.all(jobs.map((id) => takeTurn(service.db, id, slots)));
+    const turns = await Promise.all(
+      jobs.map((id) => takeTurn(service.db, id, { unbilledLimit: 0, engineSlots: slots }, () => undefined)),
+    );
     return turns.filter(({ outcome }) => outcome === 'taken').length;
   };
   await service.db

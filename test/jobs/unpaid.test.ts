@@ -78,7 +78,11 @@ it('words made for cancelled runs, and those being made, are counted for a day, 
   expect((await service.call(workspace.key, 'DELETE', `/api/articles/${last.articleId}`)).status).toBe(200);
   const wallet = await calls.readWallet(workspace);
   const refused = await ask();
-  expect([refused.status, refused.body.code]).toEqual([429, 'QUOTA_EXCEEDED']);
+  expect([refused.status, refused.body.code, refused.body.details]).toEqual([
+    429,
+    'QUOTA_EXCEEDED',
+    { reason: 'cancelled_work' },
+  ]);
   const seconds = Number(refused.headers.get('retry-after'));
   expect(seconds).toBeGreaterThan(86_000);
   expect(seconds).toBeLessThanOrEqual(86_400);
@@ -123,17 +127,6 @@ it('no engine gets a batch after the end of its job, also when that has not comm
     return { made: batch };
   });
   expect([await made, asked]).toEqual([0, 0]);
-});
-
-it('what failed on its own does not count', async () => {
-  let answered = 0;
-  provider.behave = async () => {
-    answered += 1;
-    if (answered > 1) throw new ProviderError('fatal', 'No.');
-  };
-  const { job } = await calls.translate(workspace, 1_500);
-  expect(await calls.untilFinal(workspace, job.id)).toMatchObject({ status: 'FAILED' });
-  expect([answered > 1, await unpaid()]).toEqual([true, 0]);
 });
 
 it('of a cancelled run, calls that the engine had refused do not count', async () => {

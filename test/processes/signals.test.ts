@@ -56,7 +56,7 @@ it.each([
     const workspace = await own.workspace(0);
     // Far more than can be done before the deadline of a stop, as each statement takes a second.
     await sql`INSERT INTO webhook_bursts (id, started_at)
-    SELECT gen_random_uuid(), now() - interval '2 minutes' FROM generate_series(1, 100)`.execute(own.db);
+    SELECT gen_random_uuid(), now() - interval '2 minutes' FROM generate_series(1, 1000)`.execute(own.db);
     await sql`INSERT INTO events (id, workspace_id, type, body, created_at)
     SELECT gen_random_uuid(), ${workspace.id}, 'article.approved', '{}', now() - interval '40 days'
     FROM generate_series(1, 60000)`.execute(own.db);

@@ -69,6 +69,7 @@ describe('a request to DeepL', () => {
       tag_handling_version: 'v2',
       outline_detection: false,
       non_splitting_tags: ['a', 'b', 'i', 'x'],
+      ignore_tags: ['x'],
       preserve_formatting: true,
     });
     expect(server.requests).toHaveLength(1);
@@ -76,7 +77,7 @@ describe('a request to DeepL', () => {
 
   // contract.md V19
   it('tells DeepL the title, what stands around the texts, and how to address the reader, also when asked again', async () => {
-    const context = { title: 'A garden', outline: ['Beds'], terms: [], glossary: [] };
+    const context = { title: 'A garden', outline: ['Beds'], glossary: [], sheet: null };
     const around = { before: 'Spring comes.', after: 'Then water it.' };
     const ask = (style: Style | null, repair?: readonly RepairNote[]) =>
       provider.translate({
@@ -92,7 +93,7 @@ describe('a request to DeepL', () => {
     await ask({ formality: 'informal', instructions: null }, []);
     await ask(null);
     const bodies = server.requests.map(({ body }) => JSON.parse(body));
-    expect(bodies.map(({ formality }) => formality)).toEqual(['prefer_more', 'prefer_less', undefined]);
+    expect(bodies.map(({ formality }) => formality)).toEqual(['prefer_more', 'prefer_less', 'prefer_more']);
     for (const body of bodies) {
       expect(body.context).toBe('A garden\nSpring comes.\nThen water it.');
       expect(JSON.stringify(body)).not.toContain('Ignored');
@@ -105,6 +106,47 @@ describe('a request to DeepL', () => {
       signal: new AbortController().signal,
     });
     expect(JSON.parse(server.requests[0]?.body ?? '')).not.toHaveProperty('context');
+  });
+
+  // contract.md V19
+  it('gives DeepL the names that stay as they are as text to keep, in pieces too', async () => {
+    server.answer = (request) =>
+      translated(
+        texts(request).map((text) =>
+          text.replace(/(<x>[^<]*<\/x>)|([^<>]+)(?=<|$)/g, (all, kept) => kept ?? pseudoLocalize(all)),
+        ),
+      );
+    const glossary = [
+      { source: 'R&D', target: null, caseSensitive: true },
+      { source: 'acme cloud', target: null, caseSensitive: false },
+      { source: 'Acme', target: null, caseSensitive: true },
+      { source: 'guide', target: 'Leitfaden', caseSensitive: false },
+    ];
+    const segments: TranslationText[] = [
+      {
+        id: 'p',
+        kind: 'paragraph',
+        text: 'Our <b id="1">ACME Cloud</b>, R&amp;D, Acmeland &amp; <x id="2"/> Acme’s guide',
+      },
+    ];
+    const request = {
+      sourceLanguage: 'en',
+      targetLanguage: 'de',
+      segments,
+      signal: new AbortController().signal,
+      context: { title: '', outline: [], glossary, style: null, sheet: null },
+    };
+    const made = await provider.translate(request);
+    const [first] = server.requests;
+    expect(first && texts(first)).toEqual([
+      'Our <b id="1"><x>ACME Cloud</x></b>, <x>R&amp;D</x>, Acmeland &amp; <x id="2"/> <x>Acme</x>’s guide',
+    ]);
+    for (const kept of ['<b id="1">ACME Cloud</b>', 'R&amp;D', '<x id="2"/>', 'Acme']) {
+      expect(made.get('p')).toContain(kept);
+    }
+    expect(made.get('p')).not.toContain('<x>');
+    const repaired = await provider.translate({ ...request, repair: [] });
+    expect(repaired.get('p')).toContain('<b id="1">ACME Cloud</b>');
   });
 
   it('puts at most 50 texts into a request, and answers those of several in order', async () => {

@@ -195,7 +195,7 @@ describe('an answer that is not as asked for', () => {
   it('ends the job when a single text is longer than the model can answer', async () => {
     server.answer = () => completion('{"title":"', { finishReason: 'length' });
     expect(await failure(run())).toMatchObject({
-      kind: 'fatal',
+      kind: 'unusable',
       message: expect.stringContaining('Shorten the longest paragraph'),
     });
   });
@@ -264,7 +264,7 @@ describe('failures of the model', () => {
     ],
     [
       'a wait of a day',
-      'fatal',
+      'unavailable',
       429,
       { message: 'later' },
       'a retry in 1440 minutes',

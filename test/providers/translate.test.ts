@@ -68,7 +68,7 @@ describe('asking a provider', () => {
     const error = await translateSegments(provider, request()).catch((reason: unknown) => reason);
     expect(error).toBeInstanceOf(ProviderError);
     expect(error).toMatchObject({
-      kind: 'fatal',
+      kind: 'unusable',
       message:
         'scripted gave no usable translation of two: the translation is empty. Nothing was charged. Start it again; if it fails again, reword or shorten that text.',
     });

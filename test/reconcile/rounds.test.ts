@@ -80,12 +80,11 @@ it('30,000 open jobs hold up neither holds nor deliveries nor what is deleted', 
       reserved_credits, workflow_id, created_at)
     SELECT gen_random_uuid(), ${crowd.id}, ${projectId}, id, 'translation', 'refresh', 'QUEUED', 'job-' || id, 0, 0,
       ${runId}, now() - make_interval(secs => 3600 + row_number() OVER ()) FROM versions`.execute(service.db);
+  await reconcileNow(operator.client, prefix(), 'jobs');
   const [round = ''] = await eventually(
-    async () => {
-      await reconcileNow(operator.client, prefix(), 'jobs');
-      return running('jobs');
-    },
+    () => running('jobs'),
     (ids) => ids.length > 0,
+    90_000,
   );
 
   const other = await service.workspace(5);
@@ -99,7 +98,9 @@ it('30,000 open jobs hold up neither holds nor deliveries nor what is deleted', 
     ({ reserved }) => reserved === 0,
   );
   const gone = await service.workspace(0);
-  await sql`UPDATE workspaces SET deleted_at = now() WHERE id = ${gone.id}`.execute(service.db);
+  await sql`UPDATE workspaces SET deleted_at = now() - interval '8 days' WHERE id = ${gone.id}`.execute(
+    service.db,
+  );
   await reconcileNow(operator.client, prefix(), 'deleted');
   await eventually(
     async () => (await sql`SELECT FROM workspaces WHERE id = ${gone.id}`.execute(service.db)).rows.length,
@@ -131,5 +132,6 @@ it('says of each round when it last came to its end', async () => {
       return parts.map((round) => now.value(name, { round }) ?? 0);
     },
     (times) => times.every((time) => Math.abs(time - Date.now() / 1_000) < 60),
+    60_000,
   );
 });

@@ -28,7 +28,7 @@ export async function startProcess(
   env: Record<string, string>,
 ): Promise<ServiceProcess> {
   // As the image starts it.
-  const options = file === 'server.ts' ? ['--max-old-space-size=384'] : [];
+  const options = file === 'server.ts' ? ['--max-old-space-size=384', '--max-semi-space-size=8'] : [];
   const child = spawn(process.execPath, [...options, file], {
     cwd: root,
     env: { ...bareEnvironment(), ...env, LOG_LEVEL: 'info' },

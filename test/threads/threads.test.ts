@@ -5,6 +5,7 @@ import { mapTexts } from '../../src/document/format/walk.ts';
 import { provenanceOf } from '../../src/document/refresh/units.ts';
 import { sentOf } from '../../src/document/tasks/refresh.ts';
 import type { Snapshot } from '../../src/document/translation/source.ts';
+import { type JobId, newId } from '../../src/ids.ts';
 import {
   areSmall,
   closeThreads,
@@ -131,7 +132,7 @@ describe('work on documents', () => {
           before,
           { ...before, targetKeywords: [], secondaryKeywords: [], altTexts: new Map() },
           new Map(),
-        ),
+        ).provenance,
       );
       const source = JSON.stringify(articleOf(change(document)));
       const planned = await doTask('planVersion', source, version, known, '[]', { apply: 'none' });
@@ -141,12 +142,14 @@ describe('work on documents', () => {
       const applied = await doTask(
         'applyPlan',
         planned.plan,
+        '{}',
         version,
         known,
         translations,
         new Set(),
         copyIds,
         false,
+        { jobId: newId<JobId>(), at: '2026-11-23T05:00:00.000Z' },
       );
       if (!applied.ok) throw new Error(applied.problem);
       const proposed = JSON.stringify(applied.proposals);

@@ -27,7 +27,11 @@ function loop() {
   const wait = (ms: number): void => {
     now += ms;
   };
-  return { work, round, wait };
+  const light = async (owner: string): Promise<void> => {
+    await turns.takeLight(owner, 10_000);
+    done.push(owner);
+  };
+  return { work, light, round, wait };
 }
 
 // contract.md A32
@@ -52,6 +56,20 @@ it('short work is done together, and that of another workspace is not behind all
   expect((await round()).indexOf('b')).toBeLessThanOrEqual(1);
   expect(await round()).toHaveLength(16);
   expect(await round()).toHaveLength(3);
+  await Promise.all(all);
+});
+
+// contract.md A32
+it('the first light request of a workspace in a round waits for no long work, its next ones take turns', async () => {
+  const { work, light, round } = loop();
+  const all = Array.from({ length: 4 }, () => work('a', 6));
+  expect(await round()).toEqual(['a']);
+  all.push(light('b'), light('b'), light('a'));
+  expect(await round()).toEqual(['b', 'a']);
+  expect(await round()).toEqual(['b', 'a']);
+  all.push(light('c'));
+  expect(await round()).toEqual(['c', 'a']);
+  await round();
   await Promise.all(all);
 });
 

@@ -87,7 +87,7 @@ describe('a job on a language model', () => {
       .select(['provider', 'batch_count'])
       .where('job_id', '=', job.id as JobId)
       .executeTakeFirstOrThrow();
-    expect(row).toEqual({ provider: 'openai-compatible', batch_count: 8 });
+    expect(row).toEqual({ provider: 'openai-compatible', batch_count: 9 });
     const { history } = await runOf(job);
     for (const secret of [KEY, Buffer.from(KEY).toString('base64').slice(0, 20), 'worda']) {
       expect(history).not.toContain(secret);
@@ -156,8 +156,9 @@ describe('a job on a language model', () => {
     let refusals = 2;
     model.answer = (request) => {
       const texts = askedTexts(request);
-      if (Object.hasOwn(texts, 'title') && Object.keys(texts).length > 1) {
-        const others = Object.entries(texts).filter(([id]) => id !== 'title');
+      if (Object.hasOwn(texts, 'title')) return pseudoCompletion(request);
+      const [, ...others] = Object.entries(texts);
+      if (others.length > 0) {
         return completion(
           JSON.stringify(Object.fromEntries(others.map(([id, text]) => [id, pseudoLocalize(text)]))),
         );
@@ -170,10 +171,7 @@ describe('a job on a language model', () => {
     const stranger = await service.workspace();
     const { job } = await calls.translate(stranger, 200);
     expect(await calls.untilFinal(stranger, job.id)).toMatchObject({ status: 'COMPLETED' });
-    const counts = asks();
-    expect(counts.get('A garden in spring')).toBe(4);
-    counts.delete('A garden in spring');
-    expect([...counts.values()]).toEqual([1, 1, 1, 1]);
+    expect([...asks().values()].toSorted()).toEqual([1, 1, 1, 1, 4]);
   });
 
   it('waits while the engine refuses the key, tells the operator, and goes on once the key is right', async () => {

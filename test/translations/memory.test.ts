@@ -115,7 +115,7 @@ describe('what was translated before', () => {
   it('is asked for again under another style, by another edition of the engine, and where a term has changed', async () => {
     await translateNew();
     const style = `/api/projects/${projectId}/translation-styles/es`;
-    await service.call(workspace.key, 'PUT', style, { formality: 'formal' });
+    await service.call(workspace.key, 'PUT', style, { formality: 'informal' });
     expect((await translateNew()).asked).toHaveLength(3);
     await service.call(workspace.key, 'POST', `/api/workspaces/${workspace.id}/glossary`, {
       sourceLanguage: 'en',
@@ -258,6 +258,33 @@ describe('what people have approved', () => {
     expect([third.asked, await layersOf(third.job.id)]).toEqual([[], new Set(['machine'])]);
   });
 
+  // contract.md T51
+  it('is learned for the present source once that is marked, also of a version that was read before', async () => {
+    const { article: version, source } = await translateNew();
+    await correct(version, 'h', 'El jardín');
+    await translateNew();
+    const changed = {
+      version: 1 as const,
+      blocks: SHORT_DOCUMENT.blocks.map((block) =>
+        block.id === 'h' ? ({ ...block, text: 'A garden in June' } as Block) : block,
+      ),
+    };
+    await calls.save(workspace, source.id, changed);
+    expect(textOf((await translateNew(changed)).article, 'h').text).not.toBe('El jardín');
+    const of = `/api/articles/${version.id}`;
+    const { headers } = await service.call(workspace.key, 'GET', `${of}/translation-state`);
+    const marked = await service.call(
+      workspace.key,
+      'POST',
+      `${of}/mark-current`,
+      { units: ['block:h'] },
+      { 'if-match': headers.get('etag') ?? '' },
+    );
+    expect(marked.body).toEqual({ marked: 1 });
+    const next = await translateNew(changed);
+    expect([next.asked, textOf(next.article, 'h').text]).toEqual([[], 'El jardín']);
+  });
+
   it('is read anew when it has changed, also after a worker was lost over it', async () => {
     const first = await translateNew();
     await correct(first.article, 'h', 'El jardín');
@@ -330,7 +357,7 @@ describe('what people have approved', () => {
 
 describe('a refresh', () => {
   // contract.md V33
-  it('takes changed texts from the memory at the price of any other, and goes past it for blocks that are named', async () => {
+  it('takes changed texts from the memory at the price of any other, and goes past it for units that are named', async () => {
     const added: Block = { id: 'n', type: 'paragraph', text: 'Then rest.' };
     await translateNew({ version: 1, blocks: [...SHORT_DOCUMENT.blocks, added] });
     const { source, article: version } = await translateNew();
@@ -339,7 +366,7 @@ describe('a refresh', () => {
     const plain = await calls.refresh(workspace, version.id);
     const done = await calls.untilFinal(workspace, plain.id);
     expect([done.status, asked, done.consumedCredits]).toEqual(['COMPLETED', [], 1]);
-    const named = await calls.refresh(workspace, version.id, { blocks: ['n', 'p'] });
+    const named = await calls.refresh(workspace, version.id, { units: ['block:n', 'block:p'] });
     expect((await calls.untilFinal(workspace, named.id)).status).toBe('COMPLETED');
     expect(asked).toHaveLength(2);
     expect(await entriesOf(version.id)).toHaveLength(4);
@@ -371,20 +398,5 @@ describe('entries', () => {
     await age(181);
     await prune();
     expect([await entriesOf(version.id), await entriesOf(last.id)]).toEqual([[], []]);
-  });
-
-  it('are found by their index, whatever the workspace remembers', async () => {
-    const { article: version } = await translateNew();
-    await sql`
-      INSERT INTO translation_memory (workspace_id, article_id, layer, made_by, text_key, target_text)
-      SELECT ${workspace.id}, ${version.id}, 'machine', 'another', 'text ' || n, 'words' FROM generate_series(1, 20000) AS n
-    `.execute(service.db);
-    const { rows } = await sql<{ 'QUERY PLAN': string }>`
-      EXPLAIN SELECT found.* FROM unnest(ARRAY['text 7', 'text 8'], ARRAY['another', 'b']) AS wanted (text_key, made_by)
-      CROSS JOIN LATERAL (SELECT target_text FROM translation_memory AS memory
-        WHERE memory.workspace_id = ${workspace.id} AND memory.text_key = wanted.text_key
-          AND memory.made_by = wanted.made_by ORDER BY written_at DESC LIMIT 1) AS found`.execute(service.db);
-    const plan = rows.map((row) => row['QUERY PLAN']).join('\n');
-    expect(plan).toContain('translation_memory_text_idx');
   });
 });

@@ -24,7 +24,7 @@ const {
 } = useRefreshes();
 
 describe('a proposal', () => {
-  it('of a cover takes its bytes when it is accepted, 429 when they do not fit, and gives them back with it', async () => {
+  it('of a cover takes its bytes when it is accepted, 409 when they do not fit, and gives them back with it', async () => {
     const { source, version } = await translated();
     const hero = await addImage(source.id, 'hero');
     const start = await usedBytes(service, workspace);
@@ -32,7 +32,10 @@ describe('a proposal', () => {
     const [cover] = await proposals(version.id);
     expect(cover).toMatchObject({ action: 'insert', reason: 'asked' });
     await limit(start + 699);
-    expect((await decide(version.id, cover.id, 'accept')).body).toMatchObject({ code: 'QUOTA_EXCEEDED' });
+    expect((await decide(version.id, cover.id, 'accept')).body).toMatchObject({
+      status: 409,
+      details: { reason: 'not_applicable', proposals: [{ id: cover.id, reason: 'quota' }] },
+    });
     expect(await usedBytes(service, workspace)).toBe(start);
     // Its block is text.
     await limit(start + 10_700);
@@ -59,11 +62,14 @@ describe('a proposal', () => {
   }
 
   // contract.md T36
-  it('that is accepted is a save; once what it would change has changed it is 412', async () => {
+  it('that is accepted is a save; once what it would change has changed it is 409', async () => {
     const { source, version, edited, proposal } = await proposed();
     expect(proposal.value).toMatchObject({ type: 'block', block: { text: pseudo('A new first text.') } });
     await save(version.id, withTexts(edited, { p1: 'Otra persona.' }));
-    expect((await decide(version.id, proposal.id, 'accept')).status).toBe(412);
+    expect((await decide(version.id, proposal.id, 'accept')).body).toMatchObject({
+      status: 409,
+      details: { reason: 'not_applicable', proposals: [{ id: proposal.id, reason: 'changed' }] },
+    });
     await save(version.id, withTexts(edited, { p2: 'Aquí nadie propone nada.' }));
     await moveTo(version.id, 'PUBLISHED');
     await listenToAll(service.db, workspace.id);
@@ -137,7 +143,7 @@ describe('a proposal', () => {
       late = decide(version.id, p4, 'accept');
       await untilWaiting(service.db, 1);
     });
-    expect((await late)?.status).toBe(412);
+    expect((await late)?.body.details.reason).toBe('not_applicable');
     expect(textOf(await read(version.id), 'p4')).toBe('Otra persona.');
     expect((await decide(version.id, p4, 'reject')).status).toBe(200);
     expect((await call('POST', `${version.id}/refresh`)).body.details).toEqual({ reason: 'up_to_date' });

@@ -76,7 +76,7 @@ describe('one voice', () => {
     model.become(drifting);
     const told = agreementOf((await translated(gardenDocument(60, 'orchard'))).texts);
     print(
-      `agreement of ${told.renderings} renderings of ${Object.keys(GARDEN_TERMS).length} terms: ${percent(alone.share)} without a term list, ${percent(told.share)} with it`,
+      `agreement of ${told.renderings} renderings of ${Object.keys(GARDEN_TERMS).length} terms: ${percent(alone.share)} without a style sheet, ${percent(told.share)} with it`,
     );
     expect(alone.share).toBeLessThan(0.6);
     expect(told.share).toBeGreaterThanOrEqual(0.99);
@@ -102,7 +102,7 @@ describe('one voice', () => {
     const bare = costOf(model.requests).bytesPrefixOnce;
     const ratio = sent.bytesPrefixOnce / bare;
     print(
-      `${sent.calls} calls: ${sent.bytesPrefixOnce} bytes with context, ${bare} without: ${ratio.toFixed(2)}; but for the term list ${(withoutList / bare).toFixed(2)}`,
+      `${sent.calls} calls: ${sent.bytesPrefixOnce} bytes with context, ${bare} without: ${ratio.toFixed(2)}; but for the style sheet ${(withoutList / bare).toFixed(2)}`,
     );
     expect(ratio).toBeLessThanOrEqual(1.5);
   });

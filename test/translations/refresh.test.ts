@@ -125,9 +125,11 @@ describe('a refresh', () => {
       body: { job: { id: job.id }, estimate: null, reused: true },
     });
     expect((await calls.cancel(workspace, job.id)).status).toBe(202);
-    expect((await call('POST', `${version.id}/refresh`, { blocks: ['p1', 'nowhere'] })).body).toMatchObject({
+    expect(
+      (await call('POST', `${version.id}/refresh`, { units: ['block:p1', 'block:nowhere'] })).body,
+    ).toMatchObject({
       status: 400,
-      errors: [{ pointer: '/blocks/1' }],
+      errors: [{ pointer: '/units/1' }],
     });
     expect((await call('DELETE', source.id)).status).toBe(200);
     for (const id of [version.id, source.id]) {
@@ -254,7 +256,7 @@ describe('a refresh', () => {
     expect((await refreshTo(version.id, { apply: 'none' })).job.consumedCredits).toBe(3);
     const [, second] = await proposals(version.id);
     const go = hold();
-    const { job, estimate } = await refresh(version.id, { apply: 'none', blocks: ['p1', 'p2'] });
+    const { job, estimate } = await refresh(version.id, { apply: 'none', units: ['block:p1', 'block:p2'] });
     expect(estimate).toMatchObject({ changedBlocks: 2, total: 3 });
     expect((await decide(version.id, second.id, 'reject')).status).toBe(200);
     go();

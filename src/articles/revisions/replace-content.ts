@@ -3,6 +3,7 @@ import type { Author } from '../../context.ts';
 import type { Tx } from '../../db/database.ts';
 import type { Tables } from '../../db/tables.ts';
 import type { ArticleId } from '../../ids.ts';
+import { contentChanged } from '../queries.ts';
 
 /** Revisions per article; a further one replaces the oldest. */
 export const MAX_REVISIONS = 50;
@@ -99,6 +100,7 @@ export function replaceContent(
     .set({
       author_kind,
       author_id,
+      ...contentChanged,
       author_since: sql<Date>`CASE WHEN ${goesOn} THEN articles.author_since ELSE ${now} END`,
     })
     .where('articles.id', '=', articleId) as unknown as UpdateQueryBuilder<

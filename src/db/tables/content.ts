@@ -73,6 +73,8 @@ export interface ContentTables {
     rendered_by: Nullable<number>;
     /** Grows with every change of what the response shows, but for addresses of links and images. */
     version: Default<number>;
+    /** Grows with every change of title, document, meta texts, keywords and shown images: see `contentTag`. */
+    content_version: Default<number>;
     /** Made by a translation: links lead to articles of its own language where there are some. */
     is_translation: Default<boolean>;
     meta_title: Nullable<string>;
@@ -191,6 +193,8 @@ export interface ContentTables {
     decision: ReviewDecision;
     previous_status: ArticleStatus;
     comment: Default<string>;
+    /** Tag of the content that the reviewer named; null when none was. */
+    content_tag: Nullable<string>;
     created_at: CreatedAt;
   };
   article_slug_redirects: {

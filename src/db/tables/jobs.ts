@@ -1,16 +1,24 @@
 import type { Generated } from 'kysely';
 import type { DocumentJson } from '../../document/format/schema.ts';
-import type { Proposal, Provenance, RefreshPlan, UnitKey } from '../../document/refresh/types.ts';
-import type { JobContext, Neighbours, TermPair } from '../../document/translation/context.ts';
+import type {
+  Proposal,
+  Provenance,
+  RefreshPlan,
+  UnitKey,
+  UnitSources,
+} from '../../document/refresh/types.ts';
+import type { JobContext, Neighbours, Placeholders } from '../../document/translation/context.ts';
 import type { FoundDefect, Outcome, StoredReport } from '../../document/translation/report.ts';
 import type { SegmentKind } from '../../document/translation/segments.ts';
 import type { Snapshot } from '../../document/translation/source.ts';
+import type { StyleSheet } from '../../document/translation/style-sheet.ts';
 import type {
   AiOperationId,
   ArticleId,
   GlossaryTermId,
   IdeaClusterId,
   JobId,
+  MemoryEntryId,
   ProjectId,
   ProposalId,
   WorkspaceId,
@@ -59,9 +67,14 @@ export type JobStep = (typeof JOB_STEPS)[number];
 /** A job's purpose, finer than its kind: `translate` and `refresh` are translations, the others generations. */
 export type JobPurpose = 'translate' | 'refresh' | 'generate' | 'outline';
 
-/** Prompt context besides a job's texts and terms; `around` by batch. */
-export interface StoredContext extends Omit<JobContext, 'terms'> {
+/** How a run ended whose work counts as unpaid. */
+export type UnpaidReason = 'cancelled' | 'failed';
+
+/** Prompt context besides a job's texts; `sheet` as it was when the job was planned, `around` by batch. */
+export interface StoredContext extends JobContext {
   readonly around: readonly Neighbours[];
+  /** What the empty tags of each batch stand for, by segment key. */
+  readonly placeholders: readonly Readonly<Record<string, Placeholders>>[];
 }
 
 /** The source of a remembered translation: people who approved it, or an engine. */
@@ -70,6 +83,8 @@ export type MemoryLayer = 'people' | 'machine';
 /** Working data of a refresh. */
 export interface StoredRefresh {
   readonly plan: RefreshPlan;
+  /** What the changed units were translated from, as far as known. */
+  readonly oldSources: UnitSources;
   /** Unlike the job's, it stays when the source is deleted. */
   readonly source: ArticleId;
   /** True when the version was APPROVED or PUBLISHED at the request. */
@@ -116,8 +131,8 @@ export interface JobTables {
     snapshot: NullableJson<Snapshot | StoredRefresh>;
     /** Null until it is planned. */
     context: NullableJson<StoredContext>;
-    /** Null until extracted, or until the first batch goes without. */
-    terms: NullableJson<readonly TermPair[]>;
+    /** The style sheet that its texts go by; null until drawn, or until the first batch goes without: JSON's null then. */
+    sheet: NullableJson<StyleSheet | null>;
     /** The outcome of its texts; null until the job has ended. */
     report: NullableJson<StoredReport>;
   };
@@ -136,6 +151,8 @@ export interface JobTables {
     same_as: Nullable<string>;
     /** The layer of the memory that it came from; null when an engine translated it. */
     from_memory: Nullable<MemoryLayer>;
+    /** True once a later run that reused it was charged. */
+    paid: Default<boolean>;
     /** Its key in the memory. */
     text_key: string;
     made_by: string;
@@ -144,12 +161,23 @@ export interface JobTables {
     /** What was repaired, or is wrong with it. */
     defects: NullableJson<readonly FoundDefect[]>;
   };
+  /** A version's style sheet. */
+  article_style_sheets: {
+    article_id: ArticleId;
+    workspace_id: WorkspaceId;
+    sheet: Json<StyleSheet>;
+    updated_at: CreatedAt;
+  };
   /** The state of a version at its last translation. */
   article_provenance: {
     article_id: ArticleId;
     workspace_id: WorkspaceId;
     source_article_id: Nullable<ArticleId>;
     units: Json<Provenance>;
+    /** What each unit was translated from. */
+    sources: Json<UnitSources>;
+    /** The octets of `sources`; 0 when it is empty. */
+    bytes: Generated<number>;
   };
   proposals: {
     id: ProposalId;
@@ -162,18 +190,30 @@ export interface JobTables {
     created_at: CreatedAt;
   };
   translation_memory: {
+    id: Default<MemoryEntryId>;
     workspace_id: WorkspaceId;
+    project_id: ProjectId;
     /** The version that it was written into. */
     article_id: ArticleId;
+    source_language: string;
+    target_language: string;
+    kind: SegmentKind;
     /** Hash of languages, kind and source text. */
     text_key: string;
     layer: MemoryLayer;
-    /** Hash of engine, style and terms; empty for what people have approved. */
+    /** Hashes of engine, style and terms, and of the style sheet's voice; empty for what people have approved. */
     made_by: string;
+    /** In protected form, like the target text; both are empty once it was deleted. */
+    source_text: string;
     target_text: string;
+    /** Octets of both; counted by Postgres. */
+    bytes: Generated<number>;
+    /** When people approved it, an engine made it, or it was deleted. */
     written_at: CreatedAt;
-    /** To the day. */
-    used_at: CreatedAt;
+    /** To the day; null once it was deleted. */
+    used_at: NullableTimestamp;
+    /** Of a deleted entry: the SHA-256 of its text, which stays away from this version. */
+    deleted_hash: Nullable<Buffer>;
   };
   /** Approved versions whose texts are in the memory, or being added. */
   remembered_versions: {
@@ -244,6 +284,8 @@ export interface JobTables {
   unpaid_work: {
     job_id: JobId;
     workspace_id: WorkspaceId;
+    reason: Default<UnpaidReason>;
+    /** Without those that a later run has paid for. */
     words: number;
     created_at: CreatedAt;
   };

@@ -30,6 +30,8 @@ export interface WorkspaceTables {
     /** Requests a minute; null: as configured, 0: no limit. */
     requests_per_key: Nullable<number>;
     requests_per_workspace: Nullable<number>;
+    /** What people have approved in one project serves all. */
+    shared_memory: Default<boolean>;
     created_at: CreatedAt;
     /** Set while it is deleted: nothing of it is shown. */
     deleted_at: NullableTimestamp;
@@ -42,7 +44,7 @@ export interface WorkspaceTables {
     id: Generated<string>;
     workspace_id: WorkspaceId;
     articles: number;
-    /** Octets of articles and revisions. */
+    /** Octets of articles, revisions and the memory of translations. */
     text_bytes: number;
   };
   roles: {

@@ -51,7 +51,7 @@ export function parseText(markdown: string): ParsedInline {
         if (block.type === 'paragraph') pushRuns(runs, problems, block.children, paragraph);
       }
     } else {
-      runs.push(textRun(paragraph.split('\n').map(trimBlanks).join('\n')));
+      runs.push(textRun(trimLines(paragraph)));
     }
   }
   return { runs: normalizeRuns(runs), problems };
@@ -84,6 +84,13 @@ export function inlineProblems(markdown: string): readonly string[] {
   const { problem } = weighInline(markdown);
   return problem === null ? parseText(markdown).problems : [problem];
 }
+
+/** A text without marks as `markdown` shows it: lines trimmed, one empty line between paragraphs. */
+export function normalizeLines(text: string): string {
+  return splitParagraphs(text).map(trimLines).join('\n\n');
+}
+
+const trimLines = (paragraph: string): string => paragraph.split('\n').map(trimBlanks).join('\n');
 
 function splitParagraphs(markdown: string): string[] {
   const paragraphs: string[] = [];

@@ -1,7 +1,9 @@
 /** Applies a refresh plan: the changes it writes and the proposals it makes. */
 import { MAX_BLOCKS } from '../format/schema.ts';
-import { reassemble } from '../translation/reassemble.ts';
+import { reassemble, type TranslatedArticle } from '../translation/reassemble.ts';
 import { leftFields } from '../translation/segments.ts';
+import type { Snapshot } from '../translation/source.ts';
+import { noteEdits } from './past.ts';
 import type {
   Proposal,
   ProposalReason,
@@ -22,7 +24,6 @@ import {
   placesIn,
   type Unit,
   withoutSkipped,
-  writtenUnit,
 } from './units.ts';
 import { type Change, unitsOfVersion, writeUnits } from './write.ts';
 
@@ -30,20 +31,28 @@ import { type Change, unitsOfVersion, writeUnits } from './write.ts';
 const MAX_BEHIND = 100;
 const MAX_NAMED = 20_000;
 
-/** @throws {ReassemblyError} when a translation is missing or damaged */
-export function applyRefresh(plan: RefreshPlan, input: RefreshInput): RefreshResult {
+/**
+ * @returns the result, and the keys of texts that are left because their translation is too long to save
+ * @throws {ReassemblyError} when a translation is missing or damaged
+ */
+export function applyRefresh(
+  plan: RefreshPlan,
+  input: RefreshInput,
+): RefreshResult & Pick<TranslatedArticle, 'overlong'> {
   const { current } = input;
-  const provenance = input.provenance ?? plan.adopted;
-  const known = new Map(provenance.map((unit) => [unit.key, unit]));
+  const before = input.provenance ?? plan.adopted;
+  const known = new Map(before.map((unit) => [unit.key, unit]));
   const now = unitsOfVersion(
     current,
+    before,
     plan.assetIds.map(([sourceId, id]) => [imageKey(sourceId), id]),
   );
-  const values = targetValues(plan, input, now);
-  const left = leftFields(input.translations);
+  const { values, overlong } = targetValues(plan, input, now);
+  const sources = sourceValues(plan.partial);
+  const left = leftFields(input.translations).union(overlong);
   const placeOf = placesIn(plan.partial);
   const hero = current.assets.find(({ role }) => role === 'hero')?.id;
-  const heroKey = hero && provenance.find(({ assetId }) => assetId === hero)?.key;
+  const heroKey = hero && before.find(({ assetId }) => assetId === hero)?.key;
   const changes = new Map<UnitKey, Change>();
   const proposals: Proposal[] = [];
   const settled: UnitKey[] = [...plan.settled];
@@ -79,17 +88,27 @@ export function applyRefresh(plan: RefreshPlan, input: RefreshInput): RefreshRes
         ? null
         : (whyProposed(step, input, there, known.get(key)) ?? (there ? null : noPlaceFor(value)));
     if (reason === null) {
-      changes.set(key, value === null ? { value } : { value, source: source.hash, texts: source.texts });
+      const from = source.hash === '' ? null : (sources.get(key) ?? null);
+      changes.set(
+        key,
+        value === null ? { value } : { value, source: source.hash, texts: source.texts, from },
+      );
       if (key.startsWith('block:')) room += value === null ? 1 : there === undefined ? -1 : 0;
     } else if (value !== null || !inline) {
       const inserts = value?.type === 'block' && there === undefined;
       const behind = inserts ? blocksBefore(key) : [];
-      proposals.push(proposalOf(step, { reason, value, there, behind }));
+      const oldSource = input.oldSources[key] ?? null;
+      const newSource = sources.get(key) ?? null;
+      proposals.push(proposalOf(step, { reason, value, oldSource, newSource, behind }, there));
     }
   }
   const applied = [...changes.keys()];
-  const written = writeUnits(current, provenance, changes, plan.order);
-  return { ...written, applied, proposals, settled: [...settled, ...applied] };
+  const proposed = new Set(proposals.map(({ key }) => key));
+  const provenance = before.map((unit) =>
+    proposed.has(unit.key) ? noteEdits(unit, now.get(unit.key)) : unit,
+  );
+  const written = writeUnits(current, provenance, now, changes, plan.order);
+  return { ...written, applied, proposals, settled: [...settled, ...applied], overlong };
 }
 
 /** True for an image in the body, which is visible only through its block. */
@@ -117,7 +136,7 @@ function targetValues(
   plan: RefreshPlan,
   { translations, copyIds }: RefreshInput,
   now: ReadonlyMap<UnitKey, Unit>,
-): Map<UnitKey, UnitValue> {
+): { values: Map<UnitKey, UnitValue>; overlong: Set<string> } {
   const assetIds = new Map([...plan.assetIds, ...copyIds]);
   const made = reassemble(plan.partial, translations, assetIds, undefined, new Map(plan.kept));
   const values = new Map<UnitKey, UnitValue>(fieldUnits(made));
@@ -131,6 +150,14 @@ function targetValues(
       image: { ...row, altText: made.altTexts.get(image.id) ?? row.altText },
     });
   }
+  return { values, overlong: made.overlong };
+}
+
+/** The units of the source that are translated. */
+function sourceValues(partial: Snapshot): Map<UnitKey, UnitValue> {
+  const values = new Map<UnitKey, UnitValue>(fieldUnits(partial));
+  for (const block of partial.document.blocks) values.set(blockKey(block.id), { type: 'block', block });
+  for (const image of partial.assets) values.set(imageKey(image.id), { type: 'image', image });
   return values;
 }
 
@@ -151,13 +178,13 @@ function precedingBlocks({ order, steps }: RefreshPlan): (key: UnitKey) => strin
 
 const proposalOf = (
   { key, source, texts }: RefreshStep,
-  { value, there, ...why }: Pick<Proposal, 'reason' | 'value' | 'behind'> & { there: Unit | undefined },
+  made: Pick<Proposal, 'reason' | 'value' | 'oldSource' | 'newSource' | 'behind'>,
+  there: Unit | undefined,
 ): Proposal => ({
-  ...why,
+  ...made,
   key,
-  action: value === null ? 'remove' : there === undefined ? 'insert' : 'replace',
+  action: made.value === null ? 'remove' : there === undefined ? 'insert' : 'replace',
   source,
   target: there?.hash ?? null,
-  value,
-  provenance: value === null || source === null ? null : writtenUnit(key, { hash: source, texts }, value),
+  texts,
 });

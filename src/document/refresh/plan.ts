@@ -4,7 +4,7 @@ import type { TextChange } from '../format/walk.ts';
 import { extractSegments, type Segment } from '../translation/segments.ts';
 import type { Snapshot, SourceAsset } from '../translation/source.ts';
 import { type ReusableTexts, reusableTexts, reuse } from './reuse.ts';
-import { type Compared, type Comparison, compare } from './states.ts';
+import { adopt, type Compared, type Comparison, compare } from './states.ts';
 import type {
   Proposal,
   ProposalReason,
@@ -15,7 +15,7 @@ import type {
   RefreshStep,
   UnitKey,
 } from './types.ts';
-import { absentUnit, blockKey, fieldsAmong, fieldsOf, hashesOf, idOf } from './units.ts';
+import { fieldsAmong, fieldsOf, hashesOf, idOf } from './units.ts';
 import { weigh } from './weigh.ts';
 
 /** The action for a unit, and why it is only proposed. */
@@ -57,9 +57,9 @@ export function planRefresh(
     return decision === undefined ? [] : [stepOf(unit, decision)];
   });
   const inOrder = comparison.units.flatMap(({ key, source: from }) => (from === undefined ? [] : key));
-  const absent = provenance === null ? comparison.units.filter(({ state }) => state === 'new') : [];
   const plan = {
     ...made,
+    languages: options.languages ?? null,
     steps,
     assetIds: [...comparison.assetIds],
     copies: steps.flatMap(({ key, action, reason }) => {
@@ -67,19 +67,19 @@ export function planRefresh(
       return value?.type === 'image' ? [value.image] : [];
     }),
     order: inOrder,
-    adopted: absent.flatMap(({ key, source: from }) =>
-      from === undefined
-        ? []
-        : absentUnit(key, { hash: from.hash, texts: hashesOf(fieldsOf(key, from.value)) }),
-    ),
+    adopted: provenance === null ? comparison.units.flatMap(adopt) : [],
     settled: options.proposed.filter((proposal) => isSettled(proposal, given)).map(({ key }) => key),
   };
   return { ...plan, sent: segmentsToSend(plan).length, weight: weigh(plan) };
 }
 
 /** The texts of a plan to send to an engine, in reading order. */
-export const segmentsToSend = ({ partial, kept }: Pick<RefreshPlan, 'partial' | 'kept'>): Segment[] =>
-  extractSegments(partial, new Map(kept));
+export const segmentsToSend = ({
+  partial,
+  kept,
+  languages,
+}: Pick<RefreshPlan, 'partial' | 'kept' | 'languages'>): Segment[] =>
+  extractSegments(partial, new Map(kept), languages);
 
 function whyNothingIsApplied(
   { units }: Comparison,
@@ -113,7 +113,12 @@ function decideAll(comparison: Comparison, version: Snapshot, given: Circumstanc
         : [];
     }),
   );
-  const shown = imagesOf(version.document.blocks.filter(({ id }) => !isGoing(decided.get(blockKey(id)))));
+  const { keyOfBlock } = comparison;
+  const stays = ({ id }: Block): boolean => {
+    const key = keyOfBlock(id);
+    return key === undefined || !isGoing(decided.get(key));
+  };
+  const shown = imagesOf(version.document.blocks.filter(stays));
   for (const unit of images) {
     const decision = decideImage(unit, { ...given, needed, shown });
     if (decision !== null) decided.set(unit.key, decision);
@@ -130,7 +135,8 @@ const imagesOf = (blocks: readonly Block[]): Set<string> =>
 
 /** Decides about a field, a block or a cover. */
 function decide(unit: Compared, { named, open, only }: Circumstances): Decision | null {
-  const { key, source, version, known, state } = unit;
+  const { key, source, version, known, state, byPerson } = unit;
+  const edited = byPerson ? 'edited' : null;
   if (named !== null && !named.has(key)) return null;
   const proposal = open.get(key);
   const wanted = ((): Decision | null => {
@@ -138,16 +144,13 @@ function decide(unit: Compared, { named, open, only }: Circumstances): Decision 
       case 'new':
         return { action: 'insert', reason: only };
       case 'gone':
-        return { action: 'remove', reason: only ?? (version?.hash === known?.target ? null : 'edited') };
+        return { action: 'remove', reason: only ?? edited };
       case 'stale':
-        return { action: 'replace', reason: only };
       case 'editedAndStale':
-        return { action: 'replace', reason: only ?? 'edited' };
+        return { action: 'replace', reason: only ?? edited };
       case 'current':
       case 'edited':
-        return named === null
-          ? null
-          : { action: 'replace', reason: only ?? (state === 'edited' ? 'edited' : null) };
+        return named === null ? null : { action: 'replace', reason: only ?? edited };
       default:
         // Removed by a person: proposed again only if a proposal is open or the unit was requested by name.
         return source !== undefined && known !== undefined && (proposal !== undefined || named !== null)
@@ -165,7 +168,7 @@ function decideImage(
   unit: Compared,
   given: Circumstances & { readonly needed: ReadonlySet<string>; readonly shown: ReadonlySet<string> },
 ): Decision | null {
-  const { key, source, version, known, state } = unit;
+  const { key, source, version, state, byPerson } = unit;
   const image = source?.value.type === 'image' ? source.value.image : undefined;
   const copy = version?.value.type === 'image' ? version.value.image : undefined;
   if ((image ?? copy)?.role === 'hero') return decide(unit, given);
@@ -174,7 +177,7 @@ function decideImage(
     return wanted ? { action: 'insert', reason: null } : null;
   }
   if (state !== 'gone') return decide(unit, given);
-  const stays = given.shown.has(copy.id) || version?.hash !== known?.target || given.only !== null;
+  const stays = given.shown.has(copy.id) || byPerson || given.only !== null;
   return stays ? null : decide(unit, given);
 }
 
@@ -255,12 +258,12 @@ function findReusable(
   renamed: Compared | undefined,
 ): ReusableTexts[] {
   const made: ReusableTexts[] = [];
-  if (version && known) made.push(reusableTexts(key, known, version.value, version.hash === known.target));
-  if (proposal?.value && proposal.provenance) {
-    made.push({ texts: proposal.provenance.texts, fields: fieldsOf(key, proposal.value) });
+  if (version && known) made.push(reusableTexts(key, known, version.value));
+  if (proposal?.value) {
+    made.push({ texts: proposal.texts, fields: fieldsOf(key, proposal.value) });
   }
   if (renamed?.version && renamed.known) {
-    made.push(reusableTexts(renamed.key, renamed.known, renamed.version.value, true));
+    made.push(reusableTexts(renamed.key, renamed.known, renamed.version.value));
   }
   return made;
 }

@@ -1,21 +1,26 @@
 /** Finds existing translations of a unit's texts. */
 import type { ArticleLink } from '../format/schema.ts';
 import type { TextChange } from '../format/walk.ts';
+import { serializeInline } from '../inline/markdown.ts';
+import { parseInline } from '../inline/parse.ts';
+import { hasFormatting, runsText, textRun } from '../inline/runs.ts';
+import { standingTexts } from './past.ts';
 import type { UnitKey, UnitProvenance, UnitValue } from './types.ts';
-import { type Field, fieldsOf, hashesOf } from './units.ts';
+import { type Field, fieldsOf } from './units.ts';
 
-/** Translations, by index, of the source texts with these hashes; undefined where a translation no longer exists. */
+/** Translations, by index, of the source texts with these hashes; undefined where that is unknown. */
 export interface ReusableTexts {
-  readonly texts: readonly string[];
-  readonly fields: readonly (Field | undefined)[];
+  readonly texts: readonly (string | undefined)[];
+  readonly fields: readonly Field[];
 }
 
 /** Looks up places by hash: the n-th call with a hash gives its n-th place. */
 function places(
-  hashes: readonly string[],
+  hashes: readonly (string | undefined)[],
 ): (hash: string) => readonly [place: number | undefined, last: number | undefined] {
   const byHash = new Map<string, number[]>();
   for (const [index, hash] of hashes.entries()) {
+    if (hash === undefined) continue;
     const same = byHash.get(hash);
     if (same === undefined) byHash.set(hash, [index]);
     else same.push(index);
@@ -29,28 +34,10 @@ function places(
   };
 }
 
-/** The texts of a version's unit, matched to their source texts even after edits by a person. */
-export function reusableTexts(
-  key: UnitKey,
-  known: UnitProvenance,
-  value: UnitValue,
-  untouched: boolean,
-): ReusableTexts {
+/** The texts of a version's unit, matched to the source texts that they were written for, even after edits by a person. */
+export function reusableTexts(key: UnitKey, known: UnitProvenance, value: UnitValue): ReusableTexts {
   const fields = fieldsOf(key, value);
-  if (untouched) return { texts: known.texts, fields };
-  const hashes = hashesOf(fields);
-  const free = places(hashes.map((hash, index) => (hash === known.written[index] ? '' : hash)));
-  const found = known.written.map((hash, index) => (hash === hashes[index] ? index : free(hash)[0]));
-  const claimed = new Set(found);
-  // A rewritten text keeps its position if the number of texts is unchanged.
-  const inPlace = fields.length === known.texts.length;
-  return {
-    texts: known.texts,
-    fields: known.texts.map((_, index) => {
-      const place = found[index] ?? (inPlace && !claimed.has(index) ? index : undefined);
-      return place === undefined ? undefined : fields[place];
-    }),
-  };
+  return { texts: standingTexts(known, fields).map(({ source }) => source), fields };
 }
 
 /** For each text of the source's unit its existing translation, from the first of `made` that has one. */
@@ -64,14 +51,24 @@ export function reuse(
     for (const { placeOf, before } of finders) {
       const [place, last] = placeOf(hashes[index] ?? '');
       const there = before[place ?? last ?? -1];
-      if (there?.markdown === field.markdown) return kept(field, there);
+      const change = there && carryOver(field, there);
+      if (change !== undefined) return change;
     }
     return undefined;
   });
 }
 
-/** The existing text with the source's current links, which are mapped when it is written. */
-function kept(source: Field, { text, links }: Field): TextChange {
+/**
+ * The existing text in the source's format, with the source's current links, which are mapped when it is written.
+ * Undefined when plain text cannot express it.
+ */
+export function carryOver(source: Field, { text, links, markdown }: Field): TextChange | undefined {
+  if (source.markdown !== markdown) {
+    if (links.length > 0) return undefined;
+    if (source.markdown) return { text: serializeInline([textRun(text)]) };
+    const runs = parseInline(text);
+    return hasFormatting(runs) ? undefined : { text: runsText(runs) };
+  }
   if (source.links.length !== links.length) return { text, links: [...links] };
   if (links.length === 0) return { text };
   return {

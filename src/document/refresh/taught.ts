@@ -1,14 +1,16 @@
 /** Extracts pairs of source text and translation from an approved version, for the translation memory. */
-import { collectTexts, type TextField } from '../format/walk.ts';
+import type { TextField } from '../format/walk.ts';
+import { toPlainText } from '../inline/parse.ts';
 import { type EncodedField, encodeField } from '../translation/field-codec.ts';
 import { needsTranslation, type SegmentKind } from '../translation/segments.ts';
 import type { Snapshot } from '../translation/source.ts';
 import { splitLong } from '../translation/split.ts';
 import { eachTag, serializeTags, type TagContent, type TagNode } from '../translation/tags.ts';
-import { reusableTexts, reuse } from './reuse.ts';
+import { oneToOne, standingTexts } from './past.ts';
+import { carryOver } from './reuse.ts';
 import { compare } from './states.ts';
-import type { Provenance, UnitKey, UnitValue } from './types.ts';
-import { fieldsOf, hashesOf } from './units.ts';
+import type { Provenance, UnitProvenance } from './types.ts';
+import { type Field, fieldsOf, hashesOf } from './units.ts';
 
 /** A text and its translation, both in protected form with the source's tags. */
 export interface TaughtText {
@@ -20,8 +22,9 @@ export interface TaughtText {
 type Text = Pick<TextField, 'text' | 'markdown' | 'links'>;
 
 /**
- * The current texts of a version whose source texts are unchanged. Skipped: texts whose tags differ, texts with several
- * links (their order is unknown), and texts that are translated in parts.
+ * The texts of a version that are current, or edited under their present source, one to one (contract.md T43): each unit
+ * has as many texts as its source, in order. Skipped: texts whose tags differ, texts with several links (their order is
+ * unknown), and texts that are translated in parts.
  */
 export function taughtBy(source: Snapshot, version: Snapshot, provenance: Provenance): TaughtText[] {
   const taught: TaughtText[] = [];
@@ -44,32 +47,39 @@ export function taughtBy(source: Snapshot, version: Snapshot, provenance: Proven
   for (const { key, source: from, version: to, known } of compare(source, version, provenance).units) {
     if (from === undefined || to === undefined || known === undefined) continue;
     const fields = fieldsOf(key, from.value);
-    const kinds = kindsOf(key, from.value);
-    const made = reusableTexts(key, known, to.value, to.hash === known.target);
-    for (const [index, change] of reuse(fields, hashesOf(fields), [made]).entries()) {
-      const [field, kind] = [fields[index], kinds[index]];
-      if (field === undefined || kind === undefined || change === undefined) continue;
-      add(kind, field, { ...field, text: change.text, links: change.links ?? [] });
+    const made = fieldsOf(key, to.value);
+    for (const index of taughtIn(known, fields, made)) {
+      const [field, text] = [fields[index], made[index]];
+      const change = field && text && carryOver(field, text);
+      if (change) add(field.kind, field, { ...field, text: change.text, links: change.links ?? [] });
     }
   }
   return taught;
 }
 
-const plain = (text: string): Text => ({ text, markdown: false, links: [] });
-
-/** The kinds of the fields of `fieldsOf`. */
-function kindsOf(key: UnitKey, value: UnitValue): SegmentKind[] {
-  switch (value.type) {
-    case 'text':
-      return [key as 'title' | 'metaTitle' | 'metaDescription'];
-    case 'texts':
-      return value.texts.map(() => 'keyword');
-    case 'image':
-      return ['altText'];
-    case 'block':
-      return collectTexts({ version: 1, blocks: [value.block] }).map(({ kind }) => kind);
-  }
+/** The places of the texts of a unit that were written for the source's text in the same place. */
+function taughtIn(known: UnitProvenance, source: readonly Field[], version: readonly Field[]): number[] {
+  if (source.length !== version.length || source.length !== known.texts.length) return [];
+  const standing = standingTexts(known, version);
+  const isOneToOne = oneToOne(standing);
+  return hashesOf(source).flatMap((hash, index) => {
+    const [text, from, to] = [standing[index], source[index], version[index]];
+    if (text?.source !== hash || !from || !to || !isOneToOne(text)) return [];
+    return !text.byPerson || sentencesOf(from) === sentencesOf(to) ? index : [];
+  });
 }
+
+const SENTENCES = new Intl.Segmenter('en', { granularity: 'sentence' });
+
+function sentencesOf({ text, markdown }: Field): number {
+  let count = 0;
+  for (const { segment } of SENTENCES.segment(markdown ? toPlainText(text) : text)) {
+    if (segment.trim() !== '') count += 1;
+  }
+  return count;
+}
+
+const plain = (text: string): Text => ({ text, markdown: false, links: [] });
 
 /** Source tag ids by the translation's tag ids; null unless both have the same tags. */
 function pairTags(original: EncodedField, translated: EncodedField): Map<number, number> | null {

@@ -2,12 +2,19 @@
  * Types of a refresh, which compares a version with its source unit by unit (design.md §9). All are plain JSON, so that
  * they can be stored and passed between threads.
  */
-import type { AssetId } from '../../ids.ts';
+import type { AssetId, JobId, ProposalId } from '../../ids.ts';
 import type { Block } from '../format/schema.ts';
 import type { TextChange } from '../format/walk.ts';
+import type { LanguagePair } from '../translation/figures.ts';
 import type { Snapshot, SourceAsset } from '../translation/source.ts';
 
-const META_UNITS = ['title', 'metaTitle', 'metaDescription', 'targetKeywords', 'secondaryKeywords'] as const;
+export const META_UNITS = [
+  'title',
+  'metaTitle',
+  'metaDescription',
+  'targetKeywords',
+  'secondaryKeywords',
+] as const;
 export type MetaUnit = (typeof META_UNITS)[number];
 
 /**
@@ -26,17 +33,53 @@ export type UnitValue =
   | { readonly type: 'block'; readonly block: Block }
   | { readonly type: 'image'; readonly image: SourceAsset };
 
-/** The state of one unit when it was last translated. Hashes are those of `units.ts`. */
+/** What was written for a source; both are hashes of `canonical.ts`. */
+export interface Pair {
+  readonly source: string;
+  readonly target: string;
+  /** A person wrote it: it is never replaced without a proposal. */
+  readonly byPerson?: true;
+}
+
+/** Who made a unit's present pair, and when: the job that translated it, or a person who decided about it (null). */
+export interface Writer {
+  readonly jobId: JobId | null;
+  /** RFC 3339. */
+  readonly at: string;
+}
+
+/**
+ * A unit's present pair, and the pairs before it. Its ids are those of both sides: `key` has the source's, `blockId` or
+ * `assetId` the version's (contract.md T42).
+ */
 export interface UnitProvenance {
   readonly key: UnitKey;
-  /** Hash of the source's unit when it was translated, or when a proposal for it was rejected. */
+  /**
+   * Hash of the source's unit when it was translated, or when a proposal for it was rejected; empty when unknown or when a
+   * text of it was left untranslated.
+   */
   readonly source: string;
-  /** Hash of the version's unit as written; null when it was rejected or removed. */
+  /** Hash of the version's unit for that source; null when it has none, empty when unknown. */
   readonly target: string | null;
+  /** Hash of the version's unit without its words. */
+  readonly shape: string;
   /** Hashes of the source unit's texts, in order; they find list items and cells again. */
   readonly texts: readonly string[];
-  /** Hashes of the written texts, in the same order; empty when nothing was written. */
+  /**
+   * Hashes of the version's texts, in the same order; empty when nothing was written. A text that a person kept, and that
+   * may belong to another of the source's, is empty.
+   */
   readonly written: readonly string[];
+  /** A person's words are in the version's unit: it was kept by a decision, or a proposal kept some of its texts. */
+  readonly byPerson?: true;
+  /** Absent when unknown. */
+  readonly wrote?: Writer;
+  /** Earlier pairs of the whole unit, newest first. */
+  readonly past?: readonly Pair[];
+  /** Earlier pairs of its texts, newest first. */
+  readonly pastTexts?: readonly Pair[];
+  /** The version's block; absent when it has none. */
+  readonly blockId?: string;
   /** The version's copy of an image. */
   readonly assetId?: AssetId;
 }
@@ -44,9 +87,16 @@ export interface UnitProvenance {
 /** The units of the last translated source, in order, then those that only the version still has. */
 export type Provenance = readonly UnitProvenance[];
 
+/** Units of the source as they were translated, by key. */
+export type UnitSources = Readonly<Partial<Record<UnitKey, UnitValue>>>;
+
+/** Changes of {@link UnitSources}; null removes one. */
+export type SourceChanges = readonly (readonly [key: UnitKey, source: UnitValue | null])[];
+
 export const UNIT_STATES = ['current', 'stale', 'edited', 'editedAndStale', 'new', 'gone'] as const;
 /**
- * `stale`: changed in the source. `edited`: changed by a person in the version. `new`: added to the source since the last
+ * `stale`: the source says something else than what the version's text was written for. `edited`: changed by a person in the
+ * version. `new`: added to the source since the last
  * translation. `gone`: removed from the source.
  */
 export type UnitState = (typeof UNIT_STATES)[number];
@@ -75,10 +125,29 @@ export interface Proposal {
   readonly target: string | null;
   /** The unit's new value; null to remove it. */
   readonly value: UnitValue | null;
-  /** The unit's provenance after acceptance; null when it is removed. */
-  readonly provenance: UnitProvenance | null;
+  /** Hashes of the source unit's texts. */
+  readonly texts: readonly string[];
+  /** The source's unit as the version's was translated from it; null when unknown. */
+  readonly oldSource: UnitValue | null;
+  /** The source's unit that `value` translates; null when it was removed. */
+  readonly newSource: UnitValue | null;
   /** Ids of preceding blocks in the source, nearest first: a new block goes after the first one in the version. */
   readonly behind: readonly string[];
+}
+
+/** A person's decision about an open proposal. */
+export interface Decision {
+  readonly id: ProposalId;
+  /** The refresh that made the proposal. */
+  readonly jobId: JobId;
+  readonly isAccepted: boolean;
+  readonly proposal: Proposal;
+}
+
+/** Why a proposal cannot be accepted: its unit has changed since, or the version has the most blocks allowed. */
+export interface Refusal {
+  readonly id: ProposalId;
+  readonly reason: 'changed' | 'full';
 }
 
 /** The planned action for one unit. */
@@ -104,6 +173,8 @@ export interface RefreshPlan {
    * The part of the source to translate. Keys are positions in it; `segmentsToSend(plan)` gives the texts for the engine.
    */
   readonly partial: Snapshot;
+  /** Null when unknown: figures alone are then not sent. */
+  readonly languages: LanguagePair | null;
   /** Reused texts by field key of `partial`; they are neither sent nor charged. */
   readonly kept: readonly (readonly [key: string, change: TextChange])[];
   /** The version's copies of images by the source's ids. */
@@ -112,7 +183,7 @@ export interface RefreshPlan {
   readonly copies: readonly SourceAsset[];
   /** The source's units in order. */
   readonly order: readonly UnitKey[];
-  /** For a version without provenance: the units of the source that it lacks. */
+  /** For a version without provenance: which units of the source it has and lacks. */
   readonly adopted: Provenance;
   /** Units whose open proposal has nothing left to propose. */
   readonly settled: readonly UnitKey[];
@@ -129,6 +200,7 @@ export interface RefreshOptions {
   readonly units?: readonly UnitKey[] | undefined;
   /** The open proposals; those for the current source are not made again. */
   readonly proposed: readonly Proposal[];
+  readonly languages?: LanguagePair | undefined;
 }
 
 /** The result of applying a refresh to a version. */
@@ -142,6 +214,8 @@ export interface RefreshResult {
   /** Units whose open proposal has nothing left to propose. */
   readonly settled: readonly UnitKey[];
   readonly provenance: Provenance;
+  /** The sources of the units whose present pair has changed. */
+  readonly sources: SourceChanges;
   /** Copies to add after the removals, with their new ids and alternative texts. */
   readonly addImages: readonly SourceAsset[];
   /** New alternative texts of the version's images. */
@@ -158,6 +232,8 @@ export interface RefreshInput {
   readonly current: Snapshot;
   /** Its current provenance; null without one. */
   readonly provenance: Provenance | null;
+  /** The sources that the changed units were translated from, as far as they are known. */
+  readonly oldSources: UnitSources;
   /** Image of `plan.copies` → the id of its copy. */
   readonly copyIds: ReadonlyMap<string, AssetId>;
   /** Propose everything, because the version was approved or published since. */

@@ -1,43 +1,13 @@
 /** Splits an article into units for a refresh, and hashes them for comparison. */
-import { hash } from 'node:crypto';
 import type { AssetId } from '../../ids.ts';
 import { dropDeadLinks } from '../format/links.ts';
 import type { Block } from '../format/schema.ts';
 import { collectTexts, type TextField } from '../format/walk.ts';
 import type { TranslatedArticle } from '../translation/reassemble.ts';
+import type { SegmentKind } from '../translation/segments.ts';
 import type { Snapshot } from '../translation/source.ts';
-import type { MetaUnit, Provenance, UnitKey, UnitProvenance, UnitValue } from './types.ts';
-
-/** Characters of a hash: 96 bits. */
-const HASH_LENGTH = 16;
-
-/** Equal for values that are equal as JSON, whatever the order of their fields. */
-function hashOf(value: unknown): string {
-  const json = JSON.stringify(value, (_, part: unknown) =>
-    typeof part === 'object' && part !== null && !Array.isArray(part)
-      ? Object.fromEntries(Object.entries(part).sort(([one], [other]) => (one < other ? -1 : 1)))
-      : part,
-  );
-  return hash('sha256', json, 'base64url').slice(0, HASH_LENGTH);
-}
-
-/** The hash of a unit without block and image ids, so that a block is found again after its id changes. */
-function hashOfValue(value: UnitValue): string {
-  switch (value.type) {
-    case 'block': {
-      const { id, ...block } = value.block;
-      return hashOf('links' in block && block.links?.length === 0 ? { ...block, links: undefined } : block);
-    }
-    case 'image': {
-      const { role, contentHash, altText } = value.image;
-      return hashOf({ role, contentHash, altText });
-    }
-    case 'text':
-      return hashOf(value.text);
-    case 'texts':
-      return hashOf(value.texts);
-  }
-}
+import { hashOfShape, hashOfText, hashOfValue } from './canonical.ts';
+import type { MetaUnit, Provenance, UnitKey, UnitProvenance, UnitSources, UnitValue } from './types.ts';
 
 export interface Unit {
   readonly value: UnitValue;
@@ -70,15 +40,19 @@ export const fieldsAmong = (
   secondaryKeywords: isKept('secondaryKeywords') ? content.secondaryKeywords : [],
 });
 
-/** An article's units by key, in order. Images without a key are skipped. */
+/** An article's units by key, in order. Blocks and images without a key are skipped. */
 export function unitsOf(
   content: Snapshot,
   keyOfImage: (id: AssetId) => UnitKey | undefined = imageKey,
+  keyOfBlock: (id: string) => UnitKey | undefined = blockKey,
 ): Map<UnitKey, Unit> {
   const units = new Map<UnitKey, Unit>();
   const add = (key: UnitKey, value: UnitValue) => units.set(key, { value, hash: hashOfValue(value) });
   for (const [key, value] of fieldUnits(content)) add(key, value);
-  for (const block of saved(content).blocks) add(blockKey(block.id), { type: 'block', block });
+  for (const block of saved(content).blocks) {
+    const key = keyOfBlock(block.id);
+    if (key !== undefined) add(key, { type: 'block', block });
+  }
   for (const image of content.assets) {
     const key = keyOfImage(image.id);
     if (key !== undefined) add(key, { type: 'image', image });
@@ -92,11 +66,13 @@ const saved = ({ document }: Snapshot) =>
 
 /** A text of a unit. */
 export type Field = Pick<TextField, 'text' | 'markdown' | 'links'> & {
+  readonly kind: SegmentKind;
   /** The key in a snapshot with the unit at this index among its blocks or images. */
   keyAt(index: number): string;
 };
 
-const beside = (text: string, keyAt: (index: number) => string): Field => ({
+const beside = (kind: SegmentKind, text: string, keyAt: (index: number) => string): Field => ({
+  kind,
   text,
   markdown: false,
   links: [],
@@ -107,11 +83,11 @@ const beside = (text: string, keyAt: (index: number) => string): Field => ({
 export function fieldsOf(key: UnitKey, value: UnitValue): Field[] {
   switch (value.type) {
     case 'text':
-      return value.text === null ? [] : [beside(value.text, () => key)];
+      return value.text === null ? [] : [beside(key as 'title', value.text, () => key)];
     case 'texts':
-      return value.texts.map((text, index) => beside(text, () => `${key.slice(0, -1)}.${index}`));
+      return value.texts.map((text, index) => beside('keyword', text, () => `${key.slice(0, -1)}.${index}`));
     case 'image':
-      return [beside(value.image.altText, (index) => `asset.${index}.alt`)];
+      return [beside('altText', value.image.altText, (index) => `asset.${index}.alt`)];
     case 'block':
       return fieldsOfBlock(value.block);
   }
@@ -121,12 +97,14 @@ const FIRST = 'block.0.';
 
 /** A text of a block. A class to save memory: a table has very many. */
 class BlockField implements Field {
+  readonly kind: TextField['kind'];
   readonly text: string;
   readonly markdown: boolean;
   readonly links: TextField['links'];
   private readonly key: string;
 
-  constructor({ key, text, markdown, links }: TextField) {
+  constructor({ key, kind, text, markdown, links }: TextField) {
+    this.kind = kind;
     this.text = text;
     this.markdown = markdown;
     this.links = links;
@@ -139,33 +117,59 @@ class BlockField implements Field {
 }
 
 const fieldsOfBlock = (block: Block): Field[] =>
-  collectTexts({ version: 1, blocks: [block] }).map((field) => new BlockField(field));
+  collectTexts({ version: 1, blocks: [block] }).flatMap((field) =>
+    isNone(field) ? [] : new BlockField(field),
+  );
 
-/** Hash of a text and the words of its links, without their targets. */
-const hashOfField = ({ text, markdown, links }: Field): string =>
-  hashOf([text, markdown, ...links.map((link) => link.text)]);
+/** True for an optional text that is empty, which counts as absent. */
+const isNone = ({ kind, text }: TextField): boolean =>
+  text === '' && (kind === 'attribution' || kind === 'caption');
 
-export const hashesOf = (fields: readonly Field[]): string[] => fields.map(hashOfField);
+export const hashesOf = (fields: readonly Field[]): string[] => fields.map(hashOfText);
 
-/** The provenance of a unit that was written. */
-export const writtenUnit = (
-  key: UnitKey,
-  source: { readonly hash: string; readonly texts: readonly string[] },
-  value: UnitValue,
-): UnitProvenance => ({
+/** Hashes of a unit of the source and of its texts. */
+export interface SourceHashes {
+  readonly hash: string;
+  readonly texts: readonly string[];
+}
+
+/** The provenance of a unit that was written; `blockId` is the version's. */
+export const writtenUnit = (key: UnitKey, source: SourceHashes, value: UnitValue): UnitProvenance => ({
   key,
   source: source.hash,
   target: hashOfValue(value),
+  shape: hashOfShape(value),
   texts: source.texts,
   written: hashesOf(fieldsOf(key, value)),
-  ...(value.type === 'image' ? { assetId: value.image.id } : {}),
+  ...idIn(value),
 });
 
+/** The id of the version's block or image. */
+export const idIn = (value: UnitValue): Pick<UnitProvenance, 'blockId' | 'assetId'> => {
+  if (value.type === 'block') return { blockId: value.block.id };
+  return value.type === 'image' ? { assetId: value.image.id } : {};
+};
+
 /** The provenance of a unit that the version lacks. */
-export const absentUnit = (
-  key: UnitKey,
-  source: { readonly hash: string; readonly texts: readonly string[] },
-): UnitProvenance => ({ key, source: source.hash, target: null, texts: source.texts, written: [] });
+export const absentUnit = (key: UnitKey, source: SourceHashes): UnitProvenance => ({
+  key,
+  source: source.hash,
+  target: null,
+  shape: '',
+  texts: source.texts,
+  written: [],
+});
+
+/** The provenance of a unit that both sides have, when it is not known what it was translated from. */
+export const unknownUnit = (key: UnitKey, value: UnitValue): UnitProvenance => ({
+  key,
+  source: '',
+  target: '',
+  shape: '',
+  texts: [],
+  written: [],
+  ...idIn(value),
+});
 
 /** Looks up the index of each block and image of a snapshot; 0 for fields outside the body. */
 export function placesIn({ document, assets }: Snapshot): (key: UnitKey) => number {
@@ -181,14 +185,20 @@ export function placesIn({ document, assets }: Snapshot): (key: UnitKey) => numb
  * @returns `source` itself when none was skipped
  */
 export function withoutSkipped(
-  source: { readonly hash: string; readonly texts: readonly string[] },
+  source: SourceHashes,
   fields: readonly Field[],
   place: number,
   left: ReadonlySet<string>,
-): { readonly hash: string; readonly texts: readonly string[] } {
+): SourceHashes {
   const isLeft = fields.map((field) => left.has(field.keyAt(place)));
   if (!isLeft.includes(true)) return source;
   return { hash: '', texts: source.texts.map((hash, index) => (isLeft[index] ? '' : hash)) };
+}
+
+/** A version that was just translated: its provenance, and the units of its source. */
+interface Translated {
+  readonly provenance: Provenance;
+  readonly sources: UnitSources;
 }
 
 /**
@@ -198,10 +208,10 @@ export function withoutSkipped(
  */
 export function provenanceOf(
   source: Snapshot,
-  { altTexts, ...made }: TranslatedArticle,
+  { altTexts, ...made }: Omit<TranslatedArticle, 'overlong'>,
   assetIds: ReadonlyMap<string, AssetId>,
   left: ReadonlySet<string> = new Set(),
-): Provenance {
+): Translated {
   const placeOf = placesIn(source);
   const version: Snapshot = {
     ...made,
@@ -213,10 +223,13 @@ export function provenanceOf(
   };
   const keys = new Map([...assetIds].map(([sourceId, id]) => [id, imageKey(sourceId)]));
   const written = unitsOf(version, (id) => keys.get(id));
-  return [...unitsOf(source)].map(([key, unit]) => {
+  const sources: Partial<Record<UnitKey, UnitValue>> = {};
+  const provenance = [...unitsOf(source)].map(([key, unit]) => {
     const fields = fieldsOf(key, unit.value);
     const from = withoutSkipped({ hash: unit.hash, texts: hashesOf(fields) }, fields, placeOf(key), left);
     const to = written.get(key);
+    if (from.hash !== '') sources[key] = unit.value;
     return to === undefined ? absentUnit(key, from) : writtenUnit(key, from, to.value);
   });
+  return { provenance, sources };
 }

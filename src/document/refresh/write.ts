@@ -3,24 +3,33 @@ import type { AssetId } from '../../ids.ts';
 import { claim, placeLinks } from '../format/links.ts';
 import type { Block, DocumentJson } from '../format/schema.ts';
 import type { Snapshot, SourceAsset } from '../translation/source.ts';
+import { boundPast, succeed } from './past.ts';
+import { blockKeys } from './states.ts';
 import type { Provenance, RefreshResult, UnitKey, UnitProvenance, UnitValue } from './types.ts';
 import { blockKey, type Unit, unitsOf, writtenUnit } from './units.ts';
 
-/** A unit's new value and its source; null removes it. An image has the version's id. */
+/** A unit's new value and its source; null removes it. An image has the version's id, a block the source's. */
 export type Change =
-  | { readonly value: UnitValue; readonly source: string; readonly texts: readonly string[] }
+  | {
+      readonly value: UnitValue;
+      readonly source: string;
+      readonly texts: readonly string[];
+      /** The source's unit. */
+      readonly from: UnitValue | null;
+    }
   | { readonly value: null };
 export type Changes = ReadonlyMap<UnitKey, Change>;
 
 export type Written = Omit<RefreshResult, 'applied' | 'proposals' | 'settled'>;
 
-/** The version's units by key; `images` maps their ids. */
+/** The version's units by key, without a person's own blocks; `images` maps the ids of images. */
 export function unitsOfVersion(
   version: Snapshot,
+  provenance: Provenance | null,
   images: Iterable<readonly [UnitKey, AssetId]>,
 ): Map<UnitKey, Unit> {
   const keys = new Map([...images].map(([key, id]) => [id, key]));
-  return unitsOf(version, (id) => keys.get(id));
+  return unitsOf(version, (id) => keys.get(id), blockKeys(provenance));
 }
 
 export const imagesKnown = (provenance: Provenance): [UnitKey, AssetId][] =>
@@ -29,28 +38,70 @@ export const imagesKnown = (provenance: Provenance): [UnitKey, AssetId][] =>
 /**
  * The changed version and its provenance. Order is kept; a new block goes after the nearest preceding block in `order`
  * that exists, or first. Other blocks stay byte for byte the same.
+ * @param there the version's units
  */
 export function writeUnits(
   version: Snapshot,
   provenance: Provenance,
+  there: ReadonlyMap<UnitKey, Unit>,
   changes: Changes,
   order: readonly UnitKey[],
 ): Written {
   const known = new Map(provenance.map((unit) => [unit.key, unit]));
-  const document = writeBlocks(version.document, changes, order);
+  const ids = idsOfBlocks(version.document, provenance, changes);
+  const document = writeBlocks(version.document, changes, order, ids);
   const { assets, ...images } = writeImages(version.assets, document, changes, known);
   const content: Snapshot = { ...writeFields(version, changes), document, assets };
-  const units = unitsOf(content);
+  const blocks = unitsOf(content);
   for (const [key, change] of changes) {
     if (change.value === null) known.delete(key);
     else {
-      const value = change.value.type === 'block' ? (units.get(key)?.value ?? change.value) : change.value;
-      known.set(key, writtenUnit(key, { hash: change.source, texts: change.texts }, value));
+      const id = ids.get(key);
+      const block = id === undefined ? undefined : blocks.get(blockKey(id))?.value;
+      const after = writtenUnit(key, { hash: change.source, texts: change.texts }, block ?? change.value);
+      known.set(key, succeed(known.get(key), there.get(key), after));
     }
   }
   const listed = new Set(order);
   const sorted = [...order, ...[...known.keys()].filter((key) => !listed.has(key))];
-  return { content, provenance: sorted.flatMap((key) => known.get(key) ?? []), ...images };
+  return {
+    content,
+    provenance: boundPast(sorted.flatMap((key) => known.get(key) ?? [])),
+    sources: [...changes].map(([key, change]) => [key, change.value === null ? null : change.from]),
+    ...images,
+  };
+}
+
+/** The version's ids of known and changed blocks: a new block gets a free one (contract.md T42). */
+function idsOfBlocks(document: DocumentJson, provenance: Provenance, changes: Changes): Map<UnitKey, string> {
+  const there = new Set(document.blocks.map(({ id }) => id));
+  const ids = new Map<UnitKey, string>();
+  // Also the ids of blocks that a person has removed: a revision may bring them back.
+  const taken = new Set(there);
+  for (const { key, blockId } of provenance) {
+    if (blockId === undefined) continue;
+    taken.add(blockId);
+    if (there.has(blockId) || changes.has(key)) ids.set(key, blockId);
+  }
+  for (const [key, { value }] of changes) {
+    if (value?.type !== 'block' || ids.has(key)) continue;
+    const id = freeId(value.block.id, taken);
+    taken.add(id);
+    ids.set(key, id);
+  }
+  return ids;
+}
+
+/** Characters of a block's id. */
+const MAX_ID = 64;
+
+function freeId(wanted: string, taken: ReadonlySet<string>): string {
+  let id = wanted;
+  for (let count = 2; taken.has(id); count += 1) {
+    const suffix = `-${count}`;
+    id = `${[...wanted].slice(0, MAX_ID - suffix.length).join('')}${suffix}`;
+  }
+  return id;
 }
 
 function writeFields(version: Snapshot, changes: Changes): Omit<Snapshot, 'document' | 'assets'> {
@@ -71,35 +122,44 @@ function writeFields(version: Snapshot, changes: Changes): Omit<Snapshot, 'docum
   };
 }
 
-function writeBlocks(document: DocumentJson, changes: Changes, order: readonly UnitKey[]): DocumentJson {
-  const changed = (key: UnitKey): Block | null | undefined => {
-    const value = changes.get(key)?.value;
-    return value?.type === 'block' ? value.block : value === null ? null : undefined;
-  };
-  const stay = document.blocks.filter(({ id }) => changed(blockKey(id)) !== null);
-  const there = new Set(stay.map(({ id }) => blockKey(id)));
-  const insertedBehind = new Map<UnitKey | null, Block>();
-  let last: UnitKey | null = null;
+function writeBlocks(
+  document: DocumentJson,
+  changes: Changes,
+  order: readonly UnitKey[],
+  ids: ReadonlyMap<UnitKey, string>,
+): DocumentJson {
+  const changed = new Map<string, Block | null>();
+  for (const [key, { value }] of changes) {
+    const id = ids.get(key);
+    if (id === undefined) continue;
+    if (value === null) changed.set(id, null);
+    else if (value.type === 'block') changed.set(id, { ...value.block, id });
+  }
+  const stay = document.blocks.filter(({ id }) => changed.get(id) !== null);
+  const there = new Set(stay.map(({ id }) => id));
+  const insertedBehind = new Map<string | null, Block>();
+  let last: string | null = null;
   for (const key of order) {
-    const block = there.has(key) ? undefined : changed(key);
+    const id = ids.get(key);
+    if (id === undefined) continue;
+    const block = there.has(id) ? undefined : changed.get(id);
     if (block) insertedBehind.set(last, block);
-    if (block || there.has(key)) last = key;
+    if (block || there.has(id)) last = id;
   }
   const blocks: Block[] = [];
-  const addInserted = (behind: UnitKey | null): void => {
+  const addInserted = (behind: string | null): void => {
     let block = insertedBehind.get(behind);
     while (block !== undefined) {
       blocks.push(block);
-      block = insertedBehind.get(blockKey(block.id));
+      block = insertedBehind.get(block.id);
     }
   };
   addInserted(null);
   for (const block of stay) {
-    const key = blockKey(block.id);
-    blocks.push(changed(key) ?? block);
-    addInserted(key);
+    blocks.push(changed.get(block.id) ?? block);
+    addInserted(block.id);
   }
-  return { version: 1, blocks: dropDoubleLinks(blocks, changes) };
+  return { version: 1, blocks: dropDoubleLinks(blocks, changed) };
 }
 
 const linksOf = (block: Block) =>
@@ -108,8 +168,8 @@ const linksOf = (block: Block) =>
     : undefined;
 
 /** Keeps the first link to an article (contract.md F4); links of unwritten blocks take precedence. */
-function dropDoubleLinks(blocks: readonly Block[], changes: Changes): Block[] {
-  const isWritten = ({ id }: Block) => changes.has(blockKey(id));
+function dropDoubleLinks(blocks: readonly Block[], written: ReadonlyMap<string, unknown>): Block[] {
+  const isWritten = ({ id }: Block) => written.has(id);
   const claimed = new Set(
     blocks.flatMap((block) =>
       isWritten(block) ? [] : (linksOf(block) ?? []).map(({ articleId }) => articleId),
@@ -128,7 +188,7 @@ function dropDoubleLinks(blocks: readonly Block[], changes: Changes): Block[] {
 
 type ImageChanges = Pick<RefreshResult, 'addImages' | 'altTexts' | 'removeImages'>;
 
-/** An image shown in the body is not removed; a new cover replaces the existing one. */
+/** An image shown in the body is not removed; a new cover replaces the existing one, the first of several. */
 function writeImages(
   before: readonly SourceAsset[],
   document: DocumentJson,
@@ -146,8 +206,10 @@ function writeImages(
     if (value === null && id !== undefined && !shown.has(id)) going.add(id);
   }
   const there = new Set(before.map(({ id }) => id));
-  const addImages = [...written.values()].filter(({ id }) => !there.has(id));
-  if (addImages.some(({ role }) => role === 'hero')) {
+  const added = [...written.values()].filter(({ id }) => !there.has(id));
+  const cover = added.find(({ role }) => role === 'hero');
+  const addImages = added.filter((image) => image.role !== 'hero' || image === cover);
+  if (cover !== undefined) {
     for (const { id, role } of before) if (role === 'hero') going.add(id);
   }
   const removeImages = before.flatMap(({ id }) => (going.has(id) ? id : []));

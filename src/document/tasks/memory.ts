@@ -1,19 +1,17 @@
 /** Keys and checks of the translation memory. Whole articles come in as JSON text. */
 import { hash } from 'node:crypto';
-import { taughtBy } from '../refresh/taught.ts';
+import { type TaughtText, taughtBy } from '../refresh/taught.ts';
 import type { Provenance } from '../refresh/types.ts';
 import { indexTerms } from '../text/term-index.ts';
 import { checkSegment, type SegmentFacts } from '../translation/checks/segment.ts';
 import { checkStructure } from '../translation/checks/structure.ts';
 import type { GlossaryTerm } from '../translation/context.ts';
+import type { LanguagePair } from '../translation/figures.ts';
 import type { SegmentKind } from '../translation/segments.ts';
 import type { Snapshot } from '../translation/source.ts';
 import { plainText } from '../translation/tags.ts';
 
-/** Source and target language. */
-export type LanguagePair = Pick<SegmentFacts, 'sourceLanguage' | 'targetLanguage'>;
-
-/** Hashes of a text, and of what determines its translation. */
+/** Hashes of a text, and of what determines its translation: of the maker and its terms, a dot, and of the voice. */
 export interface MemoryKey {
   readonly text: string;
   readonly maker: string;
@@ -27,7 +25,8 @@ const keyOfText = (languages: LanguagePair, kind: SegmentKind, text: string): st
 
 /**
  * Memory keys by text key.
- * @param maker identifies engine and style; the glossary terms (JSON text) in a text are part of its key
+ * @param maker identifies engine and instructions; the glossary terms (JSON text) in a text are part of its key
+ * @param voice hash of what the style sheet decides for every text
  */
 export function memoryKeys(
   texts: ReadonlyMap<string, string>,
@@ -35,14 +34,15 @@ export function memoryKeys(
   languages: LanguagePair,
   maker: string,
   glossary: string,
+  voice: string,
 ): Map<string, MemoryKey> {
-  const termsIn = indexTerms(JSON.parse(glossary) as readonly GlossaryTerm[]);
+  const termsIn = indexTerms(JSON.parse(glossary) as readonly GlossaryTerm[], languages.sourceLanguage);
   const keys = new Map<string, MemoryKey>();
   for (const [key, text] of texts) {
     const terms = termsIn(plainText(text));
     keys.set(key, {
       text: keyOfText(languages, kinds.get(key) ?? 'paragraph', text),
-      maker: keyOf([maker, terms]),
+      maker: `${keyOf([maker, terms])}.${voice}`,
     });
   }
   return keys;
@@ -75,7 +75,7 @@ export function taughtTexts(
   version: string,
   provenance: string,
   facts: MemoryFacts,
-): Map<string, string> {
+): Map<string, TaughtText> {
   const taught = taughtBy(
     JSON.parse(source) as Snapshot,
     JSON.parse(version) as Snapshot,
@@ -84,6 +84,6 @@ export function taughtTexts(
   return new Map(
     taught
       .filter(({ kind, source, target }) => checkSegment(source, target, { ...facts, kind }).length === 0)
-      .map((text) => [keyOfText(facts, text.kind, text.source), text.target]),
+      .map((text) => [keyOfText(facts, text.kind, text.source), text]),
   );
 }

@@ -1,17 +1,26 @@
 /** Tasks of a refresh and its proposals on whole versions. Texts that come in are JSON. */
 import type { AssetId } from '../../ids.ts';
-import { MAX_BLOCKS } from '../format/schema.ts';
 import { ParsedTexts } from '../inline/texts.ts';
 import { applyRefresh } from '../refresh/apply.ts';
-import { acceptProposal, rejectProposal } from '../refresh/decide.ts';
+import {
+  type DecidedUnits,
+  decide as decideUnits,
+  markCurrent as markUnits,
+  currentValues as valuesOf,
+} from '../refresh/decide.ts';
 import { planRefresh, segmentsToSend } from '../refresh/plan.ts';
+import { type ListedUnit, unitNames, listUnits as unitsListed } from '../refresh/states.ts';
 import type {
+  Decision,
   Proposal,
   Provenance,
   RefreshOptions,
   RefreshPlan,
   RefreshResult,
   UnitKey,
+  UnitSources,
+  UnitValue,
+  Writer,
 } from '../refresh/types.ts';
 import { fieldsAmong } from '../refresh/units.ts';
 import { weigh } from '../refresh/weigh.ts';
@@ -35,9 +44,22 @@ export interface PlannedRefresh {
   readonly blocks: number;
   /** Number of changed units. */
   readonly changed: { readonly blocks: number; readonly fields: number; readonly images: number };
-  /** Units of `options.units` that neither side has. */
-  readonly unknown: readonly UnitKey[];
+  /** The changed units. */
+  readonly keys: readonly UnitKey[];
+  /** Those of `units` that neither side has. */
+  readonly unknown: readonly string[];
 }
+
+/** How a refresh was requested. */
+export interface PlanOptions {
+  readonly apply: RefreshOptions['apply'];
+  readonly languages?: RefreshOptions['languages'];
+  /** Names of units; undefined for all. */
+  readonly units?: readonly string[] | undefined;
+}
+
+const unknownAmong = (named: readonly string[], names: ReadonlySet<string>): string[] =>
+  named.filter((name) => !names.has(name));
 
 /** Plans a refresh of a version; `proposed` are its open proposals. */
 export function planVersion(
@@ -45,20 +67,20 @@ export function planVersion(
   versionJson: string,
   provenance: string | null,
   proposed: string,
-  options: Omit<RefreshOptions, 'proposed'>,
+  { apply, languages, units: named }: PlanOptions,
 ): PlannedRefresh {
   const source = read<Snapshot>(sourceJson);
   const version = read<Snapshot>(versionJson);
-  const plan = planRefresh(source, version, readProvenance(provenance), {
-    ...options,
+  const known = readProvenance(provenance);
+  const plan = planRefresh(source, version, known, {
+    apply,
+    languages,
+    units: named as readonly UnitKey[] | undefined,
     proposed: read<Proposal[]>(proposed),
   });
   const keys = plan.steps.map(({ key }) => key);
   const blocks = keys.filter((key) => key.startsWith('block:')).length;
   const images = keys.filter((key) => key.startsWith('image:')).length;
-  const there = new Set(
-    [...source.document.blocks, ...version.document.blocks].map(({ id }) => `block:${id}`),
-  );
   return {
     plan: JSON.stringify(plan),
     sent: plan.sent,
@@ -66,20 +88,39 @@ export function planVersion(
     bytes: plan.copies.reduce((sum, { byteSize }) => sum + byteSize, 0),
     blocks: source.document.blocks.length,
     changed: { blocks, images, fields: keys.length - blocks - images },
-    unknown: (options.units ?? []).filter((key) => !there.has(key)),
+    keys,
+    unknown: named === undefined ? [] : unknownAmong(named, unitNames(source, version, known)),
   };
 }
 
 /** The texts to send for a stored refresh, and the partial article that they are from. */
-export function sentOf(refresh: string): { partial: Snapshot; segments: Segment[] } {
+export function sentOf(
+  refresh: string,
+): Pick<RefreshPlan, 'partial' | 'languages'> & { segments: Segment[] } {
   const { plan } = read<{ plan: RefreshPlan }>(refresh);
-  return { partial: plan.partial, segments: segmentsToSend(plan) };
+  return { partial: plan.partial, languages: plan.languages, segments: segmentsToSend(plan) };
 }
 
-/** The changed version. */
-export interface Changed extends Omit<RefreshResult, 'proposals' | 'settled' | 'content' | 'provenance'> {
-  /** JSON text: for a large table it is too long to parse on the event loop. */
+/** Changes of what is kept about a version's translation. JSON text: for a large table it is too long to parse on the event loop. */
+export interface Decided {
+  /** A `Provenance`. */
   readonly provenance: string;
+  /** `UnitSources` to add. */
+  readonly sources: string;
+  /** Units whose source goes. */
+  readonly withoutSource: readonly UnitKey[];
+}
+
+const toDecided = ({ provenance, sources }: Pick<RefreshResult, 'provenance' | 'sources'>): Decided => ({
+  provenance: JSON.stringify(provenance),
+  sources: JSON.stringify(Object.fromEntries(sources.filter(([, source]) => source !== null))),
+  withoutSource: sources.flatMap(([key, source]) => (source === null ? key : [])),
+});
+
+/** The changed version. */
+export interface Changed
+  extends Omit<RefreshResult, 'proposals' | 'settled' | 'content' | 'provenance' | 'sources'> {
+  readonly decided: Decided;
   /** Its fields outside the body. */
   readonly fields: Omit<Snapshot, 'document' | 'assets'>;
   readonly body: RenderedDocument;
@@ -90,6 +131,8 @@ export interface AppliedRefresh extends Pick<RefreshResult, 'proposals' | 'settl
   readonly changed: Changed;
   /** Number and weight of the texts sent for applied and proposed units. */
   readonly delivered: { readonly sent: number; readonly weight: number };
+  /** Keys of texts whose translation is too long to save. */
+  readonly overlong: ReadonlySet<string>;
 }
 
 /** The applied refresh, or why it cannot be written. */
@@ -98,11 +141,12 @@ export type Applied = AppliedRefresh | Unwritable;
 function changedBy({
   content,
   provenance,
+  sources,
   ...result
 }: Omit<RefreshResult, 'proposals' | 'settled'>): Changed {
   const { document, assets: _, ...fields } = content;
   const body = toStore(document, new ParsedTexts());
-  return { ...result, fields, body, provenance: JSON.stringify(provenance) };
+  return { ...result, fields, body, decided: toDecided({ provenance, sources }) };
 }
 
 /**
@@ -118,6 +162,7 @@ function deliveredOf(
     return { sent: plan.sent, weight: plan.weight };
   }
   const rest = {
+    languages: plan.languages,
     kept: [...kept, ...[...unpaid].map((key) => [key.replace(/\.part\.\d+$/, ''), { text: '' }] as const)],
     partial: {
       ...fieldsAmong(partial, (key) => units.has(key)),
@@ -136,45 +181,106 @@ function deliveredOf(
   return { sent: segmentsToSend(rest).length, weight: weigh(rest) };
 }
 
-/** Applies a plan to the version as it is now. */
+/** Applies a plan to the version as it is now; `oldSources` has what the changed units were translated from. */
 export function applyPlan(
   plan: string,
+  oldSources: string,
   version: string,
   provenance: string | null,
   translations: ReadonlyMap<string, string | null>,
   unpaid: ReadonlySet<string>,
   copyIds: ReadonlyMap<string, AssetId>,
   proposeAll: boolean,
+  by: Writer,
 ): Applied {
   return orUnwritable(() => {
     const planned = read<RefreshPlan>(plan);
-    const { proposals, settled, ...result } = applyRefresh(planned, {
+    const { proposals, settled, overlong, ...result } = applyRefresh(planned, {
       translations,
       current: read<Snapshot>(version),
       provenance: readProvenance(provenance),
+      oldSources: read<UnitSources>(oldSources),
       copyIds,
       proposeAll,
     });
     const units = new Set([...result.applied, ...proposals.map(({ key }) => key)]);
-    const delivered = deliveredOf(planned, units, unpaid);
-    return { ok: true, proposals, settled, changed: changedBy(result), delivered };
+    const delivered = deliveredOf(planned, units, unpaid.union(overlong));
+    const applied = new Set(result.applied);
+    const changed = changedBy({
+      ...result,
+      provenance: result.provenance.map((unit) => (applied.has(unit.key) ? { ...unit, wrote: by } : unit)),
+    });
+    return { ok: true, proposals, settled, changed, delivered, overlong };
   });
 }
 
-/** Why a proposal cannot be accepted: its unit has changed since, or the version has the most blocks allowed. */
-export type Refusal = 'changed' | 'full';
-
-/** The version after the proposal is accepted. */
-export function accept(proposal: string, version: string, provenance: string | null): Changed | Refusal {
-  const before = read<Snapshot>(version);
-  const result = acceptProposal(before, readProvenance(provenance), read<Proposal>(proposal));
-  if (result === null) return 'changed';
-  const { length } = result.content.document.blocks;
-  return length > MAX_BLOCKS && length > before.document.blocks.length ? 'full' : changedBy(result);
+/** The version after decisions; `changed` is null when nothing was accepted. */
+export interface DecidedVersion {
+  readonly ok: true;
+  readonly changed: Changed | null;
+  readonly decided: Decided;
 }
 
-/** The version's provenance after the proposal is rejected, as JSON text. */
-export const reject = (proposal: string, version: string, provenance: string | null): string =>
-  JSON.stringify(
-    rejectProposal(read<Snapshot>(version), readProvenance(provenance), read<Proposal>(proposal)),
+/** Carries out decisions about proposals, or says why not; `decisions` is a list of `Decision`. */
+export function decide(
+  decisions: string,
+  version: string,
+  provenance: string | null,
+  at: string,
+): DecidedVersion | Extract<DecidedUnits, { ok: false }> {
+  const decided = decideUnits(
+    read<Snapshot>(version),
+    readProvenance(provenance),
+    read<Decision[]>(decisions),
+    at,
   );
+  if (!decided.ok) return decided;
+  const { result } = decided;
+  const changed = result.applied.length === 0 ? null : changedBy(result);
+  return { ok: true, changed, decided: changed?.decided ?? toDecided(result) };
+}
+
+/** What is kept about a version after units of it are marked as up to date. */
+export interface MarkedVersion {
+  readonly decided: Decided;
+  readonly keys: readonly UnitKey[];
+  /** Names of units that neither side has. */
+  readonly unknown: readonly string[];
+}
+
+/** @param named names of units; null for all that both sides have */
+export function markCurrent(
+  source: string,
+  version: string,
+  provenance: string | null,
+  named: readonly string[] | null,
+  at: string,
+): MarkedVersion {
+  const sides = [read<Snapshot>(source), read<Snapshot>(version), readProvenance(provenance)] as const;
+  const names = unitNames(...sides);
+  const { keys, ...marked } = markUnits(...sides, named && new Set(named), at);
+  return { keys, decided: toDecided(marked), unknown: unknownAmong(named ?? [], names) };
+}
+
+/** What stands in the version for each of these proposals (a list of `Proposal`). */
+export const currentValues = (
+  proposals: string,
+  version: string,
+  provenance: string | null,
+): Map<UnitKey, UnitValue> =>
+  valuesOf(
+    read<Snapshot>(version),
+    readProvenance(provenance),
+    read<Proposal[]>(proposals).map((proposal) => ({ proposal })),
+  );
+
+/** Units of a version with their states, some of them, and how many there are. */
+export function listUnits(
+  source: string,
+  version: string,
+  provenance: string,
+  { from, most }: { readonly from: number; readonly most: number },
+): { units: ListedUnit[]; total: number } {
+  const units = unitsListed(read<Snapshot>(source), read<Snapshot>(version), read<Provenance>(provenance));
+  return { units: units.slice(from, from + most), total: units.length };
+}

@@ -12,10 +12,11 @@ import { toPlainText, weighInline } from '../inline/parse.ts';
 import { ParsedTexts } from '../inline/texts.ts';
 import { importMarkdown } from '../markdown/import.ts';
 import { countStates } from '../refresh/states.ts';
-import type { Provenance, StateCounts } from '../refresh/types.ts';
+import type { Provenance, StateCounts, Writer } from '../refresh/types.ts';
 import { provenanceOf, unitsOf } from '../refresh/units.ts';
 import { type Rendered, renderDocument } from '../render/document.ts';
 import type { Term } from '../text/term-index.ts';
+import type { LanguagePair } from '../translation/figures.ts';
 import { occurringTerms } from '../translation/glossary.ts';
 import { type PlannedTexts, planTexts } from '../translation/planned.ts';
 import {
@@ -28,7 +29,7 @@ import {
 import { extractSegments, leftFields } from '../translation/segments.ts';
 import type { Snapshot } from '../translation/source.ts';
 import { fitting, memoryKeys, taughtTexts } from './memory.ts';
-import { accept, applyPlan, planVersion, reject, sentOf } from './refresh.ts';
+import { applyPlan, currentValues, decide, listUnits, markCurrent, planVersion, sentOf } from './refresh.ts';
 import { type RenderedDocument, type StoredDocument, toStore } from './stored.ts';
 
 export type CheckedDocument =
@@ -55,22 +56,24 @@ function copyDocument(json: string, assetIds: ReadonlyMap<string, string>): stri
 }
 
 /** The texts to send of a snapshot (JSON text). */
-function plan(json: string): PlannedTexts {
+function plan(json: string, languages: LanguagePair): PlannedTexts {
   const snapshot = JSON.parse(json) as Snapshot;
-  return planTexts(extractSegments(snapshot), snapshot);
+  return planTexts(extractSegments(snapshot, undefined, languages), snapshot);
 }
 
 /** The texts to send of a refresh; `source` is its source article, null when deleted. */
 function planSegmentsOf(refresh: string, source: string | null): PlannedTexts {
-  const { partial, segments } = sentOf(refresh);
-  return planTexts(segments, source === null ? partial : (JSON.parse(source) as Snapshot), partial);
+  const { partial, languages, segments } = sentOf(refresh);
+  const whole = source === null ? partial : (JSON.parse(source) as Snapshot);
+  return planTexts(segments, whole, partial, languages);
 }
 
 /** A translated article as stored. */
 export type AssembledArticle = Omit<TranslatedArticle, 'document'> &
   RenderedDocument & {
-    /** The version's provenance, as JSON text. */
+    /** The version's provenance, and its units' sources, as JSON text. */
     readonly provenance: string;
+    readonly sources: string;
   };
 
 /** The article, or why it cannot be written. */
@@ -81,14 +84,24 @@ function assemble(
   snapshot: string,
   translations: ReadonlyMap<string, string | null>,
   assetIds: ReadonlyMap<string, AssetId>,
+  by: Writer,
 ): Assembled {
   const texts = new ParsedTexts();
   const source = JSON.parse(snapshot) as Snapshot;
   return orUnwritable(() => {
     const made = reassemble(source, translations, assetIds, texts);
     const { document, ...article } = made;
-    const provenance = JSON.stringify(provenanceOf(source, made, assetIds, leftFields(translations)));
-    return { ok: true, article: { ...article, ...toStore(document, texts), provenance } };
+    const known = provenanceOf(source, made, assetIds, leftFields(translations).union(made.overlong));
+    const provenance = known.provenance.map((unit) => (unit.target === null ? unit : { ...unit, wrote: by }));
+    return {
+      ok: true,
+      article: {
+        ...article,
+        ...toStore(document, texts),
+        provenance: JSON.stringify(provenance),
+        sources: JSON.stringify(known.sources),
+      },
+    };
   });
 }
 
@@ -178,9 +191,9 @@ function excerpt(json: string, characters: number): string {
   return [...parts.join('\n').slice(0, characters * 2)].slice(0, characters).join('');
 }
 
-/** The glossary terms that occur in texts; JSON text in and out. */
-const termsIn = (glossary: string, texts: ReadonlyMap<string, string>): string =>
-  JSON.stringify(occurringTerms(JSON.parse(glossary) as readonly Term[], [...texts.values()]));
+/** The glossary terms that occur in texts of this language; JSON text in and out. */
+const termsIn = (glossary: string, texts: ReadonlyMap<string, string>, language: string): string =>
+  JSON.stringify(occurringTerms(JSON.parse(glossary) as readonly Term[], [...texts.values()], language));
 
 /** Every task by name. Arguments and results can be structured-cloned. */
 export const TASKS = {
@@ -193,8 +206,10 @@ export const TASKS = {
   planSegmentsOf,
   planVersion,
   applyPlan,
-  accept,
-  reject,
+  decide,
+  markCurrent,
+  currentValues,
+  listUnits,
   assemble,
   states,
   findImages,

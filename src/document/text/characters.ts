@@ -34,3 +34,11 @@ export function cutAtWord(text: string, limit: number): string {
   }
   return end === 0 ? hard : hard.slice(0, end);
 }
+
+/** A text without case, accents and vowel signs, so that forms of a word compare as equal. */
+export const folded = (text: string): string =>
+  text
+    .normalize('NFKD')
+    .replace(/\p{Mn}+/gu, '')
+    .toLowerCase()
+    .replaceAll('ß', 'ss');

@@ -1,7 +1,9 @@
 /**
- * Addresses inside article text: which ones a link may have, and which ranges of text are addresses or
- * placeholders that a translation must not change.
+ * Addresses inside article text: which ones a link may have, and which ranges of text are addresses that a translation
+ * must not change.
  */
+
+import type { TextRange } from './placeholders.ts';
 
 const ALLOWED_SCHEMES: ReadonlySet<string> = new Set(['http', 'https', 'mailto']);
 
@@ -26,54 +28,91 @@ export function encodeUrl(url: string): string {
   return url.toWellFormed().replace(/[\u0000-\u0020"<>\\^`{|}\u007f-\uffff]+/g, encodeURIComponent);
 }
 
-/** A half-open range of UTF-16 offsets. */
-export interface TextRange {
-  readonly start: number;
-  readonly end: number;
-}
-
-const ADDRESS = /(?:https?:\/\/|ftp:\/\/|mailto:|www\.)[\w\-.~:/?#[\]@!$&'()*+,;=%\p{L}\p{M}\p{N}]+/giu;
-const PLACEHOLDER = /\{\{[^{}\n]{1,100}\}\}|\$\{[^{}\n]{1,100}\}/g;
-const CONTROL = /[\u0001-\u0008\u000b-\u001f\u007f\ufffe\uffff]+/g;
+/** Characters of scripts without spaces between words, Korean and full-width forms: prose follows an address directly. */
+const UNSPACED = String.raw`\p{scx=Han}\p{scx=Hiragana}\p{scx=Katakana}\p{sc=Hangul}\p{sc=Thai}\p{sc=Lao}\p{sc=Khmer}\p{sc=Myanmar}\uff00-\uffef`;
+const ADDRESS_CHARACTER = String.raw`[\w\-.~:\/?#\[\]@!$&'\(\)*+,;=%\p{L}\p{M}\p{N}]`;
+/** Scheme, and what may belong to the address; behind the first wide character a bounded part of it. */
+const ADDRESS = new RegExp(
+  String.raw`((?:https?|ftp):\/\/|mailto:|(?<![[\p{L}\p{M}\p{N}_@.\-]--[${UNSPACED}]])www\.)[${ADDRESS_CHARACTER}--[${UNSPACED}]]*(?:[[${UNSPACED}]&&${ADDRESS_CHARACTER}]${ADDRESS_CHARACTER}{0,500})?`,
+  'giv',
+);
+const WIDE = new RegExp(`[${UNSPACED}]`, 'v');
+const HANGUL = /\p{sc=Hangul}/u;
+/** What sets off an address from the text before and behind it. */
+const OPENS = /^$|^[\s([{<"'“‘«（「『【《〈|]$/u;
+const CLOSES = /^$|^[\s}>"”’»）」』】》〉|]$/u;
 const TRAILING = new Set('.,;:!?\'")]*_~');
 const LOCAL_PART = /[\w.+%-]/;
 const DOMAIN = /^[a-z0-9-]+(?:\.[a-z0-9-]+)+/i;
 
 /**
- * The ranges of plain text that a translation must keep byte for byte: bare addresses, e-mail addresses,
- * template placeholders and control characters. Sorted, without overlaps.
+ * The ranges of bare addresses and e-mail addresses in a plain text, unsorted and perhaps overlapping. Prose that
+ * follows without a space, as in Chinese, Japanese and Korean, is not part of an address (contract.md V36).
  */
-export function findLiterals(text: string): TextRange[] {
+export function findAddresses(text: string): TextRange[] {
   const found: TextRange[] = [];
-  for (const match of text.matchAll(ADDRESS)) {
-    let end = match.index + match[0].length;
-    while (
-      end > match.index &&
-      TRAILING.has(text.charAt(end - 1)) &&
-      !closesBracket(text, match.index, end)
-    ) {
-      end -= 1;
-    }
-    found.push({ start: match.index, end });
+  ADDRESS.lastIndex = 0;
+  for (let match = ADDRESS.exec(text); match !== null; match = ADDRESS.exec(text)) {
+    const { index, 0: widest, 1: scheme = '' } = match;
+    const from = index + scheme.length;
+    const isSetOff = {
+      before: OPENS.test(text.charAt(index - 1)),
+      behind: CLOSES.test(text.charAt(ADDRESS.lastIndex)),
+    };
+    const rest = widest.slice(scheme.length);
+    const length = addressLength(rest, scheme.toLowerCase() !== 'mailto:', isSetOff);
+    let end = from + length;
+    // The next address may begin right behind the prose that follows this one.
+    ADDRESS.lastIndex = end;
+    if (length === 0) continue;
+    while (end > index && TRAILING.has(text.charAt(end - 1)) && !closesBracket(text, index, end)) end -= 1;
+    found.push({ start: index, end });
   }
   for (let at = text.indexOf('@'); at !== -1; at = text.indexOf('@', at + 1)) {
     const range = emailAround(text, at);
     if (range !== null) found.push(range);
   }
-  for (const pattern of [PLACEHOLDER, CONTROL]) {
-    for (const match of text.matchAll(pattern)) {
-      found.push({ start: match.index, end: match.index + match[0].length });
-    }
+  return found;
+}
+
+interface SetOff {
+  readonly before: boolean;
+  readonly behind: boolean;
+}
+
+/** How much of what stands behind a scheme is the address. */
+function addressLength(rest: string, hasHost: boolean, isSetOff: SetOff): number {
+  const host = hasHost ? (/^[^/?#]*/.exec(rest)?.[0] ?? '') : '';
+  const length = hostLength(host, isSetOff);
+  if (length < host.length) return length;
+  const path = rest.slice(length);
+  const wide = path.search(WIDE);
+  return wide === -1 || isOfPath(path, wide, isSetOff) ? rest.length : length + wide;
+}
+
+/** How much of `host` is one: `例え.jp` and `example.中国` are, `example.comを` and `example.com.を` end before the を. */
+function hostLength(host: string, isSetOff: SetOff): number {
+  const labels = host.split('.');
+  const first = labels[0]?.toLowerCase() === 'www' ? 1 : 0;
+  let at = 0;
+  for (const [place, label] of labels.entries()) {
+    const wide = label.search(WIDE);
+    const isLast = place === labels.length - 1;
+    if (wide > 0 && !(place === first && !isLast && isSetOff.before && isSetOff.behind)) return at + wide;
+    const follows = place > first + 1 && !WIDE.test(labels[place - 1] ?? '');
+    if (wide === 0 && (follows || labels.length === 1)) return Math.max(0, at - 1);
+    at += label.length + 1;
   }
-  found.sort((a, b) => a.start - b.start || b.end - a.end);
-  const result: TextRange[] = [];
-  let last = 0;
-  for (const range of found) {
-    if (range.start < last || range.end <= range.start) continue;
-    result.push(range);
-    last = range.end;
-  }
-  return result;
+  return host.length;
+}
+
+/** Whether a path goes on at `wide`, with a character of a script that also writes prose there. */
+function isOfPath(path: string, wide: number, { before, behind }: SetOff): boolean {
+  const isRoot = wide <= 1;
+  const beginsPart = /[/=_]/.test(path.charAt(wide - 1));
+  if (HANGUL.test(path.charAt(wide)) && (isRoot || !beginsPart)) return false;
+  // `/wiki/日本` before a full stop; who writes no space before an address writes none behind it.
+  return before && (behind || (beginsPart && !isRoot));
 }
 
 /** True for `…/Foo_(bar)`, false for `(see https://a.example)`. Looks back at most 200 characters. */

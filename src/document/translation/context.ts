@@ -1,6 +1,7 @@
 /** The context that an engine may get with the texts of an article. */
+import type { Formality, StyleSheet, TermPair } from './style-sheet.ts';
 
-export type Formality = 'formal' | 'informal';
+export type { Formality, TermPair } from './style-sheet.ts';
 
 /** A project's style for one language. */
 export interface Style {
@@ -16,22 +17,26 @@ export interface GlossaryTerm {
   readonly caseSensitive: boolean;
 }
 
-/** A recurring term of an article and its translation. */
-export interface TermPair {
-  readonly source: string;
-  readonly target: string;
-}
-
 /** The context of a job's model calls, byte for byte the same in each. All of it is data, never instruction. */
 export interface JobContext {
   readonly title: string;
   /** The headings in order, as plain text; bounded. */
   readonly outline: readonly string[];
-  readonly terms: readonly TermPair[];
   /** The terms that occur in the article. */
   readonly glossary: readonly GlossaryTerm[];
   readonly style: Style | null;
+  /** The version's style sheet; null without one. */
+  readonly sheet: StyleSheet | null;
 }
+
+/** What the job has translated before the body: the title, and keywords with what people search for instead of them. */
+export interface TranslatedFields {
+  readonly title?: string;
+  readonly keywords: readonly TermPair[];
+}
+
+/** What the empty tags of a text stand for, by tag id: the contents of its code and placeholders. */
+export type Placeholders = Readonly<Record<number, string>>;
 
 /** The plain text before and after the texts of a request; empty at the article's ends. */
 export interface Neighbours {

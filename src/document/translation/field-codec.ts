@@ -5,9 +5,9 @@ import { type ArticleLink, MAX_LINK_TEXT } from '../format/schema.ts';
 import type { TextChange, TextField } from '../format/walk.ts';
 import { serializeInline } from '../inline/markdown.ts';
 import { parseInline } from '../inline/parse.ts';
-import { type InlineNode, type InlineRun, type LinkTarget, nestRuns } from '../inline/runs.ts';
+import { type InlineNode, type InlineRun, type LinkTarget, NO_MARKS, nestRuns } from '../inline/runs.ts';
 import { cutAtWord } from '../text/characters.ts';
-import { findLiterals, type TextRange } from '../text/urls.ts';
+import { findLiterals, type Literal, type TextRange } from '../text/literals.ts';
 import { widenToFirst } from './place-links.ts';
 import type { TagContent, TagNode } from './tags.ts';
 
@@ -16,6 +16,8 @@ export interface EncodedField {
   readonly nodes: TagContent[];
   /** Titles of inline links by tag id: separate prose, translated on its own. */
   readonly titles: ReadonlyMap<number, string>;
+  /** What empty tags stand for, by tag id: code and placeholders as written, without addresses. */
+  readonly placeholders: ReadonlyMap<number, string>;
   /** The meaning of a tag, comparable between two languages whatever the tags' ids. */
   meaningOf(node: TagNode): string;
   /** The field's new content, from a translated tree with the same tags. */
@@ -31,7 +33,12 @@ export function encodeField(field: Pick<TextField, 'text' | 'markdown' | 'links'
 interface Atom {
   readonly kind: 'text' | 'code';
   readonly text: string;
+  /** False for what a translation does not depend on: addresses, control characters. */
+  readonly isNamed: boolean;
 }
+
+const namedOf = (atoms: ReadonlyMap<number, Atom>): Map<number, string> =>
+  new Map([...atoms].flatMap(([id, { text, isNamed }]) => (isNamed ? [[id, text] as const] : [])));
 
 class TagIds {
   private last = 0;
@@ -45,13 +52,13 @@ class TagIds {
 /** Reads text from left to right, with literals as `x` tags. */
 class LiteralText {
   private readonly text: string;
-  private readonly literals: readonly TextRange[];
+  private readonly literals: readonly Literal[];
   private readonly ids: TagIds;
   private readonly atoms: Map<number, Atom>;
   private at = 0;
   private next = 0;
 
-  constructor(text: string, literals: readonly TextRange[], ids: TagIds, atoms: Map<number, Atom>) {
+  constructor(text: string, literals: readonly Literal[], ids: TagIds, atoms: Map<number, Atom>) {
     this.text = text;
     this.literals = literals;
     this.ids = ids;
@@ -68,7 +75,8 @@ class LiteralText {
       if (literal === undefined || this.at >= end) continue;
       const stop = Math.min(literal.end, end);
       const id = this.ids.next();
-      this.atoms.set(id, { kind: 'text', text: this.text.slice(this.at, stop) });
+      const isNamed = literal.kind === 'placeholder';
+      this.atoms.set(id, { kind: 'text', text: this.text.slice(this.at, stop), isNamed });
       nodes.push({ tag: 'x', id, children: [] });
       this.at = stop;
       if (stop === literal.end) this.next += 1;
@@ -91,7 +99,7 @@ function encodeMarkdown(markdown: string): EncodedField {
     }
     const id = ids.next();
     if (node.type === 'code') {
-      atoms.set(id, { kind: 'code', text: node.text });
+      atoms.set(id, { kind: 'code', text: node.text, isNamed: true });
       return [{ tag: 'x', id, children: [] }];
     }
     if (node.type === 'link') {
@@ -100,10 +108,11 @@ function encodeMarkdown(markdown: string): EncodedField {
     }
     return [{ tag: TAG_OF[node.type], id, children: node.children.flatMap(encode) }];
   };
-  const nodes = nestRuns(parseInline(markdown)).flatMap(encode);
+  const outer = trimEdges(nestRuns(parseInline(markdown)).flatMap(encode));
   return {
-    nodes,
+    nodes: outer.nodes,
     titles,
+    placeholders: namedOf(atoms),
     meaningOf: ({ tag, id }) => JSON.stringify([tag, targets.get(id)?.url, atoms.get(id)]),
     decode(translated, newTitles) {
       const runs: InlineRun[] = [];
@@ -113,7 +122,7 @@ function encodeMarkdown(markdown: string): EncodedField {
             runs.push({ kind: 'text', text: node, ...marks });
           } else if (node.tag === 'x') {
             const atom = atoms.get(node.id);
-            if (atom !== undefined) runs.push({ ...atom, ...marks });
+            if (atom !== undefined) runs.push({ kind: atom.kind, text: atom.text, ...marks });
           } else if (node.tag === 'a') {
             const target = targets.get(node.id);
             const link = target ? { url: target.url, title: newTitles.get(node.id) ?? target.title } : null;
@@ -123,7 +132,7 @@ function encodeMarkdown(markdown: string): EncodedField {
           }
         }
       };
-      decode(trimEdges(translated).nodes, { strong: false, emphasis: false, link: null });
+      decode([outer.before, ...trimEdges(translated).nodes, outer.after], NO_MARKS);
       return { text: serializeInline(runs) };
     },
   };
@@ -161,6 +170,7 @@ function encodePlain(text: string, links: readonly ArticleLink[]): EncodedField 
   return {
     nodes: outer.nodes,
     titles: new Map(),
+    placeholders: namedOf(atoms),
     meaningOf: ({ tag, id }) => JSON.stringify([tag, links[linkOf.get(id) ?? -1]?.articleId, atoms.get(id)]),
     decode(translated) {
       const placed: (TextRange & { readonly index: number })[] = [];

@@ -1,5 +1,5 @@
 /** A link is stored by its words and placed at their first occurrence. Widens the words of a link that comes later. */
-import type { TextRange } from '../text/urls.ts';
+import type { TextRange } from '../text/literals.ts';
 
 /** Bounds on the words that a link may gain, and on its characters. */
 const MAX_WORDS = 12;

@@ -1,7 +1,8 @@
 /** Plans the texts of an article for an engine: batches, with the text around each. */
 import { cutAtWord } from '../text/characters.ts';
-import type { Neighbours } from './context.ts';
+import type { Neighbours, Placeholders } from './context.ts';
 import { encodeField } from './field-codec.ts';
+import type { LanguagePair } from './figures.ts';
 import { extractSegments, type Segment, segmentWords } from './segments.ts';
 import type { Snapshot } from './source.ts';
 import { plainText, tagText } from './tags.ts';
@@ -27,9 +28,15 @@ export interface PlannedTexts {
  * Prepares segments for an engine.
  * @param whole the article, from which the surrounding texts are taken
  * @param part the part of the article that the segments' keys refer to; `whole` by default
+ * @param languages of the segments; null when unknown
  */
-export function planTexts(segments: readonly Segment[], whole: Snapshot, part = whole): PlannedTexts {
-  const texts = part === whole ? segments : extractSegments(whole);
+export function planTexts(
+  segments: readonly Segment[],
+  whole: Snapshot,
+  part = whole,
+  languages: LanguagePair | null = null,
+): PlannedTexts {
+  const texts = part === whole ? segments : extractSegments(whole, undefined, languages);
   const places = new Map(texts.map(({ key }, place) => [key, place]));
   const keyInWhole = part === whole ? (key: string) => key : keyMapper(part, whole);
   const neighbour = (place: number | undefined): string =>
@@ -90,6 +97,44 @@ function keyMapper(part: Snapshot, whole: Snapshot): (key: string) => string {
           : assets.get(part.assets[at]?.id ?? '');
       return `${list}.${found ?? 'none'}`;
     });
+}
+
+/** Characters of a placeholder that are sent with a request, and of all of them: a share of its texts, within bounds. */
+const MAX_PLACEHOLDER = 60;
+const PLACEHOLDERS = { least: 200, most: 800, share: 0.125 } as const;
+/** Characters that one placeholder, and one text with placeholders, add as JSON. */
+const PLACEHOLDER_JSON = 8;
+const TEXT_JSON = 20;
+
+/** What the empty tags of a batch stand for, by the keys of its texts; bounded, in reading order (contract.md V35). */
+export function placeholdersOf(
+  batch: readonly Pick<Segment, 'key' | 'text' | 'placeholders'>[],
+): Readonly<Record<string, Placeholders>> {
+  const sent = batch.reduce((sum, { text }) => sum + text.length, 0);
+  let room = Math.min(Math.max(sent * PLACEHOLDERS.share, PLACEHOLDERS.least), PLACEHOLDERS.most);
+  const named: Record<string, Placeholders> = {};
+  for (const { key, placeholders = {} } of batch) {
+    const fitting: [string, string][] = [];
+    let left = room - TEXT_JSON;
+    for (const [id, content] of Object.entries(placeholders)) {
+      const shown = shorten(content);
+      const added = Buffer.byteLength(JSON.stringify(shown)) + PLACEHOLDER_JSON;
+      if (added > left) continue;
+      left -= added;
+      fitting.push([id, shown]);
+    }
+    if (fitting.length === 0) continue;
+    named[key] = Object.fromEntries(fitting);
+    room = left;
+  }
+  return named;
+}
+
+function shorten(content: string): string {
+  const characters = [...content.slice(0, MAX_PLACEHOLDER * 2)];
+  return characters.length <= MAX_PLACEHOLDER
+    ? content
+    : `${characters.slice(0, MAX_PLACEHOLDER - 1).join('')}…`;
 }
 
 /** Bounds of one request to a provider. */

@@ -2,13 +2,14 @@
 import type { AssetId } from '../../ids.ts';
 import { MAX_KEYWORD, MAX_META_DESCRIPTION, MAX_META_TITLE, MAX_TITLE } from '../format/limits.ts';
 import { parseDocument, STORED_BOUNDS } from '../format/parse.ts';
-import { type DocumentJson, MAX_ALT_TEXT } from '../format/schema.ts';
+import { type DocumentJson, MAX_ALT_TEXT, MAX_TEXT } from '../format/schema.ts';
 import { mapTexts, type TextChange, type TextField } from '../format/walk.ts';
 import { ParsedTexts } from '../inline/texts.ts';
 import { cutAtWord } from '../text/characters.ts';
 import { MAX_LINK_TITLE } from '../text/marks.ts';
 import { checkStructure } from './checks/structure.ts';
 import { encodeField } from './field-codec.ts';
+import { type ChangedText, unsavableTexts } from './savable.ts';
 import { metaFields, needsTranslation, partKey, titleKey } from './segments.ts';
 import type { Snapshot } from './source.ts';
 import { joinParts, splitLong } from './split.ts';
@@ -24,6 +25,8 @@ export interface TranslatedArticle {
   document: DocumentJson;
   /** Alt texts of the copied images, by the id of the source asset. */
   altTexts: Map<string, string>;
+  /** Keys of texts that keep the source's words: their translation is longer than a client may save. */
+  overlong: Set<string>;
 }
 
 /** A segment is missing or damaged. Never thrown for translations that passed `checkStructure`. */
@@ -49,7 +52,7 @@ export function orUnwritable<Written>(write: () => Written): Written | Unwritabl
 
 /**
  * The translated article. Block ids, code, addresses, linked articles and structure are the source's. The document is
- * always valid, except that texts may be longer than a client may send.
+ * always valid. A translation beyond the length that a client may save is not written (contract.md V38).
  * @param translations checked translations by the keys of `extractSegments(snapshot)`; null keeps the source's text
  * @param assetIds the copies of the source's images
  * @param texts receives the parsed texts
@@ -72,7 +75,7 @@ export function reassemble(
       const translated = translate(titleKey(key, id), { text: title, markdown: false, links: [] }).text;
       titles.set(id, cutAtWord(translated, MAX_LINK_TITLE));
     }
-    const wanted = needsTranslation(encoded.nodes);
+    const wanted = isTranslated(key, encoded.nodes, translations);
     if (!wanted && titles.size === 0) return { text: field.text };
     const nodes = wanted ? translatedText(key, encoded.nodes, translations) : encoded.nodes;
     return encoded.decode(nodes, titles);
@@ -83,10 +86,22 @@ export function reassemble(
   }
   const metaText = (key: string, limit = Number.POSITIVE_INFINITY): string =>
     cutAtWord(meta.get(key) ?? '', limit);
-  const document = mapTexts(snapshot.document, (field) => {
+  const changed: ChangedText[] = [];
+  let document = mapTexts(snapshot.document, (field) => {
     const change = translate(field.key, field);
-    return field.kind === 'altText' ? { text: cutAtWord(change.text, MAX_ALT_TEXT) } : change;
+    if (field.kind === 'altText') return { text: cutAtWord(change.text, MAX_ALT_TEXT) };
+    // Short plain texts fit in any case; a table has very many.
+    if (field.markdown || change.text.length > MAX_TEXT) changed.push({ field, after: change.text });
+    return change;
   });
+  const overlong = unsavableTexts(changed);
+  if (overlong.size > 0) {
+    document = mapTexts(document, ({ key, text }) => {
+      const source = overlong.get(key);
+      return source === undefined ? { text } : { text: source.text, links: [...source.links] };
+    });
+  }
+
   replaceAssets(document, assetIds);
   const parsed = parseDocument(document, texts, STORED_BOUNDS);
   if (!parsed.ok)
@@ -104,8 +119,16 @@ export function reassemble(
     ),
     document: parsed.document,
     altTexts: new Map(snapshot.assets.map((asset, index) => [asset.id, metaText(`asset.${index}.alt`)])),
+    overlong: new Set(overlong.keys()),
   };
 }
+
+/** True for a text with words, and for figures alone that were sent. */
+const isTranslated = (
+  key: string,
+  nodes: readonly TagContent[],
+  translations: ReadonlyMap<string, string | null>,
+): boolean => needsTranslation(nodes) || translations.has(key);
 
 /** The translated tree of one text, joined when it was translated in parts. */
 function translatedText(
@@ -117,7 +140,9 @@ function translatedText(
   if (parts.length === 1) return translatedNodes(key, source, translations);
   return joinParts(
     parts.map(({ nodes, after }, part) => ({
-      nodes: needsTranslation(nodes) ? translatedNodes(partKey(key, part), nodes, translations) : nodes,
+      nodes: isTranslated(partKey(key, part), nodes, translations)
+        ? translatedNodes(partKey(key, part), nodes, translations)
+        : nodes,
       after,
     })),
   );
@@ -139,9 +164,9 @@ function translatedNodes(
   return parsed.nodes;
 }
 
-/** Titles, keywords and alt texts are single lines. */
+/** Titles, keywords and alt texts are single lines. No-break, ideographic and other spaces stay what they are. */
 function oneLine(text: string): string {
-  return text.trim().split(/\s+/).join(' ');
+  return text.trim().replace(/[ \t\n\v\f\r\u2028\u2029]+/g, ' ');
 }
 
 /** Points image blocks to the copies of their assets, in place; images without a copy stay. */

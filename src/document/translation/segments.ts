@@ -2,7 +2,9 @@
 
 import { collectTexts, type FieldKind, type TextField } from '../format/walk.ts';
 import { countTextWords } from '../format/words.ts';
+import type { Placeholders } from './context.ts';
 import { encodeField } from './field-codec.ts';
+import { type LanguagePair, needsLocalising } from './figures.ts';
 import type { Snapshot } from './source.ts';
 import { splitLong } from './split.ts';
 import { eachTag, serializeTags, type TagContent, tagText } from './tags.ts';
@@ -30,11 +32,22 @@ export const isOfBody = (kind: SegmentKind | null): boolean =>
   kind !== null &&
   !['title', 'metaTitle', 'metaDescription', 'keyword', 'linkTitle', 'altText'].includes(kind);
 
+/** Kinds that are translated before the body, which uses their words. */
+export const FIELD_KINDS = [
+  'title',
+  'metaTitle',
+  'metaDescription',
+  'keyword',
+] as const satisfies readonly SegmentKind[];
+export const isField = (kind: SegmentKind): boolean => FIELD_KINDS.some((field) => field === kind);
+
 /** One text to translate, in protected form. `key` consists of positions and is unique in the snapshot. */
 export interface Segment {
   readonly key: string;
   readonly kind: SegmentKind;
   readonly text: string;
+  /** What its `x` tags stand for, by tag id; absent when nothing that a translator has to know. */
+  readonly placeholders?: Placeholders;
 }
 
 /** A text outside the body. */
@@ -81,6 +94,9 @@ export function partKey(fieldKey: string, part: number): string {
   return `${fieldKey}.part.${part}`;
 }
 
+/** The key of the field that a part of a long text belongs to; other keys stay. */
+export const fieldKey = (key: string): string => key.replace(/\.part\.\d+$/, '');
+
 /** The keys of fields with a segment that has no usable translation (null). */
 export const leftFields = (translations: ReadonlyMap<string, string | null>): Set<string> =>
   new Set(
@@ -89,20 +105,29 @@ export const leftFields = (translations: ReadonlyMap<string, string | null>): Se
     ),
   );
 
-/** True when there is a letter outside the untouchable parts. */
-export function needsTranslation(nodes: readonly TagContent[]): boolean {
-  return /\p{L}/u.test(tagText(nodes));
+/**
+ * True when there is a letter outside the untouchable parts, or a figure that the other language writes differently.
+ * @param languages null when unknown: figures alone then need no translation
+ */
+export function needsTranslation(
+  nodes: readonly TagContent[],
+  languages: LanguagePair | null = null,
+): boolean {
+  const text = tagText(nodes);
+  return /\p{L}/u.test(text) || (languages !== null && needsLocalising(text, languages));
 }
 
 /**
- * Every text of the snapshot to translate, in reading order, title and meta texts first. Texts without a letter (numbers,
- * dashes, code only) are skipped; a very long text gives several segments. Inline code, addresses, ids and code blocks
- * are in no segment.
+ * Every text of the snapshot to translate, in reading order, title and meta texts first. Texts without a letter are
+ * skipped, unless the other language writes their figures differently (contract.md V40); a very long text gives several
+ * segments. Inline code, addresses, ids and code blocks are in no segment.
  * @param kept fields by key to skip
+ * @param languages null when unknown
  */
 export function extractSegments(
   snapshot: Snapshot,
   kept: ReadonlyMap<string, unknown> = new Map(),
+  languages: LanguagePair | null = null,
 ): Segment[] {
   const segments: Segment[] = [];
   const add = (
@@ -114,9 +139,15 @@ export function extractSegments(
     const encoded = encodeField(field);
     const parts = splitLong(encoded.nodes);
     parts.forEach(({ nodes }, part) => {
-      if (!needsTranslation(nodes)) return;
+      if (!needsTranslation(nodes, languages)) return;
       const name = parts.length === 1 ? key : partKey(key, part);
-      segments.push({ key: name, kind, text: serializeTags(nodes) });
+      const placeholders = placeholdersIn(nodes, encoded.placeholders);
+      segments.push({
+        key: name,
+        kind,
+        text: serializeTags(nodes),
+        ...(placeholders === null ? {} : { placeholders }),
+      });
     });
     for (const [id, title] of encoded.titles) {
       add(titleKey(key, id), 'linkTitle', { text: title, markdown: false, links: [] });
@@ -144,6 +175,15 @@ export function extractSegments(
     add(field.key, field.kind, field);
   }
   return segments;
+}
+
+function placeholdersIn(nodes: readonly TagContent[], all: ReadonlyMap<number, string>): Placeholders | null {
+  if (all.size === 0) return null;
+  const found = [...eachTag(nodes)].flatMap(({ node: { id } }) => {
+    const content = all.get(id);
+    return content === undefined ? [] : [[id, content] as const];
+  });
+  return found.length === 0 ? null : Object.fromEntries(found);
 }
 
 /** Number of words in a segment's text, without tags. */

@@ -1,5 +1,5 @@
 /** Finds addresses in a model's text. They are not allowed: a model cannot know where they lead. */
-import { findLiterals } from '../../document/text/urls.ts';
+import { findAddresses } from '../../document/text/urls.ts';
 
 /** An address with a scheme; browsers accept some without slashes. */
 const SCHEME =
@@ -35,7 +35,7 @@ export const hostNames = (texts: readonly string[]): ReadonlySet<string> =>
 export function findAddress(text: string, code: boolean, allowed: ReadonlySet<string>): string | null {
   const scheme = SCHEME.exec(text) ?? WITHOUT_SCHEME.exec(text);
   if (scheme !== null) return text.slice(scheme.index).split(/\s/u, 1).join('');
-  for (const { start, end } of findLiterals(text)) {
+  for (const { start, end } of findAddresses(text)) {
     const literal = text.slice(start, end);
     if (/^www\.|@/i.test(literal)) return literal;
   }

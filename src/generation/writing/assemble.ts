@@ -22,7 +22,7 @@ export interface WrittenFaq {
  * Builds the body of an article (contract.md G43): each section below its heading of level 2 or 3, the FAQ last. It is
  * valid and has no heading of level 1.
  * @param parts one for each section of the outline, in order
- * @throws {ProviderError} `fatal` when the document is not valid, with a message for customers
+ * @throws {ProviderError} `unusable` when the document is not valid, with a message for customers
  */
 export function assembleBody(
   outline: Outline,
@@ -44,7 +44,7 @@ export function assembleBody(
   if (parsed.ok) return parsed.document;
   const [issue] = parsed.issues;
   throw new ProviderError(
-    'fatal',
+    'unusable',
     `The sections make no valid article: ${issue?.pointer ?? ''} ${issue?.message ?? ''}. Try again.`,
   );
 }

@@ -32,7 +32,7 @@ import type { ArticleWriter, Defect, OutlineRequest } from './writer.ts';
 /**
  * Plans an article (contract.md G42): requests an outline, checks every bound, and sends exact defects back, in at most
  * three calls. Assigns section ids; the sections' words add up to those of the body.
- * @throws {ProviderError} of the writer, or `fatal` with a message for customers when no output was usable; the signal's
+ * @throws {ProviderError} of the writer, or `unusable` with a message for customers when no output was usable; the signal's
  *   reason when aborted
  */
 export async function planOutline(

@@ -33,7 +33,7 @@ interface WritingRequest<Value>
 /**
  * Requests a part until the output is usable.
  * @returns the part and the number of calls, earlier attempts included
- * @throws {ProviderError} of the writer, or `fatal` with the last defects; the signal's reason when aborted
+ * @throws {ProviderError} of the writer, or `unusable` with the last defects; the signal's reason when aborted
  */
 export async function requestPart<Value>({
   calls = MAX_CALLS,
@@ -45,7 +45,7 @@ export async function requestPart<Value>({
   if (value !== null) return { value, ...rest };
   const reasons = [...new Set(defects.map(({ code }) => REASONS[code]))].join('; ');
   throw new ProviderError(
-    'fatal',
+    'unusable',
     `No usable text was written for ${what}${reasons === '' ? '' : `: ${reasons}`}. Try again, or change the topic or the prompt.`,
   );
 }

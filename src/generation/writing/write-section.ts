@@ -27,7 +27,7 @@ export const partWords = (blocks: readonly Block[]): number =>
 
 /**
  * Writes one section (contract.md G35 to G40): requests it, checks it, and sends exact defects back, in at most three calls.
- * @throws {ProviderError} of the writer, or `fatal` with a message for customers when no output was usable; the signal's
+ * @throws {ProviderError} of the writer, or `unusable` with a message for customers when no output was usable; the signal's
  *   reason when aborted
  */
 export async function writeSection(writer: ArticleWriter, request: SectionRequest): Promise<WrittenPart> {

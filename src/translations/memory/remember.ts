@@ -4,6 +4,7 @@ import type { Database } from '../../db/database.ts';
 import { foreignKeyViolation } from '../../db/errors.ts';
 import { retryingConflicts } from '../../db/transaction.ts';
 import type { JobId } from '../../ids.ts';
+import { isOtherThanDeleted, MAX_ENTRY_BYTES } from './deleted.ts';
 
 /** Segments per statement. */
 const ROWS = 2_000;
@@ -12,7 +13,7 @@ const KEPT = 5_000;
 
 /**
  * Adds the texts of a COMPLETED job to the workspace's memory, reused ones too, so that an entry lives as long as the last
- * article that has it. Texts of people are not copied. Idempotent; does nothing for a job in another status.
+ * article that has it. Texts of people are not copied, and what was deleted does not come back (contract.md V54). Idempotent; does nothing for a job in another status.
  */
 export async function remember(db: Database, jobId: JobId): Promise<void> {
   let written = 0;
@@ -36,18 +37,23 @@ async function rememberSome(
   const { rows } = await retryingConflicts(() =>
     sql<{ rows: number; last: string | null }>`
       WITH page AS (
-        SELECT workspace_id, article_id, segment.key, text_key, made_by, target_text
-        FROM jobs JOIN translation_segments AS segment ON segment.job_id = jobs.id
+        SELECT jobs.workspace_id, project_id, article_id, source_language, target_language, segment.key, text_key, made_by, segment.kind, source_text, target_text
+        FROM jobs JOIN translations ON translations.job_id = jobs.id
+          JOIN translation_segments AS segment ON segment.job_id = jobs.id
         WHERE jobs.id = ${jobId} AND jobs.status = 'COMPLETED' AND segment.key > ${after}
           AND target_text IS NOT NULL AND from_memory IS DISTINCT FROM 'people'
           AND outcome IS DISTINCT FROM 'accepted'
         ORDER BY segment.key LIMIT ${ROWS}
       ), written AS (
-        INSERT INTO translation_memory (workspace_id, article_id, layer, text_key, made_by, target_text)
-        SELECT DISTINCT ON (text_key) workspace_id, article_id, 'machine', text_key, made_by, target_text
-        FROM page ORDER BY text_key
+        INSERT INTO translation_memory AS memory (workspace_id, project_id, article_id, layer, source_language,
+          target_language, text_key, made_by, kind, source_text, target_text)
+        SELECT DISTINCT ON (text_key) workspace_id, project_id, article_id, 'machine', source_language,
+          target_language, text_key, made_by, kind, source_text, target_text
+        FROM page WHERE octet_length(source_text) + octet_length(target_text) <= ${MAX_ENTRY_BYTES} ORDER BY text_key
         ON CONFLICT (article_id, layer, text_key) DO UPDATE SET
-          made_by = excluded.made_by, target_text = excluded.target_text, written_at = now(), used_at = now()
+          made_by = excluded.made_by, kind = excluded.kind, source_text = excluded.source_text,
+          target_text = excluded.target_text, written_at = now(), used_at = now(), deleted_hash = NULL
+        WHERE ${isOtherThanDeleted}
       )
       SELECT count(*)::integer AS rows, CASE WHEN count(*) = ${ROWS} THEN max(key) END AS last FROM page`.execute(
       db,
@@ -60,5 +66,5 @@ const forgetOldest = (db: Database, jobId: JobId, kept: number) =>
   sql`
     DELETE FROM translation_memory WHERE ctid = ANY (ARRAY(
       SELECT memory.ctid FROM jobs JOIN translation_memory AS memory USING (article_id)
-      WHERE jobs.id = ${jobId} AND layer = 'machine'
+      WHERE jobs.id = ${jobId} AND layer = 'machine' AND deleted_hash IS NULL
       ORDER BY written_at DESC, text_key OFFSET ${kept}))`.execute(db);

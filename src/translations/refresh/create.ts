@@ -91,7 +91,17 @@ async function replayRefresh(
 async function admit(
   tx: Tx,
   context: Context,
-  { version, sourceId, sourceLanguage, released, bypassMemory, planned, estimate, latest }: PreparedRefresh,
+  {
+    version,
+    sourceId,
+    sourceLanguage,
+    released,
+    bypassMemory,
+    planned,
+    oldSources,
+    estimate,
+    latest,
+  }: PreparedRefresh,
   idempotencyKey: string | undefined,
 ): Promise<{ run: Awaited<ReturnType<typeof admitJob>> } | typeof CHANGED> {
   const { workspaceId } = context.actor;
@@ -128,6 +138,7 @@ async function admit(
           target_language: row.primary_language,
           snapshot: writeJson({
             plan: new JsonText(planned.plan),
+            oldSources: new JsonText(oldSources),
             released,
             anew: bypassMemory,
             source: sourceId,

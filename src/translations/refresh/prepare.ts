@@ -5,7 +5,7 @@ import { JOB_OWNED } from '../../articles/states.ts';
 import { requirePermissions, type VerbContext } from '../../context.ts';
 import type { Database, Queryable } from '../../db/database.ts';
 import type { ArticleStatus } from '../../db/tables.ts';
-import type { RefreshOptions } from '../../document/refresh/types.ts';
+import type { RefreshOptions, UnitKey } from '../../document/refresh/types.ts';
 import type { PlannedRefresh } from '../../document/tasks/refresh.ts';
 import { conflict, invalid, notFound } from '../../errors.ts';
 import type { ArticleId } from '../../ids.ts';
@@ -14,6 +14,7 @@ import { doTask } from '../../threads/pool.ts';
 import { countBody, estimateCounted, refreshPrice, toWords } from '../price.ts';
 import { readTexts, toSnapshot } from '../read-source.ts';
 import type { RefreshEstimate } from './schemas.ts';
+import { sourceIdOf } from './tag.ts';
 import { readVersion, type Version } from './version.ts';
 
 /** The version to refresh, and how. */
@@ -21,8 +22,8 @@ export interface RefreshRequest {
   readonly articleId: ArticleId;
   /** What happens to units that no person has edited. Default: by the version's status. */
   readonly apply?: RefreshOptions['apply'] | undefined;
-  /** Ids of blocks to translate again, current ones too. Default: everything that is not current. */
-  readonly blocks?: readonly string[] | undefined;
+  /** Names of units to translate again, current ones too. Default: everything that is not current. */
+  readonly units?: readonly string[] | undefined;
 }
 
 /** A refresh as planned, before anything is locked. */
@@ -31,9 +32,11 @@ export interface PreparedRefresh {
   readonly sourceId: ArticleId;
   readonly sourceLanguage: string;
   readonly released: boolean;
-  /** True when blocks are named: they are translated again, whatever the memory has. */
+  /** True when units are named: they are translated again, whatever the memory has. */
   readonly bypassMemory: boolean;
   readonly planned: PlannedRefresh;
+  /** What the changed units were translated from, as far as known: `UnitSources` as JSON text. */
+  readonly oldSources: string;
   readonly estimate: RefreshEstimate;
   /** See `latestRefresh`. */
   readonly latest: string;
@@ -57,47 +60,35 @@ export async function latestRefresh(db: Queryable, articleId: ArticleId): Promis
   return `${job?.id} ${job?.status}`;
 }
 
-/** The article that the version was last translated from, which may be deleted. */
-async function sourceIdOf(db: Database, { knownSource, row }: Version): Promise<ArticleId | null> {
-  if (knownSource !== null) return knownSource;
-  // Translated by a release without provenance.
-  const translation = await db
-    .selectFrom('jobs')
-    .innerJoin('translations', 'translations.job_id', 'jobs.id')
-    .select('translations.source_article_id')
-    .where('jobs.article_id', '=', row.id)
-    .where('jobs.purpose', '=', 'translate')
-    .where('jobs.status', '=', 'COMPLETED')
-    .orderBy('jobs.created_at', 'desc')
-    .limit(1)
-    .executeTakeFirst();
-  return translation?.source_article_id ?? null;
-}
-
 /**
  * Plans and prices a refresh.
  * @throws {ServiceError} RESOURCE_NOT_FOUND; FORBIDDEN; CONFLICT `job_running` or `source_gone`; INVALID_REQUEST for
- *   blocks that neither side has, and for a source that breaks a newer rule of the format
+ *   units that neither side has, and for a source that breaks a newer rule of the format
  */
 export async function prepareRefresh(
   { db, actor }: VerbContext,
-  { articleId, apply, blocks }: RefreshRequest,
+  { articleId, apply, units }: RefreshRequest,
 ): Promise<PreparedRefresh> {
   const { workspaceId } = actor;
   const latest = await latestRefresh(db, articleId);
+  // Before the version: one that is deleted meanwhile is 404.
+  const sourceId = await sourceIdOf(db, { workspaceId, articleId });
   const version = await readVersion(db, { workspaceId, articleId });
   if (version === undefined) throw notFound('article');
   if (JOB_OWNED.includes(version.row.status)) throw ownedByJob();
   const released = isReleased(version);
   const applied = apply ?? (released ? 'none' : 'untouched');
   if (released && applied === 'untouched') requirePermissions(actor, 'articles.publish');
-  const sourceId = await sourceIdOf(db, version);
   const texts = sourceId === null ? undefined : await readTexts(db, workspaceId, sourceId).executeTakeFirst();
   if (sourceId === null || texts === undefined) throw sourceGone();
   const source = toSnapshot(texts, await readAssets(db, workspaceId, sourceId));
   const { proposed } = await db
     .selectFrom('proposals')
-    .select(sql<string>`coalesce(jsonb_agg(proposal), '[]')::text`.as('proposed'))
+    .select(
+      sql<string>`coalesce(jsonb_agg(proposal - ${['oldSource', 'newSource']}::text[]), '[]')::text`.as(
+        'proposed',
+      ),
+    )
     .where('article_id', '=', articleId)
     .executeTakeFirstOrThrow();
   const planned = await doTask(
@@ -108,13 +99,14 @@ export async function prepareRefresh(
     proposed,
     {
       apply: applied,
-      ...(blocks === undefined ? {} : { units: blocks.map((id) => `block:${id}` as const) }),
+      units,
+      languages: { sourceLanguage: texts.primary_language, targetLanguage: version.row.primary_language },
     },
   );
   const [unknown] = planned.unknown;
   if (unknown !== undefined) {
-    const index = blocks?.findIndex((id) => `block:${id}` === unknown);
-    throw invalid(`/blocks/${index}`, 'Neither the source nor the version has this block.');
+    const index = units?.indexOf(unknown);
+    throw invalid(`/units/${index}`, 'Neither the source nor the version has this unit.');
   }
   const wholePrice = estimateCounted(source, await countBody(source.document.text)).total;
   const estimate = {
@@ -130,11 +122,25 @@ export async function prepareRefresh(
     sourceId,
     sourceLanguage: texts.primary_language,
     released,
-    bypassMemory: blocks !== undefined,
+    bypassMemory: units !== undefined,
     planned,
+    oldSources: await readSources(db, articleId, planned.keys),
     estimate,
     latest,
   };
+}
+
+/** Reads only the sources of these units. */
+async function readSources(db: Database, articleId: ArticleId, keys: readonly UnitKey[]): Promise<string> {
+  const row = await db
+    .selectFrom('article_provenance')
+    .select(
+      sql<string>`(SELECT coalesce(jsonb_object_agg(key, sources -> key), '{}')::text
+        FROM unnest(${keys}::text[]) AS key WHERE sources ? key)`.as('sources'),
+    )
+    .where('article_id', '=', articleId)
+    .executeTakeFirst();
+  return row?.sources ?? '{}';
 }
 
 /** 409 for a version without a source. */

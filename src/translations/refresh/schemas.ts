@@ -1,8 +1,10 @@
 import { z } from 'zod';
 import { walletSchema } from '../../credits/schemas.ts';
 import { MAX_BLOCKS } from '../../document/format/schema.ts';
-import { idempotencyKey, shortText } from '../../fields.ts';
-import { nextCursor } from '../../http/paging.ts';
+import { UNIT_STATES } from '../../document/refresh/types.ts';
+import { idempotencyKey } from '../../fields.ts';
+import { nextCursor, pageQueryOf } from '../../http/paging.ts';
+import type { ProposalId } from '../../ids.ts';
 import { jobSchema } from '../../jobs/schemas.ts';
 
 const estimateSchema = z
@@ -34,15 +36,30 @@ export const refreshEstimateResponse = z.object({
 
 export type RefreshEstimateResponse = z.infer<typeof refreshEstimateResponse>;
 
+/** Of a unit, as proposals name it: a block's or an image's id has up to 64 characters. */
+const unitName = z
+  .string()
+  .max(70)
+  .regex(/^(?:title|metaTitle|metaDescription|targetKeywords|secondaryKeywords|(?:block|image):.+)$/su, {
+    error:
+      'Expected `title`, `metaTitle`, `metaDescription`, `targetKeywords`, `secondaryKeywords`, `block:<id>` or `image:<id>`.',
+  });
+
+const apply = z.enum(['untouched', 'none']).optional().meta({
+  description:
+    '`untouched` writes what no person has edited and proposes the rest; `none` proposes all. When omitted: `none` for a version that is APPROVED or PUBLISHED, else `untouched`.',
+});
+
+const units = z.array(unitName).min(1).max(MAX_BLOCKS).optional().meta({
+  description:
+    'The units to translate again, whether or not they have changed, named as proposals name them. When omitted: everything that has.',
+});
+
+export const refreshEstimateBody = z.object({ apply, units });
+
 export const refreshBody = z.object({
-  apply: z.enum(['untouched', 'none']).optional().meta({
-    description:
-      '`untouched` writes what no person has edited and proposes the rest; `none` proposes all. When omitted: `none` for a version that is APPROVED or PUBLISHED, else `untouched`.',
-  }),
-  blocks: z.array(shortText(1, 64)).min(1).max(MAX_BLOCKS).optional().meta({
-    description:
-      'Ids of the blocks to translate again, whether or not they have changed. When omitted: everything that has.',
-  }),
+  apply,
+  units,
   idempotencyKey: idempotencyKey
     .optional()
     .meta({ description: 'Takes precedence over the Idempotency-Key header.' }),
@@ -60,6 +77,8 @@ export const refreshReplayResponse = z.object({
   reused: z.literal(true),
 });
 
+const unitValue = z.record(z.string(), z.unknown()).nullable();
+
 const proposalSchema = z
   .object({
     id: z.uuid(),
@@ -68,18 +87,20 @@ const proposalSchema = z
     unit: z
       .string()
       .describe(
-        'What it is about: `title`, `metaTitle`, `metaDescription`, `targetKeywords`, `secondaryKeywords`, `block:<id>`, or `image:<id of the image in the source>`',
+        'What it is about: `title`, `metaTitle`, `metaDescription`, `targetKeywords`, `secondaryKeywords`, `block:<id>` or `image:<id>`, with ids of the source',
       ),
     action: z.enum(['replace', 'insert', 'remove']),
     reason: z
       .enum(['asked', 'unmanaged', 'ids', 'edited', 'saved', 'full'])
       .describe('Why it was not applied'),
-    value: z
-      .record(z.string(), z.unknown())
-      .nullable()
-      .describe(
-        'What the unit becomes, by its `type`: `text`, `texts`, `block` or `image`; null when it is removed',
-      ),
+    oldSource: unitValue.describe(
+      'What the source was when the unit was last translated; null when that is not known, or for a new unit',
+    ),
+    newSource: unitValue.describe('What the source was when the proposal was made; null when it was removed'),
+    current: unitValue.describe('What stands in the version now; null when it has nothing there'),
+    value: unitValue.describe(
+      'What the unit becomes, by its `type`: `text`, `texts`, `block` or `image`; null when it is removed',
+    ),
     createdAt: z.iso.datetime(),
   })
   .meta({ id: 'Proposal' });
@@ -87,3 +108,69 @@ const proposalSchema = z
 export type ProposalResponse = z.infer<typeof proposalSchema>;
 
 export const proposalsResponse = z.object({ proposals: z.array(proposalSchema), nextCursor });
+
+/** Pages of what editors decide about. */
+export const statePage = pageQueryOf(500, 500);
+
+const unitStateSchema = z
+  .object({
+    unit: z.string().describe('Its name, as proposals have it'),
+    blockId: z.string().nullable().describe("The version's block; null when it has none"),
+    assetId: z.uuid().nullable().describe("The version's image; null when it has none"),
+    path: z
+      .string()
+      .nullable()
+      .describe(
+        'JSON pointer into the article as it is read: a field or a block; null for images, and for what the version does not have',
+      ),
+    state: z.enum(UNIT_STATES),
+    writtenBy: z
+      .object({
+        kind: z.enum(['job', 'person']),
+        jobId: z.uuid().nullable().describe('The translation or refresh'),
+        at: z.iso
+          .datetime()
+          .nullable()
+          .describe('When it was written, or when a person decided that it stays'),
+      })
+      .nullable()
+      .describe('Who wrote what stands there; null, also for its fields, as far as it is not known'),
+    proposalId: z.uuid().nullable().describe('Its open proposal'),
+  })
+  .meta({ id: 'UnitState' });
+
+export const translationStateResponse = z.object({
+  sourceArticleId: z.uuid().nullable(),
+  tracking: z
+    .enum(['managed', 'source_gone', 'unmanaged'])
+    .describe('Units are listed for `managed` alone, as in the list of translations'),
+  units: z.array(unitStateSchema),
+  nextCursor,
+});
+
+export type TranslationState = z.infer<typeof translationStateResponse>;
+
+/** The most ids or units that a request names. */
+export const MAX_NAMED = 1_000;
+
+const chosen = (what: string) =>
+  z
+    .union([
+      z.literal('all'),
+      z.array(z.uuid().transform((id) => id.toLowerCase() as ProposalId)).max(MAX_NAMED),
+    ])
+    .optional()
+    .meta({
+      description: `Ids of the proposals to ${what}; \`all\` stands for those that the other list does not name.`,
+    });
+
+export const decideBody = z.object({ accept: chosen('accept'), reject: chosen('reject') });
+
+export const markBody = z.object({
+  units: z.union([z.literal('all'), z.array(unitName).min(1).max(MAX_NAMED)]).meta({
+    description:
+      'Units, named as proposals name them; `all` stands for those that both sides have and that are not current.',
+  }),
+});
+
+export const markedResponse = z.object({ marked: z.int().describe('Number of units') });

@@ -15,7 +15,9 @@ import { inTheBackground } from '../../threads/share.ts';
 import { markFinalizing } from '../mark-finalizing.ts';
 import { refreshPrice } from '../price.ts';
 import { isUntranslated, requireUsable } from '../report/judge.ts';
+import { leaveOverlong } from '../report/overlong.ts';
 import { keepReport } from '../report/report.ts';
+import { takeOutPaid } from '../take-out-paid.ts';
 import { isReleased } from './prepare.ts';
 import { versionTask, withVersion } from './version.ts';
 import { writeChange } from './write.ts';
@@ -30,6 +32,8 @@ interface RefreshResult {
   readonly heldBytes: number;
   /** JSON text. */
   readonly plan: string;
+  /** See `PreparedRefresh`. */
+  readonly oldSources: string;
   readonly released: boolean;
   readonly translations: ReadonlyMap<string, string | null>;
   /** Keys of texts that were left out or stayed untranslated. */
@@ -50,8 +54,8 @@ export async function settleRefresh(db: Database, jobId: JobId): Promise<boolean
   const result = await readResult(db, jobId);
   try {
     return await inTheBackground(result.workspaceId, () =>
-      withVersion(db, result, applyPlan(result), (tx, worked) =>
-        settleJob(tx, jobId, 'TRANSLATING', async () => {
+      withVersion(db, result, applyPlan(jobId, result), async (tx, worked) => {
+        const settled = await settleJob(tx, jobId, 'TRANSLATING', async () => {
           const { version, output } = await worked();
           if (!output.ok) throw new ReassemblyError(output.problem);
           const { row } = version;
@@ -72,14 +76,17 @@ export async function settleRefresh(db: Database, jobId: JobId): Promise<boolean
               proposed: output.proposals.length,
             },
           });
+          await leaveOverlong(tx, jobId, output.overlong);
           await keepReport(tx, jobId);
           const { sent, weight } = output.delivered;
           return {
             bytesLeft: result.heldBytes - bytes,
             credits: refreshPrice(sent, weight, result.reserved),
           };
-        }),
-      ),
+        });
+        if (settled) await takeOutPaid(tx, jobId);
+        return settled;
+      }),
     );
   } catch (error) {
     // The article was deleted, and its job and hold with it.
@@ -89,10 +96,15 @@ export async function settleRefresh(db: Database, jobId: JobId): Promise<boolean
 }
 
 /** Applies the plan to the version. Proposes all of it when readers would see unreviewed text. */
-const applyPlan = ({ plan, translations, unpaid, copyIds, released }: RefreshResult) =>
+const applyPlan = (
+  jobId: JobId,
+  { plan, oldSources, translations, unpaid, copyIds, released }: RefreshResult,
+) =>
   versionTask('applyPlan', (version) => {
     const proposeAll = JOB_OWNED.includes(version.row.status) || (isReleased(version) && !released);
-    return [plan, version.content, version.provenance, translations, unpaid, copyIds, proposeAll];
+    const by = { jobId, at: new Date().toISOString() };
+    const { content, provenance } = version;
+    return [plan, oldSources, content, provenance, translations, unpaid, copyIds, proposeAll, by];
   });
 
 async function readResult(db: Database, jobId: JobId): Promise<RefreshResult> {
@@ -101,6 +113,7 @@ async function readResult(db: Database, jobId: JobId): Promise<RefreshResult> {
     .innerJoin('jobs', 'jobs.id', 'translations.job_id')
     .select([
       sql<string | null>`(snapshot -> 'plan')::text`.as('plan'),
+      sql<string | null>`(snapshot -> 'oldSources')::text`.as('old_sources'),
       sql<boolean>`(snapshot -> 'released')::boolean`.as('released'),
       sql<readonly SourceAsset[]>`snapshot -> 'plan' -> 'copies'`.as('copies'),
       sql<ArticleId>`snapshot ->> 'source'`.as('source_id'),
@@ -128,6 +141,7 @@ async function readResult(db: Database, jobId: JobId): Promise<RefreshResult> {
     reserved: job.reserved_credits,
     heldBytes: job.held_bytes,
     plan,
+    oldSources: job.old_sources ?? '{}',
     released: job.released,
     translations: new Map(segments.map(({ key, target_text }) => [key, target_text])),
     unpaid: new Set(

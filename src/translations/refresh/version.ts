@@ -10,7 +10,7 @@ import { notFound } from '../../errors.ts';
 import type { ArticleId, WorkspaceId } from '../../ids.ts';
 import { writeJson } from '../../json-text.ts';
 import { doSmallTask, doTask, type TaskArguments, type TaskResult } from '../../threads/pool.ts';
-import { toSnapshot } from '../read-source.ts';
+import { readTexts, toSnapshot } from '../read-source.ts';
 
 /** Identifies a version. */
 export interface VersionId {
@@ -25,8 +25,6 @@ export interface Version {
   readonly content: string;
   /** Provenance as JSON text; null without. */
   readonly provenance: string | null;
-  /** The article it was last translated from; null without provenance. */
-  readonly knownSource: ArticleId | null;
 }
 
 /** Undefined when the workspace has no such article. */
@@ -38,19 +36,28 @@ export async function readVersion(
     .selectFrom('articles')
     .leftJoin('article_provenance', 'article_provenance.article_id', 'articles.id')
     .select(articleColumns)
-    .select(['article_provenance.source_article_id', sql<string | null>`units::text`.as('units')])
+    .select(sql<string | null>`units::text`.as('units'))
     .where('articles.workspace_id', '=', workspaceId)
     .where('articles.id', '=', articleId)
     .executeTakeFirst();
   if (row === undefined) return undefined;
-  const { units, source_article_id, ...article } = row;
+  const { units, ...article } = row;
   const assets = await readAssets(db, workspaceId, articleId);
   return {
     row: article,
     content: writeJson(toSnapshot(article, assets)),
     provenance: units,
-    knownSource: source_article_id,
   };
+}
+
+/** The content of a source as the JSON text of a `Snapshot`; undefined when it was deleted. */
+export async function readSide(
+  db: Queryable,
+  workspaceId: WorkspaceId,
+  id: ArticleId,
+): Promise<string | undefined> {
+  const texts = await readTexts(db, workspaceId, id).executeTakeFirst();
+  return texts && writeJson(toSnapshot(texts, await readAssets(db, workspaceId, id)));
 }
 
 const isSame = (one: Version, other: Version): boolean =>

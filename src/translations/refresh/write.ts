@@ -53,7 +53,7 @@ export async function writeChange(
       because,
     );
   }
-  await keepProvenance(tx, before, sourceId, changed.provenance);
+  await keepProvenance(tx, before, sourceId, changed.decided);
   return { after, bytes };
 }
 

@@ -115,7 +115,7 @@ export async function requireUsable(db: Database, jobId: JobId): Promise<void> {
     (purpose !== 'refresh' && (standing.leftHeadings > 0 || standing.leftWords > standing.words * MAX_LEFT));
   if (isUnusable) {
     throw new ProviderError(
-      'fatal',
+      'unusable',
       `${engine} gave no usable translation of ${left} of ${texts} texts. ${AGAIN}`,
     );
   }
@@ -129,7 +129,7 @@ export async function requireUsable(db: Database, jobId: JobId): Promise<void> {
       ? 'the language of the source'
       : 'another language than the requested one';
   throw new ProviderError(
-    'fatal',
+    'unusable',
     `The text came back in ${where}. Nothing was charged. Check that the article's language is right, and that ${engine} knows both languages; then start it again.`,
   );
 }

@@ -232,6 +232,23 @@ export const DAMAGES: readonly Damage[] = [
         : null,
   },
   {
+    what: 'the thousands sign of the other language',
+    code: 'numbers',
+    pair: (sample, index) =>
+      ['de', 'es', 'ru'].includes(sample.language)
+        ? rewritten((_, { count }) => ({ count: count.toLocaleString('en') }))(sample, index)
+        : null,
+  },
+  {
+    what: 'a date in the order of the other language',
+    code: 'numbers',
+    pair: ({ source, target, language }, index) => {
+      const date = `${1 + (index % 5)}/${6 + (index % 7)}/2025`;
+      // Where the year comes first, a date that ends with it may be either day.
+      return language === 'ja' || language === 'zh' ? null : [`${source} ${date}`, `${target} ${date}`];
+    },
+  },
+  {
     what: 'kilometres become miles',
     code: 'units',
     pair: rewritten(({ language }) => ({
@@ -280,6 +297,14 @@ export const DAMAGES: readonly Damage[] = [
     },
   },
   {
+    what: 'the other form of Chinese',
+    code: 'script',
+    pair: ({ source, language }) => {
+      const other = inTraditional.get(source);
+      return language === 'zh' && other !== undefined ? [source, other] : null;
+    },
+  },
+  {
     what: 'a meta title that is too long',
     code: 'limit',
     facts: { kind: 'metaTitle' },
@@ -312,5 +337,6 @@ function exchanged(count: number): number {
 
 const inRussian = new Map(translated('ru').map(({ source, target }) => [source, target]));
 const inChinese = new Map(translated('zh').map(({ source, target }) => [source, target]));
+const inTraditional = new Map(translated('zh-Hant').map(({ source, target }) => [source, target]));
 const otherScript = (language: Target, source: string) =>
   (language === 'ru' || language === 'ar' ? inChinese : inRussian).get(source);

@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import type { DefectCode } from '../../../src/document/translation/checks/defects.ts';
 import { checkSegment } from '../../../src/document/translation/checks/segment.ts';
 import { DAMAGES, factsOf, SAMPLES } from './damage.ts';
-import { TARGETS } from './udhr.ts';
+import { declarations, TARGETS } from './udhr.ts';
 
 const percent = (share: number) => `${(share * 100).toFixed(1)} %`;
 
@@ -64,13 +64,13 @@ describe('the checks of translations', () => {
   });
 
   // contract.md V20
-  it('find each of 20 kinds of damage in 500 texts nineteen times in twenty', () => {
+  it('find each of 28 kinds of damage and more in 500 texts, 98 times in a hundred', () => {
     expect(SAMPLES).toHaveLength(500);
-    expect(DAMAGES.length).toBeGreaterThanOrEqual(20);
+    expect(DAMAGES.length).toBeGreaterThanOrEqual(28);
     for (const { what, code, all, recall, missed } of found) {
       if (process.env.PRINT_FIGURES !== undefined)
         console.log(`${code}\t${what}\t${all}\t${percent(recall)}\t${missed[0] ?? ''}`);
-      expect.soft(recall, `${code}, ${what}: ${missed.slice(0, 3).join('\n')}`).toBeGreaterThanOrEqual(0.95);
+      expect.soft(recall, `${code}, ${what}: ${missed.slice(0, 3).join('\n')}`).toBeGreaterThanOrEqual(0.98);
     }
   });
 
@@ -82,5 +82,37 @@ describe('the checks of translations', () => {
       expect.soft(count / all, `${key}: ${texts.join('\n')}`).toBeLessThanOrEqual(0.02);
     }
     expect(alarms.size).toBe(codes.size * TARGETS.length);
+  });
+
+  // contract.md V20
+  it('are wrong about at most one in fifty translations into all languages that they detect, and never hard', () => {
+    let all = 0;
+    const alarms: string[] = [];
+    const hard: string[] = [];
+    const languages = new Set<string>();
+    for (const { code, language, pairs } of declarations()) {
+      languages.add(language.split('-', 1).join(''));
+      const before = alarms.length;
+      for (const { source, target } of pairs) {
+        all += 1;
+        const defects = checkSegment(source, target, {
+          kind: 'paragraph',
+          sourceLanguage: 'en',
+          targetLanguage: language,
+          glossary: [],
+          pseudo: false,
+        });
+        const found = `${code}: ${defects.map(({ message }) => message).join('; ')}: ${source} = ${target}`;
+        if (defects.length > 0) alarms.push(found);
+        if (defects.some(({ soft }) => !soft)) hard.push(found);
+      }
+      const share = (alarms.length - before) / pairs.length;
+      expect.soft(share, alarms.slice(before).join('\n')).toBeLessThanOrEqual(0.04);
+    }
+    if (process.env.PRINT_FIGURES !== undefined)
+      console.log(`${alarms.length} of ${all} in ${languages.size} languages\n${alarms.join('\n')}`);
+    expect(hard).toEqual([]);
+    expect(languages.size).toBeGreaterThanOrEqual(55);
+    expect(alarms.length / all, alarms.join('\n')).toBeLessThanOrEqual(0.02);
   });
 });

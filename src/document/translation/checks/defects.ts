@@ -16,6 +16,9 @@ export const DEFECT_CODES = [
   'script',
   'limit',
   'glossary',
+  'breaks',
+  'spaces',
+  'references',
 ] as const;
 
 export type DefectCode = (typeof DEFECT_CODES)[number];
@@ -39,8 +42,8 @@ export const untranslated = (code: DefectCode, message: string): Defect => ({
   untranslated: true,
 });
 
-/** A text quoted in a message: short, on one line. */
-export const quoted = (text: string): string => {
+/** A text quoted in a message: on one line, of at most so many characters. */
+export const quoted = (text: string, most = 40): string => {
   const line = text.trim().replace(/\s+/g, ' ');
-  return `"${[...line].length > 40 ? `${[...line].slice(0, 39).join('')}…` : line}"`;
+  return `"${[...line].length > most ? `${[...line].slice(0, most - 1).join('')}…` : line}"`;
 };

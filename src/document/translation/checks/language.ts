@@ -1,9 +1,12 @@
 /** Translations in the source language, or in a third one. */
+
 import { eld } from 'eld/extrasmall';
 import { languageName } from '../../../language-names.ts';
+import { folded } from '../../text/characters.ts';
 import { type Defect, untranslated } from './defects.ts';
 import { lengthOf } from './length.ts';
-import { baseLanguage, folded, isSameLanguage } from './text.ts';
+import { scriptOf } from './script.ts';
+import { baseLanguage, isSameLanguage } from './text.ts';
 
 /** A source and its translation, without markup. */
 export interface Pair {
@@ -37,9 +40,28 @@ const SAME_WORDS = 0.8;
 
 /** The detector's codes where they differ from ours. */
 const CODES: Readonly<Record<string, string>> = { nb: 'no', nn: 'no', fil: 'tl', iw: 'he', in: 'id' };
-const codeOf = (tag: string): string => CODES[baseLanguage(tag)] ?? baseLanguage(tag);
-
 const KNOWN = new Set(Object.values(eld.info().Languages));
+/** Scripts that the detector knows a language in, where it is not the usual one. */
+const LEARNED: Readonly<Record<string, string>> = { ku: 'Arab' };
+/** Languages that in Latin letters read like another one. */
+const IN_LATIN: Readonly<Record<string, string>> = { bs: 'hr', sr: 'hr' };
+
+/** The detector's code of a language as the text writes it; null when it does not know the language so. */
+function codeFor(tag: string, text: string): string | null {
+  const base = baseLanguage(tag);
+  const code = CODES[base] ?? base;
+  const learned = LEARNED[base] ?? new Intl.Locale(base).maximize().script;
+  const isOther = isWrittenIn(text, tag) && !isWrittenIn(text, `${base}-${learned}`);
+  const there = isOther ? IN_LATIN[base] : code;
+  return there !== undefined && KNOWN.has(there) ? there : null;
+}
+
+/** True when at least half of the letters are of the language's script, or when that is unknown. */
+function isWrittenIn(text: string, tag: string): boolean {
+  const script = scriptOf(tag);
+  const letters = text.slice(0, READ).match(/\p{L}/gu) ?? [];
+  return script === null || letters.filter((letter) => script.test(letter)).length * 2 >= letters.length;
+}
 
 export const ECHO = 'the text came back untranslated';
 
@@ -57,16 +79,18 @@ function bestInstead(scores: Readonly<Record<string, number>>, wanted: string, a
  * The language of a text if it is not the wanted one; null when it may be, or when detection fails.
  * @param ahead the lead that the detector must give it
  */
-export const languageInstead = (text: string, wanted: string, ahead: number): string | null =>
-  KNOWN.has(codeOf(wanted)) ? bestInstead(scoresOf(text), codeOf(wanted), ahead) : null;
+export function languageInstead(text: string, wanted: string, ahead: number): string | null {
+  const code = codeFor(wanted, text);
+  return code === null ? null : bestInstead(scoresOf(text), code, ahead);
+}
 
 /** The language of a translation if it is not the wanted one; null when it may be. */
 function otherLanguage(text: string, { sourceLanguage, targetLanguage }: Languages): string | null {
-  const [from, to] = [codeOf(sourceLanguage), codeOf(targetLanguage)];
-  if (from === to || !KNOWN.has(to)) return null;
+  const [from, to] = [codeFor(sourceLanguage, text), codeFor(targetLanguage, text)];
+  if (from === to || to === null) return null;
   const scores = scoresOf(text);
   const isSure = lengthOf(text) >= SURE;
-  const isSource = (scores[from] ?? 0) > (scores[to] ?? 0) + (isSure ? AHEAD.sure : AHEAD.long);
+  const isSource = (scores[from ?? ''] ?? 0) > (scores[to] ?? 0) + (isSure ? AHEAD.sure : AHEAD.long);
   if (isSource) return sourceLanguage;
   return isSure ? bestInstead(scores, to, AHEAD.sure) : null;
 }
@@ -84,11 +108,12 @@ function hasSameWords({ source, translated }: Pair): boolean {
 export function checkLanguage(pair: Pair, languages: Languages): Defect[] {
   const { source, translated } = pair;
   if (isSameLanguage(languages.sourceLanguage, languages.targetLanguage)) return [];
-  if (Math.min(lengthOf(source), lengthOf(translated)) < LONG) return [];
+  if (Math.min(lengthOf(source), lengthOf(translated)) < LONG || !/\p{L}/u.test(translated)) return [];
   const other = otherLanguage(translated, languages);
   if (other === null) {
     const isDetectable =
-      KNOWN.has(codeOf(languages.targetLanguage)) && KNOWN.has(codeOf(languages.sourceLanguage));
+      codeFor(languages.targetLanguage, translated) !== null &&
+      codeFor(languages.sourceLanguage, source) !== null;
     return !isDetectable && hasSameWords(pair) ? [untranslated('echo', ECHO)] : [];
   }
   if (isSameLanguage(other, languages.sourceLanguage)) return [untranslated('echo', ECHO)];
@@ -107,7 +132,7 @@ export function checkLanguage(pair: Pair, languages: Languages): Defect[] {
 export function echoedAmong(pairs: readonly Pair[], languages: Languages): number[] {
   if (isSameLanguage(languages.sourceLanguage, languages.targetLanguage)) return [];
   const short = [...pairs.entries()].filter(
-    ([, { source }]) => lengthOf(source) < LONG && lengthOf(source) > 0,
+    ([, { source }]) => lengthOf(source) < LONG && /\p{L}/u.test(source),
   );
   const same = short.filter(
     ([, { source, translated }]) => wordsIn(source).join(' ') === wordsIn(translated).join(' '),
@@ -117,7 +142,7 @@ export function echoedAmong(pairs: readonly Pair[], languages: Languages): numbe
   const other = otherLanguage(joined, languages);
   const isEchoed =
     other === null
-      ? !KNOWN.has(codeOf(languages.targetLanguage)) && same.length * 2 > short.length
+      ? codeFor(languages.targetLanguage, joined) === null && same.length * 2 > short.length
       : isSameLanguage(other, languages.sourceLanguage);
   return isEchoed ? same.map(([index]) => index) : [];
 }

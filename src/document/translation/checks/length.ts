@@ -8,6 +8,11 @@ const WEIGHTS: readonly (readonly [RegExp, number])[] = [
   [/[\p{Script=Hiragana}\p{Script=Katakana}]/u, 1.6],
   [/\p{Script=Hangul}/u, 2],
   [/(?=\p{L})[\p{Script=Arabic}\p{Script=Hebrew}]/u, 1.25],
+  // A letter with its vowel is one letter and marks, or one sign.
+  [
+    /(?=\p{L})[\p{Script=Devanagari}\p{Script=Bengali}\p{Script=Gurmukhi}\p{Script=Gujarati}\p{Script=Oriya}\p{Script=Telugu}\p{Script=Kannada}\p{Script=Malayalam}\p{Script=Ethiopic}]/u,
+    1.55,
+  ],
   [/[\p{L}\p{N}]/u, 1],
 ];
 
@@ -26,7 +31,7 @@ const GROWTH: Readonly<Record<string, number>> = {
   hu: 0.08,
   it: 0.1,
   ja: 0.02,
-  ko: 0,
+  ko: -0.22,
   nl: 0.1,
   no: 0.04,
   nb: 0.04,

@@ -1,5 +1,7 @@
 /** Numbers written as words, signs or month names. */
-import { baseLanguage, folded } from './text.ts';
+import { folded } from '../../text/characters.ts';
+import { perLanguage } from './per-language.ts';
+import { baseLanguage } from './text.ts';
 
 /** Signs of Han numerals. */
 const HAN_DIGITS: ReadonlyMap<string, number> = new Map([
@@ -139,6 +141,10 @@ const STEMS: ReadonlyMap<string, readonly (readonly [string, number])[]> = new M
   ]),
 );
 
+/** True for a language whose number words are known; Han numerals are, too. */
+export const hasNumberWords = (language: string): boolean =>
+  STEMS.has(baseLanguage(language)) || ['ja', 'ko', 'zh'].includes(baseLanguage(language));
+
 function wordValues(text: string, language: string): Set<number> {
   const values = new Set<number>();
   const stems = STEMS.get(baseLanguage(language));
@@ -172,24 +178,17 @@ export function monthsIn(text: string, language: string): Set<number> {
   return there;
 }
 
-const known = new Map<string, string[][]>();
-
 /** The names of the months in a language, folded, long and short. */
-function monthNames(language: string): string[][] {
-  const before = known.get(language);
-  if (before !== undefined) return before;
+const monthNames = perLanguage((language) => {
   const forms = (['long', 'short'] as const).flatMap((month) => [
     new Intl.DateTimeFormat(language, { month, timeZone: 'UTC', calendar: 'gregory' }),
     new Intl.DateTimeFormat(language, { month, day: 'numeric', timeZone: 'UTC', calendar: 'gregory' }),
   ]);
-  const names = Array.from({ length: 12 }, (_, month) =>
+  return Array.from({ length: 12 }, (_, month) =>
     forms.flatMap((form) => {
       const name =
         form.formatToParts(Date.UTC(2026, month, 1)).find(({ type }) => type === 'month')?.value ?? '';
       return /\p{L}{3}/u.test(name) && !/\d/.test(name) ? folded(name.replace('.', '')) : [];
     }),
   );
-  if (known.size > 200) known.clear();
-  known.set(language, names);
-  return names;
-}
+});

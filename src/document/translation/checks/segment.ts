@@ -5,6 +5,7 @@ import { checkChatter } from './chatter.ts';
 import type { Defect } from './defects.ts';
 import { checkGlossary } from './glossary.ts';
 import { checkLanguage } from './language.ts';
+import { checkLayout } from './layout.ts';
 import { checkLength } from './length.ts';
 import { checkLimit } from './limits.ts';
 import { checkNumbers } from './numbers.ts';
@@ -42,9 +43,10 @@ export function checkSegment(source: string, translated: string, facts: SegmentF
     ...checkLength(...both, facts),
     ...checkNumbers(...both, facts),
     ...checkUnits(...both),
-    ...checkScript(...both, facts.targetLanguage),
+    ...checkScript(...both, facts),
     ...checkLanguage(pair, facts),
+    ...checkLayout(...both, facts),
     ...checkLimit(facts.kind, pair.translated),
-    ...checkGlossary(...both, facts.glossary),
+    ...checkGlossary(...both, facts.glossary, facts),
   ].slice(0, MAX_DEFECTS);
 }

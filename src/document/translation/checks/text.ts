@@ -1,4 +1,4 @@
-/** Text normalisation for the checks. */
+/** Texts and language tags for the checks. */
 import { parseTags, type TagContent } from '../tags.ts';
 
 /** The plain text of a protected text; untouchable parts become spaces. Empty when the markup is broken. */
@@ -10,14 +10,6 @@ export function wordsOf(markup: string): string {
       .join('');
   return parsed.ok ? read(parsed.nodes).trim() : '';
 }
-
-/** The text without case, accents and vowel signs, so that forms of a word compare as equal. */
-export const folded = (text: string): string =>
-  text
-    .normalize('NFKD')
-    .replace(/\p{Mn}+/gu, '')
-    .toLowerCase()
-    .replaceAll('ß', 'ss');
 
 /** `en` of `en-GB`. */
 export const baseLanguage = (tag: string): string => tag.split('-', 1).join('').toLowerCase();

@@ -1,6 +1,6 @@
 /** Units, currencies and per cent that were changed. */
+import { toAsciiDigits } from '../figures.ts';
 import { type Defect, soft } from './defects.ts';
-import { toAsciiDigits } from './numbers.ts';
 
 /** Units by dimension, each with its written forms beside a number. */
 const DIMENSIONS: readonly (readonly (readonly [name: string, forms: string])[])[] = [

@@ -1,31 +1,34 @@
 import { expect, it } from 'vitest';
+import { readDecisions, type StyleSheet } from '../../src/document/translation/style-sheet.ts';
 import type { JobId } from '../../src/ids.ts';
 import { createPseudoProvider } from '../../src/providers/pseudo.ts';
 import { ProviderError, type TermPair, type TranslationRequest } from '../../src/providers/types.ts';
 import { translateBatch } from '../../src/translations/batch.ts';
 import { planSegments } from '../../src/translations/plan.ts';
-import { extractTerms, usablePairs } from '../../src/translations/terms.ts';
+import { drawStyleSheet } from '../../src/translations/style-sheet/draw.ts';
+import { usablePairs } from '../../src/translations/terms.ts';
 import { useTestService } from '../support/service.ts';
 import { translating } from '../support/translating.ts';
 
 const service = useTestService();
 const signal = new AbortController().signal;
 
-/** An engine that lists the same terms, each time after `before`. */
+/** An engine that draws a sheet with another translation of its term each time, after `before`. */
 function engine(before: () => Promise<void> = async () => undefined) {
   const told: TranslationRequest[] = [];
-  const drawn: TermPair[][] = [];
+  const drawn: StyleSheet[] = [];
   const provider = {
     ...createPseudoProvider(),
     async translate(request: TranslationRequest) {
       told.push(request);
       return createPseudoProvider().translate(request);
     },
-    async terms() {
-      const pairs = [{ source: 'wordb', target: `palabra ${drawn.length}` }];
-      drawn.push(pairs);
+    async styleSheet() {
+      const terms = [{ source: 'wordb', target: `palabra ${drawn.length}` }];
+      const sheet = { ...readDecisions({ address: 'tú', quotes: '«…»' }, 'es'), terms };
+      drawn.push(sheet);
       await before();
-      return pairs;
+      return sheet;
     },
   };
   return { db: service.db, provider, told, drawn };
@@ -37,31 +40,40 @@ async function planned(): Promise<JobId> {
   const { job } = await translating(service).translate(workspace, 1_000);
   const jobId = job.id as JobId;
   const plan = await planSegments(service.db, jobId, { name: 'stand-in' });
-  expect(plan).toEqual({ batches: 3, words: 1_004 });
+  expect(plan).toEqual({ batches: 4, bodyBatches: 3, words: 1_004, hasRoom: true });
   expect(await planSegments(service.db, jobId, { name: 'stand-in' })).toEqual(plan);
   return jobId;
 }
-const termsTold = ({ told }: ReturnType<typeof engine>) => told.map(({ context }) => context?.terms);
+const sheetsSent = ({ told }: ReturnType<typeof engine>) => told.map(({ context }) => context?.sheet);
+const sheetOf = (jobId: JobId) =>
+  service.db
+    .selectFrom('article_style_sheets')
+    .innerJoin('jobs', 'jobs.article_id', 'article_style_sheets.article_id')
+    .select('sheet')
+    .where('jobs.id', '=', jobId)
+    .executeTakeFirst();
 
 // contract.md V18
-it('is drawn once: what a crash left is found, and all batches are told the same', async () => {
+it('is drawn once: what a crash left is found, and all batches get the same', async () => {
   const jobId = await planned();
   const asked = engine();
-  expect(await extractTerms(asked, { jobId, signal })).toBe(1);
-  expect(await extractTerms(asked, { jobId, signal })).toBe(1);
+  expect(await drawStyleSheet(asked, { jobId, signal })).toBe(1);
+  expect(await drawStyleSheet(asked, { jobId, signal })).toBe(1);
   expect(asked.drawn).toHaveLength(1);
-  for (const batch of [0, 1, 2]) await translateBatch(asked, { jobId, batch, signal });
-  expect(termsTold(asked)).toEqual(Array(3).fill([{ source: 'wordb', target: 'palabra 0' }]));
+  for (const batch of [0, 1, 2, 3]) await translateBatch(asked, { jobId, batch, signal });
+  expect(sheetsSent(asked)).toEqual(Array(4).fill(asked.drawn[0]));
+  expect(await sheetOf(jobId)).toEqual({ sheet: asked.drawn[0] });
 });
 
-it('that comes after the first batch was asked for is not told to the others', async () => {
+it('that comes after the first batch was requested is not given to the others, nor to the version', async () => {
   const jobId = await planned();
   const asked: ReturnType<typeof engine> = engine(async () => {
     await translateBatch(asked, { jobId, batch: 0, signal });
   });
-  expect(await extractTerms(asked, { jobId, signal })).toBe(0);
-  for (const batch of [1, 2]) await translateBatch(asked, { jobId, batch, signal });
-  expect(termsTold(asked)).toEqual([[], [], []]);
+  expect(await drawStyleSheet(asked, { jobId, signal })).toBe(0);
+  for (const batch of [1, 2, 3]) await translateBatch(asked, { jobId, batch, signal });
+  expect(sheetsSent(asked)).toEqual([null, null, null, null]);
+  expect(await sheetOf(jobId)).toBeUndefined();
 });
 
 it('that an engine refuses to draw is no work that anybody has to pay', async () => {
@@ -69,7 +81,7 @@ it('that an engine refuses to draw is no work that anybody has to pay', async ()
   const refusing = engine(async () => {
     throw new ProviderError('refused', 'declined');
   });
-  await expect(extractTerms(refusing, { jobId, signal })).rejects.toThrow('declined');
+  await expect(drawStyleSheet(refusing, { jobId, signal })).rejects.toThrow('declined');
   const { asked_batches } = await service.db
     .selectFrom('translations')
     .select('asked_batches')
@@ -101,15 +113,16 @@ it.each<[string, TermPair, boolean]>([
   ['nothing', { source: 'raised bed', target: ' ' }, false],
 ])('takes only terms that may stand in a prompt: %s', (_what, pair, isTaken) => {
   const texts = ['A raised bed of compost, 肥料 and 42 stones'];
-  const glossary = [{ source: 'compost', target: null, caseSensitive: false }];
-  expect(usablePairs([pair], { texts, glossary, limit: 9, room: 999 })).toEqual(isTaken ? [pair] : []);
+  expect(usablePairs([pair], { texts, taken: ['compost'], limit: 9, room: 999 })).toEqual(
+    isTaken ? [pair] : [],
+  );
 });
 
 it('has each term once, and no more than may be', () => {
   const texts = ['one two three'];
   const drawn = ['one', 'One', 'two', 'three'].map((source, target) => ({ source, target: `t${target}` }));
   const taken = (limit: number, room: number) =>
-    usablePairs(drawn, { texts, glossary: [], limit, room }).map(({ source }) => source);
+    usablePairs(drawn, { texts, taken: [], limit, room }).map(({ source }) => source);
   expect(taken(2, 999)).toEqual(['one', 'two']);
   // A pair of these has 31 characters with its comma.
   expect([taken(9, 62), taken(9, 61)]).toEqual([['one', 'two'], ['one']]);

@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, beforeEach, expect, it } from 'vitest';
+import { readDecisions } from '../../../src/document/translation/style-sheet.ts';
 import type { JobId } from '../../../src/ids.ts';
 import type { Job } from '../../../src/jobs/schemas.ts';
 import { ProviderError } from '../../../src/providers/types.ts';
@@ -13,13 +14,13 @@ let workspace: TestWorkspace;
 let calls: ReturnType<typeof translating>;
 let asked = 0;
 let drawing: (signal: AbortSignal) => Promise<void> = async () => undefined;
-/** An engine that can draw a list of terms. */
+/** An engine that can draw a style sheet. */
 const provider = {
   ...createStandIn(),
-  async terms({ signal }: { signal: AbortSignal }) {
+  async styleSheet({ signal }: { signal: AbortSignal }) {
     asked += 1;
     await drawing(signal);
-    return [{ source: 'wordb', target: 'palabra' }];
+    return { ...readDecisions({ address: 'tú' }, 'es'), terms: [{ source: 'wordb', target: 'palabra' }] };
   },
 };
 
@@ -35,18 +36,18 @@ beforeEach(() => {
 });
 
 const record = (job: Job, scenario: string) =>
-  recordHistory(translationWorkflowId(job.id as JobId), `translateArticle/terms-${scenario}`);
+  recordHistory(translationWorkflowId(job.id as JobId), `translateArticle/sheet-${scenario}`);
 const ended = (job: Job, status: Job['status']) =>
   expect(calls.untilFinal(workspace, job.id)).resolves.toMatchObject({ status });
 
-it('a list of terms before the batches', async () => {
+it('a style sheet before the batches', async () => {
   drawing = async () => undefined;
   const { job } = await calls.translate(workspace, 1_200);
   await record(job, 'success');
   await ended(job, 'COMPLETED');
 });
 
-it('a list that comes after failures that passed', async () => {
+it('a sheet that comes after failures that passed', async () => {
   drawing = async () => {
     if (asked < 3) throw new ProviderError('retryable', 'busy');
   };
@@ -55,7 +56,7 @@ it('a list that comes after failures that passed', async () => {
   await ended(job, 'COMPLETED');
 });
 
-it('no list, since the engine refuses to draw one', async () => {
+it('no sheet, since the engine refuses to draw one', async () => {
   drawing = async () => {
     throw new ProviderError('refused', 'The engine declines.');
   };
@@ -64,7 +65,7 @@ it('no list, since the engine refuses to draw one', async () => {
   await ended(job, 'COMPLETED');
 });
 
-it('cancelled while the list is drawn', async () => {
+it('cancelled while the sheet is drawn', async () => {
   drawing = hang;
   const { job } = await calls.translate(workspace, 500);
   await eventually(
@@ -76,10 +77,10 @@ it('cancelled while the list is drawn', async () => {
   await ended(job, 'CANCELLED');
 });
 
-it('a list for a refresh', async () => {
+it('a refresh of a version whose sheet takes more terms', async () => {
   drawing = async () => undefined;
   const { version } = await calls.outdated(workspace, 1_200);
   const job = await calls.refresh(workspace, version.id);
-  await recordHistory(refreshWorkflowId(job.id as JobId), 'refreshTranslation/terms-applied');
+  await recordHistory(refreshWorkflowId(job.id as JobId), 'refreshTranslation/sheet-applied');
   await ended(job, 'COMPLETED');
 });

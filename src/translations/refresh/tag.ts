@@ -1,0 +1,75 @@
+import { sql } from 'kysely';
+import { etagOfJson, requireTag } from '../../articles/etag.ts';
+import type { Queryable, Tx } from '../../db/database.ts';
+import { invalid, ServiceError } from '../../errors.ts';
+import type { ArticleId } from '../../ids.ts';
+import type { VersionId } from './version.ts';
+
+/** The article that a version was last translated from, which may be deleted; null for one that is no translation. */
+export async function sourceIdOf(
+  db: Queryable,
+  { workspaceId, articleId }: VersionId,
+): Promise<ArticleId | null> {
+  const { rows } = await sql<{ source: ArticleId | null }>`
+    SELECT coalesce(
+      (SELECT source_article_id FROM article_provenance
+        WHERE workspace_id = ${workspaceId} AND article_id = ${articleId}),
+      -- Translated by a release without provenance.
+      (SELECT translations.source_article_id FROM jobs JOIN translations ON translations.job_id = jobs.id
+        WHERE jobs.workspace_id = ${workspaceId} AND jobs.article_id = ${articleId}
+          AND jobs.purpose = 'translate' AND jobs.status = 'COMPLETED'
+        ORDER BY jobs.created_at DESC LIMIT 1)
+    ) AS source`.execute(db);
+  return rows[0]?.source ?? null;
+}
+
+/** The content of an article and its images. */
+const sideOf = (version: VersionId, id: ArticleId | null) => sql`(
+  SELECT json_build_array(content_version, (
+    SELECT md5(json_agg(json_build_array(id, role, alt_text) ORDER BY id)::text)
+    FROM assets WHERE article_id = articles.id))
+  FROM articles WHERE workspace_id = ${version.workspaceId} AND id = ${id})`;
+
+/**
+ * The tag of what editors decide about: the content of a version and of its source, provenance, and open proposals
+ * (contract.md T48).
+ */
+export async function stateTag(
+  db: Queryable,
+  version: VersionId,
+  sourceId: ArticleId | null,
+): Promise<string> {
+  const { articleId } = version;
+  const { rows } = await sql<{ state: string }>`
+    SELECT json_build_array(
+      ${sourceId}::uuid, ${sideOf(version, articleId)}, ${sideOf(version, sourceId)},
+      (SELECT xmin::text FROM article_provenance WHERE article_id = ${articleId}),
+      (SELECT md5(string_agg(id::text, ',' ORDER BY id)) FROM proposals WHERE article_id = ${articleId})
+    )::text AS state`.execute(db);
+  return etagOfJson(rows[0]?.state ?? '');
+}
+
+/**
+ * Refuses a decision about another state than the present one.
+ * @returns repeats it in the transaction of the decision, once the version is locked
+ * @throws {ServiceError} INVALID_REQUEST without If-Match, or with `*`; PRECONDITION_FAILED
+ */
+export async function matchState(
+  db: Queryable,
+  version: VersionId,
+  sourceId: ArticleId | null,
+  ifMatch: string | undefined,
+): Promise<(tx: Tx) => Promise<void>> {
+  if (ifMatch === undefined || ifMatch.trim() === '*') {
+    throw invalid('header/If-Match', 'Send the ETag of the translation state or the proposals you read.');
+  }
+  const read = await stateTag(db, version, sourceId);
+  requireTag(ifMatch, 'translation', (tag) => tag === read);
+  return async (tx) => {
+    if ((await stateTag(tx, version, sourceId)) === read) return;
+    throw new ServiceError(
+      'PRECONDITION_FAILED',
+      'The translation has changed since you read it. Read it again and decide about what it is now.',
+    );
+  };
+}
