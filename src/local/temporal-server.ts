@@ -13,8 +13,15 @@ export const SEARCH_ATTRIBUTES = ['WorkspaceId', 'ArticleId', 'EndpointId', 'Eve
 /** The dev server makes this namespace itself. */
 export const TEMPORAL_NAMESPACE = 'default';
 
-/** Tasks of a backlog are handed out by fairness key in turn, not in the order they came (design.md §7). */
-const DYNAMIC_CONFIG = { 'matching.enableFairness': true } as const;
+/**
+ * Tasks of a backlog are handed out by fairness key in turn, not in the order they came (design.md §7). Turns are kept
+ * within a partition, so a queue has one.
+ */
+const DYNAMIC_CONFIG = {
+  'matching.enableFairness': true,
+  'matching.numTaskqueueReadPartitions': 1,
+  'matching.numTaskqueueWritePartitions': 1,
+} as const;
 
 const TEMPORAL_END = [
   { signal: 'SIGTERM', waitMs: 10_000 },

@@ -3,6 +3,7 @@ import { dirname, join, relative, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { expect, it } from 'vitest';
 import { TEMPORAL_RELEASE } from '../../src/local/temporal-release.ts';
+import { taskQueues } from '../../src/temporal/task-queues.ts';
 import { type ComposeService, readCompose } from './support/compose-file.ts';
 import { allowedPaths, assignments, execForm, parseDockerfile } from './support/dockerfile.ts';
 
@@ -37,7 +38,13 @@ it('Temporal hands out the tasks of workspaces in turn', () => {
   const { services, configs } = compose();
   const [mounted] = services.temporal?.configs ?? [];
   expect(services.temporal?.environment.DYNAMIC_CONFIG_FILE_PATH).toBe(mounted?.target);
-  expect(configs[mounted?.source ?? '']?.content).toMatch(/^matching\.enableFairness:\n\s+- value: true$/m);
+  const content = configs[mounted?.source ?? '']?.content;
+  expect(content).toMatch(/^matching\.enableFairness:\n\s+- value: true$/m);
+  const { engineCalls } = taskQueues();
+  for (const direction of ['Read', 'Write']) {
+    const setting = `matching.numTaskqueue${direction}Partitions:\n  - value: 1\n    constraints: { taskQueueName: ${engineCalls} }\n`;
+    expect(content).toContain(setting);
+  }
 });
 
 it('nothing but the server and the Temporal UI is published, both on loopback only', () => {

@@ -36,13 +36,15 @@ const cancelAll = (workspace: TestWorkspace, jobs: Awaited<ReturnType<typeof tra
 // contract.md J17
 it('a call does not wait for the calls that another workspace has queued before it', async () => {
   const [one, many] = [await service.workspace(100), await service.workspace(100)];
+  const RUNS = 8;
   const gate = Promise.withResolvers<void>();
-  behave = async (_, signal) => {
+  behave = async (workspace, signal) => {
+    // The first call of a run is its title, which its four lanes wait for.
+    if (workspace === many.id && callsOf(many) <= RUNS) return;
     await gate.promise;
     await sleep(50, undefined, { signal });
   };
-  const jobs = await translateMany(many, 8);
-  // As many calls as there are slots, and 29 more that wait in the queue.
+  const jobs = await translateMany(many, RUNS);
   const underWay = () =>
     service.db
       .selectFrom('jobs')
@@ -50,20 +52,21 @@ it('a call does not wait for the calls that another workspace has queued before 
       .where('workspace_id', 'in', [one.id, many.id])
       .where('status', '=', 'TRANSLATING')
       .execute();
-  await eventually(underWay, ({ length }) => length === 8);
+  await eventually(underWay, ({ length }) => length === RUNS);
+  // As many calls as there are slots; 29 more wait in the queue, or soon do.
   await eventually(
     async () => called.length,
-    (length) => length === SLOTS,
+    (length) => length === RUNS + SLOTS,
   );
   const { job } = await calls.translate(one, 1_600);
-  await eventually(underWay, ({ length }) => length === 9);
-  // Until its calls are in the queue as well.
+  await eventually(underWay, ({ length }) => length === RUNS + 1);
+  // Until its first call is in the queue as well.
   await sleep(1_000);
   gate.resolve();
   expect((await calls.untilFinal(one, job.id)).status).toBe('COMPLETED');
   const last = called.lastIndexOf(one.id);
-  const before = called.slice(SLOTS, last).filter((workspace) => workspace === many.id);
-  expect(callsOf(one)).toBeGreaterThanOrEqual(4);
+  const before = called.slice(RUNS + SLOTS, last).filter((workspace) => workspace === many.id);
+  expect(callsOf(one)).toBeGreaterThanOrEqual(5);
   // In the order of asking, all 29 would have come first, and more before its last.
   expect(before.length).toBeLessThan(15);
   await cancelAll(many, jobs);

@@ -227,14 +227,19 @@ describe('a job that takes its turn', () => {
   // contract.md J10 and J14
   it('fails uncharged above a limit, with the time from which it can be sent again, however many were admitted at once', async () => {
     provider.answer = withoutStubborn;
-    const JOBS = 100;
+    const JOBS = 500;
     const admitted = Promise.withResolvers<void>();
     onTestFinished(() => admitted.resolve());
     provider.behave = () => admitted.promise;
     const before = await calls.readWallet(workspace);
+    const projectId = await service.project(workspace);
+    const document = withStubborn(400);
     const answers: Answer[] = [];
     while (answers.length < JOBS) {
-      const some = Array.from({ length: 50 }, () => translating(withStubborn(400)));
+      const some = Array.from({ length: 50 }, async () => {
+        const { id } = await createArticle(service.db, workspace, projectId, { document });
+        return calls.requestTranslation(workspace, id);
+      });
       answers.push(...(await Promise.all(some)));
     }
     admitted.resolve();
