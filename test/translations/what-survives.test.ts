@@ -1,40 +1,11 @@
-import { afterAll, beforeAll, beforeEach, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
 import type { DocumentJson } from '../../src/document/format/schema.ts';
 import { createArticle } from '../support/articles.ts';
 import { askedTexts, chatRequest, completion, pseudoCompletion } from '../support/chat-completions.ts';
-import {
-  type EngineRequest,
-  type EngineResponse,
-  type EngineServer,
-  startEngineServer,
-} from '../support/engine-server.ts';
-import { startTestService, type TestService, type TestWorkspace } from '../support/service.ts';
-import { translating } from '../support/translating.ts';
+import { type EngineRequest, type EngineResponse, startEngineServer } from '../support/engine-server.ts';
+import { useModel } from '../support/translating.ts';
 
-let model: EngineServer;
-let service: TestService;
-let workspace: TestWorkspace;
-let calls: ReturnType<typeof translating>;
-
-beforeAll(async () => {
-  model = await startEngineServer(pseudoCompletion);
-  service = await startTestService({
-    TRANSLATION_PROVIDER: 'openai-compatible',
-    AI_BASE_URL: `${model.url}/v1`,
-    AI_MODEL: 'stand-in',
-  });
-  calls = translating(service);
-  await service.startWorker();
-});
-afterAll(async () => {
-  await model.close();
-  await service.stop();
-});
-beforeEach(async () => {
-  model.answer = pseudoCompletion;
-  model.requests.length = 0;
-  workspace = await service.workspace(1_000);
-});
+const { model, service, workspace, calls } = useModel(() => startEngineServer(pseudoCompletion));
 
 const article = async (
   title: string,
