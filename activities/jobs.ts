@@ -3,12 +3,13 @@ import { ApplicationFailure } from '@temporalio/common';
 import type { Database } from '../src/db/database.ts';
 import { inSavepoint } from '../src/db/savepoint.ts';
 import { inTransaction } from '../src/db/transaction.ts';
-import type { JobId } from '../src/ids.ts';
+import type { JobId, WorkspaceId } from '../src/ids.ts';
 import { type Ending, endJob } from '../src/jobs/end.ts';
-import { isJobOpen } from '../src/jobs/run-state.ts';
+import { openJobOf } from '../src/jobs/run-state.ts';
 import type { JobAreas } from '../src/jobs/runs.ts';
-import { passTurn, takeTurn } from '../src/jobs/turns.ts';
+import { passTurn, type TurnLimits, takeTurn } from '../src/jobs/turns.ts';
 import { countUnpaid } from '../src/jobs/unpaid.ts';
+import type { Pauses } from '../src/providers/pauses.ts';
 import { ProviderError } from '../src/providers/types.ts';
 import type { FailureCause, Turn } from '../src/temporal/shapes.ts';
 import type { TemporalClient } from '../src/temporal/workflow-client.ts';
@@ -21,8 +22,7 @@ export interface JobDependencies {
   readonly db: Database;
   readonly client: TemporalClient;
   readonly areas: JobAreas;
-  /** As in `JobRuns`. */
-  readonly unbilledLimit: number;
+  readonly limits: TurnLimits;
 }
 
 /** Ends a job and signals the next one of its workspace, also when the job had already ended. */
@@ -41,9 +41,11 @@ const signalNext = (dependencies: JobDependencies, jobId: JobId): Promise<void> 
     log.warn('the next job was not signalled', { jobId, error }),
   );
 
-/** Stops the run of a job that has been cancelled or has ended. */
-export async function requireOpen(db: Database, jobId: JobId): Promise<void> {
-  if (!(await whileAway(() => isJobOpen(db, jobId)))) throw jobEnded();
+/** Stops the run of a job that has been cancelled or has ended; returns the workspace of one that has not. */
+export async function requireOpen(db: Database, jobId: JobId): Promise<WorkspaceId> {
+  const workspace = await whileAway(() => openJobOf(db, jobId));
+  if (workspace === undefined) throw jobEnded();
+  return workspace;
 }
 
 /** The failure that stops the run of a job that has ended. */
@@ -55,21 +57,28 @@ export const jobEnded = (): ApplicationFailure =>
     category: 'BENIGN',
   });
 
+/** An engine that activities call. */
+export interface CalledEngine {
+  readonly db: Database;
+  readonly pauses: Pauses;
+  /** What waits while the engine refuses this deployment, for the log. */
+  readonly jobs: string;
+}
+
 /**
- * Calls an engine for an open job, with heartbeats, and turns what it throws into Temporal's form.
- * @param jobs what waits while the engine refuses this deployment, for the log
+ * Calls an engine for an open job whose workspace does not pause, with heartbeats, and turns what it throws into
+ * Temporal's form.
  */
 export const callEngine = <Result>(
-  db: Database,
+  { db, pauses, jobs }: CalledEngine,
   jobId: JobId,
-  jobs: string,
   call: (signal: AbortSignal) => Promise<Result>,
 ): Promise<Result> =>
   whileBeating(HEARTBEAT_MS, beat, async () => {
     beat();
     try {
-      await requireOpen(db, jobId);
-      return await call(cancellationSignal());
+      const workspace = await requireOpen(db, jobId);
+      return await pauses.run(workspace, () => call(cancellationSignal()));
     } catch (error) {
       if (error instanceof ProviderError && error.kind === 'misconfigured') {
         log.error(`the engine rejects our settings: ${jobs} are waiting`, { error: error.message });
@@ -82,7 +91,7 @@ export type JobActivities = ReturnType<typeof createJobActivities>;
 
 /** The activities that the runs of all paid jobs share. Each is idempotent: it may run again after a crash. */
 export function createJobActivities(dependencies: JobDependencies) {
-  const { db, areas, unbilledLimit } = dependencies;
+  const { db, areas, limits } = dependencies;
   const endWithoutResult = (jobId: JobId, end: Ending, cause?: FailureCause): Promise<boolean> =>
     ending(dependencies, jobId, () =>
       inTransaction(db, async (tx) => {
@@ -101,7 +110,7 @@ export function createJobActivities(dependencies: JobDependencies) {
   return {
     /** Takes over the hold when it is the job's turn among those of its workspace, or ends a job that may not begin. */
     reserve: async (jobId: JobId): Promise<Turn> => {
-      const turn = await asFinalFailure(() => takeTurn(db, jobId, { unbilledLimit, onLeftOver }));
+      const turn = await asFinalFailure(() => takeTurn(db, jobId, limits, onLeftOver));
       if (turn.outcome === 'refused') await signalNext(dependencies, jobId);
       return turn;
     },

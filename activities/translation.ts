@@ -1,4 +1,5 @@
 import type { JobId } from '../src/ids.ts';
+import { createPauses } from '../src/providers/pauses.ts';
 import type { TranslationProvider } from '../src/providers/types.ts';
 import type { PlannedRun } from '../src/temporal/shapes.ts';
 import { translateBatch } from '../src/translations/batch.ts';
@@ -10,9 +11,6 @@ import { drawStyleSheet, wantsSheet } from '../src/translations/style-sheet/draw
 import { asFinalFailure } from './failures.ts';
 import { callEngine, createJobActivities, ending, type JobDependencies, requireOpen } from './jobs.ts';
 
-/** The jobs of this area, as operators read of them. */
-const JOBS = 'translations';
-
 export type TranslationActivities = ReturnType<typeof createTranslationActivities>;
 
 /**
@@ -22,6 +20,7 @@ export function createTranslationActivities(
   dependencies: JobDependencies & { readonly provider: TranslationProvider },
 ) {
   const { db, provider } = dependencies;
+  const engine = { db, pauses: createPauses(), jobs: 'translations' };
   const plan = (jobId: JobId, task: PlanTask): Promise<PlannedRun> =>
     asFinalFailure(async () => {
       await requireOpen(db, jobId);
@@ -50,13 +49,13 @@ export function createTranslationActivities(
 
     /** Draws the style sheet of the job's version; returns how many terms it has. */
     drawStyleSheet: (jobId: JobId): Promise<{ terms: number }> =>
-      callEngine(db, jobId, JOBS, async (signal) => ({
+      callEngine(engine, jobId, async (signal) => ({
         terms: await drawStyleSheet({ db, provider }, { jobId, signal }),
       })),
 
     /** Translates one batch; returns how many segments it sent to the provider. */
     translateBatch: (jobId: JobId, batch: number): Promise<{ segments: number }> =>
-      callEngine(db, jobId, JOBS, async (signal) => ({
+      callEngine(engine, jobId, async (signal) => ({
         segments: await translateBatch({ db, provider }, { jobId, batch, signal }),
       })),
 

@@ -1,11 +1,8 @@
 import { CancellationScope, isCancellation, proxyActivities } from '@temporalio/workflow';
 import type { TranslationActivities } from '../activities/translation.ts';
 import type { JobId } from '../src/ids.ts';
-import type { PlannedRun, TranslationRunResult } from '../src/temporal/shapes.ts';
+import { PARALLEL_BATCHES, type PlannedRun, type TranslationRunResult } from '../src/temporal/shapes.ts';
 import { awaitTurn, failureType, onEngineCalls, onJobSteps, paidRun } from './paid-run.ts';
-
-/** Batches of one job in flight at the provider. */
-const PARALLEL_BATCHES = 4;
 
 /** The activities of a run. */
 function connect() {

@@ -104,14 +104,17 @@ export class ProviderError extends Error {
   readonly kind: ProviderErrorKind;
   /** The provider's Retry-After, in milliseconds. */
   readonly retryAfterMs: number | undefined;
+  /** True when the engine limits the rate (429). */
+  readonly limited: boolean;
 
   constructor(
     kind: ProviderErrorKind,
     message: string,
-    options: { retryAfterMs?: number; cause?: unknown } = {},
+    options: { retryAfterMs?: number; limited?: boolean; cause?: unknown } = {},
   ) {
     super(message, options.cause === undefined ? undefined : { cause: options.cause });
     this.kind = kind;
     this.retryAfterMs = options.retryAfterMs;
+    this.limited = options.limited ?? false;
   }
 }
