@@ -30,14 +30,40 @@ export interface LookedAt extends VersionStates {
   readonly bytes: number;
 }
 
-const versionsOf = (db: Database, workspaceId: WorkspaceId) =>
+const articlesOf = (db: Database, workspaceId: WorkspaceId) =>
   db
     .selectFrom('articles')
-    .leftJoin('article_provenance as known', 'known.article_id', 'articles.id')
-    .leftJoin('version_states as counted', 'counted.article_id', 'articles.id')
+    .select(['articles.id', 'articles.created_at', 'articles.bytes', 'articles.content_version'])
+    .where('articles.workspace_id', '=', workspaceId);
+
+/** These articles with their states, looked up one by one: no plan reads the tables of all workspaces. */
+const withStates = (db: Database, articles: ReturnType<typeof articlesOf>) =>
+  db
+    .selectFrom(articles.as('articles'))
+    .leftJoinLateral(
+      (eb) =>
+        eb
+          .selectFrom('article_provenance')
+          .select(['article_id', 'workspace_id', 'source_article_id', sql`xmin`.as('xmin')])
+          .whereRef('article_id', '=', 'articles.id')
+          .limit(1)
+          .as('known'),
+      (join) => join.onTrue(),
+    )
+    .leftJoinLateral(
+      (eb) =>
+        eb
+          .selectFrom('version_states')
+          .select(['tag', 'states'])
+          .whereRef('article_id', '=', 'articles.id')
+          .limit(1)
+          .as('counted'),
+      (join) => join.onTrue(),
+    )
     .select(['articles.id', 'articles.created_at', 'articles.bytes'])
     .select(stateColumns)
-    .where('articles.workspace_id', '=', workspaceId);
+    .orderBy('articles.created_at', 'desc')
+    .orderBy('articles.id', 'desc');
 
 /** A query for the next `most` versions of a project behind a position, newest first, without their articles (contract.md T64). */
 export function lookAt(
@@ -46,16 +72,18 @@ export function lookAt(
   position: Position<ArticleId> | null,
   most: number,
 ) {
-  const all = versionsOf(db, workspaceId)
+  let next = articlesOf(db, workspaceId)
     .where('articles.project_id', '=', projectId)
     .where(sql<boolean>`articles.is_translation`)
     .orderBy('articles.created_at', 'desc')
     .orderBy('articles.id', 'desc')
     .limit(most);
-  const inLanguage = language === undefined ? all : all.where('articles.primary_language', '=', language);
-  if (position === null) return inLanguage;
-  const { at, id } = position;
-  return inLanguage.where(sql<boolean>`(articles.created_at, articles.id) < (${iso(at)}, ${id})`);
+  if (language !== undefined) next = next.where('articles.primary_language', '=', language);
+  if (position !== null) {
+    const { at, id } = position;
+    next = next.where(sql<boolean>`(articles.created_at, articles.id) < (${iso(at)}, ${id})`);
+  }
+  return withStates(db, next);
 }
 
 /** The first of these versions that are counted together; one at least. */
@@ -81,13 +109,11 @@ export async function countInTurn(
 ): Promise<Map<ArticleId, StateCounts>> {
   const release = await turns.take(workspaceId, currentShare());
   try {
-    const present = await versionsOf(db, workspaceId)
-      .where(
-        'articles.id',
-        'in',
-        versions.map(({ id }) => id),
-      )
-      .execute();
+    const ids = versions.map(({ id }) => id);
+    const present = await withStates(
+      db,
+      articlesOf(db, workspaceId).where('articles.id', 'in', ids),
+    ).execute();
     const unknown = present.filter((version) => knownStates(version) === undefined);
     const counts = await countStates(db, workspaceId, unknown, onError);
     for (const version of present) {
