@@ -398,6 +398,11 @@ export interface Operations {
     input: { params: { articleId: string }; headers?: { 'If-Match'?: string } };
     output: { status: 200; headers: Headers; body: { article: Article } };
   };
+  /** List the translations of a project */
+  listProjectTranslations: {
+    input: { params: { projectId: string }; query?: { limit?: number; cursor?: string; state?: 'current' | 'stale' | 'edited' | 'editedAndStale' | 'new' | 'gone' | 'unknown'; language?: string } };
+    output: { status: 200; headers: Headers; body: { translations: ({ article: ArticleSummary; job: Job | null; sourceArticleId: string | null; tracking: 'managed' | 'unmanaged' | 'source_gone'; states: TranslationStates | null; state: 'known' | 'unknown' })[]; unknown: number; nextCursor: string | null } };
+  };
   /** Read the style sheet of a version */
   readStyleSheet: {
     input: { params: { articleId: string } };
@@ -696,6 +701,7 @@ export const OPERATIONS = {
   estimateTranslation: ['GET', '/api/articles/{articleId}/translations/estimate'],
   attachTranslation: ['POST', '/api/articles/{articleId}/translations/attach'],
   detachTranslation: ['POST', '/api/articles/{articleId}/translations/detach'],
+  listProjectTranslations: ['GET', '/api/projects/{projectId}/translations'],
   readStyleSheet: ['GET', '/api/articles/{articleId}/style-sheet'],
   updateStyleSheet: ['PATCH', '/api/articles/{articleId}/style-sheet'],
   estimateRefresh: ['GET', '/api/articles/{articleId}/refresh/estimate'],

@@ -62,10 +62,10 @@ export async function fillLists(
     SELECT gen_random_uuid(), ${id}, ${wide(200)}, ARRAY(SELECT ${tag} FROM ${rows(LANGUAGES)}),
       (SELECT ${tag} FROM ${rows(1)}), rpad('https://example.com/{slug}/', 500, 'a') FROM ${rows(999)}`);
   await run(sql`INSERT INTO articles (id, workspace_id, project_id, title, slug, status, document, primary_language,
-      translation_group_id, meta_title, meta_description, target_keywords, secondary_keywords, published_url)
+      translation_group_id, meta_title, meta_description, target_keywords, secondary_keywords, published_url, is_translation)
     SELECT CASE n WHEN 1 THEN ${sourceId}::uuid ELSE gen_random_uuid() END, ${id}, ${projectId}, ${wide(300)},
       lpad(n::text, 120, '0'), 'DRAFT', ${documentText}, ${tag}, ${group}::uuid, ${wide(70)}, ${wide(200)}, ${keywords},
-      ${keywords}, ${wideUrl} FROM ${rows(LANGUAGES)}`);
+      ${keywords}, ${wideUrl}, n <> 1 FROM ${rows(LANGUAGES)}`);
   await run(sql`INSERT INTO article_provenance (article_id, workspace_id, source_article_id, units)
     SELECT id, workspace_id, ${sourceId}::uuid, '[]' FROM articles
     WHERE translation_group_id = ${group}::uuid AND id <> ${sourceId}::uuid`);
@@ -166,6 +166,10 @@ export async function fillLists(
     // Title, meta texts and two lists of keywords besides the blocks.
     readTranslationState: { path: ofArticle('translation-state'), items: { units: UNITS + 5 } },
     listTranslationMemory: { path: ofWorkspace('translation-memory'), items: { entries: MANY } },
+    listProjectTranslations: {
+      path: `/api/projects/${projectId}/translations`,
+      items: { translations: LANGUAGES - 1 },
+    },
     listProposals: { path: ofArticle('proposals'), items: { proposals: MANY } },
     listBrandVoices: { path: ofWorkspace('brand-voices'), items: { brandVoices: 100 } },
     listContentTemplates: { path: ofWorkspace('content-templates'), items: { contentTemplates: 105 } },
